@@ -1,0 +1,65 @@
+/* A batch: seeds, the nodes sampled round them, and one CSC block per hop and edge type. */
+#ifndef GNN_LIB_BATCH_H
+#define GNN_LIB_BATCH_H
+
+#include "lib/meta.h"
+#include "lib/tensors.h"
+
+/* In-edges of destination nodes [first, first+n) of the destination type, as local ids. The sources of
+ * destination first+i are indices[indptr[i] .. indptr[i+1]). n = 0 and NULL pointers: nothing sampled. */
+struct gnn_block {
+    uint32_t first, n;
+    const uint32_t *indptr;  /* (n+1), starts at 0 */
+    const uint32_t *indices; /* (indptr[n]), local ids of the source type */
+    const uint64_t *id;      /* edge ids, or NULL */
+};
+
+struct gnn_batch_type {
+    const uint32_t *node;   /* (count[nhops]) store ids; seeds first, then in order of first occurrence */
+    const uint64_t *count;  /* (nhops+1) nodes known after hop h; count[0] are the seeds */
+};
+
+/* On the wire a batch is the tensor set, and the typed part is a view into it (gnb(5)):
+ *   key        u64 (4)           epoch, step, split, rank
+ *   nodes/T    u32 (n)           store ids
+ *   counts/T   u64 (nhops+1)
+ *   hop/H/S/R/D/indptr u32 (m+1), hop/H/S/R/D/indices u32 (e), hop/H/S/R/D/id u64 (e)
+ *   node/T/<field>               after gnn-gather: rows for all n nodes; "y": for the seeds only
+ *   hop/H/S/R/D/<field>          after gnn-gather: edge fields
+ * The rows of hop H (from 0) are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and
+ * [count[H-1], count[H]) (from 0 for H = 0) under GNN_FRONTIER_NEW. Edge types without rows are absent. */
+struct gnn_batch {
+    uint64_t epoch, step;
+    uint32_t split, rank;
+    struct gnn_batch_type *type;  /* [nntypes] */
+    struct gnn_block *block;      /* [nhops * netypes], hop-major */
+    uint32_t nhops, nntypes, netypes;
+    struct gnn_tensors tensors;
+    struct gnn_batch_pool *pool;  /* where gnn_batch_put returns it */
+    struct gnn_batch *next_free;
+};
+
+/* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
+struct gnn_batch_pool;
+struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+/* All batches must have been put back. Takes NULL. */
+void gnn_batch_pool_free(struct gnn_batch_pool *p);
+/* An empty batch with room for the stream's types and hops. */
+int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+/* Takes NULL. */
+void gnn_batch_put(struct gnn_batch *b);
+
+/* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes, shapes, prefix
+ * counts, monotone indptr, local ids in range, gathered rows. GNN_E_INPUT names the tensor. */
+int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+
+static inline struct gnn_block *gnn_batch_block(const struct gnn_batch *b, uint32_t hop, uint32_t et)
+{
+    return &b->block[(size_t)hop * b->netypes + et];
+}
+static inline uint64_t gnn_batch_nodes(const struct gnn_batch *b, uint32_t t)
+{
+    return b->type[t].count ? b->type[t].count[b->nhops] : 0;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* Buffered byte streams on file descriptors, with exact reads, positions, and first errors kept. */
+#ifndef GNN_LIB_IO_H
+#define GNN_LIB_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+struct gnn_io {
+    int fd;
+    const char *name; /* for messages; not owned */
+    uint64_t pos;     /* bytes read or written through this object */
+};
+
+/* Asks for a larger pipe (a hint). name must outlive the object. */
+void gnn_io_init(struct gnn_io *io, int fd, const char *name);
+/* Reads until n bytes or end of file; *got tells which. Retries EINTR and short reads. */
+int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got,
+                struct gnn_err *e) GNN_MUST_USE;
+/* Reads exactly n bytes; end of file before that is GNN_E_INPUT "NAME: cut short at byte P (in WHAT)". */
+int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* Writes all n bytes, in pieces that suit a pipe. EPIPE ends the process by SIGPIPE, as a filter should. */
+int gnn_io_write(struct gnn_io *io, const void *buf, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* The same at a file position, without moving pos. */
+int gnn_io_pwrite(struct gnn_io *io, const void *buf, uint64_t n, uint64_t at,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* fsync where that means something, then close; errors of both are reported. */
+int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

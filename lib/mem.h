@@ -1,0 +1,37 @@
+/* Memory: every allocation of lib/ goes through here, so that sizes are checked and faults testable. */
+#ifndef GNN_LIB_MEM_H
+#define GNN_LIB_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+
+/* Room for n elements of `size` bytes, 64-byte aligned, contents undefined (_zero: zeroed; large
+ * blocks are fresh pages, so zeroing is lazy). Never NULL on success, even for n = 0. On failure (overflow
+ * included) returns NULL and records GNN_E_NOMEM with `what`. Free with gnn_free. */
+void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
+void *gnn_alloc_zero(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
+/* Takes NULL; keeps errno. */
+void gnn_free(void *p);
+
+/* A heap copy of s, or of printf-formatted text; NULL and GNN_E_NOMEM on failure. */
+char *gnn_strdup(const char *s, struct gnn_err *e) GNN_MUST_USE;
+char *gnn_strf(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3) GNN_MUST_USE;
+
+/* A growable, reusable block. Zeroed object = empty. Contents survive growth. */
+struct gnn_buf {
+    void *data;
+    uint64_t cap; /* bytes */
+};
+/* Makes room for n*size bytes; grows by at least half so that repeated calls are amortised. */
+int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
+                    struct gnn_err *e) GNN_MUST_USE;
+void gnn_buf_release(struct gnn_buf *b);
+
+/* Asks for huge pages on a large block; a hint, so nothing can fail. */
+void gnn_mem_hugepages(void *p, uint64_t bytes);
+/* Highest resident size of this process so far, in bytes. */
+uint64_t gnn_mem_peak(void);
+
+#endif

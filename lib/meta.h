@@ -1,0 +1,41 @@
+/* The JSON in a HEADER frame: schema, store identity, how the batches were drawn, provenance. */
+#ifndef GNN_LIB_META_H
+#define GNN_LIB_META_H
+
+#include "lib/schema.h"
+
+enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
+
+/* How a batch stream was drawn; part of its HEADER. */
+struct gnn_sampling {
+    uint64_t seed;
+    uint32_t nhops;
+    int32_t *fanout; /* [nhops][netypes]; -1 = all, 0 = none */
+    uint32_t batch_size;
+    enum gnn_frontier frontier;
+    bool replace, shuffle, drop_last, edge_ids;
+    bool original_ids;      /* node ids in batches are those of the unpartitioned store */
+    uint32_t seed_ntype;
+    uint32_t nsplits;       /* a batch key's split is an index into split[] */
+    char **split;           /* "train", "valid", ... ; [0] is what is trained on */
+    uint64_t *steps;        /* batches per epoch of each split, before --steps narrows them */
+    uint64_t *split_seeds;  /* seeds per epoch of each split */
+};
+
+struct gnn_meta {
+    struct gnn_schema schema;
+    char identity[17];            /* store's content hash, 16 hex digits */
+    bool is_stream;               /* batches, not a store part */
+    struct gnn_sampling sampling; /* if is_stream */
+    json_t *provenance;           /* array of strings, one per program; may be NULL */
+};
+
+void gnn_meta_release(struct gnn_meta *m);
+int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_err *e) GNN_MUST_USE;
+/* Appends "program version: command line". NULL line: nothing is added. */
+int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err *e) GNN_MUST_USE;
+/* JSON text, NUL-terminated, to be freed with free(). Byte-identical for equal metas. */
+char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+int gnn_meta_from_text(struct gnn_meta *m, const char *text, size_t n, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

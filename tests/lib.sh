@@ -1,0 +1,32 @@
+# Sourced by the *.t scripts: TAP helpers. The test's directory is $PWD, empty at first.
+# check NAME COMMAND...        passes if the command does
+# status WANT NAME COMMAND...  passes if the exit status is WANT; stdout in ./out, stderr in ./err
+# skip NAME WHY                visible skip
+PATH=$GNN_BIN:$PATH
+export PATH
+n=0 failed=0
+_ok() { n=$((n + 1)); echo "ok $n - $1"; }
+_not_ok() { n=$((n + 1)); failed=1; echo "not ok $n - $1"; }
+check() {
+    _name=$1
+    shift
+    if "$@" >out 2>err; then _ok "$_name"; else
+        _not_ok "$_name"
+        echo "# command: $*"
+        sed 's/^/# /' out err | tail -n 20
+    fi
+}
+status() {
+    _want=$1 _name=$2
+    shift 2
+    "$@" >out 2>err
+    _rc=$?
+    if [ "$_rc" -eq "$_want" ]; then _ok "$_name"; else
+        _not_ok "$_name"
+        echo "# command: $*"
+        echo "# status $_rc instead of $_want"
+        tail -n 20 err | sed 's/^/# /'
+    fi
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+done_testing() { echo "1..$n"; exit $failed; }

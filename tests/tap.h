@@ -1,0 +1,35 @@
+/* TAP for unit tests: ok(condition, "name %d", ...) per check, return tap_done() from main. */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int tap_count, tap_failed;
+
+__attribute__((format(printf, 4, 5), unused)) static bool
+tap_check(bool pass, const char *file, int line, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    printf("%sok %d - ", pass ? "" : "not ", ++tap_count);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+    if (!pass) {
+        tap_failed++;
+        printf("# failed at %s:%d\n", file, line);
+    }
+    fflush(stdout);
+    return pass;
+}
+#define ok(cond, ...) tap_check((cond), __FILE__, __LINE__, __VA_ARGS__)
+
+__attribute__((unused)) static int tap_done(void)
+{
+    printf("1..%d\n", tap_count);
+    return tap_failed != 0;
+}
+
+#endif
