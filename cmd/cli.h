@@ -1,0 +1,50 @@
+/* What every program does the same way: start, messages, progress, metrics, exit. */
+#ifndef GNN_CMD_CLI_H
+#define GNN_CMD_CLI_H
+
+#include <jansson.h>
+
+#include "cmd/opt.h"
+#include "lib/err.h"
+
+/* First call of main: opens fds 0-2 if closed, restores SIGPIPE, ignores SIGXFSZ, installs the handlers of
+ * sig.h, remembers the command line for provenance. */
+void cli_start(const char *name, int argc, char **argv);
+
+/* One line on stderr, "NAME: text", in one write, control characters masked. _info only with -v, _note unless -q. */
+void cli_warn(const char *fmt, ...) GNN_PRINTF(1, 2);
+void cli_note(const char *fmt, ...) GNN_PRINTF(1, 2);
+void cli_info(const char *fmt, ...) GNN_PRINTF(1, 2);
+/* The same, then exit with the status. */
+void cli_die(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3) __attribute__((noreturn));
+#define cli_usage(...) cli_die(2, __VA_ARGS__)
+/* Reports e and ends with the exit status of its code. */
+void cli_fail(const struct gnn_err *e) __attribute__((noreturn));
+/* Last call of main: flushes stdout and fails (status 1) if anything written there was lost. If a signal
+ * asked to stop, dies by that signal. */
+int cli_finish(void);
+
+/* fd for reading ("-" or NULL: stdin) or writing ("-" or NULL: stdout; otherwise a temporary name in the same directory
+ * that cli_out_commit renames to `path`; removed on any other exit). Binary from or to a terminal is
+ * refused. The returned fd is the caller's. */
+int cli_in(const char *path, const char **name);
+int cli_out(const char *path, const char **name);
+/* After the fd has been written and closed. Nothing to do for stdout. */
+void cli_out_commit(void);
+/* Called on cli_die and by fatal signals, to remove partial results; async-signal-safe, at most 8. */
+void cli_at_abort(void (*fn)(void));
+
+/* "gnn-sample 0.1.0: gnn-sample -f 15,10 ...", or NULL with --no-provenance. */
+const char *cli_provenance(void);
+
+/* Progress: one line on a terminal, at most ten a second; nothing otherwise. total 0: unknown. _end clears it. */
+void cli_progress(const char *what, uint64_t done, uint64_t total, const char *extra);
+void cli_progress_end(void);
+
+/* One NDJSON object to the --metrics file ("stage" and "t" are added); takes over the reference. No-op without --metrics. */
+void cli_metrics(json_t *object);
+
+/* Seconds, monotonic. */
+double cli_now(void);
+
+#endif

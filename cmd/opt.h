@@ -1,0 +1,76 @@
+/* Option tables: the one place where an option's name, argument, range, default text and help line
+ * live. Parsing, --help and the shell completion are made from them. */
+#ifndef GNN_CMD_OPT_H
+#define GNN_CMD_OPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum opt_kind {
+    OPT_END,    /* last entry */
+    OPT_GROUP,  /* a heading in --help; only `help` is used */
+    OPT_FLAG,   /* bool *: set to true; "--no-NAME" sets it to false */
+    OPT_U64,    /* uint64_t *, decimal with optional k M G T (powers of 1024 when `bytes` is set, else 1000) */
+    OPT_U32,    /* uint32_t *, the same */
+    OPT_DOUBLE, /* double * */
+    OPT_STR,    /* const char ** */
+    OPT_LIST,   /* struct opt_list *: may be given several times */
+    OPT_CHOICE, /* int *: index into `choices` ("a|b|c") */
+    OPT_RANGE,  /* struct opt_range *: A:B, half open; "A" means A:A+1, ":B" and "A:" are open */
+    OPT_I32S,   /* struct opt_i32s *: comma-separated integers */
+    OPT_DOUBLES /* struct opt_doubles *: comma-separated numbers */
+};
+
+struct opt_list {
+    const char **v;
+    uint32_t n;
+};
+struct opt_range {
+    uint64_t from, to; /* to = UINT64_MAX: open */
+    bool given;
+};
+struct opt_i32s {
+    int32_t *v;
+    uint32_t n;
+};
+struct opt_doubles {
+    double *v;
+    uint32_t n;
+};
+
+struct opt {
+    enum opt_kind kind;
+    char letter;         /* 0: none */
+    const char *name;    /* long name without dashes */
+    void *value;
+    const char *arg;     /* argument's name in --help: "FILE", "N" */
+    const char *help;    /* one line; names the default where there is one */
+    const char *choices; /* OPT_CHOICE: "cpu|cuda" */
+    double min, max;     /* numbers: allowed range, if max > min */
+    bool bytes;
+    bool file;           /* completion offers file names */
+};
+
+struct program {
+    const char *name;     /* "gnn-sample" */
+    const char *summary;  /* one line */
+    const char *synopsis; /* arguments after the options: "[STORE]" */
+    const struct opt *opts;
+    int min_args, max_args; /* positional arguments; max_args < 0: any number */
+};
+
+/* Options every program has (GNN_COMMON in its table puts them under a heading of their own). */
+struct opt_common {
+    int verbose; /* -1 quiet, 0, 1 verbose */
+    int progress; /* 0 auto, 1 always, 2 never */
+    bool no_provenance;
+    const char *metrics; /* FILE for NDJSON, or NULL */
+};
+extern struct opt_common common;
+
+/* Parses argv against p->opts and the common options; answers --help and --version itself; ends the process with status
+ * 2 and one line on a mistake. Returns the positional arguments (NULL-terminated) and their number. Allocated
+ * lists live as long as the process. */
+char **opt_parse(const struct program *p, int argc, char **argv, int *nargs);
+
+#endif
