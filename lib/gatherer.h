@@ -1,0 +1,27 @@
+/* The gatherer: a filter that adds rows of fields (features, labels, edge fields) from a store to each batch. */
+#ifndef GNN_LIB_GATHERER_H
+#define GNN_LIB_GATHERER_H
+
+#include "lib/source.h"
+#include "lib/store.h"
+
+struct gnn_gather_opts {
+    /* Element type on the wire of the fields that are floating-point in the store: GNN_F32, GNN_F16, GNN_BF16
+     * (round to nearest, ties to even), or 0: as stored. Integers always travel as stored, and so does label "y". */
+    enum gnn_dtype dtype;
+    const char *fields; /* "x,y,time": of all node types, and of edges when the batches carry edge ids, that have
+                         * them; NULL: "x,y" */
+    bool sums;          /* compute each tensor's checksum while it is in the cache; set if a stream is written */
+    unsigned threads;   /* 0: in the caller's thread */
+    unsigned depth;     /* batches under way; 0: chosen from threads */
+    const char *provenance; /* line for the header, or NULL */
+};
+
+/* Takes over `up`, also on failure (then returns NULL and fills e). GNN_E_INPUT when up's identity is not the store's or
+ * the store is damaged, GNN_E_USAGE for a field that no type has. The store must outlive the source and is
+ * checked (gnn_store_verified) before the source ends. ->meta is up's, with the dtypes that are on the wire.
+ * Tensors added: node/T/FIELD (all nodes of the batch; "y" for the seeds only), hop/H/S/R/D/FIELD. */
+struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store *s,
+                                         const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,61 @@
+/* The sampler: a source of batches drawn from a store. batch = f(graph, seed, epoch, step, split), bit for bit the
+ * same for any number of threads and parts. */
+#ifndef GNN_LIB_SAMPLER_H
+#define GNN_LIB_SAMPLER_H
+
+#include "lib/source.h"
+#include "lib/store.h"
+
+/* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
+struct gnn_sampler_opts {
+    /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for one, which
+     * overrides the former; -1 all neighbours, 0 none. All must name the same number of hops. */
+    const char *const *fanout;
+    uint32_t nfanout;
+    uint32_t batch_size; /* seeds of a global batch, >= 1 */
+
+    /* Where seeds come from: a set of the schema ("train", "0/train"; key split 0) and sets that follow each epoch
+     * (key splits 1, 2, ...; never shuffled, never dropped), ... */
+    const char *split;
+    const char *const *eval;
+    uint32_t neval;
+    /* ... or, when seeds_name is not NULL, decimal ids separated by white space, read from seeds_fd (taken over).
+     * With `stream` they are sampled as they come: one epoch, no shuffle. split and eval are not used then. */
+    const char *seeds_name;
+    int seeds_fd;
+    bool stream;
+    const char *seed_type; /* node type of those ids; NULL: the labelled type, else the only one */
+
+    uint64_t seed;
+    uint64_t epoch_from, epoch_to; /* half open */
+    uint64_t step_from, step_to;   /* of split 0, half open; to is cut at the epoch's end. The eval sets follow
+                                    * an epoch whose last step is in the range. */
+    enum gnn_frontier frontier;
+    bool replace, shuffle, drop_last;
+    bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
+    bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
+    unsigned threads;  /* 0: in the caller's thread */
+    unsigned depth;    /* batches under way; 0: chosen from threads */
+    const char *provenance; /* line for the header, or NULL */
+};
+
+/* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */
+void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
+
+/* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the store, GNN_E_INPUT
+ * for a damaged store or id list. The store must outlive the source; it is checked
+ * (gnn_store_verified) before the source ends. ->meta is the stream's header. */
+struct gnn_source *gnn_sampler_source_new(struct gnn_store *s, const struct gnn_sampler_opts *o,
+                                          struct gnn_err *e) GNN_MUST_USE;
+
+/* Sets sm->nhops and ->fanout (allocated with malloc, as gnn_meta_release expects) from the texts described above. */
+int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32_t nspec,
+                     struct gnn_sampling *sm, struct gnn_err *e) GNN_MUST_USE;
+
+/* Steps per epoch of n seeds. */
+static inline uint64_t gnn_plan_steps(uint64_t n, uint32_t batch, bool drop_last)
+{
+    return n / batch + (!drop_last && n % batch ? 1 : 0);
+}
+
+#endif
