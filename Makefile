@@ -35,9 +35,9 @@ CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
 all: $(PROGS:%=$(B)/bin/%) build/bin build/libgnn.a ## build everything
 
 build/bin: $(PROGS:%=$(B)/bin/%)
-	$(Q)ln -sfn $(HASH)/bin build/bin
+	$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin
 build/libgnn.a: $(B)/libgnn.a
-	$(Q)ln -sfn $(HASH)/libgnn.a build/libgnn.a
+	$(Q)mkdir -p build && ln -sfn $(HASH)/libgnn.a build/libgnn.a
 
 $(B)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
@@ -62,7 +62,43 @@ unit: $(UNIT:%=$(B)/tests/unit/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 check: all unit ## run the tests (TESTS=... narrows them)
-	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
+
+# Sanitizers: the whole suite under ASan and UBSan, what has threads under TSan. Tools they do not fit are skipped visibly.
+check-san: ## run the tests under sanitizers
+	$(Q)$(MAKE) check SAN=address,undefined OPT=-O1 WERROR=1 GNN_SAN=address
+	$(Q)$(MAKE) check SAN=thread OPT=-O1 GNN_SAN=thread $(if $(TESTS),,TESTS='$(sort $(wildcard tests/threads/*.t))')
+
+lint: ## check layers, headers, scripts, manual pages, text
+	$(Q)perl scripts/check-layers.pl
+	$(Q)sh scripts/check-headers.sh
+	$(Q)sh scripts/check-text.sh
+
+# --- installation ---
+D          = $(DESTDIR)$(PREFIX)
+PUBLIC     = $(sort $(wildcard lib/*.h lib/*/*.h formats/*.h kernels/*.h))
+MAN1      := $(sort $(wildcard man/*.1))
+MAN5      := $(sort $(wildcard man/*.5))
+MAN7      := $(sort $(wildcard man/*.7))
+COMPDIR    = $(D)/share/bash-completion/completions
+install: all ## install under PREFIX (DESTDIR is put before it)
+	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/share/man/man1 $(D)/share/man/man5 $(D)/share/man/man7 $(COMPDIR)
+	$(if $(PROGS),install -m 755 $(PROGS:%=$(B)/bin/%) $(D)/bin)
+	install -m 644 $(B)/libgnn.a $(D)/lib
+	for h in $(PUBLIC); do install -D -m 644 $$h $(D)/include/gnn-tools/$$h || exit 1; done
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
+	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
+	    'Requires.private: $(PKGS)' 'Cflags: -I$${includedir}/gnn-tools' 'Libs: -L$${libdir} -lgnn' \
+	    'Libs.private: -lmetis -ldnnl -fopenmp -lm -lpthread' >$(D)/lib/pkgconfig/gnn.pc
+	$(if $(MAN1),install -m 644 $(MAN1) $(D)/share/man/man1)
+	$(if $(MAN5),install -m 644 $(MAN5) $(D)/share/man/man5)
+	$(if $(MAN7),install -m 644 $(MAN7) $(D)/share/man/man7)
+	for p in $(PROGS); do $(B)/bin/$$p --completion >$(COMPDIR)/$$p || exit 1; done
+
+uninstall: ## remove what install put under PREFIX
+	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/pkgconfig/gnn.pc $(PROGS:%=$(COMPDIR)/%)
+	rm -f $(MAN1:man/%=$(D)/share/man/man1/%) $(MAN5:man/%=$(D)/share/man/man5/%) $(MAN7:man/%=$(D)/share/man/man7/%)
+	rm -rf $(D)/include/gnn-tools
 
 bench-build: all $(BENCH:%=$(B)/tests/bench/%)
 
@@ -72,6 +108,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all unit check bench-build clean list
+.PHONY: all unit check check-san lint install uninstall bench-build clean list
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

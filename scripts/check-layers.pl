@@ -1,0 +1,48 @@
+#!/usr/bin/perl
+# Who may know whom: cmd -> lib -> {kernels, formats}; only cmd prints or exits; only lib/mem.c allocates for
+# lib; a few functions are used nowhere.
+# usage: check-layers.pl [TREE]      one line a finding; exit status 1 if there is any
+use strict;
+use warnings;
+
+my $top = shift // '.';
+my %may = (
+    cmd     => {map { $_ => 1 } qw(cmd lib kernels formats)},
+    lib     => {map { $_ => 1 } qw(lib kernels formats)},
+    kernels => {kernels => 1},
+    formats => {formats => 1},
+);
+my $never  = qr/\b(strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets|atoi|atol|atoll|atof|strtok|alloca
+    |rand|srand|random|srandom|drand48|tmpnam|mktemp|system|asctime|ctime|gmtime|localtime|setjmp|longjmp)\s*\(/x;
+my $prints = qr/\b(?:(printf|vprintf|puts|putchar|perror|exit|abort|err|errx|warn|warnx|psignal)\s*\(|(stderr|stdout)\b)/;
+my $heap   = qr/\b(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|strdup|strndup|asprintf|vasprintf)\s*\(/;
+
+my $found = 0;
+sub report { print "@_\n"; $found = 1 }
+
+for my $room (sort keys %may) {
+    for my $file (sort map { glob "\Q$top/$room\E/$_" } qw(*.[ch] */*.[ch] *.cuh */*.cu */*.cuh)) {
+        open my $fh, '<', $file or die "$file: $!\n";
+        my $text = do { local $/; <$fh> };
+        (my $name = $file) =~ s{^\Q$top\E/}{};
+        # Comments go, strings become empty, line numbers stay.
+        my @include = map { m/^\s*#\s*include\s*"([^"]*)"/ ? $1 : undef } split /\n/, $text;
+        $text =~ s{(/\*.*?\*/)|(//[^\n]*)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')}
+                  {my $c = $1 // ''; $c =~ s/[^\n]//g; defined $3 ? '""' : $c}gse;
+        my $line = 0;
+        for my $s (split /\n/, $text) {
+            my $at = "$name:" . ++$line;
+            if (defined(my $inc = $include[$line - 1])) {
+                my ($to) = $inc =~ m{^([a-z]+)/};
+                report("$at: include \"$inc\" by its path from the root") if !defined $to;
+                report("$at: $room may not include \"$inc\"") if defined $to && !$may{$room}{$to};
+                next;
+            }
+            report("$at: $1 is not to be used") if $s =~ $never;
+            report("$at: only cmd prints or ends the process (" . ($1 // $2) . ')') if $room ne 'cmd' && $s =~ $prints;
+            report("$at: $1 outside lib/mem.c") if $room eq 'lib' && $name ne 'lib/mem.c' && $s =~ $heap;
+            report("$at: kernels do not allocate ($1)") if $room eq 'kernels' && $s =~ $heap;
+        }
+    }
+}
+exit $found;

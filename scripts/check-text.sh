@@ -1,0 +1,43 @@
+#!/bin/sh
+# Plain things about files: no trailing blanks, no tabs in C, a last newline, no file over 700 lines, no promises
+# left in the text; shell scripts pass shellcheck, manual pages mandoc.
+# usage: check-text.sh [TREE]
+set -u
+cd "${1:-$(dirname "$0")/..}" || exit 2
+rc=0
+bad() {
+    if [ -n "$2" ]; then
+        echo "$2" | head -n 20 | sed "s/\$/: $1/"
+        rc=1
+    fi
+}
+files() { find cmd lib kernels formats tests scripts man .ci Makefile README.md -type f "$@" 2>/dev/null | sort; }
+list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
+code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
+text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.md' \))
+scripts=$(list \( -name '*.sh' -o -path .ci/run \))
+tests=$(list -name '*.t')
+
+# shellcheck disable=SC2086
+{
+    [ -z "$text" ] || bad 'trailing blanks' "$(grep -nE '[[:blank:]]+$' /dev/null $text | cut -d: -f1,2)"
+    [ -z "$code" ] || bad 'a tab in C' "$(grep -n "$(printf '\t')" /dev/null $code | cut -d: -f1,2)"
+    [ -z "$text" ] || bad 'a promise left in the text' \
+        "$(grep -nwE 'TO''DO|FIX''ME|XX''X|HA''CK|not impl''emented' /dev/null $text | cut -d: -f1,2)"
+    for f in $text; do
+        [ "$(tail -c 1 "$f" | wc -l)" -eq 1 ] || bad 'no newline at the end' "$f"
+        [ "$(wc -l <"$f")" -le 700 ] || bad 'over 700 lines: more than one subject' "$f"
+    done
+    if [ -n "$scripts" ] && command -v shellcheck >/dev/null; then
+        shellcheck -s sh -e SC1091 $scripts || rc=1
+    fi
+    # Tests call functions indirectly and write programs in single quotes: only what is surely wrong counts.
+    if [ -n "$tests" ] && command -v shellcheck >/dev/null; then
+        shellcheck -s sh -S warning -e SC1091,SC2034 $tests || rc=1
+    fi
+    pages=$(list -path 'man/*' -name '*.[157]')
+    if [ -n "$pages" ] && command -v mandoc >/dev/null; then
+        mandoc -Tlint -Wwarning $pages || rc=1
+    fi
+}
+exit $rc

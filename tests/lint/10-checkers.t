@@ -1,0 +1,87 @@
+# The checkers of make lint find what is planted, and nothing in a clean tree.
+. "$GNN_TOP/tests/lib.sh"
+finds() { # NAME WANTED-TEXT COMMAND...
+    _n=$1 _w=$2
+    shift 2
+    if "$@" >out 2>&1; then _not_ok "$_n: not found"; elif grep -q "$_w" out; then _ok "$_n"; else
+        _not_ok "$_n"
+        sed 's/^/# /' out
+    fi
+}
+mkdir -p cmd lib kernels/cpu formats man scripts tests
+echo all: >Makefile
+echo x >README.md
+reset() { rm -f cmd/* lib/* kernels/cpu/* formats/* scripts/* man/*; }
+layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
+headers() { sh "$GNN_TOP/scripts/check-headers.sh" .; }
+text() { sh "$GNN_TOP/scripts/check-text.sh" .; }
+plant() { printf '%b' "$2" >"$1"; }
+
+plant lib/a.c '/* printf( */ static const char *s = "exit(1)"; // strcpy(\n#include "formats/x.h"\n'
+check 'comments and strings are not code' layers
+plant lib/a.c '#include "cmd/cli.h"\n'
+finds 'lib does not know cmd' 'lib/a.c:1: lib may not include' layers
+plant lib/a.c '\nint f(void) { printf("x"); }\n'
+finds 'lib does not print' 'lib/a.c:2: only cmd prints' layers
+plant lib/a.c 'void *f(void) { return malloc(3); }\n'
+finds 'lib allocates in one place' 'malloc outside lib/mem.c' layers
+plant lib/a.c 'void f(void) { fputs("a", stderr); }\n'
+finds 'lib does not know stderr' 'stderr' layers
+plant lib/a.c 'void f(void) { _exit(1); }\n'
+check 'a child of lib may end itself' layers
+reset
+plant kernels/cpu/k.c '#include "lib/err.h"\n'
+finds 'kernels do not know lib' 'kernels may not include' layers
+plant kernels/cpu/k.c '#include "formats/tensor.h"\n'
+finds 'kernels do not know formats' 'kernels may not include' layers
+plant kernels/cpu/k.c '#include "k.h"\n'
+finds 'includes go from the root' 'by its path from the root' layers
+plant kernels/cpu/k.c 'void *f(void) { return calloc(1, 2); }\n'
+finds 'kernels do not allocate' 'kernels do not allocate' layers
+reset
+plant formats/f.c '#include "kernels/rng.h"\n'
+finds 'formats do not know kernels' 'formats may not include' layers
+reset
+for f in strcpy sprintf atoi strtok gets rand; do
+    plant cmd/c.c "int g(void) { $f (a); }\n"
+    finds "$f is not to be used" "$f is not" layers
+done
+reset
+
+plant lib/h.h '#include <stdint.h>\nstruct h { uint32_t a; };\n'
+finds 'a header without a guard' 'as C11' headers
+plant lib/h.h '#ifndef H\n#define H\nstruct h { uint32_t a; };\n#endif\n'
+finds 'a header that needs another' 'as C11' headers
+plant lib/h.h '#ifndef H\n#define H\nstatic inline int *f(void *p) { return p; }\n#endif\n'
+finds 'a header that is not C++' 'as C++17' headers
+plant lib/h.h '#ifndef H\n#define H\nstruct h;\n#endif\n'
+check 'a good header' headers
+reset
+
+plant lib/t.c 'int a; \n'
+finds 'trailing blanks' 'lib/t.c:1: trailing blanks' text
+plant lib/t.c '\tint a;\n'
+finds 'a tab in C' 'a tab in C' text
+plant lib/t.c 'int a;'
+finds 'no last newline' 'no newline' text
+plant lib/t.c '// TO''DO: later\n'
+finds 'a promise' 'a promise' text
+yes 'int a;' | head -n 701 >lib/t.c
+finds 'a long file' 'over 700' text
+reset
+if command -v shellcheck >/dev/null; then
+    plant scripts/s.sh '#!/bin/sh\nrm $1\n'
+    finds 'a careless script' SC2086 text
+    reset
+else skip 'a careless script' 'no shellcheck'; fi
+if command -v mandoc >/dev/null; then
+    plant man/x.1 '.Dd November 20, 2026\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd x\n.Bogus\n'
+    finds 'a careless page' 'unknown macro' text
+    reset
+else skip 'a careless page' 'no mandoc'; fi
+check 'a clean tree' text
+
+cd "$GNN_TOP" || exit 1
+n_=$(perl scripts/check-layers.pl . | head -n 5)
+[ -z "$n_" ] && _ok 'this tree keeps its layers' || { _not_ok 'this tree keeps its layers'; echo "$n_" | sed 's/^/# /'; }
+done_testing
