@@ -58,10 +58,15 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(B)/libgnn.a
 $(B)/tests/bench/bench_%: $(B)/tests/bench/bench_%.o $(B)/libgnn.a
 	$(Q)$(LINK)
 
+# The shim that makes calls fail, preloaded by tests/faults.
+$(B)/shim.so: tests/faults/shim.c Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) -o $@ $<
+
 unit: $(UNIT:%=$(B)/tests/unit/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
-check: all unit ## run the tests (TESTS=... narrows them)
+check: all unit $(B)/shim.so ## run the tests (TESTS=... narrows them)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
 
 # Sanitizers: the whole suite under ASan and UBSan, what has threads under TSan. Tools they do not fit are skipped visibly.
@@ -93,7 +98,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	$(if $(MAN1),install -m 644 $(MAN1) $(D)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(D)/share/man/man5)
 	$(if $(MAN7),install -m 644 $(MAN7) $(D)/share/man/man7)
-	for p in $(PROGS); do $(B)/bin/$$p --completion >$(COMPDIR)/$$p || exit 1; done
+	for p in $(PROGS); do $(B)/bin/$$p --completion | sh scripts/completion.sh $$p >$(COMPDIR)/$$p || exit 1; done
 
 uninstall: ## remove what install put under PREFIX
 	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/pkgconfig/gnn.pc $(PROGS:%=$(COMPDIR)/%)

@@ -1,0 +1,268 @@
+/* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
+ *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap
+ *   FAULT_N     which call fails, from 1; 0 or unset: none, only counting
+ *   FAULT_ERR   errno of the failure (default ENOSPC; malloc: always ENOMEM)
+ *   FAULT_STICKY=1  all later calls fail too
+ *   FAULT_SHORT=1   instead of failing, writes and reads do only half
+ *   FAULT_KILL=1    SIGKILL at that call
+ *   FAULT_COUNT FILE to which the number of calls is written at the end
+ * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do not count, nor do
+ * those before main. read and write count on descriptors above 2 and on pipes. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* glibc's own names of the allocator: no dlsym, hence no recursion. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+enum { MAX_RANGES = 64 };
+static struct {
+    uintptr_t from, to;
+} exempt[MAX_RANGES];
+static int nexempt;
+
+static char op[16];
+static long when;
+static int code = ENOSPC;
+static bool sticky, halve, kill_self, ready;
+static const char *count_file;
+static atomic_long calls;
+
+static int note_exempt(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    static const char *const names[] = {"libgomp", "libdnnl", "libstdc++", "libtbb", "ld-linux", "libOpenCL"};
+    (void)size;
+    (void)arg;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strstr(info->dlpi_name, names[i]))
+            continue;
+        for (int j = 0; j < info->dlpi_phnum; j++) {
+            const ElfW(Phdr) *p = &info->dlpi_phdr[j];
+            if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && nexempt < MAX_RANGES) {
+                exempt[nexempt].from = info->dlpi_addr + p->p_vaddr;
+                exempt[nexempt++].to = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+            }
+        }
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *s;
+    if ((s = getenv("FAULT_OP")))
+        snprintf(op, sizeof op, "%s", s);
+    if ((s = getenv("FAULT_N")))
+        when = strtol(s, NULL, 10);
+    if ((s = getenv("FAULT_ERR")))
+        code = (int)strtol(s, NULL, 10);
+    sticky = getenv("FAULT_STICKY") != NULL;
+    halve = getenv("FAULT_SHORT") != NULL;
+    kill_self = getenv("FAULT_KILL") != NULL;
+    count_file = getenv("FAULT_COUNT");
+    dl_iterate_phdr(note_exempt, NULL);
+    ready = true;
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    if (!count_file)
+        return;
+    char line[32];
+    size_t n = (size_t)snprintf(line, sizeof line, "%ld\n", atomic_load(&calls));
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, count_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (fd >= 0) {
+        syscall(SYS_write, fd, line, n);
+        syscall(SYS_close, fd);
+    }
+}
+
+/* Counts a call of kind `what`; true if it is to fail. */
+static bool hit(const char *what)
+{
+    if (!ready || strcmp(what, op) != 0)
+        return false;
+    long c = atomic_fetch_add(&calls, 1) + 1;
+    if (when <= 0 || !(c == when || (sticky && c > when)))
+        return false;
+    if (kill_self)
+        syscall(SYS_kill, getpid(), SIGKILL);
+    return true;
+}
+
+static bool hit_malloc(void *caller)
+{
+    uintptr_t a = (uintptr_t)caller;
+    if (!ready || strcmp(op, "malloc") != 0)
+        return false;
+    for (int i = 0; i < nexempt; i++)
+        if (a >= exempt[i].from && a < exempt[i].to)
+            return false;
+    return hit("malloc");
+}
+
+static bool data_fd(int fd)
+{
+    struct stat st;
+    return fd > 2 || (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 && !S_ISCHR(st.st_mode) && fd != 2);
+}
+
+#define CALLER __builtin_return_address(0)
+
+void *malloc(size_t n)
+{
+    if (hit_malloc(CALLER)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __libc_malloc(n);
+}
+void *calloc(size_t n, size_t size)
+{
+    if (hit_malloc(CALLER)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __libc_calloc(n, size);
+}
+void *realloc(void *p, size_t n)
+{
+    if (hit_malloc(CALLER)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __libc_realloc(p, n);
+}
+int posix_memalign(void **p, size_t align, size_t n)
+{
+    if (hit_malloc(CALLER))
+        return ENOMEM;
+    void *q = __libc_memalign(align, n);
+    if (!q)
+        return ENOMEM;
+    *p = q;
+    return 0;
+}
+void *aligned_alloc(size_t align, size_t n)
+{
+    if (hit_malloc(CALLER)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __libc_memalign(align, n);
+}
+
+/* Anonymous memory of our programs may come from mmap; files are mapped too. */
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    if (hit("mmap")) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
+}
+void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    return mmap(at, n, prot, flags, fd, off);
+}
+
+/* Whether this call fails; a short one is done with half the bytes instead. */
+static bool fails(const char *what, size_t *n)
+{
+    if (!hit(what))
+        return false;
+    if (halve) {
+        if (*n > 1)
+            *n /= 2;
+        return false;
+    }
+    errno = code;
+    return true;
+}
+
+ssize_t write(int fd, const void *b, size_t n)
+{
+    if (data_fd(fd) && fails("write", &n))
+        return -1;
+    return syscall(SYS_write, fd, b, n);
+}
+ssize_t pwrite(int fd, const void *b, size_t n, off_t at)
+{
+    if (fails("write", &n))
+        return -1;
+    return syscall(SYS_pwrite64, fd, b, n, at);
+}
+ssize_t pwrite64(int fd, const void *b, size_t n, off_t at)
+{
+    return pwrite(fd, b, n, at);
+}
+ssize_t writev(int fd, const struct iovec *v, int n)
+{
+    size_t one = 1;
+    if (data_fd(fd) && fails("write", &one))
+        return -1;
+    return syscall(SYS_writev, fd, v, n);
+}
+ssize_t read(int fd, void *b, size_t n)
+{
+    if (fails("read", &n))
+        return -1;
+    return syscall(SYS_read, fd, b, n);
+}
+ssize_t pread(int fd, void *b, size_t n, off_t at)
+{
+    if (fails("read", &n))
+        return -1;
+    return syscall(SYS_pread64, fd, b, n, at);
+}
+ssize_t pread64(int fd, void *b, size_t n, off_t at)
+{
+    return pread(fd, b, n, at);
+}
+int fsync(int fd)
+{
+    size_t one = 1;
+    return fails("fsync", &one) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+int fdatasync(int fd)
+{
+    size_t one = 1;
+    return fails("fsync", &one) ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+int rename(const char *a, const char *b)
+{
+    size_t one = 1;
+    return fails("rename", &one) ? -1 : (int)syscall(SYS_rename, a, b);
+}
+int renameat2(int da, const char *a, int db, const char *b, unsigned flags)
+{
+    size_t one = 1;
+    return fails("rename", &one) ? -1 : (int)syscall(SYS_renameat2, da, a, db, b, flags);
+}
+/* Linux has released the descriptor even when close fails. */
+int close(int fd)
+{
+    size_t one = 1;
+    bool bad = fails("close", &one);
+    int rc = (int)syscall(SYS_close, fd);
+    if (bad)
+        errno = code;
+    return bad ? -1 : rc;
+}
