@@ -10,7 +10,7 @@ WERROR  ?=
 VERSION := 0.1.0
 
 PKGS := libzstd libarchive zlib jansson
-WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wformat=2 -Wwrite-strings -Wundef -fno-common $(if $(WERROR),-Werror)
 CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL $(if $(SAN),-DGNN_NO_IFUNC)
 CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \

@@ -31,8 +31,10 @@ int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);
 /* After the fd has been written and closed. Nothing to do for stdout. */
 void cli_out_commit(void);
-/* Called on cli_die and by fatal signals, to remove partial results; async-signal-safe, at most 8. */
+/* fn is called on cli_die and by fatal signals (cli_abort), to remove partial results; it must be
+ * async-signal-safe. At most 8. */
 void cli_at_abort(void (*fn)(void));
+void cli_abort(void);
 
 /* "gnn-sample 0.1.0: gnn-sample -f 15,10 ...", or NULL with --no-provenance. */
 const char *cli_provenance(void);

@@ -15,7 +15,7 @@ static int record(struct gnn_err *e, int code, int sys, const char *fmt, va_list
     return code;
 }
 
-int gnn_fail(struct gnn_err *e, enum gnn_status code, const char *fmt, ...)
+int(gnn_fail)(struct gnn_err *e, enum gnn_status code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -24,7 +24,7 @@ int gnn_fail(struct gnn_err *e, enum gnn_status code, const char *fmt, ...)
     return code;
 }
 
-int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...)
+int(gnn_fail_errno)(struct gnn_err *e, const char *fmt, ...)
 {
     int sys = errno, code = sys == ENOMEM ? GNN_E_NOMEM : GNN_E_RUN;
     va_list ap;
@@ -35,7 +35,7 @@ int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...)
     return code;
 }
 
-int gnn_fail_nomem(struct gnn_err *e, unsigned long long bytes, const char *what)
+int(gnn_fail_nomem)(struct gnn_err *e, unsigned long long bytes, const char *what)
 {
     return gnn_fail(e, GNN_E_NOMEM, "out of memory: %llu bytes for %s", bytes, what);
 }

@@ -35,4 +35,15 @@ int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3);
 /* GNN_E_NOMEM, with a text that says how much was wanted and for what. */
 int gnn_fail_nomem(struct gnn_err *e, unsigned long long bytes, const char *what);
 
+/* Tells the compiler that a failure is not 0, so it can see that results are set on success. */
+static inline int gnn_failed(int rc)
+{
+    if (!rc)
+        __builtin_unreachable();
+    return rc;
+}
+#define gnn_fail(...) gnn_failed(gnn_fail(__VA_ARGS__))
+#define gnn_fail_errno(...) gnn_failed(gnn_fail_errno(__VA_ARGS__))
+#define gnn_fail_nomem(...) gnn_failed(gnn_fail_nomem(__VA_ARGS__))
+
 #endif

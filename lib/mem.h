@@ -7,8 +7,7 @@
 
 #include "lib/err.h"
 
-/* Room for n elements of `size` bytes, 64-byte aligned, contents undefined (_zero: zeroed; large
- * blocks are fresh pages, so zeroing is lazy). Never NULL on success, even for n = 0. On failure (overflow
+/* Room for n elements of `size` bytes, 64-byte aligned, contents undefined (_zero: zeroed). Never NULL on success, even for n = 0. On failure (overflow
  * included) returns NULL and records GNN_E_NOMEM with `what`. Free with gnn_free. */
 void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void *gnn_alloc_zero(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
@@ -19,7 +18,7 @@ void gnn_free(void *p);
 char *gnn_strdup(const char *s, struct gnn_err *e) GNN_MUST_USE;
 char *gnn_strf(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3) GNN_MUST_USE;
 
-/* A growable, reusable block. Zeroed object = empty. Contents survive growth. */
+/* A growable, reusable block. Zeroed object = empty. Contents survive growth; the block may move. */
 struct gnn_buf {
     void *data;
     uint64_t cap; /* bytes */

@@ -8,7 +8,12 @@
 #include "formats/tensor.h"
 #include "lib/err.h"
 
-enum { GNN_TYPES_MAX = 1024, GNN_FIELDS_MAX = 256 };
+enum {
+    GNN_TYPES_MAX = 1024,
+    GNN_FIELDS_MAX = 256,
+    GNN_WORD_MAX = 48, /* bytes of a type, relation, field, split or set name */
+    GNN_ETYPE_KEY_ROOM = 3 * GNN_WORD_MAX + 3 /* for "src/rel/dst" and NUL */
+};
 
 /* A per-node or per-edge tensor: shape (count) when width is 0, else (count, width). */
 struct gnn_field {

@@ -17,7 +17,7 @@
  *   split/SPLIT/SET  u32 (m)      store ids of the part's members of the set
  *   split/SPLIT/SET/order u64 (m) their positions in the whole set; absent when 0,1,2,...
  *   halo/T/ids u32 (h) ascending, halo/T/owner u32 (h): sources of this part's edges that it does not own
- *   book/T           u64 (k+1)    part p owns ids book[p] .. book[p+1]-1 of T
+ *   book/T           u64 (k+1)    part p owns ids book[p] .. book[p+1]-1 of T; may be absent when k = 1
  */
 struct gnn_part;
 
@@ -35,6 +35,9 @@ struct gnn_store {
  * With `verify`, the checksum of each tensor that is fetched is checked by a background thread. */
 int gnn_store_open(struct gnn_store *s, const char *path, bool verify,
                    struct gnn_err *e) GNN_MUST_USE;
+/* Part of _open (lib/store_check.c): sets s->book; the parts' tensors have the dtypes and shapes that the
+ * schema and the partition book ask for. Reads a few bytes of each, not the contents. */
+int gnn_store_check(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_store_close(struct gnn_store *s);
 
@@ -46,6 +49,8 @@ const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, con
 /* All tensors of a part, in file order. */
 uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part);
 const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i);
+/* The same without asking for verification: for looking at names and shapes. */
+const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i);
 const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part);
 /* Nodes of type t that the part owns, and the part that owns a node. */
 static inline uint64_t gnn_store_owned(const struct gnn_store *s, uint32_t part, uint32_t t)

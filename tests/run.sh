@@ -9,4 +9,4 @@ if [ -n "${GNN_DATA:-}" ]; then
     GNN_DATA=$(cd "$GNN_DATA" && pwd)
     export GNN_DATA
 fi
-exec prove -j "${JOBS:-2}" --timer --merge -e "$top/tests/one.sh" "$@"
+exec prove -j "${JOBS:-2}" --timer --merge -e "sh $top/tests/one.sh" "$@"

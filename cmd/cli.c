@@ -1,0 +1,291 @@
+#include "cmd/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/sig.h"
+
+static const char *prog = "gnn";
+static char provenance[4096];
+static FILE *metrics;
+static double started;
+static bool progress_shown;
+static void (*abort_fn[8])(void);
+static int nabort;
+
+/* ---- start ---- */
+
+static void remember_command(const char *name, int argc, char **argv)
+{
+    int n = snprintf(provenance, sizeof provenance, "%s %s: %s", name, GNN_VERSION, name);
+    for (int i = 1; i < argc && n > 0 && (size_t)n < sizeof provenance; i++)
+        n += snprintf(provenance + n, sizeof provenance - (size_t)n, " %s", argv[i]);
+}
+
+void cli_start(const char *name, int argc, char **argv)
+{
+    prog = name;
+    started = cli_now();
+    int fd;
+    do /* so that no data file becomes stdin, stdout or stderr */
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
+    sig_start();
+    remember_command(name, argc, argv);
+}
+
+/* ---- messages ---- */
+
+static void say(const char *fmt, va_list ap)
+{
+    char buf[4096];
+    cli_progress_end();
+    fflush(stdout);
+    int n = snprintf(buf, sizeof buf, "%s: ", prog);
+    int m = vsnprintf(buf + n, sizeof buf - (size_t)n - 1, fmt, ap);
+    size_t len = (size_t)n + (m > 0 ? (size_t)m : 0);
+    if (len > sizeof buf - 2)
+        len = sizeof buf - 2;
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)buf[i] < 0x20 || buf[i] == 0x7f)
+            buf[i] = '?';
+    buf[len++] = '\n';
+    ssize_t done = write(2, buf, len);
+    (void)done; /* nowhere left to complain */
+}
+
+#define SAY(fmt)                                                                                   \
+    do {                                                                                           \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        say(fmt, ap);                                                                              \
+        va_end(ap);                                                                                \
+    } while (0)
+
+void cli_warn(const char *fmt, ...)
+{
+    SAY(fmt);
+}
+
+void cli_note(const char *fmt, ...)
+{
+    if (common.verbose >= 0)
+        SAY(fmt);
+}
+
+void cli_info(const char *fmt, ...)
+{
+    if (common.verbose > 0)
+        SAY(fmt);
+}
+
+/* ---- the end ---- */
+
+void cli_at_abort(void (*fn)(void))
+{
+    if (nabort < (int)(sizeof abort_fn / sizeof *abort_fn))
+        abort_fn[nabort++] = fn;
+}
+
+void cli_abort(void)
+{
+    while (nabort > 0)
+        abort_fn[--nabort]();
+}
+
+void cli_die(int exit_status, const char *fmt, ...)
+{
+    SAY(fmt);
+    cli_abort();
+    fflush(stdout);
+    _exit(exit_status);
+}
+
+void cli_fail(const struct gnn_err *e)
+{
+    static const int status[] = {
+        [-GNN_E_RUN] = 1,    [-GNN_E_NOMEM] = 1, [-GNN_E_USAGE] = 2,   [-GNN_E_INPUT] = 3,
+        [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,  [-GNN_E_STOPPED] = 75};
+    int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
+    cli_die(code, "%s", e->msg);
+}
+
+int cli_finish(void)
+{
+    cli_progress_end();
+    errno = 0;
+    bool lost = ferror(stdout) != 0;
+    /* A stdout that was never opened or used (EBADF) is no loss; a descriptor handed over and closed neither. */
+    if ((fflush(stdout) && errno != EBADF) || lost)
+        cli_die(1, "stdout: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+    if (fstat(1, &(struct stat){0}) == 0 && close(1) && errno != EINTR)
+        cli_die(1, "stdout: cannot close: %s", strerror(errno));
+    if (metrics && (ferror(metrics) || fclose(metrics)))
+        cli_die(1, "%s: cannot write", common.metrics);
+    if (sig_pending())
+        sig_reraise(sig_pending());
+    return 0;
+}
+
+/* ---- files ---- */
+
+static char out_path[PATH_MAX], out_tmp[PATH_MAX + 32];
+
+static void out_remove(void)
+{
+    if (out_tmp[0])
+        unlink(out_tmp);
+}
+
+static bool is_std(const char *path)
+{
+    return !path || !strcmp(path, "-");
+}
+
+int cli_in(const char *path, const char **name)
+{
+    *name = is_std(path) ? "stdin" : path;
+    int fd = is_std(path) ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        cli_die(errno == ENOENT ? 3 : 1, "%s: cannot open: %s", *name, strerror(errno));
+    if (isatty(fd))
+        cli_usage("%s is a terminal; expected a GNB stream (see --help)", *name);
+    return fd;
+}
+
+int cli_out(const char *path, const char **name)
+{
+    if (is_std(path)) {
+        *name = "stdout";
+        if (isatty(1))
+            cli_usage("refusing to write binary data to a terminal; use -o FILE or a pipe");
+        int fd = dup(1);
+        if (fd < 0)
+            cli_die(1, "stdout: cannot write: %s", strerror(errno));
+        return fd;
+    }
+    *name = path;
+    struct stat st;
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+        /* a FIFO or device cannot be renamed into place: written directly */
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            cli_die(1, "%s: cannot open: %s", path, strerror(errno));
+        if (isatty(fd))
+            cli_usage("refusing to write binary data to a terminal");
+        return fd;
+    }
+    if (strlen(path) >= sizeof out_path)
+        cli_usage("%.60s...: name too long", path);
+    snprintf(out_path, sizeof out_path, "%s", path);
+    snprintf(out_tmp, sizeof out_tmp, "%s.tmp.%ld", path, (long)getpid());
+    int fd = open(out_tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        int sys = errno;
+        out_tmp[0] = 0;
+        cli_die(1, "%s: cannot create: %s", path, strerror(sys));
+    }
+    cli_at_abort(out_remove);
+    return fd;
+}
+
+void cli_out_commit(void)
+{
+    if (!out_tmp[0])
+        return;
+    if (rename(out_tmp, out_path))
+        cli_die(1, "%s: cannot rename: %s", out_path, strerror(errno));
+    out_tmp[0] = 0;
+}
+
+const char *cli_provenance(void)
+{
+    return common.no_provenance ? NULL : provenance;
+}
+
+/* ---- progress and metrics ---- */
+
+double cli_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool progress_wanted(void)
+{
+    static int wanted = -1;
+    if (wanted < 0)
+        wanted = common.verbose >= 0 && (common.progress == 1 || (common.progress == 0 && isatty(2)));
+    return wanted;
+}
+
+void cli_progress(const char *what, uint64_t done, uint64_t total, const char *extra)
+{
+    static double last;
+    if (!progress_wanted())
+        return;
+    double now = cli_now();
+    if (now - last < 0.1 && done != total)
+        return;
+    last = now;
+    char bar[21] = "";
+    if (total) {
+        uint64_t full = done >= total ? 20 : done * 20 / total;
+        for (uint64_t i = 0; i < 20; i++)
+            bar[i] = i < full ? '#' : '.';
+    }
+    char line[256];
+    int n = total ? snprintf(line, sizeof line, "\r\033[K%s [%s] %llu/%llu %s", what, bar,
+                             (unsigned long long)done, (unsigned long long)total, extra ? extra : "")
+                  : snprintf(line, sizeof line, "\r\033[K%s %llu %s", what, (unsigned long long)done,
+                             extra ? extra : "");
+    if (n > 0) {
+        size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+        ssize_t ignored = write(2, line, len);
+        (void)ignored;
+    }
+    progress_shown = true;
+}
+
+void cli_progress_end(void)
+{
+    if (!progress_shown)
+        return;
+    progress_shown = false;
+    ssize_t ignored = write(2, "\r\033[K", 4);
+    (void)ignored;
+}
+
+void cli_metrics(json_t *object)
+{
+    if (!common.metrics) {
+        json_decref(object);
+        return;
+    }
+    if (!metrics && !(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
+        cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
+    json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", cli_now() - started);
+    if (!object || !line || json_object_update(line, object) || json_dumpf(line, metrics, JSON_COMPACT) ||
+        putc('\n', metrics) == EOF || fflush(metrics))
+        cli_die(1, "%s: cannot write metrics", common.metrics);
+    json_decref(line);
+    json_decref(object);
+}

@@ -1,0 +1,366 @@
+#include "cmd/opt.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli.h"
+
+struct opt_common common;
+
+static bool help, version, completion;
+
+static const struct opt common_opts[] = {
+    {.kind = OPT_GROUP, .help = "Common options"},
+    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true},
+    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "progress on stderr: auto (default: on a terminal), always, never", .choices = "auto|always|never"},
+    {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL, "leave the command line out of the output's header"},
+    {OPT_FLAG, 'q', "quiet", NULL, NULL, "errors only"},
+    {OPT_FLAG, 'v', "verbose", NULL, NULL, "say more"},
+    {OPT_FLAG, 'h', "help", &help, NULL, "print this help"},
+    {OPT_FLAG, 0, "version", &version, NULL, "print the version"},
+    {OPT_FLAG, 0, "completion", &completion, NULL, NULL},
+    {.kind = OPT_END},
+};
+
+/* ---- looking up ---- */
+
+/* The option after o: the program's own first, then the common ones. */
+static const struct opt *walk(const struct program *p, const struct opt *o)
+{
+    const struct opt *last = &common_opts[sizeof common_opts / sizeof *common_opts - 1];
+    o = o ? o + 1 : p->opts;
+    return o->kind == OPT_END && o != last ? common_opts : o;
+}
+
+#define EACH(o, p) for (const struct opt *o = walk(p, NULL); o->kind != OPT_END; o = walk(p, o))
+
+static const struct opt *find_long(const struct program *p, const char *name, size_t n, bool *negated)
+{
+    *negated = false;
+    EACH (o, p)
+        if (o->kind != OPT_GROUP && strlen(o->name) == n && !strncmp(o->name, name, n))
+            return o;
+    if (n > 3 && !strncmp(name, "no-", 3))
+        EACH (o, p)
+            if (o->kind == OPT_FLAG && strlen(o->name) == n - 3 && !strncmp(o->name, name + 3, n - 3)) {
+                *negated = true;
+                return o;
+            }
+    return NULL;
+}
+
+static const struct opt *find_short(const struct program *p, char c)
+{
+    EACH (o, p)
+        if (o->kind != OPT_GROUP && o->letter == c)
+            return o;
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static void bad_value(const struct opt *o, const char *v, const char *want)
+{
+    cli_usage("--%s: '%s' is not %s", o->name, v, want);
+}
+
+/* One unsigned number with suffix; *end points past it. */
+static uint64_t number(const struct opt *o, const char *v, const char **end)
+{
+    char *e;
+    errno = 0;
+    if (*v < '0' || *v > '9')
+        bad_value(o, v, "a whole number");
+    uint64_t n = strtoull(v, &e, 10);
+    if (errno)
+        bad_value(o, v, "a number that fits 64 bits");
+    static const char suffix[] = "kMGT";
+    const char *s = *e ? strchr(suffix, *e == 'K' ? 'k' : *e) : NULL;
+    if (s) {
+        for (ptrdiff_t i = 0; i <= s - suffix; i++)
+            if (__builtin_mul_overflow(n, o->bytes ? 1024u : 1000u, &n))
+                bad_value(o, v, "a number that fits 64 bits");
+        e++;
+    }
+    *end = e;
+    return n;
+}
+
+static void check_range(const struct opt *o, const char *v, double x)
+{
+    if (o->max > o->min && !(x >= o->min && x <= o->max)) {
+        char want[96];
+        snprintf(want, sizeof want, "between %g and %g", o->min, o->max);
+        bad_value(o, v, want);
+    }
+}
+
+static uint64_t whole(const struct opt *o, const char *v, uint64_t max)
+{
+    const char *end;
+    uint64_t n = number(o, v, &end);
+    if (*end)
+        bad_value(o, v, "a whole number");
+    if (n > max)
+        bad_value(o, v, "small enough");
+    check_range(o, v, (double)n);
+    return n;
+}
+
+static double real(const struct opt *o, const char *v, const char **end)
+{
+    char *e;
+    errno = 0;
+    double x = strtod(v, &e);
+    if (e == v || !isfinite(x))
+        bad_value(o, v, "a number");
+    check_range(o, v, x);
+    *end = e;
+    return x;
+}
+
+static void *grown(void *p, uint32_t n, size_t size)
+{
+    void *q = realloc(p, (n + 1) * size);
+    if (!q)
+        cli_die(1, "out of memory");
+    return q;
+}
+
+static void set_choice(const struct opt *o, const char *v)
+{
+    size_t n = strlen(v);
+    int i = 0;
+    for (const char *c = o->choices; *c; i++) {
+        size_t len = strcspn(c, "|");
+        if (len == n && !strncmp(c, v, n)) {
+            *(int *)o->value = i;
+            return;
+        }
+        c += len + (c[len] == '|');
+    }
+    cli_usage("--%s: '%s' is not one of %s", o->name, v, o->choices);
+}
+
+static void set_range(const struct opt *o, const char *v)
+{
+    struct opt_range r = {.from = 0, .to = UINT64_MAX, .given = true};
+    const char *s = v;
+    if (*s != ':')
+        r.from = number(o, s, &s);
+    if (!*s && s != v)
+        r.to = r.from + 1;
+    else if (*s++ != ':')
+        bad_value(o, v, "a range A:B");
+    else if (*s)
+        r.to = number(o, s, &s);
+    if (*s || r.to < r.from)
+        bad_value(o, v, "a range A:B with A <= B");
+    *(struct opt_range *)o->value = r;
+}
+
+static void set_i32s(const struct opt *o, const char *v)
+{
+    struct opt_i32s *l = o->value;
+    l->n = 0;
+    for (const char *s = v;; s++) {
+        char *e;
+        errno = 0;
+        long n = strtol(s, &e, 10);
+        if (e == s || errno || n < INT32_MIN || n > INT32_MAX || (*e && *e != ','))
+            bad_value(o, v, "a list of whole numbers");
+        check_range(o, v, (double)n);
+        l->v = grown(l->v, l->n, sizeof *l->v);
+        l->v[l->n++] = (int32_t)n;
+        s = e;
+        if (!*s)
+            return;
+    }
+}
+
+static void set_doubles(const struct opt *o, const char *v)
+{
+    struct opt_doubles *l = o->value;
+    l->n = 0;
+    for (const char *s = v;; s++) {
+        double x = real(o, s, &s);
+        if (*s && *s != ',')
+            bad_value(o, v, "a list of numbers");
+        l->v = grown(l->v, l->n, sizeof *l->v);
+        l->v[l->n++] = x;
+        if (!*s)
+            return;
+    }
+}
+
+static void set(const struct opt *o, const char *v)
+{
+    const char *end;
+    struct opt_list *l;
+    switch (o->kind) {
+    case OPT_U64:
+        *(uint64_t *)o->value = whole(o, v, UINT64_MAX);
+        break;
+    case OPT_U32:
+        *(uint32_t *)o->value = (uint32_t)whole(o, v, UINT32_MAX);
+        break;
+    case OPT_DOUBLE:
+        *(double *)o->value = real(o, v, &end);
+        if (*end)
+            bad_value(o, v, "a number");
+        break;
+    case OPT_STR:
+        *(const char **)o->value = v;
+        break;
+    case OPT_LIST:
+        l = o->value;
+        l->v = grown(l->v, l->n, sizeof *l->v);
+        l->v[l->n++] = v;
+        break;
+    case OPT_CHOICE:
+        set_choice(o, v);
+        break;
+    case OPT_RANGE:
+        set_range(o, v);
+        break;
+    case OPT_I32S:
+        set_i32s(o, v);
+        break;
+    case OPT_DOUBLES:
+        set_doubles(o, v);
+        break;
+    default:
+        break;
+    }
+}
+
+static void set_flag(const struct opt *o, bool on)
+{
+    if (o->letter == 'q' && !o->value)
+        common.verbose = -1;
+    else if (o->letter == 'v' && !o->value)
+        common.verbose = 1;
+    else
+        *(bool *)o->value = on;
+}
+
+/* ---- output ---- */
+
+static void print_option(const struct opt *o)
+{
+    char left[64];
+    if (o->kind == OPT_GROUP) {
+        printf("\n%s:\n", o->help);
+        return;
+    }
+    if (!o->help)
+        return;
+    int n = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                     o->letter ? "," : " ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    if (n > 30)
+        printf("%s\n%31s%s\n", left, "", o->help);
+    else
+        printf("%-30s %s\n", left, o->help);
+}
+
+static void print_help(const struct program *p)
+{
+    printf("Usage: %s [OPTION]... %s\n%s\n", p->name, p->synopsis, p->summary);
+    if (p->opts[0].kind != OPT_GROUP)
+        printf("\nOptions:\n");
+    EACH (o, p)
+        print_option(o);
+    printf("\nSee %s(1) for details and gnn(7) for how the programs fit together.\n", p->name);
+}
+
+/* One line per option: "--name kind choices", for the generator of the shell completion. */
+static void print_completion(const struct program *p)
+{
+    EACH (o, p)
+        if (o->kind != OPT_GROUP && o->help)
+            printf("--%s %s %s\n", o->name,
+                   o->kind == OPT_FLAG     ? "flag"
+                   : o->kind == OPT_CHOICE ? "choice"
+                   : o->file               ? "file"
+                                           : "value",
+                   o->choices ? o->choices : "");
+}
+
+/* ---- the parser ---- */
+
+static void long_option(const struct program *p, char **argv, int *i)
+{
+    const char *name = argv[*i] + 2;
+    size_t n = strcspn(name, "=");
+    bool negated;
+    const struct opt *o = find_long(p, name, n, &negated);
+    if (!o)
+        cli_usage("unknown option '--%.*s' (see --help)", (int)n, name);
+    if (o->kind == OPT_FLAG) {
+        if (name[n])
+            cli_usage("--%s takes no argument", o->name);
+        set_flag(o, !negated);
+    } else if (name[n]) {
+        set(o, name + n + 1);
+    } else {
+        if (!argv[*i + 1])
+            cli_usage("--%s needs an argument", o->name);
+        set(o, argv[++*i]);
+    }
+}
+
+static void short_options(const struct program *p, char **argv, int *i)
+{
+    for (const char *c = argv[*i] + 1; *c; c++) {
+        const struct opt *o = find_short(p, *c);
+        if (!o)
+            cli_usage("unknown option '-%c' (see --help)", *c);
+        if (o->kind == OPT_FLAG) {
+            set_flag(o, true);
+            continue;
+        }
+        if (c[1])
+            set(o, c + 1);
+        else if (argv[*i + 1])
+            set(o, argv[++*i]);
+        else
+            cli_usage("-%c needs an argument", *c);
+        return;
+    }
+}
+
+char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
+{
+    char **args = calloc((size_t)argc + 1, sizeof *args);
+    if (!args)
+        cli_die(1, "out of memory");
+    *nargs = 0;
+    bool only_args = false;
+    for (int i = 1; i < argc; i++) {
+        if (only_args || argv[i][0] != '-' || !argv[i][1])
+            args[(*nargs)++] = argv[i];
+        else if (!strcmp(argv[i], "--"))
+            only_args = true;
+        else if (argv[i][1] == '-')
+            long_option(p, argv, &i);
+        else
+            short_options(p, argv, &i);
+    }
+    if (version)
+        printf("%s %s\n", p->name, GNN_VERSION);
+    if (help)
+        print_help(p);
+    if (completion)
+        print_completion(p);
+    if (version || help || completion)
+        exit(cli_finish());
+    if (*nargs < p->min_args)
+        cli_usage("%s (see --help)", *nargs ? "an argument is missing" : "arguments are missing");
+    if (p->max_args >= 0 && *nargs > p->max_args)
+        cli_usage("unexpected argument '%s' (see --help)", args[p->max_args]);
+    return args;
+}

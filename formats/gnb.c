@@ -1,0 +1,198 @@
+#include "formats/gnb.h"
+
+#include "formats/le.h"
+
+#include <xxhash.h>
+
+static const uint8_t magic[4] = {0xb7, 'G', 'N', 'B'};
+
+static uint64_t align_up(uint64_t n, uint64_t a)
+{
+    return (n + a - 1) & ~(a - 1);
+}
+
+size_t gnb_entry_size(uint32_t ndim, size_t name_len)
+{
+    return (GNB_ENTRY_BYTES + 8 * (size_t)ndim + name_len + 7) & ~(size_t)7;
+}
+
+const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYTES])
+{
+    if (memcmp(h, magic, sizeof magic))
+        return "not a GNB frame (wrong magic)";
+    if (le16(h + 4) != GNB_MAJOR)
+        return le16(h + 4) > GNB_MAJOR ? "written by a newer, incompatible version of GNB"
+                                       : "bad version";
+    uint32_t kind = le32(h + 8);
+    *f = (struct gnb_frame){
+        .kind = (enum gnb_kind)kind,
+        .minor = le16(h + 6),
+        .ntensors = le32(h + 12),
+        .seq = le64(h + 16),
+        .table_bytes = le64(h + 24),
+        .payload_bytes = le64(h + 32),
+        .align = le32(h + 40),
+        .sum = le64(h + 56),
+    };
+    if (kind < GNB_HEADER || kind > GNB_END)
+        return "unknown frame kind";
+    if (f->align != GNB_ALIGN && f->align != GNB_STORE_ALIGN)
+        return "bad alignment";
+    if (le32(h + 44) || le64(h + 48))
+        return "reserved bytes are not zero";
+    if (f->ntensors > GNB_TENSORS_MAX || f->table_bytes > GNB_TABLE_MAX)
+        return "tensor table too large";
+    if ((GNB_HEADER_BYTES + f->table_bytes) % f->align || f->payload_bytes % f->align)
+        return "frame is not aligned";
+    if (f->payload_bytes > (uint64_t)INT64_MAX / 2)
+        return "payload too large";
+    return NULL;
+}
+
+static uint64_t frame_sum(const uint8_t *header, const uint8_t *table, uint64_t table_bytes)
+{
+    XXH3_state_t s;
+    XXH3_64bits_reset(&s);
+    XXH3_64bits_update(&s, header, GNB_HEADER_BYTES - 8);
+    if (table_bytes)
+        XXH3_64bits_update(&s, table, table_bytes);
+    return XXH3_64bits_digest(&s);
+}
+
+const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
+                            const uint8_t *table)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    (void)f, (void)header, (void)table;
+    return NULL;
+#else
+    return frame_sum(header, table, f->table_bytes) == f->sum ? NULL : "header checksum mismatch";
+#endif
+}
+
+static const char *entry_shape(struct gnb_entry *t)
+{
+    uint64_t bytes;
+    if (!gnn_dtype_bytes(t->t.dtype))
+        return "unknown dtype";
+    if (!gnn_tensor_bytes(&t->t, &bytes) || bytes > (uint64_t)INT64_MAX / 2)
+        return "tensor size overflows";
+    if (bytes != t->raw)
+        return "tensor size does not fit its shape";
+    if (t->codec == GNB_RAW && t->stored != t->raw)
+        return "raw tensor with another stored size";
+    return NULL;
+}
+
+static const char *entry_name(const char *name, size_t n)
+{
+    if (!n || n > GNN_NAME_MAX)
+        return "bad tensor name length";
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+            return "control character in a tensor name";
+    return NULL;
+}
+
+const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, const uint8_t *table,
+                             uint64_t *at, uint64_t *end)
+{
+    if (f->table_bytes - *at < GNB_ENTRY_BYTES)
+        return "tensor table is cut";
+    const uint8_t *p = table + *at;
+    uint32_t ndim = p[2];
+    size_t name_len = le16(p + 4);
+    if (ndim > GNN_NDIM_MAX)
+        return "too many dimensions";
+    size_t size = gnb_entry_size(ndim, name_len);
+    if (f->table_bytes - *at < size)
+        return "tensor table is cut";
+    if (p[1] > GNB_REFERENCE)
+        return "unknown codec";
+    if (p[3] || le16(p + 6))
+        return "reserved bytes are not zero";
+    *t = (struct gnb_entry){
+        .t = {.name = (const char *)p + GNB_ENTRY_BYTES + 8 * ndim,
+              .dtype = (enum gnn_dtype)p[0],
+              .ndim = ndim},
+        .name_len = name_len,
+        .codec = (enum gnb_codec)p[1],
+        .offset = le64(p + 8),
+        .stored = le64(p + 16),
+        .raw = le64(p + 24),
+        .sum = le64(p + 32),
+    };
+    for (uint32_t i = 0; i < ndim; i++)
+        t->t.shape[i] = le64(p + GNB_ENTRY_BYTES + 8 * i);
+    for (size_t i = GNB_ENTRY_BYTES + 8 * ndim + name_len; i < size; i++)
+        if (p[i])
+            return "padding is not zero";
+    const char *bad = entry_name(t->t.name, name_len);
+    if (!bad)
+        bad = entry_shape(t);
+    if (bad)
+        return bad;
+    if (t->offset != align_up(*end, f->align) || t->stored > f->payload_bytes ||
+        t->offset > f->payload_bytes - t->stored)
+        return "tensor lies outside its place in the payload";
+    *end = t->offset + t->stored;
+    *at += size;
+    return NULL;
+}
+
+const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at, uint64_t end)
+{
+    if (f->table_bytes - at >= f->align)
+        return "tensor table is longer than its tensors";
+    for (; at < f->table_bytes; at++)
+        if (table[at])
+            return "padding is not zero";
+    return align_up(end, f->align) == f->payload_bytes ? NULL : "payload size does not fit its tensors";
+}
+
+bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t)
+{
+    uint64_t table = 0, end = 0;
+    if (f->ntensors > GNB_TENSORS_MAX)
+        return false;
+    for (uint32_t i = 0; i < f->ntensors; i++) {
+        table += gnb_entry_size(t[i].t.ndim, t[i].name_len);
+        if (end > (uint64_t)INT64_MAX / 4 || t[i].stored > (uint64_t)INT64_MAX / 4)
+            return false;
+        t[i].offset = align_up(end, f->align);
+        end = t[i].offset + t[i].stored;
+    }
+    f->table_bytes = align_up(GNB_HEADER_BYTES + table, f->align) - GNB_HEADER_BYTES;
+    f->payload_bytes = align_up(end, f->align);
+    return f->table_bytes <= GNB_TABLE_MAX;
+}
+
+void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out)
+{
+    memset(out, 0, GNB_HEADER_BYTES + f->table_bytes);
+    memcpy(out, magic, sizeof magic);
+    put16(out + 4, GNB_MAJOR);
+    put16(out + 6, GNB_MINOR);
+    put32(out + 8, (uint32_t)f->kind);
+    put32(out + 12, f->ntensors);
+    put64(out + 16, f->seq);
+    put64(out + 24, f->table_bytes);
+    put64(out + 32, f->payload_bytes);
+    put32(out + 40, f->align);
+    uint8_t *p = out + GNB_HEADER_BYTES;
+    for (uint32_t i = 0; i < f->ntensors; i++, t++) {
+        p[0] = (uint8_t)t->t.dtype;
+        p[1] = (uint8_t)t->codec;
+        p[2] = (uint8_t)t->t.ndim;
+        put16(p + 4, (uint16_t)t->name_len);
+        put64(p + 8, t->offset);
+        put64(p + 16, t->stored);
+        put64(p + 24, t->raw);
+        put64(p + 32, t->sum);
+        for (uint32_t d = 0; d < t->t.ndim; d++)
+            put64(p + GNB_ENTRY_BYTES + 8 * d, t->t.shape[d]);
+        memcpy(p + GNB_ENTRY_BYTES + 8 * t->t.ndim, t->t.name, t->name_len);
+        p += gnb_entry_size(t->t.ndim, t->name_len);
+    }
+    put64(out + 56, frame_sum(out, out + GNB_HEADER_BYTES, f->table_bytes));
+}

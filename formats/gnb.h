@@ -1,0 +1,63 @@
+/* GNB frames as bytes (gnb(5)): a 64-byte header, a tensor table, a payload. Pure: no I/O, no allocation.
+ * Functions that read bytes return NULL, or a text that says what is wrong with them. */
+#ifndef GNN_FORMATS_GNB_H
+#define GNN_FORMATS_GNB_H
+
+#include "formats/tensor.h"
+
+enum {
+    GNB_MAJOR = 1,
+    GNB_MINOR = 0,
+    GNB_HEADER_BYTES = 64,
+    GNB_ENTRY_BYTES = 40, /* of a table entry, before shape and name */
+    GNB_ALIGN = 64,        /* of tensors in streams */
+    GNB_STORE_ALIGN = 4096,
+    GNB_TABLE_MAX = 64 << 20,
+    GNB_TENSORS_MAX = 1 << 14,
+};
+
+enum gnb_kind { GNB_HEADER = 1, GNB_BATCH = 2, GNB_TENSORS = 3, GNB_END = 4 };
+enum gnb_codec { GNB_RAW = 0, GNB_ZSTD = 1, GNB_REFERENCE = 2 };
+
+struct gnb_frame {
+    enum gnb_kind kind;
+    uint16_t minor;
+    uint32_t ntensors;
+    uint32_t align;
+    uint64_t seq;
+    uint64_t table_bytes;   /* padded: header + table is a multiple of align */
+    uint64_t payload_bytes; /* a multiple of align */
+    uint64_t sum;
+};
+
+struct gnb_entry {
+    struct gnn_tensor t; /* data NULL; name points into the table and is NOT terminated */
+    size_t name_len;
+    enum gnb_codec codec;
+    uint64_t offset; /* from the start of the payload */
+    uint64_t stored, raw;
+    uint64_t sum; /* XXH3-64 of the stored bytes */
+};
+
+/* Bytes an entry takes in the table. */
+size_t gnb_entry_size(uint32_t ndim, size_t name_len);
+
+/* Reads a frame header. Checks magic, version, kind, limits, reserved fields; not the checksum. */
+const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES]);
+/* Checks the checksum over header and table. */
+const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
+                            const uint8_t *table);
+/* Reads the table entry at *at and moves *at past it. `end` is the end of the previous entry's bytes in the payload and
+ * is updated: entries come in payload order, aligned, without overlap or holes beyond padding. */
+const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, const uint8_t *table,
+                             uint64_t *at, uint64_t *end);
+/* After the last entry: the rest of the table is padding, and the payload ends where the last tensor does. */
+const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at, uint64_t end);
+
+/* Lays out a table: sets f->table_bytes and payload_bytes and each entry's offset, from align, ntensors
+ * and the entries' names, shapes and stored sizes. False if a size overflows or a limit is passed. */
+bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t);
+/* Writes the header with its checksum (64 bytes) and the table (f->table_bytes) at `out`. */
+void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out);
+
+#endif

@@ -1,0 +1,170 @@
+/* From the tensors of a BATCH frame to the typed view of a batch, trusting nothing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/batch.h"
+
+struct bind {
+    struct gnn_batch *b;
+    const struct gnn_meta *m;
+    struct gnn_err *e;
+    uint32_t known; /* tensors recognised so far */
+};
+
+static int bad(struct bind *s, const char *name, const char *what)
+{
+    return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", s->b->epoch,
+                    s->b->step, name, what);
+}
+
+/* *out is NULL if there is no such tensor and it is not required. rows UINT64_MAX: any number. */
+static int take(struct bind *s, const char *name, enum gnn_dtype dtype, uint64_t rows, bool required,
+                const struct gnn_tensor **out)
+{
+    const struct gnn_tensor *t = gnn_tensors_find(&s->b->tensors, name);
+    *out = t;
+    if (!t)
+        return required ? bad(s, name, "missing") : 0;
+    s->known++;
+    if (t->dtype != dtype || t->ndim != 1 || (rows != UINT64_MAX && t->shape[0] != rows))
+        return bad(s, name, "wrong dtype or shape");
+    return 0;
+}
+
+static int bind_key(struct bind *s)
+{
+    const struct gnn_tensor *t;
+    int rc = take(s, "key", GNN_U64, 4, true, &t);
+    if (rc)
+        return rc;
+    const uint64_t *v = t->data;
+    s->b->epoch = v[0];
+    s->b->step = v[1];
+    if (v[2] >= s->m->sampling.nsplits || v[3] > UINT32_MAX)
+        return bad(s, "key", "split or rank out of range");
+    s->b->split = (uint32_t)v[2];
+    s->b->rank = (uint32_t)v[3];
+    return 0;
+}
+
+static int bind_nodes(struct bind *s, uint32_t t)
+{
+    const struct gnn_ntype *nt = &s->m->schema.ntype[t];
+    uint32_t nhops = s->b->nhops;
+    const struct gnn_tensor *nodes, *counts;
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "counts/%s", nt->name);
+    int rc = take(s, name, GNN_U64, (uint64_t)nhops + 1, true, &counts);
+    if (rc)
+        return rc;
+    const uint64_t *c = counts->data;
+    for (uint32_t h = 0; h < nhops; h++)
+        if (c[h] > c[h + 1])
+            return bad(s, name, "counts shrink");
+    if (c[0] && t != s->m->sampling.seed_ntype)
+        return bad(s, name, "seeds of a type that has none");
+    snprintf(name, sizeof name, "nodes/%s", nt->name);
+    if ((rc = take(s, name, GNN_U32, c[nhops], true, &nodes)))
+        return rc;
+    const uint32_t *v = nodes->data;
+    for (uint64_t i = 0; i < c[nhops]; i++)
+        if (v[i] >= nt->count)
+            return bad(s, name, "node id out of range");
+    s->b->type[t] = (struct gnn_batch_type){.node = v, .count = c};
+    return 0;
+}
+
+static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
+{
+    struct gnn_batch *b = s->b;
+    const struct gnn_etype *t = &s->m->schema.etype[et];
+    const uint64_t *dst = b->type[t->dst].count, *src = b->type[t->src].count;
+    uint64_t first = s->m->sampling.frontier == GNN_FRONTIER_NEW && hop ? dst[hop - 1] : 0;
+    uint64_t n = dst[hop] - first;
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_etype_key(&s->m->schema, et, key, sizeof key);
+    const struct gnn_tensor *indptr, *indices, *id;
+    snprintf(name, sizeof name, "hop/%u/%s/indptr", hop, key);
+    int rc = take(s, name, GNN_U32, n + 1, false, &indptr);
+    if (rc || !indptr)
+        return rc;
+    const uint32_t *ptr = indptr->data;
+    if (ptr[0])
+        return bad(s, name, "does not start at 0");
+    for (uint64_t i = 0; i < n; i++)
+        if (ptr[i] > ptr[i + 1])
+            return bad(s, name, "not monotone");
+    snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
+    if ((rc = take(s, name, GNN_U32, ptr[n], true, &indices)))
+        return rc;
+    const uint32_t *v = indices->data;
+    uint32_t limit = (uint32_t)src[hop + 1], worst = 0;
+    for (uint32_t i = 0; i < ptr[n]; i++)
+        worst |= v[i] >= limit;
+    if (worst)
+        return bad(s, name, "local id out of range");
+    snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
+    if ((rc = take(s, name, GNN_U64, ptr[n], s->m->sampling.edge_ids, &id)))
+        return rc;
+    *gnn_batch_block(b, hop, et) = (struct gnn_block){.first = (uint32_t)first,
+                                                      .n = (uint32_t)n,
+                                                      .indptr = ptr,
+                                                      .indices = v,
+                                                      .id = id ? id->data : NULL};
+    return 0;
+}
+
+/* Gathered rows: a tensor "PREFIX/FIELD" must be a field of the schema with the right number of rows. Floats
+ * may have been narrowed on the way. */
+static int bind_fields(struct bind *s, const char *prefix, const struct gnn_field *f, uint32_t nfields,
+                       uint64_t rows, uint64_t label_rows)
+{
+    size_t n = strlen(prefix);
+    for (uint32_t i = 0; i < s->b->tensors.n; i++) {
+        const struct gnn_tensor *t = gnn_tensors_at(&s->b->tensors, i);
+        if (strncmp(t->name, prefix, n) || t->name[n] != '/' || strchr(t->name + n + 1, '/'))
+            continue;
+        const char *field = t->name + n + 1;
+        if (!strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
+            continue;
+        const struct gnn_field *x = gnn_field_find(f, nfields, field);
+        if (!x)
+            return bad(s, t->name, "no such field in the schema");
+        uint64_t want = strcmp(field, "y") ? rows : label_rows;
+        bool real = t->dtype >= GNN_F16 && x->dtype >= GNN_F16;
+        if ((t->dtype != x->dtype && !real) || t->ndim != (x->width ? 2u : 1u) || t->shape[0] != want ||
+            (x->width && t->shape[1] != x->width))
+            return bad(s, t->name, "wrong dtype or shape");
+        s->known++;
+    }
+    return 0;
+}
+
+int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e)
+{
+    struct bind s = {.b = b, .m = m, .e = e};
+    const struct gnn_schema *c = &m->schema;
+    char prefix[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_ROOM];
+    int rc = bind_key(&s);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        rc = bind_nodes(&s, t);
+        snprintf(prefix, sizeof prefix, "node/%s", c->ntype[t].name);
+        if (!rc)
+            rc = bind_fields(&s, prefix, c->ntype[t].field, c->ntype[t].nfields, gnn_batch_nodes(b, t),
+                             b->type[t].count[0]);
+    }
+    for (uint32_t h = 0; !rc && h < b->nhops; h++)
+        for (uint32_t t = 0; !rc && t < c->netypes; t++) {
+            rc = bind_block(&s, h, t);
+            const struct gnn_block *k = gnn_batch_block(b, h, t);
+            uint64_t edges = k->indptr ? k->indptr[k->n] : 0;
+            snprintf(prefix, sizeof prefix, "hop/%u/%s", h, gnn_etype_key(c, t, key, sizeof key));
+            if (!rc)
+                rc = bind_fields(&s, prefix, c->etype[t].field, c->etype[t].nfields, edges, edges);
+        }
+    if (!rc && s.known != b->tensors.n)
+        rc = gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
+                      b->epoch, b->step);
+    return rc;
+}

@@ -1,0 +1,113 @@
+#include "lib/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum {
+    PIPE_BYTES = 1 << 20, /* the most an unprivileged process may ask for */
+    PIECE = 256 << 10     /* what moves fastest through such a pipe */
+};
+
+void gnn_io_init(struct gnn_io *io, int fd, const char *name)
+{
+    *io = (struct gnn_io){.fd = fd, .name = name};
+#ifdef F_SETPIPE_SZ
+    int saved = errno;
+    (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
+    errno = saved;
+#endif
+}
+
+int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got, struct gnn_err *e)
+{
+    uint64_t done = 0;
+    while (done < n) {
+        uint64_t want = n - done < (1u << 30) ? n - done : 1u << 30;
+        ssize_t r = read(io->fd, (char *)buf + done, want);
+        if (r < 0) {
+            if (errno == EINTR)
+                continue;
+            return gnn_fail_errno(e, "%s: cannot read at byte %llu", io->name,
+                                  (unsigned long long)(io->pos + done));
+        }
+        if (!r)
+            break;
+        done += (uint64_t)r;
+    }
+    io->pos += done;
+    *got = done;
+    return 0;
+}
+
+int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what, struct gnn_err *e)
+{
+    uint64_t got = 0;
+    int rc = gnn_io_read(io, buf, n, &got, e);
+    if (!rc && got < n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (in %s)", io->name,
+                      (unsigned long long)io->pos, what);
+    return rc;
+}
+
+/* A reader that went away ends a filter silently, even when the parent ignored SIGPIPE. */
+static void die_of_sigpipe(void)
+{
+    sigset_t set;
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(SIGPIPE);
+}
+
+static int write_failed(const struct gnn_io *io, uint64_t at, struct gnn_err *e)
+{
+    if (errno == EPIPE)
+        die_of_sigpipe();
+    return gnn_fail_errno(e, "%s: cannot write at byte %llu", io->name, (unsigned long long)at);
+}
+
+int gnn_io_write(struct gnn_io *io, const void *buf, uint64_t n, struct gnn_err *e)
+{
+    for (uint64_t done = 0; done < n;) {
+        uint64_t want = n - done < PIECE ? n - done : PIECE;
+        ssize_t r = write(io->fd, (const char *)buf + done, want);
+        if (r < 0) {
+            if (errno == EINTR)
+                continue;
+            return write_failed(io, io->pos, e);
+        }
+        done += (uint64_t)r;
+        io->pos += (uint64_t)r;
+    }
+    return 0;
+}
+
+int gnn_io_pwrite(struct gnn_io *io, const void *buf, uint64_t n, uint64_t at, struct gnn_err *e)
+{
+    for (uint64_t done = 0; done < n;) {
+        uint64_t want = n - done < (64u << 20) ? n - done : 64u << 20;
+        ssize_t r = pwrite(io->fd, (const char *)buf + done, want, (off_t)(at + done));
+        if (r < 0) {
+            if (errno == EINTR)
+                continue;
+            return write_failed(io, at + done, e);
+        }
+        done += (uint64_t)r;
+    }
+    return 0;
+}
+
+int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e)
+{
+    int rc = 0, fd = io->fd;
+    io->fd = -1;
+    if (sync && fsync(fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+        rc = gnn_fail_errno(e, "%s: cannot flush to disk", io->name);
+    if (close(fd) && errno != EINTR && !rc)
+        rc = gnn_fail_errno(e, "%s: cannot close", io->name);
+    return rc;
+}

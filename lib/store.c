@@ -1,0 +1,369 @@
+#include "lib/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/gnb.h"
+#include "formats/le.h"
+#include "lib/io.h"
+#include "lib/mem.h"
+#include "lib/store_tmp.h"
+#include "lib/verify.h"
+
+struct gnn_part {
+    char *path;
+    const uint8_t *map;
+    uint64_t bytes;
+    uint32_t n;
+    struct gnn_tensor *tensor;
+    char *names;          /* all names, each NUL-terminated */
+    uint8_t *queued;      /* checksum job handed out */
+    uint64_t hash;        /* checksum of the tensor table */
+    pthread_mutex_t lock; /* of queued[] */
+    struct gnn_verify *verify;
+};
+
+/* ---- one part ---- */
+
+static int bad(const struct gnn_part *p, uint64_t at, const char *what, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: at byte %llu: %s", p->path, (unsigned long long)at, what);
+}
+
+static int zero_between(const struct gnn_part *p, uint64_t from, uint64_t to, struct gnn_err *e)
+{
+    for (; from < to; from++)
+        if (p->map[from])
+            return bad(p, from, "padding is not zero", e);
+    return 0;
+}
+
+/* Decodes the frame at *at; its entries go to *entry (heap). Moves *at past the frame. */
+static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, uint64_t seq,
+                    struct gnb_frame *f, struct gnb_entry **entry, struct gnn_err *e)
+{
+    if (p->bytes < *at || p->bytes - *at < GNB_HEADER_BYTES)
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path, (unsigned long long)p->bytes);
+    const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
+    const char *text = gnb_frame_decode(f, h);
+    if (text)
+        return bad(p, *at, text, e);
+    uint64_t rest = p->bytes - *at - GNB_HEADER_BYTES;
+    if (f->table_bytes > rest || f->payload_bytes > rest - f->table_bytes)
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path, (unsigned long long)p->bytes);
+    if ((text = gnb_frame_check(f, h, table)))
+        return bad(p, *at, text, e);
+    if (f->kind != kind || f->seq != seq || f->align != GNB_STORE_ALIGN)
+        return bad(p, *at, "not the frame of a store part that belongs here", e);
+    struct gnb_entry *t = gnn_alloc(f->ntensors, sizeof *t, "tensor table", e);
+    if (!t)
+        return e->code;
+    *entry = t;
+    uint64_t table_at = 0, end = 0, base = *at + GNB_HEADER_BYTES + f->table_bytes;
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < f->ntensors; i++) {
+        uint64_t before = end;
+        if ((text = gnb_entry_decode(&t[i], f, table, &table_at, &end)))
+            return bad(p, *at, text, e);
+        if (t[i].codec != GNB_RAW)
+            return bad(p, *at, "store tensors must be raw", e);
+        rc = zero_between(p, base + before, base + t[i].offset, e);
+    }
+    if (!rc && (text = gnb_table_end(f, table, table_at, end)))
+        return bad(p, *at, text, e);
+    if (!rc)
+        rc = zero_between(p, base + end, base + f->payload_bytes, e);
+    *at = base + f->payload_bytes;
+    return rc;
+}
+
+/* A frame that holds one small tensor of that name. */
+static int one_tensor(const struct gnn_part *p, uint64_t at, const struct gnb_frame *f,
+                      const struct gnb_entry *t, const char *name, enum gnn_dtype dtype,
+                      const uint8_t **data, struct gnn_err *e)
+{
+    if (f->ntensors != 1 || t->name_len != strlen(name) || memcmp(t->t.name, name, t->name_len) ||
+        t->t.dtype != dtype || t->t.ndim != 1)
+        return bad(p, at, "metadata tensor is missing", e);
+    *data = p->map + at + GNB_HEADER_BYTES + f->table_bytes + t->offset;
+    struct gnn_verify *v = gnn_verify_new(e);
+    if (!v)
+        return e->code;
+    gnn_verify_add(v, *data, t->raw, t->sum, p->path, name);
+    int rc = gnn_verify_wait(v, e);
+    gnn_verify_free(v);
+    return rc;
+}
+
+static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const struct gnb_entry *t,
+                        uint64_t base, struct gnn_err *e)
+{
+    uint64_t chars = 0;
+    for (uint32_t i = 0; i < f->ntensors; i++)
+        chars += t[i].name_len + 1;
+    p->tensor = gnn_alloc(f->ntensors, sizeof *p->tensor, "tensor table", e);
+    p->names = p->tensor ? gnn_alloc(chars, 1, "tensor names", e) : NULL;
+    p->queued = p->names ? gnn_alloc_zero(f->ntensors, 1, "tensor table", e) : NULL;
+    if (!p->queued)
+        return e->code;
+    char *name = p->names;
+    for (uint32_t i = 0; i < f->ntensors; i++) {
+        memcpy(name, t[i].t.name, t[i].name_len);
+        name[t[i].name_len] = 0;
+        for (uint32_t j = 0; j < i; j++)
+            if (!strcmp(p->tensor[j].name, name))
+                return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path, name);
+        p->tensor[i] = t[i].t;
+        p->tensor[i].name = name;
+        p->tensor[i].data = (void *)(uintptr_t)(p->map + base + t[i].offset);
+        p->tensor[i].sum = t[i].sum;
+        p->tensor[i].has_sum = true;
+        name += t[i].name_len + 1;
+    }
+    p->n = f->ntensors;
+    p->hash = f->sum;
+    return 0;
+}
+
+static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)
+{
+    struct gnb_frame f;
+    struct gnb_entry *t[3] = {0};
+    const uint8_t *data;
+    uint64_t at = 0, from;
+    int rc = frame_at(p, &at, GNB_HEADER, 0, &f, &t[0], e);
+    if (!rc)
+        rc = one_tensor(p, 0, &f, t[0], "meta", GNN_U8, &data, e);
+    if (!rc) {
+        struct gnn_err why = {0};
+        rc = gnn_meta_from_text(meta, (const char *)data, t[0]->raw, &why);
+        if (rc)
+            gnn_fail(e, (enum gnn_status)rc, "%s: %s", p->path, why.msg);
+    }
+    from = at;
+    if (!rc)
+        rc = frame_at(p, &at, GNB_TENSORS, 1, &f, &t[1], e);
+    if (!rc)
+        rc = take_tensors(p, &f, t[1], from + GNB_HEADER_BYTES + f.table_bytes, e);
+    from = at;
+    if (!rc)
+        rc = frame_at(p, &at, GNB_END, 2, &f, &t[2], e);
+    if (!rc)
+        rc = one_tensor(p, from, &f, t[2], "totals", GNN_U64, &data, e);
+    if (!rc && (t[2]->raw != 16 || le64(data) != 2 || le64(data + 8) != from || at != p->bytes))
+        rc = bad(p, from, "END does not fit the part", e);
+    for (int i = 0; i < 3; i++)
+        gnn_free(t[i]);
+    return rc;
+}
+
+static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)
+{
+    pthread_mutex_init(&p->lock, NULL);
+    int fd = open(p->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: part is missing", p->path)
+                               : gnn_fail_errno(e, "%s: cannot open", p->path);
+    struct stat st;
+    int rc = fstat(fd, &st) ? gnn_fail_errno(e, "%s: cannot stat", p->path) : 0;
+    if (!rc && (!S_ISREG(st.st_mode) || st.st_size < GNB_HEADER_BYTES))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %lld", p->path, (long long)st.st_size);
+    if (!rc) {
+        void *m = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (m == MAP_FAILED) {
+            rc = gnn_fail_errno(e, "%s: cannot map", p->path);
+        } else {
+            p->map = m;
+            p->bytes = (uint64_t)st.st_size;
+        }
+    }
+    close(fd);
+    return rc ? rc : read_frames(p, meta, e);
+}
+
+static void part_free(struct gnn_part *p)
+{
+    if (!p)
+        return;
+    if (p->map)
+        munmap((void *)(uintptr_t)p->map, p->bytes);
+    pthread_mutex_destroy(&p->lock);
+    gnn_free(p->path);
+    gnn_free(p->tensor);
+    gnn_free(p->names);
+    gnn_free(p->queued);
+    gnn_free(p);
+}
+
+/* ---- the store ---- */
+
+static int read_json(struct gnn_store *s, struct gnn_err *e)
+{
+    char *path = gnn_strf(e, "%s/store.json", s->path);
+    if (!path)
+        return e->code;
+    int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0)
+        rc = errno == ENOENT || errno == ENOTDIR
+                 ? gnn_fail(e, GNN_E_INPUT, "%s: %s", s->path,
+                            access(s->path, F_OK) ? "no such store" : "not a store (no store.json)")
+                 : gnn_fail_errno(e, "%s: cannot open", path);
+    else if (fstat(fd, &st) || st.st_size > (64 << 20) || !S_ISREG(st.st_mode))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: not a regular file of sensible size", path);
+    if (!rc) {
+        struct gnn_io io = {.fd = fd, .name = path};
+        struct gnn_err why = {0};
+        char *text = gnn_alloc((uint64_t)st.st_size, 1, "store.json", e);
+        rc = text ? gnn_io_read_exact(&io, text, (uint64_t)st.st_size, "store.json", e) : e->code;
+        if (!rc && (rc = gnn_meta_from_text(&s->meta, text, (size_t)st.st_size, &why)))
+            gnn_fail(e, (enum gnn_status)rc, "%s: %s", path, why.msg);
+        if (!rc && (s->meta.is_stream || !s->meta.schema.nparts))
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: does not describe a store", path);
+        gnn_free(text);
+    }
+    if (fd >= 0)
+        close(fd);
+    gnn_free(path);
+    return rc;
+}
+
+static int open_parts(struct gnn_store *s, struct gnn_err *e)
+{
+    uint32_t n = s->meta.schema.nparts;
+    s->part = gnn_alloc_zero(n, sizeof *s->part, "parts", e);
+    uint64_t *hash = s->part ? gnn_alloc(n, sizeof *hash, "parts", e) : NULL;
+    if (!hash)
+        return e->code;
+    s->nparts = n;
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        struct gnn_meta meta = {0};
+        struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a part", e);
+        if (!p || !(p->path = gnn_strf(e, "%s/part-%05u.gnb", s->path, i))) {
+            rc = e->code;
+            break;
+        }
+        rc = part_open(p, &meta, e);
+        if (!rc && (strcmp(meta.identity, s->meta.identity) ||
+                    !gnn_schema_equal(&meta.schema, &s->meta.schema) || meta.schema.nparts != n))
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: belongs to another store than store.json", p->path);
+        hash[i] = p->hash;
+        p->verify = s->verify;
+        gnn_meta_release(&meta);
+    }
+    char identity[17];
+    if (!rc) {
+        gnn_store_identity(&s->meta.schema, hash, identity, e);
+        rc = e->code;
+    }
+    if (!rc && strcmp(identity, s->meta.identity))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: parts are missing, swapped or of another store", s->path);
+    gnn_free(hash);
+    return rc;
+}
+
+int gnn_store_open(struct gnn_store *s, const char *path, bool verify, struct gnn_err *e)
+{
+    *s = (struct gnn_store){0};
+    int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
+    if (!rc && verify && !(s->verify = gnn_verify_new(e)))
+        rc = e->code;
+    if (!rc)
+        rc = open_parts(s, e);
+    if (!rc)
+        rc = gnn_store_check(s, e);
+    if (rc)
+        gnn_store_close(s);
+    return rc;
+}
+
+void gnn_store_close(struct gnn_store *s)
+{
+    gnn_verify_free(s->verify);
+    for (uint32_t t = 0; s->book && t < s->meta.schema.nntypes; t++)
+        gnn_free((void *)(uintptr_t)s->book[t]);
+    for (uint32_t i = 0; s->part && i < s->nparts; i++)
+        part_free(s->part[i]);
+    gnn_free(s->book);
+    gnn_free(s->part);
+    gnn_free(s->path);
+    gnn_meta_release(&s->meta);
+    *s = (struct gnn_store){0};
+}
+
+const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i)
+{
+    struct gnn_part *p = s->part[part];
+    struct gnn_tensor *t = &p->tensor[i];
+    if (p->verify) {
+        pthread_mutex_lock(&p->lock);
+        bool first = !p->queued[i];
+        p->queued[i] = 1;
+        pthread_mutex_unlock(&p->lock);
+        uint64_t bytes = 0;
+        if (first && gnn_tensor_bytes(t, &bytes))
+            gnn_verify_add(p->verify, t->data, bytes, t->sum, p->path, t->name);
+    }
+    return t;
+}
+
+const struct gnn_tensor *gnn_store_find(struct gnn_store *s, uint32_t part, const char *name)
+{
+    struct gnn_part *p = s->part[part];
+    for (uint32_t i = 0; i < p->n; i++)
+        if (!strcmp(p->tensor[i].name, name))
+            return gnn_store_at(s, part, i);
+    return NULL;
+}
+
+const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, const char *fmt, ...)
+{
+    char name[GNN_NAME_MAX + 1];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
+    return gnn_store_find(s, part, name);
+}
+
+uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part)
+{
+    return s->part[part]->n;
+}
+
+const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i)
+{
+    return &s->part[part]->tensor[i];
+}
+
+const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part)
+{
+    return s->part[part]->path;
+}
+
+uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id)
+{
+    const uint64_t *book = s->book[t];
+    uint32_t lo = 0, hi = s->nparts;
+    while (hi - lo > 1) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (book[mid] <= id)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)
+{
+    return s->verify ? gnn_verify_wait(s->verify, e) : 0;
+}

@@ -1,0 +1,190 @@
+/* Do the tensors of a store's parts have the shapes that its schema asks for? */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/store.h"
+
+/* Looks a tensor up without queueing it for verification: only its shape matters here. */
+static int shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_dtype dtype,
+                 uint64_t rows, uint64_t width, bool required, const struct gnn_tensor **out,
+                 struct gnn_err *e)
+{
+    const struct gnn_tensor *t = NULL;
+    for (uint32_t i = 0; !t && i < gnn_store_ntensors(s, part); i++) {
+        const struct gnn_tensor *x = gnn_store_peek(s, part, i);
+        if (!strcmp(x->name, name))
+            t = x;
+    }
+    if (out)
+        *out = t;
+    if (!t)
+        return required ? gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is missing",
+                                   gnn_store_part_path(s, part), name)
+                        : 0;
+    uint32_t ndim = width ? 2 : 1;
+    if (t->dtype != dtype || t->ndim != ndim || (rows != UINT64_MAX && t->shape[0] != rows) ||
+        (width && t->shape[1] != width))
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not have the dtype or shape its schema asks for",
+                        gnn_store_part_path(s, part), name);
+    return 0;
+}
+
+static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
+    uint64_t n = (uint64_t)s->nparts + 1, *book = gnn_alloc_zero(n, sizeof *book, "partition book", e);
+    if (!book)
+        return e->code;
+    s->book[t] = book;
+    book[1] = nt->count; /* what a store of one part may leave out */
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "book/%s", nt->name);
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        const struct gnn_tensor *x;
+        int rc = shape(s, p, name, GNN_U64, n, 0, s->nparts > 1, &x, e);
+        if (rc)
+            return rc;
+        if (x && !p)
+            memcpy(book, x->data, n * sizeof *book);
+        else if (x && memcmp(book, x->data, n * sizeof *book))
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from part 0's",
+                            gnn_store_part_path(s, p), name);
+    }
+    for (uint32_t p = 0; p < s->nparts; p++)
+        if (book[p] > book[p + 1])
+            return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' is not monotone", s->path, nt->name);
+    if (book[0] || book[s->nparts] != nt->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' does not cover its nodes", s->path,
+                        nt->name);
+    return 0;
+}
+
+static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
+    uint64_t n = gnn_store_owned(s, p, t);
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "node/%s/id", nt->name);
+    int rc = shape(s, p, name, GNN_U32, n, 0, s->nparts > 1, NULL, e);
+    for (uint32_t i = 0; !rc && i < nt->nfields; i++) {
+        const struct gnn_field *f = &nt->field[i];
+        snprintf(name, sizeof name, "node/%s/%s", nt->name, f->name);
+        rc = shape(s, p, name, f->dtype, n, f->width, true, NULL, e);
+    }
+    snprintf(name, sizeof name, "node/%s/name_offsets", nt->name);
+    const struct gnn_tensor *offsets;
+    if (!rc)
+        rc = shape(s, p, name, GNN_U64, n + 1, 0, false, &offsets, e);
+    if (!rc && offsets) {
+        snprintf(name, sizeof name, "node/%s/name", nt->name);
+        rc = shape(s, p, name, GNN_U8, ((const uint64_t *)offsets->data)[n], 0, true, NULL, e);
+    }
+    return rc;
+}
+
+static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *total, struct gnn_err *e)
+{
+    const struct gnn_etype *et = &s->meta.schema.etype[t];
+    uint64_t n = gnn_store_owned(s, p, et->dst);
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_etype_key(&s->meta.schema, t, key, sizeof key);
+    snprintf(name, sizeof name, "edge/%s/indptr", key);
+    const struct gnn_tensor *indptr;
+    int rc = shape(s, p, name, GNN_U64, n + 1, 0, true, &indptr, e);
+    if (rc)
+        return rc;
+    const uint64_t *ptr = indptr->data;
+    uint64_t edges = ptr[n];
+    if (ptr[0] || edges > et->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
+                        gnn_store_part_path(s, p), name);
+    *total += edges;
+    snprintf(name, sizeof name, "edge/%s/indices", key);
+    rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
+    snprintf(name, sizeof name, "edge/%s/id", key);
+    if (!rc)
+        rc = shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1, NULL, e);
+    for (uint32_t i = 0; !rc && i < et->nfields; i++) {
+        snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
+        rc = shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);
+    }
+    return rc;
+}
+
+static int check_split(struct gnn_store *s, uint32_t i, struct gnn_err *e)
+{
+    const struct gnn_split_set *set = &s->meta.schema.set[i];
+    char name[GNN_NAME_MAX + 1];
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        const struct gnn_tensor *x;
+        snprintf(name, sizeof name, "split/%s/%s", set->split, set->set);
+        int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
+        if (rc)
+            return rc;
+        total += x->shape[0];
+        snprintf(name, sizeof name, "split/%s/%s/order", set->split, set->set);
+        if ((rc = shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e)))
+            return rc;
+    }
+    return total == set->count ? 0
+                               : gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu",
+                                          s->path, set->split, set->set, (unsigned long long)total,
+                                          (unsigned long long)set->count);
+}
+
+int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
+{
+    const struct gnn_schema *m = &s->meta.schema;
+    s->book = gnn_alloc_zero(m->nntypes, sizeof *s->book, "partition book", e);
+    int rc = s->book ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < m->nntypes; t++) {
+        rc = check_book(s, t, e);
+        for (uint32_t p = 0; !rc && p < s->nparts; p++)
+            rc = check_nodes(s, p, t, e);
+    }
+    for (uint32_t t = 0; !rc && t < m->netypes; t++) {
+        uint64_t total = 0;
+        for (uint32_t p = 0; !rc && p < s->nparts; p++)
+            rc = check_edges(s, p, t, &total, e);
+        if (!rc && total != m->etype[t].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu", s->path,
+                          m->etype[t].rel, (unsigned long long)total,
+                          (unsigned long long)m->etype[t].count);
+    }
+    for (uint32_t i = 0; !rc && i < m->nsets; i++)
+        rc = check_split(s, i, e);
+    return rc;
+}
+
+int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids, struct gnn_err *e)
+{
+    const struct gnn_split_set *m = &s->meta.schema.set[set];
+    uint32_t nodes = (uint32_t)s->meta.schema.ntype[m->ntype].count;
+    uint32_t *v = gnn_alloc(m->count, sizeof *v, "a split", e);
+    if (!v)
+        return e->code;
+    memset(v, 0xff, m->count * sizeof *v); /* UINT32_MAX is no node id: marks what was not given */
+    for (uint32_t p = 0; p < s->nparts && !e->code; p++) {
+        const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s", m->split, m->set),
+                                *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
+        const uint32_t *id = x->data;
+        const uint64_t *order = o ? o->data : NULL;
+        for (uint64_t i = 0; i < x->shape[0]; i++) {
+            uint64_t at = order ? order[i] : i;
+            if (at >= m->count || id[i] >= nodes || v[at] != UINT32_MAX) {
+                gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s': element %llu is out of range or given twice",
+                         gnn_store_part_path(s, p), x->name, (unsigned long long)i);
+                break;
+            }
+            v[at] = id[i];
+        }
+    }
+    if (e->code) {
+        gnn_free(v);
+        return e->code;
+    }
+    *ids = v;
+    return 0;
+}

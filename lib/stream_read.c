@@ -1,0 +1,282 @@
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "formats/gnb.h"
+#include "lib/stream.h"
+
+enum {
+    PIECE = 256 << 10,        /* read and summed while still in cache */
+    TRUST = 64 << 20,         /* allocated on a length's word alone; more only as bytes arrive */
+    META_MAX = 64 << 20
+};
+
+static int bad(const struct gnn_reader *r, uint64_t at, const char *what, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: frame %llu at byte %llu: %s", r->io.name,
+                    (unsigned long long)r->seq, (unsigned long long)at, what);
+}
+
+static int bad_tensor(const struct gnn_reader *r, const struct gnb_entry *t, const char *what,
+                      struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: frame %llu: tensor '%.*s': %s", r->io.name,
+                    (unsigned long long)r->seq, (int)t->name_len, t->t.name, what);
+}
+
+/* Reads the next frame header and its table. GNN_END at a clean end of input. */
+static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *e)
+{
+    uint8_t h[GNB_HEADER_BYTES];
+    uint64_t got, at = r->io.pos;
+    int rc = gnn_io_read(&r->io, h, sizeof h, &got, e);
+    if (rc)
+        return rc;
+    if (!got && !r->in_stream) {
+        if (r->streams)
+            return GNN_END;
+        return gnn_fail(e, GNN_E_INPUT, "%s: empty input", r->io.name);
+    }
+    if (got < sizeof h)
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,
+                        (unsigned long long)r->io.pos,
+                        got ? "in a frame header" : "the stream has no END");
+    const char *text = gnb_frame_decode(f, h);
+    if (text)
+        return bad(r, at, text, e);
+    uint64_t room = f->table_bytes;
+    if ((rc = gnn_buf_reserve(&r->table, room + 1, 1, "tensor table", e)) ||
+        (rc = gnn_io_read_exact(&r->io, r->table.data, room, "a tensor table", e)))
+        return rc;
+    if ((text = gnb_frame_check(f, h, r->table.data)))
+        return bad(r, at, text, e);
+    if (f->seq != r->seq)
+        return bad(r, at, "out of sequence", e);
+    if (f->align != GNB_ALIGN)
+        return bad(r, at, "this is a store part, not a stream", e);
+    if (f->kind == GNB_TENSORS || (f->kind == GNB_HEADER) != (r->seq == 0))
+        return bad(r, at, "frame kind out of place", e);
+    return 0;
+}
+
+static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
+{
+    uint8_t pad[GNB_ALIGN];
+    uint64_t at = r->io.pos;
+    int rc = gnn_io_read_exact(&r->io, pad, n, "padding", e);
+    for (uint64_t i = 0; !rc && i < n; i++)
+        if (pad[i])
+            rc = bad(r, at + i, "padding is not zero", e);
+    return rc;
+}
+
+/* Reads the stored bytes of a tensor into b, growing it as they arrive, and checks the sum. */
+static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_buf *b,
+                       struct gnn_err *e)
+{
+    XXH3_state_t sum;
+    XXH3_64bits_reset(&sum);
+    for (uint64_t done = 0; done < t->stored;) {
+        uint64_t n = t->stored - done < PIECE ? t->stored - done : PIECE;
+        if (done + n > b->cap) {
+            uint64_t want = 2 * b->cap > TRUST ? 2 * b->cap : TRUST;
+            int rc = gnn_buf_reserve(b, want < t->stored ? want : t->stored, 1, "a tensor", e);
+            if (rc)
+                return rc;
+        }
+        int rc = gnn_io_read_exact(&r->io, (uint8_t *)b->data + done, n, "a tensor", e);
+        if (rc)
+            return rc;
+        XXH3_64bits_update(&sum, (uint8_t *)b->data + done, n);
+        done += n;
+    }
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    if (XXH3_64bits_digest(&sum) != t->sum)
+        return bad_tensor(r, t, "checksum mismatch", e);
+#endif
+    return 0;
+}
+
+static int unpack(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensor *x,
+                  struct gnn_err *e)
+{
+    if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
+        return gnn_fail_nomem(e, 0, "decompression");
+    size_t n = ZSTD_decompressDCtx(r->zstd, x->data, t->raw, r->packed.data, t->stored);
+    if (ZSTD_isError(n))
+        return bad_tensor(r, t, ZSTD_getErrorName(n), e);
+    return n == t->raw ? 0 : bad_tensor(r, t, "unpacks to another size", e);
+}
+
+static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
+                       struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    memcpy(name, t->t.name, t->name_len);
+    name[t->name_len] = 0;
+    if (t->codec == GNB_REFERENCE)
+        return bad_tensor(r, t, "by-reference payloads are not readable here", e);
+    /* The set's tensor starts empty and takes the buffer as it grows. */
+    struct gnn_tensor *x;
+    uint64_t none = 0;
+    int rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
+    if (rc)
+        return rc;
+    struct gnn_tensor_slot *slot = set->slot[set->n - 1];
+    if (t->codec == GNB_RAW) {
+        rc = read_stored(r, t, &slot->buf, e);
+    } else {
+        rc = read_stored(r, t, &r->packed, e);
+        /* zstd shrinks at most about 2^15-fold in practice; more is a bomb. */
+        if (!rc && t->raw / 32768 > t->stored)
+            rc = bad_tensor(r, t, "implausible compression ratio", e);
+        if (!rc)
+            rc = gnn_buf_reserve(&slot->buf, t->raw, 1, "a tensor", e);
+        x->data = slot->buf.data;
+        if (!rc)
+            rc = unpack(r, t, x, e);
+    }
+    x->data = slot->buf.data;
+    x->ndim = t->t.ndim;
+    memcpy(x->shape, t->t.shape, sizeof x->shape);
+    x->sum = t->sum;
+    x->has_sum = t->codec == GNB_RAW;
+    return rc;
+}
+
+static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tensors *set,
+                      struct gnn_err *e)
+{
+    uint64_t frame = r->io.pos;
+    int rc = read_head(r, f, e);
+    if (rc)
+        return rc;
+    gnn_tensors_clear(set);
+    uint64_t base = r->io.pos, at = 0, end = 0;
+    for (uint32_t i = 0; i < f->ntensors; i++) {
+        struct gnb_entry t;
+        const char *text = gnb_entry_decode(&t, f, r->table.data, &at, &end);
+        if (text)
+            return bad(r, frame, text, e);
+        if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) || (rc = read_tensor(r, &t, set, e)))
+            return rc;
+    }
+    const char *text = gnb_table_end(f, r->table.data, at, end);
+    if (text)
+        return bad(r, frame, text, e);
+    if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))
+        return rc;
+    r->seq++;
+    return 0;
+}
+
+static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
+{
+    const struct gnn_sampling *p = &a->sampling, *q = &b->sampling;
+    if (strcmp(a->identity, b->identity) || !gnn_schema_equal(&a->schema, &b->schema) ||
+        p->seed != q->seed || p->nhops != q->nhops || p->batch_size != q->batch_size ||
+        p->frontier != q->frontier || p->replace != q->replace || p->shuffle != q->shuffle ||
+        p->drop_last != q->drop_last || p->edge_ids != q->edge_ids ||
+        p->original_ids != q->original_ids || p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
+        return false;
+    for (uint32_t i = 0; i < p->nhops * a->schema.netypes; i++)
+        if (p->fanout[i] != q->fanout[i])
+            return false;
+    for (uint32_t i = 0; i < p->nsplits; i++)
+        if (strcmp(p->split[i], q->split[i]) || p->steps[i] != q->steps[i] ||
+            p->split_seeds[i] != q->split_seeds[i])
+            return false;
+    return true;
+}
+
+static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct gnn_err *e)
+{
+    const struct gnn_tensor *m = t->n == 1 ? gnn_tensors_find(t, "meta") : NULL;
+    if (!m || m->dtype != GNN_U8 || m->ndim != 1 || m->shape[0] > META_MAX)
+        return bad(r, r->start, "HEADER without metadata", e);
+    struct gnn_meta meta;
+    struct gnn_err why = {0};
+    int rc = gnn_meta_from_text(&meta, m->data, m->shape[0], &why);
+    if (rc)
+        return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
+    if (!meta.is_stream) {
+        gnn_meta_release(&meta);
+        return bad(r, r->start, "this is a store part, not a stream", e);
+    }
+    if (r->have_meta) {
+        bool same = same_stream(&r->meta, &meta);
+        gnn_meta_release(&meta);
+        return same ? 0 : bad(r, r->start, "concatenated streams have different headers", e);
+    }
+    r->meta = meta;
+    r->have_meta = true;
+    return 0;
+}
+
+static int check_totals(struct gnn_reader *r, const struct gnn_tensors *t, uint64_t at, struct gnn_err *e)
+{
+    const struct gnn_tensor *x = t->n == 1 ? gnn_tensors_find(t, "totals") : NULL;
+    if (!x || x->dtype != GNN_U64 || x->ndim != 1 || x->shape[0] != 2)
+        return bad(r, at, "END without totals", e);
+    const uint64_t *v = x->data;
+    if (v[0] != r->seq - 1 || v[1] != at - r->start)
+        return bad(r, at, "END does not fit the frames before it", e);
+    return 0;
+}
+
+int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err *e)
+{
+    for (;;) {
+        struct gnb_frame f;
+        uint64_t at = r->io.pos;
+        int rc = read_frame(r, &f, t, e);
+        if (rc)
+            return rc;
+        switch (f.kind) {
+        case GNB_BATCH:
+            return 0;
+        case GNB_HEADER:
+            r->start = at;
+            r->in_stream = true;
+            if ((rc = take_header(r, t, e)))
+                return rc;
+            if (!r->streams && !r->begun)
+                return 0;
+            break;
+        default: /* END; read_head let nothing else through */
+            if ((rc = check_totals(r, t, at, e)))
+                return rc;
+            r->in_stream = false;
+            r->seq = 0;
+            r->streams++;
+        }
+    }
+}
+
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_err *e)
+{
+    *r = (struct gnn_reader){0};
+    gnn_io_init(&r->io, fd, name);
+    struct stat st;
+    if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+        return gnn_fail(e, GNN_E_INPUT, "%s: is a directory, not a stream", name);
+    struct gnn_tensors t = {0};
+    int rc = gnn_reader_next(r, &t, e);
+    gnn_tensors_release(&t);
+    r->begun = true;
+    return rc;
+}
+
+void gnn_reader_release(struct gnn_reader *r)
+{
+    if (r->io.name && r->io.fd >= 0)
+        close(r->io.fd);
+    if (r->have_meta)
+        gnn_meta_release(&r->meta);
+    ZSTD_freeDCtx(r->zstd);
+    gnn_buf_release(&r->table);
+    gnn_buf_release(&r->packed);
+    *r = (struct gnn_reader){.io.fd = -1};
+}

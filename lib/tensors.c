@@ -1,0 +1,96 @@
+#include "lib/tensors.h"
+
+#include <string.h>
+
+/* Makes room for one more slot; the slots themselves are made when first used. */
+static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
+{
+    if (s->n < s->room)
+        return 0;
+    uint32_t room = s->room ? 2 * s->room : 16;
+    struct gnn_tensor_slot **p = gnn_alloc_zero(room, sizeof(struct gnn_tensor_slot *), "tensor table", e);
+    if (!p)
+        return e->code;
+    if (s->room)
+        memcpy(p, s->slot, s->room * sizeof *p);
+    gnn_free(s->slot);
+    s->slot = p;
+    s->room = room;
+    return 0;
+}
+
+int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,
+                    const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e)
+{
+    size_t len = strlen(name);
+    if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "tensor '%.40s': name or shape too long", name);
+    if (gnn_tensors_find(s, name))
+        return gnn_fail(e, GNN_E_INPUT, "tensor '%s' appears twice", name);
+    int rc = slot_room(s, e);
+    if (rc)
+        return rc;
+    if (!s->slot[s->n]) {
+        s->slot[s->n] = gnn_alloc_zero(1, sizeof **s->slot, "tensor", e);
+        if (!s->slot[s->n])
+            return e->code;
+    }
+    struct gnn_tensor_slot *q = s->slot[s->n];
+    memcpy(q->name, name, len + 1);
+    q->t = (struct gnn_tensor){.name = q->name, .dtype = dtype, .ndim = ndim};
+    for (uint32_t i = 0; i < ndim; i++)
+        q->t.shape[i] = shape[i];
+    uint64_t bytes;
+    if (!gnn_tensor_bytes(&q->t, &bytes))
+        return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", name);
+    if ((rc = gnn_buf_reserve(&q->buf, bytes, 1, q->name, e)))
+        return rc;
+    q->t.data = q->buf.data;
+    s->n++;
+    if (out)
+        *out = &q->t;
+    return 0;
+}
+
+int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t rows,
+                       struct gnn_err *e)
+{
+    (void)s;
+    struct gnn_tensor_slot *q = (struct gnn_tensor_slot *)t; /* t is the slot's first member */
+    struct gnn_tensor want = *t;
+    want.shape[0] = rows;
+    uint64_t bytes;
+    if (!t->ndim || !gnn_tensor_bytes(&want, &bytes))
+        return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", t->name);
+    int rc = gnn_buf_reserve(&q->buf, bytes, 1, q->name, e);
+    if (rc)
+        return rc;
+    t->shape[0] = rows;
+    t->data = q->buf.data;
+    t->has_sum = false;
+    return 0;
+}
+
+struct gnn_tensor *gnn_tensors_find(const struct gnn_tensors *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!strcmp(s->slot[i]->name, name))
+            return &s->slot[i]->t;
+    return NULL;
+}
+
+void gnn_tensors_clear(struct gnn_tensors *s)
+{
+    s->n = 0;
+}
+
+void gnn_tensors_release(struct gnn_tensors *s)
+{
+    for (uint32_t i = 0; i < s->room; i++)
+        if (s->slot[i]) {
+            gnn_buf_release(&s->slot[i]->buf);
+            gnn_free(s->slot[i]);
+        }
+    gnn_free(s->slot);
+    *s = (struct gnn_tensors){0};
+}
