@@ -1,0 +1,92 @@
+/* gnn-import: a public data set, plain files or a generator in; a store of one part out. */
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "cmd/opt.h"
+#include "cmd/sig.h"
+#include "lib/import.h"
+#include "lib/mem.h"
+#include "lib/store_write.h"
+
+static const char *output;
+static bool force;
+static struct gnn_import_opts o;
+static struct opt_list split;
+static uint64_t seed = 1;
+static uint32_t threads = 1;
+static int loops, dtype;
+
+static const struct opt opts[] = {
+    {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true},
+    {OPT_FLAG, 'f', "force", &force, .help = "replace STORE if it exists"},
+    {OPT_GROUP, .help = "Graph"},
+    {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge"},
+    {OPT_FLAG, 'd', "dedup", &o.dedup, .help = "keep the first of equal edges"},
+    {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)", "keep|add|remove"},
+    {OPT_GROUP, .help = "Labels, splits, features"},
+    {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares)"},
+    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
+    {OPT_U64, 's', "seed", &seed, "N", "of random splits and generators (default: 1)"},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads for generators (default: 1)", .min = 1, .max = 1024},
+    {OPT_END},
+};
+
+static const struct program program = {
+    .name = "gnn-import",
+    .summary = "turn a graph data set into a store",
+    .synopsis = "INPUT...",
+    .opts = opts,
+    .min_args = 1,
+    .max_args = -1,
+};
+
+static void finish_opts(void)
+{
+    static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
+    o.split = split.v;
+    o.nsplit = split.n;
+    o.seed = seed;
+    o.threads = threads;
+    o.loops = (enum gnn_loops)loops;
+    o.dtype = dtypes[dtype];
+}
+
+static void report(const struct gnn_dataset *d, const struct gnn_import_stats *st, double seconds)
+{
+    for (uint32_t t = 0; t < d->schema.nntypes; t++)
+        cli_info("%s: %llu nodes", d->schema.ntype[t].name,
+                 (unsigned long long)d->schema.ntype[t].count);
+    cli_info("%llu nodes, %llu edges from %llu read (%s), %.2f s, peak %.1f MB",
+             (unsigned long long)st->nodes, (unsigned long long)st->edges,
+             (unsigned long long)st->input_edges, d->format, seconds,
+             (double)gnn_mem_peak() / 1e6);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "format", d->format, "nodes",
+                          (json_int_t)st->nodes, "edges", (json_int_t)st->edges, "input_edges",
+                          (json_int_t)st->input_edges, "duplicates", (json_int_t)st->duplicates,
+                          "loops_added", (json_int_t)st->loops_added, "seconds", seconds,
+                          "peak_bytes", (json_int_t)gnn_mem_peak()));
+}
+
+int main(int argc, char **argv)
+{
+    struct gnn_err e = {0};
+    struct gnn_dataset *d;
+    struct gnn_import_stats st;
+    int nargs;
+    cli_start("gnn-import", argc, argv);
+    char **args = opt_parse(&program, argc, argv, &nargs);
+    if (!output)
+        cli_usage("-o STORE is missing");
+    finish_opts();
+    cli_at_abort(gnn_store_tmp_unlink_all);
+    double start = cli_now();
+    if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
+        cli_fail(&e);
+    int rc = gnn_import_write(d, &o, output, force, cli_provenance(), &st, &e);
+    if (!rc)
+        report(d, &st, cli_now() - start);
+    gnn_dataset_free(d);
+    if (rc)
+        cli_fail(&e);
+    return cli_finish();
+}

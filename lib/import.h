@@ -1,0 +1,44 @@
+/* Importing: data sets and generated graphs in, a store of one part out. gnn-import(1) has the formats. */
+#ifndef GNN_LIB_IMPORT_H
+#define GNN_LIB_IMPORT_H
+
+#include "lib/import/dataset.h"
+#include "lib/meta.h"
+
+enum gnn_loops { GNN_LOOPS_KEEP, GNN_LOOPS_ADD, GNN_LOOPS_REMOVE };
+
+struct gnn_import_opts {
+    const char *format;       /* NULL: found out from the content */
+    const char *const *map;   /* "new=old" renamings of fields and arrays */
+    uint32_t nmap;
+    const char *columns;      /* "source=from,target=to,..." for text tables */
+    const char *labels;       /* file with a row of labels for each node */
+    const char *features;     /* file with a row of features for each node */
+    const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
+    uint32_t nsplit;
+    uint64_t nodes;           /* ids are 0..nodes-1; 0: as found in the data */
+    uint64_t seed;
+    unsigned threads;
+    bool undirected, dedup;
+    enum gnn_loops loops;
+    int task;                 /* enum gnn_task; -1: from the labels */
+    enum gnn_dtype dtype;     /* of stored features x: F32 (also 0), F16 or BF16 */
+};
+
+struct gnn_import_stats {
+    uint64_t nodes, edges; /* in the store */
+    uint64_t input_edges;  /* read */
+    uint64_t duplicates;   /* edges that --dedup left out */
+    uint64_t loops_added;
+};
+
+/* Opens n inputs (one, or several files that belong together) or a generator. *out is to be freed with
+ * gnn_dataset_free. Errors: GNN_E_INPUT for what the data says, GNN_E_USAGE for options that do not fit. */
+int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
+                    const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Writes the store; whole or not at all. provenance may be NULL. */
+int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, const char *path,
+                     bool force, const char *provenance, struct gnn_import_stats *st,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,527 @@
+/* From a data set to a store: for each edge type count, place and write; stream the node fields. */
+#include <string.h>
+
+#include "lib/import.h"
+#include "lib/import/csc.h"
+#include "lib/import/half.h"
+#include "lib/import/split.h"
+#include "lib/mem.h"
+#include "lib/store_write.h"
+
+/* An edge type of the store: which input type it is made of and how. */
+struct plan {
+    uint32_t in;
+    unsigned mode;
+    bool add_loops;
+    struct gnn_csc csc;
+    bool counted;
+    uint64_t *has_loop; /* bit per node, if add_loops */
+    uint32_t indptr_id, indices_id;
+    uint32_t field_id[GNN_FIELDS_MAX];
+};
+
+struct build {
+    struct gnn_dataset *d;
+    const struct gnn_import_opts *o;
+    struct gnn_meta meta; /* schema of the store */
+    struct gnn_store_writer w;
+    struct plan *plan; /* [schema.netypes] */
+    struct gnn_splits splits;
+    struct gnn_import_stats st;
+};
+
+/* One edge type while its edges stream by. */
+struct pass {
+    struct build *b;
+    struct plan *p;
+    uint64_t *at; /* positions of a chunk's edges */
+    uint64_t room;
+    void **field;     /* mapped tensors of the fields */
+    uint64_t *filled; /* bit per edge, with --dedup: the first of equal edges gives the fields */
+    uint64_t max_src, max_dst;
+};
+
+static bool bit_test_set(uint64_t *bits, uint64_t i)
+{
+    uint64_t m = 1ull << (i & 63), old = bits[i >> 6];
+    bits[i >> 6] = old | m;
+    return old & m;
+}
+
+static int check_ids(const uint32_t *v, uint64_t n, uint64_t count, const char *what,
+                     struct gnn_err *e)
+{
+    uint32_t max = 0;
+    for (uint64_t i = 0; i < n; i++)
+        max = v[i] > max ? v[i] : max;
+    if (n && max >= count)
+        return gnn_fail(e, GNN_E_INPUT, "%s id %u, but there are %llu nodes", what, max,
+                        (unsigned long long)count);
+    return GNN_OK;
+}
+
+static int count_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
+{
+    struct pass *ps = arg;
+    struct plan *p = ps->p;
+    int rc = check_ids(c->src, c->n, ps->max_src, "source", e);
+    if (!rc)
+        rc = check_ids(c->dst, c->n, ps->max_dst, "destination", e);
+    if (rc)
+        return rc;
+    gnn_csc_count(&p->csc, c->src, c->dst, c->n);
+    ps->b->st.input_edges += p->mode & GNN_CSC_FWD ? c->n : 0;
+    if (p->add_loops)
+        for (uint64_t i = 0; i < c->n; i++)
+            if (c->src[i] == c->dst[i])
+                bit_test_set(p->has_loop, c->src[i]);
+    return GNN_OK;
+}
+
+static int place_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
+{
+    struct pass *ps = arg;
+    struct gnn_csc *csc = &ps->p->csc;
+    int rc = check_ids(c->src, c->n, ps->max_src, "source", e);
+    if (!rc)
+        rc = check_ids(c->dst, c->n, ps->max_dst, "destination", e);
+    if (rc || !ps->at)
+        return rc ? rc : gnn_csc_place(csc, c->src, c->dst, c->n, NULL, e);
+    const struct gnn_etype *et = &ps->b->d->schema.etype[ps->p->in];
+    for (uint64_t from = 0; from < c->n; from += ps->room) {
+        uint64_t n = c->n - from < ps->room ? c->n - from : ps->room;
+        rc = gnn_csc_place(csc, c->src + from, c->dst + from, n, ps->at, e);
+        if (rc)
+            return rc;
+        for (uint32_t f = 0; f < et->nfields; f++) {
+            size_t row = gnn_dtype_bytes(et->field[f].dtype) *
+                         (et->field[f].width ? et->field[f].width : 1);
+            const char *rows = (const char *)c->field[f] + from * row;
+            for (uint64_t i = 0; i < 2 * n; i++)
+                if (ps->at[i] != UINT64_MAX)
+                    memcpy((char *)ps->field[f] + ps->at[i] * row, rows + i / 2 * row, row);
+        }
+    }
+    return GNN_OK;
+}
+
+/* Fields of a deduplicated type: the edge's place is looked up. */
+static int field_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
+{
+    struct pass *ps = arg;
+    const struct gnn_csc *csc = &ps->p->csc;
+    const struct gnn_etype *et = &ps->b->d->schema.etype[ps->p->in];
+    (void)e;
+    for (uint64_t i = 0; i < 2 * c->n; i++) {
+        uint32_t s = c->src[i / 2], d = c->dst[i / 2];
+        if (!(csc->mode & (i & 1 ? GNN_CSC_REV : GNN_CSC_FWD)))
+            continue;
+        if (i & 1) {
+            uint32_t t = s;
+            s = d, d = t;
+        }
+        uint64_t at = d < csc->ndst ? gnn_csc_find(csc, s, d) : UINT64_MAX;
+        if (at == UINT64_MAX || bit_test_set(ps->filled, at))
+            continue;
+        for (uint32_t f = 0; f < et->nfields; f++) {
+            size_t row = gnn_dtype_bytes(et->field[f].dtype) *
+                         (et->field[f].width ? et->field[f].width : 1);
+            memcpy((char *)ps->field[f] + at * row, (const char *)c->field[f] + i / 2 * row, row);
+        }
+    }
+    return GNN_OK;
+}
+
+static void pass_init(struct pass *ps, struct build *b, struct plan *p)
+{
+    const struct gnn_etype *in = &b->d->schema.etype[p->in];
+    *ps = (struct pass){.b = b, .p = p};
+    ps->max_src = b->d->schema.ntype[in->src].count;
+    ps->max_dst = b->d->schema.ntype[in->dst].count;
+}
+
+static int count_etype(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    const struct gnn_etype *et = &b->meta.schema.etype[t];
+    uint64_t n = b->meta.schema.ntype[et->dst].count;
+    struct pass ps;
+    pass_init(&ps, b, p);
+    int rc = gnn_csc_init(&p->csc, n, p->mode, e);
+    if (!rc && p->add_loops) {
+        p->has_loop = gnn_alloc_zero(n / 64 + 1, sizeof *p->has_loop, "self-loops", e);
+        rc = p->has_loop ? GNN_OK : GNN_E_NOMEM;
+    }
+    if (!rc)
+        rc = b->d->ops->edges(b->d, p->in, false, count_chunk, &ps, e);
+    if (!rc && p->add_loops)
+        for (uint64_t v = 0; v < n; v++)
+            if (!(p->has_loop[v >> 6] >> (v & 63) & 1)) {
+                p->csc.indptr[v]++;
+                p->csc.nedges++;
+                b->st.loops_added++;
+            }
+    return rc;
+}
+
+static int place_loops(struct build *b, struct plan *p, void **field, struct gnn_err *e)
+{
+    if (!p->add_loops)
+        return GNN_OK;
+    const struct gnn_etype *in = &b->d->schema.etype[p->in];
+    unsigned mode = p->csc.mode;
+    p->csc.mode = GNN_CSC_FWD;
+    int rc = GNN_OK;
+    for (uint64_t v = 0; !rc && v < p->csc.ndst; v++) {
+        if (p->has_loop[v >> 6] >> (v & 63) & 1)
+            continue;
+        uint32_t id = (uint32_t)v;
+        uint64_t at[2];
+        rc = gnn_csc_place(&p->csc, &id, &id, 1, at, e);
+        for (uint32_t f = 0; !rc && field && f < in->nfields; f++)
+            if (!strcmp(in->field[f].name, "weight") && in->field[f].dtype == GNN_F32 &&
+                at[0] != UINT64_MAX)
+                ((float *)field[f])[at[0]] = 1;
+    }
+    p->csc.mode = mode;
+    return rc;
+}
+
+static int map_fields(struct build *b, uint32_t t, void ***out, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    const struct gnn_etype *et = &b->meta.schema.etype[t];
+    void **field = gnn_alloc_zero(et->nfields, sizeof *field, "edge fields", e);
+    int rc = field ? GNN_OK : GNN_E_NOMEM;
+    for (uint32_t f = 0; !rc && f < et->nfields; f++)
+        rc = gnn_part_map(&b->w, p->field_id[f], &field[f], e);
+    *out = field;
+    return rc;
+}
+
+/* Fills csc.indices, and the mapped fields if there are any. */
+static int place_etype(struct build *b, uint32_t t, void **field, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    struct pass ps;
+    pass_init(&ps, b, p);
+    int rc = gnn_csc_ready(&p->csc, e);
+    if (!rc && field) {
+        ps.room = 1 << 16;
+        ps.field = field;
+        ps.at = gnn_alloc(2 * ps.room, sizeof *ps.at, "edge positions", e);
+        rc = ps.at ? GNN_OK : GNN_E_NOMEM;
+    }
+    if (!rc)
+        rc = b->d->ops->edges(b->d, p->in, field != NULL, place_chunk, &ps, e);
+    if (!rc)
+        rc = place_loops(b, p, field, e);
+    if (!rc)
+        rc = gnn_csc_done(&p->csc, e);
+    gnn_free(ps.at);
+    return rc;
+}
+
+static int dedup_fields(struct build *b, uint32_t t, void **field, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    const struct gnn_etype *in = &b->d->schema.etype[p->in];
+    struct pass ps;
+    pass_init(&ps, b, p);
+    ps.field = field;
+    ps.filled = gnn_alloc_zero(p->csc.nedges / 64 + 1, sizeof *ps.filled, "edge fields", e);
+    int rc = ps.filled ? GNN_OK : GNN_E_NOMEM;
+    if (!rc)
+        rc = b->d->ops->edges(b->d, p->in, true, field_chunk, &ps, e);
+    for (uint64_t v = 0; !rc && p->add_loops && v < p->csc.ndst; v++)
+        for (uint32_t f = 0; f < in->nfields; f++)
+            if (!(p->has_loop[v >> 6] >> (v & 63) & 1) && !strcmp(in->field[f].name, "weight") &&
+                in->field[f].dtype == GNN_F32)
+                ((float *)field[f])[gnn_csc_find(&p->csc, (uint32_t)v, (uint32_t)v)] = 1;
+    gnn_free(ps.filled);
+    return rc;
+}
+
+static int write_etype(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    struct gnn_csc *c = &p->csc;
+    void **field = NULL;
+    int rc = b->meta.schema.etype[t].nfields ? map_fields(b, t, &field, e) : GNN_OK;
+    if (!rc && !b->o->dedup)
+        rc = place_etype(b, t, field, e);
+    else if (!rc && field)
+        rc = dedup_fields(b, t, field, e);
+    if (!rc)
+        rc = gnn_part_write(&b->w, p->indptr_id, c->indptr, (c->ndst + 1) * sizeof *c->indptr, e);
+    if (!rc)
+        rc = gnn_part_write(&b->w, p->indices_id, c->indices, c->nedges * sizeof *c->indices, e);
+    gnn_free(field);
+    gnn_csc_release(c);
+    return rc;
+}
+
+static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *rel, uint32_t dst,
+                      unsigned mode, struct gnn_err *e)
+{
+    const struct gnn_etype *from = &b->d->schema.etype[in];
+    uint32_t t = b->meta.schema.netypes;
+    if (src == dst && b->o->loops == GNN_LOOPS_REMOVE)
+        mode |= GNN_CSC_DROP_LOOPS;
+    b->plan[t] = (struct plan){.in = in, .mode = mode};
+    b->plan[t].add_loops = src == dst && b->o->loops == GNN_LOOPS_ADD;
+    int rc = gnn_schema_add_etype(&b->meta.schema, src, rel, dst, 0, e);
+    for (uint32_t f = 0; !rc && f < from->nfields; f++)
+        rc = gnn_schema_add_efield(&b->meta.schema, t, from->field[f].name, from->field[f].dtype,
+                                   from->field[f].width, e);
+    return rc;
+}
+
+static int plan_etypes(struct build *b, struct gnn_err *e)
+{
+    const struct gnn_schema *in = &b->d->schema;
+    bool both = b->o->undirected || b->d->mirror;
+    b->plan = gnn_alloc_zero(2 * (uint64_t)in->netypes, sizeof *b->plan, "edge types", e);
+    int rc = b->plan ? GNN_OK : GNN_E_NOMEM;
+    for (uint32_t t = 0; !rc && t < in->netypes; t++) {
+        const struct gnn_etype *et = &in->etype[t];
+        if (!both || et->src == et->dst) {
+            rc = copy_etype(b, t, et->src, et->rel, et->dst,
+                            both ? GNN_CSC_FWD | GNN_CSC_REV : GNN_CSC_FWD, e);
+            continue;
+        }
+        char *rev = gnn_strf(e, "rev_%s", et->rel);
+        rc = rev ? copy_etype(b, t, et->src, et->rel, et->dst, GNN_CSC_FWD, e) : GNN_E_NOMEM;
+        if (!rc)
+            rc = copy_etype(b, t, et->dst, rev, et->src, GNN_CSC_REV, e);
+        gnn_free(rev);
+    }
+    return rc;
+}
+
+/* The store's schema: node types and fields as they are, edge types as planned, the splits. */
+static int plan_schema(struct build *b, struct gnn_err *e)
+{
+    const struct gnn_schema *in = &b->d->schema;
+    struct gnn_schema *out = &b->meta.schema;
+    int rc = GNN_OK;
+    for (uint32_t t = 0; !rc && t < in->nntypes; t++) {
+        const struct gnn_ntype *nt = &in->ntype[t];
+        rc = gnn_schema_add_ntype(out, nt->name, nt->count, e);
+        for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
+            bool x = !strcmp(nt->field[f].name, "x") && nt->field[f].dtype == GNN_F32;
+            rc = gnn_schema_add_nfield(out, t, nt->field[f].name,
+                                       x && b->o->dtype ? b->o->dtype : nt->field[f].dtype,
+                                       nt->field[f].width, e);
+        }
+    }
+    out->task = in->task;
+    out->label_ntype = in->label_ntype;
+    out->nclasses = in->nclasses;
+    out->nparts = 1;
+    if (!rc)
+        rc = plan_etypes(b, e);
+    if (!rc)
+        rc = gnn_splits_plan(&b->splits, b->d, b->o, e);
+    for (uint32_t i = 0; !rc && i < b->splits.n; i++)
+        rc = gnn_schema_add_set(out, b->splits.set[i].split, b->splits.set[i].name,
+                                b->splits.set[i].ntype, b->splits.set[i].count, e);
+    return rc;
+}
+
+static int count_all(struct build *b, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint32_t t = 0; !rc && t < b->meta.schema.netypes; t++) {
+        struct plan *p = &b->plan[t];
+        rc = count_etype(b, t, e);
+        if (!rc && b->o->dedup) {
+            rc = place_etype(b, t, NULL, e);
+            if (!rc) {
+                uint64_t before = p->csc.nedges;
+                gnn_csc_dedup(&p->csc);
+                b->st.duplicates += before - p->csc.nedges;
+            }
+        }
+        b->meta.schema.etype[t].count = p->csc.nedges;
+        b->st.edges += p->csc.nedges;
+    }
+    return rc;
+}
+
+static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,
+                   struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(7, 8);
+static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,
+                   struct gnn_err *e, const char *fmt, ...)
+{
+    char name[GNN_NAME_MAX + 1];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof name)
+        return gnn_fail(e, GNN_E_INPUT, "the name '%.60s...' is too long", name);
+    uint64_t shape[2] = {rows, width};
+    return gnn_part_declare(&b->w, name, dt, width ? 2 : 1, shape, id, e);
+}
+
+static int declare_etype(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    const struct gnn_schema *s = &b->meta.schema;
+    const struct gnn_etype *et = &s->etype[t];
+    char key[3 * GNN_NAME_MAX];
+    gnn_etype_key(s, t, key, sizeof key);
+    int rc = declare(b, GNN_U64, s->ntype[et->dst].count + 1, 0, &p->indptr_id, e, "edge/%s/indptr",
+                     key);
+    if (!rc)
+        rc = declare(b, GNN_U32, et->count, 0, &p->indices_id, e, "edge/%s/indices", key);
+    for (uint32_t f = 0; !rc && f < et->nfields; f++)
+        rc = declare(b, et->field[f].dtype, et->count, et->field[f].width, &p->field_id[f], e,
+                     "edge/%s/%s", key, et->field[f].name);
+    return rc;
+}
+
+/* Tensor numbers of everything that belongs to nodes, in order of declaration. */
+struct node_ids {
+    uint32_t key, word, word_at, book;
+    uint32_t field[GNN_FIELDS_MAX];
+};
+
+static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &b->meta.schema.ntype[t];
+    const struct gnn_dataset_ids *orig = b->d->ids ? &b->d->ids[t] : NULL;
+    int rc = GNN_OK;
+    if (orig && orig->key)
+        rc = declare(b, GNN_I64, nt->count, 0, &id->key, e, "node/%s/key", nt->name);
+    if (!rc && orig && orig->word_at) {
+        rc = declare(b, GNN_U8, orig->word_at[nt->count], 0, &id->word, e, "node/%s/name", nt->name);
+        if (!rc)
+            rc = declare(b, GNN_U64, nt->count + 1, 0, &id->word_at, e, "node/%s/name_offsets",
+                         nt->name);
+    }
+    for (uint32_t f = 0; !rc && f < nt->nfields; f++)
+        rc = declare(b, nt->field[f].dtype, nt->count, nt->field[f].width, &id->field[f], e,
+                     "node/%s/%s", nt->name, nt->field[f].name);
+    if (!rc)
+        rc = declare(b, GNN_U64, 2, 0, &id->book, e, "book/%s", nt->name);
+    return rc;
+}
+
+struct rows_arg {
+    struct gnn_store_writer *w;
+    uint32_t id;
+    uint64_t values, rows, limit; /* a row's values; rows so far and expected */
+    enum gnn_dtype in, out;
+    struct gnn_buf buf;
+};
+
+static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
+{
+    struct rows_arg *a = arg;
+    uint64_t values = n * a->values;
+    if (n > a->limit - a->rows)
+        return gnn_fail(e, GNN_E_INPUT, "more rows than nodes");
+    a->rows += n;
+    if (a->in != a->out) {
+        int rc = gnn_buf_reserve(&a->buf, values, sizeof(uint16_t), "converted features", e);
+        if (rc)
+            return rc;
+        gnn_half_from_f32(a->out, rows, a->buf.data, values);
+        rows = a->buf.data;
+    }
+    return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
+}
+
+static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &b->meta.schema.ntype[t], *in = &b->d->schema.ntype[t];
+    const struct gnn_dataset_ids *orig = b->d->ids ? &b->d->ids[t] : NULL;
+    uint64_t book[2] = {0, nt->count};
+    int rc = gnn_part_write(&b->w, id->book, book, sizeof book, e);
+    if (!rc && orig && orig->key)
+        rc = gnn_part_write(&b->w, id->key, orig->key, nt->count * sizeof *orig->key, e);
+    if (!rc && orig && orig->word_at) {
+        rc = gnn_part_write(&b->w, id->word, orig->word, orig->word_at[nt->count], e);
+        if (!rc)
+            rc = gnn_part_write(&b->w, id->word_at, orig->word_at,
+                                (nt->count + 1) * sizeof *orig->word_at, e);
+    }
+    for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
+        struct rows_arg a = {.w = &b->w, .id = id->field[f], .limit = nt->count};
+        a.values = nt->field[f].width ? nt->field[f].width : 1;
+        a.in = in->field[f].dtype;
+        a.out = nt->field[f].dtype;
+        rc = b->d->ops->rows(b->d, t, f, write_rows, &a, e);
+        if (!rc && a.rows != nt->count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s/%s: %llu rows for %llu nodes", nt->name,
+                          nt->field[f].name, (unsigned long long)a.rows,
+                          (unsigned long long)nt->count);
+        gnn_buf_release(&a.buf);
+    }
+    return rc;
+}
+
+static int write_part(struct build *b, struct gnn_err *e)
+{
+    const struct gnn_schema *s = &b->meta.schema;
+    struct node_ids *id = gnn_alloc_zero(s->nntypes, sizeof *id, "node types", e);
+    uint32_t *set_id = gnn_alloc_zero(s->nsets, sizeof *set_id, "splits", e);
+    int rc = id && set_id ? gnn_part_begin(&b->w, 0, e) : GNN_E_NOMEM;
+    for (uint32_t t = 0; !rc && t < s->nntypes; t++)
+        rc = declare_ntype(b, t, &id[t], e);
+    for (uint32_t t = 0; !rc && t < s->netypes; t++)
+        rc = declare_etype(b, t, e);
+    for (uint32_t i = 0; !rc && i < s->nsets; i++)
+        rc = declare(b, GNN_U32, s->set[i].count, 0, &set_id[i], e, "split/%s/%s", s->set[i].split,
+                     s->set[i].set);
+    if (!rc)
+        rc = gnn_part_layout(&b->w, e);
+    for (uint32_t t = 0; !rc && t < s->netypes; t++)
+        rc = write_etype(b, t, e);
+    for (uint32_t t = 0; !rc && t < s->nntypes; t++)
+        rc = write_ntype(b, t, &id[t], e);
+    for (uint32_t i = 0; !rc && i < s->nsets; i++) {
+        uint32_t *ids;
+        rc = gnn_splits_ids(&b->splits, i, &ids, e);
+        if (!rc)
+            rc = gnn_part_write(&b->w, set_id[i], ids, s->set[i].count * sizeof *ids, e);
+        gnn_free(ids);
+    }
+    if (!rc)
+        rc = gnn_part_finish(&b->w, e);
+    gnn_free(id);
+    gnn_free(set_id);
+    return rc;
+}
+
+int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, const char *path,
+                     bool force, const char *provenance, struct gnn_import_stats *st,
+                     struct gnn_err *e)
+{
+    struct build b = {.d = d, .o = o};
+    int rc = plan_schema(&b, e);
+    if (!rc)
+        rc = gnn_meta_add_provenance(&b.meta, provenance, e);
+    if (!rc)
+        rc = count_all(&b, e);
+    if (!rc)
+        rc = gnn_store_create(&b.w, path, &b.meta, force, e);
+    if (!rc)
+        rc = write_part(&b, e);
+    if (!rc)
+        rc = gnn_store_commit(&b.w, e);
+    gnn_store_abandon(&b.w);
+    for (uint32_t t = 0; t < b.meta.schema.nntypes; t++)
+        b.st.nodes += b.meta.schema.ntype[t].count;
+    for (uint32_t t = 0; b.plan && t < b.meta.schema.netypes; t++) {
+        gnn_csc_release(&b.plan[t].csc);
+        gnn_free(b.plan[t].has_loop);
+    }
+    gnn_free(b.plan);
+    gnn_splits_release(&b.splits);
+    gnn_meta_release(&b.meta);
+    *st = b.st;
+    return rc;
+}

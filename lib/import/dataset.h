@@ -1,0 +1,50 @@
+/* A data set that is being imported: what the readers and generators offer and what the builder reads, in
+ * as many passes as it likes. Nothing here holds all edges or all features in memory. */
+#ifndef GNN_LIB_IMPORT_DATASET_H
+#define GNN_LIB_IMPORT_DATASET_H
+
+#include "lib/schema.h"
+
+/* n edges in input order, ids below the counts of their types; field[i] has n rows of the edge type's
+ * field i, or field is NULL when fields were not asked for. Valid during the call only. */
+struct gnn_edge_chunk {
+    uint64_t n;
+    const uint32_t *src, *dst;
+    const void *const *field;
+};
+typedef int gnn_edge_fn(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e);
+/* The next n rows of a node field. */
+typedef int gnn_rows_fn(void *arg, const void *rows, uint64_t n, struct gnn_err *e);
+
+struct gnn_dataset;
+struct gnn_dataset_ops {
+    /* Calls fn on all edges of the type; every call of edges yields the same sequence. */
+    int (*edges)(struct gnn_dataset *d, uint32_t etype, bool fields, gnn_edge_fn *fn, void *arg,
+                 struct gnn_err *e);
+    /* Calls fn on all rows of a node field, in order of node ids. */
+    int (*rows)(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
+                struct gnn_err *e);
+    /* Fills ids, which has room for schema.set[set].count; the builder checks ranges. */
+    int (*set)(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e);
+    void (*free)(struct gnn_dataset *d);
+};
+
+/* Original ids of a node type: at most one of key and word is set. */
+struct gnn_dataset_ids {
+    int64_t *key;   /* [count] ascending, when the data set's ids are not 0..count-1 */
+    uint8_t *word;  /* bytes of all words, back to back */
+    uint64_t *word_at; /* [count+1] */
+};
+
+struct gnn_dataset {
+    const struct gnn_dataset_ops *ops;
+    struct gnn_schema schema; /* etype.count: input edges, 0 if not known before a pass */
+    struct gnn_dataset_ids *ids; /* [nntypes], or NULL */
+    const char *format;       /* "ogb", "rmat", ... */
+    bool mirror;              /* each edge stands for both directions */
+};
+
+/* Takes NULL. */
+void gnn_dataset_free(struct gnn_dataset *d);
+
+#endif

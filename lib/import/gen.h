@@ -1,0 +1,31 @@
+/* Generated graphs. */
+#ifndef GNN_LIB_IMPORT_GEN_H
+#define GNN_LIB_IMPORT_GEN_H
+
+#include "lib/import/dataset.h"
+
+enum gnn_gen_kind { GNN_GEN_RMAT, GNN_GEN_SBM, GNN_GEN_PRODUCTS };
+
+/* What a specification such as "sbm:nodes=1000,classes=4" says, with defaults filled in. */
+struct gnn_gen_params {
+    enum gnn_gen_kind kind;
+    const char *name;
+    uint64_t nodes, edges;      /* per type, per edge type; an undirected edge counts once */
+    uint64_t train, valid;      /* labelled nodes; the rest is "test" */
+    uint64_t seed;
+    uint32_t types, classes, features, community, scale;
+    uint32_t quad[3];           /* rmat: probabilities a, b, c in 1/65536 */
+    double homophily, signal, flip;
+    bool skewed, mirror, weights, times, seed_given;
+    int threads;
+};
+
+/* True if the input names a generator ("rmat:...", "sbm:...", "products:..."). */
+bool gnn_gen_is(const char *input);
+/* GNN_E_USAGE names the parameter that is unknown or out of range. */
+int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e) GNN_MUST_USE;
+/* The seed holds unless the specification has seed=. */
+int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
+                 struct gnn_err *e) GNN_MUST_USE;
+
+#endif
