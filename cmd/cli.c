@@ -31,16 +31,21 @@ static void remember_command(const char *name, int argc, char **argv)
         n += snprintf(provenance + n, sizeof provenance - (size_t)n, " %s", argv[i]);
 }
 
+/* A closed descriptor 0 to 2 is taken, so that no data file gets its number, by something that fails
+ * when it is used: reading stdin that is not there, or writing to stdout, must not succeed. */
+static void std_open(void)
+{
+    static const int mode[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) != fd)
+            _exit(1);
+}
+
 void cli_start(const char *name, int argc, char **argv)
 {
     prog = name;
     started = cli_now();
-    int fd;
-    do /* so that no data file becomes stdin, stdout or stderr */
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
+    std_open();
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
@@ -132,8 +137,7 @@ int cli_finish(void)
     cli_progress_end();
     errno = 0;
     bool lost = ferror(stdout) != 0;
-    /* A stdout that was never opened or used (EBADF) is no loss; a descriptor handed over and closed neither. */
-    if ((fflush(stdout) && errno != EBADF) || lost)
+    if (fflush(stdout) || lost)
         cli_die(1, "stdout: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     if (fstat(1, &(struct stat){0}) == 0 && close(1) && errno != EINTR)
         cli_die(1, "stdout: cannot close: %s", strerror(errno));

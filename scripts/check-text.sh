@@ -15,8 +15,8 @@ files() { find cmd lib kernels formats tests scripts man .ci Makefile README.md 
 list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
 code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
 text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.md' \))
-scripts=$(list \( -name '*.sh' -o -path .ci/run \))
-tests=$(list -name '*.t')
+scripts=$(list \( -path 'scripts/*.sh' -o -path .ci/run \))
+tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
 
 # shellcheck disable=SC2086
 {

@@ -1,0 +1,25 @@
+# Sourced: one small run of each program, by name, over inputs that `inputs` makes.
+graph=sbm:n=300,deg=6
+inputs() {
+    gnn-import -q -o S "$graph" && gnn-partition -q -k 3 -o P S &&
+        gnn-sample -q -f 3,2 -b 64 -o B S && gnn-gather -q -o G S B &&
+        gnn-train -q --hidden 8 -o M G && rm -rf P
+}
+programs='import partition sample gather train predict inspect'
+out_of() {
+    case $1 in
+    import) echo S2 ;; partition) echo P ;; sample) echo B2 ;; gather) echo G2 ;; train) echo M2 ;; predict) echo C.npy ;;
+    inspect) echo - ;;
+    esac
+}
+run_of() {
+    case $1 in
+    import) echo gnn-import -q -o S2 "$graph" ;;
+    partition) echo gnn-partition -q -k 3 -o P S ;;
+    sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
+    gather) echo gnn-gather -q -o G2 S B ;;
+    train) echo gnn-train -q --hidden 8 -o M2 G ;;
+    predict) echo gnn-predict -q -o C.npy S M ;;
+    inspect) echo gnn-inspect --verify S ;;
+    esac
+}

@@ -1,0 +1,62 @@
+# Sourced by the tests here: makes the k-th call of a kind fail in a run of a program.
+# GNN_SWEEP=all tries every k, otherwise the first calls and a spread of the later ones.
+shim=$GNN_B/shim.so
+fault() { # OP K [VAR=VALUE...] -- COMMAND...
+    _op=$1 _k=$2
+    shift 2
+    _set=
+    while [ "$1" != -- ]; do _set="$_set $1"; shift; done
+    shift
+    # shellcheck disable=SC2086
+    env FAULT_OP="$_op" FAULT_N="$_k" $_set LD_PRELOAD="$shim" timeout 30 "$@" >fault.out 2>fault.err </dev/null
+}
+ks() { # N: which calls out of N
+    if [ "${GNN_SWEEP-}" = all ]; then seq 1 "$1"; else
+        awk -v n="$1" 'BEGIN { for (k = 1; k <= n && k <= 12; k++) print k
+            for (i = 1; i <= 24; i++) { k = 12 + int((n - 12) * i / 24); if (k > 12 && k != last) print k; last = k } }'
+    fi
+}
+sum() { # contents of a file or directory
+    if [ -d "$1" ]; then (cd "$1" && find . -type f ! -name 'store.json' | sort | xargs cat); else cat "$1"; fi | cksum
+}
+# sweep NAME OP OUT SETTINGS -- COMMAND...   COMMAND writes OUT; every failing call must give status 1, one line and no OUT,
+# or be overcome: status 0 and the same OUT. OUT "-": stdout.
+sweep() {
+    _name=$1 _what=$2 _out=$3
+    shift 3
+    _settings=
+    while [ "$1" != -- ]; do _settings="$_settings $1"; shift; done
+    shift
+    rm -rf "$_out" count
+    # shellcheck disable=SC2086
+    if ! fault "$_what" 0 FAULT_COUNT=count -- "$@" || [ ! -s count ]; then
+        _not_ok "$_name: the run without faults failed"
+        sed 's/^/# /' fault.err
+        return
+    fi
+    [ "$_out" = - ] && _want=$(sum fault.out) || _want=$(sum "$_out")
+    _n=$(cat count) _bad=0 _tried=0
+    for _i in $(ks "$_n"); do
+        rm -rf "$_out"
+        # shellcheck disable=SC2086
+        fault "$_what" "$_i" $_settings -- "$@"
+        _rc=$? _why=
+        _lines=$(wc -l <fault.err)
+        _tried=$((_tried + 1))
+        case $_rc in
+        0)
+            [ "$_out" = - ] && _got=$(sum fault.out) || _got=$(sum "$_out")
+            [ "$_got" = "$_want" ] || _why='status 0 with another result'
+            ;;
+        1)
+            [ "$_lines" -eq 1 ] || _why="$_lines lines on stderr"
+            [ "$_out" = - ] || [ ! -e "$_out" ] || _why="$_out is there"
+            ;;
+        *) _why="status $_rc" ;;
+        esac
+        _left=$(find . -maxdepth 1 -name "*.tmp*")
+        [ -z "$_left" ] || { _why="$_why left behind: $_left"; rm -rf ./*.tmp*; }
+        [ -z "$_why" ] || { _bad=$((_bad + 1)); [ $_bad -gt 5 ] || echo "# $_what $_i of $_n: $_why: $(head -n 1 fault.err)"; }
+    done
+    [ $_bad -eq 0 ] && _ok "$_name ($_tried of $_n)" || _not_ok "$_name ($_bad of $_tried wrong)"
+}
