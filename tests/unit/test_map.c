@@ -1,0 +1,134 @@
+/* gnn_map_new: order kept, errors in place, nothing lost, for any number of threads. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/mem.h"
+#include "lib/source.h"
+#include "tap.h"
+
+static struct gnn_meta meta;
+
+struct counter {
+    struct gnn_source base;
+    struct gnn_batch_pool *pool;
+    uint64_t n, total;
+    int fail_at;
+};
+
+static int counter_next(struct gnn_source *s, struct gnn_batch **b, struct gnn_err *e)
+{
+    struct counter *c = (struct counter *)s;
+    if (c->n == c->total)
+        return GNN_END;
+    if ((int)c->n == c->fail_at)
+        return gnn_fail(e, GNN_E_INPUT, "source fails");
+    int rc = gnn_batch_get(c->pool, b, e);
+    if (!rc)
+        (*b)->step = c->n++;
+    return rc;
+}
+
+static void counter_free(struct gnn_source *s)
+{
+    struct counter *c = (struct counter *)s;
+    gnn_batch_pool_free(c->pool);
+    free(c);
+}
+
+static struct gnn_source *counter_new(uint64_t total, int fail_at)
+{
+    struct gnn_err e = {0};
+    struct counter *c = calloc(1, sizeof *c);
+    if (!c)
+        exit(99);
+    *c = (struct counter){.base = {counter_next, counter_free, &meta},
+                          .pool = gnn_batch_pool_new(&meta, &e), .total = total, .fail_at = fail_at};
+    return &c->base;
+}
+
+static int fail_apply_at = -1;
+static int ended;
+
+/* Uneven work, so that threads overtake each other. */
+static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
+{
+    (void)arg, (void)worker;
+    if ((int)b->step == fail_apply_at)
+        return gnn_fail(e, GNN_E_RUN, "apply fails");
+    struct timespec t = {.tv_nsec = (long)((b->step * 2654435761u) % 7) * 20000};
+    nanosleep(&t, NULL);
+    b->epoch = b->step * b->step;
+    return 0;
+}
+
+static int end(void *arg, struct gnn_err *e)
+{
+    (void)arg, (void)e;
+    ended++;
+    return GNN_END;
+}
+
+static const struct gnn_map_ops ops = {.apply = apply, .end = end};
+
+static struct gnn_source *mapped(struct gnn_source *up, unsigned threads, unsigned depth)
+{
+    struct gnn_err e = {0};
+    struct gnn_source *s = gnn_map_new(up, &meta, &ops, NULL, threads, depth, &e);
+    if (!s)
+        exit(99);
+    return s;
+}
+
+static void test(unsigned threads, unsigned depth)
+{
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    uint64_t n = 0;
+    int rc;
+    bool good = true;
+    ended = 0;
+    struct gnn_source *s = mapped(mapped(counter_new(200, -1), threads, depth), threads, depth);
+    while (!(rc = gnn_source_next(s, &b, &e))) {
+        good &= b->step == n && b->epoch == n * n;
+        n++;
+        gnn_batch_put(b);
+    }
+    ok(good && n == 200 && rc == GNN_END && ended == 2 && gnn_source_next(s, &b, &e) == GNN_END,
+       "%u threads, depth %u: 200 batches in order through two filters", threads, depth);
+    gnn_source_free(s);
+
+    s = mapped(counter_new(200, 50), threads, depth);
+    for (n = 0; !(rc = gnn_source_next(s, &b, &e)); n++)
+        gnn_batch_put(b);
+    ok(n == 50 && rc == GNN_E_INPUT && !strcmp(e.msg, "source fails"), "a failing source fails in its place");
+    gnn_source_free(s);
+
+    e = (struct gnn_err){0};
+    fail_apply_at = 70;
+    s = mapped(counter_new(200, -1), threads, depth);
+    for (n = 0; !(rc = gnn_source_next(s, &b, &e)); n++)
+        gnn_batch_put(b);
+    ok(n == 70 && rc == GNN_E_RUN && !strcmp(e.msg, "apply fails"), "a failing function fails in its place");
+    gnn_source_free(s);
+    fail_apply_at = -1;
+
+    s = mapped(counter_new(200, -1), threads, depth);
+    for (n = 0; n < 5 && !gnn_source_next(s, &b, &e); n++)
+        gnn_batch_put(b);
+    gnn_source_free(s);
+    ok(n == 5, "can be freed in the middle");
+}
+
+int main(void)
+{
+    struct gnn_err e = {0};
+    if (gnn_schema_add_ntype(&meta.schema, "node", 1, &e))
+        return 99;
+    test(0, 0);
+    test(1, 2);
+    test(2, 3);
+    test(4, 9);
+    gnn_meta_release(&meta);
+    return tap_done();
+}
