@@ -1,5 +1,6 @@
 /* One source, several instruction sets: functions marked GNN_SIMD are compiled for each of them and the
- * loader picks the best. Helpers they call must be GNN_INLINE to be compiled along. */
+ * loader picks the best. Helpers they call must be GNN_INLINE to be compiled along. They
+ * must be static: clang 14 hides the plain name of an exported one. */
 #ifndef GNN_KERNELS_SIMD_H
 #define GNN_KERNELS_SIMD_H
 

@@ -1,0 +1,151 @@
+#include "kernels/cpu/draw.h"
+
+#include "kernels/simd.h"
+
+enum { LANES = GNN_DRAW_LANES };
+
+/* Sixteen numbers as the compilers' own vector type: one register, or several, as the target has them. */
+typedef uint32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
+
+/* Four words per lane of block b of every lane's stream. */
+GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, uint32_t b, uint32_t *restrict w)
+{
+    const uint32_t k0 = key[0], k1 = key[1];
+    for (int l = 0; l < LANES; l++) {
+        uint32_t c0 = id[l], c1 = b, c2 = 0, c3 = 0;
+        GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
+        w[l] = c0;
+        w[l + LANES] = c1;
+        w[l + 2 * LANES] = c2;
+        w[l + 3 * LANES] = c3;
+    }
+}
+
+/* Words to numbers below degree[l] - less; tells whether a lane might have to reject. */
+GNN_INLINE uint32_t bound(uint32_t *restrict x, const uint32_t *restrict degree, uint32_t less)
+{
+    uint32_t any = 0;
+    for (int l = 0; l < LANES; l++) {
+        const uint32_t n = degree[l] - less;
+        const uint64_t m = (uint64_t)x[l] * n;
+        any |= (uint32_t)m < n;
+        x[l] = (uint32_t)(m >> 32);
+    }
+    return any;
+}
+
+/* The exact way for the whole group; needed once in about 2^32/degree draws. */
+static __attribute__((noinline, cold)) void redraw(const uint32_t key[2], const uint32_t *id,
+                                                   const uint32_t *degree, uint32_t k, bool replace,
+                                                   uint32_t *x)
+{
+    for (uint32_t j = 0; j < k; j++)
+        for (uint32_t l = 0; l < LANES; l++)
+            x[j * LANES + l] = gnn_rng_below(key, id[l], j, 0, degree[l] - (replace ? 0 : k - j - 1));
+}
+
+GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
+{
+    lanes *v = (lanes *)x;
+    const lanes d = *(const lanes *)degree;
+    for (uint32_t j = 1; j < k; j++) {
+        const lanes t = v[j];
+        lanes hit = {0};
+        for (uint32_t q = 0; q < j; q++)
+            hit |= (lanes)(v[q] == t);
+        v[j] = (hit & (d - k + j)) | (~hit & t);
+    }
+}
+
+GNN_SIMD static void draw16(const uint32_t key[2], const uint32_t *id, const uint32_t *degree, uint32_t k,
+                            bool replace, uint32_t *x)
+{
+    uint32_t any = 0;
+    for (uint32_t j = 0; j < k; j += 4)
+        words(key, id, j / 4, x + (uint64_t)j * LANES);
+    for (uint32_t j = 0; j < k; j++)
+        any |= bound(x + (uint64_t)j * LANES, degree, replace ? 0 : k - j - 1);
+    if (__builtin_expect(any != 0, 0))
+        redraw(key, id, degree, k, replace, x);
+    if (!replace)
+        floyd(degree, k, x);
+}
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+/* By hand for AVX-512, because gcc multiplies 32 x 32 bits there with an instruction three times as slow. A register
+ * holds eight lanes in the low halves of 64-bit numbers; the high halves carry rubbish that nothing reads. */
+#define GNN_AVX512 __attribute__((target("avx512f")))
+
+struct half {
+    __m512i c0, c1, c2, c3;
+};
+
+GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k1)
+{
+    const __m512i p0 = _mm512_mul_epu32(h->c0, _mm512_set1_epi32((int)0xD2511F53u));
+    const __m512i p1 = _mm512_mul_epu32(h->c2, _mm512_set1_epi32((int)0xCD9E8D57u));
+    h->c0 = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p1, 32), h->c1, k0, 0x96);
+    h->c1 = p1;
+    h->c2 = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p0, 32), h->c3, k1, 0x96);
+    h->c3 = p0;
+}
+
+GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id, const uint32_t *degree,
+                                     uint32_t k, bool replace, uint32_t *x)
+{
+    const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
+    const __m512i odd = _mm512_srli_epi64(vid, 32), zero = _mm512_setzero_si512();
+    __mmask16 any = 0;
+    for (uint32_t b = 0; 4 * b < k; b++) {
+        const __m512i vb = _mm512_set1_epi32((int)b);
+        struct half e = {vid, vb, zero, zero}, o = {odd, vb, zero, zero};
+        for (uint32_t r = 0; r < 10; r++) {
+            const __m512i k0 = _mm512_set1_epi32((int)(key[0] + r * 0x9E3779B9u));
+            const __m512i k1 = _mm512_set1_epi32((int)(key[1] + r * 0xBB67AE85u));
+            philox_round(&e, k0, k1);
+            philox_round(&o, k0, k1);
+        }
+        const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
+        for (uint32_t w = 0; w < 4; w++) {
+            const uint32_t j = 4 * b + w, less = replace || j >= k ? 0 : k - j - 1;
+            const __m512i n = _mm512_sub_epi32(d, _mm512_set1_epi32((int)less));
+            const __m512i me = _mm512_mul_epu32(we[w], n);
+            const __m512i mo = _mm512_mul_epu32(wo[w], _mm512_srli_epi64(n, 32));
+            const __m512i low = _mm512_mask_blend_epi32(0xAAAA, me, _mm512_slli_epi64(mo, 32));
+            any |= _mm512_cmplt_epu32_mask(low, n);
+            _mm512_store_si512(x + (uint64_t)j * LANES,
+                               _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(me, 32), mo));
+        }
+    }
+    if (__builtin_expect(any != 0, 0))
+        redraw(key, id, degree, k, replace, x);
+    for (uint32_t j = 1; j < k && !replace; j++) {
+        const __m512i t = _mm512_load_si512(x + (uint64_t)j * LANES);
+        __mmask16 hit = 0;
+        for (uint32_t q = 0; q < j; q++)
+            hit |= _mm512_cmpeq_epi32_mask(_mm512_load_si512(x + (uint64_t)q * LANES), t);
+        const __m512i last = _mm512_sub_epi32(d, _mm512_set1_epi32((int)(k - j)));
+        _mm512_store_si512(x + (uint64_t)j * LANES, _mm512_mask_mov_epi32(t, hit, last));
+    }
+}
+#endif
+
+void gnn_draw16_portable(const uint32_t key[2], const uint32_t id[16], const uint32_t degree[16], uint32_t k,
+                         bool replace, uint32_t *x)
+{
+    draw16(key, id, degree, k, replace, x);
+}
+
+void gnn_draw16(const uint32_t key[2], const uint32_t id[16], const uint32_t degree[16], uint32_t k,
+                bool replace, uint32_t *x)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) {
+        draw16_avx512(key, id, degree, k, replace, x);
+        return;
+    }
+#endif
+    draw16(key, id, degree, k, replace, x);
+}

@@ -1,0 +1,47 @@
+#include "kernels/cpu/half.h"
+
+#include "kernels/gather.h"
+
+GNN_SIMD static void f32_to_f16(const float *restrict in, uint64_t n, uint16_t *restrict out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gnn_f16_of(gnn_f32_bits(in[i]));
+}
+
+GNN_SIMD static void f32_to_bf16(const float *restrict in, uint64_t n, uint16_t *restrict out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gnn_bf16_of(gnn_f32_bits(in[i]));
+}
+
+GNN_SIMD static void f16_to_f32(const uint16_t *restrict in, uint64_t n, float *restrict out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gnn_f32_of_f16(in[i]);
+}
+
+GNN_SIMD static void bf16_to_f32(const uint16_t *restrict in, uint64_t n, float *restrict out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gnn_bits_f32((uint32_t)in[i] << 16);
+}
+
+void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out)
+{
+    f32_to_f16(in, n, out);
+}
+
+void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out)
+{
+    f32_to_bf16(in, n, out);
+}
+
+void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out)
+{
+    f16_to_f32(in, n, out);
+}
+
+void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out)
+{
+    bf16_to_f32(in, n, out);
+}

@@ -1,0 +1,59 @@
+#include <string.h>
+
+#include "kernels/sample.h"
+
+static uint32_t bits_for(uint64_t n)
+{
+    uint32_t b = 10;
+    while (((uint64_t)1 << b) < n)
+        b++;
+    return b;
+}
+
+void gnn_relabel_begin(struct gnn_relabel *r)
+{
+    r->count = 0;
+    if (r->bits == 0)
+        r->bits = bits_for(0);
+    if (++r->gen >> (32 - r->bits)) {
+        memset(r->map, 0, r->nnodes * sizeof *r->map);
+        r->gen = 1;
+    }
+}
+
+bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra)
+{
+    uint64_t want = r->count + extra;
+    if (want < extra || want > r->nnodes)
+        want = r->nnodes;
+    if (want <= (uint64_t)1 << r->bits)
+        return true;
+    uint32_t bits = bits_for(want);
+    if (bits > 31)
+        return false;
+    if (bits < 31)
+        bits++; /* headroom: a change costs a pass over the map */
+    r->bits = bits;
+    r->gen = 1;
+    memset(r->map, 0, r->nnodes * sizeof *r->map);
+    for (uint32_t i = 0; i < r->count; i++)
+        r->map[r->nodes[i]] = (uint32_t)1 << bits | i;
+    return true;
+}
+
+uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n)
+{
+    const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
+    uint32_t count = r->count;
+    uint64_t i = 0;
+    for (; i < n && ids[i] < r->nnodes; i++) {
+        if (i + 16 < n && ids[i + 16] < r->nnodes)
+            __builtin_prefetch(&r->map[ids[i + 16]], 1);
+        if ((r->map[ids[i]] & ~mask) == tag)
+            continue;
+        r->map[ids[i]] = tag | count;
+        r->nodes[count++] = ids[i];
+    }
+    r->count = count;
+    return i;
+}

@@ -1,0 +1,329 @@
+#include "kernels/sample.h"
+
+#include <string.h>
+
+#include "kernels/cpu/draw.h"
+
+enum {
+    LANES = GNN_DRAW_LANES,
+    ROOM = 1024, /* picks of a group of LANES destinations that go through the pipeline */
+    AHEAD = 64,  /* destinations whose offsets are fetched together */
+    STAGES = 3
+};
+
+/* Groups in flight: addresses of the picks while their lines travel, then the sources read there. */
+struct ring {
+    const uint32_t *at[ROOM];
+    uint32_t source[ROOM];
+    uint32_t n, out, row; /* picks, where they go, first destination */
+};
+struct scratch {
+    struct ring ring[STAGES];
+    uint32_t x[GNN_DRAW_MAX * LANES] __attribute__((aligned(64)));
+    uint32_t table[]; /* Floyd's set for large fan-outs */
+};
+
+static uint32_t table_size(uint32_t k)
+{
+    uint32_t t = 64;
+    while (t < 2 * (uint64_t)k)
+        t *= 2;
+    return t;
+}
+
+uint64_t gnn_sample_scratch(int32_t fanout)
+{
+    uint64_t t = fanout > GNN_DRAW_MAX ? table_size((uint32_t)fanout) : 0;
+    return (sizeof(struct scratch) + t * sizeof(uint32_t) + 63) / 64 * 64;
+}
+
+static uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
+{
+    uint32_t lo = 0, hi = g->nparts - 1;
+    while (lo < hi) {
+        uint32_t mid = hi - (hi - lo) / 2;
+        if (g->part[mid].first <= v)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
+static uint32_t picks(uint32_t degree, int32_t fanout, bool replace)
+{
+    if (fanout < 0)
+        return degree;
+    if (replace)
+        return degree ? (uint32_t)fanout : 0;
+    return degree < (uint32_t)fanout ? degree : (uint32_t)fanout;
+}
+
+/* Finds the parts of up to AHEAD destinations and asks for the lines of their offsets. */
+static uint32_t look_ahead(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
+                           uint32_t *part)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t p = g->nparts == 1 ? 0 : find_part(g, dst[i]);
+        const struct gnn_sample_part *a = &g->part[p];
+        const uint64_t v = dst[i] - a->first;
+        if (v >= a->count)
+            return i;
+        part[i] = p;
+        __builtin_prefetch(&a->indptr[v], 0, 2);
+        if (a->orig)
+            __builtin_prefetch(&a->orig[v], 0, 2);
+    }
+    return n;
+}
+
+enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
+                                        int32_t fanout, bool replace, struct gnn_sample_row *row,
+                                        uint32_t *indptr, struct gnn_sample_place *bad)
+{
+    uint64_t total = 0;
+    uint32_t part[2][AHEAD];
+    uint32_t m = n < AHEAD ? n : AHEAD, seen = look_ahead(g, dst, m, part[0]);
+    indptr[0] = 0;
+    for (uint32_t from = 0, turn = 0; from < n; turn ^= 1) {
+        if (seen < m) {
+            *bad = (struct gnn_sample_place){.node = dst[from + seen]};
+            return GNN_SAMPLE_NODE;
+        }
+        const uint32_t to = from + m;
+        m = n - to < AHEAD ? n - to : AHEAD;
+        seen = look_ahead(g, dst + to, m, part[turn ^ 1]);
+        for (uint32_t i = from; i < to; i++) {
+            const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
+            const uint64_t v = dst[i] - a->first, b = a->indptr[v], e = a->indptr[v + 1];
+            if (b > e || e > a->nedges || e - b > UINT32_MAX) {
+                *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
+                return GNN_SAMPLE_INDPTR;
+            }
+            row[i].base = a->indices + b;
+            row[i].degree = (uint32_t)(e - b);
+            row[i].orig = a->orig ? a->orig[v] : dst[i];
+            total += picks(row[i].degree, fanout, replace);
+            indptr[i + 1] = (uint32_t)total;
+        }
+        if (total >= UINT32_MAX) {
+            *bad = (struct gnn_sample_place){.node = dst[from]};
+            return GNN_SAMPLE_MANY;
+        }
+        from = to;
+    }
+    return GNN_SAMPLE_OK;
+}
+
+/* Does this destination draw, or does it take all (or nothing)? */
+static bool draws(const struct gnn_sample_job *job, uint32_t degree)
+{
+    if (job->fanout <= 0)
+        return false;
+    return job->replace ? degree > 0 : degree > (uint32_t)job->fanout;
+}
+
+/* Stage 1: addresses of the picks of n <= LANES destinations; their lines start to travel. */
+static void draw_group(const struct gnn_sample_job *job, struct scratch *s, struct ring *g, uint32_t i0,
+                       uint32_t n)
+{
+    const struct gnn_sample_row *row = job->row + i0;
+    const uint32_t *ptr = job->indptr + i0;
+    const uint32_t k = job->fanout < 0 ? 0 : (uint32_t)job->fanout;
+    uint32_t id[LANES] __attribute__((aligned(64))), degree[LANES] __attribute__((aligned(64)));
+    uint32_t mask = 0;
+    g->row = i0;
+    g->out = ptr[0];
+    g->n = ptr[n] - ptr[0];
+    for (uint32_t l = 0; l < LANES; l++) { /* lanes that take all compute too, for nothing */
+        const uint32_t d = l < n ? row[l].degree : 0, least = job->replace ? 1 : k;
+        id[l] = l < n ? row[l].orig : 0;
+        degree[l] = d > least ? d : least;
+        mask |= (uint32_t)draws(job, d) << l;
+    }
+    if (mask)
+        gnn_draw16(job->key, id, degree, k, job->replace, s->x);
+    const uint32_t **at = g->at;
+    for (uint32_t l = 0; l < n; l++) {
+        const uint32_t *base = row[l].base;
+        const uint32_t c = ptr[l + 1] - ptr[l];
+        if (mask >> l & 1) {
+            for (uint32_t j = 0; j < c; j++) {
+                at[j] = base + s->x[j * LANES + l];
+                __builtin_prefetch(at[j], 0, 2);
+            }
+        } else {
+            for (uint32_t j = 0; j < c; j++) {
+                at[j] = base + j;
+                __builtin_prefetch(at[j], 0, 2);
+            }
+        }
+        at += c;
+    }
+}
+
+/* Which edge an address is, for messages and edge ids. */
+static uint64_t edge_of(const struct gnn_sample_job *job, uint32_t i, const uint32_t *at, uint32_t *part)
+{
+    *part = job->graph->nparts == 1 ? 0 : find_part(job->graph, job->dst[i]);
+    return (uint64_t)(at - job->graph->part[*part].indices);
+}
+
+static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_t *const *at, uint32_t n,
+                     uint64_t *ids)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        uint32_t p;
+        const uint64_t e = edge_of(job, i, at[j], &p);
+        const uint64_t *id = job->graph->part[p].id;
+        ids[j] = id ? id[e] : e;
+    }
+}
+
+static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint32_t out, const uint32_t *at,
+                                         struct gnn_sample_place *bad)
+{
+    uint32_t lo = 0, hi = job->n - 1; /* the last row that starts at or before out */
+    while (lo < hi) {
+        uint32_t mid = hi - (hi - lo) / 2;
+        if (job->indptr[mid] <= out)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    bad->node = job->dst[lo];
+    bad->edge = edge_of(job, lo, at, &bad->part);
+    return GNN_SAMPLE_SOURCE;
+}
+
+/* Stage 2: reads the sources; lines of the map start to travel. Returns the first bad pick, or n. */
+static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsrc, const uint32_t *map,
+                             uint32_t *source)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        const uint32_t v = *at[j];
+        if (__builtin_expect(v >= nsrc, 0))
+            return j;
+        source[j] = v;
+        __builtin_prefetch(&map[v], 1, 3);
+    }
+    return n;
+}
+
+/* Stage 3: numbers the sources. No branch depends on the data: whether a node is new is a coin toss. */
+static void number_sources(struct gnn_relabel *r, const uint32_t *source, uint32_t n, uint32_t *out)
+{
+    uint32_t *restrict map = r->map, *restrict nodes = r->nodes;
+    const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
+    uint32_t count = r->count;
+    for (uint32_t j = 0; j < n; j++) {
+        const uint32_t v = source[j], m = map[v];
+        const uint32_t fresh = (m & ~mask) != tag;
+        const uint32_t local = (m & mask) ^ (((m & mask) ^ count) & (0u - fresh));
+        map[v] = tag | local;
+        nodes[count] = v;
+        count += fresh;
+        out[j] = local;
+    }
+    r->count = count;
+}
+
+/* Floyd's algorithm with a hash set, for fan-outs beyond GNN_DRAW_MAX. */
+static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sample_row *row, uint32_t k,
+                        uint32_t *table, uint32_t *x)
+{
+    const uint32_t size = table_size(k), d = row->degree;
+    memset(table, 0xff, size * sizeof *table);
+    for (uint32_t j = 0; j < k; j++) {
+        uint32_t t = gnn_rng_below(job->key, row->orig, j, 0, d - k + j + 1);
+        for (int again = 0; again < 2; again++) {
+            uint32_t h = t * 0x9E3779B1u & (size - 1);
+            while (table[h] != UINT32_MAX && table[h] != t)
+                h = (h + 1) & (size - 1);
+            if (table[h] != t) {
+                table[h] = t;
+                break;
+            }
+            t = d - k + j; /* never in the set yet */
+        }
+        x[j] = t;
+    }
+}
+
+/* One destination with more picks than a group holds, in pieces; offsets wait in the output array. */
+static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struct scratch *s, uint32_t i,
+                                         struct gnn_relabel *r, uint32_t *indices, uint64_t *ids,
+                                         struct gnn_sample_place *bad)
+{
+    const struct gnn_sample_row *row = &job->row[i];
+    const uint32_t first = job->indptr[i], n = job->indptr[i + 1] - first;
+    const bool draw = draws(job, row->degree);
+    uint32_t *out = indices + first;
+    struct ring *g = &s->ring[0];
+    if (draw && job->replace)
+        for (uint32_t j = 0; j < n; j++)
+            out[j] = gnn_rng_below(job->key, row->orig, j, 0, row->degree);
+    else if (draw)
+        floyd_large(job, row, n, s->table, out);
+    for (uint32_t from = 0; from < n; from += ROOM) {
+        const uint32_t m = n - from < ROOM ? n - from : ROOM;
+        for (uint32_t j = 0; j < m; j++) {
+            g->at[j] = row->base + (draw ? out[from + j] : from + j);
+            __builtin_prefetch(g->at[j], 0, 2);
+        }
+        if (ids)
+            edge_ids(job, i, g->at, m, ids + first + from);
+        const uint32_t got = read_sources(g->at, m, job->graph->nsrc, r->map, g->source);
+        if (got < m)
+            return bad_source(job, first + from + got, g->at[got], bad);
+        number_sources(r, g->source, m, out + from);
+    }
+    return GNN_SAMPLE_OK;
+}
+
+/* How many destinations from i on form the next group: at most LANES, with at most ROOM picks in all, none of
+ * which needs the hash set. 0: the next one goes alone. */
+static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
+{
+    uint32_t n = job->n - i < LANES ? job->n - i : LANES;
+    while (n && job->indptr[i + n] - job->indptr[i] > ROOM)
+        n--;
+    if (job->fanout > GNN_DRAW_MAX)
+        for (uint32_t l = 0; l < n; l++)
+            if (draws(job, job->row[i + l].degree))
+                return l;
+    return n;
+}
+
+enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
+                                       uint32_t *indices, uint64_t *ids, struct gnn_sample_place *bad)
+{
+    struct scratch *s = job->scratch;
+    uint32_t i = 0, begun = 0, read = 0, done = 0; /* destinations; groups past each stage */
+    while (i < job->n || done < begun) {
+        const uint32_t n = i < job->n ? group_size(job, i) : 0;
+        if (n) {
+            struct ring *g = &s->ring[begun++ % STAGES];
+            draw_group(job, s, g, i, n);
+            for (uint32_t l = 0; ids && l < n; l++)
+                edge_ids(job, i + l, g->at + (job->indptr[i + l] - g->out),
+                         job->indptr[i + l + 1] - job->indptr[i + l], ids + job->indptr[i + l]);
+            i += n;
+        } else if (done == begun) {
+            const enum gnn_sample_status rc = pick_large(job, s, i++, r, indices, ids, bad);
+            if (rc)
+                return rc;
+        }
+        if (begun - read > 1 || (!n && read < begun)) {
+            struct ring *g = &s->ring[read++ % STAGES];
+            const uint32_t got = read_sources(g->at, g->n, job->graph->nsrc, r->map, g->source);
+            if (got < g->n)
+                return bad_source(job, g->out + got, g->at[got], bad);
+        }
+        if (read - done > 1 || (!n && done < read)) {
+            struct ring *g = &s->ring[done++ % STAGES];
+            number_sources(r, g->source, g->n, indices + g->out);
+        }
+    }
+    return GNN_SAMPLE_OK;
+}

@@ -1,0 +1,36 @@
+/* Collecting rows by id from the parts of a store, and the narrow floating-point types they travel as. */
+#ifndef GNN_KERNELS_GATHER_H
+#define GNN_KERNELS_GATHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows [first, first + count) of a field, `bytes` apart and long. */
+struct gnn_gather_part {
+    uint64_t first, count;
+    const void *data;
+};
+
+/* out[i] = row id[i], for i < n. Parts ascend by first without gaps from 0. Returns n, or the first i whose id is in
+ * no part. Not safe against a source that overlaps out. */
+uint64_t gnn_gather_rows(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
+                         const uint32_t *id, uint64_t n, void *out);
+/* The same for ids of edges: row id[i], u64. */
+uint64_t gnn_gather_rows64(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
+                           const uint64_t *id, uint64_t n, void *out);
+
+/* What happens to the elements of a row on the way. */
+enum gnn_gather_cast { GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16 };
+
+/* Rows of `width` f32 are written as f16 or bf16: round to nearest, ties to even; beyond the range infinity;
+ * a NaN stays a NaN. */
+uint64_t gnn_gather_cast(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
+                         enum gnn_gather_cast cast, const uint32_t *id, uint64_t n, uint16_t *out);
+
+/* n numbers each way; in and out do not overlap. */
+void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out);
+void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out);
+void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out);
+void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
+
+#endif

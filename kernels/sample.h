@@ -1,0 +1,93 @@
+/* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
+ *
+ * A destination with degree d and fan-out k yields, without replacement, all neighbours in adjacency order if k < 0
+ * or d <= k, else k picks by Floyd's algorithm (Bentley, Floyd: "A sample of brilliance", CACM 1987) in draw
+ * order; with replacement, k draws (none if d = 0; all neighbours if k < 0). Draws depend on the key and on the
+ * destination's original id only, so the result does not depend on threads, parts or instruction set.
+ *
+ * Use: gnn_relabel_begin for each node type and gnn_relabel_add for the seeds; then per hop and edge type
+ * gnn_sample_count, room for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing here allocates. The graph is
+ * not trusted: whatever it holds, no byte outside the arrays described is touched. */
+#ifndef GNN_KERNELS_SAMPLE_H
+#define GNN_KERNELS_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In-edges of the destination nodes [first, first + count). */
+struct gnn_sample_part {
+    uint64_t first, count;
+    const uint64_t *indptr;  /* (count+1) */
+    const uint32_t *indices; /* (nedges) source ids */
+    uint64_t nedges;
+    const uint32_t *orig; /* (count) original ids, or NULL: the id itself */
+    const uint64_t *id;   /* (nedges) edge ids, or NULL: the position */
+};
+
+struct gnn_sample_graph {
+    const struct gnn_sample_part *part; /* [nparts], ascending by first, without gaps from 0 */
+    uint32_t nparts;
+    uint64_t nsrc; /* nodes of the source type */
+};
+
+/* A destination's adjacency: written by _count, read by _pick. */
+struct gnn_sample_row {
+    const uint32_t *base;
+    uint32_t degree, orig;
+};
+
+enum gnn_sample_status {
+    GNN_SAMPLE_OK = 0,
+    GNN_SAMPLE_NODE,   /* destination `node` is in no part */
+    GNN_SAMPLE_INDPTR, /* offsets of `node` in `part` fall or leave the array */
+    GNN_SAMPLE_SOURCE, /* a source of `node` (edge `edge` of `part`) is not below nsrc */
+    GNN_SAMPLE_MANY    /* 2^32 - 1 edges or more in one block */
+};
+struct gnn_sample_place {
+    uint64_t node, edge;
+    uint32_t part;
+};
+
+/* Numbers nodes of one type in order of first occurrence. A direct map with generation tags in the high bits:
+ * no clearing between batches, one memory access per lookup. One per thread and node type. */
+struct gnn_relabel {
+    uint32_t *map;   /* (nnodes), zero before the first use */
+    uint64_t nnodes; /* at most 2^32 - 2 */
+    uint32_t *nodes; /* ids in order of local number; room for one more than will be found */
+    uint32_t count;
+    uint32_t bits; /* of a local number; the rest is the generation. 0 at first */
+    uint32_t gen;
+};
+
+/* Starts a batch. */
+void gnn_relabel_begin(struct gnn_relabel *r);
+/* Makes sure `extra` more nodes can be numbered: false if more than 2^31 - 1 locals would be needed. */
+bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra);
+/* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). nodes needs room for count + n + 1. */
+uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n);
+
+/* Reads offsets of dst[n]: fills row[n] and indptr[n+1] (from 0), the number of picks of each. */
+enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
+                                        int32_t fanout, bool replace, struct gnn_sample_row *row,
+                                        uint32_t *indptr, struct gnn_sample_place *bad);
+
+/* What _pick needs to know beside the rows. */
+struct gnn_sample_job {
+    const struct gnn_sample_graph *graph;
+    const uint32_t *dst;
+    const struct gnn_sample_row *row;
+    const uint32_t *indptr;
+    uint32_t n;
+    int32_t fanout;
+    bool replace;
+    uint32_t key[2];
+    void *scratch; /* gnn_sample_scratch(fanout) bytes, 64-byte aligned */
+};
+uint64_t gnn_sample_scratch(int32_t fanout);
+
+/* Writes indices[indptr[n]], local numbers of the source type, numbering new sources in r, and edge ids if ids is
+ * not NULL. r->nodes needs room for min(r->count + indptr[n], nnodes) + 1. */
+enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
+                                       uint32_t *indices, uint64_t *ids, struct gnn_sample_place *bad);
+
+#endif

@@ -1,0 +1,171 @@
+/* kernels/gather.h: rows from parts, and the conversions bit by bit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/gather.h"
+
+#include "sample_ref.h"
+#include "tap.h"
+
+static float value(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+static uint32_t bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+
+/* What a 16-bit pattern stands for, from the definition. */
+static double meaning(uint16_t h, int exponent_bits)
+{
+    const int m = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+    const int e = h >> m & ((1 << exponent_bits) - 1), f = h & ((1 << m) - 1);
+    const double a = e ? ldexp(1 + ldexp(f, -m), e - bias) : ldexp(f, 1 - bias - m);
+    return h & 0x8000 ? -a : a;
+}
+
+/* The nearest finite or infinite pattern, ties to even: checks a candidate against its neighbours. */
+static bool nearest(double x, uint16_t h, int exponent_bits)
+{
+    const uint16_t inf = (uint16_t)(((1 << exponent_bits) - 1) << (15 - exponent_bits));
+    const uint16_t a = h & 0x7fff;
+    const double v = fabs(x), top = meaning((uint16_t)(inf - 1), exponent_bits);
+    const double next = 2 * top - meaning((uint16_t)(inf - 2), exponent_bits); /* where infinity's half-way point is counted from */
+    if ((h & 0x8000) != (signbit(x) ? 0x8000 : 0) || a > inf)
+        return false;
+    const double me = a == inf ? next : meaning(a, exponent_bits);
+    const double down = a ? meaning((uint16_t)(a - 1), exponent_bits) : -1, up = a == inf ? INFINITY : a + 1 == inf ? next : meaning((uint16_t)(a + 1), exponent_bits);
+    const double mine = fabs(v - me);
+    if (a == inf && v >= next)
+        return true;
+    if (a && (v - down < mine || (v - down == mine && a & 1)))
+        return false;
+    return a == inf || !(up - v < mine || (up - v == mine && a & 1));
+}
+
+static void conversions(void)
+{
+    enum { N = 1 << 21 };
+    float *in = malloc(N * 4);
+    uint16_t *h = malloc(N * 2), *b = malloc(N * 2);
+    uint64_t s = 1;
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t u = (uint32_t)toy_rand(&s);
+        if (i < 65536)
+            u = i << 16;
+        else if (i < 3 * 65536) /* ties and their neighbours at the last kept bit of f16 */
+            u = (0x38000000u + (i << 12)) + (i % 3) - 1;
+        else if (i < 4 * 65536) /* f16 subnormals */
+            u = 0x33000000u + ((u & 0xffffff) << 1);
+        in[i] = value(u);
+    }
+    gnn_f32_to_f16(in, N, h);
+    gnn_f32_to_bf16(in, N, b);
+    uint32_t bad16 = 0, badb = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        if (isnan(in[i])) {
+            bad16 += !((h[i] & 0x7fff) > 0x7c00);
+            badb += !((b[i] & 0x7fff) > 0x7f80);
+        } else {
+            bad16 += !nearest(in[i], h[i], 5);
+            badb += !nearest(in[i], b[i], 8);
+        }
+    }
+    ok(bad16 == 0, "f32 to f16 is nearest-even (%u wrong)", bad16);
+    ok(badb == 0, "f32 to bf16 is nearest-even (%u wrong)", badb);
+    static uint16_t all[65536], back[65536];
+    static float wide[65536];
+    for (uint32_t i = 0; i < 65536; i++)
+        all[i] = (uint16_t)i;
+    uint32_t wrong = 0;
+    gnn_f16_to_f32(all, 65536, wide);
+    for (uint32_t i = 0; i < 65536; i++) {
+        const bool nan = (i & 0x7fff) > 0x7c00, inf = (i & 0x7fff) == 0x7c00;
+        const bool fine = nan ? isnan(wide[i]) : inf ? isinf(wide[i]) : wide[i] == (float)meaning((uint16_t)i, 5);
+        wrong += !fine || bits(wide[i]) >> 31 != i >> 15;
+    }
+    ok(wrong == 0, "f16 to f32 is exact (%u wrong)", wrong);
+    gnn_f32_to_f16(wide, 65536, back);
+    wrong = 0;
+    for (uint32_t i = 0; i < 65536; i++)
+        wrong += (i & 0x7fff) <= 0x7c00 && back[i] != i;
+    ok(wrong == 0, "every f16 comes back (%u wrong)", wrong);
+    gnn_bf16_to_f32(all, 65536, wide);
+    gnn_f32_to_bf16(wide, 65536, back);
+    wrong = 0;
+    for (uint32_t i = 0; i < 65536; i++)
+        wrong += bits(wide[i]) != i << 16 || ((i & 0x7fff) <= 0x7f80 && back[i] != i);
+    ok(wrong == 0, "every bf16 comes back (%u wrong)", wrong);
+    free(in);
+    free(h);
+    free(b);
+}
+
+/* Rows of many lengths, one part and several, some of them empty. */
+static void rows(void)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 12, 64, 100, 400, 1024, 5000};
+    enum { N = 3000, M = 777 };
+    uint64_t s = 8, edge[M];
+    uint32_t id[M];
+    for (int i = 0; i < M; i++)
+        edge[i] = id[i] = (uint32_t)(toy_rand(&s) % N);
+    bool one = true, many = true, wide = true;
+    for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
+        const size_t w = sizes[z];
+        unsigned char *data = malloc(N * w), *a = malloc(M * w);
+        for (size_t i = 0; i < N * w; i++)
+            data[i] = (unsigned char)toy_rand(&s);
+        const struct gnn_gather_part whole = {0, N, data};
+        const struct gnn_gather_part cut[4] = {{0, 1000, data}, {1000, 0, data}, {1000, 1999, data + 1000 * w}, {2999, 1, data + 2999 * w}};
+        for (int k = 0; k < 3; k++) {
+            memset(a, 0, M * w);
+            const uint64_t got = k == 0 ? gnn_gather_rows(&whole, 1, w, id, M, a) : k == 1 ? gnn_gather_rows(cut, 4, w, id, M, a) : gnn_gather_rows64(cut, 4, w, edge, M, a);
+            bool fine = got == M;
+            for (int i = 0; i < M && fine; i++)
+                fine = !memcmp(a + (size_t)i * w, data + id[i] * w, w);
+            if (k == 0)
+                one = one && fine;
+            else if (k == 1)
+                many = many && fine;
+            else
+                wide = wide && fine;
+        }
+        free(data);
+        free(a);
+    }
+    ok(one, "rows of one part");
+    ok(many, "rows of several parts");
+    ok(wide, "rows by 64-bit ids");
+    float data[20], back[10];
+    uint16_t narrow[10], want[10];
+    for (int i = 0; i < 20; i++)
+        data[i] = (float)i + 0.1f;
+    const struct gnn_gather_part p = {0, 4, data};
+    const uint32_t pick[2] = {3, 1};
+    for (int c = 0; c < 2; c++) {
+        const uint64_t got = gnn_gather_cast(&p, 1, 5, c ? GNN_GATHER_F32_BF16 : GNN_GATHER_F32_F16, pick, 2, narrow);
+        memcpy(back, data + 15, 20);
+        memcpy(back + 5, data + 5, 20);
+        if (c)
+            gnn_f32_to_bf16(back, 10, want);
+        else
+            gnn_f32_to_f16(back, 10, want);
+        ok(got == 2 && !memcmp(narrow, want, 20), "rows are narrowed on the way (%s)", c ? "bf16" : "f16");
+    }
+    const uint32_t wrong[3] = {0, 4, 1};
+    ok(gnn_gather_rows(&p, 1, 20, wrong, 3, data) == 1, "an id in no part is named");
+}
+
+int main(void)
+{
+    conversions();
+    rows();
+    return tap_done();
+}
