@@ -48,7 +48,7 @@ void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
 struct gnn_source *gnn_sampler_source_new(struct gnn_store *s, const struct gnn_sampler_opts *o,
                                           struct gnn_err *e) GNN_MUST_USE;
 
-/* Sets sm->nhops and ->fanout (allocated with malloc, as gnn_meta_release expects) from the texts described above. */
+/* Sets sm->nhops and ->fanout; gnn_meta_release frees them from the texts described above. */
 int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32_t nspec,
                      struct gnn_sampling *sm, struct gnn_err *e) GNN_MUST_USE;
 
