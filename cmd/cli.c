@@ -58,6 +58,7 @@ void cli_start(const char *name, int argc, char **argv)
 
 /* ---- messages ---- */
 
+GNN_PRINTF(1, 0)
 static void say(const char *fmt, va_list ap)
 {
     char buf[4096];

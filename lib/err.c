@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+GNN_PRINTF(4, 0)
 static int record(struct gnn_err *e, int code, int sys, const char *fmt, va_list ap)
 {
     if (e->code)
