@@ -76,8 +76,11 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
         return 0;
     if (!m->provenance)
         m->provenance = json_array();
+    bool ascii = true;
+    for (const char *c = line; *c; c++)
+        ascii &= (unsigned char)*c < 0x80;
     json_t *s = json_string(line);
-    if (!s) /* not UTF-8: keep what can be kept rather than refuse to run */
+    if (!s && !ascii) /* not UTF-8: keep what can be kept rather than refuse to run */
         s = json_string("(command line is not UTF-8)");
     return json_array_append_new(m->provenance, s) ? gnn_fail_nomem(e, strlen(line), "provenance") : 0;
 }
@@ -126,7 +129,7 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
         bad |= json_object_set_new(j, "sampling", sampling_to_json(m));
     if (!bad && m->provenance)
         bad |= json_object_set(j, "provenance", m->provenance);
-    char *text = bad ? NULL : json_dumps(j, JSON_COMPACT);
+    char *text = bad ? NULL : gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
     if (!text)
         gnn_fail_nomem(e, 0, "a JSON header");

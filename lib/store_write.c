@@ -304,12 +304,10 @@ void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, c
     XXH3_state_t h;
     XXH3_64bits_reset(&h);
     json_t *j = gnn_schema_to_json(s, e);
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    char *text = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
-    if (!text) {
-        gnn_fail_nomem(e, 0, "a JSON header");
+    if (!text)
         return;
-    }
     XXH3_64bits_update(&h, text, strlen(text));
     XXH3_64bits_update(&h, part_hash, s->nparts * sizeof *part_hash);
     snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(&h));
@@ -347,7 +345,7 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     char *text = gnn_meta_to_text(&w->meta, e), *pretty = NULL;
     json_t *j = text ? json_loads(text, 0, NULL) : NULL;
     if (j)
-        pretty = json_dumps(j, JSON_INDENT(2));
+        pretty = gnn_json_text(j, JSON_INDENT(2), e);
     json_decref(j);
     gnn_free(text);
     if (!pretty)

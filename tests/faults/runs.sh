@@ -1,5 +1,5 @@
 # Sourced: one small run of each program, by name, over inputs that `inputs` makes.
-graph=sbm:n=300,deg=6
+graph=sbm:nodes=300,degree=6,features=16
 inputs() {
     gnn-import -q -o S "$graph" && gnn-partition -q -k 3 -o P S &&
         gnn-sample -q -f 3,2 -b 64 -o B S && gnn-gather -q -o G S B &&

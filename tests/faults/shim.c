@@ -5,11 +5,13 @@
  *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
  *   FAULT_KILL=1    SIGKILL at that call
+ *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT FILE to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do not count, nor do
  * those before main. read and write count on descriptors above 2 and on pipes. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -41,7 +43,7 @@ static int nexempt;
 static char op[16];
 static long when;
 static int code = ENOSPC;
-static bool sticky, halve, kill_self, ready;
+static bool sticky, halve, kill_self, trace, ready;
 static const char *count_file;
 static atomic_long calls;
 
@@ -76,6 +78,7 @@ __attribute__((constructor)) static void start(void)
     sticky = getenv("FAULT_STICKY") != NULL;
     halve = getenv("FAULT_SHORT") != NULL;
     kill_self = getenv("FAULT_KILL") != NULL;
+    trace = getenv("FAULT_TRACE") != NULL;
     count_file = getenv("FAULT_COUNT");
     dl_iterate_phdr(note_exempt, NULL);
     ready = true;
@@ -102,6 +105,12 @@ static bool hit(const char *what)
     long c = atomic_fetch_add(&calls, 1) + 1;
     if (when <= 0 || !(c == when || (sticky && c > when)))
         return false;
+    if (trace) {
+        void *frame[32];
+        ready = false; /* backtrace itself may allocate */
+        backtrace_symbols_fd(frame, backtrace(frame, 32), 2);
+        ready = true;
+    }
     if (kill_self)
         syscall(SYS_kill, getpid(), SIGKILL);
     return true;

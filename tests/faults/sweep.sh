@@ -8,7 +8,7 @@ fault() { # OP K [VAR=VALUE...] -- COMMAND...
     while [ "$1" != -- ]; do _set="$_set $1"; shift; done
     shift
     # shellcheck disable=SC2086
-    env FAULT_OP="$_op" FAULT_N="$_k" $_set LD_PRELOAD="$shim" timeout 30 "$@" >fault.out 2>fault.err </dev/null
+    timeout 30 env FAULT_OP="$_op" FAULT_N="$_k" $_set LD_PRELOAD="$shim" "$@" >fault.out 2>fault.err </dev/null
 }
 ks() { # N: which calls out of N
     if [ "${GNN_SWEEP-}" = all ]; then seq 1 "$1"; else
@@ -19,7 +19,7 @@ ks() { # N: which calls out of N
 sum() { # contents of a file or directory
     if [ -d "$1" ]; then (cd "$1" && find . -type f ! -name 'store.json' | sort | xargs cat); else cat "$1"; fi | cksum
 }
-# sweep NAME OP OUT SETTINGS -- COMMAND...   COMMAND writes OUT; every failing call must give status 1, one line and no OUT,
+# sweep NAME OP OUT SETTINGS -- COMMAND...   COMMAND writes OUT; every failing call must give status 1, one line and no OUT (or all of it),
 # or be overcome: status 0 and the same OUT. OUT "-": stdout.
 sweep() {
     _name=$1 _what=$2 _out=$3
@@ -50,7 +50,8 @@ sweep() {
             ;;
         1)
             [ "$_lines" -eq 1 ] || _why="$_lines lines on stderr"
-            [ "$_out" = - ] || [ ! -e "$_out" ] || _why="$_out is there"
+            # After the rename only whole results can be there, whatever fails then.
+            [ "$_out" = - ] || [ ! -e "$_out" ] || [ "$(sum "$_out")" = "$_want" ] || _why="$_out is there and not whole"
             ;;
         *) _why="status $_rc" ;;
         esac

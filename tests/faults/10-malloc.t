@@ -1,0 +1,10 @@
+# The k-th allocation fails: status 1 and one line, or it was not needed; never a result that is wrong or half there.
+. "$GNN_TOP/tests/lib.sh"
+. "$GNN_TOP/tests/faults/sweep.sh"
+. "$GNN_TOP/tests/faults/runs.sh"
+[ -z "${GNN_SAN-}" ] || { skip 'failing allocations' 'the sanitizer owns malloc'; done_testing; }
+check 'inputs' inputs
+for p in $programs; do
+    sweep "gnn-$p, malloc" malloc "$(out_of "$p")" -- $(run_of "$p")
+done
+done_testing
