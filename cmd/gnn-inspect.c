@@ -1,0 +1,237 @@
+/* gnn-inspect: what is in a store or a stream, whether it is sound, where two differ. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "cmd/inspect_text.h"
+#include "cmd/opt.h"
+#include "cmd/sig.h"
+#include "lib/inspect.h"
+
+static bool tensors, stats, verify, diff, original, json;
+static const char *against, *export;
+static struct opt_list stores, ignored;
+
+static const struct opt opts[] = {
+    {.kind = OPT_GROUP, .help = "What to show (default: header, schema, sizes)"},
+    {OPT_FLAG, 't', "tensors", &tensors, NULL, "list the tensors (of a stream: of its first batch)"},
+    {OPT_FLAG, 's', "stats", &stats, NULL, "degrees, self loops, isolated nodes, values of fields, classes"},
+    {OPT_FLAG, 0, "json", &json, NULL, "print one JSON object instead of text"},
+    {.kind = OPT_GROUP, .help = "What to do instead"},
+    {OPT_FLAG, 0, "verify", &verify, NULL, "prove that the store or stream is sound; status 3 if it is not"},
+    {OPT_STR, 0, "against", &against, "STORE", "with --verify: the same graph as STORE; of a stream: made from STORE", .file = true},
+    {OPT_FLAG, 0, "diff", &diff, NULL, "name the first difference between two; status 1 if there is one"},
+    {OPT_FLAG, 0, "original", &original, NULL, "with --diff: compare by original ids, as if never partitioned"},
+    {OPT_LIST, 0, "store", &stores, "STORE", "with --original: store a compared stream was made from (repeatable)", .file = true},
+    {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: leave out provenance or identity (repeatable)"},
+    {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)", .file = true},
+    {.kind = OPT_END},
+};
+
+static const struct program prog = {
+    .name = "gnn-inspect",
+    .summary = "show, verify, compare or export stores and batch streams",
+    .synopsis = "[STORE|FILE] | --diff A B",
+    .opts = opts,
+    .min_args = 0,
+    .max_args = 2,
+};
+
+static bool is_store(const char *path)
+{
+    struct stat st;
+    return path && strcmp(path, "-") != 0 && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static void open_store(struct gnn_store *s, const char *path, bool check)
+{
+    struct gnn_err e = {0};
+    if (gnn_store_open(s, path, check, &e))
+        cli_fail(&e);
+}
+
+static void print(json_t *report, void (*text)(const json_t *))
+{
+    if (json) {
+        if (json_dumpf(report, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+            cli_die(1, "stdout: cannot write");
+    } else {
+        text(report);
+    }
+    json_decref(report);
+}
+
+static void run_report(const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s = {0};
+    json_t *report = NULL;
+    unsigned what = (tensors ? GNN_REPORT_TENSORS : 0u) | (stats ? GNN_REPORT_STATS : 0u);
+    const char *name;
+    int rc;
+
+    if (is_store(path)) {
+        open_store(&s, path, false);
+        rc = gnn_report_store(&s, what, &report, &e);
+        gnn_store_close(&s);
+    } else {
+        if (stats)
+            cli_usage("--stats: %s is not a store", path ? path : "stdin");
+        int fd = cli_in(path, &name);
+        rc = gnn_report_stream(fd, name, what, &report, &e);
+    }
+    if (rc)
+        cli_fail(&e);
+    print(report, inspect_text_report);
+}
+
+static void run_verify(const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s = {0}, other = {0};
+    json_t *report = json_object();
+    const char *name;
+    int rc;
+
+    if (against)
+        open_store(&other, against, false);
+    if (is_store(path)) {
+        open_store(&s, path, true);
+        rc = gnn_verify_store(&s, against ? &other : NULL, report, &e);
+        gnn_store_close(&s);
+    } else {
+        int fd = cli_in(path, &name);
+        rc = gnn_verify_stream(fd, name, against ? &other : NULL, report, &e);
+    }
+    gnn_store_close(&other);
+    if (rc)
+        cli_fail(&e);
+    print(report, inspect_text_proofs);
+}
+
+static unsigned diff_flags(void)
+{
+    unsigned flags = GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY;
+    for (uint32_t i = 0; i < ignored.n; i++) {
+        if (!strcmp(ignored.v[i], "provenance"))
+            flags &= ~(unsigned)GNN_DIFF_PROVENANCE;
+        else if (!strcmp(ignored.v[i], "identity"))
+            flags &= ~(unsigned)GNN_DIFF_IDENTITY;
+        else
+            cli_usage("--ignore: '%s' is neither provenance nor identity", ignored.v[i]);
+    }
+    return original ? GNN_DIFF_ORIGINAL : flags;
+}
+
+static int diff_streams(const char *a, const char *b, unsigned flags, struct gnn_diff *d, struct gnn_err *e)
+{
+    const char *name_a, *name_b;
+    struct gnn_store *s = calloc(stores.n + 1, sizeof *s);
+    if (!s)
+        cli_die(1, "out of memory");
+    for (uint32_t i = 0; i < stores.n; i++)
+        open_store(&s[i], stores.v[i], false);
+    int fd_a = cli_in(a, &name_a), fd_b = cli_in(b, &name_b);
+    int rc = gnn_diff_streams(fd_a, name_a, fd_b, name_b, flags, s, stores.n, d, e);
+    for (uint32_t i = 0; i < stores.n; i++)
+        gnn_store_close(&s[i]);
+    free(s);
+    return rc;
+}
+
+/* Exit status: 0 equal, 1 different. */
+static int run_diff(const char *a, const char *b)
+{
+    struct gnn_err e = {0};
+    struct gnn_diff d = {0};
+    unsigned flags = diff_flags();
+    int rc;
+
+    if (is_store(a) != is_store(b))
+        cli_usage("--diff: %s is a store and %s is not", is_store(a) ? a : b, is_store(a) ? b : a);
+    if (is_store(a)) {
+        struct gnn_store x = {0}, y = {0};
+        open_store(&x, a, true);
+        open_store(&y, b, true);
+        rc = gnn_diff_stores(&x, &y, flags, &d, &e);
+        if (!rc && !d.differ && !(rc = gnn_store_verified(&x, &e)))
+            rc = gnn_store_verified(&y, &e);
+        gnn_store_close(&x);
+        gnn_store_close(&y);
+    } else {
+        rc = diff_streams(a, b, flags, &d, &e);
+    }
+    if (rc)
+        cli_fail(&e);
+    if (json || d.differ) {
+        json_t *o = d.differ ? json_pack("{s:b,s:s,s:s,s:s}", "equal", 0, "where", d.where, "a", d.a, "b", d.b)
+                             : json_pack("{s:b}", "equal", 1);
+        if (!o)
+            cli_die(1, "the values that differ at %s are not text", d.where);
+        print(o, inspect_text_diff);
+    }
+    return d.differ ? 1 : 0;
+}
+
+static void run_export(const char *path)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s = {0};
+    const char *name, *in_name;
+    int rc, in = -1;
+
+    if (is_store(path))
+        open_store(&s, path, true);
+    else
+        in = cli_in(path, &in_name);
+    int fd = cli_out(export, &name);
+    if (in < 0)
+        rc = gnn_export_store(&s, fd, name, &e);
+    else
+        rc = gnn_export_stream(in, in_name, fd, name, &e);
+    if (in < 0)
+        gnn_store_close(&s);
+    if (rc)
+        cli_fail(&e);
+    if (close(fd))
+        cli_die(1, "%s: cannot close: %s", name, strerror(errno));
+    cli_out_commit();
+}
+
+int main(int argc, char **argv)
+{
+    int n;
+    cli_start("gnn-inspect", argc, argv);
+    char **arg = opt_parse(&prog, argc, argv, &n);
+
+    if (verify + diff + (export != NULL) > 1)
+        cli_usage("--verify, --diff and --export exclude each other");
+    if ((verify || diff || export) && (tensors || stats))
+        cli_usage("--tensors and --stats belong to the report");
+    if (against && !verify)
+        cli_usage("--against needs --verify");
+    if ((original || ignored.n) && !diff)
+        cli_usage("--original and --ignore need --diff");
+    if (stores.n && !original)
+        cli_usage("--store needs --diff --original");
+    if (diff ? n != 2 : n > 1)
+        cli_usage(diff ? "--diff takes two arguments" : "one argument at most, except with --diff");
+
+    int rc = 0;
+    if (diff)
+        rc = run_diff(arg[0], arg[1]);
+    else if (verify)
+        run_verify(n ? arg[0] : NULL);
+    else if (export)
+        run_export(n ? arg[0] : NULL);
+    else
+        run_report(n ? arg[0] : NULL);
+    int end = cli_finish();
+    return end ? end : rc;
+}

@@ -1,0 +1,207 @@
+#include "cmd/inspect_text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Control characters in names and provenance must not reach a terminal. */
+static const char *masked(const char *s)
+{
+    static char buf[4][1024];
+    static unsigned turn;
+    char *out = buf[turn++ % 4];
+    snprintf(out, sizeof buf[0], "%s", s ? s : "");
+    for (char *p = out; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return out;
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    return masked(json_string_value(key ? json_object_get(o, key) : o));
+}
+
+static long long whole(const json_t *o, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(o, key));
+}
+
+static double real(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+/* Bytes for people: powers of 1024. */
+static const char *bytes(double n)
+{
+    static char buf[4][32];
+    static unsigned turn;
+    static const char unit[] = "BKMGTPE";
+    char *out = buf[turn++ % 4];
+    int i = 0;
+    while (n >= 1024 && unit[i + 1]) {
+        n /= 1024;
+        i++;
+    }
+    snprintf(out, sizeof buf[0], i ? "%.1f %ciB" : "%.0f %c", n, unit[i]);
+    return out;
+}
+
+static void print_fields(const json_t *list)
+{
+    size_t i;
+    json_t *f;
+    json_array_foreach((json_t *)(uintptr_t)list, i, f) {
+        printf("%s %s %s", i ? "," : ":", text(f, "name"), text(f, "dtype"));
+        if (whole(f, "width"))
+            printf("[%lld]", whole(f, "width"));
+    }
+    putchar('\n');
+}
+
+static void print_schema(const json_t *r)
+{
+    size_t i;
+    json_t *x;
+    json_array_foreach(json_object_get(r, "node_types"), i, x) {
+        printf("  nodes  %-24s %12lld", text(x, "name"), whole(x, "count"));
+        print_fields(json_object_get(x, "fields"));
+    }
+    json_array_foreach(json_object_get(r, "edge_types"), i, x) {
+        printf("  edges  %-24s %12lld", text(x, "name"), whole(x, "count"));
+        print_fields(json_object_get(x, "fields"));
+    }
+    json_array_foreach(json_object_get(r, "splits"), i, x) {
+        char name[512];
+        snprintf(name, sizeof name, "%s/%s", text(x, "split"), text(x, "set"));
+        printf("  split  %-24s %12lld  of %s\n", name, whole(x, "count"), text(x, "node_type"));
+    }
+    if (json_object_get(r, "classes"))
+        printf("  task   %s of %s, %lld classes\n", text(r, "task"), text(r, "label_type"), whole(r, "classes"));
+}
+
+static void print_numbers(const char *what, const json_t *list)
+{
+    size_t i;
+    json_t *x;
+    printf("  %s", what);
+    json_array_foreach((json_t *)(uintptr_t)list, i, x)
+        printf(" %.10g", json_number_value(x));
+    putchar('\n');
+}
+
+static void print_stream(const json_t *r)
+{
+    const json_t *s = json_object_get(r, "sampling");
+    size_t i;
+    json_t *x;
+    char *fan = json_dumps(json_object_get(s, "fanout"), JSON_COMPACT);
+
+    printf("  drawn  seed %lld, fan-out %s (hops, edge types), batches of %lld %s, frontier %s%s%s%s%s%s\n",
+           whole(s, "seed"), fan ? fan : "?", whole(s, "batch_size"), text(s, "seed_type"), text(s, "frontier"),
+           json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
+           json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
+           json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
+           json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
+           json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
+    free(fan);
+    json_array_foreach(json_object_get(s, "sets"), i, x)
+        printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text(x, "set"), whole(x, "seeds"), whole(x, "steps"));
+    const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");
+    printf("  batches %lld, %lld seeds, %s", whole(r, "batches"), whole(r, "seeds"), bytes(real(r, "bytes")));
+    if (first)
+        printf("; epoch %lld step %lld to epoch %lld step %lld", whole(first, "epoch"), whole(first, "step"),
+               whole(last, "epoch"), whole(last, "step"));
+    putchar('\n');
+    print_numbers("mean nodes after each hop:", json_object_get(r, "mean_nodes"));
+    print_numbers("mean edges of each hop:", json_object_get(r, "mean_edges"));
+}
+
+static void print_tensors(const json_t *list)
+{
+    size_t i, d;
+    json_t *t, *n;
+    printf("%-5s %-40s %-5s %-24s %s\n", "part", "tensor", "dtype", "shape", "bytes");
+    json_array_foreach((json_t *)(uintptr_t)list, i, t) {
+        char shape[128] = "";
+        size_t at = 0;
+        json_array_foreach(json_object_get(t, "shape"), d, n)
+            if (at < sizeof shape)
+                at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d ? " x " : "",
+                                       (long long)json_integer_value(n));
+        printf("%-5lld %-40s %-5s %-24s %lld\n", whole(t, "part"), text(t, "name"), text(t, "dtype"), shape,
+               whole(t, "bytes"));
+    }
+}
+
+static void print_degrees(const char *what, const json_t *d)
+{
+    printf("    %s min %lld, median %lld, mean %.4g, max %lld, zero %lld\n", what, whole(d, "min"), whole(d, "median"),
+           real(d, "mean"), whole(d, "max"), whole(d, "zero"));
+}
+
+static void print_stats(const json_t *s)
+{
+    size_t i;
+    json_t *x;
+    const char *key;
+    json_array_foreach(json_object_get(s, "edges"), i, x) {
+        printf("  %s: self loops %lld, parallel edges %lld\n", text(x, "name"), whole(x, "self_loops"),
+               whole(x, "parallel_edges"));
+        print_degrees("in-degree ", json_object_get(x, "in_degree"));
+        print_degrees("out-degree", json_object_get(x, "out_degree"));
+    }
+    json_object_foreach(json_object_get(s, "isolated"), key, x)
+        printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
+    json_array_foreach(json_object_get(s, "fields"), i, x) {
+        printf("  %s: min %.6g, mean %.6g, max %.6g", text(x, "name"), real(x, "min"), real(x, "mean"), real(x, "max"));
+        if (whole(x, "nan") || whole(x, "infinite"))
+            printf(", %lld NaN, %lld infinite of %lld", whole(x, "nan"), whole(x, "infinite"), whole(x, "values"));
+        putchar('\n');
+    }
+    if (json_object_get(s, "classes"))
+        print_numbers("members of each class:", json_object_get(s, "classes"));
+    if (whole(s, "unlabelled"))
+        printf("  nodes without a label: %lld\n", whole(s, "unlabelled"));
+}
+
+void inspect_text_report(const json_t *r)
+{
+    size_t i;
+    json_t *x;
+    bool store = !strcmp(text(r, "kind"), "store");
+
+    if (store)
+        printf("store %s: %lld part%s, identity %s, %s\n", text(r, "path"), whole(r, "parts"),
+               whole(r, "parts") == 1 ? "" : "s", text(r, "identity"), bytes(real(r, "bytes")));
+    else
+        printf("stream of batches from store %s in %lld part%s\n", text(r, "identity"), whole(r, "parts"),
+               whole(r, "parts") == 1 ? "" : "s");
+    print_schema(r);
+    if (!store)
+        print_stream(r);
+    json_array_foreach(json_object_get(r, "provenance"), i, x)
+        printf("  by     %s\n", text(x, NULL));
+    if (json_object_get(r, "tensors"))
+        print_tensors(json_object_get(r, "tensors"));
+    if (json_object_get(r, "statistics"))
+        print_stats(json_object_get(r, "statistics"));
+}
+
+void inspect_text_proofs(const json_t *r)
+{
+    size_t i;
+    json_t *x;
+    json_array_foreach(json_object_get(r, "proved"), i, x)
+        printf("ok  %s\n", text(x, NULL));
+}
+
+void inspect_text_diff(const json_t *d)
+{
+    if (json_is_true(json_object_get(d, "equal")))
+        return;
+    printf("%s: %s | %s\n", text(d, "where"), text(d, "a"), text(d, "b"));
+}

@@ -1,0 +1,93 @@
+#include "cmd/partition_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "lib/mem.h"
+
+/* Heaviest part against the average. */
+static double ratio(uint32_t k, uint64_t most, uint64_t total)
+{
+    return total ? (double)most * k / (double)total : 1;
+}
+
+static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, uint64_t total)
+{
+    if (common.verbose >= 0)
+        printf("balance   %-20s %8.4f  (largest part %llu)\n", what, ratio(k, most, total), (unsigned long long)most);
+    if (json_object_set_new(o, what, json_real(ratio(k, most, total))))
+        cli_die(1, "out of memory");
+}
+
+static json_t *show_balance(const struct gnn_layout *l, const struct gnn_part_figures *fig)
+{
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    uint32_t k = l->k;
+    struct gnn_part_figures sum = {0}, top = {0};
+    json_t *o = json_object();
+
+    for (uint32_t p = 0; p < k; p++) {
+        sum.nodes += fig[p].nodes;
+        sum.edges += fig[p].edges;
+        top.nodes = fig[p].nodes > top.nodes ? fig[p].nodes : top.nodes;
+        top.edges = fig[p].edges > top.edges ? fig[p].edges : top.edges;
+    }
+    put_balance(o, k, "nodes", top.nodes, sum.nodes);
+    put_balance(o, k, "edges", top.edges, sum.edges);
+    for (uint32_t t = 0; sc->nntypes > 1 && t < sc->nntypes; t++) {
+        uint64_t most = 0;
+        for (uint32_t p = 0; p < k; p++)
+            most = l->book[t][p + 1] - l->book[t][p] > most ? l->book[t][p + 1] - l->book[t][p] : most;
+        put_balance(o, k, sc->ntype[t].name, most, sc->ntype[t].count);
+    }
+    for (uint32_t i = 0; i < sc->nsets && !strcmp(sc->set[i].split, sc->set[0].split); i++) {
+        uint64_t most = 0;
+        for (uint32_t p = 0; p < k; p++)
+            most = fig[p].set[i] > most ? fig[p].set[i] : most;
+        put_balance(o, k, sc->set[i].set, most, sc->set[i].count);
+    }
+    return o;
+}
+
+static double percent(uint64_t n, uint64_t of)
+{
+    return of ? 100.0 * (double)n / (double)of : 0;
+}
+
+void partition_show(const struct partition_figures *f, const struct gnn_layout *l,
+                    const struct gnn_part_figures *fig)
+{
+    uint32_t k = l->k;
+    uint64_t vertices = l->view->nvertices;
+    uint64_t edges = 0, cut = 0, halo = 0, own_peak = gnn_mem_peak();
+    uint64_t peak = f->metis_peak > own_peak ? f->metis_peak : own_peak;
+    for (uint32_t p = 0; p < k; p++) {
+        edges += fig[p].edges;
+        cut += fig[p].cut;
+        halo += fig[p].halo;
+    }
+    if (common.verbose >= 0) {
+        printf("parts     %u (%s)\n", k, f->how);
+        printf("cut       %llu of %llu edges (%.2f %%)\n", (unsigned long long)cut, (unsigned long long)edges,
+               percent(cut, edges));
+        if (f->has_pairs)
+            printf("pairs cut %llu of %llu (%.2f %%), volume %llu\n", (unsigned long long)f->pairs_cut,
+                   (unsigned long long)f->pairs, percent(f->pairs_cut, f->pairs), (unsigned long long)f->volume);
+        printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)halo, percent(halo, vertices),
+               (unsigned long long)vertices);
+    }
+    json_t *balances = show_balance(l, fig);
+    if (common.verbose >= 0)
+        printf("seconds   %.3f (graph %.3f, METIS %.3f, writing %.3f)\npeak      %.1f MiB\n", f->seconds,
+               f->graph_seconds, f->metis_seconds, f->write_seconds, (double)peak / 1048576);
+    json_t *o = json_pack("{s:i,s:s,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:I}", "parts", (int)k, "method", f->how, "edges",
+                          (json_int_t)edges, "cut", (json_int_t)cut, "cut_percent", percent(cut, edges), "halo",
+                          (json_int_t)halo, "halo_percent", percent(halo, vertices), "balance", balances,
+                          "seconds", f->seconds, "graph_seconds", f->graph_seconds, "metis_seconds", f->metis_seconds,
+                          "write_seconds", f->write_seconds, "peak_bytes", (json_int_t)peak);
+    if (o && f->has_pairs)
+        json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs, "pairs_cut",
+                                            (json_int_t)f->pairs_cut, "volume", (json_int_t)f->volume));
+    cli_metrics(o);
+}

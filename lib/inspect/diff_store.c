@@ -1,0 +1,290 @@
+/* Differences between stores: as they lie on disk, or as graphs. */
+#include <string.h>
+
+#include "lib/inspect/differ.h"
+#include "lib/mem.h"
+
+static int diff_parts(struct gnn_store *a, struct gnn_store *b, struct gnn_diff *d)
+{
+    char where[64];
+    for (uint32_t p = 0; p < a->nparts && !d->differ; p++) {
+        uint32_t na = gnn_store_ntensors(a, p), nb = gnn_store_ntensors(b, p);
+        snprintf(where, sizeof where, "part %u", p);
+        for (uint32_t i = 0; i < na && i < nb && !d->differ; i++)
+            gnn_differ_tensor(d, gnn_store_at(a, p, i), gnn_store_at(b, p, i), where);
+        if (!d->differ && na != nb)
+            gnn_differ_text(d, na > nb ? gnn_store_peek(a, p, nb)->name : "(absent)",
+                            nb > na ? gnn_store_peek(b, p, na)->name : "(absent)", "%s: tensor %u", where,
+                            na < nb ? na : nb);
+    }
+    return GNN_OK;
+}
+
+int gnn_diff_stores(struct gnn_store *a, struct gnn_store *b, unsigned flags, struct gnn_diff *d,
+                    struct gnn_err *e)
+{
+    struct gnn_view va = {0}, vb = {0};
+    unsigned late = GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY;
+    int rc = gnn_differ_meta(d, &a->meta, &b->meta, flags & ~late, e);
+    if (rc || d->differ)
+        return rc;
+    if (!(flags & GNN_DIFF_ORIGINAL)) {
+        diff_parts(a, b, d);
+        return d->differ ? GNN_OK : gnn_differ_meta(d, &a->meta, &b->meta, flags, e);
+    }
+    rc = gnn_view_init(&va, a, e);
+    if (!rc)
+        rc = gnn_view_init(&vb, b, e);
+    if (!rc)
+        rc = gnn_same_graph(&va, &vb, d, e);
+    gnn_view_release(&va);
+    gnn_view_release(&vb);
+    return rc;
+}
+
+/* ---- the same graph ---- */
+
+/* Where a store keeps a node. */
+static uint64_t locate(const struct gnn_view *v, uint32_t t, uint64_t orig, uint32_t *part)
+{
+    uint64_t id = gnn_view_store_id(v, t, orig);
+    *part = v->store->nparts == 1 ? 0 : gnn_store_owner(v->store, t, id);
+    return id - v->store->book[t][*part];
+}
+
+/* One tensor of every part; absent ones are NULL. */
+static const struct gnn_tensor **of_parts(struct gnn_store *s, const char *name, struct gnn_err *e)
+{
+    const struct gnn_tensor **t = gnn_alloc(s->nparts, sizeof *t, "list of parts", e);
+    for (uint32_t p = 0; t && p < s->nparts; p++)
+        t[p] = gnn_store_find(s, p, name);
+    return t;
+}
+
+/* Both sides of one tensor name. */
+struct pair {
+    const struct gnn_tensor **a, **b;
+};
+static int pair_init(struct pair *x, struct gnn_view *a, struct gnn_view *b, const char *name,
+                     struct gnn_diff *d, struct gnn_err *e)
+{
+    x->a = of_parts(a->store, name, e);
+    x->b = of_parts(b->store, name, e);
+    if (!x->a || !x->b)
+        return e->code;
+    for (uint32_t i = 0; i < a->store->nparts && !d->differ; i++)
+        for (uint32_t j = 0; j < b->store->nparts && !d->differ; j++)
+            if (!x->a[i] != !x->b[j])
+                gnn_differ_text(d, x->a[i] ? "present" : "absent", x->b[j] ? "present" : "absent",
+                                "tensor %s", name);
+    return GNN_OK;
+}
+static void pair_release(struct pair *x)
+{
+    gnn_free(x->a);
+    gnn_free(x->b);
+}
+
+/* The schema's fields were checked when the store was opened, keys were not. */
+static int rows_fit(const struct gnn_view *v, uint32_t t, const struct gnn_tensor **x, size_t row,
+                    struct gnn_err *e)
+{
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < v->store->nparts; p++)
+        if (!gnn_tensor_bytes(x[p], &bytes) || bytes != gnn_store_owned(v->store, p, t) * row)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s has a wrong shape", gnn_store_part_path(v->store, p),
+                            x[p]->name);
+    return GNN_OK;
+}
+
+static int same_rows(struct gnn_view *a, struct gnn_view *b, uint32_t t, const char *field,
+                     enum gnn_dtype dtype, uint64_t width, struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
+    struct pair x = {0};
+    char name[2 * (GNN_NAME_MAX + 1) + 8], where[2 * GNN_NAME_MAX + 64];
+    uint64_t per = width ? width : 1;
+    size_t row = gnn_dtype_bytes(dtype) * (size_t)per;
+
+    snprintf(name, sizeof name, "node/%s/%s", nt->name, field);
+    int rc = pair_init(&x, a, b, name, d, e);
+    if (!rc && !d->differ && x.a[0]) {
+        rc = rows_fit(a, t, x.a, row, e);
+        if (!rc)
+            rc = rows_fit(b, t, x.b, row, e);
+    }
+    if (!rc && !d->differ && x.a[0])
+        for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
+            uint32_t p, q;
+            uint64_t ra = locate(a, t, i, &p), rb = locate(b, t, i, &q);
+            const char *pa = (const char *)x.a[p]->data + ra * row, *pb = (const char *)x.b[q]->data + rb * row;
+            if (memcmp(pa, pb, row) == 0)
+                continue;
+            snprintf(where, sizeof where, "tensor %.500s, original node %llu", name, (unsigned long long)i);
+            gnn_differ_elements(d, dtype, pa, pb, per, 0, where);
+        }
+    pair_release(&x);
+    return rc;
+}
+
+static int same_names(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct gnn_diff *d,
+                      struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
+    struct pair text = {0}, off = {0};
+    char name[2 * (GNN_NAME_MAX + 1) + 8];
+
+    snprintf(name, sizeof name, "node/%s/name", nt->name);
+    int rc = pair_init(&text, a, b, name, d, e);
+    snprintf(name, sizeof name, "node/%s/name_offsets", nt->name);
+    if (!rc)
+        rc = pair_init(&off, a, b, name, d, e);
+    if (!rc && !d->differ && off.a[0] && text.a[0])
+        for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
+            uint32_t p, q;
+            uint64_t ra = locate(a, t, i, &p), rb = locate(b, t, i, &q);
+            const uint64_t *oa = (const uint64_t *)off.a[p]->data + ra, *ob = (const uint64_t *)off.b[q]->data + rb;
+            if (oa[0] > oa[1] || oa[1] > text.a[p]->shape[0] || ob[0] > ob[1] || ob[1] > text.b[q]->shape[0]) {
+                rc = gnn_fail(e, GNN_E_INPUT, "tensor %s: offsets of original node %llu out of order", name,
+                              (unsigned long long)i);
+                break;
+            }
+            const char *na = (const char *)text.a[p]->data + oa[0], *nb = (const char *)text.b[q]->data + ob[0];
+            uint64_t la = oa[1] - oa[0], lb = ob[1] - ob[0];
+            if (la == lb && memcmp(na, nb, la) == 0)
+                continue;
+            snprintf(d->a, sizeof d->a, "%.*s", (int)(la < 150 ? la : 150), na);
+            snprintf(d->b, sizeof d->b, "%.*s", (int)(lb < 150 ? lb : 150), nb);
+            gnn_differ(d, "name of %s, original node %llu", nt->name, (unsigned long long)i);
+        }
+    pair_release(&text);
+    pair_release(&off);
+    return rc;
+}
+
+static int same_nodes(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct gnn_diff *d,
+                      struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
+    int rc = GNN_OK;
+    if (!gnn_field_find(nt->field, nt->nfields, "key"))
+        rc = same_rows(a, b, t, "key", GNN_I64, 0, d, e);
+    for (uint32_t f = 0; !rc && !d->differ && f < nt->nfields; f++)
+        rc = same_rows(a, b, t, nt->field[f].name, nt->field[f].dtype, nt->field[f].width, d, e);
+    if (!rc && !d->differ)
+        rc = same_names(a, b, t, d, e);
+    return rc;
+}
+
+static int compare_u32(const void *x, const void *y)
+{
+    uint32_t p = *(const uint32_t *)x, q = *(const uint32_t *)y;
+    return (p > q) - (p < q);
+}
+
+/* Original sources of a row into buf. */
+static uint32_t *sources(const struct gnn_view *v, uint32_t t, const struct gnn_view_row *r,
+                         struct gnn_buf *buf, struct gnn_err *e)
+{
+    if (gnn_buf_reserve(buf, r->n, sizeof(uint32_t), "row of edges", e))
+        return NULL;
+    uint32_t *ids = buf->data;
+    for (uint64_t i = 0; i < r->n; i++)
+        ids[i] = gnn_view_orig(v, t, r->indices[i]);
+    return ids;
+}
+
+static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, const char *key,
+                          struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &a->store->meta.schema;
+    const struct gnn_etype *t = &sc->etype[et];
+    struct gnn_buf ba = {0}, bb = {0};
+    char where[1024];
+
+    for (uint64_t i = 0; i < sc->ntype[t->dst].count && !d->differ && !e->code; i++) {
+        struct gnn_view_row ra = gnn_view_row(a, et, i), rb = gnn_view_row(b, et, i);
+        snprintf(d->a, sizeof d->a, "%llu", (unsigned long long)ra.n);
+        snprintf(d->b, sizeof d->b, "%llu", (unsigned long long)rb.n);
+        if (ra.n != rb.n) {
+            gnn_differ(d, "edge type %.400s, in-degree of original node %llu", key, (unsigned long long)i);
+            break;
+        }
+        uint32_t *sa = sources(a, t->src, &ra, &ba, e), *sb = sa ? sources(b, t->src, &rb, &bb, e) : NULL;
+        if (!sb || memcmp(sa, sb, ra.n * sizeof *sa) == 0)
+            continue;
+        snprintf(where, sizeof where, "edge type %.400s, in-edges of original node %llu", key, (unsigned long long)i);
+        gnn_differ_elements(d, GNN_U32, sa, sb, ra.n, 0, where);
+        qsort(sa, ra.n, sizeof *sa, compare_u32);
+        qsort(sb, rb.n, sizeof *sb, compare_u32);
+        if (memcmp(sa, sb, ra.n * sizeof *sa) == 0)
+            gnn_differ(d, "%.400s (the same edges in another order)", where);
+    }
+    gnn_buf_release(&ba);
+    gnn_buf_release(&bb);
+    return e->code;
+}
+
+static int same_edge_field(struct gnn_view *a, struct gnn_view *b, uint32_t et, const char *key,
+                           const struct gnn_field *f, struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &a->store->meta.schema;
+    struct pair x = {0};
+    char name[5 * (GNN_NAME_MAX + 1)], where[1024];
+    uint64_t per = f->width ? f->width : 1;
+    size_t row = gnn_dtype_bytes(f->dtype) * (size_t)per;
+
+    snprintf(name, sizeof name, "edge/%s/%s", key, f->name);
+    int rc = pair_init(&x, a, b, name, d, e);
+    if (!rc && !d->differ && x.a[0])
+        for (uint64_t i = 0; i < sc->ntype[sc->etype[et].dst].count && !d->differ; i++) {
+            struct gnn_view_row ra = gnn_view_row(a, et, i), rb = gnn_view_row(b, et, i);
+            const char *pa = (const char *)x.a[ra.part]->data + ra.first * row,
+                       *pb = (const char *)x.b[rb.part]->data + rb.first * row;
+            if (memcmp(pa, pb, ra.n * row) == 0)
+                continue;
+            snprintf(where, sizeof where, "tensor %.500s, in-edges of original node %llu", name, (unsigned long long)i);
+            gnn_differ_elements(d, f->dtype, pa, pb, ra.n * per, 0, where);
+        }
+    pair_release(&x);
+    return rc;
+}
+
+static int same_sets(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &a->store->meta.schema;
+    for (uint32_t i = 0; i < sc->nsets && !d->differ && !e->code; i++) {
+        uint32_t *x = NULL, *y = NULL, t = sc->set[i].ntype;
+        char where[2 * GNN_NAME_MAX + 32];
+        if (!gnn_store_split(a->store, i, &x, e) && !gnn_store_split(b->store, i, &y, e)) {
+            for (uint64_t j = 0; j < sc->set[i].count; j++) {
+                x[j] = gnn_view_orig(a, t, x[j]);
+                y[j] = gnn_view_orig(b, t, y[j]);
+            }
+            snprintf(where, sizeof where, "split %s/%s", sc->set[i].split, sc->set[i].set);
+            gnn_differ_elements(d, GNN_U32, x, y, sc->set[i].count, 0, where);
+        }
+        gnn_free(x);
+        gnn_free(y);
+    }
+    return e->code;
+}
+
+int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &a->store->meta.schema;
+    char key[GNN_ETYPE_KEY_ROOM];
+    int rc = gnn_differ_meta(d, &a->store->meta, &b->store->meta, GNN_DIFF_ORIGINAL, e);
+
+    for (uint32_t t = 0; !rc && !d->differ && t < sc->nntypes; t++)
+        rc = same_nodes(a, b, t, d, e);
+    for (uint32_t et = 0; !rc && !d->differ && et < sc->netypes; et++) {
+        gnn_etype_key(sc, et, key, sizeof key);
+        rc = same_adjacency(a, b, et, key, d, e);
+        for (uint32_t f = 0; !rc && !d->differ && f < sc->etype[et].nfields; f++)
+            rc = same_edge_field(a, b, et, key, &sc->etype[et].field[f], d, e);
+    }
+    if (!rc && !d->differ)
+        rc = same_sets(a, b, d, e);
+    return rc;
+}

@@ -1,0 +1,136 @@
+/* Stores and streams as .npz, written through libarchive. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "formats/npy_write.h"
+#include "lib/inspect.h"
+#include "lib/io.h"
+#include "lib/stream.h"
+
+struct zip {
+    struct archive *a;
+    struct gnn_io io;
+    struct gnn_err *e;
+};
+
+/* libarchive's writer: errors are kept in e, where the first one wins. */
+static la_ssize_t zip_write(struct archive *a, void *arg, const void *data, size_t n)
+{
+    struct zip *z = arg;
+    if (!gnn_io_write(&z->io, data, n, z->e))
+        return (la_ssize_t)n;
+    archive_set_error(a, EIO, "write failed");
+    return -1;
+}
+
+static int zip_fail(struct zip *z)
+{
+    const char *why = archive_error_string(z->a);
+    return gnn_fail(z->e, GNN_E_RUN, "%s: %s", z->io.name, why ? why : "cannot write the archive");
+}
+
+static int zip_begin(struct zip *z, int fd, const char *name, struct gnn_err *e)
+{
+    *z = (struct zip){.a = archive_write_new(), .e = e};
+    if (!z->a)
+        return gnn_fail_nomem(e, 0, "archive");
+    gnn_io_init(&z->io, fd, name);
+    /* One block per write, no padding of the last: a zip may not be followed by zeros. */
+    if (archive_write_set_format_zip(z->a) || archive_write_zip_set_compression_store(z->a) ||
+        archive_write_set_bytes_per_block(z->a, 0) || archive_write_set_bytes_in_last_block(z->a, 1) ||
+        archive_write_open(z->a, z, NULL, zip_write, NULL))
+        return zip_fail(z);
+    return GNN_OK;
+}
+
+static int zip_put(struct zip *z, const void *data, uint64_t n)
+{
+    const char *at = data;
+    while (n) {
+        la_ssize_t got = archive_write_data(z->a, at, n < (1 << 24) ? (size_t)n : (size_t)1 << 24);
+        if (got <= 0)
+            return zip_fail(z);
+        at += got;
+        n -= (uint64_t)got;
+    }
+    return GNN_OK;
+}
+
+static int zip_tensor(struct zip *z, const struct gnn_tensor *t, const char *prefix)
+{
+    unsigned char head[GNN_NPY_HEAD_MAX];
+    char name[GNN_NAME_MAX + 64];
+    size_t n = gnn_npy_head(t, head);
+    uint64_t bytes = 0;
+
+    if (!gnn_tensor_bytes(t, &bytes))
+        return gnn_fail(z->e, GNN_E_INPUT, "tensor %s: its size overflows", t->name);
+    struct archive_entry *en = archive_entry_new();
+    if (!en)
+        return gnn_fail_nomem(z->e, 0, "archive entry");
+    snprintf(name, sizeof name, "%s%s.npy", prefix, t->name);
+    archive_entry_set_pathname(en, name);
+    archive_entry_set_filetype(en, AE_IFREG);
+    archive_entry_set_perm(en, 0644);
+    archive_entry_set_mtime(en, 0, 0);
+    archive_entry_set_size(en, (la_int64_t)(n + bytes));
+    int rc = archive_write_header(z->a, en) == ARCHIVE_OK ? GNN_OK : zip_fail(z);
+    archive_entry_free(en);
+    if (!rc)
+        rc = zip_put(z, head, n);
+    if (!rc)
+        rc = zip_put(z, t->data, bytes);
+    return rc;
+}
+
+static int zip_end(struct zip *z, int rc)
+{
+    if (z->a) {
+        if (!rc && archive_write_close(z->a))
+            rc = zip_fail(z);
+        if (rc)
+            archive_write_fail(z->a);
+        archive_write_free(z->a);
+    }
+    return rc;
+}
+
+int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_err *e)
+{
+    struct zip z;
+    char prefix[32] = "";
+    int rc = zip_begin(&z, fd, name, e);
+    for (uint32_t p = 0; !rc && p < s->nparts; p++) {
+        if (s->nparts > 1)
+            snprintf(prefix, sizeof prefix, "part-%u/", p);
+        for (uint32_t i = 0; !rc && i < gnn_store_ntensors(s, p); i++)
+            rc = zip_tensor(&z, gnn_store_at(s, p, i), prefix);
+    }
+    if (!rc)
+        rc = gnn_store_verified(s, e);
+    return zip_end(&z, rc);
+}
+
+int gnn_export_stream(int in, const char *in_name, int fd, const char *name, struct gnn_err *e)
+{
+    struct gnn_reader r = {0};
+    struct gnn_tensors t = {0};
+    struct zip z = {0};
+    char prefix[48];
+    uint64_t batch = 0;
+    int rc = gnn_reader_begin(&r, in, in_name, e);
+    if (!rc)
+        rc = zip_begin(&z, fd, name, e);
+    while (!rc && !(rc = gnn_reader_next(&r, &t, e))) {
+        snprintf(prefix, sizeof prefix, "batch-%" PRIu64 "/", batch++);
+        for (uint32_t i = 0; !rc && i < t.n; i++)
+            rc = zip_tensor(&z, gnn_tensors_at(&t, i), prefix);
+    }
+    rc = zip_end(&z, rc == GNN_END ? GNN_OK : rc);
+    gnn_reader_release(&r);
+    gnn_tensors_release(&t);
+    return rc;
+}

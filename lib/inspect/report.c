@@ -1,0 +1,253 @@
+/* Header, schema and tensors as JSON. */
+#include "lib/inspect/report.h"
+
+#include <string.h>
+
+#include "lib/inspect.h"
+#include "lib/mem.h"
+#include "lib/source.h"
+
+static json_t *fields(const struct gnn_field *f, uint32_t n, bool *bad)
+{
+    json_t *a = json_array();
+    for (uint32_t i = 0; a && i < n; i++) {
+        json_t *o = json_object();
+        put(o, "name", json_string(f[i].name), bad);
+        put(o, "dtype", json_string(gnn_dtype_name(f[i].dtype)), bad);
+        put(o, "width", num(f[i].width), bad);
+        push(a, o, bad);
+    }
+    return a;
+}
+
+static const char *task_name(enum gnn_task t)
+{
+    static const char *const name[] = {"none", "multiclass", "binary", "multilabel"};
+    return (unsigned)t < 4 ? name[t] : "?";
+}
+
+static void schema(json_t *o, const struct gnn_schema *s, bool *bad)
+{
+    json_t *nt = json_array(), *et = json_array(), *sets = json_array();
+    char key[GNN_ETYPE_KEY_ROOM];
+
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        json_t *x = json_object();
+        put(x, "name", json_string(s->ntype[t].name), bad);
+        put(x, "count", num(s->ntype[t].count), bad);
+        put(x, "fields", fields(s->ntype[t].field, s->ntype[t].nfields, bad), bad);
+        push(nt, x, bad);
+    }
+    for (uint32_t t = 0; t < s->netypes; t++) {
+        json_t *x = json_object();
+        put(x, "name", json_string(gnn_etype_key(s, t, key, sizeof key)), bad);
+        put(x, "count", num(s->etype[t].count), bad);
+        put(x, "fields", fields(s->etype[t].field, s->etype[t].nfields, bad), bad);
+        push(et, x, bad);
+    }
+    for (uint32_t i = 0; i < s->nsets; i++) {
+        json_t *x = json_object();
+        put(x, "split", json_string(s->set[i].split), bad);
+        put(x, "set", json_string(s->set[i].set), bad);
+        put(x, "node_type", json_string(s->ntype[s->set[i].ntype].name), bad);
+        put(x, "count", num(s->set[i].count), bad);
+        push(sets, x, bad);
+    }
+    put(o, "parts", num(s->nparts), bad);
+    put(o, "task", json_string(task_name(s->task)), bad);
+    if (s->task != GNN_TASK_NONE) {
+        put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
+        put(o, "classes", num(s->nclasses), bad);
+    }
+    put(o, "node_types", nt, bad);
+    put(o, "edge_types", et, bad);
+    put(o, "splits", sets, bad);
+}
+
+static json_t *sampling(const struct gnn_meta *m, bool *bad)
+{
+    const struct gnn_sampling *s = &m->sampling;
+    json_t *o = json_object(), *fan = json_array(), *sets = json_array();
+
+    for (uint32_t h = 0; h < s->nhops; h++) {
+        json_t *row = json_array();
+        for (uint32_t t = 0; t < m->schema.netypes; t++)
+            push(row, json_integer(s->fanout[(size_t)h * m->schema.netypes + t]), bad);
+        push(fan, row, bad);
+    }
+    for (uint32_t i = 0; i < s->nsplits; i++) {
+        json_t *x = json_object();
+        put(x, "set", json_string(s->split[i]), bad);
+        put(x, "seeds", num(s->split_seeds[i]), bad);
+        put(x, "steps", num(s->steps[i]), bad);
+        push(sets, x, bad);
+    }
+    put(o, "seed", num(s->seed), bad);
+    put(o, "fanout", fan, bad);
+    put(o, "batch_size", num(s->batch_size), bad);
+    put(o, "frontier", json_string(s->frontier == GNN_FRONTIER_NEW ? "new" : "all"), bad);
+    put(o, "replace", json_boolean(s->replace), bad);
+    put(o, "shuffle", json_boolean(s->shuffle), bad);
+    put(o, "drop_last", json_boolean(s->drop_last), bad);
+    put(o, "edge_ids", json_boolean(s->edge_ids), bad);
+    put(o, "original_ids", json_boolean(s->original_ids), bad);
+    put(o, "seed_type", json_string(m->schema.ntype[s->seed_ntype].name), bad);
+    put(o, "sets", sets, bad);
+    return o;
+}
+
+int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
+{
+    bool bad = false;
+    json_t *o = *out = json_object();
+    if (!o)
+        return no_json(e);
+    put(o, "kind", json_string(m->is_stream ? "stream" : "store"), &bad);
+    put(o, "identity", json_string(m->identity), &bad);
+    schema(o, &m->schema, &bad);
+    if (m->is_stream)
+        put(o, "sampling", sampling(m, &bad), &bad);
+    put(o, "provenance", m->provenance ? json_deep_copy(m->provenance) : json_array(), &bad);
+    return bad ? no_json(e) : GNN_OK;
+}
+
+static json_t *tensor(const struct gnn_tensor *t, bool *bad)
+{
+    json_t *o = json_object(), *shape = json_array();
+    uint64_t bytes = 0;
+    for (uint32_t d = 0; d < t->ndim; d++)
+        push(shape, num(t->shape[d]), bad);
+    put(o, "name", json_string(t->name), bad);
+    put(o, "dtype", json_string(gnn_dtype_name(t->dtype)), bad);
+    put(o, "shape", shape, bad);
+    put(o, "bytes", gnn_tensor_bytes(t, &bytes) ? num(bytes) : NULL, bad);
+    return o;
+}
+
+int gnn_report_store(struct gnn_store *s, unsigned what, json_t **out, struct gnn_err *e)
+{
+    bool bad = false;
+    uint64_t sum = 0;
+    if (gnn_report_meta(&s->meta, out, e))
+        return e->code;
+    json_t *list = json_array();
+    for (uint32_t p = 0; list && p < s->nparts; p++)
+        for (uint32_t i = 0; i < gnn_store_ntensors(s, p); i++) {
+            const struct gnn_tensor *t = gnn_store_peek(s, p, i);
+            uint64_t bytes = 0;
+            if (gnn_tensor_bytes(t, &bytes))
+                sum += bytes;
+            if (!(what & GNN_REPORT_TENSORS))
+                continue;
+            json_t *o = tensor(t, &bad);
+            put(o, "part", num(p), &bad);
+            push(list, o, &bad);
+        }
+    put(*out, "path", json_string(s->path), &bad);
+    put(*out, "bytes", num(sum), &bad);
+    if (what & GNN_REPORT_TENSORS)
+        put(*out, "tensors", list, &bad);
+    else
+        json_decref(list);
+    if (bad)
+        return no_json(e);
+    if (what & GNN_REPORT_STATS) {
+        struct gnn_view v = {0};
+        int rc = gnn_view_init(&v, s, e);
+        if (!rc)
+            rc = gnn_report_stats(&v, *out, e);
+        gnn_view_release(&v);
+        return rc;
+    }
+    return GNN_OK;
+}
+
+/* ---- streams ---- */
+
+struct totals {
+    uint64_t batches, seeds, bytes, first[2], last[2];
+    uint64_t *nodes; /* [nhops+1] over all types, cumulated */
+    uint64_t *edges; /* [nhops] */
+    json_t *tensors; /* of the first batch, if wanted */
+};
+
+static void count_batch(struct totals *t, const struct gnn_batch *b, unsigned what, bool *bad)
+{
+    for (uint32_t n = 0; n < b->nntypes; n++) {
+        if (!b->type[n].count)
+            continue;
+        for (uint32_t h = 0; h <= b->nhops; h++)
+            t->nodes[h] += b->type[n].count[h];
+        t->seeds += b->type[n].count[0];
+    }
+    for (uint32_t h = 0; h < b->nhops; h++)
+        for (uint32_t et = 0; et < b->netypes; et++) {
+            const struct gnn_block *k = gnn_batch_block(b, h, et);
+            t->edges[h] += k->n ? k->indptr[k->n] : 0;
+        }
+    for (uint32_t i = 0; i < b->tensors.n; i++) {
+        const struct gnn_tensor *x = gnn_tensors_at(&b->tensors, i);
+        uint64_t bytes = 0;
+        if (gnn_tensor_bytes(x, &bytes))
+            t->bytes += bytes;
+        if (t->batches == 0 && (what & GNN_REPORT_TENSORS))
+            push(t->tensors, tensor(x, bad), bad);
+    }
+    if (t->batches++ == 0) {
+        t->first[0] = b->epoch;
+        t->first[1] = b->step;
+    }
+    t->last[0] = b->epoch;
+    t->last[1] = b->step;
+}
+
+static json_t *means(const uint64_t *sum, uint32_t n, uint64_t batches, bool *bad)
+{
+    json_t *a = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        push(a, real(batches ? (double)sum[i] / (double)batches : 0), bad);
+    return a;
+}
+
+static void put_totals(json_t *o, const struct totals *t, uint32_t nhops, unsigned what, bool *bad)
+{
+    put(o, "batches", num(t->batches), bad);
+    put(o, "bytes", num(t->bytes), bad);
+    if (t->batches) {
+        put(o, "first", json_pack("{s:I,s:I}", "epoch", (json_int_t)t->first[0], "step", (json_int_t)t->first[1]), bad);
+        put(o, "last", json_pack("{s:I,s:I}", "epoch", (json_int_t)t->last[0], "step", (json_int_t)t->last[1]), bad);
+    }
+    put(o, "seeds", num(t->seeds), bad);
+    put(o, "mean_nodes", means(t->nodes, nhops + 1, t->batches, bad), bad);
+    put(o, "mean_edges", means(t->edges, nhops, t->batches, bad), bad);
+    if (what & GNN_REPORT_TENSORS)
+        put(o, "tensors", json_incref(t->tensors), bad);
+}
+
+int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out, struct gnn_err *e)
+{
+    struct gnn_source *src = gnn_stream_source_new(fd, name, e);
+    struct totals t = {.tensors = json_array()};
+    struct gnn_batch *b = NULL;
+    bool bad = !t.tensors;
+    int rc = src ? gnn_report_meta(src->meta, out, e) : e->code;
+    uint32_t nhops = src ? src->meta->sampling.nhops : 0;
+
+    t.nodes = gnn_alloc_zero(nhops + 1, sizeof *t.nodes, "hops", e);
+    t.edges = gnn_alloc_zero(nhops + 1, sizeof *t.edges, "hops", e);
+    if (!rc && (!t.nodes || !t.edges))
+        rc = e->code;
+    while (!rc && !(rc = gnn_source_next(src, &b, e))) {
+        count_batch(&t, b, what, &bad);
+        gnn_batch_put(b);
+    }
+    if (rc == GNN_END) {
+        put_totals(*out, &t, nhops, what, &bad);
+        rc = bad ? no_json(e) : GNN_OK;
+    }
+    gnn_free(t.nodes);
+    gnn_free(t.edges);
+    json_decref(t.tensors);
+    gnn_source_free(src);
+    return rc;
+}

@@ -1,0 +1,37 @@
+/* Building JSON with one check at the end. Not for use outside lib/inspect. */
+#ifndef GNN_LIB_INSPECT_REPORT_H
+#define GNN_LIB_INSPECT_REPORT_H
+
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+
+/* Sets key to value and takes over value; NULL (out of memory) makes *bad true. */
+static inline void put(json_t *o, const char *key, json_t *value, bool *bad)
+{
+    if (!value || json_object_set_new(o, key, value))
+        *bad = true;
+}
+static inline void push(json_t *array, json_t *value, bool *bad)
+{
+    if (!value || json_array_append_new(array, value))
+        *bad = true;
+}
+static inline json_t *num(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+/* JSON has no NaN. */
+static inline json_t *real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+static inline int no_json(struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_NOMEM, "out of memory for the report");
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* Statistics of a store: degrees, values, classes. */
+#include <string.h>
+
+#include "lib/inspect.h"
+#include "lib/inspect/report.h"
+#include "lib/inspect/value.h"
+#include "lib/mem.h"
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* deg (n) is sorted in place. */
+static json_t *degrees(uint32_t *deg, uint64_t n, bool *bad)
+{
+    json_t *o = json_object();
+    double sum = 0;
+    uint64_t zero = 0;
+    qsort(deg, n, sizeof *deg, compare_u32);
+    for (uint64_t i = 0; i < n; i++) {
+        sum += deg[i];
+        zero += deg[i] == 0;
+    }
+    put(o, "min", num(n ? deg[0] : 0), bad);
+    put(o, "median", num(n ? deg[n / 2] : 0), bad);
+    put(o, "mean", real(n ? sum / (double)n : 0), bad);
+    put(o, "max", num(n ? deg[n - 1] : 0), bad);
+    put(o, "zero", num(zero), bad);
+    return o;
+}
+
+/* Work arrays of one edge type. */
+struct edge_work {
+    uint32_t *in, *out, *seen;
+};
+
+static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, uint8_t *touched,
+                          bool *bad)
+{
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    const struct gnn_etype *t = &sc->etype[et];
+    uint64_t ndst = sc->ntype[t->dst].count, nsrc = sc->ntype[t->src].count, loops = 0, parallel = 0;
+    char key[GNN_ETYPE_KEY_ROOM];
+
+    memset(w->out, 0, nsrc * sizeof *w->out);
+    memset(w->seen, 0, nsrc * sizeof *w->seen);
+    for (uint64_t d = 0; d < ndst; d++) {
+        struct gnn_view_row row = gnn_view_row(v, et, d);
+        uint32_t self = gnn_view_store_id(v, t->dst, d);
+        w->in[d] = (uint32_t)row.n;
+        touched[v->base[t->dst] + d] |= row.n > 0;
+        for (uint64_t i = 0; i < row.n; i++) {
+            uint32_t s = row.indices[i];
+            w->out[s]++;
+            loops += t->src == t->dst && s == self;
+            parallel += w->seen[s] == d + 1;
+            w->seen[s] = (uint32_t)d + 1;
+        }
+    }
+    for (uint64_t s = 0; s < nsrc; s++)
+        touched[v->base[t->src] + gnn_view_orig(v, t->src, s)] |= w->out[s] > 0;
+    json_t *o = json_object();
+    put(o, "name", json_string(gnn_etype_key(sc, et, key, sizeof key)), bad);
+    put(o, "in_degree", degrees(w->in, ndst, bad), bad);
+    put(o, "out_degree", degrees(w->out, nsrc, bad), bad);
+    put(o, "self_loops", num(loops), bad);
+    put(o, "parallel_edges", num(parallel), bad);
+    return o;
+}
+
+/* ---- fields ---- */
+
+struct range {
+    double min, max, sum;
+    uint64_t n, nan, inf;
+};
+
+static void range_add(struct range *r, const struct gnn_tensor *t)
+{
+    uint64_t n = 0;
+    if (!gnn_tensor_count(t, &n))
+        return;
+    for (uint64_t i = 0; i < n; i++) {
+        double x = gnn_value(t->dtype, t->data, i);
+        if (isnan(x)) {
+            r->nan++;
+        } else if (isinf(x)) {
+            r->inf++;
+        } else {
+            r->min = r->n && r->min < x ? r->min : x;
+            r->max = r->n && r->max > x ? r->max : x;
+            r->sum += x;
+            r->n++;
+        }
+    }
+}
+
+static json_t *field_stats(struct gnn_store *s, const char *what, const char *owner,
+                           const struct gnn_field *f, bool *bad)
+{
+    struct range r = {0};
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        const struct gnn_tensor *t = gnn_store_findf(s, p, "%s/%s/%s", what, owner, f->name);
+        if (t)
+            range_add(&r, t);
+    }
+    json_t *o = json_object();
+    put(o, "name", json_sprintf("%s/%s/%s", what, owner, f->name), bad);
+    put(o, "min", real(r.n ? r.min : 0), bad);
+    put(o, "mean", real(r.n ? r.sum / (double)r.n : 0), bad);
+    put(o, "max", real(r.n ? r.max : 0), bad);
+    put(o, "values", num(r.n + r.nan + r.inf), bad);
+    put(o, "nan", num(r.nan), bad);
+    put(o, "infinite", num(r.inf), bad);
+    return o;
+}
+
+/* Members of each class of the whole store; the last number counts nodes without a label. */
+static int class_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &s->meta.schema;
+    bool bad = false;
+    if (sc->task == GNN_TASK_NONE || !sc->nclasses)
+        return GNN_OK;
+    bool multi = sc->task == GNN_TASK_MULTILABEL;
+    uint64_t *count = gnn_alloc_zero((uint64_t)sc->nclasses + 1, sizeof *count, "classes", e);
+    if (!count)
+        return e->code;
+    for (uint32_t p = 0; p < s->nparts; p++) {
+        const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", sc->ntype[sc->label_ntype].name);
+        uint64_t n = 0;
+        if (!y || !gnn_tensor_count(y, &n))
+            continue;
+        for (uint64_t i = 0; i < n; i++) {
+            double x = gnn_value(y->dtype, y->data, i);
+            if (multi)
+                count[x > 0 ? i % sc->nclasses : sc->nclasses] += x > 0;
+            else
+                count[x >= 0 && x < sc->nclasses ? (uint32_t)x : sc->nclasses]++;
+        }
+    }
+    json_t *a = json_array();
+    for (uint32_t c = 0; a && c < sc->nclasses; c++)
+        push(a, num(count[c]), &bad);
+    put(report, "classes", a, &bad);
+    if (!multi)
+        put(report, "unlabelled", num(count[sc->nclasses]), &bad);
+    gnn_free(count);
+    return bad ? no_json(e) : GNN_OK;
+}
+
+static int graph_stats(struct gnn_view *v, json_t *report, struct edge_work *w, uint8_t *touched,
+                       struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    bool bad = false;
+    json_t *edges = json_array(), *isolated = json_object();
+
+    for (uint32_t et = 0; et < sc->netypes; et++)
+        push(edges, edge_stats(v, et, w, touched, &bad), &bad);
+    for (uint32_t t = 0; t < sc->nntypes; t++) {
+        uint64_t n = 0;
+        for (uint64_t i = v->base[t]; i < v->base[t + 1]; i++)
+            n += !touched[i];
+        put(isolated, sc->ntype[t].name, num(n), &bad);
+    }
+    put(report, "edges", edges, &bad);
+    put(report, "isolated", isolated, &bad);
+    return bad ? no_json(e) : GNN_OK;
+}
+
+int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    struct edge_work w = {0};
+    uint64_t most = 0;
+    bool bad = false;
+    char key[GNN_ETYPE_KEY_ROOM];
+    json_t *stats = json_object(), *fields = json_array();
+
+    put(report, "statistics", stats, &bad);
+    put(stats, "fields", fields, &bad);
+    if (bad)
+        return no_json(e);
+    for (uint32_t t = 0; t < sc->nntypes; t++)
+        most = sc->ntype[t].count > most ? sc->ntype[t].count : most;
+    uint8_t *touched = gnn_alloc_zero(v->nvertices, 1, "marks of nodes", e);
+    w.in = gnn_alloc(most, sizeof *w.in, "degrees", e);
+    w.out = gnn_alloc(most, sizeof *w.out, "degrees", e);
+    w.seen = gnn_alloc(most, sizeof *w.seen, "marks of nodes", e);
+    int rc = touched && w.in && w.out && w.seen ? graph_stats(v, stats, &w, touched, e) : e->code;
+    gnn_free(touched);
+    gnn_free(w.in);
+    gnn_free(w.out);
+    gnn_free(w.seen);
+    if (rc)
+        return rc;
+    for (uint32_t t = 0; t < sc->nntypes; t++)
+        for (uint32_t f = 0; f < sc->ntype[t].nfields; f++)
+            push(fields, field_stats(v->store, "node", sc->ntype[t].name, &sc->ntype[t].field[f], &bad), &bad);
+    for (uint32_t t = 0; t < sc->netypes; t++)
+        for (uint32_t f = 0; f < sc->etype[t].nfields; f++)
+            push(fields, field_stats(v->store, "edge", gnn_etype_key(sc, t, key, sizeof key), &sc->etype[t].field[f], &bad), &bad);
+    return bad ? no_json(e) : class_stats(v->store, stats, e);
+}

@@ -1,0 +1,224 @@
+/* Proofs about a store. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/inspect.h"
+#include "lib/inspect/report.h"
+#include "lib/mem.h"
+
+static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4);
+static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...)
+{
+    char text[256];
+    bool bad = false;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    json_t *a = json_object_get(report, "proved");
+    if (!a)
+        put(report, "proved", a = json_array(), &bad);
+    push(a, json_string(text), &bad);
+    return bad ? no_json(e) : GNN_OK;
+}
+
+static int checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
+{
+    uint64_t n = 0, sum = 0, bytes = 0;
+    for (uint32_t p = 0; p < s->nparts; p++)
+        for (uint32_t i = 0; i < gnn_store_ntensors(s, p); i++, n++) {
+            const struct gnn_tensor *t = gnn_store_at(s, p, i);
+            if (t && gnn_tensor_bytes(t, &bytes))
+                sum += bytes;
+        }
+    if (gnn_store_verified(s, e))
+        return e->code;
+    return proved(report, e, "checksums: %" PRIu64 " tensors, %" PRIu64 " bytes", n, sum);
+}
+
+/* Edge ids are positions in the unpartitioned store, so in original order they count 0, 1, 2, ... That makes them a
+ * permutation, and every edge present once. */
+static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
+{
+    struct gnn_store *s = v->store;
+    const struct gnn_schema *sc = &s->meta.schema;
+    char key[GNN_ETYPE_KEY_ROOM];
+    uint64_t total = 0;
+
+    for (uint32_t et = 0; et < sc->netypes; et++) {
+        uint64_t next = 0;
+        gnn_etype_key(sc, et, key, sizeof key);
+        for (uint64_t d = 0; d < sc->ntype[sc->etype[et].dst].count; d++) {
+            struct gnn_view_row row = gnn_view_row(v, et, d);
+            const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + row.part];
+            for (uint64_t i = row.first; i < row.first + row.n; i++, next++) {
+                uint64_t id = ep->id ? ep->id[i] : ep->edge_base + i;
+                if (id != next)
+                    return gnn_fail(e, GNN_E_INPUT,
+                                    "%s: tensor edge/%s/id: element %" PRIu64 " is %" PRIu64
+                                    ", where edge %" PRIu64 " belongs",
+                                    gnn_store_part_path(s, row.part), key, i, id, next);
+            }
+        }
+        if (next != sc->etype[et].count)
+            return gnn_fail(e, GNN_E_INPUT, "%s: edge type %s has %" PRIu64 " edges instead of %" PRIu64,
+                            s->path, key, next, sc->etype[et].count);
+        total += next;
+    }
+    return proved(report, e, "edges: %" PRIu64 ", each once, ids a permutation", total);
+}
+
+/* ---- halo ---- */
+
+static int halo_of_type(struct gnn_view *v, uint32_t p, uint32_t t, uint64_t *bits, uint64_t *total,
+                        struct gnn_err *e)
+{
+    struct gnn_store *s = v->store;
+    const struct gnn_schema *sc = &s->meta.schema;
+    const char *name = sc->ntype[t].name, *path = gnn_store_part_path(s, p);
+    const struct gnn_tensor *ids_t = gnn_store_findf(s, p, "halo/%s/ids", name);
+    const struct gnn_tensor *own_t = gnn_store_findf(s, p, "halo/%s/owner", name);
+    uint64_t lo = s->book[t][p], hi = s->book[t][p + 1], n = ids_t ? ids_t->shape[0] : 0, at = 0;
+    const uint32_t *ids = ids_t ? ids_t->data : NULL, *own = own_t ? own_t->data : NULL;
+
+    if (!!ids_t != !!own_t || (!ids_t && s->nparts > 1))
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor halo/%s/%s is missing", path, name,
+                        ids_t ? "owner" : "ids");
+    if (ids_t && (ids_t->dtype != GNN_U32 || own_t->dtype != GNN_U32 || ids_t->ndim != 1 ||
+                  own_t->ndim != 1 || own_t->shape[0] != n))
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensors halo/%s/ids and owner are not two lists of u32", path, name);
+    memset(bits, 0, (sc->ntype[t].count / 64 + 1) * sizeof *bits);
+    for (uint32_t et = 0; et < sc->netypes; et++) {
+        if (sc->etype[et].src != t)
+            continue;
+        const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
+        uint64_t m = ep->indptr[gnn_store_owned(s, p, sc->etype[et].dst)];
+        for (uint64_t i = 0; i < m; i++) {
+            uint32_t id = ep->indices[i];
+            if (id < lo || id >= hi)
+                bits[id / 64] |= (uint64_t)1 << id % 64;
+        }
+    }
+    for (uint64_t w = 0; w <= sc->ntype[t].count / 64; w++)
+        for (uint64_t b = bits[w]; b; b &= b - 1, at++) {
+            uint64_t want = w * 64 + (uint64_t)__builtin_ctzll(b);
+            if (at >= n || ids[at] != want)
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor halo/%s/ids: element %" PRIu64 " should be %" PRIu64, path, name,
+                                at, want);
+            if (own[at] != gnn_store_owner(s, t, want))
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor halo/%s/owner: element %" PRIu64 " is %u; part %u owns node %" PRIu64,
+                                path, name, at, own[at], gnn_store_owner(s, t, want), want);
+        }
+    if (at != n)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor halo/%s/ids: element %" PRIu64 " (%u) is no source of the part",
+                        path, name, at, ids[at]);
+    *total += n;
+    return GNN_OK;
+}
+
+static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    uint64_t most = 0, total = 0;
+    int rc = GNN_OK;
+    for (uint32_t t = 0; t < sc->nntypes; t++)
+        most = sc->ntype[t].count > most ? sc->ntype[t].count : most;
+    uint64_t *bits = gnn_alloc(most / 64 + 1, sizeof *bits, "marks of nodes", e);
+    if (!bits)
+        return e->code;
+    for (uint32_t p = 0; !rc && p < v->store->nparts; p++)
+        for (uint32_t t = 0; !rc && t < sc->nntypes; t++)
+            rc = halo_of_type(v, p, t, bits, &total, e);
+    gnn_free(bits);
+    return rc ? rc : proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners", total);
+}
+
+/* ---- splits and names ---- */
+
+static int sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &s->meta.schema;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < sc->nsets; i++) {
+        const struct gnn_split_set *ss = &sc->set[i];
+        uint32_t *ids = NULL;
+        if (gnn_store_split(s, i, &ids, e))
+            return e->code;
+        gnn_free(ids);
+        for (uint32_t p = 0; p < s->nparts; p++) {
+            const struct gnn_tensor *t = gnn_store_findf(s, p, "split/%s/%s", ss->split, ss->set);
+            const uint32_t *own = t ? t->data : NULL;
+            for (uint64_t j = 0; t && j < t->shape[0]; j++)
+                if (own[j] < s->book[ss->ntype][p] || own[j] >= s->book[ss->ntype][p + 1])
+                    return gnn_fail(e, GNN_E_INPUT,
+                                    "%s: tensor %s: element %" PRIu64 " is node %u, which the part does not own",
+                                    gnn_store_part_path(s, p), t->name, j, own[j]);
+        }
+        total += ss->count;
+    }
+    return proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets, total);
+}
+
+static int names(struct gnn_store *s, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &s->meta.schema;
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < s->nparts; p++)
+        for (uint32_t t = 0; t < sc->nntypes; t++) {
+            const struct gnn_tensor *text = gnn_store_findf(s, p, "node/%s/name", sc->ntype[t].name);
+            const struct gnn_tensor *off = gnn_store_findf(s, p, "node/%s/name_offsets", sc->ntype[t].name);
+            if (!text || !off)
+                continue;
+            const uint64_t *o = off->data;
+            uint64_t n = gnn_store_owned(s, p, t);
+            for (uint64_t i = 0; i <= n; i++)
+                if ((i == 0 && o[0] != 0) || (i && o[i] < o[i - 1]) || (i == n && o[n] != text->shape[0]))
+                    return gnn_fail(e, GNN_E_INPUT,
+                                    "%s: tensor %s: element %" PRIu64 " is %" PRIu64 ", out of order",
+                                    gnn_store_part_path(s, p), off->name, i, o[i]);
+            total += n;
+        }
+    return total ? proved(report, e, "names: %" PRIu64 ", in order", total) : GNN_OK;
+}
+
+static int against_store(struct gnn_view *v, struct gnn_store *other, json_t *report, struct gnn_err *e)
+{
+    struct gnn_view w = {0};
+    struct gnn_diff d = {0};
+    int rc = gnn_view_init(&w, other, e);
+    if (!rc)
+        rc = gnn_same_graph(v, &w, &d, e);
+    gnn_view_release(&w);
+    if (rc)
+        return rc;
+    if (d.differ)
+        return gnn_fail(e, GNN_E_INPUT, "%s is not the graph of %s: %s: %s against %s", v->store->path,
+                        other->path, d.where, d.a, d.b);
+    return proved(report, e, "same graph as %s", other->path);
+}
+
+int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *report,
+                     struct gnn_err *e)
+{
+    struct gnn_view v = {0};
+    int rc = checksums(s, report, e);
+    if (!rc)
+        rc = gnn_view_init(&v, s, e);
+    if (!rc)
+        rc = proved(report, e, "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " nodes",
+                    v.nvertices);
+    if (!rc)
+        rc = edge_ids(&v, report, e);
+    if (!rc)
+        rc = halos(&v, report, e);
+    if (!rc)
+        rc = sets(s, report, e);
+    if (!rc)
+        rc = names(s, report, e);
+    if (!rc && against)
+        rc = against_store(&v, against, report, e);
+    gnn_view_release(&v);
+    return rc;
+}

@@ -1,0 +1,167 @@
+/* Proofs about a batch stream. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/inspect.h"
+#include "lib/inspect/report.h"
+#include "lib/mem.h"
+#include "lib/source.h"
+
+/* What is kept between batches. */
+struct check {
+    const char *name;
+    const struct gnn_meta *meta;
+    struct gnn_view view;    /* of the store, if there is one */
+    uint32_t **seen;         /* [nntypes] -> number of the batch (from 1) a node was last in */
+    uint64_t (*last)[2];     /* [nsplits] epoch and step */
+    bool *started;           /* [nsplits] */
+    uint64_t batch, edges;
+};
+
+static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &c->meta->schema;
+    c->last = gnn_alloc_zero(c->meta->sampling.nsplits, sizeof *c->last, "splits", e);
+    c->started = gnn_alloc_zero(c->meta->sampling.nsplits, sizeof *c->started, "splits", e);
+    c->seen = gnn_alloc_zero(sc->nntypes, sizeof *c->seen, "node types", e);
+    if (!c->last || !c->started || !c->seen)
+        return e->code;
+    for (uint32_t t = 0; t < sc->nntypes; t++) {
+        c->seen[t] = gnn_alloc_zero(sc->ntype[t].count, sizeof **c->seen, "marks of nodes", e);
+        if (!c->seen[t])
+            return e->code;
+    }
+    if (!store)
+        return GNN_OK;
+    if (strcmp(store->meta.identity, c->meta->identity) != 0)
+        return gnn_fail(e, GNN_E_INPUT, "%s: made from store %s, but %s is %s", c->name, c->meta->identity,
+                        store->path, store->meta.identity);
+    return gnn_view_init(&c->view, store, e);
+}
+
+static void check_release(struct check *c)
+{
+    for (uint32_t t = 0; c->seen && t < c->meta->schema.nntypes; t++)
+        gnn_free(c->seen[t]);
+    gnn_free(c->seen);
+    gnn_free(c->last);
+    gnn_free(c->started);
+    gnn_view_release(&c->view);
+}
+
+/* Within a split, steps count up by one and epochs do not fall. */
+static int check_key(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
+{
+    if (b->split >= c->meta->sampling.nsplits)
+        return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": split %u of %u", c->name, c->batch, b->split,
+                        c->meta->sampling.nsplits);
+    uint64_t *last = c->last[b->split];
+    if (c->started[b->split] &&
+        !(b->epoch > last[0] || (b->epoch == last[0] && b->step == last[1] + 1)))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: batch %" PRIu64 ": epoch %" PRIu64 " step %" PRIu64 " follows epoch %" PRIu64
+                        " step %" PRIu64,
+                        c->name, c->batch, b->epoch, b->step, last[0], last[1]);
+    c->started[b->split] = true;
+    last[0] = b->epoch;
+    last[1] = b->step;
+    return GNN_OK;
+}
+
+static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &c->meta->schema;
+    for (uint32_t t = 0; t < sc->nntypes; t++) {
+        uint64_t n = gnn_batch_nodes(b, t);
+        for (uint64_t i = 0; i < n; i++) {
+            uint32_t id = b->type[t].node[i];
+            if (id >= sc->ntype[t].count || c->seen[t][id] == c->batch + 1)
+                return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": nodes/%s: element %" PRIu64 ": node %u %s",
+                                c->name, c->batch, sc->ntype[t].name, i, id,
+                                id >= sc->ntype[t].count ? "is out of range" : "is there twice");
+            c->seen[t][id] = (uint32_t)c->batch + 1;
+        }
+    }
+    return GNN_OK;
+}
+
+static bool in_row(const struct gnn_view *v, const struct gnn_view_row *r, uint32_t et, uint32_t src,
+                   const uint64_t *id)
+{
+    const struct gnn_view_part *ep = &v->ep[(size_t)et * v->store->nparts + r->part];
+    for (uint64_t i = 0; i < r->n; i++)
+        if (r->indices[i] == src &&
+            (!id || *id == (ep->id ? ep->id[r->first + i] : ep->edge_base + r->first + i)))
+            return true;
+    return false;
+}
+
+static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop, uint32_t et,
+                       struct gnn_err *e)
+{
+    const struct gnn_etype *t = &c->meta->schema.etype[et];
+    const struct gnn_block *k = gnn_batch_block(b, hop, et);
+    bool original = c->meta->sampling.original_ids;
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint32_t dst = b->type[t->dst].node[k->first + i];
+        struct gnn_view_row row = gnn_view_row(&c->view, et, original ? dst : gnn_view_orig(&c->view, t->dst, dst));
+        for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++, c->edges++) {
+            uint32_t src = b->type[t->src].node[k->indices[j]];
+            uint32_t at = original ? gnn_view_store_id(&c->view, t->src, src) : src;
+            if (!in_row(&c->view, &row, et, at, k->id ? &k->id[j] : NULL))
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is not in the store", c->name, c->batch,
+                                hop, src, dst);
+        }
+    }
+    return GNN_OK;
+}
+
+static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
+{
+    if (check_key(c, b, e) || check_nodes(c, b, e))
+        return e->code;
+    for (uint32_t h = 0; c->view.store && h < b->nhops; h++)
+        for (uint32_t et = 0; et < b->netypes; et++)
+            if (check_block(c, b, h, et, e))
+                return e->code;
+    c->batch++;
+    return GNN_OK;
+}
+
+static int report(const struct check *c, json_t *out, struct gnn_err *e)
+{
+    bool bad = false;
+    json_t *a = json_array();
+    push(a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch), &bad);
+    push(a, json_string("batches: valid, no node twice"), &bad);
+    push(a, json_string("keys: in sequence"), &bad);
+    if (c->view.store)
+        push(a, json_sprintf("edges: %" PRIu64 ", all in %s", c->edges, c->view.store->path), &bad);
+    put(out, "proved", a, &bad);
+    return bad ? no_json(e) : GNN_OK;
+}
+
+int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *out,
+                      struct gnn_err *e)
+{
+    struct gnn_source *src = gnn_stream_source_new(fd, name, e);
+    struct check c = {.name = name};
+    struct gnn_batch *b = NULL;
+    int rc;
+
+    if (!src)
+        return e->code;
+    c.meta = src->meta;
+    rc = check_init(&c, against, e);
+    while (!rc && !(rc = gnn_source_next(src, &b, e))) {
+        rc = check_batch(&c, b, e);
+        gnn_batch_put(b);
+    }
+    if (rc == GNN_END)
+        rc = report(&c, out, e);
+    check_release(&c);
+    gnn_source_free(src);
+    return rc;
+}

@@ -1,0 +1,135 @@
+/* METIS at arm's length. What 5.1.0 does inside a call: catches SIGTERM and SIGABRT, dies of SIGFPE for k = 1 and of
+ * SIGSEGV for a neighbour out of range, prints to stdout when memory runs out. So: a child process, with its
+ * standard files closed, that gets a valid graph and leaves its answer in shared memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <metis.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+#include "lib/partition.h"
+
+_Static_assert(sizeof(idx_t) == sizeof(int32_t), "this file expects METIS with 32-bit indices");
+
+/* Shared with the child. */
+struct answer {
+    int done, status;
+    int32_t part[];
+};
+
+static int metis_call(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part)
+{
+    idx_t opt[METIS_NOPTIONS], n = (idx_t)g->n, k = (idx_t)m->k, obj = 0;
+    idx_t ncon = m->wgt ? (idx_t)m->ncon : 1;
+    uint64_t seed = m->seed <= INT32_MAX ? m->seed : (m->seed ^ m->seed >> 31) & INT32_MAX;
+
+    METIS_SetDefaultOptions(opt);
+    opt[METIS_OPTION_OBJTYPE] =
+        m->objective == GNN_OBJECTIVE_VOL ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
+    opt[METIS_OPTION_SEED] = (idx_t)seed;
+    opt[METIS_OPTION_UFACTOR] = (idx_t)((m->imbalance - 1.0) * 1000 + 0.5);
+    opt[METIS_OPTION_NUMBERING] = 0;
+    /* METIS takes the weights as non-const and does not change them. */
+    return METIS_PartGraphKway(&n, &ncon, g->xadj, g->adjncy, (idx_t *)(uintptr_t)m->wgt, NULL, NULL,
+                               &k, NULL, NULL, opt, &obj, part);
+}
+
+static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
+                  pid_t parent) __attribute__((noreturn));
+static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
+                  pid_t parent)
+{
+    /* Whatever ends the parent ends the child; handlers that remove the parent's files must not run here. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    for (int s = 1; s < 32; s++)
+        if (s != SIGKILL && s != SIGSTOP)
+            signal(s, SIG_DFL);
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    int null = open("/dev/null", O_RDWR);
+    if (null >= 0)
+        for (int fd = 0; fd < 3; fd++)
+            dup2(null, fd);
+    /* If memory runs out, the child goes, not the parent. */
+    int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (oom >= 0 && write(oom, "1000", 4) == 4)
+        close(oom);
+    a->status = (m->call ? m->call : metis_call)(m, g, a->part);
+    a->done = 1;
+    _exit(0);
+}
+
+static int judge(const struct gnn_metis *m, const struct gnn_symgraph *g, const struct answer *a,
+                 int ws, struct gnn_err *e)
+{
+    if (WIFSIGNALED(ws)) {
+        int sig = WTERMSIG(ws);
+        return gnn_fail(e, GNN_E_RUN, "METIS was ended by signal %d (%s)%s", sig, strsignal(sig),
+                        sig == SIGKILL ? "; out of memory?" : "");
+    }
+    if (!a->done || WEXITSTATUS(ws))
+        return gnn_fail(e, GNN_E_RUN, "METIS ended without an answer (status %d)", WEXITSTATUS(ws));
+    if (a->status == METIS_ERROR_MEMORY)
+        return gnn_fail(e, GNN_E_NOMEM, "METIS ran out of memory (%u nodes, %d adjacencies)", g->n,
+                        g->xadj[g->n]);
+    if (a->status != METIS_OK)
+        return gnn_fail(e, GNN_E_RUN, "METIS failed with status %d", a->status);
+    for (uint32_t i = 0; i < g->n; i++)
+        if (a->part[i] < 0 || (uint32_t)a->part[i] >= m->k)
+            return gnn_fail(e, GNN_E_RUN, "METIS put node %u into part %d of %u", i, a->part[i], m->k);
+    return GNN_OK;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *part,
+                  struct gnn_err *e)
+{
+    m->peak = 0;
+    m->seconds = 0;
+    if (m->k == 1 || m->k >= g->n) {
+        for (uint32_t i = 0; i < g->n; i++)
+            part[i] = m->k == 1 ? 0 : i;
+        return GNN_OK;
+    }
+    size_t bytes = sizeof(struct answer) + (size_t)g->n * sizeof(int32_t);
+    struct answer *a =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (a == MAP_FAILED)
+        return gnn_fail_nomem(e, bytes, "METIS's answer");
+
+    double start = now();
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        child(m, g, a, parent);
+    int rc, ws = 0;
+    struct rusage ru = {0};
+    if (pid < 0) {
+        rc = gnn_fail_errno(e, "cannot start a process for METIS");
+    } else {
+        while ((rc = (int)wait4(pid, &ws, 0, &ru)) < 0 && errno == EINTR)
+            ;
+        rc = rc < 0 ? gnn_fail_errno(e, "lost the process of METIS") : judge(m, g, a, ws, e);
+        m->seconds = now() - start;
+        m->peak = (uint64_t)ru.ru_maxrss * 1024;
+    }
+    if (!rc)
+        for (uint32_t i = 0; i < g->n; i++)
+            part[i] = (uint32_t)a->part[i];
+    munmap(a, bytes);
+    return rc;
+}

@@ -1,0 +1,46 @@
+/* A store in its original order: nodes by their ids in the unpartitioned store, whatever the parts are.
+ * Vertices number the nodes of all types through: vertex base[t] + i is node i of type t. */
+#ifndef GNN_LIB_VIEW_H
+#define GNN_LIB_VIEW_H
+
+#include "lib/store.h"
+
+/* Read-only after _init; thread-safe. */
+struct gnn_view {
+    struct gnn_store *store;
+    uint64_t nvertices;
+    uint64_t *base;           /* [nntypes+1] first vertex of each node type */
+    uint32_t **to_store;      /* [nntypes] -> original id -> store id; NULL: equal */
+    uint32_t **to_orig;       /* [nntypes] -> store id -> original id; NULL: equal */
+    struct gnn_view_part *ep; /* [netypes * nparts] */
+};
+struct gnn_view_part {
+    const uint64_t *indptr;
+    const uint32_t *indices; /* store ids of the source type */
+    const uint64_t *id;      /* NULL: edge_base + position */
+    uint64_t edge_base;      /* edges of this type in the parts before */
+};
+/* The in-edges of one node in one part's tensors. */
+struct gnn_view_row {
+    uint32_t part;
+    uint64_t first, n; /* positions in the part's edge tensors */
+    const uint32_t *indices;
+};
+
+/* Checks what the walks below rely on: offsets monotone and in range, sources in range, original ids a
+ * bijection. GNN_E_INPUT names the part and tensor. The store must outlive the view. */
+int gnn_view_init(struct gnn_view *v, struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
+/* Takes a zeroed object. */
+void gnn_view_release(struct gnn_view *v);
+/* In-edges of edge type et of the destination with original id `dst`. */
+struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_t et, uint64_t dst);
+static inline uint32_t gnn_view_store_id(const struct gnn_view *v, uint32_t t, uint64_t orig)
+{
+    return v->to_store[t] ? v->to_store[t][orig] : (uint32_t)orig;
+}
+static inline uint32_t gnn_view_orig(const struct gnn_view *v, uint32_t t, uint64_t id)
+{
+    return v->to_orig[t] ? v->to_orig[t][id] : (uint32_t)id;
+}
+
+#endif
