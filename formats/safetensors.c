@@ -1,0 +1,223 @@
+#include "formats/safetensors.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER_MAX = 100000000, ALIGN = 64 };
+
+static const struct {
+    const char *name;
+    enum gnn_dtype dtype;
+} types[] = {
+    {"BOOL", GNN_U8}, {"U8", GNN_U8},   {"I8", GNN_I8},   {"U16", GNN_U16},   {"I16", GNN_I16},
+    {"U32", GNN_U32}, {"I32", GNN_I32}, {"U64", GNN_U64}, {"I64", GNN_I64},   {"F16", GNN_F16},
+    {"F32", GNN_F32}, {"F64", GNN_F64}, {"BF16", GNN_BF16},
+};
+
+__attribute__((format(printf, 3, 4))) static int bad(char *why, size_t room, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, room, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+static int parse_shape(const json_t *shape, struct gnn_tensor *t)
+{
+    const size_t n = json_array_size(shape);
+    if (!json_is_array(shape) || n > GNN_NDIM_MAX)
+        return -1;
+    t->ndim = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *d = json_array_get(shape, i);
+        if (!json_is_integer(d) || json_integer_value(d) < 0)
+            return -1;
+        t->shape[i] = (uint64_t)json_integer_value(d);
+    }
+    return 0;
+}
+
+static int parse_tensor(const char *name, const json_t *j, uint8_t *data, uint64_t room_bytes,
+                        struct gnn_tensor *t, char *why, size_t room)
+{
+    const json_t *dt = json_object_get(j, "dtype"), *off = json_object_get(j, "data_offsets");
+    memset(t, 0, sizeof(*t));
+    if (!json_is_object(j) || json_object_size(j) != 3 || !json_is_string(dt))
+        return bad(why, room, "tensor %.200s: entry is not {dtype, shape, data_offsets}", name);
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        if (!strcmp(types[i].name, json_string_value(dt)))
+            t->dtype = types[i].dtype;
+    if (!t->dtype)
+        return bad(why, room, "tensor %.200s: unsupported dtype %.20s", name, json_string_value(dt));
+    if (parse_shape(json_object_get(j, "shape"), t))
+        return bad(why, room, "tensor %.200s: bad shape (at most %d dimensions)", name, GNN_NDIM_MAX);
+    const json_t *b = json_array_get(off, 0), *e = json_array_get(off, 1);
+    if (!json_is_array(off) || json_array_size(off) != 2 || !json_is_integer(b) || !json_is_integer(e) ||
+        json_integer_value(b) < 0 || json_integer_value(e) < json_integer_value(b) ||
+        (uint64_t)json_integer_value(e) > room_bytes)
+        return bad(why, room, "tensor %.200s: data_offsets outside the file", name);
+    uint64_t want;
+    if (!gnn_tensor_bytes(t, &want) ||
+        want != (uint64_t)(json_integer_value(e) - json_integer_value(b)))
+        return bad(why, room, "tensor %.200s: data_offsets and shape disagree", name);
+    t->name = name;
+    t->data = data + json_integer_value(b);
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct gnn_tensor *x = a, *y = b;
+    if (x->data != y->data)
+        return (const char *)x->data < (const char *)y->data ? -1 : 1;
+    uint64_t p = 0, q = 0; /* empty tensors share their place with the next one */
+    (void)gnn_tensor_bytes(x, &p);
+    (void)gnn_tensor_bytes(y, &q);
+    return p < q ? -1 : p > q;
+}
+
+static int check_metadata(const json_t *m)
+{
+    const char *k;
+    json_t *v;
+    if (!json_is_object(m))
+        return -1;
+    json_object_foreach((json_t *)(uintptr_t)m, k, v) if (!json_is_string(v)) return -1;
+    return 0;
+}
+
+static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes, char *why, size_t room)
+{
+    const char *name;
+    json_t *j;
+    st->tensor = calloc(json_object_size(st->root) + 1, sizeof(*st->tensor));
+    if (!st->tensor)
+        return bad(why, room, "out of memory");
+    json_object_foreach(st->root, name, j)
+    {
+        if (!strcmp(name, "__metadata__")) {
+            if (check_metadata(j))
+                return bad(why, room, "__metadata__ is not an object of strings");
+            st->metadata = j;
+        } else if (parse_tensor(name, j, data, nbytes, &st->tensor[st->n], why, room)) {
+            return -1;
+        } else {
+            st->n++;
+        }
+    }
+    qsort(st->tensor, st->n, sizeof(*st->tensor), by_place);
+    uint8_t *at = data;
+    for (size_t i = 0; i < st->n; i++) {
+        uint64_t b = 0;
+        (void)gnn_tensor_bytes(&st->tensor[i], &b);
+        if ((uint8_t *)st->tensor[i].data != at)
+            return bad(why, room, "tensor %.200s: hole or overlap before its data", st->tensor[i].name);
+        at += b;
+    }
+    if (at != data + nbytes)
+        return bad(why, room, "%llu bytes after the last tensor", (unsigned long long)(data + nbytes - at));
+    return 0;
+}
+
+int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, char *why, size_t room)
+{
+    uint8_t *p = bytes;
+    uint64_t h = 0;
+    json_error_t je;
+
+    memset(st, 0, sizeof(*st));
+    if (n < 8)
+        return bad(why, room, "not a safetensors file (shorter than 8 bytes)");
+    for (int i = 0; i < 8; i++)
+        h |= (uint64_t)p[i] << (8 * i);
+    if (h > HEADER_MAX || h < 2 || p[8] != '{')
+        return bad(why, room, "not a safetensors file");
+    if (h > n - 8)
+        return bad(why, room, "cut short in the header (%llu of %llu bytes)", (unsigned long long)n - 8,
+                   (unsigned long long)h);
+    st->root = json_loadb((const char *)p + 8, (size_t)h, JSON_REJECT_DUPLICATES, &je);
+    if (!st->root || !json_is_object(st->root)) {
+        int rc = bad(why, room, "header: %.200s at byte %d", st->root ? "not an object" : je.text,
+                     st->root ? 8 : je.position + 8);
+        gnn_safetensors_release(st);
+        return rc;
+    }
+    if (parse_all(st, p + 8 + h, n - 8 - h, why, room)) {
+        gnn_safetensors_release(st);
+        return -1;
+    }
+    return 0;
+}
+
+void gnn_safetensors_release(struct gnn_safetensors *st)
+{
+    free(st->tensor);
+    if (st->root)
+        json_decref(st->root);
+    memset(st, 0, sizeof(*st));
+}
+
+const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, const char *name)
+{
+    for (size_t i = 0; i < st->n; i++)
+        if (!strcmp(st->tensor[i].name, name))
+            return &st->tensor[i];
+    return NULL;
+}
+
+static json_t *entry(const struct gnn_tensor *t, uint64_t *at)
+{
+    const char *type = NULL;
+    uint64_t bytes;
+    for (size_t i = 1; i < sizeof(types) / sizeof(*types); i++)
+        if (types[i].dtype == t->dtype)
+            type = types[i].name;
+    json_t *shape = json_array();
+    if (!type || !shape || !gnn_tensor_bytes(t, &bytes)) {
+        json_decref(shape);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < t->ndim; i++)
+        json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
+    const uint64_t from = *at;
+    *at += bytes;
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", type, "shape", shape, "data_offsets",
+                     (json_int_t)from, (json_int_t)*at);
+}
+
+int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *metadata, char **out,
+                           size_t *bytes)
+{
+    uint64_t at = 0;
+    char *text = NULL;
+    json_t *root = json_object();
+    *out = NULL;
+    if (!root || (metadata && json_object_set(root, "__metadata__", metadata)))
+        goto fail;
+    for (size_t i = 0; i < n; i++)
+        if (json_object_get(root, t[i]->name) ||
+            json_object_set_new(root, t[i]->name, entry(t[i], &at)))
+            goto fail;
+    text = json_dumps(root, JSON_COMPACT);
+    if (!text)
+        goto fail;
+    const size_t len = strlen(text), total = (8 + len + ALIGN - 1) / ALIGN * ALIGN;
+    *out = malloc(total);
+    if (!*out)
+        goto fail;
+    for (int i = 0; i < 8; i++)
+        (*out)[i] = (char)(uint8_t)((uint64_t)(total - 8) >> (8 * i));
+    memcpy(*out + 8, text, len);
+    memset(*out + 8 + len, ' ', total - 8 - len);
+    *bytes = total;
+    free(text);
+    json_decref(root);
+    return 0;
+fail:
+    free(text);
+    json_decref(root);
+    return -1;
+}

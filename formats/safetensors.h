@@ -1,0 +1,33 @@
+/* safetensors: u64 header length, JSON header, tensor bytes without gaps.
+ * Format: huggingface/safetensors README; the reader enforces all of its rules. */
+#ifndef GNN_FORMATS_SAFETENSORS_H
+#define GNN_FORMATS_SAFETENSORS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/tensor.h"
+
+struct gnn_safetensors {
+    struct gnn_tensor *tensor; /* in file order; data points into the bytes that were parsed */
+    size_t n;
+    json_t *metadata; /* object of strings; NULL if there is none */
+    json_t *root;     /* owns the names */
+};
+
+/* Parses a whole file in memory. The bytes must outlive *st. Checks the header's length, UTF-8, duplicates, dtypes,
+ * shapes, that offsets cover the data without hole or overlap, and that the file ends with the last tensor.
+ * Returns 0, or -1 with one line without a newline in why. At most four dimensions are supported. */
+int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, char *why, size_t room);
+void gnn_safetensors_release(struct gnn_safetensors *st);
+/* NULL if there is none. */
+const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, const char *name);
+
+/* Makes the file's first bytes (length and JSON, padded so that data begins at a multiple of 64); the tensors' bytes
+ * follow in the order given. metadata (object of strings, or NULL) is not kept. *out is freed with free().
+ * Returns 0, or -1 when memory is short or a tensor has no safetensors type. */
+int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *metadata, char **out,
+                           size_t *bytes);
+
+#endif

@@ -1,0 +1,44 @@
+/* Element-wise passes over a layer's output: bias, ReLU, dropout, column sums, layer norm. */
+#ifndef GNN_KERNELS_ACT_H
+#define GNN_KERNELS_ACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which draws a dropout mask uses: word (node[i], column / 8) of Philox keyed by `key`, 16 bits a column. The keep
+ * threshold is keep16 of 65536 (0 means: no dropout). */
+struct gnn_dropout {
+    uint32_t key[2];
+    const uint32_t *node; /* (n) ids, stable over batches and parts */
+    uint32_t keep16;
+};
+
+/* x (n, d), pitch d, in place: x = dropout(relu(x + bias)). bias may be NULL; relu and drop are optional. Kept
+ * values are scaled by 65536/keep16. */
+void gnn_bias_act(float *x, size_t n, size_t d, const float *bias, bool relu,
+                  const struct gnn_dropout *drop);
+/* y = dropout(x), out of place. */
+void gnn_dropout_copy(const float *x, size_t n, size_t d, const struct gnn_dropout *drop, float *y);
+/* dx = dy * (y > 0) * scale in place on dy, for y = dropout(relu(.)): an element of y is positive exactly when it
+ * was neither cut by ReLU nor dropped. */
+void gnn_relu_back(float *dy, const float *y, size_t count, float scale);
+
+enum { GNN_COLSUM_BLOCKS = 64 };
+/* out[j] (+)= sum over i of x[i][j]. `work` has GNN_COLSUM_BLOCKS * d floats. Rows are summed in a fixed tree of
+ * blocks, so the bits do not depend on the number of threads. */
+void gnn_colsum(const float *x, size_t n, size_t d, float *work, float *out, bool acc);
+
+/* Per row: xhat = (x - mean) * rstd, y = xhat * gamma + beta. rstd (n) and xhat (n, d) are kept for the way back;
+ * xhat may be NULL (nothing kept), y may be x. eps as in PyTorch: rstd = 1/sqrt(var + eps), biased variance. */
+void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta, float eps,
+                    float *xhat, float *rstd, float *y);
+/* dx in place on dy; dgamma, dbeta (d) are added to. work: GNN_COLSUM_BLOCKS * d floats. */
+void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t n, size_t d,
+                         const float *gamma, float *dgamma, float *dbeta, float *work);
+
+/* Widening to f32. */
+void gnn_widen_f16(const uint16_t *x, size_t count, float *y);
+void gnn_widen_bf16(const uint16_t *x, size_t count, float *y);
+
+#endif

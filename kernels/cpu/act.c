@@ -1,0 +1,233 @@
+#include "kernels/act.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+#include "kernels/simd.h"
+
+enum { ROWS = 64 };
+
+GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const float *restrict bias,
+                               bool relu)
+{
+    for (size_t i = 0; i < n; i++, x += d) {
+        if (bias)
+            for (size_t j = 0; j < d; j++)
+                x[j] += bias[j];
+        if (relu)
+            for (size_t j = 0; j < d; j++)
+                x[j] = x[j] > 0 ? x[j] : 0;
+    }
+}
+
+/* Philox at the counters (node, w, 0, 0), w = w0 .. w0+15: sixteen at a time, so that the compiler can
+ * vectorise it. out[8*l + c] is the 16-bit draw of column 8*(w0+l) + c. */
+enum { LANES = 16 };
+GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint16_t *restrict out)
+{
+    uint32_t a[LANES], b[LANES], c[LANES], e[LANES];
+    const uint32_t k0 = key[0], k1 = key[1];
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t c0 = node, c1 = w0 + l, c2 = 0, c3 = 0;
+        GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
+        a[l] = c0;
+        b[l] = c1;
+        c[l] = c2;
+        e[l] = c3;
+    }
+    for (uint32_t l = 0; l < LANES; l++) {
+        out[8 * l + 0] = (uint16_t)a[l];
+        out[8 * l + 1] = (uint16_t)(a[l] >> 16);
+        out[8 * l + 2] = (uint16_t)b[l];
+        out[8 * l + 3] = (uint16_t)(b[l] >> 16);
+        out[8 * l + 4] = (uint16_t)c[l];
+        out[8 * l + 5] = (uint16_t)(c[l] >> 16);
+        out[8 * l + 6] = (uint16_t)e[l];
+        out[8 * l + 7] = (uint16_t)(e[l] >> 16);
+    }
+}
+
+GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, uint32_t node, float *y)
+{
+    const float scale = 65536.0f / (float)q->keep16;
+    uint16_t r[8 * LANES];
+    for (size_t j = 0; j < d; j += 8 * LANES) {
+        const size_t w = d - j < 8 * LANES ? d - j : 8 * LANES;
+        draws16(q->key, node, (uint32_t)(j / 8), r);
+        for (size_t c = 0; c < w; c++)
+            y[j + c] = r[c] < q->keep16 ? x[j + c] * scale : 0;
+    }
+}
+
+GNN_SIMD static void bias_act_rows(float *x, size_t from, size_t to, size_t d, const float *bias, bool relu,
+                                   const struct gnn_dropout *q)
+{
+    for (size_t i = from; i < to; i++) {
+        float *v = x + i * d;
+        bias_relu_rows(v, 1, d, bias, relu);
+        if (q && q->keep16)
+            drop_row(v, d, q, q->node[i], v);
+    }
+}
+
+void gnn_bias_act(float *x, size_t n, size_t d, const float *bias, bool relu,
+                  const struct gnn_dropout *drop)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < (n + ROWS - 1) / ROWS; b++)
+        bias_act_rows(x, b * ROWS, (b + 1) * ROWS < n ? (b + 1) * ROWS : n, d, bias, relu, drop);
+}
+
+GNN_SIMD static void dropout_rows(const float *x, size_t from, size_t to, size_t d,
+                                  const struct gnn_dropout *q, float *y)
+{
+    for (size_t i = from; i < to; i++)
+        drop_row(x + i * d, d, q, q->node[i], y + i * d);
+}
+
+void gnn_dropout_copy(const float *x, size_t n, size_t d, const struct gnn_dropout *drop, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < (n + ROWS - 1) / ROWS; b++)
+        dropout_rows(x, b * ROWS, (b + 1) * ROWS < n ? (b + 1) * ROWS : n, d, drop, y);
+}
+
+GNN_SIMD static void relu_back(float *restrict dy, const float *restrict y, size_t n, float scale)
+{
+    for (size_t i = 0; i < n; i++)
+        dy[i] = y[i] > 0 ? dy[i] * scale : 0;
+}
+
+void gnn_relu_back(float *dy, const float *y, size_t count, float scale)
+{
+    enum { STEP = 16384 };
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < (count + STEP - 1) / STEP; b++)
+        relu_back(dy + b * STEP, y + b * STEP, (b + 1) * STEP < count ? STEP : count - b * STEP, scale);
+}
+
+GNN_SIMD static void sum_rows(const float *x, size_t n, size_t d, float *restrict s)
+{
+    memset(s, 0, d * sizeof(*s));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            s[j] += x[i * d + j];
+}
+
+void gnn_colsum(const float *x, size_t n, size_t d, float *work, float *out, bool acc)
+{
+    const size_t per = (n + GNN_COLSUM_BLOCKS - 1) / GNN_COLSUM_BLOCKS;
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < GNN_COLSUM_BLOCKS; b++) {
+        const size_t from = b * per < n ? b * per : n, to = from + per < n ? from + per : n;
+        sum_rows(x + from * d, to - from, d, work + b * d);
+    }
+    for (size_t j = 0; j < d; j++) {
+        float s = 0;
+        for (size_t b = 0; b < GNN_COLSUM_BLOCKS; b++)
+            s += work[b * d + j];
+        out[j] = acc ? out[j] + s : s;
+    }
+}
+
+GNN_SIMD static void norm_row(const float *x, size_t d, const float *restrict g, const float *restrict b,
+                              float eps, float *xhat, float *rstd, float *y)
+{
+    float m = 0, v = 0;
+    for (size_t j = 0; j < d; j++)
+        m += x[j];
+    m /= (float)d;
+    for (size_t j = 0; j < d; j++)
+        v += (x[j] - m) * (x[j] - m);
+    const float r = 1 / sqrtf(v / (float)d + eps);
+    *rstd = r;
+    for (size_t j = 0; j < d; j++) {
+        const float h = (x[j] - m) * r;
+        if (xhat)
+            xhat[j] = h;
+        y[j] = h * g[j] + b[j];
+    }
+}
+
+void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta, float eps,
+                    float *xhat, float *rstd, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        norm_row(x + i * d, d, gamma, beta, eps, xhat ? xhat + i * d : NULL, rstd + i, y + i * d);
+}
+
+GNN_SIMD static void norm_sums(const float *dy, const float *xhat, size_t n, size_t d, float *restrict s)
+{
+    memset(s, 0, d * sizeof(*s));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            s[j] += dy[i * d + j] * xhat[i * d + j];
+}
+
+GNN_SIMD static void norm_row_back(float *dy, const float *restrict xhat, float rstd, size_t d,
+                                   const float *restrict g)
+{
+    float a = 0, b = 0;
+    for (size_t j = 0; j < d; j++) {
+        a += dy[j] * g[j];
+        b += dy[j] * g[j] * xhat[j];
+    }
+    a /= (float)d;
+    b /= (float)d;
+    for (size_t j = 0; j < d; j++)
+        dy[j] = rstd * (dy[j] * g[j] - a - xhat[j] * b);
+}
+
+void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t n, size_t d,
+                         const float *gamma, float *dgamma, float *dbeta, float *work)
+{
+    const size_t per = (n + GNN_COLSUM_BLOCKS - 1) / GNN_COLSUM_BLOCKS;
+    gnn_colsum(dy, n, d, work, dbeta, true);
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < GNN_COLSUM_BLOCKS; b++) {
+        const size_t from = b * per < n ? b * per : n, to = from + per < n ? from + per : n;
+        norm_sums(dy + from * d, xhat + from * d, to - from, d, work + b * d);
+    }
+    for (size_t j = 0; j < d; j++)
+        for (size_t b = 0; b < GNN_COLSUM_BLOCKS; b++)
+            dgamma[j] += work[b * d + j];
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        norm_row_back(dy + i * d, xhat + i * d, rstd[i], d, gamma);
+}
+
+static float half_to_float(uint16_t h)
+{
+    const uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
+    uint32_t e = (h >> 10) & 31u, m = h & 0x3ffu, u;
+    float f;
+    if (e == 0) { /* zero or subnormal: m * 2^-24 is exact */
+        f = (float)m * 0x1p-24f;
+        memcpy(&u, &f, 4);
+        u |= sign;
+    } else if (e == 31) {
+        u = sign | 0x7f800000u | m << 13;
+    } else {
+        u = sign | (e + 112) << 23 | m << 13;
+    }
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+void gnn_widen_f16(const uint16_t *x, size_t count, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++)
+        y[i] = half_to_float(x[i]);
+}
+
+void gnn_widen_bf16(const uint16_t *x, size_t count, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t u = (uint32_t)x[i] << 16;
+        memcpy(y + i, &u, 4);
+    }
+}

@@ -1,0 +1,119 @@
+#include "kernels/spmm.h"
+
+#include <string.h>
+
+#include "kernels/simd.h"
+
+enum { TILE = 64, AHEAD = 8, CHUNK = 32 };
+
+/* sum over the edges of one row for `w` columns from x on; w <= TILE. */
+GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, const float *col, const float *x, size_t ldx,
+                        size_t w, float *restrict s)
+{
+    for (size_t j = 0; j < TILE; j++)
+        s[j] = 0;
+    for (size_t e = 0; e < ne; e++) {
+        const float *restrict v = x + (size_t)idx[e] * ldx;
+        const float c = col ? col[idx[e]] : 1;
+        if (e + AHEAD < ne) {
+            const char *p = (const char *)(x + (size_t)idx[e + AHEAD] * ldx);
+            for (size_t b = 0; b < w * sizeof(float); b += 64)
+                __builtin_prefetch(p + b);
+        }
+        if (w == TILE) {
+            for (size_t j = 0; j < TILE; j++)
+                s[j] += c * v[j];
+        } else {
+            for (size_t j = 0; j < w; j++)
+                s[j] += c * v[j];
+        }
+    }
+}
+
+GNN_INLINE void put(float *restrict y, const float *restrict s, size_t w, float r, float dg,
+                    const float *self, int acc)
+{
+    for (size_t j = 0; j < w; j++) {
+        float v = r * s[j];
+        if (self)
+            v += dg * self[j];
+        y[j] = acc ? y[j] + v : v;
+    }
+}
+
+GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, const float *x, size_t ldx,
+                            size_t d, float *y, size_t ldy, int acc)
+{
+    float s[TILE];
+    for (size_t i = from; i < to; i++) {
+        const size_t g = a->first + i;
+        const uint32_t b = a->indptr[i], e = a->indptr[i + 1];
+        const float r = a->row ? a->row[g] : 1;
+        const int self = a->diag && g < a->ndiag;
+        if (i + 1 < to) /* the first edges of the next row: hides the latency of short rows */
+            for (uint32_t k = e; k < e + 4 && k < a->indptr[i + 2]; k++)
+                for (size_t c = 0; c < d && c < 256; c += 16)
+                    __builtin_prefetch(x + (size_t)a->indices[k] * ldx + c);
+        for (size_t j = 0; j < d; j += TILE) {
+            const size_t w = d - j < TILE ? d - j : TILE;
+            row_sum(a->indices + b, e - b, a->col, x + j, ldx, w, s);
+            put(y + g * ldy + j, s, w, r, self ? a->diag[g] : 0, self ? x + g * ldx + j : NULL, acc);
+        }
+    }
+}
+
+GNN_SIMD static void rows64(const uint64_t *ptr, const uint32_t *idx, size_t from, size_t to,
+                            const float *row, const float *col, const float *x, size_t ldx, size_t d,
+                            float *y, size_t ldy, int acc)
+{
+    float s[TILE];
+    for (size_t i = from; i < to; i++)
+        for (size_t j = 0; j < d; j += TILE) {
+            const size_t w = d - j < TILE ? d - j : TILE;
+            row_sum(idx + ptr[i], (size_t)(ptr[i + 1] - ptr[i]), col, x + j, ldx, w, s);
+            put(y + i * ldy + j, s, w, row ? row[i] : 1, 0, NULL, acc);
+        }
+}
+
+void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, float *y, size_t ldy,
+              int acc)
+{
+    const size_t n = a->n;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t c = 0; c < (n + CHUNK - 1) / CHUNK; c++) {
+        size_t to = (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n;
+        rows32(a, c * CHUNK, to, x, ldx, d, y, ldy, acc);
+    }
+}
+
+void gnn_spmm64(const uint64_t *indptr, const uint32_t *indices, size_t n, const float *row,
+                const float *col, const float *x, size_t ldx, size_t d, float *y, size_t ldy, int acc)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t c = 0; c < (n + CHUNK - 1) / CHUNK; c++) {
+        size_t to = (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n;
+        rows64(indptr, indices, c * CHUNK, to, row, col, x, ldx, d, y, ldy, acc);
+    }
+}
+
+void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t ncols, uint32_t *tptr,
+                       uint32_t *tidx)
+{
+    memset(tptr, 0, ((size_t)ncols + 1) * sizeof(*tptr));
+    for (size_t b = 0; b < nblocks; b++) {
+        const struct gnn_csr *a = &block[b];
+        for (uint32_t e = a->n ? a->indptr[0] : 0; a->n && e < a->indptr[a->n]; e++)
+            tptr[a->indices[e] + 1]++;
+    }
+    for (uint32_t c = 0; c < ncols; c++)
+        tptr[c + 1] += tptr[c];
+    /* fill, using tptr[c] as the cursor of column c; then shift back */
+    for (size_t b = 0; b < nblocks; b++) {
+        const struct gnn_csr *a = &block[b];
+        for (uint32_t i = 0; i < a->n; i++)
+            for (uint32_t e = a->indptr[i]; e < a->indptr[i + 1]; e++)
+                tidx[tptr[a->indices[e]]++] = a->first + i;
+    }
+    memmove(tptr + 1, tptr, (size_t)ncols * sizeof(*tptr));
+    tptr[0] = 0;
+}

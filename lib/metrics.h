@@ -1,0 +1,52 @@
+/* Labels of a batch, and what is measured of predictions against them. */
+#ifndef GNN_LIB_METRICS_H
+#define GNN_LIB_METRICS_H
+
+#include "lib/mem.h"
+#include "lib/schema.h"
+
+enum gnn_metric { GNN_ACCURACY, GNN_F1_MICRO, GNN_F1_MACRO, GNN_ROC_AUC, GNN_METRIC_LOSS };
+
+/* Labels of n rows in the form the losses take. Zeroed object = empty. */
+struct gnn_labels {
+    struct gnn_buf buf;
+    int32_t *cls;  /* (n) multiclass: class, negative = unlabelled */
+    float *target; /* (n, outputs) binary and multi-label: NaN = unlabelled */
+};
+/* From a label tensor (n or more rows; integers or floats; NaN and negative values mean unlabelled). A class that is not
+ * below `outputs`, or a target outside 0..1, is GNN_E_INPUT "NAME: row R: ...". */
+int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs, const struct gnn_tensor *y,
+                    uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+void gnn_labels_release(struct gnn_labels *l);
+
+/* Counts over batches. Multiclass and binary (two classes, split at logit 0) count per class; multi-label counts the
+ * positive side of each task. */
+struct gnn_score {
+    enum gnn_task task;
+    uint32_t outputs, classes;
+    bool keep;            /* keep every logit: ROC-AUC needs them */
+    uint64_t rows, known; /* rows added; labelled rows, or labelled elements when multi-label */
+    uint64_t correct;
+    uint64_t *tp, *fp, *fn; /* [classes] */
+    double loss;          /* summed over rows */
+    struct gnn_buf z, y;  /* (rows, outputs) when keep */
+};
+int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
+                   struct gnn_err *e) GNN_MUST_USE;
+void gnn_score_clear(struct gnn_score *s);
+void gnn_score_release(struct gnn_score *s);
+/* Adds n rows of logits z. row_loss may be NULL. */
+int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
+                  const double *row_loss, struct gnn_err *e) GNN_MUST_USE;
+/* The metric over everything added; NaN when it is not defined (nothing labelled, one class only). F1 macro averages over
+ * the classes that occur; ROC-AUC, for several tasks, over those with both labels (OGB's rule), ties counted half.
+ * GNN_METRIC_LOSS: mean loss. */
+double gnn_score_value(struct gnn_score *s, enum gnn_metric m);
+bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
+static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
+{
+    return m == GNN_METRIC_LOSS ? a < b : a > b;
+}
+const char *gnn_metric_name(enum gnn_metric m);
+
+#endif

@@ -1,0 +1,164 @@
+/* The backward pass. Gradients flow from destinations to sources through the transposed blocks, so every sum is
+ * made by one thread in a fixed order. The features need no gradient. */
+#include <string.h>
+
+#include "lib/model/net_impl.h"
+
+/* Where gradients of the rows that enter layer l are gathered; the first writer covers all rows. */
+static int open_grad(struct gnn_net *n, uint32_t l, uint32_t t, float **g, struct gnn_err *e)
+{
+    struct gnn_net_act *a = net_act(n, l, t);
+    const uint64_t count = (uint64_t)net_rows(n, l, t) * gnn_model_in(n->m, l, t);
+    if (gnn_buf_reserve(&a->grad, count, sizeof(float), "gradients", e))
+        return e->code;
+    *g = a->grad.data;
+    return 0;
+}
+
+/* Through the transposed block: dx (+)= A^T dy. */
+static void spread(const struct gnn_net_rel *q, uint32_t nsrc, uint32_t ndst, const float *dy, size_t d,
+                   float *dx, int acc)
+{
+    const struct gnn_csr t = {.first = 0,
+                              .n = nsrc,
+                              .indptr = q->tptr.data,
+                              .indices = q->tidx.data,
+                              .row = q->colf,
+                              .col = q->rowf,
+                              .diag = q->diagf,
+                              .ndiag = q->diagf ? ndst : 0};
+    gnn_spmm(&t, dy, d, d, dx, d, acc);
+}
+
+/* Gradients of lin_l and of the sources. dy (ndst, w). */
+static int neighbours(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, const float *dy,
+                      struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    const struct gnn_conv *v = gnn_model_conv(m, l, r);
+    struct gnn_net_rel *q = net_rel(n, l, r);
+    const uint32_t src = m->c.etype[r].src;
+    const uint32_t ns = net_rows(n, l, src), nd = net_rows(n, l + 1, m->c.etype[r].dst);
+    const size_t ds = gnn_model_in(m, l, src), w = m->c.width[l];
+    float *dw = n->grad + net_param(n, v->lin_l), *g = NULL;
+    struct gnn_net_act *a = net_act(n, l, src);
+
+    if (l && open_grad(n, l, src, &g, e))
+        return e->code;
+    if (q->transform_first) {
+        if (gnn_buf_reserve(&n->tmp, (uint64_t)ns * w, sizeof(float), "gradients", e))
+            return e->code;
+        spread(q, ns, nd, dy, w, n->tmp.data, 0);
+        if (net_gemm(n, true, false, w, ds, ns, n->tmp.data, w, *net_in(n, l, src), ds, 1, dw, ds, e))
+            return e->code;
+        if (l && net_gemm(n, false, false, ns, ds, w, n->tmp.data, w, p + net_param(n, v->lin_l), ds,
+                          a->has_grad ? 1 : 0, g, ds, e))
+            return e->code;
+    } else {
+        if (net_gemm(n, true, false, w, ds, nd, dy, w, q->agg.data, ds, 1, dw, ds, e))
+            return e->code;
+        if (l) {
+            if (gnn_buf_reserve(&n->tmp, (uint64_t)nd * ds, sizeof(float), "gradients", e) ||
+                net_gemm(n, false, false, nd, ds, w, dy, w, p + net_param(n, v->lin_l), ds, 0,
+                         n->tmp.data, ds, e))
+                return e->code;
+            spread(q, ns, nd, n->tmp.data, ds, g, a->has_grad);
+        }
+    }
+    if (l)
+        a->has_grad = true;
+    return 0;
+}
+
+/* Gradients of lin_r and of the destinations themselves (a prefix of the rows). */
+static int selves(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, const float *dy,
+                  struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    const struct gnn_conv *v = gnn_model_conv(m, l, r);
+    const uint32_t dst = m->c.etype[r].dst, nd = net_rows(n, l + 1, dst);
+    const size_t dd = gnn_model_in(m, l, dst), w = m->c.width[l];
+    struct gnn_net_act *a = net_act(n, l, dst);
+    float *g = NULL;
+
+    if (v->lin_r == UINT32_MAX)
+        return 0;
+    if (net_gemm(n, true, false, w, dd, nd, dy, w, *net_in(n, l, dst), dd, 1,
+                 n->grad + net_param(n, v->lin_r), dd, e))
+        return e->code;
+    if (l == 0)
+        return 0;
+    if (open_grad(n, l, dst, &g, e))
+        return e->code;
+    if (!a->has_grad && net_rows(n, l, dst))
+        memset(g, 0, (size_t)net_rows(n, l, dst) * dd * sizeof(float));
+    a->has_grad = true;
+    return net_gemm(n, false, false, nd, dd, w, dy, w, p + net_param(n, v->lin_r), dd, 1, g, dd, e);
+}
+
+/* From the gradient of layer l's output to that of its convolutions' sum, in place; bias and norm gradients on the way. */
+static int activation(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, float *dy,
+                      struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    const struct gnn_net_act *a = net_act(n, l + 1, t);
+    const size_t rows = net_rows(n, l + 1, t), w = m->c.width[l];
+    const uint32_t norm = m->norm[(size_t)l * m->c.nntypes + t];
+    if (gnn_buf_reserve(&n->colsum, (GNN_COLSUM_BLOCKS + 1) * w, sizeof(float), "gradients", e))
+        return e->code;
+    float *work = n->colsum.data, *db = work + GNN_COLSUM_BLOCKS * w;
+    if (l + 1 < m->c.nlayers)
+        gnn_relu_back(dy, a->out.data, rows * w, n->keep);
+    if (norm != UINT32_MAX)
+        gnn_layer_norm_back(dy, a->xhat.data, a->rstd.data, rows, w, p + net_param(n, norm),
+                            n->grad + net_param(n, norm), n->grad + net_param(n, norm + 1), work);
+    gnn_colsum(dy, rows, w, work, db, false);
+    for (uint32_t r = 0; r < m->c.netypes; r++) {
+        const struct gnn_conv *v = gnn_model_conv(m, l, r);
+        if (v->needed && m->c.etype[r].dst == t)
+            memcpy(n->grad + net_param(n, v->bias), db, w * sizeof(float));
+    }
+    return 0;
+}
+
+static int residual(struct gnn_net *n, uint32_t l, uint32_t t, const float *dy, struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    const size_t w = m->c.width[l], count = net_rows(n, l + 1, t) * w;
+    float *g = NULL;
+    if (!m->c.residual || l == 0 || l + 1 == m->c.nlayers || gnn_model_in(m, l, t) != w)
+        return 0;
+    if (open_grad(n, l, t, &g, e))
+        return e->code;
+    if (!net_act(n, l, t)->has_grad && net_rows(n, l, t))
+        memset(g, 0, net_rows(n, l, t) * w * sizeof(float));
+    net_act(n, l, t)->has_grad = true;
+    for (size_t i = 0; i < count; i++)
+        g[i] += dy[i];
+    return 0;
+}
+
+int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    memset(n->grad, 0, m->nfloats * sizeof(float));
+    for (size_t i = 0; i < (size_t)(m->c.nlayers + 1) * m->c.nntypes; i++)
+        n->act[i].has_grad = false;
+    for (uint32_t l = m->c.nlayers; l-- > 0;)
+        for (uint32_t t = 0; t < m->c.nntypes; t++) {
+            struct gnn_net_act *a = net_act(n, l + 1, t);
+            const bool top = l + 1 == m->c.nlayers;
+            if (!gnn_model_live(m, l + 1, t) || !(top || a->has_grad))
+                continue;
+            float *dy = top ? a->out.data : a->grad.data;
+            if (activation(n, params, l, t, dy, e))
+                return e->code;
+            for (uint32_t r = 0; r < m->c.netypes; r++)
+                if (m->c.etype[r].dst == t && gnn_model_conv(m, l, r)->needed &&
+                    (neighbours(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
+                    return e->code;
+            if (residual(n, l, t, dy, e))
+                return e->code;
+        }
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* What a model is made for: taken from a schema, or compared with one. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/model.h"
+
+void gnn_model_config_release(struct gnn_model_config *c)
+{
+    for (uint32_t t = 0; c->ntype && t < c->nntypes; t++)
+        gnn_free(c->ntype[t].name);
+    for (uint32_t r = 0; c->etype && r < c->netypes; r++)
+        gnn_free(c->etype[r].rel);
+    gnn_free(c->ntype);
+    gnn_free(c->etype);
+    memset(c, 0, sizeof(*c));
+}
+
+static bool is_float(enum gnn_dtype d)
+{
+    return d == GNN_F32 || d == GNN_F16 || d == GNN_BF16;
+}
+
+static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
+{
+    c->ntype = gnn_alloc_zero(s->nntypes, sizeof(*c->ntype), "node types", e);
+    c->etype = gnn_alloc_zero(s->netypes, sizeof(*c->etype), "edge types", e);
+    if (!c->ntype || !c->etype)
+        return e->code;
+    c->nntypes = s->nntypes;
+    c->netypes = s->netypes;
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        const struct gnn_ntype *n = &s->ntype[t];
+        const struct gnn_field *x = gnn_field_find(n->field, n->nfields, "x");
+        c->ntype[t].name = gnn_strdup(n->name, e);
+        if (!c->ntype[t].name)
+            return e->code;
+        if (x && !is_float(x->dtype))
+            return gnn_fail(e, GNN_E_USAGE, "features x of node type %s are %s, not f32, f16 or bf16",
+                            n->name, gnn_dtype_name(x->dtype));
+        if (x && x->width > 1u << 24)
+            return gnn_fail(e, GNN_E_USAGE, "features x of node type %s are too wide", n->name);
+        if (x)
+            c->ntype[t].width = x->width ? (uint32_t)x->width : 1;
+    }
+    for (uint32_t r = 0; r < s->netypes; r++) {
+        c->etype[r].src = s->etype[r].src;
+        c->etype[r].dst = s->etype[r].dst;
+        c->etype[r].rel = gnn_strdup(s->etype[r].rel, e);
+        if (!c->etype[r].rel)
+            return e->code;
+        if (c->kind == GNN_GCN && c->etype[r].src != c->etype[r].dst)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "gcn is defined for relations within one node type, not for %s/%s/%s; use sage",
+                            s->ntype[s->etype[r].src].name, s->etype[r].rel,
+                            s->ntype[s->etype[r].dst].name);
+    }
+    return 0;
+}
+
+int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
+{
+    if (c->nlayers < 1 || c->nlayers > GNN_LAYERS_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "a model has 1 to %d layers, not %u", GNN_LAYERS_MAX, c->nlayers);
+    if (s->task == GNN_TASK_NONE || s->nclasses == 0)
+        return gnn_fail(e, GNN_E_USAGE, "the graph has no labels to train on");
+    if (s->netypes == 0)
+        return gnn_fail(e, GNN_E_USAGE, "the graph has no edge types");
+    c->task = s->task;
+    c->target = s->label_ntype;
+    c->width[c->nlayers - 1] = s->task == GNN_TASK_BINARY ? 1 : s->nclasses;
+    for (uint32_t l = 0; l < c->nlayers; l++)
+        if (c->width[l] == 0 || c->width[l] > 1u << 20)
+            return gnn_fail(e, GNN_E_USAGE, "layer %u has %u outputs; 1 to %u are possible", l,
+                            c->width[l], 1u << 20);
+    return take_types(c, s, e);
+}
+
+int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s, const char *what,
+                           struct gnn_err *e)
+{
+    if (s->nntypes != c->nntypes || s->netypes != c->netypes)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %u node and %u edge types; the model has %u and %u", what,
+                        s->nntypes, s->netypes, c->nntypes, c->netypes);
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        const struct gnn_ntype *n = &s->ntype[t];
+        const struct gnn_field *x = gnn_field_find(n->field, n->nfields, "x");
+        const uint64_t w = x ? (x->width ? x->width : 1) : 0;
+        if (strcmp(n->name, c->ntype[t].name) != 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: node type %u is %s; the model's is %s", what, t, n->name,
+                            c->ntype[t].name);
+        if (w != c->ntype[t].width || (x && !is_float(x->dtype)))
+            return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has %llu features (%s); the model needs %u",
+                            what, n->name, (unsigned long long)w, x ? gnn_dtype_name(x->dtype) : "none",
+                            c->ntype[t].width);
+    }
+    for (uint32_t r = 0; r < s->netypes; r++)
+        if (s->etype[r].src != c->etype[r].src || s->etype[r].dst != c->etype[r].dst ||
+            strcmp(s->etype[r].rel, c->etype[r].rel) != 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: edge type %u is %s; the model's is %s/%s/%s", what, r,
+                            s->etype[r].rel, c->ntype[c->etype[r].src].name, c->etype[r].rel,
+                            c->ntype[c->etype[r].dst].name);
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* A model's configuration as JSON, kept in the metadata of its file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/model_file.h"
+
+static const char *const kinds[] = {"sage", "gcn"};
+static const char *const norms[] = {"none", "row"};
+static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"};
+
+char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
+{
+    char *text = NULL;
+    json_t *width = json_array(), *nt = json_array(), *et = json_array();
+    for (uint32_t l = 0; l < c->nlayers; l++)
+        json_array_append_new(width, json_integer(c->width[l]));
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        json_array_append_new(nt, json_pack("{s:s, s:I}", "name", c->ntype[t].name, "features",
+                                            (json_int_t)c->ntype[t].width));
+    for (uint32_t r = 0; r < c->netypes; r++)
+        json_array_append_new(et, json_pack("[I, s, I]", (json_int_t)c->etype[r].src, c->etype[r].rel,
+                                            (json_int_t)c->etype[r].dst));
+    json_t *j = json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1, "kind",
+                          kinds[c->kind], "width", width, "layer_norm", c->layer_norm, "residual",
+                          c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
+                          "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
+    if (j)
+        text = json_dumps(j, JSON_COMPACT);
+    json_decref(j);
+    if (!text)
+        gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
+    return text;
+}
+
+static bool pick(const json_t *j, const char *const *names, int n, int *out)
+{
+    for (int i = 0; json_is_string(j) && i < n; i++)
+        if (!strcmp(json_string_value(j), names[i])) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+static bool number(const json_t *j, uint64_t below, uint32_t *out)
+{
+    if (!json_is_integer(j) || json_integer_value(j) < 0 || (uint64_t)json_integer_value(j) >= below)
+        return false;
+    *out = (uint32_t)json_integer_value(j);
+    return true;
+}
+
+static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json_t *et, struct gnn_err *e)
+{
+    if (!json_is_array(nt) || !json_is_array(et) || !json_array_size(nt) || !json_array_size(et) ||
+        json_array_size(nt) > GNN_TYPES_MAX || json_array_size(et) > GNN_TYPES_MAX)
+        return false;
+    c->nntypes = (uint32_t)json_array_size(nt);
+    c->netypes = (uint32_t)json_array_size(et);
+    c->ntype = gnn_alloc_zero(c->nntypes, sizeof(*c->ntype), "node types", e);
+    c->etype = gnn_alloc_zero(c->netypes, sizeof(*c->etype), "edge types", e);
+    if (!c->ntype || !c->etype)
+        return false;
+    for (uint32_t t = 0; t < c->nntypes; t++) {
+        const json_t *j = json_array_get(nt, t), *name = json_object_get(j, "name");
+        if (!json_is_string(name) || !number(json_object_get(j, "features"), (1u << 24) + 1, &c->ntype[t].width) ||
+            !(c->ntype[t].name = gnn_strdup(json_string_value(name), e)))
+            return false;
+    }
+    for (uint32_t r = 0; r < c->netypes; r++) {
+        const json_t *j = json_array_get(et, r), *rel = json_array_get(j, 1);
+        if (!json_is_string(rel) || !number(json_array_get(j, 0), c->nntypes, &c->etype[r].src) ||
+            !number(json_array_get(j, 2), c->nntypes, &c->etype[r].dst) ||
+            !(c->etype[r].rel = gnn_strdup(json_string_value(rel), e)) ||
+            (c->kind == GNN_GCN && c->etype[r].src != c->etype[r].dst))
+            return false;
+    }
+    return true;
+}
+
+static bool parse(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
+{
+    int kind, norm, task;
+    const json_t *width = json_object_get(j, "width");
+    const size_t n = json_array_size(width);
+    if (json_integer_value(json_object_get(j, "version")) != 1 ||
+        !pick(json_object_get(j, "kind"), kinds, 2, &kind) ||
+        !pick(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
+        !pick(json_object_get(j, "task"), tasks, 4, &task) || task == GNN_TASK_NONE || n < 1 ||
+        n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
+        !json_is_boolean(json_object_get(j, "residual")))
+        return false;
+    c->kind = (enum gnn_model_kind)kind;
+    c->feature_norm = (enum gnn_feature_norm)norm;
+    c->task = (enum gnn_task)task;
+    c->layer_norm = json_is_true(json_object_get(j, "layer_norm"));
+    c->residual = json_is_true(json_object_get(j, "residual"));
+    c->nlayers = (uint32_t)n;
+    for (size_t l = 0; l < n; l++)
+        if (!number(json_array_get(width, l), (1u << 20) + 1, &c->width[l]) || !c->width[l])
+            return false;
+    return parse_types(c, json_object_get(j, "node_types"), json_object_get(j, "edge_types"), e) &&
+           number(json_object_get(j, "target"), c->nntypes, &c->target);
+}
+
+int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const char *path,
+                           struct gnn_err *e)
+{
+    memset(c, 0, sizeof(*c));
+    json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    const bool good = j && parse(c, j, e);
+    json_decref(j);
+    if (good)
+        return 0;
+    gnn_model_config_release(c);
+    return gnn_fail(e, GNN_E_INPUT, "%s: the model's description in __metadata__ is damaged", path);
+}

@@ -1,0 +1,265 @@
+/* safetensors files: reading whole, writing whole or not at all; a model's parameters in them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernels/act.h"
+#include "lib/io.h"
+#include "lib/mem.h"
+#include "lib/model_file.h"
+
+int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
+{
+    struct stat st;
+    struct gnn_io io;
+    char why[512];
+    memset(f, 0, sizeof(*f));
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        gnn_fail_errno(e, "%s: cannot open", path);
+        goto out;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        gnn_fail(e, GNN_E_INPUT, "%s: not a regular file", path);
+        goto out;
+    }
+    const uint64_t n = (uint64_t)st.st_size;
+    f->bytes = gnn_alloc(n, 1, "safetensors file", e);
+    if (!f->bytes)
+        goto out;
+    gnn_io_init(&io, fd, path);
+    if (gnn_io_read_exact(&io, f->bytes, n, "safetensors file", e))
+        goto out;
+    if (gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)))
+        gnn_fail(e, GNN_E_INPUT, "%s: %s", path, why);
+out:
+    if (fd >= 0)
+        close(fd);
+    if (e->code)
+        gnn_st_release(f);
+    return e->code;
+}
+
+void gnn_st_release(struct gnn_st_file *f)
+{
+    gnn_safetensors_release(&f->st);
+    gnn_free(f->bytes);
+    memset(f, 0, sizeof(*f));
+}
+
+int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
+                 struct gnn_err *e)
+{
+    struct gnn_io io;
+    char *head = NULL;
+    size_t len;
+    gnn_io_init(&io, fd, name);
+    if (gnn_safetensors_header(t, n, metadata, &head, &len))
+        gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", name);
+    else if (gnn_io_write(&io, head, len, e) == 0)
+        for (size_t i = 0; i < n && !e->code; i++) {
+            uint64_t bytes = 0;
+            (void)gnn_tensor_bytes(t[i], &bytes);
+            if (gnn_io_write(&io, t[i]->data, bytes, e))
+                break;
+        }
+    free(head);
+    const int rc = gnn_io_close(&io, true, e);
+    return e->code ? e->code : rc;
+}
+
+static int sync_dir(const char *path, struct gnn_err *e)
+{
+    char *copy = gnn_strdup(path, e);
+    if (!copy)
+        return e->code;
+    const int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    gnn_free(copy);
+    if (fd < 0 || fsync(fd)) {
+        gnn_fail_errno(e, "%s: cannot sync its directory", path);
+        if (fd >= 0)
+            close(fd);
+        return e->code;
+    }
+    close(fd);
+    return 0;
+}
+
+int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
+                   struct gnn_err *e)
+{
+    char *tmp = gnn_strf(e, "%s.tmp", path); /* one name, so that a killed run leaves at most one */
+    if (!tmp)
+        return e->code;
+    const int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        gnn_fail_errno(e, "%s: cannot create", tmp);
+    else if (gnn_st_write(fd, tmp, t, n, metadata, e))
+        unlink(tmp);
+    else if (rename(tmp, path)) {
+        gnn_fail_errno(e, "%s: cannot rename to %s", tmp, path);
+        unlink(tmp);
+    } else {
+        (void)!sync_dir(path, e);
+    }
+    gnn_free(tmp);
+    return e->code;
+}
+
+json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const char *provenance,
+                           struct gnn_tensor *t, struct gnn_err *e)
+{
+    for (uint32_t i = 0; i < m->nparams; i++) {
+        const struct gnn_param *p = &m->param[i];
+        t[i] = (struct gnn_tensor){.name = p->name,
+                                   .dtype = GNN_F32,
+                                   .ndim = p->ndim,
+                                   .shape = {p->shape[0], p->shape[1]},
+                                   .data = (void *)(uintptr_t)(slab + p->at)};
+    }
+    char *text = gnn_model_config_text(&m->c, e);
+    if (!text)
+        return NULL;
+    json_t *j = json_pack("{s:s, s:s}", "format", "pt", "gnn", text);
+    free(text);
+    if (j && provenance)
+        json_object_set_new(j, "provenance", json_string(provenance));
+    if (!j)
+        gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
+    return j;
+}
+
+int gnn_model_write(const struct gnn_model *m, const float *slab, const char *provenance, int fd,
+                    const char *name, struct gnn_err *e)
+{
+    json_t *meta = NULL;
+    struct gnn_tensor *t = gnn_alloc(m->nparams, sizeof(*t), "tensor table", e);
+    const struct gnn_tensor **p = gnn_alloc(m->nparams, sizeof(*p), "tensor table", e);
+    if (t && p)
+        meta = gnn_model_describe(m, slab, provenance, t, e);
+    if (meta) {
+        for (uint32_t i = 0; i < m->nparams; i++)
+            p[i] = &t[i];
+        (void)!gnn_st_write(fd, name, p, m->nparams, meta, e);
+    } else {
+        close(fd);
+    }
+    json_decref(meta);
+    gnn_free(t);
+    gnn_free(p);
+    return e->code;
+}
+
+static bool needed(const struct gnn_model *m, const struct gnn_param *p)
+{
+    return p->at < m->trained;
+}
+
+static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, float *to, const char *path,
+                      struct gnn_err *e)
+{
+    if (t->ndim != p->ndim || t->shape[0] != p->shape[0] || (p->ndim == 2 && t->shape[1] != p->shape[1]))
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)", path,
+                        t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
+                        (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
+                        p->ndim == 2 ? p->shape[1] : 1);
+    if ((uintptr_t)t->data % gnn_dtype_bytes(t->dtype))
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not aligned", path, t->name);
+    if (t->dtype == GNN_F16)
+        gnn_widen_f16(t->data, p->count, to);
+    else if (t->dtype == GNN_BF16)
+        gnn_widen_bf16(t->data, p->count, to);
+    else if (t->dtype == GNN_F32)
+        memcpy(to, t->data, p->count * sizeof(float));
+    else
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not f32, f16 or bf16", path, t->name,
+                        gnn_dtype_name(t->dtype));
+    return 0;
+}
+
+int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,
+                          const char *path, const char *prefix, bool others, struct gnn_err *e)
+{
+    char name[2 * GNN_NAME_MAX + 2];
+    size_t found = 0;
+    for (uint32_t i = 0; i < m->nparams; i++) {
+        const struct gnn_param *p = &m->param[i];
+        snprintf(name, sizeof(name), "%s%s", prefix, p->name);
+        const struct gnn_tensor *t = gnn_safetensors_find(&f->st, name);
+        if (!t && needed(m, p))
+            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name);
+        if (!t)
+            continue;
+        if (copy_param(p, t, slab + p->at, path, e))
+            return e->code;
+        found++;
+    }
+    for (size_t k = 0; !others && found < f->st.n && k < f->st.n; k++) {
+        bool known = false;
+        for (uint32_t i = 0; i < m->nparams && !known; i++)
+            known = !strcmp(m->param[i].name, f->st.tensor[k].name);
+        if (!known)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not part of the model", path,
+                            f->st.tensor[k].name);
+    }
+    return 0;
+}
+
+/* Reads a state dict's architecture off its names and shapes. */
+static int guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
+                 struct gnn_err *e)
+{
+    for (size_t i = 0; i < f->st.n; i++) {
+        const struct gnn_tensor *t = &f->st.tensor[i];
+        unsigned l;
+        int at = 0;
+        if (!strncmp(t->name, "norms.", 6))
+            c->layer_norm = true;
+        if (sscanf(t->name, "convs.%u.%n", &l, &at) != 1 || !at || t->ndim != 2 || l >= GNN_LAYERS_MAX)
+            continue;
+        const size_t len = strlen(t->name);
+        const bool sage = len > 13 && !strcmp(t->name + len - 13, ".lin_l.weight");
+        const bool gcn = len > 11 && !strcmp(t->name + len - 11, ".lin.weight");
+        if ((!sage && !gcn) || t->shape[0] == 0 || t->shape[0] > 1u << 20)
+            continue;
+        c->kind = gcn ? GNN_GCN : GNN_SAGE;
+        c->width[l] = (uint32_t)t->shape[0];
+        c->nlayers = c->nlayers > l + 1 ? c->nlayers : l + 1;
+    }
+    if (c->nlayers == 0)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)",
+                        path);
+    return 0;
+}
+
+int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                   const struct gnn_schema *s, struct gnn_err *e)
+{
+    struct gnn_model_config c = {0};
+    const json_t *text = f->st.metadata ? json_object_get(f->st.metadata, "gnn") : NULL;
+    uint32_t outputs;
+    int rc;
+    memset(m, 0, sizeof(*m));
+    if (text) {
+        rc = gnn_model_config_parse(&c, json_string_value(text), path, e);
+    } else if ((rc = guess(&c, f, path, e)) == 0) {
+        outputs = c.width[c.nlayers - 1];
+        rc = gnn_model_config_fit(&c, s, e);
+        if (!rc && c.width[c.nlayers - 1] != outputs)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %u outputs, but the graph has %u classes", path, outputs,
+                          c.width[c.nlayers - 1]);
+    }
+    if (rc) {
+        gnn_model_config_release(&c);
+        return rc;
+    }
+    if (gnn_model_init(m, &c, e) || gnn_model_copy_params(m, m->slab, f, path, "", false, e))
+        gnn_model_release(m);
+    return e->code;
+}

@@ -1,0 +1,197 @@
+/* Parameters of a model: which exist, how they are named and where they lie in the slab. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+#include "lib/mem.h"
+#include "lib/model.h"
+
+#define NONE UINT32_MAX
+enum { PAD = 16 };
+
+void gnn_model_release(struct gnn_model *m)
+{
+    gnn_model_config_release(&m->c);
+    gnn_free(m->param);
+    gnn_free(m->conv);
+    gnn_free(m->norm);
+    gnn_free(m->in);
+    gnn_free(m->live);
+    gnn_free(m->slab);
+    memset(m, 0, sizeof(*m));
+}
+
+/* Widths forwards, then what the target's output depends on backwards. */
+static void trace(struct gnn_model *m)
+{
+    const struct gnn_model_config *c = &m->c;
+    const uint32_t nt = c->nntypes, ne = c->netypes;
+    for (uint32_t t = 0; t < nt; t++)
+        m->in[t] = c->ntype[t].width ? c->ntype[t].width : 1;
+    for (uint32_t l = 0; l < c->nlayers; l++)
+        for (uint32_t r = 0; r < ne; r++) {
+            const uint32_t s = c->etype[r].src, d = c->etype[r].dst;
+            if (gnn_model_in(m, l, s) && gnn_model_in(m, l, d))
+                m->in[(l + 1) * nt + d] = c->width[l];
+        }
+    m->live[c->nlayers * nt + c->target] = true;
+    for (uint32_t l = c->nlayers; l-- > 0;)
+        for (uint32_t r = 0; r < ne; r++) {
+            const uint32_t s = c->etype[r].src, d = c->etype[r].dst;
+            struct gnn_conv *v = &m->conv[l * ne + r];
+            v->lin_l = v->bias = v->lin_r = NONE;
+            if (!gnn_model_live(m, l + 1, d) || !gnn_model_in(m, l, s) || !gnn_model_in(m, l, d))
+                continue;
+            v->needed = true;
+            m->live[l * nt + s] = m->live[l * nt + d] = true;
+        }
+}
+
+static int add(struct gnn_model *m, const char *prefix, const char *name, uint32_t rows, uint32_t cols,
+               double bound, double fill, uint32_t *index, struct gnn_err *e)
+{
+    struct gnn_param *p = &m->param[m->nparams];
+    const int n = snprintf(p->name, sizeof(p->name), "%s%s", prefix, name);
+    if (n < 0 || (size_t)n >= sizeof(p->name))
+        return gnn_fail(e, GNN_E_USAGE, "parameter name too long: %s%s", prefix, name);
+    p->ndim = cols ? 2 : 1;
+    p->shape[0] = rows;
+    p->shape[1] = cols;
+    p->count = (uint64_t)rows * (cols ? cols : 1);
+    p->bound = (float)bound;
+    p->fill = (float)fill;
+    *index = m->nparams++;
+    return 0;
+}
+
+static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &m->c;
+    const uint32_t ds = gnn_model_in(m, l, c->etype[r].src), dd = gnn_model_in(m, l, c->etype[r].dst);
+    const uint32_t out = c->width[l];
+    struct gnn_conv *v = &m->conv[l * c->netypes + r];
+    char prefix[3 * (GNN_NAME_MAX + 1) + 64], *p;
+    int rc;
+    if (!ds || !dd)
+        return 0;
+    if (c->nntypes == 1 && c->netypes == 1) {
+        snprintf(prefix, sizeof(prefix), "convs.%u.", l);
+    } else {
+        const int at = snprintf(prefix, sizeof(prefix), "convs.%u.convs.", l);
+        snprintf(prefix + at, sizeof(prefix) - (size_t)at, "<%.255s___%.255s___%.255s>.",
+                 c->ntype[c->etype[r].src].name, c->etype[r].rel, c->ntype[c->etype[r].dst].name);
+        for (p = prefix + at; p[1]; p++) /* as PyG does: a dot would look like a submodule */
+            if (*p == '.')
+                *p = '#';
+    }
+    if (c->kind == GNN_GCN) {
+        if ((rc = add(m, prefix, "bias", out, 0, 0, 0, &v->bias, e)))
+            return rc;
+        return add(m, prefix, "lin.weight", out, ds, sqrt(6.0 / (ds + out)), 0, &v->lin_l, e);
+    }
+    if ((rc = add(m, prefix, "lin_l.weight", out, ds, 1 / sqrt(ds), 0, &v->lin_l, e)) ||
+        (rc = add(m, prefix, "lin_l.bias", out, 0, 1 / sqrt(ds), 0, &v->bias, e)))
+        return rc;
+    return add(m, prefix, "lin_r.weight", out, dd, 1 / sqrt(dd), 0, &v->lin_r, e);
+}
+
+static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &m->c;
+    char prefix[GNN_NAME_MAX + 64];
+    uint32_t bias;
+    if (c->nntypes == 1 && c->netypes == 1)
+        snprintf(prefix, sizeof(prefix), "norms.%u.", l);
+    else
+        snprintf(prefix, sizeof(prefix), "norms.%u.%.255s.", l, c->ntype[t].name);
+    int rc = add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e);
+    return rc ? rc : add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
+}
+
+/* Needed parameters first, so that the optimiser's range is one piece. */
+static void place(struct gnn_model *m, const bool *needed)
+{
+    uint64_t at = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < m->nparams; i++)
+            if (needed[i] == !pass) {
+                m->param[i].at = at;
+                at += (m->param[i].count + PAD - 1) / PAD * PAD;
+            }
+        if (!pass)
+            m->trained = at;
+    }
+    m->nfloats = at;
+}
+
+static int add_all(struct gnn_model *m, bool *needed, struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &m->c;
+    int rc;
+    for (uint32_t l = 0; l < c->nlayers; l++) {
+        for (uint32_t r = 0; r < c->netypes; r++) {
+            const uint32_t from = m->nparams;
+            if ((rc = add_conv(m, l, r, e)))
+                return rc;
+            for (uint32_t i = from; i < m->nparams; i++)
+                needed[i] = gnn_model_conv(m, l, r)->needed;
+        }
+        for (uint32_t t = 0; t < c->nntypes; t++) {
+            m->norm[l * c->nntypes + t] = NONE;
+            if (!c->layer_norm || l + 1 == c->nlayers || !gnn_model_in(m, l + 1, t))
+                continue;
+            needed[m->nparams] = needed[m->nparams + 1] = gnn_model_live(m, l + 1, t);
+            if ((rc = add_norm(m, l, t, e)))
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e)
+{
+    memset(m, 0, sizeof(*m));
+    m->c = *c;
+    memset(c, 0, sizeof(*c));
+    const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
+    const uint64_t room = nl * (3 * ne + 2 * nt);
+    m->param = gnn_alloc_zero(room, sizeof(*m->param), "parameters", e);
+    m->conv = gnn_alloc_zero(nl * ne, sizeof(*m->conv), "convolutions", e);
+    m->norm = gnn_alloc_zero(nl * nt, sizeof(*m->norm), "norms", e);
+    m->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->in), "layer widths", e);
+    m->live = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->live), "layer inputs", e);
+    bool *needed = gnn_alloc_zero(room + 2, sizeof(*needed), "parameters", e);
+    if (e->code)
+        goto out;
+    trace(m);
+    if (m->in[nl * nt + m->c.target] == 0) {
+        gnn_fail(e, GNN_E_USAGE, "no relation leads to the classified node type %s",
+                 m->c.ntype[m->c.target].name);
+        goto out;
+    }
+    if (add_all(m, needed, e))
+        goto out;
+    place(m, needed);
+    m->slab = gnn_alloc_zero(m->nfloats, sizeof(float), "model parameters", e);
+out:
+    gnn_free(needed);
+    if (e->code)
+        gnn_model_release(m);
+    return e->code;
+}
+
+void gnn_model_reset(struct gnn_model *m, uint64_t seed)
+{
+    uint32_t key[2];
+    gnn_rng_key(seed, 0, 0, 0, gnn_rng_tag(GNN_RNG_INIT, 0, 0), key);
+    for (uint32_t i = 0; i < m->nparams; i++) {
+        const struct gnn_param *p = &m->param[i];
+        float *w = m->slab + p->at;
+        for (uint64_t k = 0; k < p->count; k++) {
+            const uint32_t r = p->bound > 0 ? gnn_rng_word(key, (uint32_t)k, (uint32_t)(k >> 32) << 2, i, 0) : 0;
+            const float u = (float)(r >> 8) * 0x1p-24f; /* [0, 1), exact */
+            w[k] = p->bound > 0 ? (2 * u - 1) * p->bound : p->fill;
+        }
+    }
+}

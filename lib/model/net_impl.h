@@ -1,0 +1,50 @@
+/* Shared by the files that implement lib/net.h; nobody else includes it. */
+#ifndef GNN_LIB_MODEL_NET_IMPL_H
+#define GNN_LIB_MODEL_NET_IMPL_H
+
+#include <stdio.h>
+
+#include "kernels/act.h"
+#include "kernels/spmm.h"
+#include "lib/net.h"
+
+enum { NET_CHUNK = 4096 }; /* rows done at once, so that they stay in the cache */
+#define NET_NORM_EPS 1e-5f  /* PyTorch's default */
+
+static inline struct gnn_net_rel *net_rel(const struct gnn_net *n, uint32_t l, uint32_t r)
+{
+    return &n->rel[(size_t)l * n->m->c.netypes + r];
+}
+static inline struct gnn_net_act *net_act(const struct gnn_net *n, uint32_t l, uint32_t t)
+{
+    return &n->act[(size_t)l * n->m->c.nntypes + t];
+}
+static inline uint32_t net_rows(const struct gnn_net *n, uint32_t l, uint32_t t)
+{
+    return n->rows[(size_t)l * n->m->c.nntypes + t];
+}
+static inline const float **net_in(const struct gnn_net *n, uint32_t l, uint32_t t)
+{
+    return &n->in[(size_t)l * n->m->c.nntypes + t];
+}
+static inline uint64_t net_param(const struct gnn_net *n, uint32_t i)
+{
+    return n->m->param[i].at;
+}
+
+/* Fills rows, blocks, factors, transposes for the batch n->b. */
+int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train,
+               struct gnn_err *e) GNN_MUST_USE;
+
+/* The features of every type, as f32 rows. */
+int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
+/* The mask of layer l (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step, layer, type, node), so
+ * that it does not depend on how nodes are numbered in the batch. */
+bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
+                 struct gnn_dropout *q);
+
+/* C = op(A) op(B) + beta C, counted; GNN_E_NOMEM on failure. */
+int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, size_t lda,
+             const float *b, size_t ldb, float beta, float *c, size_t ldc, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

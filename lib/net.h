@@ -1,0 +1,65 @@
+/* Forward and backward passes of a model over sampled batches. */
+#ifndef GNN_LIB_NET_H
+#define GNN_LIB_NET_H
+
+#include "lib/batch.h"
+#include "lib/model.h"
+
+/* One relation of one layer: the blocks it consists of, and what aggregation needs. */
+struct gnn_net_rel {
+    struct gnn_csr *seg; /* [nseg], into the batch */
+    uint32_t nseg;
+    uint64_t edges;
+    const float *rowf, *colf, *diagf; /* factors for all destinations, sources, destinations; or NULL */
+    struct gnn_buf segs, row, diag; /* 1/degree per destination, or GCN's factors */
+    struct gnn_buf tptr, tidx;      /* transposed */
+    struct gnn_buf agg;             /* aggregated inputs, kept for the way back */
+    bool transform_first;
+};
+
+struct gnn_net_act {
+    struct gnn_buf out;  /* (n, width): output of the layer */
+    struct gnn_buf grad; /* its gradient */
+    struct gnn_buf xhat, rstd;
+    bool has_grad;
+};
+
+/* Zeroed object = empty; buffers grow to the largest batch and are reused. One thread at a time (the passes
+ * themselves run on OpenMP threads). */
+struct gnn_net {
+    const struct gnn_model *m;
+    float *grad;               /* slab of gradients, laid out as the model's */
+    struct gnn_net_rel *rel;   /* [nlayers][netypes] */
+    struct gnn_net_act *act;   /* [nlayers+1][nntypes]; layer 0 is the input */
+    const float **in;          /* [nlayers+1][nntypes] rows that enter layer l */
+    uint32_t *rows;            /* [nlayers+1][nntypes] their number */
+    struct gnn_buf *gcn;       /* [netypes] degree^-1/2 per node */
+    struct gnn_buf tmp, colsum, bias;
+    const struct gnn_batch *b;
+    float keep;                /* dropout scale of the last forward pass */
+    uint64_t flops, edges;     /* of matrix products, and aggregated over, since the object was zeroed */
+};
+
+struct gnn_net_mode {
+    bool train;            /* dropout on; keep what the way back needs */
+    double dropout;        /* of hidden layers, [0, 1) */
+    double dropout_input;  /* of the features */
+    uint64_t seed;
+};
+
+/* Divides each row by its sum, if that is above 1 (PyG's NormalizeFeatures). */
+void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
+
+int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
+void gnn_net_release(struct gnn_net *n);
+/* Computes the outputs of the batch's seeds of the target type: *out has *rows rows of width[nlayers-1], owned by the
+ * net, overwritten by the next call. GNN_E_INPUT if the batch lacks a tensor or has another number of hops. The batch must
+ * live until the backward pass. params: the slab to use (usually m->slab). */
+int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
+                    const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
+                    uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
+/* From the gradient of the loss with respect to *out, written over it, to n->grad (overwritten). Needs a forward pass
+ * with mode.train. */
+int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

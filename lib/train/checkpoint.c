@@ -1,0 +1,203 @@
+/* Checkpoints: everything the rest of the run depends on, bit for bit. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/model_file.h"
+#include "lib/train/impl.h"
+
+enum { NU64 = 11, NF64 = 2, NSLABS = 3 };
+
+/* Counters in one tensor; doubles in another, so that no text conversion is involved. */
+static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
+{
+    const struct gnn_train_state *s = &t->s;
+    const uint64_t v[NU64] = {s->epoch,      s->step,    s->any,           s->closed,     s->t,
+                              s->best_epoch, s->since_best, s->has_best,   s->stopped_early,
+                              t->r.steps,    t->r.seeds};
+    memcpy(u, v, sizeof(v));
+    f[0] = s->best;
+    f[1] = t->train.loss;
+    counts[0] = t->train.rows;
+    counts[1] = t->train.known;
+    counts[2] = t->train.correct;
+    memcpy(counts + 3, t->train.tp, 3 * (size_t)t->train.classes * sizeof(*counts));
+}
+
+static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, const uint64_t *counts)
+{
+    t->s = (struct gnn_train_state){.epoch = u[0],
+                                    .step = u[1],
+                                    .any = u[2] != 0,
+                                    .closed = u[3] != 0,
+                                    .t = u[4],
+                                    .best_epoch = u[5],
+                                    .since_best = u[6],
+                                    .has_best = u[7] != 0,
+                                    .stopped_early = u[8] != 0,
+                                    .best = f[0]};
+    t->r.steps = u[9];
+    t->r.seeds = u[10];
+    t->train.loss = f[1];
+    t->train.rows = counts[0];
+    t->train.known = counts[1];
+    t->train.correct = counts[2];
+    memcpy(t->train.tp, counts + 3, 3 * (size_t)t->train.classes * sizeof(*counts));
+}
+
+/* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so that they can be
+ * told apart to the last bit. */
+static char *run_text(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    const struct gnn_train_opts *o = &t->o;
+    const struct gnn_sampling *s = &t->meta->sampling;
+    char *fan = NULL, *config = gnn_model_config_text(&t->m->c, e), *text = NULL;
+    fan = gnn_strdup("", e);
+    for (uint32_t i = 0; fan && i < s->nhops * t->meta->schema.netypes; i++) {
+        char *more = gnn_strf(e, "%s%d,", fan, s->fanout[i]);
+        gnn_free(fan);
+        fan = more;
+    }
+    if (config && fan)
+        text = gnn_strf(e,
+                        "store %s; batches: seed %llu, size %u, fan-out %s hop rule %d, replace %d, shuffle %d, "
+                        "drop-last %d, set %s; optimizer %d, schedule %d, lr %.17g, weight decay %.17g, momentum "
+                        "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
+                        "%.17g, dropout %.17g %.17g, seed %llu, metric %d; model %s",
+                        t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan, s->frontier,
+                        s->replace, s->shuffle, s->drop_last, s->split[0], o->optimizer, o->schedule, o->lr,
+                        o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
+                        (unsigned long long)o->warmup, (unsigned long long)o->total_steps,
+                        (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
+                        (unsigned long long)o->seed, o->metric, config);
+    free(config);
+    gnn_free(fan);
+    return text;
+}
+
+static char *file_path(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    return gnn_strf(e, "%s/checkpoint.safetensors", t->o.checkpoint);
+}
+
+struct slabs {
+    const char *name;
+    float *data;
+    uint64_t n;
+};
+
+static void slabs_of(const struct gnn_trainer *t, struct slabs s[NSLABS])
+{
+    s[0] = (struct slabs){"state.moment1", t->m1, t->m->trained};
+    s[1] = (struct slabs){"state.moment2", t->m2, t->m->trained};
+    s[2] = (struct slabs){"state.best", t->best, t->m->nfloats};
+}
+
+int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
+{
+    const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
+    uint64_t u[NU64];
+    double f[NF64];
+    struct slabs slab[NSLABS];
+    json_t *meta = NULL;
+    char *path = file_path(t, e), *run = run_text(t, e);
+    struct gnn_tensor *x = gnn_alloc(np + 6, sizeof(*x), "tensor table", e);
+    const struct gnn_tensor **p = gnn_alloc(np + 6, sizeof(*p), "tensor table", e);
+    uint64_t *counts = gnn_alloc(ncounts, sizeof(*counts), "counts", e);
+
+    if (!path || !run || !x || !p || !counts)
+        goto out;
+    if (mkdir(t->o.checkpoint, 0777) && errno != EEXIST) {
+        gnn_fail_errno(e, "%s: cannot create", t->o.checkpoint);
+        goto out;
+    }
+    meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
+    if (!meta)
+        goto out;
+    json_object_set_new(meta, "run", json_string(run));
+    pack(t, u, f, counts);
+    slabs_of(t, slab);
+    x[0] = (struct gnn_tensor){.name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};
+    x[1] = (struct gnn_tensor){.name = "state.f64", .dtype = GNN_F64, .ndim = 1, .shape = {NF64}, .data = f};
+    x[2] = (struct gnn_tensor){
+        .name = "state.counts", .dtype = GNN_U64, .ndim = 1, .shape = {ncounts}, .data = counts};
+    for (uint32_t i = 0; i < NSLABS; i++)
+        x[np + 3 + i] = (struct gnn_tensor){.name = slab[i].name,
+                                            .dtype = GNN_F32,
+                                            .ndim = 1,
+                                            .shape = {slab[i].n},
+                                            .data = slab[i].data};
+    for (uint32_t i = 0; i < np + 6; i++)
+        p[i] = &x[i];
+    (void)!gnn_st_replace(path, p, np + 6, meta, e);
+out:
+    json_decref(meta);
+    gnn_free(path);
+    gnn_free(run);
+    gnn_free(x);
+    gnn_free(p);
+    gnn_free(counts);
+    return e->code;
+}
+
+static const void *state(const struct gnn_st_file *f, const char *path, const char *name, enum gnn_dtype dtype,
+                         uint64_t n, struct gnn_err *e)
+{
+    const struct gnn_tensor *x = gnn_safetensors_find(&f->st, name);
+    if (x && x->dtype == dtype && x->ndim == 1 && x->shape[0] == n &&
+        (uintptr_t)x->data % gnn_dtype_bytes(dtype) == 0)
+        return x->data;
+    gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint of this run (no fitting tensor %s)", path, name);
+    return NULL;
+}
+
+static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+{
+    struct slabs slab[NSLABS];
+    const void *from[NSLABS];
+    char *run = run_text(t, e);
+    if (!run)
+        return e->code;
+    const json_t *r = f->st.metadata ? json_object_get(f->st.metadata, "run") : NULL;
+    const bool same = r && !strcmp(json_string_value(r), run);
+    gnn_free(run);
+    if (!same)
+        return gnn_fail(e, GNN_E_INPUT,
+                        r ? "%s: the checkpoint was made with another store, other batches or other options"
+                          : "%s: not a checkpoint",
+                        path);
+    const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
+    const double *d = state(f, path, "state.f64", GNN_F64, NF64, e);
+    const uint64_t *c = state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
+    slabs_of(t, slab);
+    for (uint32_t i = 0; i < NSLABS; i++)
+        from[i] = state(f, path, slab[i].name, GNN_F32, slab[i].n, e);
+    if (e->code || gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
+        return e->code;
+    for (uint32_t i = 0; i < NSLABS; i++)
+        memcpy(slab[i].data, from[i], slab[i].n * sizeof(float));
+    unpack(t, u, d, c);
+    t->resumed = true;
+    return 0;
+}
+
+int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
+{
+    struct gnn_st_file f = {0};
+    char *path = file_path(t, e);
+    int rc;
+    if (!path)
+        return e->code;
+    if (access(path, F_OK)) {
+        gnn_free(path);
+        return GNN_END;
+    }
+    rc = gnn_st_read(&f, path, e);
+    if (!rc)
+        rc = restore(t, &f, path, e);
+    gnn_st_release(&f);
+    gnn_free(path);
+    return rc;
+}

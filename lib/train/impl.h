@@ -1,0 +1,16 @@
+/* Shared by the files that implement lib/trainer.h; nobody else includes it. */
+#ifndef GNN_LIB_TRAIN_IMPL_H
+#define GNN_LIB_TRAIN_IMPL_H
+
+#include <stdio.h>
+
+#include "lib/trainer.h"
+
+/* Learning rate of optimiser step t (from 1). */
+double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch);
+/* *loss: mean over the batch. */
+int train_step(struct gnn_trainer *t, const struct gnn_batch *b, double *loss,
+               struct gnn_err *e) GNN_MUST_USE;
+int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,226 @@
+/* The loop over batches: epochs, evaluation, early stopping. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/train/impl.h"
+
+static double now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+void gnn_train_opts_init(struct gnn_train_opts *o)
+{
+    *o = (struct gnn_train_opts){.lr = 0.01,
+                                 .beta1 = 0.9,
+                                 .beta2 = 0.999,
+                                 .eps = 1e-8,
+                                 .step_epochs = 10,
+                                 .step_factor = 0.5,
+                                 .metric = GNN_ACCURACY};
+}
+
+static int check(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    const struct gnn_train_opts *o = &t->o;
+    const struct gnn_sampling *sm = &t->meta->sampling;
+    if (!gnn_metric_defined(o->metric, t->m->c.task))
+        return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for a task of several classes",
+                        gnn_metric_name(o->metric));
+    if (!t->meta->is_stream || sm->nsplits < 1)
+        return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
+    if (sm->seed_ntype != t->m->c.target)
+        return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, the labels of %s",
+                        t->meta->schema.ntype[sm->seed_ntype].name, t->m->c.ntype[t->m->c.target].name);
+    if (sm->nhops != t->m->c.nlayers)
+        return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches %u hops",
+                        t->m->c.nlayers, sm->nhops);
+    if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
+        return gnn_fail(e, GNN_E_USAGE, "the cosine schedule needs the number of epochs, beyond the warm-up");
+    if (o->patience && sm->nsplits < 2)
+        return gnn_fail(e, GNN_E_USAGE, "early stopping needs a set to evaluate: --eval valid");
+    return 0;
+}
+
+int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
+                     const struct gnn_train_opts *o, struct gnn_err *e)
+{
+    const uint32_t out = m->c.width[m->c.nlayers - 1], ns = meta->sampling.nsplits;
+    memset(t, 0, sizeof(*t));
+    t->m = m;
+    t->meta = meta;
+    t->o = *o;
+    if (check(t, e) || gnn_net_init(&t->net, m, e) ||
+        gnn_score_init(&t->train, m->c.task, out, false, e))
+        goto fail;
+    t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
+    t->m2 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
+    t->best = gnn_alloc_zero(m->nfloats, sizeof(float), "best parameters", e);
+    t->score = gnn_alloc_zero(ns, sizeof(*t->score), "scores", e);
+    t->eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
+    for (uint32_t i = 1; i < ns && !e->code; i++)
+        (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
+    if (!e->code)
+        return 0;
+fail:
+    gnn_trainer_release(t);
+    return e->code;
+}
+
+void gnn_trainer_release(struct gnn_trainer *t)
+{
+    for (uint32_t i = 0; t->score && i < t->meta->sampling.nsplits; i++)
+        gnn_score_release(&t->score[i]);
+    gnn_score_release(&t->train);
+    gnn_labels_release(&t->labels);
+    gnn_buf_release(&t->row_loss);
+    gnn_net_release(&t->net);
+    gnn_free(t->m1);
+    gnn_free(t->m2);
+    gnn_free(t->best);
+    gnn_free(t->score);
+    gnn_free(t->eval);
+    memset(t, 0, sizeof(*t));
+}
+
+const float *gnn_trainer_result(const struct gnn_trainer *t)
+{
+    return t->o.keep == GNN_KEEP_BEST && t->s.has_best ? t->best : t->m->slab;
+}
+
+/* After the last batch of an epoch: values, best parameters, patience, report. */
+static void close_epoch(struct gnn_trainer *t, const struct gnn_train_hooks *h)
+{
+    const uint32_t ns = t->meta->sampling.nsplits;
+    struct gnn_train_epoch *r = &t->r;
+    if (!t->s.any || t->s.closed)
+        return;
+    r->epoch = t->s.epoch;
+    r->loss = gnn_score_value(&t->train, GNN_METRIC_LOSS);
+    r->value = gnn_score_value(&t->train, t->o.metric);
+    r->best = false;
+    for (uint32_t i = 1; i < ns; i++) {
+        t->eval[i].rows = t->score[i].rows;
+        t->eval[i].value = gnn_score_value(&t->score[i], t->o.metric);
+        t->eval[i].loss = gnn_score_value(&t->score[i], GNN_METRIC_LOSS);
+    }
+    r->eval = t->eval;
+    if (ns > 1 && t->score[1].rows) {
+        const double v = t->eval[1].value;
+        if (!t->s.has_best || gnn_metric_better(t->o.metric, v, t->s.best)) {
+            t->s.has_best = r->best = true;
+            t->s.best = v;
+            t->s.best_epoch = r->epoch;
+            t->s.since_best = 0;
+            memcpy(t->best, t->m->slab, t->m->nfloats * sizeof(float));
+        } else {
+            t->s.since_best++;
+        }
+        t->s.stopped_early = t->o.patience && t->s.since_best >= t->o.patience;
+    }
+    t->s.closed = true;
+    if (h->epoch)
+        h->epoch(h->arg, r);
+    *r = (struct gnn_train_epoch){.lr = r->lr};
+    gnn_score_clear(&t->train);
+    for (uint32_t i = 1; i < ns; i++)
+        gnn_score_clear(&t->score[i]);
+}
+
+/* True for what the checkpoint already contains. */
+static bool used(struct gnn_trainer *t, const struct gnn_batch *b)
+{
+    const struct gnn_train_state *s = &t->s;
+    if (!t->resumed || !s->any)
+        return false;
+    if (b->split == 0) {
+        if (b->epoch == s->epoch && b->step == s->step)
+            t->met = true;
+        return b->epoch < s->epoch || (b->epoch == s->epoch && b->step <= s->step);
+    }
+    return b->epoch < s->epoch || (b->epoch == s->epoch && s->closed);
+}
+
+/* True unless the source has jumped over something since the checkpoint. */
+static bool continues(const struct gnn_trainer *t, const struct gnn_batch *b)
+{
+    const struct gnn_train_state *s = &t->s;
+    if (!t->resumed || t->met || !s->any)
+        return true;
+    if (b->split == 0 && ((b->epoch == s->epoch && b->step == s->step + 1) ||
+                          (b->epoch == s->epoch + 1 && b->step == 0)))
+        return true;
+    return b->split != 0 && b->epoch == s->epoch;
+}
+
+static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_train_hooks *h,
+                     struct gnn_err *e)
+{
+    double loss, from = now();
+    if (used(t, b))
+        return 0;
+    if (!continues(t, b))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "batches go on at epoch %llu, step %llu, but the checkpoint ends after epoch %llu, step %llu",
+                        (unsigned long long)b->epoch, (unsigned long long)b->step,
+                        (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
+    t->met = true;
+    if (b->split >= t->meta->sampling.nsplits)
+        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits", b->split,
+                        t->meta->sampling.nsplits);
+    if (t->s.any && b->epoch != t->s.epoch) {
+        close_epoch(t, h);
+        if (t->s.stopped_early)
+            return GNN_END;
+    }
+    if (b->split) {
+        if (!t->s.any)
+            return gnn_fail(e, GNN_E_INPUT, "the first batch is of set %s, not one to train on",
+                            t->meta->sampling.split[b->split]);
+        if (train_eval(t, b, e))
+            return e->code;
+        t->r.eval_s += now() - from;
+        return 0;
+    }
+    if (train_step(t, b, &loss, e))
+        return e->code;
+    t->r.train_s += now() - from;
+    if (h->step)
+        h->step(h->arg, b->epoch, b->step, t->meta->sampling.steps[0], loss);
+    if (t->o.checkpoint && t->o.checkpoint_every && t->s.t % t->o.checkpoint_every == 0)
+        return gnn_trainer_save(t, e);
+    return 0;
+}
+
+int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
+                    struct gnn_err *e)
+{
+    int rc = t->s.stopped_early ? GNN_END : 0;
+    while (!rc) {
+        struct gnn_batch *b = NULL;
+        const double from = now();
+        rc = gnn_source_next(src, &b, e);
+        t->r.wait_s += now() - from;
+        if (rc)
+            break;
+        rc = one_batch(t, b, h, e);
+        gnn_batch_put(b);
+        if (!rc && h->stop && h->stop(h->arg)) {
+            if (t->o.checkpoint && gnn_trainer_save(t, e))
+                return e->code;
+            return GNN_E_STOPPED;
+        }
+    }
+    if (rc < 0)
+        return rc;
+    if (t->resumed && !t->met && !t->s.stopped_early)
+        return gnn_fail(e, GNN_E_INPUT, "the batches end before epoch %llu, step %llu, where the checkpoint was made",
+                        (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
+    close_epoch(t, h);
+    if (!t->s.any)
+        return gnn_fail(e, GNN_E_INPUT, "there was no batch to train on");
+    return 0;
+}

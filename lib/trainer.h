@@ -1,0 +1,100 @@
+/* Training from a source of batches, with evaluation, early stopping and exact checkpoints. */
+#ifndef GNN_LIB_TRAINER_H
+#define GNN_LIB_TRAINER_H
+
+#include "lib/metrics.h"
+#include "lib/net.h"
+#include "lib/source.h"
+
+enum gnn_optimizer { GNN_ADAM, GNN_ADAMW, GNN_SGD };
+enum gnn_schedule { GNN_CONSTANT, GNN_COSINE, GNN_STEP };
+enum gnn_keep { GNN_KEEP_BEST, GNN_KEEP_LAST };
+
+struct gnn_train_opts {
+    enum gnn_optimizer optimizer;
+    enum gnn_schedule schedule;
+    double lr, weight_decay, momentum, beta1, beta2, eps;
+    double clip;                /* longest gradient (Euclidean norm); 0: no limit */
+    uint64_t warmup;            /* steps over which the rate grows linearly from 0 */
+    uint64_t total_steps;       /* cosine: the rate reaches 0 there */
+    uint64_t step_epochs;       /* step: epochs between decays ... */
+    double step_factor;         /* ... by this factor */
+    double dropout, dropout_input;
+    uint64_t seed;              /* dropout */
+    enum gnn_metric metric;
+    enum gnn_keep keep;         /* BEST: the parameters of the epoch with the best value of metric on eval set 1 */
+    uint64_t patience;          /* epochs without a better value before training stops; 0: never */
+    const char *checkpoint;     /* directory, or NULL */
+    uint64_t checkpoint_every;  /* steps; 0: only when stopped */
+    const char *provenance;
+};
+
+struct gnn_train_eval {
+    double value, loss; /* of the metric; mean loss; NaN: not evaluated */
+    uint64_t rows;
+};
+
+struct gnn_train_epoch {
+    uint64_t epoch, steps, seeds;
+    uint64_t edges, flops; /* of training steps */
+    double loss;    /* mean over the training seeds */
+    double value;   /* metric over the training batches as they came; NaN for ROC-AUC */
+    double lr;      /* of the last step */
+    double train_s, eval_s, wait_s; /* seconds in steps, in evaluation, waiting for batches */
+    const struct gnn_train_eval *eval; /* [nsplits], from 1 on */
+    bool best;
+};
+
+struct gnn_train_hooks {
+    void *arg;
+    bool (*stop)(void *arg); /* asked after each batch; true: checkpoint and return GNN_E_STOPPED. May be NULL */
+    void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss); /* may be NULL */
+    void (*epoch)(void *arg, const struct gnn_train_epoch *r);                           /* may be NULL */
+};
+
+/* What a checkpoint holds beside parameters and moments. */
+struct gnn_train_state {
+    uint64_t epoch, step;     /* last training batch done ... */
+    bool any;                 /* ... if there was one */
+    bool closed;              /* that epoch has been evaluated and reported */
+    uint64_t t;               /* optimiser steps */
+    uint64_t best_epoch, since_best;
+    bool has_best, stopped_early;
+    double best;
+};
+
+struct gnn_trainer {
+    struct gnn_model *m;
+    struct gnn_net net;
+    struct gnn_train_opts o;
+    const struct gnn_meta *meta;
+    struct gnn_train_state s;
+    float *m1, *m2, *best; /* slabs */
+    struct gnn_score train;
+    struct gnn_score *score;     /* [nsplits], from 1 on */
+    struct gnn_train_eval *eval; /* [nsplits] */
+    struct gnn_labels labels;
+    struct gnn_buf row_loss;
+    struct gnn_train_epoch r;
+    bool resumed, met; /* a checkpoint was loaded; its last batch was seen again */
+};
+
+void gnn_train_opts_init(struct gnn_train_opts *o);
+/* m and meta must outlive the trainer; m's parameters are changed in place. GNN_E_USAGE for options that do not fit. */
+int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
+                     const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;
+void gnn_trainer_release(struct gnn_trainer *t);
+/* Trains until src ends or patience does. On GNN_E_STOPPED a checkpoint has been written (without a checkpoint directory:
+ * nothing). The caller keeps src. */
+int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* The parameters to keep: the best epoch's, or the last ones. */
+const float *gnn_trainer_result(const struct gnn_trainer *t);
+
+/* o->checkpoint/checkpoint.safetensors: written whole or not at all. Loading one restores everything that training
+ * depends on, bit for bit; run then passes over the batches that were already used, and fails with GNN_E_INPUT when the
+ * source does not continue there. GNN_END: there is no checkpoint. GNN_E_INPUT: it belongs to another run. */
+int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,270 @@
+/* Whole nets on small random batches: gradients against finite differences, both frontier rules, typed graphs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/loss.h"
+#include "lib/net.h"
+#include "tap.h"
+
+enum { HOPS = 3, CLASSES = 4 };
+
+static uint64_t state = 7;
+static uint32_t below(uint32_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % n);
+}
+static float rnd(void)
+{
+    return (float)below(1 << 20) / (float)(1 << 20) - 0.5f;
+}
+static void die(const struct gnn_err *e)
+{
+    if (e->code) {
+        printf("Bail out! %s\n", e->msg);
+        exit(1);
+    }
+}
+
+static const uint64_t counts[2][HOPS + 1] = {{9, 22, 40, 61}, {0, 5, 11, 30}};
+
+/* Node types a (9 seeds) and b (no seeds), relations a-a, b-a, a-b; or only a and a-a. */
+static void make_schema(struct gnn_schema *s, bool typed, uint64_t wa, uint64_t wb, struct gnn_err *e)
+{
+    memset(s, 0, sizeof(*s));
+    if (gnn_schema_add_ntype(s, "a", 1000, e) || gnn_schema_add_nfield(s, 0, "x", GNN_F32, wa, e) ||
+        gnn_schema_add_nfield(s, 0, "y", GNN_I64, 0, e))
+        die(e);
+    if (typed && (gnn_schema_add_ntype(s, "b", 1000, e) ||
+                  (wb && gnn_schema_add_nfield(s, 1, "x", GNN_F32, wb, e))))
+        die(e);
+    if (gnn_schema_add_etype(s, 0, "r", 0, 100, e) ||
+        (typed && (gnn_schema_add_etype(s, 1, "s.t", 0, 100, e) || gnn_schema_add_etype(s, 0, "u", 1, 100, e))))
+        die(e);
+    s->task = GNN_TASK_MULTICLASS;
+    s->nclasses = CLASSES;
+}
+
+static void add_x(struct gnn_batch *b, const char *name, enum gnn_dtype dt, uint64_t n, uint64_t w,
+                  struct gnn_err *e)
+{
+    struct gnn_tensor *t;
+    const uint64_t shape[2] = {n, w};
+    if (gnn_tensors_add(&b->tensors, name, dt, w ? 2 : 1, shape, &t, e))
+        die(e);
+    for (uint64_t i = 0; i < n * (w ? w : 1); i++)
+        if (dt == GNN_F32)
+            ((float *)t->data)[i] = rnd();
+        else
+            ((uint32_t *)t->data)[i] = below(12);
+}
+
+static void make_batch(struct gnn_batch *b, const struct gnn_schema *s, bool all)
+{
+    struct gnn_err e = {0};
+    memset(b, 0, sizeof(*b));
+    b->nhops = HOPS;
+    b->nntypes = s->nntypes;
+    b->netypes = s->netypes;
+    b->epoch = 3;
+    b->step = 5;
+    b->type = calloc(s->nntypes, sizeof(*b->type));
+    b->block = calloc((size_t)HOPS * s->netypes, sizeof(*b->block));
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        uint32_t *id = malloc(counts[t][HOPS] * sizeof(*id));
+        if (!b->type || !b->block || !id)
+            abort();
+        for (uint32_t i = 0; i < counts[t][HOPS]; i++)
+            id[i] = 13 * i + t;
+        b->type[t].node = id;
+        b->type[t].count = counts[t];
+    }
+    for (uint32_t h = 0; h < HOPS; h++)
+        for (uint32_t r = 0; r < s->netypes; r++) {
+            const uint64_t *cd = counts[s->etype[r].dst], *cs = counts[s->etype[r].src];
+            const uint32_t first = all || h == 0 ? 0 : (uint32_t)cd[h - 1], n = (uint32_t)cd[h] - first;
+            uint32_t *ptr = malloc((n + 1) * sizeof(*ptr)), *idx = malloc((n + 1) * 6 * sizeof(*idx));
+            if (!ptr || !idx)
+                abort();
+            ptr[0] = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                ptr[i + 1] = ptr[i] + below(6);
+                for (uint32_t k = ptr[i]; k < ptr[i + 1]; k++)
+                    idx[k] = below((uint32_t)cs[h + 1]);
+            }
+            *gnn_batch_block(b, h, r) = (struct gnn_block){first, n, ptr, idx, NULL};
+        }
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        const struct gnn_field *x = gnn_field_find(s->ntype[t].field, s->ntype[t].nfields, "x");
+        if (x)
+            add_x(b, t ? "node/b/x" : "node/a/x", GNN_F32, counts[t][HOPS], x->width, &e);
+    }
+    add_x(b, "node/a/degree:r", GNN_U32, counts[0][HOPS], 0, &e);
+}
+
+static void free_batch(struct gnn_batch *b)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        free((void *)(uintptr_t)b->type[t].node);
+    for (uint32_t i = 0; i < HOPS * b->netypes; i++) {
+        free((void *)(uintptr_t)b->block[i].indptr);
+        free((void *)(uintptr_t)b->block[i].indices);
+    }
+    free(b->type);
+    free(b->block);
+    gnn_tensors_release(&b->tensors);
+}
+
+static double loss(struct gnn_net *n, const float *p, const struct gnn_batch *b, const struct gnn_meta *meta,
+                   const struct gnn_net_mode *mode, bool grad)
+{
+    static const int32_t y[9] = {0, 1, 2, 3, 0, 1, -1, 3, 0};
+    struct gnn_err e = {0};
+    double row[9], s = 0;
+    float *z;
+    uint32_t rows;
+    if (gnn_net_forward(n, p, b, meta, mode, &z, &rows, &e))
+        die(&e);
+    gnn_softmax_ce(z, rows, CLASSES, y, 1, row, grad ? z : NULL);
+    for (uint32_t i = 0; i < rows; i++)
+        s += row[i];
+    if (grad && gnn_net_backward(n, p, &e))
+        die(&e);
+    return s;
+}
+
+/* Directional derivatives along random directions, parameter by parameter and all at once. */
+static double worst_gap(struct gnn_net *n, struct gnn_model *m, const struct gnn_batch *b,
+                        const struct gnn_meta *meta, const struct gnn_net_mode *mode)
+{
+    float *p = malloc(m->nfloats * sizeof(*p)), *g = malloc(m->nfloats * sizeof(*g));
+    const float h = 4e-4f; /* small, as ReLU has kinks */
+    double worst = 0;
+    if (!p || !g)
+        abort();
+    loss(n, m->slab, b, meta, mode, true);
+    memcpy(g, n->grad, m->nfloats * sizeof(*g));
+    for (uint32_t k = 0; k <= 2 * m->nparams; k++) {
+        const struct gnn_param *q = &m->param[k % m->nparams];
+        const bool whole = k == 2 * m->nparams;
+        const uint64_t from = whole ? 0 : q->at, to = whole ? m->nfloats : q->at + q->count;
+        double l[2], got = 0, scale = 0;
+        const uint64_t keep = state;
+        for (int s = 0; s < 2; s++) {
+            state = keep;
+            memcpy(p, m->slab, m->nfloats * sizeof(*p));
+            got = 0;
+            for (uint64_t i = from; i < to; i++) {
+                const float d = rnd();
+                p[i] += s ? h * d : -h * d;
+                got += (double)d * (double)g[i];
+                scale += (double)(g[i] * g[i]);
+            }
+            l[s] = loss(n, p, b, meta, mode, false);
+        }
+        const double want = (l[1] - l[0]) / (2 * (double)h);
+        worst = fmax(worst, fabs(want - got) / (0.05 + sqrt(scale)));
+    }
+    free(p);
+    free(g);
+    return worst;
+}
+
+struct variant {
+    const char *name;
+    enum gnn_model_kind kind;
+    bool typed, all, norm, residual;
+    uint32_t wa, wb, hidden;
+    double drop;
+};
+
+static void test_gradients(void)
+{
+    static const struct variant v[] = {
+        {"sage", GNN_SAGE, false, false, false, false, 5, 0, 8, 0},
+        {"sage, all", GNN_SAGE, false, true, false, false, 5, 0, 8, 0},
+        {"sage, transform first", GNN_SAGE, false, false, false, false, 300, 0, 8, 0},
+        {"sage, norm, residual", GNN_SAGE, false, true, true, true, 8, 0, 8, 0},
+        {"sage, dropout", GNN_SAGE, false, false, true, false, 5, 0, 8, 0.3},
+        {"sage, typed", GNN_SAGE, true, false, false, false, 5, 6, 8, 0},
+        {"sage, typed, all, norm", GNN_SAGE, true, true, true, true, 5, 6, 8, 0.2},
+        {"sage, typed, no features", GNN_SAGE, true, false, false, false, 300, 0, 8, 0},
+        {"gcn", GNN_GCN, false, false, false, false, 5, 0, 8, 0},
+        {"gcn, transform first", GNN_GCN, false, true, true, true, 300, 0, 8, 0.5},
+    };
+    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+        struct gnn_err e = {0};
+        struct gnn_meta meta = {0};
+        struct gnn_batch b;
+        struct gnn_model_config c = {.kind = v[i].kind,
+                                     .nlayers = HOPS,
+                                     .width = {v[i].hidden, v[i].hidden},
+                                     .layer_norm = v[i].norm,
+                                     .residual = v[i].residual};
+        struct gnn_model m;
+        struct gnn_net n;
+        const struct gnn_net_mode mode = {true, v[i].drop, v[i].drop / 2, 99};
+        make_schema(&meta.schema, v[i].typed, v[i].wa, v[i].wb, &e);
+        meta.sampling.frontier = v[i].all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW;
+        if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) || gnn_net_init(&n, &m, &e))
+            die(&e);
+        gnn_model_reset(&m, i);
+        for (uint32_t k = 0; k < m.nparams; k++) /* away from zero, so that few ReLUs sit at their kink */
+            if (m.param[k].ndim == 1)
+                for (uint64_t j = 0; j < m.param[k].count; j++)
+                    m.slab[m.param[k].at + j] += 0.1f;
+        make_batch(&b, &meta.schema, v[i].all);
+        const double w = worst_gap(&n, &m, &b, &meta, &mode);
+        ok(w < 0.02, "%s: gradients agree with finite differences (%.1e)", v[i].name, w);
+        loss(&n, m.slab, &b, &meta, &mode, true);
+        float *g = malloc(m.nfloats * sizeof(*g));
+        if (!g)
+            abort();
+        memcpy(g, n.grad, m.nfloats * sizeof(*g));
+        loss(&n, m.slab, &b, &meta, &mode, true);
+        ok(!memcmp(g, n.grad, m.nfloats * sizeof(*g)), "%s: the same bits again", v[i].name);
+        double unused = 0;
+        for (uint64_t j = m.trained; j < m.nfloats; j++)
+            unused += fabs((double)g[j]);
+        ok(unused == 0, "%s: what the output does not depend on has no gradient", v[i].name);
+        free(g);
+        free_batch(&b);
+        gnn_net_release(&n);
+        gnn_model_release(&m);
+        gnn_schema_release(&meta.schema);
+    }
+}
+
+static void test_names(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_schema s;
+    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 2, .width = {8}, .layer_norm = true};
+    struct gnn_model m;
+    make_schema(&s, true, 5, 6, &e);
+    if (gnn_model_config_fit(&c, &s, &e) || gnn_model_init(&m, &c, &e))
+        die(&e);
+    static const char *const want[] = {
+        "convs.0.convs.<a___r___a>.lin_l.weight",   "convs.0.convs.<a___r___a>.lin_l.bias",
+        "convs.0.convs.<a___r___a>.lin_r.weight",   "convs.0.convs.<b___s#t___a>.lin_l.weight",
+        "convs.0.convs.<b___s#t___a>.lin_l.bias",   "convs.0.convs.<b___s#t___a>.lin_r.weight",
+    };
+    bool same = true;
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+        same = same && !strcmp(m.param[i].name, want[i]);
+    ok(same, "names of a typed model are PyG's");
+    ok(m.trained < m.nfloats, "the last layer's relation into the other type is not trained");
+    gnn_model_release(&m);
+    c = (struct gnn_model_config){.kind = GNN_GCN, .nlayers = 2, .width = {8}};
+    ok(gnn_model_config_fit(&c, &s, &e) == GNN_E_USAGE, "gcn between two types is refused");
+    gnn_model_config_release(&c);
+    gnn_schema_release(&s);
+}
+
+int main(void)
+{
+    test_gradients();
+    test_names();
+    return tap_done();
+}

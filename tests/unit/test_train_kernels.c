@@ -1,0 +1,316 @@
+/* Kernels of training: against plain loops, finite differences and known values. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/act.h"
+#include "kernels/gemm.h"
+#include "kernels/loss.h"
+#include "kernels/optim.h"
+#include "kernels/spmm.h"
+#include "tap.h"
+
+static uint64_t state = 1;
+static float rnd(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (float)(state >> 40) / (float)(1 << 24) - 0.5f;
+}
+static float *vec(size_t n)
+{
+    float *v = malloc((n + 1) * sizeof(*v));
+    if (!v)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        v[i] = rnd();
+    return v;
+}
+static double gap(const float *a, const float *b, size_t n)
+{
+    double m = 0;
+    for (size_t i = 0; i < n; i++)
+        m = fmax(m, fabs((double)a[i] - (double)b[i]));
+    return m;
+}
+
+static void test_gemm(void)
+{
+    enum { M = 37, N = 21, K = 53 };
+    for (int t = 0; t < 8; t++) {
+        const bool ta = t & 1, tb = t & 2;
+        const float beta = t & 4 ? 1.0f : 0.0f;
+        float *a = vec(M * K), *b = vec(K * N), *c = vec(M * N), *w = vec(M * N);
+        memcpy(w, c, M * N * sizeof(*w));
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j < N; j++) {
+                double s = (double)(beta * w[i * N + j]);
+                for (size_t k = 0; k < K; k++)
+                    s += (double)(ta ? a[k * M + i] : a[i * K + k]) * (double)(tb ? b[j * K + k] : b[k * N + j]);
+                w[i * N + j] = (float)s;
+            }
+        const int rc = gnn_gemm(ta, tb, M, N, K, 1, a, ta ? M : K, b, tb ? K : N, beta, c, N);
+        ok(rc == 0 && gap(c, w, M * N) < 1e-5, "gemm ta=%d tb=%d beta=%g", ta, tb, (double)beta);
+        free(a), free(b), free(c), free(w);
+    }
+    float c[2] = {3, 4};
+    ok(gnn_gemm(false, false, 1, 2, 0, 1, c, 1, c, 2, 0, c, 2) == 0 && c[0] == 0 && c[1] == 0,
+       "gemm with k = 0 clears C");
+}
+
+enum { NR = 45, NC = 70, FIRST = 3 };
+
+static void random_csr(uint32_t *ptr, uint32_t *idx)
+{
+    ptr[0] = 0;
+    for (uint32_t i = 0; i < NR; i++) {
+        const uint32_t deg = (uint32_t)((rnd() + 0.5f) * 20);
+        ptr[i + 1] = ptr[i] + deg;
+        for (uint32_t k = ptr[i]; k < ptr[i + 1]; k++)
+            idx[k] = (uint32_t)((rnd() + 0.5f) * 0.999f * NC);
+    }
+}
+
+static void test_spmm(void)
+{
+    const size_t widths[] = {1, 7, 64, 100, 256};
+    uint32_t ptr[NR + 1], idx[NR * 20], tptr[NC + 1], tidx[NR * 20];
+    for (size_t k = 0; k < sizeof(widths) / sizeof(*widths); k++) {
+        const size_t d = widths[k];
+        random_csr(ptr, idx);
+        float *row = vec(NR + FIRST), *col = vec(NC), *diag = vec(NR + FIRST);
+        float *x = vec(NC * d), *y = vec((NR + FIRST) * d), *w = vec((NR + FIRST) * d);
+        float *g = vec((NR + FIRST) * d), *dx = vec(NC * d);
+        struct gnn_csr a = {FIRST, NR, ptr, idx, row, col, diag, NR + FIRST};
+        memcpy(w, y, (NR + FIRST) * d * sizeof(*w));
+        for (size_t i = 0; i < NR; i++)
+            for (size_t j = 0; j < d; j++) {
+                double s = 0;
+                for (uint32_t e = ptr[i]; e < ptr[i + 1]; e++)
+                    s += (double)col[idx[e]] * (double)x[idx[e] * d + j];
+                w[(i + FIRST) * d + j] = (float)(s * (double)row[i + FIRST] +
+                                                 (double)(diag[i + FIRST] * x[(i + FIRST) * d + j]));
+            }
+        gnn_spmm(&a, x, d, d, y, d, 0);
+        ok(gap(y, w, (NR + FIRST) * d) < 1e-5, "aggregation of %zu columns; rows before the block untouched", d);
+
+        /* <A x, g> = <x, A^T g> with rows 0..FIRST-1 of A empty but for no diagonal */
+        uint64_t ptr64[NR + 1];
+        for (size_t i = 0; i <= NR; i++)
+            ptr64[i] = ptr[i];
+        a.diag = NULL;
+        memset(y, 0, (NR + FIRST) * d * sizeof(*y));
+        gnn_spmm(&a, x, d, d, y, d, 1);
+        gnn_csr_transpose(&a, 1, NC, tptr, tidx);
+        struct gnn_csr t = {0, NC, tptr, tidx, col, row, NULL, 0};
+        gnn_spmm(&t, g, d, d, dx, d, 0);
+        double l = 0, r = 0;
+        for (size_t i = 0; i < (NR + FIRST) * d; i++)
+            l += (double)y[i] * (double)g[i];
+        for (size_t i = 0; i < NC * d; i++)
+            r += (double)x[i] * (double)dx[i];
+        ok(fabs(l - r) < 1e-3, "backward is the adjoint, %zu columns", d);
+        gnn_spmm64(ptr64, idx, NR, row + FIRST, col, x, d, d, w + FIRST * d, d, 0);
+        ok(gap(w + FIRST * d, y + FIRST * d, NR * d) == 0, "64-bit offsets give the same bits");
+        bool sorted = tptr[NC] == ptr[NR];
+        for (size_t c = 0; c < NC; c++)
+            for (uint32_t e = tptr[c]; e + 1 < tptr[c + 1]; e++)
+                sorted = sorted && tidx[e] <= tidx[e + 1];
+        ok(sorted, "transposed lists ascend");
+        free(row), free(col), free(diag), free(x), free(y), free(w), free(g), free(dx);
+    }
+}
+
+static void test_act(void)
+{
+    enum { N = 1000, D = 100 };
+    float *x = vec(N * D), *b = vec(D), *y = vec(N * D), *g = vec(N * D);
+    uint32_t *id = malloc(N * sizeof(*id));
+    if (!id)
+        abort();
+    for (uint32_t i = 0; i < N; i++)
+        id[i] = i * 7;
+    struct gnn_dropout q = {{0x12345678u, 0x9abcdef}, id, 65536 * 3 / 4};
+    memcpy(y, x, N * D * sizeof(*y));
+    gnn_bias_act(y, N, D, b, true, NULL);
+    bool same = true;
+    for (size_t i = 0; i < N * D; i++)
+        same = same && y[i] == (x[i] + b[i % D] > 0 ? x[i] + b[i % D] : 0);
+    ok(same, "bias and ReLU");
+    for (size_t i = 0; i < N * D; i++)
+        x[i] = 1;
+    memcpy(y, x, N * D * sizeof(*y));
+    gnn_bias_act(y, N, D, NULL, true, &q);
+    size_t kept = 0;
+    for (size_t i = 0; i < N * D; i++)
+        kept += y[i] > 0;
+    /* 6 standard deviations of a binomial */
+    ok(fabs((double)kept - 0.75 * N * D) < 6 * sqrt(N * D * 0.75 * 0.25), "dropout keeps three quarters (%zu)", kept);
+    ok(fabsf(y[0] - 4.0f / 3) < 1e-6f || y[0] == 0, "kept values are scaled");
+    for (uint32_t i = 0; i < N; i++) /* the same nodes in another order: the same masks */
+        id[i] = (N - 1 - i) * 7;
+    gnn_dropout_copy(x, N, D, &q, g);
+    same = true;
+    for (size_t i = 0; i < N; i++)
+        same = same && !memcmp(g + i * D, y + (N - 1 - i) * D, D * sizeof(*g));
+    ok(same, "masks follow the node, not its place");
+    for (size_t i = 0; i < N * D; i++)
+        g[i] = 1;
+    gnn_relu_back(g, y, N * D, 4.0f / 3);
+    ok(gap(g, y, N * D) < 1e-6, "gradient through ReLU and dropout");
+
+    float *work = vec(GNN_COLSUM_BLOCKS * D), *s = vec(D);
+    double worst = 0;
+    gnn_colsum(y, N, D, work, s, false);
+    for (size_t j = 0; j < D; j++) {
+        double t = 0;
+        for (size_t i = 0; i < N; i++)
+            t += (double)y[i * D + j];
+        worst = fmax(worst, fabs(t - (double)s[j]));
+    }
+    ok(worst < 1e-3, "column sums");
+    free(x), free(b), free(y), free(g), free(id), free(work), free(s);
+}
+
+/* d/dx of sum(w * f(x)) by central differences against the analytic gradient, at 40 places. */
+static void test_layer_norm(void)
+{
+    enum { N = 9, D = 33 };
+    float *x = vec(N * D), *ga = vec(D), *be = vec(D), *w = vec(N * D), *y = vec(N * D), *h = vec(N * D);
+    float rstd[N], *dg = calloc(D, sizeof(float)), *db = calloc(D, sizeof(float)), *dy = vec(N * D);
+    float *work = vec(GNN_COLSUM_BLOCKS * D);
+    double worst = 0;
+    gnn_layer_norm(x, N, D, ga, be, 1e-5f, h, rstd, y);
+    memcpy(dy, w, N * D * sizeof(*dy));
+    gnn_layer_norm_back(dy, h, rstd, N, D, ga, dg, db, work);
+    for (size_t k = 0; k < 40; k++) {
+        const int which = (int)(k % 3);
+        float *p = which == 0 ? x : which == 1 ? ga : be;
+        const size_t i = k * 7 % (which ? D : N * D);
+        const float old = p[i];
+        double l[2];
+        for (int s = 0; s < 2; s++) {
+            p[i] = old + (s ? 1e-2f : -1e-2f);
+            gnn_layer_norm(x, N, D, ga, be, 1e-5f, NULL, rstd, y);
+            l[s] = 0;
+            for (size_t j = 0; j < N * D; j++)
+                l[s] += (double)w[j] * (double)y[j];
+        }
+        p[i] = old;
+        const double want = (l[1] - l[0]) / 2e-2;
+        const double got = (double)(which == 0 ? dy[i] : which == 1 ? dg[i] : db[i]);
+        worst = fmax(worst, fabs(want - got) / (1 + fabs(want)));
+    }
+    ok(worst < 2e-3, "layer norm gradients (%.1e)", worst);
+    free(x), free(ga), free(be), free(w), free(y), free(h), free(dg), free(db), free(dy), free(work);
+}
+
+static void test_loss(void)
+{
+    enum { N = 6, C = 5 };
+    float *z = vec(N * C), *dz = vec(N * C), t[N * C];
+    int32_t y[N] = {0, 4, 2, -1, 3, 1};
+    double l[N], worst = 0;
+    for (int i = 0; i < N * C; i++) {
+        z[i] *= 6;
+        t[i] = i % 7 == 3 ? NAN : (float)(i % 2);
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        if (kind)
+            gnn_sigmoid_ce(z, N, C, t, 0.5f, l, dz);
+        else
+            gnn_softmax_ce(z, N, C, y, 0.5f, l, dz);
+        for (size_t i = 0; i < N * C; i++) {
+            const float old = z[i];
+            double s[2] = {0, 0};
+            for (int k = 0; k < 2; k++) {
+                z[i] = old + (k ? 1e-2f : -1e-2f);
+                if (kind)
+                    gnn_sigmoid_ce(z, N, C, t, 1, l, NULL);
+                else
+                    gnn_softmax_ce(z, N, C, y, 1, l, NULL);
+                for (int r = 0; r < N; r++)
+                    s[k] += 0.5 * l[r];
+            }
+            z[i] = old;
+            worst = fmax(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
+        }
+        ok(worst < 1e-4, "%s gradient (%.1e)", kind ? "sigmoid cross-entropy" : "softmax cross-entropy", worst);
+    }
+    ok(dz[3] == 0, "no gradient where the target is unknown");
+    float big[2] = {1000, -1000}, dbig[2];
+    int32_t wrong = 1;
+    gnn_softmax_ce(big, 1, 2, &wrong, 1, l, dbig);
+    ok(fabs(l[0] - 2000) < 1e-3 && dbig[0] == 1, "no overflow for large logits");
+    gnn_softmax(big, 1, 2);
+    ok(big[0] == 1 && big[1] == 0, "softmax of large logits");
+    free(z), free(dz);
+}
+
+static void test_optim(void)
+{
+    enum { N = 40, STEPS = 5 };
+    float *p = vec(N), *q = vec(N), *m = calloc(N, sizeof(float)), *v = calloc(N, sizeof(float));
+    double dp[N], dm[N] = {0}, dv[N] = {0};
+    for (int kind = 0; kind < 3; kind++) {
+        for (int i = 0; i < N; i++) {
+            dp[i] = (double)p[i];
+            dm[i] = dv[i] = 0;
+            m[i] = v[i] = 0;
+        }
+        for (uint64_t t = 1; t <= STEPS; t++) {
+            struct gnn_optim_step s = {0.01f, 0.1f, 0.9f, 0.999f, 1e-8f, 0.8f, t};
+            for (int i = 0; i < N; i++)
+                q[i] = rnd();
+            if (kind == 2)
+                gnn_sgd(p, q, m, N, &s);
+            else
+                gnn_adam(p, q, m, v, N, kind == 1, &s);
+            for (int i = 0; i < N; i++) {
+                double g = (double)q[i];
+                if (kind == 1)
+                    dp[i] *= 1 - 0.01 * 0.1;
+                else
+                    g += 0.1 * dp[i];
+                if (kind == 2) {
+                    dm[i] = t == 1 ? g : 0.8 * dm[i] + g;
+                    dp[i] -= 0.01 * dm[i];
+                    continue;
+                }
+                dm[i] = 0.9 * dm[i] + 0.1 * g;
+                dv[i] = 0.999 * dv[i] + 0.001 * g * g;
+                dp[i] -= 0.01 * (dm[i] / (1 - pow(0.9, (double)t))) /
+                         (sqrt(dv[i] / (1 - pow(0.999, (double)t))) + 1e-8);
+            }
+        }
+        double worst = 0;
+        for (int i = 0; i < N; i++)
+            worst = fmax(worst, fabs(dp[i] - (double)p[i]));
+        ok(worst < 1e-5, "%s as in PyTorch (%.1e)", kind == 0 ? "Adam" : kind == 1 ? "AdamW" : "SGD", worst);
+    }
+    free(p), free(q), free(m), free(v);
+}
+
+static void test_widen(void)
+{
+    const uint16_t h[] = {0x3c00, 0xc000, 0x0001, 0x03ff, 0x7bff, 0x8000, 0x7c00, 0x3555};
+    const float want[] = {1, -2, 0x1p-24f, 0x1.ff8p-15f, 65504, -0.0f, INFINITY, 0x1.554p-2f};
+    const uint16_t b[] = {0x3f80, 0xc040, 0x0001};
+    const float wb[] = {1, -3, 0x1p-133f};
+    float y[8];
+    gnn_widen_f16(h, 8, y);
+    ok(!memcmp(y, want, sizeof(want)), "f16 widens exactly");
+    gnn_widen_bf16(b, 3, y);
+    ok(!memcmp(y, wb, sizeof(wb)), "bf16 widens exactly");
+}
+
+int main(void)
+{
+    test_gemm();
+    test_spmm();
+    test_act();
+    test_layer_norm();
+    test_loss();
+    test_optim();
+    test_widen();
+    return tap_done();
+}
