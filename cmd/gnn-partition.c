@@ -15,7 +15,7 @@
 
 enum { METIS, RANDOM };
 
-static uint32_t k;
+static uint32_t k, threads;
 static int method = -1, objective;
 static uint64_t seed;
 static double imbalance = 1.03;
@@ -25,6 +25,7 @@ static bool force;
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = 65536},
     {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads for everything but METIS itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
     {.kind = OPT_GROUP, .help = "Which node goes where"},
     {OPT_CHOICE, 'm', "method", &method, "METHOD", "metis (default) or random", .choices = "metis|random"},
@@ -102,7 +103,7 @@ static void assign_metis(struct run *r)
     int32_t *wgt = NULL;
     double start = cli_now();
 
-    need(gnn_symgraph_init(&g, &r->view, GNN_METIS_LIMIT, &e), &e);
+    need(gnn_symgraph_init(&g, &r->view, GNN_METIS_LIMIT, threads, &e), &e);
     if (balance)
         balance_weights(r, &m, &wgt);
     r->f.graph_seconds = cli_now() - start;
@@ -170,7 +171,7 @@ static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_pa
     meta.schema.nparts = k;
     need(gnn_meta_add_provenance(&meta, cli_provenance(), &e), &e);
     need(gnn_store_create(&w, out, &meta, force, &e), &e);
-    need(gnn_layout_write(l, &w, fig, part_done, NULL, &e), &e);
+    need(gnn_layout_write(l, &w, threads, fig, part_done, NULL, &e), &e);
     need(gnn_store_verified(&r->store, &e), &e);
     need(gnn_store_commit(&w, &e), &e);
     gnn_store_abandon(&w);
@@ -195,6 +196,10 @@ int main(int argc, char **argv)
         cli_usage("--from and --method exclude each other");
     if ((from || method == RANDOM) && (balance || objective))
         cli_usage("--objective and --balance are for METIS");
+    if (!threads) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = cores > 1 ? (uint32_t)cores : 1;
+    }
     cli_at_abort(gnn_store_tmp_unlink_all);
 
     double start = cli_now();

@@ -16,7 +16,7 @@ struct gnn_symgraph {
 /* 32-bit METIS holds fewer than 2^31 vertices and adjacencies. */
 #define GNN_METIS_LIMIT ((uint64_t)1 << 31)
 /* GNN_E_INPUT, naming the numbers, if the graph does not stay below `limit` (GNN_METIS_LIMIT; tests pass less). */
-int gnn_symgraph_init(struct gnn_symgraph *g, const struct gnn_view *v, uint64_t limit,
+int gnn_symgraph_init(struct gnn_symgraph *g, const struct gnn_view *v, uint64_t limit, unsigned threads,
                       struct gnn_err *e) GNN_MUST_USE;
 void gnn_symgraph_release(struct gnn_symgraph *g);
 /* Undirected edges between parts, and the communication volume: the number of pairs (v, p) such that v is
@@ -81,9 +81,9 @@ struct gnn_part_figures {
     uint64_t *set;                    /* [nsets] members */
 };
 /* Writes the store of k parts into w (created with schema.nparts = k, not committed). Features pass through a
- * buffer of a few MiB; only ids and offsets are held. fig: [k], zeroed, set pointing to [nsets] each. `done`
+ * buffer of a few MiB per thread; only ids and offsets are held. fig: [k], zeroed, set pointing to [nsets] each. `done`
  * (may be NULL) is called after each part; if it returns non-zero, the work stops with GNN_E_STOPPED. */
-int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w,
+int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w, unsigned threads,
                      struct gnn_part_figures *fig, int (*done)(void *arg, uint32_t part), void *arg,
                      struct gnn_err *e) GNN_MUST_USE;
 

@@ -3,23 +3,24 @@
 #include "lib/partition/rewrite.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int gnn_sink_flush(struct gnn_sink *s, struct gnn_err *e)
 {
     uint64_t n = s->len;
     s->len = 0;
-    return n ? gnn_part_write(s->r->w, s->id, s->r->chunk.data, n, e) : GNN_OK;
+    return n ? gnn_part_write(s->r->w, s->id, s->chunk, n, e) : GNN_OK;
 }
 
-int gnn_sink_put(struct gnn_sink *s, const void *data, uint64_t bytes, struct gnn_err *e)
+int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct gnn_err *e)
 {
     const char *from = data;
     while (bytes) {
         if (s->len == GNN_SINK_BYTES && gnn_sink_flush(s, e))
             return e->code;
         uint64_t n = GNN_SINK_BYTES - s->len < bytes ? GNN_SINK_BYTES - s->len : bytes;
-        memcpy((char *)s->r->chunk.data + s->len, from, n);
+        memcpy(s->chunk + s->len, from, n);
         s->len += n;
         from += n;
         bytes -= n;
@@ -36,7 +37,9 @@ int gnn_rewrite_declare(struct gnn_rewrite *r, struct gnn_rewrite_job job, enum 
     va_start(ap, fmt);
     vsnprintf(name, sizeof name, fmt, ap);
     va_end(ap);
-    if (gnn_part_declare(r->w, name, dtype, ndim, shape, &job.id, e))
+    struct gnn_tensor t = {.dtype = dtype, .ndim = ndim};
+    memcpy(t.shape, shape, ndim * sizeof *shape);
+    if (gnn_part_declare(r->w, name, dtype, ndim, shape, &job.id, e) || !gnn_tensor_bytes(&t, &job.bytes))
         return e->code;
     if (gnn_buf_reserve(&r->jobs, (uint64_t)r->njobs + 1, sizeof job, "list of tensors", e))
         return e->code;
@@ -44,7 +47,7 @@ int gnn_rewrite_declare(struct gnn_rewrite *r, struct gnn_rewrite_job job, enum 
     return GNN_OK;
 }
 
-int gnn_rewrite_find(struct gnn_rewrite *r, uint32_t p, const struct gnn_tensor **t,
+int gnn_rewrite_find(const struct gnn_rewrite *r, uint32_t p, const struct gnn_tensor **t,
                      struct gnn_err *e, const char *fmt, ...)
 {
     char name[4 * (GNN_NAME_MAX + 1)];
@@ -101,9 +104,10 @@ static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
     return GNN_OK;
 }
 
-static int write_set(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_set(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
-    struct gnn_sink s = {r, j->id, 0};
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
     const uint64_t *at = r->cursor[j->type];
     for (uint64_t i = at[r->part]; i < at[r->part + 1]; i++)
         if (gnn_sink_put(&s, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t), e))
@@ -111,9 +115,10 @@ static int write_set(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, str
     return gnn_sink_flush(&s, e);
 }
 
-static int write_order(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_order(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
-    struct gnn_sink s = {r, j->id, 0};
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
     const uint64_t *at = r->cursor[j->type];
     if (gnn_sink_put(&s, r->sorted[j->type] + at[r->part],
                      (at[r->part + 1] - at[r->part]) * sizeof(uint64_t), e))
@@ -138,15 +143,18 @@ static int declare_set(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
 
 /* ---- halo and book ---- */
 
-static int write_halo_ids(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_halo_ids(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
+    (void)k;
     return gnn_part_write(r->w, j->id, r->halo[j->type].data, r->nhalo[j->type] * sizeof(uint32_t), e);
 }
 
-static int write_halo_owner(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_halo_owner(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     const struct gnn_layout *l = r->l;
-    struct gnn_sink s = {r, j->id, 0};
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
     const uint32_t *ids = r->halo[j->type].data;
     for (uint64_t i = 0; i < r->nhalo[j->type]; i++)
         if (gnn_sink_put(&s, &l->part[l->view->base[j->type] + l->order[j->type][ids[i]]],
@@ -155,8 +163,10 @@ static int write_halo_owner(struct gnn_rewrite *r, const struct gnn_rewrite_job 
     return gnn_sink_flush(&s, e);
 }
 
-static int write_book(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_book(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
+    (void)k;
     return gnn_part_write(r->w, j->id, r->l->book[j->type], ((uint64_t)r->l->k + 1) * sizeof(uint64_t), e);
 }
 
@@ -177,6 +187,36 @@ static int declare_bounds(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
 
 /* ---- all of it ---- */
 
+static int larger_first(const void *a, const void *b)
+{
+    const struct gnn_rewrite_job *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Tensors lie where they were declared, so the order in which they are written is free. */
+static int run_jobs(struct gnn_rewrite *r, struct gnn_err *e)
+{
+    struct gnn_rewrite_job *job = r->jobs.data;
+    unsigned next_work = 0;
+    qsort(job, r->njobs, sizeof *job, larger_first);
+#pragma omp parallel num_threads(r->threads)
+    {
+        struct gnn_rewrite_work *k;
+        struct gnn_err late = {0};
+#pragma omp critical(rewrite_work)
+        k = &r->work[next_work++];
+#pragma omp for schedule(dynamic)
+        for (uint32_t i = 0; i < r->njobs; i++)
+            if (!late.code && job[i].write(r, k, &job[i], &late)) {
+#pragma omp critical(rewrite_failed)
+                gnn_fail(e, (enum gnn_status)late.code, "%s", late.msg);
+            }
+    }
+    return e->code;
+}
+
 static int write_part(struct gnn_rewrite *r, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &r->l->view->store->meta.schema;
@@ -196,13 +236,8 @@ static int write_part(struct gnn_rewrite *r, struct gnn_err *e)
     for (uint32_t t = 0; t < sc->nntypes; t++)
         if (declare_bounds(r, t, e))
             return e->code;
-    if (gnn_part_layout(r->w, e))
+    if (gnn_part_layout(r->w, e) || run_jobs(r, e))
         return e->code;
-    for (uint32_t i = 0; i < r->njobs; i++) {
-        const struct gnn_rewrite_job *j = (const struct gnn_rewrite_job *)r->jobs.data + i;
-        if (j->write(r, j, e))
-            return e->code;
-    }
     return gnn_part_finish(r->w, e);
 }
 
@@ -219,37 +254,45 @@ static void rewrite_release(struct gnn_rewrite *r)
     }
     for (uint32_t t = 0; r->halo && t < sc->nntypes; t++)
         gnn_buf_release(&r->halo[t]);
+    for (unsigned i = 0; r->work && i < r->threads; i++) {
+        gnn_free(r->work[i].chunk);
+        gnn_free(r->work[i].from);
+    }
+    gnn_free(r->work);
     gnn_free(r->halo);
     gnn_free(r->nhalo);
     gnn_free(r->edges);
     gnn_free(r->sorted);
     gnn_free(r->cursor);
     gnn_free(r->members);
-    gnn_buf_release(&r->chunk);
-    gnn_buf_release(&r->from);
     gnn_buf_release(&r->marks);
     gnn_buf_release(&r->jobs);
 }
 
-int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w,
+static int rewrite_init(struct gnn_rewrite *r, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &r->l->view->store->meta.schema;
+    r->edges = gnn_alloc_zero(sc->netypes, sizeof *r->edges, "edge types", e);
+    r->nhalo = gnn_alloc_zero(sc->nntypes, sizeof *r->nhalo, "node types", e);
+    r->halo = gnn_alloc_zero(sc->nntypes, sizeof *r->halo, "node types", e);
+    r->work = gnn_alloc_zero(r->threads, sizeof *r->work, "threads", e);
+    if (!r->edges || !r->nhalo || !r->halo || !r->work)
+        return e->code;
+    for (unsigned i = 0; i < r->threads; i++) {
+        r->work[i].chunk = gnn_alloc(GNN_SINK_BYTES, 1, "write buffer", e);
+        r->work[i].from = gnn_alloc(2 * (uint64_t)r->l->view->store->nparts, sizeof(void *), "input parts", e);
+        if (!r->work[i].chunk || !r->work[i].from)
+            return e->code;
+    }
+    return sets_init(r, e);
+}
+
+int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w, unsigned threads,
                      struct gnn_part_figures *fig, int (*done)(void *arg, uint32_t part), void *arg,
                      struct gnn_err *e)
 {
-    const struct gnn_schema *sc = &l->view->store->meta.schema;
-    struct gnn_rewrite r = {.l = l, .w = w, .named = l->k > 1};
-    int rc = GNN_OK;
-
-    r.edges = gnn_alloc_zero(sc->netypes, sizeof *r.edges, "edge types", e);
-    r.nhalo = gnn_alloc_zero(sc->nntypes, sizeof *r.nhalo, "node types", e);
-    r.halo = gnn_alloc_zero(sc->nntypes, sizeof *r.halo, "node types", e);
-    if (!r.edges || !r.nhalo || !r.halo)
-        rc = e->code;
-    if (!rc)
-        rc = gnn_buf_reserve(&r.chunk, GNN_SINK_BYTES, 1, "write buffer", e);
-    if (!rc)
-        rc = gnn_buf_reserve(&r.from, l->view->store->nparts, 2 * sizeof(void *), "input parts", e);
-    if (!rc)
-        rc = sets_init(&r, e);
+    struct gnn_rewrite r = {.l = l, .w = w, .named = l->k > 1, .threads = threads};
+    int rc = rewrite_init(&r, e);
     for (uint32_t p = 0; !rc && p < l->k; p++) {
         r.part = p;
         r.fig = &fig[p];

@@ -53,11 +53,12 @@ int gnn_rewrite_scan(struct gnn_rewrite *r, struct gnn_err *e)
     return GNN_OK;
 }
 
-static int write_indptr(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_indptr(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     const struct gnn_layout *l = r->l;
     uint32_t d = l->view->store->meta.schema.etype[j->type].dst;
-    struct gnn_sink s = {r, j->id, 0};
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
     uint64_t at = 0;
 
     if (gnn_sink_put(&s, &at, sizeof at, e))
@@ -70,11 +71,12 @@ static int write_indptr(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, 
     return gnn_sink_flush(&s, e);
 }
 
-static int write_indices(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_indices(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     const struct gnn_layout *l = r->l;
     const struct gnn_etype *t = &l->view->store->meta.schema.etype[j->type];
-    struct gnn_sink s = {r, j->id, 0};
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
 
     for (uint64_t i = l->book[t->dst][r->part]; i < l->book[t->dst][r->part + 1]; i++) {
         struct gnn_view_row row = gnn_view_row(l->view, j->type, l->order[t->dst][i]);
@@ -87,12 +89,13 @@ static int write_indices(struct gnn_rewrite *r, const struct gnn_rewrite_job *j,
     return gnn_sink_flush(&s, e);
 }
 
-static int write_edge_ids(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_edge_ids(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     const struct gnn_layout *l = r->l;
     const struct gnn_view *v = l->view;
     uint32_t d = v->store->meta.schema.etype[j->type].dst;
-    struct gnn_sink s = {r, j->id, 0};
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
 
     for (uint64_t i = l->book[d][r->part]; i < l->book[d][r->part + 1]; i++) {
         struct gnn_view_row row = gnn_view_row(v, j->type, l->order[d][i]);
@@ -106,13 +109,14 @@ static int write_edge_ids(struct gnn_rewrite *r, const struct gnn_rewrite_job *j
     return gnn_sink_flush(&s, e);
 }
 
-static int write_edge_rows(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_edge_rows(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     const struct gnn_layout *l = r->l;
     struct gnn_store *st = l->view->store;
     uint32_t d = st->meta.schema.etype[j->type].dst;
-    const char **from = r->from.data;
-    struct gnn_sink s = {r, j->id, 0};
+    const char **from = (const char **)k->from;
+    struct gnn_sink s = {r, k->chunk, j->id, 0};
     char key[GNN_ETYPE_KEY_ROOM];
 
     gnn_etype_key(&st->meta.schema, j->type, key, sizeof key);

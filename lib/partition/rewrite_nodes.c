@@ -20,12 +20,13 @@ static uint64_t locate(const struct gnn_rewrite *r, uint32_t t, uint32_t orig, u
     return id - s->book[t][*part];
 }
 
-static int write_rows(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_rows(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     struct gnn_store *s = r->l->view->store;
     const char *type = s->meta.schema.ntype[j->type].name;
-    const char **from = r->from.data;
-    struct gnn_sink sink = {r, j->id, 0};
+    const char **from = (const char **)k->from;
+    struct gnn_sink sink = {r, k->chunk, j->id, 0};
     uint64_t n;
     const uint32_t *ids = own(r, j->type, &n);
 
@@ -48,19 +49,21 @@ static int write_rows(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, st
     return gnn_sink_flush(&sink, e);
 }
 
-static int write_ids(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_ids(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     uint64_t n;
     const uint32_t *ids = own(r, j->type, &n);
+    (void)k;
     return gnn_part_write(r->w, j->id, ids, n * sizeof *ids, e);
 }
 
-/* Names: bytes and offsets of every input part into r->from. */
-static int names_find(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
+/* Names: bytes and offsets of every input part into k->from. */
+static int names_find(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, uint32_t t, struct gnn_err *e)
 {
     struct gnn_store *s = r->l->view->store;
     const char *type = s->meta.schema.ntype[t].name;
-    const void **from = r->from.data;
+    const void **from = k->from;
     for (uint32_t p = 0; p < s->nparts; p++) {
         const struct gnn_tensor *text, *off;
         if (gnn_rewrite_find(r, p, &text, e, "node/%s/name", type) ||
@@ -79,9 +82,9 @@ static int names_find(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
     return GNN_OK;
 }
 
-static const char *name_of(const struct gnn_rewrite *r, uint32_t t, uint32_t orig, uint64_t *len)
+static const char *name_of(const struct gnn_rewrite *r, const struct gnn_rewrite_work *k, uint32_t t, uint32_t orig, uint64_t *len)
 {
-    const void **from = r->from.data;
+    const void **from = k->from;
     uint32_t p;
     uint64_t row = locate(r, t, orig, &p);
     const uint64_t *o = from[2 * p + 1];
@@ -89,31 +92,32 @@ static const char *name_of(const struct gnn_rewrite *r, uint32_t t, uint32_t ori
     return (const char *)from[2 * p] + o[row];
 }
 
-static int write_names(struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int write_names(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
-    struct gnn_sink sink = {r, j->id, 0};
+    struct gnn_sink sink = {r, k->chunk, j->id, 0};
     uint64_t n, len;
     const uint32_t *ids = own(r, j->type, &n);
-    if (names_find(r, j->type, e))
+    if (names_find(r, k, j->type, e))
         return e->code;
     for (uint64_t i = 0; i < n; i++) {
-        const char *name = name_of(r, j->type, ids[i], &len);
+        const char *name = name_of(r, k, j->type, ids[i], &len);
         if (gnn_sink_put(&sink, name, len, e))
             return e->code;
     }
     return gnn_sink_flush(&sink, e);
 }
 
-static int write_name_offsets(struct gnn_rewrite *r, const struct gnn_rewrite_job *j,
-                              struct gnn_err *e)
+static int write_name_offsets(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
-    struct gnn_sink sink = {r, j->id, 0};
+    struct gnn_sink sink = {r, k->chunk, j->id, 0};
     uint64_t n, len, at = 0;
     const uint32_t *ids = own(r, j->type, &n);
-    if (names_find(r, j->type, e) || gnn_sink_put(&sink, &at, sizeof at, e))
+    if (names_find(r, k, j->type, e) || gnn_sink_put(&sink, &at, sizeof at, e))
         return e->code;
     for (uint64_t i = 0; i < n; i++) {
-        name_of(r, j->type, ids[i], &len);
+        name_of(r, k, j->type, ids[i], &len);
         at += len;
         if (gnn_sink_put(&sink, &at, sizeof at, e))
             return e->code;
@@ -129,10 +133,10 @@ static int declare_names(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
     uint64_t n, len, bytes = 0;
     const uint32_t *ids = own(r, t, &n);
 
-    if (names_find(r, t, e))
+    if (names_find(r, &r->work[0], t, e))
         return e->code;
     for (uint64_t i = 0; i < n; i++) {
-        name_of(r, t, ids[i], &len);
+        name_of(r, &r->work[0], t, ids[i], &len);
         bytes += len;
     }
     n++;

@@ -23,7 +23,7 @@ static int fix_open(struct fix *f, const char *path, struct gnn_err *e)
     if (!rc)
         rc = gnn_view_init(&f->v, &f->s, e);
     if (!rc)
-        rc = gnn_symgraph_init(&f->g, &f->v, GNN_METIS_LIMIT, e);
+        rc = gnn_symgraph_init(&f->g, &f->v, GNN_METIS_LIMIT, 2, e);
     return rc;
 }
 
@@ -86,14 +86,14 @@ static void test_symgraph(const char *path)
        "%s: cut and volume are those of brute force", path);
 
     struct gnn_symgraph small = {0};
-    ok(gnn_symgraph_init(&small, &f.v, n, &e) == GNN_E_INPUT && strstr(e.msg, "32-bit"), "too many nodes: %s", e.msg);
+    ok(gnn_symgraph_init(&small, &f.v, n, 2, &e) == GNN_E_INPUT && strstr(e.msg, "32-bit"), "too many nodes: %s", e.msg);
     gnn_symgraph_release(&small);
     e = (struct gnn_err){0};
-    ok(gnn_symgraph_init(&small, &f.v, want, &e) == GNN_E_INPUT && strstr(e.msg, "adjacencies"), "too many edges: %s",
+    ok(gnn_symgraph_init(&small, &f.v, want, 1, &e) == GNN_E_INPUT && strstr(e.msg, "adjacencies"), "too many edges: %s",
        e.msg);
     gnn_symgraph_release(&small);
     e = (struct gnn_err){0};
-    ok(!gnn_symgraph_init(&small, &f.v, want + 1, &e), "just enough room is enough %s", e.msg);
+    ok(!gnn_symgraph_init(&small, &f.v, want + 1, 3, &e), "just enough room is enough %s", e.msg);
     gnn_symgraph_release(&small);
     free(m);
     free(left);
@@ -280,7 +280,7 @@ static void rewrite(const char *from, const char *to, uint32_t k, const char *or
     if (!rc)
         rc = gnn_store_create(&w, to, &meta, true, &e);
     if (!rc)
-        rc = gnn_layout_write(&l, &w, fig, NULL, NULL, &e);
+        rc = gnn_layout_write(&l, &w, 2, fig, NULL, NULL, &e);
     if (!rc)
         rc = gnn_store_commit(&w, &e);
     gnn_store_abandon(&w);
