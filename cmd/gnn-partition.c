@@ -134,6 +134,8 @@ static void assign(struct run *r)
             close(fd);
     } else if (method == RANDOM) {
         gnn_assign_random(&r->view, k, seed, r->part);
+    } else if (k == 1) {
+        memset(r->part, 0, r->view.nvertices * sizeof *r->part);
     } else {
         assign_metis(r);
     }

@@ -20,6 +20,8 @@ libdnnl-dev hdr:dnnl.h
 perl cmd:prove
 git cmd:git
 python3-numpy py:numpy
+python3-xxhash py:xxhash
+metis cmd:gpmetis
 gnuplot-nox cmd:gnuplot
 mandoc cmd:mandoc
 shellcheck cmd:shellcheck

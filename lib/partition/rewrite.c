@@ -170,19 +170,24 @@ static int write_book(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, c
     return gnn_part_write(r->w, j->id, r->l->book[j->type], ((uint64_t)r->l->k + 1) * sizeof(uint64_t), e);
 }
 
-static int declare_bounds(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
+static int declare_halo(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
 {
     const char *name = r->l->view->store->meta.schema.ntype[t].name;
-    uint64_t k1 = (uint64_t)r->l->k + 1;
     struct gnn_rewrite_job ids = {.write = write_halo_ids, .type = t},
-                           owner = {.write = write_halo_owner, .type = t},
-                           book = {.write = write_book, .type = t};
+                           owner = {.write = write_halo_owner, .type = t};
 
     if (gnn_rewrite_declare(r, ids, GNN_U32, 1, &r->nhalo[t], e, "halo/%s/ids", name) ||
-        gnn_rewrite_declare(r, owner, GNN_U32, 1, &r->nhalo[t], e, "halo/%s/owner", name) ||
-        gnn_rewrite_declare(r, book, GNN_U64, 1, &k1, e, "book/%s", name))
+        gnn_rewrite_declare(r, owner, GNN_U32, 1, &r->nhalo[t], e, "halo/%s/owner", name))
         return e->code;
     return GNN_OK;
+}
+
+static int declare_book(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
+{
+    uint64_t k1 = (uint64_t)r->l->k + 1;
+    struct gnn_rewrite_job book = {.write = write_book, .type = t};
+    return gnn_rewrite_declare(r, book, GNN_U64, 1, &k1, e, "book/%s",
+                               r->l->view->store->meta.schema.ntype[t].name);
 }
 
 /* ---- all of it ---- */
@@ -224,8 +229,9 @@ static int write_part(struct gnn_rewrite *r, struct gnn_err *e)
     if (gnn_rewrite_scan(r, e) || gnn_part_begin(r->w, r->part, e))
         return e->code;
     r->njobs = 0;
+    /* In gnn-import's order, so that a store put together again is the one that was imported. */
     for (uint32_t t = 0; t < sc->nntypes; t++)
-        if (gnn_rewrite_nodes(r, t, e))
+        if (gnn_rewrite_nodes(r, t, e) || declare_book(r, t, e))
             return e->code;
     for (uint32_t et = 0; et < sc->netypes; et++)
         if (gnn_rewrite_edges(r, et, e))
@@ -233,8 +239,8 @@ static int write_part(struct gnn_rewrite *r, struct gnn_err *e)
     for (uint32_t i = 0; i < sc->nsets; i++)
         if (declare_set(r, i, e))
             return e->code;
-    for (uint32_t t = 0; t < sc->nntypes; t++)
-        if (declare_bounds(r, t, e))
+    for (uint32_t t = 0; r->named && t < sc->nntypes; t++)
+        if (declare_halo(r, t, e))
             return e->code;
     if (gnn_part_layout(r->w, e) || run_jobs(r, e))
         return e->code;
