@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/json.h"
 #include "lib/mem.h"
 
 static void sampling_release(struct gnn_sampling *s)
@@ -227,11 +228,8 @@ static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
 int gnn_meta_from_text(struct gnn_meta *m, const char *text, size_t n, struct gnn_err *e)
 {
     struct gnn_meta c = {0};
-    json_error_t bad;
-    json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES, &bad);
-    int rc = j ? from_json(&c, j, e)
-               : gnn_fail(e, json_error_code(&bad) == json_error_out_of_memory ? GNN_E_NOMEM : GNN_E_INPUT,
-                          "header: JSON: %s", bad.text);
+    json_t *j = gnn_json_parse(text, n, "header", e);
+    int rc = j ? from_json(&c, j, e) : e->code;
     json_decref(j);
     if (rc)
         gnn_meta_release(&c);

@@ -86,8 +86,6 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
 
 /* To and from JSON. The reader checks everything: counts, names, indices, limits. */
-/* The text of j; free with gnn_free. Unlike json_dumps, which drops keys when memory runs out on the way, whole or NULL. */
-char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e) GNN_MUST_USE;
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_from_json(struct gnn_schema *s, const json_t *j, struct gnn_err *e) GNN_MUST_USE;
 

@@ -1,7 +1,6 @@
 /* The schema as JSON: the writer's order of keys is fixed, so equal schemas give equal bytes. */
 #include <string.h>
 
-#include "lib/mem.h"
 #include "lib/schema.h"
 
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"};
@@ -17,20 +16,6 @@ static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
             return NULL;
         }
     return a;
-}
-
-char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e)
-{
-    char none;
-    size_t size = j ? json_dumpb(j, &none, 0, flags) : 0;
-    char *text = size ? gnn_alloc((uint64_t)size + 1, 1, "JSON text", e) : NULL;
-    if (text && json_dumpb(j, text, size, flags) == size) {
-        text[size] = 0;
-        return text;
-    }
-    gnn_free(text);
-    gnn_fail_nomem(e, size, "JSON text");
-    return NULL;
 }
 
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)

@@ -12,6 +12,7 @@
 
 #include "formats/gnb.h"
 #include "lib/io.h"
+#include "lib/json.h"
 #include "lib/mem.h"
 #include "lib/store_tmp.h"
 
@@ -343,7 +344,7 @@ static int write_headers(struct gnn_store_writer *w, struct gnn_err *e)
 static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
 {
     char *text = gnn_meta_to_text(&w->meta, e), *pretty = NULL;
-    json_t *j = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *j = text ? gnn_json_parse(text, strlen(text), "store.json", e) : NULL;
     if (j)
         pretty = gnn_json_text(j, JSON_INDENT(2), e);
     json_decref(j);

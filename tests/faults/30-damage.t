@@ -1,0 +1,26 @@
+# Cut and flipped streams and stores: status 3 and one line, always, and nothing left behind.
+. "$GNN_TOP/tests/lib.sh"
+. "$GNN_TOP/tests/faults/runs.sh"
+have train || { skip 'damaged inputs' 'no gnn-train'; done_testing; }
+check 'inputs' inputs
+hurt() { # NAME MODE COUNT FILE COPY OUT COMMAND...
+    _name=$1
+    shift
+    if perl "$GNN_TOP/tests/faults/hurt.pl" "$@" >hurt.log 2>&1; then _ok "$_name: $(tail -n 1 hurt.log)"; else
+        _not_ok "$_name"
+        sed 's/^/# /' hurt.log
+    fi
+}
+hurt 'gnn-gather, a stream cut at each edge' edges 0 B bad X gnn-gather -q -o X S bad
+hurt 'gnn-gather, a stream cut anywhere' cut 100 B bad X gnn-gather -q -o X S bad
+hurt 'gnn-gather, a flipped bit' flip 250 B bad X gnn-gather -q -o X S bad
+hurt 'gnn-train, a stream cut at each edge' edges 0 G bad X gnn-train -q --hidden 8 -o X bad
+hurt 'gnn-train, a stream cut anywhere' cut 50 G bad X gnn-train -q --hidden 8 -o X bad
+hurt 'gnn-train, a flipped bit' flip 100 G bad X gnn-train -q --hidden 8 -o X bad
+hurt 'gnn-inspect, a flipped bit' flip 100 G bad - gnn-inspect --verify bad
+part=S/part-00000.gnb
+hurt 'a part cut at each edge' edges 0 $part $part X gnn-sample -q -f 2 -o X S
+hurt 'a part cut anywhere' cut 50 $part $part X gnn-gather -q -o X S B
+hurt 'a part with a flipped bit' flip 200 $part $part - gnn-inspect --verify S
+check 'the store is whole again' gnn-inspect --verify S
+done_testing

@@ -1,0 +1,46 @@
+# A store or file whose writer is killed is not there; the next try works.
+. "$GNN_TOP/tests/lib.sh"
+graph=sbm:nodes=60000,degree=10,features=32
+gnn-import -q -o S "$graph" || { _not_ok inputs; done_testing; }
+ms() { date +%s%N | cut -c1-13; }
+try() { # NAME OUT COMMAND...
+    _name=$1 _out=$2
+    shift 2
+    _t=$(ms)
+    "$@" 2>/dev/null
+    _t=$(($(ms) - _t)) _bad=0 _killed=0
+    for _i in 1 2 3 4 5 6 7 8; do
+        rm -rf "$_out"
+        "$@" 2>/dev/null &
+        _pid=$!
+        sleep "$(awk -v t=$_t -v i=$_i 'BEGIN { printf "%.3f", t * i / 9000 }')"
+        kill -9 $_pid 2>/dev/null
+        wait $_pid 2>/dev/null
+        if [ $? -eq 137 ]; then
+            _killed=$((_killed + 1))
+            # Killed after the rename the store is whole.
+            [ ! -e "$_out" ] || gnn-inspect --verify "$_out" >/dev/null 2>&1 || _bad=1
+        fi
+    done
+    [ $_bad -eq 0 ] && [ $_killed -gt 0 ] && _ok "$_name, $_killed times" || _not_ok "$_name ($_killed killed)"
+    rm -rf "$_out"
+    check "$_name: the next try works" "$@"
+    check "$_name: and is sound" gnn-inspect --verify "$_out"
+    rm -rf ./*.tmp*
+}
+try 'gnn-import killed' S2 gnn-import -q -o S2 "$graph"
+try 'gnn-partition killed' P gnn-partition -q -k 4 -o P S
+[ ! -x "$GNN_BIN/gnn-sample" ] || try 'gnn-sample killed' B gnn-sample -q -f 5,5 -b 512 -o B S
+for sig in TERM HUP; do
+    rm -rf S2*
+    gnn-import -q -o S2 sbm:nodes=600000,degree=10,features=64 2>err &
+    pid=$!
+    sleep 0.2
+    kill -$sig $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    rc=$?
+    [ $rc -gt 128 ] && _ok "SIG$sig ends it" || _not_ok "SIG$sig ends it: status $rc"
+    [ -z "$(find . -maxdepth 1 -name 'S2*')" ] && _ok "SIG$sig leaves nothing behind" || _not_ok "SIG$sig leaves nothing behind"
+    rm -rf S2*
+done
+done_testing

@@ -1,0 +1,21 @@
+# Sourced: a store S with labels, a batch stream B, the same gathered G, a model M.
+[ -x "$GNN_BIN/gnn-train" ] || { skip 'pipelines' 'no gnn-train'; done_testing; }
+gnn-import -q -o S sbm:nodes=2000,degree=8,features=16 &&
+    gnn-sample -q -f 5,5 -b 256 -o B S && gnn-gather -q -o G S B &&
+    gnn-train -q --hidden 8 -o M G || { _not_ok 'inputs'; done_testing; }
+# quiet_pipe NAME COMMAND...: the reader leaves after a byte; the writer must die of SIGPIPE without a word.
+quiet_pipe() {
+    _name=$1
+    shift
+    rm -f rc
+    { "$@" 2>err; echo $? >rc; } | head -c 1 >/dev/null
+    _rc=$(cat rc)
+    if [ "$_rc" -eq 141 ] && [ ! -s err ]; then _ok "$_name"; else _not_ok "$_name: status $_rc, $(head -n 1 err)"; fi
+}
+# says_one NAME: the last status/check left one line on stderr.
+says_one() {
+    _n=$(wc -l <err)
+    if [ "$_n" -eq 1 ]; then _ok "$1"; else _not_ok "$1: $_n lines"; sed 's/^/# /' err; fi
+}
+absent() { if [ ! -e "$1" ]; then _ok "$2"; else _not_ok "$2"; rm -rf "$1"; fi; }
+same() { if cmp "$1" "$2" >/dev/null 2>&1; then _ok "$3"; else _not_ok "$3"; fi; }
