@@ -26,6 +26,8 @@ enum gnn_gather_cast { GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16 };
  * a NaN stays a NaN. */
 uint64_t gnn_gather_cast(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
                          enum gnn_gather_cast cast, const uint32_t *id, uint64_t n, uint16_t *out);
+uint64_t gnn_gather_cast64(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
+                           enum gnn_gather_cast cast, const uint64_t *id, uint64_t n, uint16_t *out);
 
 /* n numbers each way; in and out do not overlap. */
 void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out);

@@ -6,8 +6,9 @@
 #include "lib/store.h"
 
 struct gnn_gather_opts {
-    /* Element type on the wire of the fields that are floating-point in the store: GNN_F32, GNN_F16, GNN_BF16
-     * (round to nearest, ties to even), or 0: as stored. Integers always travel as stored, and so does label "y". */
+    /* Element type on the wire of features, that is of fields with a width that are f32 in the store: GNN_F32,
+     * GNN_F16, GNN_BF16 (round to nearest, ties to even), or 0: as stored. Everything else, and label "y",
+     * always travels as stored. */
     enum gnn_dtype dtype;
     const char *fields; /* "x,y,time": of all node types, and of edges when the batches carry edge ids, that have
                          * them; NULL: "x,y" */

@@ -105,3 +105,14 @@ uint64_t gnn_gather_cast(const struct gnn_gather_part *part, uint32_t nparts, ui
     else
         GATHER_LOOP(BF16);
 }
+
+uint64_t gnn_gather_cast64(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
+                           enum gnn_gather_cast cast, const uint64_t *id, uint64_t n, uint16_t *to)
+{
+    const size_t bytes = width * sizeof(float);
+    char *out = (char *)to;
+    if (cast == GNN_GATHER_F32_F16)
+        GATHER_LOOP(F16);
+    else
+        GATHER_LOOP(BF16);
+}

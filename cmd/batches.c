@@ -1,0 +1,110 @@
+#include "cmd/batches.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd/cli.h"
+#include "cmd/sig.h"
+#include "lib/store.h"
+#include "lib/stream.h"
+
+enum { HOPS_MAX = 64 };
+
+struct totals {
+    uint64_t batches, seeds, nodes, edges, bytes;
+    uint64_t hop_edges[HOPS_MAX], hop_nodes[HOPS_MAX];
+    double first, seconds; /* until the first batch, and in all */
+};
+
+struct gnn_store *batches_store(const char *path, bool verify)
+{
+    static struct gnn_store s;
+    struct gnn_err e = {0};
+    if (gnn_store_open(&s, path, verify, &e))
+        cli_fail(&e);
+    return &s;
+}
+
+static void add(struct totals *t, const struct gnn_batch *b)
+{
+    t->batches++;
+    for (uint32_t i = 0; i < b->nntypes; i++) {
+        t->seeds += b->type[i].count[0];
+        t->nodes += gnn_batch_nodes(b, i);
+        for (uint32_t h = 0; h < b->nhops; h++)
+            t->hop_nodes[h] += b->type[i].count[h + 1] - b->type[i].count[h];
+    }
+    for (uint32_t h = 0; h < b->nhops; h++)
+        for (uint32_t i = 0; i < b->netypes; i++) {
+            const struct gnn_block *k = gnn_batch_block(b, h, i);
+            const uint64_t n = k->indptr ? k->indptr[k->n] : 0;
+            t->hop_edges[h] += n;
+            t->edges += n;
+        }
+    for (uint32_t i = 0; i < b->tensors.n; i++) {
+        uint64_t bytes;
+        t->bytes += gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) ? bytes : 0;
+    }
+}
+
+static void report(const struct totals *t, uint32_t nhops, bool count)
+{
+    const double s = t->seconds > 0 ? t->seconds : 1e-9;
+    json_t *hops = json_array();
+    for (uint32_t h = 0; h < nhops; h++)
+        json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h], "new_nodes",
+                                              (json_int_t)t->hop_nodes[h]));
+    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches", (json_int_t)t->batches,
+                          "seeds", (json_int_t)t->seeds, "nodes", (json_int_t)t->nodes, "edges",
+                          (json_int_t)t->edges, "bytes", (json_int_t)t->bytes, "seconds", t->seconds,
+                          "first_batch_seconds", t->first, "edges_per_second", (double)t->edges / s,
+                          "batches_per_second", (double)t->batches / s, "hops", hops));
+    if (!count) {
+        cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64 " edges, %.1f MB, %.2f s", t->batches,
+                 t->seeds, t->nodes, t->edges, (double)t->bytes / 1e6, t->seconds);
+        return;
+    }
+    printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\nedges %" PRIu64 "\nbytes %" PRIu64 "\n", t->batches,
+           t->seeds, t->nodes, t->edges, t->bytes);
+    for (uint32_t h = 0; h < nhops; h++)
+        printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h], t->hop_nodes[h]);
+    printf("first batch after %.3f s\nseconds %.3f\n", t->first, t->seconds);
+    printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n", (double)t->edges / s / 1e6,
+           (double)t->nodes / s / 1e6, (double)t->batches / s, (double)t->bytes / s / 1e9);
+}
+
+void batches_run(struct gnn_source *src, const struct batches_opts *o)
+{
+    struct gnn_err e = {0};
+    struct gnn_writer w = {0};
+    struct gnn_batch *b;
+    struct totals t = {0};
+    const char *name;
+    const uint32_t nhops = src->meta->sampling.nhops;
+    int rc = 0;
+    if (!o->count) {
+        const int fd = cli_out(o->output, &name);
+        rc = gnn_writer_begin(&w, fd, name, src->meta, o->zstd, &e);
+    }
+    const double begin = cli_now();
+    while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
+        if (!t.batches)
+            t.first = cli_now() - o->started;
+        add(&t, b);
+        if (!o->count)
+            rc = gnn_writer_batch(&w, b, &e);
+        gnn_batch_put(b);
+        cli_progress("batches", t.batches, o->total, NULL);
+    }
+    t.seconds = cli_now() - begin;
+    if (rc == GNN_END)
+        rc = o->count ? 0 : gnn_writer_end(&w, &e);
+    gnn_source_free(src);
+    gnn_writer_release(&w);
+    cli_progress_end();
+    if (rc)
+        cli_fail(&e);
+    if (!o->count)
+        cli_out_commit();
+    report(&t, nhops, o->count);
+}

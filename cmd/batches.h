@@ -1,0 +1,22 @@
+/* What the programs that make batch streams share: writing them, counting them, ending on a signal. */
+#ifndef GNN_CMD_BATCHES_H
+#define GNN_CMD_BATCHES_H
+
+#include "lib/source.h"
+
+struct batches_opts {
+    const char *output; /* FILE, "-" or NULL */
+    bool count;         /* write nothing but statistics */
+    int zstd;           /* level, 0: none */
+    uint64_t total;     /* batches expected, 0: unknown */
+    double started;     /* cli_now() when the program began */
+};
+
+/* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and to --metrics.
+ * Does not return on failure. */
+void batches_run(struct gnn_source *src, const struct batches_opts *o);
+
+/* Opens a store or ends the program; the store lives as long as the process. */
+struct gnn_store *batches_store(const char *path, bool verify);
+
+#endif

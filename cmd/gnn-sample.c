@@ -1,0 +1,124 @@
+/* gnn-sample: a store in, a stream of sampled batches out. */
+#include <string.h>
+
+#include "cmd/batches.h"
+#include "cmd/cli.h"
+#include "cmd/opt.h"
+#include "lib/sampler.h"
+
+static struct gnn_sampler_opts o;
+static struct batches_opts run;
+static struct opt_list fanout, eval;
+static struct opt_range epochs, steps;
+static bool shuffle, in_order, verify = true;
+static uint32_t threads = 1, zstd;
+static int frontier, device;
+static const char *split;
+
+static const struct opt opts[] = {
+    {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true},
+    {OPT_GROUP, .help = "Seeds"},
+    {OPT_STR, 0, "split", &split, "SET", "set of the store, as train or 0/train (default: train)"},
+    {OPT_LIST, 0, "eval", &eval, "SET", "also sample this set after each epoch"},
+    {OPT_STR, 0, "seeds", &o.seeds_name, "FILE", "take node ids from a text instead; - is stdin, sampled as they come", .file = true},
+    {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE", "node type of those ids (default: the labelled one)"},
+    {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
+    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1 (default: 0:1)"},
+    {OPT_RANGE, 0, "steps", &steps, "A:B", "only these steps of each epoch (default: all)"},
+    {OPT_FLAG, 0, "shuffle", &shuffle, .help = "another order each epoch (default, but for --seeds)"},
+    {OPT_FLAG, 0, "no-shuffle", &in_order, .help = "the set's own order (default for --seeds)"},
+    {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out a last batch that is not full"},
+    {OPT_GROUP, .help = "Sampling"},
+    {OPT_U64, 's', "seed", &o.seed, "N", "of all random choices (default: 1)"},
+    {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
+    {OPT_FLAG, 'r', "replace", &o.replace, .help = "draw with replacement"},
+    {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
+    {OPT_FLAG, 0, "original-ids", &o.original_ids, .help = "node ids (of --seeds too) are those before gnn-partition"},
+    {OPT_GROUP, .help = "Running"},
+    {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
+    {OPT_CHOICE, 0, "device", &device, "DEV", "where to sample (default: cpu)", "cpu"},
+    {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
+    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
+    {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
+    {OPT_END},
+};
+
+static const struct program program = {
+    .name = "gnn-sample",
+    .summary = "draw batches of seeds and sampled neighbours from a store",
+    .synopsis = "STORE",
+    .opts = opts,
+    .min_args = 1,
+    .max_args = 1,
+};
+
+static void finish_opts(void)
+{
+    if (!fanout.n)
+        cli_usage("-f LIST is missing: neighbours per hop");
+    if (shuffle && in_order)
+        cli_usage("--shuffle and --no-shuffle exclude each other");
+    if (o.seeds_name && (split || eval.n))
+        cli_usage("--seeds and --%s exclude each other", split ? "split" : "eval");
+    if (o.seed_type && !o.seeds_name)
+        cli_usage("--seed-type goes with --seeds");
+    if (run.count && run.output)
+        cli_usage("--count writes no batches: leave -o out");
+    o.fanout = fanout.v;
+    o.nfanout = fanout.n;
+    o.eval = eval.v;
+    o.neval = eval.n;
+    if (split)
+        o.split = split;
+    o.shuffle = !in_order && (shuffle || !o.seeds_name);
+    if (epochs.given && epochs.to == UINT64_MAX)
+        cli_usage("--epochs: has no end");
+    if (epochs.given) {
+        o.epoch_from = epochs.from;
+        o.epoch_to = epochs.to;
+    }
+    if (steps.given) {
+        o.step_from = steps.from;
+        o.step_to = steps.to;
+    }
+    o.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    o.provenance = cli_provenance();
+    run.zstd = (int)zstd;
+    /* A single thread samples in this one when nothing has to be written meanwhile. */
+    o.threads = run.count && threads == 1 ? 0 : threads;
+}
+
+/* Batches to come, for the progress bar; 0 if unknown. */
+static uint64_t expected(const struct gnn_sampling *m)
+{
+    const uint64_t to = o.step_to < m->steps[0] ? o.step_to : m->steps[0];
+    uint64_t n = to > o.step_from ? to - o.step_from : 0;
+    for (uint32_t i = 1; i < m->nsplits && to == m->steps[0]; i++)
+        n += m->steps[i];
+    return n * (o.epoch_to - o.epoch_from);
+}
+
+int main(int argc, char **argv)
+{
+    struct gnn_err e = {0};
+    int nargs;
+    cli_start("gnn-sample", argc, argv);
+    run.started = cli_now();
+    gnn_sampler_opts_init(&o);
+    o.seed = 1;
+    char **args = opt_parse(&program, argc, argv, &nargs);
+    finish_opts();
+    struct gnn_store *store = batches_store(args[0], verify);
+    if (o.seeds_name) {
+        o.stream = !strcmp(o.seeds_name, "-");
+        o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
+    }
+    struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
+    if (!src)
+        cli_fail(&e);
+    run.total = expected(&src->meta->sampling);
+    batches_run(src, &run);
+    gnn_store_close(store);
+    return cli_finish();
+}

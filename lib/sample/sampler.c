@@ -1,0 +1,163 @@
+#include "lib/sampler.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/sample/sampler_impl.h"
+
+void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
+{
+    *o = (struct gnn_sampler_opts){.batch_size = 1024,
+                                   .split = "train",
+                                   .seeds_fd = -1,
+                                   .epoch_to = 1,
+                                   .step_to = UINT64_MAX,
+                                   .frontier = GNN_FRONTIER_ALL,
+                                   .shuffle = true};
+}
+
+static void sampler_free(void *arg)
+{
+    struct sampler *s = arg;
+    for (uint32_t i = 0; s->split && i < s->meta.sampling.nsplits; i++)
+        gnn_free(s->split[i].ids);
+    for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++)
+        gnn_free((void *)(uintptr_t)s->graph[t].part);
+    for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
+        gnn_free(s->orig[t]);
+    if (s->reader)
+        close(s->reader->fd);
+    gnn_free(s->reader);
+    gnn_free(s->split);
+    gnn_free(s->graph);
+    gnn_free(s->orig);
+    gnn_free(s->inverse);
+    gnn_meta_release(&s->meta);
+    gnn_free(s);
+}
+
+/* Original ids of type t, if they are not the ids themselves. */
+static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
+{
+    struct gnn_store *store = s->store;
+    const char *name = s->meta.schema.ntype[t].name;
+    struct gnn_gather_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "original ids", e);
+    if (!part)
+        return e->code;
+    uint32_t found = 0;
+    for (uint32_t p = 0; p < store->nparts; p++) {
+        const struct gnn_tensor *x = gnn_store_findf(store, p, "node/%s/id", name);
+        part[p] = (struct gnn_gather_part){store->book[t][p], gnn_store_owned(store, p, t), x ? x->data : NULL};
+        found += x != NULL;
+    }
+    if (found == store->nparts)
+        s->orig[t] = part;
+    else
+        gnn_free(part);
+    return found && found < store->nparts
+               ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some parts only", store->path, name)
+               : 0;
+}
+
+static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
+{
+    struct gnn_store *store = s->store;
+    const struct gnn_etype *type = &s->meta.schema.etype[et];
+    const struct gnn_gather_part *orig = s->orig[type->dst];
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(&s->meta.schema, et, key, sizeof key);
+    struct gnn_sample_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "edges", e);
+    if (!part)
+        return e->code;
+    s->graph[et] = (struct gnn_sample_graph){part, store->nparts, s->meta.schema.ntype[type->src].count};
+    for (uint32_t p = 0; p < store->nparts; p++) {
+        const struct gnn_tensor *indptr = gnn_store_findf(store, p, "edge/%s/indptr", key);
+        const struct gnn_tensor *indices = gnn_store_findf(store, p, "edge/%s/indices", key);
+        const struct gnn_tensor *id = s->meta.sampling.edge_ids ? gnn_store_findf(store, p, "edge/%s/id", key) : NULL;
+        if (!indptr || !indices)
+            return gnn_fail(e, GNN_E_INPUT, "%s: edges '%s' are missing", gnn_store_part_path(store, p), key);
+        part[p] = (struct gnn_sample_part){.first = store->book[type->dst][p],
+                                           .count = gnn_store_owned(store, p, type->dst),
+                                           .indptr = indptr->data,
+                                           .indices = indices->data,
+                                           .nedges = indices->shape[0],
+                                           .orig = orig ? orig[p].data : NULL,
+                                           .id = id ? id->data : NULL};
+    }
+    return 0;
+}
+
+static int find_graph(struct sampler *s, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_sampling *m = &s->meta.sampling;
+    s->graph = gnn_alloc_zero(c->netypes, sizeof *s->graph, "edges", e);
+    s->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
+    int rc = s->graph && s->orig ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        rc = find_orig(s, t, e);
+    for (uint32_t et = 0; !rc && et < c->netypes; et++) {
+        bool used = false;
+        for (uint32_t h = 0; h < m->nhops; h++)
+            used = used || m->fanout[(size_t)h * c->netypes + et];
+        if (used)
+            rc = find_edges(s, et, e);
+    }
+    return rc;
+}
+
+static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    struct gnn_sampling *m = &s->meta.sampling;
+    int rc = gnn_meta_copy(&s->meta, &s->store->meta, e);
+    s->meta.is_stream = true;
+    m->seed = o->seed;
+    m->batch_size = o->batch_size;
+    m->frontier = o->frontier;
+    m->replace = o->replace;
+    m->shuffle = o->shuffle;
+    m->drop_last = o->drop_last;
+    m->edge_ids = o->edge_ids;
+    m->original_ids = o->original_ids;
+    if (!rc)
+        rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
+    if (!rc && !o->batch_size)
+        rc = gnn_fail(e, GNN_E_USAGE, "a batch needs at least one seed");
+    if (!rc)
+        rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
+    if (rc) {
+        if (o->seeds_name)
+            close(o->seeds_fd);
+        return rc;
+    }
+    rc = gnn_plan_init(s, o, e);
+    return rc ? rc : find_graph(s, e);
+}
+
+static int sampler_end(void *arg, struct gnn_err *e)
+{
+    return gnn_store_verified(((struct sampler *)arg)->store, e);
+}
+
+struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct gnn_sampler_opts *o,
+                                          struct gnn_err *e)
+{
+    static const struct gnn_map_ops ops = {.worker_new = gnn_sample_worker_new,
+                                           .worker_free = gnn_sample_worker_free,
+                                           .apply = gnn_sample_apply,
+                                           .end = sampler_end,
+                                           .arg_free = sampler_free};
+    struct sampler *s = gnn_alloc_zero(1, sizeof *s, "a sampler", e);
+    if (!s) {
+        if (o->seeds_name)
+            close(o->seeds_fd);
+        return NULL;
+    }
+    s->store = store;
+    struct gnn_source *plan = sampler_init(s, o, e) ? NULL : gnn_plan_source_new(s, e);
+    if (!plan) {
+        sampler_free(s);
+        return NULL;
+    }
+    return gnn_map_new(plan, &s->meta, &ops, s, o->threads, o->depth ? o->depth : 2 * o->threads, e);
+}

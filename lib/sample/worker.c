@@ -1,0 +1,232 @@
+/* Drawing one batch: the kernels do the work, this lays out the tensors. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/rng.h"
+#include "lib/sample/sampler_impl.h"
+
+struct worker {
+    struct gnn_relabel *type;   /* [nntypes] */
+    struct gnn_tensor **nodes;  /* [nntypes] the batch's node tensors */
+    uint64_t **counts;          /* [nntypes] */
+    uint32_t nntypes;
+    uint32_t *seeds;
+    struct gnn_buf row;         /* struct gnn_sample_row per destination */
+    void *scratch;
+};
+
+/* One batch in the making. */
+struct draw {
+    const struct sampler *s;
+    struct worker *w;
+    struct gnn_batch *b;
+    struct gnn_err *e;
+};
+
+void gnn_sample_worker_free(void *worker)
+{
+    struct worker *w = worker;
+    for (uint32_t t = 0; w->type && t < w->nntypes; t++)
+        gnn_free(w->type[t].map);
+    gnn_free(w->type);
+    gnn_free(w->nodes);
+    gnn_free(w->counts);
+    gnn_free(w->seeds);
+    gnn_free(w->scratch);
+    gnn_buf_release(&w->row);
+    gnn_free(w);
+}
+
+void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
+{
+    const struct sampler *s = arg;
+    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_sampling *m = &s->meta.sampling;
+    int32_t most = 0;
+    for (uint32_t i = 0; i < m->nhops * c->netypes; i++)
+        most = m->fanout[i] > most ? m->fanout[i] : most;
+    struct worker *w = gnn_alloc_zero(1, sizeof *w, "a sampling thread", e);
+    if (!w)
+        return NULL;
+    w->nntypes = c->nntypes;
+    w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
+    w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
+    w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
+    w->seeds = gnn_alloc(m->batch_size, sizeof *w->seeds, "seeds", e);
+    w->scratch = gnn_alloc(gnn_sample_scratch(most), 1, "a sampling thread", e);
+    bool good = w->type && w->nodes && w->counts && w->seeds && w->scratch;
+    for (uint32_t t = 0; good && t < c->nntypes; t++) {
+        struct gnn_relabel *r = &w->type[t];
+        r->nnodes = c->ntype[t].count;
+        r->map = gnn_alloc_zero(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
+        good = r->map != NULL;
+        if (good)
+            gnn_mem_hugepages(r->map, r->nnodes * sizeof *r->map);
+    }
+    if (!good) {
+        gnn_sample_worker_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+static int add(struct draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
+{
+    return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
+}
+
+/* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
+static int make_room(struct draw *d, uint32_t t, uint64_t extra)
+{
+    struct gnn_relabel *r = &d->w->type[t];
+    uint64_t room = r->count + extra;
+    room = (room < r->nnodes ? room : r->nnodes) + 1;
+    int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], room, d->e);
+    if (rc)
+        return rc;
+    r->nodes = d->w->nodes[t]->data;
+    return gnn_relabel_fit(r, extra) ? 0 : gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
+}
+
+static int begin(struct draw *d)
+{
+    const struct gnn_schema *c = &d->s->meta.schema;
+    const struct gnn_sampling *m = &d->s->meta.sampling;
+    struct gnn_batch *b = d->b;
+    uint64_t n;
+    if (d->s->reader) { /* the plan brought them along */
+        const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, 0);
+        n = t->shape[0];
+        memcpy(d->w->seeds, t->data, n * sizeof *d->w->seeds);
+        gnn_tensors_clear(&b->tensors);
+    } else
+        n = gnn_plan_seeds(d->s, b, d->w->seeds);
+    struct gnn_tensor *key, *counts;
+    int rc = add(d, "key", GNN_U64, 4, &key);
+    if (!rc)
+        memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        char name[GNN_NAME_MAX + 1];
+        snprintf(name, sizeof name, "nodes/%s", c->ntype[t].name);
+        gnn_relabel_begin(&d->w->type[t]);
+        rc = add(d, name, GNN_U32, 0, &d->w->nodes[t]);
+        snprintf(name, sizeof name, "counts/%s", c->ntype[t].name);
+        if (!rc)
+            rc = add(d, name, GNN_U64, m->nhops + UINT64_C(1), &counts);
+        if (!rc)
+            d->w->counts[t] = counts->data;
+        if (!rc)
+            rc = make_room(d, t, t == m->seed_ntype ? n : 0);
+    }
+    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, n) < n)
+        rc = gnn_fail(d->e, GNN_E_INPUT, "%s: seed out of range", d->s->store->path);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        d->w->counts[t][0] = d->w->type[t].count;
+    return rc;
+}
+
+static int damaged(struct draw *d, uint32_t et, enum gnn_sample_status why, const struct gnn_sample_place *at)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    const char *path = gnn_store_part_path(d->s->store, at->part);
+    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key);
+    switch (why) {
+    case GNN_SAMPLE_INDPTR:
+        return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64 " fall or leave the edges",
+                        path, key, at->node);
+    case GNN_SAMPLE_SOURCE:
+        return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'edge/%s/indices': edge %" PRIu64 " of node %" PRIu64 ": source out of range",
+                        path, key, at->edge, at->node);
+    case GNN_SAMPLE_MANY:
+        return gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
+    case GNN_SAMPLE_NODE:
+    case GNN_SAMPLE_OK:
+        break;
+    }
+    return gnn_fail(d->e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no part", d->s->store->path, at->node);
+}
+
+static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
+{
+    const struct gnn_sampling *m = &d->s->meta.sampling;
+    const struct gnn_etype *type = &d->s->meta.schema.etype[et];
+    struct worker *w = d->w;
+    const int32_t fanout = m->fanout[(size_t)hop * d->b->netypes + et];
+    const uint64_t *known = w->counts[type->dst];
+    const uint64_t first = m->frontier == GNN_FRONTIER_NEW && hop ? known[hop - 1] : 0;
+    const uint32_t n = (uint32_t)(known[hop] - first);
+    if (!fanout || !n)
+        return 0;
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    struct gnn_tensor *indptr, *indices, *id = NULL;
+    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key);
+    snprintf(name, sizeof name, "hop/%u/%s/indptr", hop, key);
+    int rc = add(d, name, GNN_U32, (uint64_t)n + 1, &indptr);
+    if (!rc)
+        rc = gnn_buf_reserve(&w->row, n, sizeof(struct gnn_sample_row), "a sampling thread", d->e);
+    if (rc)
+        return rc;
+    struct gnn_sample_place bad = {0};
+    const struct gnn_sample_graph *g = &d->s->graph[et];
+    enum gnn_sample_status st = gnn_sample_count(g, w->type[type->dst].nodes + first, n, fanout, m->replace,
+                                                 w->row.data, indptr->data, &bad);
+    if (st)
+        return damaged(d, et, st, &bad);
+    const uint64_t edges = ((uint32_t *)indptr->data)[n];
+    snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
+    rc = add(d, name, GNN_U32, edges, &indices);
+    snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
+    if (!rc && m->edge_ids)
+        rc = add(d, name, GNN_U64, edges, &id);
+    if (!rc)
+        rc = make_room(d, type->src, edges);
+    if (rc)
+        return rc;
+    struct gnn_sample_job job = {.graph = g, .dst = w->type[type->dst].nodes + first, .row = w->row.data,
+                                 .indptr = indptr->data, .n = n, .fanout = fanout, .replace = m->replace,
+                                 .scratch = w->scratch};
+    gnn_rng_key(m->seed, (uint32_t)d->b->epoch, (uint32_t)d->b->step, hop,
+                gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), job.key);
+    st = gnn_sample_pick(&job, &w->type[type->src], indices->data, id ? id->data : NULL, &bad);
+    if (st)
+        return damaged(d, et, st, &bad);
+    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){(uint32_t)first, n, indptr->data, indices->data,
+                                                         id ? id->data : NULL};
+    return 0;
+}
+
+/* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed view. */
+static int finish(struct draw *d)
+{
+    int rc = 0;
+    for (uint32_t t = 0; !rc && t < d->w->nntypes; t++) {
+        struct gnn_tensor *x = d->w->nodes[t];
+        const uint64_t n = d->w->type[t].count;
+        const struct gnn_gather_part *orig = d->s->orig[t];
+        rc = gnn_tensors_resize(&d->b->tensors, x, n, d->e);
+        if (!rc && orig && d->s->meta.sampling.original_ids) {
+            uint32_t *v = x->data, id[256];
+            for (uint64_t i = 0; i < n; i += 256) {
+                const uint64_t m = n - i < 256 ? n - i : 256;
+                memcpy(id, v + i, m * sizeof *id);
+                (void)gnn_gather_rows(orig, d->s->store->nparts, sizeof *id, id, m, v + i);
+            }
+        }
+        d->b->type[t] = (struct gnn_batch_type){.node = x->data, .count = d->w->counts[t]};
+    }
+    return rc;
+}
+
+int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gnn_err *e)
+{
+    struct draw d = {.s = sampler, .w = worker, .b = b, .e = e};
+    int rc = begin(&d);
+    for (uint32_t hop = 0; !rc && hop < b->nhops; hop++) {
+        for (uint32_t et = 0; !rc && et < b->netypes; et++)
+            rc = draw_block(&d, hop, et);
+        for (uint32_t t = 0; !rc && t < b->nntypes; t++)
+            d.w->counts[t][hop + 1] = d.w->type[t].count;
+    }
+    return rc ? rc : finish(&d);
+}
