@@ -11,20 +11,32 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list split;
-static uint64_t seed = 1;
+static struct opt_list map, split;
+static const char *time_from, *weight_from;
+static uint64_t seed = 1, nodes;
 static uint32_t threads = 1;
-static int loops, dtype;
+static int format, loops, task, dtype;
+
+#define FORMATS "auto|ogb|npz"
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true},
     {OPT_FLAG, 'f', "force", &force, .help = "replace STORE if it exists"},
+    {OPT_GROUP, .help = "Reading"},
+    {OPT_CHOICE, 0, "format", &format, "FORMAT", "what the input is (default: auto, by content)", FORMATS},
+    {OPT_LIST, 0, "map", &map, "NEW=OLD[,..]", "take the array or field OLD as NEW"},
+    {OPT_STR, 0, "time", &time_from, "FIELD", "take FIELD as the time of edges (or nodes)"},
+    {OPT_STR, 0, "weight", &weight_from, "FIELD", "take FIELD as the weight of edges"},
+    {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text", .file = true},
+    {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text", .file = true},
+    {OPT_U64, 'n', "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
     {OPT_GROUP, .help = "Graph"},
     {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge"},
     {OPT_FLAG, 'd', "dedup", &o.dedup, .help = "keep the first of equal edges"},
     {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)", "keep|add|remove"},
     {OPT_GROUP, .help = "Labels, splits, features"},
-    {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares)"},
+    {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,..."},
+    {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)", "auto|multiclass|binary|multilabel"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
     {OPT_U64, 's', "seed", &seed, "N", "of random splits and generators (default: 1)"},
     {OPT_U32, 'j', "threads", &threads, "N", "threads for generators (default: 1)", .min = 1, .max = 1024},
@@ -40,14 +52,39 @@ static const struct program program = {
     .max_args = -1,
 };
 
-static void finish_opts(void)
+/* --time F and --weight F are short for --map. */
+static int add_map(const char **list, uint32_t n, const char *name, const char *from,
+                   struct gnn_err *e)
 {
+    if (!from)
+        return (int)n;
+    list[n] = gnn_strf(e, "%s=%s", name, from);
+    if (!list[n])
+        cli_fail(e);
+    return (int)n + 1;
+}
+
+static void finish_opts(struct gnn_err *e)
+{
+    static const char *const formats[] = {NULL, "ogb", "npz"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
+    const char **list = gnn_alloc((uint64_t)map.n + 2, sizeof *list, "options", e);
+    if (!list)
+        cli_fail(e);
+    if (map.n)
+        memcpy(list, map.v, map.n * sizeof *list);
+    int n = add_map(list, map.n, "time", time_from, e);
+    n = add_map(list, (uint32_t)n, "weight", weight_from, e);
+    o.map = list;
+    o.nmap = (uint32_t)n;
+    o.format = formats[format];
     o.split = split.v;
     o.nsplit = split.n;
+    o.nodes = nodes;
     o.seed = seed;
     o.threads = threads;
     o.loops = (enum gnn_loops)loops;
+    o.task = task ? task : -1;
     o.dtype = dtypes[dtype];
 }
 
@@ -77,7 +114,7 @@ int main(int argc, char **argv)
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (!output)
         cli_usage("-o STORE is missing");
-    finish_opts();
+    finish_opts(&e);
     cli_at_abort(gnn_store_tmp_unlink_all);
     double start = cli_now();
     if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
@@ -88,5 +125,8 @@ int main(int argc, char **argv)
     gnn_dataset_free(d);
     if (rc)
         cli_fail(&e);
+    for (uint32_t i = map.n; i < o.nmap; i++)
+        gnn_free((void *)(uintptr_t)o.map[i]);
+    gnn_free((void *)(uintptr_t)o.map);
     return cli_finish();
 }

@@ -36,6 +36,10 @@ struct gnn_import_stats {
  * gnn_dataset_free. Errors: GNN_E_INPUT for what the data says, GNN_E_USAGE for options that do not fit. */
 int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
                     const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* The same from an input that is open already, which it takes over, on failure too. */
+struct gnn_input;
+int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
+                          const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
 /* Writes the store; whole or not at all. provenance may be NULL. */
 int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, const char *path,
                      bool force, const char *provenance, struct gnn_import_stats *st,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/import/files.h"
 #include "lib/import/rand.h"
 #include "lib/mem.h"
 
@@ -121,6 +122,32 @@ static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, s
     return rc;
 }
 
+/* "train=FILE,valid=FILE,...": a split called "file". */
+static int file_split(struct gnn_splits *s, const char *text, struct gnn_err *e)
+{
+    uint32_t t = s->d->schema.task == GNN_TASK_NONE ? 0 : s->d->schema.label_ntype;
+    for (const char *p = text; *p;) {
+        size_t len = strcspn(p, ","), klen = strcspn(p, "=,");
+        if (klen == 0 || klen + 1 >= len)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "--split %s: wants random:TRAIN,VALID,TEST or SET=FILE,...", text);
+        char *name = gnn_strf(e, "%.*s", (int)klen, p);
+        char *file = gnn_strf(e, "%.*s", (int)(len - klen - 1), p + klen + 1);
+        struct gnn_splits_set *set = NULL;
+        int rc = name && file ? add_set(s, "file", name, t, &set, e) : GNN_E_NOMEM;
+        if (!rc)
+            rc = gnn_files_ids(file, s->d->schema.ntype[t].count,
+                               s->d->ids ? &s->d->ids[t] : NULL, &set->ids, &set->count, e);
+        gnn_free(name);
+        gnn_free(file);
+        if (rc)
+            return rc;
+        p += len;
+        p += *p == ',';
+    }
+    return GNN_OK;
+}
+
 int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gnn_import_opts *o,
                     struct gnn_err *e)
 {
@@ -130,7 +157,7 @@ int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gn
         if (!strncmp(o->split[i], "random:", 7))
             rc = random_split(s, o->split[i], o->seed, e);
         else
-            rc = gnn_fail(e, GNN_E_USAGE, "--split %s: wants random:TRAIN,VALID,TEST", o->split[i]);
+            rc = file_split(s, o->split[i], e);
     }
     uint32_t given = s->n;
     for (uint32_t i = 0; !rc && i < d->schema.nsets; i++) {

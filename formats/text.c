@@ -1,0 +1,151 @@
+#include "formats/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static bool digit(char c)
+{
+    return (unsigned)((unsigned char)c - '0') <= 9;
+}
+
+/* inf, infinity, nan. */
+static const char *special(const char *p, bool neg, double *v)
+{
+    if (!strncasecmp(p, "nan", 3)) {
+        *v = NAN;
+        return p + 3;
+    }
+    if (strncasecmp(p, "inf", 3))
+        return NULL;
+    *v = neg ? -INFINITY : INFINITY;
+    return p + (strncasecmp(p + 3, "inity", 5) ? 3 : 8);
+}
+
+/* strtod on a copy: the text is not NUL-terminated, and a number can be of any length. */
+static const char *by_strtod(const char *start, const char *end, double *v)
+{
+    char buf[512];
+    size_t n = (size_t)(end - start);
+    if (n >= sizeof buf)
+        return NULL;
+    memcpy(buf, start, n);
+    buf[n] = 0;
+    char *stop;
+    *v = strtod(buf, &stop);
+    return *stop ? NULL : end;
+}
+
+const char *gnn_text_f64_slow(const char *p, double *v)
+{
+    const char *start = p;
+    bool neg = *p == '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    uint64_t m = 0;
+    int ndigits = 0, exp = 0;
+    bool any = false;
+    for (; digit(*p); p++, any = true) {
+        if (m < UINT64_C(1000000000000000000))
+            m = m * 10 + (uint64_t)(*p - '0'), ndigits += m > 0;
+        else
+            ndigits++, exp++;
+    }
+    if (*p == '.') {
+        for (p++; digit(*p); p++, any = true) {
+            if (m < UINT64_C(1000000000000000000))
+                m = m * 10 + (uint64_t)(*p - '0'), ndigits += m > 0, exp--;
+            else
+                ndigits++;
+        }
+    }
+    if (!any)
+        return special(start + (*start == '-' || *start == '+'), neg, v);
+    if (*p == 'e' || *p == 'E') {
+        const char *q = p + 1;
+        bool eneg = *q == '-';
+        int x = 0;
+        if (*q == '-' || *q == '+')
+            q++;
+        if (!digit(*q))
+            return NULL;
+        for (; digit(*q); q++)
+            x = x < 100000 ? x * 10 + (*q - '0') : x;
+        exp += eneg ? -x : x;
+        p = q;
+    }
+    /* Exact operands and one correctly rounded operation (Clinger 1990); else the slow way. */
+    if (ndigits > 19 || m > UINT64_C(1) << 53 || exp < -22 || exp > 22)
+        return by_strtod(start, p, v);
+    double d = (double)m;
+    d = exp < 0 ? d / tens[-exp] : d * tens[exp];
+    *v = neg ? -d : d;
+    return p;
+}
+
+bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
+                    bool *last)
+{
+    while (*p == ' ' || (*p == '\t' && sep != '\t'))
+        p++;
+    const char *end;
+    if (*p == '"') {
+        *field = ++p;
+        while (*p != '"' && *p != '\n')
+            p++;
+        if (*p != '"')
+            return false;
+        end = p++;
+        while (*p == ' ' || (*p == '\t' && sep != '\t'))
+            p++;
+        if (*p != '\n' && *p != '\r' && *p != sep && sep != GNN_TEXT_SPACE)
+            return false;
+    } else {
+        *field = p;
+        if (sep == GNN_TEXT_SPACE)
+            while (*p != ' ' && *p != '\t' && *p != '\n')
+                p++;
+        else
+            while (*p != sep && *p != '\n')
+                p++;
+        end = p;
+        while (end > *field && (end[-1] == ' ' || end[-1] == '\r'))
+            end--;
+    }
+    *len = (size_t)(end - *field);
+    p = sep == GNN_TEXT_SPACE ? gnn_text_blanks(p) : p;
+    if (*p == '\r' && p[1] == '\n')
+        p++;
+    *last = *p == '\n';
+    *next = *last || sep == GNN_TEXT_SPACE ? p : p + 1;
+    return true;
+}
+
+char gnn_text_separator(const char *line)
+{
+    bool tab = false, semi = false;
+    for (; *line != '\n'; line++) {
+        if (*line == ',')
+            return ',';
+        tab = tab || *line == '\t';
+        semi = semi || *line == ';';
+    }
+    return semi ? ';' : tab ? '\t' : GNN_TEXT_SPACE;
+}
+
+uint32_t gnn_text_count(const char *line, char sep)
+{
+    const char *field, *p = gnn_text_blanks(line);
+    if (*p == '\n')
+        return 0;
+    uint32_t n = 0;
+    size_t len;
+    bool last = false;
+    while (!last && gnn_text_field(p, sep, &field, &len, &p, &last))
+        n++;
+    return n;
+}

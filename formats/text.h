@@ -1,0 +1,70 @@
+/* Numbers and fields in text. Every function reads from p inside a block of text whose last byte is '\n',
+ * so none needs an end pointer: each stops at the newline at the latest. */
+#ifndef GNN_FORMATS_TEXT_H
+#define GNN_FORMATS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is wrong with a piece of text, and in which line of it (1 = first). */
+struct gnn_text_err {
+    const char *what; /* static */
+    uint64_t line;
+};
+
+enum { GNN_TEXT_SPACE = ' ' }; /* separator that stands for any run of blanks and tabs */
+
+/* A decimal number without sign. NULL if there is no digit at p or it exceeds 2^64-1. */
+static inline const char *gnn_text_u64(const char *p, uint64_t *v)
+{
+    unsigned c = (unsigned)(unsigned char)*p - '0';
+    if (c > 9)
+        return NULL;
+    uint64_t x = c;
+    const char *start = p;
+    while ((c = (unsigned)(unsigned char)*++p - '0') <= 9) {
+        if (__builtin_expect(p - start >= 18, 0) &&
+            (__builtin_mul_overflow(x, 10u, &x) || __builtin_add_overflow(x, c, &x)))
+            return NULL;
+        if (__builtin_expect(p - start < 18, 1))
+            x = x * 10 + c;
+    }
+    *v = x;
+    return p;
+}
+
+/* A decimal number: sign, digits, point, exponent; or inf, infinity, nan in any case. Correctly rounded.
+ * NULL if there is none at p. An empty field is no number. */
+const char *gnn_text_f64_slow(const char *p, double *v);
+static inline const char *gnn_text_f64(const char *p, double *v)
+{
+    /* One digit and a delimiter: most values of sparse features. */
+    unsigned c = (unsigned)(unsigned char)p[0] - '0';
+    if (c <= 9 && (p[1] == ',' || p[1] == '\n' || p[1] == ' ' || p[1] == '\t')) {
+        *v = c;
+        return p + 1;
+    }
+    return gnn_text_f64_slow(p, v);
+}
+
+/* Blanks and tabs; with a carriage return before a newline counted as one. */
+static inline const char *gnn_text_blanks(const char *p)
+{
+    while (*p == ' ' || *p == '\t' || (*p == '\r' && p[1] == '\n'))
+        p++;
+    return p;
+}
+
+/* The field at p, up to the separator or the end of the line; quotes round it, and blanks round it or them,
+ * are not part of it. *next is where the next field begins, or the newline after the last one. False
+ * if a quote is not closed in the line. */
+bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
+                    bool *last);
+
+/* The separator of a line: comma, semicolon, tab, or GNN_TEXT_SPACE. */
+char gnn_text_separator(const char *line);
+/* Number of fields of a line. 0 for a blank line. */
+uint32_t gnn_text_count(const char *line, char sep);
+
+#endif

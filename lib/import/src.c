@@ -1,0 +1,300 @@
+#include "lib/import/src.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/import/array.h"
+
+enum { ROWS_BYTES = 1 << 20 };
+
+static struct gnn_src_field *find_field(struct gnn_src *s, uint32_t ntype, uint32_t field)
+{
+    for (uint32_t i = 0; i < s->nfields; i++)
+        if (s->field[i].ntype == ntype && s->field[i].field == field)
+            return &s->field[i];
+    return NULL;
+}
+
+int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
+                 struct gnn_err *e)
+{
+    struct gnn_src_field *f = find_field((struct gnn_src *)d, ntype, field);
+    const struct gnn_field *def = &d->schema.ntype[ntype].field[field];
+    if (f->mem)
+        return fn(arg, f->mem, d->schema.ntype[ntype].count, e);
+    struct gnn_array a;
+    uint64_t got = 1, width = def->width ? def->width : 1;
+    int rc = gnn_array_open(&a, f->in, f->member, e);
+    uint64_t max = ROWS_BYTES / (width * sizeof(float)) + 1;
+    float *buf = rc ? NULL : gnn_alloc(max * width, sizeof *buf, "feature rows", e);
+    if (!rc && !buf)
+        rc = GNN_E_NOMEM;
+    if (!rc && a.width != width)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(&a));
+    while (!rc && got) {
+        rc = gnn_array_read(&a, GNN_F32, buf, max, &got, e);
+        if (!rc && got && a.at > d->schema.ntype[ntype].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu nodes", gnn_array_name(&a),
+                          (unsigned long long)d->schema.ntype[ntype].count);
+        if (!rc && got)
+            rc = fn(arg, buf, got, e);
+    }
+    if (!rc && a.at != d->schema.ntype[ntype].count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
+                      (unsigned long long)a.at, (unsigned long long)d->schema.ntype[ntype].count);
+    gnn_free(buf);
+    gnn_array_close(&a);
+    return rc;
+}
+
+int gnn_src_set(struct gnn_dataset *d, uint32_t set, uint32_t *ids, struct gnn_err *e)
+{
+    (void)e;
+    memcpy(ids, ((struct gnn_src *)d)->set[set], d->schema.set[set].count * sizeof *ids);
+    return GNN_OK;
+}
+
+void gnn_src_release(struct gnn_src *s)
+{
+    for (uint32_t i = 0; i < s->nfields; i++)
+        gnn_free(s->field[i].mem);
+    gnn_free(s->field);
+    for (uint32_t i = 0; i < s->nsets; i++)
+        gnn_free(s->set[i]);
+    gnn_free(s->set);
+    while (s->nin)
+        gnn_input_free(s->in[--s->nin]);
+}
+
+int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)
+{
+    if (s->nin == GNN_SRC_INPUTS) {
+        gnn_input_free(in);
+        return gnn_fail(e, GNN_E_INPUT, "too many archives in an archive");
+    }
+    s->in[s->nin++] = in;
+    return GNN_OK;
+}
+
+const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name)
+{
+    static _Thread_local char found[GNN_NAME_MAX + 1];
+    size_t n = strlen(name);
+    for (uint32_t i = 0; i < o->nmap; i++)
+        for (const char *p = o->map[i]; *p; p += strcspn(p, ","), p += *p == ',') {
+            size_t klen = strcspn(p, "=,"), len = strcspn(p, ",");
+            if (len != klen + 1 + n || strncmp(p + klen + 1, name, n) || klen > GNN_NAME_MAX)
+                continue;
+            memcpy(found, p, klen);
+            found[klen] = 0;
+            return found;
+        }
+    return name;
+}
+
+static int add_field(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
+                     uint64_t width, struct gnn_src_field **out, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &s->d.schema.ntype[ntype];
+    *out = NULL;
+    if (gnn_field_find(nt->field, nt->nfields, name))
+        return gnn_fail(e, GNN_E_INPUT, "node type '%s' has two fields called '%s'", nt->name, name);
+    if (s->nfields == s->room) {
+        uint32_t room = s->room ? 2 * s->room : 8;
+        struct gnn_src_field *f = gnn_alloc_zero(room, sizeof *f, "fields", e);
+        if (!f)
+            return GNN_E_NOMEM;
+        if (s->nfields)
+            memcpy(f, s->field, s->nfields * sizeof *f);
+        gnn_free(s->field);
+        s->field = f;
+        s->room = room;
+    }
+    uint32_t at = nt->nfields;
+    int rc = gnn_schema_add_nfield(&s->d.schema, ntype, name, dtype, width, e);
+    if (rc)
+        return rc;
+    *out = &s->field[s->nfields++];
+    **out = (struct gnn_src_field){.ntype = ntype, .field = at};
+    return GNN_OK;
+}
+
+int gnn_src_stream(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
+                   uint32_t member, struct gnn_err *e)
+{
+    struct gnn_array a;
+    struct gnn_src_field *f = NULL;
+    uint64_t count = s->d.schema.ntype[ntype].count;
+    int rc = gnn_array_open(&a, in, member, e);
+    if (!rc && a.rows != UINT64_MAX && a.rows != count)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", gnn_array_name(&a),
+                      (unsigned long long)a.rows, (unsigned long long)count);
+    if (!rc && (a.width < 1 || a.width > 1 << 20))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
+                      (unsigned long long)a.width);
+    if (!rc)
+        rc = add_field(s, ntype, name, GNN_F32, a.width, &f, e);
+    if (!rc) {
+        f->in = in;
+        f->member = member;
+    }
+    gnn_array_close(&a);
+    return rc;
+}
+
+int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dtype dtype,
+                uint64_t width, void *mem, struct gnn_err *e)
+{
+    struct gnn_src_field *f;
+    int rc = add_field(s, ntype, name, dtype, width, &f, e);
+    if (rc)
+        gnn_free(mem);
+    else
+        f->mem = mem;
+    return rc;
+}
+
+/* One column of whole numbers is classes; several columns are tasks. Takes over v. */
+static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
+                      const char *name, struct gnn_err *e)
+{
+    struct gnn_schema *sc = &s->d.schema;
+    bool bits = true, nans = false;
+    double max = -1;
+    uint64_t bad = UINT64_MAX;
+    for (uint64_t i = 0; i < n * width; i++) {
+        if (isnan(v[i])) {
+            nans = true;
+            continue;
+        }
+        bits = bits && (v[i] == 0 || v[i] == 1);
+        max = v[i] > max ? v[i] : max;
+        if (v[i] != floor(v[i]) || v[i] < -1 || v[i] > 65535)
+            bad = bad < i ? bad : i;
+    }
+    int task = s->o->task;
+    if (task < 0)
+        task = width > 1 ? GNN_TASK_MULTILABEL : max <= 1 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
+    int rc = GNN_OK;
+    if (task != GNN_TASK_MULTILABEL && width > 1)
+        rc = gnn_fail(e, GNN_E_USAGE, "%s: %llu labels a node need --task multilabel", name,
+                      (unsigned long long)width);
+    else if (task != GNN_TASK_MULTILABEL && bad != UINT64_MAX)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none)",
+                      name, (unsigned long long)(bad / width + 1), v[bad]);
+    else if (task == GNN_TASK_BINARY && max > 1)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: class %g in a binary task", name, max);
+    else if (max < 0)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
+    if (rc) {
+        gnn_free(v);
+        return rc;
+    }
+    sc->task = (enum gnn_task)task;
+    sc->label_ntype = ntype;
+    sc->nclasses = task == GNN_TASK_MULTILABEL ? (uint32_t)width
+                   : task == GNN_TASK_BINARY   ? 2
+                                               : (uint32_t)max + 1;
+    /* In place: every narrower element ends before the doubles still to be read. */
+    uint64_t count = n * width;
+    if (task != GNN_TASK_MULTILABEL) {
+        int32_t *y = (int32_t *)(void *)v;
+        for (uint64_t i = 0; i < count; i++) {
+            double d;
+            memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+            int32_t c = isnan(d) ? -1 : (int32_t)d;
+            memcpy(y + i, &c, sizeof c);
+        }
+        return gnn_src_mem(s, ntype, "y", GNN_I32, 0, v, e);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        double d;
+        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+        float f = (float)d;
+        uint8_t b = d > 0;
+        if (bits && !nans)
+            memcpy((char *)v + i, &b, 1);
+        else
+            memcpy((char *)v + i * sizeof f, &f, sizeof f);
+    }
+    return gnn_src_mem(s, ntype, "y", bits && !nans ? GNN_U8 : GNN_F32, width, v, e);
+}
+
+/* Takes over v. */
+static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, double *v, uint64_t n,
+                       uint64_t width, struct gnn_err *e)
+{
+    bool whole = true;
+    for (uint64_t i = 0; i < n * width && whole; i++)
+        whole = v[i] == floor(v[i]) && fabs(v[i]) < 9007199254740992.0;
+    uint64_t w = width > 1 ? width : 0;
+    if (!whole && !strcmp(name, "time"))
+        return gnn_src_mem(s, ntype, name, GNN_F64, w, v, e);
+    for (uint64_t i = 0; i < n * width; i++) {
+        double d;
+        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+        int64_t k = whole ? (int64_t)d : 0;
+        float f = (float)d;
+        if (whole)
+            memcpy((char *)v + i * sizeof k, &k, sizeof k);
+        else
+            memcpy((char *)v + i * sizeof f, &f, sizeof f);
+    }
+    return gnn_src_mem(s, ntype, name, whole ? GNN_I64 : GNN_F32, w, v, e);
+}
+
+int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
+                       uint32_t member, struct gnn_err *e)
+{
+    void *v = NULL;
+    uint64_t rows, width, count = s->d.schema.ntype[ntype].count;
+    if (!strcmp(name, "x"))
+        return gnn_src_stream(s, ntype, name, in, member, e);
+    int rc = gnn_array_load(in, member, GNN_F64, &v, &rows, &width, e);
+    if (rc)
+        return rc;
+    if (rows != count || !width) {
+        gnn_free(v);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu rows for %llu nodes", gnn_input_name(in),
+                        gnn_input_member(in, member), (unsigned long long)rows,
+                        (unsigned long long)count);
+    }
+    if (!strcmp(name, "y"))
+        return add_labels(s, ntype, v, rows, width, gnn_input_member(in, member), e);
+    return add_numbers(s, ntype, name, v, rows, width, e);
+}
+
+int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
+                    uint32_t *ids, uint64_t n, struct gnn_err *e)
+{
+    uint32_t **sets = gnn_alloc(s->nsets + 1, sizeof *sets, "splits", e);
+    int rc = sets ? gnn_schema_add_set(&s->d.schema, split, set, ntype, n, e) : GNN_E_NOMEM;
+    if (rc) {
+        gnn_free(sets);
+        gnn_free(ids);
+        return rc;
+    }
+    if (s->nsets)
+        memcpy(sets, s->set, s->nsets * sizeof *sets);
+    gnn_free(s->set);
+    s->set = sets;
+    s->set[s->nsets++] = ids;
+    return GNN_OK;
+}
+
+int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
+{
+    const char *path[2] = {s->o->features, s->o->labels};
+    int rc = GNN_OK;
+    for (int i = 0; !rc && i < 2; i++) {
+        struct gnn_input *in;
+        if (!path[i])
+            continue;
+        rc = gnn_input_open(&in, &path[i], 1, e);
+        if (!rc)
+            rc = gnn_src_own(s, in, e);
+        if (!rc)
+            rc = gnn_src_node_array(s, 0, i ? "y" : "x", in, 0, e);
+    }
+    return rc;
+}

@@ -1,0 +1,370 @@
+#include "lib/import/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "lib/mem.h"
+
+enum { BLOCK = 1 << 16 };
+
+struct file_stage {
+    struct gnn_stage s;
+    int fd;
+};
+
+static int file_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct gnn_err *e)
+{
+    ssize_t k;
+    do
+        k = read(((struct file_stage *)s)->fd, buf, n);
+    while (k < 0 && errno == EINTR);
+    if (k < 0)
+        return gnn_fail_errno(e, "%s: cannot read", s->name);
+    *got = (size_t)k;
+    return GNN_OK;
+}
+
+static int64_t file_seek(struct gnn_stage *s, int64_t at, int whence)
+{
+    return lseek(((struct file_stage *)s)->fd, at, whence);
+}
+
+static void file_free(struct gnn_stage *s)
+{
+    close(((struct file_stage *)s)->fd);
+    gnn_free(s);
+}
+
+int gnn_stage_file(struct gnn_stage **s, const char *path, const char *name, struct gnn_err *e)
+{
+    struct file_stage *f = gnn_alloc_zero(1, sizeof *f, "input", e);
+    if (!f)
+        return GNN_E_NOMEM;
+    f->s = (struct gnn_stage){.read = file_read, .seek = file_seek, .free = file_free, .name = name};
+    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (f->fd < 0) {
+        gnn_fail_errno(e, "%s: cannot open", path);
+        gnn_free(f);
+        return e->code;
+    }
+    *s = &f->s;
+    return GNN_OK;
+}
+
+struct mem_stage {
+    struct gnn_stage s;
+    const uint8_t *data;
+    size_t n, at;
+};
+
+static int mem_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct gnn_err *e)
+{
+    struct mem_stage *m = (struct mem_stage *)s;
+    (void)e;
+    *got = n < m->n - m->at ? n : m->n - m->at;
+    if (*got)
+        memcpy(buf, m->data + m->at, *got);
+    m->at += *got;
+    return GNN_OK;
+}
+
+static int64_t mem_seek(struct gnn_stage *s, int64_t at, int whence)
+{
+    struct mem_stage *m = (struct mem_stage *)s;
+    int64_t from = whence == SEEK_SET ? 0 : (int64_t)(whence == SEEK_CUR ? m->at : m->n);
+    if (__builtin_add_overflow(from, at, &from) || from < 0 || from > (int64_t)m->n)
+        return -1;
+    m->at = (size_t)from;
+    return from;
+}
+
+static void plain_free(struct gnn_stage *s)
+{
+    gnn_free(s);
+}
+
+int gnn_stage_mem(struct gnn_stage **s, const void *data, size_t n, const char *name,
+                  struct gnn_err *e)
+{
+    struct mem_stage *m = gnn_alloc_zero(1, sizeof *m, "input", e);
+    if (!m)
+        return GNN_E_NOMEM;
+    m->s = (struct gnn_stage){.read = mem_read, .seek = mem_seek, .free = plain_free, .name = name};
+    m->data = data;
+    m->n = n;
+    *s = &m->s;
+    return GNN_OK;
+}
+
+/* gzip through zlib, because libarchive does not check gzip's checksums. Members may follow one another. */
+struct gunzip_stage {
+    struct gnn_stage s;
+    z_stream z;
+    bool ended, any;
+    uint8_t in[BLOCK];
+};
+
+static int gunzip_fill(struct gunzip_stage *g, struct gnn_err *e)
+{
+    size_t got = 0;
+    int rc = gnn_stage_read(g->s.below, g->in, sizeof g->in, &got, e);
+    g->z.next_in = g->in;
+    g->z.avail_in = (uInt)got;
+    return rc;
+}
+
+static int gunzip_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct gnn_err *e)
+{
+    struct gunzip_stage *g = (struct gunzip_stage *)s;
+    g->z.next_out = buf;
+    g->z.avail_out = n < BLOCK * 16 ? (uInt)n : BLOCK * 16;
+    uInt room = g->z.avail_out;
+    *got = 0;
+    while (g->z.avail_out == room) {
+        if (!g->z.avail_in) {
+            int rc = gunzip_fill(g, e);
+            if (rc)
+                return rc;
+            if (!g->z.avail_in && g->ended)
+                return GNN_OK;
+            if (!g->z.avail_in)
+                return gnn_fail(e, GNN_E_INPUT, "%s: the gzip data is cut short", s->name);
+        }
+        if (g->ended) {
+            if (*g->z.next_in != 0x1f)
+                return gnn_fail(e, GNN_E_INPUT, "%s: bytes after the gzip data", s->name);
+            inflateReset(&g->z);
+            g->ended = false;
+        }
+        int z = inflate(&g->z, Z_NO_FLUSH);
+        if (z == Z_STREAM_END)
+            g->ended = true;
+        else if (z == Z_MEM_ERROR)
+            return gnn_fail_nomem(e, BLOCK, "inflating");
+        else if (z != Z_OK)
+            return gnn_fail(e, GNN_E_INPUT, "%s: the gzip data is damaged near byte %llu (%s)",
+                            s->name, (unsigned long long)s->out, g->z.msg ? g->z.msg : "cut");
+    }
+    *got = room - g->z.avail_out;
+    return GNN_OK;
+}
+
+static void gunzip_free(struct gnn_stage *s)
+{
+    inflateEnd(&((struct gunzip_stage *)s)->z);
+    gnn_free(s);
+}
+
+/* zstd, xz, zip and tar through libarchive. */
+struct archive_stage {
+    struct gnn_stage s;
+    struct archive *a;
+    struct gnn_err *e; /* of the call in progress, for the callbacks */
+    bool raw;
+    uint8_t in[BLOCK];
+};
+
+static la_ssize_t ar_read(struct archive *a, void *arg, const void **buf)
+{
+    struct archive_stage *s = arg;
+    size_t got = 0;
+    if (gnn_stage_read(s->s.below, s->in, sizeof s->in, &got, s->e)) {
+        archive_set_error(a, EIO, "read error");
+        return -1;
+    }
+    *buf = s->in;
+    return (la_ssize_t)got;
+}
+
+static la_int64_t ar_seek(struct archive *a, void *arg, la_int64_t at, int whence)
+{
+    struct archive_stage *s = arg;
+    (void)a;
+    s->s.below->npeek = 0;
+    return s->s.below->seek(s->s.below, at, whence);
+}
+
+static int ar_fail(struct archive_stage *s, struct gnn_err *e)
+{
+    const char *why = archive_error_string(s->a);
+    if (archive_errno(s->a) == ENOMEM)
+        return gnn_fail_nomem(e, 0, "reading an archive");
+    return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s", s->s.name, why ? why : "unreadable");
+}
+
+static int ar_data(struct gnn_stage *st, void *buf, size_t n, size_t *got, struct gnn_err *e)
+{
+    struct archive_stage *s = (struct archive_stage *)st;
+    s->e = e;
+    la_ssize_t k = archive_read_data(s->a, buf, n);
+    if (k < 0)
+        return ar_fail(s, e);
+    *got = (size_t)k;
+    return GNN_OK;
+}
+
+static void ar_free(struct gnn_stage *st)
+{
+    archive_read_free(((struct archive_stage *)st)->a);
+    gnn_free(st);
+}
+
+static int ar_open(struct gnn_stage **below, bool raw, struct gnn_err *e)
+{
+    struct archive_stage *s = gnn_alloc_zero(1, sizeof *s, "archive", e);
+    if (!s)
+        return GNN_E_NOMEM;
+    s->s = (struct gnn_stage){.read = ar_data, .free = ar_free, .below = *below, .name = (*below)->name};
+    s->raw = raw;
+    s->e = e;
+    s->a = archive_read_new();
+    if (!s->a) {
+        gnn_free(s);
+        return gnn_fail_nomem(e, sizeof *s, "archive");
+    }
+    if (raw) {
+        archive_read_support_filter_zstd(s->a);
+        archive_read_support_filter_xz(s->a);
+        archive_read_support_format_raw(s->a);
+    } else {
+        archive_read_support_format_zip(s->a);
+        archive_read_support_format_tar(s->a);
+    }
+    archive_read_set_read_callback(s->a, ar_read);
+    if ((*below)->seek)
+        archive_read_set_seek_callback(s->a, ar_seek);
+    archive_read_set_callback_data(s->a, s);
+    struct archive_entry *entry;
+    int rc = archive_read_open1(s->a) == ARCHIVE_OK ? GNN_OK : ar_fail(s, e);
+    if (!rc && raw && archive_read_next_header(s->a, &entry) != ARCHIVE_OK)
+        rc = ar_fail(s, e);
+    if (rc) {
+        ar_free(&s->s);
+        return rc;
+    }
+    *below = &s->s;
+    return GNN_OK;
+}
+
+int gnn_stage_unpack(struct gnn_stage **s, enum gnn_packing how, struct gnn_err *e)
+{
+    if (how == GNN_PLAIN)
+        return GNN_OK;
+    if (how != GNN_GZIP)
+        return ar_open(s, true, e);
+    struct gunzip_stage *g = gnn_alloc_zero(1, sizeof *g, "inflating", e);
+    if (!g)
+        return GNN_E_NOMEM;
+    g->s = (struct gnn_stage){.read = gunzip_read, .free = gunzip_free, .below = *s, .name = (*s)->name};
+    if (inflateInit2(&g->z, 15 + 16) != Z_OK) {
+        gnn_free(g);
+        return gnn_fail_nomem(e, BLOCK, "inflating");
+    }
+    *s = &g->s;
+    return GNN_OK;
+}
+
+int gnn_stage_archive(struct gnn_stage **s, struct gnn_err *e)
+{
+    return ar_open(s, false, e);
+}
+
+/* Names stay names, nothing is unpacked; still, one that leads outside says the archive is hostile. */
+static bool leads_out(const char *name)
+{
+    if (*name == '/')
+        return true;
+    for (const char *p = name; *p; p += strcspn(p, "/"), p += *p == '/')
+        if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || !p[2]))
+            return true;
+    return false;
+}
+
+int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
+{
+    struct archive_stage *s = (struct archive_stage *)st;
+    struct archive_entry *entry;
+    st->npeek = 0;
+    s->e = e;
+    for (;;) {
+        int rc = archive_read_next_header(s->a, &entry);
+        *name = NULL;
+        if (rc == ARCHIVE_EOF)
+            return GNN_OK;
+        if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
+            return ar_fail(s, e);
+        const char *n = archive_entry_pathname(entry);
+        if (!n || !*n)
+            return gnn_fail(e, GNN_E_INPUT, "%s: a member has no readable name", st->name);
+        if (leads_out(n))
+            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' leads out of the archive", st->name, n);
+        if (archive_entry_is_encrypted(entry))
+            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' is encrypted", st->name, n);
+        mode_t type = archive_entry_filetype(entry);
+        if ((type && type != AE_IFREG) || archive_entry_hardlink(entry))
+            continue;
+        while (n[0] == '.' && n[1] == '/')
+            n += 2;
+        *name = n;
+        return GNN_OK;
+    }
+}
+
+int gnn_stage_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct gnn_err *e)
+{
+    if (s->peek_at < s->npeek) {
+        *got = n < s->npeek - s->peek_at ? n : s->npeek - s->peek_at;
+        memcpy(buf, s->peek + s->peek_at, *got);
+        s->peek_at += *got;
+        return GNN_OK;
+    }
+    int rc = s->read(s, buf, n, got, e);
+    if (!rc)
+        s->out += *got;
+    return rc;
+}
+
+int gnn_stage_peek(struct gnn_stage *s, const uint8_t **p, size_t *n, struct gnn_err *e)
+{
+    s->npeek = s->peek_at = 0;
+    size_t got = 1;
+    while (got && s->npeek < sizeof s->peek) {
+        int rc = s->read(s, s->peek + s->npeek, sizeof s->peek - s->npeek, &got, e);
+        if (rc)
+            return rc;
+        s->npeek += got;
+        s->out += got;
+    }
+    *p = s->peek;
+    *n = s->npeek;
+    return GNN_OK;
+}
+
+enum gnn_packing gnn_stage_packing(const uint8_t *p, size_t n)
+{
+    if (n >= 3 && !memcmp(p, "\x1f\x8b\x08", 3))
+        return GNN_GZIP;
+    if (n >= 4 && !memcmp(p, "\x28\xb5\x2f\xfd", 4))
+        return GNN_ZSTD;
+    if (n >= 6 && !memcmp(p, "\xfd" "7zXZ", 6))
+        return GNN_XZ;
+    return GNN_PLAIN;
+}
+
+bool gnn_stage_is_archive(const uint8_t *p, size_t n)
+{
+    return (n >= 4 && (!memcmp(p, "PK\3\4", 4) || !memcmp(p, "PK\5\6", 4))) ||
+           (n >= 262 && !memcmp(p + 257, "ustar", 5));
+}
+
+void gnn_stage_free(struct gnn_stage *s)
+{
+    while (s) {
+        struct gnn_stage *below = s->below;
+        s->free(s);
+        s = below;
+    }
+}
