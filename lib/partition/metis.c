@@ -33,7 +33,9 @@ static int metis_call(const struct gnn_metis *m, const struct gnn_symgraph *g, i
     METIS_SetDefaultOptions(opt);
     opt[METIS_OPTION_OBJTYPE] =
         m->objective == GNN_OBJECTIVE_VOL ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
-    opt[METIS_OPTION_SEED] = (idx_t)seed;
+    /* The C library's generator, which METIS uses, is the same for 0 and 1: 0 stands for METIS's own default. */
+    if (seed)
+        opt[METIS_OPTION_SEED] = (idx_t)seed;
     opt[METIS_OPTION_UFACTOR] = (idx_t)((m->imbalance - 1.0) * 1000 + 0.5);
     opt[METIS_OPTION_NUMBERING] = 0;
     /* METIS takes the weights as non-const and does not change them. */
