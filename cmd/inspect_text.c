@@ -124,7 +124,8 @@ static void print_tensors(const json_t *list)
 {
     size_t i, d;
     json_t *t, *n;
-    printf("%-5s %-40s %-5s %-24s %s\n", "part", "tensor", "dtype", "shape", "bytes");
+    bool parts = json_object_get(json_array_get(list, 0), "part") != NULL;
+    printf("%s%-40s %-5s %-24s %s\n", parts ? "part  " : "", "tensor", "dtype", "shape", "bytes");
     json_array_foreach((json_t *)(uintptr_t)list, i, t) {
         char shape[128] = "";
         size_t at = 0;
@@ -132,7 +133,9 @@ static void print_tensors(const json_t *list)
             if (at < sizeof shape)
                 at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d ? " x " : "",
                                        (long long)json_integer_value(n));
-        printf("%-5lld %-40s %-5s %-24s %lld\n", whole(t, "part"), text(t, "name"), text(t, "dtype"), shape,
+        if (parts)
+            printf("%-5lld ", whole(t, "part"));
+        printf("%-40s %-5s %-24s %lld\n", text(t, "name"), text(t, "dtype"), shape,
                whole(t, "bytes"));
     }
 }

@@ -253,7 +253,9 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
         }
         rc = part_open(p, &meta, e);
         if (!rc && (strcmp(meta.identity, s->meta.identity) ||
-                    !gnn_schema_equal(&meta.schema, &s->meta.schema) || meta.schema.nparts != n))
+                    !gnn_schema_equal(&meta.schema, &s->meta.schema) || meta.schema.nparts != n ||
+                    (meta.provenance != s->meta.provenance &&
+                     !json_equal(meta.provenance, s->meta.provenance))))
             rc = gnn_fail(e, GNN_E_INPUT, "%s: belongs to another store than store.json", p->path);
         hash[i] = p->hash;
         p->verify = s->verify;

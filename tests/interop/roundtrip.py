@@ -22,9 +22,18 @@ def export(store, npz):
     assert seen == len(want.files)
 
 
-def copy(store, out):
-    """Writes a store that C has to find sound, and the same."""
+def copy(store, out, *changes):
+    """Writes a store that C has to find sound, and the same; or with changed elements (PART/TENSOR=INDEX=VALUE)
+    and right sums, or without a tensor (PART/TENSOR)."""
     header, parts = gnb.read_store(store)
+    for change in changes:
+        name, *at = change.split("=")
+        part, name = name.split("/", 1)
+        if at:
+            parts[int(part)][name] = parts[int(part)][name].copy()
+            parts[int(part)][name][int(at[0])] = int(at[1])
+        else:
+            del parts[int(part)][name]
     os.mkdir(out)
     files = ["%s/part-%05d.gnb" % (out, p) for p in range(len(parts))]
     for final in (False, True):
