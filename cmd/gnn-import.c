@@ -17,13 +17,14 @@ static uint64_t seed = 1, nodes;
 static uint32_t threads = 1;
 static int format, loops, task, dtype;
 
-#define FORMATS "auto|ogb|npz"
+#define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true},
     {OPT_FLAG, 'f', "force", &force, .help = "replace STORE if it exists"},
     {OPT_GROUP, .help = "Reading"},
     {OPT_CHOICE, 0, "format", &format, "FORMAT", "what the input is (default: auto, by content)", FORMATS},
+    {OPT_STR, 0, "columns", &o.columns, "LIST", "columns of a text table: source=from,target=to,weight=w,..."},
     {OPT_LIST, 0, "map", &map, "NEW=OLD[,..]", "take the array or field OLD as NEW"},
     {OPT_STR, 0, "time", &time_from, "FIELD", "take FIELD as the time of edges (or nodes)"},
     {OPT_STR, 0, "weight", &weight_from, "FIELD", "take FIELD as the weight of edges"},
@@ -66,7 +67,7 @@ static int add_map(const char **list, uint32_t n, const char *name, const char *
 
 static void finish_opts(struct gnn_err *e)
 {
-    static const char *const formats[] = {NULL, "ogb", "npz"};
+    static const char *const formats[] = {NULL, "ogb", "npz", "snap", "csv", "triples", "mtx", "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
     const char **list = gnn_alloc((uint64_t)map.n + 2, sizeof *list, "options", e);
     if (!list)

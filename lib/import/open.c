@@ -1,5 +1,6 @@
 /* Which reader an input is for: by the members of an archive, else by the first lines. */
 #include <string.h>
+#include <strings.h>
 
 #include "lib/import.h"
 #include "lib/import/array.h"
@@ -15,6 +16,11 @@ static const struct format {
 } formats[] = {
     {"ogb", gnn_ogb_open, ATTACH | MAP},
     {"npz", gnn_npz_open, NODES | ATTACH | MAP},
+    {"snap", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP},
+    {"csv", gnn_edgelist_open, COLUMNS | NODES | ATTACH | MAP},
+    {"triples", gnn_triples_open, ATTACH},
+    {"mtx", gnn_mtx_open, ATTACH},
+    {"metis", gnn_metis_open, ATTACH},
     {"generator", NULL, 0},
 };
 
@@ -45,9 +51,80 @@ static const char *by_members(const struct gnn_input *in)
     return npy ? "npz" : NULL;
 }
 
+/* Words in a line, and whether all are numbers. */
+static uint32_t look(const struct gnn_word *w, uint32_t n, bool *numbers)
+{
+    *numbers = true;
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t k = 0; k < w[i].n; k++)
+            *numbers = *numbers && strchr("0123456789+-.eE", w[i].p[k]);
+    return n;
+}
+
+/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line (not a table with a head line)
+ * triples, anything else a table of edges. */
+static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
+{
+    enum { LINES = 64, WORDS = 256 };
+    struct gnn_word w[WORDS];
+    uint32_t first = 0, n;
+    bool numbers, ragged = false, words = false;
+    for (int i = 0; i < LINES; i++) {
+        if (gnn_table_line(t, e) || gnn_table_words(t, w, WORDS, &n, e))
+            break;
+        n = look(w, n, &numbers);
+        first = i ? first : n;
+        ragged = ragged || (n != first && numbers);
+        words = words || (i && !numbers && n == 3);
+    }
+    if (words && first == 3)
+        return "triples";
+    return ragged && t->sep == GNN_TEXT_SPACE ? "metis" : t->sep == ',' || t->sep == ';' ? "csv" : "snap";
+}
+
+static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_err *e)
+{
+    struct gnn_reader *r;
+    struct gnn_table t;
+    struct gnn_err ignored = {0};
+    const uint8_t *p;
+    size_t n;
+    const char *format = NULL, *name = gnn_input_member(in, member);
+    int rc = gnn_reader_open(&r, in, member, e);
+    if (rc)
+        return NULL;
+    rc = gnn_reader_peek(r, &p, &n, e);
+    bool text = !rc && !memchr(p, 0, n);
+    if (!rc && !n)
+        gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
+    else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))
+        format = "npz";
+    else if (!rc && n > 4 && !memcmp(p, "PK\3\4", 4))
+        gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
+    else if (!rc && n > 13 && !strncasecmp((const char *)p, "%%MatrixMarket", 14))
+        format = "mtx";
+    else if (!rc && text && (ends_with(name, ".graph") || ends_with(name, ".mgraph")))
+        format = "metis";
+    if (rc || format || e->code || !text) {
+        gnn_reader_free(r);
+        return format;
+    }
+    char comment = *p == '%' ? '%' : '#';
+    if (!gnn_table_open_reader(&t, r, comment, &ignored))
+        format = by_lines(&t, &ignored);
+    gnn_table_close(&t);
+    return format;
+}
+
 static int detect(struct gnn_input *in, const char **format, struct gnn_err *e)
 {
     *format = by_members(in);
+    if (!*format && gnn_input_members(in) > 1) {
+        const char *one = by_content(in, 0, e);
+        *format = one && !strcmp(one, "triples") ? one : NULL;
+    } else if (!*format) {
+        *format = by_content(in, 0, e);
+    }
     if (!*format)
         return gnn_fail(e, GNN_E_INPUT, "%s: not a format that is known (see --format)", gnn_input_name(in));
     return GNN_OK;

@@ -1,0 +1,253 @@
+#include "lib/import/edgelist.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 15, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
+
+/* A pass over the file. */
+struct pass {
+    struct gnn_edgelist *l;
+    struct gnn_table t;
+    uint64_t *id; /* [2*CHUNK] */
+    double *num;  /* [CHUNK*nnum] */
+    uint32_t nnum;
+    uint64_t done;
+};
+
+static void pass_close(struct pass *ps)
+{
+    gnn_table_close(&ps->t);
+    gnn_free(ps->id);
+    gnn_free(ps->num);
+}
+
+static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
+{
+    *ps = (struct pass){.l = l, .nnum = l->npick - 2};
+    ps->id = gnn_alloc(2 * CHUNK, sizeof *ps->id, "edges", e);
+    ps->num = gnn_alloc((uint64_t)CHUNK * ps->nnum, sizeof *ps->num, "edge fields", e);
+    if (!ps->id || !ps->num)
+        return GNN_E_NOMEM;
+    if (l->kept)
+        return GNN_OK;
+    int rc = gnn_table_open(&ps->t, l->s.in[0], l->member, l->comment, e);
+    uint32_t want = l->ncols ? l->ncols : ps->t.ncols;
+    for (uint32_t i = 0; !rc && i < l->skip; i++) {
+        gnn_table_next(&ps->t);
+        rc = gnn_table_line(&ps->t, e);
+        if (rc == GNN_END) {
+            ps->t.ncols = 0;
+            return GNN_OK;
+        }
+    }
+    if (!rc && l->skip) /* the columns are those of the edges, not of what was skipped */
+        ps->t.ncols = gnn_text_count(ps->t.p, ps->t.sep);
+    if (!rc && ps->t.ncols != want)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u", gnn_reader_name(ps->t.r),
+                      (unsigned long long)ps->t.line, ps->t.ncols, want);
+    return rc;
+}
+
+static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
+{
+    struct gnn_edgelist *l = ps->l;
+    int rc;
+    *n = 0;
+    if (!ps->t.ncols)
+        rc = GNN_OK;
+    else if (ps->t.ncols <= l->pick[l->npick - 1].col)
+        rc = gnn_table_fail(&ps->t, NULL, "too few fields", e);
+    else if (ps->t.ncols == 2 && l->npick == 2)
+        rc = gnn_table_ids(&ps->t, ps->id, 2, CHUNK, n, e);
+    else
+        rc = gnn_table_pick(&ps->t, l->pick, l->npick, ps->id, ps->num, CHUNK, n, e);
+    ps->done += *n;
+    if (!rc && l->promised != UINT64_MAX && (*n ? ps->done > l->promised : ps->done != l->promised))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu entries promised", gnn_reader_name(ps->t.r),
+                      *n ? "more" : "fewer", (unsigned long long)l->promised);
+    if (l->target_first)
+        for (uint64_t i = 0; i < *n; i++) {
+            uint64_t v = ps->id[2 * i];
+            ps->id[2 * i] = ps->id[2 * i + 1];
+            ps->id[2 * i + 1] = v;
+        }
+    return rc;
+}
+
+/* An id beyond the count: says in which line (blank and comment lines between do not count). */
+static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, uint64_t count,
+                  struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: id %llu, but ids are %llu to %llu",
+                    gnn_reader_name(ps->t.r), (unsigned long long)(ps->t.line - (n - i)),
+                    (unsigned long long)id, (unsigned long long)ps->l->base,
+                    (unsigned long long)(ps->l->base + count - 1));
+}
+
+/* File ids to store ids. */
+static int convert(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
+{
+    const struct gnn_edgelist *l = ps->l;
+    const struct gnn_schema *sc = &l->s.d.schema;
+    uint64_t ns = sc->ntype[sc->etype[0].src].count, nd = sc->ntype[sc->etype[0].dst].count;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
+        uint64_t a = l->mapped ? gnn_idmap_find(&l->map, s) : s - l->base;
+        uint64_t b = l->mapped ? gnn_idmap_find(&l->map, d) : d - l->base;
+        if (a >= ns || b >= nd)
+            return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
+        src[i] = (uint32_t)a;
+        dst[i] = (uint32_t)b;
+    }
+    return GNN_OK;
+}
+
+/* Keeps the edges of a chunk while there are not too many; then lets all go. */
+static int keep(struct gnn_edgelist *l, const struct pass *ps, uint64_t n, struct gnn_buf *ids,
+                struct gnn_buf *nums, struct gnn_err *e)
+{
+    uint64_t at = l->n, all = at + n, cost = 2 + 2 * ps->nnum;
+    bool fits = all <= KEEP / cost && (!at || ids->data);
+    for (uint64_t i = 0; i < 2 * n && fits; i++)
+        fits = ps->id[i] <= UINT32_MAX;
+    if (!fits) {
+        gnn_buf_release(ids);
+        gnn_buf_release(nums);
+        return GNN_OK;
+    }
+    int rc = gnn_buf_reserve(ids, 2 * all, sizeof(uint32_t), "edges", e);
+    if (!rc)
+        rc = gnn_buf_reserve(nums, all * ps->nnum, sizeof(double), "edge fields", e);
+    if (rc)
+        return rc;
+    uint32_t *id = (uint32_t *)ids->data + 2 * at;
+    for (uint64_t i = 0; i < 2 * n; i++)
+        id[i] = (uint32_t)ps->id[i];
+    memcpy((double *)nums->data + at * ps->nnum, ps->num, n * ps->nnum * sizeof(double));
+    return GNN_OK;
+}
+
+int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
+{
+    struct pass ps;
+    struct gnn_buf ids = {0}, nums = {0};
+    bool collect = !l->s.d.schema.nntypes;
+    for (uint32_t f = 0; f < GNN_EDGELIST_FIELDS; f++)
+        l->whole[f] = true;
+    int rc = pass_open(&ps, l, e);
+    if (!rc && collect)
+        rc = gnn_idmap_init(&l->map, e);
+    for (uint64_t n = 1; !rc && n; l->n += n) {
+        rc = pass_read(&ps, &n, e);
+        if (!rc && collect && gnn_idmap_add(&l->map, ps.id, 2 * n, e))
+            rc = e->code;
+        for (uint64_t i = 0; !rc && i < n * ps.nnum; i++) {
+            double v = ps.num[i];
+            if (!(v == floor(v) && fabs(v) < 9007199254740992.0))
+                l->whole[i % ps.nnum] = false;
+        }
+        if (!rc)
+            rc = keep(l, &ps, n, &ids, &nums, e);
+    }
+    l->kept = ids.data;
+    l->kept_num = nums.data;
+    if (!rc && !l->n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges", gnn_reader_name(ps.t.r));
+    pass_close(&ps);
+    if (rc || !collect)
+        return rc;
+    gnn_idmap_finish(&l->map);
+    if (l->map.n > UINT32_MAX - 1)
+        return gnn_fail(e, GNN_E_INPUT, "%s: more than 4294967294 nodes", gnn_input_name(l->s.in[0]));
+    l->mapped = !l->map.dense;
+    rc = gnn_schema_add_ntype(&l->s.d.schema, "node", l->map.n, e);
+    if (rc || !l->mapped)
+        return rc;
+    l->s.d.ids = gnn_alloc_zero(1, sizeof *l->s.d.ids, "node ids", e);
+    if (!l->s.d.ids || !(l->s.d.ids->key = gnn_alloc(l->map.n, sizeof(int64_t), "node ids", e)))
+        return GNN_E_NOMEM;
+    gnn_idmap_keys(&l->map, l->s.d.ids->key);
+    return GNN_OK;
+}
+
+/* Numbers of a chunk to rows of the fields. */
+static void fill_fields(const struct gnn_edgelist *l, const double *num, uint32_t nnum, uint64_t n,
+                        void *const *row)
+{
+    const struct gnn_etype *et = &l->s.d.schema.etype[0];
+    for (uint32_t f = 0; f < et->nfields; f++) {
+        const double *v = num + l->num_of[f];
+        for (uint64_t i = 0; i < n; i++, v += nnum) {
+            if (et->field[f].dtype == GNN_F32)
+                ((float *)row[f])[i] = (float)*v;
+            else if (et->field[f].dtype == GNN_F64)
+                ((double *)row[f])[i] = *v;
+            else /* the scan saw whole numbers; should the file have changed, no undefined conversion */
+                ((int64_t *)row[f])[i] = fabs(*v) < 9e18 ? (int64_t)*v : 0;
+        }
+    }
+}
+
+/* The next edges, from memory or from the file. */
+static int next_chunk(struct pass *ps, uint64_t *n, const double **num, struct gnn_err *e)
+{
+    struct gnn_edgelist *l = ps->l;
+    if (!l->kept) {
+        *num = ps->num;
+        return pass_read(ps, n, e);
+    }
+    *n = l->n - ps->done < CHUNK ? l->n - ps->done : CHUNK;
+    for (uint64_t i = 0; i < 2 * *n; i++)
+        ps->id[i] = l->kept[2 * ps->done + i];
+    *num = l->kept_num + ps->done * ps->nnum;
+    ps->done += *n;
+    return GNN_OK;
+}
+
+static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
+                          struct gnn_err *e)
+{
+    struct gnn_edgelist *l = (struct gnn_edgelist *)d;
+    const struct gnn_etype *et = &d->schema.etype[t];
+    struct pass ps;
+    void *row[GNN_EDGELIST_FIELDS] = {0};
+    const double *num;
+    int rc = pass_open(&ps, l, e);
+    uint32_t *src = gnn_alloc(CHUNK, sizeof *src, "edges", e);
+    uint32_t *dst = gnn_alloc(CHUNK, sizeof *dst, "edges", e);
+    fields = fields && et->nfields;
+    if (!rc && (!src || !dst))
+        rc = GNN_E_NOMEM;
+    for (uint32_t f = 0; !rc && fields && f < et->nfields; f++)
+        if (!(row[f] = gnn_alloc(CHUNK, 8, "edge fields", e)))
+            rc = GNN_E_NOMEM;
+    for (uint64_t n = 1; !rc && n;) {
+        rc = next_chunk(&ps, &n, &num, e);
+        if (!rc)
+            rc = convert(&ps, n, src, dst, e);
+        if (!rc && fields)
+            fill_fields(l, num, ps.nnum, n, row);
+        struct gnn_edge_chunk c = {n, src, dst, fields ? (const void *const *)row : NULL};
+        if (!rc && n)
+            rc = fn(arg, &c, e);
+    }
+    for (uint32_t f = 0; f < et->nfields; f++)
+        gnn_free(row[f]);
+    gnn_free(src);
+    gnn_free(dst);
+    pass_close(&ps);
+    return rc;
+}
+
+static void edgelist_free(struct gnn_dataset *d)
+{
+    struct gnn_edgelist *l = (struct gnn_edgelist *)d;
+    gnn_idmap_release(&l->map);
+    gnn_free(l->kept);
+    gnn_free(l->kept_num);
+    gnn_src_release(&l->s);
+    gnn_free(l);
+}
+
+const struct gnn_dataset_ops gnn_edgelist_ops = {edgelist_edges, gnn_src_rows, gnn_src_set, edgelist_free};
