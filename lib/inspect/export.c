@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "formats/npy_write.h"
+#include "formats/npy.h"
 #include "lib/inspect.h"
 #include "lib/io.h"
 #include "lib/stream.h"
@@ -61,13 +62,16 @@ static int zip_put(struct zip *z, const void *data, uint64_t n)
 
 static int zip_tensor(struct zip *z, const struct gnn_tensor *t, const char *prefix)
 {
-    unsigned char head[GNN_NPY_HEAD_MAX];
+    /* NumPy has no bf16: its bits go as u16. */
+    struct gnn_npy h = {.dtype = t->dtype == GNN_BF16 ? GNN_U16 : t->dtype, .ndim = t->ndim};
+    uint8_t head[256];
     char name[GNN_NAME_MAX + 64];
-    size_t n = gnn_npy_head(t, head);
-    uint64_t bytes = 0;
+    uint64_t n, bytes = 0;
 
     if (!gnn_tensor_bytes(t, &bytes))
         return gnn_fail(z->e, GNN_E_INPUT, "tensor %s: its size overflows", t->name);
+    memcpy(h.shape, t->shape, sizeof h.shape);
+    n = gnn_npy_header(&h, head);
     struct archive_entry *en = archive_entry_new();
     if (!en)
         return gnn_fail_nomem(z->e, 0, "archive entry");

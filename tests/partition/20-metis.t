@@ -54,9 +54,8 @@ fi
 
 if [ -z "${GNN_DATA:-}" ]; then
     skip "4elt against gpmetis" "GNN_DATA is not set"
-elif ! gnn-import -q "$GNN_DATA/4elt.graph" -o elt 2>/dev/null; then
-    skip "4elt against gpmetis" "gnn-import does not read METIS files yet"
 else
+    check "4elt imported" gnn-import -q "$GNN_DATA/4elt.graph" -o elt
     ours() { sed -n 's/^pairs cut \([0-9]*\) of.*/\1/p' "$1"; }
     for k in 4 32; do
         gnn-partition --seed 5 -k $k -o elt$k elt >elt.out
