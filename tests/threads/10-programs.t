@@ -1,0 +1,26 @@
+# Every program on several threads gives the bytes it gives on one; run under TSan by make check-san.
+. "$GNN_TOP/tests/lib.sh"
+same() { if cmp "$1" "$2" >/dev/null 2>&1; then _ok "$3"; else _not_ok "$3"; fi; }
+opts=--no-provenance
+check 'import' gnn-import $opts -j 4 -o S sbm:nodes=3000,degree=8,features=16
+gnn-import $opts -j 1 -o S1 sbm:nodes=3000,degree=8,features=16
+same S/part-00000.gnb S1/part-00000.gnb 'import: same store'
+check 'partition' gnn-partition $opts -k 4 -o P S
+check 'sample' gnn-sample $opts -j 4 -f 5,5 -b 64 --epochs 0:2 --eval valid -o B P
+gnn-sample $opts -j 1 -f 5,5 -b 64 --epochs 0:2 --eval valid -o B1 P
+same B B1 'sample: same batches'
+check 'gather' gnn-gather $opts -j 4 -i B -o G P
+gnn-gather $opts -j 1 -i B -o G1 P
+same G G1 'gather: same batches'
+check 'inspect' gnn-inspect --verify P
+if [ -x "$GNN_BIN/gnn-train" ]; then
+    check 'train from a stream' gnn-train $opts --hidden 16 -j 1 -i G -o M
+    check 'train from the store' gnn-train $opts --hidden 16 -j 1 --prefetch 3 --store P -f 5,5 -b 64 --epochs 0:2 --eval valid --frontier all -o M1
+    same M M1 'train: same model'
+fi
+if [ -x "$GNN_BIN/gnn-predict" ]; then
+    check 'predict' gnn-predict $opts -j 4 -o C P M
+    gnn-predict $opts -j 1 -o C1 P M
+    same C C1 'predict: same classes'
+fi
+done_testing
