@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "formats/gnb.h"
 #include "formats/le.h"
@@ -93,13 +94,11 @@ static int one_tensor(const struct gnn_part *p, uint64_t at, const struct gnb_fr
         t->t.dtype != dtype || t->t.ndim != 1)
         return bad(p, at, "metadata tensor is missing", e);
     *data = p->map + at + GNB_HEADER_BYTES + f->table_bytes + t->offset;
-    struct gnn_verify *v = gnn_verify_new(e);
-    if (!v)
-        return e->code;
-    gnn_verify_add(v, *data, t->raw, t->sum, p->path, name);
-    int rc = gnn_verify_wait(v, e);
-    gnn_verify_free(v);
-    return rc;
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    if (XXH3_64bits(*data, t->raw) != t->sum)
+        return bad(p, at, "metadata checksum mismatch", e);
+#endif
+    return 0;
 }
 
 static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const struct gnb_entry *t,
@@ -266,6 +265,9 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
         gnn_store_identity(&s->meta.schema, hash, identity, e);
         rc = e->code;
     }
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    memcpy(identity, s->meta.identity, sizeof identity);
+#endif
     if (!rc && strcmp(identity, s->meta.identity))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: parts are missing, swapped or of another store", s->path);
     gnn_free(hash);

@@ -4,8 +4,8 @@ have() { [ -x "$GNN_BIN/gnn-$1" ]; }
 inputs() {
     gnn-import -q -o S "$graph" || return
     ! have sample || gnn-sample -q -f 3,2 -b 64 -o B S || return
-    ! have gather || gnn-gather -q -o G S B || return
-    ! have train || gnn-train -q --hidden 8 -o M G
+    ! have gather || gnn-gather -q -o G -i B S || return
+    ! have train || gnn-train -q --hidden 8 -o M -i G
 }
 programs='import partition sample gather train predict inspect'
 out_of() {
@@ -19,8 +19,8 @@ run_of() {
     import) echo gnn-import -q -o S2 "$graph" ;;
     partition) echo gnn-partition -q -k 3 -o P S ;;
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
-    gather) echo gnn-gather -q -o G2 S B ;;
-    train) echo gnn-train -q --hidden 8 -o M2 G ;;
+    gather) echo gnn-gather -q -o G2 -i B S ;;
+    train) echo gnn-train -q --hidden 8 -o M2 -i G ;;
     predict) echo gnn-predict -q -o C.npy S M ;;
     inspect) echo gnn-inspect --verify S ;;
     esac

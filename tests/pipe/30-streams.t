@@ -7,7 +7,7 @@ gnn-sample -q -f 5,5 -b 256 S | relay | gnn-gather -q S | relay >X 2>err
 cmp X G >/dev/null 2>&1 && _ok 'byte by byte through two programs' || _not_ok 'byte by byte through two programs'
 relay <G | gnn-train -q --hidden 8 -o M2
 same M M2 'byte by byte into gnn-train'
-gnn-gather -q S - <B | cat >X
+gnn-gather -q -i - S <B | cat >X
 same X G '- is stdin'
 rm -f X
 
@@ -38,12 +38,12 @@ for i in 1 2 3; do
     wait $pid 2>/dev/null
 done
 (cat B; printf garbage) >joined
-status 3 'something after the end' gnn-gather -o X S joined
+status 3 'something after the end' gnn-gather -o X -i joined S
 cat G G >joined
-check 'two streams joined' gnn-train -q --hidden 8 -o X joined
+check 'two streams joined' gnn-train -q --hidden 8 -o X -i joined
 gnn-import -q -o S9 sbm:nodes=2000,degree=8,features=16,seed=9
 gnn-sample -q -f 5,5 -b 256 S9 | gnn-gather -q S9 | cat G - >joined
-status 3 'streams of different stores do not join' gnn-train -q --hidden 8 -o Y joined
+status 3 'streams of different stores do not join' gnn-train -q --hidden 8 -o Y -i joined
 absent Y 'leaves no model'
 status 3 'a stream of another store' sh -c 'gnn-sample -q -f 2,2 S9 | gnn-gather -o Y S'
 absent Y 'leaves nothing'

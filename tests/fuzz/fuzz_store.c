@@ -1,0 +1,84 @@
+/* The store reader, with checksums off: the bytes are part 0 of a store; its header becomes store.json too. */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/gnb.h"
+#include "formats/le.h"
+#include "lib/mem.h"
+#include "lib/store.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static char dir[64];
+
+static void put(const char *name, const uint8_t *data, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || write(fd, data, n) != (ssize_t)n || close(fd))
+        abort();
+}
+
+static void cleanup(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/part-00000.gnb", dir);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/store.json", dir);
+    unlink(path);
+    rmdir(dir);
+}
+
+/* Touches every tensor's first and last byte, and reads the splits. */
+static uint64_t use(struct gnn_store *s)
+{
+    uint64_t sum = 0;
+    struct gnn_err e = {0};
+    for (uint32_t i = 0; i < gnn_store_ntensors(s, 0); i++) {
+        const struct gnn_tensor *t = gnn_store_at(s, 0, i);
+        uint64_t bytes;
+        if (gnn_tensor_bytes(t, &bytes) && bytes)
+            sum += ((const uint8_t *)t->data)[0] + ((const uint8_t *)t->data)[bytes - 1];
+    }
+    for (uint32_t i = 0; i < s->meta.schema.nsets; i++) {
+        uint32_t *ids;
+        if (!gnn_store_split(s, i, &ids, &e))
+            gnn_free(ids);
+        e = (struct gnn_err){0};
+    }
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    if (!dir[0]) {
+        snprintf(dir, sizeof dir, "/dev/shm/gnn-fuzz.XXXXXX");
+        if (!mkdtemp(dir))
+            abort();
+        atexit(cleanup);
+    }
+    struct gnb_frame f;
+    if (n < GNB_HEADER_BYTES || gnb_frame_decode(&f, data))
+        return 0;
+    uint64_t at = GNB_HEADER_BYTES + f.table_bytes;
+    if (at >= n)
+        return 0;
+    const uint8_t *json = data + at, *end = memchr(json, 0, n - at);
+    put("store.json", json, end ? (size_t)(end - json) : n - at);
+    put("part-00000.gnb", data, n);
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    if (!gnn_store_open(&s, dir, false, &e)) {
+        volatile uint64_t sum = use(&s);
+        (void)sum;
+        gnn_store_close(&s);
+    }
+    return 0;
+}
