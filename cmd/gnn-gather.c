@@ -55,7 +55,8 @@ int main(int argc, char **argv)
     o.provenance = cli_provenance();
     run.zstd = (int)zstd;
     struct gnn_store *store = batches_store(args[0], verify);
-    struct gnn_source *up = gnn_stream_source_new(cli_in(input, &name), name, &e);
+    const int fd = cli_in(input, &name);
+    struct gnn_source *up = gnn_stream_source_new(fd, name, &e);
     struct gnn_source *src = up ? gnn_gather_source_new(up, store, &o, &e) : NULL;
     if (!src)
         cli_fail(&e);
