@@ -67,4 +67,4 @@ open $fh, '>:raw', $copy or die;
 print $fh $good if $copy eq $file;
 close $fh;
 print scalar(@case), " cases, $wrong wrong\n";
-exit $wrong > 0;
+exit($wrong ? 1 : 0);
