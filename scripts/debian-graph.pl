@@ -7,7 +7,7 @@
 # usage: debian-graph.pl [-l LISTS] DIR
 #   LISTS  directory of *_Packages files (default /var/lib/apt/lists)
 #   DIR    is made; gets edge_index.npy i64 (2,E), node_feat.npy f32 (n,512), node_label.npy i64 (n),
-#          and packages.txt and sections.txt, the words behind node and class numbers
+#          the words behind node and class numbers go to DIR-packages.txt and DIR-sections.txt
 # Exit status: 0 done, 1 I/O failed, 2 usage, 3 no usable package lists.
 use strict;
 use warnings;
@@ -115,10 +115,10 @@ for my $count (@words) {
 }
 done($fh, 'node_feat.npy');
 
-for (['packages.txt', \@name], ['sections.txt', \@classes]) {
-    my ($file, $lines) = @$_;
-    open $fh, '>', "$out/$file" or fail(1, "$out/$file: $!");
+for (['packages', \@name], ['sections', \@classes]) {
+    my ($what, $lines) = @$_;
+    open $fh, '>', "$out-$what.txt" or fail(1, "$out-$what.txt: $!");
     print $fh map { "$_\n" } @$lines;
-    done($fh, $file);
+    close $fh or fail(1, "$out-$what.txt: $!");
 }
 print "$n packages, ", scalar @src, ' edges, ', scalar @classes, " sections\n";

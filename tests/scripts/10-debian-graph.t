@@ -35,8 +35,8 @@ Depends: alpha
 P
 check 'makes a graph' $dg -l lists out.d
 grep -q '^5 packages, 7 edges, 3 sections$' out && _ok 'counts' || { _not_ok counts; sed 's/^/# /' out; }
-check 'names in order' sh -c 'test "$(tr "\n" " " <out.d/packages.txt)" = "alpha beta gamma delta omega "'
-check 'sections sorted, area dropped' sh -c 'test "$(tr "\n" " " <out.d/sections.txt)" = "doc libs web "'
+check 'names in order' sh -c 'test "$(tr "\n" " " <out.d-packages.txt)" = "alpha beta gamma delta omega "'
+check 'sections sorted, area dropped' sh -c 'test "$(tr "\n" " " <out.d-sections.txt)" = "doc libs web "'
 cat >look.py <<'P'
 import numpy as np
 e, x, y = (np.load("out.d/" + f + ".npy") for f in ("edge_index", "node_feat", "node_label"))
