@@ -51,7 +51,27 @@ size=$(stat -c %s b)
 for cut in 0 1 100 $((size / 2)) $((size - 1)); do
     head -c $cut b >cutb
     status 3 "cut at $cut of $size" gat s -i cutb -o x
+    check "names the file" test -n "$(grep '^gnn-gather: cutb: ' err)"
 done
+# A damaged store: found by its checksums; without them, by the ranges, or the numbers are other numbers.
+part=s/part-00000.gnb
+bytes=$(stat -c %s $part)
+hurt() { cp -r s bad && printf '\377\377\377\377' | dd of=bad/${part#s/} bs=1 seek="$1" conv=notrunc 2>/dev/null; }
+crashed=
+for at in $(awk -v n="$bytes" 'BEGIN { srand(7); for (i = 0; i < 60; i++) print 4096 + int(rand() * (n - 4200)) }'); do
+    rm -rf bad
+    hurt "$at"
+    gnn-sample bad -f 5,-1 -b 500 --no-verify 2>err | gnn-gather bad --no-verify --count >/dev/null 2>err2
+    rc=$?
+    [ $rc -eq 0 ] || [ $rc -eq 3 ] || crashed="$crashed $at:$rc"
+    ! grep -q -i -e fault -e sanitizer err err2 || crashed="$crashed $at"
+done
+check "damage without checksums does no harm$crashed" test -z "$crashed"
+rm -rf bad
+hurt $((bytes / 2))
+status 3 "damage is found" sh -c 'gnn-sample bad -f -1,-1 -b 500 | gnn-gather bad -o x --fields x,y'
+check "by name" test -n "$(grep "part-00000.gnb: " err)"
+
 status 3 "fields that are there already" gat s -i a -o x
 check "nothing left behind" sh -c '! ls x x.* 2>/dev/null'
 done_testing
