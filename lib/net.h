@@ -37,6 +37,7 @@ struct gnn_net {
     struct gnn_buf tmp, colsum, bias;
     const struct gnn_batch *b;
     float keep;                /* dropout scale of the last forward pass */
+    int threads;               /* OpenMP's number when the net was made; small batches take one */
     uint64_t flops, edges;     /* of matrix products, and aggregated over, since the object was zeroed */
 };
 

@@ -72,7 +72,7 @@ struct gnn_trainer {
     float *m1, *m2, *best; /* slabs */
     struct gnn_score train;
     struct gnn_score *score;     /* [nsplits], from 1 on */
-    struct gnn_train_eval *eval; /* [nsplits] */
+    struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
     struct gnn_labels labels;
     struct gnn_buf row_loss;
     struct gnn_train_epoch r;

@@ -2,7 +2,7 @@
 # Runs TAP tests under prove, each in a fresh directory that is kept only when the test fails.
 # Usage: tests/run.sh TEST...   (environment: GNN_BIN programs, GNN_TOP source tree, GNN_DATA real graphs)
 set -eu
-export LC_ALL=C OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}"
+export LC_ALL=C OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}" GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 top=${GNN_TOP:-$(cd "$(dirname "$0")/.." && pwd)}
 export GNN_TOP="$top"
 if [ -n "${GNN_DATA:-}" ]; then

@@ -4,14 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/gather/degree.h"
 #include "lib/gather/rows.h"
 #include "lib/ids.h"
+
+/* A relation whose nodes' degrees travel, as field "degree.REL" of its node type. */
+struct gather_degree {
+    uint32_t type;
+    char field[GNN_NAME_MAX + 1];
+    uint32_t *of; /* by store id */
+};
 
 struct gatherer {
     struct gnn_store *store;
     struct gnn_meta meta;
     struct gather_job *job;
     uint32_t njobs;
+    struct gather_degree *degree;
+    uint32_t ndegrees;
     bool sums;
     uint32_t **inverse; /* [nntypes] original id to store id, where batches carry original ids and they differ */
 };
@@ -23,6 +33,9 @@ static void gatherer_free(void *arg)
         gnn_gather_job_release(&g->job[i]);
     for (uint32_t t = 0; g->inverse && t < g->meta.schema.nntypes; t++)
         gnn_free(g->inverse[t]);
+    for (uint32_t i = 0; g->degree && i < g->ndegrees; i++)
+        gnn_free(g->degree[i].of);
+    gnn_free(g->degree);
     gnn_free(g->job);
     gnn_free(g->inverse);
     gnn_meta_release(&g->meta);
@@ -60,6 +73,35 @@ static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const 
     return rc;
 }
 
+/* The word "degree": the degrees of every relation within one node type. They are fields of the schema from here on. */
+static int add_degrees(struct gatherer *g, const char *list, struct gnn_err *e)
+{
+    struct gnn_schema *c = &g->meta.schema;
+    bool asked = false;
+    for (const char *p = list; p; p = strchr(p, ','), p += p != NULL)
+        asked = asked || (!strncmp(p, "degree", 6) && (!p[6] || p[6] == ','));
+    if (!asked)
+        return 0;
+    g->degree = gnn_alloc_zero(c->netypes, sizeof *g->degree, "degrees", e);
+    if (!g->degree)
+        return e->code;
+    for (uint32_t r = 0; r < c->netypes; r++) {
+        struct gather_degree *d = &g->degree[g->ndegrees];
+        if (c->etype[r].src != c->etype[r].dst)
+            continue;
+        d->type = c->etype[r].dst;
+        if (snprintf(d->field, sizeof d->field, "degree.%s", c->etype[r].rel) >= (int)sizeof d->field)
+            return gnn_fail(e, GNN_E_USAGE, "relation '%s' has too long a name for its degrees", c->etype[r].rel);
+        int rc = gnn_schema_add_nfield(c, d->type, d->field, GNN_U32, 0, e);
+        if (!rc)
+            rc = gnn_store_degrees(g->store, r, &d->of, e);
+        if (rc)
+            return rc;
+        g->ndegrees++;
+    }
+    return 0;
+}
+
 static int unknown_field(const struct gatherer *g, const char *name, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
@@ -77,7 +119,7 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
     for (const char *p = list; *p; p++)
         most += *p == ',';
     g->job = gnn_alloc_zero(most * (c->nntypes + c->netypes), sizeof *g->job, "fields", e);
-    if (!g->job)
+    if (!g->job || add_degrees(g, list, e)) /* first: jobs point into the schema, which this extends */
         return e->code;
     for (const char *p = list, *end; p; p = *end ? end + 1 : NULL) {
         end = p + strcspn(p, ",");
@@ -92,6 +134,8 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
                 return gnn_fail(e, GNN_E_USAGE, "fields '%s': '%s' is there twice", list, name);
         uint32_t found;
         int rc = add_field(g, o, name, &found, e);
+        if (!strcmp(name, "degree"))
+            found += g->ndegrees;
         if (!rc && !found && o->fields)
             rc = unknown_field(g, name, e);
         if (rc)
@@ -179,6 +223,32 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
                                    b->epoch, b->step, name);
 }
 
+static int gather_degrees(const struct gatherer *g, const struct gather_degree *d, struct gather_scratch *w,
+                          struct gnn_batch *b, struct gnn_err *e)
+{
+    const uint64_t n = gnn_batch_nodes(b, d->type), limit = g->meta.schema.ntype[d->type].count;
+    const uint32_t *ids;
+    struct gnn_tensor *t;
+    char name[2 * GNN_NAME_MAX + 8];
+    snprintf(name, sizeof name, "node/%s/%s", g->meta.schema.ntype[d->type].name, d->field);
+    int rc = gnn_tensors_add(&b->tensors, name, GNN_U32, 1, &n, &t, e);
+    if (!rc)
+        rc = store_ids(g, w, b, d->type, n, &ids, e);
+    if (rc)
+        return rc;
+    uint32_t *v = t->data;
+    for (uint64_t i = 0; i < n; i++) {
+        if (ids[i] >= limit)
+            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': node id out of range",
+                            b->epoch, b->step, name);
+        v[i] = d->of[ids[i]];
+    }
+    if (g->sums)
+        t->sum = XXH3_64bits(v, n * sizeof *v);
+    t->has_sum = g->sums;
+    return 0;
+}
+
 static int gather_edges(const struct gatherer *g, const struct gather_job *j, struct gather_scratch *w,
                         struct gnn_batch *b, uint32_t hop, struct gnn_err *e)
 {
@@ -220,6 +290,8 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
         for (uint32_t h = 0; !rc && j->edge && h < b->nhops; h++)
             rc = gather_edges(g, j, w, b, h, e);
     }
+    for (uint32_t i = 0; !rc && i < g->ndegrees; i++)
+        rc = gather_degrees(g, &g->degree[i], w, b, e);
     return rc;
 }
 

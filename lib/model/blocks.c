@@ -88,7 +88,7 @@ static int gcn_degrees(struct gnn_net *n, uint32_t r, const struct gnn_meta *met
     const uint64_t nodes = gnn_batch_nodes(n->b, et->src);
     char name[2 * GNN_NAME_MAX + 32];
     (void)meta;
-    snprintf(name, sizeof(name), "node/%.255s/degree:%.255s", type, et->rel);
+    snprintf(name, sizeof(name), "node/%.255s/degree.%.255s", type, et->rel);
     const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
     if (!t || t->dtype != GNN_U32 || t->ndim != 1 || t->shape[0] != nodes)
         return gnn_fail(e, GNN_E_INPUT,

@@ -177,7 +177,10 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     const struct gnn_model *m = n->m;
     n->b = b;
     n->keep = 1;
-    if (net_blocks(n, meta, mode->train, e) || net_inputs(n, mode, e))
+    if (net_blocks(n, meta, mode->train, e))
+        return e->code;
+    net_choose_threads(n);
+    if (net_inputs(n, mode, e))
         return e->code;
     for (uint32_t l = 0; l < m->c.nlayers; l++)
         for (uint32_t t = 0; t < m->c.nntypes; t++)

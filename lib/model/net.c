@@ -2,6 +2,7 @@
 #include "lib/net.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "kernels/act.h"
@@ -14,6 +15,7 @@ int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, struct gnn_err *e
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
     memset(n, 0, sizeof(*n));
     n->m = m;
+    n->threads = omp_get_max_threads();
     n->grad = gnn_alloc_zero(m->nfloats, sizeof(float), "gradients", e);
     n->rel = gnn_alloc_zero(nl * ne, sizeof(*n->rel), "relations", e);
     n->act = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->act), "activations", e);
@@ -143,4 +145,21 @@ int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_er
         if (gnn_model_live(n->m, 0, t) && input(n, t, mode, e))
             return e->code;
     return 0;
+}
+
+/* Waiting for each other costs threads more than a batch of a few million operations is worth. */
+void net_choose_threads(const struct gnn_net *n)
+{
+    const struct gnn_model *m = n->m;
+    enum { SMALL = 8000000 };
+    uint64_t work = 0;
+    for (uint32_t l = 0; l < m->c.nlayers; l++)
+        for (uint32_t r = 0; r < m->c.netypes; r++)
+            if (gnn_model_conv(m, l, r)->needed) {
+                const uint64_t ds = gnn_model_in(m, l, m->c.etype[r].src);
+                const uint64_t dd = gnn_model_in(m, l, m->c.etype[r].dst);
+                work += net_rel(n, l, r)->edges * ds +
+                        net_rows(n, l + 1, m->c.etype[r].dst) * (ds + dd) * m->c.width[l];
+            }
+    omp_set_num_threads(work < SMALL ? 1 : n->threads);
 }

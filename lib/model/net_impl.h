@@ -36,6 +36,8 @@ static inline uint64_t net_param(const struct gnn_net *n, uint32_t i)
 int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train,
                struct gnn_err *e) GNN_MUST_USE;
 
+/* Sets OpenMP's number of threads for the batch. */
+void net_choose_threads(const struct gnn_net *n);
 /* The features of every type, as f32 rows. */
 int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
 /* The mask of layer l (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step, layer, type, node), so

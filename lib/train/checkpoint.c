@@ -8,7 +8,7 @@
 #include "lib/model_file.h"
 #include "lib/train/impl.h"
 
-enum { NU64 = 11, NF64 = 2, NSLABS = 3 };
+enum { NU64 = 11, NSLABS = 3 };
 
 /* Counters in one tensor; doubles in another, so that no text conversion is involved. */
 static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
@@ -20,6 +20,10 @@ static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *
     memcpy(u, v, sizeof(v));
     f[0] = s->best;
     f[1] = t->train.loss;
+    for (uint32_t i = 0; i < t->meta->sampling.nsplits; i++) {
+        f[2 + 2 * i] = t->best_eval[i].value;
+        f[3 + 2 * i] = t->best_eval[i].loss;
+    }
     counts[0] = t->train.rows;
     counts[1] = t->train.known;
     counts[2] = t->train.correct;
@@ -41,6 +45,10 @@ static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, co
     t->r.steps = u[9];
     t->r.seeds = u[10];
     t->train.loss = f[1];
+    for (uint32_t i = 0; i < t->meta->sampling.nsplits; i++) {
+        t->best_eval[i].value = f[2 + 2 * i];
+        t->best_eval[i].loss = f[3 + 2 * i];
+    }
     t->train.rows = counts[0];
     t->train.known = counts[1];
     t->train.correct = counts[2];
@@ -98,16 +106,17 @@ static void slabs_of(const struct gnn_trainer *t, struct slabs s[NSLABS])
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 {
     const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
+    const uint32_t nf = 2 + 2 * t->meta->sampling.nsplits;
     uint64_t u[NU64];
-    double f[NF64];
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
     char *path = file_path(t, e), *run = run_text(t, e);
     struct gnn_tensor *x = gnn_alloc(np + 6, sizeof(*x), "tensor table", e);
     const struct gnn_tensor **p = gnn_alloc(np + 6, sizeof(*p), "tensor table", e);
     uint64_t *counts = gnn_alloc(ncounts, sizeof(*counts), "counts", e);
+    double *f = gnn_alloc(nf, sizeof(*f), "scores", e);
 
-    if (!path || !run || !x || !p || !counts)
+    if (!path || !run || !x || !p || !counts || !f)
         goto out;
     if (mkdir(t->o.checkpoint, 0777) && errno != EEXIST) {
         gnn_fail_errno(e, "%s: cannot create", t->o.checkpoint);
@@ -120,7 +129,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     pack(t, u, f, counts);
     slabs_of(t, slab);
     x[0] = (struct gnn_tensor){.name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};
-    x[1] = (struct gnn_tensor){.name = "state.f64", .dtype = GNN_F64, .ndim = 1, .shape = {NF64}, .data = f};
+    x[1] = (struct gnn_tensor){.name = "state.f64", .dtype = GNN_F64, .ndim = 1, .shape = {nf}, .data = f};
     x[2] = (struct gnn_tensor){
         .name = "state.counts", .dtype = GNN_U64, .ndim = 1, .shape = {ncounts}, .data = counts};
     for (uint32_t i = 0; i < NSLABS; i++)
@@ -139,6 +148,7 @@ out:
     gnn_free(x);
     gnn_free(p);
     gnn_free(counts);
+    gnn_free(f);
     return e->code;
 }
 
@@ -169,7 +179,7 @@ static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const cha
                           : "%s: not a checkpoint",
                         path);
     const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
-    const double *d = state(f, path, "state.f64", GNN_F64, NF64, e);
+    const double *d = state(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
     const uint64_t *c = state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
     slabs_of(t, slab);
     for (uint32_t i = 0; i < NSLABS; i++)

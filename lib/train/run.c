@@ -61,6 +61,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best = gnn_alloc_zero(m->nfloats, sizeof(float), "best parameters", e);
     t->score = gnn_alloc_zero(ns, sizeof(*t->score), "scores", e);
     t->eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
+    t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
     if (!e->code)
@@ -83,6 +84,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
     gnn_free(t->best);
     gnn_free(t->score);
     gnn_free(t->eval);
+    gnn_free(t->best_eval);
     memset(t, 0, sizeof(*t));
 }
 
@@ -116,6 +118,7 @@ static void close_epoch(struct gnn_trainer *t, const struct gnn_train_hooks *h)
             t->s.best_epoch = r->epoch;
             t->s.since_best = 0;
             memcpy(t->best, t->m->slab, t->m->nfloats * sizeof(float));
+            memcpy(t->best_eval, t->eval, ns * sizeof(*t->eval));
         } else {
             t->s.since_best++;
         }

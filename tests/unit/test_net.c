@@ -100,7 +100,7 @@ static void make_batch(struct gnn_batch *b, const struct gnn_schema *s, bool all
         if (x)
             add_x(b, t ? "node/b/x" : "node/a/x", GNN_F32, counts[t][HOPS], x->width, &e);
     }
-    add_x(b, "node/a/degree:r", GNN_U32, counts[0][HOPS], 0, &e);
+    add_x(b, "node/a/degree.r", GNN_U32, counts[0][HOPS], 0, &e);
 }
 
 static void free_batch(struct gnn_batch *b)

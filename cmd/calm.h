@@ -1,0 +1,11 @@
+/* How OpenMP's threads wait for each other. */
+#ifndef GNN_CMD_CALM_H
+#define GNN_CMD_CALM_H
+
+/* First call of main in programs that compute with OpenMP. Its run-time library lets waiting threads spin for
+ * milliseconds, which on a machine with other work (our own prefetching threads are enough) costs several times what it
+ * saves, and it reads the setting before main. So, unless the user has chosen (OMP_WAIT_POLICY, GOMP_SPINCOUNT), the
+ * program sets a short spin and starts itself again; where that is impossible it just goes on. */
+void calm_threads(char **argv);
+
+#endif

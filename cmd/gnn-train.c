@@ -1,0 +1,253 @@
+/* gnn-train: batches in, a model out. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/calm.h"
+#include "cmd/cli.h"
+#include "cmd/opt.h"
+#include "cmd/sig.h"
+#include "cmd/train_text.h"
+#include "lib/feed.h"
+#include "lib/model_file.h"
+#include "lib/trainer.h"
+
+static const char *input, *store_path, *output, *init, *split = "train";
+static uint32_t threads, batch = 1024, prefetch = 1;
+static uint64_t seed = 1;
+static int device, kind, optimizer, schedule, metric = -1, keep, frontier = 1, feature_norm, wire;
+static bool layer_norm, residual, replace, drop_last, resume, shuffle = true;
+static struct opt_list fanout, eval;
+static struct opt_range epochs;
+static struct opt_i32s hidden;
+static double warmup_epochs;
+static struct gnn_train_opts o;
+
+static const struct opt opts[] = {
+    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true},
+    {OPT_STR, 'i', "input", &input, "FILE", "stream of batches (default: stdin)", .file = true},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024},
+    {OPT_U64, 0, "seed", &seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
+    {OPT_CHOICE, 0, "device", &device, "DEVICE", "where to compute (default: cpu)", "cpu"},
+    {.kind = OPT_GROUP, .help = "Batches made in this process"},
+    {OPT_STR, 0, "store", &store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true},
+    {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
+    {OPT_U32, 'b', "batch-size", &batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 4294967295.0},
+    {OPT_STR, 0, "split", &split, "SET", "set to train on (default: train)"},
+    {OPT_LIST, 0, "eval", &eval, "SET", "set to evaluate after each epoch; may be repeated"},
+    {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "which nodes are expanded (default: new)", "all|new"},
+    {OPT_FLAG, 0, "replace", &replace, NULL, "sample with replacement"},
+    {OPT_FLAG, 0, "shuffle", &shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
+    {OPT_FLAG, 0, "drop-last", &drop_last, NULL, "leave out a last batch that is not full"},
+    {OPT_CHOICE, 0, "dtype", &wire, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
+    {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample, and that gather, ahead (default: 1 each)", .min = 1, .max = 1024},
+    {.kind = OPT_GROUP, .help = "Model"},
+    {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
+    {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all (default: 256)"},
+    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer"},
+    {OPT_FLAG, 0, "residual", &residual, NULL, "add a layer's input to its output where widths agree"},
+    {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
+    {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
+    {.kind = OPT_GROUP, .help = "Optimisation"},
+    {OPT_RANGE, 'e', "epochs", &epochs, "A:B", "epochs to draw with --store (default: 0:10); for a stream, what cosine counts"},
+    {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
+    {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate (default: 0.01)", .min = 0, .max = 1e6},
+    {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
+    {OPT_DOUBLE, 0, "momentum", &o.momentum, "X", "of sgd (default: 0)", .min = 0, .max = 1},
+    {OPT_DOUBLE, 0, "clip", &o.clip, "X", "longest gradient; 0: no limit (default: 0)", .min = 0, .max = 1e30},
+    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P", "of hidden layers (default: 0)", .min = 0, .max = 0.999},
+    {OPT_DOUBLE, 0, "dropout-input", &o.dropout_input, "P", "of features (default: 0)", .min = 0, .max = 0.999},
+    {OPT_CHOICE, 0, "schedule", &schedule, "NAME", "of the learning rate (default: constant)", "constant|cosine|step"},
+    {OPT_U64, 0, "step-epochs", &o.step_epochs, "N", "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
+    {OPT_DOUBLE, 0, "step-factor", &o.step_factor, "X", "what the rate is multiplied by (default: 0.5)", .min = 0, .max = 1},
+    {OPT_DOUBLE, 0, "warmup", &warmup_epochs, "X", "epochs over which the rate grows from 0 (default: 0)", .min = 0, .max = 1e6},
+    {.kind = OPT_GROUP, .help = "Evaluation and stopping"},
+    {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
+    {OPT_CHOICE, 0, "keep", &keep, "WHICH", "model of the best epoch by the first evaluated set, or the last (default: best)", "best|last"},
+    {OPT_U64, 0, "patience", &o.patience, "N", "stop after N epochs without a better value (default: never)", .min = 1, .max = 1e15},
+    {.kind = OPT_GROUP, .help = "Checkpoints"},
+    {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR", "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75", .file = true},
+    {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N", "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
+    {OPT_FLAG, 0, "resume", &resume, NULL, "go on from the checkpoint in DIR, if there is one"},
+    {.kind = OPT_END},
+};
+
+static const struct program program = {
+    .name = "gnn-train",
+    .summary = "train a graph neural network from batches",
+    .synopsis = "",
+    .opts = opts,
+};
+
+static bool stop(void *arg)
+{
+    (void)arg;
+    return sig_pending() != 0;
+}
+
+static void check_options(void)
+{
+    if (input && store_path)
+        cli_usage("-i and --store exclude each other");
+    if (resume && !o.checkpoint)
+        cli_usage("--resume needs --checkpoint DIR");
+    if (o.checkpoint_every && !o.checkpoint)
+        cli_usage("--checkpoint-every needs --checkpoint DIR");
+    if (!store_path && (fanout.n || eval.n || replace || drop_last || strcmp(split, "train") != 0))
+        cli_usage("-f, --split, --eval, --replace and --drop-last belong to --store; a stream has made its choice");
+    if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
+        cli_usage("--epochs needs both ends: A:B with A < B");
+    if (optimizer != GNN_SGD && o.momentum > 0)
+        cli_usage("--momentum belongs to --optimizer sgd");
+}
+
+static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e)
+{
+    static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
+    static const char *const deflt[] = {"10,10"};
+    const char *name;
+    if (!store_path) {
+        const int fd = cli_in(input, &name);
+        return gnn_stream_source_new(fd, name, e);
+    }
+    struct gnn_sampler_opts s;
+    gnn_sampler_opts_init(&s);
+    s.fanout = fanout.n ? fanout.v : deflt;
+    s.nfanout = fanout.n ? fanout.n : 1;
+    s.batch_size = batch;
+    s.split = split;
+    s.eval = eval.v;
+    s.neval = eval.n;
+    s.seed = seed;
+    s.epoch_from = epochs.given ? epochs.from : 0;
+    s.epoch_to = epochs.given ? epochs.to : 10;
+    s.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    s.replace = replace;
+    s.shuffle = shuffle;
+    s.drop_last = drop_last;
+    s.threads = prefetch;
+    s.depth = 2 * prefetch + 1;
+    const struct gnn_gather_opts g = {.dtype = dtypes[wire],
+                                      .fields = kind == GNN_GCN ? "x,y,degree" : NULL,
+                                      .threads = prefetch,
+                                      .depth = 2 * prefetch + 1};
+    if (gnn_store_open(store, store_path, false, e))
+        return NULL;
+    return gnn_feed_new(store, &s, &g, e);
+}
+
+/* The widths of the hidden layers: as many as the batches have hops, less one. */
+static void set_widths(struct gnn_model_config *c, uint32_t hops)
+{
+    c->nlayers = hops;
+    if (hops > GNN_LAYERS_MAX)
+        cli_usage("%u hops: a model has at most %d layers", hops, GNN_LAYERS_MAX);
+    if (hidden.n > 1 && hidden.n + 1 != hops)
+        cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
+    for (uint32_t l = 0; l + 1 < hops; l++) {
+        const int32_t w = hidden.n == 0 ? 256 : hidden.v[hidden.n == 1 ? 0 : l];
+        if (w < 1)
+            cli_usage("--hidden: %d is not a width", w);
+        c->width[l] = (uint32_t)w;
+    }
+}
+
+static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
+{
+    struct gnn_model_config c = {.kind = (enum gnn_model_kind)kind,
+                                 .layer_norm = layer_norm,
+                                 .residual = residual,
+                                 .feature_norm = (enum gnn_feature_norm)feature_norm};
+    struct gnn_st_file f;
+    if (!meta->is_stream)
+        cli_die(3, "the input is not a stream of batches");
+    set_widths(&c, meta->sampling.nhops);
+    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_init(m, &c, e))
+        cli_fail(e);
+    gnn_model_reset(m, seed);
+    if (!init)
+        return;
+    if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
+        cli_fail(e);
+    gnn_st_release(&f);
+}
+
+static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
+{
+    const uint64_t steps = meta->sampling.nsplits ? meta->sampling.steps[0] : 0;
+    o.optimizer = (enum gnn_optimizer)optimizer;
+    o.schedule = (enum gnn_schedule)schedule;
+    o.keep = (enum gnn_keep)keep;
+    o.metric = metric >= 0 ? (enum gnn_metric)metric
+                           : m->c.task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
+    o.seed = seed;
+    o.provenance = cli_provenance();
+    o.warmup = (uint64_t)(warmup_epochs * (double)steps);
+    o.total_steps = steps * (epochs.given ? epochs.to - epochs.from : store_path ? 10 : 0);
+}
+
+static void start_over(struct gnn_trainer *t, struct gnn_source *src, struct gnn_err *e)
+{
+    const int rc = gnn_trainer_load(t, e);
+    if (rc < 0)
+        cli_fail(e);
+    if (rc == GNN_END) {
+        cli_note("no checkpoint in %s: starting from the beginning", o.checkpoint);
+        return;
+    }
+    cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
+             (unsigned long long)t->s.step);
+    if (store_path && gnn_feed_seek(src, t->s.epoch, t->s.step, e))
+        cli_fail(e);
+}
+
+int main(int argc, char **argv)
+{
+    struct gnn_err e = {0};
+    struct gnn_store store = {0};
+    struct gnn_model m;
+    struct gnn_trainer t;
+    struct train_text text = {0};
+    const char *name;
+    int nargs;
+
+    calm_threads(argv);
+    gnn_train_opts_init(&o);
+    cli_start("gnn-train", argc, argv);
+    (void)opt_parse(&program, argc, argv, &nargs);
+    check_options();
+    if (threads)
+        omp_set_num_threads((int)threads);
+    struct gnn_source *src = open_source(&store, &e);
+    if (!src)
+        cli_fail(&e);
+    const int out = cli_out(output, &name);
+    make_model(&m, src->meta, &e);
+    finish_opts(src->meta, &m);
+    if (gnn_trainer_init(&t, &m, src->meta, &o, &e))
+        cli_fail(&e);
+    if (resume)
+        start_over(&t, src, &e);
+    if (o.checkpoint)
+        sig_defer(true);
+    train_text_init(&text, &t);
+    const struct gnn_train_hooks hooks = {
+        &text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};
+    const int rc = gnn_trainer_run(&t, src, &hooks, &e);
+    cli_progress_end();
+    if (rc == GNN_E_STOPPED)
+        cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
+                (unsigned long long)t.s.epoch, (unsigned long long)t.s.step, o.checkpoint);
+    if (rc)
+        cli_fail(&e);
+    if (gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e))
+        cli_fail(&e);
+    cli_out_commit();
+    train_text_end(&text);
+    gnn_trainer_release(&t);
+    gnn_model_release(&m);
+    gnn_source_free(src);
+    gnn_store_close(&store);
+    return cli_finish();
+}

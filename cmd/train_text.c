@@ -1,0 +1,117 @@
+#include "cmd/train_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cli.h"
+
+void train_text_init(struct train_text *x, const struct gnn_trainer *t)
+{
+    const struct gnn_model *m = t->m;
+    x->t = t;
+    x->started = cli_now();
+    cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.kind == GNN_GCN ? "gcn" : "sage",
+             m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
+}
+
+void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss)
+{
+    char what[48], extra[32];
+    (void)arg;
+    snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
+    snprintf(extra, sizeof(extra), "loss %.4f", loss);
+    cli_progress(what, step + 1, steps, extra);
+}
+
+static void put(json_t *j, const char *key, double v)
+{
+    if (isfinite(v)) /* JSON has no NaN */
+        json_object_set_new(j, key, json_real(v));
+}
+
+static json_t *eval_json(const struct train_text *x, const struct gnn_train_eval *v)
+{
+    json_t *j = json_object();
+    if (x->t->o.metric != GNN_METRIC_LOSS)
+        put(j, gnn_metric_name(x->t->o.metric), v->value);
+    put(j, "loss", v->loss);
+    return j;
+}
+
+static void metrics(const struct train_text *x, const struct gnn_train_epoch *r)
+{
+    const struct gnn_sampling *sm = &x->t->meta->sampling;
+    const struct gnn_train_eval own = {.value = r->value, .loss = r->loss};
+    json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "event", "epoch", "epoch",
+                          (json_int_t)r->epoch, "steps", (json_int_t)r->steps, "seeds",
+                          (json_int_t)r->seeds, "edges", (json_int_t)r->edges, "best", r->best);
+    put(j, "loss", r->loss);
+    put(j, "lr", r->lr);
+    put(j, "train_s", r->train_s);
+    put(j, "eval_s", r->eval_s);
+    put(j, "wait_s", r->wait_s);
+    put(j, "gflops", r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : NAN);
+    json_object_set_new(j, sm->split[0], eval_json(x, &own));
+    for (uint32_t i = 1; i < sm->nsplits; i++)
+        if (r->eval[i].rows)
+            json_object_set_new(j, sm->split[i], eval_json(x, &r->eval[i]));
+    cli_metrics(j);
+}
+
+/* Appends "NAME METRIC VALUE" if there is a value. */
+static void add(char *line, size_t room, const char *set, const char *metric, double v)
+{
+    const size_t at = strlen(line);
+    if (!isnan(v) && at < room)
+        snprintf(line + at, room - at, ", %s %s %.4f", set, metric, v);
+}
+
+void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
+{
+    struct train_text *x = arg;
+    const struct gnn_sampling *sm = &x->t->meta->sampling;
+    const char *name = gnn_metric_name(x->t->o.metric);
+    const double all = r->train_s + r->eval_s + r->wait_s;
+    char line[512] = "";
+    add(line, sizeof(line), sm->split[0], name, r->value);
+    for (uint32_t i = 1; i < sm->nsplits; i++)
+        add(line, sizeof(line), sm->split[i], name, r->eval[i].rows ? r->eval[i].value : NAN);
+    cli_progress_end();
+    cli_note("epoch %llu: loss %.4f%s%s; %.2f s (%.0f %% waiting), %.1f M edges/s, %.0f GFLOP/s",
+             (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
+             all > 0 ? 100 * r->wait_s / all : 0,
+             r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
+             r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0);
+    metrics(x, r);
+    x->epochs++;
+    x->trained += r->train_s;
+    x->waited += r->wait_s;
+    x->evaluated += r->eval_s;
+    x->edges += r->edges;
+    x->flops += r->flops;
+}
+
+void train_text_end(struct train_text *x)
+{
+    const struct gnn_trainer *t = x->t;
+    const struct gnn_sampling *sm = &t->meta->sampling;
+    const char *name = gnn_metric_name(t->o.metric);
+    char line[512] = "";
+    json_t *j = json_pack("{s:s, s:I, s:b}", "event", "end", "epochs", (json_int_t)x->epochs,
+                          "stopped_early", t->s.stopped_early);
+    if (t->s.has_best) {
+        for (uint32_t i = 1; i < sm->nsplits; i++) {
+            add(line, sizeof(line), sm->split[i], name, t->best_eval[i].value);
+            json_object_set_new(j, sm->split[i], eval_json(x, &t->best_eval[i]));
+        }
+        json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));
+        cli_note("best epoch %llu%s%s", (unsigned long long)t->s.best_epoch, line,
+                 t->s.stopped_early ? "; stopped early" : "");
+    }
+    put(j, "train_s", x->trained);
+    put(j, "wait_s", x->waited);
+    put(j, "eval_s", x->evaluated);
+    put(j, "seconds", cli_now() - x->started);
+    cli_metrics(j);
+}

@@ -1,0 +1,19 @@
+/* What gnn-train says: a line and a metrics object per epoch, progress between. */
+#ifndef GNN_CMD_TRAIN_TEXT_H
+#define GNN_CMD_TRAIN_TEXT_H
+
+#include "lib/trainer.h"
+
+struct train_text {
+    const struct gnn_trainer *t;
+    double started, trained, waited, evaluated;
+    uint64_t epochs, edges, flops;
+};
+
+void train_text_init(struct train_text *x, const struct gnn_trainer *t);
+/* Hooks of lib/trainer.h; arg is the struct train_text. */
+void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss);
+void train_text_epoch(void *arg, const struct gnn_train_epoch *r);
+void train_text_end(struct train_text *x);
+
+#endif

@@ -1,0 +1,15 @@
+/* Sampler and gatherer in this process, as one source that can start in the middle of an epoch. */
+#ifndef GNN_LIB_FEED_H
+#define GNN_LIB_FEED_H
+
+#include "lib/gatherer.h"
+#include "lib/sampler.h"
+
+/* Batches of s->epoch_from .. s->epoch_to with rows gathered: the same, in the same order, as gnn-sample | gnn-gather make.
+ * What the options point to, and the store, must outlive the source. NULL and e on failure. */
+struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,
+                                const struct gnn_gather_opts *g, struct gnn_err *e) GNN_MUST_USE;
+/* Starts over at training batch (epoch, step) of a source made by gnn_feed_new; no batch may be outside. */
+int gnn_feed_seek(struct gnn_source *feed, uint64_t epoch, uint64_t step, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

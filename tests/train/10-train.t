@@ -1,0 +1,86 @@
+# gnn-train: the same model from a pipe, from --store, from any checkpoint; learning; refusals.
+. "$GNN_TOP/tests/lib.sh"
+gnn-import sbm:nodes=3000 -o s || exit 1
+S="-f 5,5 -b 256 --eval valid --eval test"
+M="--hidden 32 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q"
+
+check "trains from a store" gnn-train --store s $S $M -e 0:8 -o ref.safetensors --metrics m.json
+check "the loss falls and accuracy rises" perl -MJSON::PP -ne '
+    $j = decode_json($_); next unless $j->{event} eq "epoch"; push @l, $j->{loss}; $v = $j->{valid}{accuracy};
+    END { exit !(@l == 8 && $l[7] < 0.6 * $l[0] && $v > 0.8) }' m.json
+check "the same again" gnn-train --store s $S $M -e 0:8 -o again.safetensors
+check "two runs give the same bytes" cmp ref.safetensors again.safetensors
+check "more prefetching threads" gnn-train --store s $S $M -e 0:8 --prefetch 3 -o more.safetensors
+check "they do not change the model" cmp ref.safetensors more.safetensors
+
+gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 0:8 --frontier new --shuffle -o st.gnb || exit 1
+check "trains from a pipe" sh -c "gnn-gather s -i st.gnb | gnn-train $M -o pipe.safetensors"
+check "a pipe and --store give the same bytes" cmp ref.safetensors pipe.safetensors
+gnn-gather s -i st.gnb -o g.gnb || exit 1
+
+# kill -9 anywhere, go on, end with the same bytes; from a store and from a stream
+for k in 1 2 3 4; do
+    for how in "--store s $S -e 0:8" "-i g.gnb"; do
+        rm -rf ck
+        gnn-train $how $M --checkpoint ck --checkpoint-every "$k" -o x.safetensors &
+        pid=$!
+        i=0
+        while [ ! -e ck/checkpoint.safetensors ] && [ $i -lt 500 ]; do sleep 0.01; i=$((i + 1)); done
+        sleep "0.0$((k * 2 - 1))"
+        kill -9 $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        rm -f x.safetensors
+        check "killed ($k, $how), resumed" gnn-train $how $M --checkpoint ck --resume -o x.safetensors
+        check "the same bytes as without the kill" cmp ref.safetensors x.safetensors
+    done
+done
+
+# A signal: finish the step, checkpoint, 75.
+for sig in TERM USR1; do
+    rm -rf ck x.safetensors
+    mkfifo pipe 2>/dev/null
+    gnn-train -i pipe $M --checkpoint ck -o x.safetensors 2>err & pid=$!
+    (head -c 2000000 g.gnb; sleep 0.3; tail -c +2000001 g.gnb) 2>/dev/null >pipe & feed=$!
+    sleep 0.2
+    kill -$sig $pid
+    wait $pid
+    check "SIG$sig ends with status 75" test $? -eq 75
+    wait $feed 2>/dev/null
+    check "no model is left by SIG$sig" test ! -e x.safetensors
+    check "SIG$sig left a checkpoint to go on from" gnn-train -i g.gnb $M --checkpoint ck --resume -o x.safetensors
+    check "SIG$sig and resume give the same bytes" cmp ref.safetensors x.safetensors
+done
+
+status 3 "a checkpoint of other options is refused" gnn-train -i g.gnb $M --lr 0.5 --checkpoint ck --resume -o y.safetensors
+mv err said
+check "it says so" grep -q 'other options' said
+gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 7:8 --frontier new --shuffle | gnn-gather s >late.gnb
+rm -rf ck
+gnn-train --store s $S $M -e 0:8 --checkpoint ck --checkpoint-every 40 -o x.safetensors || exit 1
+status 3 "a stream that jumps is refused" gnn-train -i late.gnb $M --checkpoint ck --resume -o y.safetensors
+check "no output after a failure" test ! -e y.safetensors
+
+status 2 "a wrong value" gnn-train --store s --optimizer rprop -o y.safetensors
+status 2 "early stopping without evaluation" gnn-train --store s --patience 3 -o y.safetensors
+status 2 "roc-auc of many classes" gnn-train --store s --metric roc-auc -o y.safetensors
+status 2 "cosine without an end" gnn-train -i g.gnb --schedule cosine -o y.safetensors
+status 2 "widths that do not fit the hops" gnn-train -i g.gnb --hidden 8,8 -o y.safetensors
+status 3 "a stream without features" gnn-train -i st.gnb -o y.safetensors
+mv err said
+check "names what is missing" grep -q 'gnn-gather' said
+status 3 "gcn without degrees" gnn-train -m gcn -i g.gnb -o y.safetensors
+status 3 "a cut stream" sh -c "head -c 100000 g.gnb | gnn-train $M -o y.safetensors"
+check "still no output" test ! -e y.safetensors
+
+check "gcn from a pipe" sh -c "gnn-gather s -F x,y,degree -i st.gnb | gnn-train -m gcn $M -o gp.safetensors"
+check "gcn from a store" gnn-train -m gcn --store s $S $M -e 0:8 -o gs.safetensors
+check "gcn: the same bytes" cmp gp.safetensors gs.safetensors
+check "early stopping" gnn-train --store s $S --hidden 8 -e 0:60 --lr 0.05 --patience 2 -o e.safetensors --metrics e.json -q
+check "it stopped before the end" grep -q '"stopped_early":true' e.json
+check "options of the optimiser" gnn-train --store s -b 256 --eval valid --hidden 8,8 -f 4,4,4 -e 0:3 --optimizer sgd --momentum 0.9 --clip 1 \
+    --schedule cosine --warmup 0.5 --weight-decay 1e-4 --residual --keep last --metric f1-macro -q -o o.safetensors
+check "starts from a model" gnn-train --store s $S $M -e 0:1 --init ref.safetensors --metrics i.json -o i.safetensors
+check "its loss is that of a trained model" perl -MJSON::PP -e '
+    sub first { open my $f, "<", $_[0]; return decode_json(scalar <$f>)->{loss} }
+    exit !(first("i.json") < 0.6 * first("m.json"))'
+done_testing
