@@ -315,27 +315,41 @@ void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, c
     gnn_free(text);
 }
 
+static int write_header(struct gnn_store_writer *w, uint32_t part, const struct gnn_buf *head, uint64_t bytes,
+                        struct gnn_err *e)
+{
+    char *path = part_path(w->tmp, part, e);
+    if (!path)
+        return e->code;
+    struct gnn_io io = {.fd = open(path, O_WRONLY | O_CLOEXEC), .name = path};
+    int rc = io.fd < 0 ? gnn_fail_errno(e, "%s: cannot open", path)
+                       : gnn_io_pwrite(&io, head->data, bytes, 0, e);
+    if (io.fd >= 0) {
+        struct gnn_err late = {0};
+        int rc2 = gnn_io_close(&io, !rc, &late);
+        if (!rc && rc2)
+            rc = gnn_fail(e, (enum gnn_status)rc2, "%s", late.msg);
+    }
+    gnn_free(path);
+    return rc;
+}
+
 static int write_headers(struct gnn_store_writer *w, struct gnn_err *e)
 {
     struct gnn_buf buf = {0};
     uint64_t used = 0;
+    uint32_t n = w->meta.schema.nparts;
     int rc = header_bytes(&w->meta, &buf, &used, e);
-    for (uint32_t i = 0; !rc && i < w->meta.schema.nparts; i++) {
-        char *path = part_path(w->tmp, i, e);
-        if (!path) {
-            rc = e->code;
-            break;
+    /* Syncing is waiting: many at once share a commit of the file system's journal. */
+    uint32_t todo = rc ? 0 : n;
+#pragma omp parallel for schedule(dynamic) num_threads(n < 16 ? n : 16)
+    for (uint32_t i = 0; i < todo; i++) {
+        struct gnn_err late = {0};
+        int rc2 = write_header(w, i, &buf, used, &late);
+        if (rc2) {
+#pragma omp critical(write_headers)
+            rc = gnn_fail(e, (enum gnn_status)rc2, "%s", late.msg);
         }
-        struct gnn_io io = {.fd = open(path, O_WRONLY | O_CLOEXEC), .name = path};
-        rc = io.fd < 0 ? gnn_fail_errno(e, "%s: cannot open", path)
-                       : gnn_io_pwrite(&io, buf.data, used, 0, e);
-        if (io.fd >= 0) {
-            struct gnn_err late = {0};
-            int rc2 = gnn_io_close(&io, !rc, &late);
-            if (!rc && rc2)
-                rc = gnn_fail(e, (enum gnn_status)rc2, "%s", late.msg);
-        }
-        gnn_free(path);
     }
     gnn_buf_release(&buf);
     return rc;

@@ -205,8 +205,13 @@ static int run_jobs(struct gnn_rewrite *r, struct gnn_err *e)
 {
     struct gnn_rewrite_job *job = r->jobs.data;
     unsigned next_work = 0;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < r->njobs; i++)
+        bytes += job[i].bytes;
+    /* Waking threads costs more than writing a small part. */
+    unsigned threads = bytes < GNN_SINK_BYTES ? 1 : r->threads;
     qsort(job, r->njobs, sizeof *job, larger_first);
-#pragma omp parallel num_threads(r->threads)
+#pragma omp parallel num_threads(threads)
     {
         struct gnn_rewrite_work *k;
         struct gnn_err late = {0};
