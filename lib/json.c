@@ -1,7 +1,6 @@
 #include "lib/json.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 #include "lib/mem.h"
 
@@ -35,12 +34,22 @@ static void take_over(void)
     json_set_alloc_funcs(note_alloc, gnn_free);
 }
 
-json_t *gnn_json_parse(const char *text, size_t n, const char *what, struct gnn_err *e)
+void gnn_json_watch(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    json_error_t bad;
     pthread_once(&once, take_over);
     starved = false;
+}
+
+bool gnn_json_starved(void)
+{
+    return starved;
+}
+
+json_t *gnn_json_parse(const char *text, size_t n, const char *what, struct gnn_err *e)
+{
+    json_error_t bad;
+    gnn_json_watch();
     json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES, &bad);
     if (j && !starved)
         return j;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/json.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
 
@@ -12,6 +13,7 @@ static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
 {
     char *text = NULL;
+    gnn_json_watch();
     json_t *width = json_array(), *nt = json_array(), *et = json_array();
     for (uint32_t l = 0; l < c->nlayers; l++)
         json_array_append_new(width, json_integer(c->width[l]));
@@ -28,9 +30,11 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
     if (j)
         text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
-    if (!text)
-        gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
-    return text;
+    if (text && !gnn_json_starved())
+        return text;
+    gnn_free(text);
+    gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
+    return NULL;
 }
 
 static bool pick(const json_t *j, const char *const *names, int n, int *out)
@@ -108,7 +112,7 @@ int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const c
                            struct gnn_err *e)
 {
     memset(c, 0, sizeof(*c));
-    json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    json_t *j = gnn_json_parse(text, strlen(text), path, e);
     const bool good = j && parse(c, j, e);
     json_decref(j);
     if (good)

@@ -10,6 +10,7 @@
 
 #include "kernels/act.h"
 #include "lib/io.h"
+#include "lib/json.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
 
@@ -35,8 +36,11 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
     gnn_io_init(&io, fd, path);
     if (gnn_io_read_exact(&io, f->bytes, n, "safetensors file", e))
         goto out;
-    if (gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)))
+    gnn_json_watch();
+    if (gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)) && !gnn_json_starved())
         gnn_fail(e, GNN_E_INPUT, "%s: %s", path, why);
+    if (gnn_json_starved())
+        gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", path);
 out:
     if (fd >= 0)
         close(fd);
@@ -59,7 +63,8 @@ int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, si
     char *head = NULL;
     size_t len;
     gnn_io_init(&io, fd, name);
-    if (gnn_safetensors_header(t, n, metadata, &head, &len))
+    gnn_json_watch();
+    if (gnn_safetensors_header(t, n, metadata, &head, &len) || gnn_json_starved())
         gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", name);
     else if (gnn_io_write(&io, head, len, e) == 0)
         for (size_t i = 0; i < n && !e->code; i++) {
@@ -125,13 +130,16 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     char *text = gnn_model_config_text(&m->c, e);
     if (!text)
         return NULL;
+    gnn_json_watch();
     json_t *j = json_pack("{s:s, s:s}", "format", "pt", "gnn", text);
     free(text);
     if (j && provenance)
         json_object_set_new(j, "provenance", json_string(provenance));
-    if (!j)
-        gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
-    return j;
+    if (j && !gnn_json_starved())
+        return j;
+    json_decref(j);
+    gnn_fail(e, GNN_E_NOMEM, "out of memory for the model's description");
+    return NULL;
 }
 
 int gnn_model_write(const struct gnn_model *m, const float *slab, const char *provenance, int fd,

@@ -125,7 +125,10 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)
         goto out;
-    json_object_set_new(meta, "run", json_string(run));
+    if (json_object_set_new(meta, "run", json_string(run))) {
+        gnn_fail_nomem(e, strlen(run), "a checkpoint's description");
+        goto out;
+    }
     pack(t, u, f, counts);
     slabs_of(t, slab);
     x[0] = (struct gnn_tensor){.name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};

@@ -116,15 +116,16 @@ static bool hit(const char *what)
     return true;
 }
 
-static bool hit_malloc(void *caller)
+/* A wish for memory, unless it comes from a library that cannot be refused. */
+static bool hit_memory(const char *what, void *caller)
 {
     uintptr_t a = (uintptr_t)caller;
-    if (!ready || strcmp(op, "malloc") != 0)
+    if (!ready || strcmp(op, what) != 0)
         return false;
     for (int i = 0; i < nexempt; i++)
         if (a >= exempt[i].from && a < exempt[i].to)
             return false;
-    return hit("malloc");
+    return hit(what);
 }
 
 static bool data_fd(int fd)
@@ -137,7 +138,7 @@ static bool data_fd(int fd)
 
 void *malloc(size_t n)
 {
-    if (hit_malloc(CALLER)) {
+    if (hit_memory("malloc", CALLER)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -145,7 +146,7 @@ void *malloc(size_t n)
 }
 void *calloc(size_t n, size_t size)
 {
-    if (hit_malloc(CALLER)) {
+    if (hit_memory("malloc", CALLER)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -153,7 +154,7 @@ void *calloc(size_t n, size_t size)
 }
 void *realloc(void *p, size_t n)
 {
-    if (hit_malloc(CALLER)) {
+    if (hit_memory("malloc", CALLER)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -161,7 +162,7 @@ void *realloc(void *p, size_t n)
 }
 int posix_memalign(void **p, size_t align, size_t n)
 {
-    if (hit_malloc(CALLER))
+    if (hit_memory("malloc", CALLER))
         return ENOMEM;
     void *q = __libc_memalign(align, n);
     if (!q)
@@ -171,7 +172,7 @@ int posix_memalign(void **p, size_t align, size_t n)
 }
 void *aligned_alloc(size_t align, size_t n)
 {
-    if (hit_malloc(CALLER)) {
+    if (hit_memory("malloc", CALLER)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -181,7 +182,7 @@ void *aligned_alloc(size_t align, size_t n)
 /* Anonymous memory of our programs may come from mmap; files are mapped too. */
 void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
 {
-    if (hit("mmap")) {
+    if (hit_memory("mmap", CALLER)) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
@@ -189,7 +190,11 @@ void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
 }
 void *mmap64(void *at, size_t n, int prot, int flags, int fd, off_t off)
 {
-    return mmap(at, n, prot, flags, fd, off);
+    if (hit_memory("mmap", CALLER)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, off);
 }
 
 /* Whether this call fails; a short one is done with half the bytes instead. */
