@@ -143,6 +143,22 @@ static void rows(void)
     ok(one, "rows of one part");
     ok(many, "rows of several parts");
     ok(wide, "rows by 64-bit ids");
+    /* An output larger than caches takes another way. */
+    enum { BIGN = 40000, W = 400 };
+    unsigned char *data8 = malloc((size_t)N * W), *big = aligned_alloc(64, (size_t)BIGN * W);
+    uint32_t *ids = malloc(BIGN * sizeof *ids);
+    for (size_t i = 0; i < (size_t)N * W; i++)
+        data8[i] = (unsigned char)toy_rand(&s);
+    for (uint32_t i = 0; i < BIGN; i++)
+        ids[i] = (uint32_t)(toy_rand(&s) % N);
+    const struct gnn_gather_part far[2] = {{0, 1234, data8}, {1234, N - 1234, data8 + 1234 * W}};
+    bool same = gnn_gather_rows(far, 2, W, ids, BIGN, big) == BIGN;
+    for (uint32_t i = 0; i < BIGN && same; i++)
+        same = !memcmp(big + (size_t)i * W, data8 + (size_t)ids[i] * W, W);
+    ok(same, "rows of a large output");
+    free(data8);
+    free(big);
+    free(ids);
     float data[20], back[10];
     uint16_t narrow[10], want[10];
     for (int i = 0; i < 20; i++)
