@@ -13,7 +13,7 @@ struct gnn_gather_opts {
     const char *fields; /* "x,y,time": of all node types, and of edges when the batches carry edge ids, that have
                          * them; NULL: "x,y". "degree" also adds, per relation REL within one node type,
                          * "degree.REL" u32: a node's in-edges in the whole graph other than self loops */
-    bool sums;          /* compute each tensor's checksum while it is in the cache; set if a stream is written */
+    bool sums;          /* compute each added tensor's checksum, in the worker; set if a stream is written */
     unsigned threads;   /* 0: in the caller's thread */
     unsigned depth;     /* batches under way; 0: chosen from threads */
     const char *provenance; /* line for the header, or NULL */

@@ -218,7 +218,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
         rc = store_ids(g, w, b, j->type, n, &ids, e);
     if (rc)
         return rc;
-    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, t, g->sums ? &w->sum : NULL);
+    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, t, g->sums);
     return got == n ? 0 : gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': node id out of range",
                                    b->epoch, b->step, name);
 }
@@ -272,7 +272,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     if (rc)
         return rc;
     if (!gnn_gather_job_find_edges(j, g->store->nparts, ids + k->first, k, w->row.data) ||
-        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, t, g->sums ? &w->sum : NULL) < n)
+        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, t, g->sums) < n)
         return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor 'hop/%u/%s/id': not an edge of its node",
                         b->epoch, b->step, hop, key);
     return 0;

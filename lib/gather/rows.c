@@ -1,8 +1,8 @@
 #include "lib/gather/rows.h"
 
-#include "lib/mem.h"
+#include <xxhash.h>
 
-enum { CHUNK = 256 << 10 }; /* bytes of output that stay in the cache until they have been summed */
+#include "lib/mem.h"
 
 /* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
 static enum gnn_dtype on_the_wire(const struct gnn_field *f, bool label, enum gnn_dtype dtype)
@@ -59,9 +59,8 @@ void gnn_gather_job_release(struct gather_job *j)
     gnn_free(j->edges);
 }
 
-/* One piece, without a checksum. */
-static uint64_t piece(const struct gather_job *j, uint32_t nparts, const uint32_t *ids, const uint64_t *rows,
-                      uint64_t n, void *out)
+static uint64_t gather(const struct gather_job *j, uint32_t nparts, const uint32_t *ids, const uint64_t *rows,
+                       uint64_t n, void *out)
 {
     const uint64_t width = j->field->width ? j->field->width : 1;
     if (j->wire == j->field->dtype) {
@@ -75,24 +74,17 @@ static uint64_t piece(const struct gather_job *j, uint32_t nparts, const uint32_
 }
 
 uint64_t gnn_gather_job_rows(const struct gather_job *j, uint32_t nparts, const uint32_t *ids,
-                             const uint64_t *rows, uint64_t n, struct gnn_tensor *t, XXH3_state_t *sum)
+                             const uint64_t *rows, uint64_t n, struct gnn_tensor *t, bool sum)
 {
-    if (!sum)
-        return piece(j, nparts, ids, rows, n, t->data);
-    const uint64_t bytes = (j->field->width ? j->field->width : 1) * gnn_dtype_bytes(j->wire);
-    const uint64_t step = bytes < CHUNK ? CHUNK / bytes : 1;
-    XXH3_64bits_reset(sum);
-    for (uint64_t i = 0; i < n; i += step) {
-        const uint64_t m = n - i < step ? n - i : step;
-        char *out = (char *)t->data + i * bytes;
-        const uint64_t got = piece(j, nparts, ids ? ids + i : NULL, rows ? rows + i : NULL, m, out);
-        if (got < m)
-            return i + got;
-        XXH3_64bits_update(sum, out, m * bytes);
+    const uint64_t got = gather(j, nparts, ids, rows, n, t->data);
+    uint64_t bytes;
+    /* In one go afterwards: chunk by chunk while hot in the cache was measured slower, since then the rows cannot be
+     * written past it. */
+    if (sum && got == n && gnn_tensor_bytes(t, &bytes)) {
+        t->sum = XXH3_64bits(t->data, bytes);
+        t->has_sum = true;
     }
-    t->sum = XXH3_64bits_digest(sum);
-    t->has_sum = true;
-    return n;
+    return got;
 }
 
 bool gnn_gather_job_find_edges(const struct gather_job *j, uint32_t nparts, const uint32_t *dst,
