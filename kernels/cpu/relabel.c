@@ -33,9 +33,11 @@ bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra)
         return false;
     if (bits < 31)
         bits++; /* headroom: a change costs a pass over the map */
+    const bool clean = r->gen == 1 && r->count == 0; /* nothing written since the map was zero */
     r->bits = bits;
     r->gen = 1;
-    memset(r->map, 0, r->nnodes * sizeof *r->map);
+    if (!clean)
+        memset(r->map, 0, r->nnodes * sizeof *r->map);
     for (uint32_t i = 0; i < r->count; i++)
         r->map[r->nodes[i]] = (uint32_t)1 << bits | i;
     return true;

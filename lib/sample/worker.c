@@ -38,6 +38,22 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w);
 }
 
+/* How many nodes a batch may well have; too little costs a pass over the map of local numbers, once. */
+static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
+{
+    uint64_t n = m->batch_size;
+    for (uint32_t h = 0; h < m->nhops; h++) {
+        uint64_t grow = 1;
+        for (uint32_t t = 0; t < netypes; t++) {
+            const int32_t f = m->fanout[(size_t)h * netypes + t];
+            grow += f < 0 ? UINT32_MAX : (uint64_t)f;
+        }
+        if (__builtin_mul_overflow(n, grow, &n))
+            return UINT64_MAX;
+    }
+    return n;
+}
+
 void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
 {
     const struct sampler *s = arg;
@@ -61,8 +77,11 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         r->nnodes = c->ntype[t].count;
         r->map = gnn_alloc_zero(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
         good = r->map != NULL;
-        if (good)
-            gnn_mem_hugepages(r->map, r->nnodes * sizeof *r->map);
+        if (!good)
+            break;
+        gnn_mem_hugepages(r->map, r->nnodes * sizeof *r->map);
+        gnn_relabel_begin(r);
+        (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));
     }
     if (!good) {
         gnn_sample_worker_free(w);
