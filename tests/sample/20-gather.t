@@ -38,6 +38,12 @@ for k in 2 4; do
     check "$k parts: the same rows" same_batches one many
 done
 
+gnn-partition s -k 3 -o k3 -q
+smp s -f 4,3 -b 64 --original-ids | gat s --fields x,degree -o one
+smp k3 -f 4,3 -b 64 --original-ids | gat k3 --fields x,degree -o many
+check "degrees travel" test -n "$(gnn-inspect -t one | grep 'node/node/degree.to *u32')"
+check "degrees do not depend on parts" same_batches one many
+
 status 3 "another store" gat h -i b -o x
 check "says so" test -n "$(grep "drawn from another store" err)"
 status 2 "no such field" gat s -i b --fields z -o x
