@@ -104,9 +104,7 @@ static int gcn_degrees(struct gnn_net *n, uint32_t r, const struct gnn_meta *met
     return 0;
 }
 
-/* Transform first when it makes rows narrower and the dearer products do not eat up the gain. An edge's element
- * costs about as much as 27 multiply-adds of a product (measured: 15 GB/s against 200 GFLOP/s). */
-static bool transform_first(uint64_t din, uint64_t dout, uint64_t ndst, uint64_t nsrc, uint64_t edges)
+bool net_transform_first(uint64_t din, uint64_t dout, uint64_t ndst, uint64_t nsrc, uint64_t edges)
 {
     enum { EDGE = 27 };
     if (dout >= din)
@@ -156,7 +154,7 @@ int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train, struc
                 (m->c.kind == GNN_GCN ? gcn_factors(n, q, r, ndst, e) : mean_factors(q, ndst, e)))
                 return e->code;
             set_factors(q, ndst);
-            q->transform_first = transform_first(gnn_model_in(m, l, m->c.etype[r].src), m->c.width[l],
+            q->transform_first = net_transform_first(gnn_model_in(m, l, m->c.etype[r].src), m->c.width[l],
                                                  ndst, nsrc, q->edges);
             if (train && (l > 0 || q->transform_first) && transpose(q, nsrc, e))
                 return e->code;

@@ -1,0 +1,141 @@
+/* gnn-predict: a store and a model in; one row per node, and scores, out. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/calm.h"
+#include "cmd/cli.h"
+#include "cmd/opt.h"
+#include "lib/model_file.h"
+#include "lib/predict.h"
+
+static const char *output, *model_path;
+static struct opt_list sets;
+static int what, metric = -1, device;
+static bool original = true, none;
+static uint64_t memory;
+static uint32_t threads;
+
+static const struct opt opts[] = {
+    {OPT_STR, 'm', "model", &model_path, "FILE", "the model (safetensors)", .file = true},
+    {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true},
+    {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
+    {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
+    {OPT_FLAG, 'n', "no-output", &none, NULL, "write no array, only report"},
+    {OPT_LIST, 0, "split", &sets, "SET", "report the metric on SET; may be repeated"},
+    {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
+    {OPT_U64, 0, "memory", &memory, "SIZE", "activations held in memory, the rest in $TMPDIR (default: half of the machine's)", .bytes = true, .min = 0, .max = 1e18},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads (default: all processors)", .min = 1, .max = 1024},
+    {OPT_CHOICE, 0, "device", &device, "DEVICE", "where to compute (default: cpu)", "cpu"},
+    {.kind = OPT_END},
+};
+
+static const struct program program = {
+    .name = "gnn-predict",
+    .summary = "apply a model to every node of a store",
+    .synopsis = "STORE",
+    .opts = opts,
+    .min_args = 1,
+    .max_args = 1,
+};
+
+static void progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
+{
+    char text[32];
+    (void)arg;
+    snprintf(text, sizeof(text), "layer %u", layer);
+    cli_progress(text, done, total, NULL);
+}
+
+static void open_model(struct gnn_model *m, struct gnn_store *s, struct gnn_err *e)
+{
+    struct gnn_st_file f;
+    if (gnn_st_read(&f, model_path, e) || gnn_model_open(m, &f, model_path, &s->meta.schema, e) ||
+        gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
+        cli_fail(e);
+    gnn_st_release(&f);
+}
+
+static void report(struct gnn_predict *p, struct gnn_err *e)
+{
+    const enum gnn_task task = p->m->c.task;
+    const enum gnn_metric kind = metric >= 0 ? (enum gnn_metric)metric
+                                 : task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
+    if (!gnn_metric_defined(kind, task))
+        cli_usage("metric %s is not defined for a task of several classes", gnn_metric_name(kind));
+    for (uint32_t i = 0; i < sets.n; i++) {
+        struct gnn_score score;
+        const int set = gnn_schema_find_set(&p->s->meta.schema, sets.v[i]);
+        if (set < 0)
+            cli_usage("%s has no set '%s'", p->s->path, sets.v[i]);
+        if (gnn_score_init(&score, task, (uint32_t)p->logits.width, kind == GNN_ROC_AUC, e) ||
+            gnn_predict_score(p, (uint32_t)set, &score, e))
+            cli_fail(e);
+        const double v = gnn_score_value(&score, kind), loss = gnn_score_value(&score, GNN_METRIC_LOSS);
+        cli_note("%s: %s %.4f, loss %.4f, %llu nodes", sets.v[i], gnn_metric_name(kind), v, loss,
+                 (unsigned long long)score.rows);
+        json_t *j = json_pack("{s:s, s:s, s:I, s:f}", "event", "score", "set", sets.v[i], "nodes",
+                              (json_int_t)score.rows, "loss", isfinite(loss) ? loss : 0);
+        if (isfinite(v) && kind != GNN_METRIC_LOSS)
+            json_object_set_new(j, gnn_metric_name(kind), json_real(v));
+        cli_metrics(j);
+        gnn_score_release(&score);
+    }
+}
+
+static void check_sets(const struct gnn_store *s)
+{
+    for (uint32_t i = 0; i < sets.n; i++)
+        if (gnn_schema_find_set(&s->meta.schema, sets.v[i]) < 0)
+            cli_usage("%s has no set '%s'", s->path, sets.v[i]);
+}
+
+int main(int argc, char **argv)
+{
+    struct gnn_err e = {0};
+    struct gnn_store store = {0};
+    struct gnn_model m;
+    struct gnn_predict p;
+    const char *name = NULL, *tmpdir = getenv("TMPDIR");
+    int nargs, out = -1;
+
+    calm_threads(argv);
+    cli_start("gnn-predict", argc, argv);
+    char **args = opt_parse(&program, argc, argv, &nargs);
+    if (!model_path)
+        cli_usage("-m FILE is missing");
+    if (none && output)
+        cli_usage("-o and --no-output exclude each other");
+    if (threads)
+        omp_set_num_threads((int)threads);
+    if (!memory)
+        memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (gnn_store_open(&store, args[0], true, &e))
+        cli_fail(&e);
+    check_sets(&store);
+    open_model(&m, &store, &e);
+    if (!none)
+        out = cli_out(output, &name);
+    const struct gnn_predict_opts o = {
+        .memory = memory, .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp", .progress = progress};
+    const double start = cli_now();
+    if (gnn_predict_run(&p, &m, &store, &o, &e))
+        cli_fail(&e);
+    cli_progress_end();
+    const double s = cli_now() - start;
+    cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows, s,
+             1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
+    report(&p, &e);
+    if (gnn_store_verified(&store, &e) ||
+        (!none && gnn_predict_write(&p, (enum gnn_predict_output)what, original, out, name, &e)))
+        cli_fail(&e);
+    cli_out_commit();
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I}", "event", "end", "nodes", (json_int_t)p.logits.rows, "seconds", s,
+                          "edges", (json_int_t)p.edges));
+    gnn_predict_release(&p);
+    gnn_model_release(&m);
+    gnn_store_close(&store);
+    return cli_finish();
+}

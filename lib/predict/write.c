@@ -1,0 +1,155 @@
+/* What becomes of the outputs: .npy files and scores. */
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/npy.h"
+#include "kernels/loss.h"
+#include "lib/ids.h"
+#include "lib/io.h"
+#include "lib/predict/impl.h"
+
+enum { ROWS = 4096 };
+
+static struct gnn_npy head_of(const struct gnn_predict *p, enum gnn_predict_output what)
+{
+    const enum gnn_task task = p->m->c.task;
+    struct gnn_npy t = {.dtype = GNN_F32, .ndim = 2, .shape = {p->logits.rows, p->logits.width}};
+    if (what == GNN_OUT_EMBEDDINGS)
+        t.shape[1] = p->embedding.width;
+    else if (what == GNN_OUT_CLASSES)
+        t.dtype = task == GNN_TASK_MULTILABEL ? GNN_U8 : GNN_I32;
+    if (what != GNN_OUT_EMBEDDINGS &&
+        (task == GNN_TASK_BINARY || (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTICLASS)))
+        t.ndim = 1;
+    return t;
+}
+
+/* n rows of z in the form asked for, to `out` (which may be z). Returns the bytes. */
+static uint64_t convert(const struct gnn_predict *p, enum gnn_predict_output what, float *z, uint64_t n,
+                        uint64_t w, void *out)
+{
+    const enum gnn_task task = p->m->c.task;
+    if (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTILABEL) {
+        for (uint64_t i = 0; i < n * w; i++)
+            ((uint8_t *)out)[i] = z[i] > 0;
+        return n * w;
+    }
+    if (what == GNN_OUT_CLASSES) {
+        for (uint64_t i = 0; i < n; i++) {
+            int32_t best = 0;
+            for (uint64_t j = 1; j < w; j++)
+                best = z[i * w + j] > z[i * w + (uint64_t)best] ? (int32_t)j : best;
+            ((int32_t *)out)[i] = task == GNN_TASK_BINARY ? z[i] > 0 : best;
+        }
+        return n * sizeof(int32_t);
+    }
+    if (what == GNN_OUT_PROBS && task == GNN_TASK_MULTICLASS)
+        gnn_softmax(z, n, w);
+    else if (what == GNN_OUT_PROBS)
+        gnn_sigmoid(z, n * w);
+    memcpy(out, z, n * w * sizeof(float));
+    return n * w * sizeof(float);
+}
+
+static int write_rows(struct gnn_predict *p, enum gnn_predict_output what, const uint32_t *store_id,
+                      struct gnn_io *io, struct gnn_err *e)
+{
+    const struct gnn_table *t = what == GNN_OUT_EMBEDDINGS ? &p->embedding : &p->logits;
+    const uint64_t w = t->width;
+    float *z = gnn_alloc(ROWS * w, sizeof(float), "output rows", e);
+    void *out = gnn_alloc(ROWS * w, sizeof(float), "output rows", e);
+    for (uint64_t i = 0; z && out && i < t->rows; i += ROWS) {
+        const uint64_t n = t->rows - i < ROWS ? t->rows - i : ROWS;
+        for (uint64_t k = 0; k < n; k++)
+            memcpy(z + k * w, t->data + (store_id ? store_id[i + k] : i + k) * w, w * sizeof(float));
+        if (gnn_io_write(io, out, convert(p, what, z, n, w, out), e))
+            break;
+    }
+    gnn_free(z);
+    gnn_free(out);
+    return e->code;
+}
+
+int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool original, int fd,
+                      const char *name, struct gnn_err *e)
+{
+    uint8_t head[256];
+    const struct gnn_npy t = head_of(p, what);
+    uint32_t *store_id = NULL;
+    struct gnn_io io;
+    gnn_io_init(&io, fd, name);
+    if ((original && gnn_store_inverse(p->s, p->m->c.target, &store_id, e)) ||
+        gnn_io_write(&io, head, gnn_npy_header(&t, head), e) || write_rows(p, what, store_id, &io, e)) {
+        gnn_free(store_id);
+        close(fd);
+        return e->code;
+    }
+    gnn_free(store_id);
+    return gnn_io_close(&io, true, e);
+}
+
+/* The labels of ids[n], as one tensor. */
+static int labels_of(struct gnn_predict *p, const uint32_t *ids, uint64_t n, struct gnn_tensor *y,
+                     struct gnn_buf *buf, struct gnn_err *e)
+{
+    const uint32_t t = p->m->c.target;
+    const char *type = p->m->c.ntype[t].name;
+    const struct gnn_tensor *first = gnn_store_findf(p->s, 0, "node/%s/y", type);
+    if (!first)
+        return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has no labels", p->s->path, type);
+    const uint64_t bytes = gnn_dtype_bytes(first->dtype) * (first->ndim == 2 ? first->shape[1] : 1);
+    *y = *first;
+    y->shape[0] = n;
+    if (gnn_buf_reserve(buf, n, bytes, "labels", e))
+        return e->code;
+    y->data = buf->data;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t k = gnn_store_owner(p->s, t, ids[i]);
+        const struct gnn_tensor *part = gnn_store_findf(p->s, k, "node/%s/y", type);
+        if (!part)
+            return gnn_fail(e, GNN_E_INPUT, "%s: no labels", gnn_store_part_path(p->s, k));
+        memcpy((char *)y->data + i * bytes, (const char *)part->data + (ids[i] - p->s->book[t][k]) * bytes, bytes);
+    }
+    return 0;
+}
+
+static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n, struct gnn_score *score,
+                      struct gnn_err *e)
+{
+    const uint64_t w = p->logits.width;
+    struct gnn_tensor y;
+    struct gnn_buf buf = {0};
+    struct gnn_labels labels = {0};
+    float *z = gnn_alloc(n * w, sizeof(float), "output rows", e);
+    double *loss = gnn_alloc(n, sizeof(double), "losses", e);
+    if (z && loss && !labels_of(p, ids, n, &y, &buf, e) &&
+        !gnn_labels_read(&labels, p->m->c.task, (uint32_t)w, &y, n, e)) {
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(z + i * w, p->logits.data + ids[i] * w, w * sizeof(float));
+        if (p->m->c.task == GNN_TASK_MULTICLASS)
+            gnn_softmax_ce(z, n, w, labels.cls, 1, loss, NULL);
+        else
+            gnn_sigmoid_ce(z, n, w, labels.target, 1, loss, NULL);
+        (void)!gnn_score_add(score, z, &labels, n, loss, e);
+    }
+    gnn_buf_release(&buf);
+    gnn_labels_release(&labels);
+    gnn_free(z);
+    gnn_free(loss);
+    return e->code;
+}
+
+int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score, struct gnn_err *e)
+{
+    const struct gnn_split_set *q = &p->s->meta.schema.set[set];
+    uint32_t *ids;
+    if (q->ntype != p->m->c.target)
+        return gnn_fail(e, GNN_E_USAGE, "set %s is not of the classified node type %s", q->set,
+                        p->m->c.ntype[p->m->c.target].name);
+    if (gnn_store_split(p->s, set, &ids, e))
+        return e->code;
+    for (uint64_t i = 0; i < q->count && !e->code; i += ROWS)
+        (void)!score_rows(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, score, e);
+    gnn_free(ids);
+    return e->code;
+}

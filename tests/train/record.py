@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""PyG against gnn-tools. Needs torch and torch_geometric; the tests need neither.
+
+record.py DIR                     writes the graphs, PyG models and their outputs that tests/train/30-pyg.t compares with
+record.py --check KIND MODEL NPY  loads a model of ours into PyG (strict) and prints the largest difference between its
+                                  probabilities and those in NPY; KIND as below; run in DIR
+"""
+import gzip, io, sys, zipfile
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch_geometric.nn import GCN, GraphSAGE, HeteroConv, SAGEConv
+
+CLASSES, HIDDEN = 4, 16
+RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
+COUNTS = {"a": 40, "b": 25, "c": 6}
+WIDTHS = {"a": 7, "b": 9, "c": 1}  # c has no features: constant ones
+
+
+class Typed(torch.nn.Module):
+    def __init__(self, layers=2):
+        super().__init__()
+        self.convs = torch.nn.ModuleList()
+        for l in range(layers):
+            out = CLASSES if l == layers - 1 else HIDDEN
+            width = WIDTHS if l == 0 else dict.fromkeys(COUNTS, HIDDEN)
+            self.convs.append(HeteroConv({(s, r, d): SAGEConv((width[s], width[d]), out)
+                                          for s, r, d in RELATIONS}, aggr="sum"))
+
+    def forward(self, x, edges):
+        for l, conv in enumerate(self.convs):
+            x = conv(x, edges)
+            if l + 1 < len(self.convs):
+                x = {k: v.relu() for k, v in x.items()}
+        return x["a"]
+
+
+def model(kind, width):
+    if kind == "sage":
+        return GraphSAGE(width, HIDDEN, 2, CLASSES)
+    if kind == "sage-norm":
+        return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="layer_norm", norm_kwargs={"mode": "node"})
+    if kind == "gcn":
+        return GCN(width, HIDDEN, 2, CLASSES)
+    return Typed()
+
+
+def graph():
+    with np.load("graph.npz") as z:
+        return torch.tensor(z["node_features"]), torch.tensor(z["edges"].T.astype(np.int64))
+
+
+def typed():
+    def csv(z, name, dtype):
+        return np.loadtxt(io.StringIO(gzip.decompress(z.read(name)).decode()), delimiter=",", dtype=dtype, ndmin=2)
+    with zipfile.ZipFile("typed.zip") as z:
+        x = {t: torch.tensor(csv(z, f"typed/raw/node-feat/{t}/node-feat.csv.gz", np.float32)) for t in "ab"}
+        x["c"] = torch.ones(COUNTS["c"], 1)
+        e = {r: torch.tensor(csv(z, "typed/raw/relations/%s/edge.csv.gz" % "___".join(r), np.int64).T.copy())
+             for r in RELATIONS}
+    return x, e
+
+
+def probabilities(kind, m):
+    m.eval()
+    with torch.no_grad():
+        x, e = typed() if kind == "typed" else graph()
+        return torch.softmax(m(x, e), 1).numpy()
+
+
+def write_graphs(rng):
+    n, e = 60, 240
+    edges = rng.integers(0, n, (e, 2))
+    edges[:4, 1] = edges[:4, 0]      # self loops
+    edges[10:14] = edges[20:24]      # parallel edges
+    edges[edges[:, 1] == 7, 1] = 8   # a node without in-edges
+    mask = np.arange(n) % 3
+    np.savez(  # keys as in the data sets of heterophilous graphs
+        "graph.npz", node_features=rng.standard_normal((n, 11)).astype(np.float32),
+        node_labels=rng.integers(0, CLASSES, n), edges=edges,
+        **{k: (mask == i)[None] for i, k in enumerate(("train_masks", "val_masks", "test_masks"))})
+    with zipfile.ZipFile("typed.zip", "w", zipfile.ZIP_STORED) as z:
+        def put(name, text):
+            z.writestr(zipfile.ZipInfo(f"typed/{name}.csv.gz"), gzip.compress(text.encode(), mtime=0))
+        def rows(a, f="%d"):
+            return "\n".join(",".join(f % v for v in r) for r in np.atleast_2d(a)) + "\n"
+        types = list(COUNTS)
+        put("raw/num-node-dict", ",".join(types) + "\n" + ",".join(str(COUNTS[t]) for t in types) + "\n")
+        put("raw/triplet-type-list", rows(np.array(RELATIONS), "%s"))
+        put("raw/nodetype-has-feat", ",".join(types) + "\nTrue,True,False\n")
+        put("raw/nodetype-has-label", ",".join(types) + "\nTrue,False,False\n")
+        put("split/random/nodetype-has-split", ",".join(types) + "\nTrue,False,False\n")
+        for s, r, d in RELATIONS:
+            m = 3 * COUNTS[d]
+            e = np.stack([rng.integers(0, COUNTS[s], m), rng.integers(0, COUNTS[d], m)], 1)
+            put(f"raw/relations/{s}___{r}___{d}/edge", rows(e))
+            put(f"raw/relations/{s}___{r}___{d}/num-edge-list", f"{m}\n")
+        for t in "ab":
+            put(f"raw/node-feat/{t}/node-feat", rows(rng.standard_normal((COUNTS[t], WIDTHS[t])), "%.4f"))
+            put(f"raw/node-feat/{t}/num-node-list", f"{COUNTS[t]}\n")
+        put("raw/node-label/a/node-label", rows(rng.integers(0, CLASSES, COUNTS["a"])[:, None]))
+        put("raw/node-label/a/num-node-list", f"{COUNTS['a']}\n")
+        ids = np.arange(COUNTS["a"])
+        for i, name in enumerate(("train", "valid", "test")):
+            put(f"split/random/a/{name}", rows(ids[ids % 3 == i][:, None]))
+
+
+def main():
+    if sys.argv[1] == "--check":
+        kind, path, npy = sys.argv[2:]
+        m = model(kind, 11)
+        m.load_state_dict(load_file(path), strict=True)
+        print("%.3e" % np.abs(probabilities(kind, m) - np.load(npy)).max())
+        return
+    import os
+    os.chdir(sys.argv[1])
+    torch.manual_seed(3)
+    write_graphs(np.random.default_rng(5))
+    for kind in ("sage", "sage-norm", "gcn", "typed"):
+        m = model(kind, 11)
+        for p in m.parameters():  # biases and norms too, so that a mix-up shows
+            torch.nn.init.uniform_(p, -0.6, 0.6)
+        save_file(m.state_dict(), f"{kind}.safetensors")
+        np.save(f"{kind}.npy", probabilities(kind, m))
+
+
+main()
