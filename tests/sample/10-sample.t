@@ -79,6 +79,15 @@ gnn-partition s -k 3 -o k3 -q
 seq 5 3 200 | smp k3 -f 3 --seeds - --original-ids -o many
 check "ids of --seeds are original ones" same_batches one many
 
+# Nothing is allocated for further batches, once there have been enough for the largest.
+calls() { env FAULT_OP=malloc FAULT_N=0 FAULT_COUNT=n LD_PRELOAD="$GNN_B/shim.so" "$@" >/dev/null && cat n; }
+if [ -n "${GNN_SAN-}" ] || [ ! -e "${GNN_B-}/shim.so" ]; then skip "no allocation" "cannot count calls here"; else
+    check "no allocation in a long run" test "$(calls gnn-sample s -f 5,3 -b 100 --epochs 0:20 -c)" = "$(calls gnn-sample s -f 5,3 -b 100 --epochs 0:40 -c)"
+    smp s -f 5,3 -b 100 --epochs 0:20 -o b2
+    smp s -f 5,3 -b 100 --epochs 0:40 -o b6
+    check "nor in gathering" test "$(calls gnn-gather -c s b2)" = "$(calls gnn-gather -c s b6)"
+fi
+
 # Mistakes.
 status 2 "no fan-out" smp s
 status 2 "not a fan-out" smp s -f 5,x -o x
