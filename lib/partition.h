@@ -37,6 +37,7 @@ struct gnn_metis {
     int (*call)(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part);
     uint64_t peak;      /* out: highest resident size of the child, bytes */
     double seconds;     /* out: time in the child */
+    double cpu_seconds; /* out: processor time of the child */
 };
 /* METIS_PartGraphKway in a forked child: it can crash, swallow signals or be killed for memory without taking this
  * process along, and it dies with this process. Any such end is GNN_E_RUN (or _NOMEM). k = 1 and k >= n

@@ -114,15 +114,3 @@ void gnn_view_release(struct gnn_view *v)
     gnn_free(v->ep);
     *v = (struct gnn_view){0};
 }
-
-struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_t et, uint64_t dst)
-{
-    struct gnn_store *s = v->store;
-    uint32_t t = s->meta.schema.etype[et].dst;
-    uint64_t id = gnn_view_store_id(v, t, dst);
-    uint32_t p = s->nparts == 1 ? 0 : gnn_store_owner(s, t, id);
-    const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
-    uint64_t i = id - s->book[t][p];
-    return (struct gnn_view_row){p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i],
-                                 ep->indices + ep->indptr[i]};
-}

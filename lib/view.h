@@ -32,8 +32,6 @@ struct gnn_view_row {
 int gnn_view_init(struct gnn_view *v, struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_view_release(struct gnn_view *v);
-/* In-edges of edge type et of the destination with original id `dst`. */
-struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_t et, uint64_t dst);
 static inline uint32_t gnn_view_store_id(const struct gnn_view *v, uint32_t t, uint64_t orig)
 {
     return v->to_store[t] ? v->to_store[t][orig] : (uint32_t)orig;
@@ -41,6 +39,19 @@ static inline uint32_t gnn_view_store_id(const struct gnn_view *v, uint32_t t, u
 static inline uint32_t gnn_view_orig(const struct gnn_view *v, uint32_t t, uint64_t id)
 {
     return v->to_orig[t] ? v->to_orig[t][id] : (uint32_t)id;
+}
+/* In-edges of edge type et of the destination with original id `dst`. */
+static inline struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_t et, uint64_t dst)
+{
+    const struct gnn_store *s = v->store;
+    uint32_t t = s->meta.schema.etype[et].dst, p = 0;
+    uint64_t id = gnn_view_store_id(v, t, dst);
+    if (s->nparts > 1)
+        p = gnn_store_owner(s, t, id);
+    const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
+    uint64_t i = id - s->book[t][p];
+    return (struct gnn_view_row){p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i],
+                                 ep->indices + ep->indptr[i]};
 }
 
 #endif

@@ -209,7 +209,7 @@ static int run_jobs(struct gnn_rewrite *r, struct gnn_err *e)
     for (uint32_t i = 0; i < r->njobs; i++)
         bytes += job[i].bytes;
     /* Waking threads costs more than writing a small part. */
-    unsigned threads = bytes < GNN_SINK_BYTES ? 1 : r->threads;
+    unsigned threads = bytes < 16 * (uint64_t)GNN_SINK_BYTES ? 1 : r->threads;
     qsort(job, r->njobs, sizeof *job, larger_first);
 #pragma omp parallel num_threads(threads)
     {
