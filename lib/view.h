@@ -50,8 +50,8 @@ static inline struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_
         p = gnn_store_owner(s, t, id);
     const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
     uint64_t i = id - s->book[t][p];
-    return (struct gnn_view_row){p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i],
-                                 ep->indices + ep->indptr[i]};
+    const struct gnn_view_row row = {p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i], ep->indices + ep->indptr[i]};
+    return row;
 }
 
 #endif
