@@ -16,8 +16,8 @@
 static const char *input, *store_path, *output, *init, *split = "train";
 static uint32_t threads, batch = 1024, prefetch = 1;
 static uint64_t seed = 1;
-static int device, kind, optimizer, schedule, metric = -1, keep, frontier = 1, feature_norm, wire;
-static bool layer_norm, residual, replace, drop_last, resume, shuffle = true;
+static int device, kind, optimizer, schedule, metric = -1, keep, frontier, feature_norm, wire;
+static bool layer_norm, residual, replace, drop_last, resume, shuffle = true, verify = true;
 static struct opt_list fanout, eval;
 static struct opt_range epochs;
 static struct opt_i32s hidden;
@@ -28,20 +28,21 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true},
     {OPT_STR, 'i', "input", &input, "FILE", "stream of batches (default: stdin)", .file = true},
     {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024},
-    {OPT_U64, 0, "seed", &seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
+    {OPT_U64, 's', "seed", &seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
     {OPT_CHOICE, 0, "device", &device, "DEVICE", "where to compute (default: cpu)", "cpu"},
     {.kind = OPT_GROUP, .help = "Batches made in this process"},
     {OPT_STR, 0, "store", &store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true},
     {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
-    {OPT_U32, 'b', "batch-size", &batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 4294967295.0},
+    {OPT_U32, 'b', "batch", &batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
     {OPT_STR, 0, "split", &split, "SET", "set to train on (default: train)"},
     {OPT_LIST, 0, "eval", &eval, "SET", "set to evaluate after each epoch; may be repeated"},
-    {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "which nodes are expanded (default: new)", "all|new"},
-    {OPT_FLAG, 0, "replace", &replace, NULL, "sample with replacement"},
+    {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
+    {OPT_FLAG, 'r', "replace", &replace, NULL, "draw with replacement"},
     {OPT_FLAG, 0, "shuffle", &shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
     {OPT_FLAG, 0, "drop-last", &drop_last, NULL, "leave out a last batch that is not full"},
     {OPT_CHOICE, 0, "dtype", &wire, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
     {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample, and that gather, ahead (default: 1 each)", .min = 1, .max = 1024},
+    {OPT_FLAG, 0, "verify", &verify, NULL, "check the store's checksums while working (default; --no-verify)"},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
     {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all (default: 256)"},
@@ -50,7 +51,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
     {.kind = OPT_GROUP, .help = "Optimisation"},
-    {OPT_RANGE, 'e', "epochs", &epochs, "A:B", "epochs to draw with --store (default: 0:10); for a stream, what cosine counts"},
+    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs to draw with --store (default: 0:10); for a stream, what cosine counts"},
     {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
     {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate (default: 0.01)", .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
@@ -128,12 +129,14 @@ static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e
     s.drop_last = drop_last;
     s.threads = prefetch;
     s.depth = 2 * prefetch + 1;
+    s.provenance = cli_provenance();
     const struct gnn_gather_opts g = {.dtype = dtypes[wire],
                                       .fields = kind == GNN_GCN ? "x,y,degree" : NULL,
                                       .threads = prefetch,
                                       .depth = 2 * prefetch + 1};
-    if (gnn_store_open(store, store_path, false, e))
+    if (gnn_store_open(store, store_path, verify, e))
         return NULL;
+    s.original_ids = store->nparts > 1; /* dropout follows the node, not the part it is in */
     return gnn_feed_new(store, &s, &g, e);
 }
 
@@ -241,7 +244,8 @@ int main(int argc, char **argv)
                 (unsigned long long)t.s.epoch, (unsigned long long)t.s.step, o.checkpoint);
     if (rc)
         cli_fail(&e);
-    if (gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e))
+    if ((store_path && gnn_store_verified(&store, &e)) ||
+        gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e))
         cli_fail(&e);
     cli_out_commit();
     train_text_end(&text);

@@ -1,16 +1,16 @@
 # gnn-train: the same model from a pipe, from --store, from any checkpoint; learning; refusals.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import sbm:nodes=3000 -o s || exit 1
-S="-f 5,5 -b 256 --eval valid --eval test"
+S="-f 5,5 --frontier new -b 256 --eval valid --eval test"
 M="--hidden 32 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q"
 
-check "trains from a store" gnn-train --store s $S $M -e 0:8 -o ref.safetensors --metrics m.json
+check "trains from a store" gnn-train --store s $S $M --epochs 0:8 -o ref.safetensors --metrics m.json
 check "the loss falls and accuracy rises" perl -MJSON::PP -ne '
     $j = decode_json($_); next unless $j->{event} eq "epoch"; push @l, $j->{loss}; $v = $j->{valid}{accuracy};
     END { exit !(@l == 8 && $l[7] < 0.6 * $l[0] && $v > 0.8) }' m.json
-check "the same again" gnn-train --store s $S $M -e 0:8 -o again.safetensors
+check "the same again" gnn-train --store s $S $M --epochs 0:8 -o again.safetensors
 check "two runs give the same bytes" cmp ref.safetensors again.safetensors
-check "more prefetching threads" gnn-train --store s $S $M -e 0:8 --prefetch 3 -o more.safetensors
+check "more prefetching threads" gnn-train --store s $S $M --epochs 0:8 --prefetch 3 -o more.safetensors
 check "they do not change the model" cmp ref.safetensors more.safetensors
 
 gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 0:8 --frontier new --shuffle -o st.gnb || exit 1
@@ -18,9 +18,17 @@ check "trains from a pipe" sh -c "gnn-gather s -i st.gnb | gnn-train $M -o pipe.
 check "a pipe and --store give the same bytes" cmp ref.safetensors pipe.safetensors
 gnn-gather s -i st.gnb -o g.gnb || exit 1
 
+gnn-partition -k 3 -m random s -o k3 >/dev/null || exit 1
+check "trains from a store of three parts" gnn-train --store k3 $S $M --epochs 0:8 -o k3.safetensors
+check "parts do not change the model" cmp ref.safetensors k3.safetensors
+check "trains by the other hop rule" gnn-train --store s $S --frontier all $M --epochs 0:8 -o all.safetensors
+check "from a pipe too" sh -c "gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 0:8 |
+    gnn-gather s | gnn-train $M -o allpipe.safetensors"
+check "the same bytes" cmp all.safetensors allpipe.safetensors
+
 # kill -9 anywhere, go on, end with the same bytes; from a store and from a stream
 for k in 1 2 3 4; do
-    for how in "--store s $S -e 0:8" "-i g.gnb"; do
+    for how in "--store s $S --epochs 0:8" "-i g.gnb"; do
         rm -rf ck
         gnn-train $how $M --checkpoint ck --checkpoint-every "$k" -o x.safetensors &
         pid=$!
@@ -56,7 +64,7 @@ mv err said
 check "it says so" grep -q 'other options' said
 gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 7:8 --frontier new --shuffle | gnn-gather s >late.gnb
 rm -rf ck
-gnn-train --store s $S $M -e 0:8 --checkpoint ck --checkpoint-every 40 -o x.safetensors || exit 1
+gnn-train --store s $S $M --epochs 0:8 --checkpoint ck --checkpoint-every 40 -o x.safetensors || exit 1
 status 3 "a stream that jumps is refused" gnn-train -i late.gnb $M --checkpoint ck --resume -o y.safetensors
 check "no output after a failure" test ! -e y.safetensors
 
@@ -73,13 +81,13 @@ status 3 "a cut stream" sh -c "head -c 100000 g.gnb | gnn-train $M -o y.safetens
 check "still no output" test ! -e y.safetensors
 
 check "gcn from a pipe" sh -c "gnn-gather s -F x,y,degree -i st.gnb | gnn-train -m gcn $M -o gp.safetensors"
-check "gcn from a store" gnn-train -m gcn --store s $S $M -e 0:8 -o gs.safetensors
+check "gcn from a store" gnn-train -m gcn --store s $S $M --epochs 0:8 -o gs.safetensors
 check "gcn: the same bytes" cmp gp.safetensors gs.safetensors
-check "early stopping" gnn-train --store s $S --hidden 8 -e 0:60 --lr 0.05 --patience 2 -o e.safetensors --metrics e.json -q
+check "early stopping" gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05 --patience 2 -o e.safetensors --metrics e.json -q
 check "it stopped before the end" grep -q '"stopped_early":true' e.json
-check "options of the optimiser" gnn-train --store s -b 256 --eval valid --hidden 8,8 -f 4,4,4 -e 0:3 --optimizer sgd --momentum 0.9 --clip 1 \
+check "options of the optimiser" gnn-train --store s -b 256 --eval valid --hidden 8,8 -f 4,4,4 --epochs 0:3 --optimizer sgd --momentum 0.9 --clip 1 \
     --schedule cosine --warmup 0.5 --weight-decay 1e-4 --residual --keep last --metric f1-macro -q -o o.safetensors
-check "starts from a model" gnn-train --store s $S $M -e 0:1 --init ref.safetensors --metrics i.json -o i.safetensors
+check "starts from a model" gnn-train --store s $S $M --epochs 0:1 --init ref.safetensors --metrics i.json -o i.safetensors
 check "its loss is that of a trained model" perl -MJSON::PP -e '
     sub first { open my $f, "<", $_[0]; return decode_json(scalar <$f>)->{loss} }
     exit !(first("i.json") < 0.6 * first("m.json"))'
