@@ -21,7 +21,7 @@ static int format, loops, task, dtype;
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true},
-    {OPT_FLAG, 'f', "force", &force, .help = "replace STORE if it exists"},
+    {OPT_FLAG, 0, "force", &force, .help = "replace STORE if it exists"},
     {OPT_GROUP, .help = "Reading"},
     {OPT_CHOICE, 0, "format", &format, "FORMAT", "what the input is (default: auto, by content)", FORMATS},
     {OPT_STR, 0, "columns", &o.columns, "LIST", "columns of a text table: source=from,target=to,weight=w,..."},
@@ -30,16 +30,16 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "weight", &weight_from, "FIELD", "take FIELD as the weight of edges"},
     {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text", .file = true},
     {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text", .file = true},
-    {OPT_U64, 'n', "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
+    {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
     {OPT_GROUP, .help = "Graph"},
     {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge"},
-    {OPT_FLAG, 'd', "dedup", &o.dedup, .help = "keep the first of equal edges"},
+    {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep the first of equal edges"},
     {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)", "keep|add|remove"},
     {OPT_GROUP, .help = "Labels, splits, features"},
     {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,..."},
     {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)", "auto|multiclass|binary|multilabel"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
-    {OPT_U64, 's', "seed", &seed, "N", "of random splits and generators (default: 1)"},
+    {OPT_U64, 0, "seed", &seed, "N", "of random splits and generators (default: 1)"},
     {OPT_U32, 'j', "threads", &threads, "N", "threads for generators (default: 1)", .min = 1, .max = 1024},
     {OPT_END},
 };

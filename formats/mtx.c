@@ -50,6 +50,8 @@ const char *gnn_mtx_size(struct gnn_mtx *m, const char *line)
         return "the size line wants three numbers: rows, columns, entries";
     if (m->rows < 1 || m->rows > UINT32_MAX - 1 || m->cols < 1 || m->cols > UINT32_MAX - 1)
         return "rows and columns must be from 1 to 4294967294";
+    if (m->entries > UINT64_MAX / 4)
+        return "too many entries";
     if (m->symmetric && m->rows != m->cols)
         return "a symmetric matrix that is not square";
     return NULL;

@@ -80,25 +80,28 @@ static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, ui
                   struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: id %llu, but ids are %llu to %llu",
-                    gnn_reader_name(ps->t.r), (unsigned long long)(ps->t.line - (n - i)),
+                    ps->t.r ? gnn_reader_name(ps->t.r) : gnn_input_name(ps->l->s.in[0]),
+                    (unsigned long long)(ps->t.line - (n - i)),
                     (unsigned long long)id, (unsigned long long)ps->l->base,
                     (unsigned long long)(ps->l->base + count - 1));
 }
 
-/* File ids to store ids. */
+/* File ids to store ids; with src NULL only checks them. */
 static int convert(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
     const struct gnn_schema *sc = &l->s.d.schema;
-    uint64_t ns = sc->ntype[sc->etype[0].src].count, nd = sc->ntype[sc->etype[0].dst].count;
+    uint64_t ns = sc->ntype[0].count, nd = sc->ntype[sc->nntypes - 1].count;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t s = ps->id[2 * i], d = ps->id[2 * i + 1];
         uint64_t a = l->mapped ? gnn_idmap_find(&l->map, s) : s - l->base;
         uint64_t b = l->mapped ? gnn_idmap_find(&l->map, d) : d - l->base;
         if (a >= ns || b >= nd)
             return bad_id(ps, n, i, a >= ns ? s : d, a >= ns ? ns : nd, e);
-        src[i] = (uint32_t)a;
-        dst[i] = (uint32_t)b;
+        if (src) {
+            src[i] = (uint32_t)a;
+            dst[i] = (uint32_t)b;
+        }
     }
     return GNN_OK;
 }
@@ -140,8 +143,8 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
         rc = gnn_idmap_init(&l->map, e);
     for (uint64_t n = 1; !rc && n; l->n += n) {
         rc = pass_read(&ps, &n, e);
-        if (!rc && collect && gnn_idmap_add(&l->map, ps.id, 2 * n, e))
-            rc = e->code;
+        if (!rc)
+            rc = collect ? gnn_idmap_add(&l->map, ps.id, 2 * n, e) : convert(&ps, n, NULL, NULL, e);
         for (uint64_t i = 0; !rc && i < n * ps.nnum; i++) {
             double v = ps.num[i];
             if (!(v == floor(v) && fabs(v) < 9007199254740992.0))

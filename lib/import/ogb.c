@@ -121,11 +121,11 @@ static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *
     return gnn_member_number(g->in, (uint32_t)m, n, e);
 }
 
-static int node_count_ok(const struct ogb *g, uint64_t n, struct gnn_err *e)
+static int node_count_ok(const struct ogb *g, const char *member, uint64_t n, struct gnn_err *e)
 {
     if (n < 1 || n > UINT32_MAX - 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes are not from 1 to 4294967294",
-                        gnn_input_name(g->in), (unsigned long long)n);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu nodes are not from 1 to 4294967294",
+                        gnn_input_name(g->in), g->root, member, (unsigned long long)n);
     return GNN_OK;
 }
 
@@ -171,7 +171,7 @@ static int open_csv(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = count_of(g, "raw/", "num-edge-list", &edges, e);
     if (!rc)
-        rc = node_count_ok(g, n, e);
+        rc = node_count_ok(g, "num-node-list.csv", n, e);
     if (!rc)
         rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
     if (!rc)
@@ -245,7 +245,7 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = one_number(npz, "num_edges_list.npy", &edges, e);
     if (!rc)
-        rc = node_count_ok(g, n, e);
+        rc = node_count_ok(g, "data.npz", n, e);
     if (!rc)
         rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
     if (!rc && (m = gnn_input_find(npz, "edge_index.npy")) < 0)
@@ -297,7 +297,7 @@ static int typed_nodes(struct ogb *g, struct gnn_err *e)
     if (!rc && got != 1)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no counts", gnn_reader_name(t.r));
     for (uint32_t i = 0; !rc && i < n; i++) {
-        rc = node_count_ok(g, count[i], e);
+        rc = node_count_ok(g, "num-node-dict.csv", count[i], e);
         if (!rc)
             rc = gnn_schema_add_ntype(&g->s.d.schema, name[i], count[i], e);
     }

@@ -259,8 +259,16 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
                         gnn_input_member(in, member), (unsigned long long)rows,
                         (unsigned long long)count);
     }
-    if (!strcmp(name, "y"))
-        return add_labels(s, ntype, v, rows, width, gnn_input_member(in, member), e);
+    if (!strcmp(name, "y")) {
+        char *where = gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
+                               gnn_input_member(in, member));
+        if (where)
+            rc = add_labels(s, ntype, v, rows, width, where, e);
+        else
+            gnn_free(v);
+        gnn_free(where);
+        return where ? rc : GNN_E_NOMEM;
+    }
     return add_numbers(s, ntype, name, v, rows, width, e);
 }
 

@@ -27,7 +27,7 @@ check "same bytes" same s1 s2
 rm -rf s
 check "self-loops are added" imp sbm:nodes=100,degree=4 -o s --self-loops add --metrics m
 check "one a node" counts m 100 500
-check "duplicates go" imp rmat:scale=8,edges=100 -o d -d --self-loops remove --metrics m
+check "duplicates go" imp rmat:scale=8,edges=100 -o d --dedup --self-loops remove --metrics m
 check "duplicates counted" grep -q '"duplicates":[1-9]' m
 
 for bad in sbm:nodes=1 sbm:colour=3 rmat:scale=32 rmat:a=0.9,b=0.9 sbm:nodes= sbm:nodes=5x sbm:classes=0 \
@@ -39,5 +39,5 @@ status 2 "shares over 1" imp sbm: -o bad --split random:0.6,0.6,0.2
 status 2 "two shares" imp sbm: -o bad --split random:0.6,0.2
 check "nothing is left behind" test -z "$(ls -A | grep -v -e '^[a-z0-9]*$' -e '^s[12]$'; ls -d bad 2>/dev/null)"
 status 2 "a store is not overwritten" imp sbm: -o a
-check "unless by force" imp sbm: -o a -f
+check "unless by force" imp sbm: -o a --force
 done_testing

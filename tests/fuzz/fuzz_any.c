@@ -1,0 +1,4 @@
+/* Whatever the content says it is. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT(NULL, "f")

@@ -1,0 +1,4 @@
+/* Edge lists: comma-separated, quoted, with or without a head line. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT("csv", "f.csv")

@@ -1,0 +1,4 @@
+/* METIS graphs. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT("metis", "f.graph")

@@ -1,0 +1,4 @@
+/* Matrix Market. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT("mtx", "f.mtx")

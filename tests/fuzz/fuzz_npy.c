@@ -1,0 +1,4 @@
+/* A lone .npy of edges, or an archive of arrays. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT("npz", "f.npy")

@@ -1,0 +1,4 @@
+/* OGB archives. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT("ogb", "f.zip")

@@ -1,0 +1,4 @@
+/* Triples of words. */
+#include "fuzz/import.h"
+
+FUZZ_IMPORT("triples", "f.txt")

@@ -1,0 +1,309 @@
+/* Importing from memory: archives of every kind, cut and damaged. */
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "formats/npy.h"
+#include "import_drain.h"
+#include "lib/import/idmap.h"
+#include "lib/import/rand.h"
+#include "lib/import/words.h"
+#include "tap.h"
+
+struct file {
+    const char *name;
+    const void *data;
+    size_t n;
+};
+
+enum { ROOM = 1 << 18 };
+
+/* An archive of the files: "zip", "zip store", "tar", "tar gzip", "tar zstd", "raw gzip". */
+static size_t pack(const char *how, const struct file *f, int nf, uint8_t *out)
+{
+    size_t used = 0;
+    struct archive *a = archive_write_new();
+    if (!strncmp(how, "zip", 3))
+        archive_write_set_format_zip(a);
+    else if (!strncmp(how, "tar", 3))
+        archive_write_set_format_ustar(a);
+    else
+        archive_write_set_format_raw(a);
+    if (!strcmp(how, "zip store"))
+        archive_write_zip_set_compression_store(a);
+    if (strstr(how, "gzip"))
+        archive_write_add_filter_gzip(a);
+    if (strstr(how, "zstd"))
+        archive_write_add_filter_zstd(a);
+    archive_write_set_bytes_in_last_block(a, 1);
+    archive_write_open_memory(a, out, ROOM, &used);
+    for (int i = 0; i < nf; i++) {
+        struct archive_entry *e = archive_entry_new();
+        archive_entry_set_pathname(e, f[i].name);
+        archive_entry_set_size(e, (la_int64_t)f[i].n);
+        archive_entry_set_filetype(e, AE_IFREG);
+        archive_entry_set_perm(e, 0644);
+        archive_write_header(a, e);
+        archive_write_data(a, f[i].data, f[i].n);
+        archive_entry_free(e);
+    }
+    archive_write_close(a);
+    archive_write_free(a);
+    return used;
+}
+
+static struct file text(const char *name, const char *s)
+{
+    return (struct file){name, s, strlen(s)};
+}
+
+static struct file npy(const char *name, enum gnn_dtype d, uint32_t ndim, uint64_t rows, uint64_t cols,
+                       const void *data)
+{
+    struct gnn_npy h = {.dtype = d, .ndim = ndim, .shape = {rows, cols}};
+    static uint8_t pool[16][1024];
+    static unsigned turn;
+    uint8_t *to = pool[turn++ % 16];
+    uint32_t n = gnn_npy_header(&h, to);
+    size_t bytes = rows * (ndim > 1 ? cols : 1) * gnn_dtype_bytes(d);
+    memcpy(to + n, data, bytes);
+    return (struct file){name, to, n + bytes};
+}
+
+static uint8_t buf[ROOM], inner[ROOM], hurt[ROOM];
+static uint64_t edges;
+static struct gnn_err e;
+
+static int run(const char *name, const void *data, size_t n, const char *format)
+{
+    struct gnn_import_opts o = {.format = format, .task = -1};
+    e = (struct gnn_err){0};
+    uint8_t *exact = malloc(n ? n : 1); /* so that a sanitizer sees a step beyond */
+    memcpy(exact, data, n);
+    int rc = drain_import(name, exact, n, &o, &edges, &e);
+    free(exact);
+    return rc;
+}
+
+static const int64_t index_of[] = {0, 1, 2, 3, 1, 2, 3, 0};
+static const float feat[] = {1, 2, 3, 4, 5, 6, 7, 8};
+static const int64_t label[] = {0, 1, 2, 0};
+
+static int ogb_csv(struct file *f)
+{
+    f[0] = text("d/raw/edge.csv", "0,1\n1,2\n2,3\n3,0\n");
+    f[1] = text("d/raw/num-node-list.csv", "4\n");
+    f[2] = text("d/raw/num-edge-list.csv", "4\n");
+    f[3] = text("d/raw/node-feat.csv", "1,2\n3,4\n5,6\n7,8\n");
+    f[4] = text("d/raw/node-label.csv", "0\n1\nnan\n2\n");
+    f[5] = text("d/split/s/train.csv", "0\n");
+    f[6] = text("d/split/s/valid.csv", "1\n");
+    f[7] = text("d/split/s/test.csv", "3\n");
+    return 8;
+}
+
+static int arrays(struct file *f)
+{
+    f[0] = npy("edge_index.npy", GNN_I64, 2, 2, 4, index_of);
+    f[1] = npy("node_feat.npy", GNN_F32, 2, 4, 2, feat);
+    f[2] = npy("num_edges_list.npy", GNN_I64, 1, 1, 0, (int64_t[]){4});
+    f[3] = npy("num_nodes_list.npy", GNN_I64, 1, 1, 0, (int64_t[]){4});
+    return 4;
+}
+
+static int ogb_binary(struct file *f)
+{
+    struct file in[8];
+    int n = arrays(in);
+    static uint8_t labels[4096];
+    f[0] = (struct file){"raw/data.npz", inner, pack("zip", in, n, inner)};
+    in[0] = npy("node_label.npy", GNN_I64, 2, 4, 1, label);
+    f[1] = (struct file){"raw/node-label.npz", labels, 0};
+    f[1].n = pack("zip", in, 1, labels);
+    f[2] = text("split/s/train.csv", "0\n");
+    f[3] = text("split/s/valid.csv", "1\n");
+    f[4] = text("split/s/test.csv", "3\n");
+    return 5;
+}
+
+/* A cut archive fails, or (when only a directory or padding is gone) yields all there is. */
+static void damage(const char *what, const char *name, size_t n, uint64_t want)
+{
+    ok(!run(name, buf, n, NULL) && edges == want, "%s: %llu edges (%s)", what, (unsigned long long)edges, e.msg);
+    bool good = true;
+    for (size_t k = 0; k < n && good; k++) {
+        int rc = run(name, buf, k, NULL);
+        good = rc == 0 ? edges == want : rc == GNN_E_INPUT && *e.msg;
+        if (!good)
+            printf("# cut at %zu of %zu: %d, %llu edges, %s\n", k, n, rc, (unsigned long long)edges, e.msg);
+    }
+    ok(good, "%s cut at every byte", what);
+    struct gnn_rand r = gnn_rand_key(7, n, want);
+    for (int k = 0; k < 1500 && good; k++) {
+        memcpy(hurt, buf, n);
+        for (uint64_t i = 0; i <= gnn_rand_below(&r, 4); i++)
+            hurt[gnn_rand_below(&r, n)] ^= (uint8_t)(1 << gnn_rand_below(&r, 8));
+        int rc = run(name, hurt, n, NULL);
+        good = rc == 0 || ((rc == GNN_E_INPUT || rc == GNN_E_NOMEM) && *e.msg);
+        if (!good)
+            printf("# flip: %d %s\n", rc, e.msg);
+    }
+    ok(good, "%s with flipped bits", what);
+}
+
+static int run_text(const char *name, const char *data)
+{
+    return run(name, data, strlen(data), NULL);
+}
+
+static void fails(const char *what, const char *name, const char *data, const char *message)
+{
+    int rc = run(name, data, strlen(data), NULL);
+    ok(rc == GNN_E_INPUT && strstr(e.msg, message), "%s: %s", what, e.msg);
+}
+
+static void archives(void)
+{
+    static const char *const how[] = {"zip", "zip store", "tar", "tar gzip", "tar zstd"};
+    struct file f[16];
+    for (int i = 0; i < 5; i++) {
+        char what[64];
+        snprintf(what, sizeof what, "OGB CSV, %s", how[i]);
+        damage(what, "d", pack(how[i], f, ogb_csv(f), buf), 4);
+        snprintf(what, sizeof what, "arrays, %s", how[i]);
+        damage(what, "d", pack(how[i], f, arrays(f), buf), 4);
+    }
+    damage("OGB binary", "d", pack("zip", f, ogb_binary(f), buf), 4);
+    f[0] = text("x", "0 1\n1 2\n2 0\n");
+    damage("an edge list in gzip", "d.gz", pack("raw gzip", f, 1, buf), 3);
+}
+
+static void tricks(void)
+{
+    struct file f[16];
+    static const struct {
+        const char *what, *name, *message;
+    } bad[] = {{"a name that leads out", "../d/raw/edge.csv", "leads out"}, {"an absolute name", "/d/raw/edge.csv", "leads out"}};
+    for (int i = 0; i < 2; i++) {
+        int n = ogb_csv(f);
+        f[0].name = bad[i].name;
+        int rc = run("d", buf, pack("tar", f, n, buf), NULL);
+        ok(rc == GNN_E_INPUT && strstr(e.msg, bad[i].message), "%s: %s", bad[i].what, e.msg);
+    }
+    for (int i = 0; i < 8; i++) {
+        int n = ogb_csv(f);
+        if (i == 3 || i == 4)
+            continue;
+        const char *name = f[i].name;
+        f[i] = f[n - 1];
+        int rc = run("d", buf, pack("zip", f, n - 1, buf), NULL);
+        ok(rc == GNN_E_INPUT && *e.msg, "without %s: %s", name, e.msg);
+    }
+    int n = ogb_csv(f);
+    f[n++] = f[0];
+    ok(run("d", buf, pack("zip", f, n, buf), NULL) == GNN_E_INPUT && strstr(e.msg, "twice"), "twice: %s", e.msg);
+    n = ogb_csv(f);
+    f[0] = (struct file){"in.zip", inner, pack("zip", f, n, inner)};
+    ok(run("d", buf, pack("zip", f, 1, buf), NULL) == GNN_E_INPUT, "nested: %s", e.msg);
+    /* Promises that the data does not keep. */
+    static const struct {
+        int i;
+        const char *data;
+    } lies[] = {{0, "0,1\n"}, {0, "0,1\n1,2\n2,3\n3,0\n0,0\n"}, {0, "0,1\n1,2\n2,3\n3,4\n"}, {0, "0,1\n1,2\n2\n3,0\n"},
+                {0, "0,1\n-1,2\n2,3\n3,0\n"}, {0, "0,1\n1,2\n2,x\n3,0\n"}, {0, "0,1,2\n"}, {0, ""}, {1, "5\n"}, {1, "4\n4\n"},
+                {1, ""}, {1, "0\n"}, {1, "99999999999\n"}, {1, "4294967294\n"}, {2, "5\n"}, {2, "99999999999999\n"}, {3, "1,2\n3,4\n5,6\n"},
+                {3, "1,2\n3,4\n5,6\n7\n"}, {3, "1,2\n3,4\n5,6\n7,8\n9,9\n"}, {3, "1,2\n3,four\n5,6\n7,8\n"}, {4, "0\n1\n2\n"},
+                {4, "0\n1\n0.5\n2\n"}, {4, "nan\nnan\nnan\nnan\n"}, {4, "0\n1\n99999999\n2\n"}, {5, "4\n"}, {5, "-1\n"}, {5, "x\n"}};
+    for (unsigned i = 0; i < sizeof lies / sizeof *lies; i++) {
+        n = ogb_csv(f);
+        f[lies[i].i] = text(f[lies[i].i].name, lies[i].data);
+        int rc = run("d", buf, pack("zip", f, n, buf), NULL);
+        ok(rc == GNN_E_INPUT && strstr(e.msg, "d: d/") == e.msg, "lie %u: %s", i, e.msg);
+    }
+}
+
+static void texts(void)
+{
+    fails("empty", "f", "", "f: empty");
+    fails("comments only", "f", "# nothing\n", "no edges");
+    fails("not a number", "f", "1 2\n3 x\n", "line 2: not an id 'x'");
+    fails("negative", "f", "1 2\n-3 4\n", "line 2: a negative id '-3'");
+    fails("ragged, short", "f", "1,2\n3\n", "line 2: fewer fields");
+    fails("ragged, long", "f", "1,2\n3,4,5\n", "line 2: more fields");
+    fails("an open quote", "f", "from,to\n1,\"2\n", "line 2");
+    fails("unnamed columns", "f", "1,2,3\n", "--columns");
+    fails("a fraction as id", "f", "1 2.5\n2 3\n", "line 1: not an id '2.5'");
+    fails("an id beyond 63 bits", "f", "1 18446744073709551615\n", "too large");
+    fails("an id beyond 64 bits", "f", "1 99999999999999999999\n", "not an id");
+    ok(!run_text("f", "\xef\xbb\xbf" "1 2\r\n\r\n2 3\r\n# c\r\n3 1") && edges == 3, "mark, CRLF, no last newline: %s", e.msg);
+    ok(!run_text("f", "to;\"from\"\n\"1\";2\n 2 ;3\n") && edges == 2, "quotes and blanks: %s", e.msg);
+    ok(!run_text("f", "0 4294967296\n5 4294967297\n") && edges == 2, "large ids: %s", e.msg);
+#define MTX "%%MatrixMarket matrix coordinate real general\n"
+    ok(!run_text("f", MTX "% c\n3 2 2\n1 1 0.5\n3 2 -1e3\n") && edges == 2, "a matrix: %s", e.msg);
+    fails("too few entries", "f", MTX "3 3 2\n1 1 1\n", "fewer");
+    fails("too many entries", "f", MTX "3 3 1\n1 1 1\n2 2 2\n", "more");
+    fails("a row beyond", "f", MTX "3 3 1\n4 1 1\n", "line 3: id 4");
+    fails("a column zero", "f", MTX "3 3 1\n1 0 1\n", "line 3: id 0");
+    fails("no value", "f", MTX "3 3 1\n1 1\n", "line 3: 2 fields instead of 3");
+    fails("no size", "f", MTX, "no size line");
+    fails("a size of words", "f", MTX "a b c\n", "line 2");
+    fails("a huge size", "f", MTX "4294967294 4294967294 4611686018427387903\n1 1 1\n", "fewer");
+    ok(!run_text("f.graph", "3 2\n2\n1 3\n2\n") && edges == 4, "METIS: %s", e.msg);
+    ok(!run_text("f.graph", "%c\n3 1 11 2\n1 2 2 5\n%c\n3 4 1 5\n6 7\n") && edges == 2, "METIS, weights: %s", e.msg);
+    ok(!run_text("f.graph", "3 1\n\n3\n2") && edges == 2, "METIS, an isolated vertex: %s", e.msg);
+    fails("one end only", "f.graph", "3 1\n2 3\n\n\n", "both its ends");
+    fails("other weights", "f.graph", "2 1 1\n2 5\n1 6\n", "both its ends");
+    fails("wrong count", "f.graph", "3 1\n2\n1 3\n2\n", "4 neighbours listed");
+    fails("beyond", "f.graph", "2 1\n2\n3\n", "line 3: no such vertex: '3'");
+    fails("own neighbour", "f.graph", "2 1\n1\n2\n", "line 2: the vertex is its own");
+    fails("ends early", "f.graph", "3 1\n2\n1\n", "after 2 of 3");
+    fails("goes on", "f.graph", "2 1\n2\n1\n\n7\n", "line 5: more lines");
+    fails("huge header", "f.graph", "4294967294 1 10 64\n2\n", "not a vertex weight");
+    fails("a word", "f.graph", "2 1\nx\n1\n", "line 2: not a neighbour 'x'");
+    ok(!run_text("f", "a r b\nb r/s c\nc r a\n") && edges == 3, "triples: %s", e.msg);
+    fails("two words", "f", "a r b\nb r c\nc r\n", "line 3: 2 words");
+    fails("four words", "f", "a r b\nb r c\nc r a b\n", "too many");
+}
+
+static void maps(void)
+{
+    static const uint64_t key[] = {5, 3, UINT64_C(1) << 40, 70000, 3, 5, UINT64_C(1) << 40, 65535};
+    static const int64_t want[] = {3, 5, 65535, 70000, INT64_C(1) << 40};
+    struct gnn_idmap m;
+    int64_t got[5];
+    e = (struct gnn_err){0};
+    bool good = !gnn_idmap_init(&m, &e) && !gnn_idmap_add(&m, key, 8, &e);
+    gnn_idmap_finish(&m);
+    good = good && m.n == 5 && !m.dense;
+    gnn_idmap_keys(&m, got);
+    for (uint64_t i = 0; i < 5; i++)
+        good = good && got[i] == want[i] && gnn_idmap_find(&m, (uint64_t)want[i]) == i;
+    ok(good && gnn_idmap_find(&m, 4) == UINT64_MAX && gnn_idmap_find(&m, 1u << 31) == UINT64_MAX, "ranks of keys");
+    gnn_idmap_release(&m);
+    good = !gnn_idmap_init(&m, &e);
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t k = (i * 7919) % 200000;
+        good = good && !gnn_idmap_add(&m, &k, 1, &e);
+    }
+    gnn_idmap_finish(&m);
+    ok(good && m.dense && m.n == 200000, "dense keys");
+    gnn_idmap_release(&m);
+    struct gnn_words w = {0};
+    good = true;
+    for (uint32_t i = 0; i < 30000; i++) {
+        char word[16];
+        uint32_t id;
+        int n = snprintf(word, sizeof word, "w%u", i % 10000);
+        good = good && !gnn_words_add(&w, word, (size_t)n, &id, &e) && id == i % 10000;
+    }
+    ok(good && w.n == 10000, "words are numbered as they come");
+    gnn_words_release(&w);
+}
+
+int main(void)
+{
+    maps();
+    texts();
+    tricks();
+    archives();
+    return tap_done();
+}

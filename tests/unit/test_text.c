@@ -1,0 +1,123 @@
+/* Numbers, fields and headers in text. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/metis_graph.h"
+#include "formats/mtx.h"
+#include "formats/text.h"
+#include "lib/import/rand.h"
+#include "tap.h"
+
+static bool u64_is(const char *text, uint64_t want, const char *rest)
+{
+    uint64_t v;
+    const char *p = gnn_text_u64(text, &v);
+    return p && v == want && !strcmp(p, rest);
+}
+
+static bool f64_is(const char *text, double want, const char *rest)
+{
+    double v;
+    const char *p = gnn_text_f64(text, &v);
+    return p && (v == want || (isnan(v) && isnan(want))) && !strcmp(p, rest);
+}
+
+static bool f64_bad(const char *text)
+{
+    double v;
+    return !gnn_text_f64(text, &v);
+}
+
+static void numbers(void)
+{
+    uint64_t v;
+    ok(u64_is("0\n", 0, "\n") && u64_is("00042,", 42, ","), "small numbers");
+    ok(u64_is("18446744073709551615\n", UINT64_MAX, "\n"), "the largest number");
+    ok(!gnn_text_u64("18446744073709551616\n", &v) && !gnn_text_u64("99999999999999999999\n", &v) &&
+           !gnn_text_u64("184467440737095516150\n", &v), "larger ones");
+    ok(!gnn_text_u64("-1\n", &v) && !gnn_text_u64("\n", &v) && !gnn_text_u64("x\n", &v), "not numbers");
+    ok(f64_is("1\n", 1, "\n") && f64_is("-1.5,", -1.5, ",") && f64_is("+.5\n", .5, "\n") && f64_is("3.\n", 3, "\n"),
+       "decimals");
+    ok(f64_is("1e3\n", 1e3, "\n") && f64_is("1E-3\n", 1e-3, "\n") && f64_is("12.5e+2 ", 1250, " "), "exponents");
+    ok(f64_is("1e400\n", INFINITY, "\n") && f64_is("1e-400\n", 0, "\n"), "out of range");
+    ok(f64_is("nan\n", NAN, "\n") && f64_is("NaN\n", NAN, "\n") && f64_is("-inf\n", -INFINITY, "\n") &&
+           f64_is("Infinity\n", INFINITY, "\n"), "names");
+    ok(f64_bad("\n") && f64_bad("-\n") && f64_bad(".\n") && f64_bad("1e\n") && f64_bad("e5\n") && f64_bad("na\n"),
+       "not numbers");
+    ok(f64_is("0.1\n", 0.1, "\n") && f64_is("123456789012345678901234567890\n", 123456789012345678901234567890.0, "\n") &&
+           f64_is("0.00000000000000000000000000012345\n", 1.2345e-28, "\n"), "many digits");
+    bool same = true;
+    struct gnn_rand r = gnn_rand_key(1, 2, 3);
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        uint64_t bits = gnn_rand_next(&r);
+        double d, got;
+        memcpy(&d, &bits, sizeof d);
+        if (i & 1)
+            d = (double)(int64_t)(bits >> (bits & 63)) / 1000;
+        snprintf(text, sizeof text, i % 3 ? "%.17g\n" : "%.6g\n", d);
+        double want = strtod(text, NULL);
+        const char *p = gnn_text_f64(text, &got);
+        same = same && p && *p == '\n' && (got == want || (isnan(got) && isnan(want)));
+    }
+    ok(same, "200,000 numbers as strtod reads them");
+}
+
+static bool field_is(const char *text, char sep, const char *want, const char *rest, bool is_last)
+{
+    const char *f, *next;
+    size_t n;
+    bool last;
+    return gnn_text_field(text, sep, &f, &n, &next, &last) && n == strlen(want) && !memcmp(f, want, n) &&
+           !strcmp(next, rest) && last == is_last;
+}
+
+static void fields(void)
+{
+    const char *f, *next;
+    size_t n;
+    bool last;
+    ok(field_is("a,b\n", ',', "a", "b\n", false) && field_is("b\n", ',', "b", "\n", true), "plain");
+    ok(field_is(",b\n", ',', "", "b\n", false) && field_is("\n", ',', "", "\n", true), "empty");
+    ok(field_is("\"a,b\",c\n", ',', "a,b", "c\n", false), "quoted");
+    ok(field_is(" a , b\n", ',', "a", " b\n", false), "blanks round a field");
+    ok(field_is("a\r\n", ',', "a", "\n", true) && field_is("\"a\"\r\n", ',', "a", "\n", true), "carriage return");
+    ok(field_is("a \t b\n", ' ', "a", "b\n", false) && field_is("a \n", ' ', "a", "\n", true), "runs of blanks");
+    ok(field_is("a b\tc\n", '\t', "a b", "c\n", false), "a tab separates, a blank does not");
+    ok(!gnn_text_field("\"a\n", ',', &f, &n, &next, &last), "an open quote");
+    ok(!gnn_text_field("\"a\"b,c\n", ',', &f, &n, &next, &last), "text after a quote");
+    ok(gnn_text_separator("1,2\t3\n") == ',' && gnn_text_separator("1;2\n") == ';' &&
+           gnn_text_separator("1\t2 3\n") == '\t' && gnn_text_separator("1 2\n") == ' ', "separators");
+    ok(gnn_text_count("1,2,3\n", ',') == 3 && gnn_text_count("1,2,\n", ',') == 3 && gnn_text_count(" \r\n", ',') == 0 &&
+           gnn_text_count("1  2 \n", ' ') == 2, "counts");
+}
+
+static void headers(void)
+{
+    struct gnn_mtx m;
+    struct gnn_metis_head h;
+    ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate pattern symmetric\n") && m.pattern && m.symmetric &&
+           !gnn_mtx_size(&m, "3 3 2\r\n") && m.rows == 3 && m.entries == 2, "a matrix");
+    ok(gnn_mtx_banner(&m, "%%MatrixMarket matrix array real general\n") &&
+           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate complex general\n") &&
+           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real hermitian\n") && gnn_mtx_banner(&m, "%%Matrix\n") &&
+           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real general more\n"), "matrices refused");
+    ok(gnn_mtx_size(&m, "3 3\n") && gnn_mtx_size(&m, "0 3 1\n") && gnn_mtx_size(&m, "3 3 1 1\n") &&
+           gnn_mtx_size(&m, "99999999999 3 1\n") && gnn_mtx_size(&m, "3 x 1\n"), "sizes refused");
+    ok(!gnn_metis_parse(&h, " 5 4\n") && h.n == 5 && h.m == 4 && !h.ncon && !h.edge_weights && !h.sizes, "plain graph");
+    ok(!gnn_metis_parse(&h, "5 4 011 2\n") && h.ncon == 2 && h.edge_weights && !h.sizes, "weights");
+    ok(!gnn_metis_parse(&h, "5 4 100\n") && h.sizes && !h.ncon && !gnn_metis_parse(&h, "5 4 10\n") && h.ncon == 1,
+       "sizes; one weight");
+    ok(gnn_metis_parse(&h, "5\n") && gnn_metis_parse(&h, "0 0\n") && gnn_metis_parse(&h, "5 4 2\n") &&
+           gnn_metis_parse(&h, "5 4 1 3\n") && gnn_metis_parse(&h, "5 4 011 2 1\n") && gnn_metis_parse(&h, "5 4 011 99\n") &&
+           gnn_metis_parse(&h, "5 4 0x1\n") && gnn_metis_parse(&h, "99999999999 4\n"), "headers refused");
+}
+
+int main(void)
+{
+    numbers();
+    fields();
+    headers();
+    return tap_done();
+}
