@@ -68,7 +68,7 @@ $(B)/shim.so: tests/faults/shim.c Makefile
 unit: $(UNIT:%=$(B)/tests/unit/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
-check: all unit $(B)/shim.so ## run the tests (TESTS=... narrows them)
+check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
 
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
@@ -111,6 +111,21 @@ uninstall: ## remove what install put under PREFIX
 	rm -f $(MAN1:man/%=$(D)/share/man/man1/%) $(MAN5:man/%=$(D)/share/man/man5/%) $(MAN7:man/%=$(D)/share/man/man7/%)
 	rm -rf $(D)/include/gnn-tools
 
+# Fuzz targets: with libFuzzer by `make fuzz`, and as plain programs that replay files for `make check`.
+FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_SECONDS ?= 30
+FUZZ_TARGETS ?= $(FUZZ)
+$(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libgnn.a
+	$(Q)$(LINK)
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libgnn.a
+	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+fuzz-build: $(FUZZ:%=$(B)/tests/fuzz/%)
+replay: $(FUZZ:fuzz_%=$(B)/tests/fuzz/replay_%)
+fuzz: ## fuzz the readers (FUZZ_SECONDS each, FUZZ_TARGETS=...)
+	$(Q)$(MAKE) fuzz-run CC=clang SAN=address,undefined,fuzzer-no-link OPT=-O1 FUZZ='$(FUZZ_TARGETS)'
+fuzz-run: fuzz-build
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh $(FUZZ:%=$(B)/tests/fuzz/%)
+
 bench-build: all $(BENCH:%=$(B)/tests/bench/%)
 
 clean: ## remove build/
@@ -119,6 +134,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all build/bin build/libgnn.a unit check check-threads check-san lint install uninstall bench-build clean list
+.PHONY: all build/bin build/libgnn.a unit check check-threads check-san lint install uninstall bench-build clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -48,15 +48,15 @@ static bool bit_test_set(uint64_t *bits, uint64_t i)
     return old & m;
 }
 
-static int check_ids(const uint32_t *v, uint64_t n, uint64_t count, const char *what,
-                     struct gnn_err *e)
+static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint64_t count,
+                     const char *what, struct gnn_err *e)
 {
     uint32_t max = 0;
     for (uint64_t i = 0; i < n; i++)
         max = v[i] > max ? v[i] : max;
     if (n && max >= count)
-        return gnn_fail(e, GNN_E_INPUT, "%s id %u, but there are %llu nodes", what, max,
-                        (unsigned long long)count);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s id %u, but there are %llu nodes", b->d->name, what,
+                        max, (unsigned long long)count);
     return GNN_OK;
 }
 
@@ -64,9 +64,9 @@ static int count_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
 {
     struct pass *ps = arg;
     struct plan *p = ps->p;
-    int rc = check_ids(c->src, c->n, ps->max_src, "source", e);
+    int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
     if (!rc)
-        rc = check_ids(c->dst, c->n, ps->max_dst, "destination", e);
+        rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
     if (rc)
         return rc;
     gnn_csc_count(&p->csc, c->src, c->dst, c->n);
@@ -82,9 +82,9 @@ static int place_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
 {
     struct pass *ps = arg;
     struct gnn_csc *csc = &ps->p->csc;
-    int rc = check_ids(c->src, c->n, ps->max_src, "source", e);
+    int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
     if (!rc)
-        rc = check_ids(c->dst, c->n, ps->max_dst, "destination", e);
+        rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
     if (rc || !ps->at)
         return rc ? rc : gnn_csc_place(csc, c->src, c->dst, c->n, NULL, e);
     const struct gnn_etype *et = &ps->b->d->schema.etype[ps->p->in];
@@ -360,7 +360,7 @@ static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t w
     int n = vsnprintf(name, sizeof name, fmt, ap);
     va_end(ap);
     if (n < 0 || (size_t)n >= sizeof name)
-        return gnn_fail(e, GNN_E_INPUT, "the name '%.60s...' is too long", name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: the name '%.60s...' is too long", b->d->name, name);
     uint64_t shape[2] = {rows, width};
     return gnn_part_declare(&b->w, name, dt, width ? 2 : 1, shape, id, e);
 }
@@ -411,6 +411,7 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
 
 struct rows_arg {
     struct gnn_store_writer *w;
+    const char *name; /* of the data set */
     uint32_t id;
     uint64_t values, rows, limit; /* a row's values; rows so far and expected */
     enum gnn_dtype in, out;
@@ -422,7 +423,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     struct rows_arg *a = arg;
     uint64_t values = n * a->values;
     if (n > a->limit - a->rows)
-        return gnn_fail(e, GNN_E_INPUT, "more rows than nodes");
+        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
     a->rows += n;
     if (a->in != a->out) {
         int rc = gnn_buf_reserve(&a->buf, values, sizeof(uint16_t), "converted features", e);
@@ -449,14 +450,14 @@ static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, s
                                 (nt->count + 1) * sizeof *orig->word_at, e);
     }
     for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
-        struct rows_arg a = {.w = &b->w, .id = id->field[f], .limit = nt->count};
+        struct rows_arg a = {.w = &b->w, .name = b->d->name, .id = id->field[f], .limit = nt->count};
         a.values = nt->field[f].width ? nt->field[f].width : 1;
         a.in = in->field[f].dtype;
         a.out = nt->field[f].dtype;
         rc = b->d->ops->rows(b->d, t, f, write_rows, &a, e);
         if (!rc && a.rows != nt->count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s/%s: %llu rows for %llu nodes", nt->name,
-                          nt->field[f].name, (unsigned long long)a.rows,
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu rows for %llu nodes", b->d->name,
+                          nt->name, nt->field[f].name, (unsigned long long)a.rows,
                           (unsigned long long)nt->count);
         gnn_buf_release(&a.buf);
     }

@@ -41,6 +41,7 @@ struct gnn_dataset {
     struct gnn_schema schema; /* etype.count: input edges, 0 if not known before a pass */
     struct gnn_dataset_ids *ids; /* [nntypes], or NULL */
     const char *format;       /* "ogb", "rmat", ... */
+    const char *name;         /* of the input, for messages */
     bool mirror;              /* each edge stands for both directions */
 };
 

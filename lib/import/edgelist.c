@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 15, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
+enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
 
 /* A pass over the file. */
 struct pass {
@@ -139,8 +139,6 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     for (uint32_t f = 0; f < GNN_EDGELIST_FIELDS; f++)
         l->whole[f] = true;
     int rc = pass_open(&ps, l, e);
-    if (!rc && collect)
-        rc = gnn_idmap_init(&l->map, e);
     for (uint64_t n = 1; !rc && n; l->n += n) {
         rc = pass_read(&ps, &n, e);
         if (!rc)

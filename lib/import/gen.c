@@ -439,7 +439,7 @@ int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsi
         g->comm_size = g->p.community;
         g->ncomm = g->comm_size ? (uint32_t)((g->n + g->comm_size - 1) / g->comm_size) : g->classes;
         g->in_comm = (uint64_t)(g->p.homophily * 4294967296.0);
-        g->d.format = g->p.name;
+        g->d.format = g->d.name = g->p.name;
         g->d.mirror = g->p.mirror;
         rc = gen_schema(g, e);
     }

@@ -3,11 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gnn_idmap_init(struct gnn_idmap *m, struct gnn_err *e)
+/* Room for the page of a key below 2^32. */
+static int grow(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
 {
-    *m = (struct gnn_idmap){0};
-    m->page = gnn_alloc_zero(GNN_IDMAP_PAGES, sizeof *m->page, "node ids", e);
-    return m->page ? GNN_OK : GNN_E_NOMEM;
+    uint64_t n = m->npages ? m->npages : 16;
+    while (n <= key >> 16)
+        n *= 2;
+    struct gnn_idmap_page **page = gnn_alloc_zero(n, sizeof *page, "node ids", e);
+    if (!page)
+        return GNN_E_NOMEM;
+    if (m->npages)
+        memcpy(page, m->page, m->npages * sizeof *page);
+    gnn_free(m->page);
+    m->page = page;
+    m->npages = n;
+    return GNN_OK;
 }
 
 static int cmp_u64(const void *a, const void *b)
@@ -59,6 +69,8 @@ int gnn_idmap_add(struct gnn_idmap *m, const uint64_t *key, uint64_t n, struct g
                 return rc;
             continue;
         }
+        if (__builtin_expect(k >> 16 >= m->npages, 0) && grow(m, k, e))
+            return e->code;
         struct gnn_idmap_page **page = &m->page[k >> 16];
         if (__builtin_expect(!*page, 0)) {
             *page = gnn_alloc_zero(1, sizeof **page, "node ids", e);
@@ -73,7 +85,7 @@ int gnn_idmap_add(struct gnn_idmap *m, const uint64_t *key, uint64_t n, struct g
 void gnn_idmap_finish(struct gnn_idmap *m)
 {
     uint64_t n = 0, top = 0;
-    for (uint64_t p = 0; p < GNN_IDMAP_PAGES; p++) {
+    for (uint64_t p = 0; p < m->npages; p++) {
         struct gnn_idmap_page *page = m->page[p];
         if (!page)
             continue;
@@ -99,7 +111,7 @@ uint64_t gnn_idmap_find(const struct gnn_idmap *m, uint64_t key)
         const uint64_t *at = m->nbig ? bsearch(&key, m->big, m->nbig, sizeof key, cmp_u64) : NULL;
         return at ? m->nsmall + (uint64_t)(at - m->big) : UINT64_MAX;
     }
-    const struct gnn_idmap_page *page = m->page[key >> 16];
+    const struct gnn_idmap_page *page = key >> 16 < m->npages ? m->page[key >> 16] : NULL;
     unsigned w = key >> 6 & (GNN_IDMAP_WORDS - 1);
     if (!page || !(page->bits[w] >> (key & 63) & 1))
         return UINT64_MAX;
@@ -109,7 +121,7 @@ uint64_t gnn_idmap_find(const struct gnn_idmap *m, uint64_t key)
 
 void gnn_idmap_keys(const struct gnn_idmap *m, int64_t *key)
 {
-    for (uint64_t p = 0; p < GNN_IDMAP_PAGES; p++)
+    for (uint64_t p = 0; p < m->npages; p++)
         for (unsigned w = 0; m->page[p] && w < GNN_IDMAP_WORDS; w++)
             for (uint64_t b = m->page[p]->bits[w]; b; b &= b - 1)
                 *key++ = (int64_t)((p << 16 | w << 6) + (uint64_t)__builtin_ctzll(b));
@@ -119,7 +131,7 @@ void gnn_idmap_keys(const struct gnn_idmap *m, int64_t *key)
 
 void gnn_idmap_release(struct gnn_idmap *m)
 {
-    for (uint64_t p = 0; m->page && p < GNN_IDMAP_PAGES; p++)
+    for (uint64_t p = 0; p < m->npages; p++)
         gnn_free(m->page[p]);
     gnn_free(m->page);
     gnn_free(m->big);

@@ -8,7 +8,7 @@
 
 #include "lib/mem.h"
 
-enum { GNN_IDMAP_PAGES = 1 << 16, GNN_IDMAP_WORDS = 1 << 10 };
+enum { GNN_IDMAP_WORDS = 1 << 10 };
 
 struct gnn_idmap_page {
     uint64_t bits[GNN_IDMAP_WORDS];
@@ -17,15 +17,15 @@ struct gnn_idmap_page {
 };
 
 struct gnn_idmap {
-    struct gnn_idmap_page **page; /* [GNN_IDMAP_PAGES] */
+    struct gnn_idmap_page **page; /* [npages], by the upper bits of a key */
+    uint64_t npages;
     uint64_t *big;                /* keys of 2^32 and more */
     uint64_t nbig, room, sorted;
     uint64_t nsmall, n; /* after _finish */
     bool dense;         /* the keys are 0..n-1 */
 };
 
-int gnn_idmap_init(struct gnn_idmap *m, struct gnn_err *e) GNN_MUST_USE;
-/* Keys above 2^63-1 are GNN_E_INPUT. */
+/* Zeroed object: empty. Keys above 2^63-1 are GNN_E_INPUT. */
 int gnn_idmap_add(struct gnn_idmap *m, const uint64_t *key, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_idmap_finish(struct gnn_idmap *m);
 /* Rank of a key that was added; UINT64_MAX for any other. Thread-safe after _finish. */

@@ -7,7 +7,7 @@
 #include "lib/import/rand.h"
 #include "lib/import/table.h"
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 13 };
 
 struct metis {
     struct gnn_src s;

@@ -38,17 +38,30 @@ static bool ends_with(const char *s, const char *end)
     return n >= k && !strcmp(s + n - k, end);
 }
 
-/* By names: OGB's raw/ directory; nothing but arrays. */
+/* train.txt and the like. */
+static bool is_set(const char *name)
+{
+    static const char *const sets[] = {"train.", "valid.", "test.", "dev."};
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    bool is = false;
+    for (int i = 0; i < 4; i++)
+        is = is || !strncmp(name, sets[i], strlen(sets[i]));
+    return is;
+}
+
+/* By names: OGB's raw/ directory; nothing but arrays; files of triples. */
 static const char *by_members(const struct gnn_input *in)
 {
-    bool npy = true;
+    bool npy = true, sets = gnn_input_members(in) > 1;
     for (uint32_t i = 0; i < gnn_input_members(in); i++) {
         const char *name = gnn_input_member(in, i), *raw = strstr(name, "raw/");
         if (raw && (raw == name || raw[-1] == '/'))
             return "ogb";
         npy = npy && ends_with(name, ".npy");
+        sets = sets && is_set(name);
     }
-    return npy ? "npz" : NULL;
+    return npy ? "npz" : sets ? "triples" : NULL;
 }
 
 /* Words in a line, and whether all are numbers. */
@@ -110,7 +123,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
         return format;
     }
     char comment = *p == '%' ? '%' : '#';
-    if (!gnn_table_open_reader(&t, r, comment, &ignored))
+    if (!gnn_table_open_reader(&t, r, comment, e))
         format = by_lines(&t, &ignored);
     gnn_table_close(&t);
     return format;
@@ -119,12 +132,8 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
 static int detect(struct gnn_input *in, const char **format, struct gnn_err *e)
 {
     *format = by_members(in);
-    if (!*format && gnn_input_members(in) > 1) {
-        const char *one = by_content(in, 0, e);
-        *format = one && !strcmp(one, "triples") ? one : NULL;
-    } else if (!*format) {
+    if (!*format && gnn_input_members(in) == 1)
         *format = by_content(in, 0, e);
-    }
     if (!*format)
         return gnn_fail(e, GNN_E_INPUT, "%s: not a format that is known (see --format)", gnn_input_name(in));
     return GNN_OK;

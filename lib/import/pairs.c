@@ -4,7 +4,7 @@
 
 #include "lib/import/array.h"
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 13 };
 
 /* Row-major memory of a two-dimensional array: whether an edge's two ids lie side by side. */
 static int layout(struct gnn_pairs *p, const struct gnn_array *a, bool tall, struct gnn_err *e)

@@ -191,10 +191,11 @@ int gnn_splits_ids(struct gnn_splits *s, uint32_t i, uint32_t **ids, struct gnn_
     for (uint64_t k = 0; !rc && k < set->count; k++) {
         uint32_t v = (*ids)[k];
         if (v >= n)
-            rc = gnn_fail(e, GNN_E_INPUT, "split %s/%s: node %u, but there are %llu", set->split,
-                          set->name, v, (unsigned long long)n);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %u, but there are %llu", s->d->name,
+                          set->split, set->name, v, (unsigned long long)n);
         else if (seen[v >> 6] >> (v & 63) & 1)
-            rc = gnn_fail(e, GNN_E_INPUT, "split %s/%s: node %u twice", set->split, set->name, v);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %u twice", s->d->name, set->split,
+                          set->name, v);
         else
             seen[v >> 6] |= 1ull << (v & 63);
     }

@@ -72,6 +72,8 @@ int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)
         gnn_input_free(in);
         return gnn_fail(e, GNN_E_INPUT, "too many archives in an archive");
     }
+    if (!s->nin)
+        s->d.name = gnn_input_name(in);
     s->in[s->nin++] = in;
     return GNN_OK;
 }

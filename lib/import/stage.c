@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -214,9 +215,10 @@ static void ar_free(struct gnn_stage *st)
 
 static int ar_open(struct gnn_stage **below, bool raw, struct gnn_err *e)
 {
-    struct archive_stage *s = gnn_alloc_zero(1, sizeof *s, "archive", e);
+    struct archive_stage *s = gnn_alloc(1, sizeof *s, "archive", e);
     if (!s)
         return GNN_E_NOMEM;
+    memset(s, 0, offsetof(struct archive_stage, in));
     s->s = (struct gnn_stage){.read = ar_data, .free = ar_free, .below = *below, .name = (*below)->name};
     s->raw = raw;
     s->e = e;
@@ -255,9 +257,10 @@ int gnn_stage_unpack(struct gnn_stage **s, enum gnn_packing how, struct gnn_err 
         return GNN_OK;
     if (how != GNN_GZIP)
         return ar_open(s, true, e);
-    struct gunzip_stage *g = gnn_alloc_zero(1, sizeof *g, "inflating", e);
+    struct gunzip_stage *g = gnn_alloc(1, sizeof *g, "inflating", e);
     if (!g)
         return GNN_E_NOMEM;
+    memset(g, 0, offsetof(struct gunzip_stage, in));
     g->s = (struct gnn_stage){.read = gunzip_read, .free = gunzip_free, .below = *s, .name = (*s)->name};
     if (inflateInit2(&g->z, 15 + 16) != Z_OK) {
         gnn_free(g);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 1 << 20, LINE_MAX = 1 << 28 };
+enum { FIRST_ROOM = 1 << 15, FULL_ROOM = 1 << 19, LINE_MAX = 1 << 28 };
 
 /* Reads more text behind what is unread, until there is a whole line. */
 static int refill(struct gnn_table *t, struct gnn_err *e)
@@ -13,6 +13,13 @@ static int refill(struct gnn_table *t, struct gnn_err *e)
     t->used = rest;
     t->p = t->end = t->buf.data;
     uint64_t searched = 0;
+    if (t->r && t->started && t->buf.cap < FULL_ROOM) { /* not a small file */
+        int rc = gnn_buf_reserve(&t->buf, FULL_ROOM, 1, "a text buffer", e);
+        if (rc)
+            return rc;
+        t->p = t->end = t->buf.data;
+    }
+    t->started = true;
     while (!t->eof) {
         if (t->used + 1 >= t->buf.cap) { /* one byte stays for a newline */
             if (t->buf.cap >= LINE_MAX)
@@ -86,8 +93,13 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
     if (!p || *p == '\n' || !gnn_text_field(p, t->sep, &field, &len, &next, &last))
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
                         (unsigned long long)t->line, what);
-    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s '%.*s'", gnn_reader_name(t->r),
-                    (unsigned long long)t->line, what, (int)(len < 60 ? len : 60), field);
+    char shown[61];
+    size_t n = len < sizeof shown - 1 ? len : sizeof shown - 1;
+    for (size_t i = 0; i < n; i++)
+        shown[i] = field[i] >= ' ' && field[i] <= '~' ? field[i] : '?';
+    shown[n] = 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s '%s'", gnn_reader_name(t->r),
+                    (unsigned long long)t->line, what, shown);
 }
 
 int gnn_table_line(struct gnn_table *t, struct gnn_err *e)

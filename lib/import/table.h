@@ -15,7 +15,7 @@ struct gnn_table {
     uint64_t line;       /* number of the line at p, from 1 */
     char sep, comment;   /* comment 0: none */
     uint32_t ncols;      /* fields of the first line that is neither blank nor comment; 0: no such line */
-    bool eof;
+    bool eof, started;
 };
 
 /* A zeroed object, or one that failed to open, may be closed. */

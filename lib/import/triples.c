@@ -7,7 +7,7 @@
 #include "lib/import/table.h"
 #include "lib/import/words.h"
 
-enum { CHUNK = 1 << 16, REL_MAX = 255 };
+enum { CHUNK = 1 << 13, REL_MAX = 255 };
 
 struct triples {
     struct gnn_src s;
