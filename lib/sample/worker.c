@@ -75,11 +75,12 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     for (uint32_t t = 0; good && t < c->nntypes; t++) {
         struct gnn_relabel *r = &w->type[t];
         r->nnodes = c->ntype[t].count;
-        r->map = gnn_alloc_zero(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
+        r->map = gnn_alloc(r->nnodes, sizeof *r->map, "local numbers of nodes", e);
         good = r->map != NULL;
         if (!good)
             break;
-        gnn_mem_hugepages(r->map, r->nnodes * sizeof *r->map);
+        gnn_mem_hugepages(r->map, r->nnodes * sizeof *r->map); /* before the first touch */
+        memset(r->map, 0, r->nnodes * sizeof *r->map);
         gnn_relabel_begin(r);
         (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));
     }
