@@ -19,7 +19,7 @@ static uint64_t memory;
 static uint32_t threads;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'm', "model", &model_path, "FILE", "the model (safetensors)", .file = true},
+    {OPT_STR, 'm', "model", &model_path, "FILE", "the model (safetensors), if not the second argument", .file = true},
     {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
@@ -35,10 +35,10 @@ static const struct opt opts[] = {
 static const struct program program = {
     .name = "gnn-predict",
     .summary = "apply a model to every node of a store",
-    .synopsis = "STORE",
+    .synopsis = "STORE [MODEL]",
     .opts = opts,
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
 };
 
 static void progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
@@ -104,8 +104,9 @@ int main(int argc, char **argv)
     calm_threads(argv);
     cli_start("gnn-predict", argc, argv);
     char **args = opt_parse(&program, argc, argv, &nargs);
-    if (!model_path)
-        cli_usage("-m FILE is missing");
+    if (!model_path == (nargs == 1))
+        cli_usage(model_path ? "a model is given twice" : "the model is missing: gnn-predict STORE MODEL");
+    model_path = nargs == 2 ? args[1] : model_path;
     if (none && output)
         cli_usage("-o and --no-output exclude each other");
     if (threads)

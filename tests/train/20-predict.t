@@ -26,7 +26,7 @@ check "which is another" sh -c "! cmp -s s3.npy c.npy"
 gnn-predict s -m m.st --output-kind probs --memory 20k -o p2.npy
 check "tables in files give the same bytes" cmp p.npy p2.npy
 gnn-predict s -m m.st --output-kind probs -j 1 -o p1.npy
-check "to a pipe" sh -c "gnn-predict s -m m.st | cmp - c.npy"
+check "to a pipe" sh -c "gnn-predict s m.st | cmp - c.npy"
 check "one thread agrees to 1e-6" perl "$GNN_TOP/tests/train/npygap.pl" p.npy p1.npy 1e-6
 
 for bytes in 0 7 100 4000; do
@@ -42,6 +42,7 @@ status 3 "not a model" gnn-predict s -m c.npy -o x.npy
 status 1 "no model" gnn-predict s -m none.st -o x.npy
 status 2 "an unknown set" gnn-predict s -m m.st -n --split nowhere
 status 2 "roc-auc of several classes" gnn-predict s -m m.st -n --split test --metric roc-auc
+status 2 "two models" gnn-predict s m.st -m m.st -o x.npy
 status 2 "no model given" gnn-predict s -o x.npy
 gnn-import sbm:nodes=100,features=3 -o other || exit 1
 status 3 "other features" gnn-predict other -m m.st -o x.npy
