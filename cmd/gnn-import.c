@@ -13,8 +13,8 @@ static bool force;
 static struct gnn_import_opts o;
 static struct opt_list map, split;
 static const char *time_from, *weight_from;
-static uint64_t seed = 1, nodes;
-static uint32_t threads = 1;
+static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
+static uint32_t threads;
 static int format, loops, task, dtype;
 
 #define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
@@ -40,7 +40,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)", "auto|multiclass|binary|multilabel"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "of random splits and generators (default: 1)"},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads for generators (default: 1)", .min = 1, .max = 1024},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads for generators (default: one per core)", .min = 1, .max = 1024},
     {OPT_END},
 };
 

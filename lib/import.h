@@ -18,7 +18,7 @@ struct gnn_import_opts {
     uint32_t nsplit;
     uint64_t nodes;           /* ids are 0..nodes-1; 0: as found in the data */
     uint64_t seed;
-    unsigned threads;
+    unsigned threads;         /* of generators; 0: one per core */
     bool undirected, dedup;
     enum gnn_loops loops;
     int task;                 /* enum gnn_task; -1: from the labels */

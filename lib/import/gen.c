@@ -8,6 +8,7 @@
 #include "lib/import/gen.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "lib/import/rand.h"
@@ -432,7 +433,7 @@ int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsi
     if (!rc) {
         if (!g->p.seed_given)
             g->p.seed = seed;
-        g->p.threads = threads ? (int)threads : 1;
+        g->p.threads = threads ? (int)threads : omp_get_max_threads();
         g->n = g->p.nodes, g->m = g->p.edges;
         g->ntypes = g->p.types;
         g->classes = g->p.classes;

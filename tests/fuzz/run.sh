@@ -2,6 +2,7 @@
 # Runs fuzz targets one after the other, each for $FUZZ_SECONDS on a corpus under build/fuzz that is kept between runs and
 # seeded from tests/*/corpus. Stops at the first finding, which is left in the current directory.
 set -eu
+export TZ=UTC # libarchive asks for the time zone again and again
 top=$(cd "$(dirname "$0")/../.." && pwd)
 for target; do
     name=${target##*/}
