@@ -69,7 +69,7 @@ unit: $(UNIT:%=$(B)/tests/unit/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
-	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
 
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
 # OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.
@@ -127,6 +127,11 @@ fuzz-run: fuzz-build
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh $(FUZZ:%=$(B)/tests/fuzz/%)
 
 bench-build: all $(BENCH:%=$(B)/tests/bench/%)
+bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a smaller graph)
+	$(Q)GNN_B=$(CURDIR)/$(B) sh scripts/bench.sh
+
+check-long: all $(B)/shim.so ## fail every single allocation and call, not a choice of them
+	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t'
 
 clean: ## remove build/
 	rm -rf build
@@ -134,6 +139,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all build/bin build/libgnn.a unit check check-threads check-san lint install uninstall bench-build clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all build/bin build/libgnn.a unit check check-threads check-san check-long lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

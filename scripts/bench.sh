@@ -1,0 +1,119 @@
+#!/bin/sh
+# Measures each stage alone and the whole, as rates and as shares of what this machine can do, beside peers that are
+# installed. Run by `make bench`, which names the benchmark programs' directory.
+# usage: bench.sh [DIR]   work goes to DIR (default build/bench), 2 GB at scale 1
+# environment: SCALE size of the products: graph (default 1: 2.45 M nodes, 124 M edges), GNN_B build directory
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+dir=${1:-$top/build/bench}
+scale=${SCALE:-1}
+bench=${GNN_B:?run make bench}/tests/bench
+PATH=$GNN_B/bin:$PATH
+LC_ALL=C
+export PATH LC_ALL
+mkdir -p "$dir"
+cd "$dir"
+: >table
+trap 'rm -rf web web.txt batches.gnb model.safetensors' EXIT
+cores=$(nproc)
+
+say() { printf '\n== %s\n' "$*"; }
+# row WHAT ASKED REACHED SHARE
+row() { printf '%s|%s|%s|%s\n' "$1" "$2" "$3" "$4" >>table; }
+# calc EXPRESSION: a number with two decimals
+calc() { awk "BEGIN { printf \"%.2f\", $1 }"; }
+# limit NAME THREADS: from bench_limits
+limit() { awk -v n="$1" -v t="$2" '$1 == n && $4 == t { print $2 }' limits; }
+# field KEY FILE: the last number of a key in NDJSON
+field() { grep -o "\"$1\":[0-9.e+-]*" "$2" | tail -n 1 | cut -d: -f2; }
+seconds() { date +%s.%N; }
+
+say "limits of this machine ($cores cores)"
+"$bench/bench_limits" | tee limits
+
+say 'import of text: gnn-import'
+if [ ! -s web.txt ]; then
+    perl -e 'my $s = 1; for (1 .. 8_000_000) { $s = ($s * 1103515245 + 12345) & 0x7fffffff; my $a = $s % 1_000_000;
+        $s = ($s * 1103515245 + 12345) & 0x7fffffff; print $a, "\t", $s % 1_000_000, "\n" }' >web.txt
+fi
+rm -rf web
+gnn-import -q -j 1 --metrics import.ndjson -o web web.txt
+bytes=$(wc -c <web.txt) s=$(field seconds import.ndjson)
+rate=$(calc "$bytes / $s / 1e6")
+echo "$bytes bytes of edges in $s s: $rate MB/s, store included"
+row 'import, text, whole' '150 MB/s' "$rate MB/s" "$(calc "$rate / 10 / $(limit stream-read 1)") % of stream"
+rm -rf web
+
+say "products: at scale $scale"
+if [ ! -d products ] || [ "$(cat products.scale 2>/dev/null)" != "$scale" ]; then
+    rm -rf products
+    gnn-import -v --metrics import.ndjson -o products "products:scale=$scale"
+    echo "$scale" >products.scale
+fi
+gnn-inspect products | head -n 4
+
+sampling='-f 15,10,5 -b 1024 --frontier new'
+for j in 1 "$cores"; do
+    say "sampling on $j threads: gnn-sample $sampling --count"
+    # shellcheck disable=SC2086
+    gnn-sample $sampling -j "$j" --count products | tee "sample.$j"
+done
+rate() { sed -n 's/^rate \([0-9.]*\) M edges.*/\1/p' "$1"; }
+one=$(rate sample.1) all=$(rate "sample.$cores")
+row 'sampling, 1 core' '50 M edges/s' "$one M edges/s" "$(calc "100 * $one / $(limit random-lines 1)") % of random lines"
+row "sampling, 1 to $cores cores" '1.80 x' "$(calc "$all / $one") x" ''
+first=$(sed -n 's/^first batch after \([0-9.]*\).*/\1/p' sample.1)
+row 'start to first batch' '100 ms' "$(calc "1000 * $first") ms" ''
+
+say 'gathering of 400-byte rows: gnn-gather --count'
+# shellcheck disable=SC2086
+gnn-sample -q $sampling --steps 0:40 -o batches.gnb products
+gnn-gather --count -i batches.gnb products >/dev/null
+gnn-gather --count -i batches.gnb products | tee gather
+nodes=$(sed -n 's/^nodes \([0-9]*\).*/\1/p' gather) s=$(sed -n 's/^seconds \([0-9.]*\).*/\1/p' gather)
+rate=$(calc "$nodes * 400 / $s / 1e9")
+echo "$rate GB/s of rows"
+row 'gathering, 1 core' '13 GB/s' "$rate GB/s" "$(calc "100 * $rate / $(limit gather-400B 1)") % of plain gather"
+
+say 'training step, SAGE 3x256: bench_train'
+"$bench/bench_train" | tee train
+ratio=$(grep -o 'ratio [0-9.]*' train | tail -n 1 | cut -d' ' -f2)
+row 'training step over its products' '<= 1.60 x' "${ratio:-?} x" ''
+
+model='--hidden 256'
+say "an epoch in one process: gnn-train --store products $sampling $model"
+t0=$(seconds)
+# shellcheck disable=SC2086
+gnn-train $sampling $model --store products --epochs 0:1 --metrics one.ndjson -o model.safetensors
+t1=$(seconds)
+inside=$(calc "$t1 - $t0") train=$(field train_s one.ndjson) wait=$(field wait_s one.ndjson) gflops=$(field gflops one.ndjson)
+row 'epoch over training alone' '<= 1.15 x' "$(calc "($train + $wait) / $train") x" ''
+row 'training in an epoch' '' "$(calc "$gflops") GFLOP/s" "$(calc "100 * $gflops / $(limit gemm-f32 "$cores")") % of matrix products"
+
+say "the same through pipes: gnn-sample | gnn-gather | gnn-train"
+t0=$(seconds)
+# shellcheck disable=SC2086
+gnn-sample $sampling --epochs 0:1 products | gnn-gather products | gnn-train $model --metrics pipe.ndjson -o model.safetensors
+t1=$(seconds)
+piped=$(calc "$t1 - $t0")
+echo "in one process $inside s, through pipes $piped s; the reader waited $(field wait_s pipe.ndjson) s and trained $(field train_s pipe.ndjson) s"
+row 'pipes against one process' '' "$(calc "$piped / $inside") x" "$(calc "$(field wait_s pipe.ndjson)") s waiting"
+
+say 'partitioning beside gpmetis'
+data=${GNN_DATA:-}
+if [ -n "$data" ] && command -v gpmetis >/dev/null; then
+    rm -rf elt parts
+    gnn-import -q -o elt "$data/4elt.graph"
+    gnn-partition -k 16 -o parts elt | tee partition
+    cp "$data/4elt.graph" .
+    gpmetis 4elt.graph 16 | grep -i 'edgecut\|partitioning:'
+    rm -rf elt parts 4elt.graph*
+else
+    echo 'skipped: needs gpmetis and GNN_DATA'
+fi
+
+say 'asked and reached'
+printf '%-34s %14s %18s   %s\n' what asked reached share
+while IFS='|' read -r what asked reached share; do
+    printf '%-34s %14s %18s   %s\n' "$what" "$asked" "$reached" "$share"
+done <table

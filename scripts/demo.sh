@@ -1,0 +1,77 @@
+#!/bin/sh
+# The whole pipeline on a real graph that every Debian machine can make offline: its packages and what they depend
+# on. Installs what is missing, builds, trains, and shows what came out.
+# usage: demo.sh [DIR]     results go to DIR (default: build/demo)
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+case ${1:-} in
+-*) echo 'usage: demo.sh [DIR]' >&2; exit 2 ;;
+'') out=$top/build/demo ;;
+/*) out=$1 ;;
+*) out=$PWD/$1 ;;
+esac
+sh "$top/scripts/install-deps.sh"
+make -s -C "$top" -j"$(nproc)" all
+mkdir -p "$out"
+cd "$out"
+rm -rf debian debian-*.txt store parts ./*.safetensors ./*.ndjson classes.npy plot.png curve.* times
+PATH=$top/build/bin:$PATH
+LC_ALL=C
+export PATH LC_ALL
+
+# Shows a command, runs it, notes its seconds.
+stage() {
+    stage=$1
+    shift
+    printf '\n$ %s\n' "$*"
+    start=$(date +%s.%N)
+    sh -euc "$*"
+    end=$(date +%s.%N)
+    echo "$stage $start $end" | awk '{ printf "%-22s %6.1f s\n", $1, $3 - $2 }' >>"times"
+}
+
+if ls /var/lib/apt/lists/*_main_binary-*_Packages* >/dev/null 2>&1; then
+    echo 'The graph: the packages of the Debian archive, an edge where one depends on, recommends or suggests another.'
+    echo 'To be learned: the section of a package, from the words of its description and its neighbours.'
+    stage graph "perl $top/scripts/debian-graph.pl debian"
+    stage gnn-import 'gnn-import --undirected --dedup --split random:0.6,0.2,0.2 --seed 1 -o store debian'
+else
+    echo "There are no package lists of apt on this machine ('apt-get update' fetches them)."
+    echo 'The graph is a generated one with communities instead; to be learned: the community.'
+    stage gnn-import 'gnn-import --split random:0.6,0.2,0.2 --seed 1 -o store sbm:nodes=60000,classes=40,features=128,degree=10,signal=0.3'
+fi
+stage gnn-partition 'gnn-partition -k 4 -o parts store'
+options='--epochs 0:12 --hidden 256 --layer-norm --dropout 0.5 --schedule cosine --lr 0.01'
+stage 'training,with-edges' "gnn-sample -f 10,5 -b 512 --epochs 0:12 --eval valid --eval test parts |
+    gnn-gather parts |
+    gnn-train $options --metrics edges.ndjson -o model.safetensors"
+stage 'training,without-edges' "gnn-sample -f 0,0 -b 512 --epochs 0:12 --eval valid --eval test parts |
+    gnn-gather parts |
+    gnn-train -q $options --metrics text.ndjson -o text.safetensors"
+stage gnn-predict 'gnn-predict -o classes.npy parts model.safetensors'
+
+# Curves: one line an epoch, "epoch loss accuracy-on-valid", from the metrics.
+curve() {
+    sed -n '/"event":"epoch"/s/.*"epoch":\([0-9]*\).*"loss":\([0-9.]*\),"lr".*"valid":{"accuracy":\([0-9.]*\).*/\1 \2 \3/p' "$1" \
+        >"$2"
+}
+curve edges.ndjson curve.edges
+curve text.ndjson curve.text
+plot() {
+    printf '%s\n' "set title 'gnn-tools demo'" 'set xlabel "epoch"' 'set ylabel "accuracy (valid)"' 'set key bottom right' \
+        'set yrange [0:1]' 'set grid' "$@"
+}
+lines='"curve.edges" using 1:3 with linespoints title "with edges", "curve.text" using 1:3 with linespoints title "without edges"'
+plot 'set terminal pngcairo size 800,500' 'set output "plot.png"' 'set ytics nomirror' 'set y2tics' \
+    'set y2label "loss (train)"' 'set y2range [0:*]' \
+    "plot $lines, 'curve.edges' using 1:2 axes x1y2 with lines dashtype 2 title 'loss, with edges'" | gnuplot
+plot 'set terminal dumb 78 20 noenhanced' "plot $lines" | gnuplot
+
+# The accuracy on the test set of the epoch that was best on the validation set.
+test_accuracy() { sed -n '/"event":"end"/s/.*"test":{"accuracy":\([0-9.]*\).*/\1/p' "$1" | awk '{ printf "%.1f %%", 100 * $1 }'; }
+printf '\n%s\n' '--------------------------------------------------'
+gnn-inspect parts | sed -n 's/^  \(nodes\|edges\|task\) */\1 /p'
+cat times
+printf 'test accuracy with edges      %s\n' "$(test_accuracy edges.ndjson)"
+printf 'test accuracy without edges   %s\n' "$(test_accuracy text.ndjson)"
+echo "model, predictions, plot      $out"
