@@ -27,7 +27,7 @@ stage() {
     start=$(date +%s.%N)
     sh -euc "$*"
     end=$(date +%s.%N)
-    echo "$stage $start $end" | awk '{ printf "%-22s %6.1f s\n", $1, $3 - $2 }' >>"times"
+    echo "$stage $start $end" | awk '{ printf "%-26s %8.1f s\n", $1, $3 - $2 }' >>"times"
 }
 
 if ls /var/lib/apt/lists/*_main_binary-*_Packages* >/dev/null 2>&1; then
@@ -48,7 +48,7 @@ stage 'training,with-edges' "gnn-sample -f 10,5 -b 512 --epochs 0:12 --eval vali
 stage 'training,without-edges' "gnn-sample -f 0,0 -b 512 --epochs 0:12 --eval valid --eval test parts |
     gnn-gather parts |
     gnn-train -q $options --metrics text.ndjson -o text.safetensors"
-stage gnn-predict 'gnn-predict -o classes.npy parts model.safetensors'
+stage gnn-predict 'gnn-predict -m model.safetensors --split test --metrics predict.ndjson -o classes.npy parts'
 
 # Curves: one line an epoch, "epoch loss accuracy-on-valid", from the metrics.
 curve() {
@@ -65,13 +65,13 @@ lines='"curve.edges" using 1:3 with linespoints title "with edges", "curve.text"
 plot 'set terminal pngcairo size 800,500' 'set output "plot.png"' 'set ytics nomirror' 'set y2tics' \
     'set y2label "loss (train)"' 'set y2range [0:*]' \
     "plot $lines, 'curve.edges' using 1:2 axes x1y2 with lines dashtype 2 title 'loss, with edges'" | gnuplot
-plot 'set terminal dumb 78 20 noenhanced' "plot $lines" | gnuplot
+plot 'set terminal dumb 78 20 noenhanced' 'unset grid' 'set yrange [0.3:1]' "plot $lines" | gnuplot
 
-# The accuracy on the test set of the epoch that was best on the validation set.
-test_accuracy() { sed -n '/"event":"end"/s/.*"test":{"accuracy":\([0-9.]*\).*/\1/p' "$1" | awk '{ printf "%.1f %%", 100 * $1 }'; }
+# percent FILE EVENT PATTERN: the accuracy on the test set.
+percent() { sed -n "/\"event\":\"$2\"/s/.*$3\"accuracy\":\([0-9.]*\).*/\1/p" "$1" | awk '{ printf "%.1f %%", 100 * $1 }'; }
 printf '\n%s\n' '--------------------------------------------------'
 gnn-inspect parts | sed -n 's/^  \(nodes\|edges\|task\) */\1 /p'
 cat times
-printf 'test accuracy with edges      %s\n' "$(test_accuracy edges.ndjson)"
-printf 'test accuracy without edges   %s\n' "$(test_accuracy text.ndjson)"
-echo "model, predictions, plot      $out"
+echo "test accuracy with edges        $(percent predict.ndjson score '')"
+echo "the same model without edges    $(percent text.ndjson end '"test":{')"
+echo "model, predictions, plot.png:   $out"
