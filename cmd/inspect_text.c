@@ -1,4 +1,6 @@
 #include "cmd/inspect_text.h"
+#include "lib/json.h"
+#include "lib/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,7 +100,8 @@ static void print_stream(const json_t *r)
     const json_t *s = json_object_get(r, "sampling");
     size_t i;
     json_t *x;
-    char *fan = json_dumps(json_object_get(s, "fanout"), JSON_COMPACT);
+    struct gnn_err e = {0};
+    char *fan = gnn_json_text(json_object_get(s, "fanout"), JSON_COMPACT, &e);
 
     printf("  drawn  seed %lld, fan-out %s (hops, edge types), batches of %lld %s, frontier %s%s%s%s%s%s\n",
            whole(s, "seed"), fan ? fan : "?", whole(s, "batch_size"), text(s, "seed_type"), text(s, "frontier"),
@@ -107,7 +110,7 @@ static void print_stream(const json_t *r)
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
            json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
-    free(fan);
+    gnn_free(fan);
     json_array_foreach(json_object_get(s, "sets"), i, x)
         printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text(x, "set"), whole(x, "seeds"), whole(x, "steps"));
     const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");

@@ -192,7 +192,7 @@ int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *
                            size_t *bytes)
 {
     uint64_t at = 0;
-    char *text = NULL;
+    char none, *text = NULL;
     json_t *root = json_object();
     *out = NULL;
     if (!root || (metadata && json_object_set(root, "__metadata__", metadata)))
@@ -201,10 +201,12 @@ int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *
         if (json_object_get(root, t[i]->name) ||
             json_object_set_new(root, t[i]->name, entry(t[i], &at)))
             goto fail;
-    text = json_dumps(root, JSON_COMPACT);
-    if (!text)
+    /* json_dumps would drop keys when its buffer cannot grow. */
+    const size_t len = json_dumpb(root, &none, 0, JSON_COMPACT);
+    text = len ? malloc(len) : NULL;
+    if (!text || json_dumpb(root, text, len, JSON_COMPACT) != len)
         goto fail;
-    const size_t len = strlen(text), total = (8 + len + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t total = (8 + len + ALIGN - 1) / ALIGN * ALIGN;
     *out = malloc(total);
     if (!*out)
         goto fail;

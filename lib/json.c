@@ -1,6 +1,7 @@
 #include "lib/json.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "lib/mem.h"
 
@@ -18,20 +19,34 @@ char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e)
     return NULL;
 }
 
-/* The parser's allocations go through here to learn whether one failed. */
+/* Where jansson's allocations go. One that fails is noted and served from a reserve, which is not given back:
+ * jansson's scanner aborts the process when it misses a character of what it has read. */
 static _Thread_local bool starved;
+static _Alignas(16) char reserve[1 << 16];
+static atomic_size_t reserved;
 
 static void *note_alloc(size_t n)
 {
     struct gnn_err e = {0};
     void *p = gnn_alloc(n, 1, "JSON", &e);
-    starved |= !p;
-    return p;
+    if (p)
+        return p;
+    starved = true;
+    if (n > sizeof reserve)
+        return NULL;
+    size_t at = atomic_fetch_add(&reserved, (n + 15) & ~(size_t)15);
+    return at <= sizeof reserve - n ? reserve + at : NULL;
+}
+
+static void note_free(void *p)
+{
+    if ((char *)p < reserve || (char *)p >= reserve + sizeof reserve)
+        gnn_free(p);
 }
 
 static void take_over(void)
 {
-    json_set_alloc_funcs(note_alloc, gnn_free);
+    json_set_alloc_funcs(note_alloc, note_free);
 }
 
 void gnn_json_watch(void)

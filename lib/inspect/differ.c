@@ -72,9 +72,9 @@ int gnn_differ_tensor(struct gnn_diff *d, const struct gnn_tensor *a, const stru
 
 static void json_text(const json_t *j, char *out, size_t room)
 {
-    char *text = j ? json_dumps(j, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    snprintf(out, room, "%s", text ? text : "(absent)");
-    free(text);
+    memset(out, 0, room);
+    if (!j || !json_dumpb(j, out, room - 1, JSON_ENCODE_ANY | JSON_COMPACT))
+        snprintf(out, room, "(absent)");
 }
 
 int gnn_differ_json(struct gnn_diff *d, const json_t *a, const json_t *b, const char *where)

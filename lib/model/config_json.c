@@ -28,7 +28,7 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
                           c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
                           "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
     if (j)
-        text = json_dumps(j, JSON_COMPACT);
+        text = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
     if (text && !gnn_json_starved())
         return text;

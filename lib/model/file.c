@@ -37,10 +37,12 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
     if (gnn_io_read_exact(&io, f->bytes, n, "safetensors file", e))
         goto out;
     gnn_json_watch();
-    if (gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)) && !gnn_json_starved())
-        gnn_fail(e, GNN_E_INPUT, "%s: %s", path, why);
-    if (gnn_json_starved())
+    errno = 0;
+    const bool bad = gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)) != 0;
+    if (gnn_json_starved() || (bad && errno == ENOMEM))
         gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", path);
+    else if (bad)
+        gnn_fail(e, GNN_E_INPUT, "%s: %s", path, why);
 out:
     if (fd >= 0)
         close(fd);

@@ -21,7 +21,7 @@ run_of() {
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
     gather) echo gnn-gather -q -o G2 -i B S ;;
     train) echo gnn-train -q --hidden 8 -o M2 -i G ;;
-    predict) echo gnn-predict -q -o C.npy S M ;;
+    predict) echo gnn-predict -q -o C.npy -m M S ;;
     inspect) echo gnn-inspect --verify S ;;
     esac
 }

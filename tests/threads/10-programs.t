@@ -19,8 +19,8 @@ if [ -x "$GNN_BIN/gnn-train" ]; then
     same M M1 'train: same model'
 fi
 if [ -x "$GNN_BIN/gnn-predict" ]; then
-    check 'predict' gnn-predict $opts -j 4 -o C P M
-    gnn-predict $opts -j 1 -o C1 P M
+    check 'predict' gnn-predict $opts -j 4 -o C -m M P
+    gnn-predict $opts -j 1 -o C1 -m M P
     same C C1 'predict: same classes'
 fi
 done_testing
