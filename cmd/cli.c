@@ -53,6 +53,7 @@ void cli_start(const char *name, int argc, char **argv)
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);
     sig_start();
+    atexit(cli_abort); /* libarchive ends the process by itself when memory runs out */
     remember_command(name, argc, argv);
 }
 

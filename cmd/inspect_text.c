@@ -101,17 +101,20 @@ static void print_stream(const json_t *r)
     const json_t *s = json_object_get(r, "sampling");
     size_t i;
     json_t *x;
-    struct gnn_err e = {0};
-    char *fan = gnn_json_text(json_object_get(s, "fanout"), JSON_COMPACT, &e);
 
-    printf("  drawn  seed %lld, fan-out %s (hops, edge types), batches of %lld %s, frontier %s%s%s%s%s%s\n",
-           whole(s, "seed"), fan ? fan : "?", whole(s, "batch_size"), text(s, "seed_type"), text(s, "frontier"),
+    printf("  drawn  seed %lld, fan-out", whole(s, "seed"));
+    json_array_foreach(json_object_get(s, "fanout"), i, x) {
+        size_t t;
+        json_t *n;
+        json_array_foreach(x, t, n)
+            printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
+    }
+    printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole(s, "batch_size"), text(s, "seed_type"), text(s, "frontier"),
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
            json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
-    gnn_free(fan);
     json_array_foreach(json_object_get(s, "sets"), i, x)
         printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text(x, "set"), whole(x, "seeds"), whole(x, "steps"));
     const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");

@@ -10,7 +10,7 @@ draw --epochs 2:3 -o later one && draw --epochs 0:2 --seed 9 -o other one || exi
 
 says() { check "$1" grep -q -- "$2" said; }
 check "a report" sh -c 'gnn-inspect -t a >said'
-says "how it was drawn" 'fan-out \[\[4\],\[3\]\] .*, batches of 60 node'
+says "how it was drawn" 'fan-out 4,3, batches of 60 node'
 says "how much" '^  batches 20, 1200 seeds, '
 says "how large" '^  mean nodes after each hop: 60 '
 says "tensors of the first batch" '^hop/1/node/to/node/indices  *u32'
