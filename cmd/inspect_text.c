@@ -3,11 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "lib/json.h"
-#include "lib/mem.h"
 
 /* Control characters in names and provenance must not reach a terminal. */
 static const char *masked(const char *s)
