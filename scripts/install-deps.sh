@@ -21,6 +21,7 @@ perl cmd:prove
 git cmd:git
 python3-numpy py:numpy
 python3-xxhash py:xxhash
+python3-zstandard py:zstandard
 metis cmd:gpmetis
 gnuplot-nox cmd:gnuplot
 mandoc cmd:mandoc

@@ -48,11 +48,14 @@ else
     skip "C reads what numpy writes" "no python3-xxhash"
 fi
 
-if command -v gnn-sample >/dev/null; then
-    check "a stream by gnn-sample" sh -c 'gnn-sample -f 5,3 -b 32 --epochs 0:1 one >sampled.gnb'
-    check "exported" gnn-inspect --export sampled.npz sampled.gnb
-    check "is what numpy reads" "$python" "$try" batches sampled.gnb sampled.npz
+check "a stream by gnn-sample" gnn-sample -q -f 5,3 -b 32 --epochs 0:1 -o sampled.gnb one
+check "exported" gnn-inspect --export sampled.npz sampled.gnb
+check "is what numpy reads" "$python" "$try" batches sampled.gnb sampled.npz
+if "$python" -c 'import zstandard' 2>/dev/null; then
+    check "a packed one" gnn-sample -q -z 3 -f 5,3 -b 32 --epochs 0:1 -o packed.gnb one
+    check "is smaller" test "$(wc -c <packed.gnb)" -lt "$(wc -c <sampled.gnb)"
+    check "and what numpy reads" "$python" "$try" batches packed.gnb sampled.npz
 else
-    skip "numpy reads what gnn-sample writes" "gnn-sample is not built"
+    skip "numpy reads packed streams" "no python3-zstandard"
 fi
 done_testing
