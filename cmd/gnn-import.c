@@ -53,31 +53,48 @@ static const struct program program = {
     .max_args = -1,
 };
 
-/* --time F and --weight F are short for --map. */
-static int add_map(const char **list, uint32_t n, const char *name, const char *from,
-                   struct gnn_err *e)
+/* All renamings, one by one; --time F and --weight F are short for --map. */
+static void make_map(void)
 {
-    if (!from)
-        return (int)n;
-    list[n] = gnn_strf(e, "%s=%s", name, from);
-    if (!list[n])
-        cli_fail(e);
-    return (int)n + 1;
+    struct gnn_err e = {0};
+    uint64_t room = 2;
+    for (uint32_t i = 0; i < map.n; i++)
+        for (const char *p = map.v[i]; *p; p++)
+            room += *p == ',' ? 2u : 1u;
+    const char **list = gnn_alloc(room, sizeof *list, "options", &e);
+    o.map_used = gnn_alloc_zero(room, sizeof *o.map_used, "options", &e);
+    if (!list || !o.map_used)
+        cli_fail(&e);
+    for (uint32_t i = 0; i < map.n; i++)
+        for (const char *p = map.v[i]; *p; p += strcspn(p, ","), p += *p == ',') {
+            int n = (int)strcspn(p, ",");
+            const char *eq = memchr(p, '=', (size_t)n);
+            if (!eq || eq + 1 == p + n)
+                cli_usage("--map %.*s: wants NEW=OLD", n, p);
+            list[o.nmap++] = gnn_strf(&e, "%.*s", n, p);
+        }
+    if (time_from)
+        list[o.nmap++] = gnn_strf(&e, "time=%s", time_from);
+    if (weight_from)
+        list[o.nmap++] = gnn_strf(&e, "weight=%s", weight_from);
+    if (e.code)
+        cli_fail(&e);
+    o.map = list;
 }
 
-static void finish_opts(struct gnn_err *e)
+static void free_map(void)
+{
+    for (uint32_t i = 0; i < o.nmap; i++)
+        gnn_free((void *)(uintptr_t)o.map[i]);
+    gnn_free((void *)(uintptr_t)o.map);
+    gnn_free(o.map_used);
+}
+
+static void finish_opts(void)
 {
     static const char *const formats[] = {NULL, "ogb", "npz", "snap", "csv", "triples", "mtx", "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
-    const char **list = gnn_alloc((uint64_t)map.n + 2, sizeof *list, "options", e);
-    if (!list)
-        cli_fail(e);
-    if (map.n)
-        memcpy(list, map.v, map.n * sizeof *list);
-    int n = add_map(list, map.n, "time", time_from, e);
-    n = add_map(list, (uint32_t)n, "weight", weight_from, e);
-    o.map = list;
-    o.nmap = (uint32_t)n;
+    make_map();
     o.format = formats[format];
     o.split = split.v;
     o.nsplit = split.n;
@@ -115,7 +132,7 @@ int main(int argc, char **argv)
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (!output)
         cli_usage("-o STORE is missing");
-    finish_opts(&e);
+    finish_opts();
     cli_at_abort(gnn_store_tmp_unlink_all);
     double start = cli_now();
     if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
@@ -126,8 +143,6 @@ int main(int argc, char **argv)
     gnn_dataset_free(d);
     if (rc)
         cli_fail(&e);
-    for (uint32_t i = map.n; i < o.nmap; i++)
-        gnn_free((void *)(uintptr_t)o.map[i]);
-    gnn_free((void *)(uintptr_t)o.map);
+    free_map();
     return cli_finish();
 }

@@ -10,6 +10,7 @@ enum gnn_loops { GNN_LOOPS_KEEP, GNN_LOOPS_ADD, GNN_LOOPS_REMOVE };
 struct gnn_import_opts {
     const char *format;       /* NULL: found out from the content */
     const char *const *map;   /* "new=old" renamings of fields and arrays */
+    bool *map_used;           /* [nmap] or NULL: told which held; with it, one that did not is an error */
     uint32_t nmap;
     const char *columns;      /* "source=from,target=to,..." for text tables */
     const char *labels;       /* file with a row of labels for each node */

@@ -110,8 +110,8 @@ static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const c
     if (nums > GNN_EDGELIST_FIELDS)
         return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file, GNN_EDGELIST_FIELDS);
     if (src < 0 || dst < 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: which column is the %s? (--columns)", file,
-                        src < 0 ? "source" : "target");
+        return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT,
+                        "%s: which column is the %s? (--columns)", file, src < 0 ? "source" : "target");
     l->target_first = dst < src;
     return GNN_OK;
 }

@@ -164,9 +164,18 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
         rc = gnn_fail(e, GNN_E_USAGE, "no format '%s'", name);
     if (!rc)
         rc = check_options(f, o, e);
-    if (!rc)
-        return f->open(out, in, o, e);
-    gnn_input_free(in);
+    if (rc) {
+        gnn_input_free(in);
+        return rc;
+    }
+    rc = f->open(out, in, o, e);
+    for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
+        if (!o->map_used[i])
+            rc = gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s", (*out)->name, o->map[i]);
+    if (rc) {
+        gnn_dataset_free(*out);
+        *out = NULL;
+    }
     return rc;
 }
 

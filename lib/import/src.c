@@ -1,6 +1,7 @@
 #include "lib/import/src.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/import/array.h"
@@ -81,16 +82,15 @@ int gnn_src_own(struct gnn_src *s, struct gnn_input *in, struct gnn_err *e)
 const char *gnn_src_mapped(const struct gnn_import_opts *o, const char *name)
 {
     static _Thread_local char found[GNN_NAME_MAX + 1];
-    size_t n = strlen(name);
-    for (uint32_t i = 0; i < o->nmap; i++)
-        for (const char *p = o->map[i]; *p; p += strcspn(p, ","), p += *p == ',') {
-            size_t klen = strcspn(p, "=,"), len = strcspn(p, ",");
-            if (len != klen + 1 + n || strncmp(p + klen + 1, name, n) || klen > GNN_NAME_MAX)
-                continue;
-            memcpy(found, p, klen);
-            found[klen] = 0;
-            return found;
-        }
+    for (uint32_t i = 0; i < o->nmap; i++) {
+        const char *eq = strchr(o->map[i], '=');
+        if (!eq || strcmp(eq + 1, name) || eq - o->map[i] > GNN_NAME_MAX)
+            continue;
+        snprintf(found, sizeof found, "%.*s", (int)(eq - o->map[i]), o->map[i]);
+        if (o->map_used)
+            o->map_used[i] = true;
+        return found;
+    }
     return name;
 }
 

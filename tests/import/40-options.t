@@ -1,0 +1,110 @@
+# Options, by inputs that must come to the same store.
+. "$GNN_TOP/tests/lib.sh"
+c=$GNN_TOP/tests/import/corpus
+imp() { gnn-import --no-provenance "$@"; }
+same() { # NAME  LEFT...  --  RIGHT...: both imports give the same bytes
+    what=$1
+    shift
+    left=
+    rm -rf L R
+    while [ "$1" != -- ]; do
+        left="$left '$1'"
+        shift
+    done
+    shift
+    check "$what: one way" eval "imp $left -o L"
+    check "$what: other way" imp "$@" -o R
+    check "$what: same bytes" cmp L/part-00000.gnb R/part-00000.gnb
+}
+seen() { gnn-inspect "$1" | grep -q "$2"; }
+
+for f in good-list.txt.gz good-edges.npy good-fortran.npy good-bigendian.npy; do
+    same "$f" "$c/good-snap.txt" -- "$c/$f"
+done
+same 'a forced format' "$c/good-snap.txt" -- --format csv "$c/good-snap.txt"
+same 'METIS lists both directions' -u --dedup "$c/good-snap.txt" -- --dedup "$c/good-graph.graph"
+mkdir dir
+cp "$c/good-edges.npy" dir/edge_index.npy
+same 'a directory' "$c/good-snap.txt" -- dir
+if command -v bsdtar >zip.out 2>&1; then
+    mkdir ogb
+    bsdtar -xf "$c/good-ogb.zip" -C ogb
+    same 'an archive unpacked' "$c/good-ogb.zip" -- ogb
+    for how in '-cJf all.tar.xz' '--zstd -cf all.tar.zst' '-czf all.tar.gz' '--format zip -cf all.zip' '-cf all.tar'; do
+        (cd ogb && bsdtar $how ./*) && mv ogb/all.* .
+        file=$(ls all.*)
+        same "$file" "$c/good-ogb.zip" -- "$file"
+        rm "$file"
+    done
+else skip 'archives' 'no bsdtar'; fi
+
+printf 'from,to,weight\n0,1,5\n1,1,4\n0,1,7\n1,0,2\n2,1,3\n' >w.csv
+printf 'from,to,weight\n0,1,5\n1,1,4\n1,0,2\n2,1,3\n' >dedup.csv
+same 'of equal edges the first stays' --dedup w.csv -- --dedup dedup.csv
+printf 'from,to,weight\n0,1,5\n0,1,7\n1,0,2\n2,1,3\n' >noloop.csv
+same 'self-loops are removed' --self-loops remove w.csv -- noloop.csv
+printf 'from,to,weight\n0,1,5\n1,1,4\n0,1,7\n1,0,2\n2,1,3\n0,0,1\n2,2,1\n' >loops.csv
+same 'self-loops are added' --self-loops add w.csv -- loops.csv
+same 'and among unique edges' --dedup --self-loops add w.csv -- --dedup loops.csv
+printf 'from,to,weight\n0,1,5\n1,0,5\n1,1,4\n0,1,7\n1,0,7\n1,0,2\n0,1,2\n2,1,3\n1,2,3\n' >both.csv
+same 'reverse edges follow their edges' -u w.csv -- both.csv
+same 'columns by number' --columns source=1,target=2,weight=3 w.csv -- w.csv
+same 'turned round' --columns source=to,target=from,weight=3 w.csv -- --columns target=1,source=2,weight=weight w.csv
+printf '#\n0 1 5\n1 1 4\n0 1 7\n1 0 2\n2 1 3\n' >w.txt
+same 'without a head line' --columns source=1,target=2,weight=3 w.txt -- w.csv
+same 'a field renamed' --map cost=weight w.csv -- --columns source=from,target=to,cost=weight w.csv
+same 'left out' --map =weight w.csv -- --columns source=from,target=to w.csv
+printf 'a\tr\tb\nb\ts\tc\n' >train.txt
+printf 'c\tr\ta\n' >valid.txt
+printf 'a\ts\tc\n' >test.txt
+same 'several inputs are a directory' train.txt valid.txt test.txt -- "$c/good-triples.tar.gz"
+
+printf '0.5,1\n2,0\n1,1\n' >x.csv
+printf '0\n1\n-1\n' >y.csv
+check 'features and labels' imp --features x.csv --labels y.csv w.csv -o F
+check 'are there' seen F 'x f32'
+check 'two classes are a binary task' seen F binary
+check 'or not' imp --features x.csv --labels y.csv --task multiclass --dtype f16 w.csv -o F16
+check 'features of 16 bits' seen F16 'x f16'
+printf '0,1\n1,1\n0,0\n' >multi.csv
+check 'several labels a node' imp --labels multi.csv w.csv -o FM
+check 'are a multilabel task' seen FM multilabel
+check 'more nodes than ids' imp --nodes 10 w.csv -o N --metrics m
+check 'ten nodes' grep -q '"nodes":10,' m
+status 3 'fewer nodes than ids' imp --nodes 2 w.csv -o bad
+printf '10\n' >train
+printf '7\n7000000000\n' >valid
+check 'a split by original ids' imp --split train=train,valid=valid "$c/good-sparse.csv" -o SP
+check 'has one and two nodes' sh -c 'gnn-inspect SP | grep -q "file/train  *1 " && gnn-inspect SP | grep -q "file/valid  *2 "'
+printf '11\n' >valid
+status 3 'an id that is not there' imp --split train=train,valid=valid "$c/good-sparse.csv" -o bad
+check 'random shares' imp --split random:0.5,0.25,0.25 sbm:nodes=100 -o R1
+check 'are kept' sh -c 'gnn-inspect R1 | grep -q "random/train  *50 " && gnn-inspect R1 | grep -q "random/test  *25 "'
+check 'with another seed' imp --split random:0.5,0.25,0.25 --seed 2 "$c/good-ogb.zip" -o R2
+check 'only labelled nodes are divided' sh -c 'gnn-inspect R2 | grep "random/" | awk "{ n += \$3 } END { exit n != 3 }"'
+
+usage() { status 2 "$1" imp "$@" -o bad; }
+usage --columns source=1,target=2 sbm:
+usage --nodes 5 "$c/good-graph.graph"
+usage --map a=b w.csv
+usage --map a "$c/good-ogb.zip"
+usage --columns source=from,target=nothing w.csv
+usage --columns source=from,target=from w.csv
+usage --columns source=from w.csv
+usage --format generator sbm:
+usage --format elf w.csv
+usage --self-loops perhaps w.csv
+usage --features x.csv sbm:
+usage --task binary --labels multi.csv w.csv
+status 3 'a column that is needed' imp --map =from w.csv -o bad
+status 3 'labels of too few nodes' imp --labels y.csv "$c/good-snap.txt" -o bad
+status 1 'no such file' imp nowhere -o bad
+mkdir empty
+status 3 'an empty directory' imp empty -o bad
+mkfifo fifo
+status 2 'a pipe' imp fifo -o bad
+status 2 'no output' gnn-import w.csv
+status 2 'no input' gnn-import -o bad
+status 1 'a directory that is not there' imp w.csv -o no/where
+check 'nothing is left' sh -c '! ls -d bad no .*.tmp* 2>ls.err'
+done_testing
