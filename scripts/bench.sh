@@ -99,17 +99,28 @@ piped=$(calc "$t1 - $t0")
 echo "in one process $inside s, through pipes $piped s; the reader waited $(field wait_s pipe.ndjson) s and trained $(field train_s pipe.ndjson) s"
 row 'pipes against one process' '' "$(calc "$piped / $inside") x" "$(calc "$(field wait_s pipe.ndjson)") s waiting"
 
-say 'partitioning beside gpmetis'
-data=${GNN_DATA:-}
-if [ -n "$data" ] && command -v gpmetis >/dev/null; then
-    rm -rf elt parts
-    gnn-import -q -o elt "$data/4elt.graph"
-    gnn-partition -k 16 -o parts elt | tee partition
-    cp "$data/4elt.graph" .
-    gpmetis 4elt.graph 16 | grep -i 'edgecut\|partitioning:'
-    rm -rf elt parts 4elt.graph*
+say 'partitioning in 16: gnn-partition beside METIS alone and gpmetis (bench_partition)'
+rm -rf parted
+gnn-import -q -o parted rmat:17,edges=16
+"$bench/bench_partition" parted 16 | tee partition
+over=$(awk '$1 == "metis-alone" { m = $2 } $1 == "everything" { e = $2 } END { if (m) printf "%.2f", e / m }' partition)
+row 'partitioning over METIS alone' '<= 1.40 x' "${over:-?} x" ''
+rm -rf parted*
+
+say 'peers'
+for peer in torch_geometric dgl; do
+    if /usr/bin/python3 -c "import $peer" 2>/dev/null; then
+        echo "$peer: installed, but not timed by this script"
+    else
+        echo "$peer: skipped, not installed"
+    fi
+done
+
+if [ -n "${GNN_DATA:-}" ]; then
+    say 'accuracy on real graphs: accuracy.sh'
+    GNN_BIN=$GNN_B/bin sh "$top/scripts/accuracy.sh" || true
 else
-    echo 'skipped: needs gpmetis and GNN_DATA'
+    say 'accuracy on real graphs: skipped, GNN_DATA is not set'
 fi
 
 say 'asked and reached'

@@ -77,7 +77,8 @@ static char *run_text(const struct gnn_trainer *t, struct gnn_err *e)
                         t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan, s->frontier,
                         s->replace, s->shuffle, s->drop_last, s->split[0], o->optimizer, o->schedule, o->lr,
                         o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
-                        (unsigned long long)o->warmup, (unsigned long long)o->total_steps,
+                        (unsigned long long)o->warmup,
+                        (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps : 0), /* else runs may be longer */
                         (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
                         (unsigned long long)o->seed, o->metric, config);
     free(config);

@@ -1,0 +1,31 @@
+# Option table, --help, manual page and shell completion name the same long options.
+. "$GNN_TOP/tests/lib.sh"
+common='--device --help --metrics --no-provenance --output --progress --quiet --seed --threads --verbose --version'
+for bin in "$GNN_BIN"/gnn-*; do
+    [ -x "$bin" ] || continue
+    p=$(basename "$bin")
+    "$bin" --help >help 2>err || { _not_ok "$p --help"; continue; }
+    # --help lists an option at the start of a line, possibly after its letter.
+    sed -n 's/^ *\(-[A-Za-z0-9], *\)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' help | sort -u >in.help
+    "$bin" --completion 2>err | sh "$GNN_TOP/scripts/completion.sh" "$p" >completion || { _not_ok "$p --completion"; continue; }
+    grep -o -e '--[a-z][a-z0-9-]*' completion | sort -u >in.completion
+    page=$GNN_TOP/man/$p.1
+    if [ -e "$page" ]; then
+        awk '/^\.Sh /{ on = ($2 == "OPTIONS") } on && /^\.(It )?Fl /' "$page" | tr ' ' '\n' | sed -n 's/^-\([a-z0-9][a-z0-9-]*\)$/--\1/p' | sort -u >in.man
+    else
+        _not_ok "$p has a manual page"
+        continue
+    fi
+    [ -s in.help ] && _ok "$p --help lists options" || _not_ok "$p --help lists options"
+    missing=$(comm -23 in.help in.man | while read -r o; do grep -qx -e "--no-${o#--}" in.man || case " $common " in *" $o "*) ;; *) echo "$o" ;; esac; done)
+    [ -z "$missing" ] && _ok "$p.1 has every option" || _not_ok "$p.1 lacks $(echo $missing)"
+    # "--no-NAME" of a flag NAME is understood without a line of its own in --help.
+    extra=$(comm -13 in.help in.man | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
+    [ -z "$extra" ] && _ok "$p.1 has no other option" || _not_ok "$p.1 has unknown $(echo $extra)"
+    missing=$(comm -23 in.help in.completion)
+    [ -z "$missing" ] && _ok "$p completes every option" || _not_ok "$p completion lacks $(echo $missing)"
+    extra=$(comm -13 in.help in.completion | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
+    [ -z "$extra" ] && _ok "$p completes no other" || _not_ok "$p completion has unknown $(echo $extra)"
+    check "$p completion is a shell script" bash -n completion
+done
+done_testing

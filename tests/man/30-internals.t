@@ -1,0 +1,33 @@
+# gnn-internals(7) speaks of files that exist and of functions that are where it says.
+. "$GNN_TOP/tests/lib.sh"
+home=$PWD
+page=$GNN_TOP/man/gnn-internals.7
+cd "$GNN_TOP" || exit 1
+# Functions and paths in the order of the text; a function belongs to the next path, unless one has gone before in
+# the same pair of brackets.
+tokens=$(sed -n 's/^\.\(Fn\|Pa\|Pq\) /\1 /p' "$page" | sed 's/^Pq //; s/ , / /g; s/ Pa / \nPa /g; s/[;,.]//2g' | grep -E '^(Fn|Pa) ')
+paths=$(echo "$tokens" | sed -n 's/^Pa \([a-z][a-z_/.-]*[a-z]\).*/\1/p' | sort -u)
+for p in $paths; do
+    [ -e "$p" ] && _ok "$p exists" || _not_ok "$p does not exist"
+done
+waiting=
+check_in() { # FUNCTION FILE: it is defined there
+    grep -Eq "^[a-z].*[ *]$1\(" "$2" 2>/dev/null && _ok "$1 in $2" || _not_ok "$1 is not in $2"
+}
+echo "$tokens" >"$home/tokens"
+while read -r kind name _; do
+    case $kind in
+    Fn) waiting="$waiting $name" ;;
+    Pa)
+        case $name in *.[ch])
+            for f in $waiting; do check_in "$f" "$name"; done
+            waiting=
+            ;;
+        esac
+        ;;
+    esac
+done <"$home/tokens"
+for f in $waiting; do
+    grep -rq "$f(" cmd lib kernels formats && _ok "$f" || _not_ok "$f is nowhere"
+done
+done_testing

@@ -1,0 +1,15 @@
+# The README's pipeline runs as it stands, and the files it names are there.
+. "$GNN_TOP/tests/lib.sh"
+awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$GNN_TOP/README.md" >pipeline.sh
+check 'there is a pipeline' test -s pipeline.sh
+check 'it runs' timeout 120 sh -eu pipeline.sh
+check 'it leaves a model' test -s model.safetensors
+check 'it leaves classes' test -s classes.npy
+for f in $(grep -oE '\b(scripts|man)/[a-z-]+\.(sh|[157])' "$GNN_TOP/README.md" | sort -u); do
+    check "$f" test -e "$GNN_TOP/$f"
+done
+for p in "$GNN_BIN"/gnn-*; do
+    p=$(basename "$p")
+    check "$p has its line" grep -q "^| \`$p\` " "$GNN_TOP/README.md"
+done
+done_testing
