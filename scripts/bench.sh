@@ -14,7 +14,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf web web.txt batches.gnb model.safetensors' EXIT
+trap 'rm -rf products.npz web web.txt batches.gnb model.safetensors' EXIT
 cores=$(nproc)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -101,16 +101,16 @@ row 'pipes against one process' '' "$(calc "$piped / $inside") x" "$(calc "$(fie
 
 say 'partitioning in 16: gnn-partition beside METIS alone and gpmetis (bench_partition)'
 rm -rf parted
-gnn-import -q -o parted rmat:17,edges=16
+gnn-import -q -o parted rmat:scale=17,edges=16
 "$bench/bench_partition" parted 16 | tee partition
-over=$(awk '$1 == "metis-alone" { m = $2 } $1 == "everything" { e = $2 } END { if (m) printf "%.2f", e / m }' partition)
-row 'partitioning over METIS alone' '<= 1.40 x' "${over:-?} x" ''
+row 'partitioning over METIS alone' '<= 40 %' "$(awk '$1 == "partition_overhead_cpu" { print $2 " %" }' partition)" ''
 rm -rf parted*
 
-say 'peers'
+say 'peers: sampling on the same graph, one thread'
 for peer in torch_geometric dgl; do
     if /usr/bin/python3 -c "import $peer" 2>/dev/null; then
-        echo "$peer: installed, but not timed by this script"
+        [ -e products.npz ] || gnn-inspect --export products.npz products
+        /usr/bin/python3 "$top/scripts/bench-peer.py" "$peer" products.npz
     else
         echo "$peer: skipped, not installed"
     fi
