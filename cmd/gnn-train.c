@@ -187,7 +187,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.seed = seed;
     o.provenance = cli_provenance();
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
-    o.total_steps = steps * (epochs.given ? epochs.to - epochs.from : store_path ? 10 : 0);
+    o.total_steps = schedule != GNN_COSINE ? 0 : steps * (epochs.given ? epochs.to - epochs.from : store_path ? 10 : 0);
 }
 
 static void start_over(struct gnn_trainer *t, struct gnn_source *src, struct gnn_err *e)

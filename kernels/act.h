@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which draws a dropout mask uses: word (node[i], column / 8) of Philox keyed by `key`, 16 bits a column. The keep
- * threshold is keep16 of 65536 (0 means: no dropout). */
+/* Which draws a dropout mask uses: 16 bits a column, those of column 128*g + 16*c + l being bits 16*c .. 16*c+15 of
+ * Philox at the counter (node[i], 16*g + l, 0, 0). A column is kept if they are below keep16 (0: no dropout). */
 struct gnn_dropout {
     uint32_t key[2];
     const uint32_t *node; /* (n) ids, stable over batches and parts */

@@ -21,30 +21,23 @@ GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const floa
     }
 }
 
-/* Philox at the counters (node, w, 0, 0), w = w0 .. w0+15: sixteen at a time, so that the compiler can
- * vectorise it. out[8*l + c] is the 16-bit draw of column 8*(w0+l) + c. */
+/* Philox at the counters (node, w, 0, 0), w = w0 .. w0+15: sixteen at a time, and their 16-bit pieces piece by piece, so
+ * that the compiler can vectorise it. out[16*c + l] is piece c of counter w0+l: the draw of that column of 128. */
 enum { LANES = 16 };
 GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint16_t *restrict out)
 {
-    uint32_t a[LANES], b[LANES], c[LANES], e[LANES];
     const uint32_t k0 = key[0], k1 = key[1];
     for (uint32_t l = 0; l < LANES; l++) {
         uint32_t c0 = node, c1 = w0 + l, c2 = 0, c3 = 0;
         GNN_PHILOX_10(c0, c1, c2, c3, k0, k1);
-        a[l] = c0;
-        b[l] = c1;
-        c[l] = c2;
-        e[l] = c3;
-    }
-    for (uint32_t l = 0; l < LANES; l++) {
-        out[8 * l + 0] = (uint16_t)a[l];
-        out[8 * l + 1] = (uint16_t)(a[l] >> 16);
-        out[8 * l + 2] = (uint16_t)b[l];
-        out[8 * l + 3] = (uint16_t)(b[l] >> 16);
-        out[8 * l + 4] = (uint16_t)c[l];
-        out[8 * l + 5] = (uint16_t)(c[l] >> 16);
-        out[8 * l + 6] = (uint16_t)e[l];
-        out[8 * l + 7] = (uint16_t)(e[l] >> 16);
+        out[0 * LANES + l] = (uint16_t)c0;
+        out[1 * LANES + l] = (uint16_t)(c0 >> 16);
+        out[2 * LANES + l] = (uint16_t)c1;
+        out[3 * LANES + l] = (uint16_t)(c1 >> 16);
+        out[4 * LANES + l] = (uint16_t)c2;
+        out[5 * LANES + l] = (uint16_t)(c2 >> 16);
+        out[6 * LANES + l] = (uint16_t)c3;
+        out[7 * LANES + l] = (uint16_t)(c3 >> 16);
     }
 }
 

@@ -4,28 +4,29 @@
 
 #include "kernels/simd.h"
 
-enum { TILE = 64, AHEAD = 8, CHUNK = 32 };
+enum { TILE = 256, AHEAD = 12, CHUNK = 32 };
 
-/* sum over the edges of one row for `w` columns from x on; w <= TILE. */
-GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, const float *col, const float *x, size_t ldx,
-                        size_t w, float *restrict s)
+/* s[0..w) = sum over ne edges of col * x, w <= TILE columns from x on. Rows short of the cache are fetched AHEAD edges
+ * before they are used, past the end of the row too: `left` edges follow in the block. */
+GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, size_t left, const float *col, const float *x,
+                        size_t ldx, size_t w, float *restrict s)
 {
-    for (size_t j = 0; j < TILE; j++)
+    for (size_t j = 0; j < w; j++)
         s[j] = 0;
     for (size_t e = 0; e < ne; e++) {
         const float *restrict v = x + (size_t)idx[e] * ldx;
-        const float c = col ? col[idx[e]] : 1;
-        if (e + AHEAD < ne) {
+        if (e + AHEAD < left) {
             const char *p = (const char *)(x + (size_t)idx[e + AHEAD] * ldx);
             for (size_t b = 0; b < w * sizeof(float); b += 64)
                 __builtin_prefetch(p + b);
         }
-        if (w == TILE) {
-            for (size_t j = 0; j < TILE; j++)
+        if (col) {
+            const float c = col[idx[e]];
+            for (size_t j = 0; j < w; j++)
                 s[j] += c * v[j];
         } else {
             for (size_t j = 0; j < w; j++)
-                s[j] += c * v[j];
+                s[j] += v[j];
         }
     }
 }
@@ -50,13 +51,9 @@ GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, con
         const uint32_t b = a->indptr[i], e = a->indptr[i + 1];
         const float r = a->row ? a->row[g] : 1;
         const int self = a->diag && g < a->ndiag;
-        if (i + 1 < to) /* the first edges of the next row: hides the latency of short rows */
-            for (uint32_t k = e; k < e + 4 && k < a->indptr[i + 2]; k++)
-                for (size_t c = 0; c < d && c < 256; c += 16)
-                    __builtin_prefetch(x + (size_t)a->indices[k] * ldx + c);
         for (size_t j = 0; j < d; j += TILE) {
             const size_t w = d - j < TILE ? d - j : TILE;
-            row_sum(a->indices + b, e - b, a->col, x + j, ldx, w, s);
+            row_sum(a->indices + b, e - b, a->indptr[to] - b, a->col, x + j, ldx, w, s);
             put(y + g * ldy + j, s, w, r, self ? a->diag[g] : 0, self ? x + g * ldx + j : NULL, acc);
         }
     }
@@ -70,7 +67,8 @@ GNN_SIMD static void rows64(const uint64_t *ptr, const uint32_t *idx, size_t fro
     for (size_t i = from; i < to; i++)
         for (size_t j = 0; j < d; j += TILE) {
             const size_t w = d - j < TILE ? d - j : TILE;
-            row_sum(idx + ptr[i], (size_t)(ptr[i + 1] - ptr[i]), col, x + j, ldx, w, s);
+            row_sum(idx + ptr[i], (size_t)(ptr[i + 1] - ptr[i]), (size_t)(ptr[to] - ptr[i]), col, x + j,
+                    ldx, w, s);
             put(y + i * ldy + j, s, w, row ? row[i] : 1, 0, NULL, acc);
         }
 }

@@ -30,9 +30,33 @@ static void spread(const struct gnn_net_rel *q, uint32_t nsrc, uint32_t ndst, co
     gnn_spmm(&t, dy, d, d, dx, d, acc);
 }
 
-/* Gradients of lin_l and of the sources. dy (ndst, w). */
-static int neighbours(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, const float *dy,
-                      struct gnn_err *e)
+/* Gradient of lin_l, for rows [from, to) of dy (ndst, w) while they are in the cache. Their aggregated inputs are
+ * not needed after that: the gradients of these take their place. */
+static int conv_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, uint32_t from, uint32_t to,
+                     const float *dy, struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    const struct gnn_conv *v = gnn_model_conv(m, l, r);
+    struct gnn_net_rel *q = net_rel(n, l, r);
+    const uint32_t dst = m->c.etype[r].dst;
+    const size_t ds = gnn_model_in(m, l, m->c.etype[r].src), dd = gnn_model_in(m, l, dst), w = m->c.width[l];
+    float *a = (float *)q->agg.data + (size_t)from * ds;
+
+    dy += (size_t)from * w;
+    if (!q->transform_first) {
+        if (net_gemm(n, true, false, w, ds, to - from, dy, w, a, ds, 1, n->grad + net_param(n, v->lin_l), ds, e) ||
+            (l && net_gemm(n, false, false, to - from, ds, w, dy, w, p + net_param(n, v->lin_l), ds, 0, a, ds, e)))
+            return e->code;
+    }
+    if (v->lin_r == UINT32_MAX)
+        return 0;
+    return net_gemm(n, true, false, w, dd, to - from, dy, w, *net_in(n, l, dst) + (size_t)from * dd, dd, 1,
+                    n->grad + net_param(n, v->lin_r), dd, e);
+}
+
+/* Gradients of the sources; of lin_l too, if it was applied to them. */
+static int sources(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, const float *dy,
+                   struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
     const struct gnn_conv *v = gnn_model_conv(m, l, r);
@@ -40,8 +64,8 @@ static int neighbours(struct gnn_net *n, const float *p, uint32_t l, uint32_t r,
     const uint32_t src = m->c.etype[r].src;
     const uint32_t ns = net_rows(n, l, src), nd = net_rows(n, l + 1, m->c.etype[r].dst);
     const size_t ds = gnn_model_in(m, l, src), w = m->c.width[l];
-    float *dw = n->grad + net_param(n, v->lin_l), *g = NULL;
     struct gnn_net_act *a = net_act(n, l, src);
+    float *g = NULL;
 
     if (l && open_grad(n, l, src, &g, e))
         return e->code;
@@ -49,28 +73,21 @@ static int neighbours(struct gnn_net *n, const float *p, uint32_t l, uint32_t r,
         if (gnn_buf_reserve(&n->tmp, (uint64_t)ns * w, sizeof(float), "gradients", e))
             return e->code;
         spread(q, ns, nd, dy, w, n->tmp.data, 0);
-        if (net_gemm(n, true, false, w, ds, ns, n->tmp.data, w, *net_in(n, l, src), ds, 1, dw, ds, e))
+        if (net_gemm(n, true, false, w, ds, ns, n->tmp.data, w, *net_in(n, l, src), ds, 1,
+                     n->grad + net_param(n, v->lin_l), ds, e))
             return e->code;
         if (l && net_gemm(n, false, false, ns, ds, w, n->tmp.data, w, p + net_param(n, v->lin_l), ds,
                           a->has_grad ? 1 : 0, g, ds, e))
             return e->code;
-    } else {
-        if (net_gemm(n, true, false, w, ds, nd, dy, w, q->agg.data, ds, 1, dw, ds, e))
-            return e->code;
-        if (l) {
-            if (gnn_buf_reserve(&n->tmp, (uint64_t)nd * ds, sizeof(float), "gradients", e) ||
-                net_gemm(n, false, false, nd, ds, w, dy, w, p + net_param(n, v->lin_l), ds, 0,
-                         n->tmp.data, ds, e))
-                return e->code;
-            spread(q, ns, nd, n->tmp.data, ds, g, a->has_grad);
-        }
+    } else if (l) {
+        spread(q, ns, nd, q->agg.data, ds, g, a->has_grad);
     }
     if (l)
         a->has_grad = true;
     return 0;
 }
 
-/* Gradients of lin_r and of the destinations themselves (a prefix of the rows). */
+/* Gradients of the destinations themselves (a prefix of the rows). */
 static int selves(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, const float *dy,
                   struct gnn_err *e)
 {
@@ -81,12 +98,7 @@ static int selves(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, con
     struct gnn_net_act *a = net_act(n, l, dst);
     float *g = NULL;
 
-    if (v->lin_r == UINT32_MAX)
-        return 0;
-    if (net_gemm(n, true, false, w, dd, nd, dy, w, *net_in(n, l, dst), dd, 1,
-                 n->grad + net_param(n, v->lin_r), dd, e))
-        return e->code;
-    if (l == 0)
+    if (v->lin_r == UINT32_MAX || l == 0)
         return 0;
     if (open_grad(n, l, dst, &g, e))
         return e->code;
@@ -96,28 +108,49 @@ static int selves(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, con
     return net_gemm(n, false, false, nd, dd, w, dy, w, p + net_param(n, v->lin_r), dd, 1, g, dd, e);
 }
 
-/* From the gradient of layer l's output to that of its convolutions' sum, in place; bias and norm gradients on the way. */
-static int activation(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, float *dy,
-                      struct gnn_err *e)
+/* From the gradient of layer l's output to that of its convolutions' sum, in place, rows [from, to); gradients of norm
+ * and bias (db) on the way. */
+static void activation_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from, uint32_t to,
+                            float *dy, float *work, float *db)
 {
     const struct gnn_model *m = n->m;
     const struct gnn_net_act *a = net_act(n, l + 1, t);
-    const size_t rows = net_rows(n, l + 1, t), w = m->c.width[l];
+    const size_t rows = to - from, w = m->c.width[l], at = from * w;
     const uint32_t norm = m->norm[(size_t)l * m->c.nntypes + t];
+    if (l + 1 < m->c.nlayers)
+        gnn_relu_back(dy + at, (const float *)a->out.data + at, rows * w, n->keep);
+    if (norm != UINT32_MAX)
+        gnn_layer_norm_back(dy + at, (const float *)a->xhat.data + at, (const float *)a->rstd.data + from, rows, w,
+                            p + net_param(n, norm), n->grad + net_param(n, norm), n->grad + net_param(n, norm + 1),
+                            work);
+    gnn_colsum(dy + at, rows, w, work, db, true);
+}
+
+static bool into(const struct gnn_net *n, uint32_t l, uint32_t r, uint32_t t)
+{
+    return n->m->c.etype[r].dst == t && gnn_model_conv(n->m, l, r)->needed;
+}
+
+/* Everything that is done with the rows of dy, chunk by chunk. */
+static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, float *dy, struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    const uint32_t rows = net_rows(n, l + 1, t);
+    const size_t w = m->c.width[l];
     if (gnn_buf_reserve(&n->colsum, (GNN_COLSUM_BLOCKS + 1) * w, sizeof(float), "gradients", e))
         return e->code;
     float *work = n->colsum.data, *db = work + GNN_COLSUM_BLOCKS * w;
-    if (l + 1 < m->c.nlayers)
-        gnn_relu_back(dy, a->out.data, rows * w, n->keep);
-    if (norm != UINT32_MAX)
-        gnn_layer_norm_back(dy, a->xhat.data, a->rstd.data, rows, w, p + net_param(n, norm),
-                            n->grad + net_param(n, norm), n->grad + net_param(n, norm + 1), work);
-    gnn_colsum(dy, rows, w, work, db, false);
-    for (uint32_t r = 0; r < m->c.netypes; r++) {
-        const struct gnn_conv *v = gnn_model_conv(m, l, r);
-        if (v->needed && m->c.etype[r].dst == t)
-            memcpy(n->grad + net_param(n, v->bias), db, w * sizeof(float));
+    memset(db, 0, w * sizeof(float));
+    for (uint32_t from = 0; from < rows; from += NET_CHUNK) {
+        const uint32_t to = rows - from < NET_CHUNK ? rows : from + NET_CHUNK;
+        activation_rows(n, p, l, t, from, to, dy, work, db);
+        for (uint32_t r = 0; r < m->c.netypes; r++)
+            if (into(n, l, r, t) && conv_rows(n, p, l, r, from, to, dy, e))
+                return e->code;
     }
+    for (uint32_t r = 0; r < m->c.netypes; r++)
+        if (into(n, l, r, t))
+            memcpy(n->grad + net_param(n, gnn_model_conv(m, l, r)->bias), db, w * sizeof(float));
     return 0;
 }
 
@@ -151,11 +184,10 @@ int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
             if (!gnn_model_live(m, l + 1, t) || !(top || a->has_grad))
                 continue;
             float *dy = top ? a->out.data : a->grad.data;
-            if (activation(n, params, l, t, dy, e))
+            if (rows_of_type(n, params, l, t, dy, e))
                 return e->code;
             for (uint32_t r = 0; r < m->c.netypes; r++)
-                if (m->c.etype[r].dst == t && gnn_model_conv(m, l, r)->needed &&
-                    (neighbours(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
+                if (into(n, l, r, t) && (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
                     return e->code;
             if (residual(n, l, t, dy, e))
                 return e->code;

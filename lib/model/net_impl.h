@@ -8,7 +8,7 @@
 #include "kernels/spmm.h"
 #include "lib/net.h"
 
-enum { NET_CHUNK = 4096 }; /* rows done at once, so that they stay in the cache */
+enum { NET_CHUNK = 2048 }; /* rows done at once, so that they stay in the cache */
 #define NET_NORM_EPS 1e-5f  /* PyTorch's default */
 
 static inline struct gnn_net_rel *net_rel(const struct gnn_net *n, uint32_t l, uint32_t r)
