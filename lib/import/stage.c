@@ -191,6 +191,8 @@ static la_int64_t ar_seek(struct archive *a, void *arg, la_int64_t at, int whenc
 static int ar_fail(struct archive_stage *s, struct gnn_err *e)
 {
     const char *why = archive_error_string(s->a);
+    if (e->code) /* a callback failed first */
+        return e->code;
     if (archive_errno(s->a) == ENOMEM)
         return gnn_fail_nomem(e, 0, "reading an archive");
     return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s", s->s.name, why ? why : "unreadable");
@@ -227,13 +229,19 @@ static int ar_open(struct gnn_stage **below, bool raw, struct gnn_err *e)
         gnn_free(s);
         return gnn_fail_nomem(e, sizeof *s, "archive");
     }
+    int r = ARCHIVE_OK; /* the worst answer; FATAL here is a lack of memory */
+#define WORST(CALL) r = r == ARCHIVE_FATAL ? r : CALL
     if (raw) {
-        archive_read_support_filter_zstd(s->a);
-        archive_read_support_filter_xz(s->a);
-        archive_read_support_format_raw(s->a);
+        WORST(archive_read_support_filter_zstd(s->a));
+        WORST(archive_read_support_filter_xz(s->a));
+        WORST(archive_read_support_format_raw(s->a));
     } else {
-        archive_read_support_format_zip(s->a);
-        archive_read_support_format_tar(s->a);
+        WORST(archive_read_support_format_zip(s->a));
+        WORST(archive_read_support_format_tar(s->a));
+    }
+    if (r == ARCHIVE_FATAL) {
+        ar_free(&s->s);
+        return gnn_fail_nomem(e, 0, "reading an archive");
     }
     archive_read_set_read_callback(s->a, ar_read);
     if ((*below)->seek)

@@ -18,6 +18,17 @@ struct file {
 
 enum { ROOM = 1 << 18 };
 
+/* gnn_alloc is the only user of aligned_alloc, so this fails our k-th allocation and leaves libarchive's alone:
+ * its zip reader does not look at what malloc returns. */
+static long fail_at = -1;
+void *aligned_alloc(size_t align, size_t n)
+{
+    void *p = NULL;
+    if (fail_at >= 0 && fail_at-- == 0)
+        return NULL;
+    return posix_memalign(&p, align, n) ? NULL : p;
+}
+
 /* An archive of the files: "zip", "zip store", "tar", "tar gzip", "tar zstd", "raw gzip". */
 static size_t pack(const char *how, const struct file *f, int nf, uint8_t *out)
 {
@@ -265,6 +276,33 @@ static void texts(void)
     fails("four words", "f", "a r b\nb r c\nc r a b\n", "too many");
 }
 
+/* Every k-th allocation of an import fails: out of memory, and nothing else. */
+static void starve(const char *what, size_t n)
+{
+    bool good = true;
+    long k = 0;
+    for (int rc = 1; rc && good; k++) {
+        fail_at = k;
+        rc = run("d", buf, n, NULL);
+        good = rc == 0 || (rc < 0 && e.code == GNN_E_NOMEM && *e.msg);
+        if (!good)
+            printf("# allocation %ld: %d %d %s\n", k, rc, e.code, e.msg);
+    }
+    fail_at = -1;
+    ok(good && k > 20, "%s: each of %ld allocations fails", what, k - 1);
+}
+
+static void memory(void)
+{
+    struct file f[16];
+    starve("OGB CSV", pack("zip", f, ogb_csv(f), buf));
+    starve("OGB binary", pack("zip", f, ogb_binary(f), buf));
+    starve("arrays", pack("tar gzip", f, arrays(f), buf));
+    f[0] = text("train.txt", "a r b\nb s c\n");
+    f[1] = text("test.txt", "c r a\n");
+    starve("triples", pack("tar zstd", f, 2, buf));
+}
+
 static void maps(void)
 {
     static const uint64_t key[] = {5, 3, UINT64_C(1) << 40, 70000, 3, 5, UINT64_C(1) << 40, 65535};
@@ -307,6 +345,7 @@ int main(void)
     maps();
     texts();
     tricks();
+    memory();
     archives();
     return tap_done();
 }
