@@ -153,6 +153,8 @@ static int run_diff(const char *a, const char *b)
     unsigned flags = diff_flags();
     int rc;
 
+    if (!strcmp(a, "-") && !strcmp(b, "-"))
+        cli_usage("--diff: only one of the two can be stdin");
     if (is_store(a) != is_store(b))
         cli_usage("--diff: %s is a store and %s is not", is_store(a) ? a : b, is_store(a) ? b : a);
     if (is_store(a)) {

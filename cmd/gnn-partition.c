@@ -23,7 +23,7 @@ static const char *out, *from, *balance;
 static bool force;
 
 static const struct opt opts[] = {
-    {OPT_U32, 'k', "parts", &k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = 65536},
+    {OPT_U32, 'k', "parts", &k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = GNN_PARTS_MAX},
     {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true},
     {OPT_U32, 'j', "threads", &threads, "N", "threads for everything but METIS itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},

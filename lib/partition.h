@@ -55,11 +55,13 @@ int gnn_balance_weights(const struct gnn_view *v, unsigned balance, const uint32
                         uint32_t nsets, uint32_t *ncon, int32_t **wgt,
                         struct gnn_err *e) GNN_MUST_USE;
 
+enum { GNN_PARTS_MAX = 65536 };
+
 /* Equally many nodes of every type in each part (they differ by at most one), drawn by Fisher-Yates with
  * Philox keyed by (seed, node type). part: (nvertices), out. */
 void gnn_assign_random(const struct gnn_view *v, uint32_t k, uint64_t seed, uint32_t *part);
 /* Reads one part number per line, in vertex order (for a graph of one node type: METIS's .part files). *k 0: takes the
- * highest number + 1. GNN_E_INPUT names the line. fd stays open. */
+ * highest number + 1, at most GNN_PARTS_MAX. GNN_E_INPUT names the line. fd stays open. */
 int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t *k, uint32_t *part,
                     struct gnn_err *e) GNN_MUST_USE;
 

@@ -79,10 +79,10 @@ int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t
         } else if (n == v->nvertices) {
             rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", name,
                           (unsigned long long)l->line, (unsigned long long)v->nvertices);
-        } else if (*k ? p >= *k : p >= UINT32_MAX - 1) {
+        } else if (p >= (*k ? *k : (uint32_t)GNN_PARTS_MAX)) {
             rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: part %llu, but there are parts 0 to %llu only",
                           name, (unsigned long long)l->line, (unsigned long long)p,
-                          *k ? *k - 1ULL : UINT32_MAX - 2ULL);
+                          (*k ? *k : (unsigned long long)GNN_PARTS_MAX) - 1);
         }
         if (rc)
             break;

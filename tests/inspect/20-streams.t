@@ -36,6 +36,7 @@ check "original ids need no store" gnn-inspect --diff --original a o
 status 2 "store ids do" gnn-inspect --diff --original a p
 check "and get one" gnn-inspect --diff --original --store four a p
 check "or two" gnn-inspect --diff --original --store one --store four a p
+status 2 "stdin is one stream" gnn-inspect --diff - -
 status 2 "stores and streams do not compare" gnn-inspect --diff one a
 check "exported" gnn-inspect --export a.npz a
 check "is a zip" unzip -tq a.npz

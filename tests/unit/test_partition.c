@@ -231,6 +231,7 @@ static void test_from(void)
         {"0\n\n1\n", 0, "line 2: no part number"},
         {"0\n99999999999\n", 0, "line 2: not a part number"},
         {"0\n4294967295\n", 0, "line 2: part 4294967295"},
+        {"0\n65536\n", 0, "line 2: part 65536, but there are parts 0 to 65535"},
         {"", 0, "ends after line 0"},
     };
     struct gnn_err e = {0};
