@@ -24,6 +24,7 @@ struct gnn_input {
     char *path;                /* of the archive */
     const void *mem;           /* or its bytes */
     size_t nmem;
+    uint64_t bytes;            /* of the files */
     struct gnn_input *outer;   /* or the archive that holds it */
     uint32_t outer_member;
 };
@@ -77,8 +78,10 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
             rc = GNN_E_NOMEM;
         else if (stat(path, &st))
             rc = gnn_fail_errno(e, "%s: cannot open", path);
-        else if (S_ISREG(st.st_mode))
+        else if (S_ISREG(st.st_mode)) {
+            in->bytes += (uint64_t)st.st_size;
             rc = add_member(in, name, path, e);
+        }
         else if (S_ISDIR(st.st_mode)) {
             char *sub = gnn_strf(e, "%s/", name);
             rc = sub ? list_dir(in, path, sub, depth + 1, e) : GNN_E_NOMEM;
@@ -198,6 +201,8 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
 static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
 {
     struct stat st;
+    if (!strcmp(path, "-"))
+        return gnn_fail(e, GNN_E_USAGE, "inputs are read several times, so standard input cannot be one");
     if (stat(path, &st))
         return gnn_fail_errno(e, "%s: cannot open", path);
     if (S_ISDIR(st.st_mode)) {
@@ -208,6 +213,7 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
     }
     if (!S_ISREG(st.st_mode))
         return gnn_fail(e, GNN_E_USAGE, "%s: not a file or directory; inputs are read several times", path);
+    in->bytes = (uint64_t)st.st_size;
     in->path = gnn_strdup(path, e);
     return in->path ? list_lone(in, e) : GNN_E_NOMEM;
 }
@@ -241,8 +247,10 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
             rc = gnn_fail_errno(e, "%s: cannot open", path[i]);
         else if (!S_ISREG(st.st_mode))
             rc = gnn_fail(e, GNN_E_USAGE, "%s: several inputs must be plain files", path[i]);
-        else
+        else {
+            (*in)->bytes += (uint64_t)st.st_size;
             rc = add_member(*in, base_name(path[i]), path[i], e);
+        }
     }
     if (!rc && n > 1)
         rc = sort_members(*in, e);
@@ -255,7 +263,7 @@ int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data
     int rc = new_input(in, name, e);
     if (!rc) {
         (*in)->mem = data;
-        (*in)->nmem = n;
+        (*in)->nmem = (*in)->bytes = n;
         rc = list_lone(*in, e);
     }
     return finish(in, rc);
@@ -293,6 +301,11 @@ void gnn_input_free(struct gnn_input *in)
 const char *gnn_input_name(const struct gnn_input *in)
 {
     return in->name;
+}
+
+uint64_t gnn_input_bytes(const struct gnn_input *in)
+{
+    return in->bytes;
 }
 
 uint32_t gnn_input_members(const struct gnn_input *in)

@@ -27,6 +27,8 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
 void gnn_input_free(struct gnn_input *in);
 
 const char *gnn_input_name(const struct gnn_input *in);
+/* Bytes of the files or memory it lies in, packed as they are. */
+uint64_t gnn_input_bytes(const struct gnn_input *in);
 uint32_t gnn_input_members(const struct gnn_input *in);
 /* Name of member i: for a lone plain file its base name. Sorted by name. */
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i);

@@ -153,6 +153,20 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
     return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not fit the format %s", wrong, f->name) : GNN_OK;
 }
 
+/* A declared number of nodes that the bytes cannot back would cost memory and disk for nothing. */
+static int check_counts(const struct gnn_dataset *d, uint64_t bytes, const struct gnn_import_opts *o,
+                        struct gnn_err *e)
+{
+    enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
+    for (uint32_t t = 0; t < d->schema.nntypes; t++) {
+        uint64_t n = d->schema.ntype[t].count;
+        if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are not to be believed", d->name,
+                            (unsigned long long)n, (unsigned long long)bytes);
+    }
+    return GNN_OK;
+}
+
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e)
 {
@@ -168,7 +182,10 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
         gnn_input_free(in);
         return rc;
     }
+    uint64_t bytes = gnn_input_bytes(in);
     rc = f->open(out, in, o, e);
+    if (!rc)
+        rc = check_counts(*out, bytes, o, e);
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
             rc = gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s", (*out)->name, o->map[i]);

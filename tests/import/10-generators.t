@@ -40,4 +40,10 @@ status 2 "two shares" imp sbm: -o bad --split random:0.6,0.2
 check "nothing is left behind" test -z "$(ls -A | grep -v -e '^[a-z0-9]*$' -e '^s[12]$'; ls -d bad 2>/dev/null)"
 status 2 "a store is not overwritten" imp sbm: -o a
 check "unless by force" imp sbm: -o a --force
+
+# Memory: well below the store's size, for features and edges stream by.
+check "a larger graph" imp products:scale=0.1 -o big --metrics m
+size=$(($(wc -c <big/part-00000.gnb) * 13 / 10))
+check "takes at most 1.3 times the store's size" sh -c \
+    'p=$(sed "s/.*peak_bytes\":\([0-9]*\).*/\1/" m); echo "$p of $1"; [ -n "${GNN_SAN-}" ] || [ "$p" -gt 0 ] && [ "$p" -le "$1" ]' - "$size"
 done_testing

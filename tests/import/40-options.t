@@ -102,6 +102,7 @@ status 1 'no such file' imp nowhere -o bad
 mkdir empty
 status 3 'an empty directory' imp empty -o bad
 mkfifo fifo
+status 2 'standard input' imp - -o bad
 status 2 'a pipe' imp fifo -o bad
 status 2 'no output' gnn-import w.csv
 status 2 'no input' gnn-import -o bad
