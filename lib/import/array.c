@@ -210,11 +210,13 @@ int gnn_array_load(struct gnn_input *in, uint32_t member, enum gnn_dtype as, voi
     int rc = gnn_array_open(&a, in, member, e);
     *rows = 0;
     *width = a.width;
-    uint64_t max = a.width ? CHUNK / a.width : 1, got = 1;
-    if (!max && !rc)
+    uint64_t most = a.width ? CHUNK / a.width : 1, got = 1;
+    if (!most && !rc)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
                       (unsigned long long)a.width);
-    while (!rc && got) {
+    while (!rc && got) { /* as many rows again as there are, within bounds: most arrays are small */
+        uint64_t max = *rows < 256 ? 256 : *rows;
+        max = max < most ? max : most;
         uint64_t want = (*rows + max) * a.width;
         if (!a.text && want > a.h.count + 1)
             want = a.h.count + 1;
