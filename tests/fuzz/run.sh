@@ -8,7 +8,7 @@ for target; do
     name=${target##*/}
     corpus=$top/build/fuzz/$name
     mkdir -p "$corpus"
-    cp -n "$top"/tests/import/corpus/* "$corpus"/ 2>/dev/null || true
+    cp -n "$top"/tests/import/corpus/* "$top"/tests/train/data/*.safetensors "$corpus"/ 2>/dev/null || true
     echo "== $name"
     "$target" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=20 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
         -verbosity=0 "$corpus"

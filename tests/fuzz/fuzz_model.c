@@ -1,0 +1,47 @@
+/* The safetensors reader, and what makes a model of a file: any bytes give a model or a clean error. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/model_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void make_schema(struct gnn_schema *s)
+{
+    struct gnn_err e = {0};
+    if (gnn_schema_add_ntype(s, "node", 60, &e) || gnn_schema_add_nfield(s, 0, "x", GNN_F32, 11, &e) ||
+        gnn_schema_add_etype(s, 0, "to", 0, 100, &e))
+        abort();
+    s->task = GNN_TASK_MULTICLASS;
+    s->nclasses = 4;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    static struct gnn_schema s;
+    struct gnn_err e = {0};
+    struct gnn_st_file f = {0};
+    struct gnn_model m;
+    char why[512] = "";
+    if (!s.nntypes)
+        make_schema(&s);
+    f.bytes = gnn_alloc(n, 1, "bytes", &e);
+    if (!f.bytes)
+        return 0;
+    memcpy(f.bytes, data, n);
+    if (gnn_safetensors_parse(&f.st, f.bytes, n, why, sizeof(why))) {
+        if (!*why || strchr(why, '\n'))
+            abort();
+        gnn_free(f.bytes);
+        return 0;
+    }
+    if (gnn_model_open(&m, &f, "fuzz", &s, &e) == 0)
+        gnn_model_release(&m);
+    else if (!*e.msg)
+        abort(); /* a failure without a reason */
+    gnn_st_release(&f);
+    return 0;
+}

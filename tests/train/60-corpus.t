@@ -1,0 +1,16 @@
+# The fuzz target of models over good files, their truncations and flipped bits.
+. "$GNN_TOP/tests/lib.sh"
+D=$GNN_TOP/tests/train/data
+replay=$(ls "${GNN_B:-none}"/tests/fuzz/replay_model 2>/dev/null)
+[ -n "$replay" ] || { skip "fuzz_model" "not built"; done_testing; }
+mkdir c
+for f in "$D"/*.safetensors; do
+    cp "$f" c/
+    perl -e 'local $/; open F, "<:raw", $ARGV[0]; $_ = <F>; srand 1; my $b = "c/" . ($ARGV[0] =~ s#.*/##r);
+        for my $i (0 .. 149) {
+            open O, ">:raw", "$b.cut$i"; print O substr $_, 0, int rand length;
+            open O, ">:raw", "$b.flip$i"; my $c = $_; substr($c, int rand 900 < length ? rand 900 : 9, 1) ^= chr 1 << int rand 8; print O $c;
+        }' "$f"
+done
+check "fuzz_model replays good, cut and damaged models" sh -c "'$replay' c/*"
+done_testing
