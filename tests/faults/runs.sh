@@ -1,16 +1,16 @@
 # Sourced: one small run of each program, by name, over inputs that `inputs` makes.
 graph=sbm:nodes=300,degree=6,features=16
-have() { [ -x "$GNN_BIN/gnn-$1" ]; }
+have() { [ -x "$GNN_BIN/gnn-${1%-store}" ]; }
 inputs() {
     gnn-import -q -o S "$graph" || return
     ! have sample || gnn-sample -q -f 3,2 -b 64 -o B S || return
     ! have gather || gnn-gather -q -o G -i B S || return
     ! have train || gnn-train -q --hidden 8 -o M -i G
 }
-programs='import partition sample gather train predict inspect'
+programs='import partition sample gather train train-store predict inspect'
 out_of() {
     case $1 in
-    import) echo S2 ;; partition) echo P ;; sample) echo B2 ;; gather) echo G2 ;; train) echo M2 ;; predict) echo C.npy ;;
+    import) echo S2 ;; partition) echo P ;; sample) echo B2 ;; gather) echo G2 ;; train | train-store) echo M2 ;; predict) echo C.npy ;;
     inspect) echo - ;;
     esac
 }
@@ -21,6 +21,7 @@ run_of() {
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
     gather) echo gnn-gather -q -o G2 -i B S ;;
     train) echo gnn-train -q --hidden 8 -o M2 -i G ;;
+    train-store) echo gnn-train -q --hidden 8 --store S -f 3,2 -b 64 --epochs 0:2 --eval valid --checkpoint C --checkpoint-every 2 -o M2 ;;
     predict) echo gnn-predict -q -o C.npy -m M S ;;
     inspect) echo gnn-inspect --verify S ;;
     esac
