@@ -145,7 +145,7 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
 {
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
-        cli_usage("%u hops: a model has at most %d layers", hops, GNN_LAYERS_MAX);
+        cli_die(store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops, GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n + 1 != hops)
         cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
     for (uint32_t l = 0; l + 1 < hops; l++) {
@@ -199,6 +199,8 @@ static void start_over(struct gnn_trainer *t, struct gnn_source *src, struct gnn
         cli_note("no checkpoint in %s: starting from the beginning", o.checkpoint);
         return;
     }
+    if (!t->s.any)
+        return;
     cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
     if (store_path && gnn_feed_seek(src, t->s.epoch, t->s.step, e))
