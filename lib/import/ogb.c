@@ -109,6 +109,9 @@ static int add_splits(struct ogb *g, struct gnn_err *e)
             snprintf(dir, sizeof dir, "%s/", g->s.d.schema.ntype[t].name);
             rc = add_split(g, split, t, dir, e);
         }
+        if (!rc && !g->s.d.schema.nsets && !g->s.o->nsplit && strstr(name, ".pt"))
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s%s: splits in PyTorch files are not supported (--split)",
+                          gnn_input_name(g->in), prefix, name);
     }
     return rc;
 }
@@ -404,6 +407,34 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
     return rc;
 }
 
+/* Typed graphs: raw/node_NAME/TYPE/node_NAME.csv is a field of the type. */
+static int add_typed_extras(struct ogb *g, struct gnn_err *e)
+{
+    char prefix[PATH + 8];
+    int rc = GNN_OK, n = snprintf(prefix, sizeof prefix, "%sraw/", g->root);
+    for (uint32_t i = 0; !rc && i < gnn_input_members(g->in); i++) {
+        const char *name = gnn_input_member(g->in, i) + n, *type, *file;
+        if (strncmp(name - n, prefix, (size_t)n) || strncmp(name, "node_", 5) ||
+            !(type = strchr(name, '/')) || !(file = strchr(++type, '/')))
+            continue;
+        size_t len = (size_t)(type - 1 - name);
+        if (strncmp(++file, name, len) || strncmp(file + len, ".csv", 4))
+            continue;
+        char field[WORD], tname[WORD];
+        if (len - 5 >= WORD || file - type > WORD)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in), name);
+        snprintf(field, sizeof field, "%.*s", (int)len - 5, name + 5);
+        snprintf(tname, sizeof tname, "%.*s", (int)(file - 1 - type), type);
+        int t = gnn_schema_find_ntype(&g->s.d.schema, tname);
+        if (t < 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in), name);
+        const char *m = gnn_src_mapped(g->s.o, field);
+        if (*m)
+            rc = gnn_src_node_array(&g->s, (uint32_t)t, m, g->in, i, e);
+    }
+    return rc;
+}
+
 static int ogb_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
                      struct gnn_err *e)
 {
@@ -438,6 +469,8 @@ int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     else if (find(g, "raw/triplet-type-list.csv") >= 0) {
         g->s.d.format = "ogb heterogeneous";
         rc = open_typed(g, e);
+        if (!rc)
+            rc = add_typed_extras(g, e);
     } else if (find(g, "raw/data.npz") >= 0) {
         g->s.d.format = "ogb binary";
         rc = open_binary(g, e);
