@@ -1,6 +1,7 @@
 #include "cmd/calm.h"
 
 #include <limits.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,4 +15,11 @@ void calm_threads(char **argv)
         return;
     path[n] = 0; /* the real name, so that ps shows it */
     execv(path, argv);
+}
+
+void calm_threads_set(uint32_t n)
+{
+    const int wanted = n ? (int)n : omp_get_max_threads(), most = omp_get_thread_limit();
+    omp_set_dynamic(0);
+    omp_set_num_threads(wanted < most ? wanted : most);
 }

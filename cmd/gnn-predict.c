@@ -1,6 +1,5 @@
 /* gnn-predict: a store and a model in; one row per node, and scores, out. */
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,8 +108,7 @@ int main(int argc, char **argv)
     model_path = nargs == 2 ? args[1] : model_path;
     if (none && output)
         cli_usage("-o and --no-output exclude each other");
-    if (threads)
-        omp_set_num_threads((int)threads);
+    calm_threads_set(threads);
     if (!memory)
         memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gnn_store_open(&store, args[0], true, &e))

@@ -1,6 +1,5 @@
 /* gnn-train: batches in, a model out. */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -222,8 +221,7 @@ int main(int argc, char **argv)
     cli_start("gnn-train", argc, argv);
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
-    if (threads)
-        omp_set_num_threads((int)threads);
+    calm_threads_set(threads);
     struct gnn_source *src = open_source(&store, &e);
     if (!src)
         cli_fail(&e);

@@ -22,5 +22,10 @@ if [ -x "$GNN_BIN/gnn-predict" ]; then
     check 'predict' gnn-predict $opts -j 4 -o C -m M P
     gnn-predict $opts -j 1 -o C1 -m M P
     same C C1 'predict: same classes'
+    # oneDNN leaves work undone when it gets fewer threads than OpenMP promised.
+    OMP_THREAD_LIMIT=1 gnn-predict $opts -j 4 -o C2 -m M P
+    same C C2 'predict: same classes with fewer threads than asked for'
+    OMP_DYNAMIC=true OMP_THREAD_LIMIT=2 gnn-train $opts --hidden 16 -j 8 -i G -o M2
+    same M M2 'train: same model with fewer threads than asked for'
 fi
 done_testing
