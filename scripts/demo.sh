@@ -2,6 +2,7 @@
 # The whole pipeline on a real graph that every Debian machine can make offline: its packages and what they depend
 # on. Installs what is missing, builds, trains, and shows what came out.
 # usage: demo.sh [DIR]     results go to DIR (default: build/demo)
+# environment: LISTS apt's package lists (default: /var/lib/apt/lists)
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 case ${1:-} in
@@ -10,6 +11,7 @@ case ${1:-} in
 /*) out=$1 ;;
 *) out=$PWD/$1 ;;
 esac
+lists=${LISTS:-/var/lib/apt/lists}
 sh "$top/scripts/install-deps.sh"
 make -s -C "$top" -j"$(nproc)" all
 mkdir -p "$out"
@@ -30,15 +32,15 @@ stage() {
     echo "$stage $start $end" | awk '{ printf "%-26s %8.1f s\n", $1, $3 - $2 }' >>"times"
 }
 
-if ls /var/lib/apt/lists/*_main_binary-*_Packages* >/dev/null 2>&1; then
+if ls "$lists"/*_main_binary-*_Packages* >/dev/null 2>&1; then
     echo 'The graph: the packages of the Debian archive, an edge where one depends on, recommends or suggests another.'
     echo 'To be learned: the section of a package, from the words of its description and its neighbours.'
-    stage graph "perl $top/scripts/debian-graph.pl debian"
+    stage graph "perl $top/scripts/debian-graph.pl -l $lists debian"
     stage gnn-import 'gnn-import --undirected --dedup --split random:0.6,0.2,0.2 --seed 1 -o store debian'
 else
-    echo "There are no package lists of apt on this machine ('apt-get update' fetches them)."
+    echo "There are no package lists of apt in $lists ('apt-get update' fetches them)."
     echo 'The graph is a generated one with communities instead; to be learned: the community.'
-    stage gnn-import 'gnn-import --split random:0.6,0.2,0.2 --seed 1 -o store sbm:nodes=60000,classes=40,features=128,degree=10,signal=0.3'
+    stage gnn-import 'gnn-import --split random:0.6,0.2,0.2 --seed 1 -o store sbm:nodes=60000,classes=40,features=128,degree=10,signal=0.15,homophily=0.5'
 fi
 stage gnn-partition 'gnn-partition -k 4 -o parts store'
 options='--epochs 0:12 --hidden 256 --layer-norm --dropout 0.5 --schedule cosine --lr 0.01'
