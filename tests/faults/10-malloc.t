@@ -5,7 +5,6 @@
 [ -z "${GNN_SAN-}" ] || { skip 'failing allocations' 'the sanitizer owns malloc'; done_testing; }
 check 'inputs' inputs
 for p in $programs; do
-    have "$p" || { skip "gnn-$p" 'not built'; continue; }
     sweep "gnn-$p, malloc" malloc "$(out_of "$p")" -- $(run_of "$p")
 done
 done_testing

@@ -5,7 +5,6 @@
 [ -z "${GNN_SAN-}" ] || { skip 'failing system calls' 'the sanitizer owns them'; done_testing; }
 check 'inputs' inputs
 for p in $programs; do
-    have "$p" || { skip "gnn-$p" 'not built'; continue; }
     out=$(out_of "$p") run=$(run_of "$p")
     sweep "gnn-$p, no space" write "$out" FAULT_ERR=28 -- $run
     sweep "gnn-$p, no space from here on" write "$out" FAULT_ERR=28 FAULT_STICKY=1 -- $run

@@ -1,7 +1,6 @@
 # Cut and flipped streams and stores: status 3 and one line, always, and nothing left behind.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/runs.sh"
-have train || { skip 'damaged inputs' 'no gnn-train'; done_testing; }
 check 'inputs' inputs
 hurt() { # NAME MODE COUNT FILE COPY OUT COMMAND...
     _name=$1

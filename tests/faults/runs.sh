@@ -1,11 +1,10 @@
 # Sourced: one small run of each program, by name, over inputs that `inputs` makes.
 graph=sbm:nodes=300,degree=6,features=16
-have() { [ -x "$GNN_BIN/gnn-${1%-store}" ]; }
 inputs() {
-    gnn-import -q -o S "$graph" || return
-    ! have sample || gnn-sample -q -f 3,2 -b 64 -o B S || return
-    ! have gather || gnn-gather -q -o G -i B S || return
-    ! have train || gnn-train -q --hidden 8 -o M -i G
+    gnn-import -q -o S "$graph" &&
+        gnn-sample -q -f 3,2 -b 64 -o B S &&
+        gnn-gather -q -o G -i B S &&
+        gnn-train -q --hidden 8 -o M -i G
 }
 programs='import partition sample gather train train-store predict inspect'
 out_of() {

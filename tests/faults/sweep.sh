@@ -12,8 +12,8 @@ fault() { # OP K [VAR=VALUE...] -- COMMAND...
 }
 ks() { # N: which calls out of N
     if [ "${GNN_SWEEP-}" = all ]; then seq 1 "$1"; else
-        awk -v n="$1" 'BEGIN { for (k = 1; k <= n && k <= 12; k++) print k
-            for (i = 1; i <= 24; i++) { k = 12 + int((n - 12) * i / 24); if (k > 12 && k != last) print k; last = k } }'
+        awk -v n="$1" 'BEGIN { for (k = 1; k <= n && k <= 10; k++) print k
+            for (i = 1; i <= 16; i++) { k = 10 + int((n - 10) * i / 16); if (k > 10 && k != last) print k; last = k } }'
     fi
 }
 sum() { # contents of a file or directory

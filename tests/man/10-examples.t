@@ -21,9 +21,6 @@ for page in "$GNN_TOP"/man/*.[157]; do
     i=1
     while [ "$i" -le "$count" ]; do
         block "$page" "$i" >"$home/block.sh"
-        absent=
-        for w in $(grep -o 'gnn-[a-z]*' "$home/block.sh"); do [ -x "$GNN_BIN/$w" ] || absent=$w; done
-        [ -z "$absent" ] || { skip "$name example $i" "no $absent"; i=$((i + 1)); continue; }
         mkdir "$home/run" && cd "$home/run" || exit 1
         if [ -s "$home/block.sh" ] && timeout 120 sh -eu "$home/block.sh" >"$home/out" 2>"$home/err" </dev/null; then
             _ok "$name example $i"
@@ -37,7 +34,6 @@ for page in "$GNN_TOP"/man/*.[157]; do
     done
     sed -n 's/^\.Xr \(gn[nb][a-z-]*\) \([157]\).*/\1.\2/p' "$page" | sort -u >refs
     lost=$(while read -r r; do
-        case $r in *.1) [ -x "$GNN_BIN/${r%.1}" ] || continue ;; esac
         [ -e "$GNN_TOP/man/$r" ] || echo "$r"
     done <refs)
     [ -z "$lost" ] && _ok "$name refers to pages that exist" || _not_ok "$name refers to $lost"

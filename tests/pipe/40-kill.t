@@ -30,7 +30,7 @@ try() { # NAME OUT COMMAND...
 }
 try 'gnn-import killed' S2 gnn-import -q -o S2 "$graph"
 try 'gnn-partition killed' P gnn-partition -q -k 4 -o P S
-[ ! -x "$GNN_BIN/gnn-sample" ] || try 'gnn-sample killed' B gnn-sample -q -f 5,5 -b 512 -o B S
+try 'gnn-sample killed' B gnn-sample -q -f 5,5 -b 512 -o B S
 for sig in TERM HUP; do
     rm -rf S2*
     gnn-import -q -o S2 sbm:nodes=600000,degree=10,features=64 2>err &

@@ -1,5 +1,4 @@
 # Sourced: a store S with labels, a batch stream B, the same gathered G, a model M.
-[ -x "$GNN_BIN/gnn-train" ] || { skip 'pipelines' 'no gnn-train'; done_testing; }
 gnn-import -q -o S sbm:nodes=2000,degree=8,features=16 &&
     gnn-sample -q --no-provenance -f 5,5 -b 256 -o B S && gnn-gather -q --no-provenance -o G -i B S &&
     gnn-train -q --no-provenance --hidden 8 -o M -i G || { _not_ok 'inputs'; done_testing; }
