@@ -172,7 +172,7 @@ int cli_in(const char *path, const char **name)
     if (fd < 0)
         cli_die(errno == ENOENT ? 3 : 1, "%s: cannot open: %s", *name, strerror(errno));
     if (isatty(fd))
-        cli_usage("%s is a terminal; expected a GNB stream (see --help)", *name);
+        cli_usage("%s is a terminal; name a file or use a pipe (see --help)", *name);
     return fd;
 }
 

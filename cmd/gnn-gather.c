@@ -12,7 +12,7 @@ static int dtype, device;
 static bool verify = true;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there, as FILE (default: stdin)", .file = true},
+    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true},
     {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true},
     {OPT_STR, 'F', "fields", &o.fields, "LIST", "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)", "stored|f32|f16|bf16"},
@@ -28,10 +28,10 @@ static const struct opt opts[] = {
 static const struct program program = {
     .name = "gnn-gather",
     .summary = "add features, labels and other fields of a store to batches",
-    .synopsis = "STORE [FILE]",
+    .synopsis = "STORE",
     .opts = opts,
     .min_args = 1,
-    .max_args = 2,
+    .max_args = 1,
 };
 
 int main(int argc, char **argv)
@@ -43,12 +43,8 @@ int main(int argc, char **argv)
     cli_start("gnn-gather", argc, argv);
     run.started = cli_now();
     char **args = opt_parse(&program, argc, argv, &nargs);
-    if (run.count && run.output)
-        cli_usage("--count writes no batches: leave -o out");
-    if (nargs > 1 && input)
-        cli_usage("both -i %s and %s: one input only", input, args[1]);
-    if (nargs > 1)
-        input = args[1];
+    if (run.count)
+        opt_refuse(OPTS(&run.output, &zstd), "has no effect: --count writes no batches");
     o.dtype = dtypes[dtype];
     o.sums = !run.count && !zstd;
     o.threads = run.count && threads == 1 ? 0 : threads;

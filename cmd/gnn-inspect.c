@@ -56,8 +56,10 @@ static void open_store(struct gnn_store *s, const char *path, bool check)
         cli_fail(&e);
 }
 
+/* Takes over the report. */
 static void print(json_t *report, void (*text)(const json_t *))
 {
+    cli_metrics(json_incref(report));
     if (json) {
         if (json_dumpf(report, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
             cli_die(1, "stdout: cannot write");
@@ -171,13 +173,11 @@ static int run_diff(const char *a, const char *b)
     }
     if (rc)
         cli_fail(&e);
-    if (json || d.differ) {
-        json_t *o = d.differ ? json_pack("{s:b,s:s,s:s,s:s}", "equal", 0, "where", d.where, "a", d.a, "b", d.b)
-                             : json_pack("{s:b}", "equal", 1);
-        if (!o)
-            cli_die(1, "the values that differ at %s are not text", d.where);
-        print(o, inspect_text_diff);
-    }
+    json_t *o = d.differ ? json_pack("{s:b,s:s,s:s,s:s}", "equal", 0, "where", d.where, "a", d.a, "b", d.b)
+                         : json_pack("{s:b}", "equal", 1);
+    if (!o)
+        cli_die(1, "the values that differ at %s are not text", d.where);
+    print(o, inspect_text_diff);
     return d.differ ? 1 : 0;
 }
 
@@ -204,6 +204,7 @@ static void run_export(const char *path)
     if (close(fd))
         cli_die(1, "%s: cannot close: %s", name, strerror(errno));
     cli_out_commit();
+    cli_metrics(json_pack("{s:s, s:s}", "event", "export", "file", name));
 }
 
 int main(int argc, char **argv)
@@ -214,14 +215,16 @@ int main(int argc, char **argv)
 
     if (verify + diff + (export != NULL) > 1)
         cli_usage("--verify, --diff and --export exclude each other");
-    if ((verify || diff || export) && (tensors || stats))
-        cli_usage("--tensors and --stats belong to the report");
-    if (against && !verify)
-        cli_usage("--against needs --verify");
-    if ((original || ignored.n) && !diff)
-        cli_usage("--original and --ignore need --diff");
-    if (stores.n && !original)
-        cli_usage("--store needs --diff --original");
+    if (verify || diff || export)
+        opt_refuse(OPTS(&tensors, &stats), "belongs to the report");
+    if (export)
+        opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
+    if (!verify)
+        opt_refuse(OPTS(&against), "needs --verify");
+    if (!diff)
+        opt_refuse(OPTS(&original, &ignored), "needs --diff");
+    if (!original)
+        opt_refuse(OPTS(&stores), "needs --diff --original");
     if (diff ? n != 2 : n > 1)
         cli_usage(diff ? "--diff takes two arguments" : "one argument at most, except with --diff");
 

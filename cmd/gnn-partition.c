@@ -1,6 +1,4 @@
 /* gnn-partition: a store of k parts from a store. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +14,8 @@
 enum { METIS, RANDOM };
 
 static uint32_t k, threads;
-static int method = -1, objective;
-static uint64_t seed;
+static int method, objective;
+static uint64_t seed = 1;
 static double imbalance = 1.03;
 static const char *out, *from, *balance;
 static bool force;
@@ -28,9 +26,9 @@ static const struct opt opts[] = {
     {OPT_U32, 'j', "threads", &threads, "N", "threads for everything but METIS itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
     {.kind = OPT_GROUP, .help = "Which node goes where"},
-    {OPT_CHOICE, 'm', "method", &method, "METHOD", "metis (default) or random", .choices = "metis|random"},
+    {OPT_CHOICE, 0, "method", &method, "METHOD", "metis (default) or random", .choices = "metis|random"},
     {OPT_STR, 0, "from", &from, "FILE", "one part number per line, in the order of the original ids (- is stdin)", .file = true},
-    {OPT_U64, 0, "seed", &seed, "N", "seed of METIS and of random (default 0)"},
+    {OPT_U64, 0, "seed", &seed, "N", "seed of METIS and of random (default: 1)"},
     {.kind = OPT_GROUP, .help = "METIS"},
     {OPT_CHOICE, 0, "objective", &objective, "WHAT", "minimise the cut (default) or the communication volume", .choices = "cut|vol"},
     {OPT_STR, 0, "balance", &balance, "LIST", "what parts share evenly (default nodes): nodes, edges, types, or sets as train"},
@@ -125,13 +123,10 @@ static void assign(struct run *r)
     if (!r->part)
         cli_fail(&e);
     if (from) {
-        bool std = !strcmp(from, "-");
-        int fd = std ? 0 : open(from, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            cli_die(errno == ENOENT ? 3 : 1, "%s: cannot open: %s", from, strerror(errno));
-        need(gnn_assign_read(&r->view, fd, std ? "stdin" : from, &k, r->part, &e), &e);
-        if (!std)
-            close(fd);
+        const char *name;
+        int fd = cli_in(from, &name);
+        need(gnn_assign_read(&r->view, fd, name, &k, r->part, &e), &e);
+        close(fd);
     } else if (method == RANDOM) {
         gnn_assign_random(&r->view, k, seed, r->part);
     } else if (k == 1) {
@@ -194,10 +189,10 @@ int main(int argc, char **argv)
         cli_usage("-o STORE is missing");
     if (!k && !from)
         cli_usage("-k N is missing");
-    if (from && method >= 0)
-        cli_usage("--from and --method exclude each other");
-    if ((from || method == RANDOM) && (balance || objective))
-        cli_usage("--objective and --balance are for METIS");
+    if (from)
+        opt_refuse(OPTS(&method, &seed), "and --from exclude each other");
+    if (from || method == RANDOM)
+        opt_refuse(OPTS(&objective, &balance, &imbalance), "is for METIS");
     if (!threads) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         threads = cores > 1 ? (uint32_t)cores : 1;

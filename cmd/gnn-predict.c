@@ -10,7 +10,7 @@
 #include "lib/model_file.h"
 #include "lib/predict.h"
 
-static const char *output, *model_path;
+static const char *output;
 static struct opt_list sets;
 static int what, metric = -1, device;
 static bool original = true, none;
@@ -18,7 +18,6 @@ static uint64_t memory;
 static uint32_t threads;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'm', "model", &model_path, "FILE", "the model (safetensors), if not the second argument", .file = true},
     {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
@@ -34,9 +33,9 @@ static const struct opt opts[] = {
 static const struct program program = {
     .name = "gnn-predict",
     .summary = "apply a model to every node of a store",
-    .synopsis = "STORE [MODEL]",
+    .synopsis = "STORE MODEL",
     .opts = opts,
-    .min_args = 1,
+    .min_args = 2,
     .max_args = 2,
 };
 
@@ -48,47 +47,43 @@ static void progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
     cli_progress(text, done, total, NULL);
 }
 
-static void open_model(struct gnn_model *m, struct gnn_store *s, struct gnn_err *e)
+static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s, struct gnn_err *e)
 {
     struct gnn_st_file f;
-    if (gnn_st_read(&f, model_path, e) || gnn_model_open(m, &f, model_path, &s->meta.schema, e) ||
+    if (gnn_st_read(&f, path, e) || gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     gnn_st_release(&f);
 }
 
-static void report(struct gnn_predict *p, struct gnn_err *e)
+/* What can be refused before hours of work is. */
+static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *m)
 {
-    const enum gnn_task task = p->m->c.task;
-    const enum gnn_metric kind = metric >= 0 ? (enum gnn_metric)metric
-                                 : task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
-    if (!gnn_metric_defined(kind, task))
+    const enum gnn_metric kind = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
+    if (!gnn_metric_defined(kind, m->c.task))
         cli_usage("metric %s is not defined for a task of several classes", gnn_metric_name(kind));
-    for (uint32_t i = 0; i < sets.n; i++) {
-        struct gnn_score score;
-        const int set = gnn_schema_find_set(&p->s->meta.schema, sets.v[i]);
-        if (set < 0)
-            cli_usage("%s has no set '%s'", p->s->path, sets.v[i]);
-        if (gnn_score_init(&score, task, (uint32_t)p->logits.width, kind == GNN_ROC_AUC, e) ||
-            gnn_predict_score(p, (uint32_t)set, &score, e))
-            cli_fail(e);
-        const double v = gnn_score_value(&score, kind), loss = gnn_score_value(&score, GNN_METRIC_LOSS);
-        cli_note("%s: %s %.4f, loss %.4f, %llu nodes", sets.v[i], gnn_metric_name(kind), v, loss,
-                 (unsigned long long)score.rows);
-        json_t *j = json_pack("{s:s, s:s, s:I, s:f}", "event", "score", "set", sets.v[i], "nodes",
-                              (json_int_t)score.rows, "loss", isfinite(loss) ? loss : 0);
-        if (isfinite(v) && kind != GNN_METRIC_LOSS)
-            json_object_set_new(j, gnn_metric_name(kind), json_real(v));
-        cli_metrics(j);
-        gnn_score_release(&score);
-    }
-}
-
-static void check_sets(const struct gnn_store *s)
-{
     for (uint32_t i = 0; i < sets.n; i++)
         if (gnn_schema_find_set(&s->meta.schema, sets.v[i]) < 0)
             cli_usage("%s has no set '%s'", s->path, sets.v[i]);
+    return kind;
+}
+
+static void report(struct gnn_predict *p, const char *set, enum gnn_metric kind, struct gnn_err *e)
+{
+    struct gnn_score score;
+    const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
+    if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width, kind == GNN_ROC_AUC, e) ||
+        gnn_predict_score(p, (uint32_t)i, &score, e))
+        cli_fail(e);
+    const double v = gnn_score_value(&score, kind), loss = gnn_score_value(&score, GNN_METRIC_LOSS);
+    cli_note("%s: %s %.4f, loss %.4f, %llu nodes", set, gnn_metric_name(kind), v, loss, (unsigned long long)score.rows);
+    json_t *j = json_pack("{s:s, s:s, s:I}", "event", "score", "set", set, "nodes", (json_int_t)score.rows);
+    if (isfinite(loss)) /* JSON has no NaN */
+        json_object_set_new(j, gnn_metric_name(GNN_METRIC_LOSS), json_real(loss));
+    if (isfinite(v))
+        json_object_set_new(j, gnn_metric_name(kind), json_real(v));
+    cli_metrics(j);
+    gnn_score_release(&score);
 }
 
 int main(int argc, char **argv)
@@ -103,18 +98,17 @@ int main(int argc, char **argv)
     calm_threads(argv);
     cli_start("gnn-predict", argc, argv);
     char **args = opt_parse(&program, argc, argv, &nargs);
-    if (!model_path == (nargs == 1))
-        cli_usage(model_path ? "a model is given twice" : "the model is missing: gnn-predict STORE MODEL");
-    model_path = nargs == 2 ? args[1] : model_path;
-    if (none && output)
-        cli_usage("-o and --no-output exclude each other");
+    if (none)
+        opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
+    if (!sets.n)
+        opt_refuse(OPTS(&metric), "needs --split: of what?");
     calm_threads_set(threads);
     if (!memory)
         memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
-    check_sets(&store);
-    open_model(&m, &store, &e);
+    open_model(&m, args[1], &store, &e);
+    const enum gnn_metric kind = check(&store, &m);
     if (!none)
         out = cli_out(output, &name);
     const struct gnn_predict_opts o = {
@@ -126,7 +120,8 @@ int main(int argc, char **argv)
     const double s = cli_now() - start;
     cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows, s,
              1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
-    report(&p, &e);
+    for (uint32_t i = 0; i < sets.n; i++)
+        report(&p, sets.v[i], kind, &e);
     if (gnn_store_verified(&store, &e) ||
         (!none && gnn_predict_write(&p, (enum gnn_predict_output)what, original, out, name, &e)))
         cli_fail(&e);

@@ -10,7 +10,7 @@ static struct gnn_sampler_opts o;
 static struct batches_opts run;
 static struct opt_list fanout, eval;
 static struct opt_range epochs, steps;
-static bool shuffle, in_order, verify = true;
+static bool shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
 static int frontier, device;
 static const char *split;
@@ -26,11 +26,10 @@ static const struct opt opts[] = {
     {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
     {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1 (default: 0:1)"},
     {OPT_RANGE, 0, "steps", &steps, "A:B", "only these steps of each epoch (default: all)"},
-    {OPT_FLAG, 0, "shuffle", &shuffle, .help = "another order each epoch (default, but for --seeds)"},
-    {OPT_FLAG, 0, "no-shuffle", &in_order, .help = "the set's own order (default for --seeds)"},
+    {OPT_FLAG, 0, "shuffle", &shuffle, .help = "another order each epoch (default, but for --seeds; --no-shuffle: as they are)"},
     {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out a last batch that is not full"},
     {OPT_GROUP, .help = "Sampling"},
-    {OPT_U64, 's', "seed", &o.seed, "N", "of all random choices (default: 1)"},
+    {OPT_U64, 0, "seed", &o.seed, "N", "of all random choices (default: 1)"},
     {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
     {OPT_FLAG, 'r', "replace", &o.replace, .help = "draw with replacement"},
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
@@ -57,21 +56,19 @@ static void finish_opts(void)
 {
     if (!fanout.n)
         cli_usage("-f LIST is missing: neighbours per hop");
-    if (shuffle && in_order)
-        cli_usage("--shuffle and --no-shuffle exclude each other");
-    if (o.seeds_name && (split || eval.n))
-        cli_usage("--seeds and --%s exclude each other", split ? "split" : "eval");
-    if (o.seed_type && !o.seeds_name)
-        cli_usage("--seed-type goes with --seeds");
-    if (run.count && run.output)
-        cli_usage("--count writes no batches: leave -o out");
+    if (o.seeds_name)
+        opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
+    else
+        opt_refuse(OPTS(&o.seed_type), "goes with --seeds");
+    if (run.count)
+        opt_refuse(OPTS(&run.output, &zstd), "has no effect: --count writes no batches");
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;
     o.neval = eval.n;
     if (split)
         o.split = split;
-    o.shuffle = !in_order && (shuffle || !o.seeds_name);
+    o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && epochs.to == UINT64_MAX)
         cli_usage("--epochs: has no end");
     if (epochs.given) {

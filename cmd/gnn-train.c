@@ -1,7 +1,4 @@
 /* gnn-train: batches in, a model out. */
-#include <math.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cmd/calm.h"
 #include "cmd/cli.h"
@@ -27,7 +24,7 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true},
     {OPT_STR, 'i', "input", &input, "FILE", "stream of batches (default: stdin)", .file = true},
     {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024},
-    {OPT_U64, 's', "seed", &seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
+    {OPT_U64, 0, "seed", &seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
     {OPT_CHOICE, 0, "device", &device, "DEVICE", "where to compute (default: cpu)", "cpu"},
     {.kind = OPT_GROUP, .help = "Batches made in this process"},
     {OPT_STR, 0, "store", &store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true},
@@ -94,12 +91,17 @@ static void check_options(void)
         cli_usage("--resume needs --checkpoint DIR");
     if (o.checkpoint_every && !o.checkpoint)
         cli_usage("--checkpoint-every needs --checkpoint DIR");
-    if (!store_path && (fanout.n || eval.n || replace || drop_last || strcmp(split, "train") != 0))
-        cli_usage("-f, --split, --eval, --replace and --drop-last belong to --store; a stream has made its choice");
+    if (!store_path)
+        opt_refuse(OPTS(&fanout, &batch, &split, &eval, &frontier, &replace, &shuffle, &drop_last, &wire, &prefetch, &verify),
+                   "belongs to --store; a stream has made its choice");
+    if (!store_path && schedule != GNN_COSINE)
+        opt_refuse(OPTS(&epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
         cli_usage("--epochs needs both ends: A:B with A < B");
-    if (optimizer != GNN_SGD && o.momentum > 0)
-        cli_usage("--momentum belongs to --optimizer sgd");
+    if (optimizer != GNN_SGD)
+        opt_refuse(OPTS(&o.momentum), "belongs to --optimizer sgd");
+    if (schedule != GNN_STEP)
+        opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "belongs to --schedule step");
 }
 
 static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e)
@@ -181,8 +183,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.optimizer = (enum gnn_optimizer)optimizer;
     o.schedule = (enum gnn_schedule)schedule;
     o.keep = (enum gnn_keep)keep;
-    o.metric = metric >= 0 ? (enum gnn_metric)metric
-                           : m->c.task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
+    o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     o.seed = seed;
     o.provenance = cli_provenance();
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);

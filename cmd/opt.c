@@ -197,10 +197,42 @@ static void set_doubles(const struct opt *o, const char *v)
     }
 }
 
+static const struct opt **given;
+static uint32_t ngiven;
+
+static void remember(const struct opt *o)
+{
+    given = grown(given, ngiven, sizeof *given);
+    given[ngiven++] = o;
+}
+
+static const struct opt *find_given(const void *value)
+{
+    for (uint32_t i = 0; i < ngiven; i++)
+        if (given[i]->value == value)
+            return given[i];
+    return NULL;
+}
+
+bool opt_given(const void *value)
+{
+    return find_given(value) != NULL;
+}
+
+void opt_refuse(const void *const *values, const char *why)
+{
+    for (; *values; values++) {
+        const struct opt *o = find_given(*values);
+        if (o)
+            cli_usage("--%s %s", o->name, why);
+    }
+}
+
 static void set(const struct opt *o, const char *v)
 {
     const char *end;
     struct opt_list *l;
+    remember(o);
     switch (o->kind) {
     case OPT_U64:
         *(uint64_t *)o->value = whole(o, v, UINT64_MAX);
@@ -240,6 +272,7 @@ static void set(const struct opt *o, const char *v)
 
 static void set_flag(const struct opt *o, bool on)
 {
+    remember(o);
     if (o->letter == 'q' && !o->value)
         common.verbose = -1;
     else if (o->letter == 'v' && !o->value)

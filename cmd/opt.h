@@ -73,4 +73,11 @@ extern struct opt_common common;
  * lists live as long as the process. */
 char **opt_parse(const struct program *p, int argc, char **argv, int *nargs);
 
+/* After opt_parse: whether the option that fills `value` stood on the command line. */
+bool opt_given(const void *value);
+/* Ends the program with status 2, "--NAME WHY", if one of these options was given: what has no effect is not accepted.
+ * values: NULL-terminated. */
+void opt_refuse(const void *const *values, const char *why);
+#define OPTS(...) ((const void *const[]){__VA_ARGS__, NULL})
+
 #endif

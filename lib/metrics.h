@@ -43,6 +43,11 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
  * GNN_METRIC_LOSS: mean loss. */
 double gnn_score_value(struct gnn_score *s, enum gnn_metric m);
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
+/* What is reported of a task unless something else is asked for. */
+static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)
+{
+    return task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
+}
 static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 {
     return m == GNN_METRIC_LOSS ? a < b : a > b;

@@ -17,7 +17,7 @@ run() {
     s=$1 p=$2 seed=$3
     shift 3
     gnn-train --store "$work/$s" --split "${p}train" --eval "${p}valid" --seed "$seed" -q -o "$work/m.safetensors" "$@"
-    gnn-predict "$work/$s" -m "$work/m.safetensors" -n -q --split "${p}test" --metrics "$work/p.json"
+    gnn-predict "$work/$s" "$work/m.safetensors" -n -q --split "${p}test" --metrics "$work/p.json"
     sed -n 's/.*"event":"score".*"\(accuracy\|roc-auc\)":\([0-9.]*\).*/\2/p' "$work/p.json"
 }
 

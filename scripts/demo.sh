@@ -50,7 +50,7 @@ stage 'training,with-edges' "gnn-sample -f 10,5 -b 512 --epochs 0:12 --eval vali
 stage 'training,without-edges' "gnn-sample -f 0,0 -b 512 --epochs 0:12 --eval valid --eval test parts |
     gnn-gather parts |
     gnn-train -q $options --metrics text.ndjson -o text.safetensors"
-stage gnn-predict 'gnn-predict -m model.safetensors --split test --metrics predict.ndjson -o classes.npy parts'
+stage gnn-predict 'gnn-predict --split test --metrics predict.ndjson -o classes.npy parts model.safetensors'
 
 # Curves: one line an epoch, "epoch loss accuracy-on-valid", from the metrics.
 curve() {

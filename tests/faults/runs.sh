@@ -21,7 +21,7 @@ run_of() {
     gather) echo gnn-gather -q -o G2 -i B S ;;
     train) echo gnn-train -q --hidden 8 -o M2 -i G ;;
     train-store) echo gnn-train -q --hidden 8 --store S -f 3,2 -b 64 --epochs 0:2 --eval valid --checkpoint C --checkpoint-every 2 -o M2 ;;
-    predict) echo gnn-predict -q -o C.npy -m M S ;;
+    predict) echo gnn-predict -q -o C.npy S M ;;
     inspect) echo gnn-inspect --verify S ;;
     esac
 }

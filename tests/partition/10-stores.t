@@ -7,13 +7,13 @@ for k in 1 2 4 7 33; do
     check "metis, k = $k" gnn-partition --metrics m$k -k $k -o p$k whole
     check "k = $k is proved" gnn-inspect --verify --against whole p$k
 done
-check "random, k = 5" gnn-partition -m random -k 5 -o r5 whole
-check "random is even" sh -c 'gnn-partition --force -m random -k 5 -o r5 whole | grep -q "balance   nodes  *1\.0000"'
+check "random, k = 5" gnn-partition --method random -k 5 -o r5 whole
+check "random is even" sh -c 'gnn-partition --force --method random -k 5 -o r5 whole | grep -q "balance   nodes  *1\.0000"'
 check "random is proved" gnn-inspect --verify --against whole r5
-gnn-partition -q -k 5 -m random --force -o r5 whole >quiet
+gnn-partition -q -k 5 --method random --force -o r5 whole >quiet
 check "-q prints nothing" test ! -s quiet
 gnn-import -q sbm:nodes=40 -o few
-check "more parts than nodes" gnn-partition -k 45 -m metis -o p45 few
+check "more parts than nodes" gnn-partition -k 45 --method metis -o p45 few
 check "is proved" gnn-inspect --verify --against few p45
 
 # The result depends on the graph and the seed, not on parts or threads.
@@ -23,9 +23,9 @@ check "from parts" gnn-partition -k 7 -o from4 p4
 check "same bytes from parts" gnn-inspect --diff --ignore provenance p7 from4
 check "put together" gnn-partition -k 1 -o together p33
 check "the whole, byte for byte" gnn-inspect --diff --ignore provenance whole together
-check "another seed" gnn-partition --seed 1 -k 7 -o seed1 whole
-status 1 "other parts" gnn-inspect --diff --ignore provenance p7 seed1
-check "but the same graph" gnn-inspect --diff --original p7 seed1
+check "another seed" gnn-partition --seed 2 -k 7 -o seed2 whole
+status 1 "other parts" gnn-inspect --diff --ignore provenance p7 seed2
+check "but the same graph" gnn-inspect --diff --original p7 seed2
 
 check "provenance names both programs" sh -c 'gnn-inspect p7 | grep -c "^  by " | grep -qx 2'
 gnn-partition -q --no-provenance -k 2 -o noprov whole
@@ -68,9 +68,10 @@ status 3 "no such file" gnn-partition --from absent -o bad whole
 check "nothing is left behind" test -z "$(find . -name 'bad*')"
 
 # Usage.
-for args in "-o x whole" "-k 0 -o x whole" "-k 4 whole" "-k 4 -o x" "-k 4 -o x -m kway whole" "-k 4 -o x --objective max whole" \
-    "-k 4 -o x --balance cats whole" "-k 4 -o x --imbalance 1 whole" "-k 4 -o x -m random --balance edges whole" \
-    "-k 4 -o p4 whole" "-k 70000 -o x whole" "--from third -m metis -o x whole"; do
+for args in "-o x whole" "-k 0 -o x whole" "-k 4 whole" "-k 4 -o x" "-k 4 -o x --method kway whole" "-k 4 -o x --objective max whole" \
+    "-k 4 -o x --balance cats whole" "-k 4 -o x --imbalance 1 whole" "-k 4 -o x --method random --balance edges whole" \
+    "-k 4 -o p4 whole" "-k 70000 -o x whole" "--from third --method metis -o x whole" \
+    "--from third --seed 3 -o x whole" "-k 4 -o x --method random --imbalance 1.1 whole"; do
     # shellcheck disable=SC2086
     status 2 "usage: $args" gnn-partition $args
 done

@@ -3,7 +3,7 @@
 . "$GNN_TOP/tests/pipe/setup.sh"
 on_full() { status 1 "full: $1" sh -c "$1 >/dev/full"; says_one 'in one line'; }
 no_stdout() { status 1 "no stdout: $1" sh -c "$1 >&-"; says_one 'in one line'; }
-for c in 'gnn-sample -f 2 S' 'gnn-gather -i B S' 'gnn-predict -o - -m M S' 'gnn-inspect S' 'gnn-inspect --help' 'gnn-train --version'; do
+for c in 'gnn-sample -f 2 S' 'gnn-gather -i B S' 'gnn-predict -o - S M' 'gnn-inspect S' 'gnn-inspect --help' 'gnn-train --version'; do
     on_full "$c"
     no_stdout "$c"
 done

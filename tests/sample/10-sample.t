@@ -85,7 +85,7 @@ if [ -n "${GNN_SAN-}" ] || [ ! -e "${GNN_B-}/shim.so" ]; then skip "no allocatio
     check "no allocation in a long run" test "$(calls gnn-sample s -f 5,3 -b 100 --epochs 0:20 -c)" = "$(calls gnn-sample s -f 5,3 -b 100 --epochs 0:40 -c)"
     smp s -f 5,3 -b 100 --epochs 0:20 -o b2
     smp s -f 5,3 -b 100 --epochs 0:40 -o b6
-    check "nor in gathering" test "$(calls gnn-gather -c s b2)" = "$(calls gnn-gather -c s b6)"
+    check "nor in gathering" test "$(calls gnn-gather -c -i b2 s)" = "$(calls gnn-gather -c -i b6 s)"
 fi
 
 # Mistakes.
@@ -102,6 +102,10 @@ status 2 "steps past the end" smp s -f 3 -b 100 --steps 18:20 -o x
 status 2 "shuffled pipe" smp s -f 3 --seeds - --shuffle -o x
 status 2 "a batch of 0" smp s -f 3 -b 0 -o x
 status 2 "unknown rule" smp s -f 3 --frontier some -o x
+status 2 "a set beside ids" smp s -f 3 --seeds ids --split train -o x
+status 2 "a type of no ids" smp s -f 3 --seed-type node -o x
+status 2 "compressed nothing" smp s -f 3 -c -z 3
+status 2 "the seed has no letter" smp s -f 3 -s 3 -o x
 status 2 "unknown device" smp s -f 3 --device gpu -o x
 echo 5 x >bad && status 3 "not an id" smp s -f 3 --seeds bad -o x
 check "names the place" test -n "$(grep "bad: line 1: not a node id" err)"

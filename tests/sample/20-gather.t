@@ -52,6 +52,8 @@ status 2 "no field" gat s -i b --fields x, -o x
 smp h -f 2 -o nb
 status 2 "edge fields need edge ids" gat h -i nb --fields weight -o x
 check "says so" test -n "$(grep "edge ids" err)"
+status 2 "compressed nothing" gat s -i b -c -z 3
+status 2 "one way to name the stream" gat s b -o x
 status 2 "unknown dtype" gat s -i b --dtype f8 -o x
 size=$(stat -c %s b)
 for cut in 0 1 100 $((size / 2)) $((size - 1)); do

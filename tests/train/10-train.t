@@ -18,7 +18,7 @@ check "trains from a pipe" sh -c "gnn-gather s -i st.gnb | gnn-train $M -o pipe.
 check "a pipe and --store give the same bytes" cmp ref.safetensors pipe.safetensors
 gnn-gather s -i st.gnb -o g.gnb || exit 1
 
-gnn-partition -k 3 -m random s -o k3 >/dev/null || exit 1
+gnn-partition -k 3 --method random s -o k3 >/dev/null || exit 1
 check "trains from a store of three parts" gnn-train --store k3 $S $M --epochs 0:8 -o k3.safetensors
 check "parts do not change the model" cmp ref.safetensors k3.safetensors
 check "trains by the other hop rule" gnn-train --store s $S --frontier all $M --epochs 0:8 -o all.safetensors
@@ -72,6 +72,14 @@ status 2 "a wrong value" gnn-train --store s --optimizer rprop -o y.safetensors
 status 2 "early stopping without evaluation" gnn-train --store s --patience 3 -o y.safetensors
 status 2 "roc-auc of many classes" gnn-train --store s --metric roc-auc -o y.safetensors
 status 2 "cosine without an end" gnn-train -i g.gnb --schedule cosine -o y.safetensors
+for o in "-f 3" "-b 7" "--split valid" "--eval test" "--frontier new" -r --no-shuffle --drop-last "--dtype f16" "--prefetch 2" --no-verify; do
+    status 2 "$o without --store" gnn-train -i g.gnb $o -o y.safetensors
+done
+status 2 "momentum of adam" gnn-train -i g.gnb --momentum 0.9 -o y.safetensors
+status 2 "steps of a constant rate" gnn-train -i g.gnb --step-factor 0.1 -o y.safetensors
+status 2 "epochs of a stream" gnn-train -i g.gnb --epochs 0:3 -o y.safetensors
+mv err said
+check "says which has no effect" grep -q -e '--epochs belongs' said
 status 2 "widths that do not fit the hops" gnn-train -i g.gnb --hidden 8,8 -o y.safetensors
 status 3 "a stream without features" gnn-train -i st.gnb -o y.safetensors
 mv err said

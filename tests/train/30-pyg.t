@@ -2,28 +2,28 @@
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
-gnn-import "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-partition -k 3 -m random g -o g3 || exit 1
+gnn-import "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-partition -k 3 --method random g -o g3 || exit 1
 
 for k in sage sage-norm gcn typed; do
     s=g
     [ $k = typed ] && s=t
-    check "$k: predicts from PyG's state dict" gnn-predict $s -m "$D/$k.safetensors" --output-kind probs -o $k.npy
+    check "$k: predicts from PyG's state dict" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
     check "$k: PyG's probabilities to 1e-5" gap $k.npy "$D/$k.npy" 1e-5
 done
 for k in sage gcn; do
-    check "$k: a store of three parts" gnn-predict g3 -m "$D/$k.safetensors" --output-kind probs -o $k.3.npy
+    check "$k: a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "$k: the same to 1e-6" gap $k.3.npy $k.npy 1e-6
 done
-check "tables on disk" env TMPDIR=. gnn-predict g -m "$D/sage-norm.safetensors" --memory 1 --output-kind probs -o disk.npy
+check "tables on disk" env TMPDIR=. gnn-predict g "$D/sage-norm.safetensors" --memory 1 --output-kind probs -o disk.npy
 check "give the same bytes" cmp disk.npy sage-norm.npy
-status 3 "a model of another graph is refused" gnn-predict t -m "$D/sage.safetensors" -o x.npy
+status 3 "a model of another graph is refused" gnn-predict t "$D/sage.safetensors" -o x.npy
 
 py=/usr/bin/python3
 have=$($py -c 'import torch_geometric, safetensors.torch' 2>/dev/null && echo yes)
 train() { gnn-train --store "$1" -b 7 --epochs 0:3 --hidden 16 --no-provenance -q -o "$2" $3; }
 while read -r k s opts; do
     check "$k: trains" train $s $k.st "$opts"
-    gnn-predict $s -m $k.st --output-kind probs -o $k.p.npy || exit 1
+    gnn-predict $s $k.st --output-kind probs -o $k.p.npy || exit 1
     if [ -z "$have" ]; then
         skip "$k: loads into PyG" "torch_geometric is not installed"
         continue
@@ -43,7 +43,7 @@ loss() { perl -MJSON::PP -ne '$j = decode_json($_); $v = $j->{valid}{loss} if $j
     $v = $j->{loss} if $j->{event} eq "score"; END { printf "%.9f\n", $v }' "$1"; }
 while read -r s opts; do
     gnn-train --store $s $opts -b 7 --hidden 8 --epochs 0:4 --eval valid --metric loss -q -o e.st --metrics e.json &&
-        gnn-predict $s -m e.st -n --split valid --metric loss -q --metrics p.json || exit 1
+        gnn-predict $s e.st -n --split valid --metric loss -q --metrics p.json || exit 1
     check "full neighbourhoods ($s $opts): loss $(loss e.json) and $(loss p.json)" \
         perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 1e-5)' "$(loss e.json)" "$(loss p.json)"
 done <<EOF
