@@ -110,15 +110,15 @@ say 'peers: sampling on the same graph, one thread'
 for peer in torch_geometric dgl; do
     if /usr/bin/python3 -c "import $peer" 2>/dev/null; then
         [ -e products.npz ] || gnn-inspect --export products.npz products
-        /usr/bin/python3 "$top/scripts/bench-peer.py" "$peer" products.npz
+        /usr/bin/python3 "$top/scripts/bench-peer.py" "$peer" products.npz || echo "$peer: failed"
     else
         echo "$peer: skipped, not installed"
     fi
 done
 
 if [ -n "${GNN_DATA:-}" ]; then
-    say 'accuracy on real graphs: accuracy.sh'
-    GNN_BIN=$GNN_B/bin sh "$top/scripts/accuracy.sh" || true
+    say 'accuracy on real graphs, one run each: accuracy.sh --quick (without --quick: the mean of all seeds and splits)'
+    GNN_BIN=$GNN_B/bin sh "$top/scripts/accuracy.sh" --quick || true
 else
     say 'accuracy on real graphs: skipped, GNN_DATA is not set'
 fi
