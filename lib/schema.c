@@ -192,6 +192,24 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
     return rc;
 }
 
+int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct gnn_err *e)
+{
+    enum { ALWAYS = 1 << 24, PER_EDGE = 1024 };
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        const struct gnn_ntype *n = &s->ntype[t];
+        bool rows = s->nparts > 1 || n->nfields; /* ids, fields */
+        uint64_t edges = 0;
+        for (uint32_t i = 0; i < s->netypes; i++) {
+            rows = rows || s->etype[i].dst == t; /* offsets */
+            edges += s->etype[i].src == t ? s->etype[i].count : 0;
+        }
+        if (!rows && n->count > ALWAYS && n->count / PER_EDGE > edges)
+            return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes of type %s with %llu edges are not to be believed", name,
+                            (unsigned long long)n->count, n->name, (unsigned long long)edges);
+    }
+    return 0;
+}
+
 static bool fields_equal(const struct gnn_field *a, uint32_t na, const struct gnn_field *b, uint32_t nb)
 {
     if (na != nb)

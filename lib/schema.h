@@ -85,6 +85,10 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 /* Writes "src/rel/dst"; returns `out`. */
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
 
+/* Whether a store's parts hold as many rows of something as each type has nodes, or else credibly many edges from
+ * them: memory is taken for every node. GNN_E_INPUT "NAME: ..." if not. */
+int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct gnn_err *e) GNN_MUST_USE;
+
 /* To and from JSON. The reader checks everything: counts, names, indices, limits. */
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_from_json(struct gnn_schema *s, const json_t *j, struct gnn_err *e) GNN_MUST_USE;

@@ -153,6 +153,8 @@ int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
                           m->etype[t].rel, (unsigned long long)total,
                           (unsigned long long)m->etype[t].count);
     }
+    if (!rc)
+        rc = gnn_schema_check_counts(m, s->path, e);
     for (uint32_t i = 0; !rc && i < m->nsets; i++)
         rc = check_split(s, i, e);
     return rc;

@@ -346,7 +346,7 @@ static int count_all(struct build *b, struct gnn_err *e)
         b->meta.schema.etype[t].count = p->csc.nedges;
         b->st.edges += p->csc.nedges;
     }
-    return rc;
+    return rc ? rc : gnn_schema_check_counts(&b->meta.schema, b->d->name, e);
 }
 
 static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,

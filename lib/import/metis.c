@@ -17,17 +17,10 @@ struct metis {
 /* A line, blank ones included, but not comments; GNN_END after the last. */
 static int raw_line(struct gnn_table *t, struct gnn_err *e)
 {
-    for (;;) {
-        if (t->p == t->end) {
-            const char *at = t->p;
-            int rc = gnn_table_line(t, e);
-            if (rc || t->p == at)
-                return rc;
-        }
-        if (*t->p != '%')
-            return GNN_OK;
+    int rc;
+    while (!(rc = gnn_table_any(t, e)) && *t->p == '%')
         gnn_table_next(t);
-    }
+    return rc;
 }
 
 static int open_table(struct gnn_table *t, struct metis *m, bool parse, struct gnn_err *e)

@@ -102,14 +102,17 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
                     (unsigned long long)t->line, what, shown);
 }
 
+int gnn_table_any(struct gnn_table *t, struct gnn_err *e)
+{
+    return t->p < t->end ? GNN_OK : t->r ? refill(t, e) : GNN_END;
+}
+
 int gnn_table_line(struct gnn_table *t, struct gnn_err *e)
 {
     for (;;) {
-        if (t->p == t->end) {
-            int rc = t->r ? refill(t, e) : GNN_END;
-            if (rc)
-                return rc;
-        }
+        int rc = gnn_table_any(t, e);
+        if (rc)
+            return rc;
         const char *p = t->p;
         if ((unsigned char)*p > ' ' && *p != t->comment)
             return GNN_OK;

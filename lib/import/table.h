@@ -30,6 +30,8 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
 
 /* Makes p point to a line that is neither blank nor comment; GNN_END after the last. */
 int gnn_table_line(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+/* The same, but stops at blank and comment lines too. */
+int gnn_table_any(struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
 /* Goes to the next line; p is anywhere in the present one. */
 void gnn_table_next(struct gnn_table *t);
 

@@ -83,6 +83,15 @@ check 'are kept' sh -c 'gnn-inspect R1 | grep -q "random/train  *50 " && gnn-ins
 check 'with another seed' imp --split random:0.5,0.25,0.25 --seed 2 "$c/good-ogb.zip" -o R2
 check 'only labelled nodes are divided' sh -c 'gnn-inspect R2 | grep "random/" | awk "{ n += \$3 } END { exit n != 3 }"'
 
+awk 'BEGIN { print "100000 1\n2\n1"; for (i = 0; i < 99998; i++) print "" }' >blank.graph
+check 'a METIS graph of blank lines, across blocks' imp blank.graph -o BL --metrics m
+check 'has all its vertices' grep -q '"nodes":100000,' m
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate pattern general"; for (i = 0; i < 40000; i++) print "% comment"
+    print "20000000 1 1\n1 1" }' >rows.mtx
+status 3 'a number of nodes without edges' imp rows.mtx -o bad
+cp err err.rows
+check 'is said in a line' grep -q '20000000 nodes of type row with 1 edges' err.rows
+
 usage() { status 2 "$1" imp "$@" -o bad; }
 usage --columns source=1,target=2 sbm:
 usage --nodes 5 "$c/good-graph.graph"
