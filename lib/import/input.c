@@ -30,9 +30,8 @@ struct gnn_input {
 };
 
 struct gnn_reader {
-    struct gnn_stage *top, *base;
+    struct gnn_stage *top;
     char *name;
-    uint64_t out;
 };
 
 static int add_member(struct gnn_input *in, const char *name, const char *path, struct gnn_err *e)
@@ -318,15 +317,34 @@ const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
     return in->m[i].name;
 }
 
+/* Index of the member called name + end; -1 if there is none. Members are sorted. */
+static int find_exact(const struct gnn_input *in, const char *name, const char *end)
+{
+    size_t len = strlen(name);
+    uint32_t lo = 0, hi = in->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        const char *m = in->m[mid].name;
+        int c = strncmp(name, m, len);
+        if (!c)
+            c = strcmp(end, m + len);
+        if (!c)
+            return (int)mid;
+        if (c < 0)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return -1;
+}
+
 int gnn_input_find(const struct gnn_input *in, const char *name)
 {
     static const char *const ends[] = {"", ".gz", ".zst", ".xz"};
-    size_t len = strlen(name);
-    for (unsigned k = 0; k < sizeof ends / sizeof *ends; k++)
-        for (uint32_t i = 0; i < in->n; i++)
-            if (!strncmp(in->m[i].name, name, len) && !strcmp(in->m[i].name + len, ends[k]))
-                return (int)i;
-    return -1;
+    int found = -1;
+    for (unsigned k = 0; found < 0 && k < sizeof ends / sizeof *ends; k++)
+        found = find_exact(in, name, ends[k]);
+    return found;
 }
 
 int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member, struct gnn_err *e)
@@ -352,9 +370,6 @@ int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member
         *r = NULL;
         return rc;
     }
-    (*r)->base = (*r)->top;
-    while ((*r)->base->below)
-        (*r)->base = (*r)->base->below;
     return GNN_OK;
 }
 
@@ -381,9 +396,6 @@ int gnn_reader_read(struct gnn_reader *r, void *buf, uint64_t n, uint64_t *got, 
         if (!k)
             break;
         *got += k;
-        r->out += k;
-        if (r->out >> 28 && r->out / 1100 > r->base->out)
-            return gnn_fail(e, GNN_E_INPUT, "%s: expands more than 1100-fold, refused", r->name);
     }
     return GNN_OK;
 }

@@ -333,9 +333,16 @@ int gnn_stage_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct
         return GNN_OK;
     }
     int rc = s->read(s, buf, n, got, e);
-    if (!rc)
-        s->out += *got;
-    return rc;
+    if (rc)
+        return rc;
+    s->out += *got;
+    /* Here, and not where members are read, so that skipping one is no way round it. */
+    const struct gnn_stage *base = s;
+    while (base->below)
+        base = base->below;
+    if (s->out >> 28 && s->out / 1100 > base->out)
+        return gnn_fail(e, GNN_E_INPUT, "%s: expands more than 1100-fold, refused", s->name);
+    return GNN_OK;
 }
 
 int gnn_stage_peek(struct gnn_stage *s, const uint8_t **p, size_t *n, struct gnn_err *e)
