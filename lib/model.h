@@ -75,6 +75,9 @@ struct gnn_model {
 
 /* Takes over *c (also on failure). All parameters are allocated; none is initialised. */
 int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;
+/* The same in two steps: what there is, under which names and how much of it; then the slab. */
+int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;
+int gnn_model_alloc(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_model_release(struct gnn_model *m);
 /* PyG's distributions (kaiming uniform for SAGE, glorot and zero for GCN), drawn from the generator keyed by seed. */
 void gnn_model_reset(struct gnn_model *m, uint64_t seed);

@@ -11,6 +11,7 @@
 struct gnn_st_file {
     struct gnn_safetensors st;
     void *bytes;
+    uint64_t nbytes;
 };
 /* GNN_E_INPUT "PATH: ..." for a file that breaks a rule of the format. */
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e) GNN_MUST_USE;

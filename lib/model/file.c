@@ -30,6 +30,7 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
         goto out;
     }
     const uint64_t n = (uint64_t)st.st_size;
+    f->nbytes = n;
     f->bytes = gnn_alloc(n, 1, "safetensors file", e);
     if (!f->bytes)
         goto out;
@@ -245,7 +246,27 @@ static int guess(struct gnn_model_config *c, const struct gnn_st_file *f, const 
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)",
                         path);
+    for (uint32_t l = 0; l < c->nlayers; l++)
+        if (!c->width[l])
+            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor of layer %u, but of layer %u", path, l, c->nlayers - 1);
     return 0;
+}
+
+/* What a description promises must be in the file, but for what nothing depends on, before memory is taken for it. */
+static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
+                   struct gnn_err *e)
+{
+    enum { FOLD = 16, SMALL = 1 << 24 };
+    struct gnn_err why = {0};
+    int rc = gnn_model_layout(m, c, &why);
+    if (rc)
+        return gnn_fail(e, rc == GNN_E_USAGE ? GNN_E_INPUT : (enum gnn_status)rc, "%s: %s", path, why.msg);
+    if (m->nfloats > SMALL && m->nfloats / FOLD > f->nbytes)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: a model of %llu parameters in %llu bytes", path,
+                      (unsigned long long)m->nfloats, (unsigned long long)f->nbytes);
+    if (rc)
+        gnn_model_release(m);
+    return rc;
 }
 
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
@@ -269,7 +290,9 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
         gnn_model_config_release(&c);
         return rc;
     }
-    if (gnn_model_init(m, &c, e) || gnn_model_copy_params(m, m->slab, f, path, "", false, e))
+    if (lay_out(m, &c, f, path, e) || gnn_model_alloc(m, e))
+        return e->code;
+    if (gnn_model_copy_params(m, m->slab, f, path, "", false, e))
         gnn_model_release(m);
     return e->code;
 }

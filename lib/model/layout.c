@@ -149,7 +149,7 @@ static int add_all(struct gnn_model *m, bool *needed, struct gnn_err *e)
     return 0;
 }
 
-int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e)
+int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e)
 {
     memset(m, 0, sizeof(*m));
     m->c = *c;
@@ -173,12 +173,24 @@ int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_e
     if (add_all(m, needed, e))
         goto out;
     place(m, needed);
-    m->slab = gnn_alloc_zero(m->nfloats, sizeof(float), "model parameters", e);
 out:
     gnn_free(needed);
     if (e->code)
         gnn_model_release(m);
     return e->code;
+}
+
+int gnn_model_alloc(struct gnn_model *m, struct gnn_err *e)
+{
+    m->slab = gnn_alloc_zero(m->nfloats, sizeof(float), "model parameters", e);
+    if (!m->slab)
+        gnn_model_release(m);
+    return e->code;
+}
+
+int gnn_model_init(struct gnn_model *m, struct gnn_model_config *c, struct gnn_err *e)
+{
+    return gnn_model_layout(m, c, e) ? e->code : gnn_model_alloc(m, e);
 }
 
 void gnn_model_reset(struct gnn_model *m, uint64_t seed)

@@ -31,6 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     f.bytes = gnn_alloc(n, 1, "bytes", &e);
     if (!f.bytes)
         return 0;
+    f.nbytes = n;
     memcpy(f.bytes, data, n);
     if (gnn_safetensors_parse(&f.st, f.bytes, n, why, sizeof(why))) {
         if (!*why || strchr(why, '\n'))
