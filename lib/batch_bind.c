@@ -62,6 +62,8 @@ static int bind_nodes(struct bind *s, uint32_t t)
     for (uint32_t h = 0; h < nhops; h++)
         if (c[h] > c[h + 1])
             return bad(s, name, "counts shrink");
+    if (c[nhops] > nt->count)
+        return bad(s, name, "more nodes than there are");
     if (c[0] && t != s->m->sampling.seed_ntype)
         return bad(s, name, "seeds of a type that has none");
     snprintf(name, sizeof name, "nodes/%s", nt->name);

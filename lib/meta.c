@@ -134,6 +134,11 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
     json_decref(j);
     if (!text)
         gnn_fail_nomem(e, 0, "a JSON header");
+    else if (strlen(text) > GNN_META_MAX) {
+        gnn_fail(e, GNN_E_RUN, "the header would be larger than %d bytes (too long a provenance?)", GNN_META_MAX);
+        gnn_free(text);
+        text = NULL;
+    }
     return text;
 }
 
@@ -211,12 +216,15 @@ static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
     const json_t *prov = json_object_get(j, "provenance");
     if (!content || (strcmp(content, "store") && strcmp(content, "batches")))
         return gnn_fail(e, GNN_E_INPUT, "header: unknown content");
-    if (!identity || strlen(identity) != 16)
+    if (!identity || strlen(identity) != 16 || strspn(identity, "0123456789abcdef") != 16)
         return gnn_fail(e, GNN_E_INPUT, "header: bad store identity");
     memcpy(m->identity, identity, 17);
     m->is_stream = content[0] == 'b';
-    if (prov && !json_is_array(prov))
-        return gnn_fail(e, GNN_E_INPUT, "header: provenance is not an array");
+    bool strings = !prov || json_is_array(prov);
+    for (size_t i = 0; i < json_array_size(prov); i++)
+        strings = strings && json_is_string(json_array_get(prov, i));
+    if (!strings)
+        return gnn_fail(e, GNN_E_INPUT, "header: provenance is not an array of strings");
     if (prov && !(m->provenance = json_deep_copy(prov)))
         return gnn_fail_nomem(e, 0, "provenance");
     int rc = gnn_schema_from_json(&m->schema, json_object_get(j, "schema"), e);
@@ -228,6 +236,9 @@ static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
 int gnn_meta_from_text(struct gnn_meta *m, const char *text, size_t n, struct gnn_err *e)
 {
     struct gnn_meta c = {0};
+    *m = c;
+    if (n > GNN_META_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "header: larger than %d bytes", GNN_META_MAX);
     json_t *j = gnn_json_parse(text, n, "header", e);
     int rc = j ? from_json(&c, j, e) : e->code;
     json_decref(j);

@@ -4,6 +4,8 @@
 
 #include "lib/schema.h"
 
+enum { GNN_META_MAX = 8 << 20 }; /* bytes of the JSON: parsed, it takes a hundred times as much */
+
 enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 
 /* How a batch stream was drawn; part of its HEADER. */

@@ -119,6 +119,12 @@ static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     int rc = 0;
     uint64_t count;
     const char *name;
+    static const char *const lists[] = {"node_types", "edge_types", "splits"};
+    for (i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!json_is_array(json_object_get(j, lists[i])))
+            return gnn_fail(e, GNN_E_INPUT, "schema: '%s' is missing or not an array", lists[i]);
+    if (!json_array_size(json_object_get(j, "node_types")))
+        return gnn_fail(e, GNN_E_INPUT, "schema: there are no node types");
     json_array_foreach (json_object_get(j, "node_types"), i, o) {
         if ((rc = get_string(o, "name", &name, e)) ||
             (rc = get_count(o, "count", UINT32_MAX - 1u, &count, e)) ||

@@ -215,7 +215,7 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
                  ? gnn_fail(e, GNN_E_INPUT, "%s: %s", s->path,
                             access(s->path, F_OK) ? "no such store" : "not a store (no store.json)")
                  : gnn_fail_errno(e, "%s: cannot open", path);
-    else if (fstat(fd, &st) || st.st_size > (64 << 20) || !S_ISREG(st.st_mode))
+    else if (fstat(fd, &st) || st.st_size > GNN_META_MAX || !S_ISREG(st.st_mode))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: not a regular file of sensible size", path);
     if (!rc) {
         struct gnn_io io = {.fd = fd, .name = path};

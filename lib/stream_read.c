@@ -5,12 +5,12 @@
 #include <zstd.h>
 
 #include "formats/gnb.h"
+#include "formats/le.h"
 #include "lib/stream.h"
 
 enum {
     PIECE = 256 << 10,        /* read and summed while still in cache */
-    TRUST = 64 << 20,         /* allocated on a length's word alone; more only as bytes arrive */
-    META_MAX = 64 << 20
+    TRUST = 64 << 20          /* allocated on a length's word alone; more only as bytes arrive */
 };
 
 static int bad(const struct gnn_reader *r, uint64_t at, const char *what, struct gnn_err *e)
@@ -99,6 +99,21 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
     return 0;
 }
 
+/* One frame, all of it, and of the promised size: before anything is allocated for what is in it. */
+static int check_packed(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_err *e)
+{
+    const void *p = r->packed.data;
+    if (t->stored < 4 || le32(p) != ZSTD_MAGICNUMBER || ZSTD_findFrameCompressedSize(p, t->stored) != t->stored)
+        return bad_tensor(r, t, "not one zstd frame", e);
+    unsigned long long n = ZSTD_getFrameContentSize(p, t->stored);
+    if (n != ZSTD_CONTENTSIZE_UNKNOWN && n != t->raw)
+        return bad_tensor(r, t, "unpacks to another size", e);
+    /* zstd shrinks at most about 2^15-fold in practice; more is a bomb. */
+    if (t->raw / 32768 > t->stored)
+        return bad_tensor(r, t, "implausible compression ratio", e);
+    return 0;
+}
+
 static int unpack(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensor *x,
                   struct gnn_err *e)
 {
@@ -129,9 +144,8 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
         rc = read_stored(r, t, &slot->buf, e);
     } else {
         rc = read_stored(r, t, &r->packed, e);
-        /* zstd shrinks at most about 2^15-fold in practice; more is a bomb. */
-        if (!rc && t->raw / 32768 > t->stored)
-            rc = bad_tensor(r, t, "implausible compression ratio", e);
+        if (!rc)
+            rc = check_packed(r, t, e);
         if (!rc)
             rc = gnn_buf_reserve(&slot->buf, t->raw, 1, "a tensor", e);
         x->data = slot->buf.data;
@@ -158,6 +172,8 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     for (uint32_t i = 0; i < f->ntensors; i++) {
         struct gnb_entry t;
         const char *text = gnb_entry_decode(&t, f, r->table.data, &at, &end);
+        if (!text && f->kind != GNB_BATCH && t.raw > GNN_META_MAX)
+            text = "metadata larger than 8 MiB";
         if (text)
             return bad(r, frame, text, e);
         if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) || (rc = read_tensor(r, &t, set, e)))
@@ -194,7 +210,7 @@ static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
 static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct gnn_err *e)
 {
     const struct gnn_tensor *m = t->n == 1 ? gnn_tensors_find(t, "meta") : NULL;
-    if (!m || m->dtype != GNN_U8 || m->ndim != 1 || m->shape[0] > META_MAX)
+    if (!m || m->dtype != GNN_U8 || m->ndim != 1)
         return bad(r, r->start, "HEADER without metadata", e);
     struct gnn_meta meta;
     struct gnn_err why = {0};
