@@ -49,6 +49,26 @@ static int grow(void *p, uint32_t n, uint32_t max, size_t size, const char *what
     return 0;
 }
 
+/* Well-formed by RFC 3629, for names go into JSON, and without the control characters beyond ASCII. */
+static bool is_text(const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    while (*p) {
+        unsigned n = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 4;
+        uint32_t c = *p++ & (0x7fu >> n);
+        if (n == 4)
+            return false;
+        for (unsigned i = 0; i < n; i++, p++) {
+            if ((*p & 0xc0) != 0x80)
+                return false;
+            c = c << 6 | (*p & 0x3fu);
+        }
+        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) || (n == 3 && (c < 0x10000 || c > 0x10ffff)))
+            return false;
+    }
+    return true;
+}
+
 /* Names become parts of tensor names and of keys on the command line. */
 static int check_name(const char *name, const char *what, struct gnn_err *e)
 {
@@ -59,6 +79,8 @@ static int check_name(const char *name, const char *what, struct gnn_err *e)
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)name[i] <= 0x20 || name[i] == 0x7f || strchr("/=,:", name[i]))
             return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what, name);
+    if (!is_text(name))
+        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
     return 0;
 }
 

@@ -89,6 +89,7 @@ static int guess_columns(struct columns *c, const struct gnn_import_opts *o, con
 
 static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const char *file, struct gnn_err *e)
 {
+    enum gnn_status fault = l->s.o->columns || l->s.o->nmap ? GNN_E_USAGE : GNN_E_INPUT;
     int src = -1, dst = -1;
     uint32_t nums = 0;
     for (uint32_t i = 0; i < c->n; i++) {
@@ -96,10 +97,10 @@ static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const c
         if (!*c->use[i])
             continue;
         if ((s && src >= 0) || (d && dst >= 0))
-            return gnn_fail(e, GNN_E_USAGE, "%s: two columns are '%s'", file, c->use[i]);
+            return gnn_fail(e, fault, "%s: two columns are '%s'", file, c->use[i]);
         for (uint32_t j = 0; j < i; j++)
             if (!s && !d && !strcmp(c->use[j], c->use[i]))
-                return gnn_fail(e, GNN_E_USAGE, "%s: two columns are '%s'", file, c->use[i]);
+                return gnn_fail(e, fault, "%s: two columns are '%s'", file, c->use[i]);
         if (l->npick == 2 + GNN_EDGELIST_FIELDS)
             return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file, GNN_EDGELIST_FIELDS);
         src = s ? (int)i : src;

@@ -1,4 +1,5 @@
 /* Which reader an input is for: by the members of an archive, else by the first lines. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -167,6 +168,14 @@ static int check_counts(const struct gnn_dataset *d, uint64_t bytes, const struc
     return GNN_OK;
 }
 
+/* What the schema refuses does not know its file. */
+static int say_where(const char *file, int rc, const struct gnn_err *why, struct gnn_err *e)
+{
+    if (rc != GNN_E_INPUT || strstr(why->msg, ": "))
+        return gnn_fail(e, (enum gnn_status)rc, "%s", why->msg);
+    return gnn_fail(e, GNN_E_INPUT, "%s: %s", file, why->msg);
+}
+
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e)
 {
@@ -183,8 +192,13 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
         return rc;
     }
     uint64_t bytes = gnn_input_bytes(in);
-    rc = f->open(out, in, o, e);
-    if (!rc)
+    struct gnn_err why = {0};
+    char file[256];
+    snprintf(file, sizeof file, "%s", gnn_input_name(in));
+    rc = f->open(out, in, o, &why);
+    if (rc)
+        rc = say_where(file, rc, &why, e);
+    else
         rc = check_counts(*out, bytes, o, e);
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
