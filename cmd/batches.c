@@ -5,6 +5,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/sig.h"
+#include "lib/clock.h"
 #include "lib/store.h"
 #include "lib/stream.h"
 
@@ -86,17 +87,17 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         const int fd = cli_out(o->output, &name);
         rc = gnn_writer_begin(&w, fd, name, src->meta, o->zstd, &e);
     }
-    const double begin = cli_now();
+    const double begin = gnn_clock();
     while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
         if (!t.batches)
-            t.first = cli_now() - o->started;
+            t.first = gnn_clock() - o->started;
         add(&t, b);
         if (!o->count)
             rc = gnn_writer_batch(&w, b, &e);
         gnn_batch_put(b);
         cli_progress("batches", t.batches, o->total, NULL);
     }
-    t.seconds = cli_now() - begin;
+    t.seconds = gnn_clock() - begin;
     if (rc == GNN_END)
         rc = o->count ? 0 : gnn_writer_end(&w, &e);
     gnn_source_free(src);

@@ -9,7 +9,7 @@ struct batches_opts {
     bool count;         /* write nothing but statistics */
     int zstd;           /* level, 0: none */
     uint64_t total;     /* batches expected, 0: unknown */
-    double started;     /* cli_now() when the program began */
+    double started;     /* gnn_clock() when the program began */
 };
 
 /* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and to --metrics.

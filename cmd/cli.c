@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/sig.h"
+#include "lib/clock.h"
 
 static const char *prog = "gnn";
 static char provenance[4096];
@@ -44,7 +44,7 @@ static void std_open(void)
 void cli_start(const char *name, int argc, char **argv)
 {
     prog = name;
-    started = cli_now();
+    started = gnn_clock();
     std_open();
     sigset_t set;
     sigemptyset(&set);
@@ -228,13 +228,6 @@ const char *cli_provenance(void)
 
 /* ---- progress and metrics ---- */
 
-double cli_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool progress_wanted(void)
 {
     static int wanted = -1;
@@ -248,7 +241,7 @@ void cli_progress(const char *what, uint64_t done, uint64_t total, const char *e
     static double last;
     if (!progress_wanted())
         return;
-    double now = cli_now();
+    double now = gnn_clock();
     if (now - last < 0.1 && done != total)
         return;
     last = now;
@@ -288,7 +281,7 @@ void cli_metrics(json_t *object)
     }
     if (!metrics && !(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
         cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
-    json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", cli_now() - started);
+    json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
     if (!object || !line || json_object_update(line, object) || json_dumpf(line, metrics, JSON_COMPACT) ||
         putc('\n', metrics) == EOF || fflush(metrics))
         cli_die(1, "%s: cannot write metrics", common.metrics);

@@ -46,7 +46,4 @@ void cli_progress_end(void);
 /* One NDJSON object to the --metrics file ("stage" and "t" are added); takes over the reference. No-op without --metrics. */
 void cli_metrics(json_t *object);
 
-/* Seconds, monotonic. */
-double cli_now(void);
-
 #endif

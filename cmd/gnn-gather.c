@@ -2,6 +2,7 @@
 #include "cmd/batches.h"
 #include "cmd/cli.h"
 #include "cmd/opt.h"
+#include "lib/clock.h"
 #include "lib/gatherer.h"
 
 static struct gnn_gather_opts o;
@@ -41,7 +42,7 @@ int main(int argc, char **argv)
     const char *name;
     int nargs;
     cli_start("gnn-gather", argc, argv);
-    run.started = cli_now();
+    run.started = gnn_clock();
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (run.count)
         opt_refuse(OPTS(&run.output, &zstd), "has no effect: --count writes no batches");

@@ -4,6 +4,7 @@
 #include "cmd/cli.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
+#include "lib/clock.h"
 #include "lib/import.h"
 #include "lib/mem.h"
 #include "lib/store_write.h"
@@ -134,12 +135,12 @@ int main(int argc, char **argv)
         cli_usage("-o STORE is missing");
     finish_opts();
     cli_at_abort(gnn_store_tmp_unlink_all);
-    double start = cli_now();
+    double start = gnn_clock();
     if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
         cli_fail(&e);
     int rc = gnn_import_write(d, &o, output, force, cli_provenance(), &st, &e);
     if (!rc)
-        report(d, &st, cli_now() - start);
+        report(d, &st, gnn_clock() - start);
     gnn_dataset_free(d);
     if (rc)
         cli_fail(&e);

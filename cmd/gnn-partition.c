@@ -8,6 +8,7 @@
 #include "cmd/opt.h"
 #include "cmd/partition_text.h"
 #include "cmd/sig.h"
+#include "lib/clock.h"
 #include "lib/mem.h"
 #include "lib/partition.h"
 
@@ -99,12 +100,12 @@ static void assign_metis(struct run *r)
     struct gnn_metis m = {.k = k, .objective = objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
                           .imbalance = imbalance, .seed = seed};
     int32_t *wgt = NULL;
-    double start = cli_now();
+    double start = gnn_clock();
 
     need(gnn_symgraph_init(&g, &r->view, GNN_METIS_LIMIT, threads, &e), &e);
     if (balance)
         balance_weights(r, &m, &wgt);
-    r->f.graph_seconds = cli_now() - start;
+    r->f.graph_seconds = gnn_clock() - start;
     cli_progress("metis: nodes", r->view.nvertices, 0, NULL);
     need(gnn_metis_run(&m, &g, r->part, &e), &e);
     gnn_free(wgt);
@@ -162,7 +163,7 @@ static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_pa
     struct gnn_err e = {0};
     struct gnn_meta meta = {0};
     struct gnn_store_writer w = {0};
-    double start = cli_now();
+    double start = gnn_clock();
 
     need(gnn_meta_copy(&meta, &r->store.meta, &e), &e);
     meta.schema.nparts = k;
@@ -173,7 +174,7 @@ static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_pa
     need(gnn_store_commit(&w, &e), &e);
     gnn_store_abandon(&w);
     gnn_meta_release(&meta);
-    r->f.write_seconds = cli_now() - start;
+    r->f.write_seconds = gnn_clock() - start;
 }
 
 int main(int argc, char **argv)
@@ -199,7 +200,7 @@ int main(int argc, char **argv)
     }
     cli_at_abort(gnn_store_tmp_unlink_all);
 
-    double start = cli_now();
+    double start = gnn_clock();
     need(gnn_store_open(&r.store, arg[0], true, &e), &e);
     need(gnn_view_init(&r.view, &r.store, &e), &e);
     assign(&r);
@@ -208,7 +209,7 @@ int main(int argc, char **argv)
     write_store(&r, &l, fig);
     cli_progress_end();
     r.f.how = from ? "file" : method == RANDOM ? "random" : "metis";
-    r.f.seconds = cli_now() - start;
+    r.f.seconds = gnn_clock() - start;
     partition_show(&r.f, &l, fig);
     gnn_free(fig[0].set);
     gnn_free(fig);

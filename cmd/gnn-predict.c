@@ -7,6 +7,7 @@
 #include "cmd/calm.h"
 #include "cmd/cli.h"
 #include "cmd/opt.h"
+#include "lib/clock.h"
 #include "lib/model_file.h"
 #include "lib/predict.h"
 
@@ -113,11 +114,11 @@ int main(int argc, char **argv)
         out = cli_out(output, &name);
     const struct gnn_predict_opts o = {
         .memory = memory, .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp", .progress = progress};
-    const double start = cli_now();
+    const double start = gnn_clock();
     if (gnn_predict_run(&p, &m, &store, &o, &e))
         cli_fail(&e);
     cli_progress_end();
-    const double s = cli_now() - start;
+    const double s = gnn_clock() - start;
     cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows, s,
              1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)

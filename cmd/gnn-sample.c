@@ -4,6 +4,7 @@
 #include "cmd/batches.h"
 #include "cmd/cli.h"
 #include "cmd/opt.h"
+#include "lib/clock.h"
 #include "lib/sampler.h"
 
 static struct gnn_sampler_opts o;
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
     struct gnn_err e = {0};
     int nargs;
     cli_start("gnn-sample", argc, argv);
-    run.started = cli_now();
+    run.started = gnn_clock();
     gnn_sampler_opts_init(&o);
     o.seed = 1;
     char **args = opt_parse(&program, argc, argv, &nargs);

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "lib/clock.h"
 
 void train_text_init(struct train_text *x, const struct gnn_trainer *t)
 {
     const struct gnn_model *m = t->m;
     x->t = t;
-    x->started = cli_now();
+    x->started = gnn_clock();
     cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.kind == GNN_GCN ? "gcn" : "sage",
              m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
 }
@@ -112,6 +113,6 @@ void train_text_end(struct train_text *x)
     put(j, "train_s", x->trained);
     put(j, "wait_s", x->waited);
     put(j, "eval_s", x->evaluated);
-    put(j, "seconds", cli_now() - x->started);
+    put(j, "seconds", gnn_clock() - x->started);
     cli_metrics(j);
 }

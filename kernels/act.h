@@ -37,8 +37,4 @@ void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, cons
 void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t n, size_t d,
                          const float *gamma, float *dgamma, float *dbeta, float *work);
 
-/* Widening to f32. */
-void gnn_widen_f16(const uint16_t *x, size_t count, float *y);
-void gnn_widen_bf16(const uint16_t *x, size_t count, float *y);
-
 #endif

@@ -1,4 +1,4 @@
-/* Collecting rows by id from the parts of a store, and the narrow floating-point types they travel as. */
+/* Collecting rows by id from the parts of a store, narrowing them on the way if asked. */
 #ifndef GNN_KERNELS_GATHER_H
 #define GNN_KERNELS_GATHER_H
 
@@ -28,11 +28,5 @@ uint64_t gnn_gather_cast(const struct gnn_gather_part *part, uint32_t nparts, ui
                          enum gnn_gather_cast cast, const uint32_t *id, uint64_t n, uint16_t *out);
 uint64_t gnn_gather_cast64(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
                            enum gnn_gather_cast cast, const uint64_t *id, uint64_t n, uint16_t *out);
-
-/* n numbers each way; in and out do not overlap. */
-void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out);
-void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out);
-void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out);
-void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
 
 #endif

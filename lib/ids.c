@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +44,17 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struc
     else
         *inverse = inv;
     return rc;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void gnn_u32_sort(uint32_t *v, uint64_t n)
+{
+    qsort(v, n, sizeof *v, compare_u32);
 }
 
 void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, uint64_t limit)

@@ -1,4 +1,4 @@
-/* Between store ids and the ids of the unpartitioned store, and lists of ids as text. */
+/* Between store ids and the ids of the unpartitioned store; lists of ids, and lists of ids as text. */
 #ifndef GNN_LIB_IDS_H
 #define GNN_LIB_IDS_H
 
@@ -8,6 +8,9 @@
 /* *inverse[original id] = store id of type t, or NULL if the two are the same. Free with gnn_free. GNN_E_INPUT when
  * the store's original ids are not a permutation. */
 int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struct gnn_err *e) GNN_MUST_USE;
+
+/* Ascending, in place. */
+void gnn_u32_sort(uint32_t *v, uint64_t n);
 
 /* Decimal ids separated by white space, read from a descriptor as they arrive. */
 struct gnn_id_reader {

@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include "lib/mem.h"
 
 enum {
     PIPE_BYTES = 1 << 20, /* the most an unprivileged process may ask for */
@@ -109,5 +112,19 @@ int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e)
         rc = gnn_fail_errno(e, "%s: cannot flush to disk", io->name);
     if (close(fd) && errno != EINTR && !rc)
         rc = gnn_fail_errno(e, "%s: cannot close", io->name);
+    return rc;
+}
+
+int gnn_io_sync_dir(const char *dir, struct gnn_err *e)
+{
+    struct gnn_io io = {.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .name = dir};
+    return io.fd < 0 ? gnn_fail_errno(e, "%s: cannot open", dir) : gnn_io_close(&io, true, e);
+}
+
+int gnn_io_sync_parent(const char *path, struct gnn_err *e)
+{
+    char *copy = gnn_strdup(path, e);
+    int rc = copy ? gnn_io_sync_dir(dirname(copy), e) : e->code;
+    gnn_free(copy);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* Buffered byte streams on file descriptors, with exact reads, positions, and first errors kept. */
+/* Whole reads and writes on file descriptors, which know their place and name for messages. */
 #ifndef GNN_LIB_IO_H
 #define GNN_LIB_IO_H
 
@@ -29,5 +29,9 @@ int gnn_io_pwrite(struct gnn_io *io, const void *buf, uint64_t n, uint64_t at,
                   struct gnn_err *e) GNN_MUST_USE;
 /* fsync where that means something, then close; errors of both are reported. */
 int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e) GNN_MUST_USE;
+/* Makes the names in a directory, or in the one that holds `path`, last through a loss of power, as gnn_io_close does
+ * with contents. */
+int gnn_io_sync_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
+int gnn_io_sync_parent(const char *path, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -383,15 +383,6 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     return rc;
 }
 
-static int fsync_dir(const char *path, struct gnn_err *e)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return gnn_fail_errno(e, "%s: cannot open", path);
-    struct gnn_io io = {.fd = fd, .name = path};
-    return gnn_io_close(&io, true, e);
-}
-
 static int publish(struct gnn_store_writer *w, struct gnn_err *e)
 {
     if (w->force && !access(w->path, F_OK)) {
@@ -416,22 +407,10 @@ int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
     if (!rc)
         rc = write_json(w, e);
     if (!rc)
-        rc = fsync_dir(w->tmp, e);
+        rc = gnn_io_sync_dir(w->tmp, e);
     if (!rc)
         rc = publish(w, e);
-    if (!rc) {
-        char *slash = strrchr(w->path, '/');
-        if (slash == w->path)
-            rc = fsync_dir("/", e);
-        else if (!slash)
-            rc = fsync_dir(".", e);
-        else {
-            *slash = 0;
-            rc = fsync_dir(w->path, e);
-            *slash = '/';
-        }
-    }
-    return rc;
+    return rc ? rc : gnn_io_sync_parent(w->path, e);
 }
 
 void gnn_store_abandon(struct gnn_store_writer *w)

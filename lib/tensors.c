@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "kernels/half.h"
+
 /* Makes room for one more slot; the slots themselves are made when first used. */
 static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
 {
@@ -93,4 +95,21 @@ void gnn_tensors_release(struct gnn_tensors *s)
         }
     gnn_free(s->slot);
     *s = (struct gnn_tensors){0};
+}
+
+bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out)
+{
+    switch (t->dtype) {
+    case GNN_F32:
+        memcpy(out, t->data, n * sizeof *out);
+        return true;
+    case GNN_F16:
+        gnn_f16_to_f32(t->data, n, out);
+        return true;
+    case GNN_BF16:
+        gnn_bf16_to_f32(t->data, n, out);
+        return true;
+    default:
+        return false;
+    }
 }

@@ -32,6 +32,8 @@ static inline struct gnn_tensor *gnn_tensors_at(const struct gnn_tensors *s, uin
 {
     return &s->slot[i]->t;
 }
+/* The first n elements of t as f32: f32, f16 and bf16 are understood. False for any other type. */
+bool gnn_tensor_floats(const struct gnn_tensor *t, uint64_t n, float *out) GNN_MUST_USE;
 void gnn_tensors_clear(struct gnn_tensors *s);
 void gnn_tensors_release(struct gnn_tensors *s);
 

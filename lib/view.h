@@ -40,16 +40,20 @@ static inline uint32_t gnn_view_orig(const struct gnn_view *v, uint32_t t, uint6
 {
     return v->to_orig[t] ? v->to_orig[t][id] : (uint32_t)id;
 }
+/* Where the store keeps the node with that original id: returns the row in the tensors of *part. */
+static inline uint64_t gnn_view_locate(const struct gnn_view *v, uint32_t t, uint64_t orig, uint32_t *part)
+{
+    const uint64_t id = gnn_view_store_id(v, t, orig);
+    *part = v->store->nparts == 1 ? 0 : gnn_store_owner(v->store, t, id);
+    return id - v->store->book[t][*part];
+}
 /* In-edges of edge type et of the destination with original id `dst`. */
 static inline struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_t et, uint64_t dst)
 {
     const struct gnn_store *s = v->store;
-    uint32_t t = s->meta.schema.etype[et].dst, p = 0;
-    uint64_t id = gnn_view_store_id(v, t, dst);
-    if (s->nparts > 1)
-        p = gnn_store_owner(s, t, id);
+    uint32_t p;
+    const uint64_t i = gnn_view_locate(v, s->meta.schema.etype[et].dst, dst, &p);
     const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
-    uint64_t i = id - s->book[t][p];
     const struct gnn_view_row row = {p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i], ep->indices + ep->indptr[i]};
     return row;
 }

@@ -190,37 +190,3 @@ void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t
     for (size_t i = 0; i < n; i++)
         norm_row_back(dy + i * d, xhat + i * d, rstd[i], d, gamma);
 }
-
-static float half_to_float(uint16_t h)
-{
-    const uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
-    uint32_t e = (h >> 10) & 31u, m = h & 0x3ffu, u;
-    float f;
-    if (e == 0) { /* zero or subnormal: m * 2^-24 is exact */
-        f = (float)m * 0x1p-24f;
-        memcpy(&u, &f, 4);
-        u |= sign;
-    } else if (e == 31) {
-        u = sign | 0x7f800000u | m << 13;
-    } else {
-        u = sign | (e + 112) << 23 | m << 13;
-    }
-    memcpy(&f, &u, 4);
-    return f;
-}
-
-void gnn_widen_f16(const uint16_t *x, size_t count, float *y)
-{
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++)
-        y[i] = half_to_float(x[i]);
-}
-
-void gnn_widen_bf16(const uint16_t *x, size_t count, float *y)
-{
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t u = (uint32_t)x[i] << 16;
-        memcpy(y + i, &u, 4);
-    }
-}

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "kernels/cpu/half.h"
+#include "kernels/half.h"
 
 enum {
     BLOCK = 64,         /* rows whose addresses are found together */

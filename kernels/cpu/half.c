@@ -1,6 +1,8 @@
 #include "kernels/cpu/half.h"
 
-#include "kernels/gather.h"
+#include "kernels/half.h"
+
+enum { PIECE = 1 << 16 }; /* worth a thread */
 
 GNN_SIMD static void f32_to_f16(const float *restrict in, uint64_t n, uint16_t *restrict out)
 {
@@ -38,10 +40,14 @@ void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out)
 
 void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out)
 {
-    f16_to_f32(in, n, out);
+#pragma omp parallel for schedule(static) if (n > PIECE)
+    for (uint64_t i = 0; i < n; i += PIECE)
+        f16_to_f32(in + i, n - i < PIECE ? n - i : PIECE, out + i);
 }
 
 void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out)
 {
-    bf16_to_f32(in, n, out);
+#pragma omp parallel for schedule(static) if (n > PIECE)
+    for (uint64_t i = 0; i < n; i += PIECE)
+        bf16_to_f32(in + i, n - i < PIECE ? n - i : PIECE, out + i);
 }

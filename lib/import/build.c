@@ -1,9 +1,9 @@
 /* From a data set to a store: for each edge type count, place and write; stream the node fields. */
 #include <string.h>
 
+#include "kernels/half.h"
 #include "lib/import.h"
 #include "lib/import/csc.h"
-#include "lib/import/half.h"
 #include "lib/import/split.h"
 #include "lib/mem.h"
 #include "lib/store_write.h"
@@ -429,7 +429,10 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
         int rc = gnn_buf_reserve(&a->buf, values, sizeof(uint16_t), "converted features", e);
         if (rc)
             return rc;
-        gnn_half_from_f32(a->out, rows, a->buf.data, values);
+        if (a->out == GNN_F16)
+            gnn_f32_to_f16(rows, values, a->buf.data);
+        else
+            gnn_f32_to_bf16(rows, values, a->buf.data);
         rows = a->buf.data;
     }
     return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);

@@ -1,9 +1,8 @@
 #include "lib/import/csc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/mem.h"
+#include "lib/ids.h"
 
 int gnn_csc_init(struct gnn_csc *c, uint64_t ndst, unsigned mode, struct gnn_err *e)
 {
@@ -121,18 +120,12 @@ int gnn_csc_done(struct gnn_csc *c, struct gnn_err *e)
     return GNN_OK;
 }
 
-static int cmp_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 void gnn_csc_dedup(struct gnn_csc *c)
 {
     uint64_t out = 0, from = 0;
     for (uint64_t v = 0; v < c->ndst; v++) {
         uint64_t to = c->indptr[v + 1];
-        qsort(c->indices + from, to - from, sizeof *c->indices, cmp_u32);
+        gnn_u32_sort(c->indices + from, to - from);
         c->indptr[v] = out;
         for (uint64_t i = from; i < to; i++)
             if (i == from || c->indices[i] != c->indices[i - 1])

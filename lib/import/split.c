@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/ids.h"
 #include "lib/import/files.h"
 #include "lib/import/rand.h"
 #include "lib/mem.h"
@@ -69,12 +70,6 @@ static int find_labelled(struct gnn_dataset *d, uint32_t t, struct labelled *l, 
     return d->ops->rows(d, t, (uint32_t)(y - nt->field), take_labelled, l, e);
 }
 
-static int cmp_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, struct gnn_err *e)
 {
     static const char *const names[] = {"train", "valid", "test"};
@@ -115,7 +110,7 @@ static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, s
             break;
         }
         memcpy(set->ids, l.id + at, n * sizeof *set->ids);
-        qsort(set->ids, n, sizeof *set->ids, cmp_u32);
+        gnn_u32_sort(set->ids, n);
         at += n;
     }
     gnn_free(l.id);

@@ -1,6 +1,7 @@
 /* Differences between stores: as they lie on disk, or as graphs. */
 #include <string.h>
 
+#include "lib/ids.h"
 #include "lib/inspect/differ.h"
 #include "lib/mem.h"
 
@@ -43,14 +44,6 @@ int gnn_diff_stores(struct gnn_store *a, struct gnn_store *b, unsigned flags, st
 }
 
 /* ---- the same graph ---- */
-
-/* Where a store keeps a node. */
-static uint64_t locate(const struct gnn_view *v, uint32_t t, uint64_t orig, uint32_t *part)
-{
-    uint64_t id = gnn_view_store_id(v, t, orig);
-    *part = v->store->nparts == 1 ? 0 : gnn_store_owner(v->store, t, id);
-    return id - v->store->book[t][*part];
-}
 
 /* One tensor of every part; absent ones are NULL. */
 static const struct gnn_tensor **of_parts(struct gnn_store *s, const char *name, struct gnn_err *e)
@@ -116,7 +109,7 @@ static int same_rows(struct gnn_view *a, struct gnn_view *b, uint32_t t, const c
     if (!rc && !d->differ && x.a[0])
         for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
             uint32_t p, q;
-            uint64_t ra = locate(a, t, i, &p), rb = locate(b, t, i, &q);
+            uint64_t ra = gnn_view_locate(a, t, i, &p), rb = gnn_view_locate(b, t, i, &q);
             const char *pa = (const char *)x.a[p]->data + ra * row, *pb = (const char *)x.b[q]->data + rb * row;
             if (memcmp(pa, pb, row) == 0)
                 continue;
@@ -142,7 +135,7 @@ static int same_names(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
     if (!rc && !d->differ && off.a[0] && text.a[0])
         for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
             uint32_t p, q;
-            uint64_t ra = locate(a, t, i, &p), rb = locate(b, t, i, &q);
+            uint64_t ra = gnn_view_locate(a, t, i, &p), rb = gnn_view_locate(b, t, i, &q);
             const uint64_t *oa = (const uint64_t *)off.a[p]->data + ra, *ob = (const uint64_t *)off.b[q]->data + rb;
             if (oa[0] > oa[1] || oa[1] > text.a[p]->shape[0] || ob[0] > ob[1] || ob[1] > text.b[q]->shape[0]) {
                 rc = gnn_fail(e, GNN_E_INPUT, "tensor %s: offsets of original node %llu out of order", name,
@@ -174,12 +167,6 @@ static int same_nodes(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
     if (!rc && !d->differ)
         rc = same_names(a, b, t, d, e);
     return rc;
-}
-
-static int compare_u32(const void *x, const void *y)
-{
-    uint32_t p = *(const uint32_t *)x, q = *(const uint32_t *)y;
-    return (p > q) - (p < q);
 }
 
 /* Original sources of a row into buf. */
@@ -215,8 +202,8 @@ static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, c
             continue;
         snprintf(where, sizeof where, "edge type %.400s, in-edges of original node %llu", key, (unsigned long long)i);
         gnn_differ_elements(d, GNN_U32, sa, sb, ra.n, 0, where);
-        qsort(sa, ra.n, sizeof *sa, compare_u32);
-        qsort(sb, rb.n, sizeof *sb, compare_u32);
+        gnn_u32_sort(sa, ra.n);
+        gnn_u32_sort(sb, rb.n);
         if (memcmp(sa, sb, ra.n * sizeof *sa) == 0)
             gnn_differ(d, "%.400s (the same edges in another order)", where);
     }

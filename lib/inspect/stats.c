@@ -1,16 +1,11 @@
 /* Statistics of a store: degrees, values, classes. */
 #include <string.h>
 
+#include "lib/ids.h"
 #include "lib/inspect.h"
 #include "lib/inspect/report.h"
 #include "lib/inspect/value.h"
 #include "lib/mem.h"
-
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* deg (n) is sorted in place. */
 static json_t *degrees(uint32_t *deg, uint64_t n, bool *bad)
@@ -18,7 +13,7 @@ static json_t *degrees(uint32_t *deg, uint64_t n, bool *bad)
     json_t *o = json_object();
     double sum = 0;
     uint64_t zero = 0;
-    qsort(deg, n, sizeof *deg, compare_u32);
+    gnn_u32_sort(deg, n);
     for (uint64_t i = 0; i < n; i++) {
         sum += deg[i];
         zero += deg[i] == 0;

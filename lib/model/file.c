@@ -1,18 +1,17 @@
 /* safetensors files: reading whole, writing whole or not at all; a model's parameters in them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/act.h"
 #include "lib/io.h"
 #include "lib/json.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
+#include "lib/tensors.h"
 
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
@@ -81,23 +80,6 @@ int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, si
     return e->code ? e->code : rc;
 }
 
-static int sync_dir(const char *path, struct gnn_err *e)
-{
-    char *copy = gnn_strdup(path, e);
-    if (!copy)
-        return e->code;
-    const int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    gnn_free(copy);
-    if (fd < 0 || fsync(fd)) {
-        gnn_fail_errno(e, "%s: cannot sync its directory", path);
-        if (fd >= 0)
-            close(fd);
-        return e->code;
-    }
-    close(fd);
-    return 0;
-}
-
 int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
                    struct gnn_err *e)
 {
@@ -113,7 +95,7 @@ int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n
         gnn_fail_errno(e, "%s: cannot rename to %s", tmp, path);
         unlink(tmp);
     } else {
-        (void)!sync_dir(path, e);
+        (void)!gnn_io_sync_parent(path, e);
     }
     gnn_free(tmp);
     return e->code;
@@ -181,13 +163,7 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
                         p->ndim == 2 ? p->shape[1] : 1);
     if ((uintptr_t)t->data % gnn_dtype_bytes(t->dtype))
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not aligned", path, t->name);
-    if (t->dtype == GNN_F16)
-        gnn_widen_f16(t->data, p->count, to);
-    else if (t->dtype == GNN_BF16)
-        gnn_widen_bf16(t->data, p->count, to);
-    else if (t->dtype == GNN_F32)
-        memcpy(to, t->data, p->count * sizeof(float));
-    else
+    if (!gnn_tensor_floats(t, p->count, to))
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not f32, f16 or bf16", path, t->name,
                         gnn_dtype_name(t->dtype));
     return 0;

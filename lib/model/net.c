@@ -123,13 +123,7 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
     if (!x)
         for (uint64_t i = 0; i < rows; i++)
             y[i] = 1;
-    else if (x->dtype == GNN_F32)
-        memcpy(y, x->data, rows * d * sizeof(float));
-    else if (x->dtype == GNN_F16)
-        gnn_widen_f16(x->data, rows * d, y);
-    else if (x->dtype == GNN_BF16)
-        gnn_widen_bf16(x->data, rows * d, y);
-    else
+    else if (!gnn_tensor_floats(x, rows * d, y))
         return gnn_fail(e, GNN_E_INPUT, "features %s are %s, not floating-point", name,
                         gnn_dtype_name(x->dtype));
     if (x && c->feature_norm == GNN_FEATURES_ROW_SUM)

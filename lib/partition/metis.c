@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/mem.h"
 #include "lib/partition.h"
 
@@ -91,13 +91,6 @@ static int judge(const struct gnn_metis *m, const struct gnn_symgraph *g, const 
     return GNN_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *part,
                   struct gnn_err *e)
 {
@@ -114,7 +107,7 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
     if (a == MAP_FAILED)
         return gnn_fail_nomem(e, bytes, "METIS's answer");
 
-    double start = now();
+    double start = gnn_clock();
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
         child(m, g, a, parent);
@@ -126,7 +119,7 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
         while ((rc = (int)wait4(pid, &ws, 0, &ru)) < 0 && errno == EINTR)
             ;
         rc = rc < 0 ? gnn_fail_errno(e, "lost the process of METIS") : judge(m, g, a, ws, e);
-        m->seconds = now() - start;
+        m->seconds = gnn_clock() - start;
         m->cpu_seconds = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
                          1e-6 * (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
         m->peak = (uint64_t)ru.ru_maxrss * 1024;

@@ -11,15 +11,6 @@ static const uint32_t *own(const struct gnn_rewrite *r, uint32_t t, uint64_t *n)
     return r->l->order[t] + book[r->part];
 }
 
-/* Where the input keeps a node: part, and row in the part's tensors. */
-static uint64_t locate(const struct gnn_rewrite *r, uint32_t t, uint32_t orig, uint32_t *part)
-{
-    struct gnn_store *s = r->l->view->store;
-    uint64_t id = gnn_view_store_id(r->l->view, t, orig);
-    *part = s->nparts == 1 ? 0 : gnn_store_owner(s, t, id);
-    return id - s->book[t][*part];
-}
-
 static int write_rows(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
                      struct gnn_err *e)
 {
@@ -42,7 +33,7 @@ static int write_rows(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, c
     }
     for (uint64_t i = 0; i < n; i++) {
         uint32_t p;
-        uint64_t row = locate(r, j->type, ids[i], &p);
+        uint64_t row = gnn_view_locate(r->l->view, j->type, ids[i], &p);
         if (gnn_sink_put(&sink, from[p] + row * j->row, j->row, e))
             return e->code;
     }
@@ -86,7 +77,7 @@ static const char *name_of(const struct gnn_rewrite *r, const struct gnn_rewrite
 {
     const void **from = k->from;
     uint32_t p;
-    uint64_t row = locate(r, t, orig, &p);
+    uint64_t row = gnn_view_locate(r->l->view, t, orig, &p);
     const uint64_t *o = from[2 * p + 1];
     *len = o[row + 1] - o[row];
     return (const char *)from[2 * p] + o[row];

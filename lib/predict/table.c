@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kernels/act.h"
 #include "lib/net.h"
 #include "lib/predict/impl.h"
 
@@ -65,13 +64,7 @@ static int copy_part(struct gnn_table *t, uint64_t at, const struct gnn_tensor *
 {
     const uint64_t count = x->shape[0] * t->width;
     float *y = t->data + at * t->width;
-    if (x->dtype == GNN_F32)
-        memcpy(y, x->data, count * sizeof(float));
-    else if (x->dtype == GNN_F16)
-        gnn_widen_f16(x->data, count, y);
-    else if (x->dtype == GNN_BF16)
-        gnn_widen_bf16(x->data, count, y);
-    else
+    if (!gnn_tensor_floats(x, count, y))
         return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", path, x->name);
     return 0;
 }

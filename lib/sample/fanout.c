@@ -35,11 +35,12 @@ static int parse_type(const struct gnn_schema *s, const char *spec, int *type, c
     *list = spec;
     if (!eq)
         return 0;
-    for (uint32_t t = 0; t < s->netypes; t++) {
-        char key[GNN_ETYPE_KEY_ROOM];
-        gnn_etype_key(s, t, key, sizeof key);
-        if (strlen(key) == (size_t)(eq - spec) && !memcmp(key, spec, strlen(key)))
-            *type = (int)t;
+    char key[GNN_ETYPE_KEY_ROOM];
+    const size_t n = (size_t)(eq - spec);
+    if (n < sizeof key) {
+        memcpy(key, spec, n);
+        key[n] = 0;
+        *type = gnn_schema_find_etype(s, key);
     }
     *list = eq + 1;
     return *type < 0 ? gnn_fail(e, GNN_E_USAGE, "fan-out '%s': the store has no such edge type", spec) : 0;

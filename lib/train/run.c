@@ -1,16 +1,9 @@
 /* The loop over batches: epochs, evaluation, early stopping. */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/train/impl.h"
-
-static double now(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 void gnn_train_opts_init(struct gnn_train_opts *o)
 {
@@ -162,7 +155,7 @@ static bool continues(const struct gnn_trainer *t, const struct gnn_batch *b)
 static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_train_hooks *h,
                      struct gnn_err *e)
 {
-    double loss, from = now();
+    double loss, from = gnn_clock();
     if (used(t, b))
         return 0;
     if (!continues(t, b))
@@ -185,12 +178,12 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const str
                             t->meta->sampling.split[b->split]);
         if (train_eval(t, b, e))
             return e->code;
-        t->r.eval_s += now() - from;
+        t->r.eval_s += gnn_clock() - from;
         return 0;
     }
     if (train_step(t, b, &loss, e))
         return e->code;
-    t->r.train_s += now() - from;
+    t->r.train_s += gnn_clock() - from;
     if (h->step)
         h->step(h->arg, b->epoch, b->step, t->meta->sampling.steps[0], loss);
     if (t->o.checkpoint && t->o.checkpoint_every && t->s.t % t->o.checkpoint_every == 0)
@@ -204,9 +197,9 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
     int rc = t->s.stopped_early ? GNN_END : 0;
     while (!rc) {
         struct gnn_batch *b = NULL;
-        const double from = now();
+        const double from = gnn_clock();
         rc = gnn_source_next(src, &b, e);
-        t->r.wait_s += now() - from;
+        t->r.wait_s += gnn_clock() - from;
         if (rc)
             break;
         rc = one_batch(t, b, h, e);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/gather.h"
+#include "kernels/half.h"
 
 #include "sample_ref.h"
 #include "tap.h"

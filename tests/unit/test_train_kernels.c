@@ -6,6 +6,7 @@
 #include "kernels/act.h"
 #include "kernels/gemm.h"
 #include "kernels/loss.h"
+#include "kernels/half.h"
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
 #include "tap.h"
@@ -297,9 +298,9 @@ static void test_widen(void)
     const uint16_t b[] = {0x3f80, 0xc040, 0x0001};
     const float wb[] = {1, -3, 0x1p-133f};
     float y[8];
-    gnn_widen_f16(h, 8, y);
+    gnn_f16_to_f32(h, 8, y);
     ok(!memcmp(y, want, sizeof(want)), "f16 widens exactly");
-    gnn_widen_bf16(b, 3, y);
+    gnn_bf16_to_f32(b, 3, y);
     ok(!memcmp(y, wb, sizeof(wb)), "bf16 widens exactly");
 }
 

@@ -1,0 +1,14 @@
+/* Arrays of f32 to the two 16-bit types and back. Narrowing rounds to the nearest, ties to even; beyond the range is
+ * infinity; a NaN stays a NaN. Widening is exact. In and out do not overlap. Thread-safe; widening large arrays is
+ * shared out among OpenMP's threads. */
+#ifndef GNN_KERNELS_HALF_H
+#define GNN_KERNELS_HALF_H
+
+#include <stdint.h>
+
+void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out);
+void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out);
+void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out);
+void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
+
+#endif
