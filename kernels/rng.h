@@ -17,7 +17,6 @@
 enum gnn_rng_purpose {
     GNN_RNG_NEIGHBOUR = 0, /* low word: edge type */
     GNN_RNG_ORDER = 1,     /* epoch order */
-    GNN_RNG_DATA = 2,      /* generators and splits of gnn-import */
     GNN_RNG_INIT = 3,      /* initial weights */
     GNN_RNG_DROPOUT = 4,
     GNN_RNG_PARTITION = 5 /* gnn-partition --method random; low word: node type */

@@ -36,7 +36,7 @@ void gnn_meta_release(struct gnn_meta *m);
 int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_err *e) GNN_MUST_USE;
 /* Appends "program version: command line". NULL line: nothing is added. */
 int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err *e) GNN_MUST_USE;
-/* JSON text, NUL-terminated, to be freed with free(). Byte-identical for equal metas. */
+/* JSON text, NUL-terminated, to be freed with gnn_free. Byte-identical for equal metas. */
 char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
 int gnn_meta_from_text(struct gnn_meta *m, const char *text, size_t n, struct gnn_err *e) GNN_MUST_USE;
 

@@ -41,7 +41,7 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
                           const char *path, const char *prefix, bool others,
                           struct gnn_err *e) GNN_MUST_USE;
 
-/* Configuration as JSON text (malloc'ed) and back. */
+/* Configuration as JSON text, freed with gnn_free, and back. */
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;
 int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const char *path,
                            struct gnn_err *e) GNN_MUST_USE;

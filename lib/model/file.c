@@ -117,7 +117,7 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
         return NULL;
     gnn_json_watch();
     json_t *j = json_pack("{s:s, s:s}", "format", "pt", "gnn", text);
-    free(text);
+    gnn_free(text);
     if (j && provenance)
         json_object_set_new(j, "provenance", json_string(provenance));
     if (j && !gnn_json_starved())

@@ -1,6 +1,5 @@
 /* Checkpoints: everything the rest of the run depends on, bit for bit. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,7 +80,7 @@ static char *run_text(const struct gnn_trainer *t, struct gnn_err *e)
                         (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps : 0), /* else runs may be longer */
                         (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
                         (unsigned long long)o->seed, o->metric, config);
-    free(config);
+    gnn_free(config);
     gnn_free(fan);
     return text;
 }

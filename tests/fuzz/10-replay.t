@@ -1,0 +1,25 @@
+# The fuzz targets of streams and stores over good files, their truncations and flipped bits. (Checksums are on here.)
+. "$GNN_TOP/tests/lib.sh"
+replay=${GNN_B:-none}/tests/fuzz/replay_
+[ -x "${replay}stream" ] || { skip 'replay' 'not built'; done_testing; }
+gnn-import -q -o S sbm:nodes=300,degree=6,features=16 && gnn-partition -q -k 2 -o P S &&
+    gnn-sample -q -f 3,2 -b 64 -o B S && gnn-gather -q -o G -i B S && gnn-sample -q -z 3 -f 3,2 -b 64 --edge-ids -o Z P || exit 1
+# damage DIR FILE...: the files, and each cut and with a flipped bit in its headers or anywhere
+damage() {
+    mkdir "$1"
+    perl -e 'srand 1; my $d = shift; local $/;
+        for my $f (@ARGV) {
+            open F, "<:raw", $f; $_ = <F>; (my $b = $f) =~ s#/#-#g;
+            open O, ">:raw", "$d/$b"; print O;
+            for my $i (0 .. 99) {
+                open O, ">:raw", "$d/$b.cut$i"; print O substr $_, 0, int rand length;
+                open O, ">:raw", "$d/$b.flip$i"; my $c = $_;
+                substr($c, int rand($i % 2 ? 4096 : length $c), 1) ^= chr 1 << int rand 8; print O $c;
+            }
+        }' "$@"
+}
+check 'damaged streams' damage streams B G Z
+check 'damaged parts' damage parts S/part-00000.gnb P/part-00001.gnb
+check 'fuzz_stream replays them' sh -c '"$0" streams/*' "${replay}stream"
+check 'fuzz_store replays them' sh -c '"$0" parts/*' "${replay}store"
+done_testing
