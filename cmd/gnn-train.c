@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     if (resume)
         start_over(&t, src, &e);
     if (o.checkpoint)
-        sig_defer(true);
+        sig_defer();
     train_text_init(&text, &t);
     const struct gnn_train_hooks hooks = {
         &text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};

@@ -2,13 +2,19 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
 #include "cmd/cli.h"
 
-static volatile sig_atomic_t pending;
-static volatile sig_atomic_t deferred;
+/* No handler ever runs: the signals are blocked in every thread and one thread waits for them. A handler would
+ * borrow the stack of whatever it interrupts, and generated code of oneDNN keeps live data below its stack
+ * pointer, beyond what the ABI lets it use. */
+
+static atomic_int pending;
+static atomic_bool deferred;
+static sigset_t awaited;
 
 void sig_reraise(int sig)
 {
@@ -21,40 +27,48 @@ void sig_reraise(int sig)
     _exit(128 + sig);
 }
 
-static void handler(int sig)
+static void *wait_for_signals(void *arg)
 {
-    if (deferred && !pending) {
-        pending = sig;
-        return;
+    (void)arg;
+    for (;;) {
+        int sig;
+        if (sigwait(&awaited, &sig))
+            continue;
+        if (atomic_load(&deferred) && !atomic_load(&pending)) {
+            atomic_store(&pending, sig);
+            continue;
+        }
+        cli_abort();
+        sig_reraise(sig);
     }
-    cli_abort();
-    sig_reraise(sig);
-}
-
-static void install(int sig)
-{
-    struct sigaction old, act = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    sigemptyset(&act.sa_mask);
-    /* What the parent ignores (nohup, a background job) stays ignored. */
-    if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
-        sigaction(sig, &act, NULL);
+    return NULL;
 }
 
 void sig_start(void)
 {
-    install(SIGINT);
-    install(SIGTERM);
-    install(SIGHUP);
+    static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    sigemptyset(&awaited);
+    for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {
+        struct sigaction old;
+        /* What the parent ignores (nohup, a background job) stays ignored. */
+        if (!sigaction(sigs[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaddset(&awaited, sigs[i]);
+    }
+    pthread_t thread;
+    pthread_sigmask(SIG_BLOCK, &awaited, NULL);
+    /* Without the thread the signals act as by default, at once. */
+    if (pthread_create(&thread, NULL, wait_for_signals, NULL))
+        pthread_sigmask(SIG_UNBLOCK, &awaited, NULL);
+    else
+        pthread_detach(thread);
 }
 
-void sig_defer(bool usr1)
+void sig_defer(void)
 {
-    deferred = 1;
-    if (usr1)
-        install(SIGUSR1);
+    atomic_store(&deferred, true);
 }
 
 int sig_pending(void)
 {
-    return pending;
+    return atomic_load(&pending);
 }

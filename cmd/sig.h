@@ -1,14 +1,14 @@
-/* Signals: the first SIGINT or SIGTERM (or SIGUSR1 where a program asks for it) sets a flag, the second
- * ends at once. */
+/* Signals that ask a program to stop: at once, or at the next good moment. */
 #ifndef GNN_CMD_SIG_H
 #define GNN_CMD_SIG_H
 
 #include <stdbool.h>
 
-/* By default SIGINT, SIGTERM and SIGHUP remove partial results and end the process by that signal. After sig_defer they only
- * set the flag that sig_pending returns (the signal's number, or 0); usr1 takes SIGUSR1 along. A second signal acts as by default. */
+/* By default SIGINT, SIGTERM, SIGHUP and SIGUSR1 remove partial results and end the process by that signal. After sig_defer
+ * the first only sets what sig_pending returns (the signal's number, or 0), and a second acts as by default. No
+ * handler runs in any thread; a child that is forked starts with these signals blocked. */
 void sig_start(void);
-void sig_defer(bool usr1);
+void sig_defer(void);
 int sig_pending(void);
 /* Restores the default action and raises the signal. */
 void sig_reraise(int sig) __attribute__((noreturn));

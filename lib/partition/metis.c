@@ -55,6 +55,9 @@ static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struc
     for (int s = 1; s < 32; s++)
         if (s != SIGKILL && s != SIGSTOP)
             signal(s, SIG_DFL);
+    sigset_t empty;
+    sigemptyset(&empty);
+    sigprocmask(SIG_SETMASK, &empty, NULL);
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     int null = open("/dev/null", O_RDWR);
