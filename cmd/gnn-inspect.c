@@ -223,6 +223,8 @@ int main(int argc, char **argv)
         opt_refuse(OPTS(&against), "needs --verify");
     if (!diff)
         opt_refuse(OPTS(&original, &ignored), "needs --diff");
+    if (original)
+        opt_refuse(OPTS(&ignored), "has no effect: --original compares neither provenance nor identity");
     if (!original)
         opt_refuse(OPTS(&stores), "needs --diff --original");
     if (diff ? n != 2 : n > 1)

@@ -7,7 +7,8 @@ gnn-partition -q --no-provenance -k 3 -o three one || exit 1
 
 says() { check "$1" grep -q -- "$2" said; }
 
-check "a report" sh -c 'gnn-inspect -t -s three >said'
+check "a report" sh -c 'gnn-inspect -t -s --metrics m three >said'
+check "and in --metrics" grep -q "\"stage\":\"gnn-inspect\".*\"kind\":\"store\"" m
 says "names the store" '^store three: 3 parts, identity [0-9a-f]\{16\}'
 says "has node types and fields" '^  nodes  node  *300: x f32\[16\], y i32$'
 says "has edges" '^  edges  node/to/node  *3000$'
@@ -39,7 +40,7 @@ mv err said
 says "says where" 'is not the graph of two: '
 
 for args in "--verify --diff one one" "--diff one" "one two" "--against one two" "--original one" "--store one --diff one two" \
-    "--diff --ignore time one two" "--verify -t one" "--export"; do
+    "--diff --ignore time one two" "--diff --original --ignore identity one two" "--json --export x one" "--verify -t one" "--export"; do
     # shellcheck disable=SC2086
     status 2 "usage: $args" gnn-inspect $args
 done

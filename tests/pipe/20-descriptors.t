@@ -30,6 +30,12 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
 else
     skip 'terminals' 'no script(1)'
 fi
+# A limit on the size of files is an error like a full disk, not a signal.
+status 1 'a file may not grow' sh -c 'ulimit -f 8 && gnn-gather -q -o X3 -i B S'
+says_one 'in one line'
+absent X3 'leaves nothing'
+gnn-train --no-provenance --hidden 8 -o M3 -i G --progress always 2>err >out
+grep -q "$(printf '\r')" err && _ok 'progress if asked for' || _not_ok 'progress if asked for'
 gnn-train --no-provenance --hidden 8 -o M3 -i G 2>err >out
 grep -q "$(printf '\r')" err out && _not_ok 'no progress elsewhere' || _ok 'no progress elsewhere'
 same M M3 'the terminal made no difference'

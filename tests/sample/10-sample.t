@@ -67,7 +67,7 @@ for f in all new; do
             gnn-partition $st -k $k -o k -q
             smp $st -f 6,4,-1 -b 50 --frontier $f --edge-ids --steps 0:6 -o one
             smp k -f 6,4,-1 -b 50 --frontier $f --edge-ids --steps 0:6 -o many -j2
-            check "$st: $k parts, --frontier $f" gnn-inspect --diff --original --ignore identity --store $st --store k one many
+            check "$st: $k parts, --frontier $f" gnn-inspect --diff --original --store $st --store k one many
             smp $st -f 6,4 -r -b 50 --frontier $f --steps 0:6 --original-ids -o one
             smp k -f 6,4 -r -b 50 --frontier $f --steps 0:6 --original-ids -o many
             check "$st: $k parts, original ids" same_batches one many

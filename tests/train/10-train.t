@@ -95,6 +95,18 @@ check "early stopping" gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05
 check "it stopped before the end" grep -q '"stopped_early":true' e.json
 check "options of the optimiser" gnn-train --store s -b 256 --eval valid --hidden 8,8 -f 4,4,4 --epochs 0:3 --optimizer sgd --momentum 0.9 --clip 1 \
     --schedule cosine --warmup 0.5 --weight-decay 1e-4 --residual --keep last --metric f1-macro -q -o o.safetensors
+# rates NAME WANTED OPTIONS...: the learning rate of each of four epochs of one step
+rates() {
+    name=$1 want=$2
+    shift 2
+    gnn-train --store s -b 1800 -f 2 --hidden 8 --epochs 0:4 --lr 1e-3 -q --metrics lr.json -o lr.safetensors "$@" || exit 1
+    got=$(perl -MJSON::PP -ne '$j = decode_json($_); printf "%.4f ", 1e3 * $j->{lr} if $j->{event} eq "epoch"' lr.json)
+    check "$name: $got" test "$got" = "$want "
+}
+rates "a constant rate" "1.0000 1.0000 1.0000 1.0000"
+rates "warming up" "0.5000 1.0000 1.0000 1.0000" --warmup 2
+rates "in steps" "1.0000 1.0000 0.1000 0.1000" --schedule step --step-epochs 2 --step-factor 0.1
+rates "along a cosine" "1.0000 0.8536 0.5000 0.1464" --schedule cosine
 check "starts from a model" gnn-train --store s $S $M --epochs 0:1 --init ref.safetensors --metrics i.json -o i.safetensors
 check "its loss is that of a trained model" perl -MJSON::PP -e '
     sub first { open my $f, "<", $_[0]; return decode_json(scalar <$f>)->{loss} }
