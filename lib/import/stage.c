@@ -164,6 +164,7 @@ struct archive_stage {
     struct gnn_stage s;
     struct archive *a;
     struct gnn_err *e; /* of the call in progress, for the callbacks */
+    int failed;        /* what reading from below said: libarchive may take it for the end */
     bool raw;
     uint8_t in[BLOCK];
 };
@@ -172,7 +173,8 @@ static la_ssize_t ar_read(struct archive *a, void *arg, const void **buf)
 {
     struct archive_stage *s = arg;
     size_t got = 0;
-    if (gnn_stage_read(s->s.below, s->in, sizeof s->in, &got, s->e)) {
+    s->failed = gnn_stage_read(s->s.below, s->in, sizeof s->in, &got, s->e);
+    if (s->failed) {
         archive_set_error(a, EIO, "read error");
         return -1;
     }
@@ -203,8 +205,8 @@ static int ar_data(struct gnn_stage *st, void *buf, size_t n, size_t *got, struc
     struct archive_stage *s = (struct archive_stage *)st;
     s->e = e;
     la_ssize_t k = archive_read_data(s->a, buf, n);
-    if (k < 0)
-        return ar_fail(s, e);
+    if (k < 0 || s->failed)
+        return s->failed ? s->failed : ar_fail(s, e);
     *got = (size_t)k;
     return GNN_OK;
 }
@@ -303,6 +305,8 @@ int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
     for (;;) {
         int rc = archive_read_next_header(s->a, &entry);
         *name = NULL;
+        if (s->failed)
+            return s->failed;
         if (rc == ARCHIVE_EOF)
             return GNN_OK;
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
