@@ -65,15 +65,17 @@ int gnn_files_ids(const char *path, uint64_t count, const struct gnn_dataset_ids
 
 int gnn_member_number(struct gnn_input *in, uint32_t member, uint64_t *v, struct gnn_err *e)
 {
-    struct gnn_table t;
-    uint64_t two[2], got = 0;
-    int rc = gnn_table_open(&t, in, member, 0, e);
-    if (!rc)
-        rc = gnn_table_ids(&t, two, 1, 2, &got, e);
-    if (!rc && got != 1)
+    int64_t *a = NULL;
+    uint64_t rows, width;
+    int rc = gnn_array_load(in, member, GNN_I64, (void **)&a, &rows, &width, e);
+    if (!rc && (rows != 1 || width != 1))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: wants one number, has %s", gnn_input_name(in),
-                      gnn_input_member(in, member), got ? "several (several graphs are not supported)" : "none");
-    *v = two[0];
-    gnn_table_close(&t);
+                      gnn_input_member(in, member),
+                      rows && width ? "several (several graphs are not supported)" : "none");
+    if (!rc && a[0] < 0)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %lld is not a number of anything", gnn_input_name(in),
+                      gnn_input_member(in, member), (long long)a[0]);
+    *v = rc ? 0 : (uint64_t)a[0];
+    gnn_free(a);
     return rc;
 }

@@ -13,7 +13,7 @@ int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
 /* The same from a file of its own. */
 int gnn_files_ids(const char *path, uint64_t count, const struct gnn_dataset_ids *orig,
                   uint32_t **ids, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
-/* A member that holds a single whole number. */
+/* A member, text or array, that holds a single number, whole and not negative. */
 int gnn_member_number(struct gnn_input *in, uint32_t member, uint64_t *v,
                       struct gnn_err *e) GNN_MUST_USE;
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/import/array.h"
+#include "lib/import/files.h"
 #include "lib/import/formats.h"
 #include "lib/import/pairs.h"
 
@@ -94,14 +95,10 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
         return GNN_OK;
     }
     if (m >= 0) {
-        int64_t *v;
-        uint64_t rows, width;
-        int rc = gnn_array_load(in, (uint32_t)m, GNN_I64, (void **)&v, &rows, &width, e);
-        if (!rc && (rows != 1 || width != 1 || v[0] < 1 || v[0] > (int64_t)UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not one number of nodes", gnn_input_name(in),
-                          gnn_input_member(in, (uint32_t)m));
-        *n = rc ? 0 : (uint64_t)v[0];
-        gnn_free(v);
+        int rc = gnn_member_number(in, (uint32_t)m, n, e);
+        if (!rc && (*n < 1 || *n > UINT32_MAX - 1))
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes are not from 1 to 4294967294", gnn_input_name(in),
+                          gnn_input_member(in, (uint32_t)m), (unsigned long long)*n);
         return rc;
     }
     for (int k = 0; k < 2; k++) {

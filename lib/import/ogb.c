@@ -196,17 +196,8 @@ static int open_csv(struct ogb *g, struct gnn_err *e)
 static int one_number(struct gnn_input *in, const char *key, uint64_t *v, struct gnn_err *e)
 {
     int m = gnn_input_find(in, key);
-    int64_t *a;
-    uint64_t rows, width;
-    if (m < 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s is missing", gnn_input_name(in), key);
-    int rc = gnn_array_load(in, (uint32_t)m, GNN_I64, (void **)&a, &rows, &width, e);
-    if (!rc && (rows != 1 || width != 1 || a[0] < 0))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not one number (several graphs are not supported)",
-                      gnn_input_name(in), key);
-    *v = rc ? 0 : (uint64_t)a[0];
-    gnn_free(a);
-    return rc;
+    return m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s is missing", gnn_input_name(in), key)
+                 : gnn_member_number(in, (uint32_t)m, v, e);
 }
 
 /* data.npz: edge_index, num_nodes_list, num_edges_list; node_X and edge_X are fields. */
