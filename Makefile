@@ -88,7 +88,8 @@ lint: ## check layers, headers, scripts, manual pages, text
 
 # --- installation ---
 D          = $(DESTDIR)$(PREFIX)
-PUBLIC     = $(sort $(wildcard lib/*.h lib/*/*.h formats/*.h kernels/*.h))
+# lib/import.h includes lib/import/dataset.h; the other headers in folders of lib are their own business.
+PUBLIC     = $(sort $(wildcard lib/*.h lib/import/dataset.h formats/*.h kernels/*.h))
 MAN1      := $(sort $(wildcard man/*.1))
 MAN5      := $(sort $(wildcard man/*.5))
 MAN7      := $(sort $(wildcard man/*.7))
@@ -100,8 +101,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	for h in $(PUBLIC); do install -D -m 644 $$h $(D)/include/gnn-tools/$$h || exit 1; done
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
 	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
-	    'Requires.private: $(PKGS)' 'Cflags: -I$${includedir}/gnn-tools' 'Libs: -L$${libdir} -lgnn' \
-	    'Libs.private: -lmetis -ldnnl -fopenmp -lm -lpthread' >$(D)/lib/pkgconfig/gnn.pc
+	    'Requires: $(PKGS)' 'Cflags: -I$${includedir}/gnn-tools' 'Libs: -L$${libdir} -lgnn -lmetis -ldnnl -fopenmp -lm -lpthread' >$(D)/lib/pkgconfig/gnn.pc
 	$(if $(MAN1),install -m 644 $(MAN1) $(D)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(D)/share/man/man5)
 	$(if $(MAN7),install -m 644 $(MAN7) $(D)/share/man/man7)
