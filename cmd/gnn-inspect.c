@@ -28,8 +28,8 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "against", &against, "STORE", "with --verify: the same graph as STORE; of a stream: made from STORE", .file = true},
     {OPT_FLAG, 0, "diff", &diff, NULL, "name the first difference between two; status 1 if there is one"},
     {OPT_FLAG, 0, "original", &original, NULL, "with --diff: compare by original ids, as if never partitioned"},
-    {OPT_LIST, 0, "store", &stores, "STORE", "with --original: store a compared stream was made from (repeatable)", .file = true},
-    {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: leave out provenance or identity (repeatable)"},
+    {OPT_LIST, 0, "store", &stores, "STORE", "with --original: store a compared stream was made from", .file = true},
+    {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: leave out provenance or identity"},
     {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)", .file = true},
     {.kind = OPT_END},
 };
@@ -46,7 +46,11 @@ static const struct program prog = {
 static bool is_store(const char *path)
 {
     struct stat st;
-    return path && strcmp(path, "-") != 0 && !stat(path, &st) && S_ISDIR(st.st_mode);
+    if (!path || !strcmp(path, "-"))
+        return false;
+    if (stat(path, &st))
+        cli_die(errno == ENOENT || errno == ENOTDIR ? 3 : 1, "%s: cannot open: %s", path, strerror(errno));
+    return S_ISDIR(st.st_mode);
 }
 
 static void open_store(struct gnn_store *s, const char *path, bool check)
@@ -93,6 +97,12 @@ static void run_report(const char *path)
     print(report, inspect_text_report);
 }
 
+static void print_proofs(const json_t *report)
+{
+    if (common.verbose >= 0)
+        inspect_text_proofs(report);
+}
+
 static void run_verify(const char *path)
 {
     struct gnn_err e = {0};
@@ -114,7 +124,7 @@ static void run_verify(const char *path)
     gnn_store_close(&other);
     if (rc)
         cli_fail(&e);
-    print(report, inspect_text_proofs);
+    print(report, print_proofs);
 }
 
 static unsigned diff_flags(void)

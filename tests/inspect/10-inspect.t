@@ -102,4 +102,6 @@ if [ -n "$python" ]; then
 else
     skip "wrong contents with right checksums" "no python3-numpy with python3-xxhash"
 fi
+status 0 'sound, quietly' gnn-inspect -q --verify one
+[ ! -s out ] && _ok '-q says nothing of what is proved' || _not_ok '-q speaks'
 done_testing
