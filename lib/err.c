@@ -36,6 +36,13 @@ int(gnn_fail_errno)(struct gnn_err *e, const char *fmt, ...)
     return code;
 }
 
+int(gnn_fail_open)(struct gnn_err *e, const char *path)
+{
+    if (errno == ENOENT || errno == ENOTDIR)
+        return gnn_fail(e, GNN_E_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    return gnn_fail_errno(e, "%s: cannot open", path);
+}
+
 int(gnn_fail_nomem)(struct gnn_err *e, unsigned long long bytes, const char *what)
 {
     return gnn_fail(e, GNN_E_NOMEM, "out of memory: %llu bytes for %s", bytes, what);

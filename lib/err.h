@@ -32,6 +32,9 @@ int gnn_fail(struct gnn_err *e, enum gnn_status code, const char *fmt, ...) GNN_
 /* The same for a failed system call: appends ": " and strerror(errno). Keeps errno.
  * ENOMEM is recorded as GNN_E_NOMEM, everything else as GNN_E_RUN. */
 int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3);
+/* The same for an input that could not be opened, with "PATH: cannot open: REASON": one that is not there is
+ * GNN_E_INPUT. */
+int gnn_fail_open(struct gnn_err *e, const char *path);
 /* GNN_E_NOMEM, with a text that says how much was wanted and for what. */
 int gnn_fail_nomem(struct gnn_err *e, unsigned long long bytes, const char *what);
 
@@ -44,6 +47,7 @@ static inline int gnn_failed(int rc)
 }
 #define gnn_fail(...) gnn_failed(gnn_fail(__VA_ARGS__))
 #define gnn_fail_errno(...) gnn_failed(gnn_fail_errno(__VA_ARGS__))
+#define gnn_fail_open(...) gnn_failed(gnn_fail_open(__VA_ARGS__))
 #define gnn_fail_nomem(...) gnn_failed(gnn_fail_nomem(__VA_ARGS__))
 
 #endif

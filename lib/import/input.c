@@ -65,7 +65,7 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
         return gnn_fail(e, GNN_E_INPUT, "%s: directories nested too deep", in->name);
     DIR *d = opendir(dir);
     if (!d)
-        return gnn_fail_errno(e, "%s: cannot open", dir);
+        return gnn_fail_open(e, dir);
     int rc = GNN_OK;
     for (struct dirent *de; !rc && (de = readdir(d));) {
         if (de->d_name[0] == '.')
@@ -76,7 +76,7 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
         if (!path || !name)
             rc = GNN_E_NOMEM;
         else if (stat(path, &st))
-            rc = gnn_fail_errno(e, "%s: cannot open", path);
+            rc = gnn_fail_open(e, path);
         else if (S_ISREG(st.st_mode)) {
             in->bytes += (uint64_t)st.st_size;
             rc = add_member(in, name, path, e);
@@ -203,7 +203,7 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
     if (!strcmp(path, "-"))
         return gnn_fail(e, GNN_E_USAGE, "inputs are read several times, so standard input cannot be one");
     if (stat(path, &st))
-        return gnn_fail_errno(e, "%s: cannot open", path);
+        return gnn_fail_open(e, path);
     if (S_ISDIR(st.st_mode)) {
         int rc = list_dir(in, path, "", 0, e);
         if (!rc && !in->n)
@@ -243,7 +243,7 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
     for (uint32_t i = 0; !rc && n > 1 && i < n; i++) {
         struct stat st;
         if (stat(path[i], &st))
-            rc = gnn_fail_errno(e, "%s: cannot open", path[i]);
+            rc = gnn_fail_open(e, path[i]);
         else if (!S_ISREG(st.st_mode))
             rc = gnn_fail(e, GNN_E_USAGE, "%s: several inputs must be plain files", path[i]);
         else {

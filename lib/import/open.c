@@ -1,7 +1,9 @@
 /* Which reader an input is for: by the members of an archive, else by the first lines. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "lib/import.h"
 #include "lib/import/array.h"
@@ -215,6 +217,8 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
 {
     struct gnn_input *in;
     *out = NULL;
+    if (n == 1 && strchr(input[0], ':') && !gnn_gen_is(input[0]) && access(input[0], F_OK) && errno == ENOENT)
+        return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator (rmat:, sbm:, products:)", input[0]);
     if (n == 1 && gnn_gen_is(input[0])) {
         if (o->format)
             return gnn_fail(e, GNN_E_USAGE, "--format does not fit a generator");

@@ -47,7 +47,7 @@ int gnn_stage_file(struct gnn_stage **s, const char *path, const char *name, str
     f->s = (struct gnn_stage){.read = file_read, .seek = file_seek, .free = file_free, .name = name};
     f->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (f->fd < 0) {
-        gnn_fail_errno(e, "%s: cannot open", path);
+        gnn_fail_open(e, path);
         gnn_free(f);
         return e->code;
     }

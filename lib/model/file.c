@@ -21,7 +21,7 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
     memset(f, 0, sizeof(*f));
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st)) {
-        gnn_fail_errno(e, "%s: cannot open", path);
+        gnn_fail_open(e, path);
         goto out;
     }
     if (!S_ISREG(st.st_mode)) {

@@ -107,7 +107,7 @@ usage --features x.csv sbm:
 usage --task binary --labels multi.csv w.csv
 status 3 'a column that is needed' imp --map =from w.csv -o bad
 status 3 'labels of too few nodes' imp --labels y.csv "$c/good-snap.txt" -o bad
-status 1 'no such file' imp nowhere -o bad
+status 3 'no such file' imp nowhere -o bad
 mkdir empty
 status 3 'an empty directory' imp empty -o bad
 mkfifo fifo
