@@ -143,7 +143,7 @@ int cli_finish(void)
         cli_die(1, "stdout: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     if (fstat(1, &(struct stat){0}) == 0 && close(1) && errno != EINTR)
         cli_die(1, "stdout: cannot close: %s", strerror(errno));
-    if (metrics && (ferror(metrics) || fclose(metrics)))
+    if (metrics && metrics != stdout && (ferror(metrics) || fclose(metrics)))
         cli_die(1, "%s: cannot write", common.metrics);
     if (sig_pending())
         sig_reraise(sig_pending());
@@ -170,7 +170,7 @@ int cli_in(const char *path, const char **name)
     *name = is_std(path) ? "stdin" : path;
     int fd = is_std(path) ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        cli_die(errno == ENOENT ? 3 : 1, "%s: cannot open: %s", *name, strerror(errno));
+        cli_die(errno == ENOENT || errno == ENOTDIR ? 3 : 1, "%s: cannot open: %s", *name, strerror(errno));
     if (isatty(fd))
         cli_usage("%s is a terminal; name a file or use a pipe (see --help)", *name);
     return fd;
@@ -180,6 +180,8 @@ int cli_out(const char *path, const char **name)
 {
     if (is_std(path)) {
         *name = "stdout";
+        if (metrics == stdout)
+            cli_usage("--metrics -: stdout takes the result; name a file for one of them");
         if (isatty(1))
             cli_usage("refusing to write binary data to a terminal; use -o FILE or a pipe");
         int fd = dup(1);
@@ -273,14 +275,18 @@ void cli_progress_end(void)
     (void)ignored;
 }
 
+void cli_metrics_open(void)
+{
+    if (common.metrics && !(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
+        cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
+}
+
 void cli_metrics(json_t *object)
 {
-    if (!common.metrics) {
+    if (!metrics) {
         json_decref(object);
         return;
     }
-    if (!metrics && !(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
-        cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
     json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
     if (!object || !line || json_object_update(line, object) || json_dumpf(line, metrics, JSON_COMPACT) ||
         putc('\n', metrics) == EOF || fflush(metrics))

@@ -43,6 +43,8 @@ const char *cli_provenance(void);
 void cli_progress(const char *what, uint64_t done, uint64_t total, const char *extra);
 void cli_progress_end(void);
 
+/* Creates the --metrics file, before any work is done; opt_parse calls it. */
+void cli_metrics_open(void);
 /* One NDJSON object to the --metrics file ("stage" and "t" are added); takes over the reference. No-op without --metrics. */
 void cli_metrics(json_t *object);
 

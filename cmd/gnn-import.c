@@ -47,8 +47,8 @@ static const struct opt opts[] = {
 
 static const struct program program = {
     .name = "gnn-import",
-    .summary = "turn a graph data set into a store",
-    .synopsis = "INPUT...",
+    .summary = "turn a graph data set into a store, or generate a graph (rmat:, sbm: or products:)",
+    .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..]",
     .opts = opts,
     .min_args = 1,
     .max_args = -1,
@@ -133,6 +133,8 @@ int main(int argc, char **argv)
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (!output)
         cli_usage("-o STORE is missing");
+    if (!strcmp(output, "-"))
+        cli_usage("-o -: a store is a directory and cannot go to stdout");
     finish_opts();
     cli_at_abort(gnn_store_tmp_unlink_all);
     double start = gnn_clock();

@@ -27,11 +27,11 @@ static const struct opt opts[] = {
     {OPT_U32, 'j', "threads", &threads, "N", "threads for everything but METIS itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
     {.kind = OPT_GROUP, .help = "Which node goes where"},
-    {OPT_CHOICE, 0, "method", &method, "METHOD", "metis (default) or random", .choices = "metis|random"},
+    {OPT_CHOICE, 0, "method", &method, "METHOD", "how to choose (default: metis)", .choices = "metis|random"},
     {OPT_STR, 0, "from", &from, "FILE", "one part number per line, in the order of the original ids (- is stdin)", .file = true},
     {OPT_U64, 0, "seed", &seed, "N", "seed of METIS and of random (default: 1)"},
     {.kind = OPT_GROUP, .help = "METIS"},
-    {OPT_CHOICE, 0, "objective", &objective, "WHAT", "minimise the cut (default) or the communication volume", .choices = "cut|vol"},
+    {OPT_CHOICE, 0, "objective", &objective, "WHAT", "what to minimise: edges cut or communication volume (default: cut)", .choices = "cut|vol"},
     {OPT_STR, 0, "balance", &balance, "LIST", "what parts share evenly (default nodes): nodes, edges, types, or sets as train"},
     {OPT_DOUBLE, 0, "imbalance", &imbalance, "X", "heaviest part against the average (default 1.03)", .min = 1.001, .max = 10},
     {.kind = OPT_END},
@@ -188,6 +188,8 @@ int main(int argc, char **argv)
     char **arg = opt_parse(&prog, argc, argv, &n);
     if (!out)
         cli_usage("-o STORE is missing");
+    if (!strcmp(out, "-"))
+        cli_usage("-o -: a store is a directory and cannot go to stdout");
     if (!k && !from)
         cli_usage("-k N is missing");
     if (from)

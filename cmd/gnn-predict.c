@@ -23,7 +23,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
     {OPT_FLAG, 'n', "no-output", &none, NULL, "write no array, only report"},
-    {OPT_LIST, 0, "split", &sets, "SET", "report the metric on SET; may be repeated"},
+    {OPT_LIST, 0, "split", &sets, "SET", "report the metric on SET"},
     {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_U64, 0, "memory", &memory, "SIZE", "activations held in memory, the rest in $TMPDIR (default: half of the machine's)", .bytes = true, .min = 0, .max = 1e18},
     {OPT_U32, 'j', "threads", &threads, "N", "threads (default: all processors)", .min = 1, .max = 1024},

@@ -31,7 +31,7 @@ static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
     {OPT_U32, 'b', "batch", &batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
     {OPT_STR, 0, "split", &split, "SET", "set to train on (default: train)"},
-    {OPT_LIST, 0, "eval", &eval, "SET", "set to evaluate after each epoch; may be repeated"},
+    {OPT_LIST, 0, "eval", &eval, "SET", "set to evaluate after each epoch"},
     {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
     {OPT_FLAG, 'r', "replace", &replace, NULL, "draw with replacement"},
     {OPT_FLAG, 0, "shuffle", &shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},

@@ -16,7 +16,7 @@ static bool help, version, completion;
 static const struct opt common_opts[] = {
     {.kind = OPT_GROUP, .help = "Common options"},
     {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true},
-    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "progress on stderr: auto (default: on a terminal), always, never", .choices = "auto|always|never"},
+    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "when to show progress on stderr (default: auto, on a terminal)", .choices = "auto|always|never"},
     {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL, "leave the command line out of the output's header"},
     {OPT_FLAG, 'q', "quiet", NULL, NULL, "errors only"},
     {OPT_FLAG, 'v', "verbose", NULL, NULL, "say more"},
@@ -283,6 +283,14 @@ static void set_flag(const struct opt *o, bool on)
 
 /* ---- output ---- */
 
+static void print_choices(const char *c)
+{
+    printf("%31sone of ", "");
+    for (; *c; c++)
+        fputs(*c == '|' ? ", " : (char[]){*c, 0}, stdout);
+    putchar('\n');
+}
+
 static void print_option(const struct opt *o)
 {
     char left[64];
@@ -294,15 +302,18 @@ static void print_option(const struct opt *o)
         return;
     int n = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
                      o->letter ? "," : " ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    const char *again = o->kind == OPT_LIST ? "; may be repeated" : "";
     if (n > 30)
-        printf("%s\n%31s%s\n", left, "", o->help);
+        printf("%s\n%31s%s%s\n", left, "", o->help, again);
     else
-        printf("%-30s %s\n", left, o->help);
+        printf("%-30s %s%s\n", left, o->help, again);
+    if (o->choices && strchr(o->choices, '|'))
+        print_choices(o->choices);
 }
 
 static void print_help(const struct program *p)
 {
-    printf("Usage: %s [OPTION]... %s\n%s\n", p->name, p->synopsis, p->summary);
+    printf("Usage: %s [OPTION]...%s%s\n%s\n", p->name, *p->synopsis ? " " : "", p->synopsis, p->summary);
     if (p->opts[0].kind != OPT_GROUP)
         printf("\nOptions:\n");
     EACH (o, p)
@@ -396,5 +407,6 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
         cli_usage("%s (see --help)", *nargs ? "an argument is missing" : "arguments are missing");
     if (p->max_args >= 0 && *nargs > p->max_args)
         cli_usage("unexpected argument '%s' (see --help)", args[p->max_args]);
+    cli_metrics_open();
     return args;
 }

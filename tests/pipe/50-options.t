@@ -1,0 +1,85 @@
+# What all programs do alike with their options: metrics, missing inputs, standard output, --help.
+. "$GNN_TOP/tests/lib.sh"
+gnn-import -q -o S sbm:nodes=200
+gnn-sample -q -f 3 -o b S
+gnn-gather -q -i b -o g S
+gnn-train -q -i g --hidden 4 -o m.st
+says() { # TEXT: of the last command
+    if grep -q -e "$1" err; then _ok "says '$1'"; else _not_ok "does not say '$1': $(cat err)"; fi
+}
+left() { # NAME: no result, whole or half
+    if ls "$1"* >/dev/null 2>&1; then _not_ok "$1 is left"; else _ok "$1 is not left"; fi
+}
+
+# A metrics file that cannot be written ends a program before it works.
+M=no/such/m
+status 1 'metrics, import' gnn-import --metrics $M -o R sbm:
+says 'no/such/m: cannot create'
+left R
+status 1 'metrics, partition' gnn-partition --metrics $M -k 2 -o R S
+left R
+status 1 'metrics, sample' gnn-sample --metrics $M -f 3 -o R S
+left R
+status 1 'metrics, gather' gnn-gather --metrics $M -i b -o R S
+left R
+status 1 'metrics, train' gnn-train --metrics $M -i g -o R
+left R
+status 1 'metrics, predict' gnn-predict --metrics $M -o R S m.st
+left R
+status 1 'metrics, inspect' gnn-inspect --metrics $M S
+[ ! -s out ] && _ok 'prints nothing' || _not_ok 'prints something'
+
+# Metrics on stdout, but not among the bytes of a result.
+status 0 'metrics on stdout, predict' gnn-predict -q --metrics - -o p.npy S m.st
+grep -q '"event":"end"' out && _ok 'are there' || _not_ok 'are not there'
+status 0 'metrics on stdout, import' gnn-import --metrics - -o I sbm:nodes=100
+grep -q '"nodes":100' out && _ok 'are there' || _not_ok 'are not there'
+status 0 'metrics of inspect' gnn-inspect --metrics i.json S
+grep -q '"stage":"gnn-inspect"' i.json && _ok 'are there' || _not_ok 'are not there'
+status 2 'metrics and array on stdout' gnn-predict --metrics - S m.st
+says 'stdout takes the result'
+status 2 'metrics and stream on stdout' gnn-sample --metrics - -f 3 S
+status 2 'metrics and model on stdout' gnn-train --metrics - -i g
+
+# An input that is not there is 3, one that may not be read is 1.
+for c in 'gnn-import -o R no' 'gnn-import -o R no b' 'gnn-import -o R --features no b' 'gnn-import -o R no:' \
+    'gnn-partition -k 2 -o R no' 'gnn-sample -f 3 no' 'gnn-sample -f 3 --seeds no S' 'gnn-gather -i b no' 'gnn-gather -i no S' \
+    'gnn-train -i no -o R' 'gnn-train --store no -o R' 'gnn-train --store S --init no -o R' 'gnn-predict no m.st' 'gnn-predict S no' \
+    'gnn-inspect no' 'gnn-inspect b/no' 'gnn-inspect --verify no' 'gnn-inspect --verify --against no S' \
+    'gnn-inspect --diff S no' 'gnn-inspect --diff no b' 'gnn-inspect --export x.npz no'; do
+    # shellcheck disable=SC2086
+    status 3 "$c" $c
+done
+left R
+chmod 0 g
+if [ -r g ]; then skip 'no permission' 'root may read all'; else
+    status 1 'no permission' gnn-train -i g -o R
+    status 1 'no permission, model' gnn-import -o R g
+fi
+
+# A store is a directory.
+status 2 'a store to stdout, import' gnn-import -o - sbm:nodes=100
+status 2 'a store to stdout, partition' gnn-partition -k 2 -o - S
+left -
+
+# --help names each value that an option takes.
+while read -r p option values; do
+    "$p" --help >help
+    grep -A 2 -e "--$option " help | grep -q "one of $values\$" && _ok "$p --$option" || _not_ok "$p --$option: not '$values'"
+done <<'T'
+gnn-import format auto, ogb, npz, snap, csv, triples, mtx, metis
+gnn-import self-loops keep, add, remove
+gnn-gather dtype stored, f32, f16, bf16
+gnn-train optimizer adam, adamw, sgd
+gnn-predict output-kind classes, probs, embeddings
+gnn-sample frontier all, new
+gnn-partition method metis, random
+T
+gnn-import --help >help
+check 'help names the generators' grep -q 'rmat:, sbm: or products:' help
+check 'help says what may be repeated' sh -c 'grep -q -e "--split .*may be repeated" help && grep -q -e "--map .*may be repeated" help'
+for bin in "$GNN_BIN"/gnn-*; do
+    "$bin" --help >help
+    ! grep -n ' $' help >bad && _ok "$(basename "$bin") --help: no blanks at ends" || _not_ok "$(basename "$bin"): $(cat bad)"
+done
+done_testing
