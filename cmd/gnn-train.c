@@ -137,7 +137,6 @@ static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e
                                       .depth = 2 * prefetch + 1};
     if (gnn_store_open(store, store_path, verify, e))
         return NULL;
-    s.original_ids = store->nparts > 1; /* dropout follows the node, not the part it is in */
     return gnn_feed_new(store, &s, &g, e);
 }
 

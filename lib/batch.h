@@ -17,6 +17,7 @@ struct gnn_block {
 struct gnn_batch_type {
     const uint32_t *node;   /* (count[nhops]) store ids; seeds first, then in order of first occurrence */
     const uint64_t *count;  /* (nhops+1) nodes known after hop h; count[0] are the seeds */
+    const uint32_t *orig;   /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
 };
 
 /* On the wire a batch is the tensor set, and the typed part is a view into it (gnb(5)):
@@ -24,6 +25,7 @@ struct gnn_batch_type {
  *   nodes/T    u32 (n)           store ids
  *   counts/T   u64 (nhops+1)
  *   hop/H/S/R/D/indptr u32 (m+1), hop/H/S/R/D/indices u32 (e), hop/H/S/R/D/id u64 (e)
+ *   node/T/id  u32 (n)           after gnn-gather from several parts, unless nodes/T are original ids: those
  *   node/T/<field>               after gnn-gather: rows for all n nodes; "y": for the seeds only
  *   hop/H/S/R/D/<field>          after gnn-gather: edge fields
  * The rows of hop H (from 0) are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and

@@ -52,7 +52,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
 {
     const struct gnn_ntype *nt = &s->m->schema.ntype[t];
     uint32_t nhops = s->b->nhops;
-    const struct gnn_tensor *nodes, *counts;
+    const struct gnn_tensor *nodes, *counts, *orig;
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "counts/%s", nt->name);
     int rc = take(s, name, GNN_U64, (uint64_t)nhops + 1, true, &counts);
@@ -73,7 +73,10 @@ static int bind_nodes(struct bind *s, uint32_t t)
     for (uint64_t i = 0; i < c[nhops]; i++)
         if (v[i] >= nt->count)
             return bad(s, name, "node id out of range");
-    s->b->type[t] = (struct gnn_batch_type){.node = v, .count = c};
+    snprintf(name, sizeof name, "node/%s/id", nt->name);
+    if ((rc = take(s, name, GNN_U32, c[nhops], false, &orig)))
+        return rc;
+    s->b->type[t] = (struct gnn_batch_type){.node = v, .count = c, .orig = orig ? orig->data : NULL};
     return 0;
 }
 

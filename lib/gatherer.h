@@ -22,7 +22,8 @@ struct gnn_gather_opts {
 /* Takes over `up`, also on failure (then returns NULL and fills e). GNN_E_INPUT when up's identity is not the store's or
  * the store is damaged, GNN_E_USAGE for a field that no type has. The store must outlive the source and is
  * checked (gnn_store_verified) before the source ends. ->meta is up's with one more line of provenance.
- * Tensors added: node/T/FIELD (all nodes of the batch; "y" for the seeds only), hop/H/S/R/D/FIELD. */
+ * Tensors added: node/T/FIELD (all nodes of the batch; "y" for the seeds only), hop/H/S/R/D/FIELD; and node/T/id, the ids
+ * in the unpartitioned store, when the store has several parts and the batches carry store ids. */
 struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store *s,
                                          const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
 

@@ -42,7 +42,7 @@ struct gnn_net {
 };
 
 struct gnn_net_mode {
-    bool train;            /* dropout on; keep what the way back needs */
+    bool train;            /* dropout on, by original node id; keep what the way back needs */
     double dropout;        /* of hidden layers, [0, 1) */
     double dropout_input;  /* of the features */
     uint64_t seed;
@@ -54,7 +54,8 @@ void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
 int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_net_release(struct gnn_net *n);
 /* Computes the outputs of the batch's seeds of the target type: *out has *rows rows of width[nlayers-1], owned by the
- * net, overwritten by the next call. GNN_E_INPUT if the batch lacks a tensor or has another number of hops. The batch must
+ * net, overwritten by the next call. GNN_E_INPUT if the batch lacks a tensor, has another number of hops, or,
+ * under dropout, has store ids of several parts without the original ones (gnn_batch_type.orig). The batch must
  * live until the backward pass. params: the slab to use (usually m->slab). */
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,

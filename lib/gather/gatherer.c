@@ -21,6 +21,7 @@ struct gatherer {
     struct gnn_meta meta;
     struct gather_job *job;
     uint32_t njobs;
+    struct gather_job *orig; /* [nntypes] original ids, where they differ from those in the batches */
     struct gather_degree *degree;
     uint32_t ndegrees;
     bool sums;
@@ -34,6 +35,9 @@ static void gatherer_free(void *arg)
         gnn_gather_job_release(&g->job[i]);
     for (uint32_t t = 0; g->inverse && t < g->meta.schema.nntypes; t++)
         gnn_free(g->inverse[t]);
+    for (uint32_t t = 0; g->orig && t < g->meta.schema.nntypes; t++)
+        gnn_gather_job_release(&g->orig[t]);
+    gnn_free(g->orig);
     for (uint32_t i = 0; g->degree && i < g->ndegrees; i++)
         gnn_free(g->degree[i].of);
     gnn_free(g->degree);
@@ -145,6 +149,22 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
     return 0;
 }
 
+/* Batches in store ids of several parts also get the original ones, for what must not depend on the parts. */
+static int add_originals(struct gatherer *g, struct gnn_err *e)
+{
+    static char name[] = "id";
+    static const struct gnn_field id = {.name = name, .dtype = GNN_U32};
+    int rc = 0;
+    if (g->store->nparts == 1 || g->meta.sampling.original_ids)
+        return 0;
+    g->orig = gnn_alloc_zero(g->meta.schema.nntypes, sizeof *g->orig, "original ids", e);
+    if (!g->orig)
+        return e->code;
+    for (uint32_t t = 0; !rc && t < g->meta.schema.nntypes; t++)
+        rc = gnn_gather_job_node(&g->orig[t], g->store, t, &id, false, 0, e);
+    return rc;
+}
+
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,
                          struct gnn_err *e)
 {
@@ -161,6 +181,8 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
         return gnn_fail(e, GNN_E_USAGE, "features cannot travel as %s", gnn_dtype_name(o->dtype));
     g->sums = o->sums;
     rc = add_fields(g, o, e);
+    if (!rc)
+        rc = add_originals(g, e);
     g->inverse = gnn_alloc_zero(g->meta.schema.nntypes, sizeof(uint32_t *), "original ids", e);
     if (!g->inverse)
         return e->code;
@@ -222,6 +244,20 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
     const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, t, g->sums);
     return got == n ? 0 : gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': node id out of range",
                                    b->epoch, b->step, name);
+}
+
+/* A gnn-gather before this one may have done it. */
+static int gather_originals(const struct gatherer *g, struct gather_scratch *w, struct gnn_batch *b, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t t = 0; !rc && g->orig && t < g->meta.schema.nntypes; t++) {
+        if (b->type[t].orig)
+            continue;
+        rc = gather_nodes(g, &g->orig[t], w, b, e);
+        if (!rc)
+            b->type[t].orig = gnn_tensors_at(&b->tensors, b->tensors.n - 1)->data;
+    }
+    return rc;
 }
 
 static int gather_degrees(const struct gatherer *g, const struct gather_degree *d, struct gather_scratch *w,
@@ -293,7 +329,7 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
     }
     for (uint32_t i = 0; !rc && i < g->ndegrees; i++)
         rc = gather_degrees(g, &g->degree[i], w, b, e);
-    return rc;
+    return rc ? rc : gather_originals(g, w, b, e);
 }
 
 static int end(void *arg, struct gnn_err *e)

@@ -79,6 +79,9 @@ static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_er
                 return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": nodes/%s: element %" PRIu64 ": node %u %s",
                                 c->name, c->batch, sc->ntype[t].name, i, id,
                                 id >= sc->ntype[t].count ? "is out of range" : "is there twice");
+            if (c->view.store && b->type[t].orig && b->type[t].orig[i] != gnn_view_orig(&c->view, t, id))
+                return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": node/%s/id: element %" PRIu64 ": not node %u's",
+                                c->name, c->batch, sc->ntype[t].name, i, id);
             c->seen[t][id] = (uint32_t)c->batch + 1;
         }
     }

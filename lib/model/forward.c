@@ -170,6 +170,20 @@ static int layer_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t,
     return 0;
 }
 
+/* The masks need the nodes' original ids. */
+static int check_ids(const struct gnn_batch *b, const struct gnn_meta *meta, const struct gnn_net_mode *mode,
+                     struct gnn_err *e)
+{
+    if (!mode->train || (mode->dropout <= 0 && mode->dropout_input <= 0) || meta->schema.nparts < 2 ||
+        meta->sampling.original_ids)
+        return 0;
+    for (uint32_t t = 0; t < meta->schema.nntypes; t++)
+        if (!b->type[t].orig)
+            return gnn_fail(e, GNN_E_INPUT, "batches from several parts have no original ids node/%s/id: run gnn-gather "
+                                            "first", meta->schema.ntype[t].name);
+    return 0;
+}
+
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
                     uint32_t *rows, struct gnn_err *e)
@@ -177,7 +191,7 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     const struct gnn_model *m = n->m;
     n->b = b;
     n->keep = 1;
-    if (net_blocks(n, meta, mode->train, e))
+    if (check_ids(b, meta, mode, e) || net_blocks(n, meta, mode->train, e))
         return e->code;
     net_choose_threads(n);
     if (net_inputs(n, mode, e))

@@ -77,7 +77,7 @@ bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint
         return false;
     gnn_rng_key(seed, (uint32_t)n->b->epoch, (uint32_t)n->b->step, l,
                 gnn_rng_tag(GNN_RNG_DROPOUT, 0, t), q->key);
-    q->node = n->b->type[t].node;
+    q->node = n->b->type[t].orig ? n->b->type[t].orig : n->b->type[t].node;
     const double keep = rint((1 - p) * 65536);
     q->keep16 = keep < 1 ? 1 : (uint32_t)keep;
     return q->keep16 < 65536;

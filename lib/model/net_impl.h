@@ -55,8 +55,8 @@ bool net_transform_first(uint64_t din, uint64_t dout, uint64_t ndst, uint64_t ns
 void net_choose_threads(const struct gnn_net *n);
 /* The features of every type, as f32 rows. */
 int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
-/* The mask of layer l (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step, layer, type, node), so
- * that it does not depend on how nodes are numbered in the batch. */
+/* The mask of layer l (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step, layer, type,
+ * original node id), so that it depends neither on the batch's numbering nor on the parts of a store. */
 bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
                  struct gnn_dropout *q);
 

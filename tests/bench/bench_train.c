@@ -52,7 +52,7 @@ static void make(struct gnn_batch *b, struct gnn_meta *meta, struct gnn_err *e)
     uint32_t *id = need(malloc(count[HOPS] * sizeof(*id)));
     for (uint32_t i = 0; i < count[HOPS]; i++)
         id[i] = i;
-    type = (struct gnn_batch_type){id, count};
+    type = (struct gnn_batch_type){.node = id, .count = count};
     *b = (struct gnn_batch){.nhops = HOPS, .nntypes = 1, .netypes = 1, .type = &type, .block = block};
     for (uint32_t h = 0; h < HOPS; h++) {
         const uint32_t first = h ? (uint32_t)count[h - 1] : 0, n = (uint32_t)count[h] - first;

@@ -21,6 +21,14 @@ gnn-gather s -i st.gnb -o g.gnb || exit 1
 gnn-partition -k 3 --method random s -o k3 >/dev/null || exit 1
 check "trains from a store of three parts" gnn-train --store k3 $S $M --epochs 0:8 -o k3.safetensors
 check "parts do not change the model" cmp ref.safetensors k3.safetensors
+S1="-f 5,5 -b 256 --eval valid --eval test --epochs 0:8 --frontier new"
+check "from a pipe over three parts" sh -c "gnn-sample k3 $S1 | gnn-gather k3 | gnn-train $M -o k3.safetensors"
+check "its ids do not change the model either" cmp ref.safetensors k3.safetensors
+gnn-partition -k 4 s -o k4 -q || exit 1
+check "gathered in two steps" sh -c "gnn-sample k4 $S1 | gnn-gather k4 -F y | gnn-gather k4 -F x | gnn-train $M -o k4.safetensors"
+check "and from four parts: the same bytes" cmp ref.safetensors k4.safetensors
+check "from original ids" sh -c "gnn-sample k4 --original-ids $S1 | gnn-gather k4 | gnn-train $M -o k4.safetensors"
+check "the same bytes again" cmp ref.safetensors k4.safetensors
 check "trains by the other hop rule" gnn-train --store s $S --frontier all $M --epochs 0:8 -o all.safetensors
 check "from a pipe too" sh -c "gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 0:8 |
     gnn-gather s | gnn-train $M -o allpipe.safetensors"
