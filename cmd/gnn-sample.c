@@ -25,8 +25,8 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "seeds", &o.seeds_name, "FILE", "take node ids from a text instead; - is stdin, sampled as they come", .file = true},
     {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE", "node type of those ids (default: the labelled one)"},
     {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
-    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1 (default: 0:1)"},
-    {OPT_RANGE, 0, "steps", &steps, "A:B", "only these steps of each epoch (default: all)"},
+    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)", .count = true},
+    {OPT_RANGE, 0, "steps", &steps, "A:B", "only these steps of each epoch; N: that one (default: all)"},
     {OPT_FLAG, 0, "shuffle", &shuffle, .help = "another order each epoch (default, but for --seeds; --no-shuffle: as they are)"},
     {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out a last batch that is not full"},
     {OPT_GROUP, .help = "Sampling"},
@@ -70,8 +70,8 @@ static void finish_opts(void)
     if (split)
         o.split = split;
     o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
-    if (epochs.given && epochs.to == UINT64_MAX)
-        cli_usage("--epochs: has no end");
+    if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
+        cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
     if (epochs.given) {
         o.epoch_from = epochs.from;
         o.epoch_to = epochs.to;

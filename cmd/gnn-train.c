@@ -47,7 +47,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
     {.kind = OPT_GROUP, .help = "Optimisation"},
-    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs to draw with --store (default: 0:10); for a stream, what cosine counts"},
+    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs to draw with --store; N: the first N (default: 10); for a stream, what cosine counts", .count = true},
     {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
     {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate (default: 0.01)", .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
@@ -97,7 +97,7 @@ static void check_options(void)
     if (!store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
-        cli_usage("--epochs needs both ends: A:B with A < B");
+        cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
     if (optimizer != GNN_SGD)
         opt_refuse(OPTS(&o.momentum), "belongs to --optimizer sgd");
     if (schedule != GNN_STEP)

@@ -94,7 +94,7 @@ static void check_range(const struct opt *o, const char *v, double x)
 {
     if (o->max > o->min && !(x >= o->min && x <= o->max)) {
         char want[96];
-        snprintf(want, sizeof want, "between %g and %g", o->min, o->max);
+        snprintf(want, sizeof want, "between %.16g and %.16g", o->min, o->max);
         bad_value(o, v, want);
     }
 }
@@ -152,7 +152,10 @@ static void set_range(const struct opt *o, const char *v)
     const char *s = v;
     if (*s != ':')
         r.from = number(o, s, &s);
-    if (!*s && s != v)
+    if (!*s && s != v && o->count) {
+        r.to = r.from;
+        r.from = 0;
+    } else if (!*s && s != v)
         r.to = r.from + 1;
     else if (*s++ != ':')
         bad_value(o, v, "a range A:B");

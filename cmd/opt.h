@@ -16,7 +16,7 @@ enum opt_kind {
     OPT_STR,    /* const char ** */
     OPT_LIST,   /* struct opt_list *: may be given several times */
     OPT_CHOICE, /* int *: index into `choices` ("a|b|c") */
-    OPT_RANGE,  /* struct opt_range *: A:B, half open; "A" means A:A+1, ":B" and "A:" are open */
+    OPT_RANGE,  /* struct opt_range *: A:B, half open; "A" means A:A+1 (0:A if `count`), ":B" and "A:" are open */
     OPT_I32S,   /* struct opt_i32s *: comma-separated integers */
     OPT_DOUBLES /* struct opt_doubles *: comma-separated numbers */
 };
@@ -49,6 +49,7 @@ struct opt {
     double min, max;     /* numbers: allowed range, if max > min */
     bool bytes;
     bool file;           /* completion offers file names */
+    bool count;          /* OPT_RANGE: a lone number says how many, not which one */
 };
 
 struct program {

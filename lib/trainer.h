@@ -61,6 +61,7 @@ struct gnn_train_state {
     uint64_t best_epoch, since_best;
     bool has_best, stopped_early;
     double best;
+    uint64_t dtypes;          /* which types the features travel in; 0: no batch yet */
 };
 
 struct gnn_trainer {
@@ -76,11 +77,13 @@ struct gnn_trainer {
     struct gnn_labels labels;
     struct gnn_buf row_loss;
     struct gnn_train_epoch r;
+    uint64_t dtypes;   /* of this run's batches; 0: none yet */
     bool resumed, met; /* a checkpoint was loaded; its last batch was seen again */
 };
 
 void gnn_train_opts_init(struct gnn_train_opts *o);
-/* m and meta must outlive the trainer; m's parameters are changed in place. GNN_E_USAGE for options that do not fit. */
+/* m and meta must outlive the trainer; m's parameters are changed in place. GNN_E_USAGE for options that do not fit.
+ * Makes the directory of checkpoints: GNN_E_RUN if none can be kept there. */
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_trainer_release(struct gnn_trainer *t);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Trains on the real graphs in $GNN_DATA and prints accuracy beside what is asked and what was published; status 1 if one
 # falls short. Usage: scripts/accuracy.sh [--quick] [DATA...]   (--quick: one run each, asked 0.02 less; DATA: cora, ...)
-# Models are chosen on the validation set; the test set is then predicted exactly, from all neighbours.
+# Of each run the epoch that is best on the validation set is kept; the test set is then predicted exactly, from all neighbours.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 PATH=${GNN_BIN:-$top/build/bin}:$PATH

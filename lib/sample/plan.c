@@ -17,7 +17,7 @@ static int add_set(struct sampler *s, uint32_t i, const char *name, bool shuffle
     const int set = gnn_schema_find_set(c, name);
     if (set < 0)
         return gnn_fail(e, GNN_E_USAGE, "%s: no set '%s'%s", s->store->path, name,
-                        c->nsets ? "" : ": the store has no splits (give seeds by id)");
+                        c->nsets ? "" : ": the store has no splits (gnn-import --split makes them)");
     if (set > SET_MAX)
         return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' comes after %d others: too many", s->store->path, name, SET_MAX);
     if (i && c->set[set].ntype != m->seed_ntype)

@@ -7,7 +7,7 @@
 #include "lib/model_file.h"
 #include "lib/train/impl.h"
 
-enum { NU64 = 11, NSLABS = 3 };
+enum { NU64 = 12, NSLABS = 3 };
 
 /* Counters in one tensor; doubles in another, so that no text conversion is involved. */
 static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
@@ -15,7 +15,7 @@ static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *
     const struct gnn_train_state *s = &t->s;
     const uint64_t v[NU64] = {s->epoch,      s->step,    s->any,           s->closed,     s->t,
                               s->best_epoch, s->since_best, s->has_best,   s->stopped_early,
-                              t->r.steps,    t->r.seeds};
+                              t->r.steps,    t->r.seeds, s->dtypes};
     memcpy(u, v, sizeof(v));
     f[0] = s->best;
     f[1] = t->train.loss;
@@ -40,6 +40,7 @@ static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, co
                                     .since_best = u[6],
                                     .has_best = u[7] != 0,
                                     .stopped_early = u[8] != 0,
+                                    .dtypes = u[11],
                                     .best = f[0]};
     t->r.steps = u[9];
     t->r.seeds = u[10];
@@ -54,27 +55,41 @@ static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, co
     memcpy(t->train.tp, counts + 3, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
-/* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so that they can be
+/* The sets, the one to train on first, with their sizes: "train 140,valid 500,". */
+static char *sets_text(const struct gnn_sampling *s, struct gnn_err *e)
+{
+    char *text = gnn_strdup("", e);
+    for (uint32_t i = 0; text && i < s->nsplits; i++) {
+        char *more = gnn_strf(e, "%s%s %llu,", text, s->split[i], (unsigned long long)s->split_seeds[i]);
+        gnn_free(text);
+        text = more;
+    }
+    return text;
+}
+
+/* What must be the same for the rest of the run to be the rest of that run. Node ids may be
+ * original ones or not: nothing depends on it. Doubles are printed so that they can be
  * told apart to the last bit. */
 static char *run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *s = &t->meta->sampling;
     char *fan = NULL, *config = gnn_model_config_text(&t->m->c, e), *text = NULL;
+    char *sets = sets_text(s, e);
     fan = gnn_strdup("", e);
     for (uint32_t i = 0; fan && i < s->nhops * t->meta->schema.netypes; i++) {
         char *more = gnn_strf(e, "%s%d,", fan, s->fanout[i]);
         gnn_free(fan);
         fan = more;
     }
-    if (config && fan)
+    if (config && fan && sets)
         text = gnn_strf(e,
                         "store %s; batches: seed %llu, size %u, fan-out %s hop rule %d, replace %d, shuffle %d, "
-                        "drop-last %d, set %s; optimizer %d, schedule %d, lr %.17g, weight decay %.17g, momentum "
+                        "drop-last %d, sets %s optimizer %d, schedule %d, lr %.17g, weight decay %.17g, momentum "
                         "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
                         "%.17g, dropout %.17g %.17g, seed %llu, metric %d; model %s",
                         t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan, s->frontier,
-                        s->replace, s->shuffle, s->drop_last, s->split[0], o->optimizer, o->schedule, o->lr,
+                        s->replace, s->shuffle, s->drop_last, sets, o->optimizer, o->schedule, o->lr,
                         o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
                         (unsigned long long)o->warmup,
                         (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps : 0), /* else runs may be longer */
@@ -82,6 +97,7 @@ static char *run_text(const struct gnn_trainer *t, struct gnn_err *e)
                         (unsigned long long)o->seed, o->metric, config);
     gnn_free(config);
     gnn_free(fan);
+    gnn_free(sets);
     return text;
 }
 
@@ -103,6 +119,21 @@ static void slabs_of(const struct gnn_trainer *t, struct slabs s[NSLABS])
     s[2] = (struct slabs){"state.best", t->best, t->m->nfloats};
 }
 
+int train_checkpoint_dir(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    const char *dir = t->o.checkpoint;
+    struct stat st;
+    if (mkdir(dir, 0777) && errno != EEXIST)
+        return gnn_fail_errno(e, "%s: cannot create", dir);
+    if (stat(dir, &st))
+        return gnn_fail_errno(e, "%s", dir);
+    if (!S_ISDIR(st.st_mode))
+        return gnn_fail(e, GNN_E_RUN, "%s: not a directory to keep checkpoints in", dir);
+    if (access(dir, W_OK | X_OK))
+        return gnn_fail_errno(e, "%s: cannot write there", dir);
+    return 0;
+}
+
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 {
     const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
@@ -118,10 +149,8 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 
     if (!path || !run || !x || !p || !counts || !f)
         goto out;
-    if (mkdir(t->o.checkpoint, 0777) && errno != EEXIST) {
-        gnn_fail_errno(e, "%s: cannot create", t->o.checkpoint);
+    if (train_checkpoint_dir(t, e))
         goto out;
-    }
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)
         goto out;
@@ -173,8 +202,8 @@ static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const cha
     char *run = run_text(t, e);
     if (!run)
         return e->code;
-    const json_t *r = f->st.metadata ? json_object_get(f->st.metadata, "run") : NULL;
-    const bool same = r && !strcmp(json_string_value(r), run);
+    const char *r = f->st.metadata ? json_string_value(json_object_get(f->st.metadata, "run")) : NULL;
+    const bool same = r && !strcmp(r, run);
     gnn_free(run);
     if (!same)
         return gnn_fail(e, GNN_E_INPUT,

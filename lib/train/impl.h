@@ -8,6 +8,8 @@
 
 /* Learning rate of optimiser step t (from 1). */
 double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch);
+/* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
+int train_checkpoint_dir(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* *loss: mean over the batch. */
 int train_step(struct gnn_trainer *t, const struct gnn_batch *b, double *loss,
                struct gnn_err *e) GNN_MUST_USE;

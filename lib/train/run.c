@@ -46,7 +46,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->m = m;
     t->meta = meta;
     t->o = *o;
-    if (check(t, e) || gnn_net_init(&t->net, m, e) ||
+    if (check(t, e) || (o->checkpoint && train_checkpoint_dir(t, e)) || gnn_net_init(&t->net, m, e) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
@@ -152,10 +152,32 @@ static bool continues(const struct gnn_trainer *t, const struct gnn_batch *b)
     return b->split != 0 && b->epoch == s->epoch;
 }
 
+/* Features rounded on the way make another model, and no header says so: the batches must go on as they began. */
+static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &t->m->c;
+    uint64_t now = 1;
+    char name[GNN_NAME_MAX + 16];
+    if (t->dtypes)
+        return 0;
+    for (uint32_t i = 0; i < c->nntypes; i++) {
+        snprintf(name, sizeof(name), "node/%.240s/x", c->ntype[i].name);
+        const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, name);
+        now = 31 * now + (x ? 1 + (uint64_t)x->dtype : 0);
+    }
+    t->dtypes = now;
+    if (t->s.dtypes && t->s.dtypes != now)
+        return gnn_fail(e, GNN_E_INPUT, "the features come in another type than those the checkpoint was made with (--dtype)");
+    t->s.dtypes = now;
+    return 0;
+}
+
 static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_train_hooks *h,
                      struct gnn_err *e)
 {
     double loss, from = gnn_clock();
+    if (check_dtypes(t, b, e))
+        return e->code;
     if (used(t, b))
         return 0;
     if (!continues(t, b))

@@ -96,6 +96,12 @@ status 2 "an empty fan-out" smp s -f 5, -o x
 status 2 "unknown edge type" smp s -f node/at/node=3 -o x
 status 2 "hops differ" smp h -f 3,3 -f 2 -o x
 status 2 "no such set" smp s -f 3 --split nope -o x
+check "--epochs 2 are the first two" sh -c 'gnn-sample s --no-provenance -f 5,3 -b 100 --eval valid --epochs 2 | cmp - a'
+check "--steps 3 is one step" test "$(count s -f 2 -b 100 --steps 3)" = "1 100"
+status 2 "no epoch" smp s -f 3 --epochs 0 -o x
+status 2 "too large" smp s -f 3 -b 2G -o x
+mv err said
+check "says by whole numbers" grep -q 'between 1 and 1073741824' said
 status 2 "no epochs" smp s -f 3 --epochs 3:3 -o x
 status 2 "endless epochs" smp s -f 3 --epochs 3: -o x
 status 2 "steps past the end" smp s -f 3 -b 100 --steps 18:20 -o x

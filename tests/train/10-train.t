@@ -70,6 +70,26 @@ done
 status 3 "a checkpoint of other options is refused" gnn-train -i g.gnb $M --lr 0.5 --checkpoint ck --resume -o y.safetensors
 mv err said
 check "it says so" grep -q 'other options' said
+# A checkpoint fits any way that leads to the same model, and no other.
+half="--hidden 32 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q --checkpoint way"
+way() { rm -rf way && gnn-train --store k3 $S $half --checkpoint-every 20 --epochs 4 -o x.safetensors; }
+check "half of a run, from the parts" way
+check "the rest from a pipe" sh -c "gnn-sample k3 $S1 | gnn-gather k3 | gnn-train $half --resume -o x.safetensors"
+check "the same bytes as in one go" cmp ref.safetensors x.safetensors
+way
+status 3 "the rest with rounded features" gnn-train --store k3 $S --dtype f16 --epochs 8 $half --resume -o y.safetensors
+mv err said
+check "says what differs" grep -q 'another type' said
+status 3 "the rest with other sets" gnn-train --store k3 -f 5,5 --frontier new -b 256 --eval test --eval valid --epochs 8 $half --resume -o y.safetensors
+# Where checkpoints cannot be kept is said before the work.
+: >plain
+for d in plain plain/below nowhere/below; do
+    status 1 "checkpoints in $d" gnn-train --store s $S $M --epochs 1 --checkpoint $d -o y.safetensors --metrics n.json
+    mv err said
+    check "names $d" grep -q "^gnn-train: $d: " said
+    check "no epoch was trained" test ! -s n.json
+done
+
 gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 7:8 --frontier new --shuffle | gnn-gather s >late.gnb
 rm -rf ck
 gnn-train --store s $S $M --epochs 0:8 --checkpoint ck --checkpoint-every 40 -o x.safetensors || exit 1
@@ -85,6 +105,13 @@ for o in "-f 3" "-b 7" "--split valid" "--eval test" "--frontier new" -r --no-sh
 done
 status 2 "momentum of adam" gnn-train -i g.gnb --momentum 0.9 -o y.safetensors
 status 2 "steps of a constant rate" gnn-train -i g.gnb --step-factor 0.1 -o y.safetensors
+status 2 "step length of a constant rate" gnn-train -i g.gnb --step-epochs 3 -o y.safetensors
+for r in 0 2: 3:3 4:2; do status 2 "--epochs $r" gnn-train --store s --epochs $r -o y.safetensors; done
+printf 'from,to\n0,1\n1,2\n' >e.csv
+gnn-import -q -o nosplit e.csv || exit 1
+status 2 "a store without sets" gnn-train --store nosplit -o y.safetensors
+mv err said
+check "says who makes them" grep -q 'no splits (gnn-import --split' said
 status 2 "epochs of a stream" gnn-train -i g.gnb --epochs 0:3 -o y.safetensors
 mv err said
 check "says which has no effect" grep -q -e '--epochs belongs' said
