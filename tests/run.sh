@@ -1,5 +1,6 @@
 #!/bin/sh
 # Runs TAP tests under prove, each in a fresh directory that is kept only when the test fails.
+# Skipped tests are listed on lines of their own among prove's.
 # Usage: tests/run.sh TEST...   (environment: GNN_BIN programs, GNN_TOP source tree, GNN_DATA real graphs)
 set -eu
 export LC_ALL=C OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}" GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
@@ -9,4 +10,5 @@ if [ -n "${GNN_DATA:-}" ]; then
     GNN_DATA=$(cd "$GNN_DATA" && pwd)
     export GNN_DATA
 fi
+exec 3>&1
 exec prove -j "${JOBS:-2}" --timer --merge -e "sh $top/tests/one.sh" "$@"

@@ -1,0 +1,20 @@
+# A test that is skipped is named in the runner's output, and neither its status nor its output is lost.
+. "$GNN_TOP/tests/lib.sh"
+cat >some.t <<'T'
+echo 'ok 1 - what works'
+echo 'ok 2 - real data # SKIP no GNN_DATA'
+echo 1..2
+T
+cat >bad.t <<'T'
+echo 'ok 1 - a'
+echo 1..1
+exit 3
+T
+check 'the runner passes' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/some.t"
+cp out runner
+check 'it names what is skipped, and why' grep -q '^skipped: .*some.t: real data: no GNN_DATA$' runner
+check 'and nothing else' sh -c '[ "$(grep -c ^skipped: runner)" -eq 1 ]'
+check 'its last line is the result' sh -c 'tail -n 1 runner | grep -qx "Result: PASS"'
+status 1 'a failing status is one' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/bad.t"
+check 'its directory is kept' sh -c 'ls -d gnn-test.*/d'
+done_testing
