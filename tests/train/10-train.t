@@ -27,6 +27,7 @@ check "its ids do not change the model either" cmp ref.safetensors k3.safetensor
 gnn-partition -k 4 s -o k4 -q || exit 1
 check "gathered in two steps" sh -c "gnn-sample k4 $S1 | gnn-gather k4 -F y | gnn-gather k4 -F x | gnn-train $M -o k4.safetensors"
 check "and from four parts: the same bytes" cmp ref.safetensors k4.safetensors
+status 3 "dropout without original ids" sh -c "gnn-sample k4 $S1 | gnn-train $M -o y.safetensors"
 check "from original ids" sh -c "gnn-sample k4 --original-ids $S1 | gnn-gather k4 | gnn-train $M -o k4.safetensors"
 check "the same bytes again" cmp ref.safetensors k4.safetensors
 check "trains by the other hop rule" gnn-train --store s $S --frontier all $M --epochs 0:8 -o all.safetensors
