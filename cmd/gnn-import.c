@@ -50,6 +50,7 @@ static const struct program program = {
     .summary = "turn a graph data set into a store, or generate a graph (rmat:, sbm: or products:)",
     .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..]",
     .opts = opts,
+    .words = "sbm:|rmat:|products:",
     .min_args = 1,
     .max_args = -1,
 };

@@ -324,17 +324,23 @@ static void print_help(const struct program *p)
     printf("\nSee %s(1) for details and gnn(7) for how the programs fit together.\n", p->name);
 }
 
-/* One line per option: "--name kind choices", for the generator of the shell completion. */
+/* One line per option: "--name[,-x] kind choices", for the generator of the shell completion. */
 static void print_completion(const struct program *p)
 {
-    EACH (o, p)
-        if (o->kind != OPT_GROUP && o->help)
-            printf("--%s %s %s\n", o->name,
-                   o->kind == OPT_FLAG     ? "flag"
-                   : o->kind == OPT_CHOICE ? "choice"
-                   : o->file               ? "file"
-                                           : "value",
-                   o->choices ? o->choices : "");
+    EACH (o, p) {
+        if (o->kind == OPT_GROUP || !o->help)
+            continue;
+        printf("--%s%s%.1s %s %s\n", o->name, o->letter ? ",-" : "", &o->letter,
+               o->kind == OPT_FLAG     ? "flag"
+               : o->kind == OPT_CHOICE ? "choice"
+               : o->file               ? "file"
+                                       : "value",
+               o->choices ? o->choices : "");
+        if (o->kind == OPT_FLAG && o->value && *(bool *)o->value)
+            printf("--no-%s flag\n", o->name);
+    }
+    if (p->words)
+        printf("- argument %s\n", p->words);
 }
 
 /* ---- the parser ---- */

@@ -57,6 +57,7 @@ struct program {
     const char *summary;  /* one line */
     const char *synopsis; /* arguments after the options: "[STORE]" */
     const struct opt *opts;
+    const char *words;    /* what completion offers besides files as arguments, "a|b", or NULL */
     int min_args, max_args; /* positional arguments; max_args < 0: any number */
 };
 

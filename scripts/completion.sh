@@ -1,12 +1,13 @@
 #!/bin/sh
 # Makes the bash completion of a program from its option table:
 #   gnn-sample --completion | sh scripts/completion.sh gnn-sample >/usr/share/bash-completion/completions/gnn-sample
-# Each input line is "--NAME KIND [CHOICES]", KIND one of flag, value, choice (a|b|c), file.
+# Each input line is "--NAME[,-X] KIND [CHOICES]", KIND one of flag, value, choice (a|b|c), file; or "- argument a|b|c".
 set -eu
 program=${1:?usage: completion.sh PROGRAM}
 awk -v program="$program" '
-    NF < 2 || $1 !~ /^--[a-z0-9-]+$/ { print "completion.sh: not an option table: " $0 >"/dev/stderr"; bad = 1; exit 1 }
-    { all = all " " $1 }
+    $1 == "-" && $2 == "argument" { gsub(/\|/, " ", $3); words = $3; next }
+    NF < 2 || $1 !~ /^--[a-z0-9-]+(,-[A-Za-z0-9])?$/ { print "completion.sh: not an option table: " $0 >"/dev/stderr"; bad = 1; exit 1 }
+    { split($1, name, ","); all = all " " name[1]; sub(/,/, "|", $1) }
     $2 == "file" { files = files "|" $1 }
     $2 == "value" { values = values "|" $1 }
     $2 == "choice" { gsub(/\|/, " ", $3); choices = choices "    " $1 ") COMPREPLY=($(compgen -W \"" $3 "\" -- \"$cur\")); return ;;\n" }
@@ -30,7 +31,7 @@ awk -v program="$program" '
         print "    esac"
         print "    case $cur in"
         print "    -*) COMPREPLY=($(compgen -W \"" substr(all, 2) "\" -- \"$cur\")) ;;"
-        print "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;"
+        print "    *) COMPREPLY=($(compgen -f" (words == "" ? "" : " -W \"" words "\"") " -- \"$cur\")) ;;"
         print "    esac"
         print "}"
         print "complete -o filenames -F " f " " program
