@@ -149,6 +149,17 @@ static void print_degrees(const char *what, const json_t *d)
            real(d, "mean"), whole(d, "max"), whole(d, "zero"));
 }
 
+/* Large values, such as times and ids, with all their digits before the point. */
+static const char *number(const json_t *o, const char *key)
+{
+    static char buf[4][32];
+    static unsigned turn;
+    char *out = buf[turn++ % 4];
+    const double x = real(o, key);
+    snprintf(out, sizeof buf[0], (x >= 1e6 || x <= -1e6) && x < 1e15 && x > -1e15 ? "%.0f" : "%.6g", x);
+    return out;
+}
+
 static void print_stats(const json_t *s)
 {
     size_t i;
@@ -163,7 +174,7 @@ static void print_stats(const json_t *s)
     json_object_foreach(json_object_get(s, "isolated"), key, x)
         printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
     json_array_foreach(json_object_get(s, "fields"), i, x) {
-        printf("  %s: min %.6g, mean %.6g, max %.6g", text(x, "name"), real(x, "min"), real(x, "mean"), real(x, "max"));
+        printf("  %s: min %s, mean %s, max %s", text(x, "name"), number(x, "min"), number(x, "mean"), number(x, "max"));
         if (whole(x, "nan") || whole(x, "infinite"))
             printf(", %lld NaN, %lld infinite of %lld", whole(x, "nan"), whole(x, "infinite"), whole(x, "values"));
         putchar('\n');

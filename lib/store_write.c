@@ -126,7 +126,7 @@ int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct g
         !(w->tmp = gnn_strf(e, "%s.tmp.%ld", w->path, (long)getpid())))
         return e->code;
     if (mkdir(w->tmp, 0777)) {
-        rc = gnn_fail_errno(e, "%s: cannot create", w->tmp);
+        rc = gnn_fail_errno(e, "%s: cannot create", w->path);
         gnn_free(w->tmp);
         w->tmp = NULL;
         return rc;

@@ -75,10 +75,15 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
             memcpy(text, s + klen + 1, len - klen - 1);
             text[len - klen - 1] = 0;
             x = strtod(text, &end);
+            static const char suffix[] = "kMGT";
+            const char *k1000 = end > text && *end && !end[1] ? strchr(suffix, *end == 'K' ? 'k' : *end) : NULL;
+            for (const char *c = suffix; k1000 && c <= k1000; c++)
+                x *= 1000;
+            end += k1000 != NULL;
         }
         if (end == text || *end || !(x >= keys[k].min && x <= keys[k].max) ||
             (keys[k].whole && x != floor(x)))
-            return gnn_fail(e, GNN_E_USAGE, "%s: '%.*s' wants %s from %g to %g", names[kind],
+            return gnn_fail(e, GNN_E_USAGE, "%s: '%.*s' wants %s from %.16g to %.16g", names[kind],
                             (int)len, s, keys[k].whole ? "a whole number" : "a number",
                             keys[k].min, keys[k].max);
         *(double *)((char *)v + keys[k].at) = x;

@@ -166,7 +166,10 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, u
     if (id) {
         q = len ? gnn_text_u64(field, u) : NULL;
         if (!q || q != field + len)
-            return gnn_table_fail(t, *p, len && *field == '-' ? "a negative id" : "not an id", e);
+            return gnn_table_fail(t, *p, len && *field == '-' ? "a negative id"
+                                         : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
+                                             ? "not a number, and words are ids in triples only:"
+                                             : "not an id", e);
     } else if (!len) {
         *d = NAN;
     } else {

@@ -62,6 +62,31 @@ status 2 'a store to stdout, import' gnn-import -o - sbm:nodes=100
 status 2 'a store to stdout, partition' gnn-partition -k 2 -o - S
 left -
 
+# Messages say numbers as people write them, and name what was asked for.
+status 2 'a number out of range' gnn-sample -f 3 -b 2G S
+says 'between 1 and 1073741824'
+status 2 'epochs without an end' gnn-sample -f 3 --epochs 2: S
+says 'the end is missing'
+status 2 'a size out of range' gnn-import -o R sbm:nodes=1T
+says 'from 2 to 4294967294'
+status 0 'a size with a suffix' gnn-import -v -o K sbm:nodes=1k
+says '1000 nodes'
+status 2 'a suffix of a suffix' gnn-import -o R sbm:nodes=1kk
+printf 'from,to\nalice,bob\n' >words.csv
+status 3 'words as ids' gnn-import -o R words.csv
+says 'in triples only'
+status 3 'no generator' gnn-import -o R nosuch:
+says 'no such generator'
+status 1 'a folder that is not there' gnn-import -o no/such sbm:nodes=100
+says 'no/such: cannot create'
+printf '0 1\n1 0\n' >plain
+gnn-import -q -o P plain
+status 2 'no sets' gnn-sample -f 3 P
+says 'gnn-import --split'
+printf '0 1 1289241911\n1 0 1289241912\n' >times
+gnn-import -q -o T --columns source=1,target=2,time=3 times
+check 'large numbers keep their digits' sh -c 'gnn-inspect -s T | grep -q "min 1289241911, mean 128924191[12], max 1289241912"'
+
 # --help names each value that an option takes.
 while read -r p option values; do
     "$p" --help >help

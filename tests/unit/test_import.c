@@ -237,7 +237,7 @@ static void texts(void)
 {
     fails("empty", "f", "", "f: empty");
     fails("comments only", "f", "# nothing\n", "no edges");
-    fails("not a number", "f", "1 2\n3 x\n", "line 2: not an id 'x'");
+    fails("not a number", "f", "1 2\n3 x\n", "line 2: not a number, and words are ids in triples only: 'x'");
     fails("negative", "f", "1 2\n-3 4\n", "line 2: a negative id '-3'");
     fails("ragged, short", "f", "1,2\n3\n", "line 2: fewer fields");
     fails("ragged, long", "f", "1,2\n3,4,5\n", "line 2: more fields");
