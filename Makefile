@@ -9,10 +9,10 @@ SAN     ?=
 WERROR  ?=
 VERSION := 0.1.0
 
-PKGS := libzstd libarchive zlib jansson
+PKGS := libzstd libarchive zlib jansson libxxhash
 WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
         -Wformat=2 -Wwrite-strings -Wundef -fno-common $(if $(WERROR),-Werror)
-CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL $(if $(SAN),-DGNN_NO_IFUNC) \
+CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_IFUNC) \
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
         $(shell pkg-config --cflags $(PKGS)) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(CFLAGS)

@@ -2,7 +2,7 @@
 
 #include "formats/le.h"
 
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 static const uint8_t magic[4] = {0xb7, 'G', 'N', 'B'};
 

@@ -19,6 +19,9 @@ uint64_t gnn_gather_rows(const struct gnn_gather_part *part, uint32_t nparts, si
 uint64_t gnn_gather_rows64(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
                            const uint64_t *id, uint64_t n, void *out);
 
+/* memcpy past the caches, for output that is not read again soon. Any alignment; no overlap. */
+void gnn_copy_past(void *out, const void *in, size_t bytes);
+
 /* What happens to the elements of a row on the way. */
 enum gnn_gather_cast { GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16 };
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 #include "formats/gnb.h"
 #include "formats/le.h"

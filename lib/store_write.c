@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 #include "formats/gnb.h"
 #include "lib/io.h"

@@ -1,7 +1,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 #include <zstd.h>
 
 #include "formats/gnb.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 #include <zstd.h>
 
 #include "formats/gnb.h"

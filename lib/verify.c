@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 #include "lib/mem.h"
 

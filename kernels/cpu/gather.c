@@ -71,6 +71,19 @@ static bool can_go_past(const void *out, size_t bytes, uint64_t n)
 #define can_go_past(out, bytes, n) false
 #endif
 
+void gnn_copy_past(void *out, const void *in, size_t bytes)
+{
+    char *to = out;
+    const char *from = in;
+    size_t head = (16 - (uintptr_t)to % 16) % 16;
+    head = head < bytes ? head : bytes;
+    memcpy(to, from, head);
+    const size_t body = (bytes - head) / 16 * 16;
+    copy_past(to + head, from + head, body);
+    DRAIN();
+    memcpy(to + head + body, from + head + body, bytes - head - body);
+}
+
 enum kind { COPY, PAST, F16, BF16 };
 
 static inline void emit(enum kind kind, const char *row, size_t bytes, char *out, uint64_t i)

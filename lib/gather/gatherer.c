@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 #include "lib/gather/degree.h"
 #include "lib/gather/rows.h"
@@ -195,8 +195,13 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
 
 static void *worker_new(void *arg, struct gnn_err *e)
 {
-    (void)arg;
-    return gnn_alloc_zero(1, sizeof(struct gather_scratch), "a gathering thread", e);
+    const struct gatherer *g = arg;
+    struct gather_scratch *w = gnn_alloc_zero(1, sizeof *w, "a gathering thread", e);
+    if (w && g->sums && gnn_buf_reserve(&w->stage, GATHER_STAGE, 1, "a gathering thread", e)) {
+        gnn_free(w);
+        return NULL;
+    }
+    return w;
 }
 
 static void worker_free(void *worker)
@@ -204,6 +209,7 @@ static void worker_free(void *worker)
     struct gather_scratch *w = worker;
     gnn_buf_release(&w->node);
     gnn_buf_release(&w->row);
+    gnn_buf_release(&w->stage);
     gnn_free(w);
 }
 
@@ -241,7 +247,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
         rc = store_ids(g, w, b, j->type, n, &ids, e);
     if (rc)
         return rc;
-    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, t, g->sums);
+    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, t, w->stage.data);
     return got == n ? 0 : gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': node id out of range",
                                    b->epoch, b->step, name);
 }
@@ -309,7 +315,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     if (rc)
         return rc;
     if (!gnn_gather_job_find_edges(j, g->store->nparts, ids + k->first, k, w->row.data) ||
-        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, t, g->sums) < n)
+        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, t, w->stage.data) < n)
         return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor 'hop/%u/%s/id': not an edge of its node",
                         b->epoch, b->step, hop, key);
     return 0;

@@ -1,6 +1,6 @@
 #include "lib/gather/rows.h"
 
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 #include "lib/mem.h"
 
@@ -59,6 +59,7 @@ void gnn_gather_job_release(struct gather_job *j)
     gnn_free(j->edges);
 }
 
+/* Rows ids[0..n) or, if ids is NULL, rows[0..n). */
 static uint64_t gather(const struct gather_job *j, uint32_t nparts, const uint32_t *ids, const uint64_t *rows,
                        uint64_t n, void *out)
 {
@@ -73,18 +74,38 @@ static uint64_t gather(const struct gather_job *j, uint32_t nparts, const uint32
                : gnn_gather_cast64(j->part, nparts, width, cast, rows, n, out);
 }
 
-uint64_t gnn_gather_job_rows(const struct gather_job *j, uint32_t nparts, const uint32_t *ids,
-                             const uint64_t *rows, uint64_t n, struct gnn_tensor *t, bool sum)
+/* Gathers into a piece that stays in the cache, sums it there and copies it out past the cache: memory sees each
+ * byte once, as without the sum. */
+static uint64_t gather_summed(const struct gather_job *j, uint32_t nparts, const uint32_t *ids, const uint64_t *rows,
+                              uint64_t n, struct gnn_tensor *t, void *stage)
 {
-    const uint64_t got = gather(j, nparts, ids, rows, n, t->data);
-    uint64_t bytes;
-    /* In one go afterwards: chunk by chunk while hot in the cache was measured slower, since then the rows cannot be
-     * written past it. */
-    if (sum && got == n && gnn_tensor_bytes(t, &bytes)) {
-        t->sum = XXH3_64bits(t->data, bytes);
-        t->has_sum = true;
+    const uint64_t width = j->field->width ? j->field->width : 1;
+    const size_t bytes = width * gnn_dtype_bytes(j->wire);
+    const uint64_t step = bytes < GATHER_STAGE ? GATHER_STAGE / bytes : 1;
+    const bool staged = bytes <= GATHER_STAGE && n * bytes > GATHER_BIG;
+    XXH3_state_t sum;
+    XXH3_64bits_reset(&sum);
+    for (uint64_t i = 0; i < n;) {
+        const uint64_t m = n - i < step ? n - i : step;
+        char *out = (char *)t->data + i * bytes;
+        void *to = staged ? stage : out;
+        const uint64_t got = gather(j, nparts, ids ? ids + i : NULL, rows ? rows + i : NULL, m, to);
+        if (got < m)
+            return i + got;
+        XXH3_64bits_update(&sum, to, m * bytes);
+        if (staged)
+            gnn_copy_past(out, stage, m * bytes);
+        i += m;
     }
-    return got;
+    t->sum = XXH3_64bits_digest(&sum);
+    t->has_sum = true;
+    return n;
+}
+
+uint64_t gnn_gather_job_rows(const struct gather_job *j, uint32_t nparts, const uint32_t *ids,
+                             const uint64_t *rows, uint64_t n, struct gnn_tensor *t, void *stage)
+{
+    return stage ? gather_summed(j, nparts, ids, rows, n, t, stage) : gather(j, nparts, ids, rows, n, t->data);
 }
 
 bool gnn_gather_job_find_edges(const struct gather_job *j, uint32_t nparts, const uint32_t *dst,

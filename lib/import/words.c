@@ -1,7 +1,7 @@
 #include "lib/import/words.h"
 
 #include <string.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 
 /* Where a word is or belongs. */
 static uint32_t *slot_of(const struct gnn_words *w, const char *word, size_t len)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
+#include "formats/xxh.h"
 #include <zstd.h>
 
 #include "formats/gnb.h"
