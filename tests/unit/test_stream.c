@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
@@ -80,10 +81,10 @@ static int write_stream(const char *path, int flags, int level, struct gnn_err *
 }
 
 /* Reads all; *n counts the batches. */
-static int read_stream(const char *path, int *n, struct gnn_err *e)
+static int read_fd(int fd, const char *path, int *n, struct gnn_err *e)
 {
     *n = 0;
-    struct gnn_source *s = gnn_stream_source_new(open(path, O_RDONLY), path, e);
+    struct gnn_source *s = gnn_stream_source_new(fd, path, e);
     if (!s)
         return e->code;
     int rc;
@@ -97,6 +98,20 @@ static int read_stream(const char *path, int *n, struct gnn_err *e)
     return rc;
 }
 
+static int read_stream(const char *path, int *n, struct gnn_err *e)
+{
+    return read_fd(open(path, O_RDONLY), path, n, e);
+}
+
+/* The same from memory: files by the thousand would wait for the disk. */
+static int read_bytes(const uint8_t *p, size_t size, int *n, struct gnn_err *e)
+{
+    int fd = memfd_create("t", MFD_CLOEXEC);
+    if (write(fd, p, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
+        exit(99);
+    return read_fd(fd, "t", n, e);
+}
+
 static uint8_t *slurp(const char *path, size_t *n)
 {
     int fd = open(path, O_RDONLY);
@@ -107,13 +122,6 @@ static uint8_t *slurp(const char *path, size_t *n)
         exit(99);
     close(fd);
     return p;
-}
-
-static void spill(const char *path, const uint8_t *p, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (write(fd, p, n) != (ssize_t)n || close(fd))
-        exit(99);
 }
 
 static void test_roundtrip(int level)
@@ -142,15 +150,13 @@ static void test_damage(int level)
     uint8_t *p = slurp("s", &size);
     for (size_t cut = 0; cut < size; cut++) {
         e = (struct gnn_err){0};
-        spill("t", p, cut);
-        missed += read_stream("t", &n, &e) != GNN_E_INPUT;
+        missed += read_bytes(p, cut, &n, &e) != GNN_E_INPUT;
     }
     ok(!missed, "level %d: a cut at any of %zu bytes is noticed", level, size);
     for (size_t at = 0; at < size; at++) {
         e = (struct gnn_err){0};
         p[at] ^= (uint8_t)(1u << (at & 7));
-        spill("t", p, size);
-        if (read_stream("t", &n, &e) != GNN_E_INPUT) {
+        if (read_bytes(p, size, &n, &e) != GNN_E_INPUT) {
             missed++;
             printf("# flip at %zu\n", at);
         }
