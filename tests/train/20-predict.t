@@ -39,7 +39,7 @@ for at in 4 9; do
 done
 check "no array after a failure" test ! -e x.npy
 status 3 "not a model" gnn-predict s c.npy -o x.npy
-status 1 "no model" gnn-predict s none.st -o x.npy
+status 3 "no model" gnn-predict s none.st -o x.npy
 status 2 "an unknown set" gnn-predict s m.st -n --split nowhere
 status 2 "roc-auc of several classes" gnn-predict s m.st -n --split test --metric roc-auc
 status 2 "two models" gnn-predict s m.st m.st -o x.npy
