@@ -73,7 +73,7 @@ __attribute__((unused)) static double bench_stream(const char *p, size_t bytes, 
     const size_t n = (bytes < (size_t)512 << 20 ? bytes : (size_t)512 << 20) / 8;
     uint64_t sum = 0;
     double t = bench_now();
-#pragma omp parallel for simd num_threads(threads) reduction(+ : sum)
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
     for (size_t i = 0; i < n; i++)
         sum += w[i];
     t = bench_now() - t;

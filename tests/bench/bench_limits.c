@@ -57,7 +57,7 @@ static void stream_read(const char *a, int threads)
     for (int r = 0; r < 3; r++) {
         uint64_t sum = 0;
         double t = now();
-#pragma omp parallel for simd num_threads(threads) reduction(+ : sum)
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
         for (size_t i = 0; i < AREA / 8; i++)
             sum += w[i];
         t = now() - t;
