@@ -17,7 +17,7 @@ GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const floa
                 x[j] += bias[j];
         if (relu)
             for (size_t j = 0; j < d; j++)
-                x[j] = x[j] > 0 ? x[j] : 0;
+                x[j] = x[j] < 0 ? 0 : x[j]; /* a NaN must stay one */
     }
 }
 

@@ -89,7 +89,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, double *loss, s
         return e->code;
     const double sum = t->train.loss - before;
     if (!isfinite(sum))
-        return gnn_fail(e, GNN_E_RUN, "the loss is not finite in epoch %llu, step %llu: try a smaller --lr",
+        return gnn_fail(e, GNN_E_RUN, "the loss is not finite in epoch %llu, step %llu: a NaN among the features, or --lr too large",
                         (unsigned long long)b->epoch, (unsigned long long)b->step);
     *loss = rows ? sum / rows : 0;
     if (rows) {

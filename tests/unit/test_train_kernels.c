@@ -137,6 +137,9 @@ static void test_act(void)
     for (size_t i = 0; i < N * D; i++)
         same = same && y[i] == (x[i] + b[i % D] > 0 ? x[i] + b[i % D] : 0);
     ok(same, "bias and ReLU");
+    y[3] = NAN;
+    gnn_bias_act(y, N, D, b, true, NULL);
+    ok(isnan(y[3]) && !isnan(y[4]), "ReLU hides no NaN");
     for (size_t i = 0; i < N * D; i++)
         x[i] = 1;
     memcpy(y, x, N * D * sizeof(*y));
