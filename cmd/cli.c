@@ -19,6 +19,7 @@ static char provenance[4096];
 static FILE *metrics;
 static double started;
 static bool progress_shown;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* shut for good by cli_abort: no file appears any more */
 static void (*abort_fn[8])(void);
 static int nabort;
 
@@ -113,6 +114,7 @@ void cli_at_abort(void (*fn)(void))
 
 void cli_abort(void)
 {
+    pthread_mutex_lock(&gate);
     while (nabort > 0)
         abort_fn[--nabort]();
 }
@@ -202,15 +204,17 @@ int cli_out(const char *path, const char **name)
     }
     if (strlen(path) >= sizeof out_path)
         cli_usage("%.60s...: name too long", path);
+    pthread_mutex_lock(&gate);
     snprintf(out_path, sizeof out_path, "%s", path);
     snprintf(out_tmp, sizeof out_tmp, "%s.tmp.%ld", path, (long)getpid());
     int fd = open(out_tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        int sys = errno;
+    int sys = errno;
+    if (fd < 0)
         out_tmp[0] = 0;
-        cli_die(1, "%s: cannot create: %s", path, strerror(sys));
-    }
     cli_at_abort(out_remove);
+    pthread_mutex_unlock(&gate);
+    if (fd < 0)
+        cli_die(1, "%s: cannot create: %s", path, strerror(sys));
     return fd;
 }
 
@@ -218,9 +222,14 @@ void cli_out_commit(void)
 {
     if (!out_tmp[0])
         return;
-    if (rename(out_tmp, out_path))
-        cli_die(1, "%s: cannot rename: %s", out_path, strerror(errno));
-    out_tmp[0] = 0;
+    pthread_mutex_lock(&gate);
+    bool renamed = !rename(out_tmp, out_path);
+    int sys = errno;
+    if (renamed)
+        out_tmp[0] = 0;
+    pthread_mutex_unlock(&gate);
+    if (!renamed)
+        cli_die(1, "%s: cannot rename: %s", out_path, strerror(sys));
 }
 
 const char *cli_provenance(void)

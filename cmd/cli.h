@@ -31,8 +31,8 @@ int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);
 /* After the fd has been written and closed. Nothing to do for stdout. */
 void cli_out_commit(void);
-/* fn is called on cli_die and by fatal signals (cli_abort), to remove partial results; it must be
- * async-signal-safe. At most 8. */
+/* fn is called on cli_die and by fatal signals (cli_abort), to remove partial results, from any
+ * thread, while the others still run; no cli_out file appears after that. At most 8. */
 void cli_at_abort(void (*fn)(void));
 void cli_abort(void);
 

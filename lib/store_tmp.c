@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +15,18 @@ static struct {
     char dir[PATH_MAX];
     uint32_t nparts; /* 0: free */
 } slots[SLOTS];
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+void gnn_store_tmp_enter(void)
+{
+    pthread_mutex_lock(&gate);
+}
+
+void gnn_store_tmp_leave(void)
+{
+    pthread_mutex_unlock(&gate);
+}
 
 void gnn_store_tmp_add(const char *dir, uint32_t nparts)
 {
@@ -31,39 +45,23 @@ void gnn_store_tmp_drop(const char *dir)
             slots[i].nparts = 0;
 }
 
-/* Async-signal-safe: unlink and rmdir only, names put together by hand. */
 void gnn_store_tmp_remove_dir(const char *dir, uint32_t nparts)
 {
     char path[PATH_MAX + 32];
-    size_t n = strlen(dir);
-    if (n >= PATH_MAX)
-        return;
-    memcpy(path, dir, n);
-    memcpy(path + n, "/store.json", sizeof "/store.json");
+    snprintf(path, sizeof path, "%s/store.json", dir);
     unlink(path);
     for (uint32_t p = 0; p < nparts; p++) {
-        char digits[10];
-        size_t len = 0;
-        for (uint32_t v = p; v || len < 5; v /= 10)
-            digits[len++] = (char)('0' + v % 10);
-        char *q = path + n;
-        memcpy(q, "/part-", 6);
-        q += 6;
-        while (len)
-            *q++ = digits[--len];
-        memcpy(q, ".gnb", 5);
+        snprintf(path, sizeof path, "%s/part-%05u.gnb", dir, p);
         if (unlink(path) && errno == ENOENT && nparts == GNN_PARTS_UNKNOWN)
             break;
     }
-    path[n] = 0;
-    rmdir(path);
+    rmdir(dir);
 }
 
 void gnn_store_tmp_unlink_all(void)
 {
-    int saved = errno;
+    gnn_store_tmp_enter(); /* and never leave: the program ends */
     for (int i = 0; i < SLOTS; i++)
         if (slots[i].nparts)
             gnn_store_tmp_remove_dir(slots[i].dir, slots[i].nparts);
-    errno = saved;
 }

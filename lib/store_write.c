@@ -125,13 +125,17 @@ int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct g
     if (!(w->part_hash = gnn_alloc_zero(meta->schema.nparts, sizeof *w->part_hash, "parts", e)) ||
         !(w->tmp = gnn_strf(e, "%s.tmp.%ld", w->path, (long)getpid())))
         return e->code;
-    if (mkdir(w->tmp, 0777)) {
+    gnn_store_tmp_enter();
+    bool made = !mkdir(w->tmp, 0777);
+    if (made)
+        gnn_store_tmp_add(w->tmp, meta->schema.nparts);
+    gnn_store_tmp_leave();
+    if (!made) {
         rc = gnn_fail_errno(e, "%s: cannot create", w->path);
         gnn_free(w->tmp);
         w->tmp = NULL;
         return rc;
     }
-    gnn_store_tmp_add(w->tmp, meta->schema.nparts);
     return 0;
 }
 
@@ -164,7 +168,9 @@ int gnn_part_begin(struct gnn_store_writer *w, uint32_t part, struct gnn_err *e)
     p->index = part;
     if (!(p->path = part_path(w->tmp, part, e)))
         return e->code;
+    gnn_store_tmp_enter();
     int fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    gnn_store_tmp_leave();
     if (fd < 0)
         return gnn_fail_errno(e, "%s: cannot create", p->path);
     p->io = (struct gnn_io){.fd = fd, .name = p->path};
@@ -368,7 +374,9 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     char *path = gnn_strf(e, "%s/store.json", w->tmp);
     int rc = path ? 0 : e->code;
     if (!rc) {
+        gnn_store_tmp_enter();
         struct gnn_io io = {.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), .name = path};
+        gnn_store_tmp_leave();
         rc = io.fd < 0 ? gnn_fail_errno(e, "%s: cannot create", path)
                        : gnn_io_write(&io, pretty, strlen(pretty), e);
         if (!rc)
@@ -408,8 +416,11 @@ int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
         rc = write_json(w, e);
     if (!rc)
         rc = gnn_io_sync_dir(w->tmp, e);
-    if (!rc)
+    if (!rc) {
+        gnn_store_tmp_enter();
         rc = publish(w, e);
+        gnn_store_tmp_leave();
+    }
     return rc ? rc : gnn_io_sync_parent(w->path, e);
 }
 
@@ -417,8 +428,10 @@ void gnn_store_abandon(struct gnn_store_writer *w)
 {
     part_free(w->part);
     if (w->tmp && !w->committed) {
+        gnn_store_tmp_enter();
         gnn_store_tmp_remove_dir(w->tmp, w->meta.schema.nparts);
         gnn_store_tmp_drop(w->tmp);
+        gnn_store_tmp_leave();
     }
     gnn_meta_release(&w->meta);
     gnn_free(w->path);

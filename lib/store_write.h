@@ -14,8 +14,8 @@
  *                   gnn_part_finish(&w, &e)
  *   gnn_store_commit(&w, &e)      computes the identity, writes store.json, fsyncs, renames
  * Everything lives in a temporary directory beside `out` until commit; gnn_store_abandon (after commit a
- * no-op; takes a zeroed object) removes it. A signal handler may call gnn_store_tmp_unlink_all, which
- * is async-signal-safe, to remove what an interrupted program would leave. */
+ * no-op; takes a zeroed object) removes it. A program about to end calls gnn_store_tmp_unlink_all, from any thread, to
+ * remove what is not committed; no call below makes anything after that (it blocks instead). */
 struct gnn_store_writer {
     struct gnn_meta meta;
     char *path, *tmp;

@@ -43,4 +43,15 @@ for sig in TERM HUP; do
     [ -z "$(find . -maxdepth 1 -name 'S2*')" ] && _ok "SIG$sig leaves nothing behind" || _not_ok "SIG$sig leaves nothing behind"
     rm -rf S2*
 done
+left=0
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    gnn-import -q -o S3 sbm:nodes=600000,degree=10,features=64 2>err &
+    pid=$!
+    sleep "0.0$i" 2>/dev/null
+    kill -TERM $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ -z "$(find . -maxdepth 1 -name 'S3*')" ] || left=$((left + 1))
+    rm -rf S3*
+done
+[ $left -eq 0 ] && _ok 'SIGTERM at ten early moments leaves nothing behind' || _not_ok "SIGTERM left something behind $left times"
 done_testing
