@@ -33,7 +33,8 @@ try 'gnn-partition killed' P gnn-partition -q -k 4 -o P S
 try 'gnn-sample killed' B gnn-sample -q -f 5,5 -b 512 -o B S
 for sig in TERM HUP; do
     rm -rf S2*
-    gnn-import -q -o S2 sbm:nodes=600000,degree=10,features=64 2>err &
+    # Under nohup the signal would be ignored, as it should be; perl puts its default action back.
+    perl -e '$SIG{$ARGV[0]} = "DEFAULT"; shift; exec @ARGV' $sig gnn-import -q -o S2 sbm:nodes=600000,degree=10,features=64 2>err &
     pid=$!
     sleep 0.2
     kill -$sig $pid 2>/dev/null
