@@ -10,7 +10,7 @@
 #include "lib/trainer.h"
 
 static const char *input, *store_path, *output, *init, *split = "train";
-static uint32_t threads, batch = 1024, prefetch = 1;
+static uint32_t threads, batch = 1024, prefetch = 2;
 static uint64_t seed = 1;
 static int device, kind, optimizer, schedule, metric = -1, keep, frontier, feature_norm, wire;
 static bool layer_norm, residual, replace, drop_last, resume, shuffle = true, verify = true;
@@ -37,7 +37,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "shuffle", &shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
     {OPT_FLAG, 0, "drop-last", &drop_last, NULL, "leave out a last batch that is not full"},
     {OPT_CHOICE, 0, "dtype", &wire, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
-    {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample, and that gather, ahead (default: 1 each)", .min = 1, .max = 1024},
+    {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample, and that gather, ahead (default: 2 each)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "verify", &verify, NULL, "check the store's checksums while working (default; --no-verify)"},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
@@ -130,11 +130,14 @@ static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e
     s.drop_last = drop_last;
     s.threads = prefetch;
     s.depth = 2 * prefetch + 1;
+    /* A thread that shared a core with one of training's would hold up both at the next barrier. */
+    s.background = true;
     s.provenance = cli_provenance();
     const struct gnn_gather_opts g = {.dtype = dtypes[wire],
                                       .fields = kind == GNN_GCN ? "x,y,degree" : NULL,
                                       .threads = prefetch,
-                                      .depth = 2 * prefetch + 1};
+                                      .depth = 2 * prefetch + 1,
+                                      .background = true};
     if (gnn_store_open(store, store_path, verify, e))
         return NULL;
     return gnn_feed_new(store, &s, &g, e);

@@ -16,6 +16,7 @@ struct gnn_gather_opts {
     bool sums;          /* compute each added tensor's checksum, in the worker; set if a stream is written */
     unsigned threads;   /* 0: in the caller's thread */
     unsigned depth;     /* batches under way; 0: chosen from threads */
+    bool background;   /* threads at the lowest priority, for a caller whose own threads wait for each other */
     const char *provenance; /* line for the header, or NULL */
 };
 

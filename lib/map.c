@@ -1,6 +1,9 @@
 /* gnn_map_new: the one place where batches meet threads. A ring of `depth` slots keeps the order: slot i
  * holds batch number i mod depth from the moment it is drawn from the source below until it is handed on. */
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "lib/source.h"
 
@@ -76,6 +79,8 @@ static void *run(void *p)
 {
     struct thread_arg a = *(struct thread_arg *)p;
     gnn_free(p);
+    if (a.m->ops.background)
+        setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
     while (work(a.m, a.m->worker[a.index]))
         ;
     return NULL;

@@ -36,6 +36,7 @@ struct gnn_sampler_opts {
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
     unsigned threads;  /* 0: in the caller's thread */
     unsigned depth;    /* batches under way; 0: chosen from threads */
+    bool background;   /* threads at the lowest priority, for a caller whose own threads wait for each other */
     const char *provenance; /* line for the header, or NULL */
 };
 

@@ -360,5 +360,7 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
             gatherer_free(g);
         return NULL;
     }
-    return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : 2 * o->threads, e);
+    struct gnn_map_ops with = ops;
+    with.background = o->background;
+    return gnn_map_new(up, &g->meta, &with, g, o->threads, o->depth ? o->depth : 2 * o->threads, e);
 }

@@ -159,5 +159,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
         sampler_free(s);
         return NULL;
     }
-    return gnn_map_new(plan, &s->meta, &ops, s, o->threads, o->depth ? o->depth : 2 * o->threads, e);
+    struct gnn_map_ops with = ops;
+    with.background = o->background;
+    return gnn_map_new(plan, &s->meta, &with, s, o->threads, o->depth ? o->depth : 2 * o->threads, e);
 }
