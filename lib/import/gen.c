@@ -2,8 +2,8 @@
  * the seed and its own index, so passes can be repeated and threads do not change the result.
  *
  * sbm and products share one model: nodes stand in an order in which communities are contiguous, each has
- * a number of stubs (uniform, or log-normal with a heavy tail); stub i starts an edge that ends at a random
- * stub of the same community with probability `homophily`, else at a random stub of all. Ids are a random
+ * a number of half-edges (uniform, or log-normal with a heavy tail); half-edge i starts an edge that ends at a random
+ * half-edge of the same community with probability `homophily`, else at a random half-edge of all. Ids are a random
  * permutation of that order. rmat is Chakrabarti, Zhan, Faloutsos 2004. */
 #include "lib/import/gen.h"
 
@@ -25,8 +25,8 @@ struct gen {
     uint32_t **perm;    /* [ntypes] community order -> id */
     uint8_t *label_set; /* [n] 0 train, 1 valid, 2 test, 3 none; of type 0 */
     uint16_t **label;   /* [ntypes][n] class by id, before flips */
-    uint64_t *stub;     /* [n+1] first stub of each node, in community order */
-    uint32_t *first;    /* node that owns stub i << FIRST_SHIFT */
+    uint64_t *half;     /* [n+1] first half-edge of each node, in community order */
+    uint32_t *first;    /* node that owns half-edge i << FIRST_SHIFT */
     uint64_t *bound;    /* [ncomm+1] first node of each community */
     uint32_t ncomm, comm_size; /* comm_size 0: communities are the classes */
     int8_t *centre;     /* [classes][features] +-1 */
@@ -138,23 +138,23 @@ static int make_stubs(struct gen *g, struct gnn_err *e)
     for (uint64_t i = 0; i < g->n; i++)
         total += node_weight(g, i);
     double scale = 2.0 * (double)g->m / total;
-    g->stub = gnn_alloc(g->n + 1, sizeof *g->stub, "degrees", e);
-    if (!g->stub)
+    g->half = gnn_alloc(g->n + 1, sizeof *g->half, "degrees", e);
+    if (!g->half)
         return GNN_E_NOMEM;
     uint64_t at = 0;
     for (uint64_t i = 0; i < g->n; i++) {
         uint64_t w = (uint64_t)(node_weight(g, i) * scale + 0.5);
-        g->stub[i] = at;
+        g->half[i] = at;
         at += w ? w : 1;
     }
-    g->stub[g->n] = at;
+    g->half[g->n] = at;
     uint64_t nfirst = (at >> FIRST_SHIFT) + 2;
     g->first = gnn_alloc(nfirst, sizeof *g->first, "degrees", e);
     if (!g->first)
         return GNN_E_NOMEM;
     uint64_t v = 0;
     for (uint64_t i = 0; i < nfirst; i++) {
-        while (v + 1 < g->n && g->stub[v + 1] <= i << FIRST_SHIFT)
+        while (v + 1 < g->n && g->half[v + 1] <= i << FIRST_SHIFT)
             v++;
         g->first[i] = (uint32_t)v;
     }
@@ -169,10 +169,10 @@ static int make_stubs(struct gen *g, struct gnn_err *e)
     return GNN_OK;
 }
 
-static uint64_t owner(const struct gen *g, uint64_t stub)
+static uint64_t owner(const struct gen *g, uint64_t half)
 {
-    uint64_t v = g->first[stub >> FIRST_SHIFT];
-    while (g->stub[v + 1] <= stub)
+    uint64_t v = g->first[half >> FIRST_SHIFT];
+    while (g->half[v + 1] <= half)
         v++;
     return v;
 }
@@ -184,19 +184,19 @@ static void community_edges(const struct gen *g, uint32_t t, uint64_t from, uint
     const struct gnn_etype *et = &g->d.schema.etype[t];
     const uint32_t *ps = g->perm[et->src], *pd = g->perm[et->dst];
     bool same = et->src == et->dst;
-    uint64_t nstubs = g->stub[g->n];
+    uint64_t nhalves = g->half[g->n];
     struct gnn_rand r = gnn_rand_key(g->p.seed, P_EDGE + ((uint64_t)t << 32), from);
-    /* Stubs in steps of nstubs / m, so sources come in community order and stay cached. */
-    uint64_t step = (uint64_t)(((gnn_u128)nstubs << 32) / g->m);
+    /* Stubs in steps of nhalves / m, so sources come in community order and stay cached. */
+    uint64_t step = (uint64_t)(((gnn_u128)nhalves << 32) / g->m);
     uint64_t u = owner(g, (uint64_t)(((gnn_u128)from * step) >> 32)), lo = 0, hi = 0;
     bool lone = false, fresh = true;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t s = (uint64_t)(((gnn_u128)(from + i) * step) >> 32), v;
-        for (; g->stub[u + 1] <= s; fresh = true)
+        for (; g->half[u + 1] <= s; fresh = true)
             u++;
         if (fresh) {
             uint32_t c = comm_of(g, u);
-            lo = g->stub[g->bound[c]], hi = g->stub[g->bound[c + 1]];
+            lo = g->half[g->bound[c]], hi = g->half[g->bound[c + 1]];
             lone = same && g->bound[c + 1] - g->bound[c] < 2;
             fresh = false;
         }
@@ -204,7 +204,7 @@ static void community_edges(const struct gen *g, uint32_t t, uint64_t from, uint
             if (!lone && (gnn_rand_next(&r) >> 32) < g->in_comm)
                 v = owner(g, lo + gnn_rand_below(&r, hi - lo));
             else
-                v = owner(g, gnn_rand_below(&r, nstubs));
+                v = owner(g, gnn_rand_below(&r, nhalves));
         } while (same && v == u);
         src[i] = ps[u], dst[i] = pd[v];
     }
@@ -341,7 +341,7 @@ static void gen_free(struct gnn_dataset *d)
         if (g->label)
             gnn_free(g->label[t]);
     }
-    void *p[] = {g->perm, g->label, g->label_set, g->stub, g->first, g->bound,
+    void *p[] = {g->perm, g->label, g->label_set, g->half, g->first, g->bound,
                  g->centre, g->src, g->dst, g->weight, g};
     for (unsigned i = 0; i < sizeof p / sizeof *p; i++)
         gnn_free(p[i]);
