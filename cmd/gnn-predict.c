@@ -8,6 +8,7 @@
 #include "cmd/cli.h"
 #include "cmd/opt.h"
 #include "lib/clock.h"
+#include "lib/mem.h"
 #include "lib/model_file.h"
 #include "lib/predict.h"
 
@@ -127,8 +128,8 @@ int main(int argc, char **argv)
         (!none && gnn_predict_write(&p, (enum gnn_predict_output)what, original, out, name, &e)))
         cli_fail(&e);
     cli_out_commit();
-    cli_metrics(json_pack("{s:s, s:I, s:f, s:I}", "event", "end", "nodes", (json_int_t)p.logits.rows, "seconds", s,
-                          "edges", (json_int_t)p.edges));
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)p.logits.rows, "seconds", s,
+                          "edges", (json_int_t)p.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
     gnn_predict_release(&p);
     gnn_model_release(&m);
     gnn_store_close(&store);

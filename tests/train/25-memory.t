@@ -1,0 +1,27 @@
+# gnn-predict's memory: activations of two layers at a time, and not more of them than --memory says.
+. "$GNN_TOP/tests/lib.sh"
+if [ -n "${GNN_SAN:-}" ]; then
+    skip "memory" "a sanitizer needs its own"
+    done_testing
+fi
+nodes=40000 width=512
+layer=$((nodes * width * 4))
+gnn-import --dtype f16 -o s sbm:nodes=$nodes,features=256,degree=4,train=0.001 &&
+    gnn-train --store s -f 1,1,1,1,1,1 -b 64 --epochs 1 --hidden $width -q -o m.st || exit 1
+peak() { sed -n 's/.*"event":"end".*"peak_bytes":\([0-9]*\).*/\1/p' "$1"; }
+at_most() { echo "$1 of $2" && [ "$1" -gt 0 ] && [ "$1" -le "$2" ]; }
+
+# Five hidden layers: to keep them all would take 410 MB. 80 MB are for the model, 8192 rows, the program and its libraries.
+check "six layers" gnn-predict -j 1 s m.st -o wide.npy --metrics j.json
+check "hold two at a time" at_most "$(peak j.json)" $((2 * layer + $(wc -c <s/part-00000.gnb) + 80000000))
+
+# Files are mapped, so it is the memory allocated that is limited here: to less than a layer.
+mkdir tmp
+export TMPDIR="$PWD/tmp"
+check "less than one layer, the rest in files" sh -c "ulimit -d $((layer / 1024 - 10000)) && gnn-predict -j 1 s m.st --memory 1M -o thin.npy"
+check "gives the same bytes" cmp wide.npy thin.npy
+check "leaves no file" test -z "$(ls tmp)"
+status 1 "and is too little without files" sh -c "ulimit -d $((layer / 1024 - 10000)) && gnn-predict -j 1 s m.st -o none.npy"
+mv err said
+check "says so" grep -q "out of memory: .* for activations" said
+done_testing
