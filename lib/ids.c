@@ -57,12 +57,14 @@ void gnn_u32_sort(uint32_t *v, uint64_t n)
     qsort(v, n, sizeof *v, compare_u32);
 }
 
-void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, uint64_t limit)
+void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what, uint64_t limit)
 {
     r->fd = fd;
     r->name = name;
+    r->what = what;
     r->limit = limit;
     r->line = 1;
+    r->at_line = 0;
     r->at = r->have = 0;
     r->over = false;
 }
@@ -87,11 +89,6 @@ static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
     return (unsigned char)r->buf[r->at++];
 }
 
-static int bad_id(struct gnn_id_reader *r, const char *what, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": %s", r->name, r->line, what);
-}
-
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e)
 {
@@ -105,16 +102,16 @@ int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, ui
         if (c < 0)
             return c == -1 ? 0 : e->code;
         uint64_t v = 0;
-        for (; c >= '0' && c <= '9'; c = next_byte(r, e)) {
-            v = v * 10 + (uint64_t)(c - '0');
-            if (v >= r->limit)
-                return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": node id out of range: there are %" PRIu64 " nodes",
-                                r->name, r->line, r->limit);
-        }
+        for (; c >= '0' && c <= '9'; c = next_byte(r, e))
+            v = v < 1000000000000 ? v * 10 + (uint64_t)(c - '0') : v; /* too large already */
         if (c == -2)
             return e->code;
         if (c != -1 && c != ' ' && c != '\t' && c != '\r' && c != '\n')
-            return bad_id(r, "not a node id", e);
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line, r->what);
+        if (v >= r->limit)
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": %s %" PRIu64 " is out of range: there are %" PRIu64,
+                            r->name, r->line, r->what, v, r->limit);
+        r->at_line = r->line;
         r->line += c == '\n';
         ids[(*got)++] = (uint32_t)v;
     }

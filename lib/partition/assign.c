@@ -1,102 +1,47 @@
 /* Assignments that need no graph: a file, chance; and the weights METIS balances. */
-#include <stdio.h>
-#include <string.h>
-
 #include "kernels/rng.h"
-#include "lib/io.h"
+#include "lib/ids.h"
 #include "lib/mem.h"
 #include "lib/partition.h"
 
-/* A reader of lines that hold one number each. */
-struct lines {
-    struct gnn_io io;
-    char buf[1 << 16];
-    uint64_t at, have, line;
-    bool end;
-};
-
-/* Next byte, or -1 at the end; -2 on failure. */
-static int next_byte(struct lines *l, struct gnn_err *e)
+/* One number a line: so says the line that the reader found it in. */
+static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, uint64_t n, bool end, struct gnn_err *e)
 {
-    if (l->at == l->have) {
-        if (l->end)
-            return -1;
-        if (gnn_io_read(&l->io, l->buf, sizeof l->buf, &l->have, e))
-            return -2;
-        l->at = 0;
-        l->end = l->have < sizeof l->buf;
-        if (!l->have)
-            return -1;
-    }
-    return (unsigned char)l->buf[l->at++];
-}
-
-/* *n: the line's number, or UINT64_MAX for a line of white space. GNN_END after the last line. */
-static int next_number(struct lines *l, uint64_t *n, struct gnn_err *e)
-{
-    uint64_t v = 0;
-    unsigned digits = 0;
-    bool over = false, any = false;
-    int c;
-
-    l->line++;
-    while ((c = next_byte(l, e)) >= 0 && c != '\n') {
-        any = true;
-        if (c >= '0' && c <= '9' && !over && digits < 10) {
-            v = v * 10 + (uint64_t)(c - '0');
-            digits++;
-        } else if (c == ' ' || c == '\t' || c == '\r') {
-            over = digits > 0;
-        } else {
-            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: not a part number", l->io.name,
-                            (unsigned long long)l->line);
-        }
-    }
-    if (c == -2)
-        return e->code;
-    if (c == -1 && !any)
-        return GNN_END;
-    *n = digits ? v : UINT64_MAX;
-    return GNN_OK;
+    if (end && n < v->nvertices)
+        return gnn_fail(e, GNN_E_INPUT, "%s: ends after line %llu; the graph has %llu nodes", r->name,
+                        (unsigned long long)n, (unsigned long long)v->nvertices);
+    if (end)
+        return GNN_OK;
+    if (r->at_line != n + 1)
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", r->name, (unsigned long long)(r->at_line > n ? n + 1 : n),
+                        r->at_line > n ? "no part number" : "two part numbers");
+    return n < v->nvertices ? GNN_OK
+                            : gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", r->name,
+                                       (unsigned long long)r->at_line, (unsigned long long)v->nvertices);
 }
 
 int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t *k, uint32_t *part,
                     struct gnn_err *e)
 {
-    struct lines *l = gnn_alloc(1, sizeof *l, "input buffer", e);
-    uint64_t n = 0, p = 0, top = 0;
-    int rc;
+    struct gnn_id_reader *r = gnn_alloc(1, sizeof *r, "input buffer", e);
+    uint64_t got = 1;
+    uint32_t p, top = 0;
+    int rc = r ? GNN_OK : GNN_E_NOMEM;
 
-    if (!l)
-        return e->code;
-    gnn_io_init(&l->io, fd, name);
-    l->at = l->have = l->line = 0;
-    l->end = false;
-    while (!(rc = next_number(l, &p, e))) {
-        if (p == UINT64_MAX) {
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: no part number", name,
-                          (unsigned long long)l->line);
-        } else if (n == v->nvertices) {
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", name,
-                          (unsigned long long)l->line, (unsigned long long)v->nvertices);
-        } else if (p >= (*k ? *k : (uint32_t)GNN_PARTS_MAX)) {
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: part %llu, but there are parts 0 to %llu only",
-                          name, (unsigned long long)l->line, (unsigned long long)p,
-                          (*k ? *k : (unsigned long long)GNN_PARTS_MAX) - 1);
+    if (r)
+        gnn_id_reader_init(r, fd, name, "part number", *k ? *k : (uint64_t)GNN_PARTS_MAX);
+    for (uint64_t n = 0; !rc && got; n++) {
+        rc = gnn_id_reader_next(r, &p, 1, &got, e);
+        if (!rc)
+            rc = check_line(r, v, n, !got, e);
+        if (!rc && got) {
+            top = p > top ? p : top;
+            part[n] = p;
         }
-        if (rc)
-            break;
-        top = p > top ? p : top;
-        part[n++] = (uint32_t)p;
     }
-    if (rc == GNN_END)
-        rc = n == v->nvertices
-                 ? GNN_OK
-                 : gnn_fail(e, GNN_E_INPUT, "%s: ends after line %llu; the graph has %llu nodes", name,
-                            (unsigned long long)n, (unsigned long long)v->nvertices);
     if (!rc && !*k)
-        *k = (uint32_t)top + 1;
-    gnn_free(l);
+        *k = top + 1;
+    gnn_free(r);
     return rc;
 }
 

@@ -81,7 +81,7 @@ static int add_ids(struct sampler *s, const struct gnn_sampler_opts *o, struct g
         close(o->seeds_fd);
         return rc;
     }
-    gnn_id_reader_init(s->reader, o->seeds_fd, o->seeds_name, s->meta.schema.ntype[m->seed_ntype].count);
+    gnn_id_reader_init(s->reader, o->seeds_fd, o->seeds_name, "node id", s->meta.schema.ntype[m->seed_ntype].count);
     struct plan_split *p = &s->split[0];
     p->shuffle = o->shuffle;
     p->steps = UINT64_MAX;

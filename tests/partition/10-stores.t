@@ -61,7 +61,7 @@ sed '18s/.*/-1/' third >negative
 bad "too short" "ends after line 2999" short
 bad "no number" "letter: line 17: not a part number" letter
 bad "negative" "line 18: not a part number" negative
-bad "too high" "line 1001: part 1" third -k 1
+bad "too high" "line 1001: part number 1 is" third -k 1
 echo 0 >>third
 bad "too long" "line 3001: the graph has only 3000 nodes" third
 status 3 "no such file" gnn-partition --from absent -o bad whole

@@ -223,15 +223,16 @@ static void test_from(void)
     } file[] = {
         {"0\n1\n2\n1\n0\n2\n1\n0\n2\n1\n", 0, NULL},
         {"0\r\n1 \n 2\n1\n0\n2\n1\n0\n2\n1", 3, NULL},
+        {"0\n1\n2\n1 0\n2\n1\n0\n2\n1\n", 0, "line 4: two part numbers"},
         {"0\n1\n2\n", 0, "ends after line 3"},
         {"0\n1\n2\n1\n0\n2\n1\n0\n2\n1\n1\n", 0, "line 11: the graph has only 10"},
-        {"0\n1\n2\n1\n0\n3\n1\n0\n2\n1\n", 3, "line 6: part 3"},
+        {"0\n1\n2\n1\n0\n3\n1\n0\n2\n1\n", 3, "line 6: part number 3 is"},
         {"0\n-1\n", 0, "line 2: not a part number"},
-        {"0\n1 2\n", 0, "line 2: not a part number"},
+        {"0\n1 2\n", 0, "line 2: two part numbers"},
         {"0\n\n1\n", 0, "line 2: no part number"},
-        {"0\n99999999999\n", 0, "line 2: not a part number"},
-        {"0\n4294967295\n", 0, "line 2: part 4294967295"},
-        {"0\n65536\n", 0, "line 2: part 65536, but there are parts 0 to 65535"},
+        {"0\n99999999999\n", 0, "line 2: part number 99999999999 is out of range: there are 65536"},
+        {"0\n4294967295\n", 0, "line 2: part number 4294967295 is"},
+        {"0\n65536\n", 0, "line 2: part number 65536 is out"},
         {"", 0, "ends after line 0"},
     };
     struct gnn_err e = {0};
