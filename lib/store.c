@@ -333,9 +333,9 @@ const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, con
     char name[GNN_NAME_MAX + 1];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(name, sizeof name, fmt, ap);
+    const int n = vsnprintf(name, sizeof name, fmt, ap);
     va_end(ap);
-    return gnn_store_find(s, part, name);
+    return n < 0 || n > GNN_NAME_MAX ? NULL : gnn_store_find(s, part, name);
 }
 
 uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part)

@@ -1,5 +1,7 @@
 #include "lib/tensors.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/half.h"
@@ -19,6 +21,17 @@ static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
     s->slot = p;
     s->room = room;
     return 0;
+}
+
+const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const int n = vsnprintf(name, GNN_NAME_MAX + 1, fmt, ap);
+    va_end(ap);
+    if (n < 0 || n > GNN_NAME_MAX)
+        *name = 0;
+    return name;
 }
 
 int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,

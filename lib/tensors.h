@@ -19,6 +19,9 @@ struct gnn_tensor_slot {
     char name[GNN_NAME_MAX + 1];
 };
 
+/* A tensor's name, printf-formatted; "", which is no tensor's, where it would be longer than any may be. Returns name. */
+const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...) GNN_PRINTF(2, 3);
+
 /* Adds a tensor with room for its bytes (64-byte aligned, contents undefined). Fails with
  * GNN_E_NOMEM, or GNN_E_INPUT if the name is taken or the size overflows. */
 int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,

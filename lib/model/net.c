@@ -103,10 +103,10 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
     const uint64_t rows = net_rows(n, 0, t), d = gnn_model_in(n->m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
-    char name[GNN_NAME_MAX + 16];
+    char name[GNN_NAME_MAX + 1];
     const bool drop = mode->train && net_dropout(n, 0, t, mode->dropout_input, mode->seed, &q);
 
-    snprintf(name, sizeof(name), "node/%.240s/x", c->ntype[t].name);
+    gnn_tensor_name(name, "node/%s/x", c->ntype[t].name);
     const struct gnn_tensor *x = c->ntype[t].width ? gnn_tensors_find(&n->b->tensors, name) : NULL;
     if (rows && c->ntype[t].width &&
         (!x || x->shape[0] < rows || (x->ndim == 2 ? x->shape[1] : 1) != d))

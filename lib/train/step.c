@@ -50,10 +50,10 @@ static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct g
 {
     const struct gnn_model_config *c = &t->m->c;
     const uint32_t out = c->width[c->nlayers - 1];
-    char name[GNN_NAME_MAX + 16];
+    char name[GNN_NAME_MAX + 1];
     if (gnn_net_forward(&t->net, t->m->slab, b, t->meta, mode, z, rows, e))
         return e->code;
-    snprintf(name, sizeof(name), "node/%.240s/y", c->ntype[c->target].name);
+    gnn_tensor_name(name, "node/%s/y", c->ntype[c->target].name);
     const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, name);
     if (!y)
         return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", name);
