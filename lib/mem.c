@@ -95,6 +95,22 @@ void gnn_buf_release(struct gnn_buf *b)
     *b = (struct gnn_buf){0};
 }
 
+int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_err *e)
+{
+    void *old, *p;
+    if (n & (n - 1)) /* the room doubles at each power of two */
+        return 0;
+    memcpy(&old, array, sizeof old); /* *array has another type than void * */
+    p = gnn_alloc_zero(n ? 2 * n : 1, size, what, e);
+    if (!p)
+        return e->code;
+    if (n)
+        memcpy(p, old, n * size);
+    gnn_free(old);
+    memcpy(array, &p, sizeof p);
+    return 0;
+}
+
 void gnn_mem_hugepages(void *p, uint64_t bytes)
 {
     uintptr_t from = ((uintptr_t)p + 4095) & ~(uintptr_t)4095;

@@ -28,6 +28,10 @@ int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what
                     struct gnn_err *e) GNN_MUST_USE;
 void gnn_buf_release(struct gnn_buf *b);
 
+/* Makes room for element n of the array that *array points to (void **, of any object type), zeroed; the array moves. Its
+ * room follows from n, so it must have grown this way from NULL and 0. Release with gnn_free. */
+int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
+
 /* Asks for huge pages on a large block; a hint, so nothing can fail. */
 void gnn_mem_hugepages(void *p, uint64_t bytes);
 /* Highest resident size of this process so far, in bytes. */

@@ -32,21 +32,9 @@ void gnn_schema_release(struct gnn_schema *s)
     *s = (struct gnn_schema){0};
 }
 
-/* Array *p of n elements with room for one more. */
-static int grow(void *p, uint32_t n, uint32_t max, size_t size, const char *what, struct gnn_err *e)
+static int grow(void *array, uint32_t n, uint32_t max, size_t size, const char *what, struct gnn_err *e)
 {
-    void *old;
-    memcpy(&old, p, sizeof old);
-    if (n >= max)
-        return gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
-    void *q = gnn_alloc_zero(n + 1, size, what, e);
-    if (!q)
-        return e->code;
-    if (n)
-        memcpy(q, old, n * size);
-    gnn_free(old);
-    memcpy(p, &q, sizeof q);
-    return 0;
+    return n < max ? gnn_grow(array, n, size, what, e) : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
 }
 
 /* Well-formed by RFC 3629, for names go into JSON, and without the control characters beyond ASCII. */

@@ -18,7 +18,7 @@ struct member {
 struct gnn_input {
     char *name;
     struct member *m;
-    uint32_t n, room;
+    uint32_t n;
     bool archive;              /* members are in an archive */
     enum gnn_packing packing;  /* of the archive itself */
     char *path;                /* of the archive */
@@ -41,17 +41,8 @@ static int add_member(struct gnn_input *in, const char *name, const char *path, 
     if (strlen(name) > NAME_MAX_BYTES)
         return gnn_fail(e, GNN_E_INPUT, "%s: a member's name is longer than %d bytes", in->name,
                         NAME_MAX_BYTES);
-    if (in->n == in->room) {
-        uint32_t room = in->room ? 2 * in->room : 16;
-        struct member *m = gnn_alloc_zero(room, sizeof *m, "members", e);
-        if (!m)
-            return GNN_E_NOMEM;
-        if (in->n)
-            memcpy(m, in->m, in->n * sizeof *m);
-        gnn_free(in->m);
-        in->m = m;
-        in->room = room;
-    }
+    if (gnn_grow(&in->m, in->n, sizeof *in->m, "members", e))
+        return e->code;
     struct member *m = &in->m[in->n++];
     m->name = gnn_strdup(name, e);
     m->path = path ? gnn_strdup(path, e) : NULL;

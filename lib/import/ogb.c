@@ -52,18 +52,12 @@ static int add_pairs(struct ogb *g, uint32_t src, const char *rel, uint32_t dst,
                      const struct gnn_pairs *p, struct gnn_err *e)
 {
     uint32_t n = g->s.d.schema.netypes;
-    struct gnn_pairs *all = gnn_alloc(n + 1, sizeof *all, "edge types", e);
-    int rc = all ? gnn_schema_add_etype(&g->s.d.schema, src, rel, dst, 0, e) : GNN_E_NOMEM;
-    if (rc) {
-        gnn_free(all);
-        return rc;
-    }
-    if (n)
-        memcpy(all, g->pairs, n * sizeof *all);
-    all[n] = *p;
-    gnn_free(g->pairs);
-    g->pairs = all;
-    return GNN_OK;
+    int rc = gnn_grow(&g->pairs, n, sizeof *g->pairs, "edge types", e);
+    if (!rc)
+        rc = gnn_schema_add_etype(&g->s.d.schema, src, rel, dst, 0, e);
+    if (!rc)
+        g->pairs[n] = *p;
+    return rc;
 }
 
 /* Node ids of the split's sets; typed graphs have a directory for each type below the split's. */

@@ -12,14 +12,10 @@
 static int add_set(struct gnn_splits *s, const char *split, const char *name, uint32_t ntype,
                    struct gnn_splits_set **out, struct gnn_err *e)
 {
-    struct gnn_splits_set *set = gnn_alloc_zero(s->n + 1, sizeof *set, "splits", e);
-    if (!set)
-        return GNN_E_NOMEM;
-    if (s->n)
-        memcpy(set, s->set, s->n * sizeof *set);
-    gnn_free(s->set);
-    s->set = set;
-    set += s->n++;
+    *out = NULL;
+    if (gnn_grow(&s->set, s->n, sizeof *s->set, "splits", e))
+        return e->code;
+    struct gnn_splits_set *set = &s->set[s->n++];
     set->ntype = ntype;
     set->split = gnn_strdup(split, e);
     set->name = gnn_strdup(name, e);
@@ -133,8 +129,11 @@ static int file_split(struct gnn_splits *s, const char *text, struct gnn_err *e)
         if (!rc)
             rc = gnn_files_ids(file, s->d->schema.ntype[t].count,
                                s->d->ids ? &s->d->ids[t] : NULL, &set->ids, &set->count, e);
+        if (set)
+            set->file = file;
+        else
+            gnn_free(file);
         gnn_free(name);
-        gnn_free(file);
         if (rc)
             return rc;
         p += len;
@@ -172,29 +171,62 @@ int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gn
     return rc;
 }
 
-int gnn_splits_ids(struct gnn_splits *s, uint32_t i, uint32_t **ids, struct gnn_err *e)
+static int load_ids(struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t **ids, struct gnn_err *e)
 {
-    struct gnn_splits_set *set = &s->set[i];
     uint64_t n = s->d->schema.ntype[set->ntype].count;
-    uint64_t *seen = gnn_alloc_zero(n / 64 + 1, sizeof *seen, "split", e);
     *ids = gnn_alloc(set->count, sizeof **ids, "split", e);
-    int rc = *ids && seen ? GNN_OK : GNN_E_NOMEM;
+    int rc = *ids ? GNN_OK : GNN_E_NOMEM;
     if (!rc && set->ids)
         memcpy(*ids, set->ids, set->count * sizeof **ids);
     else if (!rc)
         rc = s->d->ops->set(s->d, set->own, *ids, e);
-    for (uint64_t k = 0; !rc && k < set->count; k++) {
-        uint32_t v = (*ids)[k];
-        if (v >= n)
+    for (uint64_t k = 0; !rc && k < set->count; k++)
+        if ((*ids)[k] >= n)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %u, but there are %llu", s->d->name,
-                          set->split, set->name, v, (unsigned long long)n);
-        else if (seen[v >> 6] >> (v & 63) & 1)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %u twice", s->d->name, set->split,
-                          set->name, v);
-        else
-            seen[v >> 6] |= 1ull << (v & 63);
+                          set->split, set->name, (*ids)[k], (unsigned long long)n);
+    return rc;
+}
+
+static int again(const struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t v,
+                 const struct gnn_splits_set *other, struct gnn_err *e)
+{
+    const int64_t *key = s->d->ids ? s->d->ids[set->ntype].key : NULL;
+    long long id = key ? (long long)key[v] : (long long)v;
+    return gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %lld is %s%s", set->file ? set->file : s->d->name, set->split,
+                    set->name, id, other == set ? "there twice" : "also in ", other == set ? "" : other->name);
+}
+
+/* No node is twice in a set, nor in two sets of a split: it would be trained on and tested with. */
+static int check_once(struct gnn_splits *s, uint32_t i, const uint32_t *ids, struct gnn_err *e)
+{
+    const struct gnn_splits_set *set = &s->set[i];
+    uint64_t *seen = gnn_alloc_zero(s->d->schema.ntype[set->ntype].count / 64 + 1, sizeof *seen, "split", e);
+    int rc = seen ? GNN_OK : GNN_E_NOMEM;
+    for (uint64_t k = 0; !rc && k < set->count; k++) {
+        if (seen[ids[k] >> 6] >> (ids[k] & 63) & 1)
+            rc = again(s, set, ids[k], set, e);
+        seen[ids[k] >> 6] |= 1ull << (ids[k] & 63);
+    }
+    for (uint32_t j = 0; !rc && j < i; j++) {
+        const struct gnn_splits_set *other = &s->set[j];
+        uint32_t *theirs;
+        if (other->ntype != set->ntype || strcmp(other->split, set->split))
+            continue;
+        rc = load_ids(s, other, &theirs, e);
+        for (uint64_t k = 0; !rc && k < other->count; k++)
+            if (seen[theirs[k] >> 6] >> (theirs[k] & 63) & 1)
+                rc = again(s, set, theirs[k], other, e);
+        gnn_free(theirs);
     }
     gnn_free(seen);
+    return rc;
+}
+
+int gnn_splits_ids(struct gnn_splits *s, uint32_t i, uint32_t **ids, struct gnn_err *e)
+{
+    int rc = load_ids(s, &s->set[i], ids, e);
+    if (!rc)
+        rc = check_once(s, i, *ids, e);
     if (rc) {
         gnn_free(*ids);
         *ids = NULL;
@@ -207,6 +239,7 @@ void gnn_splits_release(struct gnn_splits *s)
     for (uint32_t i = 0; i < s->n; i++) {
         gnn_free(s->set[i].split);
         gnn_free(s->set[i].name);
+        gnn_free(s->set[i].file);
         gnn_free(s->set[i].ids);
     }
     gnn_free(s->set);
