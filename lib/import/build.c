@@ -418,23 +418,38 @@ struct rows_arg {
     struct gnn_buf buf;
 };
 
+/* Narrows n values; finite ones must stay so. */
+static int narrow(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
+{
+    const uint16_t inf = a->out == GNN_F16 ? 0x7c00 : 0x7f80;
+    int rc = gnn_buf_reserve(&a->buf, n, sizeof(uint16_t), "converted features", e);
+    if (rc)
+        return rc;
+    const uint16_t *h = a->buf.data;
+    if (a->out == GNN_F16)
+        gnn_f32_to_f16(v, n, a->buf.data);
+    else
+        gnn_f32_to_bf16(v, n, a->buf.data);
+    for (uint64_t i = 0; i < n; i++)
+        if ((h[i] & inf) == inf)
+            return gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu: %g is too large for %s", a->name,
+                            (unsigned long long)(a->rows + i / a->values + 1), (double)v[i], gnn_dtype_name(a->out));
+    return GNN_OK;
+}
+
 static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
 {
     struct rows_arg *a = arg;
     uint64_t values = n * a->values;
     if (n > a->limit - a->rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
-    a->rows += n;
     if (a->in != a->out) {
-        int rc = gnn_buf_reserve(&a->buf, values, sizeof(uint16_t), "converted features", e);
+        int rc = narrow(a, rows, values, e);
         if (rc)
             return rc;
-        if (a->out == GNN_F16)
-            gnn_f32_to_f16(rows, values, a->buf.data);
-        else
-            gnn_f32_to_bf16(rows, values, a->buf.data);
         rows = a->buf.data;
     }
+    a->rows += n;
     return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
 }
 

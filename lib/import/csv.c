@@ -105,6 +105,8 @@ static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const c
             return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file, GNN_EDGELIST_FIELDS);
         src = s ? (int)i : src;
         dst = d ? (int)i : dst;
+        if (!s && !d && nums < GNN_EDGELIST_FIELDS)
+            l->finite[nums] = gnn_src_finite(c->use[i]);
         nums += !s && !d;
         l->pick[l->npick++] = (struct gnn_pick){i, s || d};
     }

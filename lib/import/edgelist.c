@@ -86,6 +86,22 @@ static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, ui
                     (unsigned long long)(ps->l->base + count - 1));
 }
 
+/* Numbers of the n lines just read: which are whole, and that those are finite (as f32, if stored so) that must be. */
+static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    for (uint64_t i = 0; i < n * ps->nnum; i++) {
+        const double v = ps->num[i];
+        const uint32_t k = (uint32_t)(i % ps->nnum);
+        if (!(v == floor(v) && fabs(v) < 9007199254740992.0))
+            l->whole[k] = false;
+        if (l->finite[k] && !isfinite(strcmp(l->finite[k], "time") ? (double)(float)v : v))
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s is %s", gnn_reader_name(ps->t.r),
+                            (unsigned long long)(ps->t.line - (n - i / ps->nnum)), l->finite[k],
+                            isnan(v) ? "missing or nan" : "infinite or too large");
+    }
+    return GNN_OK;
+}
+
 /* File ids to store ids; with src NULL only checks them. */
 static int convert(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
 {
@@ -143,11 +159,8 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
         rc = pass_read(&ps, &n, e);
         if (!rc)
             rc = collect ? gnn_idmap_add(&l->map, ps.id, 2 * n, e) : convert(&ps, n, NULL, NULL, e);
-        for (uint64_t i = 0; !rc && i < n * ps.nnum; i++) {
-            double v = ps.num[i];
-            if (!(v == floor(v) && fabs(v) < 9007199254740992.0))
-                l->whole[i % ps.nnum] = false;
-        }
+        if (!rc)
+            rc = check_numbers(l, &ps, n, e);
         if (!rc)
             rc = keep(l, &ps, n, &ids, &nums, e);
     }

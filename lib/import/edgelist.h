@@ -23,6 +23,7 @@ struct gnn_edgelist {
     bool target_first;                       /* the target's column comes before the source's */
     uint32_t num_of[GNN_EDGELIST_FIELDS];    /* field -> which number of a row */
     uint64_t n;                              /* edges, after the scan */
+    const char *finite[GNN_EDGELIST_FIELDS]; /* number -> what gnn_src_finite says of its field */
     bool whole[GNN_EDGELIST_FIELDS];         /* number -> all values are whole */
     uint32_t *kept; /* ids of all edges, if few enough to be kept from the scan */
     double *kept_num;

@@ -51,6 +51,7 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     l->pick[1] = (struct gnn_pick){1, true};
     l->pick[2] = (struct gnn_pick){2, false};
     l->npick = m.pattern ? 2 : 3;
+    l->finite[0] = gnn_src_finite("weight");
     l->ncols = l->npick;
     bool square = m.rows == m.cols;
     if (!rc)

@@ -182,6 +182,9 @@ static int read_fields(struct pass *ps, const struct gnn_etype *et, uint64_t n, 
         if (!rc && got != n)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: %s rows than edges", gnn_array_name(&ps->field[f]),
                           got < n ? "fewer" : "more");
+        if (!rc && gnn_src_finite(et->field[f].name))
+            rc = gnn_src_check_finite(gnn_array_name(&ps->field[f]), et->field[f].name, et->field[f].dtype, ps->row[f], n,
+                                      ps->field[f].width, ps->field[f].at - n + 1, e);
         if (rc)
             return rc;
     }

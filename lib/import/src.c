@@ -16,6 +16,52 @@ static struct gnn_src_field *find_field(struct gnn_src *s, uint32_t ntype, uint3
     return NULL;
 }
 
+const char *gnn_src_finite(const char *field)
+{
+    static const char *const names[] = {"x", "weight", "time"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(field, names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* Index of the first float that is nan or infinite; n if there is none. */
+static uint64_t find_odd(enum gnn_dtype dtype, const void *v, uint64_t n)
+{
+    const float *f = v;
+    const double *d = v;
+    uint64_t at = 0;
+    if (dtype == GNN_F32) {
+        for (uint64_t end; at < n; at = end) { /* in blocks that vectorize */
+            int odd = 0;
+            end = n - at < 1024 ? n : at + 1024;
+            for (uint64_t i = at; i < end; i++)
+                odd |= !isfinite(f[i]);
+            if (odd)
+                break;
+        }
+        while (at < n && isfinite(f[at]))
+            at++;
+    } else if (dtype == GNN_F64) {
+        while (at < n && isfinite(d[at]))
+            at++;
+    } else {
+        at = n;
+    }
+    return at;
+}
+
+int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype, const void *rows, uint64_t n,
+                         uint64_t width, uint64_t first, struct gnn_err *e)
+{
+    uint64_t at = find_odd(dtype, rows, n * width);
+    if (at == n * width)
+        return GNN_OK;
+    double v = dtype == GNN_F32 ? (double)((const float *)rows)[at] : ((const double *)rows)[at];
+    return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s is %s", file, (unsigned long long)(first + at / width), field,
+                    isnan(v) ? "missing or nan" : "infinite or too large");
+}
+
 int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg,
                  struct gnn_err *e)
 {
@@ -37,6 +83,8 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
         if (!rc && got && a.at > d->schema.ntype[ntype].count)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu nodes", gnn_array_name(&a),
                           (unsigned long long)d->schema.ntype[ntype].count);
+        if (!rc && gnn_src_finite(def->name))
+            rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width, a.at - got + 1, e);
         if (!rc && got)
             rc = fn(arg, buf, got, e);
     }
@@ -101,19 +149,10 @@ static int add_field(struct gnn_src *s, uint32_t ntype, const char *name, enum g
     *out = NULL;
     if (gnn_field_find(nt->field, nt->nfields, name))
         return gnn_fail(e, GNN_E_INPUT, "node type '%s' has two fields called '%s'", nt->name, name);
-    if (s->nfields == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 8;
-        struct gnn_src_field *f = gnn_alloc_zero(room, sizeof *f, "fields", e);
-        if (!f)
-            return GNN_E_NOMEM;
-        if (s->nfields)
-            memcpy(f, s->field, s->nfields * sizeof *f);
-        gnn_free(s->field);
-        s->field = f;
-        s->room = room;
-    }
     uint32_t at = nt->nfields;
-    int rc = gnn_schema_add_nfield(&s->d.schema, ntype, name, dtype, width, e);
+    int rc = gnn_grow(&s->field, s->nfields, sizeof *s->field, "fields", e);
+    if (!rc)
+        rc = gnn_schema_add_nfield(&s->d.schema, ntype, name, dtype, width, e);
     if (rc)
         return rc;
     *out = &s->field[s->nfields++];
@@ -245,6 +284,11 @@ static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, doub
     return gnn_src_mem(s, ntype, name, whole ? GNN_I64 : GNN_F32, w, v, e);
 }
 
+static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
+{
+    return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in), gnn_input_member(in, member));
+}
+
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                        uint32_t member, struct gnn_err *e)
 {
@@ -262,8 +306,7 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
                         (unsigned long long)count);
     }
     if (!strcmp(name, "y")) {
-        char *where = gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
-                               gnn_input_member(in, member));
+        char *where = member_name(in, member, e);
         if (where)
             rc = add_labels(s, ntype, v, rows, width, where, e);
         else
@@ -271,25 +314,28 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
         gnn_free(where);
         return where ? rc : GNN_E_NOMEM;
     }
-    return add_numbers(s, ntype, name, v, rows, width, e);
+    if (gnn_src_finite(name)) {
+        char *where = member_name(in, member, e);
+        rc = where ? gnn_src_check_finite(where, name, GNN_F64, v, rows, width, 1, e) : GNN_E_NOMEM;
+        gnn_free(where);
+    }
+    if (!rc)
+        return add_numbers(s, ntype, name, v, rows, width, e);
+    gnn_free(v);
+    return rc;
 }
 
 int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
                     uint32_t *ids, uint64_t n, struct gnn_err *e)
 {
-    uint32_t **sets = gnn_alloc(s->nsets + 1, sizeof *sets, "splits", e);
-    int rc = sets ? gnn_schema_add_set(&s->d.schema, split, set, ntype, n, e) : GNN_E_NOMEM;
-    if (rc) {
-        gnn_free(sets);
+    int rc = gnn_grow(&s->set, s->nsets, sizeof *s->set, "splits", e);
+    if (!rc)
+        rc = gnn_schema_add_set(&s->d.schema, split, set, ntype, n, e);
+    if (rc)
         gnn_free(ids);
-        return rc;
-    }
-    if (s->nsets)
-        memcpy(sets, s->set, s->nsets * sizeof *sets);
-    gnn_free(s->set);
-    s->set = sets;
-    s->set[s->nsets++] = ids;
-    return GNN_OK;
+    else
+        s->set[s->nsets++] = ids;
+    return rc;
 }
 
 int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)

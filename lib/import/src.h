@@ -22,7 +22,7 @@ struct gnn_src {
     struct gnn_input *in[GNN_SRC_INPUTS]; /* owned; freed last to first */
     uint32_t nin;
     struct gnn_src_field *field;
-    uint32_t nfields, room;
+    uint32_t nfields;
     uint32_t **set; /* [schema.nsets] ids, owned */
     uint32_t nsets;
 };
@@ -47,6 +47,12 @@ int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dt
  * numbers (time otherwise F64), else F32. `rows` is what the type counts, or UINT64_MAX to be set by it. */
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
                        uint32_t member, struct gnn_err *e) GNN_MUST_USE;
+/* The name of a field that must consist of finite numbers, which features, times and weights must; of others NULL. */
+const char *gnn_src_finite(const char *field);
+/* Row i of n rows of `width` values, from row number `first` of the file, where a float is missing, nan or infinite: an error
+ * that names it. Types other than f32 and f64 pass. */
+int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype, const void *rows, uint64_t n,
+                         uint64_t width, uint64_t first, struct gnn_err *e) GNN_MUST_USE;
 /* Adds a set; takes over ids, on failure too. */
 int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
                     uint32_t *ids, uint64_t n, struct gnn_err *e) GNN_MUST_USE;

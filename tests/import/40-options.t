@@ -83,6 +83,41 @@ check 'are kept' sh -c 'gnn-inspect R1 | grep -q "random/train  *50 " && gnn-ins
 check 'with another seed' imp --split random:0.5,0.25,0.25 --seed 2 "$c/good-ogb.zip" -o R2
 check 'only labelled nodes are divided' sh -c 'gnn-inspect R2 | grep "random/" | awk "{ n += \$3 } END { exit n != 3 }"'
 
+says() { # NAME PATTERN IMPORT-ARGUMENT...: status 3, and one line that says so
+    what=$1 pattern=$2
+    shift 2
+    status 3 "$what" imp "$@" -o bad
+    [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$pattern" err && _ok "says: $pattern" || _not_ok "says: $pattern"
+}
+printf '10\n7\n10\n' >train
+says 'a node twice in a set' 'train: split file/train: node 10 is there twice' --split train=train "$c/good-sparse.csv"
+printf '10\n' >train
+printf '7\n10\n' >valid
+says 'a node in two sets' 'valid: split file/valid: node 10 is also in train' --split train=train,valid=valid "$c/good-sparse.csv"
+check 'but in two splits' imp --split train=train --split random:0.5,0.25,0.25 "$c/good-sparse.csv" -o SP2
+
+odd() { # WEIGHT TIME COST: a table with an edge of these in line 3
+    printf 'from,to,weight,time,cost\n0,1,5,1,2\n1,1,%s\n' "$1,$2,$3" >odd.csv
+}
+odd nan 1 2
+says 'a weight that is no number' 'odd.csv: line 3: weight is missing or nan' odd.csv
+check 'may be left out' imp --map =weight odd.csv -o O1
+odd '' 1 2
+says 'a missing weight' 'odd.csv: line 3: weight is missing' odd.csv
+odd 1e39 1 2
+says 'a weight beyond 32 bits' 'odd.csv: line 3: weight is infinite or too large' odd.csv
+odd 1 -inf 2
+says 'an infinite time' 'odd.csv: line 3: time is infinite' odd.csv
+odd 1 1e39 nan
+check 'a large time, and nan in another field' imp odd.csv -o O2
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 2 inf\n' >odd.mtx
+says 'an infinite entry' 'odd.mtx: line 4: weight is infinite' odd.mtx
+printf '1,2\n3,nan\n' >odd.txt
+says 'a feature that is no number' 'odd.txt: row 2: x is missing or nan' --features odd.txt odd.csv
+printf '1,2\n3,70000\n' >odd.txt
+says 'a feature beyond f16' 'features, row 2: 70000 is too large for f16' --features odd.txt --dtype f16 odd.csv
+check 'that bf16 holds' imp --features odd.txt --dtype bf16 odd.csv -o O3
+
 awk 'BEGIN { print "100000 1\n2\n1"; for (i = 0; i < 99998; i++) print "" }' >blank.graph
 check 'a METIS graph of blank lines, across blocks' imp blank.graph -o BL --metrics m
 check 'has all its vertices' grep -q '"nodes":100000,' m
