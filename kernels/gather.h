@@ -5,31 +5,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows [first, first + count) of a field, `bytes` apart and long. */
+/* Rows [first, first + count) of a field, one after the other. */
 struct gnn_gather_part {
     uint64_t first, count;
     const void *data;
 };
 
-/* out[i] = row id[i], for i < n. Parts ascend by first without gaps from 0. Returns n, or the first i whose id is in
- * no part. Not safe against a source that overlaps out. */
-uint64_t gnn_gather_rows(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
-                         const uint32_t *id, uint64_t n, void *out);
-/* The same for ids of edges: row id[i], u64. */
-uint64_t gnn_gather_rows64(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
-                           const uint64_t *id, uint64_t n, void *out);
+/* What happens to rows on the way. f32 becomes f16 or bf16 to the nearest, ties to even; beyond the range infinity; a
+ * NaN stays a NaN. */
+enum gnn_gather_cast { GNN_GATHER_AS_IS, GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16 };
 
-/* memcpy past the caches, for output that is not read again soon. Any alignment; no overlap. */
-void gnn_copy_past(void *out, const void *in, size_t bytes);
+struct gnn_gather {
+    const struct gnn_gather_part *part; /* [nparts], ascending by first without gaps from 0 */
+    uint32_t nparts;
+    enum gnn_gather_cast cast;
+    size_t bytes;         /* of a stored row */
+    uint64_t n;           /* rows wanted */
+    const uint32_t *id;   /* [n] */
+    const uint64_t *id64; /* [n], if id is NULL: edges */
+    void *out;            /* (n, bytes), half of that if cast; does not overlap the parts */
+    /* If not NULL: is shown the output, all of it in order, a piece at a time, while the piece is in the nearest cache
+     * and the next rows are on their way. */
+    void (*show)(void *arg, const void *piece, size_t bytes);
+    void *arg;
+};
 
-/* What happens to the elements of a row on the way. */
-enum gnn_gather_cast { GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16 };
-
-/* Rows of `width` f32 are written as f16 or bf16: round to nearest, ties to even; beyond the range infinity;
- * a NaN stays a NaN. */
-uint64_t gnn_gather_cast(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
-                         enum gnn_gather_cast cast, const uint32_t *id, uint64_t n, uint16_t *out);
-uint64_t gnn_gather_cast64(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
-                           enum gnn_gather_cast cast, const uint64_t *id, uint64_t n, uint16_t *out);
+/* out[i] = row id[i], for i < n. Returns n, or the first i whose id is in no part; out is then unfinished.
+ * Thread-safe. */
+uint64_t gnn_gather_rows(const struct gnn_gather *g);
 
 #endif

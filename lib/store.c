@@ -13,6 +13,7 @@
 
 #include "formats/gnb.h"
 #include "formats/le.h"
+#include "kernels/owner.h"
 #include "lib/io.h"
 #include "lib/mem.h"
 #include "lib/store_tmp.h"
@@ -355,16 +356,7 @@ const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part)
 
 uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id)
 {
-    const uint64_t *book = s->book[t];
-    uint32_t lo = 0, hi = s->nparts;
-    while (hi - lo > 1) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (book[mid] <= id)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    return gnn_owner_find(s->book[t], sizeof *s->book[t], s->nparts, id);
 }
 
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)

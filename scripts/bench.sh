@@ -105,19 +105,11 @@ rate=$(calc "$nodes * 400 / $s / 1e9")
 echo "$rate GB/s of rows"
 row 'gathering, 1 core' '13 GB/s' "$rate GB/s" "$(calc "100 * $rate / $(limit gather-400B 1)") % of plain gather" \
     "$(below gather-400B 13)"
-
-say 'checksums: gnn-gather writing a stream (A, sums and writes) against --count (B, neither), A-B-A-B'
-: >sums
-for _ in 1 2 3; do
-    for mode in -q --count; do
-        # shellcheck disable=SC2094
-        gnn-gather $mode --metrics m.ndjson -i batches.gnb products >/dev/null
-        echo "$mode $(field seconds m.ndjson)" | tee -a sums
-    done
-done
-best() { awk -v m="$1" '$1 == m && (!b || $2 < b) { b = $2 } END { print b }' sums; }
-row 'checksums of gnn-gather' '<= 5 %' "$(calc "100 * ($(best -q) / $(best --count) - 1)") %" 'includes writing to /dev/null'
 rm -f batches.gnb
+
+say 'checksums: a stream into a pipe with and without them, A-B-A-B (bench_gather)'
+"$bench/bench_gather" products | tee sums
+row 'checksums of gnn-gather' '<= 5 %' "$(awk '$1 == "checksums" { print $2 " %" }' sums)" "$(awk '$1 == "checksums" { print $7 " %" }' sums) of processor time"
 
 say 'training step, SAGE 3x256: bench_train'
 "$bench/bench_train" | tee train

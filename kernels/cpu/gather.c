@@ -4,33 +4,28 @@
 #include <string.h>
 
 #include "kernels/half.h"
+#include "kernels/owner.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
-    BLOCK = 64,         /* rows whose addresses are found together */
-    AHEAD_BYTES = 4096, /* how far ahead lines are asked for */
+    AHEAD_BYTES = 8192, /* how far ahead lines are asked for */
+    AHEAD_ROWS = 32,
     LINE = 64,
+    PIECE = 8192, /* of output made at once, in the first-level cache */
     BIG = 8 << 20 /* outputs that no cache will hold go past it: half the traffic, as no line is read to be overwritten */
 };
 
-static uint32_t find_part(const struct gnn_gather_part *part, uint32_t nparts, uint64_t v)
-{
-    uint32_t lo = 0, hi = nparts - 1;
-    while (lo < hi) {
-        const uint32_t mid = hi - (hi - lo) / 2;
-        if (part[mid].first <= v)
-            lo = mid;
-        else
-            hi = mid - 1;
-    }
-    return lo;
-}
-
 /* Address of a row, or NULL. */
-static inline const char *row_at(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes, uint64_t v)
+static inline const char *row_at(const struct gnn_gather *g, uint64_t v)
 {
-    const struct gnn_gather_part *a = &part[nparts == 1 ? 0 : find_part(part, nparts, v)];
+    const struct gnn_gather_part *a = g->part;
+    if (g->nparts > 1)
+        a += gnn_owner_find(&a->first, sizeof *a, g->nparts, v);
     v -= a->first;
-    return v < a->count ? (const char *)a->data + v * bytes : NULL;
+    return v < a->count ? (const char *)a->data + v * g->bytes : NULL;
 }
 
 static inline void fetch(const char *row, size_t bytes)
@@ -41,122 +36,72 @@ static inline void fetch(const char *row, size_t bytes)
         __builtin_prefetch(row + bytes - 1, 0, 2);
 }
 
-/* memcpy for the sizes that a call would cost more than. */
-static inline void copy(char *restrict out, const char *restrict in, size_t bytes)
+static inline void emit(const struct gnn_gather *g, const char *row, char *out)
 {
-    if (bytes == 4)
-        memcpy(out, in, 4);
-    else if (bytes == 8)
-        memcpy(out, in, 8);
+    if (g->cast == GNN_GATHER_F32_F16)
+        gnn_f32_to_f16((const float *)(const void *)row, g->bytes / 4, (uint16_t *)(void *)out);
+    else if (g->cast == GNN_GATHER_F32_BF16)
+        gnn_f32_to_bf16((const float *)(const void *)row, g->bytes / 4, (uint16_t *)(void *)out);
+    else if (g->bytes == 4) /* the sizes that a call would cost more than */
+        memcpy(out, row, 4);
+    else if (g->bytes == 8)
+        memcpy(out, row, 8);
     else
-        memcpy(out, in, bytes);
+        memcpy(out, row, g->bytes);
 }
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-
+/* A memcpy past the caches. Both are aligned to 16 bytes. */
 static inline void copy_past(char *out, const char *in, size_t bytes)
 {
-    for (size_t b = 0; b < bytes; b += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + b), _mm_loadu_si128((const __m128i *)(const void *)(in + b)));
-}
-static bool can_go_past(const void *out, size_t bytes, uint64_t n)
-{
-    return bytes % 16 == 0 && (uintptr_t)out % 16 == 0 && bytes && n >= BIG / bytes;
-}
-#define DRAIN() _mm_sfence()
-#else
-#define copy_past copy
-#define DRAIN() ((void)0)
-#define can_go_past(out, bytes, n) false
+    size_t b = 0;
+#ifdef __SSE2__
+    for (; b + 16 <= bytes; b += 16)
+        _mm_stream_si128((__m128i *)(void *)(out + b), _mm_load_si128((const __m128i *)(const void *)(in + b)));
 #endif
-
-void gnn_copy_past(void *out, const void *in, size_t bytes)
-{
-    char *to = out;
-    const char *from = in;
-    size_t head = (16 - (uintptr_t)to % 16) % 16;
-    head = head < bytes ? head : bytes;
-    memcpy(to, from, head);
-    const size_t body = (bytes - head) / 16 * 16;
-    copy_past(to + head, from + head, body);
-    DRAIN();
-    memcpy(to + head + body, from + head + body, bytes - head - body);
+    memcpy(out + b, in + b, bytes - b);
 }
 
-enum kind { COPY, PAST, F16, BF16 };
-
-static inline void emit(enum kind kind, const char *row, size_t bytes, char *out, uint64_t i)
+/* Rows that make a piece: a power of two, so that pieces end at multiples of whatever rows have in common with it. */
+static uint64_t rows_of_piece(size_t bytes)
 {
-    if (kind == COPY)
-        copy(out + i * bytes, row, bytes);
-    else if (kind == PAST)
-        copy_past(out + i * bytes, row, bytes);
-    else if (kind == F16)
-        gnn_f32_to_f16((const float *)(const void *)row, bytes / 4, (uint16_t *)(void *)(out + i * (bytes / 2)));
-    else
-        gnn_f32_to_bf16((const float *)(const void *)row, bytes / 4, (uint16_t *)(void *)(out + i * (bytes / 2)));
+    uint64_t rows = 1;
+    while (2 * rows * bytes <= PIECE && 2 * rows <= PIECE)
+        rows *= 2;
+    return rows;
 }
 
-#define GATHER_LOOP(kind)                                                                              \
-    do {                                                                                               \
-        const char *at[BLOCK];                                                                         \
-        const uint64_t ahead = bytes >= AHEAD_BYTES ? 1 : bytes ? AHEAD_BYTES / bytes : 1;             \
-        const uint64_t lead = ahead < BLOCK / 2 ? ahead : BLOCK / 2;                                   \
-        for (uint64_t i = 0; i < n + lead; i++) {                                                      \
-            if (i < n) {                                                                               \
-                const char *row = row_at(part, nparts, bytes, id[i]);                                  \
-                if (!row)                                                                              \
-                    return i;                                                                          \
-                fetch(row, bytes);                                                                     \
-                at[i % BLOCK] = row;                                                                   \
-            }                                                                                          \
-            if (i >= lead)                                                                             \
-                emit(kind, at[(i - lead) % BLOCK], bytes, out, i - lead);                              \
-        }                                                                                              \
-        if ((kind) == PAST)                                                                            \
-            DRAIN();                                                                                   \
-        return n;                                                                                      \
-    } while (0)
-
-uint64_t gnn_gather_rows(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
-                         const uint32_t *id, uint64_t n, void *to)
+uint64_t gnn_gather_rows(const struct gnn_gather *g)
 {
-    char *out = to;
-    if (can_go_past(to, bytes, n))
-        GATHER_LOOP(PAST);
-    else
-        GATHER_LOOP(COPY);
-}
-
-uint64_t gnn_gather_rows64(const struct gnn_gather_part *part, uint32_t nparts, size_t bytes,
-                           const uint64_t *id, uint64_t n, void *to)
-{
-    char *out = to;
-    if (can_go_past(to, bytes, n))
-        GATHER_LOOP(PAST);
-    else
-        GATHER_LOOP(COPY);
-}
-
-uint64_t gnn_gather_cast(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
-                         enum gnn_gather_cast cast, const uint32_t *id, uint64_t n, uint16_t *to)
-{
-    const size_t bytes = width * sizeof(float);
-    char *out = (char *)to;
-    if (cast == GNN_GATHER_F32_F16)
-        GATHER_LOOP(F16);
-    else
-        GATHER_LOOP(BF16);
-}
-
-uint64_t gnn_gather_cast64(const struct gnn_gather_part *part, uint32_t nparts, uint64_t width,
-                           enum gnn_gather_cast cast, const uint64_t *id, uint64_t n, uint16_t *to)
-{
-    const size_t bytes = width * sizeof(float);
-    char *out = (char *)to;
-    if (cast == GNN_GATHER_F32_F16)
-        GATHER_LOOP(F16);
-    else
-        GATHER_LOOP(BF16);
+    _Alignas(LINE) char stage[PIECE];
+    const char *at[AHEAD_ROWS];
+    const uint64_t fit = g->bytes ? AHEAD_BYTES / g->bytes : 0;
+    const uint64_t lead = fit < 1 ? 1 : fit < AHEAD_ROWS ? fit : AHEAD_ROWS;
+    const size_t bytes = g->cast ? g->bytes / 2 : g->bytes;
+    const size_t piece = rows_of_piece(bytes) * bytes;
+    const bool past = g->n * bytes > BIG && piece <= PIECE && piece % 16 == 0 && (uintptr_t)g->out % 16 == 0;
+    char *out = g->out, *from = past ? stage : out, *to = from;
+    for (uint64_t i = 0; i < g->n + lead; i++) {
+        if (i >= lead) {
+            emit(g, at[(i - lead) % AHEAD_ROWS], to);
+            to += bytes;
+        }
+        if (i < g->n) {
+            if (!(at[i % AHEAD_ROWS] = row_at(g, g->id ? g->id[i] : g->id64[i])))
+                return i;
+            fetch(at[i % AHEAD_ROWS], g->bytes);
+        }
+        if ((size_t)(to - from) < piece && i < g->n + lead - 1)
+            continue;
+        if (g->show)
+            g->show(g->arg, from, (size_t)(to - from));
+        if (past)
+            copy_past(out, from, (size_t)(to - from));
+        out += to - from;
+        to = from = past ? stage : out;
+    }
+#ifdef __SSE2__
+    if (past)
+        _mm_sfence();
+#endif
+    return g->n;
 }

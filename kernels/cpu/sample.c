@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/cpu/draw.h"
+#include "kernels/owner.h"
 
 enum {
     LANES = GNN_DRAW_LANES,
@@ -37,17 +38,9 @@ uint64_t gnn_sample_scratch(int32_t fanout)
     return (sizeof(struct scratch) + t * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
-static uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
+static inline uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
 {
-    uint32_t lo = 0, hi = g->nparts - 1;
-    while (lo < hi) {
-        uint32_t mid = hi - (hi - lo) / 2;
-        if (g->part[mid].first <= v)
-            lo = mid;
-        else
-            hi = mid - 1;
-    }
-    return lo;
+    return g->nparts == 1 ? 0 : gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v);
 }
 
 static uint32_t picks(uint32_t degree, int32_t fanout, bool replace)
@@ -64,7 +57,7 @@ static uint32_t look_ahead(const struct gnn_sample_graph *g, const uint32_t *dst
                            uint32_t *part)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t p = g->nparts == 1 ? 0 : find_part(g, dst[i]);
+        const uint32_t p = find_part(g, dst[i]);
         const struct gnn_sample_part *a = &g->part[p];
         const uint64_t v = dst[i] - a->first;
         if (v >= a->count)
@@ -165,7 +158,7 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
 /* Which edge an address is, for messages and edge ids. */
 static uint64_t edge_of(const struct gnn_sample_job *job, uint32_t i, const uint32_t *at, uint32_t *part)
 {
-    *part = job->graph->nparts == 1 ? 0 : find_part(job->graph, job->dst[i]);
+    *part = find_part(job->graph, job->dst[i]);
     return (uint64_t)(at - job->graph->part[*part].indices);
 }
 

@@ -195,13 +195,8 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
 
 static void *worker_new(void *arg, struct gnn_err *e)
 {
-    const struct gatherer *g = arg;
-    struct gather_scratch *w = gnn_alloc_zero(1, sizeof *w, "a gathering thread", e);
-    if (w && g->sums && gnn_buf_reserve(&w->stage, GATHER_STAGE, 1, "a gathering thread", e)) {
-        gnn_free(w);
-        return NULL;
-    }
-    return w;
+    (void)arg;
+    return gnn_alloc_zero(1, sizeof(struct gather_scratch), "a gathering thread", e);
 }
 
 static void worker_free(void *worker)
@@ -209,7 +204,6 @@ static void worker_free(void *worker)
     struct gather_scratch *w = worker;
     gnn_buf_release(&w->node);
     gnn_buf_release(&w->row);
-    gnn_buf_release(&w->stage);
     gnn_free(w);
 }
 
@@ -247,7 +241,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
         rc = store_ids(g, w, b, j->type, n, &ids, e);
     if (rc)
         return rc;
-    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, t, w->stage.data);
+    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, g->sums, t);
     return got == n ? 0 : gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': node id out of range",
                                    b->epoch, b->step, name);
 }
@@ -315,7 +309,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     if (rc)
         return rc;
     if (!gnn_gather_job_find_edges(j, g->store->nparts, ids + k->first, k, w->row.data) ||
-        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, t, w->stage.data) < n)
+        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, g->sums, t) < n)
         return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor 'hop/%u/%s/id': not an edge of its node",
                         b->epoch, b->step, hop, key);
     return 0;

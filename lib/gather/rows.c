@@ -1,7 +1,7 @@
 #include "lib/gather/rows.h"
 
 #include "formats/xxh.h"
-
+#include "kernels/owner.h"
 #include "lib/mem.h"
 
 /* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
@@ -59,67 +59,36 @@ void gnn_gather_job_release(struct gather_job *j)
     gnn_free(j->edges);
 }
 
-/* Rows ids[0..n) or, if ids is NULL, rows[0..n). */
-static uint64_t gather(const struct gather_job *j, uint32_t nparts, const uint32_t *ids, const uint64_t *rows,
-                       uint64_t n, void *out)
+static void sum_piece(void *sum, const void *piece, size_t bytes)
 {
-    const uint64_t width = j->field->width ? j->field->width : 1;
-    if (j->wire == j->field->dtype) {
-        const size_t bytes = width * gnn_dtype_bytes(j->wire);
-        return ids ? gnn_gather_rows(j->part, nparts, bytes, ids, n, out)
-                   : gnn_gather_rows64(j->part, nparts, bytes, rows, n, out);
-    }
-    const enum gnn_gather_cast cast = j->wire == GNN_F16 ? GNN_GATHER_F32_F16 : GNN_GATHER_F32_BF16;
-    return ids ? gnn_gather_cast(j->part, nparts, width, cast, ids, n, out)
-               : gnn_gather_cast64(j->part, nparts, width, cast, rows, n, out);
-}
-
-/* Gathers into a piece that stays in the cache, sums it there and copies it out past the cache: memory sees each
- * byte once, as without the sum. */
-static uint64_t gather_summed(const struct gather_job *j, uint32_t nparts, const uint32_t *ids, const uint64_t *rows,
-                              uint64_t n, struct gnn_tensor *t, void *stage)
-{
-    const uint64_t width = j->field->width ? j->field->width : 1;
-    const size_t bytes = width * gnn_dtype_bytes(j->wire);
-    const uint64_t step = bytes < GATHER_STAGE ? GATHER_STAGE / bytes : 1;
-    const bool staged = bytes <= GATHER_STAGE && n * bytes > GATHER_BIG;
-    XXH3_state_t sum;
-    XXH3_64bits_reset(&sum);
-    for (uint64_t i = 0; i < n;) {
-        const uint64_t m = n - i < step ? n - i : step;
-        char *out = (char *)t->data + i * bytes;
-        void *to = staged ? stage : out;
-        const uint64_t got = gather(j, nparts, ids ? ids + i : NULL, rows ? rows + i : NULL, m, to);
-        if (got < m)
-            return i + got;
-        XXH3_64bits_update(&sum, to, m * bytes);
-        if (staged)
-            gnn_copy_past(out, stage, m * bytes);
-        i += m;
-    }
-    t->sum = XXH3_64bits_digest(&sum);
-    t->has_sum = true;
-    return n;
+    XXH3_64bits_update(sum, piece, bytes);
 }
 
 uint64_t gnn_gather_job_rows(const struct gather_job *j, uint32_t nparts, const uint32_t *ids,
-                             const uint64_t *rows, uint64_t n, struct gnn_tensor *t, void *stage)
+                             const uint64_t *rows, uint64_t n, bool sums, struct gnn_tensor *t)
 {
-    return stage ? gather_summed(j, nparts, ids, rows, n, t, stage) : gather(j, nparts, ids, rows, n, t->data);
+    XXH3_state_t sum;
+    struct gnn_gather g = {.part = j->part, .nparts = nparts, .n = n, .id = ids, .id64 = rows, .out = t->data};
+    g.bytes = (j->field->width ? j->field->width : 1) * gnn_dtype_bytes(j->field->dtype);
+    if (j->wire != j->field->dtype)
+        g.cast = j->wire == GNN_F16 ? GNN_GATHER_F32_F16 : GNN_GATHER_F32_BF16;
+    if (sums) {
+        XXH3_64bits_reset(&sum);
+        g.show = sum_piece;
+        g.arg = &sum;
+    }
+    const uint64_t got = gnn_gather_rows(&g);
+    if (sums)
+        t->sum = XXH3_64bits_digest(&sum);
+    t->has_sum = sums;
+    return got;
 }
 
 bool gnn_gather_job_find_edges(const struct gather_job *j, uint32_t nparts, const uint32_t *dst,
                                const struct gnn_block *k, uint64_t *rows)
 {
     for (uint32_t i = 0; i < k->n; i++) {
-        uint32_t p = 0, hi = nparts - 1;
-        while (p < hi) { /* the part that owns dst[i] */
-            const uint32_t mid = hi - (hi - p) / 2;
-            if (j->edges[mid].first <= dst[i])
-                p = mid;
-            else
-                hi = mid - 1;
-        }
+        const uint32_t p = gnn_owner_find(&j->edges->first, sizeof *j->edges, nparts, dst[i]);
         const struct gather_edges *a = &j->edges[p];
         const uint64_t v = dst[i] - a->first;
         if (v >= a->count)

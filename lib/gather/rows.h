@@ -25,11 +25,6 @@ struct gather_job {
 /* Per-thread room. */
 struct gather_scratch {
     struct gnn_buf node, row;
-    struct gnn_buf stage; /* GATHER_STAGE bytes, if checksums are wanted */
-};
-enum {
-    GATHER_STAGE = 128 << 10, /* fits the second-level cache with room to spare */
-    GATHER_BIG = 8 << 20      /* output that no cache would keep */
 };
 
 /* Look the field up in all parts of the store. dtype: as in gnn_gather_opts. */
@@ -39,10 +34,10 @@ int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type
                         enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_job_release(struct gather_job *j);
 
-/* Rows ids[n] or rows[n] (the other is NULL) into t, and, with a stage, t's checksum. Returns n, or the first
- * index that no part has. */
+/* Rows ids[n] or rows[n] (the other is NULL) into t, and, if sums, t's checksum. Returns n, or the first index that no
+ * part has. */
 uint64_t gnn_gather_job_rows(const struct gather_job *j, uint32_t nparts, const uint32_t *ids,
-                             const uint64_t *rows, uint64_t n, struct gnn_tensor *t, void *stage);
+                             const uint64_t *rows, uint64_t n, bool sums, struct gnn_tensor *t);
 /* Rows of a block's edges from its edge ids and destinations dst[k->n]; false if an id is not an edge of its
  * destination. Partitioning keeps the order of a node's edges, so their ids are consecutive. */
 bool gnn_gather_job_find_edges(const struct gather_job *j, uint32_t nparts, const uint32_t *dst,

@@ -230,7 +230,8 @@ static int finish(struct draw *d)
             for (uint64_t i = 0; i < n; i += 256) {
                 const uint64_t m = n - i < 256 ? n - i : 256;
                 memcpy(id, v + i, m * sizeof *id);
-                (void)gnn_gather_rows(orig, d->s->store->nparts, sizeof *id, id, m, v + i);
+                (void)gnn_gather_rows(&(struct gnn_gather){
+                    .part = orig, .nparts = d->s->store->nparts, .bytes = sizeof *id, .n = m, .id = id, .out = v + i});
             }
         }
         d->b->type[t] = (struct gnn_batch_type){.node = x->data, .count = d->w->counts[t]};

@@ -1,13 +1,18 @@
 /* Gathering the features of sampled batches from a store: GB of stored rows per second, and the share of the rate of
- * sequential reading (a gather that also writes what it reads cannot come nearer than about half). Usage: bench_gather STORE [THREADS] */
+ * sequential reading (a gather that also writes what it reads cannot come nearer than about half); then what the checksums
+ * add to a stream that is read from a pipe. Usage: bench_gather STORE [THREADS] */
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/gatherer.h"
 #include "lib/sampler.h"
+#include "lib/stream.h"
 
 #include "bench_common.h"
 
-enum { TURNS = 3, STEPS = 8 };
+enum { TURNS = 3, STEPS = 8, PAIRS = 5 };
 
 /* Batches drawn once and given again and again: their nodes, not their edges. */
 struct replay {
@@ -75,6 +80,87 @@ static double gather(struct gnn_store *s, struct replay *r, int threads, enum gn
     return (double)bytes / t / 1e9;
 }
 
+/* Reads a pipe dry in a process of its own; the end to write to. */
+static int drain(pid_t *pid)
+{
+    static char sink[1 << 20];
+    int fd[2];
+    if (pipe(fd) || (*pid = fork()) < 0) {
+        perror("bench");
+        exit(1);
+    }
+    if (!*pid) {
+        close(fd[1]);
+        while (read(fd[0], sink, sizeof sink) > 0)
+            ;
+        _exit(0);
+    }
+    close(fd[0]);
+    return fd[1];
+}
+
+struct cost {
+    double elapsed, cpu;
+};
+
+static double used(const struct timeval *t)
+{
+    return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
+}
+
+/* Gathers and writes all steps as gnn-gather does. The writer believes the sums it finds, right or not. */
+static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
+{
+    struct gnn_gather_opts o = {.fields = "x", .threads = 1, .sums = sums};
+    struct gnn_err e = {0};
+    struct gnn_writer w;
+    struct gnn_batch *b;
+    struct rusage from, to;
+    pid_t pid;
+    const int fd = drain(&pid);
+    r->given = 0;
+    r->end = STEPS;
+    getrusage(RUSAGE_SELF, &from);
+    const double t = bench_now();
+    struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
+    int rc = !src || gnn_writer_begin(&w, fd, "the pipe", src->meta, 0, &e);
+    while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
+        for (uint32_t i = 0; i < b->tensors.n; i++)
+            gnn_tensors_at(&b->tensors, i)->has_sum = true;
+        rc = gnn_writer_batch(&w, b, &e);
+        gnn_batch_put(b);
+    }
+    if (rc != GNN_END || gnn_writer_end(&w, &e))
+        bench_die(&e);
+    const double elapsed = bench_now() - t;
+    getrusage(RUSAGE_SELF, &to);
+    gnn_writer_release(&w);
+    gnn_source_free(src);
+    waitpid(pid, NULL, 0);
+    return (struct cost){elapsed, used(&to.ru_utime) + used(&to.ru_stime) - used(&from.ru_utime) - used(&from.ru_stime)};
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A-B-A-B: the median of the pairs' ratios. */
+static void checksums(struct gnn_store *s, struct replay *r)
+{
+    double elapsed[PAIRS], cpu[PAIRS];
+    (void)stream(s, r, true);
+    for (int i = 0; i < PAIRS; i++) {
+        const struct cost without = stream(s, r, false), with = stream(s, r, true);
+        elapsed[i] = 100 * (with.elapsed / without.elapsed - 1);
+        cpu[i] = 100 * (with.cpu / without.cpu - 1);
+    }
+    qsort(elapsed, PAIRS, sizeof *elapsed, by_value);
+    qsort(cpu, PAIRS, sizeof *cpu, by_value);
+    printf("checksums        %8.2f %% of the time, %.2f %% of the processor time of a stream into a pipe\n", elapsed[PAIRS / 2], cpu[PAIRS / 2]);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const fan[] = {"15,10,5"};
@@ -121,5 +207,7 @@ int main(int argc, char **argv)
         }
         bench_print(kind[k].name, best, "GB/s", threads, "reading, GB/s");
     }
+    if (threads == 1)
+        checksums(&s, &r);
     return 0;
 }

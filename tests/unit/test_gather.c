@@ -108,6 +108,13 @@ static void conversions(void)
     free(b);
 }
 
+static void show(void *arg, const void *piece, size_t bytes)
+{
+    unsigned char **seen = arg;
+    memcpy(*seen, piece, bytes);
+    *seen += bytes;
+}
+
 /* Rows of many lengths, one part and several, some of them empty. */
 static void rows(void)
 {
@@ -120,15 +127,20 @@ static void rows(void)
     bool one = true, many = true, wide = true;
     for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
         const size_t w = sizes[z];
-        unsigned char *data = malloc(N * w), *a = malloc(M * w);
+        unsigned char *data = malloc(N * w), *a = malloc(M * w), *b = malloc(M * w);
         for (size_t i = 0; i < N * w; i++)
             data[i] = (unsigned char)toy_rand(&s);
         const struct gnn_gather_part whole = {0, N, data};
         const struct gnn_gather_part cut[4] = {{0, 1000, data}, {1000, 0, data}, {1000, 1999, data + 1000 * w}, {2999, 1, data + 2999 * w}};
         for (int k = 0; k < 3; k++) {
             memset(a, 0, M * w);
-            const uint64_t got = k == 0 ? gnn_gather_rows(&whole, 1, w, id, M, a) : k == 1 ? gnn_gather_rows(cut, 4, w, id, M, a) : gnn_gather_rows64(cut, 4, w, edge, M, a);
-            bool fine = got == M;
+            struct gnn_gather g = {.part = k ? cut : &whole, .nparts = k ? 4 : 1, .bytes = w, .n = M, .out = a};
+            unsigned char *end = b;
+            g.id = k < 2 ? id : NULL;
+            g.id64 = edge;
+            g.show = k ? show : NULL;
+            g.arg = &end;
+            bool fine = gnn_gather_rows(&g) == M && (!k || (end == b + M * w && !memcmp(a, b, M * w)));
             for (int i = 0; i < M && fine; i++)
                 fine = !memcmp(a + (size_t)i * w, data + id[i] * w, w);
             if (k == 0)
@@ -140,25 +152,33 @@ static void rows(void)
         }
         free(data);
         free(a);
+        free(b);
     }
     ok(one, "rows of one part");
     ok(many, "rows of several parts");
     ok(wide, "rows by 64-bit ids");
-    /* An output larger than caches takes another way. */
-    enum { BIGN = 40000, W = 400 };
-    unsigned char *data8 = malloc((size_t)N * W), *big = aligned_alloc(64, (size_t)BIGN * W);
+    /* An output larger than caches takes another way, where the rows let it. */
+    enum { BIGN = 40000, MOST = 9000 };
+    static const size_t wide_rows[] = {400, 301, 4 * 602, MOST};
+    unsigned char *data8 = malloc((size_t)N * MOST);
     uint32_t *ids = malloc(BIGN * sizeof *ids);
-    for (size_t i = 0; i < (size_t)N * W; i++)
-        data8[i] = (unsigned char)toy_rand(&s);
+    for (size_t i = 0; i < (size_t)N * MOST; i++)
+        data8[i] = (unsigned char)(toy_rand(&s) >> 7);
     for (uint32_t i = 0; i < BIGN; i++)
         ids[i] = (uint32_t)(toy_rand(&s) % N);
-    const struct gnn_gather_part far[2] = {{0, 1234, data8}, {1234, N - 1234, data8 + 1234 * W}};
-    bool same = gnn_gather_rows(far, 2, W, ids, BIGN, big) == BIGN;
-    for (uint32_t i = 0; i < BIGN && same; i++)
-        same = !memcmp(big + (size_t)i * W, data8 + (size_t)ids[i] * W, W);
-    ok(same, "rows of a large output");
+    for (size_t z = 0; z < sizeof wide_rows / sizeof *wide_rows; z++) {
+        const size_t w = wide_rows[z], n = z < 2 ? BIGN : BIGN / 8 + 1;
+        unsigned char *big = aligned_alloc(64, n * w / 64 * 64 + 64), *shown = malloc(n * w), *end = shown;
+        const struct gnn_gather_part far[2] = {{0, 1234, data8}, {1234, N - 1234, data8 + 1234 * w}};
+        bool same = gnn_gather_rows(&(struct gnn_gather){
+                        .part = far, .nparts = 2, .bytes = w, .n = n, .id = ids, .out = big, .show = show, .arg = &end}) == n;
+        for (uint32_t i = 0; i < n && same; i++)
+            same = !memcmp(big + (size_t)i * w, data8 + (size_t)ids[i] * w, w);
+        ok(same && end == shown + n * w && !memcmp(big, shown, n * w), "rows of %zu bytes of a large output, and what is shown", w);
+        free(big);
+        free(shown);
+    }
     free(data8);
-    free(big);
     free(ids);
     float data[20], back[10];
     uint16_t narrow[10], want[10];
@@ -167,7 +187,8 @@ static void rows(void)
     const struct gnn_gather_part p = {0, 4, data};
     const uint32_t pick[2] = {3, 1};
     for (int c = 0; c < 2; c++) {
-        const uint64_t got = gnn_gather_cast(&p, 1, 5, c ? GNN_GATHER_F32_BF16 : GNN_GATHER_F32_F16, pick, 2, narrow);
+        const uint64_t got = gnn_gather_rows(&(struct gnn_gather){
+            .part = &p, .nparts = 1, .cast = c ? GNN_GATHER_F32_BF16 : GNN_GATHER_F32_F16, .bytes = 20, .n = 2, .id = pick, .out = narrow});
         memcpy(back, data + 15, 20);
         memcpy(back + 5, data + 5, 20);
         if (c)
@@ -177,7 +198,8 @@ static void rows(void)
         ok(got == 2 && !memcmp(narrow, want, 20), "rows are narrowed on the way (%s)", c ? "bf16" : "f16");
     }
     const uint32_t wrong[3] = {0, 4, 1};
-    ok(gnn_gather_rows(&p, 1, 20, wrong, 3, data) == 1, "an id in no part is named");
+    float out[15];
+    ok(gnn_gather_rows(&(struct gnn_gather){.part = &p, .nparts = 1, .bytes = 20, .n = 3, .id = wrong, .out = out}) == 1, "an id in no part is named");
 }
 
 int main(void)
