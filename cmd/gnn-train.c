@@ -37,7 +37,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "shuffle", &shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
     {OPT_FLAG, 0, "drop-last", &drop_last, NULL, "leave out a last batch that is not full"},
     {OPT_CHOICE, 0, "dtype", &wire, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
-    {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample, and that gather, ahead (default: 2 each)", .min = 1, .max = 1024},
+    {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "verify", &verify, NULL, "check the store's checksums while working (default; --no-verify)"},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
@@ -128,16 +128,9 @@ static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e
     s.replace = replace;
     s.shuffle = shuffle;
     s.drop_last = drop_last;
-    s.threads = prefetch;
-    s.depth = 2 * prefetch + 1;
-    /* A thread that shared a core with one of training's would hold up both at the next barrier. */
-    s.background = true;
     s.provenance = cli_provenance();
-    const struct gnn_gather_opts g = {.dtype = dtypes[wire],
-                                      .fields = kind == GNN_GCN ? "x,y,degree" : NULL,
-                                      .threads = prefetch,
-                                      .depth = 2 * prefetch + 1,
-                                      .background = true};
+    struct gnn_gather_opts g = {.dtype = dtypes[wire], .fields = kind == GNN_GCN ? "x,y,degree" : NULL};
+    gnn_feed_prefetch(&s, &g, prefetch);
     if (gnn_store_open(store, store_path, verify, e))
         return NULL;
     return gnn_feed_new(store, &s, &g, e);

@@ -9,6 +9,9 @@
  * What the options point to, and the store, must outlive the source. NULL and e on failure. */
 struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,
                                 const struct gnn_gather_opts *g, struct gnn_err *e) GNN_MUST_USE;
+/* Sets threads, depth and priority of both for a caller that trains meanwhile: n threads that sample and gather, and run
+ * on what the threads of training leave. One that took a core from training would hold up all of these at their next barrier. */
+void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, unsigned n);
 /* Starts over at training batch (epoch, step) of a source made by gnn_feed_new; no batch may be outside. */
 int gnn_feed_seek(struct gnn_source *feed, uint64_t epoch, uint64_t step, struct gnn_err *e) GNN_MUST_USE;
 

@@ -14,9 +14,8 @@ struct gnn_gather_opts {
                          * them; NULL: "x,y". "degree" also adds, per relation REL within one node type,
                          * "degree.REL" u32: a node's in-edges in the whole graph other than self loops */
     bool sums;          /* compute each added tensor's checksum, in the worker; set if a stream is written */
-    unsigned threads;   /* 0: in the caller's thread */
+    unsigned threads;   /* 0: on the sampler's threads, if `up` has some, else in the caller's */
     unsigned depth;     /* batches under way; 0: chosen from threads */
-    bool background;   /* threads at the lowest priority, for a caller whose own threads wait for each other */
     const char *provenance; /* line for the header, or NULL */
 };
 

@@ -16,13 +16,19 @@ struct slot {
     struct gnn_err err;
 };
 
+/* One function; a batch goes through all stages on the thread that drew it. */
+struct stage {
+    struct gnn_map_ops ops;
+    void *arg;
+    void **worker; /* [workers(map)] */
+    struct stage *next;
+};
+
 struct map {
     struct gnn_source base;
     struct gnn_source *up;
-    struct gnn_map_ops ops;
-    void *arg;
+    struct stage *stage;
     unsigned nthreads, depth, started;
-    void **worker;
     pthread_t *thread;
     struct slot *slot;
     pthread_mutex_t lock; /* of everything below and of the slots' states */
@@ -38,8 +44,21 @@ struct thread_arg {
     unsigned index;
 };
 
+static unsigned workers(const struct map *m)
+{
+    return m->nthreads ? m->nthreads : 1;
+}
+
+static int apply(const struct map *m, unsigned worker, struct gnn_batch *b, struct gnn_err *e)
+{
+    int rc = 0;
+    for (const struct stage *s = m->stage; s && !rc; s = s->next)
+        rc = s->ops.apply(s->arg, s->worker[worker], b, e);
+    return rc;
+}
+
 /* Draws one batch into a slot and works on it. False when there is nothing left to do. */
-static bool work(struct map *m, void *worker)
+static bool work(struct map *m, unsigned worker)
 {
     pthread_mutex_lock(&m->draw);
     pthread_mutex_lock(&m->lock);
@@ -65,7 +84,7 @@ static bool work(struct map *m, void *worker)
     pthread_mutex_unlock(&m->draw);
     if (!drawn)
         return false;
-    s->rc = m->ops.apply(m->arg, worker, s->b, &s->err);
+    s->rc = apply(m, worker, s->b, &s->err);
     pthread_mutex_lock(&m->lock);
     if (s->rc)
         m->over = true;
@@ -79,9 +98,9 @@ static void *run(void *p)
 {
     struct thread_arg a = *(struct thread_arg *)p;
     gnn_free(p);
-    if (a.m->ops.background)
+    if (a.m->stage->ops.background)
         setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-    while (work(a.m, a.m->worker[a.index]))
+    while (work(a.m, a.index))
         ;
     return NULL;
 }
@@ -130,16 +149,15 @@ static int next(struct gnn_source *base, struct gnn_batch **out, struct gnn_err 
     if (!m->nthreads) {
         rc = gnn_source_next(m->up, &b, e);
         if (!rc)
-            rc = m->ops.apply(m->arg, m->worker[0], b, e);
+            rc = apply(m, 0, b, e);
     } else {
         rc = start(m, e);
         if (!rc)
             rc = take(m, &b, e);
     }
-    if (rc == GNN_END && m->ops.end) {
-        int last = m->ops.end(m->arg, e);
-        if (last)
-            rc = last;
+    for (const struct stage *s = m->stage; s && rc == GNN_END; s = s->next) {
+        const int last = s->ops.end ? s->ops.end(s->arg, e) : 0;
+        rc = last ? last : rc;
     }
     if (rc) {
         gnn_batch_put(b);
@@ -148,6 +166,38 @@ static int next(struct gnn_source *base, struct gnn_batch **out, struct gnn_err 
     }
     *out = b;
     return 0;
+}
+
+static void stage_free(struct stage *s, unsigned n)
+{
+    for (unsigned i = 0; s->worker && i < n; i++)
+        if (s->worker[i])
+            s->ops.worker_free(s->worker[i]);
+    if (s->ops.arg_free)
+        s->ops.arg_free(s->arg);
+    gnn_free(s->worker);
+    gnn_free(s);
+}
+
+/* Takes over arg, also on failure. */
+static struct stage *stage_new(const struct gnn_map_ops *ops, void *arg, unsigned n, struct gnn_err *e)
+{
+    struct stage *s = gnn_alloc_zero(1, sizeof *s, "a filter", e);
+    if (!s) {
+        if (ops->arg_free)
+            ops->arg_free(arg);
+        return NULL;
+    }
+    s->ops = *ops;
+    s->arg = arg;
+    s->worker = gnn_alloc_zero(n, sizeof *s->worker, "a filter", e);
+    bool good = s->worker != NULL;
+    for (unsigned i = 0; good && ops->worker_new && i < n; i++)
+        good = (s->worker[i] = ops->worker_new(arg, e)) != NULL;
+    if (good)
+        return s;
+    stage_free(s, n);
+    return NULL;
 }
 
 static void map_free(struct gnn_source *base)
@@ -161,51 +211,59 @@ static void map_free(struct gnn_source *base)
         pthread_join(m->thread[i], NULL);
     for (unsigned i = 0; m->slot && i < m->depth; i++)
         gnn_batch_put(m->slot[i].b);
-    for (unsigned i = 0; m->worker && i < (m->nthreads ? m->nthreads : 1); i++)
-        if (m->worker[i])
-            m->ops.worker_free(m->worker[i]);
     gnn_source_free(m->up);
-    if (m->ops.arg_free)
-        m->ops.arg_free(m->arg);
+    for (struct stage *s = m->stage, *next_stage; s; s = next_stage) {
+        next_stage = s->next;
+        stage_free(s, workers(m));
+    }
     pthread_mutex_destroy(&m->lock);
     pthread_mutex_destroy(&m->draw);
     pthread_cond_destroy(&m->changed);
-    gnn_free(m->worker);
     gnn_free(m->thread);
     gnn_free(m->slot);
     gnn_free(m);
+}
+
+static struct map *map_new(struct gnn_source *up, unsigned nthreads, unsigned depth, struct gnn_err *e)
+{
+    struct map *m = gnn_alloc_zero(1, sizeof *m, "a filter", e);
+    if (!m) {
+        gnn_source_free(up);
+        return NULL;
+    }
+    m->base = (struct gnn_source){.next = next, .free = map_free};
+    m->up = up;
+    m->nthreads = nthreads;
+    m->depth = depth > nthreads ? depth : nthreads + 1;
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->draw, NULL);
+    pthread_cond_init(&m->changed, NULL);
+    m->thread = gnn_alloc(workers(m), sizeof *m->thread, "a filter", e);
+    m->slot = gnn_alloc_zero(m->depth, sizeof *m->slot, "a filter", e);
+    if (m->thread && m->slot)
+        return m;
+    map_free(&m->base);
+    return NULL;
 }
 
 struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *meta,
                                const struct gnn_map_ops *ops, void *arg, unsigned nthreads,
                                unsigned depth, struct gnn_err *e)
 {
-    struct map *m = gnn_alloc_zero(1, sizeof *m, "a filter", e);
+    const bool join = !nthreads && up->next == next && ((struct map *)up)->nthreads;
+    struct map *m = join ? (struct map *)up : map_new(up, nthreads, depth, e);
     if (!m) {
-        gnn_source_free(up);
         if (ops->arg_free)
             ops->arg_free(arg);
         return NULL;
     }
-    unsigned workers = nthreads ? nthreads : 1;
-    m->base = (struct gnn_source){.next = next, .free = map_free, .meta = meta};
-    m->up = up;
-    m->ops = *ops;
-    m->arg = arg;
-    m->nthreads = nthreads;
-    m->depth = depth > nthreads ? depth : nthreads + 1;
-    pthread_mutex_init(&m->lock, NULL);
-    pthread_mutex_init(&m->draw, NULL);
-    pthread_cond_init(&m->changed, NULL);
-    m->worker = gnn_alloc_zero(workers, sizeof *m->worker, "a filter", e);
-    m->thread = gnn_alloc(workers, sizeof *m->thread, "a filter", e);
-    m->slot = gnn_alloc_zero(m->depth, sizeof *m->slot, "a filter", e);
-    bool good = m->worker && m->thread && m->slot;
-    for (unsigned i = 0; good && ops->worker_new && i < workers; i++)
-        good = (m->worker[i] = ops->worker_new(arg, e)) != NULL;
-    if (!good) {
+    struct stage **last = &m->stage;
+    while (*last)
+        last = &(*last)->next;
+    if (!(*last = stage_new(ops, arg, workers(m), e))) {
         map_free(&m->base);
         return NULL;
     }
+    m->base.meta = meta;
     return &m->base;
 }

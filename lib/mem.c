@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Bytes to ask for, a multiple of the alignment; false on overflow. */
 static bool room(uint64_t n, size_t size, uint64_t *bytes)
@@ -25,9 +25,13 @@ static bool room(uint64_t n, size_t size, uint64_t *bytes)
 void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
     uint64_t bytes = UINT64_MAX;
-    void *p = room(n, size, &bytes) ? aligned_alloc(ALIGN, bytes) : NULL;
+    const bool good = room(n, size, &bytes);
+    const bool large = good && bytes >= LARGE;
+    void *p = good ? aligned_alloc(large ? HUGE_PAGE : ALIGN, bytes) : NULL;
     if (!p)
         gnn_fail_nomem(e, bytes, what);
+    else if (large)
+        (void)madvise(p, bytes & ~(uint64_t)4095, MADV_HUGEPAGE); /* a hint: there may be none */
     return p;
 }
 
@@ -89,6 +93,17 @@ int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what
     return 0;
 }
 
+int gnn_buf_fit(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
+{
+    uint64_t want;
+    if (__builtin_mul_overflow(n, (uint64_t)size, &want) || want > UINT64_MAX / 2)
+        return gnn_fail_nomem(e, UINT64_MAX, what);
+    if (want <= b->cap && b->data)
+        return 0;
+    gnn_buf_release(b);
+    return gnn_buf_reserve(b, want + want / 8, 1, what, e);
+}
+
 void gnn_buf_release(struct gnn_buf *b)
 {
     gnn_free(b->data);
@@ -109,14 +124,6 @@ int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_
     gnn_free(old);
     memcpy(array, &p, sizeof p);
     return 0;
-}
-
-void gnn_mem_hugepages(void *p, uint64_t bytes)
-{
-    uintptr_t from = ((uintptr_t)p + 4095) & ~(uintptr_t)4095;
-    uintptr_t to = ((uintptr_t)p + bytes) & ~(uintptr_t)4095;
-    if (to > from)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
 uint64_t gnn_mem_peak(void)

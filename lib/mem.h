@@ -7,7 +7,8 @@
 
 #include "lib/err.h"
 
-/* Room for n elements of `size` bytes, 64-byte aligned, contents undefined (_zero: zeroed). Never NULL on success, even for n = 0. On failure (overflow
+/* Room for n elements of `size` bytes, 64-byte aligned, contents undefined (_zero: zeroed). Never NULL on success, even for
+ * n = 0. Large blocks are on huge pages if the system has some: they are mostly read in random order. On failure (overflow
  * included) returns NULL and records GNN_E_NOMEM with `what`. Free with gnn_free. */
 void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void *gnn_alloc_zero(uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
@@ -26,14 +27,15 @@ struct gnn_buf {
 /* Makes room for n*size bytes; grows by at least half so that repeated calls are amortised. */
 int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
                     struct gnn_err *e) GNN_MUST_USE;
+/* The same for contents that are written anew: a block that grows is not copied, and gets an eighth more than asked, so
+ * that batches of about one size fit after the first. */
+int gnn_buf_fit(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_buf_release(struct gnn_buf *b);
 
 /* Makes room for element n of the array that *array points to (void **, of any object type), zeroed; the array moves. Its
  * room follows from n, so it must have grown this way from NULL and 0. Release with gnn_free. */
 int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 
-/* Asks for huge pages on a large block; a hint, so nothing can fail. */
-void gnn_mem_hugepages(void *p, uint64_t bytes);
 /* Highest resident size of this process so far, in bytes. */
 uint64_t gnn_mem_peak(void);
 

@@ -45,7 +45,7 @@ int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs, 
     if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || width != want || y->dtype == GNN_F16)
         return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %llu columns are needed", y->name,
                         (unsigned long long)n, (unsigned long long)want);
-    if (gnn_buf_reserve(&l->buf, n * want, sizeof(float), "labels", e))
+    if (gnn_buf_fit(&l->buf, n * want, sizeof(float), "labels", e))
         return e->code;
     l->cls = l->buf.data;
     l->target = l->buf.data;

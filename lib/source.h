@@ -21,8 +21,9 @@ static inline int gnn_source_next(struct gnn_source *s, struct gnn_batch **b, st
 void gnn_source_free(struct gnn_source *s);
 
 /* Applies a function to each batch of `up`, on nthreads threads, keeping the order; at most `depth` finished
- * or unfinished batches are under way. nthreads 0: in the caller's thread. Takes over `up` and, on failure
- * too, `arg` (through arg_free). apply must be deterministic in (arg, batch): which worker gets which
+ * or unfinished batches are under way. nthreads 0: on the threads of `up`, if that is such a source with threads, after
+ * its own function (up is returned, and must not have been asked for a batch yet); else in the caller's thread. Takes
+ * over `up` and, on failure too, `arg` (through arg_free). apply must be deterministic in (arg, batch): which worker gets which
  * batch is not. At the end of `up`, `end` (may be NULL) has the last word. */
 struct gnn_map_ops {
     void *(*worker_new)(void *arg, struct gnn_err *e); /* per-thread scratch; NULL on failure */

@@ -58,7 +58,7 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     uint64_t bytes;
     if (!gnn_tensor_bytes(&q->t, &bytes))
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", name);
-    if ((rc = gnn_buf_reserve(&q->buf, bytes, 1, q->name, e)))
+    if ((rc = gnn_buf_fit(&q->buf, bytes, 1, q->name, e)))
         return rc;
     q->t.data = q->buf.data;
     s->n++;

@@ -215,7 +215,7 @@ static int store_ids(const struct gatherer *g, struct gather_scratch *w, const s
     *ids = b->type[t].node;
     if (!inv)
         return 0;
-    int rc = gnn_buf_reserve(&w->node, n, sizeof **ids, "node ids", e);
+    int rc = gnn_buf_fit(&w->node, n, sizeof **ids, "node ids", e);
     uint32_t *v = w->node.data;
     const uint64_t limit = g->meta.schema.ntype[t].count;
     for (uint64_t i = 0; !rc && i < n; i++) {
@@ -305,7 +305,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     if (!rc)
         rc = store_ids(g, w, b, dst, (uint64_t)k->first + k->n, &ids, e);
     if (!rc)
-        rc = gnn_buf_reserve(&w->row, n, sizeof *rows, "edge rows", e);
+        rc = gnn_buf_fit(&w->row, n, sizeof *rows, "edge rows", e);
     if (rc)
         return rc;
     if (!gnn_gather_job_find_edges(j, g->store->nparts, ids + k->first, k, w->row.data) ||
@@ -354,7 +354,5 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
             gatherer_free(g);
         return NULL;
     }
-    struct gnn_map_ops with = ops;
-    with.background = o->background;
-    return gnn_map_new(up, &g->meta, &with, g, o->threads, o->depth ? o->depth : 2 * o->threads, e);
+    return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : 2 * o->threads, e);
 }

@@ -47,7 +47,6 @@ int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e)
     c->indices = gnn_alloc(c->nedges, sizeof *c->indices, "edges", e);
     if (!c->indices)
         return GNN_E_NOMEM;
-    gnn_mem_hugepages(c->indices, c->nedges * sizeof *c->indices);
     return GNN_OK;
 }
 

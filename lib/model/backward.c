@@ -9,7 +9,7 @@ static int open_grad(struct gnn_net *n, uint32_t l, uint32_t t, float **g, struc
 {
     struct gnn_net_act *a = net_act(n, l, t);
     const uint64_t count = (uint64_t)net_rows(n, l, t) * gnn_model_in(n->m, l, t);
-    if (net_reserve(&a->grad, count, sizeof(float), "gradients", e))
+    if (gnn_buf_fit(&a->grad, count, sizeof(float), "gradients", e))
         return e->code;
     *g = a->grad.data;
     return 0;
@@ -70,7 +70,7 @@ static int sources(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, co
     if (l && open_grad(n, l, src, &g, e))
         return e->code;
     if (q->transform_first) {
-        if (net_reserve(&n->tmp, (uint64_t)ns * w, sizeof(float), "gradients", e))
+        if (gnn_buf_fit(&n->tmp, (uint64_t)ns * w, sizeof(float), "gradients", e))
             return e->code;
         spread(q, ns, nd, dy, w, n->tmp.data, 0);
         if (net_gemm(n, true, false, w, ds, ns, n->tmp.data, w, *net_in(n, l, src), ds, 1,
@@ -137,7 +137,7 @@ static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t 
     const struct gnn_model *m = n->m;
     const uint32_t rows = net_rows(n, l + 1, t);
     const size_t w = m->c.width[l];
-    if (net_reserve(&n->colsum, (GNN_COLSUM_BLOCKS + 1) * w, sizeof(float), "gradients", e))
+    if (gnn_buf_fit(&n->colsum, (GNN_COLSUM_BLOCKS + 1) * w, sizeof(float), "gradients", e))
         return e->code;
     float *work = n->colsum.data, *db = work + GNN_COLSUM_BLOCKS * w;
     memset(db, 0, w * sizeof(float));

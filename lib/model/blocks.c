@@ -13,7 +13,7 @@ static int collect(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier 
     struct gnn_net_rel *q = net_rel(n, l, r);
     q->nseg = 0;
     q->edges = 0;
-    if (gnn_buf_reserve(&q->segs, last + 1, sizeof(struct gnn_csr), "blocks", e))
+    if (gnn_buf_fit(&q->segs, last + 1, sizeof(struct gnn_csr), "blocks", e))
         return e->code;
     q->seg = q->segs.data;
     for (uint32_t h = rule == GNN_FRONTIER_ALL ? last : 0; h <= last; h++) {
@@ -30,7 +30,7 @@ static int collect(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier 
 /* Rows of destinations without a block must still be zero after aggregation, so row factors cover all of them. */
 static int mean_factors(struct gnn_net_rel *q, uint32_t ndst, struct gnn_err *e)
 {
-    if (gnn_buf_reserve(&q->row, ndst, sizeof(float), "row factors", e))
+    if (gnn_buf_fit(&q->row, ndst, sizeof(float), "row factors", e))
         return e->code;
     float *f = q->row.data;
     memset(f, 0, ndst * sizeof(*f));
@@ -53,8 +53,8 @@ static int gcn_factors(struct gnn_net *n, struct gnn_net_rel *q, uint32_t r, uin
                        struct gnn_err *e)
 {
     const float *is = n->gcn[r].data;
-    if (gnn_buf_reserve(&q->row, ndst, sizeof(float), "row factors", e) ||
-        gnn_buf_reserve(&q->diag, ndst, sizeof(float), "diagonal", e))
+    if (gnn_buf_fit(&q->row, ndst, sizeof(float), "row factors", e) ||
+        gnn_buf_fit(&q->diag, ndst, sizeof(float), "diagonal", e))
         return e->code;
     float *f = q->row.data, *dg = q->diag.data;
     for (uint32_t i = 0; i < ndst; i++) {
@@ -95,7 +95,7 @@ static int gcn_degrees(struct gnn_net *n, uint32_t r, const struct gnn_meta *met
                         "gcn needs the degrees of nodes, but batches have no %s: "
                         "give gnn-gather --fields x,y,degree",
                         name);
-    if (gnn_buf_reserve(&n->gcn[r], nodes, sizeof(float), "degrees", e))
+    if (gnn_buf_fit(&n->gcn[r], nodes, sizeof(float), "degrees", e))
         return e->code;
     const uint32_t *d = t->data;
     float *f = n->gcn[r].data;
@@ -124,8 +124,8 @@ static void set_factors(struct gnn_net_rel *q, uint32_t ndst)
 
 static int transpose(struct gnn_net_rel *q, uint32_t nsrc, struct gnn_err *e)
 {
-    if (gnn_buf_reserve(&q->tptr, (uint64_t)nsrc + 1, sizeof(uint32_t), "transposed block", e) ||
-        gnn_buf_reserve(&q->tidx, q->edges, sizeof(uint32_t), "transposed block", e))
+    if (gnn_buf_fit(&q->tptr, (uint64_t)nsrc + 1, sizeof(uint32_t), "transposed block", e) ||
+        gnn_buf_fit(&q->tidx, q->edges, sizeof(uint32_t), "transposed block", e))
         return e->code;
     gnn_csr_transpose(q->seg, q->nseg, nsrc, q->tptr.data, q->tidx.data);
     return 0;

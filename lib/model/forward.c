@@ -70,8 +70,8 @@ static int conv_prepare(struct gnn_net *n, const float *p, uint32_t l, uint32_t 
     const uint32_t ndst = net_rows(n, l + 1, m->c.etype[r].dst);
     const size_t ds = gnn_model_in(m, l, src), w = m->c.width[l];
     if (!q->transform_first)
-        return net_reserve(&q->agg, (uint64_t)ndst * ds, sizeof(float), "aggregated rows", e);
-    if (net_reserve(&n->tmp, (uint64_t)nsrc * w, sizeof(float), "transformed rows", e))
+        return gnn_buf_fit(&q->agg, (uint64_t)ndst * ds, sizeof(float), "aggregated rows", e);
+    if (gnn_buf_fit(&n->tmp, (uint64_t)nsrc * w, sizeof(float), "transformed rows", e))
         return e->code;
     return net_gemm(n, false, true, nsrc, w, ds, *net_in(n, l, src), ds,
                     p + net_param(n, gnn_model_conv(m, l, r)->lin_l), ds, 0, n->tmp.data, w, e);
@@ -82,7 +82,7 @@ static int sum_bias(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, c
                     struct gnn_err *e)
 {
     const uint32_t w = n->m->c.width[l];
-    if (net_reserve(&n->bias, w, sizeof(float), "bias", e))
+    if (gnn_buf_fit(&n->bias, w, sizeof(float), "bias", e))
         return e->code;
     float *b = n->bias.data;
     memset(b, 0, w * sizeof(*b));
@@ -140,9 +140,9 @@ static int layer_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t,
     uint32_t into = 0, seen = 0;
     const bool res = has_residual(m, l, t), norm = m->norm[(size_t)l * m->c.nntypes + t] != UINT32_MAX;
 
-    if (net_reserve(&a->out, rows * w, sizeof(float), "activations", e) ||
-        (norm && (net_reserve(&a->rstd, rows, sizeof(float), "activations", e) ||
-                  (mode->train && net_reserve(&a->xhat, rows * w, sizeof(float), "activations", e)))) ||
+    if (gnn_buf_fit(&a->out, rows * w, sizeof(float), "activations", e) ||
+        (norm && (gnn_buf_fit(&a->rstd, rows, sizeof(float), "activations", e) ||
+                  (mode->train && gnn_buf_fit(&a->xhat, rows * w, sizeof(float), "activations", e)))) ||
         sum_bias(n, p, l, t, &bias, e))
         return e->code;
     float *out = a->out.data;

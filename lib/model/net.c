@@ -116,7 +116,7 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
         *net_in(n, 0, t) = x->data;
         return 0;
     }
-    if (net_reserve(buf, rows * d, sizeof(float), "features", e))
+    if (gnn_buf_fit(buf, rows * d, sizeof(float), "features", e))
         return e->code;
     float *y = buf->data;
     *net_in(n, 0, t) = y;

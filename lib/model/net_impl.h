@@ -32,17 +32,6 @@ static inline uint64_t net_param(const struct gnn_net *n, uint32_t i)
     return n->m->param[i].at;
 }
 
-/* gnn_buf_reserve with huge pages: rows of large activations are read in random order. */
-static inline int GNN_MUST_USE net_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what,
-                                           struct gnn_err *e)
-{
-    const uint64_t before = b->cap;
-    const int rc = gnn_buf_reserve(b, n, size, what, e);
-    if (!rc && b->cap != before)
-        gnn_mem_hugepages(b->data, b->cap);
-    return rc;
-}
-
 /* Fills rows, blocks, factors, transposes for the batch n->b. */
 int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train,
                struct gnn_err *e) GNN_MUST_USE;

@@ -74,7 +74,6 @@ static int rows_init(struct rows *r, const struct gnn_view *view, unsigned threa
     r->adj = gnn_alloc(r->at[n], sizeof *r->adj, "METIS's adjacency", e);
     if (!r->adj)
         return e->code;
-    gnn_mem_hugepages(r->adj, r->at[n] * sizeof *r->adj);
 #pragma omp parallel num_threads(threads) reduction(+ : kept, there, back)
     {
         struct gnn_err late = {0};
@@ -127,7 +126,6 @@ static int rows_symmetrise(struct rows *r, uint64_t n, struct gnn_err *e)
         rows_release(&s);
         return e->code;
     }
-    gnn_mem_hugepages(s.adj, 2 * r->kept * sizeof *s.adj);
     for (uint64_t v = 0; v < n; v++)
         for (uint64_t i = r->at[v]; i < r->at[v] + r->len[v]; i++) {
             s.at[v + 1]++;

@@ -63,7 +63,7 @@ int predict_check(struct gnn_predict *p, struct gnn_err *e)
 static int factors(struct gnn_predict *p, uint32_t r, const struct chunk *c, const uint64_t *ptr,
                    struct gnn_err *e)
 {
-    if (gnn_buf_reserve(&p->row, c->n, sizeof(float), "row factors", e))
+    if (gnn_buf_fit(&p->row, c->n, sizeof(float), "row factors", e))
         return e->code;
     float *f = p->row.data;
     for (uint64_t i = 0; i < c->n; i++) {
@@ -117,7 +117,7 @@ static int conv_chunk(struct gnn_predict *p, uint32_t l, uint32_t r, const struc
     if (p->z.data) {
         if (aggregate(p, r, c, p->z.data, w, y, first_done, e))
             return e->code;
-    } else if (gnn_buf_reserve(&p->agg, c->n * ds, sizeof(float), "aggregated rows", e) ||
+    } else if (gnn_buf_fit(&p->agg, c->n * ds, sizeof(float), "aggregated rows", e) ||
                aggregate(p, r, c, p->in[src].data, ds, p->agg.data, 0, e) ||
                product(p, c->n, w, ds, p->agg.data, m->slab + m->param[v->lin_l].at, first_done ? 1 : 0, y, e)) {
         return e->code;
@@ -169,8 +169,8 @@ static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct 
     const struct gnn_model *m = p->m;
     const size_t w = m->c.width[l];
     if (predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count, w, e) ||
-        gnn_buf_reserve(&p->bias, w, sizeof(float), "bias", e) ||
-        gnn_buf_reserve(&p->row, CHUNK, sizeof(float), "row factors", e))
+        gnn_buf_fit(&p->bias, w, sizeof(float), "bias", e) ||
+        gnn_buf_fit(&p->row, CHUNK, sizeof(float), "row factors", e))
         return e->code;
     float *b = p->bias.data;
     memset(b, 0, w * sizeof(float));

@@ -100,7 +100,7 @@ static int labels_of(struct gnn_predict *p, const uint32_t *ids, uint64_t n, str
     const uint64_t bytes = gnn_dtype_bytes(first->dtype) * (first->ndim == 2 ? first->shape[1] : 1);
     *y = *first;
     y->shape[0] = n;
-    if (gnn_buf_reserve(buf, n, bytes, "labels", e))
+    if (gnn_buf_fit(buf, n, bytes, "labels", e))
         return e->code;
     y->data = buf->data;
     for (uint64_t i = 0; i < n; i++) {

@@ -79,7 +79,6 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         good = r->map != NULL;
         if (!good)
             break;
-        gnn_mem_hugepages(r->map, r->nnodes * sizeof *r->map); /* before the first touch */
         memset(r->map, 0, r->nnodes * sizeof *r->map);
         gnn_relabel_begin(r);
         (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));

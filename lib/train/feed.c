@@ -67,6 +67,14 @@ struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sample
     return &f->base;
 }
 
+void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, unsigned n)
+{
+    s->threads = n;
+    s->depth = n + 1; /* one is ready while n are being made: each is some hundred megabytes */
+    s->background = true;
+    *g = (struct gnn_gather_opts){.dtype = g->dtype, .fields = g->fields}; /* on the same threads */
+}
+
 int gnn_feed_seek(struct gnn_source *feed, uint64_t epoch, uint64_t step, struct gnn_err *e)
 {
     struct feed *f = (struct feed *)feed;

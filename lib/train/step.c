@@ -58,7 +58,7 @@ static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct g
     if (!y)
         return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", name);
     if (gnn_labels_read(&t->labels, c->task, out, y, *rows, e) ||
-        gnn_buf_reserve(&t->row_loss, *rows, sizeof(double), "losses", e))
+        gnn_buf_fit(&t->row_loss, *rows, sizeof(double), "losses", e))
         return e->code;
     const float scale = *rows ? 1.0f / (float)*rows : 0;
     double *loss = t->row_loss.data;

@@ -1,26 +1,14 @@
 /* A training step of SAGE 3x256 on the batch shape of ogbn-products (fan-out 15,10,5, 1024 seeds), against the same
  * step's matrix products alone. Prints seconds, GFLOP/s and the ratio. Arguments: rounds (default 5). */
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "kernels/gemm.h"
-#include "kernels/loss.h"
-#include "kernels/optim.h"
-#include "lib/net.h"
+
+#include "bench_step.h"
 
 enum { HOPS = 3, D = 100, H = 256, C = 47 };
 static const uint64_t count[HOPS + 1] = {1024, 13676, 118730, 443062};
 static const uint32_t edges[HOPS] = {12968, 125545, 524499};
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static uint64_t state = 3;
 static uint32_t below(uint64_t n)
@@ -29,16 +17,9 @@ static uint32_t below(uint64_t n)
     return (uint32_t)((state >> 33) * n >> 31);
 }
 
-static void *need(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
 static float *fill(size_t n)
 {
-    float *v = need(aligned_alloc(64, (n * 4 + 63) / 64 * 64));
+    float *v = bench_need(aligned_alloc(64, (n * 4 + 63) / 64 * 64));
     for (size_t i = 0; i < n; i++)
         v[i] = (float)below(1 << 16) / (1 << 16) - 0.5f;
     return v;
@@ -49,14 +30,14 @@ static void make(struct gnn_batch *b, struct gnn_meta *meta, struct gnn_err *e)
     static struct gnn_batch_type type;
     static struct gnn_block block[HOPS];
     struct gnn_tensor *x;
-    uint32_t *id = need(malloc(count[HOPS] * sizeof(*id)));
+    uint32_t *id = bench_need(malloc(count[HOPS] * sizeof(*id)));
     for (uint32_t i = 0; i < count[HOPS]; i++)
         id[i] = i;
     type = (struct gnn_batch_type){.node = id, .count = count};
     *b = (struct gnn_batch){.nhops = HOPS, .nntypes = 1, .netypes = 1, .type = &type, .block = block};
     for (uint32_t h = 0; h < HOPS; h++) {
         const uint32_t first = h ? (uint32_t)count[h - 1] : 0, n = (uint32_t)count[h] - first;
-        uint32_t *ptr = need(malloc((n + 1) * sizeof(*ptr))), *idx = need(malloc(edges[h] * sizeof(*idx)));
+        uint32_t *ptr = bench_need(malloc((n + 1) * sizeof(*ptr))), *idx = bench_need(malloc(edges[h] * sizeof(*idx)));
         for (uint32_t i = 0; i <= n; i++)
             ptr[i] = (uint32_t)((uint64_t)edges[h] * i / n);
         for (uint32_t i = 0; i < edges[h]; i++) /* most sources are new: in order of first occurrence */
@@ -90,7 +71,7 @@ static double products(double *flops)
         w = fill(H * H);
     }
     *flops = 0;
-    const double from = now();
+    const double from = bench_now();
     for (size_t l = 0; l < HOPS; l++)
         for (int twice = 0; twice < 2; twice++) {
             const size_t m = count[HOPS - 1 - l], di = dims[l], dn = dims[l + 1];
@@ -100,32 +81,7 @@ static double products(double *flops)
                 gnn_gemm(false, false, m, di, dn, 1, y, dn, w, di, twice ? 1 : 0, x, di); /* inputs */
             *flops += 2.0 * (double)(m * di * dn) * (l ? 3 : 2);
         }
-    return now() - from;
-}
-
-static double step(struct gnn_net *n, struct gnn_model *m, const struct gnn_batch *b,
-                   const struct gnn_meta *meta, float *moments, uint64_t t, struct gnn_err *e)
-{
-    static int32_t y[1024];
-    static double loss[1024];
-    const struct gnn_net_mode mode = {true, 0.5, 0, 1};
-    const struct gnn_optim_step s = {0.003f, 0, 0.9f, 0.999f, 1e-8f, 0, t};
-    float *z;
-    uint32_t rows;
-    for (int i = 0; i < 1024; i++)
-        y[i] = i % C;
-    const double from = now();
-    if (gnn_net_forward(n, m->slab, b, meta, &mode, &z, &rows, e)) {
-        fprintf(stderr, "%s\n", e->msg);
-        exit(1);
-    }
-    gnn_softmax_ce(z, rows, C, y, 1.0f / (float)rows, loss, z);
-    if (gnn_net_backward(n, m->slab, e)) {
-        fprintf(stderr, "%s\n", e->msg);
-        exit(1);
-    }
-    gnn_adam(m->slab, n->grad, moments, moments + m->nfloats, m->trained, false, &s);
-    return now() - from;
+    return bench_now() - from;
 }
 
 int main(int argc, char **argv)
@@ -133,20 +89,15 @@ int main(int argc, char **argv)
     struct gnn_err e = {0};
     struct gnn_meta meta = {0};
     struct gnn_batch b;
-    struct gnn_model m;
-    struct gnn_net n;
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = HOPS, .width = {H, H}};
+    struct bench_model m;
     const int rounds = argc > 1 ? atoi(argv[1]) : 5;
     double best_step = 1e9, best_gemm = 1e9, flops = 0;
     make(&b, &meta, &e);
-    if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) || gnn_net_init(&n, &m, &e)) {
-        fprintf(stderr, "%s\n", e.msg);
-        return 1;
-    }
-    gnn_model_reset(&m, 1);
-    float *moments = need(calloc(2 * m.nfloats, sizeof(*moments)));
+    bench_model_init(&m, &meta.schema, HOPS, (uint32_t)count[0]);
     for (int i = 0; i < rounds; i++) { /* A-B-A-B, so that both meet the same neighbours */
-        const double s = step(&n, &m, &b, &meta, moments, (uint64_t)i + 1, &e), g = products(&flops);
+        const double t0 = bench_now();
+        bench_step(&m, &b, &meta);
+        const double s = bench_now() - t0, g = products(&flops);
         best_step = s < best_step ? s : best_step;
         best_gemm = g < best_gemm ? g : best_gemm;
     }

@@ -1,4 +1,5 @@
 /* gnn_map_new: order kept, errors in place, nothing lost, for any number of threads. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -49,6 +50,28 @@ static struct gnn_source *counter_new(uint64_t total, int fail_at)
 
 static int fail_apply_at = -1;
 static int ended;
+
+/* Which thread did a batch's first function, by step; the second must find itself on the same one. */
+static pthread_t first_on[200];
+static int elsewhere;
+
+static int first(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
+{
+    (void)arg, (void)worker, (void)e;
+    first_on[b->step] = pthread_self();
+    b->epoch = 1000 + b->step;
+    return 0;
+}
+
+static int second(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
+{
+    (void)arg, (void)worker;
+    if (b->epoch != 1000 + b->step)
+        return gnn_fail(e, GNN_E_RUN, "the first function was not there first");
+    __atomic_fetch_add(&elsewhere, !pthread_equal(first_on[b->step], pthread_self()), __ATOMIC_RELAXED);
+    b->epoch = b->step;
+    return 0;
+}
 
 /* Uneven work, so that threads overtake each other. */
 static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
@@ -120,6 +143,27 @@ static void test(unsigned threads, unsigned depth)
     ok(n == 5, "can be freed in the middle");
 }
 
+static void test_joined(unsigned threads)
+{
+    static const struct gnn_map_ops one = {.apply = first, .end = end}, two = {.apply = second, .end = end};
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    uint64_t n = 0;
+    int rc;
+    bool good = true;
+    ended = elsewhere = 0;
+    struct gnn_source *below = gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, threads + 1, &e);
+    struct gnn_source *s = gnn_map_new(below, &meta, &two, NULL, 0, 0, &e);
+    while (!(rc = gnn_source_next(s, &b, &e))) {
+        good &= b->step == n && b->epoch == n;
+        n++;
+        gnn_batch_put(b);
+    }
+    ok(s == below && good && n == 200 && rc == GNN_END && ended == 2 && !elsewhere,
+       "two functions on the same %u threads, batches in order, both ends heard", threads);
+    gnn_source_free(s);
+}
+
 int main(void)
 {
     struct gnn_err e = {0};
@@ -129,6 +173,8 @@ int main(void)
     test(1, 2);
     test(2, 3);
     test(4, 9);
+    test_joined(1);
+    test_joined(3);
     gnn_meta_release(&meta);
     return tap_done();
 }
