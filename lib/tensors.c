@@ -4,22 +4,41 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/xxh.h"
 #include "kernels/half.h"
+
+/* The place in the index that holds the tensor of that name, or the free one where it belongs. The seed differs from
+ * run to run, so that a frame's names cannot be chosen to collide. */
+static uint32_t *place(const struct gnn_tensors *s, const char *name)
+{
+    const uint32_t mask = 2 * s->room - 1;
+    uint32_t i = (uint32_t)XXH3_64bits_withSeed(name, strlen(name), (uintptr_t)s->index) & mask;
+    while (s->index[i] && strcmp(s->slot[s->index[i] - 1]->name, name))
+        i = (i + 1) & mask;
+    return &s->index[i];
+}
 
 /* Makes room for one more slot; the slots themselves are made when first used. */
 static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
 {
     if (s->n < s->room)
         return 0;
-    uint32_t room = s->room ? 2 * s->room : 16;
-    struct gnn_tensor_slot **p = gnn_alloc_zero(room, sizeof(struct gnn_tensor_slot *), "tensor table", e);
-    if (!p)
+    const uint32_t room = s->room ? 2 * s->room : 16; /* a power of two */
+    struct gnn_tensor_slot **p = gnn_alloc_zero(room, sizeof *p, "tensor table", e);
+    uint32_t *index = p ? gnn_alloc_zero(room, 2 * sizeof *index, "tensor table", e) : NULL;
+    if (!index) {
+        gnn_free(p);
         return e->code;
+    }
     if (s->room)
         memcpy(p, s->slot, s->room * sizeof *p);
     gnn_free(s->slot);
+    gnn_free(s->index);
     s->slot = p;
+    s->index = index;
     s->room = room;
+    for (uint32_t i = 0; i < s->n; i++)
+        *place(s, p[i]->name) = i + 1;
     return 0;
 }
 
@@ -40,11 +59,12 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     size_t len = strlen(name);
     if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
         return gnn_fail(e, GNN_E_INPUT, "tensor '%.40s': name or shape too long", name);
-    if (gnn_tensors_find(s, name))
-        return gnn_fail(e, GNN_E_INPUT, "tensor '%s' appears twice", name);
     int rc = slot_room(s, e);
     if (rc)
         return rc;
+    uint32_t *at = place(s, name);
+    if (*at)
+        return gnn_fail(e, GNN_E_INPUT, "tensor '%s' appears twice", name);
     if (!s->slot[s->n]) {
         s->slot[s->n] = gnn_alloc_zero(1, sizeof **s->slot, "tensor", e);
         if (!s->slot[s->n])
@@ -61,7 +81,7 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     if ((rc = gnn_buf_fit(&q->buf, bytes, 1, q->name, e)))
         return rc;
     q->t.data = q->buf.data;
-    s->n++;
+    *at = ++s->n;
     if (out)
         *out = &q->t;
     return 0;
@@ -88,14 +108,14 @@ int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t row
 
 struct gnn_tensor *gnn_tensors_find(const struct gnn_tensors *s, const char *name)
 {
-    for (uint32_t i = 0; i < s->n; i++)
-        if (!strcmp(s->slot[i]->name, name))
-            return &s->slot[i]->t;
-    return NULL;
+    const uint32_t at = s->n ? *place(s, name) : 0;
+    return at ? &s->slot[at - 1]->t : NULL;
 }
 
 void gnn_tensors_clear(struct gnn_tensors *s)
 {
+    if (s->n)
+        memset(s->index, 0, s->room * 2 * sizeof *s->index);
     s->n = 0;
 }
 
@@ -107,6 +127,7 @@ void gnn_tensors_release(struct gnn_tensors *s)
             gnn_free(s->slot[i]);
         }
     gnn_free(s->slot);
+    gnn_free(s->index);
     *s = (struct gnn_tensors){0};
 }
 

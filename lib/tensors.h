@@ -9,8 +9,9 @@
  * names and data; both are kept by _clear for reuse, so a recycled set allocates nothing. */
 struct gnn_tensors {
     struct gnn_tensor_slot **slot;
-    uint32_t n;    /* tensors in the set */
-    uint32_t room; /* slots that exist */
+    uint32_t n;       /* tensors in the set */
+    uint32_t room;    /* slots that exist */
+    uint32_t *index; /* [2 * room] slots by hash of their names, from 1; 0 is free */
 };
 
 struct gnn_tensor_slot {
