@@ -355,7 +355,6 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
 {
     struct gnn_table t;
     struct gnn_word w[3];
-    uint32_t n;
     int m, rc = typed_nodes(g, e);
     if (!rc)
         rc = check_promised(g, "feat", "node-feat", e);
@@ -364,20 +363,13 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
     if (rc)
         return rc;
     rc = gnn_table_open(&t, g->in, (uint32_t)find(g, "raw/triplet-type-list.csv"), 0, e);
-    for (int more = rc; !rc && !more;) {
-        more = gnn_table_line(&t, e);
-        if (more < 0)
-            rc = more;
-        if (more)
-            break;
-        rc = gnn_table_words(&t, w, 3, &n, e);
-        if (!rc && n != 3)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 3", gnn_reader_name(t.r),
-                          (unsigned long long)t.line - 1, n);
+    while (!rc) {
+        rc = gnn_table_row(&t, w, 3, e);
         if (!rc)
             rc = typed_relation(g, w, e);
     }
     gnn_table_close(&t);
+    rc = rc == GNN_END ? GNN_OK : rc;
     if (!rc && !g->s.d.schema.netypes)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no edge types", gnn_input_name(g->in));
     for (uint32_t i = 0; !rc && i < g->s.d.schema.nntypes; i++) {

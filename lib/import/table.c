@@ -249,6 +249,18 @@ int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint3
     return GNN_OK;
 }
 
+int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want, struct gnn_err *e)
+{
+    uint32_t n = 0;
+    int rc = gnn_table_line(t, e);
+    if (!rc)
+        rc = gnn_table_words(t, w, want, &n, e);
+    if (!rc && n != want)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u", gnn_reader_name(t->r),
+                      (unsigned long long)t->line - 1, n, want);
+    return rc;
+}
+
 /* Walks over fields nobody asked for. */
 static int skip_fields(struct gnn_table *t, const char **p, uint32_t n, struct gnn_err *e)
 {

@@ -52,6 +52,9 @@ struct gnn_word {
 int gnn_table_words(struct gnn_table *t, struct gnn_word *w, uint32_t max, uint32_t *n,
                     struct gnn_err *e) GNN_MUST_USE;
 
+/* The words of the next line that is neither blank nor comment, which must be `want`; GNN_END after the last. */
+int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want, struct gnn_err *e) GNN_MUST_USE;
+
 /* Chosen columns of a wide table: ids and numbers. */
 struct gnn_pick {
     uint32_t col; /* ascending, none twice */

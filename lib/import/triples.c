@@ -52,16 +52,9 @@ static int read_member(struct triples *g, uint32_t member, uint8_t set, struct g
 {
     struct gnn_table t;
     struct gnn_word w[3];
-    uint32_t n;
     int rc = gnn_table_open(&t, g->s.in[0], member, 0, e);
     while (!rc) {
-        rc = gnn_table_line(&t, e);
-        if (rc)
-            break;
-        rc = gnn_table_words(&t, w, 3, &n, e);
-        if (!rc && n != 3)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u words instead of 3", gnn_reader_name(t.r),
-                          (unsigned long long)t.line - 1, n);
+        rc = gnn_table_row(&t, w, 3, e);
         if (!rc)
             rc = add_triple(g, &t, w, set, e);
     }

@@ -272,7 +272,7 @@ static void texts(void)
     fails("huge header", "f.graph", "4294967294 1 10 64\n2\n", "not a vertex weight");
     fails("a word", "f.graph", "2 1\nx\n1\n", "line 2: not a neighbour 'x'");
     ok(!run_text("f", "a r b\nb r/s c\nc r a\n") && edges == 3, "triples: %s", e.msg);
-    fails("two words", "f", "a r b\nb r c\nc r\n", "line 3: 2 words");
+    fails("two words", "f", "a r b\nb r c\nc r\n", "line 3: 2 fields");
     fails("four words", "f", "a r b\nb r c\nc r a b\n", "too many");
 }
 
