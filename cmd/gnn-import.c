@@ -41,7 +41,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)", "auto|multiclass|binary|multilabel"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "of random splits and generators (default: 1)"},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads for generators (default: one per core)", .min = 1, .max = 1024},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads for generators; files are read by one (default: one per core)", .min = 1, .max = 1024},
     {OPT_END},
 };
 
@@ -92,6 +92,11 @@ static void free_map(void)
     gnn_free(o.map_used);
 }
 
+static void progress(const char *what, uint64_t done, uint64_t total)
+{
+    cli_progress(what, done, total, NULL);
+}
+
 static void finish_opts(void)
 {
     static const char *const formats[] = {NULL, "ogb", "npz", "snap", "csv", "triples", "mtx", "metis"};
@@ -103,6 +108,7 @@ static void finish_opts(void)
     o.nodes = nodes;
     o.seed = seed;
     o.threads = threads;
+    o.progress = progress;
     o.loops = (enum gnn_loops)loops;
     o.task = task ? task : -1;
     o.dtype = dtypes[dtype];
@@ -142,6 +148,7 @@ int main(int argc, char **argv)
     if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
         cli_fail(&e);
     int rc = gnn_import_write(d, &o, output, force, cli_provenance(), &st, &e);
+    cli_progress_end();
     if (!rc)
         report(d, &st, gnn_clock() - start);
     gnn_dataset_free(d);

@@ -39,6 +39,7 @@ static const struct program prog = {
     .summary = "show, verify, compare or export stores and batch streams",
     .synopsis = "[STORE|FILE] | --diff A B",
     .opts = opts,
+    .lacks = "progress no-provenance",
     .min_args = 0,
     .max_args = 2,
 };

@@ -37,6 +37,7 @@ static const struct program program = {
     .summary = "apply a model to every node of a store",
     .synopsis = "STORE MODEL",
     .opts = opts,
+    .lacks = "no-provenance", /* .npy has no room for it */
     .min_args = 2,
     .max_args = 2,
 };

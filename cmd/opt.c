@@ -28,12 +28,16 @@ static const struct opt common_opts[] = {
 
 /* ---- looking up ---- */
 
-/* The option after o: the program's own first, then the common ones. */
+/* The option after o: the program's own first, then the common ones that it has. */
 static const struct opt *walk(const struct program *p, const struct opt *o)
 {
     const struct opt *last = &common_opts[sizeof common_opts / sizeof *common_opts - 1];
     o = o ? o + 1 : p->opts;
-    return o->kind == OPT_END && o != last ? common_opts : o;
+    if (o->kind == OPT_END && o != last)
+        o = common_opts;
+    while (p->lacks && o >= common_opts && o < last && o->name && strstr(p->lacks, o->name))
+        o++;
+    return o;
 }
 
 #define EACH(o, p) for (const struct opt *o = walk(p, NULL); o->kind != OPT_END; o = walk(p, o))

@@ -58,6 +58,7 @@ struct program {
     const char *synopsis; /* arguments after the options: "[STORE]" */
     const struct opt *opts;
     const char *words;    /* what completion offers besides files as arguments, "a|b", or NULL */
+    const char *lacks;    /* common options that would have no effect, "progress no-provenance", or NULL */
     int min_args, max_args; /* positional arguments; max_args < 0: any number */
 };
 

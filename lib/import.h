@@ -23,6 +23,8 @@ struct gnn_import_opts {
     bool undirected, dedup;
     enum gnn_loops loops;
     int task;                 /* enum gnn_task; -1: from the labels */
+    /* Told now and then how far the writing is: "placing edges", 5 of 9 (of 0: of an unknown number). NULL: nobody is. */
+    void (*progress)(const char *what, uint64_t done, uint64_t total);
     enum gnn_dtype dtype;     /* of stored features x: F32 (also 0), F16 or BF16 */
 };
 

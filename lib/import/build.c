@@ -39,7 +39,14 @@ struct pass {
     void **field;     /* mapped tensors of the fields */
     uint64_t *filled; /* bit per edge, with --dedup: the first of equal edges gives the fields */
     uint64_t max_src, max_dst;
+    uint64_t done; /* edges counted */
 };
+
+static void tell(const struct build *b, const char *what, uint64_t done, uint64_t total)
+{
+    if (b->o->progress)
+        b->o->progress(what, done, total);
+}
 
 static bool bit_test_set(uint64_t *bits, uint64_t i)
 {
@@ -71,6 +78,8 @@ static int count_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
         return rc;
     gnn_csc_count(&p->csc, c->src, c->dst, c->n);
     ps->b->st.input_edges += p->mode & GNN_CSC_FWD ? c->n : 0;
+    ps->done += c->n;
+    tell(ps->b, "counting edges", ps->done, ps->b->d->schema.etype[p->in].count);
     if (p->add_loops)
         for (uint64_t i = 0; i < c->n; i++)
             if (c->src[i] == c->dst[i])
@@ -82,6 +91,7 @@ static int place_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
 {
     struct pass *ps = arg;
     struct gnn_csc *csc = &ps->p->csc;
+    tell(ps->b, "placing edges", csc->placed, csc->nedges);
     int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
     if (!rc)
         rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
@@ -410,6 +420,7 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
 }
 
 struct rows_arg {
+    const struct build *b;
     struct gnn_store_writer *w;
     const char *name; /* of the data set */
     uint32_t id;
@@ -450,6 +461,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
         rows = a->buf.data;
     }
     a->rows += n;
+    tell(a->b, "writing rows", a->rows, a->limit);
     return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
 }
 
@@ -468,7 +480,7 @@ static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, s
                                 (nt->count + 1) * sizeof *orig->word_at, e);
     }
     for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
-        struct rows_arg a = {.w = &b->w, .name = b->d->name, .id = id->field[f], .limit = nt->count};
+        struct rows_arg a = {.b = b, .w = &b->w, .name = b->d->name, .id = id->field[f], .limit = nt->count};
         a.values = nt->field[f].width ? nt->field[f].width : 1;
         a.in = in->field[f].dtype;
         a.out = nt->field[f].dtype;

@@ -127,6 +127,10 @@ status 3 'a number of nodes without edges' imp rows.mtx -o bad
 cp err err.rows
 check 'is said in a line' grep -q '20000000 nodes of type row with 1 edges' err.rows
 
+imp --progress always -o PR sbm:nodes=3000 2>err.progress
+check 'progress if asked for' grep -q 'writing rows .* 3000/3000' err.progress
+imp -o PR2 sbm:nodes=3000 2>err.progress
+check 'not otherwise' test ! -s err.progress
 usage() { status 2 "$1" imp "$@" -o bad; }
 usage --columns source=1,target=2 sbm:
 usage --nodes 5 "$c/good-graph.graph"

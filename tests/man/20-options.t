@@ -26,6 +26,17 @@ for bin in "$GNN_BIN"/gnn-*; do
     [ -z "$missing" ] && _ok "$p completes every option" || _not_ok "$p completion lacks $(echo $missing)"
     extra=$(comm -13 in.help in.completion | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
     [ -z "$extra" ] && _ok "$p completes no other" || _not_ok "$p completion has unknown $(echo $extra)"
+    # What would have no effect is not there.
+    case $p in
+    gnn-inspect) lacks='--progress=never --no-provenance' ;;
+    gnn-predict) lacks=--no-provenance ;;
+    *) lacks= ;;
+    esac
+    for o in $lacks; do
+        status 2 "$p $o" "$bin" "$o" x x
+        cp err err.lacks
+        check "$p has no $o" grep -q "unknown option '${o%=*}'" err.lacks
+    done
     check "$p completion is a shell script" bash -n completion
 done
 done_testing
