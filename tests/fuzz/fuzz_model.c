@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/fuzz.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+unsigned long fuzz_accepted;
 
 static void make_schema(struct gnn_schema *s)
 {
@@ -39,9 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         gnn_free(f.bytes);
         return 0;
     }
-    if (gnn_model_open(&m, &f, "fuzz", &s, &e) == 0)
+    if (gnn_model_open(&m, &f, "fuzz", &s, &e) == 0) {
         gnn_model_release(&m);
-    else if (!*e.msg)
+        fuzz_accepted++;
+    } else if (!*e.msg)
         abort(); /* a failure without a reason */
     gnn_st_release(&f);
     return 0;

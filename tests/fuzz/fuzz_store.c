@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "formats/gnb.h"
+#include "fuzz/fuzz.h"
 #include "formats/le.h"
 #include "lib/inspect.h"
 #include "lib/mem.h"
 #include "lib/partition.h"
 #include "lib/store.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+unsigned long fuzz_accepted;
 
 static char dir[64];
 
@@ -100,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         volatile uint64_t sum = use(&s);
         (void)sum;
         walk(&s);
+        fuzz_accepted++;
         gnn_store_close(&s);
     }
     return 0;

@@ -4,9 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz/fuzz.h"
 #include "lib/source.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+unsigned long fuzz_accepted;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -17,8 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct gnn_source *s = gnn_stream_source_new(fd, "fuzz", &e);
     if (!s)
         return 0;
-    for (struct gnn_batch *b; !gnn_source_next(s, &b, &e);)
+    int rc;
+    for (struct gnn_batch *b; !(rc = gnn_source_next(s, &b, &e));)
         gnn_batch_put(b);
+    fuzz_accepted += rc == GNN_END;
     gnn_source_free(s);
     return 0;
 }

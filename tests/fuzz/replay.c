@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+#include "fuzz/fuzz.h"
+
 
 int main(int argc, char **argv)
 {
@@ -27,6 +28,6 @@ int main(int argc, char **argv)
         LLVMFuzzerTestOneInput(exact, n);
         free(exact);
     }
-    printf("%d files\n", argc - 1);
+    printf("%d files, %lu of them good\n", argc - 1, fuzz_accepted);
     return 0;
 }

@@ -1,15 +1,51 @@
 #!/bin/sh
 # Runs fuzz targets one after the other, each for $FUZZ_SECONDS on a corpus under build/fuzz that is kept between runs and
-# seeded from tests/*/corpus. Stops at the first finding, which is left in the current directory.
+# seeded from tests/*/corpus, tests/fuzz/seeds and small stores and streams. Stops at the first finding, which is left in
+# the current directory.
 set -eu
 export TZ=UTC # libarchive asks for the time zone again and again
 top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$GNN_BIN
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# Small, so that most of their bytes mean something.
+stores() {
+    i=0
+    for spec in sbm:nodes=8,degree=2,features=2 sbm:nodes=6,degree=2,features=1,types=2,weights=1,times=1 rmat:scale=3,edges=2 \
+        "$top/tests/import/corpus/good-multilabel.zip" "$top/tests/import/corpus/good-triples.txt" "$top/tests/import/corpus/good-sparse.csv"; do
+        i=$((i + 1))
+        "$bin/gnn-import" -q --no-provenance -o "$tmp/s$i" "$spec"
+    done
+}
+streams() {
+    "$bin/gnn-sample" -q -f 2,2 -b 4 -o "$tmp/b1" "$tmp/s1"
+    "$bin/gnn-sample" -q -f 2 -b 4 -z 3 --edge-ids -o "$tmp/b2" "$tmp/s1"
+    "$bin/gnn-sample" -q -f 2,1 -b 4 -o "$tmp/b3" "$tmp/s2"
+    "$bin/gnn-gather" -q -o "$tmp/b4" -i "$tmp/b1" "$tmp/s1"
+    "$bin/gnn-gather" -q -o "$tmp/b5" -i "$tmp/b3" "$tmp/s2"
+}
+stores
+streams
 for target; do
     name=${target##*/}
     corpus=$top/build/fuzz/$name
+    max=20000
     mkdir -p "$corpus"
-    cp -n "$top"/tests/import/corpus/* "$top"/tests/train/data/*.safetensors "$corpus"/ 2>/dev/null || true
+    case $name in
+    fuzz_store)
+        max=65536
+        for s in "$tmp"/s?; do cp "$s/part-00000.gnb" "$corpus/${s##*/}"; done
+        ;;
+    fuzz_stream)
+        max=65536
+        cp "$tmp"/b? "$corpus"
+        ;;
+    fuzz_model) cp -n "$top"/tests/train/data/*.safetensors "$corpus" ;;
+    *) cp -n "$top"/tests/import/corpus/* "$top"/tests/fuzz/seeds/* "$corpus" ;;
+    esac
     echo "== $name"
-    "$target" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=20 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
+    # A slow answer is a finding only where it would be one on a busy machine, too.
+    "$target" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=60 -rss_limit_mb=3000 -max_len=$max -print_final_stats=1 \
         -verbosity=0 "$corpus"
 done

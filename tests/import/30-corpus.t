@@ -33,6 +33,6 @@ for r in "$GNN_B"/tests/fuzz/replay_*; do
     case $r in
     *.o | *_store | *_stream) continue ;;
     esac
-    check "${r##*/} replays the corpus" "$r" "$dir"/*
+    check "${r##*/} replays the corpus" "$r" "$dir"/* "$GNN_TOP"/tests/fuzz/seeds/*
 done
 done_testing
