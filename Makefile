@@ -4,6 +4,8 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
+CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
+NVCC    ?= $(shell command -v nvcc)
 OPT     ?= -O3
 SAN     ?=
 WERROR  ?=
@@ -16,6 +18,13 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
         $(shell pkg-config --cflags $(PKGS)) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(CFLAGS)
+# Only .cu files and what runs them in the tests are C++.
+CXXFLAGS_ALL = -std=c++17 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti \
+        $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+CUDA_ARCHS ?= 80 90 100 120
+NVCCFLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics --Werror all-warnings -I. \
+        $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+        -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LIBS := $(shell pkg-config --libs $(PKGS)) -lmetis -ldnnl -lm -lpthread
 
 # Object folders are named by a hash of what decides their contents.
@@ -29,9 +38,19 @@ LIB_SRC  := $(sort $(wildcard lib/*.c lib/*/*.c formats/*.c kernels/*.c kernels/
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
+CUDA_SRC := $(sort $(wildcard kernels/cuda/*.cu))
+EMU      := $(patsubst tests/emu/%.cc,%,$(sort $(wildcard tests/emu/test_*.cc)))
 BENCH    := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
+
+# With nvcc the kernels are in the library; the programs start without a driver all the same, as the run-time is linked
+# statically and looks for one only when it is first called.
+ifneq ($(NVCC),)
+CUDA_OBJ := $(CUDA_SRC:%.cu=$(B)/%.o)
+CUDA_LIB := $(dir $(shell readlink -f $(NVCC)))../lib64
+LIBS     += $(if $(CUDA_OBJ),-L$(CUDA_LIB) -lcudart_static -ldl -lrt)
+endif
 
 # build/bin and build/libgnn.a lead to the last plain build.
 all: $(PROGS:%=$(B)/bin/%) build/bin build/libgnn.a ## build everything
@@ -46,8 +65,8 @@ $(B)/%.o: %.c Makefile
 	$(if $(Q),@echo '  CC  $<')
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(if $(filter tests/%,$<),$(TESTFLAGS)) -MMD -MP -c -o $@ $<
 
-$(B)/libgnn.a: $(LIB_OBJ)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+$(B)/libgnn.a: $(LIB_OBJ) $(CUDA_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # Only what a program uses is loaded: oneDNN alone costs some 10 ms at the start.
 LINK = $(CC) $(CFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
@@ -61,16 +80,34 @@ $(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(B)/libgnn.a
 $(B)/tests/bench/bench_%: $(B)/tests/bench/bench_%.o $(B)/libgnn.a
 	$(Q)$(LINK)
 
+$(B)/kernels/cuda/%.o: kernels/cuda/%.cu Makefile
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  NV  $<')
+	$(Q)$(NVCC) $(NVCCFLAGS) -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+# The same .cu files once more, run by the host (tests/emu/emu.h).
+EMU_OBJ  := $(CUDA_SRC:%.cu=$(B)/emu/%.o)
+$(B)/emu/%.o: %.cu Makefile
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  EMU $<')
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS_ALL) -Itests -include emu/emu.h -MMD -MP -c -o $@ -x c++ $<
+$(B)/tests/emu/%.o: tests/emu/%.cc Makefile
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  CXX $<')
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS_ALL) -Itests -include emu/emu.h -MMD -MP -c -o $@ $<
+$(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/tests/emu/emu.o $(B)/emu/tests/emu/planted.o $(EMU_OBJ) $(B)/libgnn.a
+	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 # The shim that makes calls fail, preloaded by tests/faults.
 $(B)/shim.so: tests/faults/shim.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) -o $@ $<
 
-unit: $(UNIT:%=$(B)/tests/unit/%) ## build the unit tests
+unit: $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
-	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(sort $(wildcard tests/*/*.t)))
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(sort $(wildcard tests/*/*.t)))
 
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
 # OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.

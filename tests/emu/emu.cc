@@ -1,0 +1,323 @@
+/* The scheduler behind emu.h. */
+#include "emu/emu.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EMU_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMU_ASAN 1
+#endif
+#endif
+#ifdef EMU_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+extern char emu_section_begin[] asm("__start_emu_shared") __attribute__((weak));
+extern char emu_section_end[] asm("__stop_emu_shared") __attribute__((weak));
+
+namespace emu {
+
+uint3 thread_idx, block_idx;
+dim3 block_dim, grid_dim;
+
+namespace {
+
+constexpr size_t STACK = 256 << 10;
+constexpr unsigned WARP = 32;
+
+enum State { READY, AT_BARRIER, IN_WARP, ENDED };
+
+struct Fiber {
+    ucontext_t context;
+    void *stack = nullptr;
+    void *fake = nullptr; /* of AddressSanitizer */
+    State state = ENDED;
+    uint3 idx;
+    unsigned number;
+    Place at;
+};
+
+/* Lanes of a warp that meet, known by their lowest lane. Values lie in two sets by turns: nobody can begin the turn after
+ * next before all have read this one. */
+struct Meeting {
+    unsigned mask, here;
+    uint64_t turn;
+    Op op;
+    Place at;
+    uint64_t value[2][WARP];
+};
+
+struct Block {
+    std::vector<std::unique_ptr<Fiber>> fiber; /* kept for the next block */
+    std::vector<Meeting> meeting;              /* [warp * WARP + lowest lane] */
+    std::vector<unsigned> ready;
+    unsigned threads = 0, ended = 0, waiting = 0;
+    std::vector<char> dynamic;
+    const std::function<void()> *body = nullptr;
+    const char *name = "";
+} block;
+
+ucontext_t scheduler;
+#ifdef EMU_ASAN
+void *scheduler_fake;
+const void *scheduler_stack;
+size_t scheduler_stack_size;
+#endif
+Fiber *current;
+uint64_t random_state = 1, first_seed = 1, count_of_launches;
+
+uint64_t draw()
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t x = random_state;
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    return x ^ x >> 29;
+}
+
+[[noreturn]] void die(const char *what, Place at)
+{
+    fflush(stdout);
+    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", block.name, block_idx.x, block_idx.y,
+            block_idx.z, what, at.file, at.line, (unsigned long long)first_seed);
+    abort();
+}
+
+void swap_to_scheduler()
+{
+    Fiber *me = current;
+#ifdef EMU_ASAN
+    __sanitizer_start_switch_fiber(&me->fake, scheduler_stack, scheduler_stack_size);
+#endif
+    swapcontext(&me->context, &scheduler);
+#ifdef EMU_ASAN
+    __sanitizer_finish_switch_fiber(me->fake, &scheduler_stack, &scheduler_stack_size);
+#endif
+}
+
+void run_fiber()
+{
+#ifdef EMU_ASAN
+    __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_size);
+#endif
+    for (;;) { /* a fiber that has ended is used again by the next block */
+        (*block.body)();
+        current->state = ENDED;
+        block.ended++;
+        swap_to_scheduler();
+    }
+}
+
+void resume(Fiber *f)
+{
+    current = f;
+    thread_idx = f->idx;
+#ifdef EMU_ASAN
+    __sanitizer_start_switch_fiber(&scheduler_fake, f->stack, STACK);
+#endif
+    swapcontext(&scheduler, &f->context);
+#ifdef EMU_ASAN
+    __sanitizer_finish_switch_fiber(scheduler_fake, nullptr, nullptr);
+#endif
+}
+
+Fiber *new_fiber()
+{
+    Fiber *f = new Fiber;
+    f->stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (f->stack == MAP_FAILED)
+        abort();
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = STACK;
+    f->context.uc_link = nullptr;
+    makecontext(&f->context, run_fiber, 0);
+    return f;
+}
+
+void wake(State from)
+{
+    for (unsigned i = 0; i < block.threads; i++)
+        if (block.fiber[i]->state == from) {
+            block.fiber[i]->state = READY;
+            block.ready.push_back(i);
+        }
+}
+
+/* All threads that have not ended wait at the barrier: they may go on, if it is one and the same. */
+void open_barrier()
+{
+    const Fiber *first = nullptr;
+    for (unsigned i = 0; i < block.threads; i++) {
+        const Fiber *f = block.fiber[i].get();
+        if (f->state != AT_BARRIER)
+            continue;
+        if (first && (first->at.line != f->at.line || strcmp(first->at.file, f->at.file)))
+            die("threads wait at another __syncthreads than others", f->at);
+        first = f;
+    }
+    block.waiting = 0;
+    wake(AT_BARRIER);
+}
+
+void run_block()
+{
+    block.ended = block.waiting = 0;
+    block.ready.clear();
+    for (unsigned i = 0; i < block.threads; i++) {
+        if (i == block.fiber.size())
+            block.fiber.emplace_back(new_fiber());
+        Fiber *f = block.fiber[i].get();
+        f->number = i;
+        f->idx = uint3{i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
+        f->state = READY;
+        block.ready.push_back(i);
+    }
+    block.meeting.assign((block.threads + WARP - 1) / WARP * WARP, Meeting());
+    for (volatile char *p = emu_section_begin; p && p < emu_section_end; p++)
+        *p = (char)0xa5;
+    std::fill(block.dynamic.begin(), block.dynamic.end(), (char)0xa5);
+    while (block.ended < block.threads) {
+        if (block.ready.empty()) {
+            if (block.waiting && block.waiting + block.ended == block.threads) {
+                open_barrier();
+                continue;
+            }
+            for (unsigned i = 0; i < block.threads; i++)
+                if (block.fiber[i]->state == IN_WARP || block.fiber[i]->state == AT_BARRIER)
+                    die("threads wait for ever", block.fiber[i]->at);
+        }
+        const size_t k = draw() % block.ready.size();
+        Fiber *f = block.fiber[block.ready[k]].get();
+        block.ready[k] = block.ready.back();
+        block.ready.pop_back();
+        resume(f);
+    }
+}
+
+} // namespace
+
+void set_seed(uint64_t seed)
+{
+    first_seed = random_state = seed;
+}
+uint64_t seed()
+{
+    return first_seed;
+}
+uint64_t launches()
+{
+    return count_of_launches;
+}
+void *dynamic_shared()
+{
+    return (void *)(((uintptr_t)block.dynamic.data() + 15) & ~(uintptr_t)15);
+}
+unsigned lane()
+{
+    return current->number % WARP;
+}
+
+void launch(dim3 grid, dim3 size, size_t shared, const char *name, const std::function<void()> &body)
+{
+    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    block.name = name;
+    block.threads = size.x * size.y * size.z;
+    if (!blocks || !block.threads || block.threads > 1024 || shared > 227 << 10)
+        die("a launch that no device accepts", Place{"launch", 0});
+    count_of_launches++;
+    grid_dim = grid;
+    block_dim = size;
+    block.body = &body;
+    block.dynamic.resize(shared + 16);
+    std::vector<uint64_t> order(blocks);
+    for (uint64_t i = 0; i < blocks; i++)
+        order[i] = i;
+    for (uint64_t i = blocks; i > 1; i--)
+        std::swap(order[i - 1], order[draw() % i]);
+    for (uint64_t b : order) {
+        block_idx = uint3{(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y), (unsigned)(b / grid.x / grid.y)};
+        run_block();
+    }
+}
+
+void barrier(Place at)
+{
+    current->state = AT_BARRIER;
+    current->at = at;
+    block.waiting++;
+    swap_to_scheduler();
+}
+
+void pause()
+{
+    if (draw() % 4)
+        return;
+    block.ready.push_back(current->number);
+    swap_to_scheduler();
+}
+
+const uint64_t *collect(unsigned mask, uint64_t v, Op op, Place at)
+{
+    const unsigned me = lane(), warp = current->number / WARP;
+    if (!(mask >> me & 1))
+        die("a lane outside the mask of its collective", at);
+    Meeting *m = &block.meeting[warp * WARP + (unsigned)__builtin_ctz(mask)];
+    if (!m->here) {
+        m->mask = mask;
+        m->op = op;
+        m->at = at;
+    }
+    if (m->mask != mask || m->op != op || m->at.line != at.line || strcmp(m->at.file, at.file))
+        die("lanes meet in different collectives or with different masks", at);
+    const uint64_t turn = m->turn;
+    m->value[turn & 1][me] = v;
+    m->here |= 1u << me;
+    for (unsigned l = 0; l < WARP; l++)
+        if ((mask >> l & 1) &&
+            (warp * WARP + l >= block.threads || block.fiber[warp * WARP + l]->state == ENDED))
+            die("a collective waits for a lane that has ended", at);
+    if (m->here == mask) {
+        m->here = 0;
+        m->turn++;
+        for (unsigned l = 0; l < WARP; l++)
+            if ((mask >> l & 1) && l != me) {
+                Fiber *f = block.fiber[warp * WARP + l].get();
+                f->state = READY;
+                block.ready.push_back(f->number);
+            }
+        pause();
+    } else {
+        current->state = IN_WARP;
+        current->at = at;
+        swap_to_scheduler();
+    }
+    return m->value[turn & 1];
+}
+
+unsigned ballot(unsigned mask, bool pred, Place at)
+{
+    const uint64_t *v = collect(mask, pred, BALLOT, at);
+    unsigned r = 0;
+    for (unsigned l = 0; l < WARP; l++)
+        r |= (mask >> l & 1 & (unsigned)v[l]) << l;
+    return r;
+}
+
+unsigned match(unsigned mask, uint64_t x, Place at)
+{
+    const uint64_t *v = collect(mask, x, MATCH, at);
+    unsigned r = 0;
+    for (unsigned l = 0; l < WARP; l++)
+        r |= (unsigned)((mask >> l & 1) && v[l] == x) << l;
+    return r;
+}
+
+} // namespace emu

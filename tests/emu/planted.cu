@@ -1,0 +1,74 @@
+/* Kernels with and without a fault, to show that the emulation finds it. */
+#include "kernels/cuda/cuda.cuh"
+
+#include "emu/planted.h"
+
+/* Each thread adds what its neighbour put into shared memory; `guarded` has the barrier in between. */
+template <bool guarded> __global__ void neighbours(const unsigned *in, unsigned *out)
+{
+    GNN_DYNAMIC_SHARED(unsigned, s);
+    const unsigned t = threadIdx.x, n = blockDim.x, i = blockIdx.x * n + t;
+    s[t] = in[i];
+    if (guarded)
+        __syncthreads();
+    out[i] = in[i] + s[(t + 1) % n];
+}
+
+/* Adds up a warp's numbers in five steps of a tree; lane 0 writes. */
+__global__ void warp_sums(const unsigned *in, unsigned *out)
+{
+    unsigned v = in[blockIdx.x * blockDim.x + threadIdx.x];
+    for (unsigned d = 16; d; d /= 2)
+        v += __shfl_down_sync(0xffffffffu, v, d);
+    if (threadIdx.x % 32 == 0)
+        out[(blockIdx.x * blockDim.x + threadIdx.x) / 32] = v;
+}
+
+/* Counts without and with an atomic: read, let others go first, write. */
+__global__ void lost_update(unsigned *count, unsigned *exact)
+{
+    const unsigned old = *count;
+    atomicAdd(exact, 1u);
+    *count = old + 1;
+}
+
+/* Numbers equal lanes. */
+__global__ void matches(const unsigned *in, unsigned *out)
+{
+    out[threadIdx.x] = __match_any_sync(0xffffffffu, in[threadIdx.x]);
+}
+
+/* Only half of the threads come to the barrier; the others wait at the next one. */
+__global__ void divergent(unsigned *out)
+{
+    if (threadIdx.x < 16)
+        __syncthreads();
+    else
+        out[threadIdx.x] = 1;
+    if (threadIdx.x >= 16)
+        __syncthreads();
+}
+
+void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in, unsigned *out)
+{
+    if (guarded)
+        GNN_LAUNCH(neighbours<true>, blocks, threads, threads * sizeof(unsigned), nullptr, in, out);
+    else
+        GNN_LAUNCH(neighbours<false>, blocks, threads, threads * sizeof(unsigned), nullptr, in, out);
+}
+void planted_warp_sums(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out)
+{
+    GNN_LAUNCH(warp_sums, blocks, threads, 0, nullptr, in, out);
+}
+void planted_lost_update(unsigned threads, unsigned *count, unsigned *exact)
+{
+    GNN_LAUNCH(lost_update, 1, threads, 0, nullptr, count, exact);
+}
+void planted_matches(const unsigned *in, unsigned *out)
+{
+    GNN_LAUNCH(matches, 1, 32, 0, nullptr, in, out);
+}
+void planted_divergent(unsigned *out)
+{
+    GNN_LAUNCH(divergent, 1, 32, 0, nullptr, out);
+}
