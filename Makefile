@@ -16,7 +16,8 @@ WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconv
         -Wformat=2 -Wwrite-strings -Wundef -fno-common $(if $(WERROR),-Werror)
 CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_IFUNC) \
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
-CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math $(WARN) \
+# No contraction: a product and a sum are rounded one after the other by every compiler and on every device.
+CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off $(WARN) \
         $(shell pkg-config --cflags $(PKGS)) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(CFLAGS)
 # Only .cu files and what runs them in the tests are C++.
 CXXFLAGS_ALL = -std=c++17 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti \

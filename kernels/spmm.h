@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Row first+i of the result, 0 <= i < n, is
  *   row[first+i] * sum over e in [indptr[i], indptr[i+1]) of col[indices[e]] * X[indices[e]]
  *   + (first+i < ndiag ? diag[first+i] * X[first+i] : 0)
@@ -32,5 +36,29 @@ void gnn_spmm64(const uint64_t *indptr, const uint32_t *indices, size_t n, const
  * sort, O(ncols + edges). */
 void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t ncols, uint32_t *tptr,
                        uint32_t *tidx);
+
+/* On a device. All pointers are the caller's device-visible memory, `block` too: its counts may be what an earlier kernel
+ * wrote. A launcher only puts kernels on the stream (a cudaStream_t). `bad` must hold UINT64_MAX at first; what is found
+ * wrong leaves its position there, block << 32 | edge, the lowest of all: an index that is no row of X (left
+ * out of the sum), or the first edge beyond a capacity. */
+
+/* Y = A X, or Y += A X, for rows [0, *nrows) of a layer, at most cap (nrows NULL: cap of them). A row that is in none of
+ * the nblocks blocks has no edges, only the diagonal of block 0. X has xrows rows; X and Y do not overlap. The bits
+ * are gnn_spmm's. */
+void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *nrows, uint32_t cap,
+                   const float *x, uint32_t xrows, size_t ldx, size_t d, float *y, size_t ldy, int acc,
+                   uint64_t *bad, void *stream);
+
+/* gnn_csr_transpose for *ncols columns, at most cap_cols (ncols NULL: cap_cols of them), and at most cap_edges edges, the
+ * first of them if there are more. tptr has cap_cols+1 elements, of which *ncols+1 are written, tidx cap_edges. */
+void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *ncols, uint32_t cap_cols,
+                            uint32_t cap_edges, uint32_t *tptr, uint32_t *tidx, void *scratch, uint64_t *bad,
+                            void *stream);
+/* Bytes of its scratch memory, which is aligned to 4. */
+size_t gnn_cuda_csr_transpose_scratch(uint32_t cap_edges);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,13 @@
 #ifndef GNN_KERNELS_CUDA_CUH
 #define GNN_KERNELS_CUDA_CUH
 
+/* In front of a loop over registers. */
+#ifdef __CUDACC__
+#define GNN_UNROLL _Pragma("unroll")
+#else
+#define GNN_UNROLL
+#endif
+
 #ifndef GNN_LAUNCH
 #include <cuda_runtime.h>
 #define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                                           \
@@ -12,5 +19,26 @@
     extern __shared__ __align__(16) unsigned char gnn_shared_bytes[];                                                  \
     type *const name = reinterpret_cast<type *>(gnn_shared_bytes)
 #endif
+
+#include <stdint.h>
+
+/* Blocks for `work` items when one takes `each` of them. */
+static inline unsigned gnn_grid(uint64_t work, uint64_t each)
+{
+    const uint64_t want = (work + each - 1) / each;
+    return want < 1 ? 1 : want > 4096 ? 4096 : (unsigned)want;
+}
+
+/* A count that an earlier kernel made, or the capacity itself. */
+static __device__ inline uint32_t gnn_device_count(const uint32_t *n, uint32_t cap)
+{
+    return n && *n < cap ? *n : cap;
+}
+
+/* Keeps the lowest position of anything bad, so that what is reported does not depend on who comes first. */
+static __device__ inline void gnn_device_bad(uint64_t *bad, uint64_t at)
+{
+    atomicMin(reinterpret_cast<unsigned long long *>(bad), (unsigned long long)at);
+}
 
 #endif

@@ -1,0 +1,249 @@
+/* The transposed block: edges sorted by column, stably, so that a column's rows ascend as they came. A radix sort by digits
+ * of up to 8 bits, as few as the number of columns needs; each pass counts the digits of RANGES ranges of edges, sums up the
+ * counts digit by digit, and puts every edge after those of lower digits, of earlier ranges, and before it in its own.
+ * Lanes with equal digits find each other by match: no atomic decides an order. Cost is in edges, whatever the degrees. */
+#include "kernels/cuda/cuda.cuh"
+#include "kernels/spmm.h"
+
+namespace {
+
+constexpr unsigned THREADS = 256, WARPS = THREADS / 32, RANGES = 256, DIGITS = 256;
+constexpr unsigned ROUNDS = 8, TILE = THREADS * ROUNDS;
+static_assert(RANGES == THREADS && DIGITS == THREADS, "a thread has a range, or a digit");
+
+struct Scratch {
+    uint32_t *edges; /* [1] how many there are */
+    uint32_t *count; /* [DIGITS][RANGES] edges of the digit in the range, then in the ranges before */
+    uint32_t *total; /* [DIGITS] */
+    uint32_t *key[2], *row;
+};
+
+Scratch carve(void *scratch, uint32_t cap)
+{
+    uint32_t *p = static_cast<uint32_t *>(scratch);
+    Scratch s;
+    s.edges = p;
+    s.count = s.edges + 1;
+    s.total = s.count + DIGITS * RANGES;
+    s.key[0] = s.total + DIGITS;
+    s.key[1] = s.key[0] + cap;
+    s.row = s.key[1] + cap;
+    return s;
+}
+
+struct Blocks {
+    const gnn_csr *block;
+    uint32_t nblocks;
+    const uint32_t *ncols;
+    uint32_t cap_cols, cap_edges;
+    uint64_t *bad;
+};
+
+/* The row of a that has edge e. */
+__device__ uint32_t row_of(const gnn_csr *a, uint32_t e)
+{
+    uint32_t low = 0, high = a->n;
+    while (high - low > 1) {
+        const uint32_t mid = low + (high - low) / 2;
+        if (a->indptr[mid] <= e)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Lists (column, row) of all edges, one block after the other. Bad columns become cap_cols, the last. */
+__global__ void list_edges(const Blocks q, uint32_t *key, uint32_t *row, uint32_t *edges)
+{
+    const uint32_t ncols = gnn_device_count(q.ncols, q.cap_cols);
+    const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x, stride = (uint64_t)gridDim.x * THREADS;
+    uint64_t base = 0;
+    for (uint32_t b = 0; b < q.nblocks; b++) {
+        const gnn_csr *a = &q.block[b];
+        const uint32_t from = a->n ? a->indptr[0] : 0, n = a->n ? a->indptr[a->n] - from : 0;
+        const uint32_t room = q.cap_edges - (uint32_t)base, take = n < room ? n : room;
+        if (take < n && first == 0)
+            gnn_device_bad(q.bad, (uint64_t)b << 32 | (from + take));
+        for (uint64_t i = first; i < take; i += stride) {
+            const uint32_t e = from + (uint32_t)i;
+            uint32_t c = a->indices[e];
+            if (c >= ncols) {
+                gnn_device_bad(q.bad, (uint64_t)b << 32 | e);
+                c = q.cap_cols;
+            }
+            key[base + i] = c;
+            row[base + i] = a->first + row_of(a, e);
+        }
+        base += take;
+    }
+    if (first == 0)
+        *edges = (uint32_t)base;
+}
+
+/* Edges are dealt out evenly, but by whole tiles: few edges are few ranges. */
+__device__ uint64_t range_begin(uint32_t edges, unsigned r)
+{
+    const uint64_t each = (edges / RANGES + TILE) / TILE * TILE, at = each * r;
+    return at < edges ? at : edges;
+}
+
+__global__ void __launch_bounds__(THREADS) count_digits(const uint32_t *edges, const uint32_t *key, unsigned shift,
+                                                        uint32_t mask, uint32_t *count)
+{
+    GNN_DYNAMIC_SHARED(uint32_t, n);
+    const uint64_t from = range_begin(*edges, blockIdx.x), to = range_begin(*edges, blockIdx.x + 1);
+    if (from == to) {
+        count[threadIdx.x * RANGES + blockIdx.x] = 0;
+        return;
+    }
+    n[threadIdx.x] = 0;
+    __syncthreads();
+    for (uint64_t e = from + threadIdx.x; e < to; e += THREADS)
+        atomicAdd(&n[key[e] >> shift & mask], 1u);
+    __syncthreads();
+    count[threadIdx.x * RANGES + blockIdx.x] = n[threadIdx.x];
+}
+
+/* Sum of v over the lanes up to this one. */
+__device__ uint32_t sum_lanes(uint32_t v)
+{
+    for (unsigned d = 1; d < 32; d *= 2) {
+        const uint32_t o = __shfl_up_sync(0xffffffffu, v, d);
+        v += threadIdx.x % 32 >= d ? o : 0;
+    }
+    return v;
+}
+
+/* A warp has a digit: its counts in the first `ranges` become the sums of those before, and their total. */
+__global__ void __launch_bounds__(THREADS) sum_ranges(uint32_t *count, uint32_t *total, unsigned ranges)
+{
+    constexpr unsigned EACH = RANGES / 32;
+    const unsigned digit = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    uint32_t *p = count + digit * RANGES + lane * EACH, n[EACH], sum = 0;
+    for (unsigned i = 0; i < EACH; i++)
+        sum += n[i] = lane * EACH + i < ranges ? p[i] : 0;
+    uint32_t before = sum_lanes(sum);
+    if (lane == 31)
+        total[digit] = before;
+    before -= sum;
+    for (unsigned i = 0; i < EACH; i++) {
+        p[i] = before;
+        before += n[i];
+    }
+}
+
+/* Moves a range's edges to their places, a tile at a time. A warp has ROUNDS * 32 edges of the tile, in order. */
+__global__ void __launch_bounds__(THREADS)
+    move_edges(const uint32_t *edges, const uint32_t *key, const uint32_t *row, unsigned shift, uint32_t mask,
+               const uint32_t *count, const uint32_t *total, uint32_t *key_out, uint32_t *row_out)
+{
+    GNN_DYNAMIC_SHARED(uint32_t, shared);
+    uint32_t *n = shared, *work = shared + WARPS * DIGITS; /* n: [WARPS][DIGITS] */
+    const unsigned t = threadIdx.x, lane = t % 32;
+    uint32_t *mine = n + t / 32 * DIGITS;
+    const uint64_t from = range_begin(*edges, blockIdx.x), to = range_begin(*edges, blockIdx.x + 1);
+    if (from == to)
+        return;
+    /* where this range's next edge with digit t goes */
+    const uint32_t upto = sum_lanes(total[t]);
+    if (lane == 31)
+        work[t / 32] = upto;
+    __syncthreads();
+    uint32_t next = upto - total[t] + count[t * RANGES + blockIdx.x];
+    for (unsigned w = 0; w < t / 32; w++)
+        next += work[w];
+
+    for (uint64_t tile = from; tile < to; tile += TILE) {
+        const uint64_t first = tile + t / 32 * (ROUNDS * 32) + lane;
+        uint32_t k[ROUNDS], before[ROUNDS];
+        for (unsigned w = 0; w < WARPS; w++)
+            n[w * DIGITS + t] = 0;
+GNN_UNROLL
+        for (unsigned i = 0; i < ROUNDS; i++)
+            k[i] = first + i * 32 < to ? key[first + i * 32] : 0;
+        __syncthreads();
+GNN_UNROLL
+        for (unsigned i = 0; i < ROUNDS; i++) {
+            const bool some = first + i * 32 < to;
+            const uint32_t digit = some ? k[i] >> shift & mask : UINT32_MAX;
+            const unsigned same = __match_any_sync(0xffffffffu, digit);
+            const uint32_t had = some ? mine[digit] : 0;
+            before[i] = had + (uint32_t)__popc(same & ((1u << lane) - 1));
+            __syncwarp();
+            if (some && lane + 1 == (unsigned)__ffs((int)same))
+                mine[digit] = had + (uint32_t)__popc(same);
+            __syncwarp();
+        }
+        __syncthreads();
+        for (unsigned w = 0; w < WARPS; w++) {
+            const uint32_t had = n[w * DIGITS + t];
+            n[w * DIGITS + t] = next;
+            next += had;
+        }
+        __syncthreads();
+GNN_UNROLL
+        for (unsigned i = 0; i < ROUNDS; i++) {
+            if (first + i * 32 >= to)
+                continue;
+            const uint32_t at = mine[k[i] >> shift & mask] + before[i];
+            key_out[at] = k[i];
+            row_out[at] = row[first + i * 32];
+        }
+        __syncthreads();
+    }
+}
+
+/* tptr[c]: how many sorted keys are below c. */
+__global__ void find_columns(const uint32_t *edges, const uint32_t *key, const uint32_t *ncols, uint32_t cap_cols,
+                             uint32_t *tptr)
+{
+    const uint64_t n = (uint64_t)gnn_device_count(ncols, cap_cols) + 1;
+    for (uint64_t c = (uint64_t)blockIdx.x * THREADS + threadIdx.x; c < n; c += (uint64_t)gridDim.x * THREADS) {
+        uint32_t low = 0, high = *edges;
+        while (low < high) {
+            const uint32_t mid = low + (high - low) / 2;
+            if (key[mid] < c)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        tptr[c] = low;
+    }
+}
+
+} // namespace
+
+size_t gnn_cuda_csr_transpose_scratch(uint32_t cap_edges)
+{
+    return (1 + (size_t)DIGITS * RANGES + DIGITS + 3 * (size_t)cap_edges) * sizeof(uint32_t);
+}
+
+void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *ncols, uint32_t cap_cols,
+                            uint32_t cap_edges, uint32_t *tptr, uint32_t *tidx, void *scratch, uint64_t *bad,
+                            void *stream)
+{
+    const Scratch s = carve(scratch, cap_edges);
+    const Blocks q = {block, nblocks, ncols, cap_cols, cap_edges, bad};
+    unsigned bits = 1; /* of the keys 0 .. cap_cols */
+    while (bits < 32 && cap_cols >> bits)
+        bits++;
+    const unsigned passes = (bits + 7) / 8, width = (bits + passes - 1) / passes;
+    const unsigned tiles = cap_edges / TILE + 1, ranges = tiles < RANGES ? tiles : RANGES; /* that can have edges */
+    const uint32_t mask = (1u << width) - 1;
+    /* so that the last pass writes to tidx */
+    uint32_t *row[2] = {passes % 2 ? s.row : tidx, passes % 2 ? tidx : s.row};
+
+    GNN_LAUNCH(list_edges, gnn_grid(cap_edges, THREADS), THREADS, 0, stream, q, s.key[0], row[0], s.edges);
+    for (unsigned p = 0; p < passes; p++) {
+        const uint32_t *key = s.key[p % 2], *from = row[p % 2];
+        uint32_t *key_out = s.key[1 - p % 2], *to = row[1 - p % 2];
+        const unsigned shift = p * width;
+        GNN_LAUNCH(count_digits, ranges, THREADS, DIGITS * sizeof(uint32_t), stream, s.edges, key, shift, mask, s.count);
+        GNN_LAUNCH(sum_ranges, DIGITS / WARPS, THREADS, 0, stream, s.count, s.total, ranges);
+        GNN_LAUNCH(move_edges, ranges, THREADS, (WARPS * DIGITS + WARPS) * sizeof(uint32_t), stream, s.edges, key, from,
+                   shift, mask, s.count, s.total, key_out, to);
+    }
+    GNN_LAUNCH(find_columns, gnn_grid((uint64_t)cap_cols + 1, THREADS), THREADS, 0, stream, s.edges, s.key[passes % 2],
+               ncols, cap_cols, tptr);
+}
