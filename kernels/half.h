@@ -10,5 +10,7 @@ void gnn_f32_to_f16(const float *in, uint64_t n, uint16_t *out);
 void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out);
 void gnn_f16_to_f32(const uint16_t *in, uint64_t n, float *out);
 void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
+/* out[i] = in[i] * scale, rounded once. */
+void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out);
 
 #endif

@@ -6,11 +6,7 @@
 
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define GNN_HD __host__ __device__ __forceinline__
-#else
-#define GNN_HD inline __attribute__((always_inline))
-#endif
+#include "kernels/hd.h"
 
 /* What a stream of draws is for; the top byte of the key counter's last word, so no two purposes share draws.
  * The numbers decide every batch ever drawn: they never change. */

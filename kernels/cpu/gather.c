@@ -18,14 +18,18 @@ enum {
     BIG = 8 << 20 /* outputs that no cache will hold go past it: half the traffic, as no line is read to be overwritten */
 };
 
-/* Address of a row, or NULL. */
-static inline const char *row_at(const struct gnn_gather *g, uint64_t v)
+/* Address of a row, or NULL, and of its scale if rows have some. */
+static inline const char *row_at(const struct gnn_gather *g, uint64_t v, const float **scale)
 {
     const struct gnn_gather_part *a = g->part;
     if (g->nparts > 1)
         a += gnn_owner_find(&a->first, sizeof *a, g->nparts, v);
     v -= a->first;
-    return v < a->count ? (const char *)a->data + v * g->bytes : NULL;
+    if (v >= a->count)
+        return NULL;
+    if (g->cast == GNN_GATHER_I8_F32)
+        __builtin_prefetch(*scale = a->scale + v);
+    return (const char *)a->data + v * g->bytes;
 }
 
 static inline void fetch(const char *row, size_t bytes)
@@ -36,12 +40,33 @@ static inline void fetch(const char *row, size_t bytes)
         __builtin_prefetch(row + bytes - 1, 0, 2);
 }
 
-static inline void emit(const struct gnn_gather *g, const char *row, char *out)
+static inline void emit_cast(const struct gnn_gather *g, const void *row, const float *scale, void *out)
 {
-    if (g->cast == GNN_GATHER_F32_F16)
-        gnn_f32_to_f16((const float *)(const void *)row, g->bytes / 4, (uint16_t *)(void *)out);
-    else if (g->cast == GNN_GATHER_F32_BF16)
-        gnn_f32_to_bf16((const float *)(const void *)row, g->bytes / 4, (uint16_t *)(void *)out);
+    switch (g->cast) {
+    case GNN_GATHER_AS_IS:
+        break;
+    case GNN_GATHER_F32_F16:
+        gnn_f32_to_f16(row, g->bytes / 4, out);
+        break;
+    case GNN_GATHER_F32_BF16:
+        gnn_f32_to_bf16(row, g->bytes / 4, out);
+        break;
+    case GNN_GATHER_F16_F32:
+        gnn_f16_to_f32(row, g->bytes / 2, out);
+        break;
+    case GNN_GATHER_BF16_F32:
+        gnn_bf16_to_f32(row, g->bytes / 2, out);
+        break;
+    case GNN_GATHER_I8_F32:
+        gnn_i8_to_f32(row, g->bytes, *scale, out);
+        break;
+    }
+}
+
+static inline void emit(const struct gnn_gather *g, const char *row, const float *scale, char *out)
+{
+    if (g->cast)
+        emit_cast(g, row, scale, out);
     else if (g->bytes == 4) /* the sizes that a call would cost more than */
         memcpy(out, row, 4);
     else if (g->bytes == 8)
@@ -74,19 +99,21 @@ uint64_t gnn_gather_rows(const struct gnn_gather *g)
 {
     _Alignas(LINE) char stage[PIECE];
     const char *at[AHEAD_ROWS];
+    const float *scale[AHEAD_ROWS] = {NULL};
     const uint64_t fit = g->bytes ? AHEAD_BYTES / g->bytes : 0;
     const uint64_t lead = fit < 1 ? 1 : fit < AHEAD_ROWS ? fit : AHEAD_ROWS;
-    const size_t bytes = g->cast ? g->bytes / 2 : g->bytes;
+    const size_t bytes = gnn_gather_out_bytes(g->cast, g->bytes);
     const size_t piece = rows_of_piece(bytes) * bytes;
     const bool past = g->n * bytes > BIG && piece <= PIECE && piece % 16 == 0 && (uintptr_t)g->out % 16 == 0;
     char *out = g->out, *from = past ? stage : out, *to = from;
     for (uint64_t i = 0; i < g->n + lead; i++) {
         if (i >= lead) {
-            emit(g, at[(i - lead) % AHEAD_ROWS], to);
+            emit(g, at[(i - lead) % AHEAD_ROWS], scale[(i - lead) % AHEAD_ROWS], to);
             to += bytes;
         }
         if (i < g->n) {
-            if (!(at[i % AHEAD_ROWS] = row_at(g, g->id ? g->id[i] : g->id64[i])))
+            at[i % AHEAD_ROWS] = row_at(g, g->id ? g->id[i] : g->id64[i], &scale[i % AHEAD_ROWS]);
+            if (!at[i % AHEAD_ROWS])
                 return i;
             fetch(at[i % AHEAD_ROWS], g->bytes);
         }

@@ -311,6 +311,15 @@ unsigned ballot(unsigned mask, bool pred, Place at)
     return r;
 }
 
+unsigned reduce_add(unsigned mask, unsigned x, Place at)
+{
+    const uint64_t *v = collect(mask, x, REDUCE, at);
+    unsigned r = 0;
+    for (unsigned l = 0; l < WARP; l++)
+        r += mask >> l & 1 ? (unsigned)v[l] : 0;
+    return r;
+}
+
 unsigned match(unsigned mask, uint64_t x, Place at)
 {
     const uint64_t *v = collect(mask, x, MATCH, at);

@@ -53,7 +53,7 @@ struct Place {
     int line;
 };
 
-enum Op { SYNCWARP, SHFL, BALLOT, MATCH };
+enum Op { SYNCWARP, SHFL, BALLOT, MATCH, REDUCE };
 
 /* The running fiber. */
 extern uint3 thread_idx, block_idx;
@@ -113,6 +113,7 @@ template <typename T> T shuffle(Shuffle how, unsigned mask, T v, unsigned by, un
 
 unsigned ballot(unsigned mask, bool pred, Place at);
 unsigned match(unsigned mask, uint64_t v, Place at);
+unsigned reduce_add(unsigned mask, unsigned v, Place at);
 
 template <typename T, typename F> T atomic(T *p, F f)
 {
@@ -164,6 +165,7 @@ template <typename T> T shuffle_at(Shuffle how, Place at, unsigned mask, T v, un
 #define __any_sync(mask, pred) (emu::ballot(mask, (pred) != 0, EMU_HERE) != 0)
 #define __all_sync(mask, pred) (emu::ballot(mask, (pred) != 0, EMU_HERE) == (unsigned)(mask))
 #define __match_any_sync(mask, v) emu::match(mask, emu::bits(v), EMU_HERE)
+#define __reduce_add_sync(mask, v) emu::reduce_add(mask, v, EMU_HERE)
 
 template <typename T> static inline T atomicAdd(T *p, T v)
 {

@@ -24,6 +24,14 @@ __global__ void warp_sums(const unsigned *in, unsigned *out)
         out[(blockIdx.x * blockDim.x + threadIdx.x) / 32] = v;
 }
 
+/* The same, by the instruction for it. */
+__global__ void warp_reductions(const unsigned *in, unsigned *out)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, v = __reduce_add_sync(0xffffffffu, in[i]);
+    if (threadIdx.x % 32 == 31)
+        out[i / 32] = v;
+}
+
 /* Counts without and with an atomic: read, let others go first, write. */
 __global__ void lost_update(unsigned *count, unsigned *exact)
 {
@@ -59,6 +67,10 @@ void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const u
 void planted_warp_sums(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out)
 {
     GNN_LAUNCH(warp_sums, blocks, threads, 0, nullptr, in, out);
+}
+void planted_warp_reductions(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out)
+{
+    GNN_LAUNCH(warp_reductions, blocks, threads, 0, nullptr, in, out);
 }
 void planted_lost_update(unsigned threads, unsigned *count, unsigned *exact)
 {

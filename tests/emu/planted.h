@@ -6,6 +6,7 @@
 void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
 /* out[w] = sum of the 32 numbers of warp w. */
 void planted_warp_sums(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
+void planted_warp_reductions(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
 void planted_lost_update(unsigned threads, unsigned *count, unsigned *exact);
 /* out[l] = lanes with in[l]. */
 void planted_matches(const unsigned *in, unsigned *out);

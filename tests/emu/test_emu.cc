@@ -37,11 +37,12 @@ static unsigned wrong_neighbours(bool guarded, unsigned threads)
 
 static void test_values()
 {
-    std::vector<unsigned> in(256), out(8, 0), same(32), who(32, 0);
+    std::vector<unsigned> in(256), out(8, 0), sums(8, 0), same(32), who(32, 0);
     unsigned want = 0, right = 0;
     for (unsigned i = 0; i < 256; i++)
         in[i] = i * 2654435761u;
     planted_warp_sums(2, 128, in.data(), out.data());
+    planted_warp_reductions(2, 128, in.data(), sums.data());
     for (unsigned w = 0; w < 8; w++) {
         want = 0;
         for (unsigned l = 0; l < 32; l++)
@@ -49,6 +50,7 @@ static void test_values()
         right += out[w] == want;
     }
     ok(right == 8, "shuffles add up eight warps");
+    ok(out == sums, "so do reductions");
     for (unsigned l = 0; l < 32; l++)
         same[l] = l % 5;
     planted_matches(same.data(), who.data());

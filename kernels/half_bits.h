@@ -1,33 +1,34 @@
-/* One number between f32 and the two 16-bit types, in integer operations that compilers turn into lanes. */
-#ifndef GNN_KERNELS_CPU_HALF_H
-#define GNN_KERNELS_CPU_HALF_H
+/* One number between f32 and the two 16-bit types, in integer operations that compilers turn into lanes, the same on host
+ * and device. */
+#ifndef GNN_KERNELS_HALF_BITS_H
+#define GNN_KERNELS_HALF_BITS_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/simd.h"
+#include "kernels/hd.h"
 
-GNN_INLINE uint32_t gnn_f32_bits(float f)
+static GNN_HD uint32_t gnn_f32_bits(float f)
 {
     uint32_t u;
     memcpy(&u, &f, sizeof u);
     return u;
 }
-GNN_INLINE float gnn_bits_f32(uint32_t u)
+static GNN_HD float gnn_bits_f32(uint32_t u)
 {
     float f;
     memcpy(&f, &u, sizeof f);
     return f;
 }
 
-GNN_INLINE uint16_t gnn_bf16_of(uint32_t u)
+static GNN_HD uint16_t gnn_bf16_of(uint32_t u)
 {
     const uint32_t nan = (u & 0x7fffffffu) > 0x7f800000u;
     const uint32_t round = u + 0x7fffu + (u >> 16 & 1);
     return (uint16_t)((nan ? u | 0x400000u : round) >> 16);
 }
 
-GNN_INLINE uint16_t gnn_f16_of(uint32_t u)
+static GNN_HD uint16_t gnn_f16_of(uint32_t u)
 {
     const uint32_t sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
     /* Normal: rebias the exponent (127 - 15) and round off 13 bits. A carry runs into the exponent, as it should. */
@@ -40,7 +41,7 @@ GNN_INLINE uint16_t gnn_f16_of(uint32_t u)
     return (uint16_t)(sign | h);
 }
 
-GNN_INLINE float gnn_f32_of_f16(uint16_t h)
+static GNN_HD float gnn_f32_of_f16(uint16_t h)
 {
     const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, a = h & 0x7fffu;
     const uint32_t normal = (a << 13) + (112u << 23);
