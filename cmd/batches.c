@@ -87,11 +87,16 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         const int fd = cli_out(o->output, &name);
         rc = gnn_writer_begin(&w, fd, name, src->meta, o->zstd, &e);
     }
+    struct gnn_frequency freq = {0};
+    if (o->frequency)
+        rc = gnn_frequency_init(&freq, o->store, src->meta->sampling.original_ids, &e);
     const double begin = gnn_clock();
     while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
         if (!t.batches)
             t.first = gnn_clock() - o->started;
         add(&t, b);
+        if (o->frequency)
+            rc = gnn_frequency_add(&freq, b, &e);
         if (!o->count)
             rc = gnn_writer_batch(&w, b, &e);
         gnn_batch_put(b);
@@ -100,12 +105,17 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     t.seconds = gnn_clock() - begin;
     if (rc == GNN_END)
         rc = o->count ? 0 : gnn_writer_end(&w, &e);
+    if (!rc && o->frequency) {
+        const int fd = cli_out(o->frequency, &name);
+        rc = gnn_frequency_write(&freq, fd, name, &e);
+    }
+    gnn_frequency_release(&freq);
     gnn_source_free(src);
     gnn_writer_release(&w);
     cli_progress_end();
     if (rc)
         cli_fail(&e);
-    if (!o->count)
+    if (!o->count || o->frequency)
         cli_out_commit();
     report(&t, nhops, o->count);
 }

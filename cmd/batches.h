@@ -2,6 +2,7 @@
 #ifndef GNN_CMD_BATCHES_H
 #define GNN_CMD_BATCHES_H
 
+#include "lib/frequency.h"
 #include "lib/source.h"
 
 struct batches_opts {
@@ -10,6 +11,8 @@ struct batches_opts {
     int zstd;           /* level, 0: none */
     uint64_t total;     /* batches expected, 0: unknown */
     double started;     /* gnn_clock() when the program began */
+    const char *frequency;       /* FILE for how many batches had each node, or NULL */
+    struct gnn_store *store;     /* needed for that */
 };
 
 /* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and to --metrics.

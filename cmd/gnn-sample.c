@@ -39,6 +39,7 @@ static const struct opt opts[] = {
     {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
     {OPT_CHOICE, 0, "device", &device, "DEV", "where to sample (default: cpu)", "cpu"},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
+    {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
     {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
     {OPT_END},
@@ -63,6 +64,10 @@ static void finish_opts(void)
         opt_refuse(OPTS(&o.seed_type), "goes with --seeds");
     if (run.count)
         opt_refuse(OPTS(&run.output, &zstd), "has no effect: --count writes no batches");
+    else
+        opt_refuse(OPTS(&run.frequency), "goes with --count");
+    if (run.frequency && !strcmp(run.frequency, "-"))
+        cli_usage("--frequency -: stdout takes the statistics; name a file");
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;
@@ -116,6 +121,7 @@ int main(int argc, char **argv)
     if (!src)
         cli_fail(&e);
     run.total = expected(&src->meta->sampling);
+    run.store = store;
     batches_run(src, &run);
     gnn_store_close(store);
     return cli_finish();

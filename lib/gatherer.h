@@ -19,6 +19,9 @@ struct gnn_gather_opts {
     const char *provenance; /* line for the header, or NULL */
 };
 
+/* Whether batches with this header were drawn from the store; GNN_E_INPUT if not. */
+int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, struct gnn_err *e) GNN_MUST_USE;
+
 /* Takes over `up`, also on failure (then returns NULL and fills e). GNN_E_INPUT when up's identity is not the store's or
  * the store is damaged, GNN_E_USAGE for a field that no type has. The store must outlive the source and is
  * checked (gnn_store_verified) before the source ends. ->meta is up's with one more line of provenance.

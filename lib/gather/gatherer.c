@@ -165,18 +165,25 @@ static int add_originals(struct gatherer *g, struct gnn_err *e)
     return rc;
 }
 
+int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, struct gnn_err *e)
+{
+    const struct gnn_meta *own = &s->meta;
+    if (strcmp(batches->identity, own->identity) || !gnn_schema_equal(&batches->schema, &own->schema))
+        return gnn_fail(e, GNN_E_INPUT, "%s: the batches were drawn from another store (identity %s, this one is %s)",
+                        s->path, batches->identity, own->identity);
+    return 0;
+}
+
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,
                          struct gnn_err *e)
 {
-    const struct gnn_meta *own = &g->store->meta;
     int rc = gnn_meta_copy(&g->meta, up, e);
     if (!rc)
         rc = gnn_meta_add_provenance(&g->meta, o->provenance, e);
+    if (!rc)
+        rc = gnn_gather_check(g->store, up, e);
     if (rc)
         return rc;
-    if (strcmp(up->identity, own->identity) || !gnn_schema_equal(&up->schema, &own->schema))
-        return gnn_fail(e, GNN_E_INPUT, "%s: the batches were drawn from another store (identity %s, this one is %s)",
-                        g->store->path, up->identity, own->identity);
     if (o->dtype && o->dtype != GNN_F32 && o->dtype != GNN_F16 && o->dtype != GNN_BF16)
         return gnn_fail(e, GNN_E_USAGE, "features cannot travel as %s", gnn_dtype_name(o->dtype));
     g->sums = o->sums;

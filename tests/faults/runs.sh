@@ -6,11 +6,11 @@ inputs() {
         gnn-gather -q -o G -i B S &&
         gnn-train -q --hidden 8 -o M -i G
 }
-programs='import partition sample gather train train-store predict inspect'
+programs='import partition sample sample-count gather gather-plan train train-store predict inspect'
 out_of() {
     case $1 in
-    import) echo S2 ;; partition) echo P ;; sample) echo B2 ;; gather) echo G2 ;; train | train-store) echo M2 ;; predict) echo C.npy ;;
-    inspect) echo - ;;
+    import) echo S2 ;; partition) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store) echo M2 ;; predict) echo C.npy ;;
+    gather-plan | inspect) echo - ;;
     esac
 }
 run_of() {
@@ -18,7 +18,9 @@ run_of() {
     import) echo gnn-import -q -o S2 "$graph" ;;
     partition) echo gnn-partition -q -k 3 -o P S ;;
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
+    sample-count) echo gnn-sample -q -f 3,2 -b 64 --count --frequency F.npy S ;;
     gather) echo gnn-gather -q -o G2 -i B S ;;
+    gather-plan) echo gnn-gather -q --plan --cache 0.1,0.5 -i B S ;;
     train) echo gnn-train -q --hidden 8 -o M2 -i G ;;
     train-store) echo gnn-train -q --hidden 8 --store S -f 3,2 -b 64 --epochs 0:2 --eval valid --checkpoint C --checkpoint-every 2 -o M2 ;;
     predict) echo gnn-predict -q -o C.npy S M ;;

@@ -1,0 +1,22 @@
+/* gnn-gather --plan: what caches would hold and miss. */
+#ifndef GNN_CMD_PLAN_H
+#define GNN_CMD_PLAN_H
+
+#include "cmd/opt.h"
+#include "lib/source.h"
+#include "lib/store.h"
+
+struct plan_opts {
+    bool on;
+    const char *sizes;        /* "0.1,1G", or NULL */
+    struct opt_list order;    /* "degree", "access", "halo", FILE */
+    struct opt_doubles alpha; /* remote rows kept, as a share of a part's average */
+    const char *fields;       /* whose rows; NULL: x */
+};
+
+/* Checks what was given, before anything is opened. */
+void plan_check(const struct plan_opts *o);
+/* Reads src to its end, frees it, and prints tables; objects go to --metrics. Does not return on failure. */
+void plan_run(struct gnn_source *src, struct gnn_store *s, const struct plan_opts *o);
+
+#endif

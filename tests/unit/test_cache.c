@@ -1,0 +1,169 @@
+/* lib/cache.h: what is in a cache and what it misses, against sorting and counting the plain way. */
+#include <math.h>
+
+#include "lib/cache.h"
+
+#include "store_maker.h"
+#include "tap.h"
+
+enum { SIZES = 5 };
+
+static struct gnn_store s;
+static struct gnn_rows rows;
+
+/* Scores with many ties, some zeros and some negative. */
+static void random_scores(struct gnn_scores *x)
+{
+    const struct gnn_schema *c = &s.meta.schema;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        for (uint64_t i = 0; i < c->ntype[t].count; i++) {
+            const uint32_t k = maker_rand(40);
+            x->of[t][i] = k == 0 ? -1.0f : k < 5 ? 0.0f : ldexpf((float)maker_rand(9), (int)maker_rand(20) - 10);
+        }
+}
+
+static void orders(const struct gnn_scores *x)
+{
+    const struct gnn_schema *c = &s.meta.schema;
+    struct gnn_err e = {0};
+    for (uint32_t t = 0; t < c->nntypes; t++) {
+        const uint64_t n = c->ntype[t].count;
+        uint32_t *order = malloc(n * sizeof *order);
+        uint8_t *seen = calloc(n, 1);
+        uint64_t used = 0, in = 0;
+        for (uint64_t i = 0; i < n; i++)
+            in += x->of[t][i] >= 0;
+        bool fine = !gnn_cache_order(&s, t, x, order, &used, &e) && used == in;
+        for (uint64_t i = 0; fine && i < used; i++) {
+            const float here = x->of[t][order[i]];
+            fine = !seen[order[i]]++ && here >= 0;
+            if (i) {
+                const float before = x->of[t][order[i - 1]];
+                fine = fine && (before > here || (before >= here && order[i - 1] < order[i]));
+            }
+        }
+        ok(fine, "type %s: highest first, equal ones by id", c->ntype[t].name);
+        free(order);
+        free(seen);
+    }
+}
+
+/* How many rows of any type have a higher score, or come before among equals; and their bytes. */
+static uint64_t bytes_before(const struct gnn_scores *x, uint32_t t, uint64_t i, int64_t part)
+{
+    const struct gnn_schema *c = &s.meta.schema;
+    const float mine = x->of[t][i];
+    uint64_t sum = 0;
+    for (uint32_t u = 0; u < c->nntypes; u++)
+        for (uint64_t k = 0; rows.bytes[u] && k < c->ntype[u].count; k++) {
+            const float it = x->of[u][k];
+            const bool own = part >= 0 && k >= s.book[u][part] && k < s.book[u][part + 1];
+            if (!own && (it > mine || (it >= mine && (u < t || (u == t && k < i)))))
+                sum += rows.bytes[u];
+        }
+    return sum;
+}
+
+static void caches(const struct gnn_scores *x, const struct gnn_scores *p, int64_t part)
+{
+    const struct gnn_schema *c = &s.meta.schema;
+    const uint64_t size[SIZES] = {0, rows.all_bytes / 100, rows.all_bytes / 7, rows.all_bytes / 7 + 11, rows.all_bytes};
+    struct gnn_err e = {0};
+    struct gnn_cache k = {0};
+    struct gnn_cache_tally y = {0};
+    double want[SIZES + 1] = {0}, missed[SIZES + 1];
+    uint64_t held[SIZES] = {0}, bytes[SIZES] = {0}, counted[SIZES + 1];
+    bool fine = !gnn_cache_init(&k, &s, &rows, x, size, SIZES, part, &e), right = true;
+    for (uint32_t t = 0; fine && t < c->nntypes; t++)
+        for (uint64_t i = 0; rows.bytes[t] && i < c->ntype[t].count; i++) {
+            const bool own = part >= 0 && i >= s.book[t][part] && i < s.book[t][part + 1];
+            uint32_t level = own ? GNN_CACHE_OWN : SIZES;
+            for (uint32_t z = SIZES; !own && x->of[t][i] >= 0 && z--;)
+                if (bytes_before(x, t, i, part) + rows.bytes[t] <= size[z])
+                    level = z;
+            right = right && k.level[t][i] == level;
+            for (uint32_t z = 0; !own && z <= SIZES; z++)
+                want[z] += z == SIZES || level > z ? (double)p->of[t][i] : 0;
+            for (uint32_t z = level; z < SIZES; z++) {
+                held[z]++;
+                bytes[z] += rows.bytes[t];
+            }
+            const uint32_t id = (uint32_t)i;
+            gnn_cache_count(&k, t, &id, 1, NULL, 0, &y);
+            gnn_cache_count(&k, t, &id, 1, (uint64_t[]){2}, 5, &y); /* other parts' */
+        }
+    ok(fine && right, "part %d: levels %s", (int)part, e.msg);
+    ok(!memcmp(held, k.rows, sizeof held) && !memcmp(bytes, k.bytes, sizeof bytes), "rows and bytes");
+    gnn_cache_expected(&k, c, p, missed);
+    gnn_cache_missed(&k, &y, counted);
+    right = true;
+    for (uint32_t z = 0; z <= SIZES; z++)
+        right = right && fabs(missed[z] - want[z]) < 1e-9 * (1 + want[z]) &&
+                counted[z] == counted[SIZES] - (z < SIZES ? held[z] : 0);
+    ok(right && counted[SIZES] > 0, "what is missed, expected and counted");
+    gnn_cache_release(&k);
+}
+
+/* Two parts, seeds 0 (of part 0) and 9 (of part 1): 0 <- 1, then 1 <- 9 and 9 <- 2; 2 is two hops from 0. */
+static void reach(void)
+{
+    struct gnn_ntype type = {.count = 10};
+    struct gnn_etype edge = {0};
+    const uint64_t book0[3] = {0, 5, 10}, *book[1] = {book0};
+    const struct gnn_store two = {.meta.schema = {.ntype = &type, .etype = &edge, .nntypes = 1, .netypes = 1}, .nparts = 2,
+                                  .book = book};
+    const uint32_t node[] = {0, 9, 1, 2}, *ids[] = {node};
+    const uint64_t count[] = {2, 3, 4};
+    struct gnn_batch_type bt = {node, count, NULL};
+    /* Hop 0: 0 <- 1. Hop 1, all three: 0 <- 9, 9 <- 2, 1 <- nothing: 9 has not got 0's bit before this hop. */
+    struct gnn_block block[] = {{0, 2, (uint32_t[]){0, 1, 1}, (uint32_t[]){2}, NULL},
+                                {0, 3, (uint32_t[]){0, 1, 2, 2}, (uint32_t[]){1, 3}, NULL}};
+    const struct gnn_batch b = {.type = &bt, .block = block, .nhops = 2, .nntypes = 1, .netypes = 1};
+    struct gnn_err e = {0};
+    struct gnn_reach r = {0};
+    const uint64_t want[] = {1, 3, 1, 2};
+    ok(!gnn_reach_init(&r, 1, &e) && !gnn_reach_find(&r, &two, &b, 0, ids, &e) && !memcmp(r.bits[0].data, want, sizeof want),
+       "which part's seeds lead to a node: no further than the hops go");
+    gnn_reach_release(&r);
+}
+
+int main(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_scores x = {0}, p = {0};
+    if (!ok(!store_make("s", 300, 900, true, 3, &e) && !gnn_store_open(&s, "s", true, &e), "a store %s", e.msg))
+        return tap_done();
+    const struct gnn_schema *c = &s.meta.schema;
+    ok(gnn_rows_init(&rows, c, "x,nothing", &e) == GNN_E_USAGE, "no such field");
+    gnn_rows_release(&rows);
+    e = (struct gnn_err){0};
+    ok(gnn_rows_init(&rows, c, "y", &e) == GNN_E_USAGE, "labels are of seeds only: nothing to cache");
+    gnn_rows_release(&rows);
+    e = (struct gnn_err){0};
+    ok(!gnn_rows_init(&rows, c, "y,x", &e) && rows.bytes[0] == 12 && rows.bytes[1] == 12 && rows.count == 451 &&
+           rows.all_bytes == 12 * 451, "bytes of a row %s", e.msg);
+    rows.bytes[1] = 20; /* rows of two lengths */
+    rows.all_bytes = c->ntype[0].count * 12 + c->ntype[1].count * 20;
+    if (!gnn_scores_init(&x, c, &e) && !gnn_scores_init(&p, c, &e)) {
+        random_scores(&x);
+        for (uint32_t t = 0; t < c->nntypes; t++)
+            for (uint64_t i = 0; i < c->ntype[t].count; i++)
+                p.of[t][i] = (float)maker_rand(1000) / 1000;
+        orders(&x);
+        caches(&x, &p, -1);
+        caches(&p, &p, -1);
+        const uint64_t a[] = {0, 100, 300}, b[] = {0, 40, 151}, *whole = s.book[0], *other = s.book[1];
+        s.book[0] = a; /* as if it had two parts */
+        s.book[1] = b;
+        caches(&x, &p, 0);
+        caches(&x, &p, 1);
+        s.book[0] = whole;
+        s.book[1] = other;
+    }
+    reach();
+    gnn_scores_release(&x);
+    gnn_scores_release(&p);
+    gnn_rows_release(&rows);
+    gnn_store_close(&s);
+    return tap_done();
+}
