@@ -112,6 +112,25 @@ EOP
     check "remote rows, counted by NumPy" test "$("$python" remote.py)" = "$(remote access 0 measured)"
 fi
 
+# A real graph in METIS's parts: the shape that SALIENT++ reports. Expected frequencies save the most whatever is kept, and
+# ever more against degrees; the halo is the worst of the three while little is kept, and near the degrees in the end.
+if [ -n "${GNN_DATA-}" ]; then
+    gnn-import -q --split random:0.1,0.1,0.8 -o ac "$GNN_DATA/amazon-computers.zip"
+    gnn-partition -q -k 4 -o ac4 ac
+    plan ac4 -f 15,10,5 -b 32 -- --replicate 0.05,0.2,0.5,1 --metrics m >t
+    last=100
+    for a in 0.05 0.2 0.5 1; do
+        v=$(remote access $a measured) d=$(remote degree $a measured) h=$(remote halo $a measured)
+        check "a real graph, alpha $a: $v, $d by degree, $h of the halo" test "$v" -lt "$d" -a "$v" -lt "$h"
+        check "$((100 * v / d)) % of what degrees fetch" test "$((100 * v / d))" -lt "$last"
+        last=$((100 * v / d))
+        [ $a = 1 ] || check "the halo is the worst" test "$h" -gt "$d"
+    done
+    check "a part's worth of copies saves most of it" test "$((v * 10))" -lt "$(($(remote access 0 measured) * 3))"
+else
+    skip "a real graph" "GNN_DATA is not set"
+fi
+
 status 2 "no caches" gnn-gather --plan s
 status 2 "a size that is none" gnn-gather --plan --cache 0.1,x -i whole s3
 status 2 "half a size" gnn-gather --plan --cache 0.1, -i whole s3
