@@ -34,7 +34,7 @@ for target; do
     mkdir -p "$corpus"
     case $name in
     fuzz_store)
-        max=65536
+        max=150000
         for s in "$tmp"/s?; do cp "$s/part-00000.gnb" "$corpus/${s##*/}"; done
         ;;
     fuzz_stream)
