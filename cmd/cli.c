@@ -132,6 +132,13 @@ void cli_fail(const struct gnn_err *e)
     static const int status[] = {
         [-GNN_E_RUN] = 1,    [-GNN_E_NOMEM] = 1, [-GNN_E_USAGE] = 2,   [-GNN_E_INPUT] = 3,
         [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,  [-GNN_E_STOPPED] = 75};
+    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is wrong. */
+    const int sig = e->code == GNN_E_INPUT ? sig_pending() : 0;
+    if (sig) {
+        cli_progress_end();
+        cli_abort();
+        sig_reraise(sig);
+    }
     int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
     cli_die(code, "%s", e->msg);
 }

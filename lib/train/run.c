@@ -212,6 +212,15 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const str
     return 0;
 }
 
+/* Ends the run where it is, whatever has happened to the input meanwhile. */
+static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
+{
+    *e = (struct gnn_err){0};
+    if (t->o.checkpoint && gnn_trainer_save(t, e))
+        return e->code;
+    return GNN_E_STOPPED;
+}
+
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
                     struct gnn_err *e)
 {
@@ -221,15 +230,15 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
         const double from = gnn_clock();
         rc = gnn_source_next(src, &b, e);
         t->r.wait_s += gnn_clock() - from;
+        /* A signal to a whole pipeline also ends the programs that the batches come from. */
+        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg))
+            return stop_here(t, e);
         if (rc)
             break;
         rc = one_batch(t, b, h, e);
         gnn_batch_put(b);
-        if (!rc && h->stop && h->stop(h->arg)) {
-            if (t->o.checkpoint && gnn_trainer_save(t, e))
-                return e->code;
-            return GNN_E_STOPPED;
-        }
+        if (!rc && h->stop && h->stop(h->arg))
+            return stop_here(t, e);
     }
     if (rc < 0)
         return rc;
