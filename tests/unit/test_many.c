@@ -1,5 +1,5 @@
-/* As many tensors as a frame may have, with names that differ only far from their start: found, bound and refused before
- * anybody waits. Looked up one by one they would take seconds. */
+/* As many tensors as a frame may have, and a model of more, with names that differ only far from their start: found, bound and
+ * refused before anybody waits. Looked up one by one they would take seconds. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "formats/gnb.h"
 #include "lib/batch.h"
 #include "lib/mem.h"
+#include "lib/model_file.h"
 #include "lib/store.h"
 #include "lib/store_write.h"
 #include "tap.h"
@@ -175,6 +176,35 @@ static void open_store(const char *why)
         gnn_store_close(&s);
 }
 
+/* A model of some 25 000 parameters: three of each of 1024 relations and 8 layers. */
+static void test_model(void)
+{
+    struct gnn_schema s = {.task = GNN_TASK_MULTICLASS, .nclasses = 2};
+    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 8, .width = {1, 1, 1, 1, 1, 1, 1, 2}};
+    struct gnn_err e = {0};
+    struct gnn_model m, again;
+    struct gnn_st_file f;
+    char w[GNN_WORD_MAX + 1];
+    bool good = !gnn_schema_add_ntype(&s, "a", 9, &e) && !gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 1, &e);
+    for (uint32_t t = 0; good && t < GNN_TYPES_MAX; t++)
+        good = !gnn_schema_add_etype(&s, 0, word(w, t), 0, 9, &e);
+    if (!good || gnn_model_config_fit(&c, &s, &e) || gnn_model_init(&m, &c, &e))
+        exit(99);
+    gnn_model_reset(&m, 1);
+    if (gnn_model_write(&m, m.slab, NULL, open("m", O_WRONLY | O_CREAT | O_TRUNC, 0666), "m", &e) || gnn_st_read(&f, "m", &e))
+        exit(99);
+    const double from = cpu();
+    const int rc = gnn_model_open(&again, &f, "m", &s, &e);
+    const double t = cpu() - from;
+    ok(!rc && !memcmp(m.slab, again.slab, m.nfloats * sizeof *m.slab), "a model of %u parameters: %s", m.nparams, rc ? e.msg : "the same");
+    ok(t < 0.5, "in %.3f s of 0.5", t);
+    gnn_st_release(&f);
+    gnn_model_release(&m);
+    if (!rc)
+        gnn_model_release(&again);
+    gnn_schema_release(&s);
+}
+
 int main(void)
 {
     test_index();
@@ -192,6 +222,7 @@ int main(void)
     test_bind(9, "hop/0/a/" SEVEN, GNN_F32, 0, "does not explain");
     test_bind(9, "hop/00/a/" SEVEN "/a/f", GNN_F32, 0, "does not explain");
     test_bind(9, "hop/64/a/" SEVEN "/a/f", GNN_F32, 0, "does not explain");
+    test_model();
     make_store();
     open_store(NULL);
     rename_tensor("node/" ZEROS "0/" ZEROS "0", "node/" ZEROS "0/" ZEROS "9");
