@@ -303,10 +303,11 @@ void cli_metrics(json_t *object)
         json_decref(object);
         return;
     }
+    errno = 0;
     json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
     if (!object || !line || json_object_update(line, object) || json_dumpf(line, metrics, JSON_COMPACT) ||
         putc('\n', metrics) == EOF || fflush(metrics))
-        cli_die(1, "%s: cannot write metrics", common.metrics);
+        cli_die(1, "%s: cannot write metrics%s%s", common.metrics, errno ? ": " : "", errno ? strerror(errno) : "");
     json_decref(line);
     json_decref(object);
 }

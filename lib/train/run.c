@@ -32,7 +32,7 @@ static int check(const struct gnn_trainer *t, struct gnn_err *e)
         return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches %u hops",
                         t->m->c.nlayers, sm->nhops);
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
-        return gnn_fail(e, GNN_E_USAGE, "the cosine schedule needs the number of epochs, beyond the warm-up");
+        return gnn_fail(e, GNN_E_USAGE, "--schedule cosine needs --epochs, and more of them than --warmup");
     if (o->patience && sm->nsplits < 2)
         return gnn_fail(e, GNN_E_USAGE, "early stopping needs a set to evaluate: --eval valid");
     return 0;
