@@ -11,7 +11,7 @@ void calm_threads(char **argv)
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT"))
         return;
     const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (n <= 0 || setenv("GOMP_SPINCOUNT", "1000", 1) || setenv("KMP_BLOCKTIME", "0", 0))
+    if (n <= 0 || setenv("GOMP_SPINCOUNT", "300", 1) || setenv("KMP_BLOCKTIME", "0", 0))
         return;
     path[n] = 0; /* the real name, so that ps shows it */
     execv(path, argv);

@@ -132,6 +132,13 @@ void cli_fail(const struct gnn_err *e)
     static const int status[] = {
         [-GNN_E_RUN] = 1,    [-GNN_E_NOMEM] = 1, [-GNN_E_USAGE] = 2,   [-GNN_E_INPUT] = 3,
         [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,  [-GNN_E_STOPPED] = 75};
+    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is wrong. */
+    const int sig = e->code == GNN_E_INPUT ? sig_pending() : 0;
+    if (sig) {
+        cli_progress_end();
+        cli_abort();
+        sig_reraise(sig);
+    }
     int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
     cli_die(code, "%s", e->msg);
 }
@@ -296,10 +303,11 @@ void cli_metrics(json_t *object)
         json_decref(object);
         return;
     }
+    errno = 0;
     json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
     if (!object || !line || json_object_update(line, object) || json_dumpf(line, metrics, JSON_COMPACT) ||
         putc('\n', metrics) == EOF || fflush(metrics))
-        cli_die(1, "%s: cannot write metrics", common.metrics);
+        cli_die(1, "%s: cannot write metrics%s%s", common.metrics, errno ? ": " : "", errno ? strerror(errno) : "");
     json_decref(line);
     json_decref(object);
 }

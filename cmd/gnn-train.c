@@ -12,7 +12,7 @@
 static const char *input, *store_path, *output, *init, *split = "train";
 static uint32_t threads, batch = 1024, prefetch = 2;
 static uint64_t seed = 1;
-static int device, kind, optimizer, schedule, metric = -1, keep, frontier, feature_norm, wire;
+static int device, kind, optimizer, schedule, metric = -1, keep = -1, frontier, feature_norm, wire;
 static bool layer_norm, residual, replace, drop_last, resume, shuffle = true, verify = true;
 static struct opt_list fanout, eval;
 static struct opt_range epochs;
@@ -177,7 +177,9 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     const uint64_t steps = meta->sampling.nsplits ? meta->sampling.steps[0] : 0;
     o.optimizer = (enum gnn_optimizer)optimizer;
     o.schedule = (enum gnn_schedule)schedule;
-    o.keep = (enum gnn_keep)keep;
+    if (keep == GNN_KEEP_BEST && meta->sampling.nsplits < 2)
+        cli_usage("--keep best needs a set to evaluate: --eval valid");
+    o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
     o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     o.seed = seed;
     o.provenance = cli_provenance();

@@ -253,6 +253,8 @@ static void set(const struct opt *o, const char *v)
             bad_value(o, v, "a number");
         break;
     case OPT_STR:
+        if (!*v && o->file)
+            cli_usage("--%s: the name is empty", o->name);
         *(const char **)o->value = v;
         break;
     case OPT_LIST:

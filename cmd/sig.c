@@ -15,6 +15,7 @@
 static atomic_int pending;
 static atomic_bool deferred;
 static sigset_t awaited;
+static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 void sig_reraise(int sig)
 {
@@ -46,7 +47,6 @@ static void *wait_for_signals(void *arg)
 
 void sig_start(void)
 {
-    static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     sigemptyset(&awaited);
     for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {
         struct sigaction old;
@@ -70,5 +70,12 @@ void sig_defer(void)
 
 int sig_pending(void)
 {
-    return atomic_load(&pending);
+    sigset_t sent;
+    int sig = atomic_load(&pending);
+    /* One may have come that the waiting thread, on a busy machine, has not had the time to take. */
+    if (!sig && !sigpending(&sent))
+        for (size_t i = 0; !sig && i < sizeof sigs / sizeof *sigs; i++)
+            if (sigismember(&awaited, sigs[i]) == 1 && sigismember(&sent, sigs[i]) == 1)
+                sig = sigs[i];
+    return sig;
 }

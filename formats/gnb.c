@@ -16,9 +16,14 @@ size_t gnb_entry_size(uint32_t ndim, size_t name_len)
     return (GNB_ENTRY_BYTES + 8 * (size_t)ndim + name_len + 7) & ~(size_t)7;
 }
 
+bool gnb_frame_is(const uint8_t h[4])
+{
+    return !memcmp(h, magic, sizeof magic);
+}
+
 const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYTES])
 {
-    if (memcmp(h, magic, sizeof magic))
+    if (!gnb_frame_is(h))
         return "not a GNB frame (wrong magic)";
     if (le16(h + 4) != GNB_MAJOR)
         return le16(h + 4) > GNB_MAJOR ? "written by a newer, incompatible version of GNB"

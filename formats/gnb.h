@@ -42,6 +42,8 @@ struct gnb_entry {
 /* Bytes an entry takes in the table. */
 size_t gnb_entry_size(uint32_t ndim, size_t name_len);
 
+/* Whether these four bytes begin a frame. */
+bool gnb_frame_is(const uint8_t h[4]);
 /* Reads a frame header. Checks magic, version, kind, limits, reserved fields; not the checksum. */
 const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES]);
 /* Checks the checksum over header and table. */

@@ -89,12 +89,18 @@ static int check_metadata(const json_t *m)
     return 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct gnn_tensor *const *)a)->name, (*(const struct gnn_tensor *const *)b)->name);
+}
+
 static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes, char *why, size_t room)
 {
     const char *name;
     json_t *j;
     st->tensor = calloc(json_object_size(st->root) + 1, sizeof(*st->tensor));
-    if (!st->tensor)
+    st->by_name = calloc(json_object_size(st->root) + 1, sizeof(*st->by_name));
+    if (!st->tensor || !st->by_name)
         return bad(why, room, "out of memory");
     json_object_foreach(st->root, name, j)
     {
@@ -112,11 +118,13 @@ static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes,
     uint8_t *at = data;
     for (size_t i = 0; i < st->n; i++) {
         uint64_t b = 0;
+        st->by_name[i] = &st->tensor[i];
         (void)gnn_tensor_bytes(&st->tensor[i], &b);
         if ((uint8_t *)st->tensor[i].data != at)
             return bad(why, room, "tensor %.200s: hole or overlap before its data", st->tensor[i].name);
         at += b;
     }
+    qsort(st->by_name, st->n, sizeof(*st->by_name), by_name);
     if (at != data + nbytes)
         return bad(why, room, "%llu bytes after the last tensor", (unsigned long long)(data + nbytes - at));
     return 0;
@@ -155,6 +163,7 @@ int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, c
 void gnn_safetensors_release(struct gnn_safetensors *st)
 {
     free(st->tensor);
+    free(st->by_name);
     if (st->root)
         json_decref(st->root);
     memset(st, 0, sizeof(*st));
@@ -162,10 +171,9 @@ void gnn_safetensors_release(struct gnn_safetensors *st)
 
 const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, const char *name)
 {
-    for (size_t i = 0; i < st->n; i++)
-        if (!strcmp(st->tensor[i].name, name))
-            return &st->tensor[i];
-    return NULL;
+    const struct gnn_tensor key = {.name = name}, *want = &key;
+    const struct gnn_tensor *const *at = st->n ? bsearch(&want, st->by_name, st->n, sizeof(*st->by_name), by_name) : NULL;
+    return at ? *at : NULL;
 }
 
 static json_t *entry(const struct gnn_tensor *t, uint64_t *at)

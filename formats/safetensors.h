@@ -11,6 +11,7 @@
 
 struct gnn_safetensors {
     struct gnn_tensor *tensor; /* in file order; data points into the bytes that were parsed */
+    const struct gnn_tensor **by_name; /* the same in the order of their names */
     size_t n;
     json_t *metadata; /* object of strings; NULL if there is none */
     json_t *root;     /* owns the names */

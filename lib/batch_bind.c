@@ -1,6 +1,7 @@
 /* From the tensors of a BATCH frame to the typed view of a batch, trusting nothing. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/batch.h"
@@ -120,54 +121,88 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     return 0;
 }
 
-/* Gathered rows: a tensor "PREFIX/FIELD" must be a field of the schema with the right number of rows. Floats
- * may have been narrowed on the way. */
-static int bind_fields(struct bind *s, const char *prefix, const struct gnn_field *f, uint32_t nfields,
-                       uint64_t rows, uint64_t label_rows)
+/* The node type called name[0..n), or UINT32_MAX. */
+static uint32_t find_ntype(const struct gnn_schema *c, const char *name, size_t n)
 {
-    size_t n = strlen(prefix);
-    for (uint32_t i = 0; i < s->b->tensors.n; i++) {
-        const struct gnn_tensor *t = gnn_tensors_at(&s->b->tensors, i);
-        if (strncmp(t->name, prefix, n) || t->name[n] != '/' || strchr(t->name + n + 1, '/'))
-            continue;
-        const char *field = t->name + n + 1;
-        if (!strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
-            continue;
-        const struct gnn_field *x = gnn_field_find(f, nfields, field);
-        if (!x)
-            return bad(s, t->name, "no such field in the schema");
-        uint64_t want = strcmp(field, "y") ? rows : label_rows;
-        bool real = t->dtype >= GNN_F16 && x->dtype >= GNN_F16;
-        if ((t->dtype != x->dtype && !real) || t->ndim != (x->width ? 2u : 1u) || t->shape[0] != want ||
-            (x->width && t->shape[1] != x->width))
-            return bad(s, t->name, "wrong dtype or shape");
-        s->known++;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        if (!strncmp(c->ntype[t].name, name, n) && !c->ntype[t].name[n])
+            return t;
+    return UINT32_MAX;
+}
+
+/* The hop of "H/SRC/REL/DST/FIELD" and the number of its edge type; false if there are no such. */
+static bool find_block(const struct bind *s, const char *p, uint32_t *hop, uint32_t *et)
+{
+    const struct gnn_schema *c = &s->m->schema;
+    const char *word[4];
+    size_t n[4];
+    for (int i = 0; i < 4; i++, p += n[i - 1] + 1) {
+        word[i] = p;
+        n[i] = strcspn(p, "/");
+        if (!p[n[i]])
+            return false;
     }
+    char h[12];
+    *hop = n[0] < 10 ? (uint32_t)strtoul(word[0], NULL, 10) : UINT32_MAX;
+    snprintf(h, sizeof h, "%u/", *hop); /* the one way to write it */
+    const uint32_t src = find_ntype(c, word[1], n[1]), dst = find_ntype(c, word[3], n[3]);
+    if (strchr(p, '/') || *hop >= s->b->nhops || strncmp(h, word[0], n[0] + 1))
+        return false;
+    for (*et = 0; *et < c->netypes; ++*et) {
+        const struct gnn_etype *t = &c->etype[*et];
+        if (t->src == src && t->dst == dst && !strncmp(t->rel, word[2], n[2]) && !t->rel[n[2]])
+            return true;
+    }
+    return false;
+}
+
+/* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right number of rows. Floats
+ * may have been narrowed on the way. What else there is, is not known. */
+static int bind_field(struct bind *s, const struct gnn_tensor *t)
+{
+    const struct gnn_schema *c = &s->m->schema;
+    const char *field = strrchr(t->name, '/');
+    uint64_t rows;
+    const struct gnn_field *x;
+    if (!field++ || !strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
+        return 0;
+    if (!strncmp(t->name, "node/", 5) && field > t->name + 5) {
+        const uint32_t type = find_ntype(c, t->name + 5, (size_t)(field - 1 - (t->name + 5)));
+        if (type == UINT32_MAX)
+            return 0;
+        x = gnn_field_find(c->ntype[type].field, c->ntype[type].nfields, field);
+        rows = strcmp(field, "y") ? gnn_batch_nodes(s->b, type) : s->b->type[type].count[0];
+    } else if (!strncmp(t->name, "hop/", 4)) {
+        uint32_t hop, type;
+        if (!find_block(s, t->name + 4, &hop, &type))
+            return 0;
+        const struct gnn_block *k = gnn_batch_block(s->b, hop, type);
+        x = gnn_field_find(c->etype[type].field, c->etype[type].nfields, field);
+        rows = k->indptr ? k->indptr[k->n] : 0;
+    } else {
+        return 0;
+    }
+    if (!x)
+        return bad(s, t->name, "no such field in the schema");
+    const bool real = t->dtype >= GNN_F16 && x->dtype >= GNN_F16;
+    if ((t->dtype != x->dtype && !real) || t->ndim != (x->width ? 2u : 1u) || t->shape[0] != rows ||
+        (x->width && t->shape[1] != x->width))
+        return bad(s, t->name, "wrong dtype or shape");
+    s->known++;
     return 0;
 }
 
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e)
 {
     struct bind s = {.b = b, .m = m, .e = e};
-    const struct gnn_schema *c = &m->schema;
-    char prefix[GNN_NAME_MAX + 1], key[GNN_ETYPE_KEY_ROOM];
     int rc = bind_key(&s);
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+    for (uint32_t t = 0; !rc && t < m->schema.nntypes; t++)
         rc = bind_nodes(&s, t);
-        snprintf(prefix, sizeof prefix, "node/%s", c->ntype[t].name);
-        if (!rc)
-            rc = bind_fields(&s, prefix, c->ntype[t].field, c->ntype[t].nfields, gnn_batch_nodes(b, t),
-                             b->type[t].count[0]);
-    }
     for (uint32_t h = 0; !rc && h < b->nhops; h++)
-        for (uint32_t t = 0; !rc && t < c->netypes; t++) {
+        for (uint32_t t = 0; !rc && t < m->schema.netypes; t++)
             rc = bind_block(&s, h, t);
-            const struct gnn_block *k = gnn_batch_block(b, h, t);
-            uint64_t edges = k->indptr ? k->indptr[k->n] : 0;
-            snprintf(prefix, sizeof prefix, "hop/%u/%s", h, gnn_etype_key(c, t, key, sizeof key));
-            if (!rc)
-                rc = bind_fields(&s, prefix, c->etype[t].field, c->etype[t].nfields, edges, edges);
-        }
+    for (uint32_t i = 0; !rc && i < b->tensors.n; i++)
+        rc = bind_field(&s, gnn_tensors_at(&b->tensors, i));
     if (!rc && s.known != b->tensors.n)
         rc = gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
                       b->epoch, b->step);

@@ -27,9 +27,13 @@ void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
     uint64_t bytes = UINT64_MAX;
     const bool good = room(n, size, &bytes);
     const bool large = good && bytes >= LARGE;
-    void *p = good ? aligned_alloc(large ? HUGE_PAGE : ALIGN, bytes) : NULL;
+    void *p = NULL;
+    if (good && !large)
+        p = aligned_alloc(ALIGN, bytes);
+    else if (large && posix_memalign(&p, HUGE_PAGE, bytes)) /* aligned_alloc wants a multiple of the alignment */
+        p = NULL;
     if (!p)
-        gnn_fail_nomem(e, bytes, what);
+        gnn_fail_nomem(e, good ? bytes : UINT64_MAX, what);
     else if (large)
         (void)madvise(p, bytes & ~(uint64_t)4095, MADV_HUGEPAGE); /* a hint: there may be none */
     return p;

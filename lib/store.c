@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,6 +26,7 @@ struct gnn_part {
     uint64_t bytes;
     uint32_t n;
     struct gnn_tensor *tensor;
+    const struct gnn_tensor **by_name; /* the same in the order of their names */
     char *names;          /* all names, each NUL-terminated */
     uint8_t *queued;      /* checksum job handed out */
     uint64_t hash;        /* checksum of the tensor table */
@@ -102,6 +104,11 @@ static int one_tensor(const struct gnn_part *p, uint64_t at, const struct gnb_fr
     return 0;
 }
 
+static int order(const void *a, const void *b)
+{
+    return strcmp((*(const struct gnn_tensor *const *)a)->name, (*(const struct gnn_tensor *const *)b)->name);
+}
+
 static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const struct gnb_entry *t,
                         uint64_t base, struct gnn_err *e)
 {
@@ -111,15 +118,14 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
     p->tensor = gnn_alloc(f->ntensors, sizeof *p->tensor, "tensor table", e);
     p->names = p->tensor ? gnn_alloc(chars, 1, "tensor names", e) : NULL;
     p->queued = p->names ? gnn_alloc_zero(f->ntensors, 1, "tensor table", e) : NULL;
-    if (!p->queued)
+    p->by_name = p->queued ? gnn_alloc(f->ntensors, sizeof *p->by_name, "tensor table", e) : NULL;
+    if (!p->by_name)
         return e->code;
     char *name = p->names;
     for (uint32_t i = 0; i < f->ntensors; i++) {
         memcpy(name, t[i].t.name, t[i].name_len);
         name[t[i].name_len] = 0;
-        for (uint32_t j = 0; j < i; j++)
-            if (!strcmp(p->tensor[j].name, name))
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path, name);
+        p->by_name[i] = &p->tensor[i];
         p->tensor[i] = t[i].t;
         p->tensor[i].name = name;
         p->tensor[i].data = (void *)(uintptr_t)(p->map + base + t[i].offset);
@@ -127,6 +133,10 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
         p->tensor[i].has_sum = true;
         name += t[i].name_len + 1;
     }
+    qsort(p->by_name, f->ntensors, sizeof *p->by_name, order);
+    for (uint32_t i = 1; i < f->ntensors; i++)
+        if (!order(&p->by_name[i - 1], &p->by_name[i]))
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path, p->by_name[i]->name);
     p->n = f->ntensors;
     p->hash = f->sum;
     return 0;
@@ -197,6 +207,7 @@ static void part_free(struct gnn_part *p)
     pthread_mutex_destroy(&p->lock);
     gnn_free(p->path);
     gnn_free(p->tensor);
+    gnn_free(p->by_name);
     gnn_free(p->names);
     gnn_free(p->queued);
     gnn_free(p);
@@ -320,13 +331,18 @@ const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32
     return t;
 }
 
+const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part, const char *name)
+{
+    const struct gnn_part *p = s->part[part];
+    const struct gnn_tensor key = {.name = name}, *want = &key;
+    const struct gnn_tensor *const *at = bsearch(&want, p->by_name, p->n, sizeof *p->by_name, order);
+    return at ? *at : NULL;
+}
+
 const struct gnn_tensor *gnn_store_find(struct gnn_store *s, uint32_t part, const char *name)
 {
-    struct gnn_part *p = s->part[part];
-    for (uint32_t i = 0; i < p->n; i++)
-        if (!strcmp(p->tensor[i].name, name))
-            return gnn_store_at(s, part, i);
-    return NULL;
+    const struct gnn_tensor *t = gnn_store_look(s, part, name);
+    return t ? gnn_store_at(s, part, (uint32_t)(t - s->part[part]->tensor)) : NULL;
 }
 
 const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, const char *fmt, ...)

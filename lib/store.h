@@ -51,6 +51,7 @@ uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part);
 const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i);
 /* The same without asking for verification: for looking at names and shapes. */
 const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i);
+const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part, const char *name);
 const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part);
 /* Nodes of type t that the part owns, and the part that owns a node. */
 static inline uint64_t gnn_store_owned(const struct gnn_store *s, uint32_t part, uint32_t t)

@@ -10,12 +10,7 @@ static int shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_
                  uint64_t rows, uint64_t width, bool required, const struct gnn_tensor **out,
                  struct gnn_err *e)
 {
-    const struct gnn_tensor *t = NULL;
-    for (uint32_t i = 0; !t && i < gnn_store_ntensors(s, part); i++) {
-        const struct gnn_tensor *x = gnn_store_peek(s, part, i);
-        if (!strcmp(x->name, name))
-            t = x;
-    }
+    const struct gnn_tensor *t = gnn_store_look(s, part, name);
     if (out)
         *out = t;
     if (!t)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -184,9 +185,6 @@ int gnn_part_declare(struct gnn_store_writer *w, const char *name, enum gnn_dtyp
     size_t len = strlen(name);
     if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
         return gnn_fail(e, GNN_E_RUN, "tensor name '%.40s...' is too long", name);
-    for (uint32_t i = 0; i < p->n; i++)
-        if (!strcmp(p->tensor[i]->name, name))
-            return gnn_fail(e, GNN_E_RUN, "tensor '%s' declared twice", name);
     int rc = gnn_buf_reserve(&p->list, p->n + 1u, sizeof(void *), "tensor table", e);
     if (rc)
         return rc;
@@ -203,12 +201,34 @@ int gnn_part_declare(struct gnn_store_writer *w, const char *name, enum gnn_dtyp
     return gnn_tensor_bytes(&t->t, &t->bytes) ? 0 : gnn_fail(e, GNN_E_RUN, "tensor '%s' is too large", name);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct part_tensor *const *)a)->name, (*(const struct part_tensor *const *)b)->name);
+}
+
+static int check_names(const struct gnn_part_writer *p, struct gnn_err *e)
+{
+    const struct part_tensor **t = gnn_alloc(p->n, sizeof *t, "tensor table", e);
+    int rc = t ? 0 : e->code;
+    if (t && p->n) {
+        memcpy(t, p->tensor, p->n * sizeof *t);
+        qsort(t, p->n, sizeof *t, by_name);
+    }
+    for (uint32_t i = 1; !rc && i < p->n; i++)
+        if (!by_name(&t[i - 1], &t[i]))
+            rc = gnn_fail(e, GNN_E_RUN, "tensor '%s' declared twice", t[i]->name);
+    gnn_free(t);
+    return rc;
+}
+
 int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e)
 {
     struct gnn_part_writer *p = w->part;
     p->frame = (struct gnb_frame){
         .kind = GNB_TENSORS, .ntensors = p->n, .align = GNB_STORE_ALIGN, .seq = 1};
-    int rc = gnn_buf_reserve(&p->entries, p->n, sizeof(struct gnb_entry), "tensor table", e);
+    int rc = check_names(p, e);
+    if (!rc)
+        rc = gnn_buf_reserve(&p->entries, p->n, sizeof(struct gnb_entry), "tensor table", e);
     if (rc)
         return rc;
     struct gnb_entry *t = p->entries.data;

@@ -39,6 +39,8 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
             return GNN_END;
         return gnn_fail(e, GNN_E_INPUT, "%s: empty input", r->io.name);
     }
+    if (got >= 4 && !gnb_frame_is(h)) /* a short text, say, is not a stream cut short */
+        return bad(r, at, "not a GNB frame (wrong magic)", e);
     if (got < sizeof h)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,
                         (unsigned long long)r->io.pos,

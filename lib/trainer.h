@@ -47,7 +47,8 @@ struct gnn_train_epoch {
 
 struct gnn_train_hooks {
     void *arg;
-    bool (*stop)(void *arg); /* asked after each batch; true: checkpoint and return GNN_E_STOPPED. May be NULL */
+    /* Asked after each batch, and where the input is cut; true: checkpoint and return GNN_E_STOPPED. May be NULL. */
+    bool (*stop)(void *arg);
     void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss); /* may be NULL */
     void (*epoch)(void *arg, const struct gnn_train_epoch *r);                           /* may be NULL */
 };

@@ -33,6 +33,8 @@ awk -v program="$program" '
         print "    -*) COMPREPLY=($(compgen -W \"" substr(all, 2) "\" -- \"$cur\")) ;;"
         print "    *) COMPREPLY=($(compgen -f" (words == "" ? "" : " -W \"" words "\"") " -- \"$cur\")) ;;"
         print "    esac"
+        if (words != "")
+            print "    [[ ${COMPREPLY[*]} != *: ]] || compopt -o nospace 2>/dev/null"
         print "}"
         print "complete -o filenames -F " f " " program
     }'

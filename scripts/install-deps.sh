@@ -28,6 +28,7 @@ mandoc cmd:mandoc
 shellcheck cmd:shellcheck
 unzip cmd:unzip
 zip cmd:zip
+libarchive-tools cmd:bsdtar
 bsdutils cmd:script'
 
 have() {

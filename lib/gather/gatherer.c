@@ -234,6 +234,16 @@ static int store_ids(const struct gatherer *g, struct gather_scratch *w, const s
     return rc;
 }
 
+/* Room for a tensor that the batch does not have yet. */
+static int add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint32_t ndim, const uint64_t *shape,
+               struct gnn_tensor **t, struct gnn_err *e)
+{
+    if (gnn_tensors_find(&b->tensors, name))
+        return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": '%s' is there already: gathered before?", b->epoch,
+                        b->step, name);
+    return gnn_tensors_add(&b->tensors, name, dtype, ndim, shape, t, e);
+}
+
 static int gather_nodes(const struct gatherer *g, const struct gather_job *j, struct gather_scratch *w,
                         struct gnn_batch *b, struct gnn_err *e)
 {
@@ -243,7 +253,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "node/%s/%s", g->meta.schema.ntype[j->type].name, j->field->name);
     const uint64_t shape[2] = {n, j->field->width};
-    int rc = gnn_tensors_add(&b->tensors, name, j->wire, j->field->width ? 2 : 1, shape, &t, e);
+    int rc = add(b, name, j->wire, j->field->width ? 2 : 1, shape, &t, e);
     if (!rc)
         rc = store_ids(g, w, b, j->type, n, &ids, e);
     if (rc)
@@ -275,7 +285,7 @@ static int gather_degrees(const struct gatherer *g, const struct gather_degree *
     struct gnn_tensor *t;
     char name[2 * GNN_NAME_MAX + 8];
     snprintf(name, sizeof name, "node/%s/%s", g->meta.schema.ntype[d->type].name, d->field);
-    int rc = gnn_tensors_add(&b->tensors, name, GNN_U32, 1, &n, &t, e);
+    int rc = add(b, name, GNN_U32, 1, &n, &t, e);
     if (!rc)
         rc = store_ids(g, w, b, d->type, n, &ids, e);
     if (rc)
@@ -308,7 +318,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     const uint32_t *ids;
     const uint64_t *rows;
     const uint64_t shape[2] = {n, j->field->width};
-    int rc = gnn_tensors_add(&b->tensors, name, j->wire, j->field->width ? 2 : 1, shape, &t, e);
+    int rc = add(b, name, j->wire, j->field->width ? 2 : 1, shape, &t, e);
     if (!rc)
         rc = store_ids(g, w, b, dst, (uint64_t)k->first + k->n, &ids, e);
     if (!rc)

@@ -14,6 +14,20 @@ struct columns {
     bool header;
 };
 
+/* What the ends of an edge are called. */
+static const char *const ends[2][7] = {{"source", "src", "from", "head", "u", "source_id", "FromNodeId"},
+                                       {"target", "dst", "to", "tail", "v", "target_id", "ToNodeId"}};
+
+bool gnn_edgelist_head(const struct gnn_word *w, uint32_t n)
+{
+    bool has[2] = {false, false};
+    for (uint32_t i = 0; i < n; i++)
+        for (int k = 0; k < 14; k++)
+            if (strlen(ends[k / 7][k % 7]) == w[i].n && !memcmp(ends[k / 7][k % 7], w[i].p, w[i].n))
+                has[k / 7] = has[k / 7] || k % 7 != 3; /* a line head, relation, tail may stand before triples */
+    return has[0] && has[1];
+}
+
 static bool is_number(const struct gnn_word *w)
 {
     double v;
@@ -73,8 +87,6 @@ static int use_columns(struct columns *c, const char *list, struct gnn_err *e)
 static int guess_columns(struct columns *c, const struct gnn_import_opts *o, const char *file,
                          struct gnn_err *e)
 {
-    static const char *const ends[2][8] = {{"source", "src", "from", "head", "u", "source_id", "FromNodeId"},
-                                           {"target", "dst", "to", "tail", "v", "target_id", "ToNodeId"}};
     if (!c->header && c->n > 2)
         return gnn_fail(e, GNN_E_INPUT, "%s: %u columns; --columns must say what they are", file, c->n);
     for (uint32_t i = 0; i < c->n; i++) {

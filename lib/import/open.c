@@ -77,14 +77,14 @@ static uint32_t look(const struct gnn_word *w, uint32_t n, bool *numbers)
     return n;
 }
 
-/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line (not a table with a head line)
- * triples, anything else a table of edges. */
+/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line triples, unless it is a table:
+ * one with a head line that names the ends, or with a line of numbers only. Anything else is a table of edges. */
 static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
 {
     enum { LINES = 64, WORDS = 256 };
     struct gnn_word w[WORDS];
     uint32_t first = 0, n;
-    bool numbers, ragged = false, words = false;
+    bool numbers, ragged = false, words = false, table = false;
     for (int i = 0; i < LINES; i++) {
         if (gnn_table_line(t, e) || gnn_table_words(t, w, WORDS, &n, e))
             break;
@@ -92,8 +92,9 @@ static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
         first = i ? first : n;
         ragged = ragged || (n != first && numbers);
         words = words || (i && !numbers && n == 3);
+        table = table || numbers || (!i && gnn_edgelist_head(w, n));
     }
-    if (words && first == 3)
+    if (words && !table && first == 3)
         return "triples";
     return ragged && t->sep == GNN_TEXT_SPACE ? "metis" : t->sep == ',' || t->sep == ';' ? "csv" : "snap";
 }
@@ -227,6 +228,9 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
         int rc = check_options(by_name("generator"), o, e);
         return rc ? rc : gnn_gen_open(out, input[0], o->seed, o->threads, e);
     }
+    for (uint32_t i = 0; i < n; i++)
+        if (gnn_gen_is(input[i]) && access(input[i], F_OK))
+            return gnn_fail(e, GNN_E_USAGE, "%s: a generator stands alone", input[i]);
     int rc = gnn_input_open(&in, input, n, e);
     return rc ? rc : gnn_import_open_input(out, in, o, e);
 }

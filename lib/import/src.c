@@ -261,17 +261,15 @@ static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, 
     return gnn_src_mem(s, ntype, "y", bits && !nans ? GNN_U8 : GNN_F32, width, v, e);
 }
 
-/* Takes over v. */
+/* Takes over v. where: for messages. */
 static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, double *v, uint64_t n,
-                       uint64_t width, struct gnn_err *e)
+                       uint64_t width, const char *where, struct gnn_err *e)
 {
     bool whole = true;
     for (uint64_t i = 0; i < n * width && whole; i++)
         whole = v[i] == floor(v[i]) && fabs(v[i]) < 9007199254740992.0;
-    uint64_t w = width > 1 ? width : 0;
-    if (!whole && !strcmp(name, "time"))
-        return gnn_src_mem(s, ntype, name, GNN_F64, w, v, e);
-    for (uint64_t i = 0; i < n * width; i++) {
+    const enum gnn_dtype dtype = whole ? GNN_I64 : strcmp(name, "time") ? GNN_F32 : GNN_F64;
+    for (uint64_t i = 0; dtype != GNN_F64 && i < n * width; i++) {
         double d;
         memcpy(&d, (char *)v + i * sizeof d, sizeof d);
         int64_t k = whole ? (int64_t)d : 0;
@@ -281,7 +279,12 @@ static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, doub
         else
             memcpy((char *)v + i * sizeof f, &f, sizeof f);
     }
-    return gnn_src_mem(s, ntype, name, whole ? GNN_I64 : GNN_F32, w, v, e);
+    /* as it is stored: narrowing makes infinities */
+    int rc = gnn_src_finite(name) ? gnn_src_check_finite(where, name, dtype, v, n, width, 1, e) : GNN_OK;
+    if (!rc)
+        return gnn_src_mem(s, ntype, name, dtype, width > 1 ? width : 0, v, e);
+    gnn_free(v);
+    return rc;
 }
 
 static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
@@ -305,23 +308,14 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
                         gnn_input_member(in, member), (unsigned long long)rows,
                         (unsigned long long)count);
     }
-    if (!strcmp(name, "y")) {
-        char *where = member_name(in, member, e);
-        if (where)
-            rc = add_labels(s, ntype, v, rows, width, where, e);
-        else
-            gnn_free(v);
-        gnn_free(where);
-        return where ? rc : GNN_E_NOMEM;
+    char *where = member_name(in, member, e);
+    if (!where) {
+        gnn_free(v);
+        return GNN_E_NOMEM;
     }
-    if (gnn_src_finite(name)) {
-        char *where = member_name(in, member, e);
-        rc = where ? gnn_src_check_finite(where, name, GNN_F64, v, rows, width, 1, e) : GNN_E_NOMEM;
-        gnn_free(where);
-    }
-    if (!rc)
-        return add_numbers(s, ntype, name, v, rows, width, e);
-    gnn_free(v);
+    rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
+                           : add_labels(s, ntype, v, rows, width, where, e);
+    gnn_free(where);
     return rc;
 }
 

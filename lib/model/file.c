@@ -173,28 +173,25 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
                           const char *path, const char *prefix, bool others, struct gnn_err *e)
 {
     char name[2 * GNN_NAME_MAX + 2];
-    size_t found = 0;
-    for (uint32_t i = 0; i < m->nparams; i++) {
+    bool *known = gnn_alloc_zero(f->st.n, sizeof(*known), "tensor table", e);
+    if (!known)
+        return e->code;
+    for (uint32_t i = 0; i < m->nparams && !e->code; i++) {
         const struct gnn_param *p = &m->param[i];
         snprintf(name, sizeof(name), "%s%s", prefix, p->name);
         const struct gnn_tensor *t = gnn_safetensors_find(&f->st, name);
-        if (!t && needed(m, p))
-            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name);
-        if (!t)
-            continue;
-        if (copy_param(p, t, slab + p->at, path, e))
-            return e->code;
-        found++;
+        if (t)
+            known[t - f->st.tensor] = true;
+        if (t)
+            (void)!copy_param(p, t, slab + p->at, path, e);
+        else if (needed(m, p))
+            gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name);
     }
-    for (size_t k = 0; !others && found < f->st.n && k < f->st.n; k++) {
-        bool known = false;
-        for (uint32_t i = 0; i < m->nparams && !known; i++)
-            known = !strcmp(m->param[i].name, f->st.tensor[k].name);
-        if (!known)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not part of the model", path,
-                            f->st.tensor[k].name);
-    }
-    return 0;
+    for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
+        if (!known[k])
+            gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not part of the model", path, f->st.tensor[k].name);
+    gnn_free(known);
+    return e->code;
 }
 
 /* Reads a state dict's architecture off its names and shapes. */

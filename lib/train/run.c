@@ -32,7 +32,7 @@ static int check(const struct gnn_trainer *t, struct gnn_err *e)
         return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches %u hops",
                         t->m->c.nlayers, sm->nhops);
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
-        return gnn_fail(e, GNN_E_USAGE, "the cosine schedule needs the number of epochs, beyond the warm-up");
+        return gnn_fail(e, GNN_E_USAGE, "--schedule cosine needs --epochs, and more of them than --warmup");
     if (o->patience && sm->nsplits < 2)
         return gnn_fail(e, GNN_E_USAGE, "early stopping needs a set to evaluate: --eval valid");
     return 0;
@@ -212,6 +212,15 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const str
     return 0;
 }
 
+/* Ends the run where it is, whatever has happened to the input meanwhile. */
+static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
+{
+    *e = (struct gnn_err){0};
+    if (t->o.checkpoint && gnn_trainer_save(t, e))
+        return e->code;
+    return GNN_E_STOPPED;
+}
+
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
                     struct gnn_err *e)
 {
@@ -221,15 +230,15 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
         const double from = gnn_clock();
         rc = gnn_source_next(src, &b, e);
         t->r.wait_s += gnn_clock() - from;
+        /* A signal to a whole pipeline also ends the programs that the batches come from. */
+        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg))
+            return stop_here(t, e);
         if (rc)
             break;
         rc = one_batch(t, b, h, e);
         gnn_batch_put(b);
-        if (!rc && h->stop && h->stop(h->arg)) {
-            if (t->o.checkpoint && gnn_trainer_save(t, e))
-                return e->code;
-            return GNN_E_STOPPED;
-        }
+        if (!rc && h->stop && h->stop(h->arg))
+            return stop_here(t, e);
     }
     if (rc < 0)
         return rc;

@@ -180,7 +180,7 @@ int main(void)
 {
     char *a = area_new(AREA), *out = area_new((size_t)(1 << 18) * ROW);
     int cores = omp_get_num_procs();
-    for (int threads = 1; threads <= cores; threads *= 2) {
+    for (int threads = 1, last = 0; last < cores; last = threads, threads = 2 * threads < cores ? 2 * threads : cores) {
         stream_read(a, threads);
         random_lines(a, threads);
         gather_rows(a, out, threads);

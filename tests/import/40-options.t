@@ -131,6 +131,18 @@ imp --progress always -o PR sbm:nodes=3000 2>err.progress
 check 'progress if asked for' grep -q 'writing rows .* 3000/3000' err.progress
 imp -o PR2 sbm:nodes=3000 2>err.progress
 check 'not otherwise' test ! -s err.progress
+# Three columns, one of them words, are a table if their head line or a line of numbers says so.
+printf 'from,to,x\n1,2,3\n1,2,friend\n' >kind.csv
+status 3 'a word in a table with a head line' imp kind.csv -o bad
+cp err said
+check 'is named' grep -q "kind.csv: line 3: not a number.*'friend'" said
+printf '1 2 0.5\n2 1 nan\n' >nan.txt
+status 3 'a number missing in a table without one' imp nan.txt -o bad
+cp err said
+check 'asks for columns' grep -q 'nan.txt: 3 columns; --columns' said
+printf 'head\trelation\ttail\n1\tr\t2\n' >head.txt
+check 'a head line of triples' imp head.txt -o H
+check 'is one of them' seen H node/relation/node
 usage() { status 2 "$1" imp "$@" -o bad; }
 usage --columns source=1,target=2 sbm:
 usage --nodes 5 "$c/good-graph.graph"

@@ -47,4 +47,8 @@ status 3 'streams of different stores do not join' gnn-train -q --no-provenance 
 absent Y 'leaves no model'
 status 3 'a stream of another store' sh -c 'gnn-sample -q --no-provenance -f 2,2 S9 | gnn-gather -o Y S'
 absent Y 'leaves nothing'
+printf 'from,to\n1,2\n' >text
+status 3 'a short text' gnn-inspect text
+cp err said
+check 'is no stream cut short' grep -q 'text: frame 0 at byte 0: not a GNB frame' said
 done_testing

@@ -75,6 +75,20 @@ status 2 'a suffix of a suffix' gnn-import -o R sbm:nodes=1kk
 printf 'from,to\nalice,bob\n' >words.csv
 status 3 'words as ids' gnn-import -o R words.csv
 says 'in triples only'
+status 2 'no name' gnn-import -o '' sbm:
+says 'output: the name is empty'
+check 'nothing is left of it' sh -c '! ls -d .tmp* 2>no.tmp'
+status 2 'a generator and a file' gnn-import -o R words.csv sbm:
+says 'sbm:: a generator stands alone'
+status 2 'the best of nothing' gnn-train -i g --keep best -o R
+says 'keep best needs a set'
+status 2 'a schedule without an end' gnn-train -i g --schedule cosine -o R
+says 'needs --epochs'
+if [ -c /dev/full ]; then
+    status 1 'metrics on a full disk' gnn-train -q -i g --metrics /dev/full -o R
+    says 'cannot write metrics: No space'
+fi
+left R
 status 3 'no generator' gnn-import -o R nosuch:
 says 'no such generator'
 status 1 'a folder that is not there' gnn-import -o no/such sbm:nodes=100

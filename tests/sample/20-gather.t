@@ -81,5 +81,7 @@ status 3 "damage is found" sh -c 'gnn-sample bad -f -1,-1 -b 500 | gnn-gather ba
 check "by name" test -n "$(grep "part-00000.gnb: " err)"
 
 status 3 "fields that are there already" gat s -i a -o x
+cp err said
+check "say so" grep -q "batch 0/0: 'node/node/x' is there already" said
 check "nothing left behind" sh -c '! ls x x.* 2>/dev/null'
 done_testing

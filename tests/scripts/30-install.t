@@ -10,7 +10,7 @@ for p in "$GNN_BIN"/gnn-*; do
     check "$p is installed" "$d/bin/$p" --version
     check "its manual is" test -s "$d/share/man/man1/$p.1"
     check "its completion is" bash -n "$d/share/bash-completion/completions/$p"
-    check "and offers options" grep -q -e --no-provenance "$d/share/bash-completion/completions/$p"
+    check "and offers options" grep -q -e --metrics "$d/share/bash-completion/completions/$p"
 done
 check 'gnb(5) is' test -s "$d/share/man/man5/gnb.5"
 check 'gnn(7) is' test -s "$d/share/man/man7/gnn.7"

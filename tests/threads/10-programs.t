@@ -16,11 +16,11 @@ check 'inspect' gnn-inspect --verify P
 check 'train from a stream' gnn-train $opts --hidden 16 -j 1 -i G -o M
 check 'train from the store' gnn-train $opts --hidden 16 -j 1 --prefetch 3 --store P -f 5,5 -b 64 --epochs 0:2 --eval valid --frontier all -o M1
 same M M1 'train: same model'
-check 'predict' gnn-predict $opts -j 4 -o C P M
-gnn-predict $opts -j 1 -o C1 P M
+check 'predict' gnn-predict -j 4 -o C P M
+gnn-predict -j 1 -o C1 P M
 same C C1 'predict: same classes'
 # oneDNN leaves work undone when it gets fewer threads than OpenMP promised.
-OMP_THREAD_LIMIT=1 gnn-predict $opts -j 4 -o C2 P M
+OMP_THREAD_LIMIT=1 gnn-predict -j 4 -o C2 P M
 same C C2 'predict: same classes with fewer threads than asked for'
 OMP_DYNAMIC=true OMP_THREAD_LIMIT=2 gnn-train $opts --hidden 16 -j 8 -i G -o M2
 same M M2 'train: same model with fewer threads than asked for'

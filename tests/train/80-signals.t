@@ -14,4 +14,33 @@ for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
     status 75 "SIG$sig, try $try" stop $sig "$(awk "BEGIN { print 3 + $try * 0.7 }")"
     check 'left a checkpoint and no model' test -s C/checkpoint.safetensors -a ! -e M
 done
+
+# Ctrl-C reaches all programs of a pipeline at once, so that the batches are cut, too; they come slowly, so that
+# training waits for the rest of one.
+cat >group.sh <<'T'
+trap : TERM
+: >started
+gnn-sample -q -f 3,3 -b 20 --epochs 0:100000 S | gnn-gather -q S |
+    perl -e '$/ = \30000; while (<STDIN>) { syswrite STDOUT, $_; select undef, undef, undef, 0.005 }' |
+    gnn-train -q --hidden 64 "$@" -o M
+echo "${PIPESTATUS[*]}" >statuses
+T
+group() { # FILE OPTION...: the status of gnn-train, if the signal comes after FILE
+    rm -rf C M statuses started
+    _file=$1
+    shift
+    perl -e 'setpgrp; exec @ARGV' bash group.sh "$@" 2>group.err &
+    _pid=$!
+    perl -e 'for (1 .. 600) { last if -e $ARGV[0]; select undef, undef, undef, 0.1 } select undef, undef, undef, 0.4' \
+        "$_file"
+    kill -s TERM -- "-$_pid"
+    wait $_pid
+    return "$(cut -d' ' -f4 statuses)"
+}
+for try in 1 2 3; do
+    status 75 "a signal to the pipeline, try $try" group C/checkpoint.safetensors --checkpoint C --checkpoint-every 1
+    check 'left no model' test ! -e M
+    status 143 "a signal to the pipeline without checkpoints, try $try" group started
+    check 'left no model and no message' sh -c 'test ! -e M && ! grep ^gnn- group.err'
+done
 done_testing

@@ -231,6 +231,14 @@ static void tricks(void)
         int rc = run("d", buf, pack("zip", f, n, buf), NULL);
         ok(rc == GNN_E_INPUT && strstr(e.msg, "d: d/") == e.msg, "lie %u: %s", i, e.msg);
     }
+    /* Finite in the file, but perhaps not as it is stored. */
+    for (int time = 0; time < 2; time++) {
+        n = ogb_csv(f);
+        f[n++] = text(time ? "d/raw/node_time.csv" : "d/raw/node_weight.csv", "1\n2\n1e39\n0.5\n");
+        int rc = run("d", buf, pack("zip", f, n, buf), NULL);
+        ok(time ? !rc : rc == GNN_E_INPUT && strstr(e.msg, "d/raw/node_weight.csv: row 3: weight is infinite or too large"),
+           "a %s of 1e39: %s", time ? "time" : "weight", rc ? e.msg : "taken");
+    }
 }
 
 static void texts(void)

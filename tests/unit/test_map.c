@@ -164,6 +164,73 @@ static void test_joined(unsigned threads)
     gnn_source_free(s);
 }
 
+/* What the second function holds: its argument and a block a thread, of which the last may not be had. */
+static int held, refuse_worker;
+
+static void *worker_new(void *arg, struct gnn_err *e)
+{
+    (void)arg;
+    if (refuse_worker && held == refuse_worker)
+        return gnn_fail(e, GNN_E_NOMEM, "no thread's memory"), NULL;
+    held++;
+    return malloc(8);
+}
+
+static void worker_free(void *worker)
+{
+    free(worker);
+    held--;
+}
+
+static void arg_free(void *arg)
+{
+    (void)arg;
+    held--;
+}
+
+/* second(), but for the batch of fail_apply_at. */
+static int fails(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
+{
+    const int rc = second(arg, worker, b, e);
+    return rc || (int)b->step != fail_apply_at ? rc : gnn_fail(e, GNN_E_RUN, "the second function fails");
+}
+
+/* The second of two functions on the same threads fails, is freed in the middle, or cannot be had: in its place, and
+ * nothing is left. */
+static void test_joined_ends(unsigned threads)
+{
+    static const struct gnn_map_ops one = {.apply = first},
+                                    two = {worker_new, worker_free, fails, end, arg_free, false};
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    uint64_t n;
+    int rc = 0;
+    ended = 0;
+    held = 1;
+    fail_apply_at = 90;
+    struct gnn_source *s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta, &two, &e, 0, 0, &e);
+    for (n = 0; s && !(rc = gnn_source_next(s, &b, &e)); n++)
+        gnn_batch_put(b);
+    gnn_source_free(s);
+    ok(n == 90 && rc == GNN_E_RUN && !strcmp(e.msg, "the second function fails") && !ended && !held,
+       "the second of two functions on %u threads fails in its place", threads);
+
+    fail_apply_at = -1;
+    e = (struct gnn_err){0};
+    held = 1;
+    s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta, &two, &e, 0, 0, &e);
+    for (n = 0; s && n < 5 && !gnn_source_next(s, &b, &e); n++)
+        gnn_batch_put(b);
+    gnn_source_free(s);
+    ok(n == 5 && !held, "two functions on %u threads can be freed in the middle", threads);
+
+    held = 1;
+    refuse_worker = (int)threads; /* the last of them: arg counts as one */
+    s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta, &two, &e, 0, 0, &e);
+    ok(!s && e.code == GNN_E_NOMEM && !held, "a second function without memory for %u threads frees both", threads);
+    refuse_worker = 0;
+}
+
 int main(void)
 {
     struct gnn_err e = {0};
@@ -175,6 +242,8 @@ int main(void)
     test(4, 9);
     test_joined(1);
     test_joined(3);
+    test_joined_ends(1);
+    test_joined_ends(3);
     gnn_meta_release(&meta);
     return tap_done();
 }
