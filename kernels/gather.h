@@ -90,7 +90,7 @@ struct gnn_cuda_gather {
     uint32_t blocks;      /* at most so many; 0: GNN_CUDA_GATHER_BLOCKS for each of 132 multiprocessors. Few are enough
                            * for the host's memory and leave the others to training */
 };
-enum { GNN_CUDA_GATHER_BLOCKS = 6 /* that a multiprocessor runs at once */ };
+enum { GNN_CUDA_GATHER_BLOCKS = 5 /* that a multiprocessor runs at once */ };
 
 /* out[i] = row id[i], or zeros where no part has it, for i < n. Asynchronous. */
 void gnn_cuda_gather_rows(const struct gnn_cuda_gather *g, void *stream);

@@ -5,8 +5,8 @@
  * side by side; then the tile is one sequence of 16-byte units, whose places in the output follow one another, so that
  * no lane idles for rows of 25 units, and stores coalesce whatever the width. Each thread has four loads under way
  * before its first store. Addresses of the next tile are found by whichever warps have finished this one: the tiles'
- * addresses lie in two places by turns, with one barrier a tile. A multiprocessor runs six blocks, so while some look
- * up, others copy.
+ * addresses lie in two places by turns, with one barrier a tile. A multiprocessor runs five blocks, so while some look
+ * up, others copy; a sixth would leave so few registers that the first store comes before the last load.
  *
  * Units shrink where a width or an address asks for it; addresses decide tile by tile, so that a part that lies at an
  * odd place slows down its own rows only. No unit costs a division: a thread steps by quotient and remainder. */
@@ -114,17 +114,22 @@ template <> struct Cast<GNN_GATHER_I8_F32> {
     }
 };
 
-/* Rows do not change while they are collected, and no other thread of the multiprocessor wants these bytes again. */
-template <typename T> __device__ __forceinline__ T load_once(const T *p)
+/* *p, or 0 if that is NULL. Rows do not change while they are collected, and where units are whole no other thread of the
+ * multiprocessor wants these bytes again. */
+template <typename T> __device__ __forceinline__ T load_if(const T *p)
 {
-    return __ldg(p);
+    T v = T();
+    if (p)
+        v = __ldg(p);
+    return v;
 }
 #ifdef __CUDA_ARCH__
-template <> __device__ __forceinline__ uint4 load_once(const uint4 *p)
+template <> __device__ __forceinline__ uint4 load_if(const uint4 *p)
 {
-    uint4 v;
-    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+    uint4 v = {0, 0, 0, 0};
+    asm("{\n\t.reg .pred p;\n\tsetp.ne.u64 p, %4, 0;\n\t"
+        "@p ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"
+        : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
         : "l"(p));
     return v;
 }
@@ -156,26 +161,23 @@ __device__ __forceinline__ void copy_tile(const char *const *row, const float *s
     const unsigned per = width >> FIT, units = rows * per, over = THREADS / per, rest = THREADS % per;
     unsigned r = threadIdx.x / per, c = threadIdx.x % per;
     for (unsigned x = threadIdx.x; x < units; x += AHEAD * THREADS) {
+        const I *at[AHEAD];
         I in[AHEAD];
         float s[AHEAD];
         GNN_UNROLL
-        for (unsigned k = 0; k < AHEAD; k++) {
-            in[k] = I();
-            s[k] = 0;
-            if (x + k * THREADS < units) {
-                const I *at = (const I *)(const void *)row[r];
-                if (at)
-                    in[k] = load_once(at + c);
-                if (CAST == GNN_GATHER_I8_F32)
-                    s[k] = scale[r];
-            }
+        for (unsigned k = 0; k < AHEAD; k++) { /* without branches, so that all loads of a kind go out together */
+            const unsigned have = min(r, rows - 1);
+            const char *const start = row[have];
+            at[k] = start && r < rows ? (const I *)(const void *)start + c : nullptr;
+            s[k] = CAST == GNN_GATHER_I8_F32 ? scale[have] : 0;
             r += over;
             c += rest;
-            if (c >= per) {
-                c -= per;
-                r++;
-            }
+            r += c >= per;
+            c -= c >= per ? per : 0;
         }
+        GNN_UNROLL
+        for (unsigned k = 0; k < AHEAD; k++)
+            in[k] = load_if(at[k]);
         GNN_UNROLL
         for (unsigned k = 0; k < AHEAD; k++)
             if (x + k * THREADS < units) {

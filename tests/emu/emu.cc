@@ -204,6 +204,11 @@ void run_block()
 
 } // namespace
 
+void misaligned()
+{
+    die("a load or store at an address that is no multiple of its size", Place{"thread", (int)current->number});
+}
+
 void set_seed(uint64_t seed)
 {
     first_seed = random_state = seed;

@@ -194,21 +194,31 @@ template <typename T> static inline T atomicCAS(T *p, T expected, T v)
 #define __threadfence() emu::pause()
 #define __threadfence_block() emu::pause()
 
+/* What a device does not forgive either. */
+namespace emu {
+[[noreturn]] void misaligned();
+template <typename T> T *aligned(T *p)
+{
+    if ((uintptr_t)p % sizeof(T))
+        misaligned();
+    return p;
+}
+} // namespace emu
 template <typename T> static inline T __ldg(const T *p)
 {
-    return *p;
+    return *emu::aligned(p);
 }
 template <typename T> static inline T __ldcs(const T *p)
 {
-    return *p;
+    return *emu::aligned(p);
 }
 template <typename T> static inline T __ldcg(const T *p)
 {
-    return *p;
+    return *emu::aligned(p);
 }
 template <typename T> static inline void __stcs(T *p, T v)
 {
-    *p = v;
+    *emu::aligned(p) = v;
 }
 static inline int __popc(unsigned v)
 {

@@ -4,6 +4,9 @@
 #include "emu/emu.h"
 #include "kernels/gather.h"
 #include "tap.h"
+extern "C" {
+#include "lib/gather/place.h"
+}
 
 namespace {
 
@@ -445,6 +448,124 @@ void large_numbers()
     ok(!wrong, "ids beyond 32 bits");
 }
 
+/* ---- a planned cache, filled and read by the kernel ---- */
+
+struct Clique {
+    gnn_place plan;
+    std::vector<std::vector<int8_t>> data; /* [device * (1 + devices) + part], of the parts that the device holds */
+    std::vector<std::vector<float>> scale;
+};
+
+gnn_cuda_gather from_host(const gnn_gather_part *host, const uint32_t *id, uint64_t n, void *out)
+{
+    gnn_cuda_gather g = {};
+    g.backing = host;
+    g.nbacking = 1;
+    g.bytes = host->scale ? 24 : 4;
+    g.capacity = n;
+    g.id = id;
+    g.out = out;
+    g.blocks = 2;
+    return g;
+}
+
+/* Rows and scales are copied as they are, each as rows of a table of their own. */
+void fill(Clique *q, const gnn_gather_part &host)
+{
+    const gnn_gather_part scales = {0, host.count, host.scale, nullptr, GNN_GATHER_HOST};
+    const uint32_t parts = q->plan.devices + 1;
+    q->data.resize((size_t)parts * q->plan.devices);
+    q->scale.resize(q->data.size());
+    for (uint32_t d = 0; d < q->plan.devices; d++)
+        for (uint32_t k : {0u, d + 1}) {
+            const uint64_t first = q->plan.first[k], n = q->plan.first[k + 1] - first;
+            auto &rows = q->data[d * parts + k];
+            auto &sc = q->scale[d * parts + k];
+            rows.resize(n * 24 + 1);
+            sc.resize(n + 1);
+            gnn_cuda_gather g = from_host(&host, q->plan.row + first, n, rows.data());
+            gnn_cuda_gather_rows(&g, nullptr);
+            g = from_host(&scales, q->plan.row + first, n, sc.data());
+            gnn_cuda_gather_rows(&g, nullptr);
+        }
+}
+
+bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host, const std::vector<uint32_t> &id)
+{
+    const uint32_t parts = q.plan.devices + 1;
+    std::vector<gnn_gather_part> cached;
+    for (uint32_t k = 0; k < parts; k++) {
+        const size_t at = (k ? k - 1 : device) * parts + k;
+        cached.push_back(gnn_place_part(&q.plan, device, k, q.data[at].data(), q.scale[at].data()));
+    }
+    std::vector<float> out(id.size() * 24), want(id.size() * 24), heat(q.plan.nrows);
+    gnn_gather_count count = {};
+    gnn_cuda_gather g = from_host(&host, id.data(), id.size(), out.data());
+    g.cached = cached.data();
+    g.ncached = parts;
+    g.slot = q.plan.slot;
+    g.nslots = q.plan.nrows;
+    g.cast = GNN_GATHER_I8_F32;
+    g.count = &count;
+    gnn_cuda_gather_rows(&g, nullptr);
+    gnn_gather c = {};
+    c.part = &host;
+    c.nparts = 1;
+    c.cast = GNN_GATHER_I8_F32;
+    c.bytes = 24;
+    c.n = id.size();
+    c.id = id.data();
+    c.out = want.data();
+    bool same = gnn_gather_rows(&c) == id.size() && !memcmp(out.data(), want.data(), out.size() * sizeof out[0]);
+    double hits[GNN_GATHER_TIERS];
+    for (uint32_t v : id)
+        heat[v]++;
+    gnn_place_expect(&q.plan, device, heat.data(), hits);
+    for (int t = 0; t < GNN_GATHER_TIERS; t++)
+        same = same && (double)count.rows[t] == hits[t];
+    return same && !count.missing;
+}
+
+void planned()
+{
+    const uint64_t nrows = 700;
+    std::vector<int8_t> data(nrows * 24);
+    std::vector<float> scale(nrows);
+    std::vector<uint32_t> order(nrows), id(400);
+    for (auto &x : data)
+        x = (int8_t)draw(256);
+    for (auto &x : scale)
+        x = (float)draw(1000) / 512 - 1;
+    for (auto &v : id)
+        v = (uint32_t)draw(nrows);
+    const gnn_gather_part host = {0, nrows, data.data(), scale.data(), GNN_GATHER_HOST};
+    for (uint32_t r = 0; r < nrows; r++)
+        order[r] = r * 211 % (uint32_t)nrows;
+    gnn_err e = {};
+    unsigned wrong = 0;
+    for (int policy = GNN_PLACE_HOST; policy <= GNN_PLACE_MIXED; policy++)
+        for (uint32_t devices : {1u, 2u, 4u}) {
+            gnn_place_opts o = {};
+            o.policy = (gnn_place_policy)policy;
+            o.devices = devices;
+            o.nrows = o.norder = nrows;
+            o.order = order.data();
+            o.row_bytes = 28;
+            o.budget = 28 * 90;
+            o.replicate = 0.3;
+            Clique q;
+            if (gnn_place_init(&q.plan, &o, &e)) {
+                wrong++;
+                continue;
+            }
+            fill(&q, host);
+            for (uint32_t d = 0; d < devices; d++)
+                wrong += !read_back(q, d, host, id);
+            gnn_place_release(&q.plan);
+        }
+    ok(!wrong, "planned caches of 1, 2 and 4 devices: rows as from the host, hits as expected (%u wrong)", wrong);
+}
+
 } // namespace
 
 int main()
@@ -457,5 +578,6 @@ int main()
     bad_ids();
     adding_up();
     large_numbers();
+    planned();
     return tap_done();
 }
