@@ -82,7 +82,7 @@ static GNN_HD uint32_t gnn_rng_word(const uint32_t key[2], uint32_t id, uint32_t
     const uint32_t c[4] = {id, j >> 2, tag, retry};
     uint32_t w[4];
     gnn_philox(c, key, w);
-    return w[j & 3];
+    return j & 2 ? (j & 1 ? w[3] : w[2]) : (j & 1 ? w[1] : w[0]); /* registers have no index */
 }
 
 /* Draw j of item id, uniform on 0..n-1 without bias; n >= 1. */

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* In-edges of the destination nodes [first, first + count). */
 struct gnn_sample_part {
     uint64_t first, count;
@@ -41,7 +45,9 @@ enum gnn_sample_status {
     GNN_SAMPLE_NODE,   /* destination `node` is in no part */
     GNN_SAMPLE_INDPTR, /* offsets of `node` in `part` fall or leave the array */
     GNN_SAMPLE_SOURCE, /* a source of `node` (edge `edge` of `part`) is not below nsrc */
-    GNN_SAMPLE_MANY    /* 2^32 - 1 edges or more in one block */
+    GNN_SAMPLE_MANY,   /* 2^32 - 1 edges or more in one block */
+    GNN_SAMPLE_SEED,   /* CUDA only: number `edge` of a list, `node`, is not below nnodes */
+    GNN_SAMPLE_ROOM    /* CUDA only: more than there is room for: `edge` enum gnn_cuda_sample_room */
 };
 struct gnn_sample_place {
     uint64_t node, edge;
@@ -89,5 +95,74 @@ uint64_t gnn_sample_scratch(int32_t fanout);
  * not NULL. r->nodes needs room for min(r->count + indptr[n], nnodes) + 1. */
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                        uint32_t *indices, uint64_t *ids, struct gnn_sample_place *bad);
+
+/* The same on a GPU, bit for bit. All pointers, also those inside the graph, are to memory that the device can read:
+ * its own, or pinned host memory. Sizes that depend on the data are read from device memory, so a whole batch is
+ * queued without a look at them; what bounds grids and arrays is the room given. Nothing is allocated or waited for.
+ *
+ * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop and edge type
+ * gnn_cuda_sample_block, with a copy of the counts after each hop. One batch in flight per status and relabel.
+ *
+ * After a failure every array still holds a valid batch: blocks not yet made have no edges, the block in which it
+ * happened has none or only source 0; counts stay as they were. */
+enum gnn_cuda_sample_room { GNN_CUDA_ROOM_ROWS, GNN_CUDA_ROOM_EDGES, GNN_CUDA_ROOM_NODES, GNN_CUDA_ROOM_SEEDS };
+
+/* The first failure of a batch, in the order in which the CPU would find it. Zero before each batch. */
+struct gnn_cuda_sample_status {
+    uint64_t first;  /* of the kernels in flight, turned round: the greatest wins */
+    uint32_t ticket; /* blocks of a kernel that are through; 0 between kernels */
+    uint32_t code;   /* enum gnn_sample_status */
+    uint32_t block;  /* the job's name for itself; 0 for seeds */
+    uint32_t unused;
+    struct gnn_sample_place at; /* of GNN_SAMPLE_ROOM: node is the room needed */
+};
+
+/* A direct map, as on the CPU; newer batches have smaller tags, so that one atomic minimum both replaces what older
+ * batches left and keeps the first position. */
+struct gnn_cuda_relabel {
+    uint32_t *map;   /* (nnodes), of any content before the first use */
+    uint64_t nnodes; /* at most 2^32 - 2 */
+    uint32_t *nodes; /* (room) ids in order of local number */
+    uint32_t room;
+    uint32_t bits;   /* gnn_cuda_relabel_bits, the same in all batches */
+    uint32_t *count; /* nodes numbered */
+    uint32_t *tag;   /* zero before the first use, never touched by the caller */
+};
+/* Bits of a map's word that tell local numbers below `room` and positions in lists of at most `list` apart; 0 if there
+ * are not enough in 32. */
+uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list);
+
+/* Starts a batch: count becomes 0. */
+void gnn_cuda_begin_batch(const struct gnn_cuda_relabel *r, struct gnn_cuda_sample_status *status, void *stream);
+
+/* Numbers ids[*n], *n <= room, in order of first occurrence. scratch: gnn_cuda_relabel_scratch(room) bytes. */
+uint64_t gnn_cuda_relabel_scratch(uint32_t room);
+void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n, uint32_t room,
+                            void *scratch, struct gnn_cuda_sample_status *status, void *stream);
+
+/* One hop along one edge type: destinations nodes[*first .. *end) of the destination type (first NULL: from 0). */
+struct gnn_cuda_sample_job {
+    struct gnn_sample_graph graph;
+    const uint32_t *nodes, *first, *end;
+    uint32_t rows, room; /* at most so many destinations and edges (below 2^32 - 1) */
+    int32_t fanout;
+    bool replace;
+    uint32_t block;      /* what status calls this job */
+    const uint32_t *key; /* (2), as gnn_rng_key makes it */
+    uint32_t *indptr;    /* (rows + 1); one more than destinations is written */
+    uint32_t *source;    /* (room) ids of the sources */
+    uint32_t *indices;   /* (room) local numbers of the sources */
+    uint64_t *ids;       /* (room) edge ids, or NULL */
+    uint32_t *edges;     /* how many there are */
+    void *scratch;       /* gnn_cuda_sample_scratch bytes, aligned to 16, of any content */
+    struct gnn_cuda_sample_status *status;
+};
+uint64_t gnn_cuda_sample_scratch(uint32_t rows, uint32_t room, int32_t fanout, bool replace);
+/* Samples, and numbers the sources in r. */
+void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

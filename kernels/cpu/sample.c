@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/draw.h"
 #include "kernels/owner.h"
+#include "kernels/pick.h"
 
 enum {
     LANES = GNN_DRAW_LANES,
@@ -24,32 +25,15 @@ struct scratch {
     uint32_t table[]; /* Floyd's set for large fan-outs */
 };
 
-static uint32_t table_size(uint32_t k)
-{
-    uint32_t t = 64;
-    while (t < 2 * (uint64_t)k)
-        t *= 2;
-    return t;
-}
-
 uint64_t gnn_sample_scratch(int32_t fanout)
 {
-    uint64_t t = fanout > GNN_DRAW_MAX ? table_size((uint32_t)fanout) : 0;
+    uint64_t t = fanout > GNN_DRAW_MAX ? gnn_pick_set_size((uint32_t)fanout) : 0;
     return (sizeof(struct scratch) + t * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
 static inline uint32_t find_part(const struct gnn_sample_graph *g, uint32_t v)
 {
     return g->nparts == 1 ? 0 : gnn_owner_find(&g->part->first, sizeof *g->part, g->nparts, v);
-}
-
-static uint32_t picks(uint32_t degree, int32_t fanout, bool replace)
-{
-    if (fanout < 0)
-        return degree;
-    if (replace)
-        return degree ? (uint32_t)fanout : 0;
-    return degree < (uint32_t)fanout ? degree : (uint32_t)fanout;
 }
 
 /* Finds the parts of up to AHEAD destinations and asks for the lines of their offsets. */
@@ -89,14 +73,14 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const 
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
             const uint64_t v = dst[i] - a->first, b = a->indptr[v], e = a->indptr[v + 1];
-            if (b > e || e > a->nedges || e - b > UINT32_MAX) {
+            if (!gnn_pick_row_ok(b, e, a->nedges)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }
             row[i].base = a->indices + b;
             row[i].degree = (uint32_t)(e - b);
             row[i].orig = a->orig ? a->orig[v] : dst[i];
-            total += picks(row[i].degree, fanout, replace);
+            total += gnn_pick_count(row[i].degree, fanout, replace);
             indptr[i + 1] = (uint32_t)total;
         }
         if (total >= UINT32_MAX) {
@@ -108,12 +92,9 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const 
     return GNN_SAMPLE_OK;
 }
 
-/* Does this destination draw, or does it take all (or nothing)? */
 static bool draws(const struct gnn_sample_job *job, uint32_t degree)
 {
-    if (job->fanout <= 0)
-        return false;
-    return job->replace ? degree > 0 : degree > (uint32_t)job->fanout;
+    return gnn_pick_draws(degree, job->fanout, job->replace);
 }
 
 /* Stage 1: addresses of the picks of n <= LANES destinations; their lines start to travel. */
@@ -225,12 +206,12 @@ static void number_sources(struct gnn_relabel *r, const uint32_t *source, uint32
 static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sample_row *row, uint32_t k,
                         uint32_t *table, uint32_t *x)
 {
-    const uint32_t size = table_size(k), d = row->degree;
+    const uint32_t size = gnn_pick_set_size(k), d = row->degree;
     memset(table, 0xff, size * sizeof *table);
     for (uint32_t j = 0; j < k; j++) {
-        uint32_t t = gnn_rng_below(job->key, row->orig, j, 0, d - k + j + 1);
+        uint32_t t = gnn_rng_below(job->key, row->orig, j, 0, gnn_pick_range(d, k, j, false));
         for (int again = 0; again < 2; again++) {
-            uint32_t h = t * 0x9E3779B1u & (size - 1);
+            uint32_t h = gnn_pick_set_slot(t, size);
             while (table[h] != UINT32_MAX && table[h] != t)
                 h = (h + 1) & (size - 1);
             if (table[h] != t) {

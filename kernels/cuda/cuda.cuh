@@ -22,11 +22,16 @@
 
 #include <stdint.h>
 
+/* Blocks of a grid at most: every thread strides. */
+#ifndef GNN_GRID_MAX
+#define GNN_GRID_MAX 4096
+#endif
+
 /* Blocks for `work` items when one takes `each` of them. */
 static inline unsigned gnn_grid(uint64_t work, uint64_t each)
 {
     const uint64_t want = (work + each - 1) / each;
-    return want < 1 ? 1 : want > 4096 ? 4096 : (unsigned)want;
+    return want < 1 ? 1 : want > GNN_GRID_MAX ? GNN_GRID_MAX : (unsigned)want;
 }
 
 /* A count that an earlier kernel made, or the capacity itself. */

@@ -160,6 +160,8 @@ static int damaged(struct draw *d, uint32_t et, enum gnn_sample_status why, cons
     case GNN_SAMPLE_MANY:
         return gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
     case GNN_SAMPLE_NODE:
+    case GNN_SAMPLE_SEED:
+    case GNN_SAMPLE_ROOM:
     case GNN_SAMPLE_OK:
         break;
     }

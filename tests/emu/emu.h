@@ -268,7 +268,8 @@ static inline float rsqrtf(float a)
 using std::max;
 using std::min;
 
-/* kernels/cuda/cuda.cuh's two words. */
+/* kernels/cuda/cuda.cuh's words. Small grids: threads have to stride. */
+#define GNN_GRID_MAX 12
 #define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                                           \
     ((void)(stream), emu::launch((grid), (block), (shared), #kernel, [=]() { kernel(__VA_ARGS__); }))
 #define GNN_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(emu::dynamic_shared())

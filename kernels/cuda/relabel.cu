@@ -1,0 +1,196 @@
+/* Numbering by first occurrence. A word of the map is a batch's tag in the high bits and, below, either a local number,
+ * below `base` while a list is being numbered, or base + the position in the list at which somebody claims it. Every
+ * position does one atomic minimum that nothing waits for (in sampling, where the source is read); the next kernel asks
+ * which positions kept their claim and counts them, its last block adds up the tiles, and the last one writes numbers.
+ * That one does not read the map again: it goes from the position that won to its number through 8 bytes per 32
+ * positions, which stay in the first two caches. Traffic for an id: two random words of the map, a third if new. */
+#include "kernels/cuda/sample.cuh"
+
+namespace {
+
+constexpr uint32_t NONE = UINT32_MAX;
+
+/* Tags descend, so that older words lose against newer; at 0 the map starts anew. 0 bits of tag: each time. */
+__global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uint32_t step, uint32_t *ticket)
+{
+    __shared__ uint32_t last;
+    const uint32_t tag = *r.tag;
+    if (tag == 0)
+        for (uint64_t i = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; i < r.nnodes; i += gridDim.x * (uint64_t)GNN_BLOCK)
+            r.map[i] = NONE;
+    if (!gnn_last_block(ticket, &last) || threadIdx.x)
+        return;
+    *r.tag = tag ? tag - step : 0u - step;
+    *r.count = 0;
+}
+
+/* How many are in the list, if all is well. */
+__device__ __forceinline__ uint32_t list_length(const gnn_work &w)
+{
+    const uint32_t n = *w.n;
+    return w.job.status->code || n > w.job.room ? 0 : n;
+}
+
+__global__ __launch_bounds__(GNN_BLOCK) void claim_seeds(const gnn_work w)
+{
+    const uint32_t n = list_length(w), tag = *w.r.tag, base = *w.r.count;
+    for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n; p += gridDim.x * (uint64_t)GNN_BLOCK) {
+        const uint32_t v = w.id[p];
+        if (v < w.r.nnodes)
+            gnn_claim(w.r.map, tag, base, v, (uint32_t)p);
+        else
+            gnn_note(w.job.status, p);
+    }
+}
+
+/* The place of the first bad pick e, or seed e. */
+__device__ void fail_at(const gnn_work &w, uint32_t e)
+{
+    if (!w.job.indptr) {
+        gnn_fail_batch(w, GNN_SAMPLE_SEED, w.id[e], e, 0);
+        return;
+    }
+    const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
+    const uint32_t part = gnn_part_of(w.job.graph, nodes[i]);
+    const uint32_t *at = w.s.row[i].base + w.id[e]; /* a bad pick left its position in the row */
+    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], (uint64_t)(at - w.job.graph.part[part].indices), part);
+}
+
+/* By the last block: adds up, and takes the new nodes in. */
+__device__ void finish_count(const gnn_work &w, uint32_t n, uint32_t base, uint64_t *warp, uint64_t *cross)
+{
+    const uint64_t tiles = n / GNN_LIST_TILE + (n % GNN_LIST_TILE != 0);
+    const uint64_t fresh = gnn_scan_tiles(w.s.fresh, tiles, UINT64_MAX, warp, cross);
+    uint64_t key;
+    if (threadIdx.x || w.job.status->code)
+        return;
+    *w.s.base = base;
+    if (gnn_noted(w.job.status, &key))
+        fail_at(w, (uint32_t)key);
+    else if (!w.job.indptr && *w.n > w.job.room)
+        gnn_fail_batch(w, GNN_SAMPLE_ROOM, *w.n, GNN_CUDA_ROOM_SEEDS, 0);
+    else if (base + fresh > w.r.room)
+        gnn_fail_batch(w, GNN_SAMPLE_ROOM, base + fresh, GNN_CUDA_ROOM_NODES, 0);
+    else
+        *w.r.count = base + (uint32_t)fresh;
+}
+
+/* Which positions kept their claim? A warp looks at 128 of them, a block at a tile. */
+__global__ __launch_bounds__(GNN_BLOCK) void count_new(const gnn_work w)
+{
+    __shared__ uint32_t of_warp[GNN_WARPS], last;
+    __shared__ uint64_t sums[GNN_WARPS], cross;
+    const uint32_t tag = *w.r.tag, base = *w.r.count, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint64_t key;
+    const uint32_t n = gnn_noted(w.job.status, &key) ? 0 : list_length(w);
+    for (uint64_t tile = blockIdx.x; tile * GNN_LIST_TILE < n; tile += gridDim.x) {
+        const uint64_t from = tile * GNN_LIST_TILE + warp * 128 + lane;
+        uint32_t v[4], ballot[4], sum = 0;
+        for (unsigned k = 0; k < 4; k++)
+            v[k] = from + k * 32 < n ? w.r.map[w.id[from + k * 32]] - tag : NONE;
+        for (unsigned k = 0; k < 4; k++) {
+            const uint64_t p = from + k * 32;
+            ballot[k] = __ballot_sync(0xffffffffu, p < n && v[k] == base + (uint32_t)p);
+            sum += (uint32_t)__popc(ballot[k]);
+            if (w.out && p < n)
+                w.out[p] = v[k];
+        }
+        if (lane == 0)
+            of_warp[warp] = sum;
+        __syncthreads();
+        uint32_t before = 0, all = 0;
+        for (unsigned k = 0; k < GNN_WARPS; k++) {
+            before += k < warp ? of_warp[k] : 0;
+            all += of_warp[k];
+        }
+        for (unsigned k = 0; k < 4; k++) {
+            if (lane == k && from - lane + k * 32 < n)
+                w.s.word[(from - lane) / 32 + k] = uint2{ballot[k], before};
+            before += (uint32_t)__popc(ballot[k]);
+        }
+        if (threadIdx.x == 0)
+            w.s.fresh[tile] = all;
+        __syncthreads();
+    }
+    if (gnn_last_block(&w.job.status->ticket, &last))
+        finish_count(w, n, base, sums, &cross);
+}
+
+/* The number of the new id at position p. */
+__device__ __forceinline__ uint32_t number_at(const gnn_scratch &s, uint32_t base, uint32_t p)
+{
+    const uint2 word = s.word[p / 32];
+    return base + (uint32_t)s.fresh[p / GNN_LIST_TILE] + word.y + (uint32_t)__popc(word.x & ((1u << p % 32) - 1));
+}
+
+__global__ __launch_bounds__(GNN_BLOCK) void write_numbers(const gnn_work w)
+{
+    const bool dead = w.job.status->code != 0;
+    const uint32_t n = *w.n < w.job.room ? *w.n : w.job.room, tag = *w.r.tag, base = *w.s.base;
+    for (uint64_t i = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; i < n; i += gridDim.x * (uint64_t)GNN_BLOCK) {
+        const uint32_t p = (uint32_t)i;
+        if (dead) {
+            if (w.out)
+                w.out[p] = 0;
+            continue;
+        }
+        if (w.s.word[p / 32].x >> p % 32 & 1) {
+            const uint32_t v = w.id[p], local = number_at(w.s, base, p);
+            w.r.nodes[local] = v;
+            w.r.map[v] = tag | local;
+            if (w.out)
+                w.out[p] = local;
+        } else if (w.out && w.out[p] >= base)
+            w.out[p] = number_at(w.s, base, w.out[p] - base);
+    }
+}
+
+} // namespace
+
+void gnn_cuda_number_list(const gnn_work *w, void *stream)
+{
+    GNN_LAUNCH(count_new, gnn_scan_grid(w->job.room, GNN_LIST_TILE), GNN_BLOCK, 0, stream, *w);
+    GNN_LAUNCH(write_numbers, gnn_grid(w->job.room, GNN_BLOCK), GNN_BLOCK, 0, stream, *w);
+}
+
+uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list)
+{
+    if (room > UINT32_MAX || list > UINT32_MAX - room) /* all ones mean nothing */
+        return 0;
+    uint32_t bits = 10;
+    while ((UINT64_C(1) << bits) - 1 < room + list)
+        bits++;
+    return bits;
+}
+
+void gnn_cuda_begin_batch(const gnn_cuda_relabel *r, gnn_cuda_sample_status *status, void *stream)
+{
+    const uint32_t step = r->bits < 32 ? UINT32_C(1) << r->bits : 0;
+    GNN_LAUNCH(begin, gnn_scan_grid(r->nnodes, 16 * GNN_BLOCK), GNN_BLOCK, 0, stream, *r, step, &status->ticket);
+}
+
+static uint64_t words_bytes(uint32_t room)
+{
+    return (room / UINT64_C(32) + 2) / 2 * 2 * sizeof(uint2);
+}
+uint64_t gnn_cuda_relabel_scratch(uint32_t room)
+{
+    return 16 + words_bytes(room) + (room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t);
+}
+
+void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n, uint32_t room,
+                            void *scratch, gnn_cuda_sample_status *status, void *stream)
+{
+    gnn_work w = {};
+    char *at = static_cast<char *>(scratch);
+    w.s.base = reinterpret_cast<uint32_t *>(at);
+    w.s.word = reinterpret_cast<uint2 *>(at + 16);
+    w.s.fresh = reinterpret_cast<uint64_t *>(at + 16 + words_bytes(room));
+    w.job.room = room;
+    w.job.status = status;
+    w.r = *r;
+    w.id = ids;
+    w.n = n;
+    GNN_LAUNCH(claim_seeds, gnn_grid(room, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
+    gnn_cuda_number_list(&w, stream);
+}

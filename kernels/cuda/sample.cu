@@ -1,0 +1,383 @@
+/* Sampling one hop along one edge type: count, pick, then relabel.cu's two kernels.
+ *
+ * A batch is small and its reads are random, so time is latency: everything keeps many reads in flight and does no more
+ * than O(fan-out) for a destination. Counting takes a thread for each. Picking takes 8, 16 or 32 lanes, as the fan-out
+ * needs: each draws its own number, two collectives find who must take Floyd's substitute, each reads one neighbour and
+ * sends off its claim in the map of local numbers without waiting. An SM has 48 to 192 destinations in
+ * flight. All neighbours: a thread for each edge, so that no long row holds up a block. Large fan-outs: a warp or a
+ * block for each destination, with a hash set.
+ *
+ * Floyd's algorithm in parallel. Draw j is t_j <= b + j, with b = degree - k; it is taken unless it is in the sample so
+ * far, else b + j is. It is there if an earlier draw is equal, or if it is b + q for an earlier draw q that had to be
+ * replaced: so whether j is replaced follows from `an earlier draw is equal` along the chain of links j -> t_j - b. */
+#include "kernels/cuda/sample.cuh"
+
+#include <algorithm>
+
+namespace {
+
+constexpr uint32_t NONE = UINT32_MAX;
+enum : uint32_t {
+    WARP_SET_MAX = 256,   /* fan-outs for which a warp has its set in shared memory */
+    BLOCK_SET_MAX = 4096, /* fan-outs for which a block has */
+    GLOBAL_BLOCKS = 64    /* blocks with sets in global memory, beyond */
+};
+enum Kind : uint32_t { NODE, INDPTR, MANY }; /* what the CPU looks for in a chunk, one after the other */
+
+__device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)
+{
+    gnn_note(w.job.status, (uint64_t)(i / GNN_CHUNK) << 8 | (uint64_t)kind << 6 | i % GNN_CHUNK);
+}
+
+/* Reads the offsets of destination i; returns its picks. */
+__device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *nodes, uint32_t i)
+{
+    const uint32_t node = nodes[i];
+    const gnn_sample_part &a = w.job.graph.part[gnn_part_of(w.job.graph, node)];
+    const uint64_t v = node - a.first;
+    if (v >= a.count) {
+        note(w, i, NODE);
+        return 0;
+    }
+    const uint64_t b = a.indptr[v], e = a.indptr[v + 1];
+    if (!gnn_pick_row_ok(b, e, a.nedges)) {
+        note(w, i, INDPTR);
+        return 0;
+    }
+    gnn_sample_row row;
+    row.base = a.indices + b;
+    row.degree = (uint32_t)(e - b);
+    row.orig = a.orig ? a.orig[v] : node;
+    w.s.row[i] = row;
+    return gnn_pick_count(row.degree, w.job.fanout, w.job.replace);
+}
+
+/* The chunk of a tile at whose end the sum reaches 2^32 - 1. */
+__device__ void find_many(const gnn_work &w, uint32_t n, uint64_t tile)
+{
+    const uint64_t first = tile * GNN_ROW_TILE, before = w.s.tile[tile];
+    uint32_t i = (uint32_t)first;
+    for (uint64_t next = first + GNN_CHUNK; next < n && next < first + GNN_ROW_TILE; next += GNN_CHUNK) {
+        if (before + __ldcg(&w.s.before[next]) >= UINT32_MAX)
+            break;
+        i = (uint32_t)next;
+    }
+    note(w, i, MANY);
+}
+
+/* By one thread of the last block: what came of counting n rows? */
+__device__ void finish_count(const gnn_work &w, const uint32_t *nodes, uint32_t n, uint64_t total)
+{
+    uint64_t key;
+    if (w.job.status->code) {
+        total = 0;
+    } else if (n > w.job.rows) {
+        gnn_fail_batch(w, GNN_SAMPLE_ROOM, n, GNN_CUDA_ROOM_ROWS, 0);
+        total = 0;
+    } else if (gnn_noted(w.job.status, &key)) {
+        const uint32_t i = (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)key % GNN_CHUNK;
+        const Kind kind = (Kind)(key >> 6 & 3);
+        const uint32_t part = kind == INDPTR ? gnn_part_of(w.job.graph, nodes[i]) : 0;
+        gnn_fail_batch(w, kind == NODE ? GNN_SAMPLE_NODE : kind == INDPTR ? GNN_SAMPLE_INDPTR : GNN_SAMPLE_MANY,
+                       nodes[i], 0, part);
+        total = 0;
+    } else if (total > w.job.room) {
+        gnn_fail_batch(w, GNN_SAMPLE_ROOM, total, GNN_CUDA_ROOM_EDGES, 0);
+        total = 0;
+    }
+    *w.job.edges = (uint32_t)total;
+}
+
+__global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
+{
+    __shared__ uint64_t warp[GNN_WARPS], cross;
+    __shared__ uint32_t last;
+    const uint32_t *nodes, rows = gnn_rows_of(w.job, &nodes);
+    const uint32_t n = w.job.status->code || rows > w.job.rows ? 0 : rows;
+    const uint64_t tiles = n / GNN_ROW_TILE + (n % GNN_ROW_TILE != 0);
+    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const uint64_t i = tile * GNN_ROW_TILE + threadIdx.x;
+        uint64_t all;
+        const uint64_t before = gnn_scan_block(i < n ? read_row(w, nodes, (uint32_t)i) : 0, warp, &all);
+        if (i < n)
+            w.s.before[i] = before < UINT32_MAX ? (uint32_t)before : UINT32_MAX;
+        if (threadIdx.x == 0)
+            w.s.tile[tile] = all;
+    }
+    if (!gnn_last_block(&w.job.status->ticket, &last))
+        return;
+    const uint64_t total = gnn_scan_tiles(w.s.tile, tiles, UINT32_MAX, warp, &cross);
+    if (threadIdx.x)
+        return;
+    if (total >= UINT32_MAX)
+        find_many(w, n, cross);
+    finish_count(w, nodes, rows, total);
+}
+
+/* What a pick kernel's threads know. */
+struct Picker {
+    const gnn_work &w;
+    const uint32_t *nodes;
+    uint32_t n, total, tag, base, key[2];
+    uint64_t nsrc;
+
+    __device__ __forceinline__ Picker(const gnn_work &work) : w(work)
+    {
+        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.rows, i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
+        n = rows < most ? rows : most;
+        total = *w.job.edges;
+        tag = *w.r.tag;
+        base = *w.r.count;
+        nsrc = w.job.graph.nsrc;
+        key[0] = w.job.key[0];
+        key[1] = w.job.key[1];
+        const bool dead = w.job.status->code != 0;
+        for (uint64_t i = i0; i <= n; i += gridDim.x * (uint64_t)GNN_BLOCK)
+            w.job.indptr[i] = dead ? 0 : i < n ? gnn_row_start(w.s, (uint32_t)i) : total;
+        if (dead)
+            n = total = 0;
+    }
+    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t j, uint32_t range) const
+    {
+        return gnn_rng_below(key, orig, j, 0, range);
+    }
+};
+
+/* A destination being worked on. */
+struct Row {
+    const uint32_t *base;
+    uint32_t degree, orig, start, picks, node;
+    bool draws;
+    uint64_t edge; /* of the first neighbour, for edge ids */
+    const uint64_t *id;
+
+    __device__ __forceinline__ Row(const Picker &p, uint32_t i)
+    {
+        const gnn_sample_row row = p.w.s.row[i];
+        base = row.base;
+        degree = row.degree;
+        orig = row.orig;
+        start = gnn_row_start(p.w.s, i);
+        picks = gnn_pick_count(degree, p.w.job.fanout, p.w.job.replace);
+        draws = gnn_pick_draws(degree, p.w.job.fanout, p.w.job.replace);
+        if (p.w.job.ids) {
+            const gnn_sample_part &part = p.w.job.graph.part[gnn_part_of(p.w.job.graph, p.nodes[i])];
+            edge = (uint64_t)(base - part.indices);
+            id = part.id;
+        }
+    }
+};
+
+/* Pick e of the block is neighbour x of the row. A bad source leaves x for who tells of it, and the batch is over. */
+__device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e, uint32_t x)
+{
+    const uint32_t v = __ldg(&row.base[x]);
+    if (v >= p.nsrc) {
+        gnn_note(p.w.job.status, e);
+        p.w.job.source[e] = x;
+        return;
+    }
+    p.w.job.source[e] = v;
+    if (p.w.job.ids)
+        p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
+    gnn_claim(p.w.r.map, p.tag, p.base, v, e);
+}
+
+/* Lanes of a group of W that hold draws t of their own number j < k: what does Floyd's algorithm take? */
+template <unsigned W> __device__ __forceinline__ uint32_t floyd_lanes(uint32_t t, uint32_t b, unsigned j, unsigned mask)
+{
+    const unsigned shift = threadIdx.x % 32 / W * W;
+    const unsigned same = __match_any_sync(mask, t) >> shift;
+    const unsigned link = t >= b && t - b < j ? t - b : j;
+    unsigned replaced = __ballot_sync(mask, (same & ((1u << j) - 1)) != 0) >> shift;
+    for (;;) { /* as often as the longest chain has links: mostly once */
+        const unsigned more = __ballot_sync(mask, (replaced >> j | replaced >> link) & 1) >> shift;
+        if (more == replaced)
+            break;
+        replaced = more;
+    }
+    return replaced >> j & 1 ? b + j : t;
+}
+
+/* Fan-outs up to W, or any with replacement. */
+template <unsigned W, bool replace> __global__ __launch_bounds__(GNN_BLOCK, replace ? 4 : 6) void pick_few(const gnn_work w)
+{
+    const Picker p(w);
+    const unsigned j = threadIdx.x % W, mask = (W == 32 ? 0xffffffffu : (1u << W % 32) - 1) << threadIdx.x % 32 / W * W;
+    const uint32_t k = (uint32_t)w.job.fanout;
+    for (uint64_t i = (blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x) / W; i < p.n; i += gridDim.x * (uint64_t)(GNN_BLOCK / W)) {
+        const Row row(p, (uint32_t)i);
+        if (replace) {
+            for (uint32_t q = j; q < row.picks; q += W)
+                emit(p, row, row.start + q, p.draw(row.orig, q, row.degree));
+        } else {
+            uint32_t x = j;
+            if (row.draws) { /* the same for the whole group */
+                const uint32_t b = row.degree - k;
+                x = floyd_lanes<W>(j < k ? p.draw(row.orig, j, b + j + 1) : 0, b, j, mask);
+            }
+            if (j < row.picks)
+                emit(p, row, row.start + j, x);
+        }
+    }
+}
+
+/* All neighbours. */
+__global__ __launch_bounds__(GNN_BLOCK) void pick_all(const gnn_work w)
+{
+    const Picker p(w);
+    for (uint64_t e = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; e < p.total; e += gridDim.x * (uint64_t)GNN_BLOCK) {
+        const Row row(p, gnn_row_of(w.s, p.n, (uint32_t)e));
+        emit(p, row, (uint32_t)e, (uint32_t)e - row.start);
+    }
+}
+
+/* A set of a row's draws: each slot holds the first of the draws that are equal, known by its number. */
+struct Set {
+    volatile uint32_t *slot;
+    uint32_t size, k, b, orig;
+    const Picker &p;
+
+    __device__ __forceinline__ uint32_t draw(uint32_t j) const
+    {
+        return p.draw(orig, j, b + j + 1);
+    }
+    __device__ void add(uint32_t j)
+    {
+        const uint32_t t = draw(j);
+        for (uint32_t h = gnn_pick_set_slot(t, size);; h = (h + 1) & (size - 1)) {
+            const uint32_t old = atomicCAS((uint32_t *)&slot[h], NONE, j);
+            if (old == NONE)
+                return;
+            if (draw(old) == t) {
+                atomicMin((uint32_t *)&slot[h], j);
+                return;
+            }
+        }
+    }
+    /* When all are in: what does Floyd's algorithm take for j? */
+    __device__ uint32_t take(uint32_t j) const
+    {
+        const uint32_t mine = draw(j);
+        uint32_t t = mine, at = j;
+        for (;;) {
+            uint32_t h = gnn_pick_set_slot(t, size), first = slot[h];
+            while (first != at && draw(first) != t) {
+                h = (h + 1) & (size - 1);
+                first = slot[h];
+            }
+            if (first != at)
+                return b + j;
+            if (t < b || t - b >= at)
+                return mine;
+            at = t - b;
+            t = draw(at);
+        }
+    }
+};
+
+/* Large fan-outs without replacement; a warp or a block for each destination, sets in shared or in global memory. */
+template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_t size, bool global)
+{
+    GNN_DYNAMIC_SHARED(uint32_t, shared);
+    constexpr unsigned TEAM = warps ? 32u : +GNN_BLOCK, TEAMS = GNN_BLOCK / TEAM;
+    const Picker p(w);
+    const unsigned rank = threadIdx.x % TEAM, team = threadIdx.x / TEAM;
+    uint32_t *slot = global ? w.s.set + blockIdx.x * (uint64_t)size : shared + team * size;
+    const uint32_t k = (uint32_t)w.job.fanout;
+    for (uint64_t i = blockIdx.x * (uint64_t)TEAMS + team; i < p.n; i += gridDim.x * (uint64_t)TEAMS) {
+        const Row row(p, (uint32_t)i);
+        Set set = {slot, size, k, row.degree - k, row.orig, p};
+        if (row.draws) {
+            for (uint32_t h = rank; h < size; h += TEAM)
+                slot[h] = NONE;
+            if (warps)
+                __syncwarp();
+            else
+                __syncthreads();
+            for (uint32_t j = rank; j < k; j += TEAM)
+                set.add(j);
+            if (warps)
+                __syncwarp();
+            else
+                __syncthreads();
+        }
+        for (uint32_t j = rank; j < row.picks; j += TEAM)
+            emit(p, row, row.start + j, row.draws ? set.take(j) : j);
+        if (warps)
+            __syncwarp();
+        else
+            __syncthreads();
+    }
+}
+
+/* Lays the scratch out; returns its size. */
+uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32_t fanout, bool replace)
+{
+    uint64_t at = 0;
+    const auto take = [&](uint64_t bytes) {
+        void *p = static_cast<char *>(base) + at;
+        at += (bytes + 15) / 16 * 16;
+        return base ? p : nullptr;
+    };
+    s->base = static_cast<uint32_t *>(take(sizeof(uint32_t)));
+    s->tile = static_cast<uint64_t *>(take((rows / (uint64_t)GNN_ROW_TILE + 1) * sizeof(uint64_t)));
+    s->fresh = static_cast<uint64_t *>(take((room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t)));
+    s->word = static_cast<uint2 *>(take((room / UINT64_C(32) + 1) * sizeof(uint2)));
+    s->row = static_cast<gnn_sample_row *>(take(rows * sizeof(gnn_sample_row)));
+    s->before = static_cast<uint32_t *>(take(rows * sizeof(uint32_t)));
+    if (!replace && fanout > (int32_t)BLOCK_SET_MAX)
+        s->set = static_cast<uint32_t *>(take(gnn_pick_set_size((uint32_t)fanout) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
+    return at;
+}
+
+void launch_pick(const gnn_work &w, void *stream)
+{
+    const uint64_t rows = w.job.rows;
+    const int32_t k = w.job.fanout;
+    if (k < 0)
+        GNN_LAUNCH(pick_all, gnn_grid(w.job.room, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
+    else if (w.job.replace && k <= 8)
+        GNN_LAUNCH((pick_few<8, true>), gnn_grid(rows, GNN_BLOCK / 8), GNN_BLOCK, 0, stream, w);
+    else if (w.job.replace && k <= 16)
+        GNN_LAUNCH((pick_few<16, true>), gnn_grid(rows, GNN_BLOCK / 16), GNN_BLOCK, 0, stream, w);
+    else if (w.job.replace)
+        GNN_LAUNCH((pick_few<32, true>), gnn_grid(rows, GNN_BLOCK / 32), GNN_BLOCK, 0, stream, w);
+    else if (k <= 8)
+        GNN_LAUNCH((pick_few<8, false>), gnn_grid(rows, GNN_BLOCK / 8), GNN_BLOCK, 0, stream, w);
+    else if (k <= 16)
+        GNN_LAUNCH((pick_few<16, false>), gnn_grid(rows, GNN_BLOCK / 16), GNN_BLOCK, 0, stream, w);
+    else if (k <= 32)
+        GNN_LAUNCH((pick_few<32, false>), gnn_grid(rows, GNN_BLOCK / 32), GNN_BLOCK, 0, stream, w);
+    else {
+        const uint32_t size = gnn_pick_set_size((uint32_t)k), bytes = size * (uint32_t)sizeof(uint32_t);
+        if (k <= (int32_t)WARP_SET_MAX)
+            GNN_LAUNCH(pick_many<true>, gnn_grid(rows, GNN_WARPS), GNN_BLOCK, GNN_WARPS * bytes, stream, w, size, false);
+        else if (k <= (int32_t)BLOCK_SET_MAX)
+            GNN_LAUNCH(pick_many<false>, gnn_grid(rows, 1), GNN_BLOCK, bytes, stream, w, size, false);
+        else
+            GNN_LAUNCH(pick_many<false>, std::min(gnn_grid(rows, 1), (unsigned)GLOBAL_BLOCKS), GNN_BLOCK, 0, stream, w, size, true);
+    }
+}
+
+} // namespace
+
+uint64_t gnn_cuda_sample_scratch(uint32_t rows, uint32_t room, int32_t fanout, bool replace)
+{
+    gnn_scratch s = {};
+    return lay_out(&s, nullptr, rows, room, fanout, replace);
+}
+
+void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabel *r, void *stream)
+{
+    gnn_work w = {};
+    w.job = *job;
+    w.r = *r;
+    w.id = job->source;
+    w.n = job->edges;
+    w.out = job->indices;
+    lay_out(&w.s, job->scratch, job->rows, job->room, job->fanout, job->replace);
+    GNN_LAUNCH(count_picks, gnn_scan_grid(job->rows, GNN_ROW_TILE), GNN_BLOCK, 0, stream, w);
+    launch_pick(w, stream);
+    gnn_cuda_number_list(&w, stream);
+}

@@ -1,0 +1,104 @@
+/* What sampling and numbering share on the device: the scratch of a job, and how failures are kept. */
+#ifndef GNN_KERNELS_CUDA_SAMPLE_CUH
+#define GNN_KERNELS_CUDA_SAMPLE_CUH
+
+#include "kernels/cuda/scan.cuh"
+#include "kernels/owner.h"
+#include "kernels/pick.h"
+#include "kernels/sample.h"
+
+enum : unsigned {
+    GNN_ROW_TILE = GNN_BLOCK,     /* destinations whose picks are added up together: a multiple of GNN_CHUNK */
+    GNN_LIST_TILE = 4 * GNN_BLOCK, /* ids numbered together: four independent reads of the map for each thread */
+    GNN_CHUNK = 64                /* destinations that the CPU checks together */
+};
+
+struct gnn_scratch {
+    uint32_t *base;             /* nodes numbered before the list */
+    uint64_t *tile;             /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
+    uint64_t *fresh;            /* [room / GNN_LIST_TILE] new ids, then those of the tiles before */
+    uint2 *word;                /* [room / 32] which of 32 ids are new; new ids before them in their tile */
+    struct gnn_sample_row *row; /* [rows] */
+    uint32_t *before;           /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
+    uint32_t *set;              /* sets of drawn neighbours, where shared memory is too small */
+};
+
+/* A job as its kernels get it: by value. For a list of seeds most of job is empty. */
+struct gnn_work {
+    struct gnn_cuda_sample_job job;
+    struct gnn_cuda_relabel r;
+    struct gnn_scratch s;
+    const uint32_t *id; /* [*n] to be numbered */
+    const uint32_t *n;
+    uint32_t *out; /* [*n] local numbers, or NULL */
+};
+
+/* Queues the numbering of w's list, whose positions are in the map. */
+void gnn_cuda_number_list(const struct gnn_work *w, void *stream);
+
+/* Keeps the failure that the CPU would find first: key ascends in its order. */
+static __device__ __forceinline__ void gnn_note(struct gnn_cuda_sample_status *st, uint64_t key)
+{
+    atomicMax((unsigned long long *)&st->first, ~(unsigned long long)key);
+}
+
+/* What the threads of earlier kernels, or of other blocks that are through, have noted. */
+static __device__ __forceinline__ bool gnn_noted(const struct gnn_cuda_sample_status *st, uint64_t *key)
+{
+    const uint64_t first = __ldcg(&st->first);
+    *key = ~first;
+    return first != 0;
+}
+
+/* By one thread, when no other one of the kernel looks at the code any more. */
+static __device__ inline void gnn_fail_batch(const struct gnn_work &w, enum gnn_sample_status code, uint64_t node,
+                                             uint64_t edge, uint32_t part)
+{
+    struct gnn_cuda_sample_status *st = w.job.status;
+    st->code = code;
+    st->block = w.job.block;
+    st->at.node = node;
+    st->at.edge = edge;
+    st->at.part = part;
+}
+
+static __device__ __forceinline__ uint32_t gnn_part_of(const struct gnn_sample_graph &g, uint32_t v)
+{
+    return g.nparts == 1 ? 0 : gnn_owner_find(&g.part->first, sizeof *g.part, g.nparts, v);
+}
+
+/* The job's destinations: how many, and the first. */
+static __device__ __forceinline__ uint32_t gnn_rows_of(const struct gnn_cuda_sample_job &job, const uint32_t **nodes)
+{
+    const uint32_t first = job.first ? *job.first : 0, end = *job.end;
+    *nodes = job.nodes + first;
+    return end > first ? end - first : 0;
+}
+
+/* Where the picks of row i go. */
+static __device__ __forceinline__ uint32_t gnn_row_start(const struct gnn_scratch &s, uint32_t i)
+{
+    return (uint32_t)s.tile[i / GNN_ROW_TILE] + s.before[i];
+}
+
+/* The row that pick e belongs to: the last of n that starts there or before. */
+static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &s, uint32_t n, uint32_t e)
+{
+    uint32_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        const uint32_t mid = hi - (hi - lo) / 2;
+        if (gnn_row_start(s, mid) <= e)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
+/* Claims the map's word of id v for position p of the list, if it has no number and no earlier position. */
+static __device__ __forceinline__ void gnn_claim(uint32_t *map, uint32_t tag, uint32_t base, uint32_t v, uint32_t p)
+{
+    atomicMin(&map[v], tag | (base + p));
+}
+
+#endif

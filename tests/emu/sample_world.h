@@ -1,0 +1,411 @@
+/* Random typed graphs, and whole batches drawn from them twice: by the CPU's functions and by the CUDA kernels, in
+ * memory with guards round every array. */
+#ifndef GNN_TESTS_SAMPLE_WORLD_H
+#define GNN_TESTS_SAMPLE_WORLD_H
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "kernels/rng.h"
+#include "kernels/sample.h"
+
+/* An array between guards; filled with rubbish. */
+template <typename T> class Guarded {
+    static constexpr size_t G = 64;
+    std::vector<unsigned char> bytes;
+    size_t n = 0;
+
+  public:
+    Guarded() = default;
+    explicit Guarded(size_t count) { reset(count); }
+    void reset(size_t count)
+    {
+        n = count;
+        bytes.assign(2 * G + count * sizeof(T) + 16, 0xc3);
+        memset(data(), 0x77, n * sizeof(T));
+    }
+    T *data()
+    {
+        return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(bytes.data() + G + 15) & ~(uintptr_t)15);
+    }
+    T &operator[](size_t i) { return data()[i]; }
+    size_t size() const { return n; }
+    bool intact()
+    {
+        const unsigned char *from = reinterpret_cast<unsigned char *>(data()), *to = from + n * sizeof(T);
+        for (const unsigned char *p = bytes.data(); p < bytes.data() + bytes.size(); p++)
+            if ((p < from || p >= to) && *p != 0xc3)
+                return false;
+        return true;
+    }
+    bool equals(const std::vector<T> &v) { return v.empty() || memcmp(data(), v.data(), v.size() * sizeof(T)) == 0; }
+};
+
+struct Random {
+    uint64_t s;
+    uint64_t operator()()
+    {
+        s ^= s << 13;
+        s ^= s >> 7;
+        return s ^= s << 17;
+    }
+    uint32_t below(uint64_t n) { return (uint32_t)((*this)() % n); }
+};
+
+struct Part {
+    std::vector<uint64_t> indptr, id;
+    std::vector<uint32_t> indices, orig;
+};
+
+struct Relation {
+    uint32_t src, dst;
+    std::vector<Part> part;
+    std::vector<gnn_sample_part> view;
+    gnn_sample_graph graph;
+
+    /* degree(i): of node i. Parts of uneven size, the last but one empty; original ids and edge ids in some. */
+    template <typename F> void make(Random &r, uint64_t ndst, uint64_t nsrc, uint32_t nparts, bool orig, bool ids, F degree)
+    {
+        uint64_t first = 0, number = 1000;
+        part.resize(nparts);
+        view.resize(nparts);
+        for (uint32_t p = 0; p < nparts; p++) {
+            Part &a = part[p];
+            uint64_t end = p + 1 == nparts ? ndst : p + 2 == nparts ? first : first + (ndst - first) / 3;
+            if (p + 2 == nparts && nparts == 2)
+                end = ndst / 3;
+            a.indptr.assign(1, 0);
+            for (uint64_t i = first; i < end; i++) {
+                for (uint32_t d = degree(i); d; d--) {
+                    a.indices.push_back(r.below(nsrc));
+                    if (ids && p % 3 != 1)
+                        a.id.push_back(number += 3);
+                }
+                a.indptr.push_back(a.indices.size());
+                if (orig && p % 3 != 2)
+                    a.orig.push_back((uint32_t)(i * 2654435761u));
+            }
+            view[p] = gnn_sample_part{first, end - first, a.indptr.data(), a.indices.data(), a.indices.size(),
+                                      a.orig.empty() ? nullptr : a.orig.data(), a.id.empty() ? nullptr : a.id.data()};
+            first = end;
+        }
+        graph = gnn_sample_graph{view.data(), nparts, nsrc};
+    }
+};
+
+struct World {
+    std::vector<uint64_t> ntype; /* nodes of each type */
+    std::vector<std::unique_ptr<Relation>> relation;
+
+    Relation &add(uint32_t src, uint32_t dst)
+    {
+        relation.emplace_back(new Relation);
+        relation.back()->src = src;
+        relation.back()->dst = dst;
+        return *relation.back();
+    }
+};
+
+struct Plan {
+    std::vector<std::vector<int32_t>> fanout; /* [hop][relation] */
+    bool replace, only_new, ids;
+};
+
+struct Drawn {
+    struct Block {
+        std::vector<uint32_t> indptr, indices;
+        std::vector<uint64_t> ids;
+    };
+    std::vector<std::vector<uint32_t>> nodes;  /* [type] */
+    std::vector<std::vector<uint32_t>> counts; /* [hop][type] */
+    std::vector<Block> block;                  /* [hop * relations + relation] */
+    uint32_t code = 0, bad_block = 0;
+    gnn_sample_place at = {};
+};
+
+static inline void world_key(uint32_t step, uint32_t hop, uint32_t et, uint32_t key[2])
+{
+    gnn_rng_key(77, 3, step, hop, gnn_rng_tag(GNN_RNG_NEIGHBOUR, 1, et), key);
+}
+
+/* The CPU's numbering of all types, kept from batch to batch. */
+struct CpuState {
+    std::vector<gnn_relabel> r;
+    std::vector<std::vector<uint32_t>> map;
+    explicit CpuState(const World &w) : r(w.ntype.size()), map(w.ntype.size())
+    {
+        for (size_t t = 0; t < r.size(); t++) {
+            map[t].assign(w.ntype[t] + 1, 0);
+            r[t] = gnn_relabel{};
+            r[t].map = map[t].data();
+            r[t].nnodes = w.ntype[t];
+        }
+    }
+};
+
+static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, uint32_t step, uint32_t hop, uint32_t et, Drawn &d)
+{
+    const Relation &rel = *w.relation[et];
+    const uint32_t first = p.only_new && hop ? d.counts[hop - 1][rel.dst] : 0, n = d.counts[hop][rel.dst] - first;
+    const int32_t fanout = p.fanout[hop][et];
+    const uint32_t *dst = d.nodes[rel.dst].data() + first;
+    Drawn::Block &b = d.block[hop * w.relation.size() + et];
+    std::vector<gnn_sample_row> row(n + 1);
+    b.indptr.assign(n + 1, 0);
+    d.bad_block = (uint32_t)(hop * w.relation.size() + et);
+    d.code = gnn_sample_count(&rel.graph, dst, n, fanout, p.replace, row.data(), b.indptr.data(), &d.at);
+    if (d.code)
+        return false;
+    gnn_relabel &r = s.r[rel.src];
+    b.indices.resize(b.indptr[n]);
+    b.ids.resize(p.ids ? b.indptr[n] : 0);
+    gnn_relabel_fit(&r, b.indptr[n]);
+    d.nodes[rel.src].resize(r.count + b.indptr[n] + 1);
+    r.nodes = d.nodes[rel.src].data();
+    std::vector<uint64_t> scratch(gnn_sample_scratch(fanout) / 8 + 8);
+    gnn_sample_job job = {};
+    job.graph = &rel.graph;
+    job.dst = d.nodes[rel.dst].data() + first;
+    job.row = row.data();
+    job.indptr = b.indptr.data();
+    job.n = n;
+    job.fanout = fanout;
+    job.replace = p.replace;
+    job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~(uintptr_t)63);
+    world_key(step, hop, et, job.key);
+    d.code = gnn_sample_pick(&job, &r, b.indices.data(), p.ids ? b.ids.data() : nullptr, &d.at);
+    return d.code == 0;
+}
+
+static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_t step, const std::vector<uint32_t> &seeds)
+{
+    Drawn d;
+    const size_t types = w.ntype.size();
+    d.nodes.resize(types);
+    d.counts.assign(p.fanout.size() + 1, std::vector<uint32_t>(types, 0));
+    d.block.resize(p.fanout.size() * w.relation.size());
+    for (size_t t = 0; t < types; t++)
+        gnn_relabel_begin(&s.r[t]);
+    d.nodes[0].resize(seeds.size() + 1);
+    s.r[0].nodes = d.nodes[0].data();
+    gnn_relabel_fit(&s.r[0], seeds.size());
+    const uint64_t got = gnn_relabel_add(&s.r[0], seeds.data(), seeds.size());
+    if (got < seeds.size()) {
+        d.code = GNN_SAMPLE_SEED;
+        d.at.node = seeds[got];
+        d.at.edge = got;
+        return d;
+    }
+    d.counts[0][0] = s.r[0].count;
+    for (uint32_t hop = 0; hop < p.fanout.size(); hop++) {
+        for (uint32_t et = 0; et < w.relation.size(); et++)
+            if (!draw_cpu_block(w, p, s, step, hop, et, d))
+                return d;
+        for (size_t t = 0; t < types; t++)
+            d.counts[hop + 1][t] = s.r[t].count;
+    }
+    d.bad_block = 0;
+    for (size_t t = 0; t < types; t++)
+        d.nodes[t].resize(s.r[t].count);
+    return d;
+}
+
+/* Room for what the kernels write. */
+struct Room {
+    std::vector<uint32_t> nodes;       /* [type] */
+    std::vector<uint32_t> rows, edges; /* [block] */
+    uint32_t seeds;
+    uint32_t bits; /* 0: as few as will do */
+};
+
+/* Exactly enough for a batch. */
+static inline Room room_for(const World &w, const Plan &p, const Drawn &d, size_t seeds)
+{
+    Room r;
+    for (const auto &n : d.nodes)
+        r.nodes.push_back((uint32_t)n.size());
+    for (size_t i = 0; i < d.block.size(); i++) {
+        r.rows.push_back((uint32_t)(d.block[i].indptr.empty() ? 1 : d.block[i].indptr.size() - 1));
+        r.edges.push_back((uint32_t)d.block[i].indices.size());
+    }
+    (void)w;
+    (void)p;
+    r.seeds = (uint32_t)seeds;
+    r.bits = 0;
+    return r;
+}
+static inline void room_grow(Room &a, const Room &b)
+{
+    for (size_t i = 0; i < a.nodes.size(); i++)
+        a.nodes[i] = std::max(a.nodes[i], b.nodes[i]);
+    for (size_t i = 0; i < a.rows.size(); i++) {
+        a.rows[i] = std::max(a.rows[i], b.rows[i]);
+        a.edges[i] = std::max(a.edges[i], b.edges[i]);
+    }
+    a.seeds = std::max(a.seeds, b.seeds);
+}
+
+/* All that lives on the device, kept from batch to batch. */
+class CudaState {
+    const World &w;
+    const Plan &p;
+    Room room;
+    std::vector<gnn_cuda_relabel> r;
+    std::vector<Guarded<uint32_t>> map, nodes;
+    Guarded<uint32_t> tag, counts, keys, seeds, nseeds, edges;
+    struct Arrays {
+        Guarded<uint32_t> indptr, source, indices;
+        Guarded<uint64_t> ids;
+        Guarded<char> scratch;
+    };
+    std::vector<Arrays> block;
+    Guarded<char> seed_scratch;
+    Guarded<gnn_cuda_sample_status> status;
+
+  public:
+    CudaState(const World &world, const Plan &plan, const Room &ro) : w(world), p(plan), room(ro)
+    {
+        const size_t types = w.ntype.size(), rels = w.relation.size(), hops = p.fanout.size();
+        r.resize(types);
+        map.resize(types);
+        nodes.resize(types);
+        tag.reset(types);
+        counts.reset((hops + 2) * types); /* the last row is the one that changes */
+        keys.reset(2 * hops * rels);
+        seeds.reset(room.seeds);
+        nseeds.reset(1);
+        edges.reset(hops * rels);
+        block.resize(hops * rels);
+        status.reset(1);
+        seed_scratch.reset(gnn_cuda_relabel_scratch(room.seeds));
+        uint32_t list = room.seeds;
+        for (size_t i = 0; i < block.size(); i++) {
+            Arrays &a = block[i];
+            a.indptr.reset(room.rows[i] + UINT64_C(1));
+            a.source.reset(room.edges[i]);
+            a.indices.reset(room.edges[i]);
+            a.ids.reset(p.ids ? room.edges[i] : 0);
+            a.scratch.reset(gnn_cuda_sample_scratch(room.rows[i], room.edges[i], p.fanout[i / rels][i % rels], p.replace));
+            list = std::max(list, room.edges[i]);
+        }
+        for (size_t t = 0; t < types; t++) {
+            map[t].reset(w.ntype[t]);
+            nodes[t].reset(room.nodes[t]);
+            tag[t] = 0;
+            r[t] = gnn_cuda_relabel{map[t].data(), w.ntype[t], nodes[t].data(), room.nodes[t],
+                                    room.bits ? room.bits : gnn_cuda_relabel_bits(room.nodes[t], list),
+                                    counts.data() + (hops + 1) * types + t, tag.data() + t};
+        }
+    }
+
+    void draw(uint32_t step, const std::vector<uint32_t> &seed)
+    {
+        const size_t types = w.ntype.size(), rels = w.relation.size(), hops = p.fanout.size();
+        uint32_t *live = counts.data() + (hops + 1) * types;
+        status[0] = gnn_cuda_sample_status{};
+        nseeds[0] = (uint32_t)seed.size();
+        for (size_t i = 0; i < std::min(seed.size(), seeds.size()); i++)
+            seeds[i] = seed[i];
+        for (uint32_t b = 0; b < hops * rels; b++)
+            world_key(step, b / (uint32_t)rels, b % (uint32_t)rels, &keys[2 * b]);
+        for (size_t t = 0; t < types; t++)
+            gnn_cuda_begin_batch(&r[t], status.data(), nullptr);
+        gnn_cuda_relabel_seeds(&r[0], seeds.data(), nseeds.data(), room.seeds, seed_scratch.data(), status.data(), nullptr);
+        memcpy(counts.data(), live, types * sizeof *live);
+        for (size_t hop = 0; hop < hops; hop++) {
+            for (size_t et = 0; et < rels; et++)
+                draw_block(hop, et);
+            memcpy(&counts[(hop + 1) * types], live, types * sizeof *live);
+        }
+    }
+
+    void draw_block(size_t hop, size_t et)
+    {
+        const size_t types = w.ntype.size(), i = hop * w.relation.size() + et;
+        const Relation &rel = *w.relation[et];
+        Arrays &a = block[i];
+        gnn_cuda_sample_job job = {};
+        job.graph = rel.graph;
+        job.nodes = nodes[rel.dst].data();
+        job.first = p.only_new && hop ? &counts[(hop - 1) * types + rel.dst] : nullptr;
+        job.end = &counts[hop * types + rel.dst];
+        job.rows = room.rows[i];
+        job.room = room.edges[i];
+        job.fanout = p.fanout[hop][et];
+        job.replace = p.replace;
+        job.block = (uint32_t)i;
+        job.key = &keys[2 * i];
+        job.indptr = a.indptr.data();
+        job.source = a.source.data();
+        job.indices = a.indices.data();
+        job.ids = p.ids ? a.ids.data() : nullptr;
+        job.edges = &edges[i];
+        job.scratch = a.scratch.data();
+        job.status = status.data();
+        gnn_cuda_sample_block(&job, &r[rel.src], nullptr);
+    }
+
+    bool intact()
+    {
+        bool good = tag.intact() && counts.intact() && keys.intact() && seeds.intact() && nseeds.intact() && edges.intact() &&
+                    status.intact() && seed_scratch.intact() && status[0].ticket == 0;
+        for (auto &x : map)
+            good = good && x.intact();
+        for (auto &x : nodes)
+            good = good && x.intact();
+        for (auto &a : block)
+            good = good && a.indptr.intact() && a.source.intact() && a.indices.intact() && a.ids.intact() && a.scratch.intact();
+        return good;
+    }
+
+    /* The same batch, byte by byte? */
+    bool equals(const Drawn &d)
+    {
+        const size_t types = w.ntype.size();
+        bool same = intact() && status[0].code == 0 && status[0].first == 0;
+        for (size_t h = 0; h < d.counts.size(); h++)
+            same = same && memcmp(&counts[h * types], d.counts[h].data(), types * sizeof(uint32_t)) == 0;
+        for (size_t t = 0; same && t < types; t++)
+            same = nodes[t].equals(d.nodes[t]);
+        for (size_t i = 0; same && i < block.size(); i++) {
+            const Drawn::Block &b = d.block[i];
+            same = edges[i] == b.indices.size() && block[i].indptr.equals(b.indptr) && block[i].indices.equals(b.indices) &&
+                   block[i].ids.equals(b.ids);
+            for (size_t e = 0; same && e < b.indices.size(); e++)
+                same = block[i].source[e] == d.nodes[w.relation[i % w.relation.size()]->src][b.indices[e]];
+        }
+        return same;
+    }
+
+    const gnn_cuda_sample_status &outcome() { return status[0]; }
+
+    /* The same failure, and nothing in the arrays that would lead a later kernel astray? */
+    bool fails_like(const Drawn &d)
+    {
+        const gnn_cuda_sample_status &s = status[0];
+        return sound() && s.code == d.code && s.block == d.bad_block && s.at.node == d.at.node && s.at.edge == d.at.edge &&
+               s.at.part == d.at.part;
+    }
+    bool sound()
+    {
+        const size_t types = w.ntype.size(), rels = w.relation.size();
+        bool good = intact();
+        for (size_t i = 0; i < block.size(); i++) {
+            const size_t hop = i / rels, dst = w.relation[i % rels]->dst;
+            const uint32_t first = p.only_new && hop ? counts[(hop - 1) * types + dst] : 0;
+            const uint32_t n = std::min(counts[hop * types + dst] - first, room.rows[i]);
+            good = good && edges[i] <= room.edges[i] && block[i].indptr[0] == 0 && block[i].indptr[n] == edges[i];
+            for (uint32_t k = 0; k < n; k++)
+                good = good && block[i].indptr[k] <= block[i].indptr[k + 1];
+            const uint32_t known = counts[(hop + 1) * types + w.relation[i % rels]->src];
+            for (uint32_t e = 0; good && e < edges[i]; e++)
+                good = block[i].indices[e] < std::max(known, 1u);
+        }
+        for (size_t t = 0; t < types; t++)
+            good = good && counts[(p.fanout.size() + 1) * types + t] <= room.nodes[t];
+        return good;
+    }
+};
+
+#endif

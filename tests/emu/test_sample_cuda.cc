@@ -1,0 +1,285 @@
+/* Sampling and numbering on the device give the CPU's batches byte by byte, and its errors. */
+#include "emu/sample_world.h"
+#include "tap.h"
+
+/* Draws some batches, with exactly enough room, and compares; seeds may repeat themselves. */
+static unsigned differing(const World &w, const Plan &p, unsigned batches, uint32_t nseeds, uint32_t bits, Random &r,
+                          std::vector<uint32_t> always = {})
+{
+    std::vector<std::vector<uint32_t>> seeds(batches, always);
+    std::vector<Drawn> want;
+    CpuState cpu(w);
+    Room room;
+    for (unsigned b = 0; b < batches; b++) {
+        for (uint32_t i = 0; i < nseeds; i++)
+            seeds[b].push_back(r.below(w.ntype[0]));
+        want.push_back(draw_cpu(w, p, cpu, b, seeds[b]));
+        if (want[b].code)
+            return batches;
+        const Room need = room_for(w, p, want[b], seeds[b].size());
+        if (b)
+            room_grow(room, need);
+        else
+            room = need;
+    }
+    room.bits = bits;
+    CudaState cuda(w, p, room);
+    unsigned wrong = 0;
+    for (unsigned b = 0; b < batches; b++) {
+        cuda.draw(b, seeds[b]);
+        wrong += !cuda.equals(want[b]);
+    }
+    return wrong;
+}
+
+static uint32_t some_degree(Random &r)
+{
+    static const uint32_t d[] = {0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 31, 33, 34, 40, 65};
+    return d[r.below(sizeof d / sizeof *d)];
+}
+
+static void one_type(World &w, Random &r, uint64_t n, uint32_t parts, bool orig, bool ids)
+{
+    w.ntype.assign(1, n);
+    w.add(0, 0).make(r, n, n, parts, orig, ids, [&](uint64_t) { return some_degree(r); });
+}
+
+/* Two node types, three relations; the second type has no seeds. */
+static void typed(World &w, Random &r, uint32_t parts, bool orig, bool ids)
+{
+    w.ntype.assign(1, 300);
+    w.ntype.push_back(170);
+    w.add(0, 0).make(r, 300, 300, parts, orig, ids, [&](uint64_t) { return some_degree(r); });
+    w.add(1, 0).make(r, 300, 170, parts, orig, ids, [&](uint64_t i) { return (uint32_t)i % 7; });
+    w.add(0, 1).make(r, 170, 300, parts, orig, ids, [&](uint64_t) { return some_degree(r); });
+}
+
+static void test_one_type()
+{
+    Random r{12345};
+    static const int32_t fan[] = {0, 1, 2, 5, 8, 9, 15, 16, 17, 32, 33, 200, -1};
+    for (const int32_t f : fan) {
+        unsigned wrong = 0, seen = 0;
+        for (unsigned how = 0; how < 8; how++) {
+            World w;
+            one_type(w, r, 500, how % 3 + 1, how & 1, how & 2);
+            const Plan p = {{{f}, {how & 4 ? 3 : f < 0 ? 1 : f}}, how % 3 == 2, (how & 1) != 0, how > 2};
+            emu::set_seed(how + 1);
+            wrong += differing(w, p, 2, f > 100 ? 5 : 20, 0, r);
+            seen += 2;
+        }
+        ok(wrong == 0, "fan-out %d: %u batches in 8 ways are the CPU's", f, seen);
+    }
+}
+
+static void test_typed()
+{
+    Random r{99};
+    unsigned wrong = 0;
+    for (unsigned how = 0; how < 8; how++) {
+        World w;
+        typed(w, r, how % 4 + 1, how & 1, how & 2);
+        const Plan p = {{{3, 2, 4}, {2, -1, 10}, {0, 3, 2}}, how == 5 || how == 6, (how & 4) != 0, (how & 2) != 0};
+        emu::set_seed(how + 50);
+        wrong += differing(w, p, 2, 12, 0, r);
+    }
+    ok(wrong == 0, "two node types, three relations, three hops: 16 batches are the CPU's");
+}
+
+static void test_shapes()
+{
+    Random r{4711};
+    World w;
+    w.ntype.assign(1, 1000);
+    w.add(0, 0).make(r, 1000, 1000, 2, true, true, [&](uint64_t i) { return i == 7 ? 100000u : i == 8 ? 5001u : i < 40 ? 600u + (uint32_t)i : 3u; });
+    const Plan all = {{{-1}, {1}}, false, true, true};
+    ok(differing(w, all, 1, 3, 0, r, {7, 9}) == 0, "all of 100,000 neighbours");
+    for (const int32_t f : {3, 31, 64, 256, 257, 600, 1000}) {
+        const Plan p = {{{f}}, false, true, true};
+        ok(differing(w, p, 1, 2, 0, r, {7, 8, 9, 10, 11}) == 0, "%d of 100,000 neighbours, of 5,001, of 609", f);
+    }
+    for (const int32_t f : {4096, 5000}) {
+        const Plan p = {{{f}}, false, true, true};
+        ok(differing(w, p, 1, 1, 0, r, {8, 7}) == 0, "%d of 5,001 neighbours and of 100,000", f);
+    }
+    const Plan again = {{{1000}}, true, true, true};
+    ok(differing(w, again, 1, 2, 0, r, {7, 8}) == 0, "1,000 draws with replacement");
+    const Plan p = {{{2}, {2}}, false, false, false};
+    ok(differing(w, p, 3, 0, 0, r) == 0, "batches without seeds");
+    ok(differing(w, p, 2, 1, 0, r) == 0, "batches of one seed");
+    ok(differing(w, p, 2, 2500, 0, r) == 0, "batches of 2,500 seeds, most of them more than once");
+    World tiny;
+    tiny.ntype.assign(1, 1);
+    tiny.add(0, 0).make(r, 1, 1, 1, false, false, [](uint64_t) { return 40u; });
+    const Plan q = {{{5}, {-1}}, false, false, true};
+    ok(differing(tiny, q, 2, 3, 0, r) == 0, "a graph of one node");
+}
+
+/* Neighbours as many as the fan-out and one: chains of substitutes are long. */
+static void test_chains()
+{
+    Random r{5};
+    unsigned wrong = 0;
+    for (const int32_t f : {7, 8, 15, 16, 30, 32, 63, 100}) {
+        World w;
+        w.ntype.assign(1, 200);
+        w.add(0, 0).make(r, 200, 200, 1, false, true, [&](uint64_t i) { return (uint32_t)f + (uint32_t)i % 3; });
+        emu::set_seed((uint64_t)f);
+        wrong += differing(w, Plan{{{f}}, false, true, true}, 1, 60, 0, r);
+    }
+    ok(wrong == 0, "degrees just above the fan-out");
+}
+
+/* Tags of 0, 1 and 2 bits: the map starts anew every batch, every second, every fourth. */
+static void test_tags()
+{
+    Random r{31};
+    for (const uint32_t bits : {32u, 31u, 30u, 20u}) {
+        World w;
+        typed(w, r, 2, true, false);
+        const Plan p = {{{3, 2, 4}, {2, 2, 2}}, false, false, false};
+        ok(differing(w, p, 10, 12, bits, r) == 0, "ten batches with %u bits of tag", 32 - bits);
+    }
+    ok(gnn_cuda_relabel_bits(1000, 23) == 10 && gnn_cuda_relabel_bits(1000, 24) == 11, "as few bits as hold nodes and edges");
+    ok(gnn_cuda_relabel_bits(UINT32_C(1) << 31, INT32_MAX) == 32 && gnn_cuda_relabel_bits(UINT32_C(1) << 31, UINT32_C(1) << 31) == 0 &&
+           gnn_cuda_relabel_bits(UINT32_MAX, 1) == 0 && gnn_cuda_relabel_bits(UINT64_MAX, UINT64_MAX) == 0,
+       "more than 32 bits are refused");
+}
+
+/* One hop over a graph that is damaged in some places: the CPU and the device find the same. */
+static bool same_failure(const World &w, int32_t fanout, const std::vector<uint32_t> &seeds, uint32_t rows, uint32_t edges, bool *failed)
+{
+    const Plan p = {{{fanout}, {2}}, false, false, true};
+    CpuState cpu(w);
+    const Drawn d = draw_cpu(w, p, cpu, 1, seeds);
+    const Room room = {{(uint32_t)w.ntype[0]}, {rows, (uint32_t)w.ntype[0]}, {edges, 2 * (uint32_t)w.ntype[0]}, (uint32_t)seeds.size(), 0};
+    CudaState cuda(w, p, room);
+    cuda.draw(1, seeds);
+    *failed = d.code != 0;
+    return d.code ? cuda.fails_like(d) : cuda.equals(d);
+}
+
+static void test_damage()
+{
+    Random r{2024};
+    unsigned same = 0, failures = 0;
+    for (unsigned trial = 0; trial < 60; trial++) {
+        World w;
+        w.ntype.assign(1, 400);
+        Relation &rel = w.add(0, 0);
+        rel.make(r, 400, 400, 3, false, false, [&](uint64_t) { return 1 + r.below(12); });
+        for (unsigned k = r.below(4); k; k--) {
+            const uint32_t p = r.below(3);
+            if (!rel.view[p].count)
+                continue;
+            const uint32_t what = r.below(4);
+            if (what == 0) /* in no part */
+                rel.view[2].count -= std::min<uint64_t>(rel.view[2].count, 1 + r.below(20));
+            else if (what == 1)
+                rel.part[p].indptr[1 + r.below(rel.view[p].count)] += 1000 + r();
+            else if (what == 2)
+                rel.part[p].indptr[1 + r.below(rel.view[p].count)] = 0;
+            else
+                rel.part[p].indices[r.below(rel.view[p].nedges)] = 400 + r.below(UINT32_MAX - 400);
+        }
+        std::vector<uint32_t> seeds;
+        for (uint32_t i = 0; i < 390; i++)
+            seeds.push_back(i * 7 % 400);
+        if (trial % 10 == 9)
+            seeds[r.below(390)] = 400 + r.below(3);
+        bool failed;
+        emu::set_seed(trial + 1);
+        same += same_failure(w, trial % 4 == 0 ? -1 : trial % 4 == 1 ? 3 : trial % 4 == 2 ? 10 : 40, seeds, 400, 6000, &failed);
+        failures += failed;
+    }
+    ok(same == 60 && failures > 20 && failures < 60, "60 graphs, %u of them damaged: the CPU's first error, %u times", failures, same);
+}
+
+static void test_many()
+{
+    unsigned same = 0, failures = 0;
+    Random r{8};
+    for (unsigned trial = 0; trial < 12; trial++) {
+        World w;
+        const uint64_t n = 700;
+        w.ntype.assign(1, n);
+        Relation &rel = w.add(0, 0);
+        rel.make(r, n, n, 1, false, false, [](uint64_t) { return 0u; });
+        uint64_t at = 0; /* offsets without edges behind them: nothing may read those */
+        for (uint64_t i = 0; i < n; i++) {
+            at += trial == 0 ? (i == 63 ? UINT32_MAX : 0) : trial == 1 ? UINT32_MAX : (UINT64_C(1) << (22 + trial % 11)) + r.below(1000);
+            rel.part[0].indptr[i + 1] = at;
+        }
+        rel.view[0].nedges = at;
+        if (trial > 6) /* and a mistake behind, or before */
+            rel.part[0].indptr[r.below(n)] = UINT64_MAX;
+        std::vector<uint32_t> seeds;
+        for (uint32_t i = 0; i < n; i++)
+            seeds.push_back(i);
+        bool failed;
+        emu::set_seed(trial + 1);
+        same += same_failure(w, -1, seeds, (uint32_t)n, 100, &failed);
+        failures += failed;
+    }
+    ok(same == 12 && failures == 12, "2^32 - 1 edges and more: the CPU's error, %u times", same);
+}
+
+/* Room for one less than needed, at each place. */
+static void test_room()
+{
+    Random r{77};
+    World w;
+    typed(w, r, 2, false, false);
+    const Plan p = {{{3, 2, 4}, {2, 3, 2}}, false, false, false};
+    std::vector<uint32_t> seeds;
+    for (uint32_t i = 0; i < 20; i++)
+        seeds.push_back(i * 5);
+    CpuState cpu(w);
+    const Drawn d = draw_cpu(w, p, cpu, 3, seeds);
+    const Room enough = room_for(w, p, d, seeds.size());
+    unsigned told = 0, asked = 0;
+    const auto tell = [&](const Room &room, uint32_t which, uint64_t need, uint32_t block) {
+        CudaState cuda(w, p, room);
+        asked++;
+        cuda.draw(3, seeds);
+        const gnn_cuda_sample_status &s = cuda.outcome();
+        told += cuda.sound() && s.code == GNN_SAMPLE_ROOM && s.at.edge == which && s.at.node == need && (block == UINT32_MAX || s.block == block);
+        cuda.draw(2, std::vector<uint32_t>(1, 0)); /* a small one fits again */
+        told += cuda.sound();
+        asked++;
+    };
+    for (uint32_t b = 0; b < enough.rows.size(); b++) {
+        Room less = enough;
+        if (enough.rows[b] > 1) {
+            less.rows[b]--;
+            tell(less, GNN_CUDA_ROOM_ROWS, enough.rows[b], b);
+        }
+        less = enough;
+        if (enough.edges[b]) {
+            less.edges[b]--;
+            tell(less, GNN_CUDA_ROOM_EDGES, enough.edges[b], b);
+        }
+    }
+    for (uint32_t t = 0; t < 2; t++) {
+        Room less = enough;
+        less.nodes[t]--;
+        tell(less, GNN_CUDA_ROOM_NODES, enough.nodes[t], UINT32_MAX);
+    }
+    Room less = enough;
+    less.seeds--;
+    tell(less, GNN_CUDA_ROOM_SEEDS, 20, 0);
+    ok(told == asked, "one too few places are told of, with what would do, and harm nothing: %u of %u", told, asked);
+}
+
+int main()
+{
+    test_one_type();
+    test_typed();
+    test_shapes();
+    test_chains();
+    test_tags();
+    test_damage();
+    test_many();
+    test_room();
+    return tap_done();
+}
