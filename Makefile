@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
-NVCC    ?= $(shell command -v nvcc)
+NVCC    ?= $(if $(SAN),,$(shell command -v nvcc))
 OPT     ?= -O3
 SAN     ?=
 WERROR  ?=
@@ -50,7 +50,8 @@ CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
 ifneq ($(NVCC),)
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(B)/%.o)
 CUDA_LIB := $(dir $(shell readlink -f $(NVCC)))../lib64
-LIBS     += $(if $(CUDA_OBJ),-L$(CUDA_LIB) -lcudart_static -ldl -lrt)
+CUDA_LIBS := $(if $(CUDA_OBJ),-L$(CUDA_LIB) -lcudart_static -ldl -lrt)
+LIBS     += $(CUDA_LIBS)
 endif
 
 # build/bin and build/libgnn.a lead to the last plain build.
@@ -139,7 +140,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	for h in $(PUBLIC); do install -D -m 644 $$h $(D)/include/gnn-tools/$$h || exit 1; done
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
 	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
-	    'Requires: $(PKGS)' 'Cflags: -I$${includedir}/gnn-tools' 'Libs: -L$${libdir} -lgnn -lmetis -ldnnl -fopenmp -lm -lpthread' >$(D)/lib/pkgconfig/gnn.pc
+	    'Requires: $(PKGS)' 'Cflags: -I$${includedir}/gnn-tools' 'Libs: -L$${libdir} -lgnn -lmetis -ldnnl -fopenmp -lm -lpthread $(CUDA_LIBS)' >$(D)/lib/pkgconfig/gnn.pc
 	$(if $(MAN1),install -m 644 $(MAN1) $(D)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(D)/share/man/man5)
 	$(if $(MAN7),install -m 644 $(MAN7) $(D)/share/man/man7)
