@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Which draws a dropout mask uses: 16 bits a column, those of column 128*g + 16*c + l being bits 16*c .. 16*c+15 of
  * Philox at the counter (node[i], 16*g + l, 0, 0). A column is kept if they are below keep16 (0: no dropout). */
 struct gnn_dropout {
@@ -36,5 +40,26 @@ void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, cons
 /* dx in place on dy; dgamma, dbeta (d) are added to. work: GNN_COLSUM_BLOCKS * d floats. */
 void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t n, size_t d,
                          const float *gamma, float *dgamma, float *dbeta, float *work);
+
+/* On a device. All pointers are the caller's device-visible memory, `drop` too, so that a captured graph reads
+ * what holds now. Arrays have *n rows, at most cap (n NULL: cap of them). A launcher only puts kernels on the stream (a
+ * cudaStream_t). The bits are those of the functions above, but for layer norm, which sums up rows in another order; its bits
+ * depend on nothing but the row. */
+void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias, bool relu,
+                       const struct gnn_dropout *drop, void *stream);
+void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d, const struct gnn_dropout *drop,
+                           float *y, void *stream);
+void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d, float scale,
+                        void *stream);
+void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *work, float *out, bool acc,
+                     void *stream);
+void gnn_cuda_layer_norm(const float *x, const uint32_t *n, uint32_t cap, size_t d, const float *gamma,
+                         const float *beta, float eps, float *xhat, float *rstd, float *y, void *stream);
+void gnn_cuda_layer_norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n, uint32_t cap,
+                              size_t d, const float *gamma, float *dgamma, float *dbeta, float *work, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

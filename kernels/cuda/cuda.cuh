@@ -46,4 +46,40 @@ static __device__ inline void gnn_device_bad(uint64_t *bad, uint64_t at)
     atomicMin(reinterpret_cast<unsigned long long *>(bad), (unsigned long long)at);
 }
 
+/* Rows dealt out to sub-warps of `lanes` threads, and the columns of a row to these. */
+struct GnnRows {
+    uint64_t row, stride;
+    unsigned lane;
+};
+static __device__ inline GnnRows gnn_rows(unsigned lanes)
+{
+    const unsigned groups = blockDim.x / lanes;
+    return GnnRows{(uint64_t)blockIdx.x * groups + threadIdx.x / lanes, (uint64_t)gridDim.x * groups, threadIdx.x % lanes};
+}
+/* Lanes for a row of so many units. */
+static inline unsigned gnn_lanes(size_t units)
+{
+    unsigned lanes = 1;
+    while (lanes < 32 && lanes < units)
+        lanes *= 2;
+    return lanes;
+}
+
+/* Sum over a whole warp, the same bits in each lane: a sum of two does not depend on their order. */
+template <typename T> static __device__ inline T gnn_warp_sum(T v)
+{
+    for (unsigned d = 16; d; d /= 2)
+        v = v + __shfl_xor_sync(0xffffffffu, v, d);
+    return v;
+}
+
+/* V floats that travel together. */
+template <unsigned V> struct alignas(V * sizeof(float)) GnnUnit {
+    float v[V];
+};
+static inline bool gnn_vector(const void *a, const void *b)
+{
+    return ((uintptr_t)a | (uintptr_t)b) % 16 == 0;
+}
+
 #endif

@@ -27,9 +27,7 @@ struct Layer {
     uint64_t *bad;
 };
 
-template <unsigned V> struct alignas(V * sizeof(float)) Unit {
-    float v[V];
-};
+template <unsigned V> using Unit = GnnUnit<V>;
 
 struct Row {
     const gnn_csr *a; /* NULL: no block at all */
@@ -208,9 +206,7 @@ __global__ void __launch_bounds__(THREADS) spmm_rows(const Layer l, unsigned lan
 template <unsigned V> void launch(const Layer &l, void *stream)
 {
     const size_t units = l.d / V, shared = UNITS * sizeof(Unit<V>) + WAITING * sizeof(uint64_t) + sizeof(unsigned);
-    unsigned lanes = 1;
-    while (lanes < 32 && lanes < units)
-        lanes *= 2;
+    const unsigned lanes = gnn_lanes(units);
     const bool two = units > lanes;
     const unsigned piece = two ? 2 * lanes : lanes, pieces = (unsigned)((units + piece - 1) / piece);
     const unsigned grid = gnn_grid((uint64_t)l.cap * pieces, THREADS / lanes);
@@ -228,7 +224,7 @@ void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, const uint32_t
     if (!cap || !d)
         return;
     const Layer l = {block, nblocks, nrows, cap, xrows, x, ldx, d, y, ldy, acc, bad};
-    if ((ldx | ldy | d) % 4 == 0 && ((uintptr_t)x | (uintptr_t)y) % 16 == 0)
+    if ((ldx | ldy | d) % 4 == 0 && gnn_vector(x, y))
         launch<4>(l, stream);
     else
         launch<1>(l, stream);
