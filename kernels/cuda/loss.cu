@@ -1,0 +1,149 @@
+/* Losses: a warp has a row. Logits are few (a row for each seed) and lie in the caches after the first pass, so each pass
+ * reads them again instead of keeping rows of any width in registers. */
+#include "kernels/loss.h"
+
+#include "kernels/cuda/cuda.cuh"
+
+namespace {
+
+constexpr unsigned THREADS = 256;
+
+__device__ float warp_max(float v)
+{
+    for (unsigned d = 16; d; d /= 2) {
+        const float o = __shfl_xor_sync(0xffffffffu, v, d);
+        v = o > v ? o : v;
+    }
+    return v;
+}
+
+/* The largest of a row. A NaN is left out here and comes in through the sum of the powers. */
+__device__ float row_max(const float *z, size_t c, unsigned lane)
+{
+    float m = -INFINITY;
+    for (size_t j = lane; j < c; j += 32)
+        m = z[j] > m ? z[j] : m;
+    return warp_max(m);
+}
+
+__device__ float sigmoid_of(float x)
+{
+    return x >= 0 ? __fdiv_rn(1, __fadd_rn(1, expf(-x))) : __fdiv_rn(expf(x), __fadd_rn(1, expf(x)));
+}
+
+__global__ void __launch_bounds__(THREADS)
+    softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const int32_t *y, const float *scale,
+               double *row_loss, float *dz, uint64_t *bad)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        const float *in = z + r.row * c;
+        float *out = dz ? dz + r.row * c : nullptr;
+        const int32_t label = y[r.row];
+        if (label < 0 || (uint64_t)label >= c) {
+            if (r.lane == 0) {
+                row_loss[r.row] = 0;
+                if (label >= 0)
+                    gnn_device_bad(bad, r.row);
+            }
+            for (size_t j = r.lane; dz && j < c; j += 32)
+                out[j] = 0;
+            continue;
+        }
+        const float m = row_max(in, c, r.lane), own = in[label];
+        double s = 0;
+        for (size_t j = r.lane; j < c; j += 32)
+            s += (double)expf(__fadd_rn(in[j], -m));
+        s = gnn_warp_sum(s);
+        if (r.lane == 0)
+            row_loss[r.row] = log(s) + (double)__fadd_rn(m, -own);
+        if (!dz)
+            continue;
+        __syncwarp(); /* all have read the logit of the class, which dz may overwrite */
+        const float k = (float)(1 / s);
+        for (size_t j = r.lane; j < c; j += 32) {
+            const float p = __fmul_rn(expf(__fadd_rn(in[j], -m)), k);
+            out[j] = __fmul_rn(*scale, __fadd_rn(p, (size_t)label == j ? -1.0f : 0.0f));
+        }
+    }
+}
+
+__global__ void __launch_bounds__(THREADS)
+    sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y, const float *scale,
+               double *row_loss, float *dz)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        const float *in = z + r.row * c, *want = y + r.row * c;
+        unsigned known = 0;
+        double s = 0;
+        for (size_t j = r.lane; j < c; j += 32) {
+            const float t = want[j];
+            if (t != t) /* NaN: unlabelled */
+                continue;
+            const double x = (double)in[j];
+            known++;
+            s += (in[j] > 0 ? x : 0) - x * (double)t + log1p(exp(-fabs(x)));
+        }
+        known = gnn_warp_sum(known);
+        s = gnn_warp_sum(s);
+        if (r.lane == 0)
+            row_loss[r.row] = known ? s / (double)known : 0;
+        if (!dz)
+            continue;
+        for (size_t j = r.lane; j < c; j += 32) {
+            const float t = want[j];
+            dz[r.row * c + j] =
+                t != t ? 0 : __fmul_rn(__fdiv_rn(*scale, (float)known), __fadd_rn(sigmoid_of(in[j]), -t));
+        }
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) softmax_rows(float *z, const uint32_t *n, uint32_t cap, size_t c)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        float *v = z + r.row * c, s = 0;
+        const float m = row_max(v, c, r.lane);
+        for (size_t j = r.lane; j < c; j += 32)
+            s = __fadd_rn(s, v[j] = expf(__fadd_rn(v[j], -m)));
+        s = gnn_warp_sum(s);
+        for (size_t j = r.lane; j < c; j += 32)
+            v[j] = __fdiv_rn(v[j], s);
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) sigmoids(float *z, const uint32_t *n, uint32_t cap, size_t c)
+{
+    const uint64_t count = (uint64_t)gnn_device_count(n, cap) * c;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (uint64_t)gridDim.x * THREADS)
+        z[i] = sigmoid_of(z[i]);
+}
+
+} // namespace
+
+void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const int32_t *y,
+                         const float *scale, double *row_loss, float *dz, uint64_t *bad, void *stream)
+{
+    if (cap && c)
+        GNN_LAUNCH(softmax_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y, scale, row_loss, dz, bad);
+}
+
+void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y, const float *scale,
+                         double *row_loss, float *dz, void *stream)
+{
+    if (cap && c)
+        GNN_LAUNCH(sigmoid_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y, scale, row_loss, dz);
+}
+
+void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream)
+{
+    if (cap && c)
+        GNN_LAUNCH(softmax_rows, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c);
+}
+
+void gnn_cuda_sigmoid(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream)
+{
+    if (cap && c)
+        GNN_LAUNCH(sigmoids, gnn_grid((uint64_t)cap * c, THREADS), THREADS, 0, stream, z, n, cap, c);
+}
