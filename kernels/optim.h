@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct gnn_optim_step {
     float lr, weight_decay;
     float beta1, beta2, eps; /* Adam, AdamW (PyTorch's formulas) */
@@ -21,5 +25,27 @@ void gnn_adam(float *p, const float *g, float *m, float *v, size_t n, bool decou
 void gnn_sgd(float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s);
 /* Sum of squares, in double, in a fixed order. */
 double gnn_square_sum(const float *g, size_t n);
+
+/* What a step of Adam multiplies with; made on the host, as it takes powers. */
+struct gnn_adam_factors {
+    float decay, l2, beta1, rest1, beta2, rest2, c1, c2, eps;
+};
+void gnn_adam_factors_make(const struct gnn_optim_step *s, bool decoupled, struct gnn_adam_factors *f);
+
+/* On a device. All pointers are the caller's device-visible memory, factors and step too, so that a captured graph reads
+ * those of the step. A launcher only puts kernels on the stream (a cudaStream_t). The bits of a step are those of the
+ * functions above. The square sum has its own order, which depends on n alone; it is left in *out. work: as
+ * many bytes as _scratch says, aligned to 8. */
+void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n, const struct gnn_adam_factors *f,
+                   void *stream);
+void gnn_cuda_sgd(float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s, void *stream);
+void gnn_cuda_square_sum(const float *g, size_t n, void *work, double *out, void *stream);
+size_t gnn_cuda_square_sum_scratch(size_t n);
+/* g *= (float)(most / norm) if the norm, the root of *squares, is more than `most`. */
+void gnn_cuda_clip(float *g, size_t n, double most, const double *squares, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
