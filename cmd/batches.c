@@ -13,6 +13,7 @@ enum { HOPS_MAX = 64 };
 
 struct totals {
     uint64_t batches, seeds, nodes, edges, bytes;
+    uint64_t shared; /* batches that went by reference */
     uint64_t hop_edges[HOPS_MAX], hop_nodes[HOPS_MAX];
     double first, seconds; /* until the first batch, and in all */
 };
@@ -51,18 +52,21 @@ static void add(struct totals *t, const struct gnn_batch *b)
 static void report(const struct totals *t, uint32_t nhops, bool count)
 {
     const double s = t->seconds > 0 ? t->seconds : 1e-9;
+    char shared[48] = "";
     json_t *hops = json_array();
+    if (t->shared)
+        snprintf(shared, sizeof shared, ", %" PRIu64 " in shared memory", t->shared);
     for (uint32_t h = 0; h < nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h], "new_nodes",
                                               (json_int_t)t->hop_nodes[h]));
-    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches", (json_int_t)t->batches,
+    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches", (json_int_t)t->batches,
                           "seeds", (json_int_t)t->seeds, "nodes", (json_int_t)t->nodes, "edges",
-                          (json_int_t)t->edges, "bytes", (json_int_t)t->bytes, "seconds", t->seconds,
+                          (json_int_t)t->edges, "bytes", (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "seconds", t->seconds,
                           "first_batch_seconds", t->first, "edges_per_second", (double)t->edges / s,
                           "batches_per_second", (double)t->batches / s, "hops", hops));
     if (!count) {
-        cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64 " edges, %.1f MB, %.2f s", t->batches,
-                 t->seeds, t->nodes, t->edges, (double)t->bytes / 1e6, t->seconds);
+        cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64 " edges, %.1f MB, %.2f s%s", t->batches,
+                 t->seeds, t->nodes, t->edges, (double)t->bytes / 1e6, t->seconds, shared);
         return;
     }
     printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\nedges %" PRIu64 "\nbytes %" PRIu64 "\n", t->batches,
@@ -84,8 +88,11 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     const uint32_t nhops = src->meta->sampling.nhops;
     int rc = 0;
     if (!o->count) {
+        static const enum gnn_handoff handoffs[] = {
+            [HANDOFF_AUTO] = GNN_HANDOFF_AUTO, [HANDOFF_INLINE] = GNN_HANDOFF_INLINE, [HANDOFF_SHM] = GNN_HANDOFF_SHM};
+        const struct gnn_writer_opts wo = {o->zstd, o->zstd ? GNN_HANDOFF_INLINE : handoffs[o->handoff]};
         const int fd = cli_out(o->output, &name);
-        rc = gnn_writer_begin(&w, fd, name, src->meta, o->zstd, &e);
+        rc = gnn_writer_begin(&w, fd, name, src->meta, &wo, &e);
     }
     struct gnn_frequency freq = {0};
     if (o->frequency)
@@ -105,6 +112,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     t.seconds = gnn_clock() - begin;
     if (rc == GNN_END)
         rc = o->count ? 0 : gnn_writer_end(&w, &e);
+    t.shared = w.nref;
     if (!rc && o->frequency) {
         const int fd = cli_out(o->frequency, &name);
         rc = gnn_frequency_write(&freq, fd, name, &e);

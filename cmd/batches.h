@@ -9,11 +9,16 @@ struct batches_opts {
     const char *output; /* FILE, "-" or NULL */
     bool count;         /* write nothing but statistics */
     int zstd;           /* level, 0: none */
+    int handoff;        /* which of HANDOFF_CHOICE */
     uint64_t total;     /* batches expected, 0: unknown */
     double started;     /* gnn_clock() when the program began */
     const char *frequency;       /* FILE for how many batches had each node, or NULL */
     struct gnn_store *store;     /* needed for that */
 };
+
+/* For the table of options: the first is the default. */
+#define HANDOFF_CHOICE "auto|inline|shm"
+enum { HANDOFF_AUTO, HANDOFF_INLINE, HANDOFF_SHM };
 
 /* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and to --metrics.
  * Does not return on failure. */

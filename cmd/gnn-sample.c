@@ -40,6 +40,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "device", &device, "DEV", "where to sample (default: cpu)", "cpu"},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
+    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", "large tensors to the next program: in shared memory if it can, or in the pipe (default: auto)", HANDOFF_CHOICE},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
     {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
     {OPT_END},
@@ -63,11 +64,13 @@ static void finish_opts(void)
     else
         opt_refuse(OPTS(&o.seed_type), "goes with --seeds");
     if (run.count)
-        opt_refuse(OPTS(&run.output, &zstd), "has no effect: --count writes no batches");
+        opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
     else
         opt_refuse(OPTS(&run.frequency), "goes with --count");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
+    if (zstd && run.handoff == HANDOFF_SHM)
+        cli_usage("--handoff shm: what is compressed goes through the pipe");
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;

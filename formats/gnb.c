@@ -54,6 +54,11 @@ const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYT
     return NULL;
 }
 
+uint64_t gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES])
+{
+    return le64(header + 56);
+}
+
 static uint64_t frame_sum(const uint8_t *header, const uint8_t *table, uint64_t table_bytes)
 {
     XXH3_state_t s;
@@ -75,6 +80,21 @@ const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_
 #endif
 }
 
+void gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_REFERENCE_BYTES])
+{
+    put64(out, r->offset);
+    put64(out + 8, r->has_sum ? r->sum : 0);
+    put32(out + 16, r->slot);
+    put32(out + 20, r->has_sum);
+}
+
+const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t in[GNB_REFERENCE_BYTES])
+{
+    const uint32_t flags = le32(in + 20);
+    *r = (struct gnb_reference){le64(in), le64(in + 8), le32(in + 16), flags & 1};
+    return flags > 1 || (!flags && r->sum) ? "reserved bits of a reference are not zero" : NULL;
+}
+
 static const char *entry_shape(struct gnb_entry *t)
 {
     uint64_t bytes;
@@ -86,6 +106,8 @@ static const char *entry_shape(struct gnb_entry *t)
         return "tensor size does not fit its shape";
     if (t->codec == GNB_RAW && t->stored != t->raw)
         return "raw tensor with another stored size";
+    if (t->codec == GNB_REFERENCE && t->stored != GNB_REFERENCE_BYTES)
+        return "reference of a wrong size";
     return NULL;
 }
 
@@ -177,7 +199,7 @@ void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint
     memset(out, 0, GNB_HEADER_BYTES + f->table_bytes);
     memcpy(out, magic, sizeof magic);
     put16(out + 4, GNB_MAJOR);
-    put16(out + 6, GNB_MINOR);
+    put16(out + 6, f->minor);
     put32(out + 8, (uint32_t)f->kind);
     put32(out + 12, f->ntensors);
     put64(out + 16, f->seq);

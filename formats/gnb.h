@@ -7,9 +7,10 @@
 
 enum {
     GNB_MAJOR = 1,
-    GNB_MINOR = 0,
+    GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40, /* of a table entry, before shape and name */
+    GNB_REFERENCE_BYTES = 24, /* stored for a tensor that is elsewhere */
     GNB_ALIGN = 64,        /* of tensors in streams */
     GNB_STORE_ALIGN = 4096,
     GNB_TABLE_MAX = 64 << 20,
@@ -39,6 +40,17 @@ struct gnb_entry {
     uint64_t sum; /* XXH3-64 of the stored bytes */
 };
 
+/* What codec reference stores: the place of the raw bytes in memory that writer and reader share. */
+struct gnb_reference {
+    uint64_t offset;
+    uint64_t sum; /* XXH3-64 of the raw bytes, if has_sum */
+    uint32_t slot;
+    bool has_sum;
+};
+
+void gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_REFERENCE_BYTES]);
+const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t in[GNB_REFERENCE_BYTES]);
+
 /* Bytes an entry takes in the table. */
 size_t gnb_entry_size(uint32_t ndim, size_t name_len);
 
@@ -49,6 +61,8 @@ const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t header[GNB_HEADE
 /* Checks the checksum over header and table. */
 const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
                             const uint8_t *table);
+/* The checksum in an encoded header, which covers the header and the table. */
+uint64_t gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES]);
 /* Reads the table entry at *at and moves *at past it. `end` is the end of the previous entry's bytes in the payload and
  * is updated: entries come in payload order, aligned, without overlap or holes beyond padding. */
 const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, const uint8_t *table,

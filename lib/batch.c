@@ -6,6 +6,8 @@
 struct gnn_batch_pool {
     pthread_mutex_t lock;
     struct gnn_batch *free;
+    uint64_t out; /* batches that are not here */
+    bool gone;    /* freed but for the batches that are out */
     uint32_t nhops, nntypes, netypes;
 };
 
@@ -29,10 +31,8 @@ static void batch_free(struct gnn_batch *b)
     gnn_free(b);
 }
 
-void gnn_batch_pool_free(struct gnn_batch_pool *p)
+static void pool_free(struct gnn_batch_pool *p)
 {
-    if (!p)
-        return;
     while (p->free) {
         struct gnn_batch *b = p->free;
         p->free = b->next_free;
@@ -40,6 +40,18 @@ void gnn_batch_pool_free(struct gnn_batch_pool *p)
     }
     pthread_mutex_destroy(&p->lock);
     gnn_free(p);
+}
+
+void gnn_batch_pool_free(struct gnn_batch_pool *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->gone = true;
+    const bool last = !p->out;
+    pthread_mutex_unlock(&p->lock);
+    if (last)
+        pool_free(p);
 }
 
 static void batch_clear(struct gnn_batch *b)
@@ -75,12 +87,25 @@ int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err
     struct gnn_batch *got = p->free;
     if (got)
         p->free = got->next_free;
+    p->out++;
     pthread_mutex_unlock(&p->lock);
-    if (!got && !(got = batch_new(p, e)))
+    if (!got && !(got = batch_new(p, e))) {
+        pthread_mutex_lock(&p->lock);
+        p->out--;
+        pthread_mutex_unlock(&p->lock);
         return e->code;
+    }
     batch_clear(got);
+    got->holders = 1;
     *b = got;
     return 0;
+}
+
+void gnn_batch_hold(struct gnn_batch *b)
+{
+    pthread_mutex_lock(&b->pool->lock);
+    b->holders++;
+    pthread_mutex_unlock(&b->pool->lock);
 }
 
 void gnn_batch_put(struct gnn_batch *b)
@@ -89,7 +114,16 @@ void gnn_batch_put(struct gnn_batch *b)
         return;
     struct gnn_batch_pool *p = b->pool;
     pthread_mutex_lock(&p->lock);
+    const bool free = !--b->holders;
+    pthread_mutex_unlock(&p->lock);
+    if (!free)
+        return;
+    gnn_tensors_give_back(&b->tensors);
+    pthread_mutex_lock(&p->lock);
     b->next_free = p->free;
     p->free = b;
+    const bool last = !--p->out && p->gone;
     pthread_mutex_unlock(&p->lock);
+    if (last)
+        pool_free(p);
 }

@@ -38,18 +38,21 @@ struct gnn_batch {
     uint32_t nhops, nntypes, netypes;
     struct gnn_tensors tensors;
     struct gnn_batch_pool *pool;  /* where gnn_batch_put returns it */
+    uint32_t holders;
     struct gnn_batch *next_free;
 };
 
 /* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
 struct gnn_batch_pool;
 struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
-/* All batches must have been put back. Takes NULL. */
+/* Batches that are still out may be put afterwards, and are freed then. Takes NULL. */
 void gnn_batch_pool_free(struct gnn_batch_pool *p);
 /* An empty batch with room for the stream's types and hops. */
 int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
-/* Takes NULL. */
+/* Gives it back, with what it has leased. Takes NULL. */
 void gnn_batch_put(struct gnn_batch *b);
+/* One more gnn_batch_put is needed. */
+void gnn_batch_hold(struct gnn_batch *b);
 
 /* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes, shapes, prefix
  * counts, monotone indptr, local ids in range, gathered rows. GNN_E_INPUT names the tensor. */

@@ -3,28 +3,35 @@
 #define GNN_LIB_STREAM_H
 
 #include "lib/batch.h"
+#include "lib/handoff.h"
 #include "lib/io.h"
 
 /* ---- writing ---- */
+struct gnn_writer_opts {
+    int zstd_level; /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw */
+    enum gnn_handoff handoff; /* with zstd: INLINE */
+};
+
 struct gnn_writer {
     struct gnn_io io;
     uint64_t seq;
-    int zstd_level; /* 0: payloads are stored raw */
+    int zstd_level;
+    struct gnn_lender *lender; /* or NULL */
     struct gnn_buf head, entries, packed, out;
     uint64_t nout; /* bytes collected in out */
+    uint64_t nref; /* batches sent by reference */
     void *zstd;
 };
 
-/* Writes the HEADER frame. Takes over fd (closed by _end or _release); name must outlive the writer.
- * zstd_level 1..19 packs each tensor of the batches that gets smaller by it. */
+/* Writes the HEADER frame. Takes over fd (closed by _end or _release); name must outlive the writer. */
 int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
-                     int zstd_level, struct gnn_err *e) GNN_MUST_USE;
-/* Writes one BATCH frame: b->tensors as they are. */
-int gnn_writer_batch(struct gnn_writer *w, const struct gnn_batch *b,
-                     struct gnn_err *e) GNN_MUST_USE;
+                     const struct gnn_writer_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Writes one BATCH frame: b->tensors as they are. What goes by reference is held (gnn_batch_hold) until the reader gives it
+ * back, so it must not be changed any more; the batch will make its large tensors in shared memory from then on. */
+int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 /* Writes END and closes. Only a stream that got this far is complete. */
 int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e) GNN_MUST_USE;
-/* Frees; closes without END if _end was not called. Takes a zeroed object. */
+/* Frees, and puts the batches that are held; closes without END if _end was not called. Takes a zeroed object. */
 void gnn_writer_release(struct gnn_writer *w);
 
 /* ---- reading ---- */
@@ -36,6 +43,7 @@ struct gnn_reader {
     uint64_t streams;    /* complete streams read so far */
     struct gnn_buf table, packed;
     void *zstd;
+    struct gnn_borrower *borrower; /* of the current stream, or NULL */
 };
 
 /* Reads the first HEADER. Takes over fd. name must outlive the reader. */

@@ -31,6 +31,8 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
 {
     uint8_t h[GNB_HEADER_BYTES];
     uint64_t got, at = r->io.pos;
+    if (r->borrower)
+        gnn_borrower_wait(r->borrower, r->io.fd);
     int rc = gnn_io_read(&r->io, h, sizeof h, &got, e);
     if (rc)
         return rc;
@@ -74,24 +76,35 @@ static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
     return rc;
 }
 
-/* Reads the stored bytes of a tensor into b, growing it as they arrive, and checks the sum. */
-static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_buf *b,
+/* Room for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents survive. */
+static int grow(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x, uint64_t bytes, uint8_t **to,
+                struct gnn_err *e)
+{
+    int rc = x ? gnn_tensors_room(set, x, bytes, e) : gnn_buf_reserve(&r->packed, bytes, 1, "a tensor", e);
+    *to = x ? x->data : r->packed.data;
+    return rc;
+}
+
+/* Reads the stored bytes of a tensor to where grow tells, which it asks for more as they arrive, and checks the sum. */
+static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set, struct gnn_tensor *x,
                        struct gnn_err *e)
 {
     XXH3_state_t sum;
     XXH3_64bits_reset(&sum);
-    for (uint64_t done = 0; done < t->stored;) {
-        uint64_t n = t->stored - done < PIECE ? t->stored - done : PIECE;
-        if (done + n > b->cap) {
-            uint64_t want = 2 * b->cap > TRUST ? 2 * b->cap : TRUST;
-            int rc = gnn_buf_reserve(b, want < t->stored ? want : t->stored, 1, "a tensor", e);
+    uint8_t *to = NULL;
+    for (uint64_t done = 0, room = 0; done < t->stored;) {
+        const uint64_t n = t->stored - done < PIECE ? t->stored - done : PIECE;
+        if (done + n > room) {
+            room = 2 * room > TRUST ? 2 * room : TRUST;
+            room = room < t->stored ? room : t->stored;
+            int rc = grow(r, set, x, room, &to, e);
             if (rc)
                 return rc;
         }
-        int rc = gnn_io_read_exact(&r->io, (uint8_t *)b->data + done, n, "a tensor", e);
+        int rc = gnn_io_read_exact(&r->io, to + done, n, "a tensor", e);
         if (rc)
             return rc;
-        XXH3_64bits_update(&sum, (uint8_t *)b->data + done, n);
+        XXH3_64bits_update(&sum, to + done, n);
         done += n;
     }
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -99,6 +112,21 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
         return bad_tensor(r, t, "checksum mismatch", e);
 #endif
     return 0;
+}
+
+/* Follows a reference. */
+static int refer(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set, struct gnn_tensor *x,
+                 struct gnn_err *e)
+{
+    struct gnb_reference ref;
+    const char *text = gnb_reference_decode(&ref, r->packed.data);
+    if (!text)
+        text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &x->data);
+    if (!text && ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
+        text = "checksum mismatch in shared memory";
+    x->sum = ref.sum;
+    x->has_sum = ref.has_sum;
+    return text ? bad_tensor(r, t, text, e) : 0;
 }
 
 /* One frame, all of it, and of the promised size: before anything is allocated for what is in it. */
@@ -133,32 +161,29 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
     char name[GNN_NAME_MAX + 1];
     memcpy(name, t->t.name, t->name_len);
     name[t->name_len] = 0;
-    if (t->codec == GNB_REFERENCE)
-        return bad_tensor(r, t, "by-reference payloads are not readable here", e);
-    /* The set's tensor starts empty and takes the buffer as it grows. */
+    /* The set's tensor starts empty and grows with what arrives. */
     struct gnn_tensor *x;
     uint64_t none = 0;
     int rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
     if (rc)
         return rc;
-    struct gnn_tensor_slot *slot = set->slot[set->n - 1];
-    if (t->codec == GNB_RAW) {
-        rc = read_stored(r, t, &slot->buf, e);
-    } else {
-        rc = read_stored(r, t, &r->packed, e);
+    x->has_sum = false;
+    if ((rc = read_stored(r, t, set, t->codec == GNB_RAW ? x : NULL, e)))
+        return rc;
+    if (t->codec == GNB_ZSTD) {
+        rc = check_packed(r, t, e);
         if (!rc)
-            rc = check_packed(r, t, e);
-        if (!rc)
-            rc = gnn_buf_reserve(&slot->buf, t->raw, 1, "a tensor", e);
-        x->data = slot->buf.data;
+            rc = gnn_tensors_room(set, x, t->raw, e);
         if (!rc)
             rc = unpack(r, t, x, e);
+    } else if (t->codec == GNB_REFERENCE)
+        rc = refer(r, t, set, x, e);
+    else {
+        x->sum = t->sum;
+        x->has_sum = true;
     }
-    x->data = slot->buf.data;
     x->ndim = t->t.ndim;
     memcpy(x->shape, t->t.shape, sizeof x->shape);
-    x->sum = t->sum;
-    x->has_sum = t->codec == GNB_RAW;
     return rc;
 }
 
@@ -187,7 +212,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))
         return rc;
     r->seq++;
-    return 0;
+    return r->borrower ? gnn_borrower_relieve(r->borrower, set, e) : 0;
 }
 
 static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
@@ -260,12 +285,15 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
             r->in_stream = true;
             if ((rc = take_header(r, t, e)))
                 return rc;
+            r->borrower = gnn_borrower_new(r->io.fd, f.sum);
             if (!r->streams && !r->begun)
                 return 0;
             break;
         default: /* END; read_head let nothing else through */
             if ((rc = check_totals(r, t, at, e)))
                 return rc;
+            gnn_borrower_free(r->borrower);
+            r->borrower = NULL;
             r->in_stream = false;
             r->seq = 0;
             r->streams++;
@@ -293,6 +321,7 @@ void gnn_reader_release(struct gnn_reader *r)
         close(r->io.fd);
     if (r->have_meta)
         gnn_meta_release(&r->meta);
+    gnn_borrower_free(r->borrower);
     ZSTD_freeDCtx(r->zstd);
     gnn_buf_release(&r->table);
     gnn_buf_release(&r->packed);

@@ -57,8 +57,24 @@ static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_
     return 0;
 }
 
+/* Leaves tensor t where the reader can see it; what is stored goes to the end of w->packed. */
+static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t, int slot, uint64_t *used,
+                 struct gnn_err *e)
+{
+    int rc = gnn_buf_reserve(&w->packed, *used + GNB_REFERENCE_BYTES, 1, "references", e);
+    if (rc)
+        return rc;
+    const struct gnb_reference r = {gnn_lender_place(w->lender, slot, t, entry->raw), t->sum, (uint32_t)slot, t->has_sum};
+    gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
+    entry->codec = GNB_REFERENCE;
+    entry->stored = GNB_REFERENCE_BYTES;
+    *used += GNB_REFERENCE_BYTES;
+    return 0;
+}
+
+/* slot: of shared memory, or -1. */
 static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
-                      uint64_t *used, bool pack_it, struct gnn_err *e)
+                      uint64_t *used, bool pack_it, int slot, struct gnn_err *e)
 {
     *entry = (struct gnb_entry){.t = *t, .name_len = strlen(t->name), .codec = GNB_RAW};
     if (!gnn_tensor_bytes(t, &entry->raw))
@@ -66,23 +82,26 @@ static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struc
     entry->stored = entry->raw;
     uint64_t at = *used;
     int rc = pack_it ? pack(w, entry, t, used, e) : 0;
+    if (!rc && slot >= 0 && entry->raw >= GNN_SHARE_MIN)
+        rc = refer(w, entry, t, slot, used, e);
     if (rc)
         return rc;
-    entry->sum = entry->codec == GNB_ZSTD ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
+    entry->sum = entry->codec != GNB_RAW ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
                  : t->has_sum             ? t->sum
                                           : XXH3_64bits(t->data, entry->raw);
     return 0;
 }
 
-static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct gnn_tensors *t,
+static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct gnn_tensors *t, int slot,
                        struct gnn_err *e)
 {
-    struct gnb_frame f = {.kind = kind, .ntensors = t->n, .align = GNB_ALIGN, .seq = w->seq};
+    struct gnb_frame f = {.kind = kind, .ntensors = t->n, .align = GNB_ALIGN, .seq = w->seq,
+                          .minor = slot < 0 ? 0 : GNB_MINOR_REFERENCE};
     int rc = gnn_buf_reserve(&w->entries, t->n, sizeof(struct gnb_entry), "tensor table", e);
     struct gnb_entry *entry = w->entries.data;
     uint64_t used = 0;
     for (uint32_t i = 0; !rc && i < t->n; i++)
-        rc = fill_entry(w, &entry[i], gnn_tensors_at(t, i), &used, kind == GNB_BATCH && w->zstd_level, e);
+        rc = fill_entry(w, &entry[i], gnn_tensors_at(t, i), &used, kind == GNB_BATCH && w->zstd_level, slot, e);
     if (rc)
         return rc;
     if (!gnb_layout(&f, entry))
@@ -94,7 +113,7 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct gn
     uint64_t at = 0, packed = 0;
     for (uint32_t i = 0; !rc && i < t->n; i++) {
         const void *data = entry[i].t.data;
-        if (entry[i].codec == GNB_ZSTD) {
+        if (entry[i].codec != GNB_RAW) {
             data = (uint8_t *)w->packed.data + packed;
             packed += entry[i].stored;
         }
@@ -118,18 +137,27 @@ static int write_one(struct gnn_writer *w, enum gnb_kind kind, const char *name,
     int rc = gnn_tensors_add(&t, name, dtype, 1, &n, &x, e);
     if (!rc) {
         memcpy(x->data, data, n * gnn_dtype_bytes(dtype));
-        rc = write_frame(w, kind, &t, e);
+        rc = write_frame(w, kind, &t, -1, e);
     }
     gnn_tensors_release(&t);
     return rc;
 }
 
-int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
-                     int zstd_level, struct gnn_err *e)
+static int flush(struct gnn_writer *w, struct gnn_err *e)
 {
-    *w = (struct gnn_writer){.zstd_level = zstd_level};
+    int rc = gnn_io_write(&w->io, w->out.data, w->nout, e);
+    w->nout = 0;
+    return rc;
+}
+
+int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
+                     const struct gnn_writer_opts *o, struct gnn_err *e)
+{
+    *w = (struct gnn_writer){.zstd_level = o->zstd_level};
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
+    if (!rc)
+        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, e); /* listens before there is anything to read */
     if (rc)
         return rc;
     char *text = gnn_meta_to_text(m, e);
@@ -137,17 +165,22 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
         return e->code;
     rc = write_one(w, GNB_HEADER, "meta", GNN_U8, strlen(text), text, e);
     gnn_free(text);
-    return rc;
+    if (rc || !w->lender)
+        return rc;
+    rc = flush(w, e);
+    return rc ? rc : gnn_lender_meet(w->lender, gnb_frame_sum(w->head.data), e);
 }
 
-int gnn_writer_batch(struct gnn_writer *w, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
 {
-    int rc = write_frame(w, GNB_BATCH, &b->tensors, e);
-    if (!rc && w->nout) { /* a batch is useful to the reader at once */
-        rc = gnn_io_write(&w->io, w->out.data, w->nout, e);
-        w->nout = 0;
+    int slot = -1, rc = w->lender ? gnn_lender_slot(w->lender, &b->tensors, &slot, e) : 0;
+    if (!rc)
+        rc = write_frame(w, GNB_BATCH, &b->tensors, slot, e);
+    if (!rc && slot >= 0) { /* the reader may see it from now on */
+        gnn_lender_lend(w->lender, slot, b);
+        w->nref++;
     }
-    return rc;
+    return rc || !w->nout ? rc : flush(w, e); /* a batch is useful to the reader at once */
 }
 
 int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
@@ -155,15 +188,13 @@ int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
     uint64_t totals[2] = {w->seq, position(w)};
     int rc = write_one(w, GNB_END, "totals", GNN_U64, 2, totals, e);
     if (!rc)
-        rc = gnn_io_write(&w->io, w->out.data, w->nout, e);
-    w->nout = 0;
-    if (rc)
-        return rc;
-    return gnn_io_close(&w->io, false, e);
+        rc = flush(w, e);
+    return rc ? rc : gnn_io_close(&w->io, false, e);
 }
 
 void gnn_writer_release(struct gnn_writer *w)
 {
+    gnn_lender_free(w->lender);
     if (w->out.data && w->io.fd >= 0)
         close(w->io.fd);
     ZSTD_freeCCtx(w->zstd);

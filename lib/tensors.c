@@ -42,6 +42,51 @@ static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
     return 0;
 }
 
+static void buf_drop(const struct gnn_tensors *s, struct gnn_tensor_slot *q)
+{
+    if (q->shared)
+        gnn_share_free(s->share, q->buf.data, q->buf.cap);
+    else
+        gnn_free(q->buf.data);
+    q->buf = (struct gnn_buf){0};
+    q->shared = false;
+}
+
+/* Puts a slot's data into a block of another kind. */
+static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, struct gnn_buf to, bool shared, bool keep)
+{
+    if (keep && q->buf.data)
+        memcpy(to.data, q->buf.data, q->buf.cap < to.cap ? q->buf.cap : to.cap);
+    buf_drop(s, q);
+    q->buf = to;
+    q->shared = shared;
+}
+
+/* Makes room in the slot's own block, which is in shared memory where the set has some and the tensor is worth it. What
+ * grows gets more than asked, so that batches of about one size fit after the first. */
+static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes, bool keep, struct gnn_err *e)
+{
+    const bool fits = q->buf.data && bytes <= q->buf.cap;
+    const bool share = s->share && bytes >= GNN_SHARE_MIN;
+    if (fits && (q->shared || !share))
+        return 0;
+    struct gnn_buf to = {0};
+    if (share && bytes <= UINT64_MAX / 2) {
+        to.data = gnn_share_alloc(s->share, bytes + (keep ? bytes / 2 : bytes / 8), &to.cap);
+        if (to.data)
+            buf_move(s, q, to, true, keep);
+        if (to.data || fits)
+            return 0;
+    }
+    if (q->shared) {
+        int rc = gnn_buf_reserve(&to, bytes, 1, q->name, e);
+        if (!rc)
+            buf_move(s, q, to, false, keep);
+        return rc;
+    }
+    return keep ? gnn_buf_reserve(&q->buf, bytes, 1, q->name, e) : gnn_buf_fit(&q->buf, bytes, 1, q->name, e);
+}
+
 const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...)
 {
     va_list ap;
@@ -78,7 +123,7 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     uint64_t bytes;
     if (!gnn_tensor_bytes(&q->t, &bytes))
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", name);
-    if ((rc = gnn_buf_fit(&q->buf, bytes, 1, q->name, e)))
+    if ((rc = buf_fit(s, q, bytes, false, e)))
         return rc;
     q->t.data = q->buf.data;
     *at = ++s->n;
@@ -87,23 +132,77 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     return 0;
 }
 
+int gnn_tensors_room(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes, struct gnn_err *e)
+{
+    struct gnn_tensor_slot *q = (struct gnn_tensor_slot *)t; /* t is the slot's first member */
+    const void *leased = t->data != q->buf.data ? t->data : NULL;
+    uint64_t old = 0;
+    int rc = buf_fit(s, q, bytes, !leased, e);
+    if (rc)
+        return rc;
+    if (leased && gnn_tensor_bytes(t, &old))
+        memcpy(q->buf.data, leased, old < bytes ? old : bytes);
+    t->data = q->buf.data;
+    return 0;
+}
+
 int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t rows,
                        struct gnn_err *e)
 {
-    (void)s;
-    struct gnn_tensor_slot *q = (struct gnn_tensor_slot *)t; /* t is the slot's first member */
     struct gnn_tensor want = *t;
     want.shape[0] = rows;
     uint64_t bytes;
     if (!t->ndim || !gnn_tensor_bytes(&want, &bytes))
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", t->name);
-    int rc = gnn_buf_reserve(&q->buf, bytes, 1, q->name, e);
+    int rc = gnn_tensors_room(s, t, bytes, e);
     if (rc)
         return rc;
     t->shape[0] = rows;
-    t->data = q->buf.data;
     t->has_sum = false;
     return 0;
+}
+
+void gnn_tensors_share(struct gnn_tensors *s, struct gnn_share *share)
+{
+    if (s->share)
+        return;
+    gnn_share_hold(share);
+    s->share = share;
+}
+
+void gnn_tensors_unshare(struct gnn_tensors *s)
+{
+    for (uint32_t i = 0; i < s->room; i++)
+        if (s->slot[i] && s->slot[i]->shared) {
+            s->slot[i]->buf = (struct gnn_buf){0};
+            s->slot[i]->shared = false;
+            s->slot[i]->t.data = NULL;
+        }
+    gnn_share_drop(s->share);
+    s->share = NULL;
+}
+
+int gnn_tensors_own(struct gnn_tensors *s, struct gnn_err *e)
+{
+    for (uint32_t i = 0; s->lease.give_back && i < s->n; i++) {
+        struct gnn_tensor *t = &s->slot[i]->t;
+        uint64_t bytes = 0;
+        if (t->data == s->slot[i]->buf.data || !gnn_tensor_bytes(t, &bytes))
+            continue;
+        int rc = gnn_tensors_room(s, t, bytes, e);
+        if (rc)
+            return rc;
+    }
+    gnn_tensors_give_back(s);
+    return 0;
+}
+
+void gnn_tensors_give_back(struct gnn_tensors *s)
+{
+    struct gnn_lease l = s->lease;
+    s->lease = (struct gnn_lease){0};
+    if (l.give_back)
+        l.give_back(&l);
 }
 
 struct gnn_tensor *gnn_tensors_find(const struct gnn_tensors *s, const char *name)
@@ -117,10 +216,13 @@ void gnn_tensors_clear(struct gnn_tensors *s)
     if (s->n)
         memset(s->index, 0, s->room * 2 * sizeof *s->index);
     s->n = 0;
+    gnn_tensors_give_back(s);
 }
 
 void gnn_tensors_release(struct gnn_tensors *s)
 {
+    gnn_tensors_give_back(s);
+    gnn_tensors_unshare(s);
     for (uint32_t i = 0; i < s->room; i++)
         if (s->slot[i]) {
             gnn_buf_release(&s->slot[i]->buf);

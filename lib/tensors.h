@@ -4,6 +4,16 @@
 
 #include "formats/tensor.h"
 #include "lib/mem.h"
+#include "lib/share.h"
+
+enum { GNN_SHARE_MIN = 16 << 10 }; /* smaller tensors are not worth a place in shared memory */
+
+/* Data of a set that belong to another process, which waits to have them back. give_back NULL: there are none. */
+struct gnn_lease {
+    void (*give_back)(struct gnn_lease *l);
+    void *owner;
+    uint32_t slot;
+};
 
 /* Zeroed object = empty set. Pointers to tensors stay valid until _clear or _release. The set owns
  * names and data; both are kept by _clear for reuse, so a recycled set allocates nothing. */
@@ -12,11 +22,14 @@ struct gnn_tensors {
     uint32_t n;       /* tensors in the set */
     uint32_t room;    /* slots that exist */
     uint32_t *index; /* [2 * room] slots by hash of their names, from 1; 0 is free */
+    struct gnn_share *share; /* NULL, or where large tensors are made from now on; see gnn_tensors_share */
+    struct gnn_lease lease;
 };
 
 struct gnn_tensor_slot {
     struct gnn_tensor t;
-    struct gnn_buf buf;
+    struct gnn_buf buf; /* t.data, unless that is leased */
+    bool shared;        /* buf is a piece of the set's share */
     char name[GNN_NAME_MAX + 1];
 };
 
@@ -30,6 +43,16 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
 /* Gives tensor t of this set another first dimension, growing its data if needed; the contents survive. */
 int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t rows,
                        struct gnn_err *e) GNN_MUST_USE;
+/* Room for at least `bytes` behind t->data, which may move; the contents survive. */
+int gnn_tensors_room(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+/* Large tensors added from now on are made in `share`, as long as it has room. A set has one share, the first. */
+void gnn_tensors_share(struct gnn_tensors *s, struct gnn_share *share);
+/* Forgets the share and all data in it, which stay as they are for a process that has them mapped. */
+void gnn_tensors_unshare(struct gnn_tensors *s);
+/* Copies leased data into the set's own memory and gives them back. */
+int gnn_tensors_own(struct gnn_tensors *s, struct gnn_err *e) GNN_MUST_USE;
+/* Gives leased data back, if there are some: tensors that lie there may not be used any more. _clear and _release do it too. */
+void gnn_tensors_give_back(struct gnn_tensors *s);
 /* NULL if there is none. */
 struct gnn_tensor *gnn_tensors_find(const struct gnn_tensors *s, const char *name);
 static inline struct gnn_tensor *gnn_tensors_at(const struct gnn_tensors *s, uint32_t i)

@@ -123,7 +123,7 @@ static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
     getrusage(RUSAGE_SELF, &from);
     const double t = bench_now();
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
-    int rc = !src || gnn_writer_begin(&w, fd, "the pipe", src->meta, 0, &e);
+    int rc = !src || gnn_writer_begin(&w, fd, "the pipe", src->meta, &(struct gnn_writer_opts){0}, &e);
     while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
         for (uint32_t i = 0; i < b->tensors.n; i++)
             gnn_tensors_at(&b->tensors, i)->has_sum = true;

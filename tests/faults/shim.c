@@ -1,5 +1,5 @@
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
- *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap
+ *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send
  *   FAULT_N     which call fails, from 1; 0 or unset: none, only counting
  *   FAULT_ERR   errno of the failure (default ENOSPC; malloc: always ENOMEM)
  *   FAULT_STICKY=1  all later calls fail too
@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -279,4 +280,19 @@ int close(int fd)
     if (bad)
         errno = code;
     return bad ? -1 : rc;
+}
+int memfd_create(const char *name, unsigned flags)
+{
+    size_t one = 1;
+    return fails("memfd", &one) ? -1 : (int)syscall(SYS_memfd_create, name, flags);
+}
+int socket(int domain, int type, int protocol)
+{
+    size_t one = 1;
+    return fails("socket", &one) ? -1 : (int)syscall(SYS_socket, domain, type, protocol);
+}
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    size_t one = 1;
+    return fails("send", &one) ? -1 : syscall(SYS_sendmsg, fd, m, flags);
 }

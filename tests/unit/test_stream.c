@@ -64,7 +64,7 @@ static int write_stream(const char *path, int flags, int level, struct gnn_err *
 {
     struct gnn_writer w;
     struct gnn_batch_pool *pool = gnn_batch_pool_new(&meta, e);
-    int rc = gnn_writer_begin(&w, open(path, O_WRONLY | O_CREAT | flags, 0666), path, &meta, level, e);
+    int rc = gnn_writer_begin(&w, open(path, O_WRONLY | O_CREAT | flags, 0666), path, &meta, &(struct gnn_writer_opts){.zstd_level = level}, e);
     for (uint64_t step = 0; !rc && step < 4; step++) {
         struct gnn_batch *b;
         if ((rc = gnn_batch_get(pool, &b, e)))

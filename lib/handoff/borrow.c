@@ -1,0 +1,176 @@
+/* The reader's side of handing off. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/handoff.h"
+#include "lib/handoff/meet.h"
+
+enum { SLOTS_MAX = 64 };
+
+struct gnn_borrower {
+    pthread_mutex_t lock; /* of users, held and sending */
+    unsigned users;       /* the reader, and one for each lease */
+    int sock, memory;
+    char *base; /* NULL until something was offered */
+    uint64_t window, size; /* mapped, and of that known to be there */
+    uint32_t slots, nheld;
+    uint64_t held; /* a bit for each slot */
+};
+
+struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum)
+{
+    struct gnn_err none = {0};
+    const int sock = gnn_meet_connect(fd);
+    if (sock < 0)
+        return NULL;
+    const struct gnn_meet hello = {GNN_MEET_HELLO, 0, sum};
+    struct gnn_borrower *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
+    if (!b || !gnn_meet_send(sock, &hello, -1)) {
+        gnn_free(b);
+        close(sock);
+        return NULL;
+    }
+    b->users = 1;
+    b->sock = sock;
+    b->memory = -1;
+    pthread_mutex_init(&b->lock, NULL);
+    return b;
+}
+
+/* Frees the object when nobody uses it any more. */
+static void leave(struct gnn_borrower *b)
+{
+    pthread_mutex_lock(&b->lock);
+    const bool last = !--b->users;
+    pthread_mutex_unlock(&b->lock);
+    if (!last)
+        return;
+    if (b->base)
+        munmap(b->base, b->window);
+    if (b->memory >= 0)
+        close(b->memory);
+    if (b->sock >= 0)
+        close(b->sock);
+    pthread_mutex_destroy(&b->lock);
+    gnn_free(b);
+}
+
+void gnn_borrower_free(struct gnn_borrower *b)
+{
+    if (b)
+        leave(b);
+}
+
+/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. */
+static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
+{
+    const int seals = fcntl(fd, F_GET_SEALS);
+    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2 || seals < 0 ||
+        !(seals & F_SEAL_SHRINK))
+        return false;
+    void *p = mmap(NULL, m->value, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (p == MAP_FAILED)
+        return false;
+    b->base = p;
+    b->window = m->value;
+    b->slots = m->slots;
+    b->memory = fd;
+    return true;
+}
+
+/* No memory has been offered, and none will be. */
+static void hang_up(struct gnn_borrower *b)
+{
+    close(b->sock);
+    b->sock = -1;
+}
+
+static void answer(struct gnn_borrower *b)
+{
+    struct gnn_meet m;
+    int fd = -1;
+    const int got = gnn_meet_recv(b->sock, &m, &fd);
+    const struct gnn_meet taken = {GNN_MEET_TAKEN, 0, 0};
+    if (got > 0 && fd >= 0 && map(b, &m, fd)) {
+        if (!gnn_meet_send(b->sock, &taken, -1))
+            hang_up(b);
+        return;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (got)
+        hang_up(b);
+}
+
+void gnn_borrower_wait(struct gnn_borrower *b, int fd)
+{
+    while (!b->base && b->sock >= 0) {
+        struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = b->sock, .events = POLLIN}};
+        if (poll(p, 2, -1) < 0)
+            continue;
+        if (p[1].revents)
+            answer(b);
+        else if (p[0].revents)
+            return;
+    }
+}
+
+static void give_back(struct gnn_lease *l)
+{
+    struct gnn_borrower *b = l->owner;
+    const struct gnn_meet m = {GNN_MEET_BACK, l->slot, 0};
+    pthread_mutex_lock(&b->lock);
+    b->held &= ~(UINT64_C(1) << l->slot);
+    b->nheld--;
+    (void)gnn_meet_send(b->sock, &m, -1); /* a writer that has gone needs nothing back */
+    pthread_mutex_unlock(&b->lock);
+    leave(b);
+}
+
+static const char *lease(struct gnn_borrower *b, uint32_t slot, struct gnn_lease *l)
+{
+    if (l->give_back)
+        return l->owner == b && l->slot == slot ? NULL : "references to different slots in one frame";
+    pthread_mutex_lock(&b->lock);
+    const bool taken = b->held >> slot & 1;
+    if (!taken) {
+        b->held |= UINT64_C(1) << slot;
+        b->nheld++;
+        b->users++;
+    }
+    pthread_mutex_unlock(&b->lock);
+    if (taken)
+        return "reference to a slot that was not given back";
+    *l = (struct gnn_lease){give_back, b, slot};
+    return NULL;
+}
+
+const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref, uint64_t bytes,
+                              struct gnn_tensors *set, void **data)
+{
+    if (!b || !b->base)
+        return "its data are in memory that its writer shares with another program";
+    if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || ref->offset > b->window || bytes > b->window - ref->offset)
+        return "reference out of range";
+    if (ref->offset + bytes > b->size) { /* it grows */
+        struct stat st;
+        b->size = fstat(b->memory, &st) || st.st_size < 0 ? 0 : (uint64_t)st.st_size;
+        if (ref->offset + bytes > b->size)
+            return "reference beyond the shared memory";
+    }
+    const char *text = lease(b, ref->slot, &set->lease);
+    *data = b->base + ref->offset;
+    return text;
+}
+
+int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set, struct gnn_err *e)
+{
+    pthread_mutex_lock(&b->lock);
+    const bool all = set->lease.give_back && b->nheld == b->slots;
+    pthread_mutex_unlock(&b->lock);
+    return all ? gnn_tensors_own(set, e) : 0;
+}

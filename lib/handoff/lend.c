@@ -1,0 +1,247 @@
+/* The writer's side of handing off. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/handoff.h"
+#include "lib/handoff/meet.h"
+
+enum {
+    ANSWER_MS = 50,      /* a reader that has greeted us answers at once; it is asked once with so much patience */
+    GRACE_S = 5,         /* with SHM: after the HEADER was read a reader of ours connects at once */
+    TICK_MS = 20,
+    SPARE = 1 << 20      /* of a staging area, kept without being needed */
+};
+
+enum state { LISTENING, GREETING, OFFERED, OPEN, OVER };
+
+struct lent {
+    struct gnn_batch *b; /* NULL: the slot is free */
+    void *stage;         /* for tensors that are elsewhere: those that came by a pipe, or before there was shared memory */
+    uint64_t cap, used;
+};
+
+struct gnn_lender {
+    enum state state;
+    int pipe, listener, sock;
+    const char *name;
+    bool must, asked;
+    uint64_t sum; /* of the HEADER */
+    struct gnn_share *share;
+    struct lent slot[GNN_HANDOFF_SLOTS];
+};
+
+int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how, struct gnn_err *e)
+{
+    *out = NULL;
+    if (how == GNN_HANDOFF_INLINE)
+        return 0;
+    const bool must = how == GNN_HANDOFF_SHM;
+    const int listener = gnn_meet_listen(fd);
+    if (listener < 0) {
+        if (!must)
+            return 0;
+        return errno == ENOTSUP ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off in shared memory", name)
+                                : gnn_fail_errno(e, "%s: cannot hand off in shared memory", name);
+    }
+    struct gnn_lender *l = gnn_alloc_zero(1, sizeof *l, "handing off", e);
+    if (!l) {
+        close(listener);
+        return e->code;
+    }
+    *l = (struct gnn_lender){.state = LISTENING, .pipe = fd, .listener = listener, .sock = -1, .name = name, .must = must};
+    *out = l;
+    return 0;
+}
+
+static void shut(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* No references from here on: the reader is gone, or there is no memory. */
+static void stop(struct gnn_lender *l)
+{
+    shut(&l->sock);
+    shut(&l->listener);
+    for (int i = 0; i < GNN_HANDOFF_SLOTS; i++) {
+        gnn_batch_put(l->slot[i].b);
+        l->slot[i].b = NULL;
+    }
+    l->state = OVER;
+}
+
+static int offer(struct gnn_lender *l, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
+    if (!l->share && gnn_share_new(&l->share, &why)) {
+        stop(l);
+        return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off: %s", l->name, why.msg) : 0;
+    }
+    const struct gnn_meet m = {GNN_MEET_OFFER, GNN_HANDOFF_SLOTS, gnn_share_window(l->share)};
+    l->state = gnn_meet_send(l->sock, &m, gnn_share_fd(l->share)) ? OFFERED : LISTENING;
+    return 0;
+}
+
+/* Back to waiting for a reader: this one is none, or cannot map. */
+static void dismiss(struct gnn_lender *l)
+{
+    shut(&l->sock);
+    l->state = LISTENING;
+}
+
+/* Gets on with the greeting as far as that goes without waiting. */
+static int greet(struct gnn_lender *l, struct gnn_err *e)
+{
+    struct gnn_meet m;
+    if (l->state == LISTENING) {
+        l->sock = gnn_meet_accept(l->listener);
+        if (l->sock < 0)
+            return 0;
+        l->state = GREETING;
+    }
+    if (l->state == GREETING) {
+        const int got = gnn_meet_recv(l->sock, &m, NULL);
+        if (!got)
+            return 0;
+        int rc = 0;
+        if (got > 0 && m.what == GNN_MEET_HELLO && m.value == l->sum)
+            rc = offer(l, e);
+        if (l->state != OFFERED) {
+            if (l->state != OVER)
+                dismiss(l);
+            return rc;
+        }
+    }
+    if (l->state == OFFERED) {
+        struct pollfd p = {.fd = l->sock, .events = POLLIN};
+        if (!l->asked)
+            (void)poll(&p, 1, ANSWER_MS);
+        l->asked = true;
+        const int got = gnn_meet_recv(l->sock, &m, NULL);
+        if (got > 0 && m.what == GNN_MEET_TAKEN) {
+            shut(&l->listener);
+            l->state = OPEN;
+        } else if (got)
+            dismiss(l);
+    }
+    return 0;
+}
+
+/* Slots that have come back; with wait, at least one or the end of the reader. */
+static void collect(struct gnn_lender *l, bool wait)
+{
+    struct gnn_meet m;
+    struct pollfd p = {.fd = l->sock, .events = POLLIN};
+    if (wait)
+        (void)poll(&p, 1, -1);
+    int got;
+    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_MEET_BACK && m.slots < GNN_HANDOFF_SLOTS) {
+        gnn_batch_put(l->slot[m.slots].b);
+        l->slot[m.slots].b = NULL;
+    }
+    if (got)
+        stop(l);
+}
+
+int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
+{
+    l->sum = sum;
+    double read_at = 0;
+    for (;;) {
+        struct pollfd p[2] = {{.fd = l->pipe, .events = 0}, {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
+        int rc = greet(l, e), unread = 0;
+        if (rc || l->state == OPEN || !l->must)
+            return rc;
+        if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
+            return 0; /* nobody reads: the next write says so */
+        if (!read_at && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
+            read_at = gnn_clock();
+        if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
+            return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing in shared memory", l->name);
+    }
+}
+
+/* A staging area for what is not in shared memory yet. */
+static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors *t)
+{
+    uint64_t want = 0, bytes = 0, at;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct gnn_tensor *x = gnn_tensors_at(t, i);
+        if (!gnn_tensor_bytes(x, &bytes) || bytes > UINT64_MAX / 4 || want > UINT64_MAX / 4)
+            return false;
+        if (bytes >= GNN_SHARE_MIN && !gnn_share_offset(l->share, x->data, bytes, &at))
+            want += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
+    }
+    s->used = 0;
+    if (want > s->cap || s->cap > 2 * want + SPARE) {
+        gnn_share_free(l->share, s->stage, s->cap);
+        *s = (struct lent){0};
+        if (want && !(s->stage = gnn_share_alloc(l->share, want + want / 8, &s->cap)))
+            return false;
+    }
+    return true;
+}
+
+int gnn_lender_slot(struct gnn_lender *l, const struct gnn_tensors *t, int *slot, struct gnn_err *e)
+{
+    *slot = -1;
+    int rc = l->state < OPEN ? greet(l, e) : 0;
+    if (rc || l->state != OPEN)
+        return rc;
+    uint64_t bytes = 0;
+    bool large = false;
+    for (uint32_t i = 0; i < t->n; i++)
+        large = large || (gnn_tensor_bytes(gnn_tensors_at(t, i), &bytes) && bytes >= GNN_SHARE_MIN);
+    if (!large)
+        return 0;
+    for (bool wait = false;; wait = true) {
+        collect(l, wait);
+        if (l->state != OPEN)
+            return 0;
+        for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
+            if (!l->slot[i].b) {
+                if (stage(l, &l->slot[i], t))
+                    *slot = i;
+                else if (l->must)
+                    return gnn_fail(e, GNN_E_NOMEM, "%s: no shared memory for a batch", l->name);
+                return 0;
+            }
+    }
+}
+
+uint64_t gnn_lender_place(struct gnn_lender *l, int slot, const struct gnn_tensor *t, uint64_t bytes)
+{
+    struct lent *s = &l->slot[slot];
+    uint64_t at;
+    if (gnn_share_offset(l->share, t->data, bytes, &at))
+        return at;
+    char *to = (char *)s->stage + s->used;
+    s->used += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
+    memcpy(to, t->data, bytes);
+    return gnn_share_offset(l->share, to, bytes, &at) ? at : 0;
+}
+
+void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
+{
+    gnn_batch_hold(b);
+    l->slot[slot].b = b;
+    gnn_tensors_share(&b->tensors, l->share);
+}
+
+void gnn_lender_free(struct gnn_lender *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
+        if (l->slot[i].b)
+            gnn_tensors_unshare(&l->slot[i].b->tensors); /* the reader may be at them */
+    stop(l);
+    gnn_share_drop(l->share);
+    gnn_free(l);
+}

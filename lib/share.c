@@ -1,0 +1,159 @@
+#include "lib/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/mem.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
+enum { PAGE = 4096, GAPS = 64 };
+static const uint64_t WINDOW_MIN = UINT64_C(1) << 32;
+
+struct gap {
+    uint64_t at, bytes;
+};
+
+struct gnn_share {
+    pthread_mutex_t lock;
+    unsigned holders;
+    int fd;
+    char *base;
+    uint64_t window; /* bytes mapped; those from `end` on are not there yet */
+    uint64_t end;    /* of the file */
+    struct gap gap[GAPS]; /* pieces given back: address room without memory */
+    unsigned ngaps;
+};
+
+/* Kernels that are told to want the flag refuse a descriptor without it, those before 6.3 one with it. */
+static int memory_new(void)
+{
+    int fd = memfd_create("gnn-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("gnn-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Address room for all that can be in memory at once, and more, as pieces that grow leave gaps. */
+static uint64_t window_size(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const uint64_t want = pages > 0 ? (uint64_t)pages * PAGE * 4 : 0;
+    return want > WINDOW_MIN ? want : WINDOW_MIN;
+}
+
+int gnn_share_new(struct gnn_share **out, struct gnn_err *e)
+{
+    struct gnn_share *s = gnn_alloc_zero(1, sizeof *s, "shared memory", e);
+    if (!s)
+        return e->code;
+    s->holders = 1;
+    s->window = window_size();
+    s->fd = memory_new();
+    void *p = s->fd < 0 ? MAP_FAILED
+                        : mmap(NULL, s->window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
+    if (p == MAP_FAILED) {
+        gnn_fail_errno(e, "no shared memory");
+        if (s->fd >= 0)
+            close(s->fd);
+        gnn_free(s);
+        return e->code;
+    }
+    (void)madvise(p, s->window, MADV_HUGEPAGE); /* a hint: few systems have them for shared memory */
+    s->base = p;
+    pthread_mutex_init(&s->lock, NULL);
+    *out = s;
+    return 0;
+}
+
+void gnn_share_hold(struct gnn_share *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->holders++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void gnn_share_drop(struct gnn_share *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    const bool last = !--s->holders;
+    pthread_mutex_unlock(&s->lock);
+    if (!last)
+        return;
+    munmap(s->base, s->window);
+    close(s->fd);
+    pthread_mutex_destroy(&s->lock);
+    gnn_free(s);
+}
+
+/* The smallest gap that holds the bytes, whole: what is not written of it costs nothing. */
+static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
+{
+    unsigned best = GAPS;
+    for (unsigned i = 0; i < s->ngaps; i++)
+        if (s->gap[i].bytes >= bytes && (best == GAPS || s->gap[i].bytes < s->gap[best].bytes))
+            best = i;
+    if (best == GAPS)
+        return false;
+    *found = s->gap[best];
+    s->gap[best] = s->gap[--s->ngaps];
+    return true;
+}
+
+void *gnn_share_alloc(struct gnn_share *s, uint64_t bytes, uint64_t *cap)
+{
+    if (bytes > s->window)
+        return NULL;
+    bytes = (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    struct gap g = {0};
+    pthread_mutex_lock(&s->lock);
+    if (!fill_gap(s, bytes, &g) && bytes <= s->window - s->end && !ftruncate(s->fd, (off_t)(s->end + bytes))) {
+        g = (struct gap){s->end, bytes};
+        s->end += bytes;
+    }
+    pthread_mutex_unlock(&s->lock);
+    *cap = g.bytes;
+    return g.bytes ? s->base + g.at : NULL;
+}
+
+void gnn_share_free(struct gnn_share *s, void *p, uint64_t cap)
+{
+    if (!p)
+        return;
+    const uint64_t at = (uint64_t)((char *)p - s->base);
+    (void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)cap);
+    pthread_mutex_lock(&s->lock);
+    if (s->ngaps < GAPS)
+        s->gap[s->ngaps++] = (struct gap){at, cap};
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool gnn_share_offset(const struct gnn_share *s, const void *p, uint64_t bytes, uint64_t *offset)
+{
+    const uintptr_t at = (uintptr_t)p, from = (uintptr_t)s->base;
+    if (at < from || at - from > s->window || bytes > s->window - (at - from))
+        return false;
+    *offset = at - from;
+    return true;
+}
+
+int gnn_share_fd(const struct gnn_share *s)
+{
+    return s->fd;
+}
+
+uint64_t gnn_share_window(const struct gnn_share *s)
+{
+    return s->window;
+}

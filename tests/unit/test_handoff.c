@@ -1,0 +1,620 @@
+/* Payloads by reference: what comes is what was sent, whoever dies, stalls, lies or is not one of ours. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/xxh.h"
+#include "lib/handoff/meet.h"
+#include "lib/mem.h"
+#include "lib/source.h"
+#include "lib/stream.h"
+#include "tap.h"
+
+enum { WIDTH = 64, HELD_MAX = 8 };
+
+static struct gnn_meta meta;
+static struct gnn_batch_pool *pool;
+
+static void make_meta(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_sampling *s = &meta.sampling;
+    int rc = gnn_schema_add_ntype(&meta.schema, "node", 1 << 20, &e);
+    if (!rc)
+        rc = gnn_schema_add_etype(&meta.schema, 0, "to", 0, 500, &e);
+    if (!rc)
+        rc = gnn_schema_add_nfield(&meta.schema, 0, "x", GNN_F32, WIDTH, &e);
+    meta.schema.nparts = 1;
+    meta.is_stream = true;
+    memcpy(meta.identity, "0123456789abcdef", 17);
+    *s = (struct gnn_sampling){.seed = 5, .nhops = 1, .batch_size = 2, .nsplits = 1};
+    s->fanout = gnn_alloc_zero(1, sizeof *s->fanout, "test", &e);
+    s->split = gnn_alloc_zero(1, sizeof *s->split, "test", &e);
+    s->steps = gnn_alloc_zero(1, sizeof *s->steps, "test", &e);
+    s->split_seeds = gnn_alloc_zero(1, sizeof *s->split_seeds, "test", &e);
+    if (rc || !s->fanout || !s->split || !s->steps || !s->split_seeds || !(pool = gnn_batch_pool_new(&meta, &e)))
+        exit(99);
+    s->fanout[0] = 3;
+    s->split[0] = gnn_strdup("train", &e);
+    s->steps[0] = 1000;
+}
+
+static void *add(struct gnn_batch *b, const char *name, enum gnn_dtype d, uint64_t rows, uint64_t width)
+{
+    struct gnn_err e = {0};
+    struct gnn_tensor *t;
+    if (gnn_tensors_add(&b->tensors, name, d, width ? 2 : 1, (uint64_t[]){rows, width}, &t, &e))
+        exit(99);
+    return t->data;
+}
+
+static uint32_t rows_of(uint64_t step)
+{
+    return (uint32_t)(5 + step * 7919 % 4000);
+}
+
+static float value(uint64_t step, uint64_t i)
+{
+    return (float)((step * 31 + i) % 8191);
+}
+
+static void fill(struct gnn_batch *b, uint64_t step)
+{
+    const uint32_t n = rows_of(step);
+    memcpy(add(b, "key", GNN_U64, 4, 0), (uint64_t[]){1, step, 0, 0}, 32);
+    memcpy(add(b, "counts/node", GNN_U64, 2, 0), (uint64_t[]){2, n}, 16);
+    uint32_t *nodes = add(b, "nodes/node", GNN_U32, n, 0);
+    memcpy(add(b, "hop/0/node/to/node/indptr", GNN_U32, 3, 0), (uint32_t[]){0, 3, 4}, 12);
+    memcpy(add(b, "hop/0/node/to/node/indices", GNN_U32, 4, 0), (uint32_t[]){2, 3, 4, 1}, 16);
+    float *x = add(b, "node/node/x", GNN_F32, n, WIDTH);
+    for (uint32_t i = 0; i < n; i++)
+        nodes[i] = (uint32_t)step + i;
+    for (uint32_t i = 0; i < n * WIDTH; i++)
+        x[i] = value(step, i);
+}
+
+static bool right(const struct gnn_batch *b, uint64_t step)
+{
+    const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, "node/node/x");
+    bool good = b->step == step && gnn_batch_nodes(b, 0) == rows_of(step) && x && x->shape[0] == rows_of(step);
+    for (uint64_t i = 0; good && i < (uint64_t)rows_of(step) * WIDTH; i++)
+        good = ((const float *)x->data)[i] == value(step, i);
+    for (uint32_t i = 0; good && i < rows_of(step); i++)
+        good = b->type[0].node[i] == (uint32_t)step + i;
+    return good;
+}
+
+/* Writes steps 0 to n-1; *nref of them by reference. */
+static int write_stream(int fd, enum gnn_handoff how, uint64_t n, uint64_t *nref, struct gnn_err *e)
+{
+    struct gnn_writer w;
+    int rc = gnn_writer_begin(&w, fd, "out", &meta, &(struct gnn_writer_opts){.handoff = how}, e);
+    for (uint64_t step = 0; !rc && step < n; step++) {
+        struct gnn_batch *b;
+        if ((rc = gnn_batch_get(pool, &b, e)))
+            break;
+        fill(b, step);
+        rc = gnn_writer_batch(&w, b, e);
+        gnn_batch_put(b);
+    }
+    if (!rc)
+        rc = gnn_writer_end(&w, e);
+    *nref = w.nref;
+    gnn_writer_release(&w);
+    return rc;
+}
+
+static void pipes(int fd[2])
+{
+    if (pipe(fd))
+        exit(99);
+}
+
+/* A child that writes n steps to fd[1]; its status is 0 if at least `want` of them went by reference. */
+static pid_t writer(int fd[2], enum gnn_handoff how, uint64_t n, uint64_t want)
+{
+    const pid_t pid = fork();
+    if (pid < 0)
+        exit(99);
+    if (!pid) {
+        struct gnn_err e = {0};
+        uint64_t nref;
+        close(fd[0]);
+        const int rc = write_stream(fd[1], how, n, &nref, &e);
+        gnn_batch_pool_free(pool); /* the writer has put back what it held */
+        _exit(rc ? 1 : nref < want ? 2 : 0);
+    }
+    close(fd[1]);
+    return pid;
+}
+
+static int status_of(pid_t pid)
+{
+    int st;
+    if (waitpid(pid, &st, 0) != pid)
+        exit(99);
+    return WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
+}
+
+/* Reads to the end, always holding the last `hold` batches; *n counts right ones. */
+static int read_stream(int fd, int hold, uint64_t *n, struct gnn_err *e)
+{
+    struct gnn_batch *held[HELD_MAX] = {0}, *b;
+    struct gnn_source *s = gnn_stream_source_new(fd, "in", e);
+    *n = 0;
+    if (!s)
+        return e->code;
+    int rc, at = 0;
+    while (!(rc = gnn_source_next(s, &b, e))) {
+        struct gnn_batch **place = &held[at++ % (hold + 1)];
+        gnn_batch_put(*place);
+        *place = b;
+        bool good = true;
+        for (int i = 0; i <= hold; i++)
+            if (held[i])
+                good = good && right(held[i], held[i]->step);
+        *n += good && b->step == *n;
+    }
+    for (int i = 0; i <= hold; i++)
+        gnn_batch_put(held[i]);
+    gnn_source_free(s);
+    return rc;
+}
+
+static void test_roundtrip(enum gnn_handoff how, int hold, uint64_t want, const char *what)
+{
+    struct gnn_err e = {0};
+    int fd[2];
+    uint64_t n;
+    pipes(fd);
+    const pid_t pid = writer(fd, how, 60, want);
+    const int rc = read_stream(fd[0], hold, &n, &e);
+    ok(rc == GNN_END && n == 60, "%s: %d batches, as sent %s", what, (int)n, e.msg);
+    ok(status_of(pid) == 0, "%s: the writer ends well", what);
+}
+
+/* Memory given out, grown and given back. */
+static void test_share(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_share *s;
+    uint64_t cap, cap2, at = 1, other;
+    ok(!gnn_share_new(&s, &e), "shared memory %s", e.msg);
+    char *p = gnn_share_alloc(s, 100000, &cap), *q = gnn_share_alloc(s, 5, &cap2);
+    ok(p && q && cap >= 100000 && cap2 >= 5 && gnn_share_offset(s, q, cap2, &at) && at >= cap, "two pieces side by side");
+    memset(p, 7, cap);
+    memset(q, 8, cap2);
+    gnn_share_free(s, p, cap);
+    struct stat st;
+    ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2, "what is freed takes no memory");
+    char *r = gnn_share_alloc(s, 5000, &cap);
+    ok(r == p && r[0] == 0 && q[0] == 8, "its place is used again");
+    ok(!gnn_share_alloc(s, gnn_share_window(s), &cap) && !gnn_share_alloc(s, UINT64_MAX, &cap), "no room is no room");
+    ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other), "other memory is not in it");
+    ok(ftruncate(gnn_share_fd(s), 0) != 0, "it does not shrink");
+    gnn_share_hold(s);
+    gnn_share_drop(s);
+    q[0] = 9;
+    gnn_share_drop(s);
+    gnn_share_drop(NULL);
+}
+
+/* A set moves into shared memory and keeps what it holds; without room it stays outside. */
+static void test_tensors(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_share *s;
+    struct gnn_tensors set = {0};
+    struct gnn_tensor *t;
+    uint64_t n = 100000, at;
+    if (gnn_share_new(&s, &e) || gnn_tensors_add(&set, "a", GNN_U8, 1, &n, &t, &e))
+        exit(99);
+    memset(t->data, 3, n);
+    gnn_tensors_share(&set, s);
+    ok(!gnn_tensors_resize(&set, t, 300000, &e) && gnn_share_offset(s, t->data, 300000, &at) && ((char *)t->data)[99999] == 3,
+       "a tensor that grows moves into shared memory %s", e.msg);
+    memset(t->data, 4, 300000);
+    ok(!gnn_tensors_resize(&set, t, 3000000, &e) && ((char *)t->data)[299999] == 4, "and grows there");
+    gnn_tensors_clear(&set);
+    ok(!gnn_tensors_add(&set, "b", GNN_U8, 1, &n, &t, &e) && gnn_share_offset(s, t->data, n, &at), "its room is used again");
+    const uint64_t small = 10;
+    ok(!gnn_tensors_add(&set, "c", GNN_U8, 1, &small, &t, &e) && !gnn_share_offset(s, t->data, small, &at), "small ones stay outside");
+    const struct rlimit none = {0, RLIM_INFINITY};
+    struct rlimit was;
+    getrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    const uint64_t big = 50000000;
+    const int rc = gnn_tensors_add(&set, "d", GNN_U8, 1, &big, &t, &e);
+    setrlimit(RLIMIT_FSIZE, &was);
+    ok(!rc && !gnn_share_offset(s, t->data, big, &at), "so do those it has no room for");
+    gnn_tensors_release(&set);
+    gnn_share_drop(s);
+}
+
+/* Readers that are not ours: the bytes in the file are those of a stream that never met a pipe. */
+static void test_plain(void)
+{
+    struct gnn_err e = {0};
+    int fd[2], file = open("plain", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    uint64_t nref, at = 0;
+    ok(!write_stream(dup(file), GNN_HANDOFF_AUTO, 20, &nref, &e) && !nref, "a file gets no references %s", e.msg);
+    const uint64_t size = (uint64_t)lseek(file, 0, SEEK_END);
+    uint8_t *want = malloc(size), *got = malloc(size + 1);
+    if (!want || !got || pread(file, want, size, 0) != (ssize_t)size)
+        exit(99);
+    pipes(fd);
+    const pid_t pid = writer(fd, GNN_HANDOFF_AUTO, 20, 0);
+    for (ssize_t n; (n = read(fd[0], got + at, size + 1 - at)) > 0;)
+        at += (uint64_t)n;
+    ok(at == size && !memcmp(want, got, size), "nor does a pipe whose reader just reads");
+    ok(status_of(pid) == 0, "whose writer ends well");
+    close(fd[0]);
+
+    /* One of ours behind another program: it reads another pipe. */
+    int far[2];
+    pipes(fd);
+    pipes(far);
+    const pid_t first = writer(fd, GNN_HANDOFF_AUTO, 20, 0), relay = fork();
+    if (!relay) {
+        for (ssize_t n; (n = read(fd[0], got, size)) > 0;)
+            if (write(far[1], got, (size_t)n) != n)
+                _exit(1);
+        _exit(0);
+    }
+    close(fd[0]);
+    close(far[1]);
+    uint64_t n;
+    ok(read_stream(far[0], 0, &n, &e) == GNN_END && n == 20, "behind a relay the stream is whole and inline %s", e.msg);
+    ok(status_of(first) == 0 && status_of(relay) == 0, "and all end well");
+    free(want);
+    free(got);
+    close(file);
+}
+
+/* SHM asks for a reader and says so when there is none. */
+static void test_must(void)
+{
+    struct gnn_err e = {0};
+    uint64_t nref;
+    ok(write_stream(open("f", O_WRONLY | O_CREAT | O_TRUNC, 0666), GNN_HANDOFF_SHM, 2, &nref, &e) == GNN_E_USAGE,
+       "shm into a file: %s", e.msg);
+    int fd[2];
+    pipes(fd);
+    const pid_t pid = fork();
+    if (!pid) {
+        char c[4096];
+        close(fd[1]);
+        while (read(fd[0], c, sizeof c) > 0)
+            ;
+        _exit(0);
+    }
+    close(fd[0]);
+    e = (struct gnn_err){0};
+    ok(write_stream(fd[1], GNN_HANDOFF_SHM, 2, &nref, &e) == GNN_E_RUN && strstr(e.msg, "takes nothing"),
+       "shm to another program: %s", e.msg);
+    ok(status_of(pid) == 0, "which sees the end");
+}
+
+/* Two streams one after the other down one pipe. */
+static void test_joined(void)
+{
+    struct gnn_err e = {0};
+    int fd[2];
+    uint64_t n = 0, total = 0;
+    pipes(fd);
+    const pid_t pid = fork();
+    if (!pid) {
+        uint64_t a = 0, b = 0, c = 0;
+        close(fd[0]);
+        const int rc = write_stream(dup(fd[1]), GNN_HANDOFF_SHM, 10, &a, &e) ||
+                       write_stream(dup(fd[1]), GNN_HANDOFF_INLINE, 10, &b, &e) || write_stream(fd[1], GNN_HANDOFF_SHM, 10, &c, &e);
+        _exit(rc || a < 9 || b || c < 9);
+    }
+    close(fd[1]);
+    struct gnn_source *s = gnn_stream_source_new(fd[0], "in", &e);
+    struct gnn_batch *b;
+    while (s && !gnn_source_next(s, &b, &e)) {
+        n += right(b, total++ % 10);
+        gnn_batch_put(b);
+    }
+    ok(n == 30 && !e.code, "streams by reference, inline and by reference again read as one: %d of %d %s", (int)n, (int)total, e.msg);
+    gnn_source_free(s);
+    ok(status_of(pid) == 0, "and were sent so");
+}
+
+/* Kills the writer when the reader has had k batches. */
+static void test_writer_killed(void)
+{
+    int wrong = 0, cut = 0;
+    for (uint64_t k = 1; k <= 25; k++) {
+        struct gnn_err e = {0};
+        struct gnn_batch *b;
+        int fd[2], rc;
+        uint64_t n = 0;
+        pipes(fd);
+        const pid_t pid = writer(fd, GNN_HANDOFF_SHM, 1000000, 0);
+        struct gnn_source *s = gnn_stream_source_new(fd[0], "in", &e);
+        while (s && !(rc = gnn_source_next(s, &b, &e))) {
+            wrong += !right(b, n++);
+            gnn_batch_put(b);
+            if (n == k)
+                kill(pid, SIGKILL);
+        }
+        cut += e.code == GNN_E_INPUT && strstr(e.msg, "cut short");
+        gnn_source_free(s);
+        (void)status_of(pid);
+    }
+    ok(!wrong && cut == 25, "writer killed: %d of 25 streams were cut, no batch was wrong", cut);
+}
+
+/* The reader leaves, or stalls with all slots and is killed. */
+static void test_reader_killed(void)
+{
+    int sigpipes = 0;
+    for (int k = 1; k <= 25; k++) {
+        int fd[2];
+        pipes(fd);
+        const pid_t pid = fork();
+        if (!pid) {
+            struct gnn_err e = {0};
+            struct gnn_batch *b;
+            close(fd[1]);
+            struct gnn_source *s = gnn_stream_source_new(fd[0], "in", &e);
+            for (int i = 0; s && i < k; i++)
+                if (gnn_source_next(s, &b, &e))
+                    _exit(1);
+                else if (i % 3)
+                    gnn_batch_put(b);
+            if (k % 2)
+                usleep(10000); /* the writer has filled the slots, and waits */
+            kill(getpid(), SIGKILL);
+        }
+        close(fd[0]);
+        const pid_t w = fork();
+        if (!w) {
+            struct gnn_err e = {0};
+            uint64_t nref;
+            signal(SIGPIPE, SIG_DFL);
+            (void)write_stream(fd[1], GNN_HANDOFF_SHM, 1000000, &nref, &e);
+            _exit(1);
+        }
+        close(fd[1]);
+        sigpipes += status_of(w) == 128 + SIGPIPE;
+        (void)status_of(pid);
+    }
+    ok(sigpipes == 25, "reader killed: %d of 25 writers died of SIGPIPE", sigpipes);
+}
+
+/* ---- a writer that lies ---- */
+
+static void put_frame(int fd, enum gnb_kind kind, uint64_t seq, const char *name, const void *data, uint64_t stored,
+                      enum gnb_codec codec, uint64_t raw)
+{
+    struct gnb_entry t = {.t = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}}, .name_len = strlen(name),
+                          .codec = codec, .stored = stored, .raw = raw, .sum = XXH3_64bits(data, stored)};
+    struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_ALIGN, .seq = seq};
+    if (!gnb_layout(&f, &t))
+        exit(99);
+    const uint64_t head = GNB_HEADER_BYTES + f.table_bytes;
+    uint8_t *p = calloc(head + f.payload_bytes, 1);
+    if (!p)
+        exit(99);
+    gnb_frame_encode(&f, &t, p);
+    memcpy(p + head, data, stored);
+    if (write(fd, p, head + f.payload_bytes) != (ssize_t)(head + f.payload_bytes))
+        exit(99);
+    free(p);
+}
+
+static void put_header(int fd)
+{
+    struct gnn_err e = {0};
+    char *text = gnn_meta_to_text(&meta, &e);
+    put_frame(fd, GNB_HEADER, 0, "meta", text, strlen(text), GNB_RAW, strlen(text));
+    gnn_free(text);
+}
+
+enum { MEMORY = 1 << 20, LEN = 100000 };
+
+/* A peer that hands `memory` out under the name of a pipe. The reader has met it, and whether it took the memory is in
+ * *taken. NULL if the reader could not begin. */
+struct liar {
+    int fd[2], listener, sock;
+    struct gnn_reader r;
+    struct gnn_tensors t;
+    struct gnn_err e;
+    bool taken;
+};
+
+static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
+{
+    struct gnn_meet m;
+    *l = (struct liar){.sock = -1};
+    pipes(l->fd);
+    l->listener = gnn_meet_listen(l->fd[1]);
+    put_header(l->fd[1]);
+    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", &l->e) || !l->r.borrower)
+        exit(99);
+    l->sock = gnn_meet_accept(l->listener);
+    if (l->sock < 0 || gnn_meet_recv(l->sock, &m, NULL) != 1 || m.what != GNN_MEET_HELLO)
+        exit(99);
+    m = (struct gnn_meet){what, slots, UINT64_C(1) << 32};
+    if (!gnn_meet_send(l->sock, &m, memory))
+        exit(99);
+    put_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW, 3); /* what it waits for while it is offered memory */
+    if (gnn_reader_next(&l->r, &l->t, &l->e))
+        exit(99);
+    l->taken = gnn_meet_recv(l->sock, &m, NULL) == 1 && m.what == GNN_MEET_TAKEN;
+}
+
+static void liar_release(struct liar *l)
+{
+    gnn_tensors_release(&l->t);
+    gnn_reader_release(&l->r);
+    close(l->listener);
+    close(l->sock);
+    close(l->fd[1]);
+}
+
+static int sealed(unsigned seals)
+{
+    const int fd = memfd_create("t", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, MEMORY) || fcntl(fd, F_ADD_SEALS, seals))
+        exit(99);
+    return fd;
+}
+
+static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
+{
+    struct liar l;
+    liar_init(&l, memory, kind, slots);
+    ok(!l.taken && l.r.borrower, "%s: not taken, and read on", what);
+    liar_release(&l);
+    close(memory);
+}
+
+/* A reference of `bytes`, sent after another in `slot` 0 that is still held. */
+static void reference(const char *what, struct gnb_reference ref, uint64_t bytes, uint32_t flags, const char *why)
+{
+    struct liar l;
+    uint8_t stored[GNB_REFERENCE_BYTES];
+    struct gnn_tensors second = {0};
+    const int memory = sealed(F_SEAL_SHRINK);
+    liar_init(&l, memory, GNN_MEET_OFFER, 3);
+    const struct gnb_reference good = {.offset = 4096};
+    gnb_reference_encode(&good, stored);
+    put_frame(l.fd[1], GNB_BATCH, 2, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
+    if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e))
+        exit(99);
+    gnb_reference_encode(&ref, stored);
+    stored[20] |= (uint8_t)flags;
+    put_frame(l.fd[1], GNB_BATCH, 3, "x", stored, sizeof stored, GNB_REFERENCE, bytes);
+    const int rc = gnn_reader_next(&l.r, &second, &l.e);
+    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "%s: %s", what, l.e.msg);
+    gnn_tensors_release(&second);
+    liar_release(&l);
+    close(memory);
+}
+
+static void test_lies(void)
+{
+    static const char zero[LEN];
+    refuses("memory that may shrink", GNN_MEET_OFFER, 3, sealed(0));
+    refuses("another message", GNN_MEET_TAKEN, 3, sealed(F_SEAL_SHRINK));
+    refuses("a single slot", GNN_MEET_OFFER, 1, sealed(F_SEAL_SHRINK));
+    refuses("a million slots", GNN_MEET_OFFER, 1000000, sealed(F_SEAL_SHRINK));
+    refuses("what cannot be mapped", GNN_MEET_OFFER, 3, dup(2));
+    reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
+    reference("a sum", (struct gnb_reference){.offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true}, LEN, 0, NULL);
+    reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0, "checksum mismatch in shared");
+    reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 2, "reserved bits");
+    reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
+    reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1}, LEN, 0, "out of range");
+    reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0, "out of range");
+    reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0, "beyond");
+    reference("no such slot", (struct gnb_reference){.slot = 3}, LEN, 0, "out of range");
+    reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not given back");
+
+    /* A stream with references that has come to lie in a file. */
+    struct gnn_err e = {0};
+    struct gnn_reader r;
+    struct gnn_tensors t = {0};
+    uint8_t stored[GNB_REFERENCE_BYTES];
+    const int fd = open("refs", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    const struct gnb_reference good = {.offset = 4096};
+    put_header(fd);
+    gnb_reference_encode(&good, stored);
+    put_frame(fd, GNB_BATCH, 1, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
+    lseek(fd, 0, SEEK_SET);
+    ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT, "in a file: %s", e.msg);
+    gnn_tensors_release(&t);
+    gnn_reader_release(&r);
+}
+
+/* ---- a reader that lies, or is slow ---- */
+
+/* Connects as a reader would, says `m`, and then only reads. */
+static void stranger(const char *what, const struct gnn_meet *m)
+{
+    int fd[2];
+    uint8_t buf[65536];
+    pipes(fd);
+    const pid_t pid = writer(fd, GNN_HANDOFF_AUTO, 20, 0);
+    if (read(fd[0], buf, GNB_HEADER_BYTES) != GNB_HEADER_BYTES)
+        exit(99);
+    const int sock = gnn_meet_connect(fd[0]);
+    if (m && (sock < 0 || !gnn_meet_send(sock, m, -1)))
+        exit(99);
+    while (read(fd[0], buf, sizeof buf) > 0)
+        ;
+    ok(status_of(pid) == 0, "%s: the writer goes on inline", what);
+    close(sock);
+    close(fd[0]);
+}
+
+static void test_strangers(void)
+{
+    const struct gnn_meet wrong = {GNN_MEET_HELLO, 0, 12345}, other = {GNN_MEET_BACK, 0, 0};
+    stranger("a greeting for another stream", &wrong);
+    stranger("no greeting", &other);
+    stranger("silence", NULL);
+}
+
+/* Takes the memory, then gives back slots that never were or says nonsense: it counts as gone, and the rest comes inline. */
+static void test_nonsense(void)
+{
+    int fd[2];
+    uint8_t buf[65536];
+    struct gnn_meet m;
+    int memory = -1;
+    pipes(fd);
+    const pid_t pid = writer(fd, GNN_HANDOFF_SHM, 20, 0);
+    if (read(fd[0], buf, GNB_HEADER_BYTES) != GNB_HEADER_BYTES)
+        exit(99);
+    const int sock = gnn_meet_connect(fd[0]);
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+    m = (struct gnn_meet){GNN_MEET_HELLO, 0, gnb_frame_sum(buf)};
+    if (sock < 0 || !gnn_meet_send(sock, &m, -1) || poll(&p, 1, 5000) != 1 || gnn_meet_recv(sock, &m, &memory) != 1)
+        exit(99);
+    ok(memory >= 0 && m.what == GNN_MEET_OFFER && m.slots == GNN_HANDOFF_SLOTS, "an offer of memory");
+    const struct gnn_meet said[] = {{GNN_MEET_TAKEN, 0, 0}, {GNN_MEET_BACK, 99, 0}};
+    if (!gnn_meet_send(sock, &said[0], -1) || !gnn_meet_send(sock, &said[1], -1))
+        exit(99);
+    while (read(fd[0], buf, sizeof buf) > 0)
+        ;
+    ok(status_of(pid) == 0, "a slot that never was given back: the writer goes on inline");
+    close(memory);
+    close(sock);
+    close(fd[0]);
+}
+
+int main(void)
+{
+    make_meta();
+    test_share();
+    test_tensors();
+    test_roundtrip(GNN_HANDOFF_INLINE, 0, 0, "inline");
+    test_roundtrip(GNN_HANDOFF_AUTO, 0, 1, "auto");
+    test_roundtrip(GNN_HANDOFF_SHM, 0, 50, "shm");
+    test_roundtrip(GNN_HANDOFF_SHM, 2, 50, "shm, the reader holds as many as there are slots");
+    test_roundtrip(GNN_HANDOFF_SHM, 7, 50, "shm, the reader holds more than there are slots");
+    test_plain();
+    test_must();
+    test_joined();
+    test_writer_killed();
+    test_reader_killed();
+    test_lies();
+    test_strangers();
+    test_nonsense();
+    gnn_batch_pool_free(pool);
+    gnn_meta_release(&meta);
+    return tap_done();
+}
