@@ -12,6 +12,10 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum { PAGE = 4096, GAPS = 64 };
 static const uint64_t WINDOW_MIN = UINT64_C(1) << 32;
 
@@ -111,11 +115,11 @@ static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
     return true;
 }
 
-void *gnn_share_alloc(struct gnn_share *s, uint64_t bytes, uint64_t *cap)
+void *gnn_share_alloc(struct gnn_share *s, uint64_t ready, uint64_t spare, uint64_t *cap)
 {
-    if (bytes > s->window)
+    if (ready > s->window || spare > s->window)
         return NULL;
-    bytes = (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    const uint64_t bytes = (ready + spare + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     struct gap g = {0};
     pthread_mutex_lock(&s->lock);
     if (!fill_gap(s, bytes, &g) && bytes <= s->window - s->end && !ftruncate(s->fd, (off_t)(s->end + bytes))) {
@@ -124,7 +128,10 @@ void *gnn_share_alloc(struct gnn_share *s, uint64_t bytes, uint64_t *cap)
     }
     pthread_mutex_unlock(&s->lock);
     *cap = g.bytes;
-    return g.bytes ? s->base + g.at : NULL;
+    if (!g.bytes)
+        return NULL;
+    (void)madvise(s->base + g.at, (ready + PAGE - 1) & ~(uint64_t)(PAGE - 1), MADV_POPULATE_WRITE); /* a hint */
+    return s->base + g.at;
 }
 
 void gnn_share_free(struct gnn_share *s, void *p, uint64_t cap)

@@ -72,7 +72,7 @@ static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint6
         return 0;
     struct gnn_buf to = {0};
     if (share && bytes <= UINT64_MAX / 2) {
-        to.data = gnn_share_alloc(s->share, bytes + (keep ? bytes / 2 : bytes / 8), &to.cap);
+        to.data = gnn_share_alloc(s->share, bytes, keep ? bytes / 2 : bytes / 8, &to.cap);
         if (to.data)
             buf_move(s, q, to, true, keep);
         if (to.data || fits)

@@ -111,6 +111,12 @@ say 'checksums: a stream into a pipe with and without them, A-B-A-B (bench_gathe
 "$bench/bench_gather" products | tee sums
 row 'checksums of gnn-gather' '<= 5 %' "$(awk '$1 == "checksums" { print $2 " %" }' sums)" "$(awk '$1 == "checksums" { print $7 " %" }' sums) of processor time"
 
+say 'gathered batches to the next program: a pipe and shared memory, in turns (bench_handoff)'
+"$bench/bench_handoff" products | tee handoff
+ratio=$(awk '$1 == "handoff" && $3 == "x" { print $2 }' handoff) most=$(awk '$1 == "limit" { print $2 }' handoff)
+row 'handing off over a plain pipe' '4.00 x' "$ratio x" "$(awk '$1 == "handoff," && $2 == "reader" { print $3 " GB/s" }' handoff)" \
+    "$(awk -v m="$most" 'BEGIN { if (m < 4) print "gathering for nobody makes " m " x a pipe here" }')"
+
 say 'training step, SAGE 3x256: bench_train'
 "$bench/bench_train" | tee train
 ratio=$(grep -o 'ratio [0-9.]*' train | tail -n 1 | cut -d' ' -f2)
@@ -139,7 +145,7 @@ gnn-sample $sampling --epochs 0:1 products | gnn-gather products | gnn-train $mo
 t1=$(seconds)
 piped=$(calc "$t1 - $t0")
 echo "in one process $inside s, through pipes $piped s; the reader waited $(field wait_s pipe.ndjson) s and trained $(field train_s pipe.ndjson) s"
-row 'pipes against one process' '' "$(calc "$piped / $inside") x" "$(calc "$(field wait_s pipe.ndjson)") s waiting"
+row 'pipeline over one process' '0.95 x' "$(calc "$inside / $piped") x" "$(calc "$(field wait_s pipe.ndjson)") s waiting"
 
 say 'partitioning in 16: gnn-partition beside METIS alone and gpmetis (bench_partition)'
 rm -rf parted

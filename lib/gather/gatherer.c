@@ -214,6 +214,12 @@ static void worker_free(void *worker)
     gnn_free(w);
 }
 
+/* Whether sums are wanted: not of what will be handed off in shared memory, as nothing verifies it there. */
+static bool summed(const struct gatherer *g, const struct gnn_batch *b)
+{
+    return g->sums && !b->tensors.share;
+}
+
 /* Store ids of n nodes of type t of the batch. */
 static int store_ids(const struct gatherer *g, struct gather_scratch *w, const struct gnn_batch *b, uint32_t t,
                      uint64_t n, const uint32_t **ids, struct gnn_err *e)
@@ -258,7 +264,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
         rc = store_ids(g, w, b, j->type, n, &ids, e);
     if (rc)
         return rc;
-    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, g->sums, t);
+    const uint64_t got = gnn_gather_job_rows(j, g->store->nparts, ids, NULL, n, summed(g, b), t);
     return got == n ? 0 : gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': node id out of range",
                                    b->epoch, b->step, name);
 }
@@ -297,9 +303,9 @@ static int gather_degrees(const struct gatherer *g, const struct gather_degree *
                             b->epoch, b->step, name);
         v[i] = d->of[ids[i]];
     }
-    if (g->sums)
+    t->has_sum = summed(g, b);
+    if (t->has_sum)
         t->sum = XXH3_64bits(v, n * sizeof *v);
-    t->has_sum = g->sums;
     return 0;
 }
 
@@ -326,7 +332,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     if (rc)
         return rc;
     if (!gnn_gather_job_find_edges(j, g->store->nparts, ids + k->first, k, w->row.data) ||
-        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, g->sums, t) < n)
+        gnn_gather_job_rows(j, g->store->nparts, NULL, w->row.data, n, summed(g, b), t) < n)
         return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor 'hop/%u/%s/id': not an edge of its node",
                         b->epoch, b->step, hop, key);
     return 0;

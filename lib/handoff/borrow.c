@@ -9,7 +9,11 @@
 #include "lib/handoff.h"
 #include "lib/handoff/meet.h"
 
-enum { SLOTS_MAX = 64 };
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+enum { SLOTS_MAX = 64, CHUNK = 1 << 20 };
 
 struct gnn_borrower {
     pthread_mutex_t lock; /* of users, held and sending */
@@ -17,6 +21,7 @@ struct gnn_borrower {
     int sock, memory;
     char *base; /* NULL until something was offered */
     uint64_t window, size; /* mapped, and of that known to be there */
+    uint8_t *near;         /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
 };
@@ -53,6 +58,7 @@ static void leave(struct gnn_borrower *b)
         munmap(b->base, b->window);
     if (b->memory >= 0)
         close(b->memory);
+    gnn_free(b->near);
     if (b->sock >= 0)
         close(b->sock);
     pthread_mutex_destroy(&b->lock);
@@ -75,6 +81,8 @@ static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
     void *p = mmap(NULL, m->value, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (p == MAP_FAILED)
         return false;
+    struct gnn_err none = {0};
+    b->near = gnn_alloc_zero(m->value / CHUNK + 1, 1, "shared memory", &none);
     b->base = p;
     b->window = m->value;
     b->slots = m->slots;
@@ -149,6 +157,19 @@ static const char *lease(struct gnn_borrower *b, uint32_t slot, struct gnn_lease
     return NULL;
 }
 
+/* Pages that are new to us are mapped in one go, not fault by fault. A hint. */
+static void fetch(struct gnn_borrower *b, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t to = (offset + bytes + CHUNK - 1) / CHUNK;
+    for (uint64_t at = offset / CHUNK, from; b->near && at < to; at++) {
+        for (from = at; at < to && !b->near[at]; at++)
+            b->near[at] = 1;
+        const uint64_t end = at * CHUNK < b->size ? at * CHUNK : b->size;
+        if (at > from)
+            (void)madvise(b->base + from * CHUNK, end - from * CHUNK, MADV_POPULATE_READ);
+    }
+}
+
 const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref, uint64_t bytes,
                               struct gnn_tensors *set, void **data)
 {
@@ -164,6 +185,8 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
     }
     const char *text = lease(b, ref->slot, &set->lease);
     *data = b->base + ref->offset;
+    if (!text)
+        fetch(b, ref->offset, bytes);
     return text;
 }
 

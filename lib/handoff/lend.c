@@ -182,7 +182,7 @@ static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors
     if (want > s->cap || s->cap > 2 * want + SPARE) {
         gnn_share_free(l->share, s->stage, s->cap);
         *s = (struct lent){0};
-        if (want && !(s->stage = gnn_share_alloc(l->share, want + want / 8, &s->cap)))
+        if (want && !(s->stage = gnn_share_alloc(l->share, want, want / 8, &s->cap)))
             return false;
     }
     return true;

@@ -1,58 +1,17 @@
 /* Gathering the features of sampled batches from a store: GB of stored rows per second, and the share of the rate of
  * sequential reading (a gather that also writes what it reads cannot come nearer than about half); then what the checksums
  * add to a stream that is read from a pipe. Usage: bench_gather STORE [THREADS] */
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/gatherer.h"
-#include "lib/sampler.h"
 #include "lib/stream.h"
 
 #include "bench_common.h"
+#include "bench_replay.h"
 
-enum { TURNS = 3, STEPS = 8, PAIRS = 5 };
-
-/* Batches drawn once and given again and again: their nodes, not their edges. */
-struct replay {
-    struct gnn_source base;
-    struct gnn_batch_pool *pool;
-    struct gnn_tensors kept[STEPS];
-    uint64_t given, end;
-};
-
-static int copy(struct gnn_tensors *to, const struct gnn_tensors *from, struct gnn_err *e)
-{
-    int rc = 0;
-    for (uint32_t i = 0; !rc && i < from->n; i++) {
-        const struct gnn_tensor *t = gnn_tensors_at(from, i);
-        struct gnn_tensor *u;
-        uint64_t bytes;
-        if (!strncmp(t->name, "hop/", 4))
-            continue;
-        rc = gnn_tensors_add(to, t->name, t->dtype, t->ndim, t->shape, &u, e);
-        if (!rc && gnn_tensor_bytes(t, &bytes))
-            memcpy(u->data, t->data, bytes);
-    }
-    return rc;
-}
-
-static int replay_next(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
-{
-    struct replay *r = (struct replay *)s;
-    if (r->given == r->end)
-        return GNN_END;
-    int rc = gnn_batch_get(r->pool, out, e);
-    if (!rc)
-        rc = copy(&(*out)->tensors, &r->kept[r->given++ % STEPS], e);
-    return rc ? rc : gnn_batch_bind(*out, s->meta, e);
-}
-
-static void replay_free(struct gnn_source *s)
-{
-    (void)s; /* lives for the whole program */
-}
+enum { TURNS = 3, PAIRS = 5 };
 
 static double gather(struct gnn_store *s, struct replay *r, int threads, enum gnn_dtype dtype, bool sums)
 {
@@ -66,7 +25,7 @@ static double gather(struct gnn_store *s, struct replay *r, int threads, enum gn
         bench_die(&e);
     double t = 0;
     uint64_t bytes = 0, n;
-    for (int i = 0; i < 4 + 2 * STEPS * threads; i++) {
+    for (int i = 0; i < 4 + 2 * REPLAY_STEPS * threads; i++) {
         if (i == 4)
             t = bench_now();
         if (gnn_source_next(src, &b, &e))
@@ -119,7 +78,7 @@ static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
     pid_t pid;
     const int fd = drain(&pid);
     r->given = 0;
-    r->end = STEPS;
+    r->end = REPLAY_STEPS;
     getrusage(RUSAGE_SELF, &from);
     const double t = bench_now();
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
@@ -163,32 +122,17 @@ static void checksums(struct gnn_store *s, struct replay *r)
 
 int main(int argc, char **argv)
 {
-    static const char *const fan[] = {"15,10,5"};
     static struct replay r;
     struct gnn_err e = {0};
     struct gnn_store s = {0};
-    struct gnn_sampler_opts o;
-    struct gnn_batch *b;
     const int threads = argc > 2 ? atoi(argv[2]) : 1;
     if (argc < 2 || threads < 1) {
         fprintf(stderr, "usage: bench_gather STORE [THREADS]\n");
         return 2;
     }
-    gnn_sampler_opts_init(&o);
-    o.fanout = fan;
-    o.nfanout = 1;
-    o.epoch_to = 1000;
-    o.frontier = GNN_FRONTIER_NEW;
-    struct gnn_source *src = gnn_store_open(&s, argv[1], false, &e) ? NULL : gnn_sampler_source_new(&s, &o, &e);
-    if (!src)
+    if (gnn_store_open(&s, argv[1], false, &e))
         bench_die(&e);
-    r.base = (struct gnn_source){replay_next, replay_free, src->meta};
-    r.pool = gnn_batch_pool_new(src->meta, &e);
-    for (int i = 0; i < STEPS; i++) {
-        if (!r.pool || gnn_source_next(src, &b, &e) || copy(&r.kept[i], &b->tensors, &e))
-            bench_die(&e);
-        gnn_batch_put(b);
-    }
+    replay_init(&r, &s);
     const struct gnn_tensor *x = bench_tensor(&s, "/x");
     uint64_t bytes = 0;
     (void)gnn_tensor_bytes(x, &bytes);

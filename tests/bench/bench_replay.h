@@ -1,0 +1,78 @@
+/* Batches drawn once and given again and again: what the stages behind a sampler cost, without it. */
+#ifndef BENCH_REPLAY_H
+#define BENCH_REPLAY_H
+
+#include <string.h>
+
+#include "lib/sampler.h"
+#include "lib/source.h"
+
+#include "bench_common.h"
+
+enum { REPLAY_STEPS = 8 };
+
+/* Their nodes, not their edges. */
+struct replay {
+    struct gnn_source base;
+    struct gnn_batch_pool *pool;
+    struct gnn_tensors kept[REPLAY_STEPS];
+    uint64_t given, end;
+};
+
+static int replay_copy(struct gnn_tensors *to, const struct gnn_tensors *from, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < from->n; i++) {
+        const struct gnn_tensor *t = gnn_tensors_at(from, i);
+        struct gnn_tensor *u;
+        uint64_t bytes;
+        if (!strncmp(t->name, "hop/", 4))
+            continue;
+        rc = gnn_tensors_add(to, t->name, t->dtype, t->ndim, t->shape, &u, e);
+        if (!rc && gnn_tensor_bytes(t, &bytes))
+            memcpy(u->data, t->data, bytes);
+    }
+    return rc;
+}
+
+static int replay_next(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
+{
+    struct replay *r = (struct replay *)s;
+    if (r->given == r->end)
+        return GNN_END;
+    int rc = gnn_batch_get(r->pool, out, e);
+    if (!rc)
+        rc = replay_copy(&(*out)->tensors, &r->kept[r->given++ % REPLAY_STEPS], e);
+    return rc ? rc : gnn_batch_bind(*out, s->meta, e);
+}
+
+static void replay_free(struct gnn_source *s)
+{
+    (void)s; /* lives for the whole program */
+}
+
+/* The first batches of a training epoch of the store, with fan-outs 15, 10, 5. */
+static inline void replay_init(struct replay *r, struct gnn_store *s)
+{
+    static const char *const fan[] = {"15,10,5"};
+    struct gnn_err e = {0};
+    struct gnn_sampler_opts o;
+    struct gnn_batch *b;
+    gnn_sampler_opts_init(&o);
+    o.fanout = fan;
+    o.nfanout = 1;
+    o.epoch_to = 1000;
+    o.frontier = GNN_FRONTIER_NEW;
+    struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
+    if (!src)
+        bench_die(&e);
+    r->base = (struct gnn_source){replay_next, replay_free, src->meta};
+    r->pool = gnn_batch_pool_new(src->meta, &e);
+    for (int i = 0; i < REPLAY_STEPS; i++) {
+        if (!r->pool || gnn_source_next(src, &b, &e) || replay_copy(&r->kept[i], &b->tensors, &e))
+            bench_die(&e);
+        gnn_batch_put(b);
+    }
+}
+
+#endif
