@@ -195,6 +195,28 @@ static void test_damage()
     ok(same == 60 && failures > 20 && failures < 60, "60 graphs, %u of them damaged: the CPU's first error, %u times", failures, same);
 }
 
+/* Of 64 destinations the CPU looks for all parts before it reads offsets. */
+static void test_order()
+{
+    Random r{3};
+    unsigned same = 0;
+    for (uint32_t missing : {10u, 63u, 64u, 200u}) {
+        World w;
+        w.ntype.assign(1, 400);
+        Relation &rel = w.add(0, 0);
+        rel.make(r, 400, 400, 1, false, false, [](uint64_t) { return 2u; });
+        rel.view[0].count = 399;
+        rel.part[0].indptr[4] = 1;
+        std::vector<uint32_t> seeds;
+        for (uint32_t i = 0; i < 390; i++)
+            seeds.push_back(i == missing ? 399 : i);
+        bool failed;
+        emu::set_seed(missing);
+        same += same_failure(w, 3, seeds, 400, 6000, &failed) && failed;
+    }
+    ok(same == 4, "a node in no part comes before bad offsets where the CPU says so");
+}
+
 static void test_many()
 {
     unsigned same = 0, failures = 0;
@@ -279,6 +301,7 @@ int main()
     test_chains();
     test_tags();
     test_damage();
+    test_order();
     test_many();
     test_room();
     return tap_done();
