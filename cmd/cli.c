@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/sig.h"
@@ -133,12 +132,8 @@ void cli_fail(const struct gnn_err *e)
     static const int status[] = {
         [-GNN_E_RUN] = 1,    [-GNN_E_NOMEM] = 1, [-GNN_E_USAGE] = 2,   [-GNN_E_INPUT] = 3,
         [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,  [-GNN_E_STOPPED] = 75};
-    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is wrong. The thread that
-     * waits for signals may have taken it and not yet acted. */
-    struct stat in;
-    if (e->code == GNN_E_INPUT && !fstat(0, &in) && S_ISFIFO(in.st_mode))
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    const int sig = e->code == GNN_E_INPUT ? sig_pending() : 0;
+    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is wrong. */
+    const int sig = e->code == GNN_E_INPUT ? sig_settled() : 0;
     if (sig) {
         cli_progress_end();
         cli_abort();

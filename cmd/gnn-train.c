@@ -77,10 +77,10 @@ static const struct program program = {
     .opts = opts,
 };
 
-static bool stop(void *arg)
+static bool stop(void *arg, bool cut)
 {
     (void)arg;
-    return sig_pending() != 0;
+    return (cut ? sig_settled() : sig_pending()) != 0;
 }
 
 static void check_options(void)

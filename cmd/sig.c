@@ -1,6 +1,7 @@
 #include "cmd/sig.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -15,6 +16,10 @@
 static atomic_int pending;
 static atomic_bool deferred;
 static sigset_t awaited;
+static pthread_t waiting; /* the thread, if `started` */
+static bool started;
+static sem_t answer; /* to ASK, which only sig_settled sends, and only to that thread */
+#define ASK SIGRTMIN
 static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 void sig_reraise(int sig)
@@ -30,11 +35,17 @@ void sig_reraise(int sig)
 
 static void *wait_for_signals(void *arg)
 {
+    sigset_t all = awaited;
     (void)arg;
+    sigaddset(&all, ASK);
     for (;;) {
         int sig;
-        if (sigwait(&awaited, &sig))
+        if (sigwait(&all, &sig))
             continue;
+        if (sig == ASK) { /* what was taken before has been dealt with */
+            sem_post(&answer);
+            continue;
+        }
         if (atomic_load(&deferred) && !atomic_load(&pending)) {
             atomic_store(&pending, sig);
             continue;
@@ -54,13 +65,18 @@ void sig_start(void)
         if (!sigaction(sigs[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaddset(&awaited, sigs[i]);
     }
-    pthread_t thread;
+    sigset_t ask;
+    sigemptyset(&ask);
+    sigaddset(&ask, ASK);
+    sem_init(&answer, 0, 0);
+    pthread_sigmask(SIG_BLOCK, &ask, NULL);
     pthread_sigmask(SIG_BLOCK, &awaited, NULL);
     /* Without the thread the signals act as by default, at once. */
-    if (pthread_create(&thread, NULL, wait_for_signals, NULL))
-        pthread_sigmask(SIG_UNBLOCK, &awaited, NULL);
+    started = !pthread_create(&waiting, NULL, wait_for_signals, NULL);
+    if (started)
+        pthread_detach(waiting);
     else
-        pthread_detach(thread);
+        pthread_sigmask(SIG_UNBLOCK, &awaited, NULL);
 }
 
 void sig_defer(void)
@@ -68,14 +84,32 @@ void sig_defer(void)
     atomic_store(&deferred, true);
 }
 
+/* The first that the system holds for us, or 0. */
+static int sent(void)
+{
+    sigset_t set;
+    if (sigpending(&set))
+        return 0;
+    for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
+        if (sigismember(&awaited, sigs[i]) == 1 && sigismember(&set, sigs[i]) == 1)
+            return sigs[i];
+    return 0;
+}
+
 int sig_pending(void)
 {
-    sigset_t sent;
-    int sig = atomic_load(&pending);
-    /* One may have come that the waiting thread, on a busy machine, has not had the time to take. */
-    if (!sig && !sigpending(&sent))
-        for (size_t i = 0; !sig && i < sizeof sigs / sizeof *sigs; i++)
-            if (sigismember(&awaited, sigs[i]) == 1 && sigismember(&sent, sigs[i]) == 1)
-                sig = sigs[i];
-    return sig;
+    const int sig = atomic_load(&pending);
+    return sig ? sig : sent(); /* the waiting thread may not have had the time to take it */
+}
+
+int sig_settled(void)
+{
+    const int sig = sent();
+    if (sig)
+        return sig;
+    /* What came earlier has been taken. The thread answers when it has dealt with that. */
+    if (started && !pthread_kill(waiting, ASK))
+        while (sem_wait(&answer))
+            ;
+    return atomic_load(&pending);
 }

@@ -10,6 +10,9 @@
 void sig_start(void);
 void sig_defer(void);
 int sig_pending(void);
+/* The same for certain: nothing that had come before the call is still in the hands of the thread that takes signals. If one
+ * came that was not deferred, the process ends here. Costs two switches between threads. */
+int sig_settled(void);
 /* Restores the default action and raises the signal. */
 void sig_reraise(int sig) __attribute__((noreturn));
 

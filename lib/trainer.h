@@ -47,8 +47,9 @@ struct gnn_train_epoch {
 
 struct gnn_train_hooks {
     void *arg;
-    /* Asked after each batch, and where the input is cut; true: checkpoint and return GNN_E_STOPPED. May be NULL. */
-    bool (*stop)(void *arg);
+    /* Asked after each batch, and where the input is damaged: with `cut` then, as a late answer would be none. True:
+     * checkpoint and return GNN_E_STOPPED. May be NULL. */
+    bool (*stop)(void *arg, bool cut);
     void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss); /* may be NULL */
     void (*epoch)(void *arg, const struct gnn_train_epoch *r);                           /* may be NULL */
 };

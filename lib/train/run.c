@@ -231,13 +231,13 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
         rc = gnn_source_next(src, &b, e);
         t->r.wait_s += gnn_clock() - from;
         /* A signal to a whole pipeline also ends the programs that the batches come from. */
-        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg))
+        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg, true))
             return stop_here(t, e);
         if (rc)
             break;
         rc = one_batch(t, b, h, e);
         gnn_batch_put(b);
-        if (!rc && h->stop && h->stop(h->arg))
+        if (!rc && h->stop && h->stop(h->arg, false))
             return stop_here(t, e);
     }
     if (rc < 0)
