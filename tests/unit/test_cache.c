@@ -1,7 +1,8 @@
-/* lib/cache.h: what is in a cache and what it misses, against sorting and counting the plain way. */
+/* lib/cache.h, lib/cache_plan.h: what is in a cache and what it misses, against sorting and counting the plain way. */
 #include <math.h>
 
-#include "lib/cache.h"
+#include "lib/cache_plan.h"
+#include "lib/sampler.h"
 
 #include "store_maker.h"
 #include "tap.h"
@@ -127,6 +128,52 @@ static void reach(void)
     gnn_reach_release(&r);
 }
 
+/* Three batches of a plan: what is counted adds up, and a node that is none is refused. */
+static void plan(void)
+{
+    static const char *const fan[] = {"3,2"};
+    const uint64_t size[2] = {1200, 12 * 451};
+    struct gnn_rows r = {0}; /* of one length, or a larger one would be worth less */
+    const struct gnn_cache_plan_opts po = {.rows = &r, .size = size, .nsizes = 2};
+    struct gnn_err e = {0};
+    struct gnn_sampler_opts o;
+    struct gnn_cache_plan p = {0};
+    struct gnn_scores x = {0};
+    struct gnn_batch *b;
+    uint64_t nodes = 0;
+    gnn_sampler_opts_init(&o);
+    o.fanout = fan;
+    o.nfanout = 1;
+    o.batch_size = 40;
+    struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e);
+    bool fine = src && !gnn_rows_init(&r, &s.meta.schema, NULL, &e) &&
+                !gnn_cache_plan_init(&p, &s, &src->meta->sampling, &po, &e) && !gnn_scores_init(&x, &s.meta.schema, &e) &&
+                !gnn_cache_plan_add(&p, GNN_CACHE_BY_ACCESS, NULL, &e) && !gnn_cache_plan_add(&p, GNN_CACHE_BY_SCORES, &x, &e) &&
+                !gnn_cache_plan_add(&p, GNN_CACHE_BY_HALO, NULL, &e) && !gnn_cache_plan_parts(&p, &e);
+    for (int i = 0; fine && i < 3; i++) {
+        fine = !gnn_source_next(src, &b, &e) && !gnn_cache_plan_count(&p, b, &e);
+        for (uint32_t t = 0; fine && t < b->nntypes; t++)
+            nodes += gnn_batch_nodes(b, t);
+        if (fine && i < 2)
+            gnn_batch_put(b);
+    }
+    if (!ok(fine && !x.of, "a plan of three orders %s", e.msg))
+        exit(99);
+    gnn_cache_plan_finish(&p);
+    const struct gnn_cache_figures *access = &p.order[0].whole, *equal = &p.order[1].whole;
+    ok(p.batches == 3 && p.measured_rows * 3 == (double)nodes && access->measured[2] == (double)nodes &&
+           equal->measured[2] == (double)nodes && p.order[2].whole.nsizes == 0, "rows of %d nodes", (int)nodes);
+    ok(fabs(access->expected[2] - p.expected_rows) < 1e-6 * p.expected_rows && access->expected[0] < equal->expected[0] &&
+           access->expected[1] == 0 && access->measured[0] < equal->measured[0] && access->measured[1] == 0,
+       "fewer missed by expected frequencies, and none at all");
+    ((uint32_t *)(uintptr_t)b->type[0].node)[1] = 300;
+    ok(gnn_cache_plan_count(&p, b, &e) == GNN_E_INPUT && strstr(e.msg, "batch 0/2: node id out of range"), "%s", e.msg);
+    gnn_batch_put(b);
+    gnn_cache_plan_release(&p);
+    gnn_rows_release(&r);
+    gnn_source_free(src);
+}
+
 int main(void)
 {
     struct gnn_err e = {0};
@@ -161,6 +208,7 @@ int main(void)
         s.book[1] = other;
     }
     reach();
+    plan();
     gnn_scores_release(&x);
     gnn_scores_release(&p);
     gnn_rows_release(&rows);
