@@ -42,6 +42,25 @@ static void *maker_tensor(struct maker *m, const char *name, enum gnn_dtype d, u
     return data;
 }
 
+/* Writes what was declared, if nothing has failed, and releases both. Returns 0 or the status. */
+static int maker_finish(struct maker *m, struct gnn_meta *meta)
+{
+    if (!m->rc)
+        m->rc = gnn_part_layout(&m->w, m->e);
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (!m->rc)
+            m->rc = gnn_part_write(&m->w, m->t[i].id, m->t[i].data, m->t[i].bytes, m->e);
+        free(m->t[i].data);
+    }
+    if (!m->rc)
+        m->rc = gnn_part_finish(&m->w, m->e);
+    if (!m->rc)
+        m->rc = gnn_store_commit(&m->w, m->e);
+    gnn_store_abandon(&m->w);
+    gnn_meta_release(meta);
+    return m->rc;
+}
+
 static void maker_edges(struct maker *m, const char *key, uint32_t ns, uint32_t nd, uint64_t ne)
 {
     char name[128];
@@ -126,20 +145,7 @@ __attribute__((unused)) static int store_make(const char *path, uint32_t n, uint
         for (uint32_t i = 0; i < nv; i++)
             valid[i] = nt + i;
     }
-    if (!m.rc)
-        m.rc = gnn_part_layout(&m.w, e);
-    for (uint32_t i = 0; i < m.n; i++) {
-        if (!m.rc)
-            m.rc = gnn_part_write(&m.w, m.t[i].id, m.t[i].data, m.t[i].bytes, e);
-        free(m.t[i].data);
-    }
-    if (!m.rc)
-        m.rc = gnn_part_finish(&m.w, e);
-    if (!m.rc)
-        m.rc = gnn_store_commit(&m.w, e);
-    gnn_store_abandon(&m.w);
-    gnn_meta_release(&meta);
-    return m.rc;
+    return maker_finish(&m, &meta);
 }
 
 #endif

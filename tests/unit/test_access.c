@@ -159,20 +159,7 @@ static int write_toy(const char *path, const struct toy *g, struct gnn_err *e)
                 else
                     ptr[g->local[v] + 1] = n;
     }
-    if (!m.rc)
-        m.rc = gnn_part_layout(&m.w, e);
-    for (uint32_t i = 0; i < m.n; i++) {
-        if (!m.rc)
-            m.rc = gnn_part_write(&m.w, m.t[i].id, m.t[i].data, m.t[i].bytes, e);
-        free(m.t[i].data);
-    }
-    if (!m.rc)
-        m.rc = gnn_part_finish(&m.w, e);
-    if (!m.rc)
-        m.rc = gnn_store_commit(&m.w, e);
-    gnn_store_abandon(&m.w);
-    gnn_meta_release(&meta);
-    return m.rc;
+    return maker_finish(&m, &meta);
 }
 
 /* The largest error of any node; 2 if something fails. */

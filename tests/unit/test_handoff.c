@@ -10,50 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/xxh.h"
 #include "lib/handoff/meet.h"
-#include "lib/mem.h"
 #include "lib/source.h"
-#include "lib/stream.h"
+
+#include "stream_maker.h"
 #include "tap.h"
 
 enum { WIDTH = 64, HELD_MAX = 8 };
 
 static struct gnn_meta meta;
 static struct gnn_batch_pool *pool;
-
-static void make_meta(void)
-{
-    struct gnn_err e = {0};
-    struct gnn_sampling *s = &meta.sampling;
-    int rc = gnn_schema_add_ntype(&meta.schema, "node", 1 << 20, &e);
-    if (!rc)
-        rc = gnn_schema_add_etype(&meta.schema, 0, "to", 0, 500, &e);
-    if (!rc)
-        rc = gnn_schema_add_nfield(&meta.schema, 0, "x", GNN_F32, WIDTH, &e);
-    meta.schema.nparts = 1;
-    meta.is_stream = true;
-    memcpy(meta.identity, "0123456789abcdef", 17);
-    *s = (struct gnn_sampling){.seed = 5, .nhops = 1, .batch_size = 2, .nsplits = 1};
-    s->fanout = gnn_alloc_zero(1, sizeof *s->fanout, "test", &e);
-    s->split = gnn_alloc_zero(1, sizeof *s->split, "test", &e);
-    s->steps = gnn_alloc_zero(1, sizeof *s->steps, "test", &e);
-    s->split_seeds = gnn_alloc_zero(1, sizeof *s->split_seeds, "test", &e);
-    if (rc || !s->fanout || !s->split || !s->steps || !s->split_seeds || !(pool = gnn_batch_pool_new(&meta, &e)))
-        exit(99);
-    s->fanout[0] = 3;
-    s->split[0] = gnn_strdup("train", &e);
-    s->steps[0] = 1000;
-}
-
-static void *add(struct gnn_batch *b, const char *name, enum gnn_dtype d, uint64_t rows, uint64_t width)
-{
-    struct gnn_err e = {0};
-    struct gnn_tensor *t;
-    if (gnn_tensors_add(&b->tensors, name, d, width ? 2 : 1, (uint64_t[]){rows, width}, &t, &e))
-        exit(99);
-    return t->data;
-}
 
 static uint32_t rows_of(uint64_t step)
 {
@@ -68,12 +34,8 @@ static float value(uint64_t step, uint64_t i)
 static void fill(struct gnn_batch *b, uint64_t step)
 {
     const uint32_t n = rows_of(step);
-    memcpy(add(b, "key", GNN_U64, 4, 0), (uint64_t[]){1, step, 0, 0}, 32);
-    memcpy(add(b, "counts/node", GNN_U64, 2, 0), (uint64_t[]){2, n}, 16);
-    uint32_t *nodes = add(b, "nodes/node", GNN_U32, n, 0);
-    memcpy(add(b, "hop/0/node/to/node/indptr", GNN_U32, 3, 0), (uint32_t[]){0, 3, 4}, 12);
-    memcpy(add(b, "hop/0/node/to/node/indices", GNN_U32, 4, 0), (uint32_t[]){2, 3, 4, 1}, 16);
-    float *x = add(b, "node/node/x", GNN_F32, n, WIDTH);
+    uint32_t *nodes = stream_make_blocks(b, step, n);
+    float *x = stream_make_tensor(b, "node/node/x", GNN_F32, n, WIDTH);
     for (uint32_t i = 0; i < n; i++)
         nodes[i] = (uint32_t)step + i;
     for (uint32_t i = 0; i < n * WIDTH; i++)
@@ -94,21 +56,7 @@ static bool right(const struct gnn_batch *b, uint64_t step)
 /* Writes steps 0 to n-1; *nref of them by reference. */
 static int write_stream(int fd, enum gnn_handoff how, uint64_t n, uint64_t *nref, struct gnn_err *e)
 {
-    struct gnn_writer w;
-    int rc = gnn_writer_begin(&w, fd, "out", &meta, &(struct gnn_writer_opts){.handoff = how}, e);
-    for (uint64_t step = 0; !rc && step < n; step++) {
-        struct gnn_batch *b;
-        if ((rc = gnn_batch_get(pool, &b, e)))
-            break;
-        fill(b, step);
-        rc = gnn_writer_batch(&w, b, e);
-        gnn_batch_put(b);
-    }
-    if (!rc)
-        rc = gnn_writer_end(&w, e);
-    *nref = w.nref;
-    gnn_writer_release(&w);
-    return rc;
+    return stream_make(fd, "out", &meta, &(struct gnn_writer_opts){.handoff = how}, pool, fill, n, nref, e);
 }
 
 static void pipes(int fd[2])
@@ -395,30 +343,11 @@ static void test_reader_killed(void)
 
 /* ---- a writer that lies ---- */
 
-static void put_frame(int fd, enum gnb_kind kind, uint64_t seq, const char *name, const void *data, uint64_t stored,
-                      enum gnb_codec codec, uint64_t raw)
-{
-    struct gnb_entry t = {.t = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}}, .name_len = strlen(name),
-                          .codec = codec, .stored = stored, .raw = raw, .sum = XXH3_64bits(data, stored)};
-    struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_ALIGN, .seq = seq};
-    if (!gnb_layout(&f, &t))
-        exit(99);
-    const uint64_t head = GNB_HEADER_BYTES + f.table_bytes;
-    uint8_t *p = calloc(head + f.payload_bytes, 1);
-    if (!p)
-        exit(99);
-    gnb_frame_encode(&f, &t, p);
-    memcpy(p + head, data, stored);
-    if (write(fd, p, head + f.payload_bytes) != (ssize_t)(head + f.payload_bytes))
-        exit(99);
-    free(p);
-}
-
 static void put_header(int fd)
 {
     struct gnn_err e = {0};
     char *text = gnn_meta_to_text(&meta, &e);
-    put_frame(fd, GNB_HEADER, 0, "meta", text, strlen(text), GNB_RAW, strlen(text));
+    stream_make_header(fd, text);
     gnn_free(text);
 }
 
@@ -449,7 +378,7 @@ static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
     m = (struct gnn_meet){what, slots, UINT64_C(1) << 32};
     if (!gnn_meet_send(l->sock, &m, memory))
         exit(99);
-    put_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW, 3); /* what it waits for while it is offered memory */
+    stream_make_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW, 3); /* what it waits for while it is offered memory */
     if (gnn_reader_next(&l->r, &l->t, &l->e))
         exit(99);
     l->taken = gnn_meet_recv(l->sock, &m, NULL) == 1 && m.what == GNN_MEET_TAKEN;
@@ -491,12 +420,12 @@ static void reference(const char *what, struct gnb_reference ref, uint64_t bytes
     liar_init(&l, memory, GNN_MEET_OFFER, 3);
     const struct gnb_reference good = {.offset = 4096};
     gnb_reference_encode(&good, stored);
-    put_frame(l.fd[1], GNB_BATCH, 2, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
+    stream_make_frame(l.fd[1], GNB_BATCH, 2, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
     if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e))
         exit(99);
     gnb_reference_encode(&ref, stored);
     stored[20] |= (uint8_t)flags;
-    put_frame(l.fd[1], GNB_BATCH, 3, "x", stored, sizeof stored, GNB_REFERENCE, bytes);
+    stream_make_frame(l.fd[1], GNB_BATCH, 3, "x", stored, sizeof stored, GNB_REFERENCE, bytes);
     const int rc = gnn_reader_next(&l.r, &second, &l.e);
     ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "%s: %s", what, l.e.msg);
     gnn_tensors_release(&second);
@@ -532,7 +461,7 @@ static void test_lies(void)
     const struct gnb_reference good = {.offset = 4096};
     put_header(fd);
     gnb_reference_encode(&good, stored);
-    put_frame(fd, GNB_BATCH, 1, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
+    stream_make_frame(fd, GNB_BATCH, 1, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
     lseek(fd, 0, SEEK_SET);
     ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT, "in a file: %s", e.msg);
     gnn_tensors_release(&t);
@@ -598,7 +527,10 @@ static void test_nonsense(void)
 
 int main(void)
 {
-    make_meta();
+    struct gnn_err e = {0};
+    stream_make_meta(&meta, 1 << 20, WIDTH, 1000);
+    if (!(pool = gnn_batch_pool_new(&meta, &e)))
+        exit(99);
     test_share();
     test_tensors();
     test_roundtrip(GNN_HANDOFF_INLINE, 0, 0, "inline");

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "formats/xxh.h"
 #include <zstd.h>
 
-#include "formats/gnb.h"
-#include "lib/mem.h"
-#include "lib/stream.h"
+#include "stream_maker.h"
 #include "tap.h"
 
 #define HEAD "{\"content\":\"batches\",\"identity\":\"0123456789abcdef\",\"schema\":{\"node_types\":[{\"name\":\"node\"," \
@@ -16,26 +13,6 @@
              "\"sampling\":{\"seed\":\"0000000000000000\",\"fanout\":[],\"batch_size\":2,\"frontier\":\"all\"," \
              "\"replace\":false,\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false," \
              "\"seed_type\":\"node\",\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}"
-
-/* A frame of one u8 tensor to a file. raw: what its entry says that is in `stored`. */
-static void put_frame(int fd, enum gnb_kind kind, uint64_t seq, const char *name, const void *data, uint64_t stored,
-                      enum gnb_codec codec, uint64_t raw)
-{
-    struct gnb_entry t = {.t = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}}, .name_len = strlen(name),
-                          .codec = codec, .stored = stored, .raw = raw, .sum = XXH3_64bits(data, stored)};
-    struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_ALIGN, .seq = seq};
-    if (!gnb_layout(&f, &t))
-        exit(99);
-    uint64_t head = GNB_HEADER_BYTES + f.table_bytes;
-    uint8_t *p = calloc(head + f.payload_bytes, 1);
-    if (!p)
-        exit(99);
-    gnb_frame_encode(&f, &t, p);
-    memcpy(p + head, data, stored);
-    if (write(fd, p, head + f.payload_bytes) != (ssize_t)(head + f.payload_bytes))
-        exit(99);
-    free(p);
-}
 
 static int create(void)
 {
@@ -66,7 +43,7 @@ static void header(const char *from, const char *to, const char *why)
         exit(99);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - HEAD), HEAD, to, at + strlen(from));
     int fd = create();
-    put_frame(fd, GNB_HEADER, 0, "meta", text, strlen(text), GNB_RAW, strlen(text));
+    stream_make_header(fd, text);
     close(fd);
     ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, why), "%s for %s: %s", to, from, e.msg);
 }
@@ -75,8 +52,8 @@ static void packed(const char *what, const void *data, uint64_t stored, uint64_t
 {
     struct gnn_err e;
     int fd = create(), rc;
-    put_frame(fd, GNB_HEADER, 0, "meta", HEAD, strlen(HEAD), GNB_RAW, strlen(HEAD));
-    put_frame(fd, GNB_BATCH, 1, "x", data, stored, GNB_ZSTD, raw);
+    stream_make_header(fd, HEAD);
+    stream_make_frame(fd, GNB_BATCH, 1, "x", data, stored, GNB_ZSTD, raw);
     close(fd);
     rc = read_all(&e);
     ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s: %s", what, e.msg);
@@ -107,7 +84,7 @@ static void test_bomb(void)
         text[i] = "[],"[i % 3];
     size_t stored = ZSTD_compress(p, room, text, n, 1);
     int fd = create();
-    put_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, n);
+    stream_make_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, n);
     close(fd);
     ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "larger than 8 MiB"), "a packed header of 60 MiB: %s", e.msg);
     free(text);

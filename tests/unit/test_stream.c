@@ -5,77 +5,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/mem.h"
 #include "lib/source.h"
-#include "lib/stream.h"
+
+#include "stream_maker.h"
 #include "tap.h"
 
 static struct gnn_meta meta;
 
-static void make_meta(struct gnn_err *e)
-{
-    struct gnn_sampling *s = &meta.sampling;
-    int rc = gnn_schema_add_ntype(&meta.schema, "node", 100, e);
-    if (!rc)
-        rc = gnn_schema_add_etype(&meta.schema, 0, "to", 0, 500, e);
-    if (!rc)
-        rc = gnn_schema_add_nfield(&meta.schema, 0, "x", GNN_F32, 64, e);
-    meta.schema.nparts = 1;
-    meta.is_stream = true;
-    memcpy(meta.identity, "0123456789abcdef", 17);
-    *s = (struct gnn_sampling){.seed = 5, .nhops = 1, .batch_size = 2, .nsplits = 1};
-    s->fanout = gnn_alloc_zero(1, sizeof *s->fanout, "test", e);
-    s->split = gnn_alloc_zero(1, sizeof *s->split, "test", e);
-    s->steps = gnn_alloc_zero(1, sizeof *s->steps, "test", e);
-    s->split_seeds = gnn_alloc_zero(1, sizeof *s->split_seeds, "test", e);
-    if (rc || !s->fanout || !s->split || !s->steps || !s->split_seeds)
-        exit(99);
-    s->fanout[0] = 3;
-    s->split[0] = gnn_strdup("train", e);
-    s->steps[0] = 4;
-}
-
-static void *add(struct gnn_batch *b, const char *name, enum gnn_dtype d, uint64_t rows, uint64_t width)
-{
-    struct gnn_err e = {0};
-    struct gnn_tensor *t;
-    if (gnn_tensors_add(&b->tensors, name, d, width ? 2 : 1, (uint64_t[]){rows, width}, &t, &e))
-        exit(99);
-    return t->data;
-}
-
 static void fill(struct gnn_batch *b, uint64_t step)
 {
-    uint64_t *key = add(b, "key", GNN_U64, 4, 0), *counts = add(b, "counts/node", GNN_U64, 2, 0);
-    uint32_t *nodes = add(b, "nodes/node", GNN_U32, 5, 0);
-    uint32_t *indptr = add(b, "hop/0/node/to/node/indptr", GNN_U32, 3, 0);
-    uint32_t *indices = add(b, "hop/0/node/to/node/indices", GNN_U32, 4, 0);
-    float *x = add(b, "node/node/x", GNN_F32, 5, 64);
-    memcpy(key, (uint64_t[]){1, step, 0, 0}, 32);
-    memcpy(counts, (uint64_t[]){2, 5}, 16);
-    memcpy(nodes, (uint32_t[]){7, (uint32_t)step, 9, 11, 13}, 20);
-    memcpy(indptr, (uint32_t[]){0, 3, 4}, 12);
-    memcpy(indices, (uint32_t[]){2, 3, 4, 1}, 16);
+    memcpy(stream_make_blocks(b, step, 5), (uint32_t[]){7, (uint32_t)step, 9, 11, 13}, 20);
+    float *x = stream_make_tensor(b, "node/node/x", GNN_F32, 5, 64);
     for (int i = 0; i < 5 * 64; i++)
         x[i] = (float)(i % 5);
 }
 
 static int write_stream(const char *path, int flags, int level, struct gnn_err *e)
 {
-    struct gnn_writer w;
+    const struct gnn_writer_opts o = {.zstd_level = level};
     struct gnn_batch_pool *pool = gnn_batch_pool_new(&meta, e);
-    int rc = gnn_writer_begin(&w, open(path, O_WRONLY | O_CREAT | flags, 0666), path, &meta, &(struct gnn_writer_opts){.zstd_level = level}, e);
-    for (uint64_t step = 0; !rc && step < 4; step++) {
-        struct gnn_batch *b;
-        if ((rc = gnn_batch_get(pool, &b, e)))
-            break;
-        fill(b, step);
-        rc = gnn_writer_batch(&w, b, e);
-        gnn_batch_put(b);
-    }
-    if (!rc)
-        rc = gnn_writer_end(&w, e);
-    gnn_writer_release(&w);
+    const int rc = stream_make(open(path, O_WRONLY | O_CREAT | flags, 0666), path, &meta, &o, pool, fill, 4, NULL, e);
     gnn_batch_pool_free(pool);
     return rc;
 }
@@ -168,8 +117,7 @@ static void test_damage(int level)
 
 int main(void)
 {
-    struct gnn_err e = {0};
-    make_meta(&e);
+    stream_make_meta(&meta, 100, 64, 4);
     for (int level = 0; level < 2; level++) {
         test_roundtrip(level);
         test_damage(level);
