@@ -8,7 +8,7 @@ mkdir "$dir/d" && cd "$dir/d" || exit 99
 {
     case $t in
     *.t) sh "$t" ;;
-    *) "$t" ;;
+    *) TMPDIR=$dir/d "$t" ;;
     esac
     echo $? >"$dir/rc"
 } 3>&- | tee "$dir/tap"

@@ -6,6 +6,7 @@
 #include "lib/access.h"
 #include "lib/sampler.h"
 
+#include "scratch.h"
 #include "store_maker.h"
 #include "tap.h"
 
@@ -309,6 +310,7 @@ int main(void)
 {
     struct gnn_err e = {0};
     struct gnn_store s = {0};
+    scratch_enter();
     maker_state = 11;
     trees();
     if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e), "a store %s", e.msg)) {
@@ -317,5 +319,5 @@ int main(void)
         threads(&s);
     }
     gnn_store_close(&s);
-    return tap_done();
+    return scratch_done();
 }

@@ -4,6 +4,7 @@
 #include "lib/cache_plan.h"
 #include "lib/sampler.h"
 
+#include "scratch.h"
 #include "store_maker.h"
 #include "tap.h"
 
@@ -178,8 +179,9 @@ int main(void)
 {
     struct gnn_err e = {0};
     struct gnn_scores x = {0}, p = {0};
+    scratch_enter();
     if (!ok(!store_make("s", 300, 900, true, 3, &e) && !gnn_store_open(&s, "s", true, &e), "a store %s", e.msg))
-        return tap_done();
+        return scratch_done();
     const struct gnn_schema *c = &s.meta.schema;
     ok(gnn_rows_init(&rows, c, "x,nothing", &e) == GNN_E_USAGE, "no such field");
     gnn_rows_release(&rows);
@@ -213,5 +215,5 @@ int main(void)
     gnn_scores_release(&p);
     gnn_rows_release(&rows);
     gnn_store_close(&s);
-    return tap_done();
+    return scratch_done();
 }

@@ -13,6 +13,7 @@
 #include "lib/handoff/meet.h"
 #include "lib/source.h"
 
+#include "scratch.h"
 #include "stream_maker.h"
 #include "tap.h"
 
@@ -528,6 +529,7 @@ static void test_nonsense(void)
 int main(void)
 {
     struct gnn_err e = {0};
+    scratch_enter();
     stream_make_meta(&meta, 1 << 20, WIDTH, 1000);
     if (!(pool = gnn_batch_pool_new(&meta, &e)))
         exit(99);
@@ -548,5 +550,5 @@ int main(void)
     test_nonsense();
     gnn_batch_pool_free(pool);
     gnn_meta_release(&meta);
-    return tap_done();
+    return scratch_done();
 }

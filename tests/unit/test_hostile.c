@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "scratch.h"
 #include "stream_maker.h"
 #include "tap.h"
 
@@ -93,6 +94,7 @@ static void test_bomb(void)
 
 int main(void)
 {
+    scratch_enter();
     header("\"identity\":\"0123456789abcdef\"", "\"identity\":\"0123456789ABCDEF\"", "identity");
     header("\"provenance\":[]", "\"provenance\":[1]", "provenance");
     header("\"edge_types\":[]", "\"edge_types\":5", "edge_types");
@@ -100,5 +102,5 @@ int main(void)
     header("{\"name\":\"node\",\"count\":3,\"fields\":[]}", "", "no node types");
     test_packed();
     test_bomb();
-    return tap_done();
+    return scratch_done();
 }

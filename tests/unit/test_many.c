@@ -13,6 +13,7 @@
 #include "lib/model_file.h"
 #include "lib/store.h"
 #include "lib/store_write.h"
+#include "scratch.h"
 #include "tap.h"
 
 /* As word() makes them of 7, 0 and 9. */
@@ -207,6 +208,7 @@ static void test_model(void)
 
 int main(void)
 {
+    scratch_enter();
     test_index();
     test_bind(GNB_TENSORS_MAX, "node/a/x", GNN_F32, 0, NULL);
     test_bind(GNB_TENSORS_MAX, "x", GNN_F32, 0, "does not explain");
@@ -227,5 +229,5 @@ int main(void)
     open_store(NULL);
     rename_tensor("node/" ZEROS "0/" ZEROS "0", "node/" ZEROS "0/" ZEROS "9");
     open_store("appears twice");
-    return tap_done();
+    return scratch_done();
 }

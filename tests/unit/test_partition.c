@@ -7,6 +7,7 @@
 
 #include "lib/inspect.h"
 #include "lib/partition.h"
+#include "scratch.h"
 #include "store_maker.h"
 #include "tap.h"
 
@@ -341,6 +342,7 @@ static void test_stores(const char *from)
 int main(void)
 {
     struct gnn_err e = {0};
+    scratch_enter();
     ok(!store_make("one", 200, 900, false, 1, &e), "makes a store %s", e.msg);
     ok(!store_make("typed", 120, 400, true, 2, &e), "makes a typed store %s", e.msg);
     test_symgraph("one");
@@ -351,5 +353,5 @@ int main(void)
     test_from();
     test_stores("one");
     test_stores("typed");
-    return tap_done();
+    return scratch_done();
 }

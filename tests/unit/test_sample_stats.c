@@ -8,6 +8,7 @@
 #include "lib/store_write.h"
 
 #include "sample_ref.h"
+#include "scratch.h"
 #include "tap.h"
 
 /* Wilson and Hilferty: chi2 with df degrees as a standard normal number. */
@@ -230,12 +231,13 @@ int main(void)
 {
     struct gnn_err e = {0};
     struct gnn_store s = {0};
+    scratch_enter();
     uniform();
     sets();
     control();
     if (!ok(!write_store("stats", &e) && !gnn_store_open(&s, "stats", false, &e), "a store: %s", e.msg))
-        return tap_done();
+        return scratch_done();
     frontiers(&s);
     gnn_store_close(&s);
-    return tap_done();
+    return scratch_done();
 }

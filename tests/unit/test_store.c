@@ -8,6 +8,7 @@
 #include "lib/mem.h"
 #include "lib/store.h"
 #include "lib/store_write.h"
+#include "scratch.h"
 #include "tap.h"
 
 static const uint64_t indptr[2][4] = {{0, 1, 3, 4}, {0, 0, 2}};
@@ -181,7 +182,8 @@ static void test_damage(void)
 
 int main(void)
 {
+    scratch_enter();
     test_roundtrip();
     test_damage();
-    return tap_done();
+    return scratch_done();
 }

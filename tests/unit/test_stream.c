@@ -7,6 +7,7 @@
 
 #include "lib/source.h"
 
+#include "scratch.h"
 #include "stream_maker.h"
 #include "tap.h"
 
@@ -117,11 +118,12 @@ static void test_damage(int level)
 
 int main(void)
 {
+    scratch_enter();
     stream_make_meta(&meta, 100, 64, 4);
     for (int level = 0; level < 2; level++) {
         test_roundtrip(level);
         test_damage(level);
     }
     gnn_meta_release(&meta);
-    return tap_done();
+    return scratch_done();
 }
