@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/sampler.h"
 #include "lib/store.h"
 
 static double bench_now(void)
@@ -20,6 +21,17 @@ static _Noreturn void bench_die(const struct gnn_err *e)
 {
     fprintf(stderr, "bench: %s\n", e->msg);
     exit(1);
+}
+
+/* How the benchmarks sample: fan-outs 15, 10, 5, each node's neighbours drawn once, and epochs that do not run out. */
+__attribute__((unused)) static void bench_sampling(struct gnn_sampler_opts *o)
+{
+    static const char *const fan[] = {"15,10,5"};
+    gnn_sampler_opts_init(o);
+    o->fanout = fan;
+    o->nfanout = 1;
+    o->frontier = GNN_FRONTIER_NEW;
+    o->epoch_to = 1000;
 }
 
 /* The largest tensor of the store whose name ends so, in one part. */

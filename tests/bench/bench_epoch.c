@@ -24,15 +24,10 @@ static double cpu_now(void)
 
 static struct gnn_source *feed(struct gnn_store *s, struct gnn_err *e)
 {
-    static const char *const fan[] = {"15,10,5"};
     struct gnn_sampler_opts o;
     struct gnn_gather_opts g = {0};
-    gnn_sampler_opts_init(&o);
-    o.fanout = fan;
-    o.nfanout = 1;
-    o.frontier = GNN_FRONTIER_NEW;
+    bench_sampling(&o);
     o.batch_size = SEEDS;
-    o.epoch_to = 1000;
     gnn_feed_prefetch(&o, &g, 2);
     return gnn_feed_new(s, &o, &g, e);
 }

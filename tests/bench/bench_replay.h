@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "lib/sampler.h"
 #include "lib/source.h"
 
 #include "bench_common.h"
@@ -51,18 +50,13 @@ static void replay_free(struct gnn_source *s)
     (void)s; /* lives for the whole program */
 }
 
-/* The first batches of a training epoch of the store, with fan-outs 15, 10, 5. */
+/* The first batches of a training epoch of the store, as bench_sampling has them. */
 static inline void replay_init(struct replay *r, struct gnn_store *s)
 {
-    static const char *const fan[] = {"15,10,5"};
     struct gnn_err e = {0};
     struct gnn_sampler_opts o;
     struct gnn_batch *b;
-    gnn_sampler_opts_init(&o);
-    o.fanout = fan;
-    o.nfanout = 1;
-    o.epoch_to = 1000;
-    o.frontier = GNN_FRONTIER_NEW;
+    bench_sampling(&o);
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
     if (!src)
         bench_die(&e);

@@ -1,23 +1,15 @@
 /* Sampling of fan-outs 15,10,5 and batches of 1024 from a store: edges per second, and the share of the limit, which is one
  * random line of memory per edge. Usage: bench_sample STORE [THREADS] */
-#include <string.h>
-
-#include "lib/sampler.h"
-
 #include "bench_common.h"
 
 enum { TURNS = 4, WARM = 4, STEPS = 60 };
 
 static double sample(struct gnn_store *s, int threads, enum gnn_frontier f)
 {
-    static const char *const fan[] = {"15,10,5"};
     struct gnn_sampler_opts o;
     struct gnn_err e = {0};
     struct gnn_batch *b;
-    gnn_sampler_opts_init(&o);
-    o.fanout = fan;
-    o.nfanout = 1;
-    o.epoch_to = 1000;
+    bench_sampling(&o);
     o.frontier = f;
     o.threads = threads > 1 ? (unsigned)threads : 0;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
