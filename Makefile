@@ -35,7 +35,10 @@ Q    := $(if $(V),,@)
 # Headers of the test code only.
 TESTFLAGS := -Itests
 
-LIB_SRC  := $(sort $(wildcard lib/*.c lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c))
+# lib/gpu and kernels/cuda are CUDA's column. What is named *_cuda.c there calls the run-time; the rest is plain C.
+GPU_SRC  := $(sort $(wildcard lib/gpu/*.c))
+GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
+LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),lib/gpu_none.c),$(sort $(wildcard lib/*.c lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -48,7 +51,8 @@ CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
 # With nvcc the kernels are in the library; the programs start without a driver all the same, as the run-time is linked
 # statically and looks for one only when it is first called.
 ifneq ($(NVCC),)
-CUDA_OBJ := $(CUDA_SRC:%.cu=$(B)/%.o)
+CUDA_OBJ := $(CUDA_SRC:%.cu=$(B)/%.o) $(GPU_OBJ)
+$(B)/lib/gpu/%_cuda.o: CPPFLAGS += -isystem $(CUDA_LIB)/../include
 CUDA_LIB := $(dir $(shell readlink -f $(NVCC)))../lib64
 CUDA_LIBS := $(if $(CUDA_OBJ),-L$(CUDA_LIB) -lcudart_static -ldl -lrt)
 LIBS     += $(CUDA_LIBS)
@@ -97,15 +101,22 @@ $(B)/tests/emu/%.o: tests/emu/%.cc Makefile
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  CXX $<')
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS_ALL) -Itests -include emu/emu.h -MMD -MP -c -o $@ $<
-$(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/tests/emu/emu.o $(B)/emu/tests/emu/planted.o $(EMU_OBJ) $(B)/libgnn.a
+# CUDA's column without CUDA: the kernels as above, the run-time as in tests/emu/*_fake.cc. With it the tests and a second
+# set of programs work on as many devices as one likes.
+FAKE     := $(filter-out %_cuda.o,$(GPU_OBJ)) $(patsubst %.cc,$(B)/%.o,$(sort $(wildcard tests/emu/*_fake.cc))) $(B)/tests/emu/emu.o $(EMU_OBJ)
+$(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/emu/tests/emu/planted.o $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(FAKE) $(B)/libgnn.a
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  LD  emulated $(@F)')
+	$(Q)$(CXX) $(CXXFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The shim that makes calls fail, preloaded by tests/faults.
 $(B)/shim.so: tests/faults/shim.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) -o $@ $<
 
-unit: $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) ## build the unit tests
+unit: $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)

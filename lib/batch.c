@@ -26,6 +26,8 @@ struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_e
 static void batch_free(struct gnn_batch *b)
 {
     gnn_tensors_release(&b->tensors);
+    if (b->place)
+        b->place->free(b->place);
     gnn_free(b->type);
     gnn_free(b->block);
     gnn_free(b);

@@ -20,6 +20,15 @@ struct gnn_batch_type {
     const uint32_t *orig;   /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
 };
 
+/* Where a batch lies that is in a device's memory: its tensors, but for "key" and "counts/T", and what the typed view points
+ * to, but for count. The rest of the view - first, n, edges - is for the host as ever. A stream that reads the batch waits for
+ * `ready` first; the reader records `used` on its stream before it gives the batch back. Who fills the batch again waits for that. */
+struct gnn_batch_place {
+    unsigned device;
+    void *ready, *used; /* events of lib/gpu/dev.h */
+    void (*free)(struct gnn_batch_place *p);
+};
+
 /* On the wire a batch is the tensor set, and the typed part is a view into it (gnb(5)):
  *   key        u64 (4)           epoch, step, split, rank
  *   nodes/T    u32 (n)           store ids
@@ -37,6 +46,7 @@ struct gnn_batch {
     struct gnn_block *block;      /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;
     struct gnn_tensors tensors;
+    struct gnn_batch_place *place; /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */
     struct gnn_batch_pool *pool;  /* where gnn_batch_put returns it */
     uint32_t holders;
     struct gnn_batch *next_free;

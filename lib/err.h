@@ -4,6 +4,10 @@
 
 #include <stdarg.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define GNN_MUST_USE __attribute__((warn_unused_result))
 #define GNN_PRINTF(a, b) __attribute__((format(printf, a, b)))
 
@@ -49,5 +53,9 @@ static inline int gnn_failed(int rc)
 #define gnn_fail_errno(...) gnn_failed(gnn_fail_errno(__VA_ARGS__))
 #define gnn_fail_open(...) gnn_failed(gnn_fail_open(__VA_ARGS__))
 #define gnn_fail_nomem(...) gnn_failed(gnn_fail_nomem(__VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -99,18 +99,37 @@ int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what
 
 int gnn_buf_fit(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
+    return gnn_buf_fit_in(NULL, b, n, size, what, e);
+}
+
+void gnn_buf_release(struct gnn_buf *b)
+{
+    gnn_buf_release_in(NULL, b);
+}
+
+int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
+                   struct gnn_err *e)
+{
     uint64_t want;
     if (__builtin_mul_overflow(n, (uint64_t)size, &want) || want > UINT64_MAX / 2)
         return gnn_fail_nomem(e, UINT64_MAX, what);
     if (want <= b->cap && b->data)
         return 0;
-    gnn_buf_release(b);
-    return gnn_buf_reserve(b, want + want / 8, 1, what, e);
+    gnn_buf_release_in(m, b);
+    want += want / 8;
+    void *p = m ? m->alloc(m, want, what, e) : gnn_alloc(want, 1, what, e);
+    if (!p)
+        return e->code;
+    *b = (struct gnn_buf){p, want};
+    return 0;
 }
 
-void gnn_buf_release(struct gnn_buf *b)
+void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b)
 {
-    gnn_free(b->data);
+    if (m && b->data)
+        m->free(m, b->data);
+    else
+        gnn_free(b->data);
     *b = (struct gnn_buf){0};
 }
 

@@ -19,6 +19,12 @@ void gnn_free(void *p);
 char *gnn_strdup(const char *s, struct gnn_err *e) GNN_MUST_USE;
 char *gnn_strf(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3) GNN_MUST_USE;
 
+/* A kind of memory other than the heap: pinned, or a device's, which the host cannot touch. */
+struct gnn_mem {
+    void *(*alloc)(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e); /* NULL on failure */
+    void (*free)(const struct gnn_mem *m, void *p);
+};
+
 /* A growable, reusable block. Zeroed object = empty. Contents survive growth; the block may move. */
 struct gnn_buf {
     void *data;
@@ -31,6 +37,10 @@ int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what
  * that batches of about one size fit after the first. */
 int gnn_buf_fit(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_buf_release(struct gnn_buf *b);
+/* The same two for memory of kind m; NULL is the heap. A block is always of one kind. */
+int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
+                   struct gnn_err *e) GNN_MUST_USE;
+void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b);
 
 /* Makes room for element n of the array that *array points to (void **, of any object type), zeroed; the array moves. Its
  * room follows from n, so it must have grown this way from NULL and 0. Release with gnn_free. */

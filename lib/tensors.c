@@ -47,8 +47,9 @@ static void buf_drop(const struct gnn_tensors *s, struct gnn_tensor_slot *q)
     if (q->shared)
         gnn_share_free(s->share, q->buf.data, q->buf.cap);
     else
-        gnn_free(q->buf.data);
+        gnn_buf_release_in(q->mem, &q->buf);
     q->buf = (struct gnn_buf){0};
+    q->mem = NULL;
     q->shared = false;
 }
 
@@ -66,6 +67,8 @@ static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, str
  * grows gets more than asked, so that batches of about one size fit after the first. */
 static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes, bool keep, struct gnn_err *e)
 {
+    if (q->mem)
+        return gnn_buf_fit_in(q->mem, &q->buf, bytes, 1, q->name, e);
     const bool fits = q->buf.data && bytes <= q->buf.cap;
     const bool share = s->share && bytes >= GNN_SHARE_MIN;
     if (fits && (q->shared || !share))
@@ -101,6 +104,12 @@ const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...)
 int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,
                     const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e)
 {
+    return gnn_tensors_add_in(s, NULL, name, dtype, ndim, shape, out, e);
+}
+
+int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const char *name, enum gnn_dtype dtype,
+                       uint32_t ndim, const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e)
+{
     size_t len = strlen(name);
     if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
         return gnn_fail(e, GNN_E_INPUT, "tensor '%.40s': name or shape too long", name);
@@ -123,6 +132,10 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     uint64_t bytes;
     if (!gnn_tensor_bytes(&q->t, &bytes))
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s': size overflows", name);
+    if (q->mem != mem) {
+        buf_drop(s, q);
+        q->mem = mem;
+    }
     if ((rc = buf_fit(s, q, bytes, false, e)))
         return rc;
     q->t.data = q->buf.data;
@@ -225,7 +238,7 @@ void gnn_tensors_release(struct gnn_tensors *s)
     gnn_tensors_unshare(s);
     for (uint32_t i = 0; i < s->room; i++)
         if (s->slot[i]) {
-            gnn_buf_release(&s->slot[i]->buf);
+            buf_drop(s, s->slot[i]);
             gnn_free(s->slot[i]);
         }
     gnn_free(s->slot);

@@ -29,7 +29,8 @@ struct gnn_tensors {
 struct gnn_tensor_slot {
     struct gnn_tensor t;
     struct gnn_buf buf; /* t.data, unless that is leased */
-    bool shared;        /* buf is a piece of the set's share */
+    const struct gnn_mem *mem; /* the kind of memory that buf is; NULL: the heap, or a piece of the set's share */
+    bool shared;        /* buf is such a piece */
     char name[GNN_NAME_MAX + 1];
 };
 
@@ -40,6 +41,10 @@ const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...) G
  * GNN_E_NOMEM, or GNN_E_INPUT if the name is taken or the size overflows. */
 int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtype, uint32_t ndim,
                     const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e) GNN_MUST_USE;
+/* The same in memory of a certain kind, which must outlive the set; contents do not survive growth there, and a share is not
+ * used for it. */
+int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const char *name, enum gnn_dtype dtype,
+                       uint32_t ndim, const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e) GNN_MUST_USE;
 /* Gives tensor t of this set another first dimension, growing its data if needed; the contents survive. */
 int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t rows,
                        struct gnn_err *e) GNN_MUST_USE;

@@ -221,6 +221,20 @@ uint64_t launches()
 {
     return count_of_launches;
 }
+
+static void (*runtime)(void *stream, Kernel run);
+void set_runtime(void (*take)(void *stream, Kernel run))
+{
+    runtime = take;
+}
+void submit(void *stream, Kernel run)
+{
+    if (runtime)
+        runtime(stream, std::move(run));
+    else
+        run();
+}
+
 void *dynamic_shared()
 {
     return (void *)(((uintptr_t)block.dynamic.data() + 15) & ~(uintptr_t)15);

@@ -65,6 +65,10 @@ void launch(dim3 grid, dim3 block, size_t shared, const char *name, const std::f
 void set_seed(uint64_t seed);
 uint64_t seed();
 uint64_t launches(); /* so far */
+/* What GNN_LAUNCH does: runs the kernel now, or hands it to whoever plays the run-time. */
+using Kernel = std::function<void()>;
+void submit(void *stream, Kernel run);
+void set_runtime(void (*take)(void *stream, Kernel run));
 
 void barrier(Place at);
 void pause(); /* at an atomic: lets others go first, now and then */
@@ -274,7 +278,7 @@ inline unsigned grid_max = 12;
 }
 #define GNN_GRID_MAX (emu::grid_max)
 #define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                                           \
-    ((void)(stream), emu::launch((grid), (block), (shared), #kernel, [=]() { kernel(__VA_ARGS__); }))
+    emu::submit((stream), [=]() { emu::launch((grid), (block), (shared), #kernel, [=]() { kernel(__VA_ARGS__); }); })
 #define GNN_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(emu::dynamic_shared())
 
 #endif

@@ -1,0 +1,14 @@
+/* The option --device. */
+#ifndef GNN_CMD_DEVICE_H
+#define GNN_CMD_DEVICE_H
+
+#include "lib/gpu.h"
+
+/* For the table of options. */
+#define DEVICE_HELP "where to work: cpu, cuda, cuda:0,1, or auto (default: cpu)"
+
+/* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program with status 4 if they cannot
+ * be had. With "auto" it tells what was chosen. gnn_gpu_close comes after everything that was made with them. */
+struct gnn_gpu *device_open(const char *spec);
+
+#endif

@@ -1,0 +1,94 @@
+/* Batches in a device's memory. */
+#include <string.h>
+
+#include "lib/gpu/impl.h"
+
+static void place_free(struct gnn_batch_place *p)
+{
+    gnn_dev_event_free(p->ready);
+    gnn_dev_event_free(p->used);
+    gnn_free(p);
+}
+
+static int place_new(struct gpu_device *d, struct gnn_batch_place **out, struct gnn_err *e)
+{
+    struct gnn_batch_place *p = gnn_alloc_zero(1, sizeof *p, "a batch", e);
+    if (!p)
+        return e->code;
+    p->device = d->number;
+    p->free = place_free;
+    if (gnn_dev_event_new(&p->ready, e) || gnn_dev_event_new(&p->used, e)) {
+        place_free(p);
+        return e->code;
+    }
+    *out = p;
+    return 0;
+}
+
+int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream, struct gnn_batch **b,
+                  struct gnn_err *e)
+{
+    struct gnn_batch *got;
+    int rc = gnn_dev_use(d->number, e);
+    if (!rc)
+        rc = gnn_batch_get(pool, &got, e);
+    if (rc)
+        return rc;
+    if (!got->place)
+        rc = place_new(d, &got->place, e);
+    if (!rc)
+        rc = gnn_dev_event_after(stream, got->place->used, e);
+    if (rc)
+        gnn_batch_put(got);
+    else
+        *b = got;
+    return rc;
+}
+
+bool gpu_on_host(const struct gnn_tensor *t)
+{
+    return !strcmp(t->name, "key") || !strncmp(t->name, "counts/", 7);
+}
+
+/* Where the tensor of `from` that lies at p is in `to`. An empty one may have the address of its neighbour. */
+static const void *moved(const struct gnn_batch *to, const struct gnn_batch *from, const void *p)
+{
+    uint64_t most = 0;
+    const void *at = NULL;
+    for (uint32_t i = 0; p && i < from->tensors.n; i++) {
+        uint64_t bytes;
+        const struct gnn_tensor *t = gnn_tensors_at(&from->tensors, i);
+        if (t->data != p || !gnn_tensor_bytes(t, &bytes) || (at && bytes <= most))
+            continue;
+        most = bytes;
+        at = gnn_tensors_at(&to->tensors, i)->data;
+    }
+    return at;
+}
+
+void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
+{
+    to->epoch = from->epoch;
+    to->step = from->step;
+    to->split = from->split;
+    to->rank = from->rank;
+    for (uint32_t t = 0; t < from->nntypes; t++) {
+        const struct gnn_batch_type *x = &from->type[t];
+        to->type[t] = (struct gnn_batch_type){moved(to, from, x->node), moved(to, from, x->count), moved(to, from, x->orig)};
+    }
+    for (uint32_t i = 0; i < from->nhops * from->netypes; i++) {
+        const struct gnn_block *k = &from->block[i];
+        to->block[i] = *k;
+        to->block[i].indptr = moved(to, from, k->indptr);
+        to->block[i].indices = moved(to, from, k->indices);
+        to->block[i].id = moved(to, from, k->id);
+    }
+}
+
+struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b)
+{
+    for (unsigned i = 0; b->place && i < g->n; i++)
+        if (g->device[i] == b->place->device)
+            return &g->dev[i];
+    return NULL;
+}

@@ -1,0 +1,299 @@
+/* lib/gpu/dev.h over the CUDA run-time, which is linked statically and looks for the driver when it is first called. */
+#include "lib/gpu/dev.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define NVTX 1
+#endif
+
+/* Records what failed, and forgets it in the run-time, which would report it again. */
+static int failed(cudaError_t rc, const char *what, struct gnn_err *e)
+{
+    (void)cudaGetLastError();
+    return gnn_fail(e, rc == cudaErrorMemoryAllocation ? GNN_E_NOMEM : GNN_E_DEVICE, "CUDA: %s: %s", what, cudaGetErrorString(rc));
+}
+
+static int status(cudaError_t rc, const char *what, struct gnn_err *e)
+{
+    return rc ? failed(rc, what, e) : 0;
+}
+
+int gnn_dev_count(unsigned *n, struct gnn_err *e)
+{
+    int count = 0;
+    *n = 0;
+    const cudaError_t rc = cudaGetDeviceCount(&count);
+    if (rc == cudaErrorInsufficientDriver) { /* also said where there is no driver at all */
+        int driver = 0;
+        (void)cudaGetLastError();
+        (void)cudaDriverGetVersion(&driver);
+        return driver ? gnn_fail(e, GNN_E_DEVICE, "no CUDA device: the driver is too old (it knows CUDA %d.%d)", driver / 1000, driver % 1000 / 10)
+                      : gnn_fail(e, GNN_E_DEVICE, "no CUDA device: no driver is installed");
+    }
+    if (rc == cudaErrorNoDevice || (!rc && !count)) {
+        (void)cudaGetLastError();
+        return gnn_fail(e, GNN_E_DEVICE, "no CUDA device");
+    }
+    if (rc)
+        return failed(rc, "looking for devices", e);
+    *n = (unsigned)count;
+    return 0;
+}
+
+int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e)
+{
+    struct cudaDeviceProp p;
+    size_t free = 0, total = 0;
+    int rc = status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+    if (!rc)
+        rc = gnn_dev_use(device, e);
+    if (!rc)
+        rc = status(cudaMemGetInfo(&free, &total), "asking for a device's memory", e);
+    if (rc)
+        return rc;
+    *info = (struct gnn_dev_info){.major = p.major,
+                                  .minor = p.minor,
+                                  .multiprocessors = (unsigned)p.multiProcessorCount,
+                                  .bytes = total,
+                                  .free = free};
+    snprintf(info->name, sizeof info->name, "%.63s", p.name);
+    return 0;
+}
+
+int gnn_dev_use(unsigned device, struct gnn_err *e)
+{
+    return status(cudaSetDevice((int)device), "choosing a device", e);
+}
+
+/* ---- memory ---- */
+
+int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    const cudaError_t rc = cudaMalloc(p, bytes ? bytes : 1);
+    if (!rc)
+        return 0;
+    (void)cudaGetLastError();
+    *p = NULL;
+    return rc == cudaErrorMemoryAllocation
+               ? gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s", (unsigned long long)bytes, what)
+               : failed(rc, what, e);
+}
+
+void gnn_dev_free(void *p)
+{
+    (void)cudaFree(p);
+}
+
+int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    const cudaError_t rc = cudaHostAlloc(p, bytes ? bytes : 1, cudaHostAllocPortable | cudaHostAllocMapped);
+    if (!rc)
+        return 0;
+    (void)cudaGetLastError();
+    *p = NULL;
+    return rc == cudaErrorMemoryAllocation
+               ? gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s", (unsigned long long)bytes, what)
+               : failed(rc, what, e);
+}
+
+void gnn_dev_unpin(void *p)
+{
+    if (p)
+        (void)cudaFreeHost(p);
+}
+
+int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *e)
+{
+    void *host = (void *)(uintptr_t)p, *device = NULL;
+    const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
+    int rc = status(cudaHostRegister(host, bytes, flags), "pinning memory of the store", e);
+    if (rc)
+        return rc;
+    rc = status(cudaHostGetDevicePointer(&device, host, 0), "pinning memory of the store", e);
+    if (rc)
+        (void)cudaHostUnregister(host);
+    *at = device;
+    return rc;
+}
+
+void gnn_dev_unmap(const void *p)
+{
+    (void)cudaHostUnregister((void *)(uintptr_t)p);
+}
+
+/* ---- streams and events ---- */
+
+int gnn_dev_stream_new(void **stream, bool urgent, struct gnn_err *e)
+{
+    int least = 0, most = 0;
+    (void)cudaDeviceGetStreamPriorityRange(&least, &most);
+    return status(cudaStreamCreateWithPriority((cudaStream_t *)stream, cudaStreamNonBlocking, urgent ? most : least),
+                  "making a stream", e);
+}
+
+int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
+{
+    return status(cudaStreamSynchronize(stream), "waiting for a stream", e);
+}
+
+void gnn_dev_stream_free(void *stream)
+{
+    if (!stream)
+        return;
+    (void)cudaStreamSynchronize(stream);
+    (void)cudaStreamDestroy(stream);
+}
+
+int gnn_dev_event_new(void **event, struct gnn_err *e)
+{
+    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault), "making an event", e);
+}
+
+void gnn_dev_event_free(void *event)
+{
+    if (event)
+        (void)cudaEventDestroy(event);
+}
+
+int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e)
+{
+    return status(cudaEventRecord(event, stream), "recording an event", e);
+}
+
+int gnn_dev_event_wait(void *event, struct gnn_err *e)
+{
+    return status(cudaEventSynchronize(event), "waiting for an event", e);
+}
+
+int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
+{
+    return status(cudaStreamWaitEvent(stream, event, 0), "waiting for an event", e);
+}
+
+int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
+{
+    const cudaError_t rc = cudaEventQuery(event);
+    *done = rc == cudaSuccess;
+    if (rc != cudaErrorNotReady)
+        return status(rc, "asking for an event", e);
+    (void)cudaGetLastError();
+    return 0;
+}
+
+int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
+{
+    return status(cudaEventElapsedTime(ms, from, to), "measuring time", e);
+}
+
+int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struct gnn_err *e)
+{
+    return bytes ? status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying", e) : 0;
+}
+
+int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err *e)
+{
+    return bytes ? status(cudaMemsetAsync(to, byte, bytes, stream), "filling memory", e) : 0;
+}
+
+/* ---- graphs ---- */
+
+int gnn_dev_graph_begin(void *stream, struct gnn_err *e)
+{
+    return status(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph", e);
+}
+
+int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
+{
+    cudaGraph_t g = NULL;
+    *graph = NULL;
+    int rc = status(cudaStreamEndCapture(stream, &g), "capturing a graph", e);
+    if (!rc)
+        rc = status(cudaGraphInstantiate((cudaGraphExec_t *)graph, g, 0), "making a graph", e);
+    if (g)
+        (void)cudaGraphDestroy(g);
+    return rc;
+}
+
+int gnn_dev_graph_launch(void *graph, void *stream, struct gnn_err *e)
+{
+    return status(cudaGraphLaunch(graph, stream), "launching a graph", e);
+}
+
+void gnn_dev_graph_free(void *graph)
+{
+    if (graph)
+        (void)cudaGraphExecDestroy(graph);
+}
+
+/* ---- other devices, other processes ---- */
+
+bool gnn_dev_peer(unsigned device, unsigned peer)
+{
+    int can = 0;
+    return device != peer && !cudaDeviceCanAccessPeer(&can, (int)device, (int)peer) && can;
+}
+
+int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e)
+{
+    int rc = gnn_dev_use(device, e);
+    if (rc)
+        return rc;
+    const cudaError_t got = cudaDeviceEnablePeerAccess((int)peer, 0);
+    if (got != cudaErrorPeerAccessAlreadyEnabled)
+        return status(got, "reaching another device's memory", e);
+    (void)cudaGetLastError();
+    return 0;
+}
+
+int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
+{
+    _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof h->bytes, "a handle's size");
+    return status(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p), "sharing device memory", e);
+}
+
+int gnn_dev_import(const struct gnn_dev_handle *h, void **p, struct gnn_err *e)
+{
+    cudaIpcMemHandle_t handle;
+    memcpy(&handle, h, sizeof handle);
+    return status(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess), "opening another process's device memory", e);
+}
+
+void gnn_dev_import_close(void *p)
+{
+    if (p)
+        (void)cudaIpcCloseMemHandle(p);
+}
+
+/* ---- for whoever looks for faults or time ---- */
+
+int gnn_dev_launched(const char *what, struct gnn_err *e)
+{
+    static int sync = -1;
+    if (sync < 0) {
+        const char *v = getenv("GNN_DEBUG_SYNC");
+        sync = v && *v && strcmp(v, "0") != 0;
+    }
+    const int rc = status(cudaGetLastError(), what, e);
+    return rc || !sync ? rc : status(cudaDeviceSynchronize(), what, e);
+}
+
+void gnn_dev_range_begin(const char *name)
+{
+#ifdef NVTX
+    nvtxRangePushA(name);
+#else
+    (void)name;
+#endif
+}
+
+void gnn_dev_range_end(void)
+{
+#ifdef NVTX
+    nvtxRangePop();
+#endif
+}

@@ -1,0 +1,62 @@
+/* What the files of lib/gpu share; nobody else includes it.
+ *
+ * Everything here is queued on streams by one host thread: a source keeps a few batches launched and hands on the oldest
+ * (pipe.c). A function that launches makes its device the thread's first. */
+#ifndef GNN_LIB_GPU_IMPL_H
+#define GNN_LIB_GPU_IMPL_H
+
+#include "lib/gpu.h"
+#include "lib/gpu/dev.h"
+#include "lib/mem.h"
+
+/* A device in use. */
+struct gpu_device {
+    struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
+    unsigned number;
+};
+/* Pinned memory of the host. */
+extern const struct gnn_mem gpu_pinned;
+
+/* ---- batches on devices ---- */
+
+/* An empty batch of d from the pool, which is of d alone. What `stream` does from now on comes after the last reader of what
+ * it held before. */
+int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream, struct gnn_batch **b,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* Sets to's typed view as from's, where tensor i of `to` is that of `from`, somewhere else. */
+void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from);
+/* Does the tensor stay in the host's memory? */
+bool gpu_on_host(const struct gnn_tensor *t);
+/* The device in use that has this number. */
+struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b);
+
+/* ---- sources with batches under way ---- */
+
+/* A batch under way. The stage's own state of it, if it needs one, is an array beside: `index` is the place. */
+struct gpu_slot {
+    struct gnn_batch *in, *out; /* given back, if they are still there, when the stage has finished or failed */
+    void *done;                 /* event: the stage's work on it */
+    unsigned index;
+    int rc; /* of start */
+    struct gnn_err err;
+};
+
+/* start: draws from `up` and puts the work on streams; nothing is waited for. GNN_END when there is no more.
+ * finish: s->done has happened; sets s->out to what is handed on. end, may be NULL: has the last word, as in gnn_map_ops. */
+struct gpu_pipe_ops {
+    int (*start)(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e);
+    int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);
+    int (*end)(void *arg, struct gnn_err *e);
+    void (*arg_free)(void *arg);
+};
+enum { GPU_DEPTH_MAX = 16 };
+/* At most `depth` are under way. Takes over up and, through arg_free, arg, on failure too. */
+struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta, const struct gpu_pipe_ops *ops,
+                                void *arg, unsigned depth, struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- the stages ---- */
+
+struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

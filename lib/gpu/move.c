@@ -1,0 +1,147 @@
+/* Batches from the host's memory to a device's, and back. */
+#include <string.h>
+
+#include "lib/gpu/impl.h"
+
+enum { DEPTH = 3 };
+
+struct move {
+    struct gnn_gpu *g;
+    struct gnn_batch_pool *pool[GNN_GPU_MAX]; /* upload: one for each device; fetch: the first, of the host */
+    void *stream[GNN_GPU_MAX];
+    uint64_t n; /* batches so far */
+};
+
+static void move_free(void *arg)
+{
+    struct move *m = arg;
+    for (unsigned i = 0; i < m->g->n; i++)
+        gnn_dev_stream_free(m->stream[i]);
+    for (unsigned i = 0; i < m->g->n; i++)
+        gnn_batch_pool_free(m->pool[i]);
+    gnn_free(m);
+}
+
+/* Tensor i of `to`, in memory of kind mem (or the heap), with the contents of `from`'s. */
+static int copy_tensor(struct gnn_batch *to, const struct gnn_tensor *t, const struct gnn_mem *mem, void *stream,
+                       struct gnn_err *e)
+{
+    struct gnn_tensor *x;
+    uint64_t bytes;
+    int rc = gnn_tensors_add_in(&to->tensors, gpu_on_host(t) ? NULL : mem, t->name, t->dtype, t->ndim, t->shape, &x, e);
+    if (rc || !gnn_tensor_bytes(t, &bytes) || !bytes)
+        return rc;
+    if (!gpu_on_host(t))
+        return gnn_dev_copy(x->data, t->data, bytes, stream, e);
+    memcpy(x->data, t->data, bytes);
+    return 0;
+}
+
+static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const struct gnn_mem *mem, void *stream,
+                      struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < from->tensors.n; i++)
+        rc = copy_tensor(to, gnn_tensors_at(&from->tensors, i), mem, stream, e);
+    gpu_batch_view(to, from);
+    return rc;
+}
+
+static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct move *m = arg;
+    const unsigned k = (unsigned)(m->n % m->g->n);
+    int rc = gnn_source_next(up, &s->in, e);
+    if (rc)
+        return rc;
+    m->n++;
+    if (s->in->place) { /* it is on a device already */
+        s->out = s->in;
+        s->in = NULL;
+        return gnn_dev_event_record(s->done, m->stream[k], e);
+    }
+    gnn_dev_range_begin("upload");
+    rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
+    if (!rc)
+        rc = copy_batch(s->out, s->in, &m->g->dev[k].mem, m->stream[k], e);
+    if (!rc)
+        rc = gnn_dev_event_record(s->out->place->ready, m->stream[k], e);
+    if (!rc)
+        rc = gnn_dev_event_record(s->done, m->stream[k], e);
+    gnn_dev_range_end();
+    return rc;
+}
+
+static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct move *m = arg;
+    int rc = gnn_source_next(up, &s->in, e);
+    if (rc)
+        return rc;
+    const struct gpu_device *d = gpu_device_of(m->g, s->in);
+    if (!d) { /* of the host already */
+        s->out = s->in;
+        s->in = NULL;
+        return gnn_dev_event_record(s->done, m->stream[0], e);
+    }
+    void *stream = m->stream[d - m->g->dev];
+    gnn_dev_range_begin("fetch");
+    rc = gnn_dev_use(d->number, e);
+    if (!rc)
+        rc = gnn_batch_get(m->pool[0], &s->out, e);
+    if (!rc)
+        rc = gnn_dev_event_after(stream, s->in->place->ready, e);
+    if (!rc)
+        rc = copy_batch(s->out, s->in, &gpu_pinned, stream, e);
+    if (!rc)
+        rc = gnn_dev_event_record(s->in->place->used, stream, e);
+    if (!rc)
+        rc = gnn_dev_event_record(s->done, stream, e);
+    gnn_dev_range_end();
+    return rc;
+}
+
+/* The copies are through: what they came from goes back. */
+static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
+{
+    (void)arg;
+    (void)s;
+    (void)e;
+    return 0;
+}
+
+static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, const struct gpu_pipe_ops *ops,
+                                   unsigned pools, struct gnn_err *e)
+{
+    struct move *m = gnn_alloc_zero(1, sizeof *m, "a filter", e);
+    if (!m) {
+        gnn_source_free(up);
+        return NULL;
+    }
+    m->g = g;
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < g->n; i++) {
+        rc = gnn_dev_use(g->device[i], e);
+        if (!rc)
+            rc = gnn_dev_stream_new(&m->stream[i], false, e);
+        if (!rc && i < pools && !(m->pool[i] = gnn_batch_pool_new(up->meta, e)))
+            rc = e->code;
+    }
+    if (!rc)
+        return gpu_pipe_new(up, up->meta, ops, m, DEPTH, e);
+    move_free(m);
+    gnn_source_free(up);
+    return NULL;
+}
+
+struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
+{
+    static const struct gpu_pipe_ops ops = {.start = upload_start, .finish = finish, .arg_free = move_free};
+    return move_new(g, up, &ops, g->n, e);
+}
+
+struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
+{
+    static const struct gpu_pipe_ops ops = {.start = fetch_start, .finish = finish, .arg_free = move_free};
+    return move_new(g, up, &ops, 1, e);
+}

@@ -1,0 +1,73 @@
+/* The devices: found, opened, their memory, and who reaches whom. */
+#include <stdio.h>
+
+#include "lib/gpu/impl.h"
+
+static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    const struct gpu_device *d = (const struct gpu_device *)m;
+    void *p = NULL;
+    if (gnn_dev_use(d->number, e) || gnn_dev_alloc(&p, bytes, what, e))
+        return NULL;
+    return p;
+}
+
+static void device_free(const struct gnn_mem *m, void *p)
+{
+    (void)m;
+    gnn_dev_free(p);
+}
+
+static void *pinned_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    void *p = NULL;
+    (void)m;
+    return gnn_dev_pin(&p, bytes, what, e) ? NULL : p;
+}
+
+static void pinned_free(const struct gnn_mem *m, void *p)
+{
+    (void)m;
+    gnn_dev_unpin(p);
+}
+
+const struct gnn_mem gpu_pinned = {pinned_alloc, pinned_free};
+
+static void close_devices(struct gnn_gpu *g)
+{
+    gnn_free(g->dev);
+    g->dev = NULL;
+}
+
+static const struct gnn_gpu_ops ops = {.close = close_devices, .upload = gpu_upload_new, .fetch = gpu_fetch_new};
+
+int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
+{
+    struct gnn_dev_info info;
+    unsigned n;
+    int rc = gnn_dev_count(&n, e);
+    if (rc)
+        return rc;
+    if (!g->n)
+        g->device[g->n++] = 0;
+    for (unsigned i = 0; i < g->n; i++)
+        if (g->device[i] >= n)
+            return gnn_fail(e, GNN_E_DEVICE, "no CUDA device %u: there %s %u", g->device[i], n == 1 ? "is" : "are", n);
+    rc = gnn_dev_ask(g->device[0], &info, e);
+    if (rc)
+        return rc;
+    snprintf(g->name, sizeof g->name, "%s", info.name);
+    g->dev = gnn_alloc_zero(g->n, sizeof *g->dev, "devices", e);
+    if (!g->dev)
+        return e->code;
+    for (unsigned i = 0; i < g->n; i++)
+        g->dev[i] = (struct gpu_device){.mem = {device_alloc, device_free}, .number = g->device[i]};
+    for (unsigned i = 0; !rc && i < g->n; i++)
+        for (unsigned k = 0; !rc && k < g->n; k++)
+            if (gnn_dev_peer(g->device[i], g->device[k]))
+                rc = gnn_dev_peer_open(g->device[i], g->device[k], e);
+    if (rc)
+        close_devices(g);
+    g->ops = &ops;
+    return rc;
+}

@@ -1,0 +1,256 @@
+/* tests/emu/dev_fake.cc: that it is as unforgiving as it claims, since the tests of everything on devices rest on it. */
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emu/emu.h"
+#include "kernels/half.h"
+#include "lib/gpu/dev.h"
+#include "tap.h"
+
+namespace {
+
+struct gnn_err err;
+
+void must(int rc)
+{
+    if (rc) {
+        printf("Bail out! %s\n", err.msg);
+        exit(1);
+    }
+}
+
+/* Runs f in a child with the variable set; returns its wait status. */
+int child(const char *set, const char *to, void (*f)())
+{
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (!pid) {
+        if (set)
+            setenv(set, to, 1);
+        if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
+            _exit(97);
+        f();
+        exit(0);
+    }
+    int st = 0;
+    waitpid(pid, &st, 0);
+    return st;
+}
+
+bool crashed(int st)
+{
+    return WIFSIGNALED(st) || (WIFEXITED(st) && WEXITSTATUS(st) == 1); /* the latter: a sanitizer */
+}
+
+struct Two {
+    void *from, *to, *a, *b, *event;
+    uint16_t *pin;
+};
+
+Two two()
+{
+    Two t{};
+    void *pin = nullptr;
+    must(gnn_dev_use(0, &err));
+    must(gnn_dev_alloc(&t.from, 4096, "one", &err));
+    must(gnn_dev_alloc(&t.to, 4096, "two", &err));
+    must(gnn_dev_pin(&pin, 4096, "pinned", &err));
+    t.pin = (uint16_t *)pin;
+    must(gnn_dev_stream_new(&t.a, false, &err));
+    must(gnn_dev_stream_new(&t.b, true, &err));
+    must(gnn_dev_event_new(&t.event, &err));
+    return t;
+}
+
+void release(Two &t)
+{
+    gnn_dev_stream_free(t.a);
+    gnn_dev_stream_free(t.b);
+    gnn_dev_event_free(t.event);
+    gnn_dev_free(t.from);
+    gnn_dev_free(t.to);
+    gnn_dev_unpin(t.pin);
+}
+
+/* A kernel on one stream, the copy of its result on another; the answer is 0x4000 (2.0) if they were in order. */
+bool in_order(bool event)
+{
+    Two t = two();
+    static float in[1024];
+    for (float &v : in)
+        v = 2;
+    must(gnn_dev_copy(t.from, in, sizeof in, t.a, &err));
+    gnn_cuda_f32_to_f16((const float *)t.from, 1024, (uint16_t *)t.to, t.a);
+    must(gnn_dev_launched("a conversion", &err));
+    must(gnn_dev_event_record(t.event, t.a, &err));
+    if (event)
+        must(gnn_dev_event_after(t.b, t.event, &err));
+    must(gnn_dev_copy(t.pin, t.to, 2048, t.b, &err));
+    must(gnn_dev_stream_wait(t.b, &err));
+    bool good = true;
+    for (unsigned i = 0; i < 1024; i++)
+        good = good && t.pin[i] == 0x4000;
+    release(t);
+    return good;
+}
+
+void touch()
+{
+    Two t = two();
+    printf("%d\n", *(int *)t.from);
+}
+
+void leak()
+{
+    void *p = nullptr;
+    must(gnn_dev_use(0, &err));
+    must(gnn_dev_alloc(&p, 1, "a leak", &err));
+}
+
+void overrun()
+{
+    Two t = two();
+    gnn_cuda_f32_to_f16((const float *)t.from, 1024, (uint16_t *)t.to + 1025, t.a); /* one element too far */
+    release(t);
+}
+
+void other_device()
+{
+    void *p = nullptr, *q = nullptr, *s = nullptr;
+    must(gnn_dev_use(0, &err));
+    must(gnn_dev_alloc(&p, 4096, "of 0", &err));
+    must(gnn_dev_use(1, &err));
+    must(gnn_dev_alloc(&q, 4096, "of 1", &err));
+    must(gnn_dev_stream_new(&s, false, &err));
+    if (getenv("OPEN_PEER"))
+        must(gnn_dev_peer_open(1, 0, &err));
+    gnn_cuda_f32_to_f16((const float *)p, 16, (uint16_t *)q, s);
+    gnn_dev_stream_free(s);
+    gnn_dev_free(p);
+    gnn_dev_free(q);
+}
+
+void early_free()
+{
+    Two t = two();
+    must(gnn_dev_event_after(t.a, t.event, &err));
+    gnn_dev_unpin(t.pin);
+    t.pin = nullptr;
+    must(gnn_dev_copy(t.to, (char *)t.from + 8192, 8, t.a, &err)); /* between two blocks: allowed, but of nobody */
+    release(t);
+}
+
+void graphs()
+{
+    Two t = two();
+    void *graph = nullptr;
+    must(gnn_dev_graph_begin(t.a, &err));
+    must(gnn_dev_copy(t.from, t.pin, 4096, t.a, &err));
+    gnn_cuda_f32_to_f16((const float *)t.from, 1024, (uint16_t *)t.to, t.a);
+    must(gnn_dev_graph_end(t.a, &graph, &err));
+    float *pin = (float *)(void *)t.pin;
+    bool good = true;
+    for (int round = 1; round <= 2; round++) {
+        for (unsigned i = 0; i < 1024; i++)
+            pin[i] = (float)round;
+        must(gnn_dev_graph_launch(graph, t.a, &err));
+        must(gnn_dev_stream_wait(t.a, &err));
+        must(gnn_dev_copy(t.pin, t.to, 2048, t.a, &err));
+        must(gnn_dev_stream_wait(t.a, &err));
+        for (unsigned i = 0; i < 1024; i++)
+            good = good && t.pin[i] == (round == 1 ? 0x3c00 : 0x4000);
+    }
+    ok(good, "a graph reads at each launch what its memory holds then");
+    gnn_dev_graph_free(graph);
+    release(t);
+}
+
+void import_memory(const char *me)
+{
+    void *p = nullptr, *s = nullptr;
+    struct gnn_dev_handle h;
+    must(gnn_dev_use(0, &err));
+    must(gnn_dev_alloc(&p, 4096, "to share", &err));
+    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_set(p, 7, 4096, s, &err));
+    must(gnn_dev_stream_wait(s, &err));
+    must(gnn_dev_export(p, &h, &err));
+    struct gnn_err own = {};
+    void *again = nullptr;
+    ok(gnn_dev_import(&h, &again, &own) == GNN_E_DEVICE, "a process does not import its own memory");
+    int to[2];
+    if (pipe(to))
+        exit(1);
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (!pid) { /* another process, with a device of its own */
+        dup2(to[0], 0);
+        execl(me, me, "import", (char *)nullptr);
+        _exit(96);
+    }
+    if (write(to[1], &h, sizeof h) != (ssize_t)sizeof h)
+        exit(1);
+    int st = 0;
+    waitpid(pid, &st, 0);
+    ok(WIFEXITED(st) && !WEXITSTATUS(st), "another one does, and reads it (status %d)", st);
+    gnn_dev_stream_free(s);
+    gnn_dev_free(p);
+}
+
+int imported()
+{
+    struct gnn_dev_handle h;
+    void *p = nullptr, *s = nullptr, *pin = nullptr;
+    if (read(0, &h, sizeof h) != (ssize_t)sizeof h)
+        return 1;
+    must(gnn_dev_use(0, &err));
+    must(gnn_dev_import(&h, &p, &err));
+    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_pin(&pin, 4096, "pinned", &err));
+    must(gnn_dev_copy(pin, p, 4096, s, &err));
+    must(gnn_dev_stream_wait(s, &err));
+    bool good = true;
+    for (int i = 0; i < 4096; i++)
+        good = good && ((char *)pin)[i] == 7;
+    gnn_dev_unpin(pin);
+    gnn_dev_stream_free(s);
+    gnn_dev_import_close(p);
+    return good ? 0 : 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return imported();
+    setenv("GNN_FAKE_DEVICES", "2", 1);
+    ok(crashed(child(nullptr, nullptr, touch)), "the host cannot read device memory");
+    int st = child(nullptr, nullptr, leak);
+    ok(WIFEXITED(st) && WEXITSTATUS(st) == 98, "memory that is never freed is an error");
+    ok(WIFSIGNALED(child(nullptr, nullptr, overrun)), "so is a kernel that writes behind an array");
+    ok(crashed(child(nullptr, nullptr, other_device)), "a kernel cannot read another device's memory");
+    ok(child("OPEN_PEER", "1", other_device) == 0, "but that of a peer");
+    ok(crashed(child("GNN_FAKE_CLIQUE", "1", []() { must(gnn_dev_peer_open(1, 0, &err)); })), "which not every device is");
+    ok(child(nullptr, nullptr, early_free) == 0, "an event that was never recorded is not waited for");
+    unsigned right = 0, wrong = 0;
+    for (int i = 0; i < 20; i++) {
+        right += in_order(true);
+        wrong += !in_order(false);
+    }
+    ok(right == 20, "a stream that waits for the event sees the kernel's result, 20 times of 20");
+    ok(wrong > 0, "one that does not misses it at times (%u of 20)", wrong);
+    void *p = nullptr;
+    struct gnn_err e = {};
+    ok(gnn_dev_use(2, &e) == GNN_E_DEVICE, "there is no third device of two: %s", e.msg);
+    e = {};
+    must(gnn_dev_use(0, &err));
+    ok(gnn_dev_alloc(&p, (uint64_t)1 << 40, "a lot", &e) == GNN_E_NOMEM && !p, "memory ends: %s", e.msg);
+    graphs();
+    import_memory(argv[0]);
+    return tap_done();
+}
