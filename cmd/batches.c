@@ -39,7 +39,7 @@ static void add(struct totals *t, const struct gnn_batch *b)
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t i = 0; i < b->netypes; i++) {
             const struct gnn_block *k = gnn_batch_block(b, h, i);
-            const uint64_t n = k->indptr ? k->indptr[k->n] : 0;
+            const uint64_t n = k->edges;
             t->hop_edges[h] += n;
             t->edges += n;
         }

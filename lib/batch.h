@@ -9,8 +9,9 @@
  * destination first+i are indices[indptr[i] .. indptr[i+1]). n = 0 and NULL pointers: nothing sampled. */
 struct gnn_block {
     uint32_t first, n;
+    uint32_t edges;          /* indptr[n]; 0 if n is */
     const uint32_t *indptr;  /* (n+1), starts at 0 */
-    const uint32_t *indices; /* (indptr[n]), local ids of the source type */
+    const uint32_t *indices; /* (edges), local ids of the source type */
     const uint64_t *id;      /* edge ids, or NULL */
 };
 

@@ -115,6 +115,7 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
         return rc;
     *gnn_batch_block(b, hop, et) = (struct gnn_block){.first = (uint32_t)first,
                                                       .n = (uint32_t)n,
+                                                      .edges = ptr[n],
                                                       .indptr = ptr,
                                                       .indices = v,
                                                       .id = id ? id->data : NULL};
@@ -178,7 +179,7 @@ static int bind_field(struct bind *s, const struct gnn_tensor *t)
             return 0;
         const struct gnn_block *k = gnn_batch_block(s->b, hop, type);
         x = gnn_field_find(c->etype[type].field, c->etype[type].nfields, field);
-        rows = k->indptr ? k->indptr[k->n] : 0;
+        rows = k->edges;
     } else {
         return 0;
     }

@@ -316,7 +316,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     const uint32_t dst = g->meta.schema.etype[j->type].dst;
     if (!k->indptr)
         return 0;
-    const uint64_t n = k->indptr[k->n];
+    const uint64_t n = k->edges;
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     gnn_etype_key(&g->meta.schema, j->type, key, sizeof key);
     snprintf(name, sizeof name, "hop/%u/%s/%s", hop, key, j->field->name);

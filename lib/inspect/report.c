@@ -183,7 +183,7 @@ static void count_batch(struct totals *t, const struct gnn_batch *b, unsigned wh
     for (uint32_t h = 0; h < b->nhops; h++)
         for (uint32_t et = 0; et < b->netypes; et++) {
             const struct gnn_block *k = gnn_batch_block(b, h, et);
-            t->edges[h] += k->n ? k->indptr[k->n] : 0;
+            t->edges[h] += k->edges;
         }
     for (uint32_t i = 0; i < b->tensors.n; i++) {
         const struct gnn_tensor *x = gnn_tensors_at(&b->tensors, i);

@@ -194,7 +194,7 @@ static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
                                                  w->row.data, indptr->data, &bad);
     if (st)
         return damaged(d, et, st, &bad);
-    const uint64_t edges = ((uint32_t *)indptr->data)[n];
+    const uint32_t edges = ((uint32_t *)indptr->data)[n];
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
     rc = add(d, name, GNN_U32, edges, &indices);
     snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
@@ -212,7 +212,7 @@ static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
     st = gnn_sample_pick(&job, &w->type[type->src], indices->data, id ? id->data : NULL, &bad);
     if (st)
         return damaged(d, et, st, &bad);
-    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){(uint32_t)first, n, indptr->data, indices->data,
+    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){(uint32_t)first, n, edges, indptr->data, indices->data,
                                                          id ? id->data : NULL};
     return 0;
 }

@@ -43,7 +43,7 @@ static void make(struct gnn_batch *b, struct gnn_meta *meta, struct gnn_err *e)
         for (uint32_t i = 0; i < edges[h]; i++) /* most sources are new: in order of first occurrence */
             idx[i] = below(4) ? (uint32_t)(count[h] + (count[h + 1] - count[h]) * i / edges[h])
                               : below(count[h + 1]);
-        block[h] = (struct gnn_block){first, n, ptr, idx, NULL};
+        block[h] = (struct gnn_block){first, n, ptr[n], ptr, idx, NULL};
     }
     const uint64_t shape[2] = {count[HOPS], D};
     if (gnn_schema_add_ntype(&meta->schema, "n", count[HOPS], e) ||

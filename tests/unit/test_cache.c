@@ -118,8 +118,8 @@ static void reach(void)
     const uint64_t count[] = {2, 3, 4};
     struct gnn_batch_type bt = {node, count, NULL};
     /* Hop 0: 0 <- 1. Hop 1, all three: 0 <- 9, 9 <- 2, 1 <- nothing: 9 has not got 0's bit before this hop. */
-    struct gnn_block block[] = {{0, 2, (uint32_t[]){0, 1, 1}, (uint32_t[]){2}, NULL},
-                                {0, 3, (uint32_t[]){0, 1, 2, 2}, (uint32_t[]){1, 3}, NULL}};
+    struct gnn_block block[] = {{0, 2, 1, (uint32_t[]){0, 1, 1}, (uint32_t[]){2}, NULL},
+                                {0, 3, 2, (uint32_t[]){0, 1, 2, 2}, (uint32_t[]){1, 3}, NULL}};
     const struct gnn_batch b = {.type = &bt, .block = block, .nhops = 2, .nntypes = 1, .netypes = 1};
     struct gnn_err e = {0};
     struct gnn_reach r = {0};

@@ -93,7 +93,7 @@ static void make_batch(struct gnn_batch *b, const struct gnn_schema *s, bool all
                 for (uint32_t k = ptr[i]; k < ptr[i + 1]; k++)
                     idx[k] = below((uint32_t)cs[h + 1]);
             }
-            *gnn_batch_block(b, h, r) = (struct gnn_block){first, n, ptr, idx, NULL};
+            *gnn_batch_block(b, h, r) = (struct gnn_block){first, n, ptr[n], ptr, idx, NULL};
         }
     for (uint32_t t = 0; t < s->nntypes; t++) {
         const struct gnn_field *x = gnn_field_find(s->ntype[t].field, s->ntype[t].nfields, "x");
