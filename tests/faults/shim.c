@@ -82,7 +82,25 @@ __attribute__((constructor)) static void start(void)
     trace = getenv("FAULT_TRACE") != NULL;
     count_file = getenv("FAULT_COUNT");
     dl_iterate_phdr(note_exempt, NULL);
+}
+
+static int (*real_main)(int, char **, char **);
+static int main_counted(int argc, char **argv, char **env)
+{
     ready = true;
+    return real_main(argc, argv, env);
+}
+typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                       void (*rtld_fini)(void), void *stack_end);
+start_main __libc_start_main;
+/* The initialisers of libraries, also of those linked in, as CUDA's run-time, come before. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end)
+{
+    start_main *next;
+    *(void **)&next = dlsym(RTLD_NEXT, "__libc_start_main");
+    real_main = main;
+    return next(main_counted, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 __attribute__((destructor)) static void finish(void)
