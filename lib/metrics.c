@@ -4,64 +4,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double element(const struct gnn_tensor *t, uint64_t i)
+#include "kernels/label.h"
+
+_Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 && (int)GNN_LABEL_BF16 == (int)GNN_BF16 &&
+                   (int)GNN_LABEL_F64 == (int)GNN_F64,
+               "one numbering of element types");
+
+int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n, uint32_t *width,
+                   struct gnn_err *e)
 {
-    float f;
-    uint32_t u;
-    switch (t->dtype) {
-    case GNN_U8:
-        return ((const uint8_t *)t->data)[i];
-    case GNN_I8:
-        return ((const int8_t *)t->data)[i];
-    case GNN_U16:
-        return ((const uint16_t *)t->data)[i];
-    case GNN_I16:
-        return ((const int16_t *)t->data)[i];
-    case GNN_U32:
-        return ((const uint32_t *)t->data)[i];
-    case GNN_I32:
-        return ((const int32_t *)t->data)[i];
-    case GNN_U64:
-        return (double)((const uint64_t *)t->data)[i];
-    case GNN_I64:
-        return (double)((const int64_t *)t->data)[i];
-    case GNN_F32:
-        return (double)((const float *)t->data)[i];
-    case GNN_F64:
-        return ((const double *)t->data)[i];
-    case GNN_BF16:
-        u = (uint32_t)((const uint16_t *)t->data)[i] << 16;
-        memcpy(&f, &u, sizeof(f));
-        return (double)f;
-    default:
-        return NAN;
+    const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
+    *width = task == GNN_TASK_MULTILABEL ? outputs : 1;
+    if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
+        return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %u columns are needed", y->name,
+                        (unsigned long long)n, *width);
+    return 0;
+}
+
+int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n, const char *name,
+                     const void *y, enum gnn_dtype dtype, struct gnn_err *e)
+{
+    const bool classes = task == GNN_TASK_MULTICLASS;
+    const uint32_t width = task == GNN_TASK_MULTILABEL ? outputs : 1;
+    for (uint64_t i = 0; i < n * width; i++) {
+        if (classes ? l->cls[i] < 0 || (uint32_t)l->cls[i] < outputs : !(l->target[i] > 1))
+            continue;
+        const double v = y         ? gnn_label_value(y, (enum gnn_label_type)dtype, i)
+                         : classes ? (double)l->cls[i]
+                                   : (double)l->target[i];
+        return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g outside 0..%u", name,
+                        (unsigned long long)(i / width), v, classes ? outputs - 1 : 1);
     }
+    return 0;
 }
 
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs, const struct gnn_tensor *y,
                     uint64_t n, struct gnn_err *e)
 {
-    const uint64_t width = y->ndim == 2 ? y->shape[1] : 1, want = task == GNN_TASK_MULTILABEL ? outputs : 1;
-    if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || width != want || y->dtype == GNN_F16)
-        return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %llu columns are needed", y->name,
-                        (unsigned long long)n, (unsigned long long)want);
-    if (gnn_buf_fit(&l->buf, n * want, sizeof(float), "labels", e))
+    uint32_t width;
+    if (gnn_labels_fit(y, task, outputs, n, &width, e) ||
+        gnn_buf_fit(&l->buf, n * width, sizeof(float), "labels", e))
         return e->code;
     l->cls = l->buf.data;
     l->target = l->buf.data;
-    for (uint64_t i = 0; i < n * want; i++) {
-        const double v = element(y, i);
-        const bool known = v >= 0;
-        if (known && (task == GNN_TASK_MULTICLASS ? v >= outputs || v != floor(v) : v > 1))
-            return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g outside 0..%u", y->name,
-                            (unsigned long long)(i / want), v,
-                            task == GNN_TASK_MULTICLASS ? outputs - 1 : 1);
-        if (task == GNN_TASK_MULTICLASS)
-            l->cls[i] = known ? (int32_t)v : -1;
-        else
-            l->target[i] = known ? (float)v : NAN;
-    }
-    return 0;
+    if (task == GNN_TASK_MULTICLASS)
+        gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, outputs, l->cls);
+    else
+        gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n * width, l->target);
+    return gnn_labels_check(l, task, outputs, n, y->name, y->data, y->dtype, e);
 }
 
 void gnn_labels_release(struct gnn_labels *l)

@@ -18,6 +18,12 @@ struct gnn_labels {
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs, const struct gnn_tensor *y,
                     uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_labels_release(struct gnn_labels *l);
+/* The same in steps, for labels that are not in the host's memory: GNN_E_INPUT unless y has n rows of *width labels; and, once
+ * they are in the form above (kernels/label.h), unless all are in range. y: where they come from, NULL if it is not at hand. */
+int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n, uint32_t *width,
+                   struct gnn_err *e) GNN_MUST_USE;
+int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n, const char *name,
+                     const void *y, enum gnn_dtype dtype, struct gnn_err *e) GNN_MUST_USE;
 
 /* Counts over batches. Multiclass and binary (two classes, split at logit 0) count per class; multi-label counts the
  * positive side of each task. */

@@ -4,16 +4,15 @@
 
 #include "lib/batch.h"
 #include "lib/model.h"
+#include "lib/ops.h"
 
 /* One relation of one layer: the blocks it consists of, and what aggregation needs. */
 struct gnn_net_rel {
-    struct gnn_csr *seg; /* [nseg], into the batch */
-    uint32_t nseg;
-    uint64_t edges;
-    const float *rowf, *colf, *diagf; /* factors for all destinations, sources, destinations; or NULL */
-    struct gnn_buf segs, row, diag; /* 1/degree per destination, or GCN's factors */
-    struct gnn_buf tptr, tidx;      /* transposed */
-    struct gnn_buf agg;             /* aggregated inputs, kept for the way back */
+    const struct gnn_csr *seg; /* [nseg], into the batch; then the transposed one */
+    uint32_t nseg, edges;
+    struct gnn_buf row, diag;  /* 1/degree per destination, or GCN's factors */
+    struct gnn_buf tptr, tidx; /* transposed */
+    struct gnn_buf agg;        /* aggregated inputs, kept for the way back */
     bool transform_first;
 };
 
@@ -25,16 +24,18 @@ struct gnn_net_act {
 };
 
 /* Zeroed object = empty; buffers grow to the largest batch and are reused. One thread at a time (the passes
- * themselves run on OpenMP threads). */
+ * themselves run on OpenMP threads, or on a device). All rows, parameters and gradients are in the operations' memory. */
 struct gnn_net {
     const struct gnn_model *m;
+    const struct gnn_ops *ops;
     float *grad;               /* slab of gradients, laid out as the model's */
     struct gnn_net_rel *rel;   /* [nlayers][netypes] */
     struct gnn_net_act *act;   /* [nlayers+1][nntypes]; layer 0 is the input */
     const float **in;          /* [nlayers+1][nntypes] rows that enter layer l */
     uint32_t *rows;            /* [nlayers+1][nntypes] their number */
     struct gnn_buf *gcn;       /* [netypes] degree^-1/2 per node */
-    struct gnn_buf tmp, colsum, bias;
+    struct gnn_buf segs, blocks; /* all relations' blocks: as the host puts them together, and where they are used */
+    struct gnn_buf slab, tmp, work, bias;
     const struct gnn_batch *b;
     float keep;                /* dropout scale of the last forward pass */
     int threads;               /* OpenMP's number when the net was made; small batches take one */
@@ -48,15 +49,14 @@ struct gnn_net_mode {
     uint64_t seed;
 };
 
-/* Divides each row by its sum, if that is above 1 (PyG's NormalizeFeatures). */
-void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
-
-int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
+/* Model and operations must outlive the net. */
+int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
+                 struct gnn_err *e) GNN_MUST_USE;
 void gnn_net_release(struct gnn_net *n);
 /* Computes the outputs of the batch's seeds of the target type: *out has *rows rows of width[nlayers-1], owned by the
  * net, overwritten by the next call. GNN_E_INPUT if the batch lacks a tensor, has another number of hops, or,
  * under dropout, has store ids of several parts without the original ones (gnn_batch_type.orig). The batch must
- * live until the backward pass. params: the slab to use (usually m->slab). */
+ * live until the backward pass. params: the slab to use (on the host usually m->slab). */
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
                     uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;

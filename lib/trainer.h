@@ -27,6 +27,7 @@ struct gnn_train_opts {
     const char *checkpoint;     /* directory, or NULL */
     uint64_t checkpoint_every;  /* steps; 0: only when stopped */
     const char *provenance;
+    const struct gnn_ops *ops;  /* where the work is done; must outlive the trainer */
 };
 
 struct gnn_train_eval {
@@ -50,7 +51,8 @@ struct gnn_train_hooks {
     /* Asked after each batch, and where the input is damaged: with `cut` then, as a late answer would be none. True:
      * checkpoint and return GNN_E_STOPPED. May be NULL. */
     bool (*stop)(void *arg, bool cut);
-    void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss); /* may be NULL */
+    /* May be NULL; on a device a step is told of while the next one runs. */
+    void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss);
     void (*epoch)(void *arg, const struct gnn_train_epoch *r);                           /* may be NULL */
 };
 
@@ -66,25 +68,43 @@ struct gnn_train_state {
     uint64_t dtypes;          /* which types the features travel in; 0: no batch yet */
 };
 
+/* What scoring a batch takes, on the host. Where operations are async, a batch is scored after the next one has been put
+ * under way, so that the host never waits for the device inside a step. */
+struct gnn_train_half {
+    struct gnn_buf z, loss, y; /* logits, loss of each row, labels */
+    uint64_t epoch, step;
+    uint32_t split, rows;
+    char label[GNN_NAME_MAX + 1]; /* the labels' name */
+    bool open;
+};
+
 struct gnn_trainer {
     struct gnn_model *m;
+    const struct gnn_ops *ops;
     struct gnn_net net;
     struct gnn_train_opts o;
     const struct gnn_meta *meta;
     struct gnn_train_state s;
     float *m1, *m2, *best; /* slabs */
+    struct gnn_train_slabs {
+        float *p, *m1, *m2, *best;
+        struct gnn_buf buf, host;
+    } work;                    /* the same, and m's, where the operations are: those of the host, or copies */
     struct gnn_score train;
     struct gnn_score *score;     /* [nsplits], from 1 on */
     struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
-    struct gnn_labels labels;
-    struct gnn_buf row_loss;
+    struct gnn_buf y, row_loss;
+    struct gnn_train_half half[GNN_OPS_MARKS];
+    unsigned turn; /* half of the next batch */
+    const struct gnn_train_hooks *hooks; /* while it runs */
     struct gnn_train_epoch r;
     uint64_t dtypes;   /* of this run's batches; 0: none yet */
     bool resumed, met; /* a checkpoint was loaded; its last batch was seen again */
 };
 
 void gnn_train_opts_init(struct gnn_train_opts *o);
-/* m and meta must outlive the trainer; m's parameters are changed in place. GNN_E_USAGE for options that do not fit.
+/* m and meta must outlive the trainer; m's parameters are changed in place: they hold what has been reached when _run
+ * returns, and in between when a checkpoint is written. GNN_E_USAGE for options that do not fit.
  * Makes the directory of checkpoints: GNN_E_RUN if none can be kept there. */
 int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
                      const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;

@@ -1,7 +1,5 @@
 /* The backward pass. Gradients flow from destinations to sources through the transposed blocks, so every sum is
  * made by one thread in a fixed order. The features need no gradient. */
-#include <string.h>
-
 #include "lib/model/net_impl.h"
 
 /* Where gradients of the rows that enter layer l are gathered; the first writer covers all rows. */
@@ -9,25 +7,17 @@ static int open_grad(struct gnn_net *n, uint32_t l, uint32_t t, float **g, struc
 {
     struct gnn_net_act *a = net_act(n, l, t);
     const uint64_t count = (uint64_t)net_rows(n, l, t) * gnn_model_in(n->m, l, t);
-    if (gnn_buf_fit(&a->grad, count, sizeof(float), "gradients", e))
+    if (n->ops->fit(n->ops, &a->grad, count, sizeof(float), "gradients", e))
         return e->code;
     *g = a->grad.data;
     return 0;
 }
 
 /* Through the transposed block: dx (+)= A^T dy. */
-static void spread(const struct gnn_net_rel *q, uint32_t nsrc, uint32_t ndst, const float *dy, size_t d,
-                   float *dx, int acc)
+static void spread(struct gnn_net *n, const struct gnn_net_rel *q, uint32_t nsrc, uint32_t ndst, const float *dy,
+                   size_t d, float *dx, bool acc)
 {
-    const struct gnn_csr t = {.first = 0,
-                              .n = nsrc,
-                              .indptr = q->tptr.data,
-                              .indices = q->tidx.data,
-                              .row = q->colf,
-                              .col = q->rowf,
-                              .diag = q->diagf,
-                              .ndiag = q->diagf ? ndst : 0};
-    gnn_spmm(&t, dy, d, d, dx, d, acc);
+    n->ops->aggregate(n->ops, q->seg + q->nseg, 1, 0, nsrc, dy, ndst, d, dx, acc);
 }
 
 /* Gradient of lin_l, for rows [from, to) of dy (ndst, w) while they are in the cache. Their aggregated inputs are
@@ -44,14 +34,14 @@ static int conv_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, 
 
     dy += (size_t)from * w;
     if (!q->transform_first) {
-        if (net_gemm(n, true, false, w, ds, to - from, dy, w, a, ds, 1, n->grad + net_param(n, v->lin_l), ds, e) ||
-            (l && net_gemm(n, false, false, to - from, ds, w, dy, w, p + net_param(n, v->lin_l), ds, 0, a, ds, e)))
+        if (net_gemm(n, true, false, w, ds, to - from, dy, a, 1, n->grad + net_param(n, v->lin_l), NULL, e) ||
+            (l && net_gemm(n, false, false, to - from, ds, w, dy, p + net_param(n, v->lin_l), 0, a, NULL, e)))
             return e->code;
     }
     if (v->lin_r == UINT32_MAX)
         return 0;
-    return net_gemm(n, true, false, w, dd, to - from, dy, w, *net_in(n, l, dst) + (size_t)from * dd, dd, 1,
-                    n->grad + net_param(n, v->lin_r), dd, e);
+    return net_gemm(n, true, false, w, dd, to - from, dy, *net_in(n, l, dst) + (size_t)from * dd, 1,
+                    n->grad + net_param(n, v->lin_r), NULL, e);
 }
 
 /* Gradients of the sources; of lin_l too, if it was applied to them. */
@@ -70,17 +60,17 @@ static int sources(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, co
     if (l && open_grad(n, l, src, &g, e))
         return e->code;
     if (q->transform_first) {
-        if (gnn_buf_fit(&n->tmp, (uint64_t)ns * w, sizeof(float), "gradients", e))
+        if (n->ops->fit(n->ops, &n->tmp, (uint64_t)ns * w, sizeof(float), "gradients", e))
             return e->code;
-        spread(q, ns, nd, dy, w, n->tmp.data, 0);
-        if (net_gemm(n, true, false, w, ds, ns, n->tmp.data, w, *net_in(n, l, src), ds, 1,
-                     n->grad + net_param(n, v->lin_l), ds, e))
+        spread(n, q, ns, nd, dy, w, n->tmp.data, false);
+        if (net_gemm(n, true, false, w, ds, ns, n->tmp.data, *net_in(n, l, src), 1,
+                     n->grad + net_param(n, v->lin_l), NULL, e))
             return e->code;
-        if (l && net_gemm(n, false, false, ns, ds, w, n->tmp.data, w, p + net_param(n, v->lin_l), ds,
-                          a->has_grad ? 1 : 0, g, ds, e))
+        if (l && net_gemm(n, false, false, ns, ds, w, n->tmp.data, p + net_param(n, v->lin_l),
+                          a->has_grad ? 1 : 0, g, NULL, e))
             return e->code;
     } else if (l) {
-        spread(q, ns, nd, q->agg.data, ds, g, a->has_grad);
+        spread(n, q, ns, nd, q->agg.data, ds, g, a->has_grad);
     }
     if (l)
         a->has_grad = true;
@@ -102,10 +92,10 @@ static int selves(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, con
         return 0;
     if (open_grad(n, l, dst, &g, e))
         return e->code;
-    if (!a->has_grad && net_rows(n, l, dst))
-        memset(g, 0, (size_t)net_rows(n, l, dst) * dd * sizeof(float));
+    if (!a->has_grad)
+        n->ops->zero(n->ops, g, (size_t)net_rows(n, l, dst) * dd * sizeof(float));
     a->has_grad = true;
-    return net_gemm(n, false, false, nd, dd, w, dy, w, p + net_param(n, v->lin_r), dd, 1, g, dd, e);
+    return net_gemm(n, false, false, nd, dd, w, dy, p + net_param(n, v->lin_r), 1, g, NULL, e);
 }
 
 /* From the gradient of layer l's output to that of its convolutions' sum, in place, rows [from, to); gradients of norm
@@ -115,42 +105,44 @@ static void activation_rows(struct gnn_net *n, const float *p, uint32_t l, uint3
 {
     const struct gnn_model *m = n->m;
     const struct gnn_net_act *a = net_act(n, l + 1, t);
-    const size_t rows = to - from, w = m->c.width[l], at = from * w;
-    const uint32_t norm = m->norm[(size_t)l * m->c.nntypes + t];
+    const struct gnn_ops *o = n->ops;
+    const size_t w = m->c.width[l], at = from * w;
+    const uint32_t rows = to - from, norm = m->norm[(size_t)l * m->c.nntypes + t];
     if (l + 1 < m->c.nlayers)
-        gnn_relu_back(dy + at, (const float *)a->out.data + at, rows * w, n->keep);
+        o->relu_back(o, dy + at, (const float *)a->out.data + at, rows, w, n->keep);
     if (norm != UINT32_MAX)
-        gnn_layer_norm_back(dy + at, (const float *)a->xhat.data + at, (const float *)a->rstd.data + from, rows, w,
-                            p + net_param(n, norm), n->grad + net_param(n, norm), n->grad + net_param(n, norm + 1),
-                            work);
-    gnn_colsum(dy + at, rows, w, work, db, true);
-}
-
-static bool into(const struct gnn_net *n, uint32_t l, uint32_t r, uint32_t t)
-{
-    return n->m->c.etype[r].dst == t && gnn_model_conv(n->m, l, r)->needed;
+        o->layer_norm_back(o, dy + at, (const float *)a->xhat.data + at, (const float *)a->rstd.data + from, rows, w,
+                           p + net_param(n, norm), n->grad + net_param(n, norm), n->grad + net_param(n, norm + 1),
+                           work);
+    if (db)
+        o->colsum(o, dy + at, rows, w, work, db, true);
 }
 
 /* Everything that is done with the rows of dy, chunk by chunk. */
 static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, float *dy, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
-    const uint32_t rows = net_rows(n, l + 1, t);
+    const struct gnn_ops *o = n->ops;
+    const uint32_t rows = net_rows(n, l + 1, t), chunk = o->chunk;
     const size_t w = m->c.width[l];
-    if (gnn_buf_fit(&n->colsum, (GNN_COLSUM_BLOCKS + 1) * w, sizeof(float), "gradients", e))
+    float *db = NULL; /* the gradient of all relations' biases, made in the first one's place */
+    if (o->fit(o, &n->work, GNN_COLSUM_BLOCKS * w, sizeof(float), "gradients", e))
         return e->code;
-    float *work = n->colsum.data, *db = work + GNN_COLSUM_BLOCKS * w;
-    memset(db, 0, w * sizeof(float));
-    for (uint32_t from = 0; from < rows; from += NET_CHUNK) {
-        const uint32_t to = rows - from < NET_CHUNK ? rows : from + NET_CHUNK;
-        activation_rows(n, p, l, t, from, to, dy, work, db);
+    for (uint32_t r = m->c.netypes; r-- > 0;)
+        if (net_into(n, l, r, t))
+            db = n->grad + net_param(n, gnn_model_conv(m, l, r)->bias);
+    for (uint32_t from = 0; from < rows; from += chunk) {
+        const uint32_t to = rows - from < chunk ? rows : from + chunk;
+        activation_rows(n, p, l, t, from, to, dy, n->work.data, db);
         for (uint32_t r = 0; r < m->c.netypes; r++)
-            if (into(n, l, r, t) && conv_rows(n, p, l, r, from, to, dy, e))
+            if (net_into(n, l, r, t) && conv_rows(n, p, l, r, from, to, dy, e))
                 return e->code;
     }
-    for (uint32_t r = 0; r < m->c.netypes; r++)
-        if (into(n, l, r, t))
-            memcpy(n->grad + net_param(n, gnn_model_conv(m, l, r)->bias), db, w * sizeof(float));
+    for (uint32_t r = 0; r < m->c.netypes; r++) {
+        float *g = net_into(n, l, r, t) ? n->grad + net_param(n, gnn_model_conv(m, l, r)->bias) : db;
+        if (g != db)
+            o->copy(o, g, db, w * sizeof(float));
+    }
     return 0;
 }
 
@@ -163,18 +155,17 @@ static int residual(struct gnn_net *n, uint32_t l, uint32_t t, const float *dy, 
         return 0;
     if (open_grad(n, l, t, &g, e))
         return e->code;
-    if (!net_act(n, l, t)->has_grad && net_rows(n, l, t))
-        memset(g, 0, net_rows(n, l, t) * w * sizeof(float));
+    if (!net_act(n, l, t)->has_grad)
+        n->ops->zero(n->ops, g, net_rows(n, l, t) * w * sizeof(float));
     net_act(n, l, t)->has_grad = true;
-    for (size_t i = 0; i < count; i++)
-        g[i] += dy[i];
+    n->ops->add(n->ops, dy, count, g);
     return 0;
 }
 
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
-    memset(n->grad, 0, m->nfloats * sizeof(float));
+    n->ops->zero(n->ops, n->grad, m->nfloats * sizeof(float));
     for (size_t i = 0; i < (size_t)(m->c.nlayers + 1) * m->c.nntypes; i++)
         n->act[i].has_grad = false;
     for (uint32_t l = m->c.nlayers; l-- > 0;)
@@ -187,7 +178,7 @@ int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
             if (rows_of_type(n, params, l, t, dy, e))
                 return e->code;
             for (uint32_t r = 0; r < m->c.netypes; r++)
-                if (into(n, l, r, t) && (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
+                if (net_into(n, l, r, t) && (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
                     return e->code;
             if (residual(n, l, t, dy, e))
                 return e->code;

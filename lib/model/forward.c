@@ -1,125 +1,122 @@
 /* The forward pass. Rows of a layer are computed in chunks, so that aggregated rows are still in the cache when they
  * are multiplied, and products when the activation is applied. */
-#include <string.h>
-
 #include "lib/model/net_impl.h"
 
-enum { CHUNK = NET_CHUNK };
+/* What follows the sum of a layer's convolutions. The bias, and ReLU where nothing comes in between, go with the last
+ * matrix product. */
+struct ending {
+    const float *bias;
+    bool norm, relu, drop, fused;
+    struct gnn_dropout q;
+    struct gnn_epilogue ep;
+};
 
-/* Rows [from, to) of A X for the blocks of q, into y (whose row 0 is row `from`). */
-static void aggregate(const struct gnn_net_rel *q, uint32_t from, uint32_t to, const float *x, size_t d,
-                      float *y, size_t ldy, int acc)
-{
-    uint32_t at = from;
-    for (uint32_t s = 0; s <= q->nseg; s++) {
-        const struct gnn_csr *k = s < q->nseg ? &q->seg[s] : NULL;
-        uint32_t b = k ? k->first : to, e = k ? k->first + k->n : to;
-        b = b < from ? from : b > to ? to : b;
-        e = e < from ? from : e > to ? to : e;
-        for (; at < b; at++) { /* rows outside all blocks have no neighbours */
-            float *restrict v = y + (size_t)(at - from) * ldy;
-            for (size_t j = 0; j < d; j++)
-                v[j] = (acc ? v[j] : 0) + (q->diagf ? q->diagf[at] * x[at * d + j] : 0);
-        }
-        if (!k || b >= e)
-            continue;
-        struct gnn_csr part = *k;
-        part.indptr += b - k->first;
-        part.n = e - b;
-        part.first = b;
-        gnn_spmm(&part, x, d, d, y - (size_t)from * ldy, ldy, acc);
-        at = e;
-    }
-}
-
-/* Adds relation r's share to rows [from, to) of the output of its destination type; *fresh: nothing is there yet. */
+/* Adds relation r's share to rows [from, to) of the output of its destination type; fresh: nothing is there yet. ep: of
+ * its last product, or NULL. */
 static int conv_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, uint32_t from, uint32_t to,
-                     float *out, bool *fresh, struct gnn_err *e)
+                     float *out, bool fresh, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
+    const struct gnn_ops *o = n->ops;
     const struct gnn_conv *v = gnn_model_conv(m, l, r);
     struct gnn_net_rel *q = net_rel(n, l, r);
-    const uint32_t src = m->c.etype[r].src, dst = m->c.etype[r].dst;
+    const uint32_t src = m->c.etype[r].src, dst = m->c.etype[r].dst, nsrc = net_rows(n, l, src);
     const size_t ds = gnn_model_in(m, l, src), dd = gnn_model_in(m, l, dst), w = m->c.width[l];
+    const bool self = v->lin_r != UINT32_MAX;
     float *y = out + (size_t)from * w;
-    int rc;
 
     if (q->transform_first) {
-        aggregate(q, from, to, n->tmp.data, w, y, w, !*fresh);
+        o->aggregate(o, q->seg, q->nseg, from, to, n->tmp.data, nsrc, w, y, !fresh);
     } else {
         float *a = (float *)q->agg.data + (size_t)from * ds;
-        aggregate(q, from, to, *net_in(n, l, src), ds, a, ds, 0);
-        rc = net_gemm(n, false, true, to - from, w, ds, a, ds, p + net_param(n, v->lin_l), ds,
-                      *fresh ? 0 : 1, y, w, e);
-        if (rc)
-            return rc;
+        o->aggregate(o, q->seg, q->nseg, from, to, *net_in(n, l, src), nsrc, ds, a, false);
+        if (net_gemm(n, false, true, to - from, w, ds, a, p + net_param(n, v->lin_l), fresh ? 0 : 1, y,
+                     self ? NULL : ep, e))
+            return e->code;
     }
-    *fresh = false;
-    if (v->lin_r == UINT32_MAX)
+    if (!self)
         return 0;
-    return net_gemm(n, false, true, to - from, w, dd, *net_in(n, l, dst) + (size_t)from * dd, dd,
-                    p + net_param(n, v->lin_r), dd, 1, y, w, e);
+    return net_gemm(n, false, true, to - from, w, dd, *net_in(n, l, dst) + (size_t)from * dd,
+                    p + net_param(n, v->lin_r), 1, y, ep, e);
 }
 
 /* Before the chunks of a relation: room for its aggregated rows, or its transformed sources. */
 static int conv_prepare(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
+    const struct gnn_ops *o = n->ops;
     struct gnn_net_rel *q = net_rel(n, l, r);
     const uint32_t src = m->c.etype[r].src, nsrc = net_rows(n, l, src);
     const uint32_t ndst = net_rows(n, l + 1, m->c.etype[r].dst);
     const size_t ds = gnn_model_in(m, l, src), w = m->c.width[l];
     if (!q->transform_first)
-        return gnn_buf_fit(&q->agg, (uint64_t)ndst * ds, sizeof(float), "aggregated rows", e);
-    if (gnn_buf_fit(&n->tmp, (uint64_t)nsrc * w, sizeof(float), "transformed rows", e))
+        return o->fit(o, &q->agg, (uint64_t)ndst * ds, sizeof(float), "aggregated rows", e);
+    if (o->fit(o, &n->tmp, (uint64_t)nsrc * w, sizeof(float), "transformed rows", e))
         return e->code;
-    return net_gemm(n, false, true, nsrc, w, ds, *net_in(n, l, src), ds,
-                    p + net_param(n, gnn_model_conv(m, l, r)->lin_l), ds, 0, n->tmp.data, w, e);
+    return net_gemm(n, false, true, nsrc, w, ds, *net_in(n, l, src), p + net_param(n, gnn_model_conv(m, l, r)->lin_l),
+                    0, n->tmp.data, NULL, e);
 }
 
 /* The sum of the biases of all relations into type t; *bias points to it. */
 static int sum_bias(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, const float **bias,
                     struct gnn_err *e)
 {
+    const struct gnn_ops *o = n->ops;
     const uint32_t w = n->m->c.width[l];
-    if (gnn_buf_fit(&n->bias, w, sizeof(float), "bias", e))
-        return e->code;
-    float *b = n->bias.data;
-    memset(b, 0, w * sizeof(*b));
+    float *sum = NULL;
+    *bias = NULL;
     for (uint32_t r = 0; r < n->m->c.netypes; r++) {
-        const struct gnn_conv *v = gnn_model_conv(n->m, l, r);
-        if (v->needed && n->m->c.etype[r].dst == t)
-            for (uint32_t j = 0; j < w; j++)
-                b[j] += p[net_param(n, v->bias) + j];
+        if (!net_into(n, l, r, t))
+            continue;
+        const float *b = p + net_param(n, gnn_model_conv(n->m, l, r)->bias);
+        if (*bias && !sum) {
+            if (o->fit(o, &n->bias, w, sizeof(float), "bias", e))
+                return e->code;
+            sum = n->bias.data;
+            o->copy(o, sum, *bias, w * sizeof(*sum));
+        }
+        if (sum)
+            o->add(o, b, w, sum);
+        *bias = sum ? sum : b;
     }
-    *bias = b;
     return 0;
 }
 
-static void activate_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from,
-                          uint32_t to, const float *bias, const struct gnn_net_mode *mode)
+static int end_of(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, const struct gnn_net_mode *mode,
+                  struct ending *z, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
-    struct gnn_net_act *a = net_act(n, l + 1, t);
-    const size_t w = m->c.width[l], rows = to - from;
-    const uint32_t norm = m->norm[(size_t)l * m->c.nntypes + t];
-    float *y = (float *)a->out.data + from * w;
-    struct gnn_dropout q = {0};
     const bool last = l + 1 == m->c.nlayers;
-    const bool drop = !last && mode->train && net_dropout(n, l + 1, t, mode->dropout, mode->seed, &q);
+    *z = (struct ending){.norm = m->norm[(size_t)l * m->c.nntypes + t] != UINT32_MAX, .relu = !last};
+    z->drop = !last && mode->train && net_dropout(n, l + 1, t, mode->dropout, mode->seed, &z->q);
+    n->keep = z->drop ? 65536.0f / (float)z->q.keep16 : n->keep;
+    z->fused = z->norm || !z->drop;
+    if (sum_bias(n, p, l, t, &z->bias, e))
+        return e->code;
+    z->ep = (struct gnn_epilogue){z->bias, z->relu && !z->norm};
+    return 0;
+}
 
-    if (drop)
+/* Everything after the convolutions; done: their last product has done the epilogue. */
+static void activate_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from,
+                          uint32_t to, const struct ending *z, bool done, bool train)
+{
+    const struct gnn_ops *o = n->ops;
+    struct gnn_net_act *a = net_act(n, l + 1, t);
+    const uint32_t rows = to - from, norm = n->m->norm[(size_t)l * n->m->c.nntypes + t];
+    const size_t w = n->m->c.width[l];
+    float *y = (float *)a->out.data + from * w;
+    struct gnn_dropout q = z->q;
+
+    if (z->fused && !done)
+        o->bias_act(o, y, rows, w, z->ep.bias, z->ep.relu, NULL);
+    if (z->norm)
+        o->layer_norm(o, y, rows, w, p + net_param(n, norm), p + net_param(n, norm + 1), NET_NORM_EPS,
+                      train ? (float *)a->xhat.data + from * w : NULL, (float *)a->rstd.data + from, y);
+    if (z->drop)
         q.node += from;
-    n->keep = drop ? 65536.0f / (float)q.keep16 : n->keep;
-    if (norm != UINT32_MAX) {
-        gnn_bias_act(y, rows, w, bias, false, NULL);
-        gnn_layer_norm(y, rows, w, p + net_param(n, norm), p + net_param(n, norm + 1), NET_NORM_EPS,
-                       mode->train ? (float *)a->xhat.data + from * w : NULL,
-                       (float *)a->rstd.data + from, y);
-        bias = NULL;
-    }
-    if (bias || !last)
-        gnn_bias_act(y, rows, w, bias, !last, drop ? &q : NULL);
+    if (z->norm ? z->relu : !z->fused)
+        o->bias_act(o, y, rows, w, z->norm ? NULL : z->bias, z->relu, z->drop ? &q : NULL);
 }
 
 static bool has_residual(const struct gnn_model *m, uint32_t l, uint32_t t)
@@ -133,38 +130,38 @@ static int layer_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t,
                       const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
+    const struct gnn_ops *o = n->ops;
     struct gnn_net_act *a = net_act(n, l + 1, t);
-    const uint32_t rows = net_rows(n, l + 1, t);
+    const uint32_t rows = net_rows(n, l + 1, t), chunk = o->chunk;
     const size_t w = m->c.width[l];
-    const float *bias = NULL;
-    uint32_t into = 0, seen = 0;
-    const bool res = has_residual(m, l, t), norm = m->norm[(size_t)l * m->c.nntypes + t] != UINT32_MAX;
+    struct ending z;
+    uint32_t convs = 0, seen = 0;
+    const bool res = has_residual(m, l, t);
 
-    if (gnn_buf_fit(&a->out, rows * w, sizeof(float), "activations", e) ||
-        (norm && (gnn_buf_fit(&a->rstd, rows, sizeof(float), "activations", e) ||
-                  (mode->train && gnn_buf_fit(&a->xhat, rows * w, sizeof(float), "activations", e)))) ||
-        sum_bias(n, p, l, t, &bias, e))
+    if (end_of(n, p, l, t, mode, &z, e) || o->fit(o, &a->out, rows * w, sizeof(float), "activations", e) ||
+        (z.norm && (o->fit(o, &a->rstd, rows, sizeof(float), "activations", e) ||
+                    (mode->train && o->fit(o, &a->xhat, rows * w, sizeof(float), "activations", e)))))
         return e->code;
     float *out = a->out.data;
     *net_in(n, l + 1, t) = out;
-    if (res && rows)
-        memcpy(out, *net_in(n, l, t), rows * w * sizeof(float));
+    if (res)
+        o->copy(o, out, *net_in(n, l, t), rows * w * sizeof(float));
     for (uint32_t r = 0; r < m->c.netypes; r++)
-        into += m->c.etype[r].dst == t && gnn_model_conv(m, l, r)->needed;
+        convs += net_into(n, l, r, t);
     for (uint32_t r = 0; r < m->c.netypes; r++) {
-        if (m->c.etype[r].dst != t || !gnn_model_conv(m, l, r)->needed)
+        if (!net_into(n, l, r, t))
             continue;
         if (conv_prepare(n, p, l, r, e))
             return e->code;
-        const bool first = !res && seen == 0;
-        seen++;
-        for (uint32_t from = 0; from < rows; from += CHUNK) {
-            const uint32_t to = rows - from < CHUNK ? rows : from + CHUNK;
-            bool fresh = first;
-            if (conv_rows(n, p, l, r, from, to, out, &fresh, e))
+        const bool fresh = !res && seen == 0, last = ++seen == convs;
+        const bool product = gnn_model_conv(m, l, r)->lin_r != UINT32_MAX || !net_rel(n, l, r)->transform_first;
+        const bool fused = last && product && z.fused;
+        for (uint32_t from = 0; from < rows; from += chunk) {
+            const uint32_t to = rows - from < chunk ? rows : from + chunk;
+            if (conv_rows(n, p, l, r, from, to, out, fresh, fused ? &z.ep : NULL, e))
                 return e->code;
-            if (seen == into)
-                activate_rows(n, p, l, t, from, to, bias, mode);
+            if (last)
+                activate_rows(n, p, l, t, from, to, &z, fused, mode->train);
         }
     }
     return 0;

@@ -5,54 +5,55 @@
 #include <omp.h>
 #include <string.h>
 
-#include "kernels/act.h"
-#include "kernels/gemm.h"
 #include "kernels/rng.h"
 #include "lib/model/net_impl.h"
 
-int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, struct gnn_err *e)
+int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops, struct gnn_err *e)
 {
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
     memset(n, 0, sizeof(*n));
     n->m = m;
+    n->ops = ops;
     n->threads = omp_get_max_threads();
-    n->grad = gnn_alloc_zero(m->nfloats, sizeof(float), "gradients", e);
     n->rel = gnn_alloc_zero(nl * ne, sizeof(*n->rel), "relations", e);
     n->act = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->act), "activations", e);
     n->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->in), "activations", e);
     n->rows = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->rows), "activations", e);
     n->gcn = gnn_alloc_zero(ne, sizeof(*n->gcn), "degrees", e);
-    if (e->code)
+    if (e->code || ops->fit(ops, &n->slab, m->nfloats, sizeof(float), "gradients", e))
         gnn_net_release(n);
+    n->grad = n->slab.data;
     return e->code;
 }
 
 void gnn_net_release(struct gnn_net *n)
 {
+    const struct gnn_ops *o = n->ops;
     if (!n->m)
         return;
     const size_t nl = n->m->c.nlayers, nt = n->m->c.nntypes, ne = n->m->c.netypes;
     for (size_t i = 0; n->rel && i < nl * ne; i++) {
         struct gnn_net_rel *q = &n->rel[i];
-        gnn_buf_release(&q->segs);
-        gnn_buf_release(&q->row);
-        gnn_buf_release(&q->diag);
-        gnn_buf_release(&q->tptr);
-        gnn_buf_release(&q->tidx);
-        gnn_buf_release(&q->agg);
+        o->release(o, &q->row);
+        o->release(o, &q->diag);
+        o->release(o, &q->tptr);
+        o->release(o, &q->tidx);
+        o->release(o, &q->agg);
     }
     for (size_t i = 0; n->act && i < (nl + 1) * nt; i++) {
-        gnn_buf_release(&n->act[i].out);
-        gnn_buf_release(&n->act[i].grad);
-        gnn_buf_release(&n->act[i].xhat);
-        gnn_buf_release(&n->act[i].rstd);
+        o->release(o, &n->act[i].out);
+        o->release(o, &n->act[i].grad);
+        o->release(o, &n->act[i].xhat);
+        o->release(o, &n->act[i].rstd);
     }
     for (size_t i = 0; n->gcn && i < ne; i++)
-        gnn_buf_release(&n->gcn[i]);
-    gnn_buf_release(&n->tmp);
-    gnn_buf_release(&n->colsum);
-    gnn_buf_release(&n->bias);
-    gnn_free(n->grad);
+        o->release(o, &n->gcn[i]);
+    o->release(o, &n->blocks);
+    o->release(o, &n->slab);
+    o->release(o, &n->tmp);
+    o->release(o, &n->work);
+    o->release(o, &n->bias);
+    gnn_buf_release(&n->segs);
     gnn_free(n->rel);
     gnn_free(n->act);
     gnn_free(n->in);
@@ -61,13 +62,11 @@ void gnn_net_release(struct gnn_net *n)
     memset(n, 0, sizeof(*n));
 }
 
-int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, size_t lda,
-             const float *b, size_t ldb, float beta, float *c, size_t ldc, struct gnn_err *e)
+int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, const float *b,
+             float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     n->flops += 2 * (uint64_t)m * nn * k;
-    if (gnn_gemm(ta, tb, m, nn, k, 1, a, lda, b, ldb, beta, c, ldc))
-        return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", m, nn, k);
-    return 0;
+    return n->ops->gemm(n->ops, ta, tb, m, nn, k, a, b, beta, c, ep, e);
 }
 
 bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
@@ -83,24 +82,13 @@ bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint
     return q->keep16 < 65536;
 }
 
-void gnn_rows_to_unit_sum(float *x, size_t n, size_t d)
-{
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++) {
-        float s = 0;
-        for (size_t j = 0; j < d; j++)
-            s += x[i * d + j];
-        const float r = 1 / (s > 1 ? s : 1); /* PyG's NormalizeFeatures: sums below one are left alone */
-        for (size_t j = 0; j < d; j++)
-            x[i * d + j] *= r;
-    }
-}
-
 /* Features of type t as f32 rows: the batch's own memory where that will do, else a copy. */
 static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &n->m->c;
-    const uint64_t rows = net_rows(n, 0, t), d = gnn_model_in(n->m, 0, t);
+    const struct gnn_ops *o = n->ops;
+    const uint32_t rows = net_rows(n, 0, t);
+    const uint64_t d = gnn_model_in(n->m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
     char name[GNN_NAME_MAX + 1];
@@ -112,24 +100,26 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
         (!x || x->shape[0] < rows || (x->ndim == 2 ? x->shape[1] : 1) != d))
         return gnn_fail(e, GNN_E_INPUT, "batches have no features %s (%llu wide): run gnn-gather first",
                         name, (unsigned long long)d);
-    if (x && x->dtype == GNN_F32 && !drop && c->feature_norm == GNN_FEATURES_AS_IS) {
+    if (x && x->dtype != GNN_F32 && x->dtype != GNN_F16 && x->dtype != GNN_BF16)
+        return gnn_fail(e, GNN_E_INPUT, "features %s are %s, not floating-point", name,
+                        gnn_dtype_name(x->dtype));
+    const bool whole = x && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
+    if (whole && !drop) {
         *net_in(n, 0, t) = x->data;
         return 0;
     }
-    if (gnn_buf_fit(buf, rows * d, sizeof(float), "features", e))
+    if (o->fit(o, buf, rows * d, sizeof(float), "features", e))
         return e->code;
     float *y = buf->data;
     *net_in(n, 0, t) = y;
     if (!x)
-        for (uint64_t i = 0; i < rows; i++)
-            y[i] = 1;
-    else if (!gnn_tensor_floats(x, rows * d, y))
-        return gnn_fail(e, GNN_E_INPUT, "features %s are %s, not floating-point", name,
-                        gnn_dtype_name(x->dtype));
+        o->fill(o, y, rows * d, 1);
+    else if (!whole)
+        o->floats(o, x, rows * d, y);
     if (x && c->feature_norm == GNN_FEATURES_ROW_SUM)
-        gnn_rows_to_unit_sum(y, rows, d);
+        o->unit_sums(o, y, rows, d);
     if (drop)
-        gnn_dropout_copy(y, rows, d, &q, y);
+        o->dropout_copy(o, whole ? x->data : y, rows, d, &q, y);
     return 0;
 }
 
@@ -147,6 +137,8 @@ void net_choose_threads(const struct gnn_net *n)
     const struct gnn_model *m = n->m;
     enum { SMALL = 8000000 };
     uint64_t work = 0;
+    if (n->ops->async)
+        return;
     for (uint32_t l = 0; l < m->c.nlayers; l++)
         for (uint32_t r = 0; r < m->c.netypes; r++)
             if (gnn_model_conv(m, l, r)->needed) {

@@ -4,11 +4,8 @@
 
 #include <stdio.h>
 
-#include "kernels/act.h"
-#include "kernels/spmm.h"
 #include "lib/net.h"
 
-enum { NET_CHUNK = 2048 }; /* rows done at once, so that they stay in the cache */
 #define NET_NORM_EPS 1e-5f  /* PyTorch's default */
 
 static inline struct gnn_net_rel *net_rel(const struct gnn_net *n, uint32_t l, uint32_t r)
@@ -32,6 +29,12 @@ static inline uint64_t net_param(const struct gnn_net *n, uint32_t i)
     return n->m->param[i].at;
 }
 
+/* Relation r of layer l has edges into type t. */
+static inline bool net_into(const struct gnn_net *n, uint32_t l, uint32_t r, uint32_t t)
+{
+    return n->m->c.etype[r].dst == t && gnn_model_conv(n->m, l, r)->needed;
+}
+
 /* Fills rows, blocks, factors, transposes for the batch n->b. */
 int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train,
                struct gnn_err *e) GNN_MUST_USE;
@@ -40,7 +43,7 @@ int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train,
  * costs about as much as 27 multiply-adds of a product (measured: 15 GB/s against 200 GFLOP/s). */
 bool net_transform_first(uint64_t din, uint64_t dout, uint64_t ndst, uint64_t nsrc, uint64_t edges);
 
-/* Sets OpenMP's number of threads for the batch. */
+/* Sets OpenMP's number of threads for the batch, if it is theirs. */
 void net_choose_threads(const struct gnn_net *n);
 /* The features of every type, as f32 rows. */
 int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
@@ -49,8 +52,8 @@ int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_er
 bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
                  struct gnn_dropout *q);
 
-/* C = op(A) op(B) + beta C, counted; GNN_E_NOMEM on failure. */
-int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, size_t lda,
-             const float *b, size_t ldb, float beta, float *c, size_t ldc, struct gnn_err *e) GNN_MUST_USE;
+/* C = op(A) op(B) + beta C, counted. */
+int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, const float *b,
+             float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -6,8 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/net.h"
+#include "kernels/rows.h"
 #include "lib/predict/impl.h"
+#include "lib/tensors.h"
 
 static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, struct gnn_err *e)
 {

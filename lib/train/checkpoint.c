@@ -149,7 +149,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 
     if (!path || !run || !x || !p || !counts || !f)
         goto out;
-    if (train_checkpoint_dir(t, e))
+    if (train_checkpoint_dir(t, e) || train_flush(t, e) || train_slabs_fetch(t, e))
         goto out;
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)

@@ -13,7 +13,8 @@ void gnn_train_opts_init(struct gnn_train_opts *o)
                                  .eps = 1e-8,
                                  .step_epochs = 10,
                                  .step_factor = 0.5,
-                                 .metric = GNN_ACCURACY};
+                                 .metric = GNN_ACCURACY,
+                                 .ops = &gnn_ops_cpu};
 }
 
 static int check(const struct gnn_trainer *t, struct gnn_err *e)
@@ -44,9 +45,10 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     const uint32_t out = m->c.width[m->c.nlayers - 1], ns = meta->sampling.nsplits;
     memset(t, 0, sizeof(*t));
     t->m = m;
+    t->ops = o->ops;
     t->meta = meta;
     t->o = *o;
-    if (check(t, e) || (o->checkpoint && train_checkpoint_dir(t, e)) || gnn_net_init(&t->net, m, e) ||
+    if (check(t, e) || (o->checkpoint && train_checkpoint_dir(t, e)) || gnn_net_init(&t->net, m, t->ops, e) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
@@ -57,7 +59,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
-    if (!e->code)
+    if (!e->code && !train_slabs_init(t, e))
         return 0;
 fail:
     gnn_trainer_release(t);
@@ -66,11 +68,19 @@ fail:
 
 void gnn_trainer_release(struct gnn_trainer *t)
 {
+    if (!t->ops)
+        return;
     for (uint32_t i = 0; t->score && i < t->meta->sampling.nsplits; i++)
         gnn_score_release(&t->score[i]);
     gnn_score_release(&t->train);
-    gnn_labels_release(&t->labels);
-    gnn_buf_release(&t->row_loss);
+    for (unsigned i = 0; i < GNN_OPS_MARKS; i++) {
+        t->ops->release_host(t->ops, &t->half[i].z);
+        t->ops->release_host(t->ops, &t->half[i].loss);
+        t->ops->release_host(t->ops, &t->half[i].y);
+    }
+    t->ops->release(t->ops, &t->y);
+    t->ops->release(t->ops, &t->row_loss);
+    train_slabs_release(t);
     gnn_net_release(&t->net);
     gnn_free(t->m1);
     gnn_free(t->m2);
@@ -87,12 +97,15 @@ const float *gnn_trainer_result(const struct gnn_trainer *t)
 }
 
 /* After the last batch of an epoch: values, best parameters, patience, report. */
-static void close_epoch(struct gnn_trainer *t, const struct gnn_train_hooks *h)
+static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
 {
+    const struct gnn_train_hooks *h = t->hooks;
     const uint32_t ns = t->meta->sampling.nsplits;
     struct gnn_train_epoch *r = &t->r;
     if (!t->s.any || t->s.closed)
-        return;
+        return 0;
+    if (train_flush(t, e))
+        return e->code;
     r->epoch = t->s.epoch;
     r->loss = gnn_score_value(&t->train, GNN_METRIC_LOSS);
     r->value = gnn_score_value(&t->train, t->o.metric);
@@ -110,7 +123,7 @@ static void close_epoch(struct gnn_trainer *t, const struct gnn_train_hooks *h)
             t->s.best = v;
             t->s.best_epoch = r->epoch;
             t->s.since_best = 0;
-            memcpy(t->best, t->m->slab, t->m->nfloats * sizeof(float));
+            t->ops->copy(t->ops, t->work.best, t->work.p, t->m->nfloats * sizeof(float));
             memcpy(t->best_eval, t->eval, ns * sizeof(*t->eval));
         } else {
             t->s.since_best++;
@@ -124,6 +137,7 @@ static void close_epoch(struct gnn_trainer *t, const struct gnn_train_hooks *h)
     gnn_score_clear(&t->train);
     for (uint32_t i = 1; i < ns; i++)
         gnn_score_clear(&t->score[i]);
+    return 0;
 }
 
 /* True for what the checkpoint already contains. */
@@ -171,10 +185,9 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
     return 0;
 }
 
-static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_train_hooks *h,
-                     struct gnn_err *e)
+static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
-    double loss, from = gnn_clock();
+    const double from = gnn_clock();
     if (check_dtypes(t, b, e))
         return e->code;
     if (used(t, b))
@@ -189,7 +202,8 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const str
         return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits", b->split,
                         t->meta->sampling.nsplits);
     if (t->s.any && b->epoch != t->s.epoch) {
-        close_epoch(t, h);
+        if (close_epoch(t, e))
+            return e->code;
         if (t->s.stopped_early)
             return GNN_END;
     }
@@ -202,11 +216,9 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, const str
         t->r.eval_s += gnn_clock() - from;
         return 0;
     }
-    if (train_step(t, b, &loss, e))
+    if (train_step(t, b, e))
         return e->code;
     t->r.train_s += gnn_clock() - from;
-    if (h->step)
-        h->step(h->arg, b->epoch, b->step, t->meta->sampling.steps[0], loss);
     if (t->o.checkpoint && t->o.checkpoint_every && t->s.t % t->o.checkpoint_every == 0)
         return gnn_trainer_save(t, e);
     return 0;
@@ -221,9 +233,10 @@ static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
     return GNN_E_STOPPED;
 }
 
-int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
-                    struct gnn_err *e)
+/* Until the source ends, GNN_END; or GNN_E_STOPPED, without a checkpoint yet; or an error. */
+static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn_err *e)
 {
+    const struct gnn_train_hooks *h = t->hooks;
     int rc = t->s.stopped_early ? GNN_END : 0;
     while (!rc) {
         struct gnn_batch *b = NULL;
@@ -232,20 +245,37 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
         t->r.wait_s += gnn_clock() - from;
         /* A signal to a whole pipeline also ends the programs that the batches come from. */
         if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg, true))
-            return stop_here(t, e);
+            return GNN_E_STOPPED;
         if (rc)
             break;
-        rc = one_batch(t, b, h, e);
+        rc = one_batch(t, b, e);
         gnn_batch_put(b);
         if (!rc && h->stop && h->stop(h->arg, false))
-            return stop_here(t, e);
+            return GNN_E_STOPPED;
+    }
+    return rc;
+}
+
+int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
+                    struct gnn_err *e)
+{
+    struct gnn_err late = {0};
+    t->hooks = h;
+    train_slabs_put(t);
+    const int rc = all_batches(t, src, e);
+    if (rc == GNN_E_STOPPED)
+        return stop_here(t, e);
+    if (train_flush(t, &late)) { /* of a step before */
+        *e = late;
+        return e->code;
     }
     if (rc < 0)
         return rc;
     if (t->resumed && !t->met && !t->s.stopped_early)
         return gnn_fail(e, GNN_E_INPUT, "the batches end before epoch %llu, step %llu, where the checkpoint was made",
                         (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
-    close_epoch(t, h);
+    if (close_epoch(t, e) || train_slabs_fetch(t, e))
+        return e->code;
     if (!t->s.any)
         return gnn_fail(e, GNN_E_INPUT, "there was no batch to train on");
     return 0;

@@ -1,9 +1,6 @@
-/* One training step, one evaluation batch. */
+/* One training step, one evaluation batch; and the scores of both. */
 #include <math.h>
-#include <string.h>
 
-#include "kernels/loss.h"
-#include "kernels/optim.h"
 #include "lib/train/impl.h"
 
 double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch)
@@ -30,70 +27,133 @@ static void update(struct gnn_trainer *t, double lr)
                                      .eps = (float)o->eps,
                                      .momentum = (float)o->momentum,
                                      .t = t->s.t};
+    const struct gnn_ops *op = t->ops;
+    const struct gnn_train_slabs *w = &t->work;
     const size_t n = t->m->trained;
     float *g = t->net.grad;
-    if (o->clip > 0) {
-        const double norm = sqrt(gnn_square_sum(g, n));
-        if (norm > o->clip)
-            for (size_t i = 0; i < n; i++)
-                g[i] *= (float)(o->clip / norm);
-    }
+    if (o->clip > 0)
+        op->clip(op, g, n, o->clip);
     if (o->optimizer == GNN_SGD)
-        gnn_sgd(t->m->slab, g, t->m1, n, &s);
+        op->sgd(op, w->p, g, w->m1, n, &s);
     else
-        gnn_adam(t->m->slab, g, t->m1, t->m2, n, o->optimizer == GNN_ADAMW, &s);
+        op->adam(op, w->p, g, w->m1, w->m2, n, o->optimizer == GNN_ADAMW, &s);
 }
 
-/* Labels and logits of the batch's seeds; the loss of each in row_loss, its gradient over the logits if wanted. */
-static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_net_mode *mode,
-                struct gnn_score *score, float **z, uint32_t *rows, struct gnn_err *e)
+static uint32_t outputs(const struct gnn_trainer *t)
+{
+    return t->m->c.width[t->m->c.nlayers - 1];
+}
+
+/* Labels of the batch's seeds in t->y, and on their way to h. */
+static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows, struct gnn_train_half *h,
+                  struct gnn_err *e)
 {
     const struct gnn_model_config *c = &t->m->c;
-    const uint32_t out = c->width[c->nlayers - 1];
-    char name[GNN_NAME_MAX + 1];
-    if (gnn_net_forward(&t->net, t->m->slab, b, t->meta, mode, z, rows, e))
-        return e->code;
-    gnn_tensor_name(name, "node/%s/y", c->ntype[c->target].name);
-    const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, name);
+    const struct gnn_ops *o = t->ops;
+    uint32_t width;
+    gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
+    const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
     if (!y)
-        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", name);
-    if (gnn_labels_read(&t->labels, c->task, out, y, *rows, e) ||
-        gnn_buf_fit(&t->row_loss, *rows, sizeof(double), "losses", e))
+        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", h->label);
+    if (gnn_labels_fit(y, c->task, outputs(t), rows, &width, e))
+        return e->code;
+    const uint64_t n = (uint64_t)rows * width;
+    if (o->fit(o, &t->y, n, sizeof(float), "labels", e) || o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
+        return e->code;
+    if (c->task == GNN_TASK_MULTICLASS)
+        o->classes(o, y, n, outputs(t), t->y.data);
+    else
+        o->targets(o, y, n, t->y.data);
+    o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
+    if (o->async)
+        return 0;
+    const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
+    return gnn_labels_check(&l, c->task, outputs(t), rows, h->label, y->data, y->dtype, e);
+}
+
+/* Outputs of the batch's seeds, their losses and labels, and what scoring takes; the loss's gradient over the outputs if
+ * wanted. */
+static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_net_mode *mode, uint32_t *rows,
+                struct gnn_err *e)
+{
+    const struct gnn_ops *o = t->ops;
+    const uint32_t out = outputs(t);
+    struct gnn_train_half *h = &t->half[t->turn];
+    float *z;
+    if (gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, &z, rows, e) || labels(t, b, *rows, h, e) ||
+        o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
+        o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
+        o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
         return e->code;
     const float scale = *rows ? 1.0f / (float)*rows : 0;
-    double *loss = t->row_loss.data;
-    /* counted before the gradient overwrites the logits */
-    if (c->task == GNN_TASK_MULTICLASS)
-        gnn_softmax_ce(*z, *rows, out, t->labels.cls, scale, loss, NULL);
+    float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
+    o->fetch(o, h->z.data, z, (uint64_t)*rows * out * sizeof(float));
+    if (t->m->c.task == GNN_TASK_MULTICLASS)
+        o->softmax_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
     else
-        gnn_sigmoid_ce(*z, *rows, out, t->labels.target, scale, loss, NULL);
-    if (gnn_score_add(score, *z, &t->labels, *rows, loss, e))
-        return e->code;
-    if (!mode->train)
-        return 0;
-    if (c->task == GNN_TASK_MULTICLASS)
-        gnn_softmax_ce(*z, *rows, out, t->labels.cls, scale, loss, *z);
-    else
-        gnn_sigmoid_ce(*z, *rows, out, t->labels.target, scale, loss, *z);
+        o->sigmoid_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
+    o->fetch(o, h->loss.data, t->row_loss.data, *rows * sizeof(double));
+    o->mark(o, t->turn);
+    h->epoch = b->epoch;
+    h->step = b->step;
+    h->split = b->split;
+    h->rows = *rows;
+    h->open = true;
     return 0;
 }
 
-int train_step(struct gnn_trainer *t, const struct gnn_batch *b, double *loss, struct gnn_err *e)
+/* Scores batch k, if there is something to score. */
+static int finish(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
 {
-    const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
-    const double before = t->train.loss;
-    const uint64_t flops = t->net.flops, edges = t->net.edges;
-    float *z;
-    uint32_t rows;
-    if (pass(t, b, &mode, &t->train, &z, &rows, e))
+    struct gnn_train_half *h = &t->half[k];
+    struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
+    const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
+    const double before = score->loss;
+    if (!h->open)
+        return 0;
+    h->open = false;
+    if (t->ops->wait(t->ops, k, e) ||
+        (t->ops->async &&
+         gnn_labels_check(&l, t->m->c.task, outputs(t), h->rows, h->label, NULL, GNN_F32, e)) ||
+        gnn_score_add(score, h->z.data, &l, h->rows, h->loss.data, e))
         return e->code;
-    const double sum = t->train.loss - before;
+    if (h->split)
+        return 0;
+    const double sum = score->loss - before;
     if (!isfinite(sum))
         return gnn_fail(e, GNN_E_RUN, "the loss is not finite in epoch %llu, step %llu: a NaN among the features, or --lr too large",
-                        (unsigned long long)b->epoch, (unsigned long long)b->step);
-    *loss = rows ? sum / rows : 0;
+                        (unsigned long long)h->epoch, (unsigned long long)h->step);
+    if (t->hooks && t->hooks->step)
+        t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0], h->rows ? sum / h->rows : 0);
+    return 0;
+}
+
+/* With the work of this batch under way: the one before, so that nobody waits for this one. */
+static int finish_last(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->ops->async)
+        return 0;
+    t->turn = (t->turn + 1) % GNN_OPS_MARKS;
+    return finish(t, t->turn, e);
+}
+
+int train_flush(struct gnn_trainer *t, struct gnn_err *e)
+{
+    for (unsigned i = 0; i < GNN_OPS_MARKS; i++) /* the next one's place is the oldest's */
+        if (finish(t, (t->turn + i) % GNN_OPS_MARKS, e))
+            return e->code;
+    return 0;
+}
+
+int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
+    const uint64_t flops = t->net.flops, edges = t->net.edges;
+    uint32_t rows;
+    if (pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
+        return e->code;
     if (rows) {
-        if (gnn_net_backward(&t->net, t->m->slab, e))
+        if (gnn_net_backward(&t->net, t->work.p, e))
             return e->code;
         t->s.t++;
         t->r.lr = train_rate(&t->o, t->s.t, b->epoch);
@@ -107,13 +167,14 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, double *loss, s
     t->r.seeds += rows;
     t->r.flops += t->net.flops - flops;
     t->r.edges += t->net.edges - edges;
-    return 0;
+    return finish_last(t, e);
 }
 
 int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
-    float *z;
     uint32_t rows;
-    return pass(t, b, &mode, &t->score[b->split], &z, &rows, e);
+    if (pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
+        return e->code;
+    return finish_last(t, e);
 }

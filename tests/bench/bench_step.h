@@ -32,7 +32,7 @@ static void bench_model_init(struct bench_model *b, const struct gnn_schema *sch
     for (uint32_t l = 0; l + 1 < nlayers; l++)
         c.width[l] = 256;
     *b = (struct bench_model){.seeds = seeds};
-    if (gnn_model_config_fit(&c, schema, &e) || gnn_model_init(&b->m, &c, &e) || gnn_net_init(&b->net, &b->m, &e))
+    if (gnn_model_config_fit(&c, schema, &e) || gnn_model_init(&b->m, &c, &e) || gnn_net_init(&b->net, &b->m, &gnn_ops_cpu, &e))
         bench_die(&e);
     gnn_model_reset(&b->m, 1);
     b->moments = bench_need(calloc(2 * b->m.nfloats, sizeof(float)));

@@ -207,7 +207,7 @@ static void test_gradients(void)
         const struct gnn_net_mode mode = {true, v[i].drop, v[i].drop / 2, 99};
         make_schema(&meta.schema, v[i].typed, v[i].wa, v[i].wb, &e);
         meta.sampling.frontier = v[i].all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW;
-        if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) || gnn_net_init(&n, &m, &e))
+        if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) || gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
             die(&e);
         gnn_model_reset(&m, i);
         for (uint32_t k = 0; k < m.nparams; k++) /* away from zero, so that few ReLUs sit at their kink */

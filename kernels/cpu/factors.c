@@ -1,0 +1,45 @@
+#include "kernels/factors.h"
+
+#include <math.h>
+#include <string.h>
+
+void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, float *row)
+{
+    memset(row, 0, nrows * sizeof(*row));
+    for (size_t b = 0; b < nblocks; b++) {
+        const struct gnn_csr *k = &block[b];
+        for (uint32_t i = 0; i < k->n; i++) {
+            const uint32_t d = k->indptr[i + 1] - k->indptr[i];
+            row[k->first + i] = d ? 1.0f / (float)d : 0;
+        }
+    }
+}
+
+void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt)
+{
+    for (size_t i = 0; i < n; i++)
+        isqrt[i] = 1 / sqrtf((float)degree[i] + 1);
+}
+
+void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt, float *row,
+                     float *diag)
+{
+    for (size_t i = 0; i < nrows; i++) {
+        row[i] = 0;
+        diag[i] = isqrt[i] * isqrt[i];
+    }
+    for (size_t b = 0; b < nblocks; b++) {
+        const struct gnn_csr *k = &block[b];
+        for (uint32_t i = 0; i < k->n; i++) {
+            const uint32_t g = k->first + i;
+            uint32_t loops = 0, m = k->indptr[i + 1] - k->indptr[i];
+            for (uint32_t x = k->indptr[i]; x < k->indptr[i + 1]; x++)
+                loops += k->indices[x] == g;
+            m -= loops;
+            const float deg = rintf(1 / (isqrt[g] * isqrt[g])) - 1;
+            const float up = m ? deg / (float)m : 0;
+            row[g] = up * isqrt[g];
+            diag[g] = (1 - (float)loops * up) * isqrt[g] * isqrt[g];
+        }
+    }
+}

@@ -1,0 +1,26 @@
+#include "kernels/rows.h"
+
+void gnn_fill(float *x, size_t n, float v)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = v;
+}
+
+void gnn_add(const float *restrict x, size_t n, float *restrict y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += x[i];
+}
+
+void gnn_rows_to_unit_sum(float *x, size_t n, size_t d)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        float s = 0;
+        for (size_t j = 0; j < d; j++)
+            s += x[i * d + j];
+        const float r = 1 / (s > 1 ? s : 1); /* sums below one are left alone */
+        for (size_t j = 0; j < d; j++)
+            x[i * d + j] *= r;
+    }
+}

@@ -1,0 +1,33 @@
+/* Factors of aggregation: what the rows of a layer's blocks are scaled by. */
+#ifndef GNN_KERNELS_FACTORS_H
+#define GNN_KERNELS_FACTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/spmm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the blocks only first, n, indptr and indices are read; their rows are all below nrows. */
+
+/* row[i], i < nrows: 1/degree, 0 for a row without edges or outside all blocks. */
+void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, float *row);
+
+/* isqrt[i] = (degree[i] + 1)^-1/2. */
+void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt);
+
+/* With D = isqrt^-2 the number of a node's neighbours other than itself in the whole graph, plus one, and k of those
+ * neighbours sampled, a row is (D-1)/k * sum of x_u/sqrt(D_u D_v) + x_v/D_v: exact when all are there, unbiased otherwise.
+ * Self loops that were sampled are taken back through the diagonal: A+I has one loop a node, as PyG's gcn_norm. Rows
+ * outside all blocks have the diagonal only. */
+void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt, float *row,
+                     float *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

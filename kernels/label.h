@@ -1,0 +1,85 @@
+/* Labels of any element type in the form the losses take. */
+#ifndef GNN_KERNELS_LABEL_H
+#define GNN_KERNELS_LABEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/half_bits.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbered as element types are in gnb(5). */
+enum gnn_label_type {
+    GNN_LABEL_U8 = 1,
+    GNN_LABEL_I8 = 2,
+    GNN_LABEL_U16 = 3,
+    GNN_LABEL_I16 = 4,
+    GNN_LABEL_U32 = 5,
+    GNN_LABEL_I32 = 6,
+    GNN_LABEL_U64 = 7,
+    GNN_LABEL_I64 = 8,
+    GNN_LABEL_BF16 = 10,
+    GNN_LABEL_F32 = 11,
+    GNN_LABEL_F64 = 12,
+};
+
+static GNN_HD double gnn_label_value(const void *y, enum gnn_label_type type, uint64_t i)
+{
+    switch (type) {
+    case GNN_LABEL_U8:
+        return ((const uint8_t *)y)[i];
+    case GNN_LABEL_I8:
+        return ((const int8_t *)y)[i];
+    case GNN_LABEL_U16:
+        return ((const uint16_t *)y)[i];
+    case GNN_LABEL_I16:
+        return ((const int16_t *)y)[i];
+    case GNN_LABEL_U32:
+        return ((const uint32_t *)y)[i];
+    case GNN_LABEL_I32:
+        return ((const int32_t *)y)[i];
+    case GNN_LABEL_U64:
+        return (double)((const uint64_t *)y)[i];
+    case GNN_LABEL_I64:
+        return (double)((const int64_t *)y)[i];
+    case GNN_LABEL_BF16:
+        return (double)gnn_bits_f32((uint32_t)((const uint16_t *)y)[i] << 16);
+    case GNN_LABEL_F32:
+        return (double)((const float *)y)[i];
+    case GNN_LABEL_F64:
+        return ((const double *)y)[i];
+    default:
+        return -1;
+    }
+}
+
+/* A class of `classes`; -1: unlabelled (NaN, negative values). What is none comes out as it is if it is whole, or as
+ * INT32_MAX. */
+static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
+{
+    if (!(v >= 0))
+        return -1;
+    if (v >= (double)INT32_MAX)
+        return INT32_MAX;
+    const int32_t c = (int32_t)v;
+    return v < (double)classes && (double)c != v ? INT32_MAX : c;
+}
+/* A target in 0..1; NaN: unlabelled. What is above 1 stays above. */
+static GNN_HD float gnn_label_target(double v)
+{
+    const float f = (float)v;
+    return !(v >= 0) ? gnn_bits_f32(0x7fc00000u) : v > 1 && !(f > 1) ? 2 : f;
+}
+
+/* out[i] = class, or target, i < n. */
+void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes, int32_t *out);
+void gnn_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

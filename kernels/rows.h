@@ -1,0 +1,23 @@
+/* Plain passes over rows of floats. */
+#ifndef GNN_KERNELS_ROWS_H
+#define GNN_KERNELS_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* x[i] = v. */
+void gnn_fill(float *x, size_t n, float v);
+/* y[i] += x[i]; x and y do not overlap. */
+void gnn_add(const float *x, size_t n, float *y);
+/* Divides each row of x (n, d) by its sum, if that is above 1 (PyG's NormalizeFeatures). */
+void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/* Parameters and moments where steps work on them: the host's own, or copies. */
+#include <string.h>
+
+#include "lib/train/impl.h"
+
+enum { NSLABS = 4, APART = 64 }; /* floats between which slabs begin */
+
+struct pair {
+    float *host, **work;
+    uint64_t n;
+};
+
+static void pairs_of(struct gnn_trainer *t, struct pair p[NSLABS])
+{
+    p[0] = (struct pair){t->m->slab, &t->work.p, t->m->nfloats};
+    p[1] = (struct pair){t->m1, &t->work.m1, t->m->trained};
+    p[2] = (struct pair){t->m2, &t->work.m2, t->m->trained};
+    p[3] = (struct pair){t->best, &t->work.best, t->m->nfloats};
+}
+
+int train_slabs_init(struct gnn_trainer *t, struct gnn_err *e)
+{
+    struct pair p[NSLABS];
+    uint64_t at[NSLABS + 1] = {0};
+    pairs_of(t, p);
+    for (unsigned i = 0; i < NSLABS; i++)
+        at[i + 1] = (at[i] + p[i].n + APART - 1) / APART * APART;
+    if (t->ops->async && (t->ops->fit(t->ops, &t->work.buf, at[NSLABS], sizeof(float), "parameters", e) ||
+                          t->ops->fit_host(t->ops, &t->work.host, t->m->nfloats, sizeof(float), "parameters", e)))
+        return e->code;
+    for (unsigned i = 0; i < NSLABS; i++)
+        *p[i].work = t->ops->async ? (float *)t->work.buf.data + at[i] : p[i].host;
+    return 0;
+}
+
+void train_slabs_release(struct gnn_trainer *t)
+{
+    t->ops->release(t->ops, &t->work.buf);
+    t->ops->release_host(t->ops, &t->work.host);
+}
+
+void train_slabs_put(struct gnn_trainer *t)
+{
+    struct pair p[NSLABS];
+    pairs_of(t, p);
+    for (unsigned i = 0; i < NSLABS; i++)
+        if (*p[i].work != p[i].host)
+            t->ops->put(t->ops, *p[i].work, p[i].host, p[i].n * sizeof(float));
+}
+
+int train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e)
+{
+    struct pair p[NSLABS];
+    pairs_of(t, p);
+    for (unsigned i = 0; i < NSLABS; i++) {
+        if (*p[i].work == p[i].host)
+            continue;
+        t->ops->fetch(t->ops, t->work.host.data, *p[i].work, p[i].n * sizeof(float));
+        t->ops->mark(t->ops, 0);
+        if (t->ops->wait(t->ops, 0, e))
+            return e->code;
+        memcpy(p[i].host, t->work.host.data, p[i].n * sizeof(float));
+    }
+    return 0;
+}
