@@ -44,6 +44,7 @@ PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 CUDA_SRC := $(sort $(wildcard kernels/cuda/*.cu))
 EMU      := $(patsubst tests/emu/%.cc,%,$(sort $(wildcard tests/emu/test_*.cc)))
+GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/*.c)))
 BENCH    := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
@@ -106,6 +107,11 @@ $(B)/tests/emu/%.o: tests/emu/%.cc Makefile
 FAKE     := $(filter-out %_cuda.o,$(GPU_OBJ)) $(patsubst %.cc,$(B)/%.o,$(sort $(wildcard tests/emu/*_fake.cc))) $(B)/tests/emu/emu.o $(EMU_OBJ)
 $(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/emu/tests/emu/planted.o $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(B)/emu/tests/gpu/%: $(B)/tests/gpu/%.o $(FAKE) $(B)/libgnn.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(B)/tests/gpu/%: $(B)/tests/gpu/%.o $(B)/libgnn.a
+	$(Q)$(LINK)
 $(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(FAKE) $(B)/libgnn.a
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  LD  emulated $(@F)')
@@ -116,11 +122,11 @@ $(B)/shim.so: tests/faults/shim.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) -o $@ $<
 
-unit: $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) ## build the unit tests
+unit: $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
-	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(sort $(wildcard tests/*/*.t)))
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(if $(TESTS),$(TESTS),$(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(B)/emu/tests/gpu/check_kernels $(sort $(wildcard tests/*/*.t)))
 
 # Sanitizers: everything under ASan and UBSan; what runs on several threads under TSan, with one OpenMP thread, as the
 # OpenMP run-time is not built for it. Tests that do not fit are skipped visibly.

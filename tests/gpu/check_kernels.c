@@ -1,0 +1,383 @@
+/* Every kernel on a device beside its CPU twin, all data copied there and back. Runs on real devices (scripts/gpu-check.sh)
+ * and, as any other test, on the fake one. Each case runs twice, and both must give the same bits.
+ * usage: check_kernels [SCALE]   sizes times SCALE (default 1, for emulation and compute-sanitizer; 100 for a GPU) */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/act.h"
+#include "kernels/gather.h"
+#include "kernels/half.h"
+#include "kernels/loss.h"
+#include "kernels/optim.h"
+#include "kernels/spmm.h"
+#include "lib/gpu/dev.h"
+#include "tap.h"
+
+static struct gnn_err err;
+static void *stream;
+static uint32_t scale = 1;
+
+static void must(int rc)
+{
+    if (!rc)
+        return;
+    printf("Bail out! %s\n", err.msg);
+    exit(1);
+}
+
+/* ---- memory: everything is released at the end of a case ---- */
+
+enum { KEPT = 64 };
+static void *kept[KEPT], *pinned[KEPT], *heap[KEPT];
+static int nkept, npinned, nheap;
+
+static void *host(size_t bytes)
+{
+    void *p = calloc(bytes + 1, 1);
+    if (!p || nheap == KEPT)
+        must(gnn_fail_nomem(&err, bytes, "a test"));
+    return heap[nheap++] = p;
+}
+static void *room(size_t bytes)
+{
+    void *p = NULL;
+    must(gnn_dev_alloc(&p, bytes, "a test", &err));
+    must(gnn_dev_set(p, 0xa5, bytes, stream, &err));
+    return kept[nkept++] = p;
+}
+static void *up(const void *from, size_t bytes)
+{
+    void *p = room(bytes);
+    must(gnn_dev_copy(p, from, bytes, stream, &err));
+    return p;
+}
+static void *pin(const void *from, size_t bytes)
+{
+    void *p = NULL;
+    must(gnn_dev_pin(&p, bytes, "a test", &err));
+    memcpy(p, from, bytes);
+    return pinned[npinned++] = p;
+}
+/* A copy of what is on the device now. */
+static void *down(const void *from, size_t bytes)
+{
+    void *p = host(bytes);
+    must(gnn_dev_launched("a kernel", &err));
+    must(gnn_dev_copy(p, from, bytes, stream, &err));
+    must(gnn_dev_stream_wait(stream, &err));
+    return p;
+}
+static void release(void)
+{
+    while (nkept)
+        gnn_dev_free(kept[--nkept]);
+    while (npinned)
+        gnn_dev_unpin(pinned[--npinned]);
+    while (nheap)
+        free(heap[--nheap]);
+}
+
+/* ---- contents ---- */
+
+static uint64_t state = 1;
+static uint32_t draw(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t x = state;
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    return (uint32_t)(x >> 32);
+}
+static uint32_t below(uint32_t n)
+{
+    return (uint32_t)((uint64_t)draw() * n >> 32);
+}
+static float *numbers(size_t n)
+{
+    float *v = host(n * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (float)(draw() >> 8) / (float)(1 << 23) - 1;
+    return v;
+}
+static float *copy_of(const float *v, size_t n)
+{
+    return memcpy(host(n * sizeof *v), v, n * sizeof *v);
+}
+static size_t differ(const float *a, const float *b, size_t n)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        k += memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i]));
+    return k;
+}
+/* Largest difference, beside what it should be or 1. */
+static double apart(const float *a, const float *b, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = fabs((double)a[i] - (double)b[i]) / fmax(1, fabs((double)b[i]));
+        most = d > most || isnan(d) ? d : most;
+    }
+    return most;
+}
+/* The lowest bad position, all bits set. */
+static uint64_t *nothing_bad(void)
+{
+    const uint64_t none = UINT64_MAX;
+    return up(&none, sizeof none);
+}
+static bool was_bad(const uint64_t *bad)
+{
+    return *(uint64_t *)down(bad, sizeof *bad) != UINT64_MAX;
+}
+
+/* ---- gather ---- */
+
+static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gather_cast cast)
+{
+    const size_t element = cast == GNN_GATHER_AS_IS || cast == GNN_GATHER_F32_F16 || cast == GNN_GATHER_F32_BF16 ? 4 : 2;
+    const size_t bytes = width * element, out = gnn_gather_out_bytes(cast, bytes);
+    float *table = numbers(((size_t)rows * bytes + 3) / 4);
+    if (element == 2)
+        gnn_f32_to_f16(numbers((size_t)rows * width), (uint64_t)rows * width, (uint16_t *)(void *)table);
+    uint32_t *id = host(wanted * sizeof *id), *slot = host(rows * sizeof *slot);
+    for (uint32_t i = 0; i < wanted; i++)
+        id[i] = below(rows);
+    const uint32_t cached = rows / 3;
+    char *cache = host(cached * bytes);
+    memset(slot, 0xff, rows * sizeof *slot);
+    for (uint32_t i = 0; i < cached; i++) { /* every third row */
+        slot[3 * i] = i;
+        memcpy(cache + i * bytes, (char *)table + 3 * i * bytes, bytes);
+    }
+    const struct gnn_gather_part whole = {.count = rows, .data = table};
+    char *want = host(wanted * out);
+    (void)gnn_gather_rows(&(struct gnn_gather){.part = &whole, .nparts = 1, .cast = cast, .bytes = bytes, .n = wanted, .id = id, .out = want});
+    const struct gnn_gather_part near = {.count = cached, .data = up(cache, cached * bytes), .tier = GNN_GATHER_LOCAL};
+    const struct gnn_gather_part far = {.count = rows, .data = pin(table, rows * bytes), .tier = GNN_GATHER_HOST};
+    const struct gnn_gather_count none = {.first_missing = UINT64_MAX};
+    struct gnn_cuda_gather g = {.cached = up(&near, sizeof near), .backing = up(&far, sizeof far), .ncached = 1,
+                                .nbacking = 1, .slot = up(slot, rows * sizeof *slot), .nslots = rows, .cast = cast,
+                                .bytes = bytes, .capacity = wanted, .id = up(id, wanted * sizeof *id)};
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        g.out = room(wanted * out);
+        g.count = up(&none, sizeof none);
+        gnn_cuda_gather_rows(&g, stream);
+        wrong += memcmp(down(g.out, wanted * out), want, wanted * out) != 0;
+        const struct gnn_gather_count *c = down(g.count, sizeof *c);
+        wrong += c->missing || c->rows[GNN_GATHER_LOCAL] + c->rows[GNN_GATHER_HOST] != wanted;
+    }
+    ok(!wrong, "gather: %u of %u rows of %zu bytes, cast %d", wanted, rows, bytes, (int)cast);
+    release();
+}
+
+/* ---- aggregation ---- */
+
+static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t longest, uint32_t d)
+{
+    uint32_t *ptr = host((rows + 1) * sizeof *ptr), edges = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        ptr[i] = edges;
+        edges += i == rows / 2 ? longest : below(degree + 1);
+    }
+    ptr[rows] = edges;
+    uint32_t *idx = host(edges * sizeof *idx);
+    for (uint32_t i = 0; i < edges; i++)
+        idx[i] = below(below(4) ? cols : cols / 50 + 1);
+    float *x = numbers((size_t)cols * d), *row = numbers(rows), *want = host((size_t)rows * d * sizeof *want);
+    struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx, .row = row};
+    gnn_spmm(&a, x, d, d, want, d, 0);
+    uint32_t *tptr = host((cols + 1) * sizeof *tptr), *tidx = host(edges * sizeof *tidx);
+    gnn_csr_transpose(&a, 1, cols, tptr, tidx);
+    a = (struct gnn_csr){.n = rows, .indptr = up(ptr, (rows + 1) * sizeof *ptr), .indices = up(idx, edges * sizeof *idx), .row = up(row, rows * sizeof *row)};
+    const struct gnn_csr *block = up(&a, sizeof a);
+    float *dx = up(x, (size_t)cols * d * sizeof *x);
+    uint64_t *bad = nothing_bad();
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        float *y = room((size_t)rows * d * sizeof *y);
+        gnn_cuda_spmm(block, 1, NULL, rows, dx, cols, d, d, y, d, 0, bad, stream);
+        wrong += differ(down(y, (size_t)rows * d * sizeof *y), want, (size_t)rows * d);
+        uint32_t *p = room((cols + 1) * sizeof *p), *q = room(edges * sizeof *q);
+        gnn_cuda_csr_transpose(block, 1, NULL, cols, edges, p, q, room(gnn_cuda_csr_transpose_scratch(edges)), bad, stream);
+        wrong += memcmp(down(p, (cols + 1) * sizeof *p), tptr, (cols + 1) * sizeof *p) != 0;
+        wrong += memcmp(down(q, edges * sizeof *q), tidx, edges * sizeof *q) != 0;
+    }
+    ok(!wrong && !was_bad(bad), "aggregate and transpose: %u rows, %u columns, %u edges, %u wide", rows, cols, edges, d);
+    release();
+}
+
+/* ---- element-wise passes ---- */
+
+static void passes(uint32_t n, uint32_t d)
+{
+    const size_t count = (size_t)n * d, bytes = count * sizeof(float);
+    float *x = numbers(count), *bias = numbers(d), *work = host((GNN_COLSUM_BLOCKS + 1) * d * sizeof *work);
+    uint32_t *node = host(n * sizeof *node);
+    for (uint32_t i = 0; i < n; i++)
+        node[i] = draw();
+    struct gnn_dropout q = {{draw(), draw()}, node, 40000};
+    float *act = copy_of(x, count), *drop = host(bytes), *back = copy_of(x, count), *sum = host(d * sizeof *sum);
+    gnn_bias_act(act, n, d, bias, true, &q);
+    gnn_dropout_copy(x, n, d, &q, drop);
+    gnn_relu_back(back, act, count, 1.5f);
+    gnn_colsum(x, n, d, work, sum, false);
+    q.node = up(node, n * sizeof *node);
+    const struct gnn_dropout *dq = up(&q, sizeof q);
+    float *dx = up(x, bytes), *db = up(bias, d * sizeof *bias);
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        float *a = up(x, bytes), *y = room(bytes), *b = up(x, bytes), *s = room(d * sizeof *s);
+        gnn_cuda_bias_act(a, NULL, n, d, db, true, dq, stream);
+        gnn_cuda_dropout_copy(dx, NULL, n, d, dq, y, stream);
+        gnn_cuda_relu_back(b, a, NULL, n, d, 1.5f, stream);
+        gnn_cuda_colsum(dx, NULL, n, d, room(GNN_COLSUM_BLOCKS * d * sizeof *s), s, false, stream);
+        wrong += differ(down(a, bytes), act, count) + differ(down(y, bytes), drop, count);
+        wrong += differ(down(b, bytes), back, count) + differ(down(s, d * sizeof *s), sum, d);
+    }
+    ok(!wrong, "bias, ReLU, dropout, column sums: (%u, %u)", n, d);
+    release();
+}
+
+static void norm(uint32_t n, uint32_t d)
+{
+    const size_t count = (size_t)n * d, bytes = count * sizeof(float), line = d * sizeof(float);
+    float *x = numbers(count), *gamma = numbers(d), *beta = numbers(d), *dy = numbers(count);
+    float *y = host(bytes), *xhat = host(bytes), *rstd = host(n * sizeof *rstd), *dg = host(line), *db = host(line);
+    float *dx = copy_of(dy, count), *work = host(GNN_COLSUM_BLOCKS * line);
+    gnn_layer_norm(x, n, d, gamma, beta, 1e-5f, xhat, rstd, y);
+    gnn_layer_norm_back(dx, xhat, rstd, n, d, gamma, dg, db, work);
+    const float *vx = up(x, bytes), *vg = up(gamma, line), *vb = up(beta, line);
+    double far = 0;
+    float *before = NULL;
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        float *h = room(bytes), *r = room(n * sizeof *r), *o = room(bytes), *g = up(dy, bytes);
+        float *a = up(host(line), line), *b = up(host(line), line);
+        gnn_cuda_layer_norm(vx, NULL, n, d, vg, vb, 1e-5f, h, r, o, stream);
+        far = fmax(far, apart(down(o, bytes), y, count));
+        gnn_cuda_layer_norm_back(g, h, r, NULL, n, d, vg, a, b, room(GNN_COLSUM_BLOCKS * line), stream);
+        float *got = down(g, bytes);
+        far = fmax(far, fmax(apart(got, dx, count), fmax(apart(down(a, line), dg, d), apart(down(b, line), db, d)) / (1 + n / 100.)));
+        wrong += before ? differ(got, before, count) : 0;
+        before = got;
+    }
+    ok(!wrong && far < 1e-4, "layer norm: (%u, %u), apart by %.1e", n, d, far);
+    release();
+}
+
+/* ---- losses ---- */
+
+static void losses(uint32_t n, uint32_t c)
+{
+    const size_t count = (size_t)n * c, bytes = count * sizeof(float);
+    float *z = numbers(count), *target = host(bytes), *soft = host(bytes), *sigm = host(bytes);
+    double *l1 = host(n * sizeof *l1), *l2 = host(n * sizeof *l2);
+    int32_t *cls = host(n * sizeof *cls);
+    for (uint32_t i = 0; i < n; i++)
+        cls[i] = below(9) ? (int32_t)below(c) : -1;
+    for (size_t i = 0; i < count; i++) {
+        z[i] *= 8;
+        target[i] = below(9) ? (float)below(2) : NAN;
+    }
+    const float by = 1.0f / (float)n;
+    gnn_softmax_ce(z, n, c, cls, by, l1, soft);
+    gnn_sigmoid_ce(z, n, c, target, by, l2, sigm);
+    const float *vz = up(z, bytes), *vt = up(target, bytes), *vs = up(&by, sizeof by);
+    const int32_t *vc = up(cls, n * sizeof *cls);
+    uint64_t *bad = nothing_bad();
+    double far = 0;
+    for (int run = 0; run < 2; run++) {
+        float *a = room(bytes), *b = room(bytes);
+        double *r1 = room(n * sizeof *r1), *r2 = room(n * sizeof *r2);
+        gnn_cuda_softmax_ce(vz, NULL, n, c, vc, vs, r1, a, bad, stream);
+        gnn_cuda_sigmoid_ce(vz, NULL, n, c, vt, vs, r2, b, stream);
+        far = fmax(far, fmax(apart(down(a, bytes), soft, count), apart(down(b, bytes), sigm, count)));
+        const double *g1 = down(r1, n * sizeof *r1), *g2 = down(r2, n * sizeof *r2);
+        for (uint32_t i = 0; i < n; i++)
+            far = fmax(far, fmax(fabs(g1[i] - l1[i]) / fmax(1, l1[i]), fabs(g2[i] - l2[i]) / fmax(1, l2[i])));
+    }
+    ok(far < 1e-5 && !was_bad(bad), "softmax and sigmoid losses: (%u, %u), apart by %.1e", n, c, far);
+    release();
+}
+
+/* ---- optimisers ---- */
+
+static void optimisers(uint32_t n)
+{
+    const size_t bytes = n * sizeof(float);
+    float *p = numbers(n), *g = numbers(n), *p1 = copy_of(p, n), *p2 = copy_of(p, n);
+    float *m1 = host(bytes), *v1 = host(bytes), *m2 = host(bytes);
+    struct gnn_optim_step s = {.lr = 0.01f, .weight_decay = 0.1f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .momentum = 0.9f};
+    float *vg = up(g, bytes), *q1 = up(p, bytes), *q2 = up(p, bytes), *n1 = up(m1, bytes), *w1 = up(v1, bytes), *n2 = up(m2, bytes);
+    for (s.t = 1; s.t <= 3; s.t++) {
+        struct gnn_adam_factors f;
+        gnn_adam_factors_make(&s, true, &f);
+        gnn_adam(p1, g, m1, v1, n, true, &s);
+        gnn_sgd(p2, g, m2, n, &s);
+        gnn_cuda_adam(q1, vg, n1, w1, n, up(&f, sizeof f), stream);
+        gnn_cuda_sgd(q2, vg, n2, n, up(&s, sizeof s), stream);
+    }
+    const size_t wrong = differ(down(q1, bytes), p1, n) + differ(down(q2, bytes), p2, n);
+    double *sum = room(sizeof *sum);
+    gnn_cuda_square_sum(vg, n, room(gnn_cuda_square_sum_scratch(n)), sum, stream);
+    const double got = *(double *)down(sum, sizeof *sum), want = gnn_square_sum(g, n);
+    float *cut = up(g, bytes);
+    gnn_cuda_clip(cut, n, sqrt(got) / 2, sum, stream);
+    const float *c = down(cut, bytes);
+    size_t off = 0;
+    for (uint32_t i = 0; i < n; i++)
+        off += c[i] != g[i] * 0.5f;
+    ok(!wrong && !off && fabs(got - want) <= 1e-12 * want, "Adam, SGD, clipping: %u parameters", n);
+    release();
+}
+
+static void halves(uint32_t n)
+{
+    float *x = numbers(n), *w1 = host(n * sizeof *w1), *w2 = host(n * sizeof *w2);
+    uint16_t *f = host(n * 2), *b = host(n * 2);
+    gnn_f32_to_f16(x, n, f);
+    gnn_f32_to_bf16(x, n, b);
+    gnn_f16_to_f32(f, n, w1);
+    gnn_bf16_to_f32(b, n, w2);
+    const float *vx = up(x, n * sizeof *x);
+    uint16_t *vf = room(n * 2), *vb = room(n * 2);
+    float *y1 = room(n * sizeof *y1), *y2 = room(n * sizeof *y2);
+    gnn_cuda_f32_to_f16(vx, n, vf, stream);
+    gnn_cuda_f32_to_bf16(vx, n, vb, stream);
+    gnn_cuda_f16_to_f32(vf, n, y1, stream);
+    gnn_cuda_bf16_to_f32(vb, n, y2, stream);
+    ok(!memcmp(down(vf, n * 2), f, n * 2) && !memcmp(down(vb, n * 2), b, n * 2) && !differ(down(y1, n * sizeof *y1), w1, n) &&
+           !differ(down(y2, n * sizeof *y2), w2, n), "f16 and bf16, there and back: %u", n);
+    release();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        scale = (uint32_t)strtoul(argv[1], NULL, 10);
+    struct gnn_dev_info info;
+    unsigned n;
+    must(gnn_dev_count(&n, &err));
+    must(gnn_dev_ask(0, &info, &err));
+    must(gnn_dev_stream_new(&stream, false, &err));
+    printf("# %s, sm_%d%d, scale %u\n", info.name, info.major, info.minor, scale);
+    static const uint32_t widths[] = {1, 3, 16, 47, 100, 256};
+    for (unsigned i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const uint32_t d = widths[i];
+        gather(200 * scale, d, 301 * scale, GNN_GATHER_AS_IS);
+        aggregate(60 * scale, 150 * scale, 12, i == 2 ? 1000 * scale : 3, d);
+        passes(40 * scale + 1, d);
+        norm(20 * scale + 1, d);
+        losses(20 * scale + 1, d);
+    }
+    gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_F16);
+    gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_BF16);
+    gather(200 * scale, 100, 300 * scale, GNN_GATHER_F16_F32);
+    optimisers(1000 * scale + 3);
+    halves(1000 * scale + 1);
+    gnn_dev_stream_free(stream);
+    return tap_done();
+}
