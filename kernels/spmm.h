@@ -27,10 +27,6 @@ struct gnn_csr {
  * sum of a row is always made in edge order, so the bits do not depend on the number of threads. */
 void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, float *y, size_t ldy,
               int acc);
-/* The same for 64-bit offsets: a store's adjacency. */
-void gnn_spmm64(const uint64_t *indptr, const uint32_t *indices, size_t n, const float *row,
-                const float *col, const float *x, size_t ldx, size_t d, float *y, size_t ldy, int acc);
-
 /* Transposes the blocks of one layer (nblocks of them, rows ascending over the blocks, columns < ncols):
  * tptr (ncols+1) and tidx (all edges) list, per column, the rows that have it, ascending. Serial counting
  * sort, O(ncols + edges). */

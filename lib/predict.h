@@ -5,18 +5,27 @@
 
 #include "lib/metrics.h"
 #include "lib/model.h"
+#include "lib/ops.h"
 #include "lib/store.h"
 
-/* Rows of a layer for all nodes of a type, in memory or in an unlinked temporary file. */
+/* Rows of a layer for all nodes of a type. */
 struct gnn_table {
     float *data;
     uint64_t rows, width;
-    uint64_t mapped; /* bytes mapped from a file; 0: allocated, or borrowed */
-    bool borrowed;   /* the store's own memory */
+    bool near;          /* in the memory of the operations; else in the host's, which a device reads over the bus */
+    struct gnn_buf buf; /* data, unless they are the store's own or mapped from an unlinked temporary file */
+    uint64_t mapped;    /* bytes of that */
+};
+
+/* A relation, by store id of its destinations: what sums are multiplied with, and, for GCN, nodes themselves. */
+struct gnn_predict_rel {
+    struct gnn_buf row, diag;
+    struct gnn_table z; /* sources transformed before aggregation, while a layer needs them */
 };
 
 struct gnn_predict_opts {
-    uint64_t memory;    /* bytes of activations to hold in memory; more goes to temporary files */
+    const struct gnn_ops *ops; /* where to compute; NULL: the host */
+    uint64_t memory;    /* on the host: bytes of activations to hold in memory; more goes to temporary files */
     const char *tmpdir; /* where those are made */
     void *arg;
     void (*progress)(void *arg, uint32_t layer, uint64_t done, uint64_t total); /* rows; may be NULL */
@@ -26,10 +35,13 @@ struct gnn_predict {
     const struct gnn_model *m;
     struct gnn_store *s;
     struct gnn_predict_opts o;
-    struct gnn_table *in, *out; /* [nntypes] */
-    struct gnn_table z;         /* sources transformed before aggregation */
-    struct gnn_buf agg, row, bias;
-    float **isqrt;              /* [netypes] GCN: degree^-1/2 by store id */
+    struct gnn_table *in, *out;  /* [nntypes] */
+    struct gnn_predict_rel *rel; /* [netypes] */
+    uint32_t chunk;              /* rows done at once */
+    struct gnn_buf params, agg, read, written, bias, rstd; /* of the operations' memory */
+    struct gnn_buf indptr, indices, block;                 /* a chunk's adjacency there, if that is not the host's */
+    struct gnn_buf offsets;
+    struct gnn_csr csr;
     uint64_t held;              /* bytes of tables in memory now */
     uint64_t flops, edges;
     /* results, by store id */
@@ -38,7 +50,7 @@ struct gnn_predict {
 };
 
 /* Computes p->logits and p->embedding. The store must fit the model (gnn_model_config_match) and outlive p; adjacency is
- * checked before it is used. Runs on OpenMP threads; the bits do not depend on the number of parts. */
+ * checked before it is used. On the host it runs on OpenMP threads; the bits do not depend on the number of parts. */
 int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn_store *s,
                     const struct gnn_predict_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_release(struct gnn_predict *p);

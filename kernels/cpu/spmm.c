@@ -59,20 +59,6 @@ GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, con
     }
 }
 
-GNN_SIMD static void rows64(const uint64_t *ptr, const uint32_t *idx, size_t from, size_t to,
-                            const float *row, const float *col, const float *x, size_t ldx, size_t d,
-                            float *y, size_t ldy, int acc)
-{
-    float s[TILE];
-    for (size_t i = from; i < to; i++)
-        for (size_t j = 0; j < d; j += TILE) {
-            const size_t w = d - j < TILE ? d - j : TILE;
-            row_sum(idx + ptr[i], (size_t)(ptr[i + 1] - ptr[i]), (size_t)(ptr[to] - ptr[i]), col, x + j,
-                    ldx, w, s);
-            put(y + i * ldy + j, s, w, row ? row[i] : 1, 0, NULL, acc);
-        }
-}
-
 void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, float *y, size_t ldy,
               int acc)
 {
@@ -81,16 +67,6 @@ void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, flo
     for (size_t c = 0; c < (n + CHUNK - 1) / CHUNK; c++) {
         size_t to = (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n;
         rows32(a, c * CHUNK, to, x, ldx, d, y, ldy, acc);
-    }
-}
-
-void gnn_spmm64(const uint64_t *indptr, const uint32_t *indices, size_t n, const float *row,
-                const float *col, const float *x, size_t ldx, size_t d, float *y, size_t ldy, int acc)
-{
-#pragma omp parallel for schedule(dynamic, 1)
-    for (size_t c = 0; c < (n + CHUNK - 1) / CHUNK; c++) {
-        size_t to = (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n;
-        rows64(indptr, indices, c * CHUNK, to, row, col, x, ldx, d, y, ldy, acc);
     }
 }
 

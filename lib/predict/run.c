@@ -1,30 +1,24 @@
-#include <math.h>
 #include <string.h>
 
-#include "lib/gather/degree.h"
 #include "lib/predict/impl.h"
 
-static int gcn_factors(struct gnn_predict *p, struct gnn_err *e)
+/* On a device: room for a chunk before the tables take all there is; and the parameters. */
+static int start(struct gnn_predict *p, struct gnn_err *e)
 {
-    const struct gnn_schema *c = &p->s->meta.schema;
-    if (p->m->c.kind != GNN_GCN)
-        return 0;
-    p->isqrt = gnn_alloc_zero(c->netypes, sizeof(*p->isqrt), "degrees", e);
-    if (!p->isqrt)
+    const struct gnn_ops *o = p->o.ops;
+    const struct gnn_model *m = p->m;
+    uint64_t widest = 1;
+    for (size_t i = 0; i < (size_t)(m->c.nlayers + 1) * m->c.nntypes; i++)
+        widest = m->in[i] > widest ? m->in[i] : widest;
+    p->chunk = o->async ? PREDICT_CHUNK_DEVICE : PREDICT_CHUNK;
+    if (o->fit(o, &p->params, m->nfloats, sizeof(float), "parameters", e))
         return e->code;
-    for (uint32_t r = 0; r < c->netypes; r++) {
-        const uint64_t n = c->ntype[c->etype[r].dst].count;
-        uint32_t *d;
-        if (gnn_store_degrees(p->s, r, &d, e))
+    o->put(o, p->params.data, m->slab, m->nfloats * sizeof(float));
+    struct gnn_buf *const rows[] = {&p->agg, &p->read, &p->written};
+    for (size_t i = 0; o->async && i < sizeof rows / sizeof *rows; i++)
+        if (o->fit(o, rows[i], p->chunk * widest, sizeof(float), "a chunk of rows", e))
             return e->code;
-        p->isqrt[r] = gnn_alloc(n, sizeof(float), "degrees", e);
-        for (uint64_t i = 0; p->isqrt[r] && i < n; i++)
-            p->isqrt[r][i] = 1 / sqrtf((float)d[i] + 1);
-        gnn_free(d);
-        if (!p->isqrt[r])
-            return e->code;
-    }
-    return 0;
+    return o->async ? o->fit(o, &p->indices, PREDICT_EDGES, sizeof(uint32_t), "a chunk of edges", e) : 0;
 }
 
 /* Layer l for every type that matters; its inputs are given up, but for what is to be returned. */
@@ -53,9 +47,11 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
     p->m = m;
     p->s = s;
     p->o = *o;
+    if (!p->o.ops)
+        p->o.ops = &gnn_ops_cpu;
     p->in = gnn_alloc_zero(m->c.nntypes, sizeof(*p->in), "tables", e);
     p->out = gnn_alloc_zero(m->c.nntypes, sizeof(*p->out), "tables", e);
-    if (e->code || predict_check(p, e) || gcn_factors(p, e))
+    if (e->code || start(p, e) || predict_relations(p, e))
         goto fail;
     for (uint32_t t = 0; t < m->c.nntypes; t++)
         if (gnn_model_live(m, 0, t) && predict_features(p, t, e))
@@ -81,16 +77,20 @@ void gnn_predict_release(struct gnn_predict *p)
         if (p->out)
             predict_table_free(p, &p->out[t]);
     }
-    for (uint32_t r = 0; p->isqrt && r < p->m->c.netypes; r++)
-        gnn_free(p->isqrt[r]);
-    predict_table_free(p, &p->z);
+    const struct gnn_ops *o = p->o.ops;
+    for (uint32_t r = 0; p->rel && r < p->m->c.netypes; r++) {
+        o->release(o, &p->rel[r].row);
+        o->release(o, &p->rel[r].diag);
+        predict_table_free(p, &p->rel[r].z);
+    }
     predict_table_free(p, &p->logits);
     predict_table_free(p, &p->embedding);
-    gnn_buf_release(&p->agg);
-    gnn_buf_release(&p->row);
-    gnn_buf_release(&p->bias);
+    struct gnn_buf *const bufs[] = {&p->params, &p->agg, &p->read, &p->written, &p->bias, &p->rstd, &p->indptr, &p->indices, &p->block};
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        o->release(o, bufs[i]);
+    gnn_buf_release(&p->offsets);
     gnn_free(p->in);
     gnn_free(p->out);
-    gnn_free(p->isqrt);
+    gnn_free(p->rel);
     memset(p, 0, sizeof(*p));
 }

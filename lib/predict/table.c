@@ -34,72 +34,171 @@ static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, 
     return e->code;
 }
 
+/* As much as fits lies near. */
+static int place(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    struct gnn_err full = {0};
+    t->near = !o->fit(o, &t->buf, t->rows * t->width, sizeof(float), "activations", &full);
+    if (!t->near && full.code != GNN_E_NOMEM)
+        return gnn_fail(e, (enum gnn_status)full.code, "%s", full.msg);
+    if (!t->near && o->fit_host(o, &t->buf, t->rows * t->width, sizeof(float), "activations", e))
+        return e->code;
+    t->data = t->buf.data;
+    return 0;
+}
+
 int predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
                       struct gnn_err *e)
 {
     uint64_t bytes;
-    *t = (struct gnn_table){.rows = rows, .width = width};
+    *t = (struct gnn_table){.rows = rows, .width = width, .near = true};
     if (__builtin_mul_overflow(rows, width * sizeof(float), &bytes) || bytes > INT64_MAX)
         return gnn_fail(e, GNN_E_NOMEM, "activations of %llu rows and %llu columns are too large",
                         (unsigned long long)rows, (unsigned long long)width);
+    if (p->o.ops->async)
+        return place(p, t, e);
     if (bytes && p->held + bytes > p->o.memory)
         return map_file(p, t, bytes, e);
-    t->data = gnn_alloc(rows * width, sizeof(float), "activations", e);
+    t->data = t->buf.data = gnn_alloc(rows * width, sizeof(float), "activations", e);
     p->held += t->data ? bytes : 0;
     return t->data ? 0 : e->code;
 }
 
 void predict_table_free(struct gnn_predict *p, struct gnn_table *t)
 {
-    if (t->mapped) {
+    const struct gnn_ops *o = p->o.ops;
+    if (t->mapped)
         munmap(t->data, t->mapped);
-    } else if (!t->borrowed && t->data) {
+    if (t->buf.data && !o->async)
         p->held -= t->rows * t->width * sizeof(float);
-        gnn_free(t->data);
-    }
+    if (t->near)
+        o->release(o, &t->buf);
+    else
+        o->release_host(o, &t->buf);
     memset(t, 0, sizeof(*t));
 }
 
-static int copy_part(struct gnn_table *t, uint64_t at, const struct gnn_tensor *x, const char *path,
-                     struct gnn_err *e)
+int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n, const float **x,
+                 struct gnn_err *e)
 {
-    const uint64_t count = x->shape[0] * t->width;
-    float *y = t->data + at * t->width;
-    if (!gnn_tensor_floats(x, count, y))
-        return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", path, x->name);
+    const struct gnn_ops *o = p->o.ops;
+    *x = t->data + first * t->width;
+    if (t->near)
+        return 0;
+    if (o->fit(o, &p->read, n * t->width, sizeof(float), "rows", e))
+        return e->code;
+    o->put(o, p->read.data, *x, n * t->width * sizeof(float));
+    *x = p->read.data;
+    return 0;
+}
+
+int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n, float **y,
+                      struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    if (!t->near && o->fit(o, &p->written, n * t->width, sizeof(float), "rows", e))
+        return e->code;
+    *y = t->near ? t->data + first * t->width : p->written.data;
+    return 0;
+}
+
+int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n, const float *y,
+                      struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    if (t->near)
+        return 0;
+    o->fetch(o, t->data + first * t->width, y, n * t->width * sizeof(float));
+    o->mark(o, 0);
+    return o->wait(o, 0, e);
+}
+
+int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    struct gnn_table to = *t;
+    if (!o->async || !t->near || !t->data)
+        return 0;
+    to.near = false;
+    to.buf = (struct gnn_buf){0};
+    if (o->fit_host(o, &to.buf, t->rows * t->width, sizeof(float), "activations", e))
+        return e->code;
+    to.data = to.buf.data;
+    o->fetch(o, to.data, t->data, t->rows * t->width * sizeof(float));
+    o->mark(o, 0);
+    if (o->wait(o, 0, e)) {
+        predict_table_free(p, &to);
+        return e->code;
+    }
+    predict_table_free(p, t);
+    *t = to;
+    return 0;
+}
+
+/* The store's own memory, where that will do. */
+static bool borrow(const struct gnn_predict *p, uint32_t type, struct gnn_table *t)
+{
+    const struct gnn_tensor *x = gnn_store_findf(p->s, 0, "node/%s/x", p->m->c.ntype[type].name);
+    if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS || !x || x->dtype != GNN_F32)
+        return false;
+    t->data = x->data;
+    t->near = true;
+    return true;
+}
+
+/* n rows of a part from row `at` on, as the model wants them, to row `first` of t. */
+static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct gnn_tensor *x, uint64_t at, uint64_t first,
+                        uint64_t n, float *room, struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    struct gnn_tensor rows = *x;
+    float *y = t->data + first * t->width;
+    float *to = t->near && o->async ? room : y;
+    rows.data = (char *)x->data + at * t->width * gnn_dtype_bytes(x->dtype);
+    if (!gnn_tensor_floats(&rows, n * t->width, to))
+        return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", p->s->path, x->name);
+    if (p->m->c.feature_norm != GNN_FEATURES_AS_IS)
+        gnn_rows_to_unit_sum(to, n, t->width);
+    if (to != y)
+        o->put(o, y, to, n * t->width * sizeof(float));
+    return 0;
+}
+
+static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float *room, struct gnn_err *e)
+{
+    const uint64_t own = gnn_store_owned(p->s, k, type), first = p->s->book[type][k];
+    const struct gnn_tensor *x = gnn_store_findf(p->s, k, "node/%s/x", p->m->c.ntype[type].name);
+    if (!x)
+        return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x", gnn_store_part_path(p->s, k), p->m->c.ntype[type].name);
+    for (uint64_t at = 0; at < own; at += PREDICT_CHUNK) {
+        const uint64_t n = own - at < PREDICT_CHUNK ? own - at : PREDICT_CHUNK;
+        if (feature_rows(p, &p->in[type], x, at, first + at, n, room, e))
+            return e->code;
+    }
     return 0;
 }
 
 int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
 {
-    const struct gnn_model_config *c = &p->m->c;
+    const struct gnn_ops *o = p->o.ops;
     struct gnn_table *t = &p->in[type];
     const uint64_t n = p->s->meta.schema.ntype[type].count, w = gnn_model_in(p->m, 0, type);
-    const char *name = c->ntype[type].name;
-    const bool plain = c->feature_norm == GNN_FEATURES_AS_IS;
-
-    if (c->ntype[type].width && p->s->nparts == 1 && plain) {
-        const struct gnn_tensor *x = gnn_store_findf(p->s, 0, "node/%s/x", name);
-        if (x && x->dtype == GNN_F32) {
-            *t = (struct gnn_table){.data = x->data, .rows = n, .width = w, .borrowed = true};
-            return 0;
-        }
-    }
+    *t = (struct gnn_table){.rows = n, .width = w};
+    if (p->m->c.ntype[type].width && borrow(p, type, t))
+        return 0;
     if (predict_table_new(p, t, n, w, e))
         return e->code;
-    if (!c->ntype[type].width) {
-        for (uint64_t i = 0; i < n; i++)
+    if (!p->m->c.ntype[type].width) { /* the constant feature 1 */
+        if (t->near)
+            o->fill(o, t->data, n, 1);
+        for (uint64_t i = 0; !t->near && i < n; i++)
             t->data[i] = 1;
         return 0;
     }
-    for (uint32_t k = 0; k < p->s->nparts; k++) {
-        const struct gnn_tensor *x = gnn_store_findf(p->s, k, "node/%s/x", name);
-        if (!x)
-            return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x", gnn_store_part_path(p->s, k), name);
-        if (copy_part(t, p->s->book[type][k], x, gnn_store_part_path(p->s, k), e))
-            return e->code;
-    }
-    if (!plain)
-        gnn_rows_to_unit_sum(t->data, n, w);
-    return 0;
+    float *room = gnn_alloc(PREDICT_CHUNK * w, sizeof *room, "features", e);
+    for (uint32_t k = 0; !e->code && k < p->s->nparts; k++)
+        (void)!part_features(p, type, k, room, e);
+    gnn_free(room);
+    return e->code;
 }

@@ -78,7 +78,8 @@ int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool 
     uint32_t *store_id = NULL;
     struct gnn_io io;
     gnn_io_init(&io, fd, name);
-    if ((original && gnn_store_inverse(p->s, p->m->c.target, &store_id, e)) ||
+    if (predict_to_host(p, what == GNN_OUT_EMBEDDINGS ? &p->embedding : &p->logits, e) ||
+        (original && gnn_store_inverse(p->s, p->m->c.target, &store_id, e)) ||
         gnn_io_write(&io, head, gnn_npy_header(&t, head), e) || write_rows(p, what, store_id, &io, e)) {
         gnn_free(store_id);
         close(fd);
@@ -146,7 +147,7 @@ int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *sco
     if (q->ntype != p->m->c.target)
         return gnn_fail(e, GNN_E_USAGE, "set %s is not of the classified node type %s", q->set,
                         p->m->c.ntype[p->m->c.target].name);
-    if (gnn_store_split(p->s, set, &ids, e))
+    if (predict_to_host(p, &p->logits, e) || gnn_store_split(p->s, set, &ids, e))
         return e->code;
     for (uint64_t i = 0; i < q->count && !e->code; i += ROWS)
         (void)!score_rows(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, score, e);
