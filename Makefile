@@ -192,6 +192,10 @@ bench-build: all $(BENCH:%=$(B)/tests/bench/%)
 bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a smaller graph)
 	$(Q)GNN_B=$(CURDIR)/$(B) sh scripts/bench.sh
 
+gpu-bundle: all $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
+	$(if $(NVCC),,$(error a bundle needs nvcc))
+	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tgz
+
 check-long: all $(B)/shim.so ## fail every single allocation and call, not a choice of them
 	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t'
 
@@ -201,6 +205,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all build/bin build/libgnn.a unit check check-threads check-san check-long lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all gpu-bundle build/bin build/libgnn.a unit check check-threads check-san check-long lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -23,6 +23,8 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
     snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
     snprintf(extra, sizeof(extra), "loss %.4f", loss);
     cli_progress(what, step + 1, steps, extra);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step", (json_int_t)step,
+                          "loss", loss)); /* a loss that is not finite has ended the run */
 }
 
 static void put(json_t *j, const char *key, double v)
