@@ -6,6 +6,7 @@
 
 /* For the table of options. */
 #define DEVICE_HELP "where to work: cpu, cuda, cuda:0,1, or auto (default: cpu)"
+#define DEVICE_WORDS "cpu|cuda|auto"
 
 /* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program with status 4 if they cannot
  * be had. With "auto" it tells what was chosen. gnn_gpu_close comes after everything that was made with them. */

@@ -316,7 +316,7 @@ static void print_option(const struct opt *o)
         printf("%s\n%31s%s%s\n", left, "", o->help, again);
     else
         printf("%-30s %s%s\n", left, o->help, again);
-    if (o->choices && strchr(o->choices, '|'))
+    if (o->kind == OPT_CHOICE && strchr(o->choices, '|'))
         print_choices(o->choices);
 }
 
@@ -337,10 +337,10 @@ static void print_completion(const struct program *p)
         if (o->kind == OPT_GROUP || !o->help)
             continue;
         printf("--%s%s%.1s %s %s\n", o->name, o->letter ? ",-" : "", &o->letter,
-               o->kind == OPT_FLAG     ? "flag"
-               : o->kind == OPT_CHOICE ? "choice"
-               : o->file               ? "file"
-                                       : "value",
+               o->kind == OPT_FLAG ? "flag"
+               : o->choices        ? "choice"
+               : o->file           ? "file"
+                                   : "value",
                o->choices ? o->choices : "");
         if (o->kind == OPT_FLAG && o->value && *(bool *)o->value)
             printf("--no-%s flag\n", o->name);

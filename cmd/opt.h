@@ -45,7 +45,7 @@ struct opt {
     void *value;
     const char *arg;     /* argument's name in --help: "FILE", "N" */
     const char *help;    /* one line; names the default where there is one */
-    const char *choices; /* OPT_CHOICE: "cpu|cuda" */
+    const char *choices; /* OPT_CHOICE: "all|new"; of any other kind: words that completion offers */
     double min, max;     /* numbers: allowed range, if max > min */
     bool bytes;
     bool file;           /* completion offers file names */

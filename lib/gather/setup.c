@@ -1,0 +1,202 @@
+/* From a list of fields to the jobs of a gatherer. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/gather/degree.h"
+#include "lib/gather/impl.h"
+#include "lib/ids.h"
+
+void gnn_gatherer_free(void *gatherer)
+{
+    struct gatherer *g = gatherer;
+    for (uint32_t i = 0; g->job && i < g->njobs; i++)
+        gnn_gather_job_release(&g->job[i]);
+    for (uint32_t t = 0; g->inverse && t < g->meta.schema.nntypes; t++)
+        gnn_free(g->inverse[t]);
+    gnn_free(g->job);
+    gnn_free(g->inverse);
+    gnn_meta_release(&g->meta);
+    gnn_free(g);
+}
+
+/* Adds a job for each type that has the field. *found counts them; edges count only where batches name them. */
+static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const char *name, uint32_t *found,
+                     struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    const struct gnn_sampling *m = &g->meta.sampling;
+    const bool label = !strcmp(name, "y");
+    int rc = 0;
+    *found = 0;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        const struct gnn_field *f = gnn_field_find(c->ntype[t].field, c->ntype[t].nfields, name);
+        if (!f || (label && t != m->seed_ntype))
+            continue;
+        rc = gnn_gather_job_node(&g->job[g->njobs++], g->store, t, f, label, o->dtype, e);
+        ++*found;
+    }
+    for (uint32_t t = 0; !rc && m->edge_ids && t < c->netypes; t++) {
+        const struct gnn_field *f = gnn_field_find(c->etype[t].field, c->etype[t].nfields, name);
+        bool used = false;
+        for (uint32_t h = 0; h < m->nhops; h++)
+            used = used || m->fanout[(size_t)h * c->netypes + t];
+        if (!f || !used)
+            continue;
+        rc = gnn_gather_job_edge(&g->job[g->njobs++], g->store, t, f, o->dtype, e);
+        ++*found;
+    }
+    return rc;
+}
+
+/* The word "degree": a relation within one node type, whose nodes' degrees travel as field "degree.REL" of that type. */
+static const char *degree_name(char name[GNN_NAME_MAX + 1], const struct gnn_etype *r)
+{
+    return gnn_tensor_name(name, "degree.%s", r->rel);
+}
+
+static bool has_degrees(const struct gnn_etype *r)
+{
+    return r->src == r->dst;
+}
+
+/* They are fields of the schema from here on. */
+static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, struct gnn_err *e)
+{
+    struct gnn_schema *c = &g->meta.schema;
+    char name[GNN_NAME_MAX + 1];
+    bool asked = false;
+    int rc = 0;
+    *n = 0;
+    for (const char *p = list; p; p = strchr(p, ','), p += p != NULL)
+        asked = asked || (!strncmp(p, "degree", 6) && (!p[6] || p[6] == ','));
+    for (uint32_t r = 0; !rc && asked && r < c->netypes; r++) {
+        if (!has_degrees(&c->etype[r]))
+            continue;
+        rc = gnn_schema_add_nfield(c, c->etype[r].dst, degree_name(name, &c->etype[r]), GNN_U32, 0, e);
+        ++*n;
+    }
+    return rc;
+}
+
+static int add_degrees(struct gatherer *g, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    char name[GNN_NAME_MAX + 1];
+    int rc = 0;
+    for (uint32_t r = 0; !rc && r < c->netypes; r++) {
+        const struct gnn_ntype *t = &c->ntype[c->etype[r].dst];
+        uint32_t *of;
+        if (!has_degrees(&c->etype[r]))
+            continue;
+        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, degree_name(name, &c->etype[r]));
+        rc = gnn_store_degrees(g->store, r, &of, e);
+        if (!rc)
+            rc = gnn_gather_job_numbers(&g->job[g->njobs++], c->etype[r].dst, f, of, t->count, e);
+    }
+    return rc;
+}
+
+static int unknown_field(const struct gatherer *g, const char *name, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    for (uint32_t t = 0; t < c->netypes; t++)
+        if (gnn_field_find(c->etype[t].field, c->etype[t].nfields, name))
+            return gnn_fail(e, GNN_E_USAGE, "field '%s' is one of edges: the batches must carry edge ids", name);
+    return gnn_fail(e, GNN_E_USAGE, "%s: no field '%s'", g->store->path, name);
+}
+
+static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    const char *list = o->fields ? o->fields : "x,y";
+    uint64_t most = 2; /* one for degrees and original ids */
+    uint32_t degrees;
+    for (const char *p = list; *p; p++)
+        most += *p == ',';
+    g->job = gnn_alloc_zero(most * (c->nntypes + c->netypes), sizeof *g->job, "fields", e);
+    if (!g->job || declare_degrees(g, list, &degrees, e)) /* first: jobs point into the schema, which this extends */
+        return e->code;
+    for (const char *p = list, *end; p; p = *end ? end + 1 : NULL) {
+        end = p + strcspn(p, ",");
+        char name[GNN_NAME_MAX + 1];
+        const size_t n = (size_t)(end - p);
+        if (!n || n > GNN_NAME_MAX)
+            return gnn_fail(e, GNN_E_USAGE, "fields '%s': not a list of names", list);
+        memcpy(name, p, n);
+        name[n] = 0;
+        for (uint32_t i = 0; i < g->njobs; i++)
+            if (!strcmp(g->job[i].field->name, name))
+                return gnn_fail(e, GNN_E_USAGE, "fields '%s': '%s' is there twice", list, name);
+        uint32_t found;
+        int rc = add_field(g, o, name, &found, e);
+        if (!strcmp(name, "degree"))
+            found += degrees;
+        if (!rc && !found && o->fields)
+            rc = unknown_field(g, name, e);
+        if (rc)
+            return rc;
+    }
+    return degrees ? add_degrees(g, e) : 0;
+}
+
+/* Batches in store ids of several parts also get the original ones, for what must not depend on the parts. */
+static int add_originals(struct gatherer *g, struct gnn_err *e)
+{
+    static char name[] = "id";
+    static const struct gnn_field id = {.name = name, .dtype = GNN_U32};
+    int rc = 0;
+    if (g->store->nparts == 1 || g->meta.sampling.original_ids)
+        return 0;
+    for (uint32_t t = 0; !rc && t < g->meta.schema.nntypes; t++) {
+        struct gather_job *j = &g->job[g->njobs++];
+        rc = gnn_gather_job_node(j, g->store, t, &id, false, 0, e);
+        j->original = true;
+    }
+    return rc;
+}
+
+int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, struct gnn_err *e)
+{
+    const struct gnn_meta *own = &s->meta;
+    if (strcmp(batches->identity, own->identity) || !gnn_schema_equal(&batches->schema, &own->schema))
+        return gnn_fail(e, GNN_E_INPUT, "%s: the batches were drawn from another store (identity %s, this one is %s)",
+                        s->path, batches->identity, own->identity);
+    return 0;
+}
+
+static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,
+                         struct gnn_err *e)
+{
+    int rc = gnn_meta_copy(&g->meta, up, e);
+    if (!rc)
+        rc = gnn_meta_add_provenance(&g->meta, o->provenance, e);
+    if (!rc)
+        rc = gnn_gather_check(g->store, up, e);
+    if (rc)
+        return rc;
+    if (o->dtype && o->dtype != GNN_F32 && o->dtype != GNN_F16 && o->dtype != GNN_BF16)
+        return gnn_fail(e, GNN_E_USAGE, "features cannot travel as %s", gnn_dtype_name(o->dtype));
+    g->sums = o->sums;
+    rc = add_fields(g, o, e);
+    if (!rc)
+        rc = add_originals(g, e);
+    g->inverse = gnn_alloc_zero(g->meta.schema.nntypes, sizeof(uint32_t *), "original ids", e);
+    if (!g->inverse)
+        return e->code;
+    for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
+        rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
+    return rc;
+}
+
+struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s, const struct gnn_gather_opts *o,
+                                  struct gnn_err *e)
+{
+    struct gatherer *g = gnn_alloc_zero(1, sizeof *g, "a gatherer", e);
+    if (!g)
+        return NULL;
+    g->store = s;
+    if (!gatherer_init(g, up, o, e))
+        return g;
+    gnn_gatherer_free(g);
+    return NULL;
+}
