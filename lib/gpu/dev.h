@@ -47,7 +47,8 @@ void gnn_dev_stream_free(void *stream);
 
 int gnn_dev_event_new(void **event, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_event_free(void *event);
-/* The event happens when the work on the stream so far is done. Waiting for one that was never recorded is no wait. */
+/* The event happens when the work on the stream, one of its device, so far is done. Waiting for one that was never recorded is
+ * no wait. */
 int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_event_wait(void *event, struct gnn_err *e) GNN_MUST_USE;                 /* the caller */
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e) GNN_MUST_USE;  /* the stream's later work */

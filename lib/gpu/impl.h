@@ -35,14 +35,20 @@ struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch
 /* A batch under way. The stage's own state of it, if it needs one, is an array beside: `index` is the place. */
 struct gpu_slot {
     struct gnn_batch *in, *out; /* given back, if they are still there, when the stage has finished or failed */
-    void *done;                 /* event: the stage's work on it */
     unsigned index;
+    struct gpu_slot_event {
+        const struct gpu_device *device;
+        void *event;
+    } of[GNN_GPU_MAX], *done; /* an event is one device's: one for each that this slot was used on; done: the last, or NULL */
     int rc; /* of start */
     struct gnn_err err;
 };
+/* The end of start: what `stream` of d has to do so far is the work on this batch. */
+int gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream, struct gnn_err *e) GNN_MUST_USE;
 
 /* start: draws from `up` and puts the work on streams; nothing is waited for. GNN_END when there is no more.
- * finish: s->done has happened; sets s->out to what is handed on. end, may be NULL: has the last word, as in gnn_map_ops. */
+ * finish: the work is done, if start said gpu_slot_done; sets s->out to what is handed on. end, may be NULL: has the last word, as
+ * in gnn_map_ops. */
 struct gpu_pipe_ops {
     int (*start)(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e);
     int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);

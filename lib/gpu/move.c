@@ -58,7 +58,7 @@ static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, st
     if (s->in->place) { /* it is on a device already */
         s->out = s->in;
         s->in = NULL;
-        return gnn_dev_event_record(s->done, m->stream[k], e);
+        return 0;
     }
     gnn_dev_range_begin("upload");
     rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
@@ -67,7 +67,7 @@ static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, st
     if (!rc)
         rc = gnn_dev_event_record(s->out->place->ready, m->stream[k], e);
     if (!rc)
-        rc = gnn_dev_event_record(s->done, m->stream[k], e);
+        rc = gpu_slot_done(s, &m->g->dev[k], m->stream[k], e);
     gnn_dev_range_end();
     return rc;
 }
@@ -82,7 +82,7 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     if (!d) { /* of the host already */
         s->out = s->in;
         s->in = NULL;
-        return gnn_dev_event_record(s->done, m->stream[0], e);
+        return 0;
     }
     void *stream = m->stream[d - m->g->dev];
     gnn_dev_range_begin("fetch");
@@ -96,7 +96,7 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     if (!rc)
         rc = gnn_dev_event_record(s->in->place->used, stream, e);
     if (!rc)
-        rc = gnn_dev_event_record(s->done, stream, e);
+        rc = gpu_slot_done(s, d, stream, e);
     gnn_dev_range_end();
     return rc;
 }

@@ -13,11 +13,29 @@ struct pipe {
     struct gpu_slot slot[GPU_DEPTH_MAX];
 };
 
+int gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream, struct gnn_err *e)
+{
+    struct gpu_slot_event *v = s->of;
+    while (v->device && v->device != d)
+        v++;
+    if (!v->device) {
+        int rc = gnn_dev_use(d->number, e);
+        if (!rc)
+            rc = gnn_dev_event_new(&v->event, e);
+        if (rc)
+            return rc;
+        v->device = d;
+    }
+    s->done = v;
+    return gnn_dev_event_record(v->event, stream, e);
+}
+
 static void slot_clear(struct gpu_slot *s)
 {
     gnn_batch_put(s->in);
     gnn_batch_put(s->out);
     s->in = s->out = NULL;
+    s->done = NULL;
 }
 
 static void start_some(struct pipe *p)
@@ -41,7 +59,7 @@ static int pipe_next(struct gnn_source *base, struct gnn_batch **b, struct gnn_e
     if (rc < 0)
         gnn_fail(e, (enum gnn_status)rc, "%s", s->err.msg);
     else if (!rc) {
-        rc = gnn_dev_event_wait(s->done, e);
+        rc = s->done ? gnn_dev_event_wait(s->done->event, e) : 0;
         if (!rc)
             rc = p->ops.finish(p->arg, s, e);
     } else if (p->ops.end) {
@@ -65,13 +83,14 @@ static void pipe_free(struct gnn_source *base)
     struct gnn_err ignored = {0};
     for (unsigned i = 0; i < p->depth; i++) {
         struct gpu_slot *s = &p->slot[i];
-        if (s->done && (s->in || s->out))
-            (void)!gnn_dev_event_wait(s->done, &ignored);
+        if (s->done)
+            (void)!gnn_dev_event_wait(s->done->event, &ignored);
         slot_clear(s);
     }
     p->ops.arg_free(p->arg); /* waits for its streams */
     for (unsigned i = 0; i < p->depth; i++)
-        gnn_dev_event_free(p->slot[i].done);
+        for (struct gpu_slot_event *v = p->slot[i].of; v < p->slot[i].of + GNN_GPU_MAX && v->device; v++)
+            gnn_dev_event_free(v->event);
     gnn_source_free(p->up);
     gnn_free(p);
 }
@@ -90,13 +109,7 @@ struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *me
     p->ops = *ops;
     p->arg = arg;
     p->depth = depth < 1 ? 1 : depth > GPU_DEPTH_MAX ? GPU_DEPTH_MAX : depth;
-    int rc = 0;
-    for (unsigned i = 0; !rc && i < p->depth; i++) {
+    for (unsigned i = 0; i < p->depth; i++)
         p->slot[i].index = i;
-        rc = gnn_dev_event_new(&p->slot[i].done, e);
-    }
-    if (!rc)
-        return &p->base;
-    pipe_free(&p->base);
-    return NULL;
+    return &p->base;
 }

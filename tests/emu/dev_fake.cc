@@ -30,7 +30,9 @@ enum : uint64_t { ALIGN = 256, GUARD = 512, PAGE = 4096 };
 enum : unsigned char { GUARD_BYTE = 0xA7, FRESH_BYTE = 0xD3 };
 
 struct Event {
+    unsigned device;
     uint64_t asked = 0, happened = 0;
+    explicit Event(unsigned d) : device(d) {}
 };
 using EventRef = std::shared_ptr<Event>;
 
@@ -444,7 +446,7 @@ int gnn_dev_event_new(void **event, struct gnn_err *e)
 {
     *event = nullptr;
     CALL("making an event");
-    events.push_back(new EventRef(std::make_shared<Event>()));
+    events.push_back(new EventRef(std::make_shared<Event>(now_using)));
     *event = events.back();
     return 0;
 }
@@ -475,6 +477,8 @@ int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e)
     EventRef v = event_of(event);
     const uint64_t at = ++v->asked;
     Stream *s = stream_of(stream);
+    if (s->device != v->device)
+        die("an event recorded on a stream of another device");
     if (s->capture)
         die("an event recorded in a graph");
     put(s, [=] { v->happened = v->happened < at ? at : v->happened; });

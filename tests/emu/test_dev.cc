@@ -134,6 +134,19 @@ void other_device()
     gnn_dev_free(q);
 }
 
+void other_event()
+{
+    Two t = two();
+    void *s = nullptr;
+    must(gnn_dev_use(1, &err));
+    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_event_after(s, t.event, &err));
+    if (getenv("RECORD"))
+        must(gnn_dev_event_record(t.event, s, &err));
+    gnn_dev_stream_free(s);
+    release(t);
+}
+
 void early_free()
 {
     Two t = two();
@@ -236,6 +249,8 @@ int main(int argc, char **argv)
     ok(crashed(child(nullptr, nullptr, other_device)), "a kernel cannot read another device's memory");
     ok(child("OPEN_PEER", "1", other_device) == 0, "but that of a peer");
     ok(crashed(child("GNN_FAKE_CLIQUE", "1", []() { must(gnn_dev_peer_open(1, 0, &err)); })), "which not every device is");
+    ok(child(nullptr, nullptr, other_event) == 0, "a stream can wait for another device's event");
+    ok(crashed(child("RECORD", "1", other_event)), "but an event cannot be recorded on it");
     ok(child(nullptr, nullptr, early_free) == 0, "an event that was never recorded is not waited for");
     unsigned right = 0, wrong = 0;
     for (int i = 0; i < 20; i++) {
