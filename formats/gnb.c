@@ -80,19 +80,41 @@ const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_
 #endif
 }
 
-void gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_REFERENCE_BYTES])
+enum { HAS_SUM = 1, ON_DEVICE = 2 };
+
+uint32_t gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
 {
     put64(out, r->offset);
     put64(out + 8, r->has_sum ? r->sum : 0);
     put32(out + 16, r->slot);
-    put32(out + 20, r->has_sum);
+    put32(out + 20, (r->has_sum ? (uint32_t)HAS_SUM : 0) | (r->on_device ? (uint32_t)ON_DEVICE : 0));
+    if (!r->on_device)
+        return GNB_REFERENCE_BYTES;
+    put64(out + 24, r->device);
+    memcpy(out + 32, r->handle, GNB_HANDLE_BYTES);
+    return GNB_DEVICE_REFERENCE_BYTES;
 }
 
-const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t in[GNB_REFERENCE_BYTES])
+const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n)
 {
+    *r = (struct gnb_reference){0};
+    if (n != GNB_REFERENCE_BYTES && n != GNB_DEVICE_REFERENCE_BYTES)
+        return "reference of a wrong size";
     const uint32_t flags = le32(in + 20);
-    *r = (struct gnb_reference){le64(in), le64(in + 8), le32(in + 16), flags & 1};
-    return flags > 1 || (!flags && r->sum) ? "reserved bits of a reference are not zero" : NULL;
+    r->offset = le64(in);
+    r->sum = le64(in + 8);
+    r->slot = le32(in + 16);
+    r->has_sum = flags & HAS_SUM;
+    r->on_device = flags & ON_DEVICE;
+    if (flags > (HAS_SUM | ON_DEVICE) || (!r->has_sum && r->sum))
+        return "reserved bits of a reference are not zero";
+    if (r->on_device != (n == GNB_DEVICE_REFERENCE_BYTES))
+        return "reference of a wrong size";
+    if (r->on_device) {
+        r->device = le64(in + 24);
+        memcpy(r->handle, in + 32, GNB_HANDLE_BYTES);
+    }
+    return NULL;
 }
 
 static const char *entry_shape(struct gnb_entry *t)
@@ -106,7 +128,7 @@ static const char *entry_shape(struct gnb_entry *t)
         return "tensor size does not fit its shape";
     if (t->codec == GNB_RAW && t->stored != t->raw)
         return "raw tensor with another stored size";
-    if (t->codec == GNB_REFERENCE && t->stored != GNB_REFERENCE_BYTES)
+    if (t->codec == GNB_REFERENCE && t->stored != GNB_REFERENCE_BYTES && t->stored != GNB_DEVICE_REFERENCE_BYTES)
         return "reference of a wrong size";
     return NULL;
 }

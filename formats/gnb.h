@@ -10,7 +10,9 @@ enum {
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
     GNB_ENTRY_BYTES = 40, /* of a table entry, before shape and name */
-    GNB_REFERENCE_BYTES = 24, /* stored for a tensor that is elsewhere */
+    GNB_REFERENCE_BYTES = 24, /* stored for a tensor that is elsewhere; */
+    GNB_DEVICE_REFERENCE_BYTES = 96, /* in the memory of a device */
+    GNB_HANDLE_BYTES = 64,
     GNB_ALIGN = 64,        /* of tensors in streams */
     GNB_STORE_ALIGN = 4096,
     GNB_TABLE_MAX = 64 << 20,
@@ -45,11 +47,14 @@ struct gnb_reference {
     uint64_t offset;
     uint64_t sum; /* XXH3-64 of the raw bytes, if has_sum */
     uint32_t slot;
-    bool has_sum;
+    bool has_sum, on_device;
+    uint64_t device; /* if on_device: which it is, and what opens the memory */
+    uint8_t handle[GNB_HANDLE_BYTES];
 };
 
-void gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_REFERENCE_BYTES]);
-const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t in[GNB_REFERENCE_BYTES]);
+/* Returns how many bytes were written; n of _decode are those that are stored. */
+uint32_t gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_DEVICE_REFERENCE_BYTES]);
+const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n);
 
 /* Bytes an entry takes in the table. */
 size_t gnb_entry_size(uint32_t ndim, size_t name_len);

@@ -23,6 +23,11 @@ struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_e
     return p;
 }
 
+bool gnn_batch_on_host(const struct gnn_tensor *t)
+{
+    return !strcmp(t->name, "key") || !strncmp(t->name, "counts/", 7);
+}
+
 static void batch_free(struct gnn_batch *b)
 {
     gnn_tensors_release(&b->tensors);

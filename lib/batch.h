@@ -53,6 +53,9 @@ struct gnn_batch {
     struct gnn_batch *next_free;
 };
 
+/* Whether this tensor of a batch that lies on a device is in the host's memory all the same. */
+bool gnn_batch_on_host(const struct gnn_tensor *t);
+
 /* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
 struct gnn_batch_pool;
 struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
@@ -66,7 +69,8 @@ void gnn_batch_put(struct gnn_batch *b);
 void gnn_batch_hold(struct gnn_batch *b);
 
 /* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes, shapes, prefix
- * counts, monotone indptr, local ids in range, gathered rows. GNN_E_INPUT names the tensor. */
+ * counts, monotone indptr, local ids in range, gathered rows; not what lies on a device, which comes from a program of ours
+ * and is checked where it is used. GNN_E_INPUT names the tensor. */
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
 
 static inline struct gnn_block *gnn_batch_block(const struct gnn_batch *b, uint32_t hop, uint32_t et)

@@ -71,7 +71,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
     if ((rc = take(s, name, GNN_U32, c[nhops], true, &nodes)))
         return rc;
     const uint32_t *v = nodes->data;
-    for (uint64_t i = 0; i < c[nhops]; i++)
+    for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
         if (v[i] >= nt->count)
             return bad(s, name, "node id out of range");
     snprintf(name, sizeof name, "node/%s/id", nt->name);
@@ -96,26 +96,29 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     if (rc || !indptr)
         return rc;
     const uint32_t *ptr = indptr->data;
-    if (ptr[0])
+    if (!b->place && ptr[0])
         return bad(s, name, "does not start at 0");
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; !b->place && i < n; i++)
         if (ptr[i] > ptr[i + 1])
             return bad(s, name, "not monotone");
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
-    if ((rc = take(s, name, GNN_U32, ptr[n], true, &indices)))
+    if ((rc = take(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
         return rc;
     const uint32_t *v = indices->data;
+    const uint64_t edges = indices->shape[0];
+    if (edges >= UINT32_MAX)
+        return bad(s, name, "too many edges");
     uint32_t limit = (uint32_t)src[hop + 1], worst = 0;
-    for (uint32_t i = 0; i < ptr[n]; i++)
+    for (uint32_t i = 0; !b->place && i < edges; i++)
         worst |= v[i] >= limit;
     if (worst)
         return bad(s, name, "local id out of range");
     snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
-    if ((rc = take(s, name, GNN_U64, ptr[n], s->m->sampling.edge_ids, &id)))
+    if ((rc = take(s, name, GNN_U64, edges, s->m->sampling.edge_ids, &id)))
         return rc;
     *gnn_batch_block(b, hop, et) = (struct gnn_block){.first = (uint32_t)first,
                                                       .n = (uint32_t)n,
-                                                      .edges = ptr[n],
+                                                      .edges = (uint32_t)edges,
                                                       .indptr = ptr,
                                                       .indices = v,
                                                       .id = id ? id->data : NULL};

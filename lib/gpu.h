@@ -3,11 +3,14 @@
 #ifndef GNN_LIB_GPU_H
 #define GNN_LIB_GPU_H
 
+#include "formats/gnb.h"
 #include "lib/source.h"
 
 enum { GNN_GPU_MAX = 64 }; /* devices that one process works with */
 
 struct gnn_gpu_ops;
+struct gnn_gpu_loan; /* device memory that another process opens */
+struct gnn_gpu_debt; /* what was opened of another's */
 
 /* The devices that a program works with. */
 struct gnn_gpu {
@@ -25,8 +28,30 @@ struct gnn_gpu_ops {
     void (*close)(struct gnn_gpu *g);
     /* The same batches, in the memory of the devices; batches that lie there already stay. */
     struct gnn_source *(*upload)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
-    /* The same batches, in pinned memory of the host. */
-    struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
+    /* The same batches, in pinned memory of the host; but those for which keep, unless it is NULL, is true stay. */
+    struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device), void *arg,
+                                struct gnn_err *e);
+
+    /* ---- handing off to another process of the host (lib/handoff.h) ---- */
+
+    /* What tells a device, by its number here, from all others. */
+    int (*id)(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e);
+    /* Copies what b has on its device to memory that another process can open, and waits until it is there. *loan, NULL at
+     * first, keeps that memory for later batches. refer: where tensor i of b lies. loan_free when no other process has
+     * the memory open any more; takes NULL. */
+    int (*lend)(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b, struct gnn_err *e);
+    void (*refer)(const struct gnn_gpu_loan *loan, uint32_t i, struct gnb_reference *ref);
+    void (*loan_free)(struct gnn_gpu_loan *loan);
+    /* The other side: adds a tensor like `as` to a set, in memory of the device that ref leads to, and begins to copy it there;
+     * `borrowed` waits for the copies. *debt, NULL at first, keeps what was opened; debt_free takes NULL. GNN_E_INPUT for a
+     * device that is not among g's. */
+    int (*borrow)(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref, const struct gnn_tensor *as,
+                  struct gnn_tensors *set, unsigned *device, struct gnn_err *e);
+    int (*borrowed)(struct gnn_gpu_debt *debt, struct gnn_err *e);
+    void (*debt_free)(struct gnn_gpu_debt *debt);
+    /* Gives b a place on the device, all of it being there; waits until nobody reads b any more, which is to be filled anew. */
+    int (*place)(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e);
+    int (*unused)(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e);
 };
 
 /* Opens the devices that `spec` names: "cuda" (the first), "cuda:0", "cuda:1,3", or "cpu", which gives *g = NULL. "auto" is

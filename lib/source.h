@@ -39,5 +39,8 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
 
 /* Reads a GNB batch stream (or several, concatenated) from fd; `name` is for messages. Takes over fd. */
 struct gnn_source *gnn_stream_source_new(int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
+/* The same where batches may come that lie on one of these devices (lib/gpu.h), which must outlive the source. */
+struct gnn_gpu;
+struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu *gpu, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

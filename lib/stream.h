@@ -10,6 +10,7 @@
 struct gnn_writer_opts {
     int zstd_level; /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw */
     enum gnn_handoff handoff; /* with zstd: INLINE */
+    struct gnn_gpu *gpu;      /* where batches may lie, or NULL */
 };
 
 struct gnn_writer {
@@ -26,6 +27,8 @@ struct gnn_writer {
 /* Writes the HEADER frame. Takes over fd (closed by _end or _release); name must outlive the writer. */
 int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
                      const struct gnn_writer_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Whether batches that lie on this device can be written: the reader works there too. Does not wait for one to come. */
+bool gnn_writer_takes(struct gnn_writer *w, unsigned device);
 /* Writes one BATCH frame: b->tensors as they are. What goes by reference is held (gnn_batch_hold) until the reader gives it
  * back, so it must not be changed any more; the batch will make its large tensors in shared memory from then on. */
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
@@ -44,10 +47,14 @@ struct gnn_reader {
     struct gnn_buf table, packed;
     void *zstd;
     struct gnn_borrower *borrower; /* of the current stream, or NULL */
+    struct gnn_gpu *gpu;
+    bool on_device;                /* the last batch lies on `device` */
+    unsigned device;
 };
 
-/* Reads the first HEADER. Takes over fd. name must outlive the reader. */
+/* Reads the first HEADER. Takes over fd. name must outlive the reader. _on: batches may come that lie on these devices. */
 int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
+int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu, struct gnn_err *e) GNN_MUST_USE;
 /* Reads the next BATCH frame into t, which is cleared first; checks everything but the batch's own sense
  * (gnn_batch_bind). Concatenated streams are read through, when their headers agree. GNN_END after the last END. */
 int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err *e) GNN_MUST_USE;

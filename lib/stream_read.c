@@ -115,18 +115,35 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
 }
 
 /* Follows a reference. */
-static int refer(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set, struct gnn_tensor *x,
+static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name, struct gnn_tensors *set,
                  struct gnn_err *e)
 {
     struct gnb_reference ref;
-    const char *text = gnb_reference_decode(&ref, r->packed.data);
-    if (!text)
-        text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &x->data);
+    struct gnn_tensor *x, as = t->t;
+    const uint64_t none = 0;
+    as.name = name;
+    const char *text = gnb_reference_decode(&ref, r->packed.data, t->stored);
+    if (text)
+        return bad_tensor(r, t, text, e);
+    if (ref.on_device) {
+        struct gnn_err why = {0};
+        const int rc = gnn_borrower_copy(r->borrower, &ref, &as, set, &r->device, &why);
+        r->on_device = true;
+        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e) : rc ? gnn_fail(e, (enum gnn_status)rc, "%s", why.msg) : 0;
+    }
+    int rc = gnn_tensors_add(set, name, as.dtype, 1, &none, &x, e);
+    if (rc)
+        return rc;
+    text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &x->data);
     if (!text && ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
         text = "checksum mismatch in shared memory";
+    if (text)
+        return bad_tensor(r, t, text, e);
     x->sum = ref.sum;
     x->has_sum = ref.has_sum;
-    return text ? bad_tensor(r, t, text, e) : 0;
+    x->ndim = as.ndim;
+    memcpy(x->shape, as.shape, sizeof x->shape);
+    return 0;
 }
 
 /* One frame, all of it, and of the promised size: before anything is allocated for what is in it. */
@@ -161,10 +178,15 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
     char name[GNN_NAME_MAX + 1];
     memcpy(name, t->t.name, t->name_len);
     name[t->name_len] = 0;
-    /* The set's tensor starts empty and grows with what arrives. */
     struct gnn_tensor *x;
     uint64_t none = 0;
-    int rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
+    int rc;
+    if (t->codec == GNB_REFERENCE) {
+        rc = read_stored(r, t, set, NULL, e);
+        return rc ? rc : refer(r, t, name, set, e);
+    }
+    /* The set's tensor starts empty and grows with what arrives. */
+    rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
     if (rc)
         return rc;
     x->has_sum = false;
@@ -176,9 +198,7 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
             rc = gnn_tensors_room(set, x, t->raw, e);
         if (!rc)
             rc = unpack(r, t, x, e);
-    } else if (t->codec == GNB_REFERENCE)
-        rc = refer(r, t, set, x, e);
-    else {
+    } else {
         x->sum = t->sum;
         x->has_sum = true;
     }
@@ -195,6 +215,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     if (rc)
         return rc;
     gnn_tensors_clear(set);
+    r->on_device = false;
     uint64_t base = r->io.pos, at = 0, end = 0;
     for (uint32_t i = 0; i < f->ntensors; i++) {
         struct gnb_entry t;
@@ -285,7 +306,7 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
             r->in_stream = true;
             if ((rc = take_header(r, t, e)))
                 return rc;
-            r->borrower = gnn_borrower_new(r->io.fd, f.sum);
+            r->borrower = gnn_borrower_new(r->io.fd, f.sum, r->gpu);
             if (!r->streams && !r->begun)
                 return 0;
             break;
@@ -303,7 +324,12 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
 
 int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_err *e)
 {
-    *r = (struct gnn_reader){0};
+    return gnn_reader_begin_on(r, fd, name, NULL, e);
+}
+
+int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu, struct gnn_err *e)
+{
+    *r = (struct gnn_reader){.gpu = gpu};
     gnn_io_init(&r->io, fd, name);
     struct stat st;
     if (!fstat(fd, &st) && S_ISDIR(st.st_mode))

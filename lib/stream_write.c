@@ -57,33 +57,46 @@ static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_
     return 0;
 }
 
-/* Leaves tensor t where the reader can see it; what is stored goes to the end of w->packed. */
-static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t, int slot, uint64_t *used,
+/* What a frame is made of. */
+struct content {
+    const struct gnn_tensors *t;
+    const struct gnn_batch *b; /* they are, in a BATCH frame */
+    int slot;                  /* what goes by reference does so through this one; -1: nothing does */
+    bool pack;
+};
+
+/* Leaves tensor i where the reader can see it; what is stored goes to the end of w->packed. */
+static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i, uint64_t *used,
                  struct gnn_err *e)
 {
-    int rc = gnn_buf_reserve(&w->packed, *used + GNB_REFERENCE_BYTES, 1, "references", e);
+    int rc = gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e);
     if (rc)
         return rc;
-    const struct gnb_reference r = {gnn_lender_place(w->lender, slot, t, entry->raw), t->sum, (uint32_t)slot, t->has_sum};
-    gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
+    struct gnb_reference r;
+    gnn_lender_refer(w->lender, c->slot, c->b, i, entry->raw, &r);
+    entry->stored = gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
     entry->codec = GNB_REFERENCE;
-    entry->stored = GNB_REFERENCE_BYTES;
-    *used += GNB_REFERENCE_BYTES;
+    *used += entry->stored;
     return 0;
 }
 
-/* slot: of shared memory, or -1. */
-static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
-                      uint64_t *used, bool pack_it, int slot, struct gnn_err *e)
+static bool by_reference(const struct content *c, const struct gnn_tensor *t, uint64_t bytes)
 {
+    return c->slot >= 0 && (c->b->place ? !gnn_batch_on_host(t) : bytes >= GNN_SHARE_MIN);
+}
+
+static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i, uint64_t *used,
+                      struct gnn_err *e)
+{
+    const struct gnn_tensor *t = gnn_tensors_at(c->t, i);
     *entry = (struct gnb_entry){.t = *t, .name_len = strlen(t->name), .codec = GNB_RAW};
     if (!gnn_tensor_bytes(t, &entry->raw))
         return gnn_fail(e, GNN_E_RUN, "%s: tensor '%s' is too large", w->io.name, t->name);
     entry->stored = entry->raw;
     uint64_t at = *used;
-    int rc = pack_it ? pack(w, entry, t, used, e) : 0;
-    if (!rc && slot >= 0 && entry->raw >= GNN_SHARE_MIN)
-        rc = refer(w, entry, t, slot, used, e);
+    int rc = c->pack ? pack(w, entry, t, used, e) : 0;
+    if (!rc && by_reference(c, t, entry->raw))
+        rc = refer(w, entry, c, i, used, e);
     if (rc)
         return rc;
     entry->sum = entry->codec != GNB_RAW ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
@@ -92,16 +105,15 @@ static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struc
     return 0;
 }
 
-static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct gnn_tensors *t, int slot,
-                       struct gnn_err *e)
+static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct content *c, struct gnn_err *e)
 {
-    struct gnb_frame f = {.kind = kind, .ntensors = t->n, .align = GNB_ALIGN, .seq = w->seq,
-                          .minor = slot < 0 ? 0 : GNB_MINOR_REFERENCE};
-    int rc = gnn_buf_reserve(&w->entries, t->n, sizeof(struct gnb_entry), "tensor table", e);
+    struct gnb_frame f = {.kind = kind, .ntensors = c->t->n, .align = GNB_ALIGN, .seq = w->seq,
+                          .minor = c->slot < 0 ? 0 : GNB_MINOR_REFERENCE};
+    int rc = gnn_buf_reserve(&w->entries, f.ntensors, sizeof(struct gnb_entry), "tensor table", e);
     struct gnb_entry *entry = w->entries.data;
     uint64_t used = 0;
-    for (uint32_t i = 0; !rc && i < t->n; i++)
-        rc = fill_entry(w, &entry[i], gnn_tensors_at(t, i), &used, kind == GNB_BATCH && w->zstd_level, slot, e);
+    for (uint32_t i = 0; !rc && i < f.ntensors; i++)
+        rc = fill_entry(w, &entry[i], c, i, &used, e);
     if (rc)
         return rc;
     if (!gnb_layout(&f, entry))
@@ -111,7 +123,7 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct gn
     gnb_frame_encode(&f, entry, w->head.data);
     rc = put(w, w->head.data, GNB_HEADER_BYTES + f.table_bytes, e);
     uint64_t at = 0, packed = 0;
-    for (uint32_t i = 0; !rc && i < t->n; i++) {
+    for (uint32_t i = 0; !rc && i < f.ntensors; i++) {
         const void *data = entry[i].t.data;
         if (entry[i].codec != GNB_RAW) {
             data = (uint8_t *)w->packed.data + packed;
@@ -137,7 +149,7 @@ static int write_one(struct gnn_writer *w, enum gnb_kind kind, const char *name,
     int rc = gnn_tensors_add(&t, name, dtype, 1, &n, &x, e);
     if (!rc) {
         memcpy(x->data, data, n * gnn_dtype_bytes(dtype));
-        rc = write_frame(w, kind, &t, -1, e);
+        rc = write_frame(w, kind, &(struct content){.t = &t, .slot = -1}, e);
     }
     gnn_tensors_release(&t);
     return rc;
@@ -157,7 +169,7 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)
-        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, e); /* listens before there is anything to read */
+        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, o->gpu, e); /* listens before there is anything to read */
     if (rc)
         return rc;
     char *text = gnn_meta_to_text(m, e);
@@ -173,9 +185,11 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
 
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
 {
-    int slot = -1, rc = w->lender ? gnn_lender_slot(w->lender, &b->tensors, &slot, e) : 0;
+    int slot = -1, rc = w->lender ? gnn_lender_slot(w->lender, b, &slot, e) : 0;
+    if (!rc && b->place && slot < 0)
+        rc = gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing from devices any more", w->io.name);
     if (!rc)
-        rc = write_frame(w, GNB_BATCH, &b->tensors, slot, e);
+        rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0}, e);
     if (!rc && slot >= 0) { /* the reader may see it from now on */
         gnn_lender_lend(w->lender, slot, b);
         w->nref++;
@@ -189,7 +203,16 @@ int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
     int rc = write_one(w, GNB_END, "totals", GNN_U64, 2, totals, e);
     if (!rc)
         rc = flush(w, e);
-    return rc ? rc : gnn_io_close(&w->io, false, e);
+    if (!rc)
+        rc = gnn_io_close(&w->io, false, e);
+    if (!rc && w->lender)
+        gnn_lender_settle(w->lender);
+    return rc;
+}
+
+bool gnn_writer_takes(struct gnn_writer *w, unsigned device)
+{
+    return gnn_lender_takes(w->lender, device);
 }
 
 void gnn_writer_release(struct gnn_writer *w)

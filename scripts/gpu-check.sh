@@ -1,4 +1,6 @@
 #!/bin/sh
+# The strings of options are split into words.
+# shellcheck disable=SC2086
 # Everything about GPUs in one call of at most nine minutes, on a machine with nothing but a CUDA driver: kernels beside their
 # CPU twins, streams and models of both devices compared, compute-sanitizer, then rates beside the machine's limits. Unpack
 # what `make gpu-bundle` made, and run it there.

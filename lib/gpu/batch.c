@@ -10,12 +10,12 @@ static void place_free(struct gnn_batch_place *p)
     gnn_free(p);
 }
 
-static int place_new(struct gpu_device *d, struct gnn_batch_place **out, struct gnn_err *e)
+int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e)
 {
     struct gnn_batch_place *p = gnn_alloc_zero(1, sizeof *p, "a batch", e);
     if (!p)
         return e->code;
-    p->device = d->number;
+    p->device = device;
     p->free = place_free;
     if (gnn_dev_event_new(&p->ready, e) || gnn_dev_event_new(&p->used, e)) {
         place_free(p);
@@ -35,7 +35,7 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
     if (rc)
         return rc;
     if (!got->place)
-        rc = place_new(d, &got->place, e);
+        rc = gpu_place_new(d->number, &got->place, e);
     if (!rc)
         rc = gnn_dev_event_after(stream, got->place->used, e);
     if (rc)
@@ -47,7 +47,7 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
 
 bool gpu_on_host(const struct gnn_tensor *t)
 {
-    return !strcmp(t->name, "key") || !strncmp(t->name, "counts/", 7);
+    return gnn_batch_on_host(t);
 }
 
 /* Where the tensor of `from` that lies at p is in `to`. An empty one may have the address of its neighbour. */

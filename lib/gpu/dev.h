@@ -26,6 +26,8 @@ struct gnn_dev_info {
 /* Devices of this machine. With none, or no driver: GNN_E_DEVICE and the reason. */
 int gnn_dev_count(unsigned *n, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e) GNN_MUST_USE;
+/* What tells a device of this host from all others, in every process alike. */
+int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
 /* Makes it the thread's device. */
 int gnn_dev_use(unsigned device, struct gnn_err *e) GNN_MUST_USE;
 

@@ -65,6 +65,19 @@ int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e)
     return 0;
 }
 
+int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
+{
+    struct cudaDeviceProp p;
+    uint64_t half[2];
+    int rc = status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+    if (rc)
+        return rc;
+    _Static_assert(sizeof p.uuid == sizeof half, "a UUID's size");
+    memcpy(half, &p.uuid, sizeof half);
+    *id = half[0] ^ half[1];
+    return 0;
+}
+
 int gnn_dev_use(unsigned device, struct gnn_err *e)
 {
     return status(cudaSetDevice((int)device), "choosing a device", e);

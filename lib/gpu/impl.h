@@ -19,6 +19,7 @@ extern const struct gnn_mem gpu_pinned;
 
 /* ---- batches on devices ---- */
 
+int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e) GNN_MUST_USE;
 /* An empty batch of d from the pool, which is of d alone. What `stream` does from now on comes after the last reader of what
  * it held before. */
 int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream, struct gnn_batch **b,
@@ -60,9 +61,23 @@ enum { GPU_DEPTH_MAX = 16 };
 struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta, const struct gpu_pipe_ops *ops,
                                 void *arg, unsigned depth, struct gnn_err *e) GNN_MUST_USE;
 
+/* ---- handing off: as in lib/gpu.h ---- */
+
+int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *ref);
+void gpu_loan_free(struct gnn_gpu_loan *l);
+int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref, const struct gnn_tensor *as,
+               struct gnn_tensors *set, unsigned *device, struct gnn_err *e) GNN_MUST_USE;
+int gpu_borrowed(struct gnn_gpu_debt *d, struct gnn_err *e) GNN_MUST_USE;
+void gpu_debt_free(struct gnn_gpu_debt *d);
+int gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+
 /* ---- the stages ---- */
 
 struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
-struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device),
+                                 void *arg, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

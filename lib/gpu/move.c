@@ -10,6 +10,8 @@ struct move {
     struct gnn_batch_pool *pool[GNN_GPU_MAX]; /* upload: one for each device; fetch: the first, of the host */
     void *stream[GNN_GPU_MAX];
     uint64_t n; /* batches so far */
+    bool (*keep)(void *arg, unsigned device); /* fetch: what stays; or NULL */
+    void *keep_arg;
 };
 
 static void move_free(void *arg)
@@ -79,7 +81,7 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     if (rc)
         return rc;
     const struct gpu_device *d = gpu_device_of(m->g, s->in);
-    if (!d) { /* of the host already */
+    if (!d || (m->keep && m->keep(m->keep_arg, d->number))) { /* of the host already, or to stay */
         s->out = s->in;
         s->in = NULL;
         return 0;
@@ -111,13 +113,14 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
 }
 
 static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, const struct gpu_pipe_ops *ops,
-                                   unsigned pools, struct gnn_err *e)
+                                   unsigned pools, struct move with, struct gnn_err *e)
 {
     struct move *m = gnn_alloc_zero(1, sizeof *m, "a filter", e);
     if (!m) {
         gnn_source_free(up);
         return NULL;
     }
+    *m = with;
     m->g = g;
     int rc = 0;
     for (unsigned i = 0; !rc && i < g->n; i++) {
@@ -137,11 +140,12 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, con
 struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {.start = upload_start, .finish = finish, .arg_free = move_free};
-    return move_new(g, up, &ops, g->n, e);
+    return move_new(g, up, &ops, g->n, (struct move){0}, e);
 }
 
-struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
+struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device),
+                                 void *arg, struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {.start = fetch_start, .finish = finish, .arg_free = move_free};
-    return move_new(g, up, &ops, 1, e);
+    return move_new(g, up, &ops, 1, (struct move){.keep = keep, .keep_arg = arg}, e);
 }

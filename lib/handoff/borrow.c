@@ -24,24 +24,38 @@ struct gnn_borrower {
     uint8_t *near;         /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
+    struct gnn_gpu *gpu;
+    struct gnn_gpu_debt *debt;
+    int copying; /* slot of device memory that a frame is copied from, or -1 */
 };
 
-struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum)
+/* Says who reads, and on which devices. */
+static bool introduce(const struct gnn_borrower *b, uint64_t sum)
+{
+    struct gnn_err none = {0};
+    const struct gnn_meet hello = {GNN_MEET_HELLO, b->gpu ? b->gpu->n : 0, sum};
+    bool good = gnn_meet_send(b->sock, &hello, -1);
+    for (uint32_t i = 0; good && i < hello.slots; i++) {
+        struct gnn_meet m = {.what = GNN_MEET_DEVICE};
+        good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) && gnn_meet_send(b->sock, &m, -1);
+    }
+    return good;
+}
+
+struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
 {
     struct gnn_err none = {0};
     const int sock = gnn_meet_connect(fd);
     if (sock < 0)
         return NULL;
-    const struct gnn_meet hello = {GNN_MEET_HELLO, 0, sum};
     struct gnn_borrower *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
-    if (!b || !gnn_meet_send(sock, &hello, -1)) {
+    if (b)
+        *b = (struct gnn_borrower){.users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
+    if (!b || !introduce(b, sum)) {
         gnn_free(b);
         close(sock);
         return NULL;
     }
-    b->users = 1;
-    b->sock = sock;
-    b->memory = -1;
     pthread_mutex_init(&b->lock, NULL);
     return b;
 }
@@ -67,8 +81,12 @@ static void leave(struct gnn_borrower *b)
 
 void gnn_borrower_free(struct gnn_borrower *b)
 {
-    if (b)
-        leave(b);
+    if (!b)
+        return;
+    if (b->gpu)
+        b->gpu->ops->debt_free(b->debt); /* before the socket closes, which tells the writer that it may free the memory */
+    b->debt = NULL;
+    leave(b);
 }
 
 /* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. */
@@ -190,8 +208,34 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
     return text;
 }
 
+int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref, const struct gnn_tensor *as,
+                      struct gnn_tensors *set, unsigned *device, struct gnn_err *e)
+{
+    if (!b || !b->base || !b->gpu)
+        return gnn_fail(e, GNN_E_INPUT, "its data are on a device, for another program");
+    if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) || b->held >> ref->slot & 1)
+        return gnn_fail(e, GNN_E_INPUT, "reference out of range");
+    b->copying = (int)ref->slot;
+    return b->gpu->ops->borrow(b->gpu, &b->debt, ref, as, set, device, e);
+}
+
+/* The copies of a frame are finished, or fail; in any case the slot goes back. */
+static int copied(struct gnn_borrower *b, struct gnn_err *e)
+{
+    const struct gnn_meet m = {GNN_MEET_BACK, (uint32_t)b->copying, 0};
+    int rc = b->gpu->ops->borrowed(b->debt, e);
+    b->copying = -1;
+    if (!rc && gnn_meet_gone(b->sock)) /* and its memory with it, perhaps before the copies were through */
+        rc = gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone");
+    if (!rc)
+        (void)gnn_meet_send(b->sock, &m, -1);
+    return rc;
+}
+
 int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set, struct gnn_err *e)
 {
+    if (b->copying >= 0)
+        return copied(b, e);
     pthread_mutex_lock(&b->lock);
     const bool all = set->lease.give_back && b->nheld == b->slots;
     pthread_mutex_unlock(&b->lock);

@@ -19,7 +19,9 @@ enum {
 enum state { LISTENING, GREETING, OFFERED, OPEN, OVER };
 
 struct lent {
-    struct gnn_batch *b; /* NULL: the slot is free */
+    struct gnn_batch *b; /* NULL: the slot is free, unless it is `away` */
+    struct gnn_gpu_loan *loan; /* device memory, or NULL */
+    bool away;                 /* the reader copies from that */
     void *stage;         /* for tensors that are elsewhere: those that came by a pipe, or before there was shared memory */
     uint64_t cap, used;
 };
@@ -28,33 +30,43 @@ struct gnn_lender {
     enum state state;
     int pipe, listener, sock;
     const char *name;
-    bool must, asked;
+    bool must, on_device, asked; /* the second: with CUDA */
     uint64_t sum; /* of the HEADER */
+    struct gnn_gpu *gpu;
+    uint32_t awaited, named;           /* devices that the reader promised to name, and has; awaited UINT32_MAX: no HELLO yet */
+    uint64_t theirs[GNN_MEET_DEVICES]; /* those */
+    uint64_t ours[GNN_GPU_MAX];
+    bool lent; /* device memory, ever */
     struct gnn_share *share;
     struct lent slot[GNN_HANDOFF_SLOTS];
 };
 
-int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how, struct gnn_err *e)
+int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how, struct gnn_gpu *gpu,
+                   struct gnn_err *e)
 {
     *out = NULL;
     if (how == GNN_HANDOFF_INLINE)
         return 0;
-    const bool must = how == GNN_HANDOFF_SHM;
+    const bool must = how == GNN_HANDOFF_SHM || how == GNN_HANDOFF_CUDA;
     const int listener = gnn_meet_listen(fd);
     if (listener < 0) {
         if (!must)
             return 0;
-        return errno == ENOTSUP ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off in shared memory", name)
-                                : gnn_fail_errno(e, "%s: cannot hand off in shared memory", name);
+        return errno == ENOTSUP ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off", name)
+                                : gnn_fail_errno(e, "%s: cannot hand off", name);
     }
     struct gnn_lender *l = gnn_alloc_zero(1, sizeof *l, "handing off", e);
     if (!l) {
         close(listener);
         return e->code;
     }
-    *l = (struct gnn_lender){.state = LISTENING, .pipe = fd, .listener = listener, .sock = -1, .name = name, .must = must};
+    *l = (struct gnn_lender){.state = LISTENING, .pipe = fd, .listener = listener, .sock = -1, .name = name, .must = must,
+                             .on_device = how == GNN_HANDOFF_CUDA, .gpu = gpu, .awaited = UINT32_MAX};
     *out = l;
-    return 0;
+    int rc = 0;
+    for (unsigned i = 0; !rc && gpu && i < gpu->n; i++)
+        rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
+    return rc;
 }
 
 static void shut(int *fd)
@@ -72,6 +84,7 @@ static void stop(struct gnn_lender *l)
     for (int i = 0; i < GNN_HANDOFF_SLOTS; i++) {
         gnn_batch_put(l->slot[i].b);
         l->slot[i].b = NULL;
+        l->slot[i].away = false;
     }
     l->state = OVER;
 }
@@ -92,7 +105,28 @@ static int offer(struct gnn_lender *l, struct gnn_err *e)
 static void dismiss(struct gnn_lender *l)
 {
     shut(&l->sock);
+    l->awaited = UINT32_MAX;
     l->state = LISTENING;
+}
+
+/* HELLO and what follows it. 1: all is there; 0: not yet; -1: this is no reader of ours. */
+static int hear(struct gnn_lender *l)
+{
+    struct gnn_meet m;
+    int got;
+    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0) {
+        if (l->awaited == UINT32_MAX && m.what == GNN_MEET_HELLO && m.value == l->sum && m.slots <= GNN_MEET_DEVICES) {
+            l->awaited = m.slots;
+            l->named = 0;
+        } else if (l->awaited != UINT32_MAX && m.what == GNN_MEET_DEVICE) {
+            l->theirs[l->named++] = m.value;
+        } else {
+            return -1;
+        }
+        if (l->named == l->awaited)
+            return 1;
+    }
+    return got;
 }
 
 /* Gets on with the greeting as far as that goes without waiting. */
@@ -106,12 +140,10 @@ static int greet(struct gnn_lender *l, struct gnn_err *e)
         l->state = GREETING;
     }
     if (l->state == GREETING) {
-        const int got = gnn_meet_recv(l->sock, &m, NULL);
+        const int got = hear(l);
         if (!got)
             return 0;
-        int rc = 0;
-        if (got > 0 && m.what == GNN_MEET_HELLO && m.value == l->sum)
-            rc = offer(l, e);
+        const int rc = got > 0 ? offer(l, e) : 0;
         if (l->state != OFFERED) {
             if (l->state != OVER)
                 dismiss(l);
@@ -144,9 +176,37 @@ static void collect(struct gnn_lender *l, bool wait)
     while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_MEET_BACK && m.slots < GNN_HANDOFF_SLOTS) {
         gnn_batch_put(l->slot[m.slots].b);
         l->slot[m.slots].b = NULL;
+        l->slot[m.slots].away = false;
     }
     if (got)
         stop(l);
+}
+
+static bool takes(const struct gnn_lender *l, uint64_t id)
+{
+    for (uint32_t i = 0; i < l->named; i++)
+        if (l->theirs[i] == id)
+            return true;
+    return false;
+}
+
+static bool takes_any(const struct gnn_lender *l)
+{
+    for (unsigned i = 0; l->gpu && i < l->gpu->n; i++)
+        if (takes(l, l->ours[i]))
+            return true;
+    return false;
+}
+
+bool gnn_lender_takes(struct gnn_lender *l, unsigned device)
+{
+    struct gnn_err ignored = {0};
+    if (l && l->state < OPEN)
+        (void)!greet(l, &ignored);
+    for (unsigned i = 0; l && l->state == OPEN && l->gpu && i < l->gpu->n; i++)
+        if (l->gpu->device[i] == device)
+            return takes(l, l->ours[i]);
+    return false;
 }
 
 int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
@@ -156,6 +216,8 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
     for (;;) {
         struct pollfd p[2] = {{.fd = l->pipe, .events = 0}, {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
         int rc = greet(l, e), unread = 0;
+        if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
+            return gnn_fail(e, GNN_E_RUN, "%s: its reader works on none of our devices", l->name);
         if (rc || l->state == OPEN || !l->must)
             return rc;
         if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
@@ -163,7 +225,7 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
         if (!read_at && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
             read_at = gnn_clock();
         if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
-            return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing in shared memory", l->name);
+            return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing by reference", l->name);
     }
 }
 
@@ -188,50 +250,77 @@ static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors
     return true;
 }
 
-int gnn_lender_slot(struct gnn_lender *l, const struct gnn_tensors *t, int *slot, struct gnn_err *e)
+static bool worth_it(const struct gnn_tensors *t)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (gnn_tensor_bytes(gnn_tensors_at(t, i), &bytes) && bytes >= GNN_SHARE_MIN)
+            return true;
+    return false;
+}
+
+/* Makes b's tensors reachable through slot i. false: there is no memory. */
+static bool fill_slot(struct gnn_lender *l, int i, const struct gnn_batch *b, struct gnn_err *e)
+{
+    struct lent *s = &l->slot[i];
+    if (!b->place)
+        return stage(l, s, &b->tensors);
+    s->away = l->lent = true;
+    return !l->gpu->ops->lend(l->gpu, &s->loan, b, e);
+}
+
+int gnn_lender_slot(struct gnn_lender *l, const struct gnn_batch *b, int *slot, struct gnn_err *e)
 {
     *slot = -1;
     int rc = l->state < OPEN ? greet(l, e) : 0;
-    if (rc || l->state != OPEN)
+    if (rc || l->state != OPEN || (b->place ? !gnn_lender_takes(l, b->place->device) : !worth_it(&b->tensors)))
         return rc;
-    uint64_t bytes = 0;
-    bool large = false;
-    for (uint32_t i = 0; i < t->n; i++)
-        large = large || (gnn_tensor_bytes(gnn_tensors_at(t, i), &bytes) && bytes >= GNN_SHARE_MIN);
-    if (!large)
-        return 0;
     for (bool wait = false;; wait = true) {
         collect(l, wait);
         if (l->state != OPEN)
             return 0;
         for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
-            if (!l->slot[i].b) {
-                if (stage(l, &l->slot[i], t))
+            if (!l->slot[i].b && !l->slot[i].away) {
+                if (fill_slot(l, i, b, e))
                     *slot = i;
-                else if (l->must)
+                else if (l->must && !e->code)
                     return gnn_fail(e, GNN_E_NOMEM, "%s: no shared memory for a batch", l->name);
-                return 0;
+                return e->code;
             }
     }
 }
 
-uint64_t gnn_lender_place(struct gnn_lender *l, int slot, const struct gnn_tensor *t, uint64_t bytes)
+void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i, uint64_t bytes,
+                      struct gnb_reference *ref)
 {
+    const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
     struct lent *s = &l->slot[slot];
-    uint64_t at;
-    if (gnn_share_offset(l->share, t->data, bytes, &at))
-        return at;
+    *ref = (struct gnb_reference){.sum = t->sum, .slot = (uint32_t)slot, .has_sum = t->has_sum && !b->place};
+    if (b->place) {
+        l->gpu->ops->refer(s->loan, i, ref);
+        return;
+    }
+    if (gnn_share_offset(l->share, t->data, bytes, &ref->offset))
+        return;
     char *to = (char *)s->stage + s->used;
     s->used += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
     memcpy(to, t->data, bytes);
-    return gnn_share_offset(l->share, to, bytes, &at) ? at : 0;
+    (void)gnn_share_offset(l->share, to, bytes, &ref->offset);
 }
 
 void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
 {
+    if (b->place)
+        return;
     gnn_batch_hold(b);
     l->slot[slot].b = b;
     gnn_tensors_share(&b->tensors, l->share);
+}
+
+void gnn_lender_settle(struct gnn_lender *l)
+{
+    while (l->lent && l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
+        collect(l, true);
 }
 
 void gnn_lender_free(struct gnn_lender *l)
@@ -242,6 +331,8 @@ void gnn_lender_free(struct gnn_lender *l)
         if (l->slot[i].b)
             gnn_tensors_unshare(&l->slot[i].b->tensors); /* the reader may be at them */
     stop(l);
+    for (int i = 0; l->gpu && i < GNN_HANDOFF_SLOTS; i++)
+        l->gpu->ops->loan_free(l->slot[i].loan);
     gnn_share_drop(l->share);
     gnn_free(l);
 }

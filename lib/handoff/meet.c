@@ -69,6 +69,12 @@ int gnn_meet_accept(int listener)
     return sock >= 0 && same_user(sock) ? sock : fail(sock);
 }
 
+bool gnn_meet_gone(int sock)
+{
+    char c;
+    return recv(sock, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor)
 {
     union {

@@ -6,11 +6,14 @@
 #include <stdint.h>
 
 enum {
-    GNN_MEET_HELLO = 0x68424e47, /* "GNBh": a reader, of the stream whose HEADER has the sum `value` */
+    GNN_MEET_HELLO = 0x68424e47, /* "GNBh": a reader, of the stream whose HEADER has the sum `value`; `slots` DEVICEs follow */
+    GNN_MEET_DEVICE = 0x64424e47, /* "GNBd": it works on the device `value`, and takes what lies there */
     GNN_MEET_OFFER = 0x6f424e47, /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
     GNN_MEET_TAKEN = 0x74424e47, /* "GNBt": mapped; from here on references may come */
     GNN_MEET_BACK = 0x62424e47   /* "GNBb": slot number `slots` is given back */
 };
+
+enum { GNN_MEET_DEVICES = 64 }; /* at most */
 
 struct gnn_meet {
     uint32_t what, slots;
@@ -27,5 +30,7 @@ int gnn_meet_accept(int listener);
 bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor);
 /* 1 and a message, and its descriptor or -1 if asked for; 0 if none has come; -1 at the end, or if it is not a message. */
 int gnn_meet_recv(int sock, struct gnn_meet *m, int *descriptor);
+/* Has the other side closed, and nothing is left to receive? */
+bool gnn_meet_gone(int sock);
 
 #endif

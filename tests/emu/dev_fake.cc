@@ -313,6 +313,15 @@ int gnn_dev_ask(unsigned d, struct gnn_dev_info *info, struct gnn_err *e)
     return 0;
 }
 
+int gnn_dev_id(unsigned d, uint64_t *id, struct gnn_err *e)
+{
+    CALL("asking for a device's properties");
+    if (d >= device.size())
+        return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
+    *id = 0xfa4e000000000000u + d;
+    return 0;
+}
+
 int gnn_dev_use(unsigned d, struct gnn_err *e)
 {
     CALL("choosing a device");

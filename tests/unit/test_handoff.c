@@ -415,18 +415,18 @@ static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
 static void reference(const char *what, struct gnb_reference ref, uint64_t bytes, uint32_t flags, const char *why)
 {
     struct liar l;
-    uint8_t stored[GNB_REFERENCE_BYTES];
+    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
     struct gnn_tensors second = {0};
     const int memory = sealed(F_SEAL_SHRINK);
     liar_init(&l, memory, GNN_MEET_OFFER, 3);
     const struct gnb_reference good = {.offset = 4096};
-    gnb_reference_encode(&good, stored);
-    stream_make_frame(l.fd[1], GNB_BATCH, 2, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
+    uint32_t n = gnb_reference_encode(&good, stored);
+    stream_make_frame(l.fd[1], GNB_BATCH, 2, "x", stored, n, GNB_REFERENCE, LEN);
     if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e))
         exit(99);
-    gnb_reference_encode(&ref, stored);
-    stored[20] |= (uint8_t)flags;
-    stream_make_frame(l.fd[1], GNB_BATCH, 3, "x", stored, sizeof stored, GNB_REFERENCE, bytes);
+    n = gnb_reference_encode(&ref, stored);
+    stored[20] ^= (uint8_t)flags;
+    stream_make_frame(l.fd[1], GNB_BATCH, 3, "x", stored, n, GNB_REFERENCE, bytes);
     const int rc = gnn_reader_next(&l.r, &second, &l.e);
     ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "%s: %s", what, l.e.msg);
     gnn_tensors_release(&second);
@@ -445,7 +445,11 @@ static void test_lies(void)
     reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
     reference("a sum", (struct gnb_reference){.offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true}, LEN, 0, NULL);
     reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0, "checksum mismatch in shared");
-    reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 2, "reserved bits");
+    reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 4, "reserved bits");
+    reference("one to a device, too short", (struct gnb_reference){.slot = 1}, LEN, 2, "of a wrong size");
+    reference("one that is no device's, too long", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
+    reference("a device, for a reader that works on none", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
+              "on a device, for another program");
     reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
     reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1}, LEN, 0, "out of range");
     reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0, "out of range");
@@ -457,12 +461,12 @@ static void test_lies(void)
     struct gnn_err e = {0};
     struct gnn_reader r;
     struct gnn_tensors t = {0};
-    uint8_t stored[GNB_REFERENCE_BYTES];
+    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
     const int fd = open("refs", O_RDWR | O_CREAT | O_TRUNC, 0666);
     const struct gnb_reference good = {.offset = 4096};
     put_header(fd);
-    gnb_reference_encode(&good, stored);
-    stream_make_frame(fd, GNB_BATCH, 1, "x", stored, sizeof stored, GNB_REFERENCE, LEN);
+    const uint32_t n = gnb_reference_encode(&good, stored);
+    stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
     lseek(fd, 0, SEEK_SET);
     ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT, "in a file: %s", e.msg);
     gnn_tensors_release(&t);
