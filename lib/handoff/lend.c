@@ -222,7 +222,7 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
             return rc;
         if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
             return 0; /* nobody reads: the next write says so */
-        if (!read_at && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
+        if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
             read_at = gnn_clock();
         if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
             return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing by reference", l->name);

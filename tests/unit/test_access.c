@@ -192,16 +192,14 @@ static double compare(struct toy *g)
 static void trees(void)
 {
     for (int typed = 0; typed < 2; typed++) {
-        double worst = 0, sum = 0;
+        double worst = 0;
         uint32_t inner = 0;
         for (uint32_t i = 0; i < 60; i++) {
             struct toy g;
             random_tree(&g, typed);
             worst = fmax(worst, compare(&g));
-            for (uint32_t v = 0; v < N; v++) {
-                sum += g.p[v];
+            for (uint32_t v = 0; v < N; v++)
                 inner += g.p[v] > 0 && g.p[v] < 1 && !g.seed[v];
-            }
         }
         ok(worst < 1e-6 && inner > 40, "%s trees: as often as in all that can happen (%u nodes, worst %.1e)",
            typed ? "typed" : "plain", inner, worst);
