@@ -3,6 +3,7 @@
 
 #include "cmd/batches.h"
 #include "cmd/cli.h"
+#include "cmd/device.h"
 #include "cmd/opt.h"
 #include "lib/clock.h"
 #include "lib/sampler.h"
@@ -13,8 +14,8 @@ static struct opt_list fanout, eval;
 static struct opt_range epochs, steps;
 static bool shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
-static int frontier, device;
-static const char *split;
+static int frontier;
+static const char *split, *device;
 
 static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
@@ -37,7 +38,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "original-ids", &o.original_ids, .help = "node ids (of --seeds too) are those before gnn-partition"},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
-    {OPT_CHOICE, 0, "device", &device, "DEV", "where to sample (default: cpu)", "cpu"},
+    {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", "large tensors to the next program: in shared memory if it can, or in the pipe (default: auto)", HANDOFF_CHOICE},
@@ -71,6 +72,8 @@ static void finish_opts(void)
         cli_usage("--frequency -: stdout takes the statistics; name a file");
     if (zstd && run.handoff == HANDOFF_SHM)
         cli_usage("--handoff shm: what is compressed goes through the pipe");
+    if (device && !strncmp(device, "cuda", 4))
+        opt_refuse(OPTS(&threads), "has no effect: devices do not sample in threads of the host");
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;
@@ -115,17 +118,21 @@ int main(int argc, char **argv)
     o.seed = 1;
     char **args = opt_parse(&program, argc, argv, &nargs);
     finish_opts();
+    o.gpu = device_open(device);
     struct gnn_store *store = batches_store(args[0], verify);
     if (o.seeds_name) {
         o.stream = !strcmp(o.seeds_name, "-");
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
     }
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
+    if (src && o.gpu && (!run.count || run.frequency)) /* what else is told is known to the host */
+        src = o.gpu->ops->fetch(o.gpu, src, NULL, NULL, &e);
     if (!src)
         cli_fail(&e);
     run.total = expected(&src->meta->sampling);
     run.store = store;
     batches_run(src, &run);
+    gnn_gpu_close(o.gpu);
     gnn_store_close(store);
     return cli_finish();
 }

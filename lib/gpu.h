@@ -9,6 +9,8 @@
 enum { GNN_GPU_MAX = 64 }; /* devices that one process works with */
 
 struct gnn_gpu_ops;
+struct gnn_sampler_opts;
+struct sampler; /* lib/sample */
 struct gnn_gpu_loan; /* device memory that another process opens */
 struct gnn_gpu_debt; /* what was opened of another's */
 
@@ -31,6 +33,9 @@ struct gnn_gpu_ops {
     /* The same batches, in pinned memory of the host; but those for which keep, unless it is NULL, is true stay. */
     struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device), void *arg,
                                 struct gnn_err *e);
+    /* gnn_sampler_source_new, when its plan is made; takes over both. */
+    struct gnn_source *(*sample)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan, const struct gnn_sampler_opts *o,
+                                 struct gnn_err *e);
 
     /* ---- handing off to another process of the host (lib/handoff.h) ---- */
 

@@ -3,7 +3,7 @@
 #ifndef GNN_LIB_SAMPLER_H
 #define GNN_LIB_SAMPLER_H
 
-#include "lib/source.h"
+#include "lib/gpu.h"
 #include "lib/store.h"
 
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
@@ -38,6 +38,9 @@ struct gnn_sampler_opts {
     unsigned depth;    /* batches under way; 0: chosen from threads */
     bool background;   /* threads at the lowest priority, for a caller whose own threads wait for each other */
     const char *provenance; /* line for the header, or NULL */
+
+    struct gnn_gpu *gpu; /* NULL: the CPU samples. Otherwise these devices do, and batches lie there; threads, depth and
+                          * background have no meaning then */
 };
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */

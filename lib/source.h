@@ -11,6 +11,7 @@ struct gnn_source {
     int (*next)(struct gnn_source *s, struct gnn_batch **b, struct gnn_err *e);
     void (*free)(struct gnn_source *s); /* also the sources below it; all batches are back by then */
     const struct gnn_meta *meta;
+    bool live; /* a batch may be a long time coming: who reads ahead hands on what it has first */
 };
 
 static inline int gnn_source_next(struct gnn_source *s, struct gnn_batch **b, struct gnn_err *e)

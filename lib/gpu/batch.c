@@ -3,10 +3,21 @@
 
 #include "lib/gpu/impl.h"
 
-static void place_free(struct gnn_batch_place *p)
+int gpu_place_init(struct gnn_batch_place *p, unsigned device, void (*free)(struct gnn_batch_place *p), struct gnn_err *e)
+{
+    *p = (struct gnn_batch_place){.device = device, .free = free};
+    return gnn_dev_event_new(&p->ready, e) || gnn_dev_event_new(&p->used, e) ? e->code : 0;
+}
+
+void gpu_place_release(struct gnn_batch_place *p)
 {
     gnn_dev_event_free(p->ready);
     gnn_dev_event_free(p->used);
+}
+
+static void place_free(struct gnn_batch_place *p)
+{
+    gpu_place_release(p);
     gnn_free(p);
 }
 
@@ -15,9 +26,7 @@ int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err 
     struct gnn_batch_place *p = gnn_alloc_zero(1, sizeof *p, "a batch", e);
     if (!p)
         return e->code;
-    p->device = device;
-    p->free = place_free;
-    if (gnn_dev_event_new(&p->ready, e) || gnn_dev_event_new(&p->used, e)) {
+    if (gpu_place_init(p, device, place_free, e)) {
         place_free(p);
         return e->code;
     }

@@ -86,6 +86,8 @@ void gnn_dev_import_close(void *p);
 /* After kernels were put on a stream: whether they could be. With GNN_DEBUG_SYNC=1 in the environment it waits for them,
  * so that a failure is found where it happens. `what` names them. */
 int gnn_dev_launched(const char *what, struct gnn_err *e) GNN_MUST_USE;
+/* Is that so? Then kernels had better not go into graphs. */
+bool gnn_dev_debugging(void);
 
 /* A named range in the profiler's time line; they nest. */
 void gnn_dev_range_begin(const char *name);

@@ -284,15 +284,20 @@ void gnn_dev_import_close(void *p)
 
 /* ---- for whoever looks for faults or time ---- */
 
-int gnn_dev_launched(const char *what, struct gnn_err *e)
+bool gnn_dev_debugging(void)
 {
     static int sync = -1;
     if (sync < 0) {
         const char *v = getenv("GNN_DEBUG_SYNC");
         sync = v && *v && strcmp(v, "0") != 0;
     }
+    return sync;
+}
+
+int gnn_dev_launched(const char *what, struct gnn_err *e)
+{
     const int rc = status(cudaGetLastError(), what, e);
-    return rc || !sync ? rc : status(cudaDeviceSynchronize(), what, e);
+    return rc || !gnn_dev_debugging() ? rc : status(cudaDeviceSynchronize(), what, e);
 }
 
 void gnn_dev_range_begin(const char *name)

@@ -8,6 +8,7 @@
 #include "lib/gpu.h"
 #include "lib/gpu/dev.h"
 #include "lib/mem.h"
+#include "lib/sampler.h"
 
 /* A device in use. */
 struct gpu_device {
@@ -19,6 +20,9 @@ extern const struct gnn_mem gpu_pinned;
 
 /* ---- batches on devices ---- */
 
+/* A place on the device, the thread's; free gets it when its batch goes. To be released on failure too. */
+int gpu_place_init(struct gnn_batch_place *p, unsigned device, void (*free)(struct gnn_batch_place *p), struct gnn_err *e) GNN_MUST_USE;
+void gpu_place_release(struct gnn_batch_place *p);
 int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e) GNN_MUST_USE;
 /* An empty batch of d from the pool, which is of d alone. What `stream` does from now on comes after the last reader of what
  * it held before. */
@@ -79,5 +83,7 @@ int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) 
 struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device),
                                  void *arg, struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
+                                  const struct gnn_sampler_opts *o, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

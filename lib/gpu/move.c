@@ -45,7 +45,8 @@ static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const 
     int rc = 0;
     for (uint32_t i = 0; !rc && i < from->tensors.n; i++)
         rc = copy_tensor(to, gnn_tensors_at(&from->tensors, i), mem, stream, e);
-    gpu_batch_view(to, from);
+    if (!rc)
+        gpu_batch_view(to, from);
     return rc;
 }
 

@@ -104,11 +104,13 @@ struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *me
         gnn_source_free(up);
         return NULL;
     }
-    p->base = (struct gnn_source){.next = pipe_next, .free = pipe_free, .meta = meta};
+    p->base = (struct gnn_source){.next = pipe_next, .free = pipe_free, .meta = meta, .live = up->live};
     p->up = up;
     p->ops = *ops;
     p->arg = arg;
     p->depth = depth < 1 ? 1 : depth > GPU_DEPTH_MAX ? GPU_DEPTH_MAX : depth;
+    if (up->live)
+        p->depth = 1;
     for (unsigned i = 0; i < p->depth; i++)
         p->slot[i].index = i;
     return &p->base;

@@ -255,7 +255,7 @@ struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e)
     struct plan *p = gnn_alloc_zero(1, sizeof *p, "a plan", e);
     if (!p)
         return NULL;
-    *p = (struct plan){.base = {plan_next, plan_free, &s->meta}, .s = s, .epoch = s->epoch_from};
+    *p = (struct plan){.base = {plan_next, plan_free, &s->meta, s->reader != NULL}, .s = s, .epoch = s->epoch_from};
     p->step = s->reader ? 0 : s->step_from;
     p->pool = gnn_batch_pool_new(&s->meta, e);
     if (!p->pool) {

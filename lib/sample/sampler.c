@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/gpu.h"
 #include "lib/sample/sampler_impl.h"
 
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
@@ -16,7 +17,7 @@ void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
                                    .shuffle = true};
 }
 
-static void sampler_free(void *arg)
+void gnn_sampler_free(void *arg)
 {
     struct sampler *s = arg;
     for (uint32_t i = 0; s->split && i < s->meta.sampling.nsplits; i++)
@@ -146,7 +147,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
                                            .worker_free = gnn_sample_worker_free,
                                            .apply = gnn_sample_apply,
                                            .end = sampler_end,
-                                           .arg_free = sampler_free};
+                                           .arg_free = gnn_sampler_free};
     struct sampler *s = gnn_alloc_zero(1, sizeof *s, "a sampler", e);
     if (!s) {
         if (o->seeds_name)
@@ -156,9 +157,11 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     s->store = store;
     struct gnn_source *plan = sampler_init(s, o, e) ? NULL : gnn_plan_source_new(s, e);
     if (!plan) {
-        sampler_free(s);
+        gnn_sampler_free(s);
         return NULL;
     }
+    if (o->gpu)
+        return o->gpu->ops->sample(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;
     return gnn_map_new(plan, &s->meta, &with, s, o->threads, o->depth ? o->depth : 2 * o->threads, e);

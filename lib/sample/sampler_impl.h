@@ -27,12 +27,18 @@ struct sampler {
     uint32_t *inverse;              /* of the seeds' type, or NULL */
 };
 
+void gnn_sampler_free(void *sampler);
+
 /* Fills meta.sampling's splits, split[] and the ranges. Takes over o->seeds_fd. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e) GNN_MUST_USE;
 /* Seeds of a batch: at most batch_size into ids; returns how many. */
 uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids);
 /* Batches with keys only (and tensor "seeds" u32, when they come from a pipe). Does not own s. */
 struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+
+/* Says what is wrong with the store, or the seeds, and where: what a kernel found along edge type et. */
+int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why, const struct gnn_sample_place *at,
+                       struct gnn_err *e);
 
 /* Per-thread state, and the work of one batch. */
 void *gnn_sample_worker_new(void *sampler, struct gnn_err *e);

@@ -90,6 +90,31 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     return w;
 }
 
+int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why, const struct gnn_sample_place *at,
+                       struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    const char *path = gnn_store_part_path(s->store, at->part);
+    gnn_etype_key(&s->meta.schema, et, key, sizeof key);
+    switch (why) {
+    case GNN_SAMPLE_INDPTR:
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64 " fall or leave the edges",
+                        path, key, at->node);
+    case GNN_SAMPLE_SOURCE:
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indices': edge %" PRIu64 " of node %" PRIu64 ": source out of range",
+                        path, key, at->edge, at->node);
+    case GNN_SAMPLE_MANY:
+        return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
+    case GNN_SAMPLE_SEED:
+        return gnn_fail(e, GNN_E_INPUT, "%s: seed out of range", s->store->path);
+    case GNN_SAMPLE_NODE:
+    case GNN_SAMPLE_ROOM:
+    case GNN_SAMPLE_OK:
+        break;
+    }
+    return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no part", s->store->path, at->node);
+}
+
 static int add(struct draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
 {
     return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
@@ -139,33 +164,10 @@ static int begin(struct draw *d)
             rc = make_room(d, t, t == m->seed_ntype ? n : 0);
     }
     if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, n) < n)
-        rc = gnn_fail(d->e, GNN_E_INPUT, "%s: seed out of range", d->s->store->path);
+        rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
     return rc;
-}
-
-static int damaged(struct draw *d, uint32_t et, enum gnn_sample_status why, const struct gnn_sample_place *at)
-{
-    char key[GNN_ETYPE_KEY_ROOM];
-    const char *path = gnn_store_part_path(d->s->store, at->part);
-    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key);
-    switch (why) {
-    case GNN_SAMPLE_INDPTR:
-        return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64 " fall or leave the edges",
-                        path, key, at->node);
-    case GNN_SAMPLE_SOURCE:
-        return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'edge/%s/indices': edge %" PRIu64 " of node %" PRIu64 ": source out of range",
-                        path, key, at->edge, at->node);
-    case GNN_SAMPLE_MANY:
-        return gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
-    case GNN_SAMPLE_NODE:
-    case GNN_SAMPLE_SEED:
-    case GNN_SAMPLE_ROOM:
-    case GNN_SAMPLE_OK:
-        break;
-    }
-    return gnn_fail(d->e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no part", d->s->store->path, at->node);
 }
 
 static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
@@ -193,7 +195,7 @@ static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
     enum gnn_sample_status st = gnn_sample_count(g, w->type[type->dst].nodes + first, n, fanout, m->replace,
                                                  w->row.data, indptr->data, &bad);
     if (st)
-        return damaged(d, et, st, &bad);
+        return gnn_sample_damaged(d->s, et, st, &bad, d->e);
     const uint32_t edges = ((uint32_t *)indptr->data)[n];
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
     rc = add(d, name, GNN_U32, edges, &indices);
@@ -211,7 +213,7 @@ static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
                 gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), job.key);
     st = gnn_sample_pick(&job, &w->type[type->src], indices->data, id ? id->data : NULL, &bad);
     if (st)
-        return damaged(d, et, st, &bad);
+        return gnn_sample_damaged(d->s, et, st, &bad, d->e);
     *gnn_batch_block(d->b, hop, et) = (struct gnn_block){(uint32_t)first, n, edges, indptr->data, indices->data,
                                                          id ? id->data : NULL};
     return 0;

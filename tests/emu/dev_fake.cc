@@ -697,10 +697,18 @@ void gnn_dev_import_close(void *p)
     die("closes what was not imported");
 }
 
+bool gnn_dev_debugging(void)
+{
+    return setting("GNN_DEBUG_SYNC", 0) != 0;
+}
+
 int gnn_dev_launched(const char *what, struct gnn_err *e)
 {
     CALL(what);
-    if (setting("GNN_DEBUG_SYNC", 0))
+    for (Stream *s : streams)
+        if (s->capture && s->device == now_using)
+            die("asks for kernels while a graph is made of them");
+    if (gnn_dev_debugging())
         drain_all();
     return 0;
 }

@@ -69,6 +69,12 @@ uint64_t launches(); /* so far */
 using Kernel = std::function<void()>;
 void submit(void *stream, Kernel run);
 void set_runtime(void (*take)(void *stream, Kernel run));
+/* Arguments are taken now, even if the kernel runs later. */
+template <typename K, typename... A>
+void submit(void *stream, dim3 grid, dim3 block, size_t shared, const char *name, K kernel, A... args)
+{
+    submit(stream, [=]() { launch(grid, block, shared, name, [=]() { kernel(args...); }); });
+}
 
 void barrier(Place at);
 void pause(); /* at an atomic: lets others go first, now and then */
@@ -278,7 +284,7 @@ inline unsigned grid_max = 12;
 }
 #define GNN_GRID_MAX (emu::grid_max)
 #define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                                           \
-    emu::submit((stream), [=]() { emu::launch((grid), (block), (shared), #kernel, [=]() { kernel(__VA_ARGS__); }); })
+    emu::submit((stream), (grid), (block), (shared), #kernel, kernel, __VA_ARGS__)
 #define GNN_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(emu::dynamic_shared())
 
 #endif

@@ -1,0 +1,261 @@
+/* A lane of a device: its memory, and the work that draws a batch. */
+#include <string.h>
+
+#include "kernels/rng.h"
+#include "lib/gpu/sample.h"
+
+struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_room *r)
+{
+    const uint64_t word = sizeof(uint32_t), types = s->meta.schema.nntypes, blocks = gpu_blocks(s);
+    struct gpu_io io = {.live = sizeof(struct gnn_cuda_sample_status)};
+    io.counts = io.live + types * word;
+    io.edges = io.counts + (s->meta.sampling.nhops + UINT64_C(1)) * types * word;
+    io.out = io.n = io.edges + blocks * word;
+    io.keys = io.n + word;
+    io.seeds = io.keys + 2 * blocks * word;
+    io.bytes = io.seeds + r->seeds * word;
+    return io;
+}
+
+/* ---- lanes ---- */
+
+int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &l->s->meta.schema;
+    uint64_t bytes = 0, at = 0;
+    l->d = d;
+    int rc = gnn_dev_use(d->number, e);
+    if (!rc)
+        rc = gnn_dev_stream_new(&l->stream, false, e);
+    if (rc)
+        return rc;
+    l->pool = gnn_batch_pool_new(&l->s->meta, e);
+    l->type = gnn_alloc_zero(c->nntypes, sizeof *l->type, "a lane of a device", e);
+    l->found = gnn_alloc_zero(c->nntypes, sizeof *l->found, "a lane of a device", e);
+    if (!l->pool || !l->type || !l->found)
+        return e->code;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        bytes += l->room->nodes[t] ? gpu_align(c->ntype[t].count * sizeof(uint32_t)) : 0;
+    rc = gnn_dev_alloc(&l->maps, bytes + c->nntypes * sizeof(uint32_t), "local numbers of nodes", e);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        l->type[t].nnodes = c->ntype[t].count;
+        l->type[t].map = (uint32_t *)(void *)((char *)l->maps + at);
+        l->type[t].tag = (uint32_t *)(void *)((char *)l->maps + bytes) + t;
+        at += l->room->nodes[t] ? gpu_align(c->ntype[t].count * sizeof(uint32_t)) : 0;
+    }
+    return rc;
+}
+
+void gpu_lane_stop(struct gpu_lane *l)
+{
+    gnn_dev_stream_free(l->stream);
+    l->stream = NULL;
+}
+
+void gpu_lane_release(struct gpu_lane *l)
+{
+    gpu_lane_stop(l);
+    gnn_batch_pool_free(l->pool);
+    gnn_dev_free(l->memory);
+    gnn_dev_free(l->maps);
+    gnn_free(l->type);
+    gnn_free(l->found);
+}
+
+/* Bytes of scratch that the largest step of a batch needs. */
+static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_room *r)
+{
+    const struct gnn_sampling *m = &s->meta.sampling;
+    uint64_t most = gnn_cuda_relabel_scratch(r->seeds);
+    for (uint32_t b = 0; b < gpu_blocks(s); b++) {
+        const uint64_t bytes = r->rows[b] ? gnn_cuda_sample_scratch(r->rows[b], r->edges[b], m->fanout[b], m->replace) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* Are nodes of type t drawn as ids of the store, and turned into original ones afterwards? */
+static bool translates(const struct gpu_lane *l, uint32_t t)
+{
+    return l->s->meta.sampling.original_ids && l->graph->orig[t];
+}
+
+/* Memory for the room as it is now; what is under way on the device is through when the old goes. */
+int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &l->s->meta.schema;
+    const struct gpu_room *r = l->room;
+    const uint64_t io = gpu_align(gpu_io_lay(l->s, r).bytes), source = gpu_align(r->list * sizeof(uint32_t));
+    uint64_t at = io + source, bytes = at + gpu_align(scratch_bytes(l->s, r));
+    int rc = 0;
+    if (l->turn == r->turn)
+        return 0;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        bytes += translates(l, t) ? gpu_align(r->nodes[t] * sizeof(uint32_t)) : 0;
+    gnn_dev_free(l->memory);
+    l->memory = NULL;
+    l->turn = 0;
+    if ((rc = gnn_dev_alloc(&l->memory, bytes, "sampling", e)))
+        return rc;
+    l->io = l->memory;
+    l->source = (uint32_t *)(void *)(l->io + io);
+    l->scratch = l->io + at;
+    at += gpu_align(scratch_bytes(l->s, r));
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        l->found[t] = translates(l, t) ? (uint32_t *)(void *)(l->io + at) : NULL;
+        at += translates(l, t) ? gpu_align(r->nodes[t] * sizeof(uint32_t)) : 0;
+        l->type[t].room = r->nodes[t];
+        l->type[t].bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
+        l->type[t].count = (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t;
+        if (!l->type[t].bits)
+            rc = gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
+        else /* with other bits the map's words mean nothing */
+            rc = gnn_dev_set(l->type[t].tag, 0, sizeof(uint32_t), l->stream, e);
+    }
+    if (!rc)
+        l->turn = r->turn;
+    return rc;
+}
+
+/* ---- the work ---- */
+
+/* Work being put on a stream, or into a graph. */
+struct queue {
+    struct gpu_drawn *x;
+    struct gpu_lane *l;
+    struct gpu_io io;
+    bool captured;
+    int rc;
+    struct gnn_err *e;
+};
+
+static uint32_t *words(const struct gpu_lane *l, uint64_t at)
+{
+    return (uint32_t *)(void *)(l->io + at);
+}
+
+static void launched(struct queue *q, const char *what)
+{
+    if (!q->rc && !q->captured)
+        q->rc = gnn_dev_launched(what, q->e);
+}
+
+static void copy(struct queue *q, void *to, const void *from, uint64_t bytes)
+{
+    if (!q->rc)
+        q->rc = gnn_dev_copy(to, from, bytes, q->l->stream, q->e);
+}
+
+static struct gnn_cuda_sample_status *status_of(const struct gpu_lane *l)
+{
+    return (struct gnn_cuda_sample_status *)(void *)l->io;
+}
+
+/* The numbering of type t, its ids going to this batch or to where they are translated from. */
+static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t)
+{
+    struct gnn_cuda_relabel r = q->l->type[t];
+    r.nodes = q->l->found[t] ? q->l->found[t] : q->x->nodes[t];
+    return r;
+}
+
+static void queue_block(struct queue *q, uint32_t hop, uint32_t et)
+{
+    const struct gpu_lane *l = q->l;
+    const struct gnn_schema *c = &l->s->meta.schema;
+    const struct gnn_sampling *m = &l->s->meta.sampling;
+    const uint32_t b = hop * c->netypes + et, dst = c->etype[et].dst;
+    uint32_t *counts = words(l, q->io.counts);
+    if (!l->room->rows[b] || q->rc)
+        return;
+    const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src);
+    const struct gnn_cuda_sample_job job = {
+        .graph = l->graph->edges[et],
+        .nodes = relabel_of(q, dst).nodes,
+        .first = m->frontier == GNN_FRONTIER_NEW && hop ? counts + (hop - 1) * c->nntypes + dst : NULL,
+        .end = counts + hop * c->nntypes + dst,
+        .rows = l->room->rows[b],
+        .room = l->room->edges[b],
+        .fanout = m->fanout[b],
+        .replace = m->replace,
+        .block = b,
+        .key = words(l, q->io.keys) + 2 * (size_t)b,
+        .indptr = q->x->indptr[b],
+        .source = l->source,
+        .indices = q->x->indices[b],
+        .ids = q->x->id[b],
+        .edges = words(l, q->io.edges) + b,
+        .scratch = l->scratch,
+        .status = status_of(l)};
+    gnn_cuda_sample_block(&job, &to, l->stream);
+    launched(q, "sampling");
+}
+
+static void queue_hops(struct queue *q)
+{
+    const struct gpu_lane *l = q->l;
+    const struct gnn_schema *c = &l->s->meta.schema;
+    const struct gnn_sampling *m = &l->s->meta.sampling;
+    const uint64_t row = c->nntypes * sizeof(uint32_t);
+    char *counts = l->io + q->io.counts;
+    copy(q, counts, words(l, q->io.live), row);
+    for (uint32_t h = 0; h < m->nhops; h++) {
+        for (uint32_t et = 0; et < c->netypes; et++)
+            queue_block(q, h, et);
+        copy(q, counts + (h + 1) * row, words(l, q->io.live), row);
+    }
+}
+
+static void queue_batch(struct queue *q)
+{
+    struct gpu_lane *l = q->l;
+    const struct gnn_sampling *m = &l->s->meta.sampling;
+    copy(q, l->io, q->x->in, q->io.bytes);
+    for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
+        if (l->room->nodes[t])
+            gnn_cuda_begin_batch(&l->type[t], status_of(l), l->stream);
+    const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype);
+    if (!q->rc)
+        gnn_cuda_relabel_seeds(&seeds, words(l, q->io.seeds), words(l, q->io.n), l->room->seeds, l->scratch, status_of(l), l->stream);
+    launched(q, "numbering seeds");
+    queue_hops(q);
+    for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
+        if (l->found[t] && l->room->nodes[t])
+            gnn_cuda_gather_rows(&(struct gnn_cuda_gather){.backing = l->graph->orig[t],
+                                                           .nbacking = l->s->store->nparts,
+                                                           .bytes = sizeof(uint32_t),
+                                                           .n = l->type[t].count,
+                                                           .capacity = l->room->nodes[t],
+                                                           .id = l->found[t],
+                                                           .out = q->x->nodes[t]},
+                                 l->stream);
+    launched(q, "translating ids");
+    copy(q, q->x->out, l->io, q->io.out);
+}
+
+/* The first batch of a lane goes on the stream as it is: kernels are loaded when they are first called, which a capture would
+ * not survive. So do all when every kernel is to be waited for. */
+int gpu_lane_launch(struct gpu_lane *l, struct gpu_drawn *x, struct gnn_err *e)
+{
+    struct queue q = {.x = x, .l = l, .io = gpu_io_lay(l->s, l->room), .e = e};
+    if (!l->warm || gnn_dev_debugging()) {
+        queue_batch(&q);
+        l->warm = !q.rc;
+        return q.rc;
+    }
+    if (!x->graph) {
+        q.captured = true;
+        q.rc = gnn_dev_graph_begin(l->stream, e);
+        if (q.rc)
+            return q.rc;
+        queue_batch(&q);
+        int rc = gnn_dev_graph_end(l->stream, &x->graph, e);
+        if (q.rc || rc) {
+            gnn_dev_graph_free(x->graph);
+            x->graph = NULL;
+            return e->code;
+        }
+    }
+    const int rc = gnn_dev_graph_launch(x->graph, l->stream, e);
+    return rc ? rc : gnn_dev_launched("sampling", e);
+}

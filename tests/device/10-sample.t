@@ -1,0 +1,125 @@
+# gnn-sample on devices that are emulated (tests/emu): the same bytes as on the CPU, whatever the devices and the order in
+# which their work is done; and what goes wrong there is said.
+. "$GNN_TOP/tests/lib.sh"
+emu=$GNN_B/emu/bin/gnn-sample
+smp() { gnn-sample -q --no-provenance "$@"; }
+# same NAME DEVICES SEED ARGUMENTS...: the stream of the CPU, from that many devices
+same() {
+    _name="$1, $2 of $4"
+    _n=$2 _seed=$3 _dev=$4
+    shift 4
+    smp "$@" -o cpu || { _not_ok "$_name: on the CPU"; return; }
+    if GNN_FAKE_DEVICES=$_n GNN_FAKE_SEED=$_seed "$emu" -q --no-provenance "$@" --device "$_dev" -o dev 2>err && cmp cpu dev >>err; then
+        _ok "$_name"
+    else
+        _not_ok "$_name"
+        echo "# seed $_seed: $*"
+        sed 's/^/# /' err
+    fi
+}
+gnn-import -q sbm:nodes=400,degree=7 -o s
+gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
+gnn-partition -q -k 3 -o s3 s
+gnn-partition -q -k 2 -o h2 h
+seq 5 3 200 >ids
+
+# One hop after the other, several batches on each lane, a last batch that is not full, two epochs, sets in between.
+same "epochs and evaluation" 1 1 cuda -f 3,2 -b 30 --epochs 0:2 --eval valid s
+same "epochs and evaluation" 2 2 cuda:0,1 -f 3,2 -b 30 --epochs 0:2 --eval valid s
+same "epochs and evaluation" 4 3 cuda:3,1,0,2 -f 3,2 -b 30 --epochs 1:2 --eval valid s
+same "new nodes only" 1 4 cuda:0 -f 5,3,2 -b 20 --steps 0:4 --frontier new s
+same "with replacement" 1 5 cuda -f 5,40 -r -b 20 --steps 2:5 s
+same "edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
+same "parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
+same "parts, original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3
+same "types" 1 9 cuda -f 3,2 -b 16 --steps 0:3 --edge-ids h
+same "types, in parts, new nodes only" 2 10 cuda:1,0 -f 3,2 -b 16 --steps 0:4 --frontier new --original-ids h2
+key=$(gnn-inspect -t h | sed -n 's|.* edge/\([^ ]*\)/indptr .*|\1|p' | head -n 1)
+same "one edge type only" 1 11 cuda -f "$key=3,2" -b 16 --steps 0:2 h
+same "no neighbours" 1 12 cuda -f 0 -b 50 --steps 0:2 s
+same "all neighbours" 1 13 cuda -f -1,-1 -b 20 --steps 0:2 s
+same "fan-outs of all sizes" 1 14 cuda -f 20,100 -b 4 --steps 0:2 s
+same "larger than a block's set" 1 15 cuda -f 5000 -b 8 --steps 0:1 -r s
+same "ids of a list" 1 16 cuda -f 3,2 -b 16 --seeds ids s
+same "original ids of a list" 2 17 cuda:0,1 -f 3,2 -b 16 --seeds ids --original-ids --shuffle s3
+same "dropping the last" 1 18 cuda -f 2 -b 150 --drop-last s
+same "a batch larger than the set" 1 19 cuda -f 2 -b 1000000 s
+for many in 1 2; do
+    smp -f 3,2 -b 16 --seeds - -o cpu s3 --original-ids <ids
+    check "ids from a pipe, $many devices" sh -c "GNN_FAKE_DEVICES=$many $emu -q --no-provenance -f 3,2 -b 16 --seeds - -o dev s3 --original-ids --device cuda <ids"
+    check "the same batches" cmp cpu dev
+done
+# A batch of ids that have come is drawn before more are waited for.
+mkfifo line
+GNN_FAKE_DEVICES=2 "$emu" -q --no-provenance -f 3 -b 2 --seeds - -o dev s --device cuda:0,1 --handoff inline <line &
+pid=$!
+exec 9>line
+echo 1 2 >&9
+_i=0
+until [ "$(cat dev.tmp.* 2>/dev/null | wc -c)" -gt 1500 ] || [ $_i -ge 100 ]; do _i=$((_i + 1)); sleep 0.05; done
+check "a batch comes before the next one's ids" test $_i -lt 100
+exec 9>&-
+wait $pid
+check "the stream ends well" gnn-inspect --verify dev
+
+# Some 6000 in-edges where 2 are usual: more than the room first given, in the first batch and in those under way behind it.
+awk 'BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i }
+    for (i = 1; i <= 40; i++) print 0, i * 9 }' >edges.txt
+gnn-import -q edges.txt -o star
+echo 0 1 9 18 0 27 36 0 45 2 0 3 >hubs
+same "more neighbours than expected" 1 20 cuda -f -1,-1 -b 2 --seeds hubs --frontier new star
+same "in the second hop" 2 21 cuda:0,1 -f 2,-1,2 -b 2 --seeds hubs --edge-ids star
+same "with original ids" 1 22 cuda -f -1,3 -b 2 --seeds hubs --original-ids star
+
+# Counting needs no batch on the host; frequencies do.
+smp --count -f 3,2 -b 30 s | grep -v '^first\|^seconds\|^rate' >cpu
+"$emu" -q --count --device cuda -f 3,2 -b 30 s | grep -v '^first\|^seconds\|^rate' >dev
+check "the same counts" cmp cpu dev
+smp --count --frequency cpu -f 3,2 -b 30 s3 >out
+"$emu" -q --count --frequency dev --device cuda -f 3,2 -b 30 s3 >out
+check "the same frequencies" cmp cpu dev
+check "every kernel waited for" env GNN_DEBUG_SYNC=1 "$emu" -q --no-provenance --device cuda -f 3,2 -b 30 s -o dev
+smp -f 3,2 -b 30 s -o cpu
+check "the same bytes" cmp cpu dev
+
+# What goes wrong: one line, a status, no output. A sanitizer has something to say of its own about the emulation.
+one_line() {
+    sed -i '/^==[0-9]*==WARNING: ASan doesn.t fully support/d' err
+    [ "$(wc -l <err)" -eq 1 ] && [ -z "$(ls o o.tmp* 2>/dev/null)" ]
+}
+fails() { # STATUS NAME TEXT COMMAND...
+    _want=$1 _name=$2 _text=$3
+    shift 3
+    rm -f o
+    status "$_want" "$_name" "$@" -o o
+    one_line && grep -q -- "$_text" err && _ok "$_name: said" || {
+        _not_ok "$_name: said"
+        sed 's/^/# /' err
+    }
+}
+fails 4 "no device" 'no CUDA device' env GNN_FAKE_DEVICES=0 "$emu" -f 3 s --device cuda
+fails 4 "a device too many" 'no CUDA device 2: there are 2' env GNN_FAKE_DEVICES=2 "$emu" -f 3 s --device cuda:0,2
+fails 2 "not a device" "device 'gpu'" "$emu" -f 3 s --device gpu
+fails 2 "threads" 'threads has no effect' "$emu" -f 3 s --device cuda -j 2
+fails 1 "too little memory for the graph" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=8192 "$emu" -f 3 s --device cuda
+fails 1 "too little memory for batches" 'not enough device memory' env GNN_FAKE_MEMORY=40960 "$emu" -f 3,3,3 -b 100 s --device cuda
+status 0 "auto without a device" env GNN_FAKE_DEVICES=0 "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
+cp err said
+check "says that the CPU works" grep -q 'working on cpu: no CUDA device' said
+check "the same bytes" cmp cpu dev
+status 0 "auto with one" "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
+cp err said
+check "says which" grep -q 'working on cuda:0, fake' said
+
+GNN_FAKE_FAIL=0 "$emu" -f 3,2 -b 40 --steps 0:6 --original-ids --device cuda s3 -o o 2>err
+calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' err)
+_bad=0 _k=1
+while [ "$_k" -le "$calls" ]; do
+    rm -f o
+    GNN_FAKE_FAIL=$_k timeout 30 "$emu" -f 3,2 -b 40 --steps 0:6 --original-ids --device cuda s3 -o o 2>err
+    _rc=$?
+    [ $_rc -eq 4 ] && one_line || { _bad=$((_bad + 1)); echo "# call $_k: status $_rc: $(head -n 1 err)"; }
+    _k=$((_k + (_k < 60 ? 3 : 9)))
+done
+check "a call that fails ends the run ($calls calls)" test $_bad -eq 0 -a "$calls" -gt 150
+done_testing
