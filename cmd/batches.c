@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cmd/calm.h"
 #include "cmd/cli.h"
 #include "cmd/sig.h"
 #include "lib/clock.h"
@@ -87,6 +88,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     const char *name;
     const uint32_t nhops = src->meta->sampling.nhops;
     int rc = 0;
+    bool yielded = false;
     if (!o->count) {
         static const enum gnn_handoff handoffs[] = {
             [HANDOFF_AUTO] = GNN_HANDOFF_AUTO, [HANDOFF_INLINE] = GNN_HANDOFF_INLINE, [HANDOFF_SHM] = GNN_HANDOFF_SHM};
@@ -106,6 +108,9 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
             rc = gnn_frequency_add(&freq, b, &e);
         if (!o->count)
             rc = gnn_writer_batch(&w, b, &e);
+        if (w.nref && !yielded)
+            calm_yield();
+        yielded = w.nref > 0;
         gnn_batch_put(b);
         cli_progress("batches", t.batches, o->total, NULL);
     }

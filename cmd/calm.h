@@ -13,5 +13,9 @@ void calm_threads(char **argv);
  * (OMP_THREAD_LIMIT, OMP_DYNAMIC): oneDNN shares work out among those it asked for, and what the missing ones
  * should have done stays undone. */
 void calm_threads_set(uint32_t n);
+/* All threads of this process run on what others leave from now on. For a program whose next one on the host takes its
+ * batches by reference: that one waits when there are none, and where it computes on all cores, taking one of them would
+ * hold up all of its threads at their next barrier. */
+void calm_yield(void);
 
 #endif
