@@ -79,6 +79,31 @@ static void report(const struct totals *t, uint32_t nhops, bool count)
            (double)t->nodes / s / 1e6, (double)t->batches / s, (double)t->bytes / s / 1e9);
 }
 
+static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
+{
+    static const enum gnn_handoff handoffs[] = {[HANDOFF_AUTO] = GNN_HANDOFF_AUTO,
+                                                [HANDOFF_INLINE] = GNN_HANDOFF_INLINE,
+                                                [HANDOFF_SHM] = GNN_HANDOFF_SHM,
+                                                [HANDOFF_CUDA] = GNN_HANDOFF_CUDA};
+    const bool devices = o->handoff == HANDOFF_AUTO || o->handoff == HANDOFF_CUDA;
+    return (struct gnn_writer_opts){o->zstd, o->zstd ? GNN_HANDOFF_INLINE : handoffs[o->handoff],
+                                    devices && !o->zstd ? o->gpu : NULL};
+}
+
+/* Which batches are not fetched from their device: those that the next program takes there. */
+static bool stays(void *w, unsigned device)
+{
+    return gnn_writer_takes(w, device);
+}
+
+void batches_check(const struct batches_opts *o, bool on_device)
+{
+    if (o->zstd && (o->handoff == HANDOFF_SHM || o->handoff == HANDOFF_CUDA))
+        cli_usage("--handoff %s: what is compressed goes through the pipe", o->handoff == HANDOFF_SHM ? "shm" : "cuda");
+    if (o->handoff == HANDOFF_CUDA && !on_device)
+        cli_usage("--handoff cuda: goes with --device cuda");
+}
+
 void batches_run(struct gnn_source *src, const struct batches_opts *o)
 {
     struct gnn_err e = {0};
@@ -90,11 +115,13 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     int rc = 0;
     bool yielded = false;
     if (!o->count) {
-        static const enum gnn_handoff handoffs[] = {
-            [HANDOFF_AUTO] = GNN_HANDOFF_AUTO, [HANDOFF_INLINE] = GNN_HANDOFF_INLINE, [HANDOFF_SHM] = GNN_HANDOFF_SHM};
-        const struct gnn_writer_opts wo = {o->zstd, o->zstd ? GNN_HANDOFF_INLINE : handoffs[o->handoff]};
+        const struct gnn_writer_opts wo = writer_opts(o);
         const int fd = cli_out(o->output, &name);
         rc = gnn_writer_begin(&w, fd, name, src->meta, &wo, &e);
+    }
+    if (!rc && o->gpu && (!o->count || o->frequency)) { /* of what is only counted, the host knows enough */
+        src = o->gpu->ops->fetch(o->gpu, src, o->count ? NULL : stays, &w, &e);
+        rc = src ? 0 : e.code;
     }
     struct gnn_frequency freq = {0};
     if (o->frequency)
@@ -108,7 +135,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
             rc = gnn_frequency_add(&freq, b, &e);
         if (!o->count)
             rc = gnn_writer_batch(&w, b, &e);
-        if (w.nref && !yielded)
+        if (w.nref && !yielded && !o->gpu)
             calm_yield();
         yielded = w.nref > 0;
         gnn_batch_put(b);

@@ -14,12 +14,16 @@ struct batches_opts {
     double started;     /* gnn_clock() when the program began */
     const char *frequency;       /* FILE for how many batches had each node, or NULL */
     struct gnn_store *store;     /* needed for that */
+    struct gnn_gpu *gpu;         /* where the batches lie, or NULL */
 };
 
 /* For the table of options: the first is the default. */
-#define HANDOFF_CHOICE "auto|inline|shm"
-enum { HANDOFF_AUTO, HANDOFF_INLINE, HANDOFF_SHM };
+#define HANDOFF_CHOICE "auto|inline|shm|cuda"
+#define HANDOFF_HELP "large tensors to the next program: where it can reach them (shared memory, the device), or in the pipe (default: auto)"
+enum { HANDOFF_AUTO, HANDOFF_INLINE, HANDOFF_SHM, HANDOFF_CUDA };
 
+/* Refuses a way of handing off that does not go with the other options. */
+void batches_check(const struct batches_opts *o, bool on_device);
 /* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and to --metrics.
  * Does not return on failure. */
 void batches_run(struct gnn_source *src, const struct batches_opts *o);

@@ -29,7 +29,7 @@ static const struct opt opts[] = {
     {OPT_U32, 'j', "threads", &threads, "N", "gathering threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
     {OPT_CHOICE, 0, "device", &device, "DEV", "where to gather (default: cpu)", "cpu"},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
-    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", "large tensors to the next program: in shared memory if it can, or in the pipe (default: auto)", HANDOFF_CHOICE},
+    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
     {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
     {OPT_END},
@@ -60,13 +60,12 @@ int main(int argc, char **argv)
         opt_refuse(OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype), "has no effect: --plan gathers nothing");
     plan.fields = o.fields;
     plan_check(&plan);
-    if (zstd && run.handoff == HANDOFF_SHM)
-        cli_usage("--handoff shm: what is compressed goes through the pipe");
     o.dtype = dtypes[dtype];
     o.sums = !run.count && !zstd;
     o.threads = run.count && threads == 1 ? 0 : threads;
     o.provenance = cli_provenance();
     run.zstd = (int)zstd;
+    batches_check(&run, false);
     struct gnn_store *store = batches_store(args[0], verify);
     const int fd = cli_in(input, &name);
     struct gnn_source *up = gnn_stream_source_new(fd, name, &e);

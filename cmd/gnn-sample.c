@@ -41,7 +41,7 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
-    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", "large tensors to the next program: in shared memory if it can, or in the pipe (default: auto)", HANDOFF_CHOICE},
+    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
     {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
     {OPT_END},
@@ -70,8 +70,6 @@ static void finish_opts(void)
         opt_refuse(OPTS(&run.frequency), "goes with --count");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
-    if (zstd && run.handoff == HANDOFF_SHM)
-        cli_usage("--handoff shm: what is compressed goes through the pipe");
     if (device && !strncmp(device, "cuda", 4))
         opt_refuse(OPTS(&threads), "has no effect: devices do not sample in threads of the host");
     o.fanout = fanout.v;
@@ -94,6 +92,7 @@ static void finish_opts(void)
     o.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     o.provenance = cli_provenance();
     run.zstd = (int)zstd;
+    batches_check(&run, device && strcmp(device, "cpu") != 0);
     /* A single thread samples in this one when nothing has to be written meanwhile. */
     o.threads = run.count && threads == 1 ? 0 : threads;
 }
@@ -125,12 +124,11 @@ int main(int argc, char **argv)
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
     }
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
-    if (src && o.gpu && (!run.count || run.frequency)) /* what else is told is known to the host */
-        src = o.gpu->ops->fetch(o.gpu, src, NULL, NULL, &e);
     if (!src)
         cli_fail(&e);
     run.total = expected(&src->meta->sampling);
     run.store = store;
+    run.gpu = o.gpu;
     batches_run(src, &run);
     gnn_gpu_close(o.gpu);
     gnn_store_close(store);
