@@ -1,7 +1,11 @@
 /* gnn-gather: a store and a stream of batches in, the stream with rows of the store's fields out. */
+#include <string.h>
+
 #include "cmd/batches.h"
+#include "cmd/cache.h"
 #include "cmd/calm.h"
 #include "cmd/cli.h"
+#include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/plan.h"
 #include "lib/clock.h"
@@ -10,9 +14,10 @@
 static struct gnn_gather_opts o;
 static struct batches_opts run;
 static struct plan_opts plan;
-static const char *input;
+static struct cache_opts cache;
+static const char *input, *device;
 static uint32_t threads = 1, zstd;
-static int dtype, device;
+static int dtype;
 static bool verify = true;
 
 static const struct opt opts[] = {
@@ -20,14 +25,15 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true},
     {OPT_STR, 'F', "fields", &o.fields, "LIST", "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)", "stored|f32|f16|bf16"},
-    {OPT_GROUP, .help = "Planning a cache"},
+    {OPT_GROUP, .help = "Devices and what they keep"},
+    {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    {OPT_STR, 0, "cache", &cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits); with --plan a list", "auto|none"},
+    {OPT_CHOICE, 0, "cache-policy", &cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
+    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE)", "degree|access"},
     {OPT_FLAG, 0, "plan", &plan.on, .help = "write no batches but, to stdout, which share of the rows caches would miss"},
-    {OPT_STR, 0, "cache", &plan.sizes, "LIST", "sizes, as 0.1,0.2,4G: shares of all rows, or bytes"},
-    {OPT_LIST, 0, "cache-order", &plan.order, "ORDER", "what they hold first: degree, access or FILE of gnn-sample --frequency (default: each that needs no FILE)"},
-    {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "remote rows kept by each part, as 0.1,0.5: shares of an average part", .min = 0, .max = 65536},
+    {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "with --plan: remote rows kept by each part, as 0.1,0.5: shares of an average part", .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},
-    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
-    {OPT_CHOICE, 0, "device", &device, "DEV", "where to gather (default: cpu)", "cpu"},
+    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
@@ -44,9 +50,43 @@ static const struct program program = {
     .max_args = 1,
 };
 
+static void check_options(void)
+{
+    if (run.count)
+        opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
+    if (plan.on)
+        opt_refuse(OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype, &device, &cache.policy), "has no effect: --plan gathers nothing");
+    else if (!device || !strcmp(device, "cpu"))
+        opt_refuse(OPTS(&cache.size, &cache.order, &cache.policy), "goes with --device cuda or --plan");
+    else if (strcmp(device, "auto") != 0)
+        opt_refuse(OPTS(&threads), "has no effect: devices do not gather in threads of the host");
+    plan.fields = o.fields;
+    plan.sizes = cache.size;
+    plan.order = cache.order;
+    plan_check(&plan);
+    if (!plan.on)
+        cache_read(&cache, NULL, NULL, &o.cache);
+    run.zstd = (int)zstd;
+    batches_check(&run, device && strcmp(device, "cpu") != 0);
+}
+
+static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up, struct gnn_store *store,
+                                    struct gnn_gather_stats *stats, struct gnn_err *e)
+{
+    struct gnn_scores scores = {0};
+    cache_read(&cache, store, &scores, &o.cache);
+    o.gpu = g;
+    o.stats = stats;
+    up = g->ops->upload(g, up, e);
+    struct gnn_source *src = up ? gnn_gather_source_new(up, store, &o, e) : NULL;
+    gnn_scores_release(&scores);
+    return src;
+}
+
 int main(int argc, char **argv)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
+    struct gnn_gather_stats stats = {0};
     struct gnn_err e = {0};
     const char *name;
     int nargs;
@@ -54,31 +94,30 @@ int main(int argc, char **argv)
     cli_start("gnn-gather", argc, argv);
     run.started = gnn_clock();
     char **args = opt_parse(&program, argc, argv, &nargs);
-    if (run.count)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
-    if (plan.on)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype), "has no effect: --plan gathers nothing");
-    plan.fields = o.fields;
-    plan_check(&plan);
+    check_options();
     o.dtype = dtypes[dtype];
     o.sums = !run.count && !zstd;
     o.threads = run.count && threads == 1 ? 0 : threads;
     o.provenance = cli_provenance();
-    run.zstd = (int)zstd;
-    batches_check(&run, false);
+    run.gpu = device_open(device);
     struct gnn_store *store = batches_store(args[0], verify);
     const int fd = cli_in(input, &name);
-    struct gnn_source *up = gnn_stream_source_new(fd, name, &e);
+    struct gnn_source *up = gnn_stream_source_on(fd, name, run.gpu, &e);
     if (up && plan.on) {
         calm_threads_set(threads);
         plan_run(up, store, &plan);
         gnn_store_close(store);
         return cli_finish();
     }
-    struct gnn_source *src = up ? gnn_gather_source_new(up, store, &o, &e) : NULL;
+    struct gnn_source *src = !up       ? NULL
+                             : run.gpu ? gather_on(run.gpu, up, store, &stats, &e)
+                                       : gnn_gather_source_new(up, store, &o, &e);
     if (!src)
         cli_fail(&e);
     batches_run(src, &run);
+    if (run.gpu)
+        cache_report(&stats, run.count);
+    gnn_gpu_close(run.gpu);
     gnn_store_close(store);
     return cli_finish();
 }

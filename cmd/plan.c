@@ -1,10 +1,10 @@
 #include "cmd/plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/cache.h"
 #include "cmd/cli.h"
 #include "cmd/plan_text.h"
 #include "lib/frequency.h"
@@ -47,7 +47,7 @@ static enum gnn_cache_by by_of(const char *name)
 void plan_check(const struct plan_opts *o)
 {
     if (!o->on) {
-        opt_refuse(OPTS(&o->sizes, &o->order, &o->alpha), "goes with --plan");
+        opt_refuse(OPTS(&o->alpha), "goes with --plan");
         return;
     }
     if (!o->sizes && !o->alpha.n)
@@ -70,26 +70,17 @@ static int compare_sizes(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* A number up to 1 without a suffix is a share of all rows, any other a number of bytes. */
 static void add_size(struct plan *p, const char *text, size_t n)
 {
-    static const char suffix[] = "kMGT";
     struct plan_size *z = &p->size[p->nsizes];
-    char *end;
+    double share;
     if (p->nsizes == GNN_CACHE_SIZES_MAX || n >= sizeof z->text)
         cli_usage("--cache: too long a list");
     memcpy(z->text, text, n);
     z->text[n] = 0;
-    double v = strtod(z->text, &end);
-    const char *s = *end ? strchr(suffix, *end == 'K' ? 'k' : *end) : NULL;
-    const bool whole = !*end || (s && !end[1]);
-    if (end == z->text || !whole || !isfinite(v) || v < 0 || *z->text == '+')
-        cli_usage("--cache: '%s' is not a share such as 0.2 or a size such as 4G", z->text);
-    if (!s && v <= 1)
-        v *= (double)p->rows.all_bytes;
-    for (; s && s >= suffix; s--)
-        v *= 1024;
-    z->bytes = v < 0x1p63 ? (uint64_t)v : UINT64_MAX;
+    cache_size(z->text, &share, &z->bytes);
+    if (share >= 0)
+        z->bytes = (uint64_t)(share * (double)p->rows.all_bytes);
     p->nsizes++;
 }
 

@@ -261,3 +261,30 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct 
         gnn_scores_release(x);
     return rc;
 }
+
+int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds, uint64_t *n, double *share,
+                     double *steps, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const int set = gnn_schema_find_set(c, m->split[0]);
+    if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
+        return gnn_fail(e, GNN_E_USAGE, "the batches' seeds '%s' are not a set of the store", m->split[0]);
+    int rc = gnn_store_split(s, (uint32_t)set, seeds, e);
+    *n = c->set[set].count;
+    const double batches = (double)*n / m->batch_size;
+    *share = batches > 1 ? 1 / batches : 1;
+    *steps = m->drop_last ? floor(batches) : batches > 1 ? batches : 1;
+    return rc;
+}
+
+int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e)
+{
+    uint32_t *seeds = NULL;
+    uint64_t n;
+    double share, steps;
+    int rc = gnn_access_seeds(s, m, &seeds, &n, &share, &steps, e);
+    if (!rc)
+        rc = gnn_access_expected(s, m, seeds, n, share, x, e);
+    gnn_free(seeds);
+    return rc;
+}

@@ -36,6 +36,13 @@ void gnn_scores_release(struct gnn_scores *x);
 int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds, uint64_t n, double share,
                         struct gnn_scores *x, struct gnn_err *e) GNN_MUST_USE;
 
+/* The seeds that batches drawn as m says come from: *seeds, store ids, to be freed with gnn_free. share: the probability of
+ * each to be in a batch; steps: batches of an epoch. GNN_E_USAGE when they are not a set of the store. */
+int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds, uint64_t *n, double *share,
+                     double *steps, struct gnn_err *e) GNN_MUST_USE;
+/* gnn_access_expected of these. */
+int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e) GNN_MUST_USE;
+
 /* Out-degrees, over the edge types that m samples: in how many adjacencies a node stands. A node is found through the
  * in-edges of others, that is through its own out-edges; how many in-edges it has decides whom it finds, not who finds
  * it. OpenMP's threads. GNN_E_INPUT when the adjacency is damaged. */

@@ -1,29 +1,12 @@
 #include "lib/cache_plan.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "lib/clock.h"
 #include "lib/ids.h"
 
 /* ---- what is asked of which batches ---- */
-
-/* The seeds that the batches were drawn from. */
-static int read_seeds(struct gnn_cache_plan *p, struct gnn_err *e)
-{
-    const struct gnn_schema *c = &p->store->meta.schema;
-    const struct gnn_sampling *m = p->sampling;
-    const int set = gnn_schema_find_set(c, m->split[0]);
-    if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
-        return gnn_fail(e, GNN_E_USAGE, "the batches' seeds '%s' are not a set of the store", m->split[0]);
-    int rc = gnn_store_split(p->store, (uint32_t)set, &p->seeds, e);
-    p->nseeds = c->set[set].count;
-    const double n = (double)p->nseeds / m->batch_size;
-    p->share = n > 1 ? 1 / n : 1;
-    p->steps = m->drop_last ? floor(n) : n > 1 ? n : 1;
-    return rc;
-}
 
 /* A copy, so that the caller's need not stay. */
 static int keep_sizes(uint64_t **to, const uint64_t *from, uint32_t n, struct gnn_err *e)
@@ -40,7 +23,7 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
 {
     const uint32_t ntypes = s->meta.schema.nntypes;
     *p = (struct gnn_cache_plan){.store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
-    int rc = read_seeds(p, e);
+    int rc = gnn_access_seeds(s, m, &p->seeds, &p->nseeds, &p->share, &p->steps, e);
     if (!rc)
         rc = keep_sizes(&p->size, o->size, o->nsizes, e);
     if (!rc)

@@ -2,8 +2,37 @@
 #ifndef GNN_LIB_GATHERER_H
 #define GNN_LIB_GATHERER_H
 
-#include "lib/source.h"
-#include "lib/store.h"
+#include "kernels/gather.h"
+#include "lib/access.h"
+#include "lib/gpu.h"
+
+/* Rows of nodes' fields, but labels, that devices keep: those wanted most often, all fields of a node or none. */
+struct gnn_gather_cache {
+    enum {
+        GNN_GATHER_FIT,   /* as many as the free memory of the device holds, less a reserve */
+        GNN_GATHER_BYTES, /* 0: none */
+        GNN_GATHER_SHARE  /* of the bytes of all rows */
+    } size; /* on each device */
+    uint64_t bytes;
+    double share;
+    enum {
+        GNN_GATHER_AUTO,      /* what costs least, given the order */
+        GNN_GATHER_REPLICATE, /* each device keeps the same rows */
+        GNN_GATHER_SHARD      /* devices that reach each other's memory keep different ones */
+    } policy;
+    enum { GNN_GATHER_BY_DEGREE, GNN_GATHER_BY_ACCESS, GNN_GATHER_BY_SCORES } order; /* lib/cache.h; of the batches' header */
+    const struct gnn_scores *scores; /* BY_SCORES; read by gnn_gather_source_new only */
+};
+
+/* What devices collected of the cached fields, a row for each field, and of others: edges' fields and labels, which stay
+ * with the host. Grows as batches are handed on. */
+struct gnn_gather_stats {
+    uint64_t rows[GNN_GATHER_TIERS], bytes[GNN_GATHER_TIERS];
+    uint64_t other_rows, other_bytes;
+    uint32_t devices, cliques;          /* cliques: groups of devices that reach each other's memory */
+    uint64_t replicated, sharded, nodes; /* nodes whose rows each device keeps; dealt out in a clique; of all (the least of the cliques') */
+    uint64_t cached_bytes;              /* on the fullest device */
+};
 
 struct gnn_gather_opts {
     /* Element type on the wire of features, that is of fields with a width that are f32 in the store: GNN_F32,
@@ -13,10 +42,13 @@ struct gnn_gather_opts {
     const char *fields; /* "x,y,time": of all node types, and of edges when the batches carry edge ids, that have
                          * them; NULL: "x,y". "degree" also adds, per relation REL within one node type,
                          * "degree.REL" u32: a node's in-edges in the whole graph other than self loops */
-    bool sums;          /* compute each added tensor's checksum, in the worker; set if a stream is written */
+    bool sums;          /* compute each added tensor's checksum, in the worker; set if a stream is written. On the CPU only */
     unsigned threads;   /* 0: on the sampler's threads, if `up` has some, else in the caller's */
     unsigned depth;     /* batches under way; 0: chosen from threads */
     const char *provenance; /* line for the header, or NULL */
+    struct gnn_gpu *gpu;    /* NULL: on the CPU. Else up's batches lie on its devices and stay there */
+    struct gnn_gather_cache cache;  /* with a gpu */
+    struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
 };
 
 /* Whether batches with this header were drawn from the store; GNN_E_INPUT if not. */

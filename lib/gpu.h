@@ -13,6 +13,8 @@ struct gnn_sampler_opts;
 struct sampler; /* lib/sample */
 struct gnn_gpu_loan; /* device memory that another process opens */
 struct gnn_gpu_debt; /* what was opened of another's */
+struct gatherer;
+struct gnn_gather_opts;
 
 /* The devices that a program works with. */
 struct gnn_gpu {
@@ -36,6 +38,10 @@ struct gnn_gpu_ops {
     /* gnn_sampler_source_new, when its plan is made; takes over both. */
     struct gnn_source *(*sample)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan, const struct gnn_sampler_opts *o,
                                  struct gnn_err *e);
+    /* The same batches with rows of a store's fields, where they lie, on the devices: the work of gnn_gather_source_new, which
+     * has made `job`. Takes over job too. */
+    struct gnn_source *(*gather)(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
+                                 const struct gnn_gather_opts *o, struct gnn_err *e);
 
     /* ---- handing off to another process of the host (lib/handoff.h) ---- */
 

@@ -162,5 +162,7 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
         gnn_source_free(up);
         return NULL;
     }
+    if (o->gpu)
+        return o->gpu->ops->gather(o->gpu, up, g, o, e);
     return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : 2 * o->threads, e);
 }

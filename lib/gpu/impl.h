@@ -14,9 +14,17 @@
 struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
     unsigned number;
+    struct gpu_host *host; /* of the first: what gpu_host_open has opened */
 };
 /* Pinned memory of the host. */
 extern const struct gnn_mem gpu_pinned;
+
+/* Lets all devices read memory of the host, such as a store's: where it lies, or if the system refuses that, in a pinned
+ * copy. *at: its address there. Once for all who ask for the same memory; close it as often as it was opened. Empty memory needs
+ * neither, and NULL is not closed. */
+int gpu_host_open(struct gnn_gpu *g, const void *p, uint64_t bytes, const char *what, const void **at,
+                  struct gnn_err *e) GNN_MUST_USE;
+void gpu_host_close(struct gnn_gpu *g, const void *p);
 
 /* ---- batches on devices ---- */
 
@@ -85,5 +93,7 @@ struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool 
                                  void *arg, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
                                   const struct gnn_sampler_opts *o, struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
+                                  const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -1,0 +1,94 @@
+#include "cmd/cache.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "lib/frequency.h"
+
+void cache_size(const char *text, double *share, uint64_t *bytes)
+{
+    static const char suffix[] = "kMGT";
+    char *end;
+    double v = strtod(text, &end);
+    const char *s = *end ? strchr(suffix, *end == 'K' ? 'k' : *end) : NULL;
+    const bool whole = !*end || (s && !end[1]);
+    if (end == text || !whole || !isfinite(v) || v < 0 || *text == '+')
+        cli_usage("--cache: '%s' is not a share such as 0.2 or a size such as 4G", text);
+    *share = !s && v <= 1 ? v : -1;
+    for (; s && s >= suffix; s--)
+        v *= 1024;
+    *bytes = v < 0x1p63 ? (uint64_t)v : UINT64_MAX;
+}
+
+void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores, struct gnn_gather_cache *o)
+{
+    struct gnn_err e = {0};
+    const char *order = c->order.n ? c->order.v[0] : "degree";
+    *o = (struct gnn_gather_cache){.policy = c->policy == 1   ? GNN_GATHER_REPLICATE
+                                             : c->policy == 2 ? GNN_GATHER_SHARD
+                                                              : GNN_GATHER_AUTO};
+    if (c->order.n > 1)
+        cli_usage("--cache-order: devices keep rows in one order");
+    if (c->size && strcmp(c->size, "auto") != 0) {
+        o->size = GNN_GATHER_BYTES;
+        o->share = -1;
+        if (strcmp(c->size, "none") != 0)
+            cache_size(c->size, &o->share, &o->bytes);
+        if (o->share >= 0)
+            o->size = GNN_GATHER_SHARE;
+    }
+    if (!strcmp(order, "access")) {
+        o->order = GNN_GATHER_BY_ACCESS;
+    } else if (s && strcmp(order, "degree") != 0) {
+        const char *name;
+        const int fd = cli_in(order, &name);
+        if (gnn_frequency_read(s, fd, name, scores, &e))
+            cli_fail(&e);
+        close(fd);
+        o->order = GNN_GATHER_BY_SCORES;
+        o->scores = scores;
+    }
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static json_t *tier(uint64_t rows, uint64_t bytes, uint64_t all)
+{
+    return json_pack("{s:I, s:I, s:f}", "rows", (json_int_t)rows, "bytes", (json_int_t)bytes, "share", share(rows, all) / 100);
+}
+
+void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
+{
+    static const char *const name[GNN_GATHER_TIERS] = {
+        [GNN_GATHER_LOCAL] = "local", [GNN_GATHER_PEER] = "peer", [GNN_GATHER_HOST] = "host"};
+    const uint64_t all = s->rows[GNN_GATHER_LOCAL] + s->rows[GNN_GATHER_PEER] + s->rows[GNN_GATHER_HOST];
+    char held[160], found[3 * 96];
+    int n = 0;
+    json_t *tiers = json_object();
+    snprintf(held, sizeof held, "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64 " dealt out, %.1f MB",
+             s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
+    for (int k = 0; k < GNN_GATHER_TIERS; k++) {
+        n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)", k ? "," : "rows:", name[k],
+                      s->rows[k], share(s->rows[k], all), (double)s->bytes[k] / 1e6);
+        json_object_set_new(tiers, name[k], tier(s->rows[k], s->bytes[k], all));
+    }
+    if (to_stdout) {
+        printf("%s\n%s\n", held, found);
+    } else {
+        cli_info("%s", held);
+        cli_info("%s", found);
+    }
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I}}", "table", "tiers", "devices",
+                          (json_int_t)s->devices, "cliques", (json_int_t)s->cliques, "nodes", (json_int_t)s->nodes, "replicated",
+                          (json_int_t)s->replicated, "sharded", (json_int_t)s->sharded, "cached_bytes", (json_int_t)s->cached_bytes,
+                          "rows", (json_int_t)all, "tiers", tiers, "other", "rows", (json_int_t)s->other_rows, "bytes",
+                          (json_int_t)s->other_bytes));
+}
