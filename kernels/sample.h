@@ -117,10 +117,13 @@ struct gnn_cuda_sample_status {
     struct gnn_sample_place at; /* of GNN_SAMPLE_ROOM: node is the room needed */
 };
 
-/* A direct map, as on the CPU; newer batches have smaller tags, so that one atomic minimum both replaces what older
- * batches left and keeps the first position. */
+/* A direct map, as on the CPU, or, for types with many more nodes than a batch has, a hash table: then `key` says whose word
+ * of the map it is. Newer batches have smaller tags, so that one atomic minimum both replaces what older batches left and
+ * keeps the first position. */
 struct gnn_cuda_relabel {
-    uint32_t *map;   /* (nnodes), of any content before the first use */
+    uint32_t *map;   /* (slots, or nnodes if that is 0), of any content before the first use */
+    uint32_t *key;   /* (slots), likewise */
+    uint32_t slots;  /* gnn_cuda_relabel_slots, or 0: a direct map */
     uint64_t nnodes; /* at most 2^32 - 2 */
     uint32_t *nodes; /* (room) ids in order of local number */
     uint32_t room;
@@ -131,6 +134,9 @@ struct gnn_cuda_relabel {
 /* Bits of a map's word that tell local numbers below `room` and positions in lists of at most `list` apart; 0 if there
  * are not enough in 32. */
 uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list);
+/* Slots of the hash table for batches of at most `room` nodes and lists of at most `list` ids, a power of two; 0 if a direct
+ * map does not take twice the memory. */
+uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list);
 
 /* Starts a batch: count becomes 0. */
 void gnn_cuda_begin_batch(const struct gnn_cuda_relabel *r, struct gnn_cuda_sample_status *status, void *stream);

@@ -10,14 +10,21 @@ namespace {
 
 constexpr uint32_t NONE = UINT32_MAX;
 
-/* Tags descend, so that older words lose against newer; at 0 the map starts anew. 0 bits of tag: each time. */
+__host__ __device__ inline uint64_t map_words(const gnn_cuda_relabel &r)
+{
+    return r.slots ? r.slots : r.nnodes;
+}
+
+/* Tags descend, so that older words lose against newer; at 0 the map starts anew. 0 bits of tag: each time. A hash table's keys start anew with each batch. */
 __global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uint32_t step, uint32_t *ticket)
 {
     __shared__ uint32_t last;
     const uint32_t tag = *r.tag;
-    if (tag == 0)
-        for (uint64_t i = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; i < r.nnodes; i += gridDim.x * (uint64_t)GNN_BLOCK)
-            r.map[i] = NONE;
+    const uint64_t words = map_words(r), from = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x;
+    for (uint64_t i = from; tag == 0 && i < words; i += gridDim.x * (uint64_t)GNN_BLOCK)
+        r.map[i] = NONE;
+    for (uint64_t i = from; i < r.slots; i += gridDim.x * (uint64_t)GNN_BLOCK)
+        r.key[i] = NONE;
     if (!gnn_last_block(ticket, &last) || threadIdx.x)
         return;
     *r.tag = tag ? tag - step : 0u - step;
@@ -37,7 +44,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void claim_seeds(const gnn_work w)
     for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n; p += gridDim.x * (uint64_t)GNN_BLOCK) {
         const uint32_t v = w.id[p];
         if (v < w.r.nnodes)
-            gnn_claim(w.r.map, tag, base, v, (uint32_t)p);
+            gnn_claim(w.r, tag, base, v, (uint32_t)p);
         else
             gnn_note(w.job.status, p);
     }
@@ -87,7 +94,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_new(const gnn_work w)
         const uint64_t from = tile * GNN_LIST_TILE + warp * 128 + lane;
         uint32_t v[4], ballot[4], sum = 0;
         for (unsigned k = 0; k < 4; k++)
-            v[k] = from + k * 32 < n ? w.r.map[w.id[from + k * 32]] - tag : NONE;
+            v[k] = from + k * 32 < n ? w.r.map[gnn_slot(w.r, w.id[from + k * 32])] - tag : NONE;
         for (unsigned k = 0; k < 4; k++) {
             const uint64_t p = from + k * 32;
             ballot[k] = __ballot_sync(0xffffffffu, p < n && v[k] == base + (uint32_t)p);
@@ -137,7 +144,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void write_numbers(const gnn_work w)
         if (w.s.word[p / 32].x >> p % 32 & 1) {
             const uint32_t v = w.id[p], local = number_at(w.s, base, p);
             w.r.nodes[local] = v;
-            w.r.map[v] = tag | local;
+            w.r.map[gnn_slot(w.r, v)] = tag | local;
             if (w.out)
                 w.out[p] = local;
         } else if (w.out && w.out[p] >= base)
@@ -163,10 +170,19 @@ uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list)
     return bits;
 }
 
+uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list)
+{
+    const uint64_t most = room < nnodes && list < nnodes - room ? room + list : nnodes; /* ids at once */
+    uint64_t slots = 64;
+    while (slots < 2 * most)
+        slots *= 2;
+    return 2 * slots * 2 <= nnodes ? (uint32_t)slots : 0;
+}
+
 void gnn_cuda_begin_batch(const gnn_cuda_relabel *r, gnn_cuda_sample_status *status, void *stream)
 {
     const uint32_t step = r->bits < 32 ? UINT32_C(1) << r->bits : 0;
-    GNN_LAUNCH(begin, gnn_scan_grid(r->nnodes, 16 * GNN_BLOCK), GNN_BLOCK, 0, stream, *r, step, &status->ticket);
+    GNN_LAUNCH(begin, gnn_scan_grid(map_words(*r), 16 * GNN_BLOCK), GNN_BLOCK, 0, stream, *r, step, &status->ticket);
 }
 
 static uint64_t words_bytes(uint32_t room)

@@ -180,7 +180,7 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
     p.w.job.source[e] = v;
     if (p.w.job.ids)
         p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
-    gnn_claim(p.w.r.map, p.tag, p.base, v, e);
+    gnn_claim(p.w.r, p.tag, p.base, v, e);
 }
 
 /* Lanes of a group of W that hold draws t of their own number j < k: what does Floyd's algorithm take? */

@@ -95,10 +95,38 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
     return lo;
 }
 
-/* Claims the map's word of id v for position p of the list, if it has no number and no earlier position. */
-static __device__ __forceinline__ void gnn_claim(uint32_t *map, uint32_t tag, uint32_t base, uint32_t v, uint32_t p)
+/* Where the search for id v in the hash table begins; one goes on to the next slot. */
+static __device__ __forceinline__ uint32_t gnn_slot_first(const struct gnn_cuda_relabel &r, uint32_t v)
 {
-    atomicMin(&map[v], tag | (base + p));
+    return __umulhi(v * 0x9E3779B1u, r.slots);
+}
+
+/* The map's word of id v, which is in the map. */
+static __device__ __forceinline__ uint32_t gnn_slot(const struct gnn_cuda_relabel &r, uint32_t v)
+{
+    if (!r.slots)
+        return v;
+    uint32_t i = gnn_slot_first(r, v);
+    while (r.key[i] != v)
+        i = (i + 1) & (r.slots - 1);
+    return i;
+}
+
+/* Claims the map's word of id v for position p of the list, if it has no number and no earlier position. */
+static __device__ __forceinline__ void gnn_claim(const struct gnn_cuda_relabel &r, uint32_t tag, uint32_t base, uint32_t v,
+                                                 uint32_t p)
+{
+    uint32_t i = v;
+    if (r.slots) {
+        i = gnn_slot_first(r, v);
+        for (uint32_t k; (k = __ldcg(&r.key[i])) != v; i = (i + 1) & (r.slots - 1)) {
+            if (k == UINT32_MAX)
+                k = atomicCAS(&r.key[i], UINT32_MAX, v);
+            if (k == UINT32_MAX || k == v)
+                break;
+        }
+    }
+    atomicMin(&r.map[i], tag | (base + p));
 }
 
 #endif

@@ -252,7 +252,7 @@ class CudaState {
     const Plan &p;
     Room room;
     std::vector<gnn_cuda_relabel> r;
-    std::vector<Guarded<uint32_t>> map, nodes;
+    std::vector<Guarded<uint32_t>> map, key, nodes;
     Guarded<uint32_t> tag, counts, keys, seeds, nseeds, edges;
     struct Arrays {
         Guarded<uint32_t> indptr, source, indices;
@@ -264,11 +264,12 @@ class CudaState {
     Guarded<gnn_cuda_sample_status> status;
 
   public:
-    CudaState(const World &world, const Plan &plan, const Room &ro) : w(world), p(plan), room(ro)
+    CudaState(const World &world, const Plan &plan, const Room &ro, bool hash = false) : w(world), p(plan), room(ro)
     {
         const size_t types = w.ntype.size(), rels = w.relation.size(), hops = p.fanout.size();
         r.resize(types);
         map.resize(types);
+        key.resize(types);
         nodes.resize(types);
         tag.reset(types);
         counts.reset((hops + 2) * types); /* the last row is the one that changes */
@@ -290,10 +291,15 @@ class CudaState {
             list = std::max(list, room.edges[i]);
         }
         for (size_t t = 0; t < types; t++) {
-            map[t].reset(w.ntype[t]);
+            /* the hash table is as small as it may be, so that searches are long */
+            uint32_t slots = 0;
+            while (hash && (slots = slots ? 2 * slots : 2) <= std::min<uint64_t>(room.nodes[t] + (uint64_t)list, w.ntype[t]))
+                ;
+            map[t].reset(slots ? slots : w.ntype[t]);
+            key[t].reset(slots);
             nodes[t].reset(room.nodes[t]);
             tag[t] = 0;
-            r[t] = gnn_cuda_relabel{map[t].data(), w.ntype[t], nodes[t].data(), room.nodes[t],
+            r[t] = gnn_cuda_relabel{map[t].data(), key[t].data(), slots, w.ntype[t], nodes[t].data(), room.nodes[t],
                                     room.bits ? room.bits : gnn_cuda_relabel_bits(room.nodes[t], list),
                                     counts.data() + (hops + 1) * types + t, tag.data() + t};
         }

@@ -2,7 +2,7 @@
 #include "emu/sample_world.h"
 #include "tap.h"
 
-/* Draws some batches, with exactly enough room, and compares; seeds may repeat themselves. */
+/* Draws some batches, with exactly enough room, and compares, with direct maps and hash tables; seeds may repeat themselves. */
 static unsigned differing(const World &w, const Plan &p, unsigned batches, uint32_t nseeds, uint32_t bits, Random &r,
                           std::vector<uint32_t> always = {})
 {
@@ -23,11 +23,13 @@ static unsigned differing(const World &w, const Plan &p, unsigned batches, uint3
             room = need;
     }
     room.bits = bits;
-    CudaState cuda(w, p, room);
     unsigned wrong = 0;
-    for (unsigned b = 0; b < batches; b++) {
-        cuda.draw(b, seeds[b]);
-        wrong += !cuda.equals(want[b]);
+    for (const bool hash : {false, true}) {
+        CudaState cuda(w, p, room, hash);
+        for (unsigned b = 0; b < batches; b++) {
+            cuda.draw(b, seeds[b]);
+            wrong += !cuda.equals(want[b]);
+        }
     }
     return wrong;
 }
@@ -140,6 +142,9 @@ static void test_tags()
         const Plan p = {{{3, 2, 4}, {2, 2, 2}}, false, false, false};
         ok(differing(w, p, 10, 12, bits, r) == 0, "ten batches with %u bits of tag", 32 - bits);
     }
+    ok(gnn_cuda_relabel_slots(100000, 500, 500) == 2048 && gnn_cuda_relabel_slots(8192, 500, 500) == 2048 &&
+           gnn_cuda_relabel_slots(8191, 500, 500) == 0 && gnn_cuda_relabel_slots(UINT32_MAX - 1, UINT32_MAX, UINT32_MAX) == 0,
+       "a hash table where a direct map takes twice its memory");
     ok(gnn_cuda_relabel_bits(1000, 23) == 10 && gnn_cuda_relabel_bits(1000, 24) == 11, "as few bits as hold nodes and edges");
     ok(gnn_cuda_relabel_bits(UINT32_C(1) << 31, INT32_MAX) == 32 && gnn_cuda_relabel_bits(UINT32_C(1) << 31, UINT32_C(1) << 31) == 0 &&
            gnn_cuda_relabel_bits(UINT32_MAX, 1) == 0 && gnn_cuda_relabel_bits(UINT64_MAX, UINT64_MAX) == 0,
