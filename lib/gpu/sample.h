@@ -56,7 +56,6 @@ struct gpu_lane {
     void *stream;
     struct gnn_batch_pool *pool;   /* of batches that this lane draws */
     struct gnn_cuda_relabel *type; /* [nntypes] */
-    void *maps;                    /* of the types that batches have */
     void *memory;                  /* of all that follows, for the room of `turn` */
     unsigned turn;
     char *io;                      /* struct gpu_io */

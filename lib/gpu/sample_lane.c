@@ -22,7 +22,6 @@ struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_room *r)
 int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
-    uint64_t bytes = 0, at = 0;
     l->d = d;
     int rc = gnn_dev_use(d->number, e);
     if (!rc)
@@ -32,18 +31,7 @@ int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
     l->pool = gnn_batch_pool_new(&l->s->meta, e);
     l->type = gnn_alloc_zero(c->nntypes, sizeof *l->type, "a lane of a device", e);
     l->found = gnn_alloc_zero(c->nntypes, sizeof *l->found, "a lane of a device", e);
-    if (!l->pool || !l->type || !l->found)
-        return e->code;
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        bytes += l->room->nodes[t] ? gpu_align(c->ntype[t].count * sizeof(uint32_t)) : 0;
-    rc = gnn_dev_alloc(&l->maps, bytes + c->nntypes * sizeof(uint32_t), "local numbers of nodes", e);
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        l->type[t].nnodes = c->ntype[t].count;
-        l->type[t].map = (uint32_t *)(void *)((char *)l->maps + at);
-        l->type[t].tag = (uint32_t *)(void *)((char *)l->maps + bytes) + t;
-        at += l->room->nodes[t] ? gpu_align(c->ntype[t].count * sizeof(uint32_t)) : 0;
-    }
-    return rc;
+    return l->pool && l->type && l->found ? 0 : e->code;
 }
 
 void gpu_lane_stop(struct gpu_lane *l)
@@ -57,7 +45,6 @@ void gpu_lane_release(struct gpu_lane *l)
     gpu_lane_stop(l);
     gnn_batch_pool_free(l->pool);
     gnn_dev_free(l->memory);
-    gnn_dev_free(l->maps);
     gnn_free(l->type);
     gnn_free(l->found);
 }
@@ -80,40 +67,70 @@ static bool translates(const struct gpu_lane *l, uint32_t t)
     return l->s->meta.sampling.original_ids && l->graph->orig[t];
 }
 
+/* Memory is laid out piece by piece: twice, first to see how much it is, base being NULL. */
+struct layout {
+    char *base;
+    uint64_t at;
+};
+static void *piece(struct layout *m, uint64_t bytes)
+{
+    void *p = m->base ? m->base + m->at : NULL;
+    m->at += gpu_align(bytes);
+    return p;
+}
+
+/* The numbering of type t. */
+static void lay_type(struct gpu_lane *l, uint32_t t, uint32_t *tags, struct layout *m)
+{
+    const struct gpu_room *r = l->room;
+    struct gnn_cuda_relabel *q = &l->type[t];
+    *q = (struct gnn_cuda_relabel){.nnodes = l->s->meta.schema.ntype[t].count, .room = r->nodes[t]};
+    l->found[t] = NULL;
+    if (!r->nodes[t])
+        return;
+    q->slots = gnn_cuda_relabel_slots(q->nnodes, r->nodes[t], r->list);
+    q->bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
+    q->map = piece(m, (q->slots ? q->slots : q->nnodes) * sizeof(uint32_t));
+    q->key = piece(m, q->slots * sizeof(uint32_t));
+    q->tag = tags ? tags + t : NULL;
+    q->count = l->io ? (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t : NULL;
+    if (translates(l, t))
+        l->found[t] = piece(m, r->nodes[t] * sizeof(uint32_t));
+}
+
+static uint64_t lay_out(struct gpu_lane *l, struct layout m, uint32_t **tags)
+{
+    const uint32_t types = l->s->meta.schema.nntypes;
+    l->io = piece(&m, gpu_io_lay(l->s, l->room).bytes);
+    l->source = piece(&m, l->room->list * sizeof(uint32_t));
+    l->scratch = piece(&m, scratch_bytes(l->s, l->room));
+    *tags = piece(&m, types * sizeof(uint32_t));
+    for (uint32_t t = 0; t < types; t++)
+        lay_type(l, t, *tags, &m);
+    return m.at;
+}
+
 /* Memory for the room as it is now; what is under way on the device is through when the old goes. */
 int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
-    const struct gpu_room *r = l->room;
-    const uint64_t io = gpu_align(gpu_io_lay(l->s, r).bytes), source = gpu_align(r->list * sizeof(uint32_t));
-    uint64_t at = io + source, bytes = at + gpu_align(scratch_bytes(l->s, r));
-    int rc = 0;
-    if (l->turn == r->turn)
+    uint32_t *tags;
+    int rc;
+    if (l->turn == l->room->turn)
         return 0;
-    for (uint32_t t = 0; t < c->nntypes; t++)
-        bytes += translates(l, t) ? gpu_align(r->nodes[t] * sizeof(uint32_t)) : 0;
     gnn_dev_free(l->memory);
     l->memory = NULL;
     l->turn = 0;
-    if ((rc = gnn_dev_alloc(&l->memory, bytes, "sampling", e)))
+    if ((rc = gnn_dev_alloc(&l->memory, lay_out(l, (struct layout){0}, &tags), "sampling", e)))
         return rc;
-    l->io = l->memory;
-    l->source = (uint32_t *)(void *)(l->io + io);
-    l->scratch = l->io + at;
-    at += gpu_align(scratch_bytes(l->s, r));
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        l->found[t] = translates(l, t) ? (uint32_t *)(void *)(l->io + at) : NULL;
-        at += translates(l, t) ? gpu_align(r->nodes[t] * sizeof(uint32_t)) : 0;
-        l->type[t].room = r->nodes[t];
-        l->type[t].bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
-        l->type[t].count = (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t;
-        if (!l->type[t].bits)
+    (void)lay_out(l, (struct layout){.base = l->memory}, &tags);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        if (l->room->nodes[t] && !l->type[t].bits)
             rc = gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
-        else /* with other bits the map's words mean nothing */
-            rc = gnn_dev_set(l->type[t].tag, 0, sizeof(uint32_t), l->stream, e);
-    }
+    if (!rc) /* with other bits the maps' words mean nothing */
+        rc = gnn_dev_set(tags, 0, c->nntypes * sizeof *tags, l->stream, e);
     if (!rc)
-        l->turn = r->turn;
+        l->turn = l->room->turn;
     return rc;
 }
 

@@ -19,6 +19,7 @@ same() {
 }
 gnn-import -q sbm:nodes=400,degree=7 -o s
 gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
+gnn-import -q sbm:nodes=9000,degree=5 -o big
 gnn-partition -q -k 3 -o s3 s
 gnn-partition -q -k 2 -o h2 h
 seq 5 3 200 >ids
@@ -40,6 +41,8 @@ same "no neighbours" 1 12 cuda -f 0 -b 50 --steps 0:2 s
 same "all neighbours" 1 13 cuda -f -1,-1 -b 20 --steps 0:2 s
 same "fan-outs of all sizes" 1 14 cuda -f 20,100 -b 4 --steps 0:2 s
 same "larger than a block's set" 1 15 cuda -f 5000 -b 8 --steps 0:1 -r s
+same "few nodes of many" 2 31 cuda:0,1 -f 3,2 -b 4 --steps 0:9 big
+same "few nodes of many, new nodes only" 1 32 cuda -f 4,2 -b 3 --steps 0:9 --frontier new --edge-ids big
 same "ids of a list" 1 16 cuda -f 3,2 -b 16 --seeds ids s
 same "original ids of a list" 2 17 cuda:0,1 -f 3,2 -b 16 --seeds ids --original-ids --shuffle s3
 same "dropping the last" 1 18 cuda -f 2 -b 150 --drop-last s
