@@ -14,7 +14,8 @@ static struct opt_list fanout, eval;
 static struct opt_range epochs, steps;
 static bool shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
-static int frontier;
+static int frontier, graph_memory;
+static struct gnn_graph_report graph;
 static const char *split, *device;
 
 static const struct opt opts[] = {
@@ -39,6 +40,8 @@ static const struct opt opts[] = {
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
+    {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
+    {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
@@ -72,6 +75,12 @@ static void finish_opts(void)
         cli_usage("--frequency -: stdout takes the statistics; name a file");
     if (device && !strncmp(device, "cuda", 4))
         opt_refuse(OPTS(&threads), "has no effect: devices do not sample in threads of the host");
+    if (!device || !strcmp(device, "cpu"))
+        opt_refuse(OPTS(&graph_memory, &o.graph_cache), "has no effect: the CPU samples (see --device)");
+    if (graph_memory == GNN_GRAPH_DEVICE)
+        opt_refuse(OPTS(&o.graph_cache), "goes with --graph-memory uva");
+    o.graph_memory = (enum gnn_graph_memory)graph_memory;
+    o.graph_report = &graph;
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;
@@ -95,6 +104,16 @@ static void finish_opts(void)
     batches_check(&run, device && strcmp(device, "cpu") != 0);
     /* A single thread samples in this one when nothing has to be written meanwhile. */
     o.threads = run.count && threads == 1 ? 0 : threads;
+}
+
+static void tell_graph(void)
+{
+    if (graph.memory == GNN_GRAPH_DEVICE)
+        cli_info("graph: %.4g MB on each device", (double)graph.device / 1e6);
+    else
+        cli_info("graph: %.4g MB in the host's memory%s; %.4g MB on each device, %.4g MB of it for rows",
+                 (double)graph.host / 1e6, graph.copied ? ", copied, as the store cannot be mapped" : "",
+                 (double)graph.device / 1e6, (double)graph.near / 1e6);
 }
 
 /* Batches to come, for the progress bar; 0 if unknown. */
@@ -126,6 +145,8 @@ int main(int argc, char **argv)
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);
+    if (o.gpu)
+        tell_graph();
     run.total = expected(&src->meta->sampling);
     run.store = store;
     run.gpu = o.gpu;

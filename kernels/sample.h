@@ -26,7 +26,12 @@ struct gnn_sample_part {
     uint64_t nedges;
     const uint32_t *orig; /* (count) original ids, or NULL: the id itself */
     const uint64_t *id;   /* (nedges) edge ids, or NULL: the position */
+    /* CUDA only, or NULL: rows whose sources are here a second time, in memory that is nearer: those of node first + i
+     * begin at near[GNN_SAMPLE_NEAR * near_at[i]], unless near_at[i] is UINT32_MAX. */
+    const uint32_t *near_at; /* (count) */
+    const uint32_t *near;
 };
+enum { GNN_SAMPLE_NEAR = 4 /* sources: 16 bytes */ };
 
 struct gnn_sample_graph {
     const struct gnn_sample_part *part; /* [nparts], ascending by first, without gaps from 0 */

@@ -6,6 +6,16 @@
 #include "lib/gpu.h"
 #include "lib/store.h"
 
+/* Where devices find the graph: in a copy of their own, or in the host's memory, but for the rows' offsets and as many rows as
+ * there is room for. AUTO: a copy, if it fits and leaves a quarter of the device. */
+enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };
+/* What became of it, in bytes. */
+struct gnn_graph_report {
+    enum gnn_graph_memory memory; /* not AUTO */
+    uint64_t device, near;        /* on each device; of them for rows that are also in the host's memory */
+    uint64_t host, copied;        /* in the host's memory; of them in a pinned copy, where the store's own pages cannot be mapped */
+};
+
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
 struct gnn_sampler_opts {
     /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for one, which
@@ -39,8 +49,12 @@ struct gnn_sampler_opts {
     bool background;   /* threads at the lowest priority, for a caller whose own threads wait for each other */
     const char *provenance; /* line for the header, or NULL */
 
-    struct gnn_gpu *gpu; /* NULL: the CPU samples. Otherwise these devices do, and batches lie there; threads, depth and
-                          * background have no meaning then */
+    /* NULL: the CPU samples. Otherwise these devices do, and batches lie there; threads, depth and background have no meaning
+     * then, and what follows has one. */
+    struct gnn_gpu *gpu;
+    enum gnn_graph_memory graph_memory;
+    uint64_t graph_cache; /* with GNN_GRAPH_UVA: bytes of each device for rows; UINT64_MAX: half of what is free, with a reserve */
+    struct gnn_graph_report *graph_report; /* filled by gnn_sampler_source_new; or NULL */
 };
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */

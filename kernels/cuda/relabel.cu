@@ -59,8 +59,8 @@ __device__ void fail_at(const gnn_work &w, uint32_t e)
     }
     const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
     const uint32_t part = gnn_part_of(w.job.graph, nodes[i]);
-    const uint32_t *at = w.s.row[i].base + w.id[e]; /* a bad pick left its position in the row */
-    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], (uint64_t)(at - w.job.graph.part[part].indices), part);
+    const gnn_sample_part &a = w.job.graph.part[part];
+    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.id[e], part); /* a bad pick left its position in the row */
 }
 
 /* By the last block: adds up, and takes the new nodes in. */

@@ -45,7 +45,8 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
         return 0;
     }
     gnn_sample_row row;
-    row.base = a.indices + b;
+    const uint32_t near = a.near_at ? a.near_at[v] : NONE;
+    row.base = near == NONE ? a.indices + b : a.near + near * (uint64_t)GNN_SAMPLE_NEAR;
     row.degree = (uint32_t)(e - b);
     row.orig = a.orig ? a.orig[v] : node;
     w.s.row[i] = row;
@@ -146,7 +147,7 @@ struct Picker {
 /* A destination being worked on. */
 struct Row {
     const uint32_t *base;
-    uint32_t degree, orig, start, picks, node;
+    uint32_t degree, orig, start, picks;
     bool draws;
     uint64_t edge; /* of the first neighbour, for edge ids */
     const uint64_t *id;
@@ -161,8 +162,9 @@ struct Row {
         picks = gnn_pick_count(degree, p.w.job.fanout, p.w.job.replace);
         draws = gnn_pick_draws(degree, p.w.job.fanout, p.w.job.replace);
         if (p.w.job.ids) {
-            const gnn_sample_part &part = p.w.job.graph.part[gnn_part_of(p.w.job.graph, p.nodes[i])];
-            edge = (uint64_t)(base - part.indices);
+            const uint32_t node = p.nodes[i];
+            const gnn_sample_part &part = p.w.job.graph.part[gnn_part_of(p.w.job.graph, node)];
+            edge = part.near_at ? part.indptr[node - part.first] : (uint64_t)(base - part.indices);
             id = part.id;
         }
     }

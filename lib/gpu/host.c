@@ -40,6 +40,14 @@ int gpu_host_open(struct gnn_gpu *g, const void *p, uint64_t bytes, const char *
     return 0;
 }
 
+bool gpu_host_copied(const struct gnn_gpu *g, const void *p)
+{
+    const struct gpu_host *h = g->dev->host;
+    while (h && h->p != p)
+        h = h->next;
+    return h && h->copy;
+}
+
 void gpu_host_close(struct gnn_gpu *g, const void *p)
 {
     struct gpu_host **at = &g->dev->host;

@@ -24,6 +24,8 @@ extern const struct gnn_mem gpu_pinned;
  * neither, and NULL is not closed. */
 int gpu_host_open(struct gnn_gpu *g, const void *p, uint64_t bytes, const char *what, const void **at,
                   struct gnn_err *e) GNN_MUST_USE;
+/* Is it a copy that they read? */
+bool gpu_host_copied(const struct gnn_gpu *g, const void *p);
 void gpu_host_close(struct gnn_gpu *g, const void *p);
 
 /* ---- batches on devices ---- */

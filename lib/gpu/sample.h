@@ -33,15 +33,41 @@ int gpu_room_grow(struct gpu_room *r, const struct sampler *s, const struct gnn_
 void gpu_room_seeds(struct gpu_room *r, const struct sampler *s, uint64_t n);
 void gpu_room_release(struct gpu_room *r);
 
-/* ---- the graph as a device sees it (sample_graph.c) ---- */
+/* ---- the graph (sample_graph.c, sample_near.c) ---- */
 
+/* Edges that stay in the host's memory, for all devices. */
+struct gpu_far {
+    struct gnn_sample_part *part; /* [netypes * nparts] the store's, but indices and id are where devices reach them */
+    struct gnn_gpu *g;
+    const void **array; /* [n] what was opened for it */
+    uint64_t n, bytes;
+    uint64_t copied;    /* of the bytes */
+};
+/* Takes a zeroed object; to be released on failure too. */
+int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gpu_far_release(struct gpu_far *f);
+
+/* Rows whose sources devices keep all the same. */
+struct gpu_near {
+    uint32_t **at;  /* [netypes * nparts] as gnn_sample_part.near_at */
+    uint64_t narrays, units; /* of GNN_SAMPLE_NEAR sources */
+};
+/* As many as fit into so many bytes, where they are found included. */
+int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_room *r, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, uint32_t *to, void *stream, struct gnn_err *e) GNN_MUST_USE;
+void gpu_near_release(struct gpu_near *n);
+
+/* What lies on one device. */
 struct gpu_graph {
     struct gnn_sample_graph *edges; /* [netypes] parts in device memory, NULL where no hop uses the type */
     struct gnn_gather_part **orig;  /* [nntypes] in device memory, or NULL */
     void *memory;
+    uint64_t bytes;
 };
-/* Copies it to the device. Takes a zeroed object; to be released on failure too. */
-int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
+/* far NULL: edges too. near may be NULL. Without a device: only how many bytes there would be. Takes a zeroed object; to be
+ * released on failure too. */
+int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far, const struct gpu_near *near,
+                   struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
 void gpu_graph_release(struct gpu_graph *q);
 
 /* ---- lanes (sample_lane.c) ---- */

@@ -85,6 +85,8 @@ static void lay_type(struct gpu_lane *l, uint32_t t, uint32_t *tags, struct layo
     const struct gpu_room *r = l->room;
     struct gnn_cuda_relabel *q = &l->type[t];
     *q = (struct gnn_cuda_relabel){.nnodes = l->s->meta.schema.ntype[t].count, .room = r->nodes[t]};
+    q->tag = tags ? tags + t : NULL; /* read by blocks without edges, too */
+    q->count = l->io ? (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t : NULL;
     l->found[t] = NULL;
     if (!r->nodes[t])
         return;
@@ -92,8 +94,6 @@ static void lay_type(struct gpu_lane *l, uint32_t t, uint32_t *tags, struct layo
     q->bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
     q->map = piece(m, (q->slots ? q->slots : q->nnodes) * sizeof(uint32_t));
     q->key = piece(m, q->slots * sizeof(uint32_t));
-    q->tag = tags ? tags + t : NULL;
-    q->count = l->io ? (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t : NULL;
     if (translates(l, t))
         l->found[t] = piece(m, r->nodes[t] * sizeof(uint32_t));
 }

@@ -14,7 +14,8 @@ void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
                                    .epoch_to = 1,
                                    .step_to = UINT64_MAX,
                                    .frontier = GNN_FRONTIER_ALL,
-                                   .shuffle = true};
+                                   .shuffle = true,
+                                   .graph_cache = UINT64_MAX};
 }
 
 void gnn_sampler_free(void *arg)

@@ -1,22 +1,7 @@
 # gnn-sample on devices that are emulated (tests/emu): the same bytes as on the CPU, whatever the devices and the order in
 # which their work is done; and what goes wrong there is said.
 . "$GNN_TOP/tests/lib.sh"
-emu=$GNN_B/emu/bin/gnn-sample
-smp() { gnn-sample -q --no-provenance "$@"; }
-# same NAME DEVICES SEED ARGUMENTS...: the stream of the CPU, from that many devices
-same() {
-    _name="$1, $2 of $4"
-    _n=$2 _seed=$3 _dev=$4
-    shift 4
-    smp "$@" -o cpu || { _not_ok "$_name: on the CPU"; return; }
-    if GNN_FAKE_DEVICES=$_n GNN_FAKE_SEED=$_seed "$emu" -q --no-provenance "$@" --device "$_dev" -o dev 2>err && cmp cpu dev >>err; then
-        _ok "$_name"
-    else
-        _not_ok "$_name"
-        echo "# seed $_seed: $*"
-        sed 's/^/# /' err
-    fi
-}
+. "$GNN_TOP/tests/device/setup.sh"
 gnn-import -q sbm:nodes=400,degree=7 -o s
 gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
 gnn-import -q sbm:nodes=9000,degree=5 -o big
@@ -85,26 +70,12 @@ check "every kernel waited for" env GNN_DEBUG_SYNC=1 "$emu" -q --no-provenance -
 smp -f 3,2 -b 30 s -o cpu
 check "the same bytes" cmp cpu dev
 
-# What goes wrong: one line, a status, no output. A sanitizer has something to say of its own about the emulation.
-one_line() {
-    sed -i '/^==[0-9]*==WARNING: ASan doesn.t fully support/d' err
-    [ "$(wc -l <err)" -eq 1 ] && [ -z "$(ls o o.tmp* 2>/dev/null)" ]
-}
-fails() { # STATUS NAME TEXT COMMAND...
-    _want=$1 _name=$2 _text=$3
-    shift 3
-    rm -f o
-    status "$_want" "$_name" "$@" -o o
-    one_line && grep -q -- "$_text" err && _ok "$_name: said" || {
-        _not_ok "$_name: said"
-        sed 's/^/# /' err
-    }
-}
+# What goes wrong.
 fails 4 "no device" 'no CUDA device' env GNN_FAKE_DEVICES=0 "$emu" -f 3 s --device cuda
 fails 4 "a device too many" 'no CUDA device 2: there are 2' env GNN_FAKE_DEVICES=2 "$emu" -f 3 s --device cuda:0,2
 fails 2 "not a device" "device 'gpu'" "$emu" -f 3 s --device gpu
 fails 2 "threads" 'threads has no effect' "$emu" -f 3 s --device cuda -j 2
-fails 1 "too little memory for the graph" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=8192 "$emu" -f 3 s --device cuda
+fails 1 "too little memory for the graph" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=8192 "$emu" -f 3 s --device cuda --graph-memory device
 fails 1 "too little memory for batches" 'not enough device memory' env GNN_FAKE_MEMORY=40960 "$emu" -f 3,3,3 -b 100 s --device cuda
 status 0 "auto without a device" env GNN_FAKE_DEVICES=0 "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
 cp err said
@@ -114,15 +85,5 @@ status 0 "auto with one" "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device a
 cp err said
 check "says which" grep -q 'working on cuda:0, fake' said
 
-GNN_FAKE_FAIL=0 "$emu" -f 3,2 -b 40 --steps 0:6 --original-ids --device cuda s3 -o o 2>err
-calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' err)
-_bad=0 _k=1
-while [ "$_k" -le "$calls" ]; do
-    rm -f o
-    GNN_FAKE_FAIL=$_k timeout 30 "$emu" -f 3,2 -b 40 --steps 0:6 --original-ids --device cuda s3 -o o 2>err
-    _rc=$?
-    [ $_rc -eq 4 ] && one_line || { _bad=$((_bad + 1)); echo "# call $_k: status $_rc: $(head -n 1 err)"; }
-    _k=$((_k + (_k < 60 ? 3 : 9)))
-done
-check "a call that fails ends the run ($calls calls)" test $_bad -eq 0 -a "$calls" -gt 150
+sweep_calls "several batches" -f 3,2 -b 40 --steps 0:6 --original-ids s3
 done_testing

@@ -3,6 +3,7 @@
 #ifndef GNN_TESTS_SAMPLE_WORLD_H
 #define GNN_TESTS_SAMPLE_WORLD_H
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -263,6 +264,44 @@ class CudaState {
     Guarded<char> seed_scratch;
     Guarded<gnn_cuda_sample_status> status;
 
+    /* The device's view of a relation: every third row of most parts lies a second time somewhere near, and where that
+     * hurts no other row, its first place holds rubbish. */
+    struct Near {
+        std::vector<std::vector<uint32_t>> at, row, indices;
+        std::vector<gnn_sample_part> view;
+    };
+    std::vector<Near> near;
+
+    static void bring(const Relation &rel, Near &n)
+    {
+        n.view = rel.view;
+        n.at.resize(n.view.size());
+        n.row.resize(n.view.size());
+        n.indices.resize(n.view.size());
+        for (size_t p = 0; p < n.view.size(); p++) {
+            if (p % 4 == 3)
+                continue;
+            const Part &a = rel.part[p];
+            gnn_sample_part &v = n.view[p];
+            const bool sound = std::is_sorted(a.indptr.begin(), a.indptr.end()) && a.indptr.back() <= a.indices.size();
+            n.indices[p] = a.indices;
+            for (uint64_t i = 0; i < v.count; i++) {
+                const uint64_t b = a.indptr[i], e = a.indptr[i + 1];
+                n.at[p].push_back(UINT32_MAX);
+                if (i % 3 || b > e || e > a.indices.size())
+                    continue;
+                n.at[p].back() = (uint32_t)(n.row[p].size() / GNN_SAMPLE_NEAR);
+                n.row[p].insert(n.row[p].end(), a.indices.begin() + (long)b, a.indices.begin() + (long)e);
+                n.row[p].resize((n.row[p].size() + GNN_SAMPLE_NEAR - 1) / GNN_SAMPLE_NEAR * GNN_SAMPLE_NEAR, 0xabababab);
+                if (sound)
+                    std::fill(n.indices[p].begin() + (long)b, n.indices[p].begin() + (long)e, 0xcdcdcdcd);
+            }
+            v.indices = n.indices[p].data();
+            v.near_at = n.at[p].data();
+            v.near = n.row[p].data();
+        }
+    }
+
   public:
     CudaState(const World &world, const Plan &plan, const Room &ro, bool hash = false) : w(world), p(plan), room(ro)
     {
@@ -279,6 +318,9 @@ class CudaState {
         edges.reset(hops * rels);
         block.resize(hops * rels);
         status.reset(1);
+        near.resize(rels);
+        for (size_t i = 0; i < rels; i++)
+            bring(*w.relation[i], near[i]);
         seed_scratch.reset(gnn_cuda_relabel_scratch(room.seeds));
         uint32_t list = room.seeds;
         for (size_t i = 0; i < block.size(); i++) {
@@ -333,6 +375,7 @@ class CudaState {
         Arrays &a = block[i];
         gnn_cuda_sample_job job = {};
         job.graph = rel.graph;
+        job.graph.part = near[et].view.data();
         job.nodes = nodes[rel.dst].data();
         job.first = p.only_new && hop ? &counts[(hop - 1) * types + rel.dst] : nullptr;
         job.end = &counts[hop * types + rel.dst];

@@ -19,7 +19,7 @@ while read -r kind name _; do
     case $kind in
     Fn) waiting="$waiting $name" ;;
     Pa)
-        case $name in *.[ch])
+        case $name in *.[ch] | *.cu)
             for f in $waiting; do check_in "$f" "$name"; done
             waiting=
             ;;

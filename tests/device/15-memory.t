@@ -1,0 +1,62 @@
+# Where devices find the graph: in their own memory, or in the host's. What they draw is the same.
+. "$GNN_TOP/tests/lib.sh"
+. "$GNN_TOP/tests/device/setup.sh"
+gnn-import -q sbm:nodes=400,degree=7 -o s
+gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
+gnn-partition -q -k 3 -o s3 s
+gnn-partition -q -k 2 -o h2 h
+for how in '' GNN_FAKE_NO_MAP=1; do
+    [ -z "$how" ] || export "${how?}"
+    for size in 0 4K 12K; do
+        same "in the host's memory, $size for rows $how" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva $size s
+    done
+    same "parts $how" 2 2 cuda:1,0 -f 4,3 -b 20 --steps 0:3 --original-ids --edge-ids --with uva 9K s3
+    same "types, in parts $how" 1 3 cuda -f 3,2 -b 16 --steps 0:2 --frontier new --edge-ids --with uva 60K h2
+    same "all neighbours $how" 1 4 cuda -f -1,3 -b 10 --steps 0:2 --with uva 6K s
+done
+unset GNN_FAKE_NO_MAP
+same "as much as there is room for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
+same "in the devices' memory" 2 6 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with device '' h
+
+gnn-import -q sbm:nodes=400,degree=60 -o big
+said() { # NAME TEXT ENVIRONMENT ARGUMENTS...: what is said of the graph, and the CPU's bytes
+    _name=$1 _text=$2 _env=$3
+    shift 3
+    env $_env "$emu" --no-provenance -v --device cuda -f 2,1 -b 2 --steps 0:3 "$@" big -o dev 2>said
+    check "$_name" grep -q "$_text" said
+    check "the same bytes" cmp cpu dev
+}
+smp -f 2,1 -b 2 --steps 0:3 big -o cpu
+said "auto: in a device's memory" 'graph: 0.09[0-9]* MB on each device' ''
+said "in the host's, if it does not fit" "graph: 0.096 MB in the host's memory; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for rows" GNN_FAKE_MEMORY=81920
+said "copied where it cannot be mapped" "host's memory, copied, as the store cannot be mapped; .* 0 MB of it for rows" GNN_FAKE_NO_MAP=1 --graph-memory uva --graph-cache 0
+said "all rows" "0.096 MB in the host's memory; .* 0.09[6-9][0-9]* MB of it for rows" '' --graph-memory uva
+
+fails 2 "a place without a device" 'graph-memory has no effect' "$emu" -f 3 s --graph-memory uva
+fails 2 "room for rows that are there anyway" 'graph-cache goes with' "$emu" -f 3 s --device cuda --graph-memory device --graph-cache 1K
+fails 1 "too little memory for the offsets" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=4096 "$emu" -f 3 s --device cuda --graph-memory uva
+sweep_calls "with the graph in the host's memory" -f 3,2 -b 40 --steps 0:4 --edge-ids --graph-memory uva --graph-cache 4K s3
+
+# A store that is damaged: the CPU's words, or its bytes. Most of this one is offsets and sources.
+awk 'BEGIN { for (i = 0; i < 3000; i++) print (i * 7919) % 311, (i * i) % 307 }' >edges.txt
+gnn-import -q edges.txt -o d
+seq 0 3 300 >ids
+_bad=0 _seen=0 _i=0
+while [ $_i -lt 30 ]; do
+    rm -rf x cpu dev
+    cp -r d x
+    perl -e 'my ($f, $i) = @ARGV; srand $i; open my $h, "+<:raw", $f or die; my $at = 4 * int rand((-s $f) / 4); seek $h, $at, 0;
+        print $h pack "V", $i % 3 ? 300 + int rand 100 : int rand 2**32' x/part-00000.gnb $_i
+    verify=$([ $((_i % 2)) -eq 0 ] || echo --no-verify)
+    smp -f -1,3 -b 32 --seeds ids $verify -o cpu x 2>err.cpu
+    _want=$?
+    memory=$([ $((_i % 3)) -eq 0 ] || echo "--graph-memory uva --graph-cache 4K")
+    "$emu" -q --no-provenance -f -1,3 -b 32 --seeds ids $verify -o dev x --device cuda $memory 2>err
+    _rc=$?
+    clean_err
+    [ $_rc -eq $_want ] && cmp -s err err.cpu && { [ $_rc -ne 0 ] || cmp -s cpu dev; } || { _bad=$((_bad + 1)); echo "# damage $_i: status $_rc, not $_want: $(cat err)"; }
+    ! grep -q 'out of range\|fall or leave' err || _seen=$((_seen + 1))
+    _i=$((_i + 1))
+done
+check "30 damaged stores, $_seen of them found by a draw" test $_bad -eq 0 -a $_seen -gt 5
+done_testing
