@@ -208,6 +208,14 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
     return text;
 }
 
+/* Copying from the writer's memory has failed, or it may have gone before that was through: if it has, nothing else is to
+ * blame. */
+static int blame(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
+{
+    return gnn_meet_gone(b->sock) ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
+                                  : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
+}
+
 int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref, const struct gnn_tensor *as,
                       struct gnn_tensors *set, unsigned *device, struct gnn_err *e)
 {
@@ -216,20 +224,22 @@ int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref, c
     if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) || b->held >> ref->slot & 1)
         return gnn_fail(e, GNN_E_INPUT, "reference out of range");
     b->copying = (int)ref->slot;
-    return b->gpu->ops->borrow(b->gpu, &b->debt, ref, as, set, device, e);
+    struct gnn_err own = {0};
+    const int rc = b->gpu->ops->borrow(b->gpu, &b->debt, ref, as, set, device, &own);
+    return rc ? blame(b, &own, e) : 0;
 }
 
 /* The copies of a frame are finished, or fail; in any case the slot goes back. */
 static int copied(struct gnn_borrower *b, struct gnn_err *e)
 {
     const struct gnn_meet m = {GNN_MEET_BACK, (uint32_t)b->copying, 0};
-    int rc = b->gpu->ops->borrowed(b->debt, e);
+    struct gnn_err own = {0};
+    const int rc = b->gpu->ops->borrowed(b->debt, &own);
     b->copying = -1;
-    if (!rc && gnn_meet_gone(b->sock)) /* and its memory with it, perhaps before the copies were through */
-        rc = gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone");
-    if (!rc)
-        (void)gnn_meet_send(b->sock, &m, -1);
-    return rc;
+    if (rc || gnn_meet_gone(b->sock))
+        return blame(b, &own, e);
+    (void)gnn_meet_send(b->sock, &m, -1);
+    return 0;
 }
 
 int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set, struct gnn_err *e)

@@ -1,0 +1,108 @@
+# Batches that stay on a device between two programs (emulated): the same bytes, whoever else reads, dies or fails.
+. "$GNN_TOP/tests/lib.sh"
+emu=$GNN_B/emu/bin
+export GNN_FAKE_DEVICES=2
+gnn-import -q -o s sbm:nodes=400,degree=7,features=12
+gnn-import -q -o h sbm:nodes=200,types=3
+how="-q --no-provenance -f 4,3 -b 20"
+for g in s h; do gnn-sample $how "$g" | gnn-gather -q --no-provenance -o "want.$g" "$g" || exit 1; done
+# joined SAMPLE-OPTIONS GATHER-OPTIONS GRAPH: through both programs; rcs keeps their statuses
+joined() {
+    rm -f got rc1 rc2 ms
+    # shellcheck disable=SC2086
+    { timeout 60 "$emu/gnn-sample" $how --metrics ms $1 "$3" 2>err1; echo $? >rc1; } |
+        { timeout 60 "$emu/gnn-gather" -q --no-provenance $2 -o got "$3" 2>err2; echo $? >rc2; }
+    rcs="$(cat rc1) $(cat rc2)"
+}
+# good NAME SHARED SAMPLE-OPTIONS GATHER-OPTIONS GRAPH: SHARED is a pattern for the number of batches that stayed
+good() {
+    joined "$3" "$4" "$5"
+    if [ "$rcs" = "0 0" ] && cmp got "want.$5" && grep -q "\"shared_batches\":$2,\"" ms; then _ok "$1"; else
+        _not_ok "$1"
+        echo "# statuses $rcs"
+        sed 's/^/# /' err1 err2
+        grep -o '"shared_batches":[0-9]*' ms | sed 's/^/# /'
+    fi
+}
+for seed in 1 2 3; do
+    export GNN_FAKE_SEED=$seed
+    good "all of them, seed $seed" 12 '--device cuda --handoff cuda' '--device cuda' s
+done
+good "several types" '[1-9][0-9]*' '--device cuda --handoff cuda' '--device cuda' h
+good "two devices" 12 '--device cuda:0,1 --handoff cuda' '--device cuda:1,0' s
+good "on the second" 12 '--device cuda:1 --handoff cuda' '--device cuda:0,1' s
+good "if the reader can" '[0-9]*' '--device cuda' '--device cuda' s
+good "not if it works elsewhere" 0 '--device cuda:0' '--device cuda:1' s
+good "those it can of two devices" '[0-6]' '--device cuda:0,1' '--device cuda:1' s
+good "in shared memory" '[0-9]*' '--device cuda --handoff shm' '--device cuda' s
+good "in the pipe" 0 '--device cuda --handoff inline' '--device cuda' s
+good "for a reader without devices" '[0-9]*' '--device cuda' '' s
+good "from a writer without" '[0-9]*' '' '--device cuda' s
+"$emu/gnn-sample" $how --device cuda s | cat >kept
+gnn-gather -q --no-provenance -i kept -o got s
+check "a stream that is kept has no references" cmp got want.s
+{ "$emu/gnn-sample" $how --device cuda --handoff cuda s; gnn-sample $how s; } | "$emu/gnn-gather" -q --no-provenance --device cuda --count s >counted
+check "joined streams" grep -q '^batches 24$' counted
+
+# What cannot be.
+joined '--device cuda:0 --handoff cuda' '--device cuda:1' s
+check "no device in common: both end, without output" test "$rcs" = "1 3" -a ! -e got
+check "which is said" grep -q 'works on none of our devices' err1
+joined '--device cuda --handoff cuda' '' s
+check "a reader without devices" test "$rcs" = "1 3" -a ! -e got
+status 2 "into a file" "$emu/gnn-sample" $how --device cuda --handoff cuda -o x s
+status 2 "without a device" gnn-sample $how --handoff cuda s
+status 2 "compressed" "$emu/gnn-sample" $how --device cuda --handoff cuda -z 1 s
+
+# Either side dies, at whatever frame.
+bad=0
+for ms in 60 100 130 160 190 220 250 280; do
+    rm -f got
+    { timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-sample" $how --epochs 0:50 --device cuda --handoff cuda s 2>/dev/null; } 2>/dev/null |
+        timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
+    rc=$?
+    [ $rc -eq 3 ] && [ ! -e got ] && [ "$(wc -l <err2)" -eq 1 ] || { bad=$((bad + 1)); echo "# after $ms ms: $rc"; sed 's/^/# /' err2; }
+done
+check "a writer that is killed: status 3, one line, no output" test $bad -eq 0
+bad=0
+for ms in 60 120 160 200 240 280; do
+    { timeout 60 "$emu/gnn-sample" $how --epochs 0:50 --device cuda --handoff cuda s 2>err1; echo $? >rc1; } |
+        timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>/dev/null
+    rc=$(cat rc1)
+    [ "$rc" -eq 141 ] || [ "$rc" -eq 1 ] || { bad=$((bad + 1)); echo "# after $ms ms: $rc"; sed 's/^/# /' err1; }
+done
+check "a reader that is killed: the writer ends" test $bad -eq 0
+
+# Every call of the run-time fails once, on either side.
+sweep() { # WHICH: 1 the writer, 2 the reader
+    bad=0 k=1
+    while [ $k -lt "$2" ]; do
+        if [ "$1" -eq 1 ]; then
+            rm -f got
+            { GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-sample" $how --device cuda --handoff cuda s 2>err1; echo $? >rc1; } |
+                timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
+            echo $? >rc2
+            want="[14] 3"
+        else
+            rm -f got
+            { timeout 60 "$emu/gnn-sample" $how --device cuda --handoff cuda s 2>err1; echo $? >rc1; } |
+                GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
+            echo $? >rc2
+            want="[0-9]* [14]"
+        fi
+        rcs="$(cat rc1) $(cat rc2)"
+        # shellcheck disable=SC2254
+        case $rcs in
+        $want) [ ! -e got ] || rcs="output after $rcs" ;;
+        "0 0") cmp -s got want.s || rcs="damage" ;; # a failure that does not matter
+        *) rcs="statuses $rcs" ;;
+        esac
+        case $rcs in output* | damage | statuses*) bad=$((bad + 1)); echo "# call $k: $rcs"; sed 's/^/# /' err1 err2 ;; esac
+        k=$((k + $3))
+    done
+}
+sweep 1 330 23
+check "calls that fail in the writer" test $bad -eq 0
+sweep 2 420 29
+check "calls that fail in the reader" test $bad -eq 0
+done_testing
