@@ -17,6 +17,7 @@ gnn-sample -q -f 3,2 -b 16 --count --frequency k.npy k >stats
 # Devices: how many are used, how many reach each other, in which order work is done. Then a store, its batches, options that
 # both get, and options of the device.
 seed=0
+heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
 devices() { # N CLIQUE COMMAND...
     _spec=cuda:$(seq -s , 0 $(($1 - 1))) _n=$1 _clique=$2
     shift 2
@@ -47,6 +48,11 @@ done
 for dtype in f16 bf16 f32; do
     try 1 1 s "--dtype $dtype" "--cache 0.3 --cache-order s.npy"
     try 2 2 h "--dtype $dtype --fields x,weight,y" "--cache none"
+done
+gnn-import -q --no-provenance --dtype f16 -o f sbm:nodes=300,degree=6,features=13 # what is short in the store travels so
+smp -f 3,2 -b 30 -o f.gnb f
+for dtype in stored f32 bf16; do
+    try 2 2 f "--dtype $dtype" "--cache 0.3"
 done
 for options in "--fields y" "--fields weight" "--fields degree,weight" "-z 3"; do
     try 2 2 k "$options" "--cache 0.5"
@@ -107,22 +113,22 @@ cp err said
 check "says so" grep -q "^gnn-gather: not enough device memory: 15600 bytes for the cache$" said
 GNN_FAKE_MEMORY=8192
 status 1 "batches that do not fit" devices 1 1 "$on_device" s -i s.gnb -o got2
-cp err said
-check "one line" test "$(wc -l <said)" = 1
+check "one line" test "$(heard err | wc -l)" = 1
 unset GNN_FAKE_MEMORY
 
 # Damage: the same words, the same status, as on the CPU.
 said_same=0 wrong='' edges=0
 part=k/part-00001.gnb
 bytes=$(stat -c %s $part)
-for at in $(awk -v n="$bytes" 'BEGIN { srand(3); for (i = 0; i < 40; i++) print 8192 + int(rand() * (n - 8300)) }'); do
+for at in $(awk -v n="$bytes" 'BEGIN { srand(3); for (i = 0; i < 24; i++) print 8192 + int(rand() * (n - 8300)) }'); do
     rm -rf bad
     cp -r k bad && printf '\377\377\377\377' | dd of=bad/part-00001.gnb bs=1 seek="$at" conv=notrunc 2>/dev/null
     gat bad -i k.gnb --no-verify --fields weight,x,degree -o want 2>err.cpu
     rc=$?
     devices 2 2 "$on_device" --no-provenance bad -i k.gnb --no-verify --fields weight,x,degree --cache none -o got 2>err.device
     _rc=$?
-    if [ $rc -ne $_rc ] || ! cmp -s err.cpu err.device || { [ $rc -eq 0 ] && ! cmp -s want got; }; then wrong="$wrong $at:$rc:$_rc"; fi
+    heard err.device >err.heard
+    if [ $rc -ne $_rc ] || ! cmp -s err.cpu err.heard || { [ $rc -eq 0 ] && ! cmp -s want got; }; then wrong="$wrong $at:$rc:$_rc"; fi
     edges=$((edges + $(grep -c 'not an edge of its node' err.device)))
     rm -f want got
 done
@@ -146,14 +152,14 @@ gat k -i f.gnb -F x,y,weight,degree -o want
 fail 0 2>err
 calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' err)
 wrong='' overcome=0 tried=0
-[ "${GNN_SWEEP-}" = all ] && step=1 || step=9
+[ "${GNN_SWEEP-}" = all ] && step=1 || step=13
 for k in $(seq 1 $step "${calls:-0}"); do
     rm -f got2
     fail "$k" 2>err
     rc=$?
     tried=$((tried + 1))
     case $rc in
-    1 | 4) [ "$(wc -l <err)" = 1 ] && [ -z "$(ls got2* 2>/dev/null)" ] || wrong="$wrong $k" ;;
+    1 | 4) [ "$(heard err | wc -l)" = 1 ] && [ -z "$(ls got2* 2>/dev/null)" ] || wrong="$wrong $k" ;;
     0) cmp -s want got2 && overcome=$((overcome + 1)) || wrong="$wrong $k" ;;
     *) wrong="$wrong $k:$rc" ;;
     esac

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/act.h"
+#include "kernels/edges.h"
 #include "kernels/gather.h"
 #include "kernels/half.h"
 #include "kernels/loss.h"
@@ -170,6 +171,43 @@ static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gath
         wrong += c->missing || c->rows[GNN_GATHER_LOCAL] + c->rows[GNN_GATHER_HOST] != wanted;
     }
     ok(!wrong, "gather: %u of %u rows of %zu bytes, cast %d", wanted, rows, bytes, (int)cast);
+    release();
+}
+
+/* ---- edges ---- */
+
+/* Every second node has edges; a pick in eight is not an edge of its node. */
+static void edges(uint32_t nodes, uint32_t degree, uint32_t n)
+{
+    uint64_t *ptr = host((nodes + 1) * sizeof *ptr), *id = host((size_t)nodes * degree * sizeof *id);
+    uint32_t *dst = host(n * sizeof *dst), *at = host((n + 1) * sizeof *at);
+    uint64_t *picked = host((size_t)n * 8 * sizeof *picked), *want = host((size_t)n * 8 * sizeof *want);
+    for (uint32_t v = 0; v < nodes; v++) {
+        ptr[v + 1] = ptr[v] + (v % 2 ? degree : 0);
+        for (uint64_t k = ptr[v]; k < ptr[v + 1]; k++)
+            id[k] = (uint64_t)v << 33 | (k - ptr[v]); /* consecutive */
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        dst[i] = below(nodes);
+        at[i + 1] = at[i] + (dst[i] % 2 ? below(9) : 0);
+        for (uint32_t q = at[i]; q < at[i + 1]; q++)
+            picked[q] = ((uint64_t)dst[i] << 33 | below(degree)) ^ (below(8) ? 0 : UINT64_C(1) << 40);
+    }
+    struct gnn_edges_part part = {.count = nodes, .row = 7, .nedges = ptr[nodes], .indptr = ptr, .id = id};
+    struct gnn_edges f = {.part = &part, .nparts = 1, .n = n, .dst = dst, .indptr = at, .id = picked, .row = want};
+    const size_t bytes = at[n] * sizeof *want;
+    const uint64_t missing = gnn_edges_find(&f);
+    part.indptr = pin(ptr, (nodes + 1) * sizeof *ptr);
+    part.id = pin(id, ptr[nodes] * sizeof *id);
+    f = (struct gnn_edges){.part = up(&part, sizeof part), .nparts = 1, .n = n, .dst = up(dst, n * sizeof *dst),
+                           .indptr = up(at, (n + 1) * sizeof *at), .id = up(picked, bytes)};
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        f.row = room(bytes);
+        gnn_cuda_find_edges(&f, stream);
+        wrong += memcmp(down(f.row, bytes), want, bytes) != 0;
+    }
+    ok(!wrong && missing, "edges: %u picks of %u nodes", at[n], n);
     release();
 }
 
@@ -376,6 +414,7 @@ int main(int argc, char **argv)
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_F16);
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_BF16);
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F16_F32);
+    edges(300 * scale, 11, 200 * scale);
     optimisers(1000 * scale + 3);
     halves(1000 * scale + 1);
     gnn_dev_stream_free(stream);
