@@ -19,6 +19,35 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#ifdef __x86_64__
+/* Changes stacks; swapcontext would also ask the kernel for the mask of signals, each time. */
+extern "C" void emu_switch(void **from, void *to);
+asm(R"(
+.text
+.p2align 4
+.globl emu_switch
+.hidden emu_switch
+.type emu_switch, @function
+emu_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size emu_switch, . - emu_switch
+)");
+#endif
+
 extern char emu_section_begin[] asm("__start_emu_shared") __attribute__((weak));
 extern char emu_section_end[] asm("__stop_emu_shared") __attribute__((weak));
 
@@ -32,10 +61,40 @@ namespace {
 constexpr size_t STACK = 256 << 10;
 constexpr unsigned WARP = 32;
 
+#ifdef __x86_64__
+struct Context {
+    void *sp;
+};
+void change(Context *from, Context *to)
+{
+    emu_switch(&from->sp, to->sp);
+}
+void prepare(Context *c, void *stack, void (*f)())
+{
+    void **top = (void **)((char *)stack + STACK);
+    top[-2] = (void *)f; /* returned to, with the stack as after a call; below it are registers */
+    c->sp = top - 8;
+}
+#else
+typedef ucontext_t Context;
+void change(Context *from, Context *to)
+{
+    swapcontext(from, to);
+}
+void prepare(Context *c, void *stack, void (*f)())
+{
+    getcontext(c);
+    c->uc_stack.ss_sp = stack;
+    c->uc_stack.ss_size = STACK;
+    c->uc_link = nullptr;
+    makecontext(c, f, 0);
+}
+#endif
+
 enum State { READY, AT_BARRIER, IN_WARP, ENDED };
 
 struct Fiber {
-    ucontext_t context;
+    Context context;
     void *stack = nullptr;
     void *fake = nullptr; /* of AddressSanitizer */
     State state = ENDED;
@@ -57,6 +116,7 @@ struct Meeting {
 struct Block {
     std::vector<std::unique_ptr<Fiber>> fiber; /* kept for the next block */
     std::vector<Meeting> meeting;              /* [warp * WARP + lowest lane] */
+    std::vector<unsigned> gone; /* [warp] lanes that have ended, or that there are not */
     std::vector<unsigned> ready;
     unsigned threads = 0, ended = 0, waiting = 0;
     std::vector<char> dynamic;
@@ -64,7 +124,7 @@ struct Block {
     const char *name = "";
 } block;
 
-ucontext_t scheduler;
+Context scheduler;
 #ifdef EMU_ASAN
 void *scheduler_fake;
 const void *scheduler_stack;
@@ -82,6 +142,17 @@ uint64_t draw()
     return x ^ x >> 29;
 }
 
+/* Below n. */
+uint64_t draw(uint64_t n)
+{
+    return (draw() >> 32) * n >> 32;
+}
+
+bool same(Place a, Place b)
+{
+    return a.line == b.line && (a.file == b.file || !strcmp(a.file, b.file));
+}
+
 [[noreturn]] void die(const char *what, Place at)
 {
     fflush(stdout);
@@ -96,7 +167,7 @@ void swap_to_scheduler()
 #ifdef EMU_ASAN
     __sanitizer_start_switch_fiber(&me->fake, scheduler_stack, scheduler_stack_size);
 #endif
-    swapcontext(&me->context, &scheduler);
+    change(&me->context, &scheduler);
 #ifdef EMU_ASAN
     __sanitizer_finish_switch_fiber(me->fake, &scheduler_stack, &scheduler_stack_size);
 #endif
@@ -111,6 +182,7 @@ void run_fiber()
         (*block.body)();
         current->state = ENDED;
         block.ended++;
+        block.gone[current->number / WARP] |= 1u << current->number % WARP;
         swap_to_scheduler();
     }
 }
@@ -122,7 +194,7 @@ void resume(Fiber *f)
 #ifdef EMU_ASAN
     __sanitizer_start_switch_fiber(&scheduler_fake, f->stack, STACK);
 #endif
-    swapcontext(&scheduler, &f->context);
+    change(&scheduler, &f->context);
 #ifdef EMU_ASAN
     __sanitizer_finish_switch_fiber(scheduler_fake, nullptr, nullptr);
 #endif
@@ -134,11 +206,7 @@ Fiber *new_fiber()
     f->stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (f->stack == MAP_FAILED)
         abort();
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = nullptr;
-    makecontext(&f->context, run_fiber, 0);
+    prepare(&f->context, f->stack, run_fiber);
     return f;
 }
 
@@ -159,7 +227,7 @@ void open_barrier()
         const Fiber *f = block.fiber[i].get();
         if (f->state != AT_BARRIER)
             continue;
-        if (first && (first->at.line != f->at.line || strcmp(first->at.file, f->at.file)))
+        if (first && !same(first->at, f->at))
             die("threads wait at another __syncthreads than others", f->at);
         first = f;
     }
@@ -176,11 +244,18 @@ void run_block()
             block.fiber.emplace_back(new_fiber());
         Fiber *f = block.fiber[i].get();
         f->number = i;
-        f->idx = uint3{i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
+        f->idx = block_dim.y * block_dim.z == 1
+                     ? uint3{i, 0, 0}
+                     : uint3{i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
         f->state = READY;
         block.ready.push_back(i);
     }
-    block.meeting.assign((block.threads + WARP - 1) / WARP * WARP, Meeting());
+    const unsigned warps = (block.threads + WARP - 1) / WARP;
+    if (block.meeting.size() < warps * WARP) /* nobody is left in one when a block has ended */
+        block.meeting.resize(warps * WARP);
+    block.gone.assign(warps, 0);
+    if (block.threads % WARP)
+        block.gone[warps - 1] = ~0u << block.threads % WARP;
     for (volatile char *p = emu_section_begin; p && p < emu_section_end; p++)
         *p = (char)0xa5;
     std::fill(block.dynamic.begin(), block.dynamic.end(), (char)0xa5);
@@ -194,7 +269,7 @@ void run_block()
                 if (block.fiber[i]->state == IN_WARP || block.fiber[i]->state == AT_BARRIER)
                     die("threads wait for ever", block.fiber[i]->at);
         }
-        const size_t k = draw() % block.ready.size();
+        const size_t k = draw(block.ready.size());
         Fiber *f = block.fiber[block.ready[k]].get();
         block.ready[k] = block.ready.back();
         block.ready.pop_back();
@@ -260,7 +335,7 @@ void launch(dim3 grid, dim3 size, size_t shared, const char *name, const std::fu
     for (uint64_t i = 0; i < blocks; i++)
         order[i] = i;
     for (uint64_t i = blocks; i > 1; i--)
-        std::swap(order[i - 1], order[draw() % i]);
+        std::swap(order[i - 1], order[draw(i)]);
     for (uint64_t b : order) {
         block_idx = uint3{(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y), (unsigned)(b / grid.x / grid.y)};
         run_block();
@@ -294,15 +369,13 @@ const uint64_t *collect(unsigned mask, uint64_t v, Op op, Place at)
         m->op = op;
         m->at = at;
     }
-    if (m->mask != mask || m->op != op || m->at.line != at.line || strcmp(m->at.file, at.file))
+    if (m->mask != mask || m->op != op || !same(m->at, at))
         die("lanes meet in different collectives or with different masks", at);
     const uint64_t turn = m->turn;
     m->value[turn & 1][me] = v;
     m->here |= 1u << me;
-    for (unsigned l = 0; l < WARP; l++)
-        if ((mask >> l & 1) &&
-            (warp * WARP + l >= block.threads || block.fiber[warp * WARP + l]->state == ENDED))
-            die("a collective waits for a lane that has ended", at);
+    if (mask & block.gone[warp])
+        die("a collective waits for a lane that has ended", at);
     if (m->here == mask) {
         m->here = 0;
         m->turn++;
