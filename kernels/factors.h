@@ -26,6 +26,14 @@ void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt);
 void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt, float *row,
                      float *diag);
 
+/* On a device. All pointers are the caller's device-visible memory, `block` too. Arrays have *n rows, at most cap (n NULL: cap
+ * of them). A launcher only puts kernels on the stream (a cudaStream_t). The bits are those of the functions above. */
+void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, float *row,
+                           void *stream);
+void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt, void *stream);
+void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap,
+                          const float *isqrt, float *row, float *diag, void *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -78,6 +78,11 @@ static GNN_HD float gnn_label_target(double v)
 void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes, int32_t *out);
 void gnn_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out);
 
+/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a cudaStream_t). */
+void gnn_cuda_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes, int32_t *out,
+                            void *stream);
+void gnn_cuda_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out, void *stream);
+
 #ifdef __cplusplus
 }
 #endif

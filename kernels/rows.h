@@ -16,6 +16,12 @@ void gnn_add(const float *x, size_t n, float *y);
 /* Divides each row of x (n, d) by its sum, if that is above 1 (PyG's NormalizeFeatures). */
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
 
+/* On a device, of the caller's device-visible memory; only puts kernels on the stream (a cudaStream_t). The bits are those
+ * of the functions above. Rows: *n of them, at most cap (n NULL: cap). */
+void gnn_cuda_fill(float *x, size_t n, float v, void *stream);
+void gnn_cuda_add(const float *x, size_t n, float *y, void *stream);
+void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,10 +7,13 @@
 
 #include "kernels/act.h"
 #include "kernels/edges.h"
+#include "kernels/factors.h"
 #include "kernels/gather.h"
 #include "kernels/half.h"
+#include "kernels/label.h"
 #include "kernels/loss.h"
 #include "kernels/optim.h"
+#include "kernels/rows.h"
 #include "kernels/spmm.h"
 #include "lib/gpu/dev.h"
 #include "tap.h"
@@ -392,6 +395,61 @@ static void halves(uint32_t n)
     release();
 }
 
+/* ---- factors, plain rows, labels ---- */
+
+static void helpers(uint32_t n, uint32_t d)
+{
+    uint32_t *ptr = host((n + 1) * sizeof *ptr), *degree = host(n * sizeof *degree);
+    for (uint32_t i = 0; i < n; i++) {
+        ptr[i + 1] = ptr[i] + below(9);
+        degree[i] = below(40);
+    }
+    uint32_t *idx = host((ptr[n] + 1) * sizeof *idx);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = ptr[i]; k < ptr[i + 1]; k++)
+            idx[k] = below(3) ? below(n) : i;
+    struct gnn_csr a = {.n = n, .indptr = ptr, .indices = idx};
+    const size_t line = n * sizeof(float), bytes = line * d;
+    float *mean = host(line), *is = host(line), *row = host(line), *diag = host(line), *x = numbers((size_t)n * d);
+    float *unit = copy_of(x, (size_t)n * d), *sum = copy_of(x, (size_t)n * d);
+    double *y = host(n * sizeof *y);
+    int32_t *cls = host(n * sizeof *cls);
+    for (uint32_t i = 0; i < n; i++)
+        y[i] = below(9) ? below(12) : below(2) ? NAN : 2.5;
+    gnn_mean_factors(&a, 1, n, mean);
+    gnn_gcn_degrees(degree, n, is);
+    gnn_gcn_factors(&a, 1, n, is, row, diag);
+    gnn_rows_to_unit_sum(unit, n, d);
+    gnn_add(x, (size_t)n * d, sum);
+    gnn_label_classes(y, GNN_LABEL_F64, n, 10, cls);
+    a.indptr = up(ptr, (n + 1) * sizeof *ptr);
+    a.indices = up(idx, ptr[n] * sizeof *idx);
+    const struct gnn_csr *block = up(&a, sizeof a);
+    const uint32_t *deg = up(degree, n * sizeof *degree);
+    const float *vx = up(x, bytes);
+    const double *vy = up(y, n * sizeof *y);
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        float *m = room(line), *i = room(line), *r = room(line), *g = room(line), *u = up(x, bytes), *s = up(x, bytes);
+        int32_t *c = room(n * sizeof *c);
+        gnn_cuda_mean_factors(block, 1, NULL, n, m, stream);
+        gnn_cuda_gcn_degrees(deg, NULL, n, i, stream);
+        gnn_cuda_gcn_factors(block, 1, NULL, n, i, r, g, stream);
+        gnn_cuda_rows_to_unit_sum(u, NULL, n, d, stream);
+        gnn_cuda_add(vx, (size_t)n * d, s, stream);
+        gnn_cuda_label_classes(vy, GNN_LABEL_F64, n, 10, c, stream);
+        wrong += differ(down(m, line), mean, n) + differ(down(i, line), is, n) + differ(down(r, line), row, n);
+        wrong += differ(down(g, line), diag, n) + differ(down(u, bytes), unit, (size_t)n * d);
+        wrong += differ(down(s, bytes), sum, (size_t)n * d) + (memcmp(down(c, n * sizeof *c), cls, n * sizeof *c) != 0);
+        gnn_cuda_fill(u, (size_t)n * d, 1, stream);
+        const float *ones = down(u, bytes);
+        for (size_t k = 0; k < (size_t)n * d; k++)
+            wrong += ones[k] != 1;
+    }
+    ok(!wrong, "factors, unit sums, additions, labels: (%u, %u)", n, d);
+    release();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -410,6 +468,7 @@ int main(int argc, char **argv)
         passes(40 * scale + 1, d);
         norm(20 * scale + 1, d);
         losses(20 * scale + 1, d);
+        helpers(20 * scale + 1, d);
     }
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_F16);
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_BF16);

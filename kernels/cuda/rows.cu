@@ -1,0 +1,82 @@
+/* Plain passes, 16 bytes a thread where alignment allows. A row's sum is made in order, as on the CPU: a warp reads 32
+ * columns at once, and each of its lanes adds them up one after the other. */
+#include "kernels/rows.h"
+
+#include "kernels/cuda/cuda.cuh"
+
+namespace {
+
+constexpr unsigned THREADS = 256;
+
+template <unsigned V> __global__ void fill(float *x, size_t n, float v)
+{
+    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x, stride = (size_t)gridDim.x * THREADS;
+    GnnUnit<V> all;
+    GNN_UNROLL
+    for (unsigned i = 0; i < V; i++)
+        all.v[i] = v;
+    for (size_t u = first; u < n / V; u += stride)
+        reinterpret_cast<GnnUnit<V> *>(x)[u] = all;
+    for (size_t i = n / V * V + first; i < n; i += stride)
+        x[i] = v;
+}
+
+template <unsigned V> __global__ void add(const float *x, size_t n, float *y)
+{
+    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x, stride = (size_t)gridDim.x * THREADS;
+    for (size_t u = first; u < n / V; u += stride) {
+        const GnnUnit<V> a = reinterpret_cast<const GnnUnit<V> *>(x)[u];
+        GnnUnit<V> b = reinterpret_cast<GnnUnit<V> *>(y)[u];
+        GNN_UNROLL
+        for (unsigned i = 0; i < V; i++)
+            b.v[i] = __fadd_rn(b.v[i], a.v[i]);
+        reinterpret_cast<GnnUnit<V> *>(y)[u] = b;
+    }
+    for (size_t i = n / V * V + first; i < n; i += stride)
+        y[i] = __fadd_rn(y[i], x[i]);
+}
+
+__global__ void __launch_bounds__(THREADS) unit_sums(float *x, const uint32_t *n, uint32_t cap, size_t d)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        float *v = x + r.row * d, s = 0;
+        for (size_t j = 0; j < d; j += 32) {
+            const float mine = j + r.lane < d ? v[j + r.lane] : 0;
+            const unsigned some = d - j < 32 ? (unsigned)(d - j) : 32;
+            for (unsigned k = 0; k < some; k++)
+                s = __fadd_rn(s, __shfl_sync(0xffffffffu, mine, (int)k));
+        }
+        const float f = __fdiv_rn(1.0f, s > 1 ? s : 1);
+        for (size_t j = r.lane; j < d; j += 32)
+            v[j] = __fmul_rn(v[j], f);
+    }
+}
+
+} // namespace
+
+void gnn_cuda_fill(float *x, size_t n, float v, void *stream)
+{
+    if (!n)
+        return;
+    if (gnn_vector(x, nullptr))
+        GNN_LAUNCH(fill<4>, gnn_grid(n, 4 * THREADS), THREADS, 0, stream, x, n, v);
+    else
+        GNN_LAUNCH(fill<1>, gnn_grid(n, THREADS), THREADS, 0, stream, x, n, v);
+}
+
+void gnn_cuda_add(const float *x, size_t n, float *y, void *stream)
+{
+    if (!n)
+        return;
+    if (gnn_vector(x, y))
+        GNN_LAUNCH(add<4>, gnn_grid(n, 4 * THREADS), THREADS, 0, stream, x, n, y);
+    else
+        GNN_LAUNCH(add<1>, gnn_grid(n, THREADS), THREADS, 0, stream, x, n, y);
+}
+
+void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream)
+{
+    if (cap && d)
+        GNN_LAUNCH(unit_sums, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, x, n, cap, d);
+}

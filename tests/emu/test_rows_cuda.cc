@@ -1,0 +1,180 @@
+/* Factors, fills, sums, unit rows and labels on the emulated device, beside their CPU twins, bit by bit. */
+#include "emu/arrays.h"
+#include "emu/emu.h"
+#include "kernels/factors.h"
+#include "kernels/label.h"
+#include "kernels/rows.h"
+#include "tap.h"
+
+namespace {
+
+void vary(unsigned i)
+{
+    emu::set_seed(i + 1);
+    emu::grid_max = 1 + 7 * i;
+}
+
+/* Blocks over parts of a layer's rows, some rows in none, with self loops, a long row and empty ones. */
+struct Layer {
+    static constexpr uint32_t NB = 3;
+    Array<uint32_t> indptr[NB], indices[NB];
+    gnn_csr block[NB];
+    uint32_t rows;
+
+    Layer(uint32_t n, uint32_t longest, Random &r) : rows(n)
+    {
+        for (uint32_t b = 0; b < NB; b++) {
+            const uint32_t first = b * (n / NB), count = n / NB > 2 ? n / NB - (b == 1 ? 2 : 0) : n / NB;
+            indptr[b].~Array();
+            new (&indptr[b]) Array<uint32_t>(count + 1);
+            uint32_t e = 0;
+            for (uint32_t i = 0; i <= count; i++) {
+                indptr[b][i] = e;
+                e += i == count / 2 && b == 2 ? longest : r.below(3) ? r.below(9) : 0;
+            }
+            indices[b].~Array();
+            new (&indices[b]) Array<uint32_t>(indptr[b][count]);
+            for (uint32_t i = 0; i < count; i++)
+                for (uint32_t x = indptr[b][i]; x < indptr[b][i + 1]; x++)
+                    indices[b][x] = r.below(4) ? r.below(2 * n + 1) : first + i;
+            block[b] = gnn_csr{};
+            block[b].first = first;
+            block[b].n = count;
+            block[b].indptr = indptr[b].data();
+            block[b].indices = indices[b].data();
+        }
+    }
+};
+
+void test_factors()
+{
+    const uint32_t sizes[] = {1, 3, 40, 1000};
+    size_t wrong = 0;
+    for (uint32_t n : sizes)
+        for (unsigned k = 0; k < 3; k++) {
+            Random r(n + k);
+            Layer l(n, k ? 5000 * k : 0, r);
+            Array<uint32_t> degree(n, k);
+            Array<float> is(n), is2(n, k), row(n), row2(n, k), diag(n), diag2(n, k), mean(n), mean2(n, k);
+            for (uint32_t i = 0; i < n; i++)
+                degree[i] = i % 7 ? r.below(40) : r.below(1u << 31);
+            vary(k);
+            gnn_mean_factors(l.block, Layer::NB, n, mean.data());
+            gnn_gcn_degrees(degree.data(), n, is.data());
+            gnn_gcn_factors(l.block, Layer::NB, n, is.data(), row.data(), diag.data());
+            const uint32_t *count = k == 1 ? &l.rows : nullptr;
+            const uint32_t cap = count ? n + 5 : n;
+            gnn_cuda_mean_factors(l.block, Layer::NB, count, cap, mean2.data(), nullptr);
+            gnn_cuda_gcn_degrees(degree.data(), count, cap, is2.data(), nullptr);
+            gnn_cuda_gcn_factors(l.block, Layer::NB, count, cap, is2.data(), row2.data(), diag2.data(), nullptr);
+            wrong += differences(mean.data(), mean2.data(), n) + differences(is.data(), is2.data(), n) +
+                     differences(row.data(), row2.data(), n) + differences(diag.data(), diag2.data(), n);
+            wrong += !mean2.whole() + !is2.whole() + !row2.whole() + !diag2.whole();
+        }
+    Array<float> none(4);
+    gnn_cuda_mean_factors(nullptr, 0, nullptr, 4, none.data(), nullptr);
+    for (size_t i = 0; i < 4; i++)
+        wrong += none[i] != 0;
+    gnn_cuda_mean_factors(nullptr, 0, nullptr, 0, nullptr, nullptr);
+    ok(wrong == 0, "factors of means and of gcn");
+}
+
+void test_passes()
+{
+    const size_t sizes[] = {0, 1, 3, 4, 257, 40003};
+    size_t wrong = 0;
+    for (size_t n : sizes)
+        for (unsigned off = 0; off < 3; off++) {
+            Random r(n + off);
+            Array<float> x(n, off == 1), y(n), y2(n, off), f(n), f2(n, off);
+            r.numbers(x);
+            r.numbers(y);
+            for (size_t i = 0; i < n; i++)
+                y2[i] = y[i];
+            vary(off);
+            gnn_add(x.data(), n, y.data());
+            gnn_fill(f.data(), n, 1.5f);
+            gnn_cuda_add(x.data(), n, y2.data(), nullptr);
+            gnn_cuda_fill(f2.data(), n, 1.5f, nullptr);
+            wrong += differences(y.data(), y2.data(), n) + differences(f.data(), f2.data(), n) + !y2.whole() + !f2.whole();
+        }
+    ok(wrong == 0, "fill and add");
+}
+
+void test_unit_sums()
+{
+    const size_t widths[] = {1, 31, 32, 33, 100, 1433};
+    size_t wrong = 0;
+    for (size_t d : widths)
+        for (unsigned k = 0; k < 3; k++) {
+            const uint32_t n = k ? 37 : 1;
+            Random r(d + k);
+            Array<float> x(n * d), y(n * d, k);
+            for (size_t i = 0; i < n * d; i++)
+                y[i] = x[i] = i / d % 3 ? (float)r.below(3) : r.number() / (float)d;
+            if (n > 2)
+                y[2 * d] = x[2 * d] = NAN;
+            vary(k);
+            gnn_rows_to_unit_sum(x.data(), n, d);
+            gnn_cuda_rows_to_unit_sum(y.data(), k == 2 ? &n : nullptr, k == 2 ? n + 9 : n, d, nullptr);
+            wrong += differences(x.data(), y.data(), n * d) + !y.whole();
+        }
+    ok(wrong == 0, "rows to unit sums");
+}
+
+template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, size_t n)
+{
+    size_t wrong = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        Array<T> y(n, k);
+        Array<int32_t> c(n), c2(n, k);
+        Array<float> t(n), t2(n, k);
+        for (size_t i = 0; i < n; i++)
+            y[i] = v[i];
+        vary(k);
+        gnn_label_classes(y.data(), type, n, 7, c.data());
+        gnn_label_targets(y.data(), type, n, t.data());
+        gnn_cuda_label_classes(y.data(), type, n, 7, c2.data(), nullptr);
+        gnn_cuda_label_targets(y.data(), type, n, t2.data(), nullptr);
+        wrong += memcmp(c.data(), c2.data(), n * sizeof(int32_t)) != 0;
+        wrong += differences(t.data(), t2.data(), n) + !c2.whole() + !t2.whole();
+        for (size_t i = 0; i < n; i++) { /* out of range stays so */
+            const double x = gnn_label_value(y.data(), type, i);
+            const bool good = !(x >= 0) || (x < 7 && x == std::floor(x));
+            wrong += good ? c[i] != (x >= 0 ? (int32_t)x : -1) : c[i] < 7;
+            wrong += (x > 1) != (t[i] > 1) || std::isnan(t[i]) != !(x >= 0);
+        }
+    }
+    return wrong;
+}
+
+void test_labels()
+{
+    const double d[] = {0, 1, 6, 7, 2.5, -1, NAN, INFINITY, -INFINITY, 1e300, 2147483647.0, 1 + 1e-12, 0.25, -0.0};
+    const float f[] = {0, 1, 6, 7, 2.5f, -1, NAN, INFINITY, 0.25f};
+    const int64_t i64[] = {0, 6, 7, -1, INT64_MAX, INT64_MIN, INT32_MAX, (int64_t)INT32_MAX + 1};
+    const uint64_t u64[] = {0, 1, 6, 7, UINT64_MAX};
+    const int32_t i32[] = {0, 6, 7, -1, INT32_MAX, INT32_MIN};
+    const uint32_t u32[] = {0, 6, 7, UINT32_MAX};
+    const int16_t i16[] = {0, 6, 7, -1};
+    const uint16_t u16[] = {0, 6, 7, 65535};
+    const int8_t i8[] = {0, 6, 7, -1};
+    const uint8_t u8[] = {0, 6, 7, 255};
+    const uint16_t bf16[] = {0, 0x3f80, 0x40c0, 0x4020, 0x7fc0, 0xbf80}; /* 0, 1, 6, 2.5, NaN, -1 */
+    size_t wrong = labels_of(GNN_LABEL_F64, d, sizeof d / sizeof *d) + labels_of(GNN_LABEL_F32, f, sizeof f / sizeof *f);
+    wrong += labels_of(GNN_LABEL_I64, i64, 8) + labels_of(GNN_LABEL_U64, u64, 5) + labels_of(GNN_LABEL_I32, i32, 6);
+    wrong += labels_of(GNN_LABEL_U32, u32, 4) + labels_of(GNN_LABEL_I16, i16, 4) + labels_of(GNN_LABEL_U16, u16, 4);
+    wrong += labels_of(GNN_LABEL_I8, i8, 4) + labels_of(GNN_LABEL_U8, u8, 4) + labels_of(GNN_LABEL_BF16, bf16, 6);
+    ok(wrong == 0, "classes and targets of every type of labels (%zu wrong)", wrong);
+}
+
+} // namespace
+
+int main()
+{
+    test_factors();
+    test_passes();
+    test_unit_sums();
+    test_labels();
+    return tap_done();
+}
