@@ -4,6 +4,7 @@
 #define GNN_LIB_GPU_H
 
 #include "formats/gnb.h"
+#include "lib/ops.h"
 #include "lib/source.h"
 
 enum { GNN_GPU_MAX = 64 }; /* devices that one process works with */
@@ -25,6 +26,9 @@ struct gnn_gpu {
     struct gpu_device *dev;       /* [n], of the back end */
 };
 
+/* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed up in f32. */
+enum gnn_precision { GNN_PRECISION_F32, GNN_PRECISION_TF32, GNN_PRECISION_BF16 };
+
 /* Batches are made on the devices in turn, batch i on device i mod n, unless a function says otherwise. A batch that lies
  * on a device has a place (lib/batch.h). Sources take over `up`, on failure too, and return NULL then. The devices must
  * outlive them. */
@@ -42,6 +46,10 @@ struct gnn_gpu_ops {
      * has made `job`. Takes over job too. */
     struct gnn_source *(*gather)(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
                                  const struct gnn_gather_opts *o, struct gnn_err *e);
+    /* Operations on the first device, on a stream of their own. NULL and e on failure. To be freed before the devices are
+     * closed; takes NULL. */
+    struct gnn_ops *(*ops_new)(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e);
+    void (*ops_free)(struct gnn_ops *o);
 
     /* ---- handing off to another process of the host (lib/handoff.h) ---- */
 

@@ -7,7 +7,7 @@
 #include "kernels/act.h"
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
-#include "lib/mem.h"
+#include "lib/batch.h"
 
 /* Follows a matrix product: C = relu(C + bias). */
 struct gnn_epilogue {
@@ -42,8 +42,13 @@ struct gnn_ops {
      * out of range (GNN_E_INPUT). */
     void (*mark)(const struct gnn_ops *o, unsigned k);
     int (*wait)(const struct gnn_ops *o, unsigned k, struct gnn_err *e);
+    /* Before the first operation on what batch b holds, which lies where the operations are; after the last, before it is
+     * given back. */
+    int (*enter)(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e);
+    void (*leave)(const struct gnn_ops *o, const struct gnn_batch *b);
 
-    /* C (m, n) = op(A) op(B) + beta C, then ep (may be NULL); contiguous rows. kernels/gemm.h */
+    /* C (m, n) = op(A) op(B) + beta C, then ep (may be NULL); contiguous rows. kernels/gemm.h. On a device, ReLU may make 0 of
+     * a NaN. */
     int (*gemm)(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
                 float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e);
     /* Rows [from, to) of A X, into y, whose row 0 is row `from`; += with acc. All rows that are in no block have no edges,

@@ -49,6 +49,18 @@ static int wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
     return e->code;
 }
 
+static int enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e)
+{
+    (void)o;
+    return b->place ? gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on the host", b->place->device) : 0;
+}
+
+static void leave(const struct gnn_ops *o, const struct gnn_batch *b)
+{
+    (void)o;
+    (void)b;
+}
+
 static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
                 float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
@@ -246,6 +258,8 @@ const struct gnn_ops gnn_ops_cpu = {
     .fetch = copy,
     .mark = mark,
     .wait = wait,
+    .enter = enter,
+    .leave = leave,
     .gemm = gemm,
     .aggregate = aggregate,
     .transpose = transpose,

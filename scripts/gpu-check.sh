@@ -77,6 +77,7 @@ say
 # ---- correctness ----
 if [ -n "$small" ]; then scale=1 rmat=8 nodes=300; else scale=150 rmat=20 nodes=20000; fi
 check "kernels, scale $scale" limited 90 check_kernels $scale
+check "training, beside the CPU, twice, and from checkpoints" limited 90 check_train
 gnn-import -q -o rmat "rmat:scale=$rmat" || exit 1
 gnn-import -q -o sbm "sbm:nodes=$nodes,degree=15,features=32" || exit 1
 gnn-import -q -o tiny sbm:nodes=300,degree=8,features=8 || exit 1

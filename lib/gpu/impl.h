@@ -98,4 +98,9 @@ struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s, struct g
 struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
                                   const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
 
+/* ---- operations ---- */
+
+struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e) GNN_MUST_USE;
+void gpu_ops_free(struct gnn_ops *o);
+
 #endif

@@ -90,7 +90,8 @@ static int end_of(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, con
     *z = (struct ending){.norm = m->norm[(size_t)l * m->c.nntypes + t] != UINT32_MAX, .relu = !last};
     z->drop = !last && mode->train && net_dropout(n, l + 1, t, mode->dropout, mode->seed, &z->q);
     n->keep = z->drop ? 65536.0f / (float)z->q.keep16 : n->keep;
-    z->fused = z->norm || !z->drop;
+    /* ReLU only where no NaN would be lost for good: while training it must come out as the loss. */
+    z->fused = z->norm || last || (!z->drop && !mode->train);
     if (sum_bias(n, p, l, t, &z->bias, e))
         return e->code;
     z->ep = (struct gnn_epilogue){z->bias, z->relu && !z->norm};

@@ -102,16 +102,11 @@ static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct g
     return 0;
 }
 
-/* Scores batch k, if there is something to score. */
-static int finish(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
+static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, struct gnn_err *e)
 {
-    struct gnn_train_half *h = &t->half[k];
     struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
     const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
     const double before = score->loss;
-    if (!h->open)
-        return 0;
-    h->open = false;
     if (t->ops->wait(t->ops, k, e) ||
         (t->ops->async &&
          gnn_labels_check(&l, t->m->c.task, outputs(t), h->rows, h->label, NULL, GNN_F32, e)) ||
@@ -126,6 +121,19 @@ static int finish(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
     if (t->hooks && t->hooks->step)
         t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0], h->rows ? sum / h->rows : 0);
     return 0;
+}
+
+/* Scores batch k, if there is something to score. After a failure there is nothing more. */
+static int finish(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
+{
+    if (!t->half[k].open)
+        return 0;
+    t->half[k].open = false;
+    if (!score(t, &t->half[k], k, e))
+        return 0;
+    for (unsigned i = 0; i < GNN_OPS_MARKS; i++)
+        t->half[i].open = false;
+    return e->code;
 }
 
 /* With the work of this batch under way: the one before, so that nobody waits for this one. */
@@ -150,7 +158,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     const uint64_t flops = t->net.flops, edges = t->net.edges;
     uint32_t rows;
-    if (pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
+    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
         return e->code;
     if (rows) {
         if (gnn_net_backward(&t->net, t->work.p, e))
@@ -159,6 +167,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
         t->r.lr = train_rate(&t->o, t->s.t, b->epoch);
         update(t, t->r.lr);
     }
+    t->ops->leave(t->ops, b);
     t->s.epoch = b->epoch;
     t->s.step = b->step;
     t->s.any = true;
@@ -174,7 +183,8 @@ int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
     uint32_t rows;
-    if (pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
+    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
         return e->code;
+    t->ops->leave(t->ops, b);
     return finish_last(t, e);
 }

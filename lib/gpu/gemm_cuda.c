@@ -1,0 +1,282 @@
+/* lib/gpu/gemm.h over cuBLASLt, which is loaded when it is first needed: a program that multiplies nothing on a device
+ * neither links nor needs it.
+ *
+ * Batches differ in their numbers of rows, and asking the library how to multiply costs about as much as a small product. So
+ * it is asked once for all numbers of rows between two marks, eight to the octave, and what it says is kept: equal shapes
+ * are always multiplied in the same way. Of the ways to split a long sum only that is allowed which puts the parts
+ * aside and adds them up in a second step, in a fixed order. */
+#include "lib/gpu/gemm.h"
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/gpu/dev.h"
+#include "lib/gpu.h"
+
+enum { WORKSPACE = 32 << 20, WAYS = 512 };
+
+struct lib {
+    void *so;
+    __typeof__(cublasLtCreate) *create;
+    __typeof__(cublasLtDestroy) *destroy;
+    __typeof__(cublasLtMatmulDescCreate) *desc_create;
+    __typeof__(cublasLtMatmulDescDestroy) *desc_destroy;
+    __typeof__(cublasLtMatmulDescSetAttribute) *desc_set;
+    __typeof__(cublasLtMatrixLayoutCreate) *layout_create;
+    __typeof__(cublasLtMatrixLayoutDestroy) *layout_destroy;
+    __typeof__(cublasLtMatmulPreferenceCreate) *pref_create;
+    __typeof__(cublasLtMatmulPreferenceDestroy) *pref_destroy;
+    __typeof__(cublasLtMatmulPreferenceSetAttribute) *pref_set;
+    __typeof__(cublasLtMatmulAlgoGetHeuristic) *ask;
+    __typeof__(cublasLtMatmul) *matmul;
+};
+
+/* A kind of product, and how it is done. */
+struct way {
+    uint64_t m, n, k;
+    uint32_t align[3];       /* of A, B, C; 0: this entry is free */
+    uint8_t ta, tb, bias, relu;
+    cublasLtMatmulAlgo_t algo;
+};
+enum { WAY_KEY = offsetof(struct way, algo) };
+
+struct gemm {
+    struct lib lib;
+    cublasLtHandle_t lt;
+    cublasComputeType_t compute;
+    void *workspace;
+    struct way way[WAYS];
+};
+
+/* What one call describes to the library. It counts columns first: C' = B' A'. */
+struct call {
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t a, b, c; /* of B, A, C as this file names them */
+};
+
+static int failed(cublasStatus_t rc, const char *what, struct gnn_err *e)
+{
+    return gnn_fail(e, rc == CUBLAS_STATUS_ALLOC_FAILED ? GNN_E_NOMEM : GNN_E_DEVICE, "cuBLASLt: %s: status %d", what, (int)rc);
+}
+
+static int load(struct lib *l, struct gnn_err *e)
+{
+    char name[3][64];
+    snprintf(name[0], sizeof(name[0]), "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
+    snprintf(name[1], sizeof(name[1]), "/usr/local/cuda/lib64/libcublasLt.so.%d", CUBLAS_VER_MAJOR);
+    snprintf(name[2], sizeof(name[2]), "libcublasLt.so");
+    const char *why = NULL;
+    for (int i = 0; !l->so && i < 3; i++) {
+        l->so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL);
+        if (!l->so && !why)
+            why = dlerror();
+    }
+    if (!l->so)
+        return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device need cuBLASLt: %s", why ? why : name[0]);
+    const struct {
+        void *to;
+        const char *name;
+    } f[] = {{&l->create, "cublasLtCreate"},
+             {&l->destroy, "cublasLtDestroy"},
+             {&l->desc_create, "cublasLtMatmulDescCreate"},
+             {&l->desc_destroy, "cublasLtMatmulDescDestroy"},
+             {&l->desc_set, "cublasLtMatmulDescSetAttribute"},
+             {&l->layout_create, "cublasLtMatrixLayoutCreate"},
+             {&l->layout_destroy, "cublasLtMatrixLayoutDestroy"},
+             {&l->pref_create, "cublasLtMatmulPreferenceCreate"},
+             {&l->pref_destroy, "cublasLtMatmulPreferenceDestroy"},
+             {&l->pref_set, "cublasLtMatmulPreferenceSetAttribute"},
+             {&l->ask, "cublasLtMatmulAlgoGetHeuristic"},
+             {&l->matmul, "cublasLtMatmul"}};
+    for (size_t i = 0; i < sizeof(f) / sizeof(*f); i++) {
+        void *p = dlsym(l->so, f[i].name);
+        if (!p)
+            return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: the library has no function %s", f[i].name);
+        memcpy(f[i].to, &p, sizeof(p));
+    }
+    return 0;
+}
+
+int gnn_dev_gemm_new(void **h, int precision, struct gnn_err *e)
+{
+    static const cublasComputeType_t compute[] = {[GNN_PRECISION_F32] = CUBLAS_COMPUTE_32F,
+                                                  [GNN_PRECISION_TF32] = CUBLAS_COMPUTE_32F_FAST_TF32,
+                                                  [GNN_PRECISION_BF16] = CUBLAS_COMPUTE_32F_FAST_16BF};
+    struct gemm *g = gnn_alloc_zero(1, sizeof(*g), "matrix products", e);
+    *h = NULL;
+    if (!g)
+        return e->code;
+    g->compute = compute[precision];
+    int rc = load(&g->lib, e);
+    if (!rc) {
+        const cublasStatus_t st = g->lib.create(&g->lt);
+        rc = st ? failed(st, "starting", e) : gnn_dev_alloc(&g->workspace, WORKSPACE, "matrix products", e);
+    }
+    if (rc) {
+        gnn_dev_gemm_free(g);
+        return rc;
+    }
+    *h = g;
+    return 0;
+}
+
+void gnn_dev_gemm_free(void *h)
+{
+    struct gemm *g = h;
+    if (!g)
+        return;
+    gnn_dev_free(g->workspace);
+    if (g->lt)
+        (void)g->lib.destroy(g->lt);
+    if (g->lib.so)
+        (void)dlclose(g->lib.so);
+    gnn_free(g);
+}
+
+static void call_release(const struct lib *l, struct call *c)
+{
+    if (c->desc)
+        (void)l->desc_destroy(c->desc);
+    if (c->a)
+        (void)l->layout_destroy(c->a);
+    if (c->b)
+        (void)l->layout_destroy(c->b);
+    if (c->c)
+        (void)l->layout_destroy(c->c);
+}
+
+/* Describes w's product, with the bias there if it has one. */
+static cublasStatus_t call_init(const struct gemm *g, struct call *c, const struct way *w, const float *bias)
+{
+    const struct lib *l = &g->lib;
+    const cublasOperation_t opa = w->tb ? CUBLAS_OP_T : CUBLAS_OP_N, opb = w->ta ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasLtEpilogue_t ep = w->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : w->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    const uint64_t lda = w->ta ? w->m : w->k, ldb = w->tb ? w->k : w->n;
+    cublasStatus_t rc = l->desc_create(&c->desc, g->compute, CUDA_R_32F);
+    if (!rc)
+        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_TRANSA, &opa, sizeof(opa));
+    if (!rc)
+        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_TRANSB, &opb, sizeof(opb));
+    if (!rc)
+        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &ep, sizeof(ep));
+    if (!rc && w->bias)
+        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
+    if (!rc)
+        rc = l->layout_create(&c->a, CUDA_R_32F, ldb, w->tb ? w->n : w->k, (int64_t)ldb);
+    if (!rc)
+        rc = l->layout_create(&c->b, CUDA_R_32F, lda, w->ta ? w->k : w->m, (int64_t)lda);
+    if (!rc)
+        rc = l->layout_create(&c->c, CUDA_R_32F, w->n, w->m, (int64_t)w->n);
+    return rc;
+}
+
+/* Asks how w's product is best done. */
+static cublasStatus_t ask(const struct gemm *g, struct way *w, const float *bias)
+{
+    const struct lib *l = &g->lib;
+    const size_t room = WORKSPACE;
+    const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    cublasLtMatmulHeuristicResult_t got;
+    cublasLtMatmulPreference_t pref = NULL;
+    struct call c = {0};
+    int n = 0;
+    cublasStatus_t rc = call_init(g, &c, w, bias);
+    if (!rc)
+        rc = l->pref_create(&pref);
+    if (!rc)
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof(room));
+    if (!rc)
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof(schemes));
+    if (!rc)
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &w->align[1], sizeof(uint32_t));
+    if (!rc)
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &w->align[0], sizeof(uint32_t));
+    if (!rc)
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &w->align[2], sizeof(uint32_t));
+    if (!rc)
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &w->align[2], sizeof(uint32_t));
+    if (!rc)
+        rc = l->ask(g->lt, c.desc, c.a, c.b, c.c, c.c, pref, 1, &got, &n);
+    if (!rc && (!n || got.state))
+        rc = CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!rc)
+        w->algo = got.algo;
+    if (pref)
+        (void)l->pref_destroy(pref);
+    call_release(l, &c);
+    return rc;
+}
+
+static uint32_t alignment(const void *p)
+{
+    const uintptr_t low = (uintptr_t)p & -(uintptr_t)p;
+    return low && low < 256 ? (uint32_t)low : 256;
+}
+
+/* The next of eight marks to the octave. */
+static uint64_t mark(uint64_t rows)
+{
+    uint64_t step = 1;
+    while (rows > 16 * step)
+        step *= 2;
+    return (rows + step - 1) / step * step;
+}
+
+/* w filled in for p; `exact`, or good for all numbers of rows up to the next mark. Only a dimension along which no
+ * operand is contiguous is a number of rows. */
+static void describe(struct way *w, const struct gnn_dev_product *p, bool exact)
+{
+    memset(w, 0, sizeof(*w)); /* keys are compared byte by byte */
+    w->m = exact || p->ta ? p->m : mark(p->m);
+    w->n = p->n;
+    w->k = exact || !p->ta || p->tb ? p->k : mark(p->k);
+    w->align[0] = alignment(p->a);
+    w->align[1] = alignment(p->b);
+    w->align[2] = alignment(p->c);
+    w->ta = p->ta;
+    w->tb = p->tb;
+    w->bias = p->bias != NULL;
+    w->relu = p->relu;
+}
+
+/* How to do p; asked for if it is not known. */
+static cublasStatus_t find(struct gemm *g, const struct gnn_dev_product *p, bool exact, const struct way **out)
+{
+    struct way w;
+    uint64_t h = 0;
+    describe(&w, p, exact);
+    for (size_t i = 0; i < WAY_KEY; i++)
+        h = (h ^ ((const unsigned char *)&w)[i]) * 0x100000001b3u;
+    struct way *at = &g->way[(h ^ h >> 32) % WAYS];
+    *out = at;
+    if (at->align[0] && !memcmp(at, &w, WAY_KEY))
+        return CUBLAS_STATUS_SUCCESS;
+    const cublasStatus_t rc = ask(g, &w, p->bias);
+    if (!rc)
+        *at = w; /* in place of what was there: it can be asked for again, with the same answer */
+    return rc;
+}
+
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, void *stream, struct gnn_err *e)
+{
+    struct gemm *g = h;
+    const float one = 1;
+    cublasStatus_t rc = CUBLAS_STATUS_NOT_SUPPORTED;
+    struct way real;
+    describe(&real, p, true);
+    for (int exact = 0; rc && exact < 2; exact++) { /* what is good for the mark may not be for fewer rows */
+        const struct way *w;
+        struct call c = {0};
+        rc = find(g, p, exact, &w);
+        if (!rc)
+            rc = call_init(g, &c, &real, p->bias);
+        if (!rc)
+            rc = g->lib.matmul(g->lt, c.desc, &one, p->b, c.a, p->a, c.b, &p->beta, p->c, c.c, p->c, c.c, &w->algo,
+                               g->workspace, WORKSPACE, stream);
+        call_release(&g->lib, &c);
+    }
+    return rc ? failed(rc, "a matrix product", e) : 0;
+}

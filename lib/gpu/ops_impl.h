@@ -1,0 +1,39 @@
+/* The device's column of lib/ops.h: its state, shared by the files that fill the column. */
+#ifndef GNN_LIB_GPU_OPS_IMPL_H
+#define GNN_LIB_GPU_OPS_IMPL_H
+
+#include "lib/gpu/impl.h"
+
+/* Small structs that launchers read from the device's memory, and all else that comes from the host, go through a ring of
+ * pinned memory, a piece of which is used again when the copies from it are done. */
+enum { RING_PARTS = 4, RING_PART = 64 << 10, RING = RING_PARTS * RING_PART };
+
+/* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of classes; a sum. */
+enum { WORD_SPMM, WORD_TRANSPOSE, WORD_CLASS, WORD_SQUARES, NWORDS };
+
+struct ops_dev {
+    struct gnn_ops ops; /* first */
+    struct gpu_device *d;
+    void *stream, *gemm;
+    struct gnn_err err; /* the first thing that went wrong in an operation that returns nothing */
+    char *ring, *ring_dev;
+    uint64_t ring_at;
+    void *part[RING_PARTS]; /* events: the copies from it are done */
+    uint64_t *word;         /* [NWORDS] */
+    uint64_t *seen;         /* [GNN_OPS_MARKS][NWORDS] pinned: the words at a mark */
+    void *mark[GNN_OPS_MARKS];
+    struct gnn_buf scratch;
+};
+
+static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
+{
+    return (struct ops_dev *)o->dev;
+}
+/* A copy of *arg in the device's memory, there until the operation that comes next has run; NULL if something is wrong. */
+const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
+/* After a launch. */
+void ops_launched(struct ops_dev *c, const char *what);
+/* Memory, copies, marks. */
+void ops_fill_memory(struct gnn_ops *o);
+
+#endif

@@ -1,0 +1,67 @@
+/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double. */
+#include "lib/gpu/gemm.h"
+
+#include <cstring>
+#include <vector>
+
+#include "emu/emu.h"
+#include "kernels/half_bits.h"
+
+namespace {
+
+struct Handle {
+    int precision;
+};
+unsigned handles;
+
+/* An input as the tensor cores take it. */
+float rounded(float v, int precision)
+{
+    const uint32_t u = gnn_f32_bits(v);
+    if (precision == 2)
+        return gnn_bits_f32((uint32_t)gnn_bf16_of(u) << 16);
+    return precision == 1 && v == v ? gnn_bits_f32((u + 0xfffu + (u >> 13 & 1)) & ~0x1fffu) : v;
+}
+
+__global__ void product(const gnn_dev_product g, int precision)
+{
+    std::vector<double> sum(g.n);
+    for (size_t i = 0; i < g.m; i++) {
+        for (size_t j = 0; j < g.n; j++)
+            sum[j] = g.beta != 0 ? (double)g.beta * (double)g.c[i * g.n + j] : 0;
+        for (size_t x = 0; x < g.k; x++) {
+            const double a = (double)rounded(g.ta ? g.a[x * g.m + i] : g.a[i * g.k + x], precision);
+            for (size_t j = 0; j < g.n; j++)
+                sum[j] += a * (double)rounded(g.tb ? g.b[j * g.k + x] : g.b[x * g.n + j], precision);
+        }
+        for (size_t j = 0; j < g.n; j++) {
+            const float v = (float)sum[j] + (g.bias ? g.bias[j] : 0);
+            g.c[i * g.n + j] = g.relu ? (v > 0 ? v : 0) : v; /* a NaN becomes 0, as it may */
+        }
+    }
+}
+
+} // namespace
+
+int gnn_dev_gemm_new(void **h, int precision, struct gnn_err *)
+{
+    *h = new Handle{precision};
+    handles++;
+    return 0;
+}
+
+void gnn_dev_gemm_free(void *h)
+{
+    handles -= h ? 1 : 0;
+    delete (Handle *)h;
+}
+
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, void *stream, struct gnn_err *e)
+{
+    if (!g->m || !g->n || !g->k || (g->relu && !g->bias))
+        return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: an empty product");
+    const gnn_dev_product copy = *g;
+    const int precision = ((Handle *)h)->precision;
+    GNN_LAUNCH(product, 1, 1, 0, stream, copy, precision);
+    return 0;
+}
