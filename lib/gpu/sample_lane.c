@@ -131,6 +131,7 @@ int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
         rc = gnn_dev_set(tags, 0, c->nntypes * sizeof *tags, l->stream, e);
     if (!rc)
         l->turn = l->room->turn;
+    l->warm = false; /* other shapes may be other kernels */
     return rc;
 }
 

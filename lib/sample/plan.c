@@ -157,8 +157,13 @@ uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint
     uint32_t key[2];
     gnn_rng_key(m->seed, (uint32_t)b->epoch, 0, 0, gnn_rng_tag(GNN_RNG_ORDER, p->tag, 0), key);
     gnn_perm_init(&order, p->n, key);
-    for (uint64_t i = 0; i < n; i++)
-        ids[i] = p->ids[gnn_perm_at(&order, first + i)];
+    for (uint64_t i = 0; i < n; i += GNN_PERM_MANY) {
+        uint64_t at[GNN_PERM_MANY];
+        const uint32_t many = n - i < GNN_PERM_MANY ? (uint32_t)(n - i) : GNN_PERM_MANY;
+        gnn_perm_many(&order, first + i, many, at);
+        for (uint32_t k = 0; k < many; k++)
+            ids[i + k] = p->ids[at[k]];
+    }
     return n;
 }
 

@@ -75,6 +75,22 @@ static bool is_permutation(uint64_t n, const uint32_t key[2], uint32_t *order)
     return fine;
 }
 
+static void many_positions(void)
+{
+    bool same = true;
+    for (uint64_t k = 0; k < 300; k++) {
+        const uint64_t n = k < 100 ? k + 1 : k < 200 ? k * k * 7 : 0xfffffffeull - k;
+        const uint32_t key[2] = {(uint32_t)k, 5}, m = (uint32_t)(n < GNN_PERM_MANY ? n : GNN_PERM_MANY - k % 9);
+        uint64_t to[GNN_PERM_MANY];
+        struct gnn_perm p;
+        gnn_perm_init(&p, n, key);
+        gnn_perm_many(&p, n - m, m, to);
+        for (uint32_t i = 0; i < m; i++)
+            same = same && to[i] == gnn_perm_at(&p, n - m + i);
+    }
+    ok(same, "many positions at once go where each goes");
+}
+
 static void permutations(void)
 {
     bool small = true;
@@ -132,5 +148,6 @@ int main(void)
     vectors();
     bounded();
     permutations();
+    many_positions();
     return tap_done();
 }
