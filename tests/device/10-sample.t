@@ -22,6 +22,18 @@ same "types" 1 9 cuda -f 3,2 -b 16 --steps 0:3 --edge-ids h
 same "types, in parts, new nodes only" 2 10 cuda:1,0 -f 3,2 -b 16 --steps 0:4 --frontier new --original-ids h2
 key=$(gnn-inspect -t h | sed -n 's|.* edge/\([^ ]*\)/indptr .*|\1|p' | head -n 1)
 same "one edge type only" 1 11 cuda -f "$key=3,2" -b 16 --steps 0:2 h
+# A relation without edges, the only way to its sources.
+raw() { mkdir -p "$(dirname "e/raw/$1")" && printf "$2" | gzip >"e/raw/$1.csv.gz"; }
+raw num-node-dict 'a,b\n2,3\n'
+raw triplet-type-list 'a,ab,b\nb,ba,a\n'
+raw nodetype-has-feat 'a,b\nFalse,False\n'
+raw relations/a___ab___b/edge ''
+raw relations/a___ab___b/num-edge-list '0\n'
+raw relations/b___ba___a/edge '0,0\n2,1\n'
+raw relations/b___ba___a/num-edge-list '2\n'
+gnn-import -q -o none e
+echo 2 0 >two
+same "a relation without edges" 1 23 cuda -f 3,2 -b 1 --seeds two --seed-type b none
 same "no neighbours" 1 12 cuda -f 0 -b 50 --steps 0:2 s
 same "all neighbours" 1 13 cuda -f -1,-1 -b 20 --steps 0:2 s
 same "fan-outs of all sizes" 1 14 cuda -f 20,100 -b 4 --steps 0:2 s
