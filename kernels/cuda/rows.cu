@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(THREADS) unit_sums(float *x, const uint32_t *n
             const float mine = j + r.lane < d ? v[j + r.lane] : 0;
             const unsigned some = d - j < 32 ? (unsigned)(d - j) : 32;
             for (unsigned k = 0; k < some; k++)
-                s = __fadd_rn(s, __shfl_sync(0xffffffffu, mine, (int)k));
+                s = __fadd_rn(s, __shfl_sync(0xffffffffu, mine, k));
         }
         const float f = __fdiv_rn(1.0f, s > 1 ? s : 1);
         for (size_t j = r.lane; j < d; j += 32)

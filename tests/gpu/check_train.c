@@ -1,5 +1,6 @@
 /* Training on a device: the same model from the same batches as on the CPU, in f32 to 1e-4 over the first 50 steps; the same
- * bits from run to run, and from any checkpoint. Runs on a real device and, as any other test, on the fake one. */
+ * bits from run to run, and from any checkpoint. Runs on a real device and, as any other test, on the fake one.
+ * usage: check_train [once]   once: a short run, of which only the status is printed, for tests that let calls fail */
 #include "lib/gpu.h"
 #include "lib/trainer.h"
 #include "made_batches.h"
@@ -81,8 +82,10 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
                                  .feature_norm = v->row_sum ? GNN_FEATURES_ROW_SUM : GNN_FEATURES_AS_IS};
     const struct gnn_train_hooks h = {r, dir ? on_stop : NULL, on_step, on_epoch};
     *r = (struct run){.e = r->e, .stop_after = stop_after};
-    if (device && (!ops || !(src = gpu->ops->upload(gpu, src, &r->e))))
-        made_must(r->e.code);
+    if (device && (!ops || !(src = gpu->ops->upload(gpu, src, &r->e)))) {
+        r->rc = r->e.code;
+        goto out;
+    }
     gnn_train_opts_init(&o);
     o.optimizer = v->optimizer;
     o.lr = v->optimizer == GNN_SGD ? 0.1 : 0.01;
@@ -98,15 +101,18 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
         o.ops = ops;
     made_must(gnn_model_config_fit(&c, &src->meta->schema, &r->e) || gnn_model_init(&m, &c, &r->e));
     gnn_model_reset(&m, 1);
-    made_must(gnn_trainer_init(&t, &m, src->meta, &o, &r->e));
-    made_must(resume && gnn_trainer_load(&t, &r->e));
-    r->rc = gnn_trainer_run(&t, src, &h, &r->e);
+    r->rc = gnn_trainer_init(&t, &m, src->meta, &o, &r->e);
+    if (!r->rc && resume)
+        r->rc = gnn_trainer_load(&t, &r->e);
+    if (!r->rc)
+        r->rc = gnn_trainer_run(&t, src, &h, &r->e);
     r->nfloats = m.nfloats;
     r->slab = malloc(m.nfloats * sizeof(float));
     made_must(!r->slab);
-    memcpy(r->slab, gnn_trainer_result(&t), m.nfloats * sizeof(float));
+    memcpy(r->slab, t.ops ? gnn_trainer_result(&t) : m.slab, m.nfloats * sizeof(float));
     gnn_trainer_release(&t);
     gnn_model_release(&m);
+out:
     gnn_source_free(src);
     gpu->ops->ops_free(ops);
 }
@@ -190,10 +196,30 @@ static void test_precision(void)
     free(f32.slab);
 }
 
-int main(void)
+/* A run with everything in it that touches the device. */
+static int once(void)
+{
+    static struct run r;
+    struct gnn_err e = {0};
+    struct variant v = variants[3];
+    v.w.epochs = 2;
+    if (gnn_gpu_open(&gpu, "cuda", NULL, 0, &e)) {
+        printf("%d %s\n", e.code, e.msg);
+        return 0;
+    }
+    train(&r, &v, true, GNN_PRECISION_F32, "ckpt", false, MADE_STEPS + 2);
+    printf("%d %s\n", r.rc, r.e.msg);
+    free(r.slab);
+    gnn_gpu_close(gpu);
+    return 0;
+}
+
+int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
     char why[128];
+    if (argc > 1)
+        return strcmp(argv[1], "once") ? 2 : once();
     scratch_enter();
     if (gnn_gpu_open(&gpu, "cuda", why, sizeof(why), &e)) {
         printf("Bail out! %s\n", e.msg);
