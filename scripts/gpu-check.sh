@@ -151,11 +151,11 @@ if [ -z "$small" ]; then
         split(rest, f); printf "| %s | %s %s | %s |\n", name, f[1], f[2], f[3] == "" ? "a limit" : f[3] ", " f[4] " %" }' rates | tee -a "$out/results.md"
     if gnn-import -q -o products products: 2>>"$out/log"; then
         sampling='-f 15,10,5 -b 1024'
-        for memory in device uva; do
-            limited 60 gnn-sample --device cuda --graph-memory $memory $sampling --count --metrics s.json products >>"$out/log" 2>&1 || continue
-            row "sampling, products:, graph in $memory memory" \
+        for memory in device uva 'uva --graph-cache 50M' 'uva --graph-cache 0'; do
+            limited 60 gnn-sample --device cuda --graph-memory $memory $sampling --epochs 20 --count --metrics s.json products >>"$out/log" 2>&1 || continue
+            row "sampling, products:, --graph-memory $memory" \
                 "$(calc "1e6 / $(number batches_per_second s.json)") us a batch, $(calc "$(number edges_per_second s.json) / 1e9") G edges/s" \
-                "$([ $memory = device ] && echo '100 us' || echo '0.5 G edges/s')"
+                "$([ "$memory" = device ] && echo '100 us' || echo '0.5 G edges/s')"
         done
         for precision in f32 tf32 bf16; do
             limited 60 gnn-train --store products $sampling --hidden 256 --epochs 2 --keep last --device cuda --precision $precision \

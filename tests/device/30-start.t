@@ -12,6 +12,8 @@ else
     gnn-sample --no-provenance -f 3 s -o cpu
     check "the same bytes" cmp o cpu
 fi
+gnn-sample --completion >words
+check "devices are offered by completion" grep -q '^--device choice cpu|cuda|auto' words
 if [ "${GNN_SAN:-}" ]; then
     skip "the start" "sanitizers take their time"
     done_testing
