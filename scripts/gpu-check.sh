@@ -20,6 +20,11 @@ trap 'exit 1' HUP INT TERM
 PATH=$bin:$PATH
 LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 LC_ALL=C
+# cuBLASLt is too large for the bundle: the toolkit's, or one that came with a Python package.
+if [ -z "${GNN_CHECK_SMALL:-}" ]; then
+    blas=$(find / -xdev -name 'libcublasLt.so.1[23]' 2>/dev/null | sort | tail -n 1)
+    [ -z "$blas" ] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$blas")
+fi
 export PATH LD_LIBRARY_PATH LC_ALL
 cd "$work" || exit 1
 began=$(date +%s)

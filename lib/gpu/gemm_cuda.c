@@ -64,18 +64,16 @@ static int failed(cublasStatus_t rc, const char *what, struct gnn_err *e)
 
 static int load(struct lib *l, struct gnn_err *e)
 {
-    char name[3][64];
-    snprintf(name[0], sizeof(name[0]), "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
-    snprintf(name[1], sizeof(name[1]), "/usr/local/cuda/lib64/libcublasLt.so.%d", CUBLAS_VER_MAJOR);
-    snprintf(name[2], sizeof(name[2]), "libcublasLt.so");
-    const char *why = NULL;
-    for (int i = 0; !l->so && i < 3; i++) {
+    static const char *const name[] = {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13",
+                                       "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.12"};
+    char why[256] = "";
+    for (size_t i = 0; !l->so && i < sizeof(name) / sizeof(*name); i++) { /* what is used of it is the same in both */
         l->so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL);
-        if (!l->so && !why)
-            why = dlerror();
+        if (!l->so && !*why)
+            snprintf(why, sizeof(why), "%s", dlerror());
     }
     if (!l->so)
-        return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device need cuBLASLt: %s", why ? why : name[0]);
+        return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device need cuBLASLt: %s", why);
     const struct {
         void *to;
         const char *name;
