@@ -32,7 +32,7 @@ static int find_ids(const struct work *w, uint32_t t)
         return 0;
     if (gnn_buf_fit_in(&w->u->d->mem, &w->u->ids[t], n, sizeof(uint32_t), "node ids", w->e))
         return w->e->code;
-    return gather_rows(w->u, v, sizeof(uint32_t), GNN_GATHER_AS_IS, w->b->type[t].node, NULL, n, w->u->ids[t].data,
+    return gpu_gather_rows(w->u, v, sizeof(uint32_t), GNN_GATHER_AS_IS, w->b->type[t].node, NULL, n, w->u->ids[t].data,
                        &w->count[t], w->e);
 }
 
@@ -45,7 +45,7 @@ static int gather_nodes(const struct work *w, const struct gather_table *t, stru
         return rc;
     if (j->original)
         w->b->type[j->type].orig = to->data;
-    return gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL, to->shape[0], to->data, count,
+    return gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL, to->shape[0], to->data, count,
                        w->e);
 }
 
@@ -69,7 +69,7 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
                                 .row = w->u->rows.data};
     gnn_cuda_find_edges(&f, w->u->stream);
     rc = gnn_dev_launched("finding edges", w->e);
-    return rc ? rc : gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, NULL, f.row, k->edges, to->data, count, w->e);
+    return rc ? rc : gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, NULL, f.row, k->edges, to->data, count, w->e);
 }
 
 static uint32_t hops(const struct gather_job *j, const struct gnn_batch *b)
@@ -187,7 +187,7 @@ static int end(void *arg, struct gnn_err *e)
 static void arg_free(void *arg)
 {
     struct gpu_gather *x = arg;
-    gather_release(x);
+    gpu_gather_release(x);
     gnn_gatherer_free(x->job);
     gnn_free(x);
 }
@@ -203,10 +203,10 @@ struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, stru
         x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
         if (x->stats)
             *x->stats = (struct gnn_gather_stats){0};
-        rc = gather_init(x, e);
+        rc = gpu_gather_init(x, e);
     }
     if (!rc)
-        rc = gather_cache(x, &o->cache, e);
+        rc = gpu_gather_cache(x, &o->cache, e);
     if (!rc)
         return gpu_pipe_new(up, &job->meta, &ops, x, x->depth, e);
     if (x)

@@ -60,17 +60,17 @@ static inline bool gather_cacheable(const struct gather_table *t)
 
 /* Streams, tables, and the inverse ids on each device; views have nothing yet. x->g and ->job are set; x is to be released on
  * failure too. */
-int gather_init(struct gpu_gather *x, struct gnn_err *e) GNN_MUST_USE;
-void gather_release(struct gpu_gather *x);
+int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e) GNN_MUST_USE;
+void gpu_gather_release(struct gpu_gather *x);
 /* Memory of the device that is freed with the unit. */
-int gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p, struct gnn_err *e) GNN_MUST_USE;
+int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p, struct gnn_err *e) GNN_MUST_USE;
 /* The same with contents. */
-int gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what, void **p,
+int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what, void **p,
                   struct gnn_err *e) GNN_MUST_USE;
 /* Gives the device the store's parts of the table to look into. */
-int gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit, struct gnn_err *e) GNN_MUST_USE;
+int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit, struct gnn_err *e) GNN_MUST_USE;
 /* Puts on the unit's stream: rows id[n] or id64[n] to `out`. */
-int gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes, enum gnn_gather_cast cast,
+int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes, enum gnn_gather_cast cast,
                 const uint32_t *id, const uint64_t *id64, uint64_t n, void *out, struct gnn_gather_count *count,
                 struct gnn_err *e) GNN_MUST_USE;
 
@@ -85,10 +85,10 @@ struct gather_clique {
 };
 
 /* Decides, fills, and sets all views. */
-int gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e) GNN_MUST_USE;
+int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e) GNN_MUST_USE;
 /* order[nntypes]: rows by rank. Not needed if c->whole. */
-int gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order, struct gnn_err *e) GNN_MUST_USE;
+int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order, struct gnn_err *e) GNN_MUST_USE;
 /* Bytes of device memory that batches may need at once, at most. */
-uint64_t gather_batch_room(const struct gpu_gather *x);
+uint64_t gpu_gather_batch_room(const struct gpu_gather *x);
 
 #endif

@@ -47,7 +47,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 
 /* ---- how much memory there is ---- */
 
-uint64_t gather_batch_room(const struct gpu_gather *x)
+uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
 {
     const struct gnn_schema *c = &x->job->meta.schema;
     const struct gnn_sampling *m = &x->job->meta.sampling;
@@ -82,7 +82,7 @@ uint64_t gather_batch_room(const struct gpu_gather *x)
 /* Bytes for rows on the device that has the least for them. */
 static int room_of(const struct cache *k, const struct gather_clique *c, uint64_t *bytes)
 {
-    const uint64_t batches = times(gather_batch_room(k->x), BATCHES / k->x->g->n + 1);
+    const uint64_t batches = times(gpu_gather_batch_room(k->x), BATCHES / k->x->g->n + 1);
     *bytes = UINT64_MAX;
     for (unsigned m = 0; m < c->n; m++) {
         struct gnn_dev_info info;
@@ -258,7 +258,7 @@ static int fill_cliques(struct cache *k)
     while (!rc && next_clique(k->x, taken, &c)) {
         rc = decide(k, &c);
         if (!rc)
-            rc = gather_fill(k->x, &c, k->order, k->e);
+            rc = gpu_gather_fill(k->x, &c, k->order, k->e);
         tell(k, &c);
     }
     gnn_free(c.hot);
@@ -295,11 +295,11 @@ static int back_others(struct gpu_gather *x, struct gnn_err *e)
     int rc = 0;
     for (uint32_t i = 0; i < x->job->njobs; i++)
         for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) && u < x->g->n; u++)
-            rc = gather_back(x, &x->table[i], u, e);
+            rc = gpu_gather_back(x, &x->table[i], u, e);
     return rc;
 }
 
-int gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e)
+int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e)
 {
     struct cache k = {.x = x, .o = o, .e = e};
     gnn_dev_range_begin("fill the cache");

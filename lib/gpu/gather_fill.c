@@ -26,14 +26,14 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
     const uint64_t n = f->x->job->meta.schema.ntype[f->type].count;
     struct gnn_gather_part part = {.count = n, .tier = GNN_GATHER_LOCAL};
     void *data, *p;
-    int rc = gather_alloc(u, n * t->bytes, "the cache", &data, f->e);
+    int rc = gpu_gather_alloc(u, n * t->bytes, "the cache", &data, f->e);
     for (uint32_t i = 0; !rc && i < t->job->nparts; i++) {
         const struct gnn_gather_part *from = &t->job->part[i];
         rc = gnn_dev_copy((char *)data + from->first * t->bytes, from->data, from->count * t->bytes, u->stream, f->e);
     }
     part.data = data;
     if (!rc)
-        rc = gather_upload(u, &part, sizeof part, "the cache's parts", &p, f->e);
+        rc = gpu_gather_upload(u, &part, sizeof part, "the cache's parts", &p, f->e);
     if (rc)
         return rc;
     *v = (struct gather_view){.cached = p, .ncached = 1};
@@ -54,7 +54,7 @@ static int hold(const struct fill *f, const struct gather_table *t, unsigned m, 
     int rc = 0;
     for (unsigned k = 0; !rc && k < 2; k++) {
         const uint32_t part = k ? m + 1 : 0;
-        rc = gather_alloc(u, (first[part + 1] - first[part]) * t->bytes, "the cache", &h->part[k], f->e);
+        rc = gpu_gather_alloc(u, (first[part + 1] - first[part]) * t->bytes, "the cache", &h->part[k], f->e);
     }
     return rc;
 }
@@ -69,7 +69,7 @@ static int look(const struct fill *f, struct gather_table *t, unsigned m, const 
     part[0] = gnn_place_part(&f->place, m, 0, h[m].part[0], NULL);
     for (unsigned k = 0; k < f->c->n; k++)
         part[k + 1] = gnn_place_part(&f->place, m, k + 1, h[k].part[1], NULL);
-    int rc = gather_upload(&f->x->unit[unit], part, (f->c->n + 1) * sizeof *part, "the cache's parts", &p, f->e);
+    int rc = gpu_gather_upload(&f->x->unit[unit], part, (f->c->n + 1) * sizeof *part, "the cache's parts", &p, f->e);
     if (rc)
         return rc;
     v->cached = p;
@@ -96,7 +96,7 @@ static int collect(const struct fill *f, unsigned m, unsigned k, const struct he
                 continue;
             const struct gather_view *v = &t->view[unit];
             const struct gather_view store = {.backing = v->backing, .nbacking = v->nbacking};
-            rc = gather_rows(u, &store, t->bytes, GNN_GATHER_AS_IS, u->rows.data, NULL, n,
+            rc = gpu_gather_rows(u, &store, t->bytes, GNN_GATHER_AS_IS, u->rows.data, NULL, n,
                              (char *)h[(size_t)i * f->c->n + m].part[k] + (at - first) * t->bytes, NULL, f->e);
         }
     }
@@ -111,7 +111,7 @@ static int fill_some(const struct fill *f)
     struct held *h = gnn_alloc_zero((uint64_t)x->job->njobs * n, sizeof *h, "a cache", f->e);
     int rc = h ? 0 : f->e->code;
     for (unsigned m = 0; !rc && m < n; m++)
-        rc = gather_upload(&x->unit[f->c->member[m]], f->place.slot, f->place.nrows * sizeof(uint32_t), "the cache's slots",
+        rc = gpu_gather_upload(&x->unit[f->c->member[m]], f->place.slot, f->place.nrows * sizeof(uint32_t), "the cache's slots",
                            &slot[m], f->e);
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         struct gather_table *t = &x->table[i];
@@ -144,7 +144,7 @@ static int fill_type(struct fill *f, const uint32_t *order)
         struct gather_table *t = &f->x->table[i];
         for (unsigned m = 0; !rc && is_ours(f, t) && m < c->n; m++) {
             const unsigned unit = c->member[m];
-            rc = c->whole ? fill_whole(f, t, &f->x->unit[unit], &t->view[unit]) : gather_back(f->x, t, unit, f->e);
+            rc = c->whole ? fill_whole(f, t, &f->x->unit[unit], &t->view[unit]) : gpu_gather_back(f->x, t, unit, f->e);
         }
     }
     if (rc || c->whole || !c->all[f->type])
@@ -165,7 +165,7 @@ static int fill_type(struct fill *f, const uint32_t *order)
     return rc;
 }
 
-int gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order, struct gnn_err *e)
+int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order, struct gnn_err *e)
 {
     struct fill f = {.x = x, .c = c, .e = e};
     int rc = 0;

@@ -4,7 +4,7 @@
 /* Enough reads under way for the host's memory; the other multiprocessors are free for other work. */
 enum { HOST_BLOCKS = 32 };
 
-int gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
+int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
 {
     *p = NULL;
     if (gnn_grow(&u->memory, u->nmemory, sizeof *u->memory, what, e) || gnn_dev_use(u->d->number, e) ||
@@ -14,9 +14,9 @@ int gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void *
     return 0;
 }
 
-int gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
+int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
 {
-    int rc = gather_alloc(u, bytes, what, p, e);
+    int rc = gpu_gather_alloc(u, bytes, what, p, e);
     return rc ? rc : gnn_dev_copy(*p, from, bytes, u->stream, e);
 }
 
@@ -38,13 +38,13 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     return 0;
 }
 
-int gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit, struct gnn_err *e)
+int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit, struct gnn_err *e)
 {
     struct gather_view *v = &t->view[unit];
     void *p;
     int rc = open_parts(x, t, e);
     if (!rc)
-        rc = gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part, "a field's parts", &p, e);
+        rc = gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part, "a field's parts", &p, e);
     if (rc)
         return rc;
     v->backing = p;
@@ -83,7 +83,7 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     }
     for (unsigned i = 0; !rc && i < x->g->n; i++) {
         void *p;
-        rc = gather_upload(&x->unit[i], to, n * sizeof *to, "a field's parts", &p, e);
+        rc = gpu_gather_upload(&x->unit[i], to, n * sizeof *to, "a field's parts", &p, e);
         t->edges[i] = p;
     }
     gnn_free(to);
@@ -109,10 +109,10 @@ static int open_inverse(struct gather_unit *u, const uint32_t *inverse, uint64_t
 {
     struct gnn_gather_part part = {.count = n, .tier = GNN_GATHER_LOCAL};
     void *p;
-    int rc = gather_upload(u, inverse, n * sizeof *inverse, "original ids", &p, e);
+    int rc = gpu_gather_upload(u, inverse, n * sizeof *inverse, "original ids", &p, e);
     part.data = p;
     if (!rc)
-        rc = gather_upload(u, &part, sizeof part, "original ids", &p, e);
+        rc = gpu_gather_upload(u, &part, sizeof part, "original ids", &p, e);
     if (rc)
         return rc;
     v->cached = p;
@@ -130,7 +130,7 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
     if (!u->inverse || !u->ids || gnn_dev_use(u->d->number, e) || gnn_dev_stream_new(&u->stream, false, e))
         return e->code;
-    int rc = gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts", &p, e);
+    int rc = gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts", &p, e);
     u->count = p;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         if (x->job->inverse[t])
@@ -169,7 +169,7 @@ static int open_counts(struct gpu_gather *x, struct gnn_err *e)
     return rc;
 }
 
-int gather_init(struct gpu_gather *x, struct gnn_err *e)
+int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
 {
     const struct gatherer *g = x->job;
     const uint32_t nhops = g->meta.sampling.nhops;
@@ -191,7 +191,7 @@ int gather_init(struct gpu_gather *x, struct gnn_err *e)
     return rc;
 }
 
-void gather_release(struct gpu_gather *x)
+void gpu_gather_release(struct gpu_gather *x)
 {
     for (unsigned i = 0; x->unit && i < x->g->n; i++)
         close_unit(&x->unit[i], x->job->meta.schema.nntypes);
@@ -210,7 +210,7 @@ void gather_release(struct gpu_gather *x)
     gnn_free(x->at);
 }
 
-int gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes, enum gnn_gather_cast cast,
+int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes, enum gnn_gather_cast cast,
                 const uint32_t *id, const uint64_t *id64, uint64_t n, void *out, struct gnn_gather_count *count,
                 struct gnn_err *e)
 {

@@ -45,7 +45,7 @@ gnn_gpu *devices(const char *spec)
 
 /* ---- batches ---- */
 
-gnn_source *sampled(gnn_store &s, bool original, gnn_err *e)
+gnn_sampler_opts sampling(bool original)
 {
     static const char *const fanout[] = {"3,2"};
     gnn_sampler_opts o;
@@ -55,6 +55,12 @@ gnn_source *sampled(gnn_store &s, bool original, gnn_err *e)
     o.batch_size = 16;
     o.edge_ids = true;
     o.original_ids = original;
+    return o;
+}
+
+gnn_source *sampled(gnn_store &s, bool original, gnn_err *e)
+{
+    const gnn_sampler_opts o = sampling(original);
     return gnn_sampler_source_new(&s, &o, e);
 }
 
@@ -301,6 +307,35 @@ void test_gathering()
     gnn_gpu_close(g);
 }
 
+/* Sampler and gatherer on the same devices, nothing through the host in between; several rounds, so that batches are used
+ * again. */
+std::string fed(gnn_store &s, bool original, gnn_gpu *g, gnn_err *e)
+{
+    gnn_sampler_opts so = sampling(original);
+    gnn_gather_opts go{};
+    so.epoch_to = 4;
+    so.gpu = go.gpu = g;
+    go.fields = "x,y,weight,degree";
+    go.cache.size = gnn_gather_cache::GNN_GATHER_SHARE;
+    go.cache.share = 0.4;
+    go.cache.order = gnn_gather_cache::GNN_GATHER_BY_ACCESS;
+    gnn_source *src = gnn_feed_new(&s, &so, &go, e);
+    return drained(g && src ? g->ops->fetch(g, src, nullptr, nullptr, e) : src, e);
+}
+
+void test_feed()
+{
+    for (gnn_store *s : {&one, &parts})
+        for (bool original : {false, true}) {
+            gnn_err a{}, b{};
+            gnn_gpu *g = devices("cuda:0,1,3");
+            const std::string want = fed(*s, original, nullptr, &a), got = fed(*s, original, g, &b);
+            ok(!a.code && !b.code && want == got && want.size() > 10000, "%s%s, sampled and gathered on three devices: %s",
+               s == &one ? "one part" : "three parts", original ? ", original ids" : "", b.msg);
+            gnn_gpu_close(g);
+        }
+}
+
 } // namespace
 
 int main(int, char **argv)
@@ -316,6 +351,7 @@ int main(int, char **argv)
         bail(e.msg);
     test_moving();
     test_gathering();
+    test_feed();
     gnn_store_close(&one);
     gnn_store_close(&parts);
     return scratch_done();
