@@ -6,6 +6,7 @@
 
 #include "cmd/calm.h"
 #include "cmd/cli.h"
+#include "cmd/device.h"
 #include "cmd/opt.h"
 #include "lib/clock.h"
 #include "lib/mem.h"
@@ -14,7 +15,8 @@
 
 static const char *output;
 static struct opt_list sets;
-static int what, metric = -1, device;
+static int what, metric = -1;
+static const char *device;
 static bool original = true, none;
 static uint64_t memory;
 static uint32_t threads;
@@ -28,7 +30,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_U64, 0, "memory", &memory, "SIZE", "activations held in memory, the rest in $TMPDIR (default: half of the machine's)", .bytes = true, .min = 0, .max = 1e18},
     {OPT_U32, 'j', "threads", &threads, "N", "threads (default: all processors)", .min = 1, .max = 1024},
-    {OPT_CHOICE, 0, "device", &device, "DEVICE", "where to compute (default: cpu)", "cpu"},
+    {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {.kind = OPT_END},
 };
 
@@ -95,6 +97,7 @@ int main(int argc, char **argv)
     struct gnn_store store = {0};
     struct gnn_model m;
     struct gnn_predict p;
+    struct gnn_ops *ops = NULL;
     const char *name = NULL, *tmpdir = getenv("TMPDIR");
     int nargs, out = -1;
 
@@ -105,7 +108,10 @@ int main(int argc, char **argv)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
     if (!sets.n)
         opt_refuse(OPTS(&metric), "needs --split: of what?");
+    if (device && !strncmp(device, "cuda", 4))
+        opt_refuse(OPTS(&memory), "has no effect: what a device does not hold is in the host's memory");
     calm_threads_set(threads);
+    struct gnn_gpu *gpu = device_open(device);
     if (!memory)
         memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gnn_store_open(&store, args[0], true, &e))
@@ -114,8 +120,10 @@ int main(int argc, char **argv)
     const enum gnn_metric kind = check(&store, &m);
     if (!none)
         out = cli_out(output, &name);
+    if (gpu && !(ops = gpu->ops->ops_new(gpu, GNN_PRECISION_F32, &e)))
+        cli_fail(&e);
     const struct gnn_predict_opts o = {
-        .memory = memory, .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp", .progress = progress};
+        .ops = ops, .memory = memory, .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp", .progress = progress};
     const double start = gnn_clock();
     if (gnn_predict_run(&p, &m, &store, &o, &e))
         cli_fail(&e);
@@ -132,6 +140,9 @@ int main(int argc, char **argv)
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)p.logits.rows, "seconds", s,
                           "edges", (json_int_t)p.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
     gnn_predict_release(&p);
+    if (gpu)
+        gpu->ops->ops_free(ops);
+    gnn_gpu_close(gpu);
     gnn_model_release(&m);
     gnn_store_close(&store);
     return cli_finish();

@@ -1,44 +1,52 @@
 /* gnn-train: batches in, a model out. */
 
+#include <string.h>
+
 #include "cmd/calm.h"
 #include "cmd/cli.h"
+#include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
+#include "cmd/train_feed.h"
 #include "cmd/train_text.h"
-#include "lib/feed.h"
 #include "lib/model_file.h"
 #include "lib/trainer.h"
 
-static const char *input, *store_path, *output, *init, *split = "train";
-static uint32_t threads, batch = 1024, prefetch = 2;
-static uint64_t seed = 1;
-static int device, kind, optimizer, schedule, metric = -1, keep = -1, frontier, feature_norm, wire;
-static bool layer_norm, residual, replace, drop_last, resume, shuffle = true, verify = true;
-static struct opt_list fanout, eval;
-static struct opt_range epochs;
+static struct train_feed feed = {
+    .split = "train", .batch = 1024, .prefetch = 2, .shuffle = true, .verify = true, .graph_cache = UINT64_MAX, .seed = 1};
+static const char *output, *init;
+static uint32_t threads;
+static int kind, optimizer, schedule, metric = -1, keep = -1, feature_norm, precision;
+static bool layer_norm, residual, resume;
 static struct opt_i32s hidden;
 static double warmup_epochs;
 static struct gnn_train_opts o;
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true},
-    {OPT_STR, 'i', "input", &input, "FILE", "stream of batches (default: stdin)", .file = true},
+    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true},
     {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024},
-    {OPT_U64, 0, "seed", &seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
-    {OPT_CHOICE, 0, "device", &device, "DEVICE", "where to compute (default: cpu)", "cpu"},
+    {OPT_U64, 0, "seed", &feed.seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
+    {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)", "f32|tf32|bf16"},
     {.kind = OPT_GROUP, .help = "Batches made in this process"},
-    {OPT_STR, 0, "store", &store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true},
-    {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
-    {OPT_U32, 'b', "batch", &batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
-    {OPT_STR, 0, "split", &split, "SET", "set to train on (default: train)"},
-    {OPT_LIST, 0, "eval", &eval, "SET", "set to evaluate after each epoch"},
-    {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
-    {OPT_FLAG, 'r', "replace", &replace, NULL, "draw with replacement"},
-    {OPT_FLAG, 0, "shuffle", &shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
-    {OPT_FLAG, 0, "drop-last", &drop_last, NULL, "leave out a last batch that is not full"},
-    {OPT_CHOICE, 0, "dtype", &wire, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
-    {OPT_U32, 0, "prefetch", &prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024},
-    {OPT_FLAG, 0, "verify", &verify, NULL, "check the store's checksums while working (default; --no-verify)"},
+    {OPT_STR, 0, "store", &feed.store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true},
+    {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
+    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
+    {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
+    {OPT_LIST, 0, "eval", &feed.eval, "SET", "set to evaluate after each epoch"},
+    {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
+    {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "draw with replacement"},
+    {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
+    {OPT_FLAG, 0, "drop-last", &feed.drop_last, NULL, "leave out a last batch that is not full"},
+    {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
+    {OPT_U32, 0, "prefetch", &feed.prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024},
+    {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
+    {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},
+    {OPT_STR, 0, "cache", &feed.cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)", "auto|none"},
+    {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
+    {OPT_LIST, 0, "cache-order", &feed.cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree)", "degree|access"},
+    {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)"},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
     {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all (default: 256)"},
@@ -47,7 +55,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
     {.kind = OPT_GROUP, .help = "Optimisation"},
-    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs to draw with --store; N: the first N (default: 10); for a stream, what cosine counts", .count = true},
+    {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B", "epochs to draw with --store; N: the first N (default: 10); for a stream, what cosine counts", .count = true},
     {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
     {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate (default: 0.01)", .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
@@ -85,55 +93,19 @@ static bool stop(void *arg, bool cut)
 
 static void check_options(void)
 {
-    if (input && store_path)
-        cli_usage("-i and --store exclude each other");
+    train_feed_check(&feed);
     if (resume && !o.checkpoint)
         cli_usage("--resume needs --checkpoint DIR");
     if (o.checkpoint_every && !o.checkpoint)
         cli_usage("--checkpoint-every needs --checkpoint DIR");
-    if (!store_path)
-        opt_refuse(OPTS(&fanout, &batch, &split, &eval, &frontier, &replace, &shuffle, &drop_last, &wire, &prefetch, &verify),
-                   "belongs to --store; a stream has made its choice");
-    if (!store_path && schedule != GNN_COSINE)
-        opt_refuse(OPTS(&epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
-    if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
-        cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
+    if (!feed.store_path && schedule != GNN_COSINE)
+        opt_refuse(OPTS(&feed.epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
     if (optimizer != GNN_SGD)
         opt_refuse(OPTS(&o.momentum), "belongs to --optimizer sgd");
     if (schedule != GNN_STEP)
         opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "belongs to --schedule step");
-}
-
-static struct gnn_source *open_source(struct gnn_store *store, struct gnn_err *e)
-{
-    static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
-    static const char *const deflt[] = {"10,10"};
-    const char *name;
-    if (!store_path) {
-        const int fd = cli_in(input, &name);
-        return gnn_stream_source_new(fd, name, e);
-    }
-    struct gnn_sampler_opts s;
-    gnn_sampler_opts_init(&s);
-    s.fanout = fanout.n ? fanout.v : deflt;
-    s.nfanout = fanout.n ? fanout.n : 1;
-    s.batch_size = batch;
-    s.split = split;
-    s.eval = eval.v;
-    s.neval = eval.n;
-    s.seed = seed;
-    s.epoch_from = epochs.given ? epochs.from : 0;
-    s.epoch_to = epochs.given ? epochs.to : 10;
-    s.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    s.replace = replace;
-    s.shuffle = shuffle;
-    s.drop_last = drop_last;
-    s.provenance = cli_provenance();
-    struct gnn_gather_opts g = {.dtype = dtypes[wire], .fields = kind == GNN_GCN ? "x,y,degree" : NULL};
-    gnn_feed_prefetch(&s, &g, prefetch);
-    if (gnn_store_open(store, store_path, verify, e))
-        return NULL;
-    return gnn_feed_new(store, &s, &g, e);
+    if (!feed.device || !strcmp(feed.device, "cpu"))
+        opt_refuse(OPTS(&precision), "has no effect: the CPU multiplies in single precision");
 }
 
 /* The widths of the hidden layers: as many as the batches have hops, less one. */
@@ -141,7 +113,7 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
 {
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
-        cli_die(store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops, GNN_LAYERS_MAX);
+        cli_die(feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops, GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n + 1 != hops)
         cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
     for (uint32_t l = 0; l + 1 < hops; l++) {
@@ -164,7 +136,7 @@ static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct 
     set_widths(&c, meta->sampling.nhops);
     if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_init(m, &c, e))
         cli_fail(e);
-    gnn_model_reset(m, seed);
+    gnn_model_reset(m, feed.seed);
     if (!init)
         return;
     if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
@@ -181,13 +153,13 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
         cli_usage("--keep best needs a set to evaluate: --eval valid");
     o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
     o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
-    o.seed = seed;
+    o.seed = feed.seed;
     o.provenance = cli_provenance();
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
-    o.total_steps = schedule != GNN_COSINE ? 0 : steps * (epochs.given ? epochs.to - epochs.from : store_path ? 10 : 0);
+    o.total_steps = schedule != GNN_COSINE ? 0 : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from : feed.store_path ? 10 : 0);
 }
 
-static void start_over(struct gnn_trainer *t, struct gnn_source *src, struct gnn_err *e)
+static void start_over(struct gnn_trainer *t, struct gnn_err *e)
 {
     const int rc = gnn_trainer_load(t, e);
     if (rc < 0)
@@ -200,14 +172,12 @@ static void start_over(struct gnn_trainer *t, struct gnn_source *src, struct gnn
         return;
     cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
-    if (store_path && gnn_feed_seek(src, t->s.epoch, t->s.step, e))
-        cli_fail(e);
+    train_feed_seek(&feed, t->s.epoch, t->s.step);
 }
 
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
-    struct gnn_store store = {0};
     struct gnn_model m;
     struct gnn_trainer t;
     struct train_text text = {0};
@@ -220,16 +190,20 @@ int main(int argc, char **argv)
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     calm_threads_set(threads);
-    struct gnn_source *src = open_source(&store, &e);
-    if (!src)
-        cli_fail(&e);
+    feed.degrees = kind == GNN_GCN;
+    struct gnn_source *src = train_feed_open(&feed);
     const int out = cli_out(output, &name);
     make_model(&m, src->meta, &e);
     finish_opts(src->meta, &m);
+    struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
+    if (feed.gpu && !ops)
+        cli_fail(&e);
+    if (ops)
+        o.ops = ops;
     if (gnn_trainer_init(&t, &m, src->meta, &o, &e))
         cli_fail(&e);
     if (resume)
-        start_over(&t, src, &e);
+        start_over(&t, &e);
     if (o.checkpoint)
         sig_defer();
     train_text_init(&text, &t);
@@ -242,14 +216,16 @@ int main(int argc, char **argv)
                 (unsigned long long)t.s.epoch, (unsigned long long)t.s.step, o.checkpoint);
     if (rc)
         cli_fail(&e);
-    if ((store_path && gnn_store_verified(&store, &e)) ||
+    if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e))
         cli_fail(&e);
     cli_out_commit();
     train_text_end(&text);
     gnn_trainer_release(&t);
     gnn_model_release(&m);
-    gnn_source_free(src);
-    gnn_store_close(&store);
+    if (ops)
+        feed.gpu->ops->ops_free(ops);
+    train_feed_close(&feed, src);
+    gnn_store_close(&feed.store);
     return cli_finish();
 }

@@ -38,10 +38,10 @@ void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t nco
  * wrong leaves its position there, block << 32 | edge, the lowest of all: an index that is no row of X (left
  * out of the sum), or the first edge beyond a capacity. */
 
-/* Y = A X, or Y += A X, for rows [0, *nrows) of a layer, at most cap (nrows NULL: cap of them). A row that is in none of
+/* Y = A X, or Y += A X, for rows [first, *nrows) of a layer, *nrows being at most cap (nrows NULL: cap); row 0 of Y is row `first`. A row that is in none of
  * the nblocks blocks has no edges, only the diagonal of block 0. X has xrows rows; X and Y do not overlap. The bits
  * are gnn_spmm's. */
-void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *nrows, uint32_t cap,
+void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, uint32_t first, const uint32_t *nrows, uint32_t cap,
                    const float *x, uint32_t xrows, size_t ldx, size_t d, float *y, size_t ldy, int acc,
                    uint64_t *bad, void *stream);
 

@@ -36,6 +36,8 @@ struct gnn_gpu_ops {
     void (*close)(struct gnn_gpu *g);
     /* The same batches, in the memory of the devices; batches that lie there already stay. */
     struct gnn_source *(*upload)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
+    /* The same, all in the memory of the first device, also those that lie on another one. */
+    struct gnn_source *(*bring)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
     /* The same batches, in pinned memory of the host; but those for which keep, unless it is NULL, is true stay. */
     struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device), void *arg,
                                 struct gnn_err *e);

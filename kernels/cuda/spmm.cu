@@ -17,6 +17,7 @@ constexpr unsigned LONG = 256, WAITING = 128;
 struct Layer {
     const gnn_csr *block;
     uint32_t nblocks;
+    uint32_t first;
     const uint32_t *nrows;
     uint32_t cap, xrows;
     const float *x;
@@ -52,7 +53,7 @@ template <unsigned V> __device__ void put(const Layer &l, const Row &r, size_t u
 {
     const bool self = r.a && r.a->diag && r.g < r.a->ndiag;
     const float dg = self ? r.a->diag[r.g] : 0;
-    Unit<V> *to = reinterpret_cast<Unit<V> *>(l.y + r.g * l.ldy) + u;
+    Unit<V> *to = reinterpret_cast<Unit<V> *>(l.y + (r.g - l.first) * l.ldy) + u;
     Unit<V> out, own, was;
     if (self)
         own = reinterpret_cast<const Unit<V> *>(l.x + r.g * l.ldx)[u];
@@ -172,7 +173,8 @@ __global__ void __launch_bounds__(THREADS) spmm_rows(const Layer l, unsigned lan
     Unit<V> *stage = reinterpret_cast<Unit<V> *>(shared);
     uint64_t *waiting = reinterpret_cast<uint64_t *>(shared + UNITS * sizeof(Unit<V>));
     unsigned *nwaiting = reinterpret_cast<unsigned *>(waiting + WAITING);
-    const uint64_t items = (uint64_t)gnn_device_count(l.nrows, l.cap) * pieces;
+    const uint32_t end = gnn_device_count(l.nrows, l.cap);
+    const uint64_t items = end > l.first ? (uint64_t)(end - l.first) * pieces : 0;
     const unsigned groups = THREADS / lanes, lane = threadIdx.x % lanes;
     const size_t units = l.d / V;
 
@@ -180,7 +182,7 @@ __global__ void __launch_bounds__(THREADS) spmm_rows(const Layer l, unsigned lan
         *nwaiting = 0;
     __syncthreads();
     for (uint64_t i = (uint64_t)blockIdx.x * groups + threadIdx.x / lanes; i < items; i += (uint64_t)gridDim.x * groups) {
-        const Row r = find_row(l, (uint32_t)(i / pieces));
+        const Row r = find_row(l, l.first + (uint32_t)(i / pieces));
         unsigned place = WAITING;
         if (r.to - r.from >= LONG) {
             if (lane == 0)
@@ -196,7 +198,7 @@ __global__ void __launch_bounds__(THREADS) spmm_rows(const Layer l, unsigned lan
     __syncthreads();
     const unsigned n = *nwaiting < WAITING ? *nwaiting : WAITING;
     for (unsigned k = 0; k < n; k++) {
-        const Row r = find_row(l, (uint32_t)(waiting[k] / pieces));
+        const Row r = find_row(l, l.first + (uint32_t)(waiting[k] / pieces));
         const size_t u0 = waiting[k] % pieces * A * lanes;
         for (unsigned u = 0; u < A * lanes && u0 + u < units; u += lanes)
             sum_long<V>(l, r, u0 + u, lanes, units, stage);
@@ -209,7 +211,7 @@ template <unsigned V> void launch(const Layer &l, void *stream)
     const unsigned lanes = gnn_lanes(units);
     const bool two = units > lanes;
     const unsigned piece = two ? 2 * lanes : lanes, pieces = (unsigned)((units + piece - 1) / piece);
-    const unsigned grid = gnn_grid((uint64_t)l.cap * pieces, THREADS / lanes);
+    const unsigned grid = gnn_grid((uint64_t)(l.cap - l.first) * pieces, THREADS / lanes);
     if (two)
         GNN_LAUNCH((spmm_rows<V, 2>), grid, THREADS, shared, stream, l, lanes, pieces);
     else
@@ -218,12 +220,12 @@ template <unsigned V> void launch(const Layer &l, void *stream)
 
 } // namespace
 
-void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *nrows, uint32_t cap, const float *x,
-                   uint32_t xrows, size_t ldx, size_t d, float *y, size_t ldy, int acc, uint64_t *bad, void *stream)
+void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, uint32_t first, const uint32_t *nrows, uint32_t cap,
+                   const float *x, uint32_t xrows, size_t ldx, size_t d, float *y, size_t ldy, int acc, uint64_t *bad, void *stream)
 {
-    if (!cap || !d)
+    if (cap <= first || !d)
         return;
-    const Layer l = {block, nblocks, nrows, cap, xrows, x, ldx, d, y, ldy, acc, bad};
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, x, ldx, d, y, ldy, acc, bad};
     if ((ldx | ldy | d) % 4 == 0 && gnn_vector(x, y))
         launch<4>(l, stream);
     else

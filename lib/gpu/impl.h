@@ -91,6 +91,7 @@ int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) 
 /* ---- the stages ---- */
 
 struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device),
                                  void *arg, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,

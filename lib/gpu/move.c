@@ -50,21 +50,19 @@ static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const 
     return rc;
 }
 
-static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+/* The batch is where it is to be. */
+static int pass(struct gpu_slot *s)
 {
-    struct move *m = arg;
-    const unsigned k = (unsigned)(m->n % m->g->n);
-    int rc = gnn_source_next(up, &s->in, e);
-    if (rc)
-        return rc;
-    m->n++;
-    if (s->in->place) { /* it is on a device already */
-        s->out = s->in;
-        s->in = NULL;
-        return 0;
-    }
+    s->out = s->in;
+    s->in = NULL;
+    return 0;
+}
+
+/* From the host to device k. */
+static int upload(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
+{
     gnn_dev_range_begin("upload");
-    rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
+    int rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
     if (!rc)
         rc = copy_batch(s->out, s->in, &m->g->dev[k].mem, m->stream[k], e);
     if (!rc)
@@ -75,6 +73,48 @@ static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, st
     return rc;
 }
 
+static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct move *m = arg;
+    const unsigned k = (unsigned)(m->n % m->g->n);
+    int rc = gnn_source_next(up, &s->in, e);
+    if (rc)
+        return rc;
+    m->n++;
+    return s->in->place ? pass(s) : upload(m, s, k, e);
+}
+
+/* From device k to the first. A stream of k copies, as k's events can only be recorded there. */
+static int across(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
+{
+    const struct gnn_batch_place *in = s->in->place;
+    void *stream = m->stream[k];
+    int rc = gpu_batch_get(&m->g->dev[0], m->pool[0], stream, &s->out, e);
+    if (!rc)
+        rc = gnn_dev_event_after(stream, in->ready, e);
+    if (!rc)
+        rc = copy_batch(s->out, s->in, &m->g->dev[0].mem, stream, e);
+    if (!rc)
+        rc = gnn_dev_event_record(in->used, stream, e);
+    if (!rc)
+        rc = gpu_slot_done(s, &m->g->dev[k], stream, e);
+    if (!rc)
+        rc = gnn_dev_event_after(m->stream[0], in->used, e);
+    return rc ? rc : gnn_dev_event_record(s->out->place->ready, m->stream[0], e);
+}
+
+static int bring_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct move *m = arg;
+    int rc = gnn_source_next(up, &s->in, e);
+    if (rc)
+        return rc;
+    const struct gpu_device *d = gpu_device_of(m->g, s->in);
+    if (!d)
+        return upload(m, s, 0, e);
+    return d == m->g->dev ? pass(s) : across(m, s, (unsigned)(d - m->g->dev), e);
+}
+
 static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
 {
     struct move *m = arg;
@@ -82,11 +122,8 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     if (rc)
         return rc;
     const struct gpu_device *d = gpu_device_of(m->g, s->in);
-    if (!d || (m->keep && m->keep(m->keep_arg, d->number))) { /* of the host already, or to stay */
-        s->out = s->in;
-        s->in = NULL;
-        return 0;
-    }
+    if (!d || (m->keep && m->keep(m->keep_arg, d->number))) /* of the host already, or to stay */
+        return pass(s);
     void *stream = m->stream[d - m->g->dev];
     gnn_dev_range_begin("fetch");
     rc = gnn_dev_use(d->number, e);
@@ -142,6 +179,12 @@ struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, stru
 {
     static const struct gpu_pipe_ops ops = {.start = upload_start, .finish = finish, .arg_free = move_free};
     return move_new(g, up, &ops, g->n, (struct move){0}, e);
+}
+
+struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
+{
+    static const struct gpu_pipe_ops ops = {.start = bring_start, .finish = finish, .arg_free = move_free};
+    return move_new(g, up, &ops, 1, (struct move){0}, e);
 }
 
 struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device),

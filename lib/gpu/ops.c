@@ -14,6 +14,8 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
     struct ops_dev *c = ops_dev(o);
     const struct gnn_dev_product g = {.ta = ta, .tb = tb, .m = m, .n = n, .k = k, .a = a, .b = b, .beta = beta, .c = y,
                                    .bias = ep ? ep->bias : NULL, .relu = ep && ep->relu && ep->bias};
+    if (ops_failed(c))
+        return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
     if (!m || !n)
         return 0;
     if (k)
@@ -29,10 +31,9 @@ static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint
                       const float *x, uint32_t xrows, size_t d, float *y, bool acc)
 {
     struct ops_dev *c = ops_dev(o);
-    (void)from; /* 0, as all rows are done at once */
-    if (!to)
+    if (ops_failed(c))
         return;
-    gnn_cuda_spmm(block, nblocks, NULL, to, x, xrows, d, d, y, d, acc, c->word + WORD_SPMM, c->stream);
+    gnn_cuda_spmm(block, nblocks, from, NULL, to, x, xrows, d, d, y, d, acc, c->word + WORD_SPMM, c->stream);
     ops_launched(c, "aggregation");
 }
 
@@ -40,6 +41,8 @@ static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint3
                      uint32_t edges, uint32_t *tptr, uint32_t *tidx, struct gnn_err *e)
 {
     struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
     if (o->fit(o, &c->scratch, gnn_cuda_csr_transpose_scratch(edges), 1, "transposing", e))
         return e->code;
     gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, c->scratch.data, c->word + WORD_TRANSPOSE,
@@ -49,21 +52,30 @@ static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint3
 
 static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, float *row)
 {
-    gnn_cuda_mean_factors(block, nblocks, NULL, nrows, row, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "factors");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_mean_factors(block, nblocks, NULL, nrows, row, c->stream);
+    ops_launched(c, "factors");
 }
 
 static void gcn_degrees(const struct gnn_ops *o, const uint32_t *degree, uint64_t n, float *isqrt)
 {
-    gnn_cuda_gcn_degrees(degree, NULL, (uint32_t)n, isqrt, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "factors");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_gcn_degrees(degree, NULL, (uint32_t)n, isqrt, c->stream);
+    ops_launched(c, "factors");
 }
 
 static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows,
                         const float *isqrt, float *row, float *diag)
 {
-    gnn_cuda_gcn_factors(block, nblocks, NULL, nrows, isqrt, row, diag, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "factors");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_gcn_factors(block, nblocks, NULL, nrows, isqrt, row, diag, c->stream);
+    ops_launched(c, "factors");
 }
 
 static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias, bool relu,
@@ -90,51 +102,74 @@ static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, si
 
 static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d, float scale)
 {
-    gnn_cuda_relu_back(dy, y, NULL, n, d, scale, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "activation");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_relu_back(dy, y, NULL, n, d, scale, c->stream);
+    ops_launched(c, "activation");
 }
 
 static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work, float *out, bool acc)
 {
-    gnn_cuda_colsum(x, NULL, n, d, work, out, acc, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "column sums");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_colsum(x, NULL, n, d, work, out, acc, c->stream);
+    ops_launched(c, "column sums");
 }
 
 static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *gamma,
                        const float *beta, float eps, float *xhat, float *rstd, float *y)
 {
-    gnn_cuda_layer_norm(x, NULL, n, d, gamma, beta, eps, xhat, rstd, y, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "layer norm");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_layer_norm(x, NULL, n, d, gamma, beta, eps, xhat, rstd, y, c->stream);
+    ops_launched(c, "layer norm");
 }
 
 static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const float *rstd, uint32_t n, size_t d,
                             const float *gamma, float *dgamma, float *dbeta, float *work)
 {
-    gnn_cuda_layer_norm_back(dy, xhat, rstd, NULL, n, d, gamma, dgamma, dbeta, work, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "layer norm");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_layer_norm_back(dy, xhat, rstd, NULL, n, d, gamma, dgamma, dbeta, work, c->stream);
+    ops_launched(c, "layer norm");
 }
 
 static void fill(const struct gnn_ops *o, float *x, uint64_t n, float v)
 {
-    gnn_cuda_fill(x, n, v, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "filling");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_fill(x, n, v, c->stream);
+    ops_launched(c, "filling");
 }
 
 static void add(const struct gnn_ops *o, const float *x, uint64_t n, float *y)
 {
-    gnn_cuda_add(x, n, y, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "adding");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_add(x, n, y, c->stream);
+    ops_launched(c, "adding");
 }
 
 static void unit_sums(const struct gnn_ops *o, float *x, uint32_t n, size_t d)
 {
-    gnn_cuda_rows_to_unit_sum(x, NULL, n, d, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "normalising features");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_rows_to_unit_sum(x, NULL, n, d, c->stream);
+    ops_launched(c, "normalising features");
 }
 
 static void floats(const struct gnn_ops *o, const struct gnn_tensor *x, uint64_t n, float *out)
 {
     struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
     if (x->dtype == GNN_F16)
         gnn_cuda_f16_to_f32(x->data, n, out, c->stream);
     else if (x->dtype == GNN_BF16)
@@ -146,14 +181,20 @@ static void floats(const struct gnn_ops *o, const struct gnn_tensor *x, uint64_t
 
 static void classes(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n, uint32_t nclasses, int32_t *out)
 {
-    gnn_cuda_label_classes(y->data, (enum gnn_label_type)y->dtype, n, nclasses, out, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "labels");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_label_classes(y->data, (enum gnn_label_type)y->dtype, n, nclasses, out, c->stream);
+    ops_launched(c, "labels");
 }
 
 static void targets(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n, float *out)
 {
-    gnn_cuda_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out, ops_dev(o)->stream);
-    ops_launched(ops_dev(o), "labels");
+    struct ops_dev *c = ops_dev(o);
+    if (ops_failed(c))
+        return;
+    gnn_cuda_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out, c->stream);
+    ops_launched(c, "labels");
 }
 
 static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c, const int32_t *y, float scale,

@@ -29,6 +29,11 @@ static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
 {
     return (struct ops_dev *)o->dev;
 }
+/* After a failure nothing more is put on the stream: what it would work on may not be there. */
+static inline bool ops_failed(const struct ops_dev *c)
+{
+    return c->err.code != 0;
+}
 /* A copy of *arg in the device's memory, there until the operation that comes next has run; NULL if something is wrong. */
 const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
 /* After a launch. */

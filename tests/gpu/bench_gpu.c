@@ -117,7 +117,7 @@ struct sum {
 static void aggregate(void *arg)
 {
     const struct sum *s = arg;
-    gnn_cuda_spmm(s->block, 1, NULL, s->rows, s->x, s->cols, HIDDEN, HIDDEN, s->y, HIDDEN, 0, s->bad, stream);
+    gnn_cuda_spmm(s->block, 1, 0, NULL, s->rows, s->x, s->cols, HIDDEN, HIDDEN, s->y, HIDDEN, 0, s->bad, stream);
 }
 
 /* A middle layer of products: 70,000 rows of 10 neighbours among 300,000, 256 wide. */

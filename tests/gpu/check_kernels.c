@@ -239,7 +239,7 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         float *y = room((size_t)rows * d * sizeof *y);
-        gnn_cuda_spmm(block, 1, NULL, rows, dx, cols, d, d, y, d, 0, bad, stream);
+        gnn_cuda_spmm(block, 1, 0, NULL, rows, dx, cols, d, d, y, d, 0, bad, stream);
         wrong += differ(down(y, (size_t)rows * d * sizeof *y), want, (size_t)rows * d);
         uint32_t *p = room((cols + 1) * sizeof *p), *q = room(edges * sizeof *q);
         gnn_cuda_csr_transpose(block, 1, NULL, cols, edges, p, q, room(gnn_cuda_csr_transpose_scratch(edges)), bad, stream);

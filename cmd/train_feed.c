@@ -1,0 +1,103 @@
+#include "cmd/train_feed.h"
+
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "cmd/device.h"
+
+void train_feed_check(const struct train_feed *f)
+{
+    const bool cpu = !f->device || !strcmp(f->device, "cpu");
+    if (f->input && f->store_path)
+        cli_usage("-i and --store exclude each other");
+    if (!f->store_path)
+        opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace, &f->shuffle, &f->drop_last,
+                        &f->dtype, &f->prefetch, &f->verify, &f->graph_memory, &f->graph_cache, &f->cache.size,
+                        &f->cache.policy, &f->cache.order),
+                   "belongs to --store; a stream has made its choice");
+    if (cpu)
+        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, &f->cache.order),
+                   "has no effect: the CPU makes the batches (see --device)");
+    else if (strcmp(f->device, "auto") != 0)
+        opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
+    if (f->graph_memory == GNN_GRAPH_DEVICE)
+        opt_refuse(OPTS(&f->graph_cache), "goes with --graph-memory uva");
+    if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
+        cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
+}
+
+static void sampler_opts(const struct train_feed *f, struct gnn_sampler_opts *s)
+{
+    static const char *const deflt[] = {"10,10"};
+    gnn_sampler_opts_init(s);
+    s->fanout = f->fanout.n ? f->fanout.v : deflt;
+    s->nfanout = f->fanout.n ? f->fanout.n : 1;
+    s->batch_size = f->batch;
+    s->split = f->split;
+    s->eval = f->eval.v;
+    s->neval = f->eval.n;
+    s->seed = f->seed;
+    s->epoch_from = f->epochs.given ? f->epochs.from : 0;
+    s->epoch_to = f->epochs.given ? f->epochs.to : 10;
+    s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    s->replace = f->replace;
+    s->shuffle = f->shuffle;
+    s->drop_last = f->drop_last;
+    s->provenance = cli_provenance();
+    s->gpu = f->gpu;
+    s->graph_memory = (enum gnn_graph_memory)f->graph_memory;
+    s->graph_cache = f->graph_cache;
+}
+
+static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
+{
+    static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
+    struct gnn_sampler_opts s;
+    struct gnn_gather_opts g = {.dtype = dtypes[f->dtype], .fields = f->degrees ? "x,y,degree" : NULL};
+    if (gnn_store_open(&f->store, f->store_path, f->verify, e))
+        return NULL;
+    sampler_opts(f, &s);
+    if (f->gpu) {
+        cache_read(&f->cache, &f->store, &f->scores, &g.cache);
+        g.gpu = f->gpu;
+        g.stats = &f->stats;
+    } else {
+        gnn_feed_prefetch(&s, &g, f->prefetch);
+    }
+    return f->feed = gnn_feed_new(&f->store, &s, &g, e);
+}
+
+struct gnn_source *train_feed_open(struct train_feed *f)
+{
+    struct gnn_err e = {0};
+    const char *name;
+    f->gpu = device_open(f->device);
+    struct gnn_source *src;
+    if (f->store_path) {
+        src = open_store(f, &e);
+    } else {
+        const int fd = cli_in(f->input, &name);
+        src = gnn_stream_source_on(fd, name, f->gpu, &e);
+    }
+    if (src && f->gpu)
+        src = f->gpu->ops->bring(f->gpu, src, &e);
+    if (!src)
+        cli_fail(&e);
+    return src;
+}
+
+void train_feed_seek(struct train_feed *f, uint64_t epoch, uint64_t step)
+{
+    struct gnn_err e = {0};
+    if (f->feed && gnn_feed_seek(f->feed, epoch, step, &e))
+        cli_fail(&e);
+}
+
+void train_feed_close(struct train_feed *f, struct gnn_source *src)
+{
+    if (f->gpu && f->store_path)
+        cache_report(&f->stats, false);
+    gnn_source_free(src);
+    gnn_scores_release(&f->scores);
+    gnn_gpu_close(f->gpu);
+}

@@ -1,0 +1,36 @@
+/* Where gnn-train's batches come from: a stream, or a sampler and a gatherer in this process. */
+#ifndef GNN_CMD_TRAIN_FEED_H
+#define GNN_CMD_TRAIN_FEED_H
+
+#include "cmd/cache.h"
+#include "lib/feed.h"
+
+/* Filled by the table of options. */
+struct train_feed {
+    const char *input, *store_path, *split, *device;
+    struct opt_list fanout, eval;
+    struct opt_range epochs;
+    uint32_t batch, prefetch;
+    uint64_t seed, graph_cache;
+    int frontier, dtype, graph_memory;
+    bool replace, shuffle, drop_last, verify;
+    struct cache_opts cache;
+    bool degrees; /* batches need them: set before train_feed_open */
+    /* what comes of it */
+    struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
+    struct gnn_store store;
+    struct gnn_source *feed; /* with a store: what can start over; train_feed_open returns it, or what is made from it */
+    struct gnn_scores scores;
+    struct gnn_gather_stats stats;
+};
+
+/* Ends the program unless the options fit each other. */
+void train_feed_check(const struct train_feed *f);
+/* Opens the device, the store and the source, or ends the program. */
+struct gnn_source *train_feed_open(struct train_feed *f);
+/* The source, from training batch (epoch, step) on; it must not have been asked for a batch. */
+void train_feed_seek(struct train_feed *f, uint64_t epoch, uint64_t step);
+/* After the last batch: tells what devices found where, frees all but the store. */
+void train_feed_close(struct train_feed *f, struct gnn_source *src);
+
+#endif

@@ -1,0 +1,117 @@
+# gnn-train and gnn-predict on devices that are emulated: the CPU's losses, the same bits each time, whatever brings the batches.
+. "$GNN_TOP/tests/lib.sh"
+emu=$GNN_B/emu/bin
+export GNN_FAKE_DEVICES=2
+gnn-import -q -o s sbm:nodes=400,degree=7,features=12
+gnn-import -q -o h sbm:nodes=200,types=3
+gnn-partition -q -k 3 -o s3 s
+how="-f 4,3 -b 20"
+steps() { grep '"event": *"step"' "$1" | grep -o '"loss":[-0-9.e+]*' | cut -d: -f2; }
+# near A B: losses agree to 1e-4
+near() {
+    steps "$1" >la
+    steps "$2" >lb
+    [ -s la ] && [ "$(wc -l <la)" -eq "$(wc -l <lb)" ] &&
+        paste la lb | awk '{ d = $1 - $2; d = d < 0 ? -d : d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) { print; bad = 1 } } END { exit bad }'
+}
+# trains NAME GRAPH OPTIONS...: near the CPU, and two runs that differ in the order of everything give the same bits
+trains() {
+    _name=$1 _g=$2
+    shift 2
+    _t="-q --no-provenance --store $_g $how --hidden 8 --epochs 2 --keep last $*"
+    # shellcheck disable=SC2086
+    if gnn-train $_t -o cpu.st --metrics cpu.json && GNN_FAKE_SEED=1 "$emu/gnn-train" $_t --device cuda -o a.st --metrics a.json 2>err &&
+        GNN_FAKE_SEED=7 "$emu/gnn-train" $_t --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err && near cpu.json a.json >>err; then
+        _ok "$_name"
+    else
+        _not_ok "$_name"
+        sed 's/^/# /' err
+    fi
+}
+trains "SAGE" s
+trains "SAGE, new nodes only, norm, residual, dropout" s --frontier new --layer-norm --residual --dropout 0.4 --dropout-input 0.1
+trains "GCN, narrowed features, unit rows" s --model gcn --dtype bf16 --feature-norm row
+trains "several types" h --dropout 0.3
+trains "several parts, clipping, AdamW, a schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2
+trains "SGD, evaluation" s --optimizer sgd --momentum 0.9 --eval valid
+trains "a cache of some rows, the graph in the host's memory" s
+cp a.st model.st
+T="-q --no-provenance --hidden 8 --epochs 2 --keep last"
+check "few rows on the devices" "$emu/gnn-train" $T --store s $how --device cuda:0,1 --cache 0.2 --cache-policy shard --graph-memory uva -o c.st
+check "the same model" cmp model.st c.st
+
+# By pipes: batches that stay on the device, that come from there, that come from the CPU.
+for handoff in cuda inline; do
+    check "by pipes, $handoff" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --handoff $handoff s |
+        $emu/gnn-gather -q --no-provenance --device cuda --handoff $handoff s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --device cuda -o c.st"
+    check "the same model" cmp model.st c.st
+done
+check "from the CPU" sh -c "gnn-sample -q --no-provenance $how --epochs 2 s | gnn-gather -q --no-provenance s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --device cuda:1 -o c.st"
+check "the same model" cmp model.st c.st
+
+# Stopped and resumed.
+long="-q --no-provenance --store s $how --hidden 8 --epochs 6 --keep last --device cuda --dropout 0.2"
+check "a run" "$emu/gnn-train" $long -o want.st
+check "with checkpoints" "$emu/gnn-train" $long --checkpoint D --checkpoint-every 7 -o c.st
+check "the same model" cmp want.st c.st
+check "from the last of them" "$emu/gnn-train" $long --checkpoint D --resume -o c.st
+check "the same model" cmp want.st c.st
+for t in 0.2 0.4 0.6; do
+    rm -rf D
+    "$emu/gnn-train" $long --epochs 25 --checkpoint D -o x.st 2>err &
+    pid=$!
+    sleep $t
+    kill $pid
+    wait $pid
+    status 75 "stopped after $t s" sh -c "exit $?"
+    check "goes on" "$emu/gnn-train" $long --epochs 25 --checkpoint D --resume -o "x$t.st"
+done
+check "and ends where others end" sh -c 'cmp x0.2.st x0.4.st && cmp x0.2.st x0.6.st'
+
+# Prediction: layers on the device, or as many as fit.
+floats() { od -An -v -w4 -t f4 -j 128 "$1"; }
+alike() { # two arrays of floats, to 1e-5
+    floats "$1" >fa
+    floats "$2" >fb
+    [ -s fa ] && paste fa fb | awk '{ d = $1 - $2; if (d > 1e-5 || d < -1e-5 || NF != 2) bad = 1 } END { exit bad }'
+}
+gnn-import -q -o l sbm:nodes=1500,degree=4,features=64
+for g in s s3 h l; do
+    gnn-train -q --store $g $how --hidden 8 --epochs 1 --keep last -o m.st
+    gnn-predict -q --output-kind probs -o cpu.npy $g m.st
+    "$emu/gnn-predict" -q --device cuda --output-kind probs -o dev.npy $g m.st
+    check "predicts for $g" alike cpu.npy dev.npy
+done
+# The least memory that will do holds chunks of rows and edges, and no table.
+k=1310
+until GNN_FAKE_MEMORY=${k}00000 "$emu/gnn-predict" -q --device cuda --output-kind probs -o dev.npy l m.st 2>err || [ $k -gt 1400 ]; do k=$((k + 3)); done
+check "tables in the host's memory ($((k / 10)) MB)" alike cpu.npy dev.npy
+gnn-predict -q --output-kind embeddings -o cpu.npy s model.st
+check "embeddings" "$emu/gnn-predict" -q --device cuda:1 --output-kind embeddings -o dev.npy s model.st
+check "are the same" alike cpu.npy dev.npy
+
+# What cannot be.
+status 2 "a precision of the CPU" gnn-train $T --store s --precision tf32 -o x
+status 2 "a cache of the CPU" gnn-train $T --store s --cache 0.1 -o x
+status 2 "a cache for a stream" "$emu/gnn-train" -q --device cuda --cache 0.1 -o x
+status 4 "no device" env GNN_FAKE_DEVICES=0 "$emu/gnn-train" $T --store s --device cuda -o x
+status 1 "no memory" env GNN_FAKE_MEMORY=40960 "$emu/gnn-train" $T --store s --device cuda -o x
+status 1 "no memory for a chunk" env GNN_FAKE_MEMORY=4096000 "$emu/gnn-predict" -q --device cuda -o x s model.st
+absent x "nothing is left"
+sweep() { # NAME PROGRAM...: calls of the run-time that fail
+    _name=$1 bad=0 k=1
+    shift
+    GNN_FAKE_FAIL=0 "$@" -o x 2>err
+    calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' err)
+    while [ $k -le "$calls" ]; do
+        rm -f x
+        GNN_FAKE_FAIL=$k timeout 60 "$@" -o x 2>err
+        rc=$?
+        [ $rc -eq 4 ] && [ ! -e x ] && [ "$(grep -vc '^==[0-9]*==WARNING: ASan' err)" -eq 1 ] || { bad=$((bad + 1)); echo "# call $k: $rc"; sed 's/^/# /' err; }
+        k=$((k + calls / 30 + 1))
+    done
+    check "$_name: calls that fail end it ($calls calls)" test $bad -eq 0
+}
+sweep training "$emu/gnn-train" -q --store s -f 3,2 -b 60 --hidden 4 --epochs 1 --keep last --device cuda:0,1
+sweep prediction "$emu/gnn-predict" -q --device cuda s model.st
+done_testing
