@@ -1,4 +1,6 @@
 /* Batches in a device's memory. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/gpu/impl.h"
@@ -100,4 +102,11 @@ struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch
         if (g->device[i] == b->place->device)
             return &g->dev[i];
     return NULL;
+}
+
+void gpu_range_begin(const char *stage, const struct gnn_batch *b)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s %" PRIu64 "/%" PRIu64, stage, b->epoch, b->step);
+    gnn_dev_range_begin(name);
 }

@@ -107,7 +107,7 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gn
     const unsigned unit = (unsigned)(d - x->g->dev);
     struct gather_unit *u = &x->unit[unit];
     const struct work w = {x, unit, u, s->in, u->count + at, e};
-    gnn_dev_range_begin("gather");
+    gpu_range_begin("gather", s->in);
     rc = gnn_dev_use(d->number, e);
     if (!rc)
         rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);

@@ -42,6 +42,8 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
 void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from);
 /* Does the tensor stay in the host's memory? */
 bool gpu_on_host(const struct gnn_tensor *t);
+/* Begins a range in the profiler's time line, "STAGE EPOCH/STEP"; gnn_dev_range_end ends it. */
+void gpu_range_begin(const char *stage, const struct gnn_batch *b);
 /* The device in use that has this number. */
 struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b);
 

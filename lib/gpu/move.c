@@ -61,7 +61,7 @@ static int pass(struct gpu_slot *s)
 /* From the host to device k. */
 static int upload(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
 {
-    gnn_dev_range_begin("upload");
+    gpu_range_begin("upload", s->in);
     int rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
     if (!rc)
         rc = copy_batch(s->out, s->in, &m->g->dev[k].mem, m->stream[k], e);
@@ -89,6 +89,7 @@ static int across(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err
 {
     const struct gnn_batch_place *in = s->in->place;
     void *stream = m->stream[k];
+    gpu_range_begin("bring", s->in);
     int rc = gpu_batch_get(&m->g->dev[0], m->pool[0], stream, &s->out, e);
     if (!rc)
         rc = gnn_dev_event_after(stream, in->ready, e);
@@ -100,7 +101,10 @@ static int across(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err
         rc = gpu_slot_done(s, &m->g->dev[k], stream, e);
     if (!rc)
         rc = gnn_dev_event_after(m->stream[0], in->used, e);
-    return rc ? rc : gnn_dev_event_record(s->out->place->ready, m->stream[0], e);
+    if (!rc)
+        rc = gnn_dev_event_record(s->out->place->ready, m->stream[0], e);
+    gnn_dev_range_end();
+    return rc;
 }
 
 static int bring_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
@@ -125,7 +129,7 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     if (!d || (m->keep && m->keep(m->keep_arg, d->number))) /* of the host already, or to stay */
         return pass(s);
     void *stream = m->stream[d - m->g->dev];
-    gnn_dev_range_begin("fetch");
+    gpu_range_begin("fetch", s->in);
     rc = gnn_dev_use(d->number, e);
     if (!rc)
         rc = gnn_batch_get(m->pool[0], &s->out, e);

@@ -125,7 +125,7 @@ static int enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_
         return gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on device %u", b->place->device, c->d->number);
     if (gnn_dev_use(c->d->number, e) || gnn_dev_event_after(c->stream, b->place->ready, e))
         return e->code;
-    gnn_dev_range_begin("train");
+    gpu_range_begin("step", b);
     return 0;
 }
 

@@ -1,7 +1,4 @@
 /* The sampler on devices: keys of batches in, batches in device memory out. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "lib/gpu/sample.h"
 
 enum { LANES = 2 /* of a device: while one batch waits for memory, another one's small kernels run */ };
@@ -40,9 +37,7 @@ static void gpu_sampler_free(void *arg)
 
 static int launch(struct gpu_drawn *x, struct gpu_slot *slot, struct gnn_err *e)
 {
-    char name[64];
-    snprintf(name, sizeof name, "sample %" PRIu64 "/%" PRIu64, slot->in->epoch, slot->in->step);
-    gnn_dev_range_begin(name);
+    gpu_range_begin("sample", slot->in);
     int rc = gpu_drawn_launch(x, slot->in, e);
     if (!rc)
         rc = gpu_slot_done(slot, x->lane->d, x->lane->stream, e);
