@@ -13,7 +13,11 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-enum { SLOTS_MAX = 64, CHUNK = 1 << 20 };
+enum {
+    SLOTS_MAX = 64,
+    CHUNK = 1 << 20,
+    DYING_MS = 500 /* a process that dies loses its memory some moments before its sockets */
+};
 
 struct gnn_borrower {
     pthread_mutex_t lock; /* of users, held and sending */
@@ -212,7 +216,7 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
  * blame. */
 static int blame(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
 {
-    return gnn_meet_gone(b->sock) ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
+    return gnn_meet_gone(b->sock, DYING_MS) ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
                                   : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
 }
 
@@ -236,7 +240,7 @@ static int copied(struct gnn_borrower *b, struct gnn_err *e)
     struct gnn_err own = {0};
     const int rc = b->gpu->ops->borrowed(b->debt, &own);
     b->copying = -1;
-    if (rc || gnn_meet_gone(b->sock))
+    if (rc || gnn_meet_gone(b->sock, 0))
         return blame(b, &own, e);
     (void)gnn_meet_send(b->sock, &m, -1);
     return 0;

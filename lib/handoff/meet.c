@@ -1,6 +1,7 @@
 #include "lib/handoff/meet.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,10 +70,13 @@ int gnn_meet_accept(int listener)
     return sock >= 0 && same_user(sock) ? sock : fail(sock);
 }
 
-bool gnn_meet_gone(int sock)
+bool gnn_meet_gone(int sock, int patience)
 {
     char c;
-    return recv(sock, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    struct pollfd p = {.fd = sock, .events = POLLIN | POLLRDHUP};
+    (void)poll(&p, 1, patience);
+    const ssize_t n = recv(sock, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR); /* reset: it had not read all that we sent */
 }
 
 bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor)

@@ -30,7 +30,7 @@ int gnn_meet_accept(int listener);
 bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor);
 /* 1 and a message, and its descriptor or -1 if asked for; 0 if none has come; -1 at the end, or if it is not a message. */
 int gnn_meet_recv(int sock, struct gnn_meet *m, int *descriptor);
-/* Has the other side closed, and nothing is left to receive? */
-bool gnn_meet_gone(int sock);
+/* Has the other side closed, and nothing is left to receive? Waits for that at most so many milliseconds. */
+bool gnn_meet_gone(int sock, int patience);
 
 #endif
