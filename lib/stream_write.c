@@ -1,12 +1,13 @@
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
-#include "formats/xxh.h"
 #include <zstd.h>
 
 #include "formats/gnb.h"
+#include "formats/xxh.h"
 #include "lib/stream.h"
 
-enum { OUT_BYTES = 256 << 10 };
+enum { OUT_BYTES = 256 << 10, FAREWELL_MS = 5000 };
 
 static const uint8_t zeros[GNB_ALIGN];
 
@@ -183,11 +184,21 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     return rc ? rc : gnn_lender_meet(w->lender, gnb_frame_sum(w->head.data), e);
 }
 
+/* There is nobody any more to whom a device's memory could be lent. A reader that has had enough hangs up a moment before
+ * it ends, and then it is the pipe that tells, as it would have without devices. */
+static int hung_up(struct gnn_writer *w, struct gnn_err *e)
+{
+    struct pollfd p = {.fd = w->io.fd};
+    if (poll(&p, 1, FAREWELL_MS) > 0 && p.revents & POLLERR && gnn_io_write(&w->io, zeros, 1, e))
+        return e->code;
+    return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing from devices any more", w->io.name);
+}
+
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
 {
     int slot = -1, rc = w->lender ? gnn_lender_slot(w->lender, b, &slot, e) : 0;
     if (!rc && b->place && slot < 0)
-        rc = gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing from devices any more", w->io.name);
+        rc = hung_up(w, e);
     if (!rc)
         rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0}, e);
     if (!rc && slot >= 0) { /* the reader may see it from now on */

@@ -140,7 +140,6 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
 
 static void close_unit(struct gather_unit *u, uint32_t ntypes)
 {
-    gnn_dev_stream_free(u->stream);
     for (uint64_t i = 0; i < u->nmemory; i++)
         gnn_dev_free(u->memory[i]);
     for (uint32_t t = 0; u->ids && t < ntypes; t++)
@@ -193,6 +192,8 @@ int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
 
 void gpu_gather_release(struct gpu_gather *x)
 {
+    for (unsigned i = 0; x->unit && i < x->g->n; i++) /* of all, as they read each other's memory */
+        gnn_dev_stream_free(x->unit[i].stream);
     for (unsigned i = 0; x->unit && i < x->g->n; i++)
         close_unit(&x->unit[i], x->job->meta.schema.nntypes);
     for (uint32_t i = 0; x->table && i < x->job->njobs; i++) {

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,6 +91,10 @@ void gnn_borrower_free(struct gnn_borrower *b)
     if (b->gpu)
         b->gpu->ops->debt_free(b->debt); /* before the socket closes, which tells the writer that it may free the memory */
     b->debt = NULL;
+    pthread_mutex_lock(&b->lock);
+    if (b->users > 1 && b->sock >= 0) /* leases keep it open, and the writer may wait for its end */
+        (void)shutdown(b->sock, SHUT_WR);
+    pthread_mutex_unlock(&b->lock);
     leave(b);
 }
 
