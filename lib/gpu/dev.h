@@ -19,6 +19,7 @@ extern "C" {
 struct gnn_dev_info {
     char name[64];
     int major, minor; /* compute capability */
+    int least;        /* ten times the least that this build has code for */
     unsigned multiprocessors;
     uint64_t bytes, free; /* of memory */
 };

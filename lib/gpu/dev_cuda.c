@@ -58,6 +58,7 @@ int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e)
         return rc;
     *info = (struct gnn_dev_info){.major = p.major,
                                   .minor = p.minor,
+                                  .least = GNN_CUDA_LEAST,
                                   .multiprocessors = (unsigned)p.multiProcessorCount,
                                   .bytes = total,
                                   .free = free};

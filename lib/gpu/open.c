@@ -58,9 +58,14 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
     for (unsigned i = 0; i < g->n; i++)
         if (g->device[i] >= n)
             return gnn_fail(e, GNN_E_DEVICE, "no CUDA device %u: there %s %u", g->device[i], n == 1 ? "is" : "are", n);
-    rc = gnn_dev_ask(g->device[0], &info, e);
-    if (rc)
-        return rc;
+    for (unsigned i = g->n; i-- > 0;) { /* the first comes last: it gives its name */
+        rc = gnn_dev_ask(g->device[i], &info, e);
+        if (rc)
+            return rc;
+        if (10 * info.major + info.minor < info.least)
+            return gnn_fail(e, GNN_E_DEVICE, "CUDA device %u, %s, has compute capability %d.%d: this build needs %d.%d", g->device[i],
+                            info.name, info.major, info.minor, info.least / 10, info.least % 10);
+    }
     snprintf(g->name, sizeof g->name, "%s", info.name);
     g->dev = gnn_alloc_zero(g->n, sizeof *g->dev, "devices", e);
     if (!g->dev)

@@ -85,12 +85,16 @@ check "the same bytes" cmp cpu dev
 # What goes wrong.
 fails 4 "no device" 'no CUDA device' env GNN_FAKE_DEVICES=0 "$emu" -f 3 s --device cuda
 fails 4 "a device too many" 'no CUDA device 2: there are 2' env GNN_FAKE_DEVICES=2 "$emu" -f 3 s --device cuda:0,2
+fails 4 "a device too old" 'fake, has compute capability 7.5: this build needs 8.0' env GNN_FAKE_CAPABILITY=75 "$emu" -f 3 s --device cuda
 fails 2 "not a device" "device 'gpu'" "$emu" -f 3 s --device gpu
 fails 2 "threads" 'threads has no effect' "$emu" -f 3 s --device cuda -j 2
 fails 1 "too little memory for the graph" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=8192 "$emu" -f 3 s --device cuda --graph-memory device
 fails 1 "too little memory for batches" 'not enough device memory' env GNN_FAKE_MEMORY=40960 "$emu" -f 3,3,3 -b 100 s --device cuda
 status 0 "auto without a device" env GNN_FAKE_DEVICES=0 "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
 cp err said
+status 0 "auto with an old one" env GNN_FAKE_CAPABILITY=75 "$emu" -f 3,2 -b 30 s -o old --device auto
+cp err old
+check "says why the CPU works" grep -q 'working on cpu: CUDA device 0, fake, has compute' old
 check "says that the CPU works" grep -q 'working on cpu: no CUDA device' said
 check "the same bytes" cmp cpu dev
 status 0 "auto with one" "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto

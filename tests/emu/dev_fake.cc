@@ -3,8 +3,9 @@
  * if it is their device's or that of an opened peer; what is never freed is an error at exit.
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE (all) devices that reach
- * each other; GNN_FAKE_SEED (1) of the order; GNN_FAKE_NO_MAP=1 refuses to pin memory that exists; GNN_FAKE_FAIL=k
- * lets call k fail, and a count of calls is printed for k = 0. */
+ * each other; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
+ * GNN_FAKE_NO_MAP=1 refuses to pin memory that exists; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for
+ * k = 0. */
 #include "lib/gpu/dev.h"
 
 #include <cstdio>
@@ -79,7 +80,7 @@ std::vector<Stream *> streams;
 std::map<uintptr_t, uint64_t> pinned, mapped; /* bytes by address */
 std::vector<EventRef *> events;
 unsigned graphs;
-uint64_t memory = 1 << 30, clique = UINT64_MAX, state = 1, calls, fail_at = UINT64_MAX;
+uint64_t memory = 1 << 30, clique = UINT64_MAX, state = 1, calls, fail_at = UINT64_MAX, capability = 90;
 bool refuse_map, begun;
 thread_local unsigned now_using;
 
@@ -260,6 +261,7 @@ void begin()
     clique = setting("GNN_FAKE_CLIQUE", clique);
     state = setting("GNN_FAKE_SEED", 1) + 1;
     fail_at = setting("GNN_FAKE_FAIL", fail_at);
+    capability = setting("GNN_FAKE_CAPABILITY", capability);
     refuse_map = setting("GNN_FAKE_NO_MAP", 0);
     device.resize(setting("GNN_FAKE_DEVICES", 1));
     for (Arena &a : device) {
@@ -307,7 +309,7 @@ int gnn_dev_ask(unsigned d, struct gnn_dev_info *info, struct gnn_err *e)
     CALL("asking for a device's properties");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
-    *info = gnn_dev_info{"fake", 9, 0, 4, memory, memory};
+    *info = gnn_dev_info{"fake", (int)capability / 10, (int)capability % 10, 80, 4, memory, memory};
     for (auto &b : device[d].block)
         info->free -= b.second.bytes;
     return 0;
