@@ -56,7 +56,7 @@ static void report(const struct totals *t, uint32_t nhops, bool count)
     char shared[48] = "";
     json_t *hops = json_array();
     if (t->shared)
-        snprintf(shared, sizeof shared, ", %" PRIu64 " in shared memory", t->shared);
+        snprintf(shared, sizeof shared, ", %" PRIu64 " handed off", t->shared);
     for (uint32_t h = 0; h < nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h], "new_nodes",
                                               (json_int_t)t->hop_nodes[h]));

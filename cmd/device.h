@@ -3,6 +3,7 @@
 #define GNN_CMD_DEVICE_H
 
 #include "lib/gpu.h"
+#include "lib/sampler.h"
 
 /* For the table of options. */
 #define DEVICE_HELP "where to work: cpu, cuda, cuda:0,1, or auto (default: cpu)"
@@ -11,5 +12,8 @@
 /* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program with status 4 if they cannot
  * be had. With "auto" it tells what was chosen. gnn_gpu_close comes after everything that was made with them. */
 struct gnn_gpu *device_open(const char *spec);
+
+/* Tells with -v where devices have found the graph. */
+void device_tell_graph(const struct gnn_graph_report *r);
 
 #endif

@@ -106,16 +106,6 @@ static void finish_opts(void)
     o.threads = run.count && threads == 1 ? 0 : threads;
 }
 
-static void tell_graph(void)
-{
-    if (graph.memory == GNN_GRAPH_DEVICE)
-        cli_info("graph: %.4g MB on each device", (double)graph.device / 1e6);
-    else
-        cli_info("graph: %.4g MB in the host's memory%s; %.4g MB on each device, %.4g MB of it for rows",
-                 (double)graph.host / 1e6, graph.copied ? ", copied, as the store cannot be mapped" : "",
-                 (double)graph.device / 1e6, (double)graph.near / 1e6);
-}
-
 /* Batches to come, for the progress bar; 0 if unknown. */
 static uint64_t expected(const struct gnn_sampling *m)
 {
@@ -146,7 +136,7 @@ int main(int argc, char **argv)
     if (!src)
         cli_fail(&e);
     if (o.gpu)
-        tell_graph();
+        device_tell_graph(&graph);
     run.total = expected(&src->meta->sampling);
     run.store = store;
     run.gpu = o.gpu;

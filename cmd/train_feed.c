@@ -26,7 +26,7 @@ void train_feed_check(const struct train_feed *f)
         cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
 }
 
-static void sampler_opts(const struct train_feed *f, struct gnn_sampler_opts *s)
+static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
 {
     static const char *const deflt[] = {"10,10"};
     gnn_sampler_opts_init(s);
@@ -47,6 +47,7 @@ static void sampler_opts(const struct train_feed *f, struct gnn_sampler_opts *s)
     s->gpu = f->gpu;
     s->graph_memory = (enum gnn_graph_memory)f->graph_memory;
     s->graph_cache = f->graph_cache;
+    s->graph_report = &f->graph;
 }
 
 static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
@@ -83,6 +84,8 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)
         cli_fail(&e);
+    if (f->gpu && f->store_path)
+        device_tell_graph(&f->graph);
     return src;
 }
 

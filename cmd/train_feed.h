@@ -22,6 +22,7 @@ struct train_feed {
     struct gnn_source *feed; /* with a store: what can start over; train_feed_open returns it, or what is made from it */
     struct gnn_scores scores;
     struct gnn_gather_stats stats;
+    struct gnn_graph_report graph;
 };
 
 /* Ends the program unless the options fit each other. */

@@ -90,6 +90,11 @@ gnn-predict -q --output-kind embeddings -o cpu.npy s model.st
 check "embeddings" "$emu/gnn-predict" -q --device cuda:1 --output-kind embeddings -o dev.npy s model.st
 check "are the same" alike cpu.npy dev.npy
 
+"$emu/gnn-train" $T -v --store s --device cuda --epochs 1 --graph-memory uva --hidden 4 -o x 2>said
+check "where the graph is, is told" grep -q "^gnn-train: graph: .* MB in the host's memory" said
+check "and what the cache held" grep -q '^gnn-train: rows: local' said
+rm x
+
 # What cannot be.
 status 2 "a precision of the CPU" gnn-train $T --store s --precision tf32 -o x
 status 2 "a cache of the CPU" gnn-train $T --store s --cache 0.1 -o x
