@@ -79,13 +79,15 @@ say
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 | tee -a "$out/results.md"
 say
 
+gnn-import -q -o tiny sbm:nodes=300,degree=8,features=8 || exit 1
+gnn-sample -q --device cuda -f 1 --count tiny >>"$out/log" || exit 1 # says why there is no device
+
 # ---- correctness ----
 if [ -n "$small" ]; then scale=1 rmat=8 nodes=300; else scale=150 rmat=20 nodes=20000; fi
 check "kernels, scale $scale" limited 90 check_kernels $scale
 [ -n "$small" ] || check "training, beside the CPU, twice, and from checkpoints" limited 90 check_train
 gnn-import -q -o rmat "rmat:scale=$rmat" || exit 1
 gnn-import -q -o sbm "sbm:nodes=$nodes,degree=15,features=32" || exit 1
-gnn-import -q -o tiny sbm:nodes=300,degree=8,features=8 || exit 1
 awk -v n=$((1 << rmat)) 'BEGIN { for (i = 0; i < 8 * (n < 9999 ? 16 : 1024); i++) print (i * 7919) % n }' >seeds
 graphs=sbm
 [ -n "$small" ] || for s in "$here"/data/*; do [ -e "$s" ] && graphs="$graphs $s"; done
