@@ -19,6 +19,14 @@ for bin in "$GNN_BIN"/gnn-*; do
     [ -s in.help ] && _ok "$p --help lists options" || _not_ok "$p --help lists options"
     missing=$(comm -23 in.help in.man | while read -r o; do grep -qx -e "--no-${o#--}" in.man || case " $common " in *" $o "*) ;; *) echo "$o" ;; esac; done)
     [ -z "$missing" ] && _ok "$p.1 has every option" || _not_ok "$p.1 lacks $(echo $missing)"
+    # A SYNOPSIS that does not speak of "options" names each, by letter or in full, the common ones apart.
+    awk '/^\.Sh /{ on = ($2 == "SYNOPSIS") } on' "$page" >synopsis
+    if ! grep -q options synopsis; then
+        missing=$(sed -n '/^Common options/q; s/^ *\(-\([A-Za-z0-9]\), *\)\{0,1\}--\([a-z0-9-]*\).*/\3 \2/p' help | while read -r o letter; do
+            grep -Eq "Fl (-$o|-no-$o|[a-z]*${letter:-=}[a-z]*)( |\$)" synopsis || echo "--$o"
+        done)
+        [ -z "$missing" ] && _ok "$p.1 has every option in its SYNOPSIS" || _not_ok "$p.1 lacks in its SYNOPSIS $(echo $missing)"
+    fi
     # "--no-NAME" of a flag NAME is understood without a line of its own in --help.
     extra=$(comm -13 in.help in.man | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
     [ -z "$extra" ] && _ok "$p.1 has no other option" || _not_ok "$p.1 has unknown $(echo $extra)"

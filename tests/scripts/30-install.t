@@ -14,7 +14,9 @@ for p in "$GNN_BIN"/gnn-*; do
 done
 check 'gnb(5) is' test -s "$d/share/man/man5/gnb.5"
 check 'gnn(7) is' test -s "$d/share/man/man7/gnn.7"
+check 'gnn-gpu(7) is' test -s "$d/share/man/man7/gnn-gpu.7"
 cat >user.c <<'P'
+#include <lib/gpu.h>
 #include <lib/store.h>
 #include <stdio.h>
 int main(int argc, char **argv)
@@ -23,12 +25,17 @@ int main(int argc, char **argv)
     struct gnn_err e = {0};
     if (argc < 2 || gnn_store_open(&s, argv[1], true, &e))
         return 1;
-    printf("%u\n", s.nparts);
+    struct gnn_gpu *g; /* with CUDA or without, it links */
+    char why[100];
+    if (gnn_gpu_open(&g, "auto", why, sizeof why, &e))
+        return 1;
+    printf("%u parts, %s\n", s.nparts, why);
+    gnn_gpu_close(g);
     gnn_store_close(&s);
     return 0;
 }
 P
-check 'headers of one folder only stay at home' test -z "$(find "$d/include" -name '*impl.h')"
+check 'headers of one folder only stay at home' test -z "$(find "$d/include" -name '*impl.h' -o -path '*/lib/gpu/*')"
 gnn-import -q -o S sbm:nodes=200
 PKG_CONFIG_PATH=$d/lib/pkgconfig
 export PKG_CONFIG_PATH
