@@ -194,8 +194,9 @@ bench-build: all $(BENCH:%=$(B)/tests/bench/%)
 bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a smaller graph)
 	$(Q)GNN_B=$(CURDIR)/$(B) sh scripts/bench.sh
 
+# Said at once, and not by the linker.
+$(if $(NVCC),,$(if $(filter gpu-bundle,$(MAKECMDGOALS)),$(error a bundle needs nvcc)))
 gpu-bundle: all $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
-	$(if $(NVCC),,$(error a bundle needs nvcc))
 	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tgz
 
 check-long: all $(B)/shim.so ## fail every single allocation and call, not a choice of them
