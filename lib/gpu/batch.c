@@ -56,11 +56,6 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
     return rc;
 }
 
-bool gpu_on_host(const struct gnn_tensor *t)
-{
-    return gnn_batch_on_host(t);
-}
-
 /* Where the tensor of `from` that lies at p is in `to`. An empty one may have the address of its neighbour. */
 static const void *moved(const struct gnn_batch *to, const struct gnn_batch *from, const void *p)
 {

@@ -43,8 +43,8 @@ void gnn_dev_unpin(void *p);
 int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unmap(const void *p);
 
-/* urgent: its kernels go before those of other streams. Freeing waits for the work on it. Take NULL. */
-int gnn_dev_stream_new(void **stream, bool urgent, struct gnn_err *e) GNN_MUST_USE;
+/* Freeing waits for the work on it; takes NULL. */
+int gnn_dev_stream_new(void **stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e) GNN_MUST_USE; /* the caller waits for all work on it */
 void gnn_dev_stream_free(void *stream);
 
@@ -55,7 +55,6 @@ void gnn_dev_event_free(void *event);
 int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_event_wait(void *event, struct gnn_err *e) GNN_MUST_USE;                 /* the caller */
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e) GNN_MUST_USE;  /* the stream's later work */
-int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e) GNN_MUST_USE;
 /* Milliseconds from one to the other; both have happened. */
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e) GNN_MUST_USE;
 

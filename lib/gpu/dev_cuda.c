@@ -142,12 +142,9 @@ void gnn_dev_unmap(const void *p)
 
 /* ---- streams and events ---- */
 
-int gnn_dev_stream_new(void **stream, bool urgent, struct gnn_err *e)
+int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
-    int least = 0, most = 0;
-    (void)cudaDeviceGetStreamPriorityRange(&least, &most);
-    return status(cudaStreamCreateWithPriority((cudaStream_t *)stream, cudaStreamNonBlocking, urgent ? most : least),
-                  "making a stream", e);
+    return status(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), "making a stream", e);
 }
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
@@ -187,16 +184,6 @@ int gnn_dev_event_wait(void *event, struct gnn_err *e)
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
 {
     return status(cudaStreamWaitEvent(stream, event, 0), "waiting for an event", e);
-}
-
-int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
-{
-    const cudaError_t rc = cudaEventQuery(event);
-    *done = rc == cudaSuccess;
-    if (rc != cudaErrorNotReady)
-        return status(rc, "asking for an event", e);
-    (void)cudaGetLastError();
-    return 0;
 }
 
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)

@@ -128,7 +128,7 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->d = &x->g->dev[i];
     u->inverse = gnn_alloc_zero(c->nntypes, sizeof *u->inverse, "a device", e);
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
-    if (!u->inverse || !u->ids || gnn_dev_use(u->d->number, e) || gnn_dev_stream_new(&u->stream, false, e))
+    if (!u->inverse || !u->ids || gnn_dev_use(u->d->number, e) || gnn_dev_stream_new(&u->stream, e))
         return e->code;
     int rc = gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts", &p, e);
     u->count = p;

@@ -40,8 +40,6 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
                   struct gnn_err *e) GNN_MUST_USE;
 /* Sets to's typed view as from's, where tensor i of `to` is that of `from`, somewhere else. */
 void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from);
-/* Does the tensor stay in the host's memory? */
-bool gpu_on_host(const struct gnn_tensor *t);
 /* Begins a range in the profiler's time line, "STAGE EPOCH/STEP"; gnn_dev_range_end ends it. */
 void gpu_range_begin(const char *stage, const struct gnn_batch *b);
 /* The device in use that has this number. */

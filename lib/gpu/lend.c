@@ -45,7 +45,7 @@ static int lay_out(struct gnn_gpu_loan *l, const struct gnn_tensors *t, uint64_t
     *bytes = 0;
     for (uint32_t i = 0; !rc && i < t->n; i++) {
         at[i] = *bytes;
-        if (!gpu_on_host(gnn_tensors_at(t, i)) && gnn_tensor_bytes(gnn_tensors_at(t, i), &n))
+        if (!gnn_batch_on_host(gnn_tensors_at(t, i)) && gnn_tensor_bytes(gnn_tensors_at(t, i), &n))
             *bytes += (n + GNB_ALIGN - 1) / GNB_ALIGN * GNB_ALIGN;
     }
     return rc;
@@ -55,7 +55,7 @@ static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_dev
 {
     int rc = gnn_dev_use(d->number, e);
     if (!rc && !a->stream)
-        rc = gnn_dev_stream_new(&a->stream, false, e);
+        rc = gnn_dev_stream_new(&a->stream, e);
     if (!rc && !a->id)
         rc = gnn_dev_id(d->number, &a->id, e);
     if (rc || (a->memory && bytes <= a->cap))
@@ -89,7 +89,7 @@ int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_bat
         rc = gnn_dev_event_after(a->stream, b->place->ready, e);
     for (uint32_t i = 0; !rc && i < b->tensors.n; i++) {
         const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
-        if (!gpu_on_host(t) && gnn_tensor_bytes(t, &n))
+        if (!gnn_batch_on_host(t) && gnn_tensor_bytes(t, &n))
             rc = gnn_dev_copy((char *)a->memory + ((uint64_t *)l->offset.data)[i], t->data, n, a->stream, e);
     }
     if (!rc)
@@ -151,7 +151,7 @@ static int debt_new(struct gnn_gpu *g, struct gnn_gpu_debt **out, struct gnn_err
     d->id = gnn_alloc_zero(g->n, sizeof *d->id, "handing off", e);
     d->stream = gnn_alloc_zero(g->n, sizeof *d->stream, "handing off", e);
     for (unsigned i = 0; !e->code && i < g->n; i++)
-        if (!gnn_dev_use(g->device[i], e) && !gnn_dev_stream_new(&d->stream[i], false, e))
+        if (!gnn_dev_use(g->device[i], e) && !gnn_dev_stream_new(&d->stream[i], e))
             (void)!gnn_dev_id(g->device[i], &d->id[i], e);
     if (e->code)
         gpu_debt_free(d);

@@ -30,10 +30,10 @@ static int copy_tensor(struct gnn_batch *to, const struct gnn_tensor *t, const s
 {
     struct gnn_tensor *x;
     uint64_t bytes;
-    int rc = gnn_tensors_add_in(&to->tensors, gpu_on_host(t) ? NULL : mem, t->name, t->dtype, t->ndim, t->shape, &x, e);
+    int rc = gnn_tensors_add_in(&to->tensors, gnn_batch_on_host(t) ? NULL : mem, t->name, t->dtype, t->ndim, t->shape, &x, e);
     if (rc || !gnn_tensor_bytes(t, &bytes) || !bytes)
         return rc;
-    if (!gpu_on_host(t))
+    if (!gnn_batch_on_host(t))
         return gnn_dev_copy(x->data, t->data, bytes, stream, e);
     memcpy(x->data, t->data, bytes);
     return 0;
@@ -168,7 +168,7 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, con
     for (unsigned i = 0; !rc && i < g->n; i++) {
         rc = gnn_dev_use(g->device[i], e);
         if (!rc)
-            rc = gnn_dev_stream_new(&m->stream[i], false, e);
+            rc = gnn_dev_stream_new(&m->stream[i], e);
         if (!rc && i < pools && !(m->pool[i] = gnn_batch_pool_new(up->meta, e)))
             rc = e->code;
     }

@@ -284,7 +284,7 @@ static const struct gnn_ops table = {
 static int open_column(struct ops_dev *c, enum gnn_precision precision, struct gnn_err *e)
 {
     void *ring = NULL, *ring_dev = NULL, *word = NULL, *seen = NULL;
-    if (gnn_dev_use(c->d->number, e) || gnn_dev_stream_new(&c->stream, false, e))
+    if (gnn_dev_use(c->d->number, e) || gnn_dev_stream_new(&c->stream, e))
         return e->code;
     int rc = gnn_dev_pin(&ring, RING, "operations", e);
     c->ring = ring;

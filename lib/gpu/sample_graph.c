@@ -136,7 +136,7 @@ static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *o
 {
     int rc = gnn_dev_alloc(&q->memory, q->bytes, "the graph", l->e);
     if (!rc)
-        rc = gnn_dev_stream_new(&l->stream, false, l->e);
+        rc = gnn_dev_stream_new(&l->stream, l->e);
     if (rc)
         return rc;
     l->base = q->memory;

@@ -25,7 +25,7 @@ int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
     l->d = d;
     int rc = gnn_dev_use(d->number, e);
     if (!rc)
-        rc = gnn_dev_stream_new(&l->stream, false, e);
+        rc = gnn_dev_stream_new(&l->stream, e);
     if (rc)
         return rc;
     l->pool = gnn_batch_pool_new(&l->s->meta, e);

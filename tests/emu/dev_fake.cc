@@ -9,286 +9,14 @@
 #include "lib/gpu/dev.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <fcntl.h>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <vector>
 
-#include "emu/emu.h"
+#include "emu/dev_fake.h"
 
-namespace {
-
-enum : uint64_t { ALIGN = 256, GUARD = 512, PAGE = 4096 };
-enum : unsigned char { GUARD_BYTE = 0xA7, FRESH_BYTE = 0xD3 };
-
-struct Event {
-    unsigned device;
-    uint64_t asked = 0, happened = 0;
-    explicit Event(unsigned d) : device(d) {}
-};
-using EventRef = std::shared_ptr<Event>;
-
-struct Op {
-    std::function<void()> run;
-    EventRef wait;
-    uint64_t until = 0;
-};
-
-struct Graph {
-    std::vector<std::function<void()>> op;
-};
-
-struct Stream {
-    unsigned device;
-    std::deque<Op> todo;
-    Graph *capture = nullptr;
-};
-
-struct Block {
-    uint64_t bytes;
-    std::string what;
-};
-
-/* One device's memory: a file without a name, so that another process can map it too. */
-struct Arena {
-    char *base = nullptr;
-    int fd = -1;
-    uint64_t used = 0; /* beyond, nothing was ever allocated */
-    std::map<uint64_t, Block> block; /* by offset */
-    std::vector<bool> peer;
-};
-
-struct Import {
-    char *base;
-    uint64_t bytes;
-    void *p;
-};
-
-std::recursive_mutex lock;
-std::vector<Arena> device;
-std::vector<Import> imports;
-std::vector<Stream *> streams;
-std::map<uintptr_t, uint64_t> pinned, mapped; /* bytes by address */
-std::vector<EventRef *> events;
-unsigned graphs;
-uint64_t memory = 1 << 30, clique = UINT64_MAX, state = 1, calls, fail_at = UINT64_MAX, capability = 90;
-bool refuse_map, begun;
-thread_local unsigned now_using;
-
-[[noreturn]] void die(const char *what)
-{
-    fflush(stdout);
-    fprintf(stderr, "fake device: %s\n", what);
-    abort();
-}
-
-uint64_t draw()
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state ^ state >> 31) * 0x9E3779B97F4A7C15u >> 20;
-}
-
-uint64_t setting(const char *name, uint64_t otherwise)
-{
-    const char *v = getenv(name);
-    return v && *v ? strtoull(v, nullptr, 10) : otherwise;
-}
-
-/* ---- who may touch what ---- */
-
-void protect(int how)
-{
-    for (Arena &a : device)
-        if (a.used)
-            mprotect(a.base, (a.used + PAGE - 1) / PAGE * PAGE, how);
-    for (Import &i : imports)
-        mprotect(i.base, i.bytes, how);
-}
-
-/* While it lives, device d reaches its own memory and its peers'; ANY: a copy reaches all. */
-struct Access {
-    enum : unsigned { ANY = ~0u };
-    explicit Access(unsigned d)
-    {
-        protect(PROT_READ | PROT_WRITE);
-        for (unsigned k = 0; d != ANY && k < device.size(); k++)
-            if (k != d && !device[d].peer[k] && device[k].used)
-                mprotect(device[k].base, (device[k].used + PAGE - 1) / PAGE * PAGE, PROT_NONE);
-    }
-    ~Access() { protect(PROT_NONE); }
-};
-
-bool inside(const std::map<uintptr_t, uint64_t> &m, const void *p)
-{
-    auto i = m.upper_bound((uintptr_t)p);
-    return i != m.begin() && (uintptr_t)p - (--i)->first < i->second;
-}
-
-/* -1: no device's */
-int owner(const void *p)
-{
-    for (unsigned d = 0; d < device.size(); d++)
-        if ((const char *)p >= device[d].base && (const char *)p < device[d].base + memory)
-            return (int)d;
-    for (const Import &i : imports)
-        if ((const char *)p >= i.base && (const char *)p < i.base + i.bytes)
-            return 0;
-    return -1;
-}
-
-/* ---- the order of things ---- */
-
-bool ready(const Stream *s)
-{
-    return !s->todo.empty() && (!s->todo.front().wait || s->todo.front().wait->happened >= s->todo.front().until);
-}
-
-/* Runs one operation of a random stream that has one; false: there is none that could run. */
-bool step()
-{
-    std::vector<Stream *> can;
-    for (Stream *s : streams)
-        if (ready(s))
-            can.push_back(s);
-    if (can.empty())
-        return false;
-    Stream *s = can[draw() % can.size()];
-    Op op = std::move(s->todo.front());
-    s->todo.pop_front();
-    if (op.run)
-        op.run();
-    return true;
-}
-
-void drain(const std::function<bool()> &done)
-{
-    while (!done())
-        if (!step())
-            die("waits for work that waits for ever");
-}
-
-void drain_all()
-{
-    drain([] {
-        for (Stream *s : streams)
-            if (!s->todo.empty())
-                return false;
-        return true;
-    });
-}
-
-void put(Stream *s, std::function<void()> run)
-{
-    if (s->capture)
-        s->capture->op.push_back(std::move(run));
-    else
-        s->todo.push_back(Op{std::move(run), nullptr, 0});
-    if (draw() % 8 == 0) /* mostly late, but not always */
-        (void)step();
-}
-
-Stream *stream_of(void *stream)
-{
-    for (Stream *s : streams)
-        if (s == stream)
-            return s;
-    die("not a stream");
-}
-
-void take_kernel(void *stream, emu::Kernel run)
-{
-    std::lock_guard<std::recursive_mutex> hold(lock);
-    Stream *s = stream_of(stream);
-    const unsigned d = s->device;
-    if (d != now_using)
-        die("a kernel for a stream of another device");
-    put(s, [=] {
-        Access open(d);
-        run();
-    });
-}
-
-/* ---- beginning and end ---- */
-
-void check_guards(const Arena &a, uint64_t at, const Block &b)
-{
-    const unsigned char *p = (const unsigned char *)a.base + at;
-    for (uint64_t i = b.bytes; i < (b.bytes + ALIGN - 1) / ALIGN * ALIGN + GUARD; i++)
-        if (p[i] != GUARD_BYTE) {
-            fprintf(stderr, "fake device: %s: written %llu bytes behind its end\n", b.what.c_str(),
-                    (unsigned long long)(i - b.bytes));
-            abort();
-        }
-}
-
-void at_exit(int status, void *)
-{
-    if (fail_at == 0)
-        fprintf(stderr, "fake device: %llu calls\n", (unsigned long long)calls);
-    if (status)
-        return;
-    unsigned left = 0;
-    for (Arena &a : device)
-        for (auto &b : a.block) {
-            fprintf(stderr, "fake device: never freed: %s, %llu bytes\n", b.second.what.c_str(),
-                    (unsigned long long)b.second.bytes);
-            left++;
-        }
-    left += (unsigned)(pinned.size() + mapped.size() + streams.size() + events.size() + imports.size()) + graphs;
-    if (!left)
-        return;
-    fprintf(stderr, "fake device: never freed: %zu pinned, %zu mapped, %zu streams, %zu events, %zu imports, %u graphs\n",
-            pinned.size(), mapped.size(), streams.size(), events.size(), imports.size(), graphs);
-    fflush(stdout);
-    _exit(98);
-}
-
-void begin()
-{
-    if (begun)
-        return;
-    begun = true;
-    memory = setting("GNN_FAKE_MEMORY", memory) / PAGE * PAGE;
-    clique = setting("GNN_FAKE_CLIQUE", clique);
-    state = setting("GNN_FAKE_SEED", 1) + 1;
-    fail_at = setting("GNN_FAKE_FAIL", fail_at);
-    capability = setting("GNN_FAKE_CAPABILITY", capability);
-    refuse_map = setting("GNN_FAKE_NO_MAP", 0);
-    device.resize(setting("GNN_FAKE_DEVICES", 1));
-    for (Arena &a : device) {
-        a.fd = (int)syscall(SYS_memfd_create, "fake device", 1u /* close on exec */);
-        if (a.fd < 0 || ftruncate(a.fd, (off_t)memory))
-            die("no memory for a device");
-        void *p = mmap(nullptr, memory, PROT_NONE, MAP_SHARED | MAP_NORESERVE, a.fd, 0);
-        if (p == MAP_FAILED)
-            die("no memory for a device");
-        a.base = (char *)p;
-        a.peer.resize(device.size());
-    }
-    emu::set_seed(state);
-    emu::set_runtime(take_kernel);
-    on_exit(at_exit, nullptr);
-}
-
-/* Every call comes here first. Nonzero: it is the one that shall fail. */
-int call(const char *what, struct gnn_err *e)
-{
-    begin();
-    if (++calls != fail_at)
-        return 0;
-    return gnn_fail(e, GNN_E_DEVICE, "CUDA: %s: a failure that was asked for", what);
-}
-
-} // namespace
+using namespace fake;
 
 #define CALL(what)                                                                                                     \
     std::lock_guard<std::recursive_mutex> hold(lock);                                                                  \
@@ -364,10 +92,15 @@ void gnn_dev_free(void *p)
     std::lock_guard<std::recursive_mutex> hold(lock);
     if (!p)
         return;
-    drain_all();
     const int d = owner(p);
     if (d < 0)
         die("frees what is not device memory");
+    drain([=] { /* other devices go on, whatever they read here */
+        for (Stream *s : streams)
+            if (s->device == (unsigned)d && !s->todo.empty())
+                return false;
+        return true;
+    });
     Arena &a = device[(unsigned)d];
     auto b = a.block.find((uint64_t)((char *)p - a.base));
     if (b == a.block.end())
@@ -421,7 +154,7 @@ void gnn_dev_unmap(const void *p)
         die("unmaps what was not mapped");
 }
 
-int gnn_dev_stream_new(void **stream, bool, struct gnn_err *e)
+int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
     *stream = nullptr;
     CALL("making a stream");
@@ -513,15 +246,6 @@ int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
     if (s->capture)
         die("an event waited for in a graph");
     s->todo.push_back(Op{nullptr, v, v->asked});
-    return 0;
-}
-
-int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
-{
-    CALL("asking for an event");
-    EventRef v = event_of(event);
-    (void)step(); /* or asking again and again would never end */
-    *done = v->happened >= v->asked;
     return 0;
 }
 

@@ -60,8 +60,8 @@ Two two()
     must(gnn_dev_alloc(&t.to, 4096, "two", &err));
     must(gnn_dev_pin(&pin, 4096, "pinned", &err));
     t.pin = (uint16_t *)pin;
-    must(gnn_dev_stream_new(&t.a, false, &err));
-    must(gnn_dev_stream_new(&t.b, true, &err));
+    must(gnn_dev_stream_new(&t.a, &err));
+    must(gnn_dev_stream_new(&t.b, &err));
     must(gnn_dev_event_new(&t.event, &err));
     return t;
 }
@@ -125,7 +125,7 @@ void other_device()
     must(gnn_dev_alloc(&p, 4096, "of 0", &err));
     must(gnn_dev_use(1, &err));
     must(gnn_dev_alloc(&q, 4096, "of 1", &err));
-    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_stream_new(&s, &err));
     if (getenv("OPEN_PEER"))
         must(gnn_dev_peer_open(1, 0, &err));
     gnn_cuda_f32_to_f16((const float *)p, 16, (uint16_t *)q, s);
@@ -139,7 +139,7 @@ void other_event()
     Two t = two();
     void *s = nullptr;
     must(gnn_dev_use(1, &err));
-    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_stream_new(&s, &err));
     must(gnn_dev_event_after(s, t.event, &err));
     if (getenv("RECORD"))
         must(gnn_dev_event_record(t.event, s, &err));
@@ -188,7 +188,7 @@ void import_memory(const char *me)
     struct gnn_dev_handle h;
     must(gnn_dev_use(0, &err));
     must(gnn_dev_alloc(&p, 4096, "to share", &err));
-    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_stream_new(&s, &err));
     must(gnn_dev_set(p, 7, 4096, s, &err));
     must(gnn_dev_stream_wait(s, &err));
     must(gnn_dev_export(p, &h, &err));
@@ -222,7 +222,7 @@ int imported()
         return 1;
     must(gnn_dev_use(0, &err));
     must(gnn_dev_import(&h, &p, &err));
-    must(gnn_dev_stream_new(&s, false, &err));
+    must(gnn_dev_stream_new(&s, &err));
     must(gnn_dev_pin(&pin, 4096, "pinned", &err));
     must(gnn_dev_copy(pin, p, 4096, s, &err));
     must(gnn_dev_stream_wait(s, &err));

@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     void *pinned = NULL;
     must(gnn_dev_count(&n, &err));
     must(gnn_dev_ask(0, &info, &err));
-    must(gnn_dev_stream_new(&stream, false, &err));
+    must(gnn_dev_stream_new(&stream, &err));
     must(gnn_dev_event_new(&from, &err));
     must(gnn_dev_event_new(&to, &err));
     printf("# %s, sm_%d%d, %u multiprocessors, %.0f GB\n# name, value, limit, share\n", info.name, info.major, info.minor,

@@ -458,7 +458,7 @@ int main(int argc, char **argv)
     unsigned n;
     must(gnn_dev_count(&n, &err));
     must(gnn_dev_ask(0, &info, &err));
-    must(gnn_dev_stream_new(&stream, false, &err));
+    must(gnn_dev_stream_new(&stream, &err));
     printf("# %s, sm_%d%d, scale %u\n", info.name, info.major, info.minor, scale);
     static const uint32_t widths[] = {1, 3, 16, 47, 100, 256};
     for (unsigned i = 0; i < sizeof widths / sizeof *widths; i++) {

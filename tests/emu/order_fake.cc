@@ -1,0 +1,229 @@
+/* The state of the fake run-time: memory that is closed while nobody works with it, and streams whose operations wait until
+ * somebody waits for them. */
+#include "emu/dev_fake.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "emu/emu.h"
+
+namespace fake {
+
+std::recursive_mutex lock;
+std::vector<Arena> device;
+std::vector<Import> imports;
+std::vector<Stream *> streams;
+std::map<uintptr_t, uint64_t> pinned, mapped;
+std::vector<EventRef *> events;
+unsigned graphs;
+uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90;
+bool refuse_map;
+thread_local unsigned now_using;
+static uint64_t state = 1, calls, fail_at = UINT64_MAX;
+static bool begun;
+
+[[noreturn]] void die(const char *what)
+{
+    fflush(stdout);
+    fprintf(stderr, "fake device: %s\n", what);
+    abort();
+}
+
+static uint64_t draw()
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state ^ state >> 31) * 0x9E3779B97F4A7C15u >> 20;
+}
+
+uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *v = getenv(name);
+    return v && *v ? strtoull(v, nullptr, 10) : otherwise;
+}
+
+/* ---- who may touch what ---- */
+
+static void protect(int how)
+{
+    for (Arena &a : device)
+        if (a.used)
+            mprotect(a.base, (a.used + PAGE - 1) / PAGE * PAGE, how);
+    for (Import &i : imports)
+        mprotect(i.base, i.bytes, how);
+}
+
+Access::Access(unsigned d)
+{
+    protect(PROT_READ | PROT_WRITE);
+    for (unsigned k = 0; d != ANY && k < device.size(); k++)
+        if (k != d && !device[d].peer[k] && device[k].used)
+            mprotect(device[k].base, (device[k].used + PAGE - 1) / PAGE * PAGE, PROT_NONE);
+}
+
+Access::~Access()
+{
+    protect(PROT_NONE);
+}
+
+bool inside(const std::map<uintptr_t, uint64_t> &m, const void *p)
+{
+    auto i = m.upper_bound((uintptr_t)p);
+    return i != m.begin() && (uintptr_t)p - (--i)->first < i->second;
+}
+
+int owner(const void *p)
+{
+    for (unsigned d = 0; d < device.size(); d++)
+        if ((const char *)p >= device[d].base && (const char *)p < device[d].base + memory)
+            return (int)d;
+    for (const Import &i : imports)
+        if ((const char *)p >= i.base && (const char *)p < i.base + i.bytes)
+            return 0;
+    return -1;
+}
+
+/* ---- the order of things ---- */
+
+static bool ready(const Stream *s)
+{
+    return !s->todo.empty() && (!s->todo.front().wait || s->todo.front().wait->happened >= s->todo.front().until);
+}
+
+bool step()
+{
+    std::vector<Stream *> can;
+    for (Stream *s : streams)
+        if (ready(s))
+            can.push_back(s);
+    if (can.empty())
+        return false;
+    Stream *s = can[draw() % can.size()];
+    Op op = std::move(s->todo.front());
+    s->todo.pop_front();
+    if (op.run)
+        op.run();
+    return true;
+}
+
+void drain(const std::function<bool()> &done)
+{
+    while (!done())
+        if (!step())
+            die("waits for work that waits for ever");
+}
+
+void drain_all()
+{
+    drain([] {
+        for (Stream *s : streams)
+            if (!s->todo.empty())
+                return false;
+        return true;
+    });
+}
+
+void put(Stream *s, std::function<void()> run)
+{
+    if (s->capture)
+        s->capture->op.push_back(std::move(run));
+    else
+        s->todo.push_back(Op{std::move(run), nullptr, 0});
+    if (draw() % 8 == 0) /* mostly late, but not always */
+        (void)step();
+}
+
+Stream *stream_of(void *stream)
+{
+    for (Stream *s : streams)
+        if (s == stream)
+            return s;
+    die("not a stream");
+}
+
+static void take_kernel(void *stream, emu::Kernel run)
+{
+    std::lock_guard<std::recursive_mutex> hold(lock);
+    Stream *s = stream_of(stream);
+    const unsigned d = s->device;
+    if (d != now_using)
+        die("a kernel for a stream of another device");
+    put(s, [=] {
+        Access open(d);
+        run();
+    });
+}
+
+/* ---- beginning and end ---- */
+
+void check_guards(const Arena &a, uint64_t at, const Block &b)
+{
+    const unsigned char *p = (const unsigned char *)a.base + at;
+    for (uint64_t i = b.bytes; i < (b.bytes + ALIGN - 1) / ALIGN * ALIGN + GUARD; i++)
+        if (p[i] != GUARD_BYTE) {
+            fprintf(stderr, "fake device: %s: written %llu bytes behind its end\n", b.what.c_str(),
+                    (unsigned long long)(i - b.bytes));
+            abort();
+        }
+}
+
+static void at_exit(int status, void *)
+{
+    if (fail_at == 0)
+        fprintf(stderr, "fake device: %llu calls\n", (unsigned long long)calls);
+    if (status)
+        return;
+    unsigned left = 0;
+    for (Arena &a : device)
+        for (auto &b : a.block) {
+            fprintf(stderr, "fake device: never freed: %s, %llu bytes\n", b.second.what.c_str(),
+                    (unsigned long long)b.second.bytes);
+            left++;
+        }
+    left += (unsigned)(pinned.size() + mapped.size() + streams.size() + events.size() + imports.size()) + graphs;
+    if (!left)
+        return;
+    fprintf(stderr, "fake device: never freed: %zu pinned, %zu mapped, %zu streams, %zu events, %zu imports, %u graphs\n",
+            pinned.size(), mapped.size(), streams.size(), events.size(), imports.size(), graphs);
+    fflush(stdout);
+    _exit(98);
+}
+
+void begin()
+{
+    if (begun)
+        return;
+    begun = true;
+    memory = setting("GNN_FAKE_MEMORY", memory) / PAGE * PAGE;
+    clique = setting("GNN_FAKE_CLIQUE", clique);
+    state = setting("GNN_FAKE_SEED", 1) + 1;
+    fail_at = setting("GNN_FAKE_FAIL", fail_at);
+    capability = setting("GNN_FAKE_CAPABILITY", capability);
+    refuse_map = setting("GNN_FAKE_NO_MAP", 0);
+    device.resize(setting("GNN_FAKE_DEVICES", 1));
+    for (Arena &a : device) {
+        a.fd = (int)syscall(SYS_memfd_create, "fake device", 1u /* close on exec */);
+        if (a.fd < 0 || ftruncate(a.fd, (off_t)memory))
+            die("no memory for a device");
+        void *p = mmap(nullptr, memory, PROT_NONE, MAP_SHARED | MAP_NORESERVE, a.fd, 0);
+        if (p == MAP_FAILED)
+            die("no memory for a device");
+        a.base = (char *)p;
+        a.peer.resize(device.size());
+    }
+    emu::set_seed(state);
+    emu::set_runtime(take_kernel);
+    on_exit(at_exit, nullptr);
+}
+
+int call(const char *what, struct gnn_err *e)
+{
+    begin();
+    if (++calls != fail_at)
+        return 0;
+    return gnn_fail(e, GNN_E_DEVICE, "CUDA: %s: a failure that was asked for", what);
+}
+
+} // namespace fake
