@@ -18,10 +18,10 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 # No contraction: a product and a sum are rounded one after the other by every compiler and on every device.
 CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off $(WARN) \
-        $(shell pkg-config --cflags $(PKGS)) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(CFLAGS)
+        $(shell pkg-config --cflags $(PKGS)) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 # Only .cu files and what runs them in the tests are C++.
 CXXFLAGS_ALL = -std=c++17 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti \
-        $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+        $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CUDA_ARCHS ?= 80 90 100 120
 # Code for so many devices is several times smaller so; from CUDA 12.8 on.
 NVCC_SMALL := $(if $(NVCC),$(if $(shell $(NVCC) --help 2>/dev/null | grep -e '--compress-mode'),--compress-mode=size))

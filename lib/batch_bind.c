@@ -165,10 +165,13 @@ static bool find_block(const struct bind *s, const char *p, uint32_t *hop, uint3
 static int bind_field(struct bind *s, const struct gnn_tensor *t)
 {
     const struct gnn_schema *c = &s->m->schema;
-    const char *field = strrchr(t->name, '/');
+    const char *slash = strrchr(t->name, '/');
     uint64_t rows;
     const struct gnn_field *x;
-    if (!field++ || !strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
+    if (!slash)
+        return 0;
+    const char *field = slash + 1;
+    if (!strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
         return 0;
     if (!strncmp(t->name, "node/", 5) && field > t->name + 5) {
         const uint32_t type = find_ntype(c, t->name + 5, (size_t)(field - 1 - (t->name + 5)));
