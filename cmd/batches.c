@@ -124,7 +124,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         rc = src ? 0 : e.code;
     }
     struct gnn_frequency freq = {0};
-    if (o->frequency)
+    if (!rc && o->frequency)
         rc = gnn_frequency_init(&freq, o->store, src->meta->sampling.original_ids, &e);
     const double begin = gnn_clock();
     while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
