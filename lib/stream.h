@@ -48,8 +48,10 @@ struct gnn_reader {
     void *zstd;
     struct gnn_borrower *borrower; /* of the current stream, or NULL */
     struct gnn_gpu *gpu;
-    bool on_device;                /* the last batch lies on `device` */
+    enum gnb_kind kind;            /* of the last frame */
+    bool on_device;                /* it lies on `device`: */
     unsigned device;
+    uint32_t ndevice;              /* so many of its tensors */
 };
 
 /* Reads the first HEADER. Takes over fd. name must outlive the reader. _on: batches may come that lie on these devices. */

@@ -114,6 +114,25 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
     return 0;
 }
 
+/* Follows a reference to a device's memory. All of a batch lies on one device, but for what the host reads. */
+static int refer_device(struct gnn_reader *r, const struct gnb_entry *t, const struct gnn_tensor *as,
+                        const struct gnb_reference *ref, struct gnn_tensors *set, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
+    unsigned device;
+    if (r->kind != GNB_BATCH || gnn_batch_on_host(as))
+        return bad_tensor(r, t, "is for the host, but on a device", e);
+    const int rc = gnn_borrower_copy(r->borrower, ref, as, set, &device, &why);
+    if (rc)
+        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e) : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
+    if (r->on_device && device != r->device)
+        return bad_tensor(r, t, "is on another device than those before it", e);
+    r->on_device = true;
+    r->device = device;
+    r->ndevice++;
+    return 0;
+}
+
 /* Follows a reference. */
 static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name, struct gnn_tensors *set,
                  struct gnn_err *e)
@@ -125,12 +144,8 @@ static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *na
     const char *text = gnb_reference_decode(&ref, r->packed.data, t->stored);
     if (text)
         return bad_tensor(r, t, text, e);
-    if (ref.on_device) {
-        struct gnn_err why = {0};
-        const int rc = gnn_borrower_copy(r->borrower, &ref, &as, set, &r->device, &why);
-        r->on_device = true;
-        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e) : rc ? gnn_fail(e, (enum gnn_status)rc, "%s", why.msg) : 0;
-    }
+    if (ref.on_device)
+        return refer_device(r, t, &as, &ref, set, e);
     int rc = gnn_tensors_add(set, name, as.dtype, 1, &none, &x, e);
     if (rc)
         return rc;
@@ -207,6 +222,15 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
     return rc;
 }
 
+/* A batch that lies on a device does so with all that is not for the host, and takes nothing from shared memory. */
+static const char *check_place(const struct gnn_reader *r, const struct gnn_tensors *set)
+{
+    uint32_t host = 0;
+    for (uint32_t i = 0; i < set->n; i++)
+        host += gnn_batch_on_host(gnn_tensors_at(set, i));
+    return r->on_device && (set->lease.give_back || r->ndevice != set->n - host) ? "only in part on a device" : NULL;
+}
+
 static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tensors *set,
                       struct gnn_err *e)
 {
@@ -215,7 +239,9 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     if (rc)
         return rc;
     gnn_tensors_clear(set);
+    r->kind = f->kind;
     r->on_device = false;
+    r->ndevice = 0;
     uint64_t base = r->io.pos, at = 0, end = 0;
     for (uint32_t i = 0; i < f->ntensors; i++) {
         struct gnb_entry t;
@@ -228,6 +254,8 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
             return rc;
     }
     const char *text = gnb_table_end(f, r->table.data, at, end);
+    if (!text)
+        text = check_place(r, set);
     if (text)
         return bad(r, frame, text, e);
     if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))

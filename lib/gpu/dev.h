@@ -74,13 +74,13 @@ void gnn_dev_graph_free(void *graph);
 bool gnn_dev_peer(unsigned device, unsigned peer);
 int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e) GNN_MUST_USE;
 
-/* Device memory for another process of this host: a handle of what gnn_dev_alloc returned, and the memory there. The
- * process that allocated it must keep it until the other has closed. */
+/* Device memory for another process of this host: a handle of what gnn_dev_alloc returned, and the memory there, of at
+ * most so many bytes. The process that allocated it must keep it until the other has closed. */
 struct gnn_dev_handle {
     unsigned char bytes[64];
 };
 int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e) GNN_MUST_USE;
-int gnn_dev_import(const struct gnn_dev_handle *h, void **p, struct gnn_err *e) GNN_MUST_USE;
+int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_import_close(void *p);
 
 /* After kernels were put on a stream: whether they could be. With GNN_DEBUG_SYNC=1 in the environment it waits for them,

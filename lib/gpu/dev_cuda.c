@@ -257,11 +257,34 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
     return status(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p), "sharing device memory", e);
 }
 
-int gnn_dev_import(const struct gnn_dev_handle *h, void **p, struct gnn_err *e)
+/* How much memory there is from p on, as the driver knows, which may not be there when the program starts; where it does not
+ * tell, no limit. */
+static uint64_t extent(const void *p)
+{
+    static const char name[] = "cuMemGetAddressRange";
+    int (*ask)(unsigned long long *base, size_t *bytes, unsigned long long p) = NULL;
+    unsigned long long base = 0;
+    size_t n = 0;
+    enum cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    const cudaError_t rc = cudaGetDriverEntryPointByVersion(name, (void **)&ask, 3020, cudaEnableDefault, &found);
+#else
+    const cudaError_t rc = cudaGetDriverEntryPoint(name, (void **)&ask, cudaEnableDefault, &found);
+#endif
+    if (rc || found != cudaDriverEntryPointSuccess || !ask || ask(&base, &n, (uintptr_t)p)) {
+        (void)cudaGetLastError();
+        return UINT64_MAX;
+    }
+    return base + n - (uintptr_t)p;
+}
+
+int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, struct gnn_err *e)
 {
     cudaIpcMemHandle_t handle;
     memcpy(&handle, h, sizeof handle);
-    return status(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess), "opening another process's device memory", e);
+    const int rc = status(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess), "opening another process's device memory", e);
+    *bytes = rc ? 0 : extent(*p);
+    return rc;
 }
 
 void gnn_dev_import_close(void *p)

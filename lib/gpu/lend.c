@@ -118,6 +118,7 @@ struct opened {
     struct gnn_dev_handle handle;
     unsigned device; /* index in g->dev */
     void *base;
+    uint64_t bytes;
 };
 
 struct gnn_gpu_debt {
@@ -179,7 +180,7 @@ static int find(struct gnn_gpu_debt *d, const struct gnb_reference *ref, struct 
     if (!rc)
         rc = gnn_dev_use(d->g->device[o.device], e);
     if (!rc)
-        rc = gnn_dev_import(&o.handle, &o.base, e);
+        rc = gnn_dev_import(&o.handle, &o.base, &o.bytes, e);
     if (!rc)
         *found = d->opened[d->nopened++] = o;
     return rc;
@@ -190,12 +191,14 @@ int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_r
 {
     struct opened o = {0};
     struct gnn_tensor *t;
-    uint64_t bytes;
+    uint64_t bytes = 0;
     int rc = *debt ? 0 : debt_new(g, debt, e);
     if (!rc && (ref->offset % GNB_ALIGN || !gnn_tensor_bytes(as, &bytes)))
         rc = gnn_fail(e, GNN_E_INPUT, "reference out of range");
     if (!rc)
         rc = find(*debt, ref, &o, e);
+    if (!rc && (ref->offset > o.bytes || bytes > o.bytes - ref->offset))
+        rc = gnn_fail(e, GNN_E_INPUT, "reference beyond the device's memory");
     if (!rc)
         rc = gnn_tensors_add_in(set, &g->dev[o.device].mem, as->name, as->dtype, as->ndim, as->shape, &t, e);
     if (!rc)

@@ -76,12 +76,15 @@ static void shut(int *fd)
     *fd = -1;
 }
 
-/* No references from here on: the reader is gone, or there is no memory. */
+/* No references from here on: the reader is gone, or there is no memory. What is lent stays as it is: the reader may have
+ * hung up and still be at it. */
 static void stop(struct gnn_lender *l)
 {
     shut(&l->sock);
     shut(&l->listener);
     for (int i = 0; i < GNN_HANDOFF_SLOTS; i++) {
+        if (l->slot[i].b)
+            gnn_tensors_unshare(&l->slot[i].b->tensors);
         gnn_batch_put(l->slot[i].b);
         l->slot[i].b = NULL;
         l->slot[i].away = false;
@@ -243,7 +246,7 @@ static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors
     s->used = 0;
     if (want > s->cap || s->cap > 2 * want + SPARE) {
         gnn_share_free(l->share, s->stage, s->cap);
-        s->stage = NULL;
+        s->stage = NULL; /* and not the loan: batches of the host and of devices may take turns */
         s->cap = 0;
         if (want && !(s->stage = gnn_share_alloc(l->share, want, want / 8, &s->cap)))
             return false;
@@ -318,18 +321,8 @@ void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
     gnn_tensors_share(&b->tensors, l->share);
 }
 
-/* Lets go of the shared memory of batches that the reader still has: it may be at them. */
-static void bequeath(struct gnn_lender *l)
-{
-    for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
-        if (l->slot[i].b)
-            gnn_tensors_unshare(&l->slot[i].b->tensors);
-}
-
 void gnn_lender_settle(struct gnn_lender *l)
 {
-    if (l->lent)
-        bequeath(l);
     while (l->lent && l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
         collect(l, true);
 }
@@ -338,7 +331,6 @@ void gnn_lender_free(struct gnn_lender *l)
 {
     if (!l)
         return;
-    bequeath(l);
     stop(l);
     for (int i = 0; l->gpu && i < GNN_HANDOFF_SLOTS; i++)
         l->gpu->ops->loan_free(l->slot[i].loan);

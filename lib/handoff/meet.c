@@ -105,7 +105,8 @@ int gnn_meet_recv(int sock, struct gnn_meet *m, int *descriptor)
         char room[CMSG_SPACE(sizeof(int))];
     } c = {0};
     struct iovec v = {m, sizeof *m};
-    struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c};
+    /* Room for one descriptor, not for the two that its padding would hold: what comes too many is closed by the kernel. */
+    struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = CMSG_LEN(sizeof(int))};
     int got = -1;
     const ssize_t n = recvmsg(sock, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0)

@@ -61,6 +61,13 @@ rm -f rcs
 check "training that stops early" test $? -eq 0 -a "$(echo $(cat rcs))" = "141 141"
 check "without a word" test ! -s err1 -a ! -s err2
 
+# Batches of devices and of the host take turns in the slots.
+gnn-import -q -o w sbm:nodes=4000,degree=7,features=12
+how="-q --no-provenance -f 9,9 -b 400"
+gnn-sample $how w | gnn-gather -q --no-provenance -o want.w w || exit 1
+good "in turns, in memory of the device and of the host" '[0-9]*' '--device cuda:0,1' '--device cuda:1' w
+how="-q --no-provenance -f 4,3 -b 20"
+
 # What cannot be.
 joined '--device cuda:0 --handoff cuda' '--device cuda:1' s
 check "no device in common: both end, without output" test "$rcs" = "1 3" -a ! -e got

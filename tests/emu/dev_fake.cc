@@ -387,7 +387,7 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
     return 0;
 }
 
-int gnn_dev_import(const struct gnn_dev_handle *h, void **p, struct gnn_err *e)
+int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, struct gnn_err *e)
 {
     *p = nullptr;
     CALL("opening another process's device memory");
@@ -398,13 +398,15 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, struct gnn_err *e)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: it is this process's");
     snprintf(path, sizeof path, "/proc/%d/fd/%d", of.pid, of.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
-    void *m = fd < 0 || of.at >= of.memory ? MAP_FAILED : mmap(nullptr, of.memory, PROT_NONE, MAP_SHARED, fd, 0);
+    const bool good = fd >= 0 && of.at < of.memory && lseek(fd, 0, SEEK_END) == (off_t)of.memory;
+    void *m = good ? mmap(nullptr, of.memory, PROT_NONE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (fd >= 0)
         close(fd);
     if (m == MAP_FAILED)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: invalid handle");
     imports.push_back(Import{(char *)m, of.memory, (char *)m + of.at});
     *p = imports.back().p;
+    *bytes = of.memory - of.at;
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -475,8 +476,8 @@ static void test_lies(void)
 
 /* ---- a reader that lies, or is slow ---- */
 
-/* Connects as a reader would, says `m`, and then only reads. */
-static void stranger(const char *what, const struct gnn_meet *m)
+/* Connects as a reader would, says n messages, of which UINT64_MAX is the stream's own sum, and then only reads. */
+static void stranger(const char *what, const struct gnn_meet *m, int n)
 {
     int fd[2];
     uint8_t buf[65536];
@@ -484,9 +485,16 @@ static void stranger(const char *what, const struct gnn_meet *m)
     const pid_t pid = writer(fd, GNN_HANDOFF_AUTO, 20, 0);
     if (read(fd[0], buf, GNB_HEADER_BYTES) != GNB_HEADER_BYTES)
         exit(99);
+    const uint64_t sum = gnb_frame_sum(buf);
     const int sock = gnn_meet_connect(fd[0]);
-    if (m && (sock < 0 || !gnn_meet_send(sock, m, -1)))
+    if (sock < 0)
         exit(99);
+    for (int i = 0; i < n; i++) {
+        struct gnn_meet x = m[i];
+        x.value = x.value == UINT64_MAX ? sum : x.value;
+        if (!gnn_meet_send(sock, &x, -1))
+            break; /* it has hung up */
+    }
     while (read(fd[0], buf, sizeof buf) > 0)
         ;
     ok(status_of(pid) == 0, "%s: the writer goes on inline", what);
@@ -497,9 +505,58 @@ static void stranger(const char *what, const struct gnn_meet *m)
 static void test_strangers(void)
 {
     const struct gnn_meet wrong = {GNN_MEET_HELLO, 0, 12345}, other = {GNN_MEET_BACK, 0, 0};
-    stranger("a greeting for another stream", &wrong);
-    stranger("no greeting", &other);
-    stranger("silence", NULL);
+    const struct gnn_meet hello = {GNN_MEET_HELLO, 0, UINT64_MAX}, taken = {GNN_MEET_TAKEN, 0, 0}, device = {GNN_MEET_DEVICE, 0, 7};
+    const struct gnn_meet two = {GNN_MEET_HELLO, 2, UINT64_MAX}, many = {GNN_MEET_HELLO, GNN_MEET_DEVICES + 1, UINT64_MAX};
+    struct gnn_meet all[GNN_MEET_DEVICES + 3] = {{GNN_MEET_HELLO, GNN_MEET_DEVICES, UINT64_MAX}};
+    for (int i = 1; i < GNN_MEET_DEVICES + 3; i++)
+        all[i] = device;
+    stranger("a greeting for another stream", &wrong, 1);
+    stranger("no greeting", &other, 1);
+    stranger("silence", NULL, 0);
+    stranger("two greetings", (struct gnn_meet[]){hello, hello}, 2);
+    stranger("more devices than there can be", &many, 1);
+    stranger("fewer devices than said", (struct gnn_meet[]){two, device}, 2);
+    stranger("no device but what comes at the end", (struct gnn_meet[]){two, taken}, 2);
+    stranger("another greeting for a device", (struct gnn_meet[]){two, device, two}, 3);
+    stranger("a device more than said", (struct gnn_meet[]){two, device, device, device}, 4);
+    stranger("a device before the greeting", (struct gnn_meet[]){device, hello}, 2);
+    stranger("as many devices as can be, and two more", all, GNN_MEET_DEVICES + 3);
+}
+
+/* Descriptors, two with each message: none stays open. */
+static void test_descriptors(void)
+{
+    int pair[2], spare[2];
+    struct gnn_meet m = {GNN_MEET_BACK, 0, 0};
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } c;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) || pipe(spare))
+        exit(99);
+    const int before = dup(0);
+    close(before);
+    for (int k = 0; k < 4; k++) {
+        struct iovec v = {&m, sizeof m};
+        struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c};
+        int got = -1;
+        c.head.cmsg_level = SOL_SOCKET;
+        c.head.cmsg_type = SCM_RIGHTS;
+        c.head.cmsg_len = CMSG_LEN(2 * sizeof(int));
+        memcpy(CMSG_DATA(&c.head), spare, sizeof spare);
+        if (sendmsg(pair[0], &h, 0) != (ssize_t)sizeof m)
+            exit(99);
+        (void)gnn_meet_recv(pair[1], &m, k % 2 ? &got : NULL);
+        if (got >= 0)
+            close(got);
+    }
+    const int after = dup(0);
+    ok(after == before, "two descriptors with a message: none stays open (%d, %d)", before, after);
+    close(after);
+    close(pair[0]);
+    close(pair[1]);
+    close(spare[0]);
+    close(spare[1]);
 }
 
 /* Takes the memory, then gives back slots that never were or says nonsense: it counts as gone, and the rest comes inline. */
@@ -551,6 +608,7 @@ int main(void)
     test_reader_killed();
     test_lies();
     test_strangers();
+    test_descriptors();
     test_nonsense();
     gnn_batch_pool_free(pool);
     gnn_meta_release(&meta);
