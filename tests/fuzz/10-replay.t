@@ -14,11 +14,13 @@ damage() {
             for my $i (0 .. 99) {
                 open O, ">:raw", "$d/$b.cut$i"; print O substr $_, 0, int rand length;
                 open O, ">:raw", "$d/$b.flip$i"; my $c = $_;
-                substr($c, int rand($i % 2 ? 4096 : length $c), 1) ^= chr 1 << int rand 8; print O $c;
+                substr($c, int rand($i % 2 && 4096 < length $c ? 4096 : length $c), 1) ^= chr 1 << int rand 8; print O $c;
             }
         }' "$@"
 }
-check 'damaged streams' damage streams B G Z
+gnn-import -q -o T sbm:nodes=24,degree=3,features=4 && gnn-sample -q -f 3,2 -b 8 T | gnn-gather -q -o D T &&
+    perl "$GNN_TOP/tests/fuzz/refer.pl" D >R || exit 1
+check 'damaged streams' damage streams B G Z R
 check 'damaged parts' damage parts S/part-00000.gnb P/part-00001.gnb
 # Else the damage would go no further than the checksums.
 flip() { # FILE BYTES-FROM-THE-END: with a bit of the payload flipped, as another file
@@ -31,6 +33,7 @@ flip S/part-00000.gnb 40000 >part
 flip G 500 >stream
 good store part
 good stream stream
+good stream R
 good ogb "$GNN_TOP/tests/import/corpus/bad-zipcrc.zip"
 good any "$GNN_TOP/tests/import/corpus/bad-crc.txt.gz"
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done

@@ -24,6 +24,8 @@ streams() {
     "$bin/gnn-sample" -q -f 2,1 -b 4 -o "$tmp/b3" "$tmp/s2"
     "$bin/gnn-gather" -q -o "$tmp/b4" -i "$tmp/b1" "$tmp/s1"
     "$bin/gnn-gather" -q -o "$tmp/b5" -i "$tmp/b3" "$tmp/s2"
+    for b in 1 3 4 5; do perl "$top/tests/fuzz/refer.pl" "$tmp/b$b" >"$tmp/b${b}r"; done
+    perl "$top/tests/fuzz/refer.pl" device "$tmp/b1" >"$tmp/b1d"
 }
 stores
 streams
@@ -39,7 +41,7 @@ for target; do
         ;;
     fuzz_stream)
         max=65536
-        cp "$tmp"/b? "$corpus"
+        cp "$tmp"/b?* "$corpus"
         ;;
     fuzz_model) cp -n "$top"/tests/train/data/*.safetensors "$corpus" ;;
     *) cp -n "$top"/tests/import/corpus/* "$top"/tests/fuzz/seeds/* "$corpus" ;;
