@@ -45,7 +45,7 @@ static const struct opt opts[] = {
     {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},
     {OPT_STR, 0, "cache", &feed.cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)", "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
-    {OPT_LIST, 0, "cache-order", &feed.cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree)", "degree|access"},
+    {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree)", "degree|access"},
     {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)"},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},

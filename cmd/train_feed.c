@@ -13,10 +13,10 @@ void train_feed_check(const struct train_feed *f)
     if (!f->store_path)
         opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace, &f->shuffle, &f->drop_last,
                         &f->dtype, &f->prefetch, &f->verify, &f->graph_memory, &f->graph_cache, &f->cache.size,
-                        &f->cache.policy, &f->cache.order),
+                        &f->cache.policy, &f->cache_order),
                    "belongs to --store; a stream has made its choice");
     if (cpu)
-        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, &f->cache.order),
+        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, &f->cache_order),
                    "has no effect: the CPU makes the batches (see --device)");
     else if (strcmp(f->device, "auto") != 0)
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
@@ -59,6 +59,8 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         return NULL;
     sampler_opts(f, &s);
     if (f->gpu) {
+        if (f->cache_order)
+            f->cache.order = (struct opt_list){&f->cache_order, 1};
         cache_read(&f->cache, &f->store, &f->scores, &g.cache);
         g.gpu = f->gpu;
         g.stats = &f->stats;

@@ -14,7 +14,8 @@ struct train_feed {
     uint64_t seed, graph_cache;
     int frontier, dtype, graph_memory;
     bool replace, shuffle, drop_last, verify;
-    struct cache_opts cache;
+    struct cache_opts cache; /* its order is cache_order, if that is given */
+    const char *cache_order;
     bool degrees; /* batches need them: set before train_feed_open */
     /* what comes of it */
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
