@@ -42,6 +42,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "of random splits and generators (default: 1)"},
     {OPT_U32, 'j', "threads", &threads, "N", "threads for generators; files are read by one (default: one per core)", .min = 1, .max = 1024},
+    {OPT_U64, 0, "sort-memory", &o.sort_bytes, "SIZE", "memory for sorting edges; more go through a file beside STORE (default: 1G)", .min = 65536, .max = 1e18, .bytes = true},
     {OPT_END},
 };
 

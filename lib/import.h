@@ -20,6 +20,7 @@ struct gnn_import_opts {
     uint64_t nodes;           /* ids are 0..nodes-1; 0: as found in the data */
     uint64_t seed;
     unsigned threads;         /* of generators; 0: one per core */
+    uint64_t sort_bytes;      /* for sorting edges by destination; more go through a file beside the store; 0: 1 GiB */
     bool undirected, dedup;
     enum gnn_loops loops;
     int task;                 /* enum gnn_task; -1: from the labels */

@@ -3,7 +3,7 @@
 
 #include "kernels/half.h"
 #include "lib/import.h"
-#include "lib/import/csc.h"
+#include "lib/import/spill.h"
 #include "lib/import/split.h"
 #include "lib/mem.h"
 #include "lib/store_write.h"
@@ -14,7 +14,9 @@ struct plan {
     unsigned mode;
     bool add_loops;
     struct gnn_csc csc;
-    bool counted;
+    struct gnn_spill spill; /* what sorts the edges, if they are too many for memory */
+    bool spilled;
+    size_t row[GNN_FIELDS_MAX]; /* bytes */
     uint64_t *has_loop; /* bit per node, if add_loops */
     uint32_t indptr_id, indices_id;
     uint32_t field_id[GNN_FIELDS_MAX];
@@ -23,6 +25,7 @@ struct plan {
 struct build {
     struct gnn_dataset *d;
     const struct gnn_import_opts *o;
+    const char *path;
     struct gnn_meta meta; /* schema of the store */
     struct gnn_store_writer w;
     struct plan *plan; /* [schema.netypes] */
@@ -174,6 +177,89 @@ static int count_etype(struct build *b, uint32_t t, struct gnn_err *e)
     return rc;
 }
 
+/* ---- more edges than memory should hold ---- */
+
+static bool too_many(const struct build *b, const struct plan *p)
+{
+    uint64_t most = b->o->sort_bytes ? b->o->sort_bytes : (uint64_t)1 << 30;
+    return gnn_spill_bytes(&p->csc, p->row, b->d->schema.etype[p->in].nfields) > most;
+}
+
+static int spill_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
+{
+    struct pass *ps = arg;
+    tell(ps->b, "placing edges", ps->p->csc.placed, ps->p->csc.nedges);
+    int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
+    if (!rc)
+        rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
+    return rc ? rc : gnn_spill_put(&ps->p->spill, c->src, c->dst, c->n, c->field, e);
+}
+
+/* Of the fields of an added self-loop only the weight is not 0. */
+static int spill_loops(struct build *b, struct plan *p, struct gnn_err *e)
+{
+    const struct gnn_etype *in = &b->d->schema.etype[p->in];
+    const void *row[GNN_FIELDS_MAX];
+    const float one = 1;
+    size_t widest = 1;
+    for (uint32_t f = 0; f < in->nfields; f++)
+        widest = p->row[f] > widest ? p->row[f] : widest;
+    void *zero = gnn_alloc_zero(widest, 1, "edge fields", e);
+    int rc = zero ? GNN_OK : GNN_E_NOMEM;
+    for (uint32_t f = 0; f < in->nfields; f++)
+        row[f] = !strcmp(in->field[f].name, "weight") && in->field[f].dtype == GNN_F32 ? &one : zero;
+    for (uint64_t v = 0; !rc && v < p->csc.ndst; v++) {
+        uint32_t id = (uint32_t)v;
+        if (!(p->has_loop[v >> 6] >> (v & 63) & 1))
+            rc = gnn_spill_put(&p->spill, &id, &id, 1, row, e);
+    }
+    gnn_free(zero);
+    return rc;
+}
+
+static int spill_etype(struct build *b, struct plan *p, struct gnn_err *e)
+{
+    const struct gnn_etype *in = &b->d->schema.etype[p->in];
+    uint64_t most = b->o->sort_bytes ? b->o->sort_bytes : (uint64_t)1 << 30;
+    unsigned mode = p->csc.mode;
+    struct pass ps;
+    pass_init(&ps, b, p);
+    p->spilled = true;
+    gnn_csc_offsets(&p->csc);
+    int rc = gnn_spill_init(&p->spill, &p->csc, p->row, in->nfields, b->path, most, e);
+    if (!rc)
+        rc = b->d->ops->edges(b->d, p->in, in->nfields > 0, spill_chunk, &ps, e);
+    p->csc.mode = GNN_CSC_FWD;
+    if (!rc && p->add_loops)
+        rc = spill_loops(b, p, e);
+    p->csc.mode = mode;
+    return rc;
+}
+
+static int write_sorted(void *arg, uint32_t which, const void *data, uint64_t bytes, struct gnn_err *e)
+{
+    struct pass *ps = arg;
+    if (!which) {
+        ps->done += bytes / sizeof(uint32_t);
+        tell(ps->b, "sorting edges", ps->done, ps->p->csc.nedges);
+    }
+    return gnn_part_write(&ps->b->w, which ? ps->p->field_id[which - 1] : ps->p->indices_id, data, bytes, e);
+}
+
+static int write_spilled(struct build *b, struct plan *p, struct gnn_err *e)
+{
+    struct pass ps;
+    pass_init(&ps, b, p);
+    int rc = gnn_spill_each(&p->spill, write_sorted, &ps, e);
+    gnn_spill_release(&p->spill);
+    if (!rc)
+        rc = gnn_part_write(&b->w, p->indptr_id, p->csc.indptr, (p->csc.ndst + 1) * sizeof *p->csc.indptr, e);
+    gnn_csc_release(&p->csc);
+    return rc;
+}
+
+/* ---- edges in memory ---- */
+
 static int place_loops(struct build *b, struct plan *p, void **field, struct gnn_err *e)
 {
     if (!p->add_loops)
@@ -257,6 +343,10 @@ static int write_etype(struct build *b, uint32_t t, struct gnn_err *e)
     struct plan *p = &b->plan[t];
     struct gnn_csc *c = &p->csc;
     void **field = NULL;
+    if (!b->o->dedup && too_many(b, p) && spill_etype(b, p, e))
+        return e->code;
+    if (p->spilled)
+        return write_spilled(b, p, e);
     int rc = b->meta.schema.etype[t].nfields ? map_fields(b, t, &field, e) : GNN_OK;
     if (!rc && !b->o->dedup)
         rc = place_etype(b, t, field, e);
@@ -281,9 +371,11 @@ static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *re
     b->plan[t] = (struct plan){.in = in, .mode = mode};
     b->plan[t].add_loops = src == dst && b->o->loops == GNN_LOOPS_ADD;
     int rc = gnn_schema_add_etype(&b->meta.schema, src, rel, dst, 0, e);
-    for (uint32_t f = 0; !rc && f < from->nfields; f++)
+    for (uint32_t f = 0; !rc && f < from->nfields; f++) {
+        b->plan[t].row[f] = gnn_dtype_bytes(from->field[f].dtype) * (from->field[f].width ? from->field[f].width : 1);
         rc = gnn_schema_add_efield(&b->meta.schema, t, from->field[f].name, from->field[f].dtype,
                                    from->field[f].width, e);
+    }
     return rc;
 }
 
@@ -339,20 +431,32 @@ static int plan_schema(struct build *b, struct gnn_err *e)
     return rc;
 }
 
+static int dedup_etype(struct build *b, uint32_t t, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    uint64_t before = p->csc.nedges;
+    int rc;
+    if (too_many(b, p)) {
+        rc = spill_etype(b, p, e);
+        if (!rc)
+            rc = gnn_spill_dedup(&p->spill, e);
+    } else {
+        rc = place_etype(b, t, NULL, e);
+        if (!rc)
+            gnn_csc_dedup(&p->csc);
+    }
+    b->st.duplicates += rc ? 0 : before - p->csc.nedges;
+    return rc;
+}
+
 static int count_all(struct build *b, struct gnn_err *e)
 {
     int rc = GNN_OK;
     for (uint32_t t = 0; !rc && t < b->meta.schema.netypes; t++) {
         struct plan *p = &b->plan[t];
         rc = count_etype(b, t, e);
-        if (!rc && b->o->dedup) {
-            rc = place_etype(b, t, NULL, e);
-            if (!rc) {
-                uint64_t before = p->csc.nedges;
-                gnn_csc_dedup(&p->csc);
-                b->st.duplicates += before - p->csc.nedges;
-            }
-        }
+        if (!rc && b->o->dedup)
+            rc = dedup_etype(b, t, e);
         b->meta.schema.etype[t].count = p->csc.nedges;
         b->st.edges += p->csc.nedges;
     }
@@ -531,7 +635,7 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
                      bool force, const char *provenance, struct gnn_import_stats *st,
                      struct gnn_err *e)
 {
-    struct build b = {.d = d, .o = o};
+    struct build b = {.d = d, .o = o, .path = path};
     int rc = plan_schema(&b, e);
     if (!rc)
         rc = gnn_meta_add_provenance(&b.meta, provenance, e);
@@ -547,6 +651,7 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
     for (uint32_t t = 0; t < b.meta.schema.nntypes; t++)
         b.st.nodes += b.meta.schema.ntype[t].count;
     for (uint32_t t = 0; b.plan && t < b.meta.schema.netypes; t++) {
+        gnn_spill_release(&b.plan[t].spill);
         gnn_csc_release(&b.plan[t].csc);
         gnn_free(b.plan[t].has_loop);
     }

@@ -11,16 +11,25 @@ int gnn_csc_init(struct gnn_csc *c, uint64_t ndst, unsigned mode, struct gnn_err
     return c->indptr ? GNN_OK : GNN_E_NOMEM;
 }
 
+enum { BLOCK = 256, AHEAD = 24 };
+
+static void count_ends(uint64_t *deg, const uint32_t *end, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            __builtin_prefetch(&deg[end[i + AHEAD]], 1);
+        deg[end[i]]++;
+    }
+}
+
 void gnn_csc_count(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, uint64_t n)
 {
     uint64_t *deg = c->indptr;
     uint64_t loops = 0;
     if (c->mode & GNN_CSC_FWD)
-        for (uint64_t i = 0; i < n; i++)
-            deg[dst[i]]++;
+        count_ends(deg, dst, n);
     if (c->mode & GNN_CSC_REV)
-        for (uint64_t i = 0; i < n; i++)
-            deg[src[i]]++;
+        count_ends(deg, src, n);
     bool both = (c->mode & (GNN_CSC_FWD | GNN_CSC_REV)) == (GNN_CSC_FWD | GNN_CSC_REV);
     c->nedges += both ? 2 * n : n;
     if (!both && !(c->mode & GNN_CSC_DROP_LOOPS))
@@ -36,7 +45,7 @@ void gnn_csc_count(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, 
     c->nedges -= loops;
 }
 
-int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e)
+void gnn_csc_offsets(struct gnn_csc *c)
 {
     uint64_t at = 0;
     for (uint64_t i = 0; i <= c->ndst; i++) {
@@ -44,13 +53,16 @@ int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e)
         c->indptr[i] = at;
         at += deg;
     }
+}
+
+int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e)
+{
+    gnn_csc_offsets(c);
     c->indices = gnn_alloc(c->nedges, sizeof *c->indices, "edges", e);
     if (!c->indices)
         return GNN_E_NOMEM;
     return GNN_OK;
 }
-
-enum { BLOCK = 256, AHEAD = 24 };
 
 /* Two stages over a small block, so that neither the cursor nor the target line is waited for. */
 static void place_block(struct gnn_csc *c, const uint32_t *s, const uint32_t *d, unsigned n,
@@ -70,30 +82,38 @@ static void place_block(struct gnn_csc *c, const uint32_t *s, const uint32_t *d,
     c->placed += n;
 }
 
+unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n, uint64_t *at, unsigned room,
+                        uint32_t *s, uint32_t *d, uint64_t *from)
+{
+    bool fwd = mode & GNN_CSC_FWD, rev = mode & GNN_CSC_REV, drop = mode & GNN_CSC_DROP_LOOPS;
+    uint64_t i = *at;
+    unsigned k = 0;
+    for (; i < n && k + 2 <= room; i++) {
+        bool loop = src[i] == dst[i] && (drop || (fwd && rev));
+        if (loop && drop)
+            continue;
+        if (fwd) {
+            s[k] = src[i], d[k] = dst[i], from[k] = 2 * i;
+            k++;
+        }
+        if (rev && !loop) {
+            s[k] = dst[i], d[k] = src[i], from[k] = 2 * i + 1;
+            k++;
+        }
+    }
+    *at = i;
+    return k;
+}
+
 int gnn_csc_place(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, uint64_t n,
                   uint64_t *at, struct gnn_err *e)
 {
     uint32_t s[BLOCK], d[BLOCK];
     uint64_t pos[BLOCK], from[BLOCK];
-    bool fwd = c->mode & GNN_CSC_FWD, rev = c->mode & GNN_CSC_REV;
-    bool drop = c->mode & GNN_CSC_DROP_LOOPS;
     if (at)
         memset(at, 0xff, n * 2 * sizeof *at);
     for (uint64_t i = 0; i < n;) {
-        unsigned k = 0;
-        for (; i < n && k + 2 <= BLOCK; i++) {
-            bool loop = src[i] == dst[i] && (drop || (fwd && rev));
-            if (loop && drop)
-                continue;
-            if (fwd) {
-                s[k] = src[i], d[k] = dst[i], from[k] = 2 * i;
-                k++;
-            }
-            if (rev && !loop) {
-                s[k] = dst[i], d[k] = src[i], from[k] = 2 * i + 1;
-                k++;
-            }
-        }
+        unsigned k = gnn_csc_copies(c->mode, src, dst, n, &i, BLOCK, s, d, from);
         if (c->placed + k > c->nedges)
             return gnn_fail(e, GNN_E_INPUT, "the input changed while it was read: more edges");
         place_block(c, s, d, k, pos);

@@ -28,8 +28,14 @@ struct gnn_csc {
 /* Not thread-safe. The caller has checked that ids are below the counts. */
 int gnn_csc_init(struct gnn_csc *c, uint64_t ndst, unsigned mode, struct gnn_err *e) GNN_MUST_USE;
 void gnn_csc_count(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, uint64_t n);
-/* Ends the counting; allocates indices. */
+/* Ends the counting: indptr becomes offsets, which are the cursors of placing. */
+void gnn_csc_offsets(struct gnn_csc *c);
+/* The same, and allocates indices. */
 int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e) GNN_MUST_USE;
+/* What edges from *i on become, at most `room` (2 or more) copies of them, moving *i past them: sources, destinations,
+ * and 2 * edge, plus 1 for a reverse copy. Returns how many. */
+unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n, uint64_t *i, unsigned room,
+                        uint32_t *s, uint32_t *d, uint64_t *from);
 /* Places n edges. at, if not NULL, has room for 2n and receives the positions of edge i's forward and
  * reverse copy at 2i and 2i+1, UINT64_MAX where there is none. GNN_E_INPUT if more edges arrive
  * than were counted (the input changed between passes). */

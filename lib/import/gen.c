@@ -4,7 +4,7 @@
  * sbm and products share one model: nodes stand in an order in which communities are contiguous, each has
  * a number of half-edges (uniform, or log-normal with a heavy tail); half-edge i starts an edge that ends at a random
  * half-edge of the same community with probability `homophily`, else at a random half-edge of all. Ids are a random
- * permutation of that order. rmat is Chakrabarti, Zhan, Faloutsos 2004. */
+ * permutation of that order. rmat (gen_rmat.c) is Chakrabarti, Zhan, Faloutsos 2004. */
 #include "lib/import/gen.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ struct gen {
     uint32_t ncomm, comm_size; /* comm_size 0: communities are the classes */
     int8_t *centre;     /* [classes][features] +-1 */
     uint64_t in_comm;   /* homophily as a threshold on 32 bits */
-    uint32_t *src, *dst; /* [CHUNKS*CHUNK] */
-    uint8_t *weight;    /* [CHUNKS*CHUNK] f32 then i64 room */
+    uint32_t *src, *dst; /* [2][CHUNKS*CHUNK] */
+    uint8_t *weight;    /* [2][CHUNKS*CHUNK] f32 then i64 room, or NULL */
 };
 
 /* exp by IEEE multiplications only, so that all machines agree to the bit; ample for |x| < 20. */
@@ -210,25 +210,6 @@ static void community_edges(const struct gen *g, uint32_t t, uint64_t from, uint
     }
 }
 
-static void rmat_edges(const struct gen *g, uint64_t from, uint64_t n, uint32_t *src, uint32_t *dst)
-{
-    struct gnn_rand r = gnn_rand_key(g->p.seed, P_EDGE, from);
-    uint32_t a = g->p.quad[0], ab = a + g->p.quad[1], abc = ab + g->p.quad[2];
-    for (uint64_t i = 0; i < n; i++) {
-        uint32_t s = 0, d = 0;
-        uint64_t w = 0;
-        for (uint32_t b = 0; b < g->p.scale; b++) {
-            if (b % 4 == 0)
-                w = gnn_rand_next(&r);
-            uint32_t q = (uint32_t)(w & 0xffff);
-            w >>= 16;
-            s = s << 1 | (q >= ab);
-            d = d << 1 | ((q >= a && q < ab) || q >= abc);
-        }
-        src[i] = s, dst[i] = d;
-    }
-}
-
 /* Edge fields: weight in (0, 1], time in [0, edges), the same in every pass. */
 static void edge_fields(const struct gen *g, uint32_t t, uint64_t from, uint64_t n, float *w,
                         int64_t *tm)
@@ -240,37 +221,61 @@ static void edge_fields(const struct gen *g, uint32_t t, uint64_t from, uint64_t
     }
 }
 
+/* One of two halves of the buffers: while one half is taken by fn, the other is filled. */
+struct half {
+    uint64_t at, n; /* edges */
+    uint32_t *src, *dst;
+    float *w;
+    int64_t *tm;
+};
+
+static struct half half_of(const struct gen *g, unsigned i, uint64_t at)
+{
+    const size_t room = (size_t)CHUNKS * CHUNK;
+    struct half h = {.at = at, .n = g->m - at < room ? g->m - at : room, .src = g->src + i * room, .dst = g->dst + i * room};
+    if (g->weight) {
+        h.w = (float *)(g->weight + i * room * 12);
+        h.tm = (int64_t *)(g->weight + i * room * 12 + room * sizeof *h.w);
+    }
+    return h;
+}
+
+static void fill_chunk(const struct gen *g, uint32_t t, const struct half *h, uint64_t o, bool fields)
+{
+    uint64_t k = h->n - o < CHUNK ? h->n - o : CHUNK;
+    if (g->p.kind == GNN_GEN_RMAT)
+        gnn_rmat_edges(&g->p, gnn_rand_key(g->p.seed, P_EDGE, h->at + o).state, k, h->src + o, h->dst + o);
+    else
+        community_edges(g, t, h->at + o, k, h->src + o, h->dst + o);
+    if (fields)
+        edge_fields(g, t, h->at + o, k, h->w + o, h->tm + o);
+}
+
 static int gen_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
                      struct gnn_err *e)
 {
     struct gen *g = (struct gen *)d;
     const struct gnn_etype *et = &d->schema.etype[t];
-    float *w = (float *)g->weight;
-    int64_t *tm = (int64_t *)(g->weight + (size_t)CHUNKS * CHUNK * sizeof *w);
-    const void *field[2];
-    for (uint32_t i = 0; i < et->nfields; i++)
-        field[i] = et->field[i].dtype == GNN_F32 ? (const void *)w : (const void *)tm;
+    struct half ready = {0}, next = half_of(g, 0, 0);
+    int rc = GNN_OK;
     fields = fields && et->nfields;
-    for (uint64_t at = 0; at < g->m;) {
-        uint64_t n = g->m - at < CHUNKS * CHUNK ? g->m - at : CHUNKS * CHUNK;
-        int nchunks = (int)((n + CHUNK - 1) / CHUNK);
+    for (unsigned round = 1; !rc && (ready.n || next.n); round++) {
+        const void *field[2];
+        for (uint32_t i = 0; i < et->nfields; i++)
+            field[i] = et->field[i].dtype == GNN_F32 ? (const void *)ready.w : (const void *)ready.tm;
+        int nchunks = (int)((next.n + CHUNK - 1) / CHUNK);
 #pragma omp parallel for schedule(dynamic) num_threads(g->p.threads)
-        for (int c = 0; c < nchunks; c++) {
-            uint64_t o = (uint64_t)c * CHUNK, k = n - o < CHUNK ? n - o : CHUNK;
-            if (g->p.kind == GNN_GEN_RMAT)
-                rmat_edges(g, at + o, k, g->src + o, g->dst + o);
-            else
-                community_edges(g, t, at + o, k, g->src + o, g->dst + o);
-            if (fields)
-                edge_fields(g, t, at + o, k, w + o, tm + o);
+        for (int c = 0; c <= nchunks; c++) {
+            struct gnn_edge_chunk ch = {ready.n, ready.src, ready.dst, fields ? field : NULL};
+            if (c)
+                fill_chunk(g, t, &next, (uint64_t)(c - 1) * CHUNK, fields);
+            else if (ready.n)
+                rc = fn(arg, &ch, e);
         }
-        struct gnn_edge_chunk ch = {n, g->src, g->dst, fields ? field : NULL};
-        int rc = fn(arg, &ch, e);
-        if (rc)
-            return rc;
-        at += n;
+        ready = next;
+        next = half_of(g, round & 1, ready.at + ready.n);
     }
-    return GNN_OK;
+    return rc;
 }
 
 static uint32_t class_of(const struct gen *g, uint32_t type, uint64_t v)
@@ -391,11 +396,12 @@ static int gen_schema(struct gen *g, struct gnn_err *e)
 static int gen_init(struct gen *g, struct gnn_err *e)
 {
     bool rmat = g->p.kind == GNN_GEN_RMAT;
-    g->src = gnn_alloc(CHUNKS * CHUNK, sizeof *g->src, "edges", e);
-    g->dst = gnn_alloc(CHUNKS * CHUNK, sizeof *g->dst, "edges", e);
-    g->weight = gnn_alloc(CHUNKS * CHUNK, 12, "edge fields", e);
-    if (!g->src || !g->dst || !g->weight)
-        return GNN_E_NOMEM;
+    g->src = gnn_alloc(2 * CHUNKS * CHUNK, sizeof *g->src, "edges", e);
+    g->dst = gnn_alloc(2 * CHUNKS * CHUNK, sizeof *g->dst, "edges", e);
+    if (g->p.weights || g->p.times)
+        g->weight = gnn_alloc(2 * CHUNKS * CHUNK, 12, "edge fields", e);
+    if (e->code)
+        return e->code;
     int rc = g->classes ? make_split(g, e) : GNN_OK;
     if (!rc && g->p.features) {
         uint32_t k = g->classes ? g->classes : 1;

@@ -27,5 +27,7 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
 /* The seed holds unless the specification has seed=. */
 int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
                  struct gnn_err *e) GNN_MUST_USE;
+/* n edges of rmat from random words that begin after `state` (lib/import/rand.h). */
+void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src, uint32_t *dst);
 
 #endif

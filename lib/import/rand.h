@@ -14,6 +14,7 @@ static inline uint64_t gnn_mix64(uint64_t z)
     return z ^ (z >> 31);
 }
 
+#define GNN_RAND_STEP 0x9e3779b97f4a7c15u /* between the states of two words */
 struct gnn_rand {
     uint64_t state;
 };
@@ -30,7 +31,7 @@ static inline struct gnn_rand gnn_rand_key(uint64_t seed, uint64_t purpose, uint
 
 static inline uint64_t gnn_rand_next(struct gnn_rand *r)
 {
-    return gnn_mix64(r->state += 0x9e3779b97f4a7c15u);
+    return gnn_mix64(r->state += GNN_RAND_STEP);
 }
 
 /* Uniform in [0, n), n >= 1: Lemire's method with its exact rejection step. */

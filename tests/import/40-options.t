@@ -48,6 +48,12 @@ same 'self-loops are added' --self-loops add w.csv -- loops.csv
 same 'and among unique edges' --dedup --self-loops add w.csv -- --dedup loops.csv
 printf 'from,to,weight\n0,1,5\n1,0,5\n1,1,4\n0,1,7\n1,0,7\n1,0,2\n0,1,2\n2,1,3\n1,2,3\n' >both.csv
 same 'reverse edges follow their edges' -u w.csv -- both.csv
+for o in '' -u --dedup '-u --dedup --self-loops add' '--self-loops remove'; do
+    # shellcheck disable=SC2086
+    same "sorted through a file: ${o:-as it is}" -j 1 $o rmat:scale=13,weights=1,times=1 -- --sort-memory 64k $o rmat:scale=13,weights=1,times=1
+done
+same 'also typed graphs' sbm:nodes=2000,degree=30,types=3,weights=1 -- --sort-memory 64k sbm:nodes=2000,degree=30,types=3,weights=1
+check 'no file is left' test -z "$(find . -name '*.tmp*')"
 same 'columns by number' --columns source=1,target=2,weight=3 w.csv -- w.csv
 same 'turned round' --columns source=to,target=from,weight=3 w.csv -- --columns target=1,source=2,weight=weight w.csv
 printf '#\n0 1 5\n1 1 4\n0 1 7\n1 0 2\n2 1 3\n' >w.txt
