@@ -5,10 +5,13 @@
 #include "lib/partition.h"
 
 struct partition_figures {
-    const char *how; /* "metis", "random", "file" */
+    const char *how; /* the method, or "file" */
     bool has_pairs;  /* METIS's undirected graph was built: */
     uint64_t pairs, pairs_cut, volume, metis_peak;
-    double seconds, metis_seconds, graph_seconds, write_seconds;
+    uint64_t assign_bytes; /* held to find the parts; METIS: the peak of its process */
+    uint32_t passes;       /* over the graph, by methods that stream; 0: none */
+    double rows, remote, remote_before; /* expected in a step, if the method is access; rows 0: not known */
+    double seconds, assign_seconds, metis_seconds, graph_seconds, write_seconds;
 };
 
 /* Text on stdout (unless -q), one object to --metrics. fig: one per part. */

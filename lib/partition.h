@@ -45,6 +45,11 @@ struct gnn_metis {
 int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *part,
                   struct gnn_err *e) GNN_MUST_USE;
 
+/* The same in two levels: first m->k / into parts, then each of these in `into`, so that parts i * into up to the next are of
+ * the i-th. into divides m->k; each level has half of the imbalance. */
+int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into, uint32_t *part,
+                        struct gnn_err *e) GNN_MUST_USE;
+
 /* What to keep equal over the parts. */
 enum gnn_balance { GNN_BALANCE_NODES = 1, GNN_BALANCE_EDGES = 2, GNN_BALANCE_SETS = 4, GNN_BALANCE_TYPES = 8 };
 enum { GNN_METIS_CONSTRAINTS_MAX = 15 };
@@ -55,7 +60,70 @@ int gnn_balance_weights(const struct gnn_view *v, unsigned balance, const uint32
                         uint32_t nsets, uint32_t *ncon, int32_t **wgt,
                         struct gnn_err *e) GNN_MUST_USE;
 
+/* What parts share evenly: the same, for methods that keep capacities. At most GNN_METIS_CONSTRAINTS_MAX in all. */
+struct gnn_even {
+    unsigned balance;     /* of enum gnn_balance */
+    const uint32_t *sets; /* [nsets] with GNN_BALANCE_SETS */
+    uint32_t nsets;
+    double imbalance; /* a part may be so much heavier than the average, or the average rounded up */
+};
+
 enum { GNN_PARTS_MAX = 65536 };
+
+/* Streaming partitioners. Vertices come one by one, in the order of their ids; each goes to the part p with room that scores
+ * best, where its neighbours are and what is there already counting:
+ *   LDG     neighbours in p * (1 - load of p / capacity)                        Stanton, Kliot: "Streaming graph
+ *           partitioning for large distributed graphs", KDD 2012
+ *   Fennel  neighbours in p - 3/2 * a * sqrt(load of p / average load), where a is the mean number of neighbours: the
+ *           marginal cost with gamma = 3/2, and alpha twice what the paper takes, which on most graphs of ours cuts less
+ *           Tsourakakis, Gkantsidis, Radunovic, Vojnovic: "FENNEL: streaming graph partitioning for massive scale graphs",
+ *           WSDM 2014
+ * and once more in further passes, in which loads start from nothing and neighbours that have not come yet count where they
+ * were the last time (Nishimura, Ugander: "Restreaming graph partitioning", KDD 2013). With several constraints, LDG takes the
+ * smallest factor, Fennel the sum of costs, each in units of the mean weight. What is too heavy after the last pass is moved
+ * as far as there is room elsewhere.
+ *
+ * Neighbours are in-neighbours, read where the store is mapped. In a graph that is not symmetric a vertex also asks how its
+ * out-neighbours voted: when one is placed, it gives its part as a vote to each in-neighbour, and of those one part with a count
+ * is kept (the majority vote of Boyer and Moore, 1981), since the vertex came last.
+ *
+ * Memory: 4 bytes per vertex, which is `part`; 4 more if the graph is not symmetric, a bit per set, and O(k). */
+enum gnn_stream_rule { GNN_STREAM_LDG, GNN_STREAM_FENNEL };
+struct gnn_stream {
+    enum gnn_stream_rule rule;
+    uint32_t k, passes; /* passes: at most; it ends earlier when hardly any vertex moves */
+    uint32_t nodes;     /* divides k; above 1: first in so many parts, then each of these in k / nodes. Parts i * k / nodes up to
+                         * the next are of the i-th. */
+    struct gnn_even even;
+    unsigned threads; /* for looking at the graph before; the stream itself has one */
+    /* Called after each pass, if not NULL; if it returns non-zero, the work stops with GNN_E_STOPPED. */
+    int (*done)(void *arg, uint32_t pass);
+    void *arg;
+    uint32_t passes_done; /* out: passes over the graph that placed vertices, over both levels */
+    uint64_t moved;       /* out: vertices that the last pass put elsewhere */
+    uint64_t bytes;       /* out: memory held, `part` included */
+    bool symmetric;       /* out */
+};
+/* part: (nvertices), out. The same for any number of threads and however the store is partitioned. */
+int gnn_stream_run(struct gnn_stream *s, const struct gnn_view *v, uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
+
+/* Parts by who asks for what. A stream as `by` says divides the seeds over the parts; p_r(v) is then the probability
+ * that what part r samples for its seeds of a global batch has v (gnn_access_expected). Vertices for which the choice
+ * matters most, by the difference of the best p_r and the next, come first; each goes to the part with room that has the highest
+ * p_r(v), and where none is higher to the part of the stream. Every vertex goes to exactly one part.
+ * Memory: 4 k bytes per vertex (k / nodes with two levels, or nodes if that is more) beside the stream's and
+ * gnn_access_expected's. */
+struct gnn_access_parts {
+    struct gnn_stream *by;        /* k, nodes and even are those of the parts, too */
+    const struct gnn_sampling *m; /* fan-outs, frontier, replace, batch_size (the global batch) */
+    uint32_t set;                 /* the seeds, of the schema */
+    double rows;   /* out: rows that all parts together ask for in a step, on average */
+    double remote; /* out: of these, from other parts */
+    double before; /* out: the same if vertices had stayed where the stream put them */
+    uint64_t bytes; /* out: memory held, without the stream's and gnn_access_expected's */
+};
+/* part: (nvertices), out. Uses OpenMP's threads; the same for any number of them, and however the store is partitioned. */
+int gnn_assign_access(struct gnn_access_parts *a, const struct gnn_view *v, uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 
 /* Equally many nodes of every type in each part (they differ by at most one), drawn by Fisher-Yates with
  * Philox keyed by (seed, node type). part: (nvertices), out. */

@@ -66,7 +66,7 @@ static int add_weight(int32_t *w, uint64_t more, uint64_t *sum, const char *what
 {
     *sum += more;
     if (*sum > INT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "METIS's 32-bit weights cannot hold the sum of %s (over %d)", what,
+        return gnn_fail(e, GNN_E_INPUT, "METIS's 32-bit weights cannot hold the sum of %s (over %d); --method fennel and ldg can", what,
                         INT32_MAX);
     *w += (int32_t)more;
     return GNN_OK;

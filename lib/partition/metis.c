@@ -79,7 +79,7 @@ static int judge(const struct gnn_metis *m, const struct gnn_symgraph *g, const 
     if (WIFSIGNALED(ws)) {
         int sig = WTERMSIG(ws);
         return gnn_fail(e, GNN_E_RUN, "METIS was ended by signal %d (%s)%s", sig, strsignal(sig),
-                        sig == SIGKILL ? "; out of memory?" : "");
+                        sig == SIGKILL ? "; out of memory? --method fennel and ldg need little" : "");
     }
     if (!a->done || WEXITSTATUS(ws))
         return gnn_fail(e, GNN_E_RUN, "METIS ended without an answer (status %d)", WEXITSTATUS(ws));

@@ -19,7 +19,7 @@ static int too_large(const char *store, uint64_t n, uint64_t adj, uint64_t limit
 {
     return gnn_fail(e, GNN_E_INPUT,
                     "%s: METIS's 32-bit indices cannot hold this graph: %llu nodes and %s%llu "
-                    "adjacencies (2 per undirected edge), %llu is the limit of each; use another --method",
+                    "adjacencies (2 per undirected edge), %llu is the limit of each; --method fennel and ldg can",
                     store, (unsigned long long)n, adj ? "at least " : "", (unsigned long long)adj,
                     (unsigned long long)limit - 1);
 }

@@ -1,0 +1,213 @@
+#include "cmd/partition_assign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "lib/clock.h"
+#include "lib/mem.h"
+#include "lib/sampler.h"
+
+static void need(int rc, const struct gnn_err *e)
+{
+    if (rc)
+        cli_fail(e);
+}
+
+static uint32_t nodes_of(const struct partition_opts *o)
+{
+    return o->levels.n ? (uint32_t)o->levels.v[0] : 1;
+}
+
+/* ---- options ---- */
+
+static void check_levels(struct partition_opts *o)
+{
+    const int32_t *v = o->levels.v;
+    if (!o->levels.n)
+        return;
+    if (o->levels.n != 2 || v[0] < 1 || v[1] < 1 || (uint64_t)v[0] * (uint64_t)v[1] > GNN_PARTS_MAX)
+        cli_usage("--two-level: two numbers NODES,GPUS with a product of 1 to %d", GNN_PARTS_MAX);
+    const uint32_t k = (uint32_t)v[0] * (uint32_t)v[1];
+    if (o->k && o->k != k)
+        cli_usage("--two-level: %d times %d is not -k %u", v[0], v[1], o->k);
+    o->k = k;
+}
+
+void partition_check(struct partition_opts *o)
+{
+    const bool streams = !o->from && (o->method == METHOD_LDG || o->method == METHOD_FENNEL || o->method == METHOD_ACCESS);
+    check_levels(o);
+    if (!o->k && !o->from)
+        cli_usage("-k N is missing");
+    if (o->from)
+        opt_refuse(OPTS(&o->method, &o->seed, &o->levels), "and --from exclude each other");
+    if (o->from || o->method != METHOD_METIS)
+        opt_refuse(OPTS(&o->objective), "is for METIS");
+    if (o->from || o->method == METHOD_RANDOM)
+        opt_refuse(OPTS(&o->balance, &o->imbalance), "is for methods that look at the graph");
+    if (streams)
+        opt_refuse(OPTS(&o->seed), "is for METIS and random: this method draws nothing");
+    else
+        opt_refuse(OPTS(&o->passes), "is for the methods that stream");
+    if (o->from || o->method != METHOD_ACCESS)
+        opt_refuse(OPTS(&o->split, &o->fanout, &o->batch), "is for the method access");
+}
+
+/* ---- what is balanced ---- */
+
+struct even_list {
+    struct gnn_even even;
+    uint32_t set[GNN_METIS_CONSTRAINTS_MAX];
+};
+
+static void add_word(struct even_list *x, const struct gnn_view *v, const char *w)
+{
+    int i;
+    if (!strcmp(w, "nodes"))
+        x->even.balance |= GNN_BALANCE_NODES;
+    else if (!strcmp(w, "edges"))
+        x->even.balance |= GNN_BALANCE_EDGES;
+    else if (!strcmp(w, "types"))
+        x->even.balance |= GNN_BALANCE_TYPES;
+    else if ((i = gnn_schema_find_set(&v->store->meta.schema, w)) < 0)
+        cli_usage("--balance: '%s' is not nodes, edges, types or a set of %s", w, v->store->path);
+    else if (x->even.nsets == GNN_METIS_CONSTRAINTS_MAX)
+        cli_usage("--balance: more than %d constraints", GNN_METIS_CONSTRAINTS_MAX);
+    else
+        x->set[x->even.nsets++] = (uint32_t)i;
+}
+
+static void even_list(struct even_list *x, const struct partition_opts *o, const struct gnn_view *v)
+{
+    char *list = strdup(o->balance ? o->balance : "nodes"), *save = NULL;
+    *x = (struct even_list){.even = {.sets = x->set, .imbalance = o->imbalance}};
+    if (!list)
+        cli_die(1, "out of memory");
+    for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save))
+        add_word(x, v, w);
+    free(list);
+    if (x->even.nsets)
+        x->even.balance |= GNN_BALANCE_SETS;
+}
+
+/* ---- METIS ---- */
+
+/* Whoever cannot use METIS hears what there is instead. */
+static void need_metis(int rc, const struct gnn_err *e)
+{
+    struct gnn_err more = {0};
+    if (rc && rc != GNN_E_NOMEM)
+        cli_fail(e);
+    if (rc)
+        need(gnn_fail(&more, GNN_E_NOMEM, "%s; --method fennel and ldg need little memory", e->msg), &more);
+}
+
+static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f)
+{
+    struct gnn_err e = {0};
+    struct gnn_symgraph g = {0};
+    struct gnn_metis m = {.k = o->k, .objective = o->objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
+                          .imbalance = o->imbalance, .seed = o->seed};
+    struct even_list x;
+    int32_t *wgt = NULL;
+    const double start = gnn_clock();
+
+    need_metis(gnn_symgraph_init(&g, v, GNN_METIS_LIMIT, o->threads, &e), &e);
+    even_list(&x, o, v);
+    if (x.even.balance != GNN_BALANCE_NODES)
+        need_metis(gnn_balance_weights(v, x.even.balance, x.set, x.even.nsets, &m.ncon, &wgt, &e), &e);
+    m.wgt = wgt;
+    f->graph_seconds = gnn_clock() - start;
+    cli_progress("metis: nodes", v->nvertices, 0, NULL);
+    need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e) : gnn_metis_run(&m, &g, part, &e), &e);
+    gnn_free(wgt);
+    need(gnn_symgraph_measure(&g, o->k, part, &f->pairs_cut, &f->volume, &e), &e);
+    f->has_pairs = true;
+    f->pairs = (uint64_t)g.xadj[g.n] / 2;
+    f->metis_seconds = m.seconds;
+    f->metis_peak = f->assign_bytes = m.peak;
+    gnn_symgraph_release(&g);
+}
+
+/* ---- methods that stream ---- */
+
+static int pass_done(void *arg, uint32_t pass)
+{
+    const struct partition_opts *o = arg;
+    cli_progress("streaming: passes", pass + 1, o->passes, NULL);
+    return 0;
+}
+
+static uint32_t seed_set(const struct partition_opts *o, const struct gnn_view *v)
+{
+    const int set = gnn_schema_find_set(&v->store->meta.schema, o->split);
+    if (set < 0)
+        cli_usage("--split: %s has no set '%s'", v->store->path, o->split);
+    return (uint32_t)set;
+}
+
+static void assign_access(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct gnn_stream *by,
+                          struct even_list *x, struct partition_figures *f)
+{
+    static const char *const usual[] = {"15,10,5"};
+    struct gnn_err e = {0};
+    struct gnn_sampling m = {.batch_size = o->batch};
+    struct gnn_access_parts a = {.by = by, .m = &m, .set = seed_set(o, v)};
+
+    if (!o->balance) {
+        by->even.balance |= GNN_BALANCE_SETS;
+        x->set[by->even.nsets++] = a.set;
+    }
+    need(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual, o->fanout.n ? o->fanout.n : 1, &m, &e), &e);
+    need(gnn_assign_access(&a, v, part, &e), &e);
+    gnn_free(m.fanout);
+    f->rows = a.rows;
+    f->remote = a.remote;
+    f->remote_before = a.before;
+    f->assign_bytes += a.bytes;
+}
+
+static void assign_stream(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f)
+{
+    struct gnn_err e = {0};
+    struct even_list x;
+    even_list(&x, o, v);
+    struct gnn_stream s = {.rule = o->method == METHOD_LDG ? GNN_STREAM_LDG : GNN_STREAM_FENNEL, .k = o->k, .passes = o->passes,
+                           .nodes = nodes_of(o), .even = x.even, .threads = o->threads, .done = pass_done, .arg = o};
+    if (o->method == METHOD_ACCESS)
+        assign_access(o, v, part, &s, &x, f);
+    else
+        need(gnn_stream_run(&s, v, part, &e), &e);
+    f->passes = s.passes_done;
+    f->assign_bytes += s.bytes;
+}
+
+/* ---- all ---- */
+
+void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f)
+{
+    static const char *const name[] = {"metis", "fennel", "ldg", "access", "random"};
+    struct gnn_err e = {0};
+    const double start = gnn_clock();
+
+    f->how = o->from ? "file" : name[o->method];
+    f->assign_bytes = v->nvertices * sizeof *part;
+    if (o->from) {
+        const char *path;
+        int fd = cli_in(o->from, &path);
+        need(gnn_assign_read(v, fd, path, &o->k, part, &e), &e);
+        close(fd);
+    } else if (o->method == METHOD_RANDOM) {
+        gnn_assign_random(v, o->k, o->seed, part);
+    } else if (o->k == 1) {
+        memset(part, 0, v->nvertices * sizeof *part);
+    } else if (o->method == METHOD_METIS) {
+        assign_metis(o, v, part, f);
+    } else {
+        f->assign_bytes = 0;
+        assign_stream(o, v, part, f);
+    }
+    f->assign_seconds = gnn_clock() - start;
+}

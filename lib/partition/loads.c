@@ -1,0 +1,220 @@
+/* Several loads per part, and who is lightest in each. */
+#include "lib/partition/loads.h"
+
+#include <string.h>
+
+#include "lib/mem.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t cap_of(uint64_t total, double imbalance, uint64_t k)
+{
+    const uint64_t even = total / k + (total % k != 0), more = (uint64_t)((double)total * imbalance / (double)k);
+    return more > even ? more : even;
+}
+
+static int set_init(struct gnn_loads *l, struct gnn_load_con *c, uint32_t set, struct gnn_err *e)
+{
+    const struct gnn_view *v = l->view;
+    const struct gnn_split_set *ss = &v->store->meta.schema.set[set];
+    const uint64_t words = v->nvertices / 64 + 1;
+    uint32_t *ids = NULL;
+
+    c->member = gnn_alloc_zero(words, sizeof *c->member, "members of a set", e);
+    if (!c->member || gnn_store_split(v->store, set, &ids, e))
+        return e->code;
+    l->bytes += words * sizeof *c->member;
+    for (uint64_t i = 0; i < ss->count; i++) {
+        const uint64_t x = v->base[ss->ntype] + gnn_view_orig(v, ss->ntype, ids[i]);
+        c->total += !(c->member[x / 64] >> x % 64 & 1);
+        c->member[x / 64] |= (uint64_t)1 << x % 64;
+    }
+    gnn_free(ids);
+    return GNN_OK;
+}
+
+/* What is counted, and how much there is of it. */
+static int cons_init(struct gnn_loads *l, const struct gnn_even *even, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    const unsigned b = even->balance;
+    const uint64_t want = (b & GNN_BALANCE_NODES ? 1u : 0u) + (b & GNN_BALANCE_EDGES ? 1u : 0u) +
+                          (b & GNN_BALANCE_SETS ? (uint64_t)even->nsets : 0) + (b & GNN_BALANCE_TYPES ? (uint64_t)sc->nntypes : 0);
+    struct gnn_load_con *c = l->con;
+
+    if (want > GNN_METIS_CONSTRAINTS_MAX || want == 0)
+        return gnn_fail(e, GNN_E_USAGE, "%llu balance constraints; there can be 1 to %d", (unsigned long long)want,
+                        GNN_METIS_CONSTRAINTS_MAX);
+    l->ncon = (uint32_t)want;
+    if (b & GNN_BALANCE_NODES)
+        *c++ = (struct gnn_load_con){.what = GNN_BALANCE_NODES, .total = l->view->nvertices};
+    if (b & GNN_BALANCE_EDGES) {
+        *c = (struct gnn_load_con){.what = GNN_BALANCE_EDGES};
+        for (uint32_t et = 0; et < sc->netypes; et++)
+            c->total += sc->etype[et].count;
+        c++;
+    }
+    for (uint32_t i = 0; b & GNN_BALANCE_SETS && i < even->nsets; i++, c++) {
+        c->what = GNN_BALANCE_SETS;
+        if (set_init(l, c, even->sets[i], e))
+            return e->code;
+    }
+    for (uint32_t t = 0; b & GNN_BALANCE_TYPES && t < sc->nntypes; t++)
+        *c++ = (struct gnn_load_con){.what = GNN_BALANCE_TYPES, .type = t, .total = sc->ntype[t].count};
+    return GNN_OK;
+}
+
+int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even, uint32_t k, uint32_t group,
+                   uint32_t finer, struct gnn_err *e)
+{
+    *l = (struct gnn_loads){.view = v, .k = k, .group = group, .leaves = 1};
+    if (cons_init(l, even, e))
+        return e->code;
+    for (struct gnn_load_con *c = l->con; c < l->con + l->ncon; c++)
+        c->cap = least(cap_of(c->total, even->imbalance, k), finer * cap_of(c->total, even->imbalance, (uint64_t)k * finer));
+    while (l->leaves < group)
+        l->leaves *= 2;
+    const uint64_t nodes = (uint64_t)(k / group) * l->ncon * l->leaves;
+    l->load = gnn_alloc(k, l->ncon * sizeof *l->load, "loads of parts", e);
+    l->lightest = gnn_alloc(nodes, sizeof *l->lightest, "loads of parts", e);
+    if (!l->load || !l->lightest)
+        return e->code;
+    l->bytes += (uint64_t)k * l->ncon * sizeof *l->load + nodes * sizeof *l->lightest;
+    gnn_loads_clear(l);
+    return GNN_OK;
+}
+
+void gnn_loads_release(struct gnn_loads *l)
+{
+    for (uint32_t c = 0; c < GNN_METIS_CONSTRAINTS_MAX; c++)
+        gnn_free(l->con[c].member);
+    gnn_free(l->load);
+    gnn_free(l->lightest);
+    *l = (struct gnn_loads){0};
+}
+
+/* ---- tournaments ---- */
+
+/* The part that won at node i of the tree of (run, c); UINT32_MAX beyond the run's end. */
+static uint32_t winner(const struct gnn_loads *l, const uint32_t *tree, uint32_t lo, uint32_t i)
+{
+    if (i < l->leaves)
+        return tree[i];
+    return i - l->leaves < l->group ? lo + (i - l->leaves) : UINT32_MAX;
+}
+
+static void play(const struct gnn_loads *l, uint32_t *tree, uint32_t lo, uint32_t c, uint32_t i)
+{
+    const uint32_t a = winner(l, tree, lo, 2 * i), b = winner(l, tree, lo, 2 * i + 1);
+    tree[i] = b == UINT32_MAX || l->load[(size_t)a * l->ncon + c] <= l->load[(size_t)b * l->ncon + c] ? a : b;
+}
+
+static uint32_t *tree_of(const struct gnn_loads *l, uint32_t lo, uint32_t c)
+{
+    return l->lightest + ((size_t)(lo / l->group) * l->ncon + c) * l->leaves;
+}
+
+void gnn_loads_clear(struct gnn_loads *l)
+{
+    memset(l->load, 0, (size_t)l->k * l->ncon * sizeof *l->load);
+    for (uint32_t lo = 0; lo < l->k; lo += l->group)
+        for (uint32_t c = 0; c < l->ncon; c++)
+            for (uint32_t i = l->leaves; i-- > 1;)
+                play(l, tree_of(l, lo, c), lo, c, i);
+}
+
+static void changed(struct gnn_loads *l, uint32_t p, uint32_t c)
+{
+    const uint32_t lo = p - p % l->group;
+    uint32_t *tree = tree_of(l, lo, c);
+    for (uint32_t i = (p - lo + l->leaves) / 2; i; i /= 2)
+        play(l, tree, lo, c, i);
+}
+
+void gnn_loads_add(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    for (uint32_t c = 0; c < l->ncon; c++)
+        if (w->of[c]) {
+            l->load[(size_t)p * l->ncon + c] += w->of[c];
+            changed(l, p, c);
+        }
+}
+
+void gnn_loads_take(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    for (uint32_t c = 0; c < l->ncon; c++)
+        if (w->of[c]) {
+            l->load[(size_t)p * l->ncon + c] -= w->of[c];
+            changed(l, p, c);
+        }
+}
+
+/* ---- weights and limits ---- */
+
+struct gnn_weights gnn_loads_weigh(const struct gnn_loads *l, uint32_t t, uint64_t d)
+{
+    const struct gnn_schema *sc = &l->view->store->meta.schema;
+    const uint64_t x = l->view->base[t] + d;
+    struct gnn_weights w = {{0}};
+    for (uint32_t i = 0; i < l->ncon; i++) {
+        const struct gnn_load_con *c = &l->con[i];
+        if (c->what == GNN_BALANCE_NODES)
+            w.of[i] = 1;
+        else if (c->what == GNN_BALANCE_SETS)
+            w.of[i] = c->member[x / 64] >> x % 64 & 1;
+        else if (c->what == GNN_BALANCE_TYPES)
+            w.of[i] = c->type == t;
+        else
+            for (uint32_t et = 0; et < sc->netypes; et++)
+                w.of[i] += sc->etype[et].dst == t ? gnn_view_row(l->view, et, d).n : 0;
+    }
+    return w;
+}
+
+double gnn_loads_fill(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    double most = 0;
+    for (uint32_t c = 0; c < l->ncon; c++) {
+        const double x = w->of[c] ? (double)l->load[(size_t)p * l->ncon + c] / (double)l->con[c].cap : 0;
+        most = x > most ? x : most;
+    }
+    return most;
+}
+
+double gnn_loads_excess(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    double sum = 0;
+    for (uint32_t c = 0; c < l->ncon; c++) {
+        const uint64_t load = l->load[(size_t)p * l->ncon + c], cap = l->con[c].cap;
+        if (load + w->of[c] > cap)
+            sum += (double)(load + w->of[c] - (load > cap ? load : cap)) / (double)cap;
+    }
+    return sum;
+}
+
+bool gnn_loads_fits(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    for (uint32_t c = 0; c < l->ncon; c++)
+        if (w->of[c] && l->load[(size_t)p * l->ncon + c] + w->of[c] > l->con[c].cap)
+            return false;
+    return true;
+}
+
+bool gnn_loads_over(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
+{
+    for (uint32_t c = 0; c < l->ncon; c++)
+        if (w->of[c] && l->load[(size_t)p * l->ncon + c] > l->con[c].cap)
+            return true;
+    return false;
+}
+
+bool gnn_loads_any_over(const struct gnn_loads *l)
+{
+    for (size_t i = 0; i < (size_t)l->k * l->ncon; i++)
+        if (l->load[i] > l->con[i % l->ncon].cap)
+            return true;
+    return false;
+}
