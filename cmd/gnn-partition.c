@@ -11,13 +11,14 @@
 
 static struct partition_opts o = {.seed = 1, .imbalance = 1.03, .passes = 10, .split = "train", .batch = 1024};
 static const char *out;
-static bool force;
+static bool force, no_edge_ids;
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = GNN_PARTS_MAX},
     {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true},
     {OPT_U32, 'j', "threads", &o.threads, "N", "threads for everything but METIS and the stream itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
+    {OPT_FLAG, 0, "no-edge-ids", &no_edge_ids, NULL, "leave out the edges' ids in the whole (8 bytes each); edges must have no fields"},
     {.kind = OPT_GROUP, .help = "Which node goes where"},
     {OPT_CHOICE, 0, "method", &o.method, "METHOD", "how to choose (default: metis)", .choices = METHODS},
     {OPT_STR, 0, "from", &o.from, "FILE", "one part number per line, in the order of the original ids (- is stdin)", .file = true},
@@ -57,6 +58,14 @@ struct run {
 };
 
 /* ---- the new store ---- */
+
+static void check_edge_ids(const struct gnn_store *s)
+{
+    const struct gnn_schema *sc = &s->meta.schema;
+    for (uint32_t et = 0; no_edge_ids && et < sc->netypes; et++)
+        if (sc->etype[et].nfields)
+            cli_usage("--no-edge-ids: edges '%s' of %s have fields, which are found by id", sc->etype[et].rel, s->path);
+}
 
 static int part_done(void *arg, uint32_t p)
 {
@@ -119,11 +128,13 @@ int main(int argc, char **argv)
 
     double start = gnn_clock();
     need(gnn_store_open(&r.store, arg[0], true, &e), &e);
+    check_edge_ids(&r.store);
     need(gnn_view_init(&r.view, &r.store, &e), &e);
     if (!(r.part = gnn_alloc(r.view.nvertices, sizeof *r.part, "assignment", &e)))
         cli_fail(&e);
     partition_assign(&o, &r.view, r.part, &r.f);
     need(gnn_layout_init(&l, &r.view, o.k, r.part, &e), &e);
+    l.no_edge_ids = no_edge_ids;
     struct gnn_part_figures *fig = figures_new(r.store.meta.schema.nsets);
     write_store(&r, &l, fig);
     cli_progress_end();

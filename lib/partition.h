@@ -141,6 +141,8 @@ struct gnn_layout {
     uint32_t **to_new;    /* [nntypes] -> original id -> id in the new store */
     uint32_t **order;     /* [nntypes] -> id in the new store -> original id */
     uint64_t **book;      /* [nntypes] -> (k+1) */
+    bool no_edge_ids;     /* parts get no edge/.../id: for the caller to set after _init, if no edge type has fields */
+    uint64_t stretch;     /* bytes of the input that all parts take before the next; 0: 32 MiB (tests set less) */
 };
 int gnn_layout_init(struct gnn_layout *l, const struct gnn_view *v, uint32_t k,
                     const uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
@@ -151,8 +153,9 @@ struct gnn_part_figures {
     uint64_t nodes, edges, halo, cut; /* cut: in-edges whose source another part owns */
     uint64_t *set;                    /* [nsets] members */
 };
-/* Writes the store of k parts into w (created with schema.nparts = k, not committed). Features pass through a
- * buffer of a few MiB per thread; only ids and offsets are held. fig: [k], zeroed, set pointing to [nsets] each. `done`
+/* Writes the store of k parts into w (created with schema.nparts = k, not committed), reading the input twice for every
+ * 64 parts (fewer if there are more than 2^26 nodes). Everything passes through buffers of 64 MiB in all; only ids, and a bit
+ * per node and part, are held. fig: [k], zeroed, set pointing to [nsets] each. `done`
  * (may be NULL) is called after each part; if it returns non-zero, the work stops with GNN_E_STOPPED. */
 int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w, unsigned threads,
                      struct gnn_part_figures *fig, int (*done)(void *arg, uint32_t part), void *arg,

@@ -12,7 +12,8 @@
  *   edge/S/R/D/indptr u64 (n_D+1), edge/S/R/D/indices u32 (e): in-edges of the part's nodes of D;
  *                    indices are store ids of S
  *   edge/S/R/D/id    u64 (e)      position of the edge in the unpartitioned store's indices; absent when
- *                    equal to the position itself
+ *                    equal to the position itself, and from parts that leave it out (no fields; it follows from
+ *                    node/D/id and all parts' offsets: lib/view.h)
  *   edge/S/R/D/<field>
  *   split/SPLIT/SET  u32 (m)      store ids of the part's members of the set
  *   split/SPLIT/SET/order u64 (m) their positions in the whole set; absent when 0,1,2,...

@@ -99,7 +99,9 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
     snprintf(name, sizeof name, "edge/%s/id", key);
     if (!rc)
-        rc = shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1, NULL, e);
+        rc = shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
+    if (!rc && !gnn_store_look(s, 0, name) != !gnn_store_look(s, p, name))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some parts only", s->path, name);
     for (uint32_t i = 0; !rc && i < et->nfields; i++) {
         snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
         rc = shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);

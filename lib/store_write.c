@@ -323,6 +323,12 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
     return rc;
 }
 
+void gnn_part_abandon(struct gnn_store_writer *w)
+{
+    part_free(w->part);
+    w->part = NULL;
+}
+
 /* ---- commit ---- */
 
 void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, char out[17],
@@ -446,7 +452,7 @@ int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
 
 void gnn_store_abandon(struct gnn_store_writer *w)
 {
-    part_free(w->part);
+    gnn_part_abandon(w);
     if (w->tmp && !w->committed) {
         gnn_store_tmp_enter();
         gnn_store_tmp_remove_dir(w->tmp, w->meta.schema.nparts);

@@ -13,6 +13,8 @@
  *                   gnn_part_map(...) and fill the memory
  *                   gnn_part_finish(&w, &e)
  *   gnn_store_commit(&w, &e)      computes the identity, writes store.json, fsyncs, renames
+ * Several parts can be written at a time, each by a copy of the writer with `part` set to NULL, from _begin to
+ * _finish, or to gnn_part_abandon; the original, which lives longer, commits.
  * Everything lives in a temporary directory beside `out` until commit; gnn_store_abandon (after commit a
  * no-op; takes a zeroed object) removes it. A program about to end calls gnn_store_tmp_unlink_all, from any thread, to
  * remove what is not committed; no call below makes anything after that (it blocks instead). */
@@ -43,6 +45,8 @@ int gnn_part_map(struct gnn_store_writer *w, uint32_t id, void **data,
                  struct gnn_err *e) GNN_MUST_USE;
 /* Fails if a tensor that was neither mapped nor written in full remains. */
 int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
+/* Gives up the part that is being written, if there is one. */
+void gnn_part_abandon(struct gnn_store_writer *w);
 int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 void gnn_store_abandon(struct gnn_store_writer *w);
 void gnn_store_tmp_unlink_all(void);

@@ -41,6 +41,28 @@ static int edges_init(struct gnn_view *v, uint32_t et, const char *key, struct g
     return GNN_OK;
 }
 
+/* Parts without edge ids: these follow from the order of the whole. */
+static int first_init(struct gnn_view *v, uint32_t et, struct gnn_err *e)
+{
+    const struct gnn_store *s = v->store;
+    const struct gnn_schema *sc = &s->meta.schema;
+    uint64_t n = sc->ntype[sc->etype[et].dst].count, at = 0;
+    bool all = true;
+
+    for (uint32_t p = 0; p < s->nparts; p++)
+        all &= v->ep[(size_t)et * s->nparts + p].id != NULL;
+    if (s->nparts == 1 || all)
+        return GNN_OK;
+    uint64_t *first = v->first[et] = gnn_alloc(n, sizeof *first, "edge ids", e);
+    if (!first)
+        return e->code;
+    for (uint64_t i = 0; i < n; i++) {
+        first[i] = at;
+        at += gnn_view_row(v, et, i).n;
+    }
+    return GNN_OK;
+}
+
 static int nodes_init(struct gnn_view *v, uint32_t t, struct gnn_err *e)
 {
     struct gnn_store *s = v->store;
@@ -83,7 +105,8 @@ int gnn_view_init(struct gnn_view *v, struct gnn_store *s, struct gnn_err *e)
     v->to_store = gnn_alloc_zero(sc->nntypes, sizeof *v->to_store, "node types", e);
     v->to_orig = gnn_alloc_zero(sc->nntypes, sizeof *v->to_orig, "node types", e);
     v->ep = gnn_alloc_zero((uint64_t)sc->netypes * s->nparts, sizeof *v->ep, "edge types", e);
-    if (!v->base || !v->to_store || !v->to_orig || !v->ep)
+    v->first = gnn_alloc_zero(sc->netypes, sizeof *v->first, "edge types", e);
+    if (!v->base || !v->to_store || !v->to_orig || !v->ep || !v->first)
         return e->code;
     for (uint32_t t = 0; t < sc->nntypes; t++) {
         v->base[t] = v->nvertices;
@@ -94,7 +117,7 @@ int gnn_view_init(struct gnn_view *v, struct gnn_store *s, struct gnn_err *e)
         if (nodes_init(v, t, e))
             return e->code;
     for (uint32_t et = 0; et < sc->netypes; et++)
-        if (edges_init(v, et, gnn_etype_key(sc, et, key, sizeof key), e))
+        if (edges_init(v, et, gnn_etype_key(sc, et, key, sizeof key), e) || first_init(v, et, e))
             return e->code;
     return GNN_OK;
 }
@@ -108,6 +131,9 @@ void gnn_view_release(struct gnn_view *v)
         if (v->to_orig)
             gnn_free(v->to_orig[t]);
     }
+    for (uint32_t et = 0; v->first && et < v->store->meta.schema.netypes; et++)
+        gnn_free(v->first[et]);
+    gnn_free(v->first);
     gnn_free(v->to_store);
     gnn_free(v->to_orig);
     gnn_free(v->base);

@@ -13,11 +13,12 @@ struct gnn_view {
     uint32_t **to_store;      /* [nntypes] -> original id -> store id; NULL: equal */
     uint32_t **to_orig;       /* [nntypes] -> store id -> original id; NULL: equal */
     struct gnn_view_part *ep; /* [netypes * nparts] */
+    uint64_t **first;         /* [netypes] -> original id -> its first in-edge, where parts leave edge ids out; else NULL */
 };
 struct gnn_view_part {
     const uint64_t *indptr;
     const uint32_t *indices; /* store ids of the source type */
-    const uint64_t *id;      /* NULL: edge_base + position */
+    const uint64_t *id;      /* NULL: edge_base + position, or not stored (gnn_view_edge_id) */
     uint64_t edge_base;      /* edges of this type in the parts before */
 };
 /* The in-edges of one node in one part's tensors. */
@@ -56,6 +57,15 @@ static inline struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_
     const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
     const struct gnn_view_row row = {p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i], ep->indices + ep->indptr[i]};
     return row;
+}
+/* The id of edge j of a row, that of original id `dst`: its position in the unpartitioned store. */
+static inline uint64_t gnn_view_edge_id(const struct gnn_view *v, uint32_t et, uint64_t dst, const struct gnn_view_row *row,
+                                        uint64_t j)
+{
+    const struct gnn_view_part *ep = &v->ep[(size_t)et * v->store->nparts + row->part];
+    if (ep->id)
+        return ep->id[row->first + j];
+    return v->first[et] ? v->first[et][dst] + j : ep->edge_base + row->first + j;
 }
 
 #endif

@@ -50,14 +50,13 @@ static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
         gnn_etype_key(sc, et, key, sizeof key);
         for (uint64_t d = 0; d < sc->ntype[sc->etype[et].dst].count; d++) {
             struct gnn_view_row row = gnn_view_row(v, et, d);
-            const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + row.part];
-            for (uint64_t i = row.first; i < row.first + row.n; i++, next++) {
-                uint64_t id = ep->id ? ep->id[i] : ep->edge_base + i;
+            for (uint64_t i = 0; i < row.n; i++, next++) {
+                uint64_t id = gnn_view_edge_id(v, et, d, &row, i);
                 if (id != next)
                     return gnn_fail(e, GNN_E_INPUT,
                                     "%s: tensor edge/%s/id: element %" PRIu64 " is %" PRIu64
                                     ", where edge %" PRIu64 " belongs",
-                                    gnn_store_part_path(s, row.part), key, i, id, next);
+                                    gnn_store_part_path(s, row.part), key, row.first + i, id, next);
             }
         }
         if (next != sc->etype[et].count)

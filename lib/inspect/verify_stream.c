@@ -88,13 +88,11 @@ static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_er
     return GNN_OK;
 }
 
-static bool in_row(const struct gnn_view *v, const struct gnn_view_row *r, uint32_t et, uint32_t src,
+static bool in_row(const struct gnn_view *v, const struct gnn_view_row *r, uint32_t et, uint32_t dst, uint32_t src,
                    const uint64_t *id)
 {
-    const struct gnn_view_part *ep = &v->ep[(size_t)et * v->store->nparts + r->part];
     for (uint64_t i = 0; i < r->n; i++)
-        if (r->indices[i] == src &&
-            (!id || *id == (ep->id ? ep->id[r->first + i] : ep->edge_base + r->first + i)))
+        if (r->indices[i] == src && (!id || *id == gnn_view_edge_id(v, et, dst, r, i)))
             return true;
     return false;
 }
@@ -108,11 +106,12 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
 
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t dst = b->type[t->dst].node[k->first + i];
-        struct gnn_view_row row = gnn_view_row(&c->view, et, original ? dst : gnn_view_orig(&c->view, t->dst, dst));
+        uint32_t orig = original ? dst : gnn_view_orig(&c->view, t->dst, dst);
+        struct gnn_view_row row = gnn_view_row(&c->view, et, orig);
         for (uint32_t j = k->indptr[i]; j < k->indptr[i + 1]; j++, c->edges++) {
             uint32_t src = b->type[t->src].node[k->indices[j]];
             uint32_t at = original ? gnn_view_store_id(&c->view, t->src, src) : src;
-            if (!in_row(&c->view, &row, et, at, k->id ? &k->id[j] : NULL))
+            if (!in_row(&c->view, &row, et, orig, at, k->id ? &k->id[j] : NULL))
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is not in the store", c->name, c->batch,
                                 hop, src, dst);

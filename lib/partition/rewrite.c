@@ -1,5 +1,5 @@
 /* A store of k parts from any store: splits, halo, book, and the order of things. Nodes are in
- * rewrite_nodes.c, edges in rewrite_edges.c. */
+ * rewrite_nodes.c, edges in rewrite_edges.c, the walk over the input in rewrite_walk.c. */
 #include "lib/partition/rewrite.h"
 
 #include <stdio.h>
@@ -10,16 +10,16 @@ int gnn_sink_flush(struct gnn_sink *s, struct gnn_err *e)
 {
     uint64_t n = s->len;
     s->len = 0;
-    return n ? gnn_part_write(s->r->w, s->id, s->chunk, n, e) : GNN_OK;
+    return n ? gnn_part_write(s->w, s->id, s->chunk, n, e) : GNN_OK;
 }
 
 int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct gnn_err *e)
 {
     const char *from = data;
     while (bytes) {
-        if (s->len == GNN_SINK_BYTES && gnn_sink_flush(s, e))
+        if (s->len == s->room && gnn_sink_flush(s, e))
             return e->code;
-        uint64_t n = GNN_SINK_BYTES - s->len < bytes ? GNN_SINK_BYTES - s->len : bytes;
+        uint64_t n = s->room - s->len < bytes ? s->room - s->len : bytes;
         memcpy(s->chunk + s->len, from, n);
         s->len += n;
         from += n;
@@ -28,9 +28,8 @@ int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct g
     return GNN_OK;
 }
 
-int gnn_rewrite_declare(struct gnn_rewrite *r, struct gnn_rewrite_job job, enum gnn_dtype dtype,
-                        uint32_t ndim, const uint64_t *shape, struct gnn_err *e, const char *fmt,
-                        ...)
+int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, enum gnn_dtype dtype, uint32_t ndim,
+                        const uint64_t *shape, struct gnn_err *e, const char *fmt, ...)
 {
     char name[4 * (GNN_NAME_MAX + 1)];
     va_list ap;
@@ -39,11 +38,33 @@ int gnn_rewrite_declare(struct gnn_rewrite *r, struct gnn_rewrite_job job, enum 
     va_end(ap);
     struct gnn_tensor t = {.dtype = dtype, .ndim = ndim};
     memcpy(t.shape, shape, ndim * sizeof *shape);
-    if (gnn_part_declare(r->w, name, dtype, ndim, shape, &job.id, e) || !gnn_tensor_bytes(&t, &job.bytes))
+    job.sink.w = &p->w;
+    if (job.walk >= 0) {
+        job.at = p->r->l->book[job.walk][p->part];
+        job.end = p->r->l->book[job.walk][p->part + 1];
+    }
+    if (gnn_part_declare(&p->w, name, dtype, ndim, shape, &job.sink.id, e) || !gnn_tensor_bytes(&t, &job.bytes))
         return e->code;
-    if (gnn_buf_reserve(&r->jobs, (uint64_t)r->njobs + 1, sizeof job, "list of tensors", e))
+    if (gnn_buf_reserve(&p->jobs, (uint64_t)p->njobs + 1, sizeof job, "list of tensors", e))
         return e->code;
-    ((struct gnn_rewrite_job *)r->jobs.data)[r->njobs++] = job;
+    ((struct gnn_rewrite_job *)p->jobs.data)[p->njobs++] = job;
+    return GNN_OK;
+}
+
+int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, bool *fresh,
+                     struct gnn_err *e)
+{
+    *fresh = p == r->part;
+    if (!*fresh) { /* all parts declare the same */
+        j->from = ((const struct gnn_rewrite_job *)r->part->jobs.data)[p->njobs].from;
+        return GNN_OK;
+    }
+    if (gnn_buf_reserve(&r->from, (uint64_t)r->nfrom + 1, sizeof j->from, "input parts", e))
+        return e->code;
+    j->from = gnn_alloc(2 * (uint64_t)r->l->view->store->nparts, sizeof *j->from, "input parts", e);
+    if (!j->from)
+        return e->code;
+    ((const void ***)r->from.data)[r->nfrom++] = j->from;
     return GNN_OK;
 }
 
@@ -104,152 +125,174 @@ static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
     return GNN_OK;
 }
 
-static int write_set(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
-                     struct gnn_err *e)
+static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
 {
-    struct gnn_sink s = {r, k->chunk, j->id, 0};
+    const struct gnn_rewrite *r = p->r;
     const uint64_t *at = r->cursor[j->type];
-    for (uint64_t i = at[r->part]; i < at[r->part + 1]; i++)
-        if (gnn_sink_put(&s, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t), e))
+    (void)to;
+    for (uint64_t i = at[p->part]; i < at[p->part + 1]; i++)
+        if (gnn_sink_put(&j->sink, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t), e))
             return e->code;
-    return gnn_sink_flush(&s, e);
+    return gnn_sink_flush(&j->sink, e);
 }
 
-static int write_order(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
-                     struct gnn_err *e)
+static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
 {
-    struct gnn_sink s = {r, k->chunk, j->id, 0};
-    const uint64_t *at = r->cursor[j->type];
-    if (gnn_sink_put(&s, r->sorted[j->type] + at[r->part],
-                     (at[r->part + 1] - at[r->part]) * sizeof(uint64_t), e))
+    const uint64_t *at = p->r->cursor[j->type];
+    (void)to;
+    if (gnn_sink_put(&j->sink, p->r->sorted[j->type] + at[p->part], (at[p->part + 1] - at[p->part]) * sizeof(uint64_t), e))
         return e->code;
-    return gnn_sink_flush(&s, e);
+    return gnn_sink_flush(&j->sink, e);
 }
 
-static int declare_set(struct gnn_rewrite *r, uint32_t i, struct gnn_err *e)
+static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e)
 {
+    const struct gnn_rewrite *r = p->r;
     const struct gnn_split_set *ss = &r->l->view->store->meta.schema.set[i];
-    uint64_t m = r->cursor[i][r->part + 1] - r->cursor[i][r->part];
-    struct gnn_rewrite_job j = {.write = write_set, .type = i};
+    uint64_t m = r->cursor[i][p->part + 1] - r->cursor[i][p->part];
+    struct gnn_rewrite_job j = {.write = write_set, .type = i, .walk = -1};
 
-    r->fig->set[i] = m;
-    if (gnn_rewrite_declare(r, j, GNN_U32, 1, &m, e, "split/%s/%s", ss->split, ss->set))
+    p->fig->set[i] = m;
+    if (gnn_rewrite_declare(p, j, GNN_U32, 1, &m, e, "split/%s/%s", ss->split, ss->set))
         return e->code;
     j.write = write_order;
-    if (r->named && gnn_rewrite_declare(r, j, GNN_U64, 1, &m, e, "split/%s/%s/order", ss->split, ss->set))
+    if (r->named && gnn_rewrite_declare(p, j, GNN_U64, 1, &m, e, "split/%s/%s/order", ss->split, ss->set))
         return e->code;
     return GNN_OK;
 }
 
 /* ---- halo and book ---- */
 
-static int write_halo_ids(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
-                     struct gnn_err *e)
+static int write_halo(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, bool owner, struct gnn_err *e)
 {
-    (void)k;
-    return gnn_part_write(r->w, j->id, r->halo[j->type].data, r->nhalo[j->type] * sizeof(uint32_t), e);
+    const struct gnn_layout *l = p->r->l;
+    const uint32_t *part = l->part + l->view->base[j->type];
+    const uint64_t *bits = p->marks[j->type];
+    uint64_t words = l->view->store->meta.schema.ntype[j->type].count / 64 + 1;
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t b = bits[w]; b; b &= b - 1) {
+            uint32_t id = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(b));
+            if (gnn_sink_put(&j->sink, owner ? &part[l->order[j->type][id]] : &id, sizeof id, e))
+                return e->code;
+        }
+    return gnn_sink_flush(&j->sink, e);
 }
 
-static int write_halo_owner(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
-                     struct gnn_err *e)
+static int write_halo_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
 {
-    const struct gnn_layout *l = r->l;
-    struct gnn_sink s = {r, k->chunk, j->id, 0};
-    const uint32_t *ids = r->halo[j->type].data;
-    for (uint64_t i = 0; i < r->nhalo[j->type]; i++)
-        if (gnn_sink_put(&s, &l->part[l->view->base[j->type] + l->order[j->type][ids[i]]],
-                         sizeof(uint32_t), e))
-            return e->code;
-    return gnn_sink_flush(&s, e);
+    (void)to;
+    return write_halo(p, j, false, e);
 }
 
-static int write_book(const struct gnn_rewrite *r, struct gnn_rewrite_work *k, const struct gnn_rewrite_job *j,
-                     struct gnn_err *e)
+static int write_halo_owner(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
 {
-    (void)k;
-    return gnn_part_write(r->w, j->id, r->l->book[j->type], ((uint64_t)r->l->k + 1) * sizeof(uint64_t), e);
+    (void)to;
+    return write_halo(p, j, true, e);
 }
 
-static int declare_halo(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
+static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
 {
-    const char *name = r->l->view->store->meta.schema.ntype[t].name;
-    struct gnn_rewrite_job ids = {.write = write_halo_ids, .type = t},
-                           owner = {.write = write_halo_owner, .type = t};
+    const struct gnn_layout *l = p->r->l;
+    (void)to;
+    return gnn_part_write(j->sink.w, j->sink.id, l->book[j->type], ((uint64_t)l->k + 1) * sizeof(uint64_t), e);
+}
 
-    if (gnn_rewrite_declare(r, ids, GNN_U32, 1, &r->nhalo[t], e, "halo/%s/ids", name) ||
-        gnn_rewrite_declare(r, owner, GNN_U32, 1, &r->nhalo[t], e, "halo/%s/owner", name))
+static int declare_halo(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
+{
+    const char *name = p->r->l->view->store->meta.schema.ntype[t].name;
+    struct gnn_rewrite_job ids = {.write = write_halo_ids, .type = t, .walk = -1},
+                           owner = {.write = write_halo_owner, .type = t, .walk = -1};
+
+    if (gnn_rewrite_declare(p, ids, GNN_U32, 1, &p->nhalo[t], e, "halo/%s/ids", name) ||
+        gnn_rewrite_declare(p, owner, GNN_U32, 1, &p->nhalo[t], e, "halo/%s/owner", name))
         return e->code;
     return GNN_OK;
 }
 
-static int declare_book(struct gnn_rewrite *r, uint32_t t, struct gnn_err *e)
+static int declare_book(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 {
-    uint64_t k1 = (uint64_t)r->l->k + 1;
-    struct gnn_rewrite_job book = {.write = write_book, .type = t};
-    return gnn_rewrite_declare(r, book, GNN_U64, 1, &k1, e, "book/%s",
-                               r->l->view->store->meta.schema.ntype[t].name);
+    uint64_t k1 = (uint64_t)p->r->l->k + 1;
+    struct gnn_rewrite_job book = {.write = write_book, .type = t, .walk = -1};
+    return gnn_rewrite_declare(p, book, GNN_U64, 1, &k1, e, "book/%s", p->r->l->view->store->meta.schema.ntype[t].name);
 }
 
 /* ---- all of it ---- */
 
-static int larger_first(const void *a, const void *b)
+static int declare_part(struct gnn_rewrite_part *p, struct gnn_err *e)
 {
-    const struct gnn_rewrite_job *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return (x->id > y->id) - (x->id < y->id);
-}
+    const struct gnn_schema *sc = &p->r->l->view->store->meta.schema;
 
-/* Tensors lie where they were declared, so the order in which they are written is free. */
-static int run_jobs(struct gnn_rewrite *r, struct gnn_err *e)
-{
-    struct gnn_rewrite_job *job = r->jobs.data;
-    unsigned next_work = 0;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < r->njobs; i++)
-        bytes += job[i].bytes;
-    /* Waking threads costs more than writing a small part. */
-    unsigned threads = bytes < 16 * (uint64_t)GNN_SINK_BYTES ? 1 : r->threads;
-    qsort(job, r->njobs, sizeof *job, larger_first);
-#pragma omp parallel num_threads(threads)
-    {
-        struct gnn_rewrite_work *k;
-        struct gnn_err late = {0};
-#pragma omp critical(rewrite_work)
-        k = &r->work[next_work++];
-#pragma omp for schedule(dynamic)
-        for (uint32_t i = 0; i < r->njobs; i++)
-            if (!late.code && job[i].write(r, k, &job[i], &late)) {
-#pragma omp critical(rewrite_failed)
-                gnn_fail(e, (enum gnn_status)late.code, "%s", late.msg);
-            }
-    }
-    return e->code;
-}
-
-static int write_part(struct gnn_rewrite *r, struct gnn_err *e)
-{
-    const struct gnn_schema *sc = &r->l->view->store->meta.schema;
-
-    if (gnn_rewrite_scan(r, e) || gnn_part_begin(r->w, r->part, e))
+    if (gnn_part_begin(&p->w, p->part, e))
         return e->code;
-    r->njobs = 0;
     /* In gnn-import's order, so that a store put together again is the one that was imported. */
     for (uint32_t t = 0; t < sc->nntypes; t++)
-        if (gnn_rewrite_nodes(r, t, e) || declare_book(r, t, e))
+        if (gnn_rewrite_nodes(p, t, e) || declare_book(p, t, e))
             return e->code;
     for (uint32_t et = 0; et < sc->netypes; et++)
-        if (gnn_rewrite_edges(r, et, e))
+        if (gnn_rewrite_edges(p, et, e))
             return e->code;
     for (uint32_t i = 0; i < sc->nsets; i++)
-        if (declare_set(r, i, e))
+        if (declare_set(p, i, e))
             return e->code;
-    for (uint32_t t = 0; r->named && t < sc->nntypes; t++)
-        if (declare_halo(r, t, e))
+    for (uint32_t t = 0; p->r->named && t < sc->nntypes; t++)
+        if (declare_halo(p, t, e))
             return e->code;
-    if (gnn_part_layout(r->w, e) || run_jobs(r, e))
+    return gnn_part_layout(&p->w, e);
+}
+
+static void part_release(struct gnn_rewrite_part *p, uint32_t nntypes)
+{
+    gnn_part_abandon(&p->w);
+    for (uint32_t t = 0; p->marks && t < nntypes; t++)
+        gnn_free(p->marks[t]);
+    gnn_free(p->marks);
+    gnn_free(p->edges);
+    gnn_free(p->nhalo);
+    gnn_buf_release(&p->jobs);
+}
+
+static int part_init(struct gnn_rewrite_part *p, const struct gnn_schema *sc, struct gnn_err *e)
+{
+    p->edges = gnn_alloc_zero(sc->netypes, sizeof *p->edges, "edge types", e);
+    p->nhalo = gnn_alloc_zero(sc->nntypes, sizeof *p->nhalo, "node types", e);
+    p->marks = gnn_alloc_zero(sc->nntypes, sizeof *p->marks, "node types", e);
+    if (!p->edges || !p->nhalo || !p->marks)
         return e->code;
-    return gnn_part_finish(r->w, e);
+    for (uint32_t t = 0; t < sc->nntypes; t++)
+        if (!(p->marks[t] = gnn_alloc_zero(sc->ntype[t].count / 64 + 1, sizeof(uint64_t), "marks of nodes", e)))
+            return e->code;
+    return GNN_OK;
+}
+
+static int write_group(struct gnn_rewrite *r, struct gnn_store_writer *w, uint32_t from, struct gnn_part_figures *fig,
+                       int (*done)(void *arg, uint32_t part), void *arg, struct gnn_err *e)
+{
+    const struct gnn_schema *sc = &r->l->view->store->meta.schema;
+    int rc = GNN_OK;
+    r->n = r->l->k - from < r->most ? r->l->k - from : r->most;
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct gnn_rewrite_part *p = &r->part[i];
+        *p = (struct gnn_rewrite_part){.r = r, .w = *w, .part = from + i, .fig = &fig[from + i]};
+        p->w.part = NULL;
+        rc = rc ? rc : part_init(p, sc, e);
+    }
+    if (!rc)
+        gnn_rewrite_scan(r);
+    for (uint32_t i = 0; !rc && i < r->n; i++)
+        rc = declare_part(&r->part[i], e);
+    if (!rc)
+        rc = gnn_rewrite_walk(r, e);
+    for (uint32_t i = 0; !rc && i < r->n; i++) {
+        rc = gnn_part_finish(&r->part[i].w, e);
+        if (!rc && done && done(arg, from + i))
+            rc = gnn_fail(e, GNN_E_STOPPED, "stopped after part %u of %u", from + i, r->l->k);
+    }
+    for (uint32_t i = 0; i < r->n; i++)
+        part_release(&r->part[i], sc->nntypes);
+    for (uint32_t i = 0; i < r->nfrom; i++)
+        gnn_free(((const void ***)r->from.data)[i]);
+    r->nfrom = 0;
+    return rc;
 }
 
 static void rewrite_release(struct gnn_rewrite *r)
@@ -263,54 +306,31 @@ static void rewrite_release(struct gnn_rewrite *r)
         if (r->members)
             gnn_free(r->members[i]);
     }
-    for (uint32_t t = 0; r->halo && t < sc->nntypes; t++)
-        gnn_buf_release(&r->halo[t]);
-    for (unsigned i = 0; r->work && i < r->threads; i++) {
-        gnn_free(r->work[i].chunk);
-        gnn_free(r->work[i].from);
-    }
-    gnn_free(r->work);
-    gnn_free(r->halo);
-    gnn_free(r->nhalo);
-    gnn_free(r->edges);
+    gnn_free(r->part);
     gnn_free(r->sorted);
     gnn_free(r->cursor);
     gnn_free(r->members);
-    gnn_buf_release(&r->marks);
-    gnn_buf_release(&r->jobs);
+    gnn_buf_release(&r->chunks);
+    gnn_buf_release(&r->from);
 }
 
-static int rewrite_init(struct gnn_rewrite *r, struct gnn_err *e)
+/* Parts are open files, and bits for all nodes. */
+static uint32_t group_size(const struct gnn_layout *l)
 {
-    const struct gnn_schema *sc = &r->l->view->store->meta.schema;
-    r->edges = gnn_alloc_zero(sc->netypes, sizeof *r->edges, "edge types", e);
-    r->nhalo = gnn_alloc_zero(sc->nntypes, sizeof *r->nhalo, "node types", e);
-    r->halo = gnn_alloc_zero(sc->nntypes, sizeof *r->halo, "node types", e);
-    r->work = gnn_alloc_zero(r->threads, sizeof *r->work, "threads", e);
-    if (!r->edges || !r->nhalo || !r->halo || !r->work)
-        return e->code;
-    for (unsigned i = 0; i < r->threads; i++) {
-        r->work[i].chunk = gnn_alloc(GNN_SINK_BYTES, 1, "write buffer", e);
-        r->work[i].from = gnn_alloc(2 * (uint64_t)r->l->view->store->nparts, sizeof(void *), "input parts", e);
-        if (!r->work[i].chunk || !r->work[i].from)
-            return e->code;
-    }
-    return sets_init(r, e);
+    uint64_t marks = l->view->nvertices / 8 + 1, n = GNN_REWRITE_MARKS / marks;
+    n = n > GNN_REWRITE_PARTS ? GNN_REWRITE_PARTS : n ? n : 1;
+    return n < l->k ? (uint32_t)n : l->k;
 }
 
 int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w, unsigned threads,
                      struct gnn_part_figures *fig, int (*done)(void *arg, uint32_t part), void *arg,
                      struct gnn_err *e)
 {
-    struct gnn_rewrite r = {.l = l, .w = w, .named = l->k > 1, .threads = threads};
-    int rc = rewrite_init(&r, e);
-    for (uint32_t p = 0; !rc && p < l->k; p++) {
-        r.part = p;
-        r.fig = &fig[p];
-        rc = write_part(&r, e);
-        if (!rc && done && done(arg, p))
-            rc = gnn_fail(e, GNN_E_STOPPED, "stopped after part %u of %u", p, l->k);
-    }
+    struct gnn_rewrite r = {.l = l, .named = l->k > 1, .threads = threads, .most = group_size(l)};
+    r.part = gnn_alloc_zero(r.most, sizeof *r.part, "parts", e);
+    int rc = r.part ? sets_init(&r, e) : e->code;
+    for (uint32_t p = 0; !rc && p < l->k; p += r.most)
+        rc = write_group(&r, w, p, fig, done, arg, e);
     rewrite_release(&r);
     return rc;
 }

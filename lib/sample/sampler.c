@@ -78,6 +78,9 @@ static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
         const struct gnn_tensor *id = s->meta.sampling.edge_ids ? gnn_store_findf(store, p, "edge/%s/id", key) : NULL;
         if (!indptr || !indices)
             return gnn_fail(e, GNN_E_INPUT, "%s: edges '%s' are missing", gnn_store_part_path(store, p), key);
+        if (s->meta.sampling.edge_ids && !id && store->nparts > 1)
+            return gnn_fail(e, GNN_E_USAGE, "%s: was partitioned without edge ids (edge/%s/id): they cannot be added to batches",
+                            store->path, key);
         part[p] = (struct gnn_sample_part){.first = store->book[type->dst][p],
                                            .count = gnn_store_owned(store, p, type->dst),
                                            .indptr = indptr->data,

@@ -31,6 +31,25 @@ check "provenance names both programs" sh -c 'gnn-inspect p7 | grep -c "^  by " 
 gnn-partition -q --no-provenance -k 2 -o noprov whole
 check "--no-provenance" sh -c 'gnn-inspect noprov | grep -c "^  by " | grep -qx 1'
 
+# Without edge ids: they follow from the order, so nothing is lost.
+check "--no-edge-ids" gnn-partition --no-edge-ids --method random -k 5 -o bare whole
+check "is proved" gnn-inspect --verify --against whole bare
+check "saves 8 bytes an edge" test "$(cat bare/part-*.gnb | wc -c)" -lt $(($(cat r5/part-*.gnb | wc -c) - 8 * 14000))
+check "another number of parts" gnn-partition -k 7 -o from5 bare
+check "has the ids again" gnn-inspect --diff --ignore provenance p7 from5
+check "put together" gnn-partition -k 1 --force -o together bare
+check "the whole, byte for byte" gnn-inspect --diff --ignore provenance whole together
+check "samples without edge ids" gnn-sample -q -f 3,2 -b 500 -o b.bare bare
+gnn-sample -q -f 3,2 -b 500 -o b.r5 r5
+check "are the same" gnn-inspect --diff --original b.r5 b.bare --store r5 --store bare
+status 2 "cannot have edge ids" gnn-sample -f 3,2 -b 500 --edge-ids -o b.none bare
+mv err said
+check "says why" grep -q "bare: was partitioned without edge ids" said
+gnn-import -q sbm:nodes=100,weights=1 -o weighted
+status 2 "not with fields of edges" gnn-partition --no-edge-ids -k 2 -o x weighted
+mv err said
+check "says so" grep -q "have fields, which are found by id" said
+
 # Constraints.
 check "balance of nodes, edges and train" gnn-partition -k 4 --balance nodes,edges,train --metrics mb -o b4 whole
 check "is proved" gnn-inspect --verify --against whole b4

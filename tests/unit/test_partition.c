@@ -257,6 +257,8 @@ static void test_from(void)
 
 /* ---- stores ---- */
 
+static uint64_t stretch; /* of the rewriting */
+
 /* Writes `to` from `from` in k parts and proves it against the original. */
 static void rewrite(const char *from, const char *to, uint32_t k, const char *original)
 {
@@ -280,6 +282,7 @@ static void rewrite(const char *from, const char *to, uint32_t k, const char *or
     meta.schema.nparts = k;
     if (!rc)
         rc = gnn_layout_init(&l, &f.v, k, part, &e);
+    l.stretch = stretch;
     if (!rc)
         rc = gnn_store_create(&w, to, &meta, true, &e);
     if (!rc)
