@@ -30,6 +30,9 @@ NVCCFLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-f
         -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 LIBS := $(shell pkg-config --libs $(PKGS)) -lmetis -ldnnl -lm -lpthread
 
+# MPI is in a plug-in, loaded when there are several ranks; without an mpicc there is none.
+MPICC ?= $(shell command -v mpicc)
+
 # Object folders are named by a hash of what decides their contents.
 HASH := $(shell echo "$(CC) $(CPPFLAGS) $(OPT) $(SAN) $(CFLAGS) $(LDFLAGS) $(if $(NVCC),$(NVCC) $(CUDA_ARCHS))" | cksum | cut -d' ' -f1)
 B    := build/$(HASH)
@@ -40,7 +43,7 @@ TESTFLAGS := -Itests
 # lib/gpu and kernels/cuda are CUDA's column. What is named *_cuda.c there calls the run-time; the rest is plain C.
 GPU_SRC  := $(sort $(wildcard lib/gpu/*.c))
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
-LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),lib/gpu_none.c),$(sort $(wildcard lib/*.c lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
+LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),lib/gpu_none.c) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*.c lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -61,8 +64,10 @@ CUDA_LIBS := $(if $(CUDA_OBJ),-L$(CUDA_LIB) -lcudart_static -ldl -lrt)
 LIBS     += $(CUDA_LIBS)
 endif
 
+MPI_SO := $(if $(MPICC),$(B)/lib/gnn-tools/gnn-mpi.so)
+
 # build/bin and build/libgnn.a lead to the last plain build.
-all: $(PROGS:%=$(B)/bin/%) build/bin build/libgnn.a ## build everything
+all: $(PROGS:%=$(B)/bin/%) $(MPI_SO) build/bin build/libgnn.a ## build everything
 
 build/bin: $(PROGS:%=$(B)/bin/%)
 	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin)
@@ -119,6 +124,12 @@ $(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(FAKE) $(B)/libgnn.a
 	$(if $(Q),@echo '  LD  emulated $(@F)')
 	$(Q)$(CXX) $(CXXFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# No sanitizer: it would have to be loaded first.
+$(B)/lib/gnn-tools/gnn-mpi.so: lib/comm/calls_mpi.c lib/comm/mpi.h lib/comm.h Makefile
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo '  MPI $<')
+	$(Q)$(MPICC) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -shared $(filter-out -Wpedantic -Wconversion,$(WARN)) -o $@ $<
+
 # The shim that makes calls fail, preloaded by tests/faults.
 $(B)/shim.so: tests/faults/shim.c Makefile
 	$(Q)mkdir -p $(@D)
@@ -156,6 +167,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/share/man/man1 $(D)/share/man/man5 $(D)/share/man/man7 $(COMPDIR)
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(B)/bin/%) $(D)/bin)
 	install -m 644 $(B)/libgnn.a $(D)/lib
+	$(if $(MPI_SO),install -D -m 644 $(MPI_SO) $(D)/lib/gnn-tools/gnn-mpi.so)
 	for h in $(PUBLIC); do install -D -m 644 $$h $(D)/include/gnn-tools/$$h || exit 1; done
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
 	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
@@ -168,7 +180,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 uninstall: ## remove what install put under PREFIX
 	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/pkgconfig/gnn.pc $(PROGS:%=$(COMPDIR)/%)
 	rm -f $(MAN1:man/%=$(D)/share/man/man1/%) $(MAN5:man/%=$(D)/share/man/man5/%) $(MAN7:man/%=$(D)/share/man/man7/%)
-	rm -rf $(D)/include/gnn-tools
+	rm -rf $(D)/include/gnn-tools $(D)/lib/gnn-tools
 
 # Fuzz targets: with libFuzzer by `make fuzz`, and as plain programs that replay files for `make check`.
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

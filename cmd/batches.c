@@ -5,6 +5,7 @@
 
 #include "cmd/calm.h"
 #include "cmd/cli.h"
+#include "cmd/ranks.h"
 #include "cmd/sig.h"
 #include "lib/clock.h"
 #include "lib/store.h"
@@ -19,11 +20,11 @@ struct totals {
     double first, seconds; /* until the first batch, and in all */
 };
 
-struct gnn_store *batches_store(const char *path, bool verify)
+struct gnn_store *batches_store(const char *path, bool verify, struct gnn_comm *c)
 {
     static struct gnn_store s;
     struct gnn_err e = {0};
-    if (gnn_store_open(&s, path, verify, &e))
+    if (gnn_store_open_ranks(&s, path, verify, c, &e))
         cli_fail(&e);
     return &s;
 }
@@ -48,6 +49,18 @@ static void add(struct totals *t, const struct gnn_batch *b)
         uint64_t bytes;
         t->bytes += gnn_tensor_bytes(gnn_tensors_at(&b->tensors, i), &bytes) ? bytes : 0;
     }
+}
+
+/* Over all ranks, for the one that tells. Each has had all batches, of which it has its share. */
+static void add_ranks(struct totals *t, struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    uint64_t *const one[] = {&t->seeds, &t->nodes, &t->edges, &t->bytes};
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+        if (gnn_comm_sum(c, one[i], 1, GNN_SUM_U64, &e))
+            cli_fail(&e);
+    if (gnn_comm_sum(c, t->hop_edges, HOPS_MAX, GNN_SUM_U64, &e) || gnn_comm_sum(c, t->hop_nodes, HOPS_MAX, GNN_SUM_U64, &e))
+        cli_fail(&e);
 }
 
 static void report(const struct totals *t, uint32_t nhops, bool count)
@@ -114,6 +127,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     const uint32_t nhops = src->meta->sampling.nhops;
     int rc = 0;
     bool yielded = false;
+    const bool tells = !o->count || !o->comm->rank;
     if (!o->count) {
         const struct gnn_writer_opts wo = writer_opts(o);
         const int fd = cli_out(o->output, &name);
@@ -155,7 +169,13 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     cli_progress_end();
     if (rc)
         cli_fail(&e);
+    if (o->far)
+        ranks_tell(o->comm, o->far);
+    if (o->count)
+        add_ranks(&t, o->comm);
+    ranks_close(o->comm); /* all ranks have all of their results */
     if (!o->count || o->frequency)
         cli_out_commit();
-    report(&t, nhops, o->count);
+    if (tells)
+        report(&t, nhops, o->count);
 }

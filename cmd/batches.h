@@ -15,6 +15,8 @@ struct batches_opts {
     const char *frequency;       /* FILE for how many batches had each node, or NULL */
     struct gnn_store *store;     /* needed for that */
     struct gnn_gpu *gpu;         /* where the batches lie, or NULL */
+    struct gnn_gather_far_stats *far; /* what they told each other, or NULL */
+    struct gnn_comm *comm;       /* the ranks: what is counted is the sum over them */
 };
 
 /* For the table of options: the first is the default. */
@@ -29,6 +31,7 @@ void batches_check(const struct batches_opts *o, bool on_device);
 void batches_run(struct gnn_source *src, const struct batches_opts *o);
 
 /* Opens a store or ends the program; the store lives as long as the process. */
-struct gnn_store *batches_store(const char *path, bool verify);
+struct gnn_comm;
+struct gnn_store *batches_store(const char *path, bool verify, struct gnn_comm *c);
 
 #endif

@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/sig.h"
 #include "lib/clock.h"
 
 static const char *prog = "gnn";
-static char provenance[4096];
+static char provenance[4096], version[64];
+static bool ranked;       /* one of several ranks: this one, and how to end them all */
+static uint32_t rank;
+static void (*end_ranks)(int exit_status);
 static FILE *metrics;
 static double started;
 static bool progress_shown;
@@ -45,6 +49,7 @@ static void std_open(void)
 void cli_start(const char *name, int argc, char **argv)
 {
     prog = name;
+    snprintf(version, sizeof version, "%s %s", name, GNN_VERSION);
     started = gnn_clock();
     std_open();
     sigset_t set;
@@ -66,7 +71,7 @@ static void say(const char *fmt, va_list ap)
     char buf[4096];
     cli_progress_end();
     fflush(stdout);
-    int n = snprintf(buf, sizeof buf, "%s: ", prog);
+    int n = ranked ? snprintf(buf, sizeof buf, "%s: rank %u: ", prog, rank) : snprintf(buf, sizeof buf, "%s: ", prog);
     int m = vsnprintf(buf + n, sizeof buf - (size_t)n - 1, fmt, ap);
     size_t len = (size_t)n + (m > 0 ? (size_t)m : 0);
     if (len > sizeof buf - 2)
@@ -94,8 +99,12 @@ void cli_warn(const char *fmt, ...)
 
 void cli_note(const char *fmt, ...)
 {
-    if (common.verbose >= 0)
-        SAY(fmt);
+    if (common.verbose < 0 || rank)
+        return;
+    const bool of_all = ranked; /* not this rank's word, but that of the job */
+    ranked = false;
+    SAY(fmt);
+    ranked = of_all;
 }
 
 void cli_info(const char *fmt, ...)
@@ -119,11 +128,22 @@ void cli_abort(void)
         abort_fn[--nabort]();
 }
 
+void cli_rank(uint32_t number, void (*end)(int exit_status))
+{
+    ranked = true;
+    rank = number;
+    end_ranks = end;
+}
+
 void cli_die(int exit_status, const char *fmt, ...)
 {
+    if (rank) /* what all ranks find wrong, rank 0 says, and ends the others */
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     SAY(fmt);
     cli_abort();
     fflush(stdout);
+    if (end_ranks)
+        end_ranks(exit_status);
     _exit(exit_status);
 }
 
@@ -172,6 +192,21 @@ static void out_remove(void)
 static bool is_std(const char *path)
 {
     return !path || !strcmp(path, "-");
+}
+
+const char *cli_path(const char *path)
+{
+    const char *at = strstr(path, "%r");
+    if (!at)
+        return path;
+    const size_t room = strlen(path) + 12 * (strlen(at) / 2) + 1;
+    char *out = malloc(room), *to = out;
+    if (!out)
+        cli_die(1, "out of memory");
+    for (; at; path = at + 2, at = strstr(path, "%r"))
+        to += snprintf(to, room - (size_t)(to - out), "%.*s%u", (int)(at - path), path, rank);
+    snprintf(to, room - (size_t)(to - out), "%s", path);
+    return out;
 }
 
 int cli_in(const char *path, const char **name)
@@ -244,13 +279,18 @@ const char *cli_provenance(void)
     return common.no_provenance ? NULL : provenance;
 }
 
+const char *cli_version(void)
+{
+    return version;
+}
+
 /* ---- progress and metrics ---- */
 
 static bool progress_wanted(void)
 {
     static int wanted = -1;
     if (wanted < 0)
-        wanted = common.verbose >= 0 && (common.progress == 1 || (common.progress == 0 && isatty(2)));
+        wanted = !rank && common.verbose >= 0 && (common.progress == 1 || (common.progress == 0 && isatty(2)));
     return wanted;
 }
 
@@ -293,7 +333,11 @@ void cli_progress_end(void)
 
 void cli_metrics_open(void)
 {
-    if (common.metrics && !(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
+    if (!common.metrics || (rank && !strstr(common.metrics, "%r")))
+        return;
+    if (ranked)
+        common.metrics = cli_path(common.metrics);
+    if (!(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
         cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
 }
 

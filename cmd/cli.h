@@ -24,6 +24,13 @@ void cli_fail(const struct gnn_err *e) __attribute__((noreturn));
  * asked to stop, dies by that signal. */
 int cli_finish(void);
 
+/* This process is one of several ranks: messages say which, rank 0 speaks first where all have the same to say, only it shows notes
+ * and progress, and `end` (which may not return) ends the others when this one fails, with its exit status. */
+void cli_rank(uint32_t rank, void (*end)(int exit_status));
+
+/* `path` with this rank's number in place of each "%r"; lives as long as the process. */
+const char *cli_path(const char *path);
+
 /* fd for reading ("-" or NULL: stdin) or writing ("-" or NULL: stdout; otherwise a temporary name in the same directory
  * that cli_out_commit renames to `path`; removed on any other exit). Binary from or to a terminal is
  * refused. The returned fd is the caller's. */
@@ -38,12 +45,15 @@ void cli_abort(void);
 
 /* "gnn-sample 0.1.0: gnn-sample -f 15,10 ...", or NULL with --no-provenance. */
 const char *cli_provenance(void);
+/* "gnn-sample 0.1.0" */
+const char *cli_version(void);
 
 /* Progress: one line on a terminal, at most ten a second; nothing otherwise. total 0: unknown. _end clears it. */
 void cli_progress(const char *what, uint64_t done, uint64_t total, const char *extra);
 void cli_progress_end(void);
 
-/* Creates the --metrics file, before any work is done; opt_parse calls it. */
+/* Creates the --metrics file, before any work is done; opt_parse calls it. Of several ranks, each does if "%r" is in the name, else
+ * only rank 0. */
 void cli_metrics_open(void);
 /* One NDJSON object to the --metrics file ("stage" and "t" are added); takes over the reference. No-op without --metrics. */
 void cli_metrics(json_t *object);

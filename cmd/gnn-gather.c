@@ -8,6 +8,7 @@
 #include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/plan.h"
+#include "cmd/ranks.h"
 #include "lib/clock.h"
 #include "lib/gatherer.h"
 
@@ -16,6 +17,7 @@ static struct batches_opts run;
 static struct plan_opts plan;
 static struct cache_opts cache;
 static const char *input, *device;
+static double timeout = 300;
 static uint32_t threads = 1, zstd;
 static int dtype;
 static bool verify = true;
@@ -37,6 +39,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
+    RANKS_TIMEOUT(&timeout),
     {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
     {OPT_END},
 };
@@ -87,11 +90,13 @@ int main(int argc, char **argv)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_gather_stats stats = {0};
+    struct gnn_gather_far_stats far = {0};
     struct gnn_err e = {0};
     const char *name;
     int nargs;
     calm_threads(argv);
     cli_start("gnn-gather", argc, argv);
+    ranks_start();
     run.started = gnn_clock();
     char **args = opt_parse(&program, argc, argv, &nargs);
     check_options();
@@ -99,8 +104,13 @@ int main(int argc, char **argv)
     o.sums = !run.count && !zstd;
     o.threads = run.count && threads == 1 ? 0 : threads;
     o.provenance = cli_provenance();
+    input = ranks_path(input, "-i");
+    if (!run.count && !plan.on)
+        run.output = ranks_path(run.output, "-o");
+    o.far = run.far = &far;
+    run.comm = o.comm = ranks_open(timeout);
     run.gpu = device_open(device);
-    struct gnn_store *store = batches_store(args[0], verify);
+    struct gnn_store *store = batches_store(args[0], verify, run.comm);
     const int fd = cli_in(input, &name);
     struct gnn_source *up = gnn_stream_source_on(fd, name, run.gpu, &e);
     if (up && plan.on) {

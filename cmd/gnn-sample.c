@@ -1,10 +1,13 @@
 /* gnn-sample: a store in, a stream of sampled batches out. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/batches.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
+#include "cmd/ranks.h"
 #include "lib/clock.h"
 #include "lib/sampler.h"
 
@@ -17,6 +20,7 @@ static uint32_t threads = 1, zstd;
 static int frontier, graph_memory;
 static struct gnn_graph_report graph;
 static const char *split, *device;
+static double timeout = 300;
 
 static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
@@ -46,6 +50,7 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
+    RANKS_TIMEOUT(&timeout),
     {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
     {OPT_END},
 };
@@ -121,13 +126,19 @@ int main(int argc, char **argv)
     struct gnn_err e = {0};
     int nargs;
     cli_start("gnn-sample", argc, argv);
+    ranks_start();
     run.started = gnn_clock();
     gnn_sampler_opts_init(&o);
     o.seed = 1;
     char **args = opt_parse(&program, argc, argv, &nargs);
     finish_opts();
+    if (!run.count)
+        run.output = ranks_path(run.output, "-o");
+    struct gnn_comm *c = run.comm = o.comm = ranks_open(timeout);
+    if (run.frequency && c->size > 1)
+        cli_usage("--frequency: counts in one process, which draws the same batches");
     o.gpu = device_open(device);
-    struct gnn_store *store = batches_store(args[0], verify);
+    struct gnn_store *store = batches_store(args[0], verify, c);
     if (o.seeds_name) {
         o.stream = !strcmp(o.seeds_name, "-");
         o.seeds_fd = cli_in(o.seeds_name, &o.seeds_name);
@@ -137,6 +148,9 @@ int main(int argc, char **argv)
         cli_fail(&e);
     if (o.gpu)
         device_tell_graph(&graph);
+    char range[128];
+    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64, o.epoch_from, o.epoch_to, o.step_from, o.step_to);
+    ranks_agree(c, src->meta, range);
     run.total = expected(&src->meta->sampling);
     run.store = store;
     run.gpu = o.gpu;

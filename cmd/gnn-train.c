@@ -6,6 +6,7 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
+#include "cmd/ranks.h"
 #include "cmd/sig.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_text.h"
@@ -16,6 +17,7 @@ static struct train_feed feed = {
     .split = "train", .batch = 1024, .prefetch = 2, .shuffle = true, .verify = true, .graph_cache = UINT64_MAX, .seed = 1};
 static const char *output, *init;
 static uint32_t threads;
+static double timeout = 300;
 static int kind, optimizer, schedule, metric = -1, keep = -1, feature_norm, precision;
 static bool layer_norm, residual, resume;
 static struct opt_i32s hidden;
@@ -26,6 +28,7 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true},
     {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true},
     {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024},
+    RANKS_TIMEOUT(&timeout),
     {OPT_U64, 0, "seed", &feed.seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
     {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)", "f32|tf32|bf16"},
@@ -187,12 +190,16 @@ int main(int argc, char **argv)
     calm_threads(argv);
     gnn_train_opts_init(&o);
     cli_start("gnn-train", argc, argv);
+    ranks_start();
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     calm_threads_set(threads);
     feed.degrees = kind == GNN_GCN;
+    feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
+    struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     struct gnn_source *src = train_feed_open(&feed);
-    const int out = cli_out(output, &name);
+    ranks_agree(c, src->meta, NULL);
+    const int out = c->rank ? -1 : cli_out(output, &name);
     make_model(&m, src->meta, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
@@ -209,7 +216,8 @@ int main(int argc, char **argv)
     train_text_init(&text, &t);
     const struct gnn_train_hooks hooks = {
         &text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};
-    const int rc = gnn_trainer_run(&t, src, &hooks, &e);
+    const struct gnn_train_hooks quiet = {&text, hooks.stop, NULL, NULL};
+    const int rc = gnn_trainer_run(&t, src, c->rank ? &quiet : &hooks, &e);
     cli_progress_end();
     if (rc == GNN_E_STOPPED)
         cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
@@ -217,15 +225,16 @@ int main(int argc, char **argv)
     if (rc)
         cli_fail(&e);
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
-        gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e))
+        (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
-    cli_out_commit();
     train_text_end(&text);
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     if (ops)
         feed.gpu->ops->ops_free(ops);
     train_feed_close(&feed, src);
+    ranks_close(c);
+    cli_out_commit();
     gnn_store_close(&feed.store);
     return cli_finish();
 }

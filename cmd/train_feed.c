@@ -4,6 +4,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/device.h"
+#include "cmd/ranks.h"
 
 void train_feed_check(const struct train_feed *f)
 {
@@ -55,9 +56,11 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_sampler_opts s;
     struct gnn_gather_opts g = {.dtype = dtypes[f->dtype], .fields = f->degrees ? "x,y,degree" : NULL};
-    if (gnn_store_open(&f->store, f->store_path, f->verify, e))
+    if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
         return NULL;
     sampler_opts(f, &s);
+    s.comm = g.comm = f->comm;
+    g.far = &f->far;
     if (f->gpu) {
         if (f->cache_order)
             f->cache.order = (struct opt_list){&f->cache_order, 1};
@@ -102,6 +105,8 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
 {
     if (f->gpu && f->store_path)
         cache_report(&f->stats, false);
+    if (f->store_path)
+        ranks_tell(f->comm, &f->far);
     gnn_source_free(src);
     gnn_scores_release(&f->scores);
     gnn_gpu_close(f->gpu);

@@ -18,6 +18,8 @@ struct train_feed {
     const char *cache_order;
     bool degrees; /* batches need them: set before train_feed_open */
     /* what comes of it */
+    struct gnn_comm *comm; /* set before train_feed_open */
+    struct gnn_gather_far_stats far;
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;
     struct gnn_source *feed; /* with a store: what can start over; train_feed_open returns it, or what is made from it */

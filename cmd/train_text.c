@@ -16,15 +16,18 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
              m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
 }
 
-void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss)
+void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance)
 {
     char what[48], extra[32];
     (void)arg;
     snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
     snprintf(extra, sizeof(extra), "loss %.4f", loss);
     cli_progress(what, step + 1, steps, extra);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step", (json_int_t)step,
-                          "loss", loss)); /* a loss that is not finite has ended the run */
+    json_t *j = json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step", (json_int_t)step,
+                          "loss", loss); /* a loss that is not finite has ended the run */
+    if (balance > 0)
+        json_object_set_new(j, "balance", json_real(balance));
+    cli_metrics(j);
 }
 
 static void put(json_t *j, const char *key, double v)
@@ -54,6 +57,8 @@ static void metrics(const struct train_text *x, const struct gnn_train_epoch *r)
     put(j, "train_s", r->train_s);
     put(j, "eval_s", r->eval_s);
     put(j, "wait_s", r->wait_s);
+    if (r->balance > 0)
+        put(j, "balance", r->balance);
     put(j, "gflops", r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : NAN);
     json_object_set_new(j, sm->split[0], eval_json(x, &own));
     for (uint32_t i = 1; i < sm->nsplits; i++)
@@ -76,16 +81,18 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     const struct gnn_sampling *sm = &x->t->meta->sampling;
     const char *name = gnn_metric_name(x->t->o.metric);
     const double all = r->train_s + r->eval_s + r->wait_s;
-    char line[512] = "";
+    char line[512] = "", ranks[48] = "";
     add(line, sizeof(line), sm->split[0], name, r->value);
     for (uint32_t i = 1; i < sm->nsplits; i++)
         add(line, sizeof(line), sm->split[i], name, r->eval[i].rows ? r->eval[i].value : NAN);
     cli_progress_end();
-    cli_note("epoch %llu: loss %.4f%s%s; %.2f s (%.0f %% waiting), %.1f M edges/s, %.0f GFLOP/s",
+    if (r->balance > 0)
+        snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
+    cli_note("epoch %llu: loss %.4f%s%s; %.2f s (%.0f %% waiting), %.1f M edges/s, %.0f GFLOP/s%s",
              (unsigned long long)r->epoch, r->loss, line, r->best ? " *" : "", all,
              all > 0 ? 100 * r->wait_s / all : 0,
              r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
-             r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0);
+             r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks);
     metrics(x, r);
     x->epochs++;
     x->trained += r->train_s;

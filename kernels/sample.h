@@ -77,6 +77,9 @@ bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra);
 /* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). nodes needs room for count + n + 1. */
 uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n);
 
+/* The same, and writes local numbers: out[n]. */
+uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out);
+
 /* Reads offsets of dst[n]: fills row[n] and indptr[n+1] (from 0), the number of picks of each. */
 enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
                                         int32_t fanout, bool replace, struct gnn_sample_row *row,
@@ -96,8 +99,8 @@ struct gnn_sample_job {
 };
 uint64_t gnn_sample_scratch(int32_t fanout);
 
-/* Writes indices[indptr[n]], local numbers of the source type, numbering new sources in r, and edge ids if ids is
- * not NULL. r->nodes needs room for min(r->count + indptr[n], nnodes) + 1. */
+/* Writes indices[indptr[n]], local numbers of the source type, numbering new sources in r, or, with r NULL, the sources' ids; and
+ * edge ids if ids is not NULL. r->nodes needs room for min(r->count + indptr[n], nnodes) + 1. */
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                        uint32_t *indices, uint64_t *ids, struct gnn_sample_place *bad);
 

@@ -43,6 +43,7 @@ struct gnn_batch_place {
 struct gnn_batch {
     uint64_t epoch, step;
     uint32_t split, rank;
+    uint64_t nth;                 /* how many its source gave before it */
     struct gnn_batch_type *type;  /* [nntypes] */
     struct gnn_block *block;      /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;

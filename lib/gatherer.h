@@ -4,6 +4,7 @@
 
 #include "kernels/gather.h"
 #include "lib/access.h"
+#include "lib/comm.h"
 #include "lib/gpu.h"
 
 /* Rows of nodes' fields, but labels, that devices keep: those wanted most often, all fields of a node or none. */
@@ -34,6 +35,11 @@ struct gnn_gather_stats {
     uint64_t cached_bytes;              /* on the fullest device */
 };
 
+/* What several ranks had of the nodes' rows themselves, and what came from others. Grows as batches are handed on. */
+struct gnn_gather_far_stats {
+    uint64_t rows, far_rows, far_bytes;
+};
+
 struct gnn_gather_opts {
     /* Element type on the wire of features, that is of fields with a width that are f32 in the store: GNN_F32,
      * GNN_F16, GNN_BF16 (round to nearest, ties to even), or 0: as stored. Everything else, and label "y",
@@ -46,6 +52,8 @@ struct gnn_gather_opts {
     unsigned threads;   /* 0: on the sampler's threads, if `up` has some, else in the caller's */
     unsigned depth;     /* batches under way; 0: chosen from threads */
     const char *provenance; /* line for the header, or NULL */
+    struct gnn_comm *comm;  /* the ranks, or NULL; see below */
+    struct gnn_gather_far_stats *far; /* with several ranks, or NULL; outlives the source */
     struct gnn_gpu *gpu;    /* NULL: on the CPU. Else up's batches lie on its devices and stay there */
     struct gnn_gather_cache cache;  /* with a gpu */
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
@@ -54,6 +62,8 @@ struct gnn_gather_opts {
 /* Whether batches with this header were drawn from the store; GNN_E_INPUT if not. */
 int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, struct gnn_err *e) GNN_MUST_USE;
 
+/* With several ranks, which have opened the store with gnn_store_open_ranks, each gathers for its own batches, all make as many and
+ * together, and what a rank does not have comes from the one that has it. */
 /* Takes over `up`, also on failure (then returns NULL and fills e). GNN_E_INPUT when up's identity is not the store's or
  * the store is damaged, GNN_E_USAGE for a field that no type has. The store must outlive the source and is
  * checked (gnn_store_verified) before the source ends. ->meta is up's with one more line of provenance.

@@ -10,7 +10,7 @@ static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct g
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
     memset(inv, 0xff, nt->count * sizeof *inv);
-    for (uint32_t p = 0; p < s->nparts; p++) {
+    for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *x = gnn_store_findf(s, p, "node/%s/id", nt->name);
         const uint64_t first = s->book[t][p], n = gnn_store_owned(s, p, t);
         const uint32_t *id = x ? x->data : NULL;
@@ -31,7 +31,7 @@ int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struc
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
     bool renamed = false;
     *inverse = NULL;
-    for (uint32_t p = 0; p < s->nparts; p++)
+    for (uint32_t p = s->from; p < s->to; p++)
         renamed = renamed || gnn_store_findf(s, p, "node/%s/id", nt->name);
     if (!renamed)
         return 0;

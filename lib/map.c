@@ -200,9 +200,22 @@ static struct stage *stage_new(const struct gnn_map_ops *ops, void *arg, unsigne
     return NULL;
 }
 
+/* Makes what must be made although nobody wants it any more. */
+static void leave(struct map *m)
+{
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    bool go_on = false;
+    for (const struct stage *s = m->stage; s && !m->final; s = s->next)
+        go_on = (s->ops.leave && s->ops.leave(s->arg)) || go_on;
+    while (go_on && !next(&m->base, &b, &e))
+        gnn_batch_put(b);
+}
+
 static void map_free(struct gnn_source *base)
 {
     struct map *m = (struct map *)base;
+    leave(m);
     pthread_mutex_lock(&m->lock);
     m->stop = true;
     pthread_cond_broadcast(&m->changed);

@@ -115,6 +115,11 @@ static json_t *sampling_to_json(const struct gnn_meta *m)
                                 m->schema.ntype[s->seed_ntype].name, "splits", splits);
     json_decref(fan);
     json_decref(splits);
+    if (j && s->ranks && (json_object_set_new(j, "rank", json_integer(s->rank)) ||
+                          json_object_set_new(j, "ranks", json_integer(s->ranks)))) {
+        json_decref(j);
+        j = NULL;
+    }
     return j;
 }
 
@@ -167,6 +172,12 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
             return gnn_fail(e, GNN_E_INPUT, "header: '%s' is missing", flags[i].key);
         *flags[i].v = json_is_true(b);
     }
+    const json_t *ranks = json_object_get(j, "ranks"), *rank = json_object_get(j, "rank");
+    const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);
+    if ((ranks || rank) && (!json_is_integer(ranks) || !json_is_integer(rank) || n < 2 || n > UINT32_MAX || r < 0 || r >= n))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad number of a rank");
+    s->rank = (uint32_t)r;
+    s->ranks = (uint32_t)n;
     return 0;
 }
 

@@ -22,6 +22,7 @@ struct gnn_sampling {
     char **split;           /* "train", "valid", ... ; [0] is what is trained on */
     uint64_t *steps;        /* batches per epoch of each split, before --steps narrows them */
     uint64_t *split_seeds;  /* seeds per epoch of each split */
+    uint32_t rank, ranks;   /* several ranks: these batches have the seeds only that belong to this one. Else 0 */
 };
 
 struct gnn_meta {

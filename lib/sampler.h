@@ -3,6 +3,7 @@
 #ifndef GNN_LIB_SAMPLER_H
 #define GNN_LIB_SAMPLER_H
 
+#include "lib/comm.h"
 #include "lib/gpu.h"
 #include "lib/store.h"
 
@@ -55,6 +56,12 @@ struct gnn_sampler_opts {
     enum gnn_graph_memory graph_memory;
     uint64_t graph_cache; /* with GNN_GRAPH_UVA: bytes of each device for rows; UINT64_MAX: half of what is free, with a reserve */
     struct gnn_graph_report *graph_report; /* filled by gnn_sampler_source_new; or NULL */
+
+    /* The ranks, or NULL. With several, opened with the store (gnn_store_open_ranks), all make this source with the same options, ask
+     * for the same batches and free it together; each draws, of every batch, what the seeds in its own parts need, and the ranks' batches
+     * together are the batch that one alone would draw. The hop rule must be GNN_FRONTIER_ALL then, as who is new depends on
+     * all seeds; seeds come from sets or a file, not as a stream; nodes are store ids. */
+    struct gnn_comm *comm;
 };
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */

@@ -15,6 +15,7 @@
 #include "formats/gnb.h"
 #include "formats/le.h"
 #include "kernels/owner.h"
+#include "lib/comm.h"
 #include "lib/io.h"
 #include "lib/mem.h"
 #include "lib/store_tmp.h"
@@ -176,7 +177,6 @@ static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err
 
 static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)
 {
-    pthread_mutex_init(&p->lock, NULL);
     int fd = open(p->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: part is missing", p->path)
@@ -246,15 +246,40 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     return rc;
 }
 
-static int open_parts(struct gnn_store *s, struct gnn_err *e)
+/* Every rank learns the hashes of all parts: rank r has those of [r*k/n, (r+1)*k/n). */
+static int share_hashes(struct gnn_store *s, struct gnn_comm *c, uint64_t *hash, struct gnn_err *e)
+{
+    struct gnn_exchange x;
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, 0), e);
+    if (!rc)
+        rc = gnn_comm_share(c, &x, hash + s->from, (s->to - s->from) * sizeof *hash, e);
+    for (uint32_t p = 0, r = 0, i = 0; !rc && p < s->nparts; p++, i++) {
+        if (gnn_store_rank(s, c->size, p) != r) {
+            r++;
+            i = 0;
+        }
+        if ((i + UINT64_C(1)) * sizeof *hash > x.in[r].bytes)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: rank %u sees another number of parts", s->path, r);
+        else
+            memcpy(&hash[p], (const uint64_t *)x.in[r].data + i, sizeof *hash);
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
+static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
 {
     uint32_t n = s->meta.schema.nparts;
     s->part = gnn_alloc_zero(n, sizeof *s->part, "parts", e);
-    uint64_t *hash = s->part ? gnn_alloc(n, sizeof *hash, "parts", e) : NULL;
+    uint64_t *hash = s->part ? gnn_alloc_zero(n, sizeof *hash, "parts", e) : NULL;
     if (!hash)
         return e->code;
     s->nparts = n;
-    int rc = 0;
+    s->from = (uint32_t)((uint64_t)c->rank * n / c->size);
+    s->to = (uint32_t)(((uint64_t)c->rank + 1) * n / c->size);
+    int rc = n < c->size ? gnn_fail(e, GNN_E_INPUT, "%s: has %u part%s, too few for %u ranks: gnn-partition -k %u makes more", s->path,
+                                    n, n == 1 ? "" : "s", c->size, c->size)
+                         : 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         struct gnn_meta meta = {0};
         struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a part", e);
@@ -262,6 +287,9 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
             rc = e->code;
             break;
         }
+        pthread_mutex_init(&p->lock, NULL);
+        if (!gnn_store_has(s, i))
+            continue;
         rc = part_open(p, &meta, e);
         if (!rc && (strcmp(meta.identity, s->meta.identity) ||
                     !gnn_schema_equal(&meta.schema, &s->meta.schema) || meta.schema.nparts != n ||
@@ -273,6 +301,8 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
         gnn_meta_release(&meta);
     }
     char identity[17];
+    if (!rc && c->size > 1)
+        rc = share_hashes(s, c, hash, e);
     if (!rc) {
         gnn_store_identity(&s->meta.schema, hash, identity, e);
         rc = e->code;
@@ -286,18 +316,29 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
     return rc;
 }
 
-int gnn_store_open(struct gnn_store *s, const char *path, bool verify, struct gnn_err *e)
+int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c, struct gnn_err *e)
 {
     *s = (struct gnn_store){0};
     int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
+    if (!rc)
+        rc = gnn_comm_agree(c, "another store", s->meta.identity, e);
     if (!rc && verify && !(s->verify = gnn_verify_new(e)))
         rc = e->code;
     if (!rc)
-        rc = open_parts(s, e);
+        rc = open_parts(s, c, e);
     if (!rc)
-        rc = gnn_store_check(s, e);
+        rc = gnn_store_check(s, c, e);
     if (rc)
         gnn_store_close(s);
+    return rc;
+}
+
+int gnn_store_open(struct gnn_store *s, const char *path, bool verify, struct gnn_err *e)
+{
+    struct gnn_comm *alone = gnn_comm_self(e);
+    *s = (struct gnn_store){0};
+    const int rc = alone ? gnn_store_open_ranks(s, path, verify, alone, e) : e->code;
+    gnn_comm_free(alone);
     return rc;
 }
 
@@ -373,6 +414,24 @@ const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part)
 uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id)
 {
     return gnn_owner_find(s->book[t], sizeof *s->book[t], s->nparts, id);
+}
+
+int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***out, struct gnn_err *e)
+{
+    const uint32_t ntypes = s->meta.schema.nntypes;
+    uint64_t **first = gnn_alloc_zero(ntypes, sizeof *first, "ranks", e);
+    uint64_t *at = first ? gnn_alloc((uint64_t)ntypes * ranks, sizeof *at, "ranks", e) : NULL;
+    if (!at) {
+        gnn_free(first);
+        return e->code;
+    }
+    for (uint32_t t = 0; t < ntypes; t++) {
+        first[t] = at + (uint64_t)t * ranks;
+        for (uint32_t p = s->nparts; p-- > 0;) /* the first part of each rank comes last */
+            first[t][gnn_store_rank(s, ranks, p)] = s->book[t][p];
+    }
+    *out = first;
+    return 0;
 }
 
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)

@@ -26,6 +26,7 @@ struct gnn_store {
     struct gnn_meta meta;
     char *path;
     uint32_t nparts;
+    uint32_t from, to; /* parts that are open: all, or with several ranks this one's */
     struct gnn_part **part;
     const uint64_t **book; /* [nntypes] -> (nparts+1) offsets */
     struct gnn_verify *verify;
@@ -36,9 +37,27 @@ struct gnn_store {
  * With `verify`, the checksum of each tensor that is fetched is checked by a background thread. */
 int gnn_store_open(struct gnn_store *s, const char *path, bool verify,
                    struct gnn_err *e) GNN_MUST_USE;
+/* The same for one of several ranks, all of which call it: rank r opens the parts [r*k/n, (r+1)*k/n) only, and what the parts
+ * must be together is checked together. GNN_E_INPUT also when there are fewer parts than ranks. Of parts that are not open,
+ * no tensors are found. */
+struct gnn_comm;
+int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
+                         struct gnn_err *e) GNN_MUST_USE;
+static inline bool gnn_store_has(const struct gnn_store *s, uint32_t p)
+{
+    return p >= s->from && p < s->to;
+}
+/* The rank that has part p open. */
+static inline uint32_t gnn_store_rank(const struct gnn_store *s, uint32_t ranks, uint32_t p)
+{
+    return (uint32_t)((((uint64_t)p + 1) * ranks - 1) / s->nparts);
+}
+/* *first: [nntypes][ranks] the first node of each type that each rank has; rank r has those up to the next rank's. Free
+ * first[0], then first. */
+int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***first, struct gnn_err *e) GNN_MUST_USE;
 /* Part of _open (lib/store_check.c): sets s->book; the parts' tensors have the dtypes and shapes that the
  * schema and the partition book ask for. Reads a few bytes of each, not the contents. */
-int gnn_store_check(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
+int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_store_close(struct gnn_store *s);
 
@@ -64,7 +83,8 @@ uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id);
 /* Waits until every tensor fetched so far has been checked; GNN_E_INPUT names the first damaged one.
  * Programs call it before they commit a result. Without `verify` it returns 0 at once. */
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
-/* The members of set `set` (index into schema.set) in the whole set's order, as store ids.
+/* The members of set `set` (index into schema.set) in the whole set's order, as store ids; UINT32_MAX for those of parts that
+ * are not open.
  * *ids has schema.set[set].count elements; free with gnn_free. Checks range and completeness. */
 int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids,
                     struct gnn_err *e) GNN_MUST_USE;

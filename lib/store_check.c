@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/mem.h"
+#include "lib/comm.h"
 #include "lib/store.h"
 
 /* Looks a tensor up without queueing it for verification: only its shape matters here. */
@@ -35,16 +35,16 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     book[1] = nt->count; /* what a store of one part may leave out */
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "book/%s", nt->name);
-    for (uint32_t p = 0; p < s->nparts; p++) {
+    for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *x;
         int rc = shape(s, p, name, GNN_U64, n, 0, s->nparts > 1, &x, e);
         if (rc)
             return rc;
-        if (x && !p)
+        if (x && p == s->from)
             memcpy(book, x->data, n * sizeof *book);
         else if (x && memcmp(book, x->data, n * sizeof *book))
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from part 0's",
-                            gnn_store_part_path(s, p), name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from part %u's",
+                            gnn_store_part_path(s, p), name, s->from);
     }
     for (uint32_t p = 0; p < s->nparts; p++)
         if (book[p] > book[p + 1])
@@ -100,7 +100,7 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     snprintf(name, sizeof name, "edge/%s/id", key);
     if (!rc)
         rc = shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
-    if (!rc && !gnn_store_look(s, 0, name) != !gnn_store_look(s, p, name))
+    if (!rc && !gnn_store_look(s, s->from, name) != !gnn_store_look(s, p, name))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some parts only", s->path, name);
     for (uint32_t i = 0; !rc && i < et->nfields; i++) {
         snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
@@ -109,51 +109,61 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     return rc;
 }
 
-static int check_split(struct gnn_store *s, uint32_t i, struct gnn_err *e)
+static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total, struct gnn_err *e)
 {
     const struct gnn_split_set *set = &s->meta.schema.set[i];
+    const struct gnn_tensor *x;
     char name[GNN_NAME_MAX + 1];
-    uint64_t total = 0;
-    for (uint32_t p = 0; p < s->nparts; p++) {
-        const struct gnn_tensor *x;
-        snprintf(name, sizeof name, "split/%s/%s", set->split, set->set);
-        int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
-        if (rc)
-            return rc;
-        total += x->shape[0];
-        snprintf(name, sizeof name, "split/%s/%s/order", set->split, set->set);
-        if ((rc = shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e)))
-            return rc;
-    }
-    return total == set->count ? 0
-                               : gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu",
-                                          s->path, set->split, set->set, (unsigned long long)total,
-                                          (unsigned long long)set->count);
+    snprintf(name, sizeof name, "split/%s/%s", set->split, set->set);
+    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
+    if (rc)
+        return rc;
+    *total += x->shape[0];
+    snprintf(name, sizeof name, "split/%s/%s/order", set->split, set->set);
+    return shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
 }
 
-int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
+/* What the parts hold together: edges of each type, members of each set. Every number is summed over the ranks. */
+static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges, uint64_t *members, struct gnn_err *e)
 {
     const struct gnn_schema *m = &s->meta.schema;
-    s->book = gnn_alloc_zero(m->nntypes, sizeof *s->book, "partition book", e);
-    int rc = s->book ? 0 : e->code;
-    for (uint32_t t = 0; !rc && t < m->nntypes; t++) {
-        rc = check_book(s, t, e);
-        for (uint32_t p = 0; !rc && p < s->nparts; p++)
-            rc = check_nodes(s, p, t, e);
-    }
-    for (uint32_t t = 0; !rc && t < m->netypes; t++) {
-        uint64_t total = 0;
-        for (uint32_t p = 0; !rc && p < s->nparts; p++)
-            rc = check_edges(s, p, t, &total, e);
-        if (!rc && total != m->etype[t].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu", s->path,
-                          m->etype[t].rel, (unsigned long long)total,
-                          (unsigned long long)m->etype[t].count);
-    }
+    int rc = gnn_comm_sum(c, edges, m->netypes, GNN_SUM_U64, e);
+    if (!rc)
+        rc = gnn_comm_sum(c, members, m->nsets, GNN_SUM_U64, e);
+    for (uint32_t t = 0; !rc && t < m->netypes; t++)
+        if (edges[t] != m->etype[t].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu", s->path, m->etype[t].rel,
+                          (unsigned long long)edges[t], (unsigned long long)m->etype[t].count);
     if (!rc)
         rc = gnn_schema_check_counts(m, s->path, e);
     for (uint32_t i = 0; !rc && i < m->nsets; i++)
-        rc = check_split(s, i, e);
+        if (members[i] != m->set[i].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu", s->path, m->set[i].split,
+                          m->set[i].set, (unsigned long long)members[i], (unsigned long long)m->set[i].count);
+    return rc;
+}
+
+int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
+{
+    const struct gnn_schema *m = &s->meta.schema;
+    s->book = gnn_alloc_zero(m->nntypes, sizeof *s->book, "partition book", e);
+    uint64_t *edges = gnn_alloc_zero((uint64_t)m->netypes + m->nsets, sizeof *edges, "counts", e);
+    uint64_t *members = edges ? edges + m->netypes : NULL;
+    int rc = s->book && edges ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < m->nntypes; t++) {
+        rc = check_book(s, t, e);
+        for (uint32_t p = s->from; !rc && p < s->to; p++)
+            rc = check_nodes(s, p, t, e);
+    }
+    for (uint32_t p = s->from; !rc && p < s->to; p++) {
+        for (uint32_t t = 0; !rc && t < m->netypes; t++)
+            rc = check_edges(s, p, t, &edges[t], e);
+        for (uint32_t i = 0; !rc && i < m->nsets; i++)
+            rc = check_split(s, p, i, &members[i], e);
+    }
+    if (!rc)
+        rc = check_totals(s, c, edges, members, e);
+    gnn_free(edges);
     return rc;
 }
 
@@ -165,7 +175,7 @@ int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids, struct gn
     if (!v)
         return e->code;
     memset(v, 0xff, m->count * sizeof *v); /* UINT32_MAX is no node id: marks what was not given */
-    for (uint32_t p = 0; p < s->nparts && !e->code; p++) {
+    for (uint32_t p = s->from; p < s->to && !e->code; p++) {
         const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s", m->split, m->set),
                                 *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
         const uint32_t *id = x->data;

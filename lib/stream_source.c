@@ -9,6 +9,7 @@ struct stream_source {
     struct gnn_source base;
     struct gnn_reader reader;
     struct gnn_batch_pool *pool;
+    uint64_t nth;
 };
 
 /* Makes sure that nobody reads the batch any more, from which it may have gone back before a device had finished. */
@@ -48,6 +49,7 @@ static int next(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
         gnn_batch_put(b);
         return rc;
     }
+    b->nth = q->nth++;
     *out = b;
     return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef GNN_LIB_TRAINER_H
 #define GNN_LIB_TRAINER_H
 
+#include "lib/comm.h"
 #include "lib/metrics.h"
 #include "lib/net.h"
 #include "lib/source.h"
@@ -28,6 +29,10 @@ struct gnn_train_opts {
     uint64_t checkpoint_every;  /* steps; 0: only when stopped */
     const char *provenance;
     const struct gnn_ops *ops;  /* where the work is done; must outlive the trainer */
+    /* The ranks, or NULL. With several, all make trainers with the same options and run them on their shares of the same
+     * batches; losses are divided by the seeds of the whole batch, gradients are summed, and scores are those of all. Files are
+     * rank 0's to write; a checkpoint is read by all. Any number of ranks may go on from it. */
+    struct gnn_comm *comm;
 };
 
 struct gnn_train_eval {
@@ -44,6 +49,7 @@ struct gnn_train_epoch {
     double train_s, eval_s, wait_s; /* seconds in steps, in evaluation, waiting for batches */
     const struct gnn_train_eval *eval; /* [nsplits], from 1 on */
     bool best;
+    double balance; /* with several ranks: the slowest over the mean, averaged over steps; seconds are means then; else 0 */
 };
 
 struct gnn_train_hooks {
@@ -51,8 +57,9 @@ struct gnn_train_hooks {
     /* Asked after each batch, and where the input is damaged: with `cut` then, as a late answer would be none. True:
      * checkpoint and return GNN_E_STOPPED. May be NULL. */
     bool (*stop)(void *arg, bool cut);
-    /* May be NULL; on a device a step is told of while the next one runs. */
-    void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss);
+    /* May be NULL; on a device, and with several ranks, a step is told of while the next one runs. balance: the slowest rank over
+     * the mean, 0 with one. */
+    void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance);
     void (*epoch)(void *arg, const struct gnn_train_epoch *r);                           /* may be NULL */
 };
 
@@ -78,7 +85,26 @@ struct gnn_train_half {
     bool open;
 };
 
+/* What a rank tells the others with each batch. */
+enum train_next { TRAIN_NEXT_BATCH, TRAIN_NEXT_END, TRAIN_NEXT_CUT, TRAIN_NEXT_STOP };
+struct train_told {
+    uint64_t epoch, step, split; /* of the batch it is at, ... */
+    enum train_next next;        /* ... unless it has none */
+    bool stop;   /* it was asked to stop */
+    bool scored; /* there was a training batch since the last time: */
+    uint64_t scored_epoch, scored_step;
+    double loss, busy; /* summed over its seeds; seconds in the step, without waiting */
+};
+struct train_pace {
+    struct gnn_exchange x;
+    struct train_told own, told; /* being filled; under way */
+    bool open;                   /* between begin and end */
+    bool stop;                   /* a rank was asked to stop */
+};
+
 struct gnn_trainer {
+    struct gnn_comm *comm; /* the ranks, if there are several; or NULL */
+    struct train_pace pace;
     struct gnn_model *m;
     const struct gnn_ops *ops;
     struct gnn_net net;

@@ -29,7 +29,9 @@ shellcheck cmd:shellcheck
 unzip cmd:unzip
 zip cmd:zip
 libarchive-tools cmd:bsdtar
-bsdutils cmd:script'
+bsdutils cmd:script
+openmpi-bin cmd:mpirun
+libopenmpi-dev cmd:mpicc'
 
 have() {
     case $1 in

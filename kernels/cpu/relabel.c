@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "kernels/cpu/number.h"
 #include "kernels/sample.h"
 
 static uint32_t bits_for(uint64_t n)
@@ -58,4 +59,19 @@ uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n)
     }
     r->count = count;
     return i;
+}
+
+uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out)
+{
+    enum { STEP = 64 };
+    for (uint64_t i = 0; i < n; i += STEP) {
+        const uint32_t m = n - i < STEP ? (uint32_t)(n - i) : STEP;
+        for (uint32_t k = 0; k < m; k++) {
+            if (ids[i + k] >= r->nnodes)
+                return i + k;
+            __builtin_prefetch(&r->map[ids[i + k]], 1, 3);
+        }
+        gnn_number(r, ids + i, m, out + i);
+    }
+    return n;
 }

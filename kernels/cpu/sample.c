@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/cpu/draw.h"
+#include "kernels/cpu/number.h"
 #include "kernels/owner.h"
 #include "kernels/pick.h"
 
@@ -170,7 +171,7 @@ static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint3
     return GNN_SAMPLE_SOURCE;
 }
 
-/* Stage 2: reads the sources; lines of the map start to travel. Returns the first bad pick, or n. */
+/* Stage 2: reads the sources; lines of the map, if there is one, start to travel. Returns the first bad pick, or n. */
 static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsrc, const uint32_t *map,
                              uint32_t *source)
 {
@@ -179,27 +180,19 @@ static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsr
         if (__builtin_expect(v >= nsrc, 0))
             return j;
         source[j] = v;
-        __builtin_prefetch(&map[v], 1, 3);
+        if (map)
+            __builtin_prefetch(&map[v], 1, 3);
     }
     return n;
 }
 
-/* Stage 3: numbers the sources. No branch depends on the data: whether a node is new is a coin toss. */
-static void number_sources(struct gnn_relabel *r, const uint32_t *source, uint32_t n, uint32_t *out)
+/* Stage 3: numbers the sources, or leaves them as they are. */
+static void put_sources(struct gnn_relabel *r, const uint32_t *source, uint32_t n, uint32_t *out)
 {
-    uint32_t *restrict map = r->map, *restrict nodes = r->nodes;
-    const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
-    uint32_t count = r->count;
-    for (uint32_t j = 0; j < n; j++) {
-        const uint32_t v = source[j], m = map[v];
-        const uint32_t fresh = (m & ~mask) != tag;
-        const uint32_t local = (m & mask) ^ (((m & mask) ^ count) & (0u - fresh));
-        map[v] = tag | local;
-        nodes[count] = v;
-        count += fresh;
-        out[j] = local;
-    }
-    r->count = count;
+    if (r)
+        gnn_number(r, source, n, out);
+    else
+        memcpy(out, source, n * sizeof *out);
 }
 
 /* Floyd's algorithm with a hash set, for fan-outs beyond GNN_DRAW_MAX. */
@@ -247,10 +240,10 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
         }
         if (ids)
             edge_ids(job, i, g->at, m, ids + first + from);
-        const uint32_t got = read_sources(g->at, m, job->graph->nsrc, r->map, g->source);
+        const uint32_t got = read_sources(g->at, m, job->graph->nsrc, r ? r->map : NULL, g->source);
         if (got < m)
             return bad_source(job, first + from + got, g->at[got], bad);
-        number_sources(r, g->source, m, out + from);
+        put_sources(r, g->source, m, out + from);
     }
     return GNN_SAMPLE_OK;
 }
@@ -290,13 +283,13 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
         }
         if (begun - read > 1 || (!n && read < begun)) {
             struct ring *g = &s->ring[read++ % STAGES];
-            const uint32_t got = read_sources(g->at, g->n, job->graph->nsrc, r->map, g->source);
+            const uint32_t got = read_sources(g->at, g->n, job->graph->nsrc, r ? r->map : NULL, g->source);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }
         if (read - done > 1 || (!n && done < read)) {
             struct ring *g = &s->ring[done++ % STAGES];
-            number_sources(r, g->source, g->n, indices + g->out);
+            put_sources(r, g->source, g->n, indices + g->out);
         }
     }
     return GNN_SAMPLE_OK;

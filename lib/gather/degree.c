@@ -31,7 +31,7 @@ int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree, st
     *degree = gnn_alloc_zero(c->ntype[t].count, sizeof(**degree), "degrees", e);
     if (!*degree)
         return e->code;
-    for (uint32_t p = 0; p < s->nparts; p++) {
+    for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
         const struct gnn_tensor *idx = gnn_store_findf(s, p, "edge/%s/indices", key);
         if (!ptr || !idx || count_part(ptr->data, idx->data, idx->shape[0], s->book[t][p],

@@ -1,4 +1,5 @@
 /* Which tensors a batch gets, and the gatherer that fills them with the CPU. */
+#include "lib/gather/far.h"
 #include "lib/gather/impl.h"
 
 #include <inttypes.h>
@@ -50,8 +51,13 @@ int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j, cons
 
 static void *worker_new(void *arg, struct gnn_err *e)
 {
-    (void)arg;
-    return gnn_alloc_zero(1, sizeof(struct gather_scratch), "a gathering thread", e);
+    const struct gatherer *g = arg;
+    struct gather_scratch *w = gnn_alloc_zero(1, sizeof *w, "a gathering thread", e);
+    if (w && g->comm && !(w->far = gnn_gather_far_new(g, e))) {
+        gnn_free(w);
+        return NULL;
+    }
+    return w;
 }
 
 static void worker_free(void *worker)
@@ -59,6 +65,7 @@ static void worker_free(void *worker)
     struct gather_scratch *w = worker;
     gnn_buf_release(&w->node);
     gnn_buf_release(&w->row);
+    gnn_gather_far_free(w->far);
     gnn_free(w);
 }
 
@@ -130,11 +137,28 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
     return 0;
 }
 
+/* With several ranks. */
+static int apply_far(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
+{
+    const int rc = gnn_gather_far_apply(g, f, b, e);
+    pthread_mutex_lock(&g->lock);
+    g->batches = b->nth + 1 > g->batches ? b->nth + 1 : g->batches;
+    if (g->stats) {
+        g->stats->rows += f->rows;
+        g->stats->far_rows += f->far_rows;
+        g->stats->far_bytes += f->far_bytes;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return rc;
+}
+
 static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
 {
-    const struct gatherer *g = arg;
+    struct gatherer *g = arg;
     struct gather_scratch *w = worker;
     int rc = 0;
+    if (g->comm)
+        return apply_far(g, w->far, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         for (uint32_t h = 0; !rc && h < (j->edge ? b->nhops : 1); h++)
@@ -146,7 +170,9 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
 
 static int end(void *arg, struct gnn_err *e)
 {
-    return gnn_store_verified(((struct gatherer *)arg)->store, e);
+    struct gatherer *g = arg;
+    const int rc = g->comm ? gnn_gather_far_end(g, e) : 0;
+    return rc ? rc : gnn_store_verified(((struct gatherer *)arg)->store, e);
 }
 
 struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store *s,

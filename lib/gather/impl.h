@@ -2,6 +2,8 @@
 #ifndef GNN_LIB_GATHER_IMPL_H
 #define GNN_LIB_GATHER_IMPL_H
 
+#include <pthread.h>
+
 #include "lib/gather/rows.h"
 #include "lib/gatherer.h"
 
@@ -11,6 +13,10 @@ struct gatherer {
     struct gather_job *job; /* in the order of the tensors */
     uint32_t njobs;
     bool sums;
+    struct gnn_comm *comm; /* the ranks, if there are several; or NULL */
+    uint64_t batches;      /* with ranks: how many there were */
+    pthread_mutex_t lock;  /* of batches and what follows */
+    struct gnn_gather_far_stats *stats; /* or NULL */
     uint32_t **inverse; /* [nntypes] original id to store id, where batches carry original ids and they differ */
 };
 

@@ -17,6 +17,9 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
     if (!(j->part = gnn_alloc_zero(s->nparts, sizeof *j->part, "a field", e)))
         return e->code;
     for (uint32_t p = 0; p < s->nparts; p++) {
+        j->part[p].first = s->book[type][p];
+        if (!gnn_store_has(s, p))
+            continue;
         const struct gnn_tensor *t = gnn_store_findf(s, p, "node/%s/%s", name, f->name);
         if (!t)
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/%s' is missing", gnn_store_part_path(s, p), name, f->name);
@@ -38,6 +41,10 @@ int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type
         return e->code;
     uint64_t first = 0;
     for (uint32_t p = 0; p < s->nparts; p++) {
+        j->part[p].first = first;
+        j->edges[p].first = s->book[dst][p];
+        if (!gnn_store_has(s, p))
+            continue;
         const struct gnn_tensor *t = gnn_store_findf(s, p, "edge/%s/%s", key, f->name);
         const struct gnn_tensor *indptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
         const struct gnn_tensor *id = gnn_store_findf(s, p, "edge/%s/id", key);

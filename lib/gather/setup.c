@@ -13,6 +13,7 @@ void gnn_gatherer_free(void *gatherer)
         gnn_gather_job_release(&g->job[i]);
     for (uint32_t t = 0; g->inverse && t < g->meta.schema.nntypes; t++)
         gnn_free(g->inverse[t]);
+    pthread_mutex_destroy(&g->lock);
     gnn_free(g->job);
     gnn_free(g->inverse);
     gnn_meta_release(&g->meta);
@@ -164,6 +165,19 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
     return 0;
 }
 
+static int check_ranks(const struct gatherer *g, const struct gnn_gather_opts *o, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &g->meta.sampling;
+    if (!g->comm)
+        return 0;
+    if (m->ranks != g->comm->size || m->rank != g->comm->rank)
+        return m->ranks ? gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u, but this is rank %u of %u", m->rank, m->ranks,
+                                   g->comm->rank, g->comm->size)
+                        : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", g->comm->rank,
+                                   g->comm->size);
+    return o->gpu ? gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU gathers") : 0;
+}
+
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,
                          struct gnn_err *e)
 {
@@ -176,6 +190,8 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
         return rc;
     if (o->dtype && o->dtype != GNN_F32 && o->dtype != GNN_F16 && o->dtype != GNN_BF16)
         return gnn_fail(e, GNN_E_USAGE, "features cannot travel as %s", gnn_dtype_name(o->dtype));
+    if ((rc = check_ranks(g, o, e)))
+        return rc;
     g->sums = o->sums;
     rc = add_fields(g, o, e);
     if (!rc)
@@ -195,6 +211,9 @@ struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s
     if (!g)
         return NULL;
     g->store = s;
+    pthread_mutex_init(&g->lock, NULL);
+    g->stats = o->far;
+    g->comm = o->comm && o->comm->size > 1 ? o->comm : NULL;
     if (!gatherer_init(g, up, o, e))
         return g;
     gnn_gatherer_free(g);

@@ -143,7 +143,8 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
     return rc ? rc : check_ranges(s, o, e);
 }
 
-uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids)
+/* Seeds of a global batch: at most batch_size into ids, UINT32_MAX for those of other ranks' parts; returns how many. */
+static uint64_t global_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids)
 {
     const struct gnn_sampling *m = &s->meta.sampling;
     const struct plan_split *p = &s->split[b->split];
@@ -167,13 +168,27 @@ uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint
     return n;
 }
 
+uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids)
+{
+    const uint64_t all = global_seeds(s, b, ids);
+    uint64_t n = 0;
+    if (!s->comm)
+        return all;
+    const struct gnn_store *store = s->store;
+    const uint64_t *book = store->book[s->meta.sampling.seed_ntype];
+    for (uint64_t i = 0; i < all; i++)
+        if (ids[i] >= book[store->from] && ids[i] < book[store->to])
+            ids[n++] = ids[i];
+    return n;
+}
+
 /* ---- the source of keys ---- */
 
 struct plan {
     struct gnn_source base;
     struct sampler *s;
     struct gnn_batch_pool *pool;
-    uint64_t epoch, step;
+    uint64_t epoch, step, nth;
     uint32_t split;
 };
 
@@ -237,15 +252,20 @@ static int plan_next(struct gnn_source *base, struct gnn_batch **out, struct gnn
 {
     struct plan *p = (struct plan *)base;
     struct gnn_batch *b;
+    if (p->s->gate && !gnn_sample_gate_pass(p->s->gate))
+        return GNN_END;
     int rc = gnn_batch_get(p->pool, &b, e);
     if (rc)
         return rc;
     rc = p->s->reader ? next_piped(p, b, e) : next_listed(p, b);
-    if (rc)
+    if (rc) {
         gnn_batch_put(b);
-    else
-        *out = b;
-    return rc;
+        return rc;
+    }
+    b->rank = p->s->meta.sampling.rank;
+    b->nth = p->nth++;
+    *out = b;
+    return 0;
 }
 
 static void plan_free(struct gnn_source *base)

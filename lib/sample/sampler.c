@@ -27,6 +27,7 @@ void gnn_sampler_free(void *arg)
         gnn_free((void *)(uintptr_t)s->graph[t].part);
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
+    gnn_sample_gate_free(s->gate);
     if (s->reader)
         close(s->reader->fd);
     gnn_free(s->reader);
@@ -48,15 +49,19 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
         return e->code;
     uint32_t found = 0;
     for (uint32_t p = 0; p < store->nparts; p++) {
+        part[p].first = store->book[t][p];
+        if (!gnn_store_has(store, p))
+            continue;
         const struct gnn_tensor *x = gnn_store_findf(store, p, "node/%s/id", name);
         part[p] = (struct gnn_gather_part){store->book[t][p], gnn_store_owned(store, p, t), x ? x->data : NULL};
         found += x != NULL;
     }
-    if (found == store->nparts)
+    const uint32_t all = store->to - store->from;
+    if (found == all)
         s->orig[t] = part;
     else
         gnn_free(part);
-    return found && found < store->nparts
+    return found && found < all
                ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some parts only", store->path, name)
                : 0;
 }
@@ -73,6 +78,9 @@ static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
         return e->code;
     s->graph[et] = (struct gnn_sample_graph){part, store->nparts, s->meta.schema.ntype[type->src].count};
     for (uint32_t p = 0; p < store->nparts; p++) {
+        part[p].first = store->book[type->dst][p];
+        if (!gnn_store_has(store, p))
+            continue;
         const struct gnn_tensor *indptr = gnn_store_findf(store, p, "edge/%s/indptr", key);
         const struct gnn_tensor *indices = gnn_store_findf(store, p, "edge/%s/indices", key);
         const struct gnn_tensor *id = s->meta.sampling.edge_ids ? gnn_store_findf(store, p, "edge/%s/id", key) : NULL;
@@ -111,6 +119,22 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
     return rc;
 }
 
+static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    if (o->frontier != GNN_FRONTIER_ALL)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks the hop rule is 'all': which nodes are new depends on the seeds of all of them");
+    if (o->original_ids)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches have the ids of the partitioned store");
+    if (o->stream)
+        return gnn_fail(e, GNN_E_USAGE, "%s: with several ranks, seeds come from a file that all of them read", o->seeds_name);
+    if (o->gpu)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU samples");
+    s->comm = o->comm;
+    s->meta.sampling.rank = o->comm->rank;
+    s->meta.sampling.ranks = o->comm->size;
+    return gnn_sample_gate_new(s, e);
+}
+
 static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     struct gnn_sampling *m = &s->meta.sampling;
@@ -128,6 +152,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
     if (!rc && !o->batch_size)
         rc = gnn_fail(e, GNN_E_USAGE, "a batch needs at least one seed");
+    if (!rc && o->comm && o->comm->size > 1)
+        rc = check_ranks(s, o, e);
     if (!rc)
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
     if (rc) {
@@ -168,5 +194,6 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
         return o->gpu->ops->sample(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;
+    with.leave = s->comm ? gnn_sample_gate_leave : NULL;
     return gnn_map_new(plan, &s->meta, &with, s, o->threads, o->depth ? o->depth : 2 * o->threads, e);
 }

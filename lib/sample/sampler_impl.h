@@ -2,6 +2,8 @@
 #ifndef GNN_LIB_SAMPLE_SAMPLER_IMPL_H
 #define GNN_LIB_SAMPLE_SAMPLER_IMPL_H
 
+#include <pthread.h>
+
 #include "kernels/gather.h"
 #include "kernels/sample.h"
 #include "lib/ids.h"
@@ -25,7 +27,61 @@ struct sampler {
     struct gnn_gather_part **orig;  /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_id_reader *reader;   /* seeds that come while we work, or NULL */
     uint32_t *inverse;              /* of the seeds' type, or NULL */
+    struct gnn_comm *comm;          /* the ranks, if there are several; or NULL */
+    struct gnn_sample_gate *gate;   /* with ranks */
 };
+
+/* Where the plan can be held, so that ranks that stop early stop after the same batch. */
+struct gnn_sample_gate {
+    pthread_mutex_t lock;
+    pthread_cond_t open;
+    bool shut;
+    uint64_t taken, limit; /* batches */
+};
+
+/* Per-thread state. */
+struct sample_worker {
+    struct gnn_relabel *type;   /* [nntypes] */
+    struct gnn_tensor **nodes;  /* [nntypes] the batch's node tensors */
+    uint64_t **counts;          /* [nntypes] */
+    uint32_t nntypes;
+    uint32_t *seeds;
+    struct gnn_buf row;         /* struct gnn_sample_row per destination */
+    void *scratch;
+    struct sample_far *far;     /* with ranks */
+};
+
+/* One batch in the making. */
+struct sample_draw {
+    const struct sampler *s;
+    struct sample_worker *w;
+    struct gnn_batch *b;
+    struct gnn_err *e;
+};
+
+/* Steps of the work that both ways, alone and with ranks, have in common. Destinations of a block, *first on: the number of them, 0 if
+ * the fan-out is 0. */
+uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first);
+/* Adds a block's tensors; with `ids` where edge ids are wanted, else *id is NULL. */
+int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows, struct gnn_tensor **indptr) GNN_MUST_USE;
+int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges, struct gnn_tensor **indices,
+                         struct gnn_tensor **id) GNN_MUST_USE;
+void gnn_sample_key(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t key[2]);
+/* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
+int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
+
+/* Several ranks (lib/sample/far.c): draws a hop's blocks, asking for what other ranks have; original ids of nodes that may be
+ * theirs. NULL on failure; takes NULL. */
+struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_far_free(struct sample_far *f);
+int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
+/* (lib/sample/gate.c) Makes the gate, before batches are planned; ... */
+int gnn_sample_gate_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_gate_free(struct gnn_sample_gate *g);
+/* ... false: the plan is to end here; ... */
+bool gnn_sample_gate_pass(struct gnn_sample_gate *g);
+/* ... and when the source is freed before its end, on all ranks: lets the plan go on to the last batch that any of them has begun. */
+bool gnn_sample_gate_leave(void *sampler);
 
 void gnn_sampler_free(void *sampler);
 

@@ -6,27 +6,9 @@
 #include "kernels/rng.h"
 #include "lib/sample/sampler_impl.h"
 
-struct worker {
-    struct gnn_relabel *type;   /* [nntypes] */
-    struct gnn_tensor **nodes;  /* [nntypes] the batch's node tensors */
-    uint64_t **counts;          /* [nntypes] */
-    uint32_t nntypes;
-    uint32_t *seeds;
-    struct gnn_buf row;         /* struct gnn_sample_row per destination */
-    void *scratch;
-};
-
-/* One batch in the making. */
-struct draw {
-    const struct sampler *s;
-    struct worker *w;
-    struct gnn_batch *b;
-    struct gnn_err *e;
-};
-
 void gnn_sample_worker_free(void *worker)
 {
-    struct worker *w = worker;
+    struct sample_worker *w = worker;
     for (uint32_t t = 0; w->type && t < w->nntypes; t++)
         gnn_free(w->type[t].map);
     gnn_free(w->type);
@@ -35,6 +17,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->seeds);
     gnn_free(w->scratch);
     gnn_buf_release(&w->row);
+    gnn_sample_far_free(w->far);
     gnn_free(w);
 }
 
@@ -62,7 +45,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     int32_t most = 0;
     for (uint32_t i = 0; i < m->nhops * c->netypes; i++)
         most = m->fanout[i] > most ? m->fanout[i] : most;
-    struct worker *w = gnn_alloc_zero(1, sizeof *w, "a sampling thread", e);
+    struct sample_worker *w = gnn_alloc_zero(1, sizeof *w, "a sampling thread", e);
     if (!w)
         return NULL;
     w->nntypes = c->nntypes;
@@ -83,6 +66,8 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         gnn_relabel_begin(r);
         (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));
     }
+    if (good && s->comm)
+        good = (w->far = gnn_sample_far_new(s, e)) != NULL;
     if (!good) {
         gnn_sample_worker_free(w);
         return NULL;
@@ -115,13 +100,12 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
     return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no part", s->store->path, at->node);
 }
 
-static int add(struct draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
+static int add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
 {
     return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
 }
 
-/* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
-static int make_room(struct draw *d, uint32_t t, uint64_t extra)
+int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra)
 {
     struct gnn_relabel *r = &d->w->type[t];
     uint64_t room = r->count + extra;
@@ -133,7 +117,7 @@ static int make_room(struct draw *d, uint32_t t, uint64_t extra)
     return gnn_relabel_fit(r, extra) ? 0 : gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
 }
 
-static int begin(struct draw *d)
+static int begin(const struct sample_draw *d)
 {
     const struct gnn_schema *c = &d->s->meta.schema;
     const struct gnn_sampling *m = &d->s->meta.sampling;
@@ -161,7 +145,7 @@ static int begin(struct draw *d)
         if (!rc)
             d->w->counts[t] = counts->data;
         if (!rc)
-            rc = make_room(d, t, t == m->seed_ntype ? n : 0);
+            rc = gnn_sample_make_room(d, t, t == m->seed_ntype ? n : 0);
     }
     if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, n) < n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
@@ -170,22 +154,55 @@ static int begin(struct draw *d)
     return rc;
 }
 
-static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
+uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first)
+{
+    const struct gnn_sampling *m = &d->s->meta.sampling;
+    const uint64_t *known = d->w->counts[d->s->meta.schema.etype[et].dst];
+    *first = m->frontier == GNN_FRONTIER_NEW && hop ? (uint32_t)known[hop - 1] : 0;
+    return m->fanout[(size_t)hop * d->b->netypes + et] ? (uint32_t)known[hop] - *first : 0;
+}
+
+static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et, const char *what, char name[GNN_NAME_MAX + 1])
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    return gnn_tensor_name(name, "hop/%u/%s/%s", hop, gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
+}
+
+int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows, struct gnn_tensor **indptr)
+{
+    char name[GNN_NAME_MAX + 1];
+    return add(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1, indptr);
+}
+
+int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges, struct gnn_tensor **indices,
+                         struct gnn_tensor **id)
+{
+    char name[GNN_NAME_MAX + 1];
+    int rc = add(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
+    *id = NULL;
+    if (!rc && d->s->meta.sampling.edge_ids)
+        rc = add(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
+    return rc ? rc : gnn_sample_make_room(d, d->s->meta.schema.etype[et].src, edges);
+}
+
+void gnn_sample_key(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t key[2])
+{
+    gnn_rng_key(d->s->meta.sampling.seed, (uint32_t)d->b->epoch, (uint32_t)d->b->step, hop,
+                gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), key);
+}
+
+static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
 {
     const struct gnn_sampling *m = &d->s->meta.sampling;
     const struct gnn_etype *type = &d->s->meta.schema.etype[et];
-    struct worker *w = d->w;
+    struct sample_worker *w = d->w;
     const int32_t fanout = m->fanout[(size_t)hop * d->b->netypes + et];
-    const uint64_t *known = w->counts[type->dst];
-    const uint64_t first = m->frontier == GNN_FRONTIER_NEW && hop ? known[hop - 1] : 0;
-    const uint32_t n = (uint32_t)(known[hop] - first);
-    if (!fanout || !n)
+    uint32_t first;
+    const uint32_t n = gnn_sample_rows(d, hop, et, &first);
+    if (!n)
         return 0;
-    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
-    struct gnn_tensor *indptr, *indices, *id = NULL;
-    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key);
-    snprintf(name, sizeof name, "hop/%u/%s/indptr", hop, key);
-    int rc = add(d, name, GNN_U32, (uint64_t)n + 1, &indptr);
+    struct gnn_tensor *indptr, *indices, *id;
+    int rc = gnn_sample_add_indptr(d, hop, et, n, &indptr);
     if (!rc)
         rc = gnn_buf_reserve(&w->row, n, sizeof(struct gnn_sample_row), "a sampling thread", d->e);
     if (rc)
@@ -197,30 +214,23 @@ static int draw_block(struct draw *d, uint32_t hop, uint32_t et)
     if (st)
         return gnn_sample_damaged(d->s, et, st, &bad, d->e);
     const uint32_t edges = ((uint32_t *)indptr->data)[n];
-    snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
-    rc = add(d, name, GNN_U32, edges, &indices);
-    snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
-    if (!rc && m->edge_ids)
-        rc = add(d, name, GNN_U64, edges, &id);
-    if (!rc)
-        rc = make_room(d, type->src, edges);
+    rc = gnn_sample_add_edges(d, hop, et, edges, &indices, &id);
     if (rc)
         return rc;
     struct gnn_sample_job job = {.graph = g, .dst = w->type[type->dst].nodes + first, .row = w->row.data,
                                  .indptr = indptr->data, .n = n, .fanout = fanout, .replace = m->replace,
                                  .scratch = w->scratch};
-    gnn_rng_key(m->seed, (uint32_t)d->b->epoch, (uint32_t)d->b->step, hop,
-                gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), job.key);
+    gnn_sample_key(d, hop, et, job.key);
     st = gnn_sample_pick(&job, &w->type[type->src], indices->data, id ? id->data : NULL, &bad);
     if (st)
         return gnn_sample_damaged(d->s, et, st, &bad, d->e);
-    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){(uint32_t)first, n, edges, indptr->data, indices->data,
+    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, edges, indptr->data, indices->data,
                                                          id ? id->data : NULL};
     return 0;
 }
 
 /* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed view. */
-static int finish(struct draw *d)
+static int finish(const struct sample_draw *d)
 {
     int rc = 0;
     for (uint32_t t = 0; !rc && t < d->w->nntypes; t++) {
@@ -244,10 +254,13 @@ static int finish(struct draw *d)
 
 int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gnn_err *e)
 {
-    struct draw d = {.s = sampler, .w = worker, .b = b, .e = e};
+    struct sample_draw d = {.s = sampler, .w = worker, .b = b, .e = e};
     int rc = begin(&d);
     for (uint32_t hop = 0; !rc && hop < b->nhops; hop++) {
-        for (uint32_t et = 0; !rc && et < b->netypes; et++)
+        const bool far = d.s->comm && hop; /* seeds are this rank's own */
+        if (far)
+            rc = gnn_sample_far_hop(&d, hop);
+        for (uint32_t et = 0; !rc && !far && et < b->netypes; et++)
             rc = draw_block(&d, hop, et);
         for (uint32_t t = 0; !rc && t < b->nntypes; t++)
             d.w->counts[t][hop + 1] = d.w->type[t].count;

@@ -70,7 +70,7 @@ static char *sets_text(const struct gnn_sampling *s, struct gnn_err *e)
 /* What must be the same for the rest of the run to be the rest of that run. Node ids may be
  * original ones or not: nothing depends on it. Doubles are printed so that they can be
  * told apart to the last bit. */
-static char *run_text(const struct gnn_trainer *t, struct gnn_err *e)
+char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *s = &t->meta->sampling;
@@ -141,7 +141,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     uint64_t u[NU64];
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
-    char *path = file_path(t, e), *run = run_text(t, e);
+    char *path = file_path(t, e), *run = train_run_text(t, e);
     struct gnn_tensor *x = gnn_alloc(np + 6, sizeof(*x), "tensor table", e);
     const struct gnn_tensor **p = gnn_alloc(np + 6, sizeof(*p), "tensor table", e);
     uint64_t *counts = gnn_alloc(ncounts, sizeof(*counts), "counts", e);
@@ -149,7 +149,13 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 
     if (!path || !run || !x || !p || !counts || !f)
         goto out;
-    if (train_checkpoint_dir(t, e) || train_flush(t, e) || train_slabs_fetch(t, e))
+    if (train_flush(t, e) || train_sum_train(t, e))
+        goto out;
+    if (t->comm && t->comm->rank) { /* rank 0 writes for all */
+        train_keep_own(t);
+        goto out;
+    }
+    if (train_checkpoint_dir(t, e) || train_slabs_fetch(t, e))
         goto out;
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)
@@ -199,7 +205,7 @@ static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const cha
 {
     struct slabs slab[NSLABS];
     const void *from[NSLABS];
-    char *run = run_text(t, e);
+    char *run = train_run_text(t, e);
     if (!run)
         return e->code;
     const char *r = f->st.metadata ? json_string_value(json_object_get(f->st.metadata, "run")) : NULL;
@@ -221,6 +227,7 @@ static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const cha
     for (uint32_t i = 0; i < NSLABS; i++)
         memcpy(slab[i].data, from[i], slab[i].n * sizeof(float));
     unpack(t, u, d, c);
+    train_keep_own(t);
     t->resumed = true;
     return 0;
 }
@@ -229,17 +236,12 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
 {
     struct gnn_st_file f = {0};
     char *path = file_path(t, e);
-    int rc;
     if (!path)
         return e->code;
-    if (access(path, F_OK)) {
-        gnn_free(path);
-        return GNN_END;
-    }
-    rc = gnn_st_read(&f, path, e);
+    int rc = access(path, F_OK) ? GNN_END : gnn_st_read(&f, path, e);
     if (!rc)
         rc = restore(t, &f, path, e);
     gnn_st_release(&f);
     gnn_free(path);
-    return rc;
+    return rc < 0 || !train_agree(t, "another checkpoint", e) ? rc : e->code;
 }

@@ -48,7 +48,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->ops = o->ops;
     t->meta = meta;
     t->o = *o;
-    if (check(t, e) || (o->checkpoint && train_checkpoint_dir(t, e)) || gnn_net_init(&t->net, m, t->ops, e) ||
+    if (train_ranks_init(t, e) || check(t, e) || (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(t, e)) || gnn_net_init(&t->net, m, t->ops, e) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
@@ -80,6 +80,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
     }
     t->ops->release(t->ops, &t->y);
     t->ops->release(t->ops, &t->row_loss);
+    train_ranks_release(t);
     train_slabs_release(t);
     gnn_net_release(&t->net);
     gnn_free(t->m1);
@@ -104,7 +105,7 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     if (!t->s.any || t->s.closed)
         return 0;
-    if (train_flush(t, e))
+    if (train_flush(t, e) || train_sum_epoch(t, e))
         return e->code;
     r->epoch = t->s.epoch;
     r->loss = gnn_score_value(&t->train, GNN_METRIC_LOSS);
@@ -188,6 +189,9 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
 static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const double from = gnn_clock();
+    if (b->split >= t->meta->sampling.nsplits)
+        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits", b->split,
+                        t->meta->sampling.nsplits);
     if (check_dtypes(t, b, e))
         return e->code;
     if (used(t, b))
@@ -198,10 +202,13 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
                         (unsigned long long)b->epoch, (unsigned long long)b->step,
                         (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
     t->met = true;
-    if (b->split >= t->meta->sampling.nsplits)
-        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits", b->split,
-                        t->meta->sampling.nsplits);
-    if (t->s.any && b->epoch != t->s.epoch) {
+    const bool turn = t->s.any && b->epoch != t->s.epoch;
+    if (train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
+        return e->code;
+    if (turn) {
+        const int rc = train_pace_end(t, e); /* sums over the epoch need all ranks at its end */
+        if (rc)
+            return rc;
         if (close_epoch(t, e))
             return e->code;
         if (t->s.stopped_early)
@@ -211,23 +218,34 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
         if (!t->s.any)
             return gnn_fail(e, GNN_E_INPUT, "the first batch is of set %s, not one to train on",
                             t->meta->sampling.split[b->split]);
-        if (train_eval(t, b, e))
-            return e->code;
+        const int rc = train_eval(t, b, e);
+        if (rc)
+            return rc;
         t->r.eval_s += gnn_clock() - from;
         return 0;
     }
-    if (train_step(t, b, e))
-        return e->code;
+    const int rc = train_step(t, b, e);
+    if (rc)
+        return rc;
     t->r.train_s += gnn_clock() - from;
     if (t->o.checkpoint && t->o.checkpoint_every && t->s.t % t->o.checkpoint_every == 0)
         return gnn_trainer_save(t, e);
     return 0;
 }
 
+/* Where this rank has no batch: do the others agree? */
+static int pace(struct gnn_trainer *t, enum train_next next, struct gnn_err *e)
+{
+    const int rc = train_pace_begin(t, next, NULL, e);
+    return rc ? rc : train_pace_end(t, e);
+}
+
 /* Ends the run where it is, whatever has happened to the input meanwhile. */
 static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
 {
     *e = (struct gnn_err){0};
+    if (pace(t, TRAIN_NEXT_STOP, e) < 0)
+        return e->code;
     if (t->o.checkpoint && gnn_trainer_save(t, e))
         return e->code;
     return GNN_E_STOPPED;
@@ -244,16 +262,31 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
         rc = gnn_source_next(src, &b, e);
         t->r.wait_s += gnn_clock() - from;
         /* A signal to a whole pipeline also ends the programs that the batches come from. */
-        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg, true))
-            return GNN_E_STOPPED;
+        if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg, true)) {
+            *e = (struct gnn_err){0};
+            rc = pace(t, TRAIN_NEXT_CUT, e);
+            return rc ? rc : GNN_E_STOPPED;
+        }
+        if (rc == GNN_END)
+            rc = pace(t, TRAIN_NEXT_END, e) ? e->code : GNN_END;
         if (rc)
             break;
         rc = one_batch(t, b, e);
         gnn_batch_put(b);
-        if (!rc && h->stop && h->stop(h->arg, false))
+        if (!rc && (t->comm ? t->pace.stop : h->stop && h->stop(h->arg, false)))
             return GNN_E_STOPPED;
     }
     return rc;
+}
+
+static int agree(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->comm)
+        return 0;
+    char *run = train_run_text(t, e);
+    int rc = run ? gnn_comm_agree(t->comm, "other options", run, e) : e->code;
+    gnn_free(run);
+    return rc ? rc : train_agree(t, "another model to begin with", e);
 }
 
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
@@ -261,6 +294,8 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
 {
     struct gnn_err late = {0};
     t->hooks = h;
+    if (agree(t, e))
+        return e->code;
     train_slabs_put(t);
     const int rc = all_batches(t, src, e);
     if (rc == GNN_E_STOPPED)

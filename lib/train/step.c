@@ -1,6 +1,7 @@
 /* One training step, one evaluation batch; and the scores of both. */
 #include <math.h>
 
+#include "lib/clock.h"
 #include "lib/train/impl.h"
 
 double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch)
@@ -85,7 +86,8 @@ static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct g
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
         return e->code;
-    const float scale = *rows ? 1.0f / (float)*rows : 0;
+    const uint64_t all = train_batch_rows(t, b, *rows);
+    const float scale = all ? 1.0f / (float)all : 0;
     float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
     o->fetch(o, h->z.data, z, (uint64_t)*rows * out * sizeof(float));
     if (t->m->c.task == GNN_TASK_MULTICLASS)
@@ -118,8 +120,10 @@ static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, st
     if (!isfinite(sum))
         return gnn_fail(e, GNN_E_RUN, "the loss is not finite in epoch %llu, step %llu: a NaN among the features, or --lr too large",
                         (unsigned long long)h->epoch, (unsigned long long)h->step);
-    if (t->hooks && t->hooks->step)
-        t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0], h->rows ? sum / h->rows : 0);
+    if (t->comm)
+        train_pace_scored(t, h->epoch, h->step, sum);
+    else if (t->hooks && t->hooks->step)
+        t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0], h->rows ? sum / h->rows : 0, 0);
     return 0;
 }
 
@@ -157,11 +161,24 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     const uint64_t flops = t->net.flops, edges = t->net.edges;
+    const double from = gnn_clock();
     uint32_t rows;
-    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
+    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
         return e->code;
-    if (rows) {
+    const double forward = gnn_clock();
+    int rc = train_pace_end(t, e);
+    if (rc) {
+        t->half[t->turn].open = false;
+        return rc;
+    }
+    const double met = gnn_clock();
+    if (!t->ops->async && finish(t, t->turn, e))
+        return e->code;
+    if (train_batch_rows(t, b, rows)) {
         if (gnn_net_backward(&t->net, t->work.p, e))
+            return e->code;
+        t->pace.own.busy = gnn_clock() - met + (forward - from);
+        if (train_sum_gradient(t, e))
             return e->code;
         t->s.t++;
         t->r.lr = train_rate(&t->o, t->s.t, b->epoch);
@@ -183,7 +200,14 @@ int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
     uint32_t rows;
-    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e) || (!t->ops->async && finish(t, t->turn, e)))
+    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
+        return e->code;
+    const int rc = train_pace_end(t, e);
+    if (rc) {
+        t->half[t->turn].open = false;
+        return rc;
+    }
+    if (!t->ops->async && finish(t, t->turn, e))
         return e->code;
     t->ops->leave(t->ops, b);
     return finish_last(t, e);

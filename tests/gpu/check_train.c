@@ -44,10 +44,11 @@ struct run {
     uint64_t nfloats;
 };
 
-static void on_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss)
+static void on_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance)
 {
     struct run *r = arg;
     (void)steps;
+    (void)balance;
     if (epoch * MADE_STEPS + step < MOST)
         r->loss[epoch * MADE_STEPS + step] = loss;
     r->steps++;

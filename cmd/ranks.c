@@ -1,0 +1,145 @@
+#include "cmd/ranks.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "lib/gatherer.h"
+
+static struct gnn_launch launch = {.size = 1};
+static struct gnn_comm *opened; /* once there are others to end */
+
+/* ---- MPI's own start and end can hang for ever, in calls that nothing interrupts ---- */
+
+static struct watch {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool done;
+    double seconds;
+    const char *what;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *watch_it(void *arg)
+{
+    struct timespec t;
+    (void)arg;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)watch.seconds;
+    t.tv_nsec += (long)((watch.seconds - (double)(time_t)watch.seconds) * 1e9);
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&watch.lock);
+    int rc = 0;
+    while (!watch.done && !rc)
+        rc = pthread_cond_timedwait(&watch.over, &watch.lock, &t);
+    if (!watch.done)
+        cli_die(5, "the ranks did not all %s within %g seconds", watch.what, watch.seconds);
+    pthread_mutex_unlock(&watch.lock);
+    return NULL;
+}
+
+static bool watch_begin(pthread_t *thread, const char *what, double seconds)
+{
+    pthread_condattr_t a;
+    watch.done = false;
+    watch.what = what;
+    watch.seconds = seconds;
+    pthread_condattr_init(&a);
+    pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch.over, &a);
+    return seconds > 0 && !pthread_create(thread, NULL, watch_it, NULL);
+}
+
+static void watch_end(bool begun, pthread_t thread)
+{
+    pthread_mutex_lock(&watch.lock);
+    watch.done = true;
+    pthread_cond_signal(&watch.over);
+    pthread_mutex_unlock(&watch.lock);
+    if (begun)
+        pthread_join(thread, NULL);
+}
+
+/* ---- start and end ---- */
+
+static void end_all(int status)
+{
+    if (opened)
+        opened->ops->kill(opened, status);
+}
+
+void ranks_start(void)
+{
+    struct gnn_err e = {0};
+    if (gnn_launch_find(&launch, getenv, &e))
+        cli_fail(&e);
+    if (launch.size > 1)
+        cli_rank(launch.rank, end_all);
+}
+
+struct gnn_comm *ranks_open(double timeout)
+{
+    struct gnn_err e = {0};
+    struct gnn_comm *c;
+    pthread_t thread;
+    const bool begun = launch.size > 1 && watch_begin(&thread, "start", timeout);
+    const int rc = gnn_comm_open(&c, timeout, &e);
+    opened = c;
+    if (launch.size > 1)
+        watch_end(begun, thread);
+    if (rc || gnn_comm_agree(c, "another program, or another version of it,", cli_version(), &e))
+        cli_fail(&e);
+    return c;
+}
+
+void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *more)
+{
+    struct gnn_err e = {0};
+    struct gnn_meta m = *meta;
+    m.provenance = NULL;
+    m.sampling.rank = 0;
+    char *text = gnn_meta_to_text(&m, &e), *all = text ? gnn_strf(&e, "%s %s", text, more ? more : "") : NULL;
+    if (!all || gnn_comm_agree(c, "other options", all, &e))
+        cli_fail(&e);
+    gnn_free(text);
+    gnn_free(all);
+}
+
+void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
+{
+    if (c->size == 1)
+        return;
+    cli_info("rows of nodes: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) from other ranks, %.1f MB", s->rows, s->far_rows,
+             s->rows ? 100 * (double)s->far_rows / (double)s->rows : 0, 1e-6 * (double)s->far_bytes);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
+                          "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes));
+}
+
+void ranks_close(struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    pthread_t thread;
+    if (gnn_comm_agree(c, "another end", "", &e))
+        cli_fail(&e);
+    opened = NULL;
+    const bool begun = launch.size > 1 && watch_begin(&thread, "end", c->timeout);
+    gnn_comm_free(c);
+    if (launch.size > 1)
+        watch_end(begun, thread);
+}
+
+/* ---- files ---- */
+
+const char *ranks_path(const char *path, const char *option)
+{
+    if (launch.size > 1 && option && !(path && strstr(path, "%r")))
+        cli_usage("%s: each of %u ranks needs a file of its own: put %%r, its number, into the name", option, launch.size);
+    return path ? cli_path(path) : NULL;
+}

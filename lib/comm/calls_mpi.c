@@ -1,0 +1,129 @@
+/* MPI's own calls behind lib/comm/mpi.h: the plug-in. */
+#include "lib/comm/mpi.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "lib/comm.h"
+
+struct world {
+    MPI_Comm comm; /* ours alone */
+};
+
+extern const struct gnn_mpi gnn_mpi;
+
+static int start(void **out, struct gnn_mpi_place *at)
+{
+    static struct world w;
+    int level, rank, size, local_rank, local_size;
+    MPI_Comm host;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) || level < MPI_THREAD_SERIALIZED ||
+        MPI_Comm_dup(MPI_COMM_WORLD, &w.comm) || MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN) ||
+        MPI_Comm_rank(w.comm, &rank) || MPI_Comm_size(w.comm, &size) ||
+        MPI_Comm_split_type(w.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) || MPI_Comm_rank(host, &local_rank) ||
+        MPI_Comm_size(host, &local_size) || MPI_Comm_free(&host))
+        return -1;
+    *at = (struct gnn_mpi_place){(uint32_t)rank, (uint32_t)size, (uint32_t)local_rank, (uint32_t)local_size};
+    *out = &w;
+    return 0;
+}
+
+static void finish(void *world)
+{
+    struct world *w = world;
+    MPI_Comm_free(&w->comm);
+    MPI_Finalize();
+}
+
+static void kill_all(void *world, int status)
+{
+    MPI_Abort(((struct world *)world)->comm, status);
+}
+
+static MPI_Request *request_new(void)
+{
+    return malloc(sizeof(MPI_Request));
+}
+
+static void *started(MPI_Request *r, int rc)
+{
+    if (!rc)
+        return r;
+    free(r);
+    return NULL;
+}
+
+static void *send(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes)
+{
+    MPI_Request *r = request_new();
+    return r ? started(r, MPI_Isend(data, (int)bytes, MPI_BYTE, (int)to, (int)tag, ((struct world *)world)->comm, r)) : NULL;
+}
+
+static int probe(void *world, uint32_t *from, uint32_t tag, void **message, uint64_t *bytes)
+{
+    MPI_Message m;
+    MPI_Status s;
+    int there, n;
+    if (MPI_Improbe(*from == GNN_MPI_ANY ? MPI_ANY_SOURCE : (int)*from, (int)tag, ((struct world *)world)->comm, &there, &m, &s))
+        return -1;
+    if (!there)
+        return 0;
+    MPI_Message *keep = malloc(sizeof *keep);
+    if (!keep || MPI_Get_count(&s, MPI_BYTE, &n) || n < 0) {
+        free(keep);
+        return -1;
+    }
+    *keep = m;
+    *message = keep;
+    *bytes = (uint64_t)n;
+    *from = (uint32_t)s.MPI_SOURCE;
+    return 1;
+}
+
+static void *receive(void *world, void **message, void *data, uint64_t bytes)
+{
+    MPI_Request *r = request_new();
+    MPI_Message *m = *message;
+    (void)world;
+    void *got = r ? started(r, MPI_Imrecv(data, (int)bytes, MPI_BYTE, m, r)) : NULL;
+    free(m);
+    *message = NULL;
+    return got;
+}
+
+static void *sum(void *world, void *data, uint64_t n, int kind)
+{
+    const MPI_Datatype of = kind == GNN_SUM_F32 ? MPI_FLOAT : kind == GNN_SUM_F64 ? MPI_DOUBLE : MPI_UINT64_T;
+    MPI_Request *r = request_new();
+    return r ? started(r, MPI_Iallreduce(MPI_IN_PLACE, data, (int)n, of, MPI_SUM, ((struct world *)world)->comm, r)) : NULL;
+}
+
+static int done(void *world, void **request)
+{
+    int is;
+    (void)world;
+    if (MPI_Test(*request, &is, MPI_STATUS_IGNORE))
+        return -1;
+    if (is) {
+        free(*request);
+        *request = NULL;
+    }
+    return is;
+}
+
+const struct gnn_mpi gnn_mpi = {.version = GNN_MPI_VERSION,
+#ifdef OPEN_MPI
+                                .name = "Open MPI",
+#elif defined(MPICH_VERSION)
+                                .name = "MPICH",
+#else
+                                .name = "MPI",
+#endif
+                                .start = start,
+                                .finish = finish,
+                                .kill = kill_all,
+                                .send = send,
+                                .probe = probe,
+                                .receive = receive,
+                                .sum = sum,
+                                .done = done};

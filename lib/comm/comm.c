@@ -1,0 +1,63 @@
+/* What is built from exchanges and sums, whoever carries them. */
+#include "lib/comm.h"
+
+#include <string.h>
+
+#include "formats/xxh.h"
+
+int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t tag, struct gnn_err *e)
+{
+    *x = (struct gnn_exchange){.tag = tag, .size = c->size};
+    x->out = gnn_alloc_zero(c->size, sizeof *x->out, "messages", e);
+    x->in = gnn_alloc_zero(c->size, sizeof *x->in, "messages", e);
+    x->room = gnn_alloc_zero(c->size, sizeof *x->room, "messages", e);
+    if (x->out && x->in && x->room)
+        return 0;
+    gnn_exchange_release(x);
+    return e->code;
+}
+
+void gnn_exchange_release(struct gnn_exchange *x)
+{
+    for (uint32_t r = 0; x->room && r < x->size; r++)
+        gnn_buf_release(&x->room[r]);
+    gnn_free(x->room);
+    gnn_free(x->out);
+    gnn_free(x->in);
+    gnn_free(x->t);
+    *x = (struct gnn_exchange){0};
+}
+
+int gnn_comm_sum(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, struct gnn_err *e)
+{
+    void *sum = NULL;
+    const int rc = c->ops->sum_begin(c, data, n, kind, &sum, e);
+    return rc ? rc : c->ops->sum_end(c, &sum, e);
+}
+
+int gnn_comm_share(struct gnn_comm *c, struct gnn_exchange *x, const void *data, uint64_t bytes, struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < c->size; r++)
+        x->out[r] = (struct gnn_span){data, bytes};
+    return gnn_comm_exchange(c, x, e);
+}
+
+int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struct gnn_err *e)
+{
+    struct gnn_exchange x;
+    const XXH128_hash_t h = XXH3_128bits(text, strlen(text));
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, 0), e);
+    if (!rc)
+        rc = gnn_comm_share(c, &x, &h, sizeof h, e);
+    for (uint32_t r = 1; !rc && r < c->size; r++)
+        if (x.in[r].bytes != x.in[0].bytes || memcmp(x.in[r].data, x.in[0].data, x.in[0].bytes))
+            rc = gnn_fail(e, GNN_E_INPUT, "rank %u has %s than rank 0", r, what);
+    gnn_exchange_release(&x);
+    return rc;
+}
+
+void gnn_comm_free(struct gnn_comm *c)
+{
+    if (c)
+        c->ops->free(c);
+}

@@ -1,0 +1,385 @@
+/* Exchanges and sums over MPI. Whoever waits asks again and again, giving the processor away in between, so that a rank that never
+ * answers is noticed, which MPI's own waiting does not. */
+#include "lib/comm/mpi_comm.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/clock.h"
+
+enum {
+    SPINS = 64,           /* times to ask before sleeping */
+    SLEEP_NS = 50000,
+    SUM_MAX = 1 << 28,    /* numbers in one call of MPI */
+    LOST_ROOM = 256,
+    TAG_HERE = GNN_COMM_USES << 12, /* "are you there?" */
+    TAG_ALIVE
+};
+static const double answer_within = 1.5; /* seconds for "are you there?" */
+static const double look_every = 0.05;
+
+struct mpi_comm {
+    struct gnn_comm base;
+    const struct gnn_mpi *m;
+    void *world;
+    pthread_mutex_t lock; /* of MPI */
+    double looked;        /* when somebody last looked for TAG_HERE */
+    bool *alive;          /* [size] has answered, or asked itself */
+    bool blaming;         /* a thread of this rank is finding out who is lost */
+};
+
+/* What is under way to and from one rank. */
+struct peer {
+    void *send, *receive; /* requests */
+    uint64_t sent, got, sending, receiving; /* bytes; of the chunks under way */
+    bool all_sent, all_got;
+};
+struct gnn_transfer {
+    uint32_t left; /* directions that are not through */
+    struct peer peer[];
+};
+
+static struct mpi_comm *of(struct gnn_comm *c)
+{
+    return (struct mpi_comm *)c;
+}
+
+static int failed(const struct mpi_comm *c, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_RANK, "%s reports a failure between ranks", c->m->name);
+}
+
+/* ---- who is lost ---- */
+
+static void tell(struct mpi_comm *c, uint32_t to, uint32_t tag)
+{
+    static const char nothing = 0;
+    (void)c->m->send(c->world, to, tag, &nothing, 0); /* the request is not followed up: the message is empty */
+}
+
+/* Answers those who ask, and notes who answers. */
+static void look(struct mpi_comm *c)
+{
+    static char nothing;
+    static const uint32_t tags[] = {TAG_HERE, TAG_ALIVE};
+    for (int i = 0; i < 2; i++) {
+        void *message;
+        uint64_t bytes;
+        uint32_t from = GNN_MPI_ANY;
+        while (c->m->probe(c->world, &from, tags[i], &message, &bytes) == 1) {
+            (void)c->m->receive(c->world, &message, &nothing, 0);
+            c->alive[from] = true;
+            if (tags[i] == TAG_HERE)
+                tell(c, from, TAG_ALIVE);
+            from = GNN_MPI_ANY;
+        }
+    }
+    c->looked = gnn_clock();
+}
+
+static void nap(long ns)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* Asks all ranks whether they are there. alive[] tells then. */
+static void ask_all(struct mpi_comm *c)
+{
+    const double until = gnn_clock() + answer_within;
+    pthread_mutex_lock(&c->lock);
+    memset(c->alive, 0, c->base.size);
+    c->alive[c->base.rank] = true;
+    for (uint32_t r = 0; r < c->base.size; r++)
+        if (r != c->base.rank)
+            tell(c, r, TAG_HERE);
+    pthread_mutex_unlock(&c->lock);
+    while (gnn_clock() < until) {
+        pthread_mutex_lock(&c->lock);
+        look(c);
+        pthread_mutex_unlock(&c->lock);
+        nap(10 * SLEEP_NS);
+    }
+}
+
+/* "rank 2", "ranks 2, 5 and 7", ... of those that bad says it of. */
+static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, size_t room)
+{
+    uint32_t n = 0, left = 0;
+    for (uint32_t r = 0; r < c->base.size; r++)
+        left += bad[r];
+    size_t at = (size_t)snprintf(text, room, left == 1 ? "rank" : "ranks");
+    for (uint32_t r = 0; r < c->base.size && at < room - 24; r++)
+        if (bad[r])
+            at += (size_t)snprintf(text + at, room - at, "%s%u", !n++ ? " " : n == left ? " and " : ", ", r);
+    if (n < left && at < room)
+        snprintf(text + at, room - at, " and more");
+}
+
+/* Nothing has come for too long. The rank with the lowest number of those that are there says so first; the others give it the time to
+ * end the job. */
+static int blame(struct mpi_comm *c, const struct gnn_transfer *t, struct gnn_err *e)
+{
+    char who[LOST_ROOM];
+    bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", e);
+    if (!bad)
+        return e->code;
+    pthread_mutex_lock(&c->lock);
+    const bool first = !c->blaming;
+    c->blaming = true;
+    pthread_mutex_unlock(&c->lock);
+    if (first)
+        ask_all(c);
+    else
+        nap(999999999);
+    bool any = false, lower = false;
+    for (uint32_t r = 0; r < c->base.size; r++) {
+        bad[r] = !c->alive[r];
+        any = any || bad[r];
+        lower = lower || (c->alive[r] && r < c->base.rank);
+    }
+    for (uint32_t r = 0; !any && t && r < c->base.size; r++)
+        bad[r] = r != c->base.rank && !t->peer[r].all_got;
+    for (uint32_t r = 0; !any && r < c->base.size; r++)
+        any = bad[r];
+    name_ranks(c, bad, who, sizeof who);
+    gnn_free(bad);
+    if (lower || !first)
+        nap(400000000);
+    return any ? gnn_fail(e, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout)
+               : gnn_fail(e, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
+}
+
+/* ---- waiting ---- */
+
+/* How long a wait has gone without news. */
+struct patience {
+    double since;
+    unsigned asked;
+};
+
+/* After a question that brought nothing. GNN_E_RANK when it has been too long. */
+static int wait_more(struct mpi_comm *c, struct patience *p, const struct gnn_transfer *t, struct gnn_err *e)
+{
+    if (++p->asked < SPINS) {
+        sched_yield();
+        return 0;
+    }
+    const double now = gnn_clock();
+    if (p->asked == SPINS || !p->since)
+        p->since = now;
+    if (c->base.timeout > 0 && now - p->since > c->base.timeout)
+        return blame(c, t, e);
+    if (now - c->looked > look_every) {
+        pthread_mutex_lock(&c->lock);
+        look(c);
+        pthread_mutex_unlock(&c->lock);
+    }
+    nap(SLEEP_NS);
+    return 0;
+}
+
+/* ---- exchanges ---- */
+
+static uint64_t chunk(uint64_t bytes)
+{
+    return bytes < GNN_MPI_CHUNK ? bytes : GNN_MPI_CHUNK;
+}
+
+/* A message shorter than a chunk is the last. */
+static int send_more(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+{
+    struct peer *p = &x->t->peer[r];
+    p->sending = chunk(x->out[r].bytes - p->sent);
+    p->send = c->m->send(c->world, r, x->tag, (const char *)x->out[r].data + (x->out[r].data ? p->sent : 0), p->sending);
+    return p->send ? 0 : failed(c, e);
+}
+
+/* These three: 1 for news, 0 for none, or a failure. */
+static int ask_sent(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+{
+    struct peer *p = &x->t->peer[r];
+    const int is = c->m->done(c->world, &p->send);
+    if (is <= 0)
+        return is ? failed(c, e) : 0;
+    p->sent += p->sending;
+    p->all_sent = p->sending < GNN_MPI_CHUNK;
+    x->t->left -= p->all_sent;
+    const int rc = p->all_sent ? 0 : send_more(c, x, r, e);
+    return rc ? rc : 1;
+}
+
+static int ask_there(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+{
+    struct peer *p = &x->t->peer[r];
+    void *message;
+    uint32_t from = r;
+    const int is = c->m->probe(c->world, &from, x->tag, &message, &p->receiving);
+    if (is <= 0)
+        return is ? failed(c, e) : 0;
+    const int rc = p->got ? gnn_buf_reserve(&x->room[r], p->got + p->receiving, 1, "messages", e)
+                          : gnn_buf_fit(&x->room[r], p->receiving, 1, "messages", e);
+    if (rc)
+        return rc;
+    p->receive = c->m->receive(c->world, &message, (char *)x->room[r].data + p->got, p->receiving);
+    return p->receive ? 1 : failed(c, e);
+}
+
+static int ask_got(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+{
+    struct peer *p = &x->t->peer[r];
+    const int is = c->m->done(c->world, &p->receive);
+    if (is <= 0)
+        return is ? failed(c, e) : 0;
+    p->got += p->receiving;
+    p->all_got = p->receiving < GNN_MPI_CHUNK;
+    x->t->left -= p->all_got;
+    if (p->all_got)
+        x->in[r] = (struct gnn_span){x->room[r].data, p->got};
+    return 1;
+}
+
+/* All that can be asked about one exchange. */
+static int ask(struct mpi_comm *c, struct gnn_exchange *x, bool *news, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 1; rc >= 0 && i < x->size; i++) {
+        const uint32_t r = (c->base.rank + i) % x->size;
+        struct peer *p = &x->t->peer[r];
+        if (p->send && (rc = ask_sent(c, x, r, e)) > 0)
+            *news = true;
+        if (rc >= 0 && !p->receive && !p->all_got && (rc = ask_there(c, x, r, e)) > 0)
+            *news = true;
+        if (rc >= 0 && p->receive && (rc = ask_got(c, x, r, e)) > 0)
+            *news = true;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static int begin(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
+{
+    struct mpi_comm *c = of(base);
+    const uint32_t n = base->size;
+    if (!x->t && !(x->t = gnn_alloc(1, sizeof *x->t + n * sizeof *x->t->peer, "messages", e)))
+        return e->code;
+    memset(x->t, 0, sizeof *x->t + n * sizeof *x->t->peer);
+    x->t->left = 2 * (n - 1);
+    x->in[base->rank] = x->out[base->rank];
+    int rc = 0;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t i = 1; !rc && i < n; i++)
+        rc = send_more(c, x, (base->rank + i) % n, e);
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}
+
+static int end(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
+{
+    struct mpi_comm *c = of(base);
+    struct patience p = {0};
+    int rc = 0;
+    while (!rc && x->t->left) {
+        bool news = false;
+        pthread_mutex_lock(&c->lock);
+        rc = ask(c, x, &news, e);
+        pthread_mutex_unlock(&c->lock);
+        if (news)
+            p = (struct patience){0};
+        else if (!rc && x->t->left)
+            rc = wait_more(c, &p, x->t, e);
+    }
+    return rc;
+}
+
+/* ---- sums ---- */
+
+struct sum {
+    char *data;
+    uint64_t left; /* numbers that are not under way */
+    size_t size;
+    enum gnn_sum kind;
+    void *request;
+};
+
+static int sum_more(struct mpi_comm *c, struct sum *s, struct gnn_err *e)
+{
+    const uint64_t n = s->left < SUM_MAX ? s->left : SUM_MAX;
+    pthread_mutex_lock(&c->lock);
+    s->request = c->m->sum(c->world, s->data, n, (int)s->kind);
+    pthread_mutex_unlock(&c->lock);
+    s->data += n * s->size;
+    s->left -= n;
+    return s->request ? 0 : failed(c, e);
+}
+
+static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **out, struct gnn_err *e)
+{
+    struct sum *s = gnn_alloc(1, sizeof *s, "a sum over ranks", e);
+    *out = s;
+    if (!s)
+        return e->code;
+    *s = (struct sum){.data = data, .left = n, .size = kind == GNN_SUM_F32 ? 4 : 8, .kind = kind};
+    return n ? sum_more(of(base), s, e) : 0;
+}
+
+static int sum_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
+{
+    struct mpi_comm *c = of(base);
+    struct sum *s = *sum;
+    struct patience p = {0};
+    int rc = 0;
+    while (!rc && s->request) {
+        pthread_mutex_lock(&c->lock);
+        const int is = c->m->done(c->world, &s->request);
+        pthread_mutex_unlock(&c->lock);
+        if (is < 0)
+            rc = failed(c, e);
+        else if (!is)
+            rc = wait_more(c, &p, NULL, e);
+        else if (s->left) {
+            p = (struct patience){0};
+            rc = sum_more(c, s, e);
+        }
+    }
+    gnn_free(s);
+    *sum = NULL;
+    return rc;
+}
+
+/* ---- beginning and end ---- */
+
+static void kill_all(struct gnn_comm *base, int status)
+{
+    struct mpi_comm *c = of(base);
+    c->m->kill(c->world, status);
+}
+
+static void comm_free(struct gnn_comm *base)
+{
+    struct mpi_comm *c = of(base);
+    c->m->finish(c->world);
+    pthread_mutex_destroy(&c->lock);
+    gnn_free(c->alive);
+    gnn_free(c);
+}
+
+int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout, struct gnn_err *e)
+{
+    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, kill_all, comm_free};
+    struct gnn_mpi_place at;
+    struct mpi_comm *c = gnn_alloc_zero(1, sizeof *c, "ranks", e);
+    if (!c)
+        return e->code;
+    c->m = m;
+    if (m->start(&c->world, &at)) {
+        gnn_free(c);
+        return gnn_fail(e, GNN_E_RANK, "%s cannot start", m->name);
+    }
+    c->base = (struct gnn_comm){&ops, at.rank, at.size, at.local_rank, at.local_size, timeout};
+    pthread_mutex_init(&c->lock, NULL);
+    *out = &c->base;
+    c->alive = gnn_alloc_zero(at.size, sizeof *c->alive, "ranks", e);
+    return c->alive ? 0 : e->code;
+}

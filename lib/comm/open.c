@@ -1,0 +1,68 @@
+/* Which backend: alone, or MPI, whose plug-in is looked for beside the programs. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/comm/mpi_comm.h"
+
+/* $GNN_MPI, or ../lib/gnn-tools/gnn-mpi.so as seen from the program's folder. */
+static int plugin_path(char *path, size_t room, struct gnn_err *e)
+{
+    char exe[PATH_MAX];
+    const char *set = getenv("GNN_MPI");
+    int n;
+    if (set && *set)
+        n = snprintf(path, room, "%s", set);
+    else {
+        const ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
+        if (len < 0)
+            return gnn_fail_errno(e, "/proc/self/exe: cannot read");
+        exe[len] = 0;
+        char *slash = strrchr(exe, '/');
+        if (slash)
+            *slash = 0;
+        n = snprintf(path, room, "%s/../lib/gnn-tools/gnn-mpi.so", exe);
+    }
+    return n < 0 || (size_t)n >= room ? gnn_fail(e, GNN_E_RANK, "the path of MPI's plug-in is too long") : 0;
+}
+
+static const struct gnn_mpi *load(const struct gnn_launch *l, struct gnn_err *e)
+{
+    char path[PATH_MAX + 64];
+    if (plugin_path(path, sizeof path, e))
+        return NULL;
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const struct gnn_mpi *m = so ? dlsym(so, GNN_MPI_SYMBOL) : NULL;
+    if (m && m->version == GNN_MPI_VERSION)
+        return m;
+    if (m)
+        gnn_fail(e, GNN_E_RANK, "%s: belongs to another version of these programs", path);
+    else if (!so && access(path, F_OK))
+        gnn_fail(e, GNN_E_RANK, "%s started %u ranks, but this was built without MPI (no %s)", l->by, l->size, path);
+    else
+        gnn_fail(e, GNN_E_RANK, "%s started %u ranks, but MPI cannot be loaded: %s", l->by, l->size, dlerror());
+    return NULL;
+}
+
+int gnn_comm_open(struct gnn_comm **c, double timeout, struct gnn_err *e)
+{
+    struct gnn_launch l;
+    *c = NULL;
+    int rc = gnn_launch_find(&l, getenv, e);
+    if (rc)
+        return rc;
+    if (l.size == 1) {
+        *c = gnn_comm_self(e);
+        return *c ? 0 : e->code;
+    }
+    const struct gnn_mpi *m = load(&l, e);
+    if (!m || gnn_comm_mpi(c, m, timeout, e))
+        return e->code;
+    if ((*c)->size != l.size || (*c)->rank != l.rank)
+        return gnn_fail(e, GNN_E_RANK, "%s says that this is rank %u of %u, %s says %u of %u: was it started by another MPI's launcher?",
+                        l.by, l.rank, l.size, m->name, (*c)->rank, (*c)->size);
+    return 0;
+}

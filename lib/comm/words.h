@@ -1,0 +1,55 @@
+/* Messages between ranks as arrays of 32-bit words: written piece by piece, read with their length in mind. */
+#ifndef GNN_LIB_COMM_WORDS_H
+#define GNN_LIB_COMM_WORDS_H
+
+#include "lib/comm.h"
+
+struct gnn_words {
+    struct gnn_buf buf;
+    uint64_t n;
+};
+/* Room for n more words, where they go, which the caller fills; NULL on failure. Valid until the next call. */
+static inline uint32_t *gnn_words_add(struct gnn_words *w, uint64_t n, struct gnn_err *e)
+{
+    if (gnn_buf_reserve(&w->buf, w->n + n, sizeof(uint32_t), "messages between ranks", e))
+        return NULL;
+    w->n += n;
+    return (uint32_t *)w->buf.data + (w->n - n);
+}
+/* Unspecified words up to the next multiple of `bytes`, a power of two, from 8 to 64. */
+static inline int gnn_words_align(struct gnn_words *w, uint64_t bytes, struct gnn_err *e)
+{
+    const uint64_t m = bytes / sizeof(uint32_t), more = (m - w->n % m) % m;
+    return gnn_words_add(w, more, e) ? 0 : e->code;
+}
+static inline struct gnn_span gnn_words_span(const struct gnn_words *w)
+{
+    const struct gnn_span s = {w->buf.data, w->n * sizeof(uint32_t)};
+    return s;
+}
+
+/* What came. */
+struct gnn_words_in {
+    const uint32_t *w;
+    uint64_t n, at;
+};
+static inline struct gnn_words_in gnn_words_open(struct gnn_span s)
+{
+    const struct gnn_words_in in = {(const uint32_t *)s.data, s.bytes / sizeof(uint32_t), 0};
+    return in;
+}
+/* The next n words; NULL if there are not so many. */
+static inline const uint32_t *gnn_words_read(struct gnn_words_in *in, uint64_t n)
+{
+    if (n > in->n - in->at)
+        return NULL;
+    in->at += n;
+    return in->w + (in->at - n);
+}
+static inline bool gnn_words_skip(struct gnn_words_in *in, uint64_t bytes)
+{
+    const uint64_t m = bytes / sizeof(uint32_t);
+    return gnn_words_read(in, (m - in->at % m) % m) != NULL;
+}
+
+#endif

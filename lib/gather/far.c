@@ -1,0 +1,199 @@
+#include "lib/gather/far.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void gnn_gather_far_free(struct gather_far *f)
+{
+    if (!f)
+        return;
+    gnn_exchange_release(&f->ask);
+    gnn_exchange_release(&f->answer);
+    for (uint32_t r = 0; r < f->ranks; r++) {
+        if (f->asked)
+            gnn_buf_release(&f->asked[r].buf);
+        if (f->answered)
+            gnn_buf_release(&f->answered[r].buf);
+    }
+    gnn_buf_release(&f->owner);
+    gnn_buf_release(&f->row);
+    gnn_buf_release(&f->found);
+    gnn_free(f->first ? f->first[0] : NULL);
+    gnn_free(f->first);
+    gnn_free(f->asked);
+    gnn_free(f->answered);
+    gnn_free(f->in);
+    gnn_free(f->to);
+    gnn_free(f->want);
+    gnn_free(f->count);
+    gnn_free(f->by);
+    gnn_free(f->part);
+    gnn_free(f);
+}
+
+struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    struct gather_far *f = gnn_alloc_zero(1, sizeof *f, "ranks", e);
+    if (!f)
+        return NULL;
+    const uint32_t n = f->ranks = g->comm->size;
+    f->slots = c->nntypes + g->meta.sampling.nhops * c->netypes;
+    f->asked = gnn_alloc_zero(n, sizeof *f->asked, "ranks", e);
+    f->answered = gnn_alloc_zero(n, sizeof *f->answered, "ranks", e);
+    f->in = gnn_alloc_zero(n, sizeof *f->in, "ranks", e);
+    f->to = gnn_alloc_zero(n, sizeof(uint32_t *), "ranks", e);
+    f->want = gnn_alloc_zero(f->slots, sizeof *f->want, "ranks", e);
+    f->count = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->count, "ranks", e);
+    f->by = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->by, "ranks", e);
+    f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n, sizeof *f->part, "ranks", e);
+    if (f->asked && f->answered && f->in && f->to && f->want && f->count && f->by && f->part &&
+        !gnn_store_firsts(g->store, n, &f->first, e) && !gnn_exchange_init(&f->ask, g->comm, 0, e) &&
+        !gnn_exchange_init(&f->answer, g->comm, 0, e))
+        return f;
+    gnn_gather_far_free(f);
+    return NULL;
+}
+
+static int exchange(const struct gatherer *g, struct gather_far *f, struct gnn_exchange *x, const struct gnn_words *out,
+                    const struct gnn_batch *b, struct gnn_err *e)
+{
+    x->tag = gnn_comm_tag(GNN_COMM_GATHER, b->nth);
+    for (uint32_t r = 0; r < f->ranks; r++)
+        x->out[r] = gnn_words_span(&out[r]);
+    const int rc = gnn_comm_exchange(g->comm, x, e);
+    for (uint32_t r = 0; !rc && r < f->ranks; r++)
+        f->in[r] = gnn_words_open(x->in[r]);
+    return rc;
+}
+
+static size_t row_bytes(const struct gather_job *j)
+{
+    return gnn_gather_out_bytes(gnn_gather_job_cast(j), gnn_gather_job_bytes(j));
+}
+
+/* Rows for one rank, of one field; for edges, of one hop. */
+static int answer_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, uint32_t r,
+                        const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
+    const uint64_t bytes = a->n * row_bytes(j);
+    if (gnn_words_align(&f->answered[r], GATHER_ALIGN, e))
+        return e->code;
+    struct gnn_gather rows = {.part = j->part,
+                              .nparts = j->nparts,
+                              .cast = gnn_gather_job_cast(j),
+                              .bytes = gnn_gather_job_bytes(j),
+                              .n = a->n,
+                              .id = j->edge ? NULL : a->node,
+                              .id64 = j->edge ? (const uint64_t *)f->found.data + a->found_at : NULL,
+                              .out = gnn_words_add(&f->answered[r], (bytes + 3) / 4, e)};
+    if (!rows.out)
+        return e->code;
+    return gnn_gather_rows(&rows) < a->n ? gnn_gather_far_garbled(b, r, e) : 0;
+}
+
+static int answer(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t r = 0; !rc && r < f->ranks; r++) {
+        f->answered[r].n = 0;
+        for (uint32_t i = 0; !rc && i < g->njobs; i++)
+            for (uint32_t h = 0; !rc && !g->job[i].label && h < (g->job[i].edge ? b->nhops : 1); h++)
+                rc = answer_field(g, f, &g->job[i], h, r, b, e);
+    }
+    return rc;
+}
+
+/* One field of the batch, from this rank's parts and from what has come. */
+static int collect(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, struct gnn_batch *b,
+                   struct gnn_err *e)
+{
+    const uint32_t slot = gnn_gather_slot(g, j, hop);
+    const struct gather_want *w = &f->want[slot];
+    const uint64_t *count = f->count + (size_t)slot * f->ranks, bytes = row_bytes(j);
+    struct gnn_field wire = *j->field;
+    struct gather_job from = *j;
+    struct gnn_tensor *t;
+    memcpy(f->part, j->part, j->nparts * sizeof *f->part);
+    for (uint32_t r = 0; r < f->ranks; r++) {
+        const uint64_t words = (count[r] * bytes + 3) / 4;
+        const void *data = gnn_words_skip(&f->in[r], GATHER_ALIGN) ? gnn_words_read(&f->in[r], words) : NULL;
+        if (!data)
+            return gnn_gather_far_garbled(b, r, e);
+        f->part[j->nparts + r] = (struct gnn_gather_part){.first = w->base + r * w->n, .count = count[r], .data = data};
+        if (r != g->comm->rank)
+            f->far_bytes += count[r] * bytes;
+    }
+    if (!gnn_gather_wanted(j, b, hop))
+        return 0;
+    wire.dtype = j->wire;
+    from.field = &wire;
+    from.part = f->part;
+    from.nparts = j->nparts + f->ranks;
+    int rc = gnn_gather_add(g, j, b, hop, NULL, &t, e);
+    if (rc)
+        return rc;
+    const bool sums = g->sums && !b->tensors.share;
+    if (gnn_gather_job_rows(&from, NULL, (const uint64_t *)f->row.data + w->row_at, w->n, sums, t) < w->n)
+        return gnn_gather_bad_id(g, j, b, hop, e);
+    if (j->original)
+        b->type[j->type].orig = t->data;
+    return 0;
+}
+
+/* Labels are the seeds', which are this rank's own. */
+static int collect_labels(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b, struct gnn_err *e)
+{
+    struct gnn_tensor *t;
+    const int rc = gnn_gather_wanted(j, b, 0) ? gnn_gather_add(g, j, b, 0, NULL, &t, e) : 0;
+    if (rc || !gnn_gather_wanted(j, b, 0))
+        return rc;
+    const uint64_t n = t->shape[0];
+    return gnn_gather_job_rows(j, b->type[j->type].node, NULL, n, g->sums && !b->tensors.share, t) < n ? gnn_gather_bad_id(g, j, b, 0, e) : 0;
+}
+
+/* Nodes, whatever fields they have. */
+static void count_rows(const struct gatherer *g, struct gather_far *f)
+{
+    f->rows = f->far_rows = f->far_bytes = 0;
+    for (uint32_t t = 0; t < g->meta.schema.nntypes; t++) {
+        f->rows += f->want[t].n;
+        for (uint32_t r = 0; r < f->ranks; r++)
+            f->far_rows += r == g->comm->rank ? 0 : f->count[(size_t)t * f->ranks + r];
+    }
+}
+
+int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
+{
+    int rc = gnn_gather_far_ask(g, f, b, e);
+    count_rows(g, f);
+    if (!rc)
+        rc = exchange(g, f, &f->ask, f->asked, b, e);
+    if (!rc)
+        rc = gnn_gather_far_read(g, f, b, e);
+    if (!rc)
+        rc = answer(g, f, b, e);
+    if (!rc)
+        rc = exchange(g, f, &f->answer, f->answered, b, e);
+    for (uint32_t i = 0; !rc && i < g->njobs; i++) {
+        const struct gather_job *j = &g->job[i];
+        for (uint32_t h = 0; !rc && h < (j->edge ? b->nhops : 1); h++)
+            rc = j->label ? collect_labels(g, j, b, e) : collect(g, f, j, h, b, e);
+    }
+    return rc;
+}
+
+int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e)
+{
+    static const uint32_t ended = GATHER_ENDED;
+    struct gnn_exchange x;
+    int rc = gnn_exchange_init(&x, g->comm, gnn_comm_tag(GNN_COMM_GATHER, g->batches), e);
+    if (!rc)
+        rc = gnn_comm_share(g->comm, &x, &ended, sizeof ended, e);
+    for (uint32_t r = 0; !rc && r < g->comm->size; r++)
+        if (x.in[r].bytes < sizeof ended || *(const uint32_t *)x.in[r].data != ended)
+            rc = gnn_fail(e, GNN_E_INPUT, "the batches of rank %u end after %" PRIu64 ", those of rank %u do not", g->comm->rank, g->batches, r);
+    gnn_exchange_release(&x);
+    return rc;
+}

@@ -1,0 +1,229 @@
+/* Which rows a batch wants, whose they are, and what others want. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/owner.h"
+#include "lib/gather/far.h"
+
+int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")", rank, b->epoch, b->step);
+}
+
+/* Does a field other than labels belong to the type; and does none of them change its elements' type on the way? */
+static bool has_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
+{
+    bool any = false;
+    *direct = true;
+    for (uint32_t i = 0; i < g->njobs; i++) {
+        const struct gather_job *j = &g->job[i];
+        if (j->edge != edge || j->type != type || j->label)
+            continue;
+        any = true;
+        *direct = *direct && gnn_gather_job_cast(j) == GNN_GATHER_AS_IS;
+    }
+    return any;
+}
+
+static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type)
+{
+    uint32_t i = 0;
+    while (!g->job[i].edge || g->job[i].type != type)
+        i++;
+    return &g->job[i];
+}
+
+/* Counts what is asked of each rank, and makes room for the words: `head` of them, and `words` for each. */
+static int make_room(struct gather_far *f, const uint64_t *count, uint64_t head, uint64_t words, struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < f->ranks; r++)
+        if (!(f->to[r] = gnn_words_add(&f->asked[r], head + words * count[r], e)))
+            return e->code;
+    return 0;
+}
+
+static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, uint32_t t, struct gather_want *w,
+                     struct gnn_err *e)
+{
+    const uint32_t self = g->comm->rank, *id = b->type[t].node;
+    uint64_t *count = f->count + (size_t)t * f->ranks;
+    w->n = gnn_batch_nodes(b, t);
+    w->base = g->meta.schema.ntype[t].count;
+    int rc = gnn_buf_reserve(&f->row, w->row_at + w->n, sizeof(uint64_t), "rows", e);
+    if (!rc)
+        rc = gnn_buf_fit(&f->owner, w->n, sizeof(uint32_t), "rows", e);
+    if (rc)
+        return rc;
+    uint64_t *row = (uint64_t *)f->row.data + w->row_at;
+    uint32_t *owner = f->owner.data;
+    for (uint64_t i = 0; i < w->n; i++) {
+        if (id[i] >= w->base)
+            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
+        const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
+        row[i] = w->direct && r == self ? id[i] : w->base + r * w->n + count[r]++;
+    }
+    if (w->direct)
+        count[self] = 0;
+    if ((rc = make_room(f, count, 1, 1, e)))
+        return rc;
+    for (uint32_t r = 0; r < f->ranks; r++)
+        *f->to[r]++ = (uint32_t)count[r];
+    for (uint64_t i = 0; i < w->n; i++)
+        if (row[i] >= w->base)
+            *f->to[owner[i]]++ = id[i];
+    return 0;
+}
+
+/* The rows of a block's edges whose destinations are this rank's, and how many edges, and destinations, are others'. */
+static int own_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, const struct gnn_block *k,
+                     const struct gather_job *j, const struct gather_want *w, uint64_t *count, struct gnn_err *e)
+{
+    const uint32_t t = g->meta.schema.etype[j->type].dst, self = g->comm->rank;
+    uint64_t *row = (uint64_t *)f->row.data + w->row_at;
+    uint32_t *owner = f->owner.data;
+    for (uint32_t i = 0; i < k->n; i++) {
+        const uint32_t id = b->type[t].node[k->first + i];
+        const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id);
+        if (!w->direct || r != self) {
+            for (uint32_t x = k->indptr[i]; x < k->indptr[i + 1]; x++)
+                row[x] = w->base + r * w->n + count[r]++;
+            continue;
+        }
+        const struct gnn_edges_of of = gnn_edges_of_node(j->edges, j->nparts, id);
+        for (uint32_t x = k->indptr[i]; x < k->indptr[i + 1]; x++)
+            if ((row[x] = gnn_edges_row(&of, k->id[x])) == UINT64_MAX)
+                return gnn_gather_bad_id(g, j, b, 0, e);
+    }
+    return 0;
+}
+
+static int ask_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, uint32_t hop, uint32_t et,
+                     struct gather_want *w, struct gnn_err *e)
+{
+    const struct gather_job *j = edge_job(g, et);
+    const struct gnn_block *k = gnn_batch_block(b, hop, et);
+    const uint32_t t = g->meta.schema.etype[et].dst, *node = b->type[t].node + k->first;
+    uint64_t *count = f->count + (size_t)(w - f->want) * f->ranks;
+    w->n = k->edges;
+    w->base = j->part[j->nparts - 1].first + j->part[j->nparts - 1].count;
+    int rc = gnn_buf_reserve(&f->row, w->row_at + w->n, sizeof(uint64_t), "rows", e);
+    if (!rc)
+        rc = gnn_buf_fit(&f->owner, k->n, sizeof(uint32_t), "rows", e);
+    if (!rc)
+        rc = own_edges(g, f, b, k, j, w, count, e);
+    const uint32_t *owner = f->owner.data;
+    for (uint32_t r = 0; !rc && r < f->ranks; r++) { /* rank by rank: blocks with fields are few and small */
+        const bool mine = w->direct && r == g->comm->rank;
+        uint64_t n = 0;
+        for (uint32_t i = 0; i < k->n; i++)
+            n += owner[i] == r && !mine;
+        uint32_t *to = gnn_words_add(&f->asked[r], 2 + 2 * n, e);
+        if (!to)
+            return e->code;
+        *to++ = (uint32_t)n;
+        *to++ = (uint32_t)count[r];
+        for (uint32_t i = 0; i < k->n; i++)
+            if (owner[i] == r && !mine) {
+                to[n] = k->indptr[i + 1] - k->indptr[i];
+                *to++ = node[i];
+            }
+        uint64_t *id = gnn_words_align(&f->asked[r], sizeof *id, e) ? NULL : (void *)gnn_words_add(&f->asked[r], 2 * count[r], e);
+        if (!id)
+            return e->code;
+        for (uint32_t i = 0; i < k->n; i++)
+            for (uint32_t x = k->indptr[i]; owner[i] == r && !mine && x < k->indptr[i + 1]; x++)
+                *id++ = k->id[x];
+    }
+    return rc;
+}
+
+int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    uint64_t at = 0;
+    int rc = 0;
+    memset(f->count, 0, (size_t)f->slots * f->ranks * sizeof *f->count);
+    memset(f->want, 0, f->slots * sizeof *f->want);
+    for (uint32_t r = 0; r < f->ranks; r++) {
+        f->asked[r].n = 0;
+        uint32_t *w = gnn_words_add(&f->asked[r], 1, e);
+        if (!w)
+            return e->code;
+        *w = GATHER_ASKED;
+    }
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        struct gather_want *w = &f->want[t];
+        w->row_at = at;
+        if (has_fields(g, false, t, &w->direct))
+            rc = ask_nodes(g, f, b, t, w, e);
+        at += w->n;
+    }
+    for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++) {
+        struct gather_want *w = &f->want[c->nntypes + k];
+        w->row_at = at;
+        if (has_fields(g, true, k % c->netypes, &w->direct))
+            rc = ask_edges(g, f, b, k / c->netypes, k % c->netypes, w, e);
+        at += w->n;
+    }
+    return rc;
+}
+
+/* ---- what others want ---- */
+
+static int read_nodes(struct gather_far *f, const struct gnn_batch *b, uint32_t t, uint32_t r, struct gnn_err *e)
+{
+    struct gather_asked *a = &f->by[(size_t)t * f->ranks + r];
+    const uint32_t *n = gnn_words_read(&f->in[r], 1);
+    a->n = n ? *n : 0;
+    a->node = n ? gnn_words_read(&f->in[r], *n) : NULL;
+    return a->node ? 0 : gnn_gather_far_garbled(b, r, e);
+}
+
+static int read_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, uint32_t slot, uint32_t et, uint32_t r,
+                      uint64_t *at, struct gnn_err *e)
+{
+    const struct gather_job *j = edge_job(g, et);
+    struct gather_asked *a = &f->by[(size_t)slot * f->ranks + r];
+    struct gnn_words_in *in = &f->in[r];
+    const uint32_t *n = gnn_words_read(in, 2), *node = n ? gnn_words_read(in, n[0]) : NULL, *of_each = node ? gnn_words_read(in, n[0]) : NULL;
+    const uint64_t *id = of_each && gnn_words_skip(in, sizeof *id) ? (const void *)gnn_words_read(in, 2 * (uint64_t)n[1]) : NULL;
+    if (!id)
+        return gnn_gather_far_garbled(b, r, e);
+    *a = (struct gather_asked){.n = n[1], .found_at = *at};
+    if (gnn_buf_reserve(&f->found, *at + n[1], sizeof(uint64_t), "rows", e))
+        return e->code;
+    uint64_t *row = (uint64_t *)f->found.data + *at, k = 0;
+    for (uint32_t i = 0; i < n[0]; i++) {
+        const struct gnn_edges_of of = gnn_edges_of_node(j->edges, j->nparts, node[i]);
+        if (of_each[i] > n[1] - k)
+            return gnn_gather_far_garbled(b, r, e);
+        for (uint32_t x = 0; x < of_each[i]; x++, k++)
+            if ((row[k] = gnn_edges_row(&of, id[k])) == UINT64_MAX)
+                return gnn_gather_bad_id(g, j, b, 0, e);
+    }
+    *at += n[1];
+    return k == n[1] ? 0 : gnn_gather_far_garbled(b, r, e);
+}
+
+int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    uint64_t at = 0;
+    bool direct;
+    int rc = 0;
+    for (uint32_t r = 0; !rc && r < f->ranks; r++) {
+        const uint32_t *kind = gnn_words_read(&f->in[r], 1);
+        if (!kind)
+            return gnn_gather_far_garbled(b, r, e);
+        if (*kind == GATHER_ENDED)
+            return gnn_fail(e, GNN_E_INPUT, "the batches of rank %u end before epoch %" PRIu64 ", step %" PRIu64 ", those of rank %u do not", r,
+                            b->epoch, b->step, g->comm->rank);
+        for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+            if (has_fields(g, false, t, &direct))
+                rc = read_nodes(f, b, t, r, e);
+        for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++)
+            if (has_fields(g, true, k % c->netypes, &direct))
+                rc = read_edges(g, f, b, c->nntypes + k, k % c->netypes, r, &at, e);
+    }
+    return rc;
+}

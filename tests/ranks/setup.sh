@@ -1,0 +1,20 @@
+# Sourced by the tests of several ranks. ranks N COMMAND... runs it under mpirun; without one, or without the plug-in, the test is
+# skipped as a whole. The sanitizers' programs would need theirs loaded before MPI.
+. "$GNN_TOP/tests/lib.sh"
+if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ]; then
+    skip "${0##*/}" 'no MPI'
+    done_testing
+fi
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+# Two processors for everybody: no more threads than that.
+export OMP_NUM_THREADS=1
+ranks() {
+    _n=$1
+    shift
+    mpirun --quiet -n "$_n" "$@"
+}
+# union STORE ONE RANKS...: do the streams of the ranks make up the one?
+union() { /usr/bin/python3 "$GNN_TOP/tests/ranks/union.py" "$@"; }
+# streams NAME N: NAME.0.gnb ... NAME.(N-1).gnb
+streams() { for _r in $(seq 0 $(($2 - 1))); do echo "$1.$_r.gnb"; done; }

@@ -1,0 +1,121 @@
+"""Do the ranks' batches make up the batch of one? usage: union.py STORE ONE RANK0 RANK1 ...
+ONE is a stream that one process made of any partition of the graph, RANKr those of the ranks, made of STORE. All comparisons are by
+the ids of the unpartitioned store. Of each rank's batches it also checks that local ids are in the order of first occurrence, and of
+gathered fields that the rows are the store's."""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../interop"))
+import gnb
+
+
+def stream(path):
+    with open(path, "rb") as f:
+        frames = list(gnb.read_frames(f))
+    return frames[0][1], [dict(t) for kind, t in frames if kind == gnb.BATCH]
+
+
+def originals(header, parts):
+    """Per node type, store id -> original id."""
+    out = {}
+    for t in header["schema"]["node_types"]:
+        name = t["name"]
+        ids = [p.get("node/%s/id" % name) for p in parts]
+        out[name] = np.arange(t["count"]) if ids[0] is None else np.concatenate(ids).astype("i8")
+    return out
+
+
+def nodes(header, batch, orig):
+    return {t: (batch["nodes/" + t].astype("i8") if header["sampling"]["original_ids"] else orig[t][batch["nodes/" + t]]) for t in orig}
+
+
+def rows(header, batch, orig):
+    """{(hop, edge type): {destination: (sources, edge ids)}}"""
+    ids = nodes(header, batch, orig)
+    new = header["sampling"]["frontier"] == "new"
+    out = {}
+    for name in batch:
+        word = name.split("/")
+        if word[0] != "hop" or word[-1] != "indptr":
+            continue
+        hop, src, dst = int(word[1]), word[2], word[4]
+        ptr, idx, eid = batch[name], batch[name[:-6] + "indices"], batch.get(name[:-6] + "id")
+        first = int(batch["counts/" + dst][hop - 1]) if new and hop else 0
+        block = {}
+        for i in range(len(ptr) - 1):
+            a, b = ptr[i], ptr[i + 1]
+            block[int(ids[dst][first + i])] = (tuple(ids[src][idx[a:b]]), None if eid is None else tuple(eid[a:b]))
+        out[hop, "/".join(word[2:5])] = block
+    return out
+
+
+def first_occurrence(header, batch, seed_type):
+    """Local ids are handed out hop by hop, edge type by edge type, pick by pick."""
+    n = {t: int(batch["counts/" + t][0]) for t in (x["name"] for x in header["schema"]["node_types"])}
+    assert all(v == 0 for t, v in n.items() if t != seed_type)
+    relations = ["%s/%s/%s" % (e["src"], e["rel"], e["dst"]) for e in header["schema"]["edge_types"]]
+    for hop in range(len(header["sampling"]["fanout"])):
+        for rel in relations:
+            idx = batch.get("hop/%d/%s/indices" % (hop, rel))
+            src = rel.split("/")[0]
+            for v in [] if idx is None else idx:
+                assert v <= n[src], "a local id comes before its time"
+                n[src] += v == n[src]
+        assert all(n[t] == batch["counts/" + t][hop + 1] for t in n)
+    assert all(len(set(batch["nodes/" + t])) == len(batch["nodes/" + t]) for t in n)
+
+
+def fields(header, batch, orig, whole):
+    """Rows of gathered node fields are those of the nodes."""
+    seen = 0
+    for name, a in batch.items():
+        word = name.split("/")
+        if word[0] == "node" and name in whole:
+            want = orig[word[1]][batch["nodes/" + word[1]][:len(a)]] if word[2] == "id" else whole[name][batch["nodes/" + word[1]][:len(a)]]
+            assert (a == want.astype(a.dtype)).all() if a.dtype != np.dtype("<u2") else True, name
+            seen += 1
+    return seen
+
+
+def main(store, one_path, *rank_paths):
+    header, parts = gnb.read_store(store)
+    orig = originals(header, parts)
+    whole = {n: np.concatenate([p[n] for p in parts]) for n in parts[0] if n.startswith("node/") and n.count("/") == 2 and "name" not in n}
+    one_header, one = stream(one_path)
+    one_orig = orig
+    if one_header["schema"]["parts"] != header["schema"]["parts"]:
+        assert one_header["schema"]["parts"] == 1
+        one_orig = {t: np.arange(len(v)) for t, v in orig.items()}
+    ranks = [stream(p) for p in rank_paths]
+    seed_type = one_header["sampling"]["seed_type"]
+    seen = 0
+    for r, (h, batches) in enumerate(ranks):
+        assert len(batches) == len(one), "rank %d has %d batches, one alone %d" % (r, len(batches), len(one))
+        assert len(ranks) == 1 or (h["sampling"]["rank"], h["sampling"]["ranks"]) == (r, len(ranks))
+        for b in batches:
+            first_occurrence(h, b, seed_type)
+            seen += fields(h, b, orig, whole)
+    for step, b in enumerate(one):
+        mine = [batches[step] for _, batches in ranks]
+        assert all((m["key"][:3] == b["key"][:3]).all() and m["key"][3] == r for r, m in enumerate(mine)), "key"
+        seeds = list(nodes(one_header, b, one_orig)[seed_type][:int(b["counts/" + seed_type][0])])
+        place = {v: i for i, v in enumerate(seeds)}
+        got = [list(nodes(h, m, orig)[seed_type][:int(m["counts/" + seed_type][0])]) for (h, _), m in zip(ranks, mine)]
+        assert all(g == sorted(g, key=place.get) for g in got), "seeds are not in the order of the global batch"
+        assert sorted(sum(got, [])) == sorted(seeds), "seeds of step %d" % step
+        want, all_rows = rows(one_header, b, one_orig), {}
+        for (h, _), m in zip(ranks, mine):
+            for key, block in rows(h, m, orig).items():
+                for v, row in block.items():
+                    assert want[key][v] == row, "picks of node %d in step %d, %s" % (v, step, key)
+                    all_rows.setdefault(key, set()).add(v)
+        assert all(all_rows.get(k, set()) == set(v) for k, v in want.items()), "destinations of step %d" % step
+        for t in orig:
+            union = set().union(*(nodes(h, m, orig)[t] for (h, _), m in zip(ranks, mine)))
+            assert union == set(nodes(one_header, b, one_orig)[t]), "nodes of step %d" % step
+    print(len(one), "batches,", seen, "fields")
+
+
+main(*sys.argv[1:])
