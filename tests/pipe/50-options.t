@@ -112,7 +112,7 @@ gnn-gather dtype stored, f32, f16, bf16
 gnn-train optimizer adam, adamw, sgd
 gnn-predict output-kind classes, probs, embeddings
 gnn-sample frontier all, new
-gnn-partition method metis, random
+gnn-partition method metis, fennel, ldg, access, random
 T
 gnn-import --help >help
 check 'help names the generators' grep -q 'rmat:, sbm: or products:' help
