@@ -214,12 +214,15 @@ gpu-bundle: all $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh
 check-long: all $(B)/shim.so ## fail every single allocation and call, not a choice of them
 	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t'
 
+check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=random OPTIONS=...; 40 GB of disk under BIG_DIR)
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/big.sh $(BIG_DIR)
+
 clean: ## remove build/
 	rm -rf build
 
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all gpu-bundle build/bin build/libgnn.a unit check check-threads check-san check-long lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all gpu-bundle build/bin build/libgnn.a unit check check-threads check-san check-long check-big lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
