@@ -31,9 +31,9 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_STR, 0, "cache", &cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits); with --plan a list", "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
-    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE)", "degree|access"},
+    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)", "degree|access|halo"},
     {OPT_FLAG, 0, "plan", &plan.on, .help = "write no batches but, to stdout, which share of the rows caches would miss"},
-    {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "with --plan: remote rows kept by each part, as 0.1,0.5: shares of an average part", .min = 0, .max = 65536},
+    {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)", .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
@@ -60,14 +60,17 @@ static void check_options(void)
     if (plan.on)
         opt_refuse(OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype, &device, &cache.policy), "has no effect: --plan gathers nothing");
     else if (!device || !strcmp(device, "cpu"))
-        opt_refuse(OPTS(&cache.size, &cache.order, &cache.policy), "goes with --device cuda or --plan");
+        opt_refuse(OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order), "goes with --device cuda or --plan");
     else if (strcmp(device, "auto") != 0)
         opt_refuse(OPTS(&threads), "has no effect: devices do not gather in threads of the host");
     plan.fields = o.fields;
     plan.sizes = cache.size;
     plan.order = cache.order;
-    plan_check(&plan);
-    if (!plan.on)
+    if (plan.on || !ranks_many())
+        plan_check(&plan);
+    if (!plan.on && ranks_many())
+        ranks_replicate(&plan.alpha, &cache.order, &o.replicate);
+    else if (!plan.on)
         cache_read(&cache, NULL, NULL, &o.cache);
     run.zstd = (int)zstd;
     batches_check(&run, device && strcmp(device, "cpu") != 0);

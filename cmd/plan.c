@@ -47,7 +47,7 @@ static enum gnn_cache_by by_of(const char *name)
 void plan_check(const struct plan_opts *o)
 {
     if (!o->on) {
-        opt_refuse(OPTS(&o->alpha), "goes with --plan");
+        opt_refuse(OPTS(&o->alpha), "goes with several ranks, or with --plan");
         return;
     }
     if (!o->sizes && !o->alpha.n)

@@ -112,14 +112,21 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *mo
     gnn_free(all);
 }
 
+static double percent(uint64_t part, uint64_t all)
+{
+    return all ? 100 * (double)part / (double)all : 0;
+}
+
 void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
 {
     if (c->size == 1)
         return;
-    cli_info("rows of nodes: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) from other ranks, %.1f MB", s->rows, s->far_rows,
-             s->rows ? 100 * (double)s->far_rows / (double)s->rows : 0, 1e-6 * (double)s->far_bytes);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
-                          "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes));
+    const uint64_t others = s->kept_rows + s->far_rows;
+    cli_info("rows of nodes: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) other ranks'; kept here %" PRIu64 " (%.1f %% of those), fetched %" PRIu64
+             ", %.1f MB",
+             s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
+                          "kept_rows", (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes));
 }
 
 void ranks_close(struct gnn_comm *c)
@@ -133,6 +140,31 @@ void ranks_close(struct gnn_comm *c)
     gnn_comm_free(c);
     if (launch.size > 1)
         watch_end(begun, thread);
+}
+
+/* ---- what is kept ---- */
+
+void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order, struct gnn_gather_replicate *o)
+{
+    static const char *const words[] = {
+        [GNN_GATHER_REPLICATE_ACCESS] = "access", [GNN_GATHER_REPLICATE_DEGREE] = "degree", [GNN_GATHER_REPLICATE_HALO] = "halo"};
+    if (share->n > 1)
+        cli_usage("--replicate: one share; several belong to --plan");
+    o->share = share->n ? share->v[0] : 0;
+    if (order->n > 1)
+        cli_usage("--cache-order: rows are kept in one order");
+    for (int i = 0; order->n && i < 3; i++)
+        if (!strcmp(order->v[0], words[i])) {
+            o->by = i;
+            return;
+        }
+    if (order->n)
+        cli_usage("--cache-order: ranks keep rows by access, degree or halo");
+}
+
+bool ranks_many(void)
+{
+    return launch.size > 1;
 }
 
 /* ---- files ---- */

@@ -2,6 +2,7 @@
 #ifndef GNN_CMD_RANKS_H
 #define GNN_CMD_RANKS_H
 
+#include "cmd/opt.h"
 #include "lib/comm.h"
 
 /* For the table of options. */
@@ -10,6 +11,11 @@
 
 /* Call after cli_start: from here on messages say which rank they come from, if a launcher started several. */
 void ranks_start(void);
+/* Whether there are several. */
+bool ranks_many(void);
+/* What each rank keeps of the others' rows: --replicate and --cache-order. Ends the program if they make no sense. */
+struct gnn_gather_replicate;
+void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order, struct gnn_gather_replicate *o);
 /* Once the options are read: the other ranks, which must be the same program in the same version. Ends the program on failure. */
 struct gnn_comm *ranks_open(double timeout);
 /* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the standard stream, is refused:

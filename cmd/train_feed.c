@@ -14,13 +14,15 @@ void train_feed_check(const struct train_feed *f)
     if (!f->store_path)
         opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace, &f->shuffle, &f->drop_last,
                         &f->dtype, &f->prefetch, &f->verify, &f->graph_memory, &f->graph_cache, &f->cache.size,
-                        &f->cache.policy, &f->cache_order),
+                        &f->cache.policy, &f->cache_order, &f->replicate),
                    "belongs to --store; a stream has made its choice");
     if (cpu)
-        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, &f->cache_order),
+        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, f->replicate.n ? NULL : &f->cache_order),
                    "has no effect: the CPU makes the batches (see --device)");
     else if (strcmp(f->device, "auto") != 0)
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
+    if (!ranks_many())
+        opt_refuse(OPTS(&f->replicate), "goes with several ranks");
     if (f->graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&f->graph_cache), "goes with --graph-memory uva");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
@@ -55,11 +57,14 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_sampler_opts s;
+    const struct opt_list order = {f->cache_order ? &f->cache_order : NULL, f->cache_order != NULL};
     struct gnn_gather_opts g = {.dtype = dtypes[f->dtype], .fields = f->degrees ? "x,y,degree" : NULL};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
         return NULL;
     sampler_opts(f, &s);
     s.comm = g.comm = f->comm;
+    if (ranks_many())
+        ranks_replicate(&f->replicate, &order, &g.replicate);
     g.far = &f->far;
     if (f->gpu) {
         if (f->cache_order)

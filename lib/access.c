@@ -1,4 +1,4 @@
-#include "lib/access.h"
+#include "lib/access_impl.h"
 
 #include <math.h>
 #include <omp.h>
@@ -6,23 +6,7 @@
 
 #include "lib/mem.h"
 
-/* Products of many factors are sums of logarithms in fixed point: integers add up to the same in any order, so threads
- * need not agree on one. Beyond FULL, e^-32, a probability is 1; what is not added any more then cannot be seen. */
-#define ONE ((double)(UINT64_C(1) << 34))
-#define FULL (UINT64_C(32) << 34)
-
 enum { AHEAD = 24 };
-
-static uint64_t to_fixed(double p)
-{
-    const double x = p < 1 ? -log1p(-p) * ONE : (double)FULL;
-    return x < (double)FULL ? (uint64_t)(x + 0.5) : FULL;
-}
-
-static float from_fixed(uint64_t x)
-{
-    return x < FULL ? (float)-expm1(-(double)x / ONE) : 1.0f;
-}
 
 int gnn_scores_init(struct gnn_scores *x, const struct gnn_schema *c, struct gnn_err *e)
 {
@@ -50,42 +34,33 @@ struct rows {
     uint64_t n, edges, first, nsrc;
 };
 
-/* What a destination gives to each of its sources. `picked` NULL: 1, which counts. */
-struct giving {
-    float *picked;      /* r_{h-1} -> r_h, by store id */
-    const float *known; /* p_{h-1} */
-    const float *older; /* p_{h-2}, or NULL: draws again */
-    int32_t fanout;
-    bool replace;
-};
-
-static double pick_chance(const struct giving *g, uint64_t degree)
+static double pick_chance(const struct gnn_giving *g, uint64_t degree)
 {
     if (g->fanout < 0 || (!g->replace && degree <= (uint64_t)g->fanout))
         return 1;
     return g->replace ? -expm1(g->fanout * log1p(-1 / (double)degree)) : g->fanout / (double)degree;
 }
 
-static uint64_t give(const struct giving *g, uint64_t v, uint64_t degree)
+static uint64_t give(const struct gnn_giving *g, uint64_t v, uint64_t degree)
 {
     if (!g->picked)
         return 1;
     const double r = g->picked[v], fresh = g->known[v] - (g->older ? g->older[v] : r);
     if (fresh > 0 && g->fanout)
         g->picked[v] = (float)(r + fresh * pick_chance(g, degree));
-    return g->picked[v] > 0 ? to_fixed(g->picked[v]) : 0;
+    return g->picked[v] > 0 ? gnn_access_to_fixed(g->picked[v]) : 0;
 }
 
 static void add(uint64_t *sum, uint64_t x, bool alone)
 {
     if (alone)
-        *sum += *sum < FULL ? x : 0;
-    else if (__atomic_load_n(sum, __ATOMIC_RELAXED) < FULL)
+        *sum += *sum < GNN_ACCESS_FULL ? x : 0;
+    else if (__atomic_load_n(sum, __ATOMIC_RELAXED) < GNN_ACCESS_FULL)
         __atomic_fetch_add(sum, x, __ATOMIC_RELAXED);
 }
 
 /* Adds to sum[sources]; returns how many rows are damaged. */
-static uint64_t walk(const struct rows *a, const struct giving *g, uint64_t *sum)
+static uint64_t walk(const struct rows *a, const struct gnn_giving *g, uint64_t *sum)
 {
     const bool alone = omp_get_max_threads() == 1;
     uint64_t wrong = 0;
@@ -109,12 +84,12 @@ static uint64_t walk(const struct rows *a, const struct giving *g, uint64_t *sum
     return wrong;
 }
 
-static int walk_parts(struct gnn_store *s, uint32_t et, const struct giving *g, uint64_t *sum, struct gnn_err *e)
+int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g, uint64_t *sum, struct gnn_err *e)
 {
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     char key[GNN_ETYPE_KEY_ROOM];
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
-    for (uint32_t p = 0; p < s->nparts; p++) {
+    for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
         const struct gnn_tensor *idx = gnn_store_findf(s, p, "edge/%s/indices", key);
         if (!ptr || !idx)
@@ -193,7 +168,7 @@ static void end_sums(struct hops *w)
         for (uint64_t i = 0; i < n; i++) {
             if (older)
                 older[i] = known[i];
-            known[i] = from_fixed(sum[i]);
+            known[i] = gnn_access_from_fixed(sum[i]);
         }
     }
 }
@@ -208,10 +183,10 @@ static int one_hop(struct hops *w, uint32_t hop, struct gnn_err *e)
         if (fanout && !w->picked[et] &&
             !(w->picked[et] = gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", e)))
             return e->code;
-        const struct giving g = {w->picked[et], w->known.of[dst], w->older.of ? w->older.of[dst] : NULL, fanout,
+        const struct gnn_giving g = {w->picked[et], w->known.of[dst], w->older.of ? w->older.of[dst] : NULL, fanout,
                                  w->m->replace};
         if (w->picked[et])
-            rc = walk_parts(w->s, et, &g, w->sum[c->etype[et].src], e);
+            rc = gnn_access_walk(w->s, et, &g, w->sum[c->etype[et].src], e);
     }
     if (!rc)
         end_sums(w);
@@ -221,7 +196,7 @@ static int one_hop(struct hops *w, uint32_t hop, struct gnn_err *e)
 int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds, uint64_t n, double share,
                         struct gnn_scores *x, struct gnn_err *e)
 {
-    struct hops w = {.s = s, .m = m, .seeds = seeds, .nseeds = n, .seed_gives = to_fixed(share)};
+    struct hops w = {.s = s, .m = m, .seeds = seeds, .nseeds = n, .seed_gives = gnn_access_to_fixed(share)};
     *x = (struct gnn_scores){0};
     int rc = hops_init(&w, e);
     if (!rc)
@@ -241,7 +216,7 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
 int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    const struct giving one = {0};
+    const struct gnn_giving one = {0};
     int rc = gnn_scores_init(x, c, e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         uint64_t *sum = gnn_alloc_zero(c->ntype[t].count, sizeof *sum, "degrees", e);
@@ -251,7 +226,7 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct 
             for (uint32_t h = 0; h < m->nhops; h++)
                 used = used || m->fanout[(size_t)h * c->netypes + et];
             if (used && c->etype[et].src == t)
-                rc = walk_parts(s, et, &one, sum, e);
+                rc = gnn_access_walk(s, et, &one, sum, e);
         }
         for (uint64_t i = 0; !rc && i < c->ntype[t].count; i++)
             x->of[t][i] = (float)sum[i];

@@ -43,9 +43,16 @@ int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t
 /* gnn_access_expected of these. */
 int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e) GNN_MUST_USE;
 
+/* The probability that this rank's share of a batch has the node, its seeds being those that this rank has of the batch; collective, with the
+ * hop rule GNN_FRONTIER_ALL. x: for all nodes, out; what gnn_access_expected says of the same seeds, bit for bit. Each rank
+ * walks over its own edges once for each hop and rank; 28 bytes per node and 4 per edge type and node while it works. */
+struct gnn_comm;
+int gnn_access_of_rank(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_comm *c, struct gnn_scores *x,
+                       struct gnn_err *e) GNN_MUST_USE;
+
 /* Out-degrees, over the edge types that m samples: in how many adjacencies a node stands. A node is found through the
  * in-edges of others, that is through its own out-edges; how many in-edges it has decides whom it finds, not who finds
- * it. OpenMP's threads. GNN_E_INPUT when the adjacency is damaged. */
+ * it. Of a rank's store: over the edges that this rank has. OpenMP's threads. GNN_E_INPUT when the adjacency is damaged. */
 int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

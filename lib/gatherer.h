@@ -37,7 +37,17 @@ struct gnn_gather_stats {
 
 /* What several ranks had of the nodes' rows themselves, and what came from others. Grows as batches are handed on. */
 struct gnn_gather_far_stats {
-    uint64_t rows, far_rows, far_bytes;
+    uint64_t rows, kept_rows, far_rows, far_bytes; /* kept: others' rows that are here as well */
+};
+
+/* Rows of other ranks' nodes that each rank keeps: those that its batches want most often, of all node fields but labels. */
+struct gnn_gather_replicate {
+    double share; /* of an average rank's rows; 0: none */
+    enum {
+        GNN_GATHER_REPLICATE_ACCESS, /* gnn_access_of_rank */
+        GNN_GATHER_REPLICATE_DEGREE, /* gnn_access_degree, of the whole graph */
+        GNN_GATHER_REPLICATE_HALO    /* the same of the edges into this rank's own nodes */
+    } by;
 };
 
 struct gnn_gather_opts {
@@ -53,6 +63,7 @@ struct gnn_gather_opts {
     unsigned depth;     /* batches under way; 0: chosen from threads */
     const char *provenance; /* line for the header, or NULL */
     struct gnn_comm *comm;  /* the ranks, or NULL; see below */
+    struct gnn_gather_replicate replicate; /* with several ranks */
     struct gnn_gather_far_stats *far; /* with several ranks, or NULL; outlives the source */
     struct gnn_gpu *gpu;    /* NULL: on the CPU. Else up's batches lie on its devices and stay there */
     struct gnn_gather_cache cache;  /* with a gpu */

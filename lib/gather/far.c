@@ -1,4 +1,4 @@
-#include "lib/gather/far.h"
+#include "lib/gather/replica.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -46,7 +46,7 @@ struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *
     f->want = gnn_alloc_zero(f->slots, sizeof *f->want, "ranks", e);
     f->count = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->count, "ranks", e);
     f->by = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->by, "ranks", e);
-    f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n, sizeof *f->part, "ranks", e);
+    f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n + 1, sizeof *f->part, "ranks", e);
     if (f->asked && f->answered && f->in && f->to && f->want && f->count && f->by && f->part &&
         !gnn_store_firsts(g->store, n, &f->first, e) && !gnn_exchange_init(&f->ask, g->comm, 0, e) &&
         !gnn_exchange_init(&f->answer, g->comm, 0, e))
@@ -67,17 +67,12 @@ static int exchange(const struct gatherer *g, struct gather_far *f, struct gnn_e
     return rc;
 }
 
-static size_t row_bytes(const struct gather_job *j)
-{
-    return gnn_gather_out_bytes(gnn_gather_job_cast(j), gnn_gather_job_bytes(j));
-}
-
 /* Rows for one rank, of one field; for edges, of one hop. */
 static int answer_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, uint32_t r,
                         const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
-    const uint64_t bytes = a->n * row_bytes(j);
+    const uint64_t bytes = a->n * gnn_gather_job_out(j);
     if (gnn_words_align(&f->answered[r], GATHER_ALIGN, e))
         return e->code;
     struct gnn_gather rows = {.part = j->part,
@@ -111,26 +106,32 @@ static int collect(const struct gatherer *g, struct gather_far *f, const struct 
 {
     const uint32_t slot = gnn_gather_slot(g, j, hop);
     const struct gather_want *w = &f->want[slot];
-    const uint64_t *count = f->count + (size_t)slot * f->ranks, bytes = row_bytes(j);
+    const uint64_t *count = f->count + (size_t)slot * f->ranks, bytes = gnn_gather_job_out(j);
     struct gnn_field wire = *j->field;
     struct gather_job from = *j;
     struct gnn_tensor *t;
-    memcpy(f->part, j->part, j->nparts * sizeof *f->part);
+    uint32_t nparts = j->nparts;
+    memcpy(f->part, j->part, nparts * sizeof *f->part);
     for (uint32_t r = 0; r < f->ranks; r++) {
         const uint64_t words = (count[r] * bytes + 3) / 4;
         const void *data = gnn_words_skip(&f->in[r], GATHER_ALIGN) ? gnn_words_read(&f->in[r], words) : NULL;
         if (!data)
             return gnn_gather_far_garbled(b, r, e);
-        f->part[j->nparts + r] = (struct gnn_gather_part){.first = w->base + r * w->n, .count = count[r], .data = data};
+        f->part[nparts++] = (struct gnn_gather_part){.first = w->base + r * w->n, .count = count[r], .data = data};
         if (r != g->comm->rank)
             f->far_bytes += count[r] * bytes;
     }
     if (!gnn_gather_wanted(j, b, hop))
         return 0;
+    if (g->replica && !j->edge) {
+        const uint32_t i = (uint32_t)(j - g->job);
+        f->part[nparts++] = (struct gnn_gather_part){
+            .first = w->base + f->ranks * w->n, .count = g->replica->of[j->type].n, .data = g->replica->data[i]};
+    }
     wire.dtype = j->wire;
     from.field = &wire;
     from.part = f->part;
-    from.nparts = j->nparts + f->ranks;
+    from.nparts = nparts;
     int rc = gnn_gather_add(g, j, b, hop, NULL, &t, e);
     if (rc)
         return rc;

@@ -39,8 +39,8 @@ struct gather_far {
     uint64_t *count;                    /* [slots][ranks] rows that this rank asked of each */
     struct gather_asked *by;            /* [slots][ranks] what each asked of this rank */
     struct gnn_buf owner, row, found;
-    struct gnn_gather_part *part;       /* [parts + ranks] */
-    uint64_t rows, far_rows, far_bytes; /* of this batch: wanted, and what came from others */
+    struct gnn_gather_part *part;       /* [parts + ranks + 1] */
+    uint64_t rows, kept_rows, far_rows, far_bytes; /* of this batch: wanted; others' that were kept here; what came from them */
 };
 
 /* NULL on failure; takes NULL. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kernels/owner.h"
-#include "lib/gather/far.h"
+#include "lib/gather/replica.h"
 
 int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e)
 {
@@ -56,11 +56,16 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
         return rc;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     uint32_t *owner = f->owner.data;
+    const uint64_t end = w->base + f->ranks * w->n; /* what is kept here comes last */
     for (uint64_t i = 0; i < w->n; i++) {
         if (id[i] >= w->base)
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
         const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
-        row[i] = w->direct && r == self ? id[i] : w->base + r * w->n + count[r]++;
+        const uint32_t kept = g->replica && r != self ? gnn_gather_kept(&g->replica->of[t], id[i]) : UINT32_MAX;
+        row[i] = w->direct && r == self ? id[i]
+                 : kept != UINT32_MAX   ? end + kept
+                                        : w->base + r * w->n + count[r]++;
+        f->kept_rows += kept != UINT32_MAX;
     }
     if (w->direct)
         count[self] = 0;
@@ -69,7 +74,7 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
     for (uint32_t r = 0; r < f->ranks; r++)
         *f->to[r]++ = (uint32_t)count[r];
     for (uint64_t i = 0; i < w->n; i++)
-        if (row[i] >= w->base)
+        if (row[i] >= w->base && row[i] < end)
             *f->to[owner[i]]++ = id[i];
     return 0;
 }
@@ -143,6 +148,7 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
     uint64_t at = 0;
     int rc = 0;
     memset(f->count, 0, (size_t)f->slots * f->ranks * sizeof *f->count);
+    f->kept_rows = 0;
     memset(f->want, 0, f->slots * sizeof *f->want);
     for (uint32_t r = 0; r < f->ranks; r++) {
         f->asked[r].n = 0;

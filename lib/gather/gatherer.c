@@ -145,6 +145,7 @@ static int apply_far(struct gatherer *g, struct gather_far *f, struct gnn_batch 
     g->batches = b->nth + 1 > g->batches ? b->nth + 1 : g->batches;
     if (g->stats) {
         g->stats->rows += f->rows;
+        g->stats->kept_rows += f->kept_rows;
         g->stats->far_rows += f->far_rows;
         g->stats->far_bytes += f->far_bytes;
     }

@@ -14,6 +14,7 @@ struct gatherer {
     uint32_t njobs;
     bool sums;
     struct gnn_comm *comm; /* the ranks, if there are several; or NULL */
+    struct gather_replica *replica; /* what it keeps of others' rows, or NULL */
     uint64_t batches;      /* with ranks: how many there were */
     pthread_mutex_t lock;  /* of batches and what follows */
     struct gnn_gather_far_stats *stats; /* or NULL */

@@ -37,6 +37,11 @@ void gnn_gather_job_release(struct gather_job *j);
 /* Bytes of a row in the store, and what happens to it on its way. */
 size_t gnn_gather_job_bytes(const struct gather_job *j);
 enum gnn_gather_cast gnn_gather_job_cast(const struct gather_job *j);
+/* Bytes of a row as it travels. */
+static inline size_t gnn_gather_job_out(const struct gather_job *j)
+{
+    return gnn_gather_out_bytes(gnn_gather_job_cast(j), gnn_gather_job_bytes(j));
+}
 
 /* Rows ids[n] or rows[n] (the other is NULL) into t, and, if sums, t's checksum. Returns n, or the first index that no
  * part has. */

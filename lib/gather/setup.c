@@ -4,6 +4,7 @@
 
 #include "lib/gather/degree.h"
 #include "lib/gather/impl.h"
+#include "lib/gather/replica.h"
 #include "lib/ids.h"
 
 void gnn_gatherer_free(void *gatherer)
@@ -13,6 +14,7 @@ void gnn_gatherer_free(void *gatherer)
         gnn_gather_job_release(&g->job[i]);
     for (uint32_t t = 0; g->inverse && t < g->meta.schema.nntypes; t++)
         gnn_free(g->inverse[t]);
+    gnn_gather_replica_free(g->replica);
     pthread_mutex_destroy(&g->lock);
     gnn_free(g->job);
     gnn_free(g->inverse);
@@ -201,6 +203,8 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
         return e->code;
     for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
+    if (!rc && g->comm && o->replicate.share > 0 && !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
+        rc = e->code;
     return rc;
 }
 

@@ -1,7 +1,7 @@
 # The ranks' batches together are the batch of one, whatever the number of ranks and parts.
 . "$GNN_TOP/tests/ranks/setup.sh"
-gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 || { _not_ok inputs; done_testing; }
-opts='--fanout 7,4,3 --batch 100 --epochs 2 --eval valid --edge-ids'
+gnn-import -q -o S sbm:nodes=1600,degree=12,features=8 || { _not_ok inputs; done_testing; }
+opts='--fanout 7,4,3 --batch 100 --eval valid --edge-ids'
 check 'one rank, one part' gnn-sample -q S $opts -o one.gnb
 for k in 2 3 4 7; do
     gnn-partition -q -k $k --method random -o P$k S || _not_ok "parts $k"
@@ -15,16 +15,28 @@ for k in 2 3 4 7; do
         check "$many ranks gather what the store has" union P$k one.gnb $(streams g $many)
     done
 done
+ranks 4 gnn-sample -q P4 $opts -o 'r.%r.gnb'
+for by in access degree halo; do
+    check "copies by $by" ranks 4 gnn-gather P4 -v --replicate 0.4 --cache-order $by -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "k$by.%r"
+    check "copies by $by: the same rows" union P4 one.gnb $(streams g 4)
+done
+fetched() { cat $1.? | sed -n 's/.*"far_rows":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s + 0 }'; }
+ranks 4 gnn-gather -q P4 -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "knone.%r"
+echo "# fetched: $(fetched knone), with copies by access $(fetched kaccess), degree $(fetched kdegree), halo $(fetched khalo)"
+check 'copies save what is fetched' test $(fetched kaccess) -lt $(($(fetched knone) * 9 / 10))
+check 'copies, narrowed' ranks 4 gnn-gather -q P4 --replicate 0.4 --dtype f16 -i 'r.%r.gnb' -o 'g.%r.gnb'
+gnn-sample -q P4 $opts | gnn-gather -q P4 --dtype f16 -o wide.gnb
+check 'copies, narrowed: as many rows' union P4 one.gnb $(streams g 4)
 check 'with replacement' gnn-sample -q S --fanout 5,5 -r -b 64 -o one.gnb
 check 'with replacement, 4 ranks' ranks 4 gnn-sample -q P4 -f 5,5 -r -b 64 -o 'r.%r.gnb'
 check 'with replacement, the same' union P4 one.gnb $(streams r 4)
 check 'all neighbours' gnn-sample -q S -f -1,-1 -b 20 --steps 0:3 -o one.gnb
 check 'all neighbours, 3 ranks' ranks 3 gnn-sample -q P3 -f -1,-1 -b 20 --steps 0:3 -o 'r.%r.gnb'
 check 'all neighbours, the same' union P3 one.gnb $(streams r 3)
-check 'no shuffling, drop last, several threads' gnn-sample -q S -f 3,3 -b 700 --no-shuffle --drop-last -o one.gnb
-check 'no shuffling, 4 ranks' ranks 4 gnn-sample -q P4 -f 3,3 -b 700 -j 3 --no-shuffle --drop-last -o 'r.%r.gnb'
+check 'no shuffling, drop last, several threads' gnn-sample -q S -f 3,3 -b 350 --no-shuffle --drop-last -o one.gnb
+check 'no shuffling, 4 ranks' ranks 4 gnn-sample -q P4 -f 3,3 -b 350 -j 3 --no-shuffle --drop-last -o 'r.%r.gnb'
 check 'no shuffling, the same' union P4 one.gnb $(streams r 4)
-seq 100 7 2900 >ids
+seq 100 7 1500 >ids
 check 'seeds of a file' gnn-sample -q P4 --seeds ids -f 5,4 -b 50 -o one.gnb
 check 'seeds of a file, 4 ranks' ranks 4 gnn-sample -q P4 --seeds ids -f 5,4 -b 50 -o 'r.%r.gnb'
 check 'seeds of a file, the same' union P4 one.gnb $(streams r 4)

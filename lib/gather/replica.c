@@ -1,0 +1,253 @@
+#include "lib/gather/replica.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUND = 1 << 16 }; /* rows fetched at once, so that they do not lie in memory twice */
+
+void gnn_gather_replica_free(struct gather_replica *r)
+{
+    if (!r)
+        return;
+    for (uint32_t t = 0; r->of && t < r->ntypes; t++) {
+        gnn_free(r->of[t].key);
+        gnn_free(r->of[t].row);
+        gnn_free(r->of[t].node);
+    }
+    for (uint32_t i = 0; r->data && i < r->njobs; i++)
+        gnn_free(r->data[i]);
+    gnn_free(r->of);
+    gnn_free(r->data);
+    gnn_free(r);
+}
+
+/* ---- which ---- */
+
+static int find_scores(const struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_scores *x, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->store->meta.schema;
+    const struct gnn_sampling *m = &g->meta.sampling;
+    if (o->by == GNN_GATHER_REPLICATE_ACCESS)
+        return gnn_access_of_rank(g->store, m, g->comm, x, e);
+    int rc = gnn_access_degree(g->store, m, x, e); /* in this rank's edges: only the halo's nodes have some there */
+    for (uint32_t t = 0; !rc && o->by == GNN_GATHER_REPLICATE_DEGREE && t < c->nntypes; t++)
+        rc = gnn_comm_sum(g->comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
+    return rc;
+}
+
+struct candidate {
+    float score;
+    uint32_t type, node;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Bytes of a type's rows as they travel; 0 where there are none. */
+static uint64_t row_bytes(const struct gatherer *g, uint32_t t)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < g->njobs; i++)
+        if (!g->job[i].edge && !g->job[i].label && g->job[i].type == t)
+            bytes += gnn_gather_job_out(&g->job[i]);
+    return bytes;
+}
+
+enum { BUCKETS = 1 << 16 };
+
+/* Scores are positive: their bits ascend as they do. */
+static uint32_t bucket(float score)
+{
+    uint32_t bits;
+    memcpy(&bits, &score, sizeof bits);
+    return bits >> 16;
+}
+
+/* Others' nodes with rows and a score, from the bucket in which the budget runs out on. */
+static int find_candidates(const struct gatherer *g, const struct gnn_scores *x, uint64_t budget, struct candidate **out, uint64_t *n,
+                           struct gnn_err *e)
+{
+    const struct gnn_store *s = g->store;
+    const struct gnn_schema *c = &s->meta.schema;
+    uint64_t *bytes = gnn_alloc_zero(BUCKETS, sizeof *bytes, "nodes to keep", e), *count = gnn_alloc_zero(BUCKETS, sizeof *count, "nodes to keep", e);
+    uint32_t least = BUCKETS;
+    *n = 0;
+    *out = NULL;
+    for (int pass = 0; bytes && count && pass < 2; pass++) {
+        uint64_t at = 0;
+        for (uint32_t t = 0; t < c->nntypes; t++) {
+            const uint64_t row = row_bytes(g, t), from = s->book[t][s->from], to = s->book[t][s->to];
+            for (uint64_t i = 0; row && i < c->ntype[t].count; i++) {
+                if ((i >= from && i < to) || !(x->of[t][i] > 0))
+                    continue;
+                const uint32_t b = bucket(x->of[t][i]);
+                bytes[b] += pass ? 0 : row;
+                count[b] += pass ? 0 : 1;
+                if (pass && b >= least)
+                    (*out)[at++] = (struct candidate){x->of[t][i], t, (uint32_t)i};
+            }
+        }
+        for (uint64_t sum = 0; !pass && least && sum <= budget; sum += bytes[least])
+            *n += count[--least];
+        if (!pass && !(*out = gnn_alloc(*n, sizeof **out, "nodes to keep", e)))
+            break;
+    }
+    gnn_free(bytes);
+    gnn_free(count);
+    return e->code;
+}
+
+static int keep_new(struct gather_kept *k, uint64_t n, struct gnn_err *e)
+{
+    uint64_t size = 16;
+    while (size < 2 * n)
+        size *= 2;
+    k->mask = (uint32_t)(size - 1);
+    k->key = gnn_alloc(size, sizeof *k->key, "nodes to keep", e);
+    k->row = gnn_alloc(size, sizeof *k->row, "nodes to keep", e);
+    k->node = gnn_alloc(n, sizeof *k->node, "nodes to keep", e);
+    if (!k->key || !k->row || !k->node)
+        return e->code;
+    memset(k->key, 0xff, size * sizeof *k->key);
+    return 0;
+}
+
+static void keep_add(struct gather_kept *k, uint32_t node)
+{
+    uint32_t at = (node * 0x9e3779b1u) & k->mask;
+    while (k->key[at] != UINT32_MAX)
+        at = (at + 1) & k->mask;
+    k->key[at] = node;
+    k->row[at] = (uint32_t)k->n;
+    k->node[k->n++] = node;
+}
+
+static int choose(struct gather_replica *r, struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->store->meta.schema;
+    struct gnn_scores x = {0};
+    struct candidate *all = NULL;
+    uint64_t n = 0, total = 0, left, *of = gnn_alloc_zero(c->nntypes, sizeof *of, "nodes to keep", e);
+    int rc = of ? find_scores(g, o, &x, e) : e->code;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        total += c->ntype[t].count * row_bytes(g, t);
+    const double budget = o->share * (double)total / g->comm->size;
+    left = budget < 0x1p63 ? (uint64_t)budget : UINT64_MAX;
+    if (!rc)
+        rc = find_candidates(g, &x, left, &all, &n, e);
+    if (!rc)
+        qsort(all, n, sizeof *all, by_score);
+    uint64_t used = 0;
+    for (; !rc && used < n && row_bytes(g, all[used].type) <= left; used++) {
+        left -= row_bytes(g, all[used].type);
+        of[all[used].type]++;
+    }
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        rc = keep_new(&r->of[t], of[t], e);
+    for (uint64_t i = 0; !rc && i < used; i++)
+        keep_add(&r->of[all[i].type], all[i].node);
+    gnn_scores_release(&x);
+    gnn_free(all);
+    gnn_free(of);
+    return rc;
+}
+
+/* ---- their rows ---- */
+
+/* A batch that has nothing but the nodes of each type from `from` on, at most ROUND of them. */
+static void fill_batch(const struct gather_replica *r, struct gnn_batch *b, uint64_t from, uint64_t *counts)
+{
+    gnn_tensors_clear(&b->tensors);
+    b->nth = from / ROUND;
+    for (uint32_t t = 0; t < r->ntypes; t++) {
+        const uint64_t n = r->of[t].n > from ? r->of[t].n - from : 0;
+        uint64_t *count = counts + (size_t)t * (b->nhops + 1);
+        for (uint32_t h = 0; h <= b->nhops; h++)
+            count[h] = h == 0 ? 0 : n < ROUND ? n : ROUND;
+        b->type[t] = (struct gnn_batch_type){.node = n ? r->of[t].node + from : r->of[t].node, .count = count};
+    }
+}
+
+static int take_rows(struct gather_replica *r, const struct gatherer *g, const struct gnn_batch *b, uint64_t from, struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    for (uint32_t i = 0; i < g->njobs; i++) {
+        const struct gather_job *j = &g->job[i];
+        if (!r->data[i] || from >= r->of[j->type].n)
+            continue;
+        const struct gnn_tensor *x =
+            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/%s", g->meta.schema.ntype[j->type].name, j->field->name));
+        if (!x)
+            return gnn_fail(e, GNN_E_RUN, "field '%s' was not gathered", name);
+        memcpy((char *)r->data[i] + from * gnn_gather_job_out(j), x->data, x->shape[0] * gnn_gather_job_out(j));
+    }
+    return 0;
+}
+
+/* The most rows of one type that any rank keeps. */
+static int most_rows(const struct gather_replica *r, struct gnn_comm *c, uint64_t *most, struct gnn_err *e)
+{
+    struct gnn_exchange x;
+    uint64_t own = 0;
+    *most = 0;
+    for (uint32_t t = 0; t < r->ntypes; t++)
+        own = r->of[t].n > own ? r->of[t].n : own;
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, 5), e);
+    if (!rc)
+        rc = gnn_comm_share(c, &x, &own, sizeof own, e);
+    for (uint32_t k = 0; !rc && k < c->size; k++) {
+        const uint64_t n = x.in[k].bytes == sizeof n ? *(const uint64_t *)x.in[k].data : 0;
+        *most = n > *most ? n : *most;
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
+static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_err *e)
+{
+    struct gather_far *f = gnn_gather_far_new(g, e);
+    struct gnn_batch_pool *pool = f ? gnn_batch_pool_new(&g->meta, e) : NULL;
+    struct gnn_batch *b = NULL;
+    uint64_t *counts = gnn_alloc(r->ntypes * (g->meta.sampling.nhops + UINT64_C(1)), sizeof *counts, "nodes to keep", e), most = 0;
+    int rc = pool && counts ? gnn_batch_get(pool, &b, e) : e->code;
+    for (uint32_t i = 0; !rc && i < g->njobs; i++) {
+        const struct gather_job *j = &g->job[i];
+        if (!j->edge && !j->label && !(r->data[i] = gnn_alloc(r->of[j->type].n, gnn_gather_job_out(j), "rows of other ranks", e)))
+            rc = e->code;
+    }
+    if (!rc)
+        rc = most_rows(r, g->comm, &most, e);
+    for (uint64_t from = 0; !rc && from < most; from += ROUND) {
+        fill_batch(r, b, from, counts);
+        rc = gnn_gather_far_apply(g, f, b, e);
+        if (!rc)
+            rc = take_rows(r, g, b, from, e);
+    }
+    gnn_batch_put(b);
+    gnn_batch_pool_free(pool);
+    gnn_gather_far_free(f);
+    gnn_free(counts);
+    return rc;
+}
+
+struct gather_replica *gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
+{
+    struct gather_replica *r = gnn_alloc_zero(1, sizeof *r, "rows of other ranks", e);
+    if (!r)
+        return NULL;
+    r->ntypes = g->meta.schema.nntypes;
+    r->njobs = g->njobs;
+    r->of = gnn_alloc_zero(r->ntypes, sizeof *r->of, "rows of other ranks", e);
+    r->data = gnn_alloc_zero(r->njobs, sizeof *r->data, "rows of other ranks", e);
+    if (r->of && r->data && !choose(r, g, o, e) && !fetch_rows(r, g, e))
+        return r;
+    gnn_gather_replica_free(r);
+    return NULL;
+}
