@@ -15,7 +15,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors' EXIT
+trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors split' EXIT
 trap 'exit 1' HUP INT TERM
 cores=$(nproc)
 missed=0
@@ -153,6 +153,27 @@ gnn-import -q -o parted rmat:scale=17,edges=16
 "$bench/bench_partition" parted 16 | tee partition
 row 'partitioning over METIS alone' '<= 40 %' "$(awk '$1 == "partition_overhead_cpu" { print $2 " %" }' partition)" ''
 rm -rf parted*
+
+# memory: what is held to find the parts; peak: the highest resident size, mapped pages of the store included
+say 'products: in 8 parts by each method: gnn-partition -k 8'
+printf '%-8s %8s %12s %9s %9s %9s %12s %12s\n' method cut volume halo balance seconds memory peak
+for m in metis fennel ldg access random; do
+    gnn-partition -q --force --method $m -k 8 --metrics split.$m -o split products
+    nodes=$(grep -o '"nodes":[0-9.]*' split.$m | cut -d: -f2)
+    printf '%-8s %6.2f %% %12.0f %7.1f %% %9.3f %7.2f s %9.1f MB %9.1f MB\n' $m "$(field cut_percent split.$m)" "$(field halo split.$m)" \
+        "$(field halo_percent split.$m)" "$nodes" "$(field seconds split.$m)" "$(calc "$(field assign_bytes split.$m) / 1e6")" \
+        "$(calc "$(field peak_bytes split.$m) / 1e6")"
+done
+over() { calc "$(field "$1" split."$2") / $(field "$1" split.metis)"; } # KEY METHOD
+for m in fennel ldg; do
+    row "$m over METIS, cut" '<= 1.60 x' "$(over cut $m) x" "$(calc "$(field cut_percent split.$m)") % of edges"
+    row "$m over METIS, time" '<= 0.40 x' "$(over seconds $m) x" "$(calc "$(field seconds split.$m)") s, writing included"
+    row "$m over METIS, memory" '<= 0.25 x' "$(over assign_bytes $m) x" \
+        "$(calc "$(field assign_bytes split.$m) / 1e6") MB; resident with mapped pages $(over peak_bytes $m) x"
+done
+row 'access over fennel, remote rows' '<= 1.00 x' "$(calc "$(field remote split.access) / $(field remote_stream split.access)") x" \
+    "$(calc "100 * $(field remote split.access) / $(field rows split.access)") % of what a step asks for"
+rm -rf split
 
 say 'peers: sampling on the same graph, one thread'
 for peer in torch_geometric dgl; do

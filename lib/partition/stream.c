@@ -102,15 +102,17 @@ static void count_neighbours(struct stream *s, uint32_t t, uint64_t d, uint64_t 
 {
     const struct gnn_view *v = s->v;
     const struct gnn_schema *sc = &v->store->meta.schema;
+    const uint32_t *part = s->part, group = s->group;
     for (uint32_t et = 0; et < sc->netypes; et++) {
         if (sc->etype[et].dst != t)
             continue;
-        const uint32_t src = sc->etype[et].src;
+        const uint32_t src = sc->etype[et].src, *orig = v->to_orig[src];
         const struct gnn_view_row row = gnn_view_row(v, et, d);
+        const uint64_t base = v->base[src];
         for (uint64_t i = 0; i < row.n; i++) {
-            const uint64_t u = v->base[src] + gnn_view_orig(v, src, row.indices[i]);
-            const uint32_t q = s->part[u] - lo; /* unplaced and of other runs: beyond the run */
-            if (q < s->group && u != x)
+            const uint64_t u = base + (orig ? orig[row.indices[i]] : row.indices[i]);
+            const uint32_t q = part[u] - lo; /* unplaced and of other runs: beyond the run */
+            if (q < group && u != x)
                 count(s, q, 1);
         }
     }
@@ -120,8 +122,8 @@ static void count_neighbours(struct stream *s, uint32_t t, uint64_t d, uint64_t 
     }
 }
 
-/* Part p is a vote for where the in-neighbours of x should be. */
-static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uint32_t p)
+/* Part p, of the run from lo, is a vote for where the in-neighbours of x should be. */
+static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uint32_t p, uint32_t lo)
 {
     const struct gnn_view *v = s->v;
     const struct gnn_schema *sc = &v->store->meta.schema;
@@ -134,7 +136,7 @@ static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uin
             const uint64_t u = v->base[src] + gnn_view_orig(v, src, row.indices[i]);
             uint32_t *vote = &s->vote[u];
             const uint32_t n = *vote & VOTES_MOST;
-            if (u == x || run_of(s, u) != p / s->group)
+            if (u == x || (s->part[u] & ~GNN_UNPLACED) - lo >= s->group)
                 continue;
             if (!n)
                 *vote = p << 16 | 1;
@@ -157,8 +159,12 @@ static void prefetch(const struct stream *s, uint32_t t, uint64_t d)
             continue;
         const uint32_t src = sc->etype[et].src;
         const struct gnn_view_row row = gnn_view_row(v, et, d);
-        for (uint64_t i = 0; i < row.n && i < AHEAD_MOST; i++)
-            __builtin_prefetch(&s->part[v->base[src] + gnn_view_orig(v, src, row.indices[i])]);
+        for (uint64_t i = 0; i < row.n && i < AHEAD_MOST; i++) {
+            const uint64_t u = v->base[src] + gnn_view_orig(v, src, row.indices[i]);
+            __builtin_prefetch(&s->part[u]);
+            if (s->vote)
+                __builtin_prefetch(&s->vote[u], 1);
+        }
     }
 }
 
@@ -255,7 +261,7 @@ static void visit(struct stream *s, uint32_t t, uint64_t d)
     s->part[x] = p;
     s->moved += p != old;
     if (s->vote)
-        cast_votes(s, t, d, x, p);
+        cast_votes(s, t, d, x, p, lo);
 }
 
 /* Moves a vertex out of a part that has too much of what it counts for, if that makes less too much in all. */
@@ -326,7 +332,7 @@ static int stream_init(struct stream *s, uint32_t finer, struct gnn_err *e)
         return e->code;
     for (uint32_t c = 0; c < s->l.ncon; c++) {
         const double total = s->l.con[c].total ? (double)s->l.con[c].total : 1;
-        s->rate[c] = 1.5 * (g.symmetric ? 1 : 2) * (double)g.edges / total;
+        s->rate[c] = 1.5 * (g.symmetric ? 1 : 2) * (g.edges ? (double)g.edges : 1) / total; /* not 0: nodes without edges spread */
         s->average[c] = total / s->k;
     }
     const uint64_t held = n * sizeof *s->part * (s->vote ? 2 : 1) + s->l.bytes + (uint64_t)s->k * s->l.ncon * sizeof *s->price +

@@ -6,10 +6,10 @@ inputs() {
         gnn-gather -q -o G -i B S &&
         gnn-train -q --hidden 8 -o M -i G
 }
-programs='import import-sort partition sample sample-count gather gather-plan train train-store predict inspect'
+programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store predict inspect'
 out_of() {
     case $1 in
-    import | import-sort) echo S2 ;; partition) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store) echo M2 ;; predict) echo C.npy ;;
+    import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store) echo M2 ;; predict) echo C.npy ;;
     gather-plan | inspect) echo - ;;
     esac
 }
@@ -18,6 +18,7 @@ run_of() {
     import) echo gnn-import -q -o S2 "$graph" ;;
     import-sort) echo gnn-import -q --sort-memory 64k -u --dedup -o S2 rmat:scale=11,weights=1 ;;
     partition) echo gnn-partition -q -k 3 -o P S ;;
+    partition-access) echo gnn-partition -q --method access --two-level 2,2 -f 3,2 -b 64 -o P S ;;
     sample) echo gnn-sample -q -f 3,2 -b 64 -o B2 S ;;
     sample-count) echo gnn-sample -q -f 3,2 -b 64 --count --frequency F.npy S ;;
     gather) echo gnn-gather -q -o G2 -i B S ;;

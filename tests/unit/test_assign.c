@@ -279,6 +279,22 @@ static void test_streams(const char *path)
     fix_close(&f);
 }
 
+/* With room to spare, nodes without edges are even all the same. */
+static void test_spread(void)
+{
+    struct gnn_err e = {0};
+    struct fix f;
+    if (!fix_open(&f, "none"))
+        return;
+    for (int rule = 0; rule < 2; rule++) {
+        struct gnn_stream s = stream_of((enum gnn_stream_rule)rule, 3, 2);
+        s.even.imbalance = 2;
+        ok(!gnn_stream_run(&s, &f.v, f.part, &e) && even(f.part, 0, f.v.nvertices, NULL, 3, 1), "%s spreads nodes without edges %s",
+           rule_name[rule], e.msg);
+    }
+    fix_close(&f);
+}
+
 static void test_constraints(void)
 {
     struct gnn_err e = {0};
@@ -510,6 +526,7 @@ int main(void)
     test_streams("typed");
     test_streams("none");
     test_streams("lonely");
+    test_spread();
     test_constraints();
     test_stop();
     test_levels();
