@@ -112,6 +112,7 @@ static int done(void *world, void **request)
 }
 
 const struct gnn_mpi gnn_mpi = {.version = GNN_MPI_VERSION,
+                                .chunk = 1 << 30,
 #ifdef OPEN_MPI
                                 .name = "Open MPI",
 #elif defined(MPICH_VERSION)

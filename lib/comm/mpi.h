@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GNN_MPI_VERSION = 1, GNN_MPI_CHUNK = 1 << 30 };
+enum { GNN_MPI_VERSION = 2 };
 #define GNN_MPI_ANY UINT32_MAX /* sender, for probe */
 #define GNN_MPI_SYMBOL "gnn_mpi"
 
@@ -18,11 +18,12 @@ struct gnn_mpi_place {
  * then. Calls come one at a time, from any thread, but kill. */
 struct gnn_mpi {
     uint32_t version; /* GNN_MPI_VERSION */
+    uint32_t chunk;   /* bytes that a message may have at most */
     const char *name; /* whose MPI it is */
     int (*start)(void **world, struct gnn_mpi_place *at);
     void (*finish)(void *world);
     void (*kill)(void *world, int status);
-    /* At most GNN_MPI_CHUNK bytes, kept by the caller until the request is done. */
+    /* At most `chunk` bytes, kept by the caller until the request is done. */
     void *(*send)(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes);
     /* 1: a message is there, which only _receive gets from now on; 0: none. */
     int (*probe)(void *world, uint32_t *from, uint32_t tag, void **message, uint64_t *bytes);

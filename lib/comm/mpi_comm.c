@@ -28,6 +28,8 @@ struct mpi_comm {
     pthread_mutex_t lock; /* of MPI */
     double looked;        /* when somebody last looked for TAG_HERE */
     bool *alive;          /* [size] has answered, or asked itself */
+    struct gnn_buf loose; /* void *[nloose] */
+    uint64_t nloose;
     bool blaming;         /* a thread of this rank is finding out who is lost */
 };
 
@@ -54,10 +56,28 @@ static int failed(const struct mpi_comm *c, struct gnn_err *e)
 
 /* ---- who is lost ---- */
 
+/* Requests of these empty messages: nobody waits for them, but they have to be asked until they are done. */
+static void follow(struct mpi_comm *c, void *request)
+{
+    struct gnn_err e = {0};
+    if (request && !gnn_buf_reserve(&c->loose, c->nloose + 1, sizeof request, "messages", &e))
+        ((void **)c->loose.data)[c->nloose++] = request;
+}
+
+static void ask_loose(struct mpi_comm *c)
+{
+    void **r = c->loose.data;
+    uint64_t left = 0;
+    for (uint64_t i = 0; i < c->nloose; i++)
+        if (!c->m->done(c->world, &r[i]))
+            r[left++] = r[i];
+    c->nloose = left;
+}
+
 static void tell(struct mpi_comm *c, uint32_t to, uint32_t tag)
 {
     static const char nothing = 0;
-    (void)c->m->send(c->world, to, tag, &nothing, 0); /* the request is not followed up: the message is empty */
+    follow(c, c->m->send(c->world, to, tag, &nothing, 0));
 }
 
 /* Answers those who ask, and notes who answers. */
@@ -70,13 +90,14 @@ static void look(struct mpi_comm *c)
         uint64_t bytes;
         uint32_t from = GNN_MPI_ANY;
         while (c->m->probe(c->world, &from, tags[i], &message, &bytes) == 1) {
-            (void)c->m->receive(c->world, &message, &nothing, 0);
+            follow(c, c->m->receive(c->world, &message, &nothing, 0));
             c->alive[from] = true;
             if (tags[i] == TAG_HERE)
                 tell(c, from, TAG_ALIVE);
             from = GNN_MPI_ANY;
         }
     }
+    ask_loose(c);
     c->looked = gnn_clock();
 }
 
@@ -183,16 +204,12 @@ static int wait_more(struct mpi_comm *c, struct patience *p, const struct gnn_tr
 
 /* ---- exchanges ---- */
 
-static uint64_t chunk(uint64_t bytes)
-{
-    return bytes < GNN_MPI_CHUNK ? bytes : GNN_MPI_CHUNK;
-}
-
 /* A message shorter than a chunk is the last. */
 static int send_more(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
 {
     struct peer *p = &x->t->peer[r];
-    p->sending = chunk(x->out[r].bytes - p->sent);
+    const uint64_t left = x->out[r].bytes - p->sent;
+    p->sending = left < c->m->chunk ? left : c->m->chunk;
     p->send = c->m->send(c->world, r, x->tag, (const char *)x->out[r].data + (x->out[r].data ? p->sent : 0), p->sending);
     return p->send ? 0 : failed(c, e);
 }
@@ -205,7 +222,7 @@ static int ask_sent(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, stru
     if (is <= 0)
         return is ? failed(c, e) : 0;
     p->sent += p->sending;
-    p->all_sent = p->sending < GNN_MPI_CHUNK;
+    p->all_sent = p->sending < c->m->chunk;
     x->t->left -= p->all_sent;
     const int rc = p->all_sent ? 0 : send_more(c, x, r, e);
     return rc ? rc : 1;
@@ -234,7 +251,7 @@ static int ask_got(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struc
     if (is <= 0)
         return is ? failed(c, e) : 0;
     p->got += p->receiving;
-    p->all_got = p->receiving < GNN_MPI_CHUNK;
+    p->all_got = p->receiving < c->m->chunk;
     x->t->left -= p->all_got;
     if (p->all_got)
         x->in[r] = (struct gnn_span){x->room[r].data, p->got};
@@ -359,7 +376,10 @@ static void kill_all(struct gnn_comm *base, int status)
 static void comm_free(struct gnn_comm *base)
 {
     struct mpi_comm *c = of(base);
+    for (int i = 0; i < 100 && c->nloose; i++)
+        ask_loose(c);
     c->m->finish(c->world);
+    gnn_buf_release(&c->loose);
     pthread_mutex_destroy(&c->lock);
     gnn_free(c->alive);
     gnn_free(c);

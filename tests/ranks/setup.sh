@@ -1,5 +1,5 @@
 # Sourced by the tests of several ranks. ranks N COMMAND... runs it under mpirun; without one, or without the plug-in, the test is
-# skipped as a whole. The sanitizers' programs would need theirs loaded before MPI.
+# skipped as a whole.
 . "$GNN_TOP/tests/lib.sh"
 if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ]; then
     skip "${0##*/}" 'no MPI'
@@ -7,6 +7,8 @@ if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.s
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+# MPI keeps some of its memory.
+[ "${GNN_SAN:-}" != address ] || export ASAN_OPTIONS=detect_leaks=0
 # Two processors for everybody: no more threads than that.
 export OMP_NUM_THREADS=1
 ranks() {

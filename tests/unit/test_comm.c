@@ -1,0 +1,225 @@
+/* Ranks: exchanges, sums, agreement, and what happens when one is lost; over ranks that are threads. */
+#include <stdio.h>
+
+#include "lib/clock.h"
+#include "ranks.h"
+#include "tap.h"
+
+static atomic_int wrong;
+static void must(bool right)
+{
+    if (!right)
+        atomic_fetch_add(&wrong, 1);
+}
+
+/* Bytes from rank a to rank b in round i: of every length up to some chunks, and of chunks exactly. */
+static uint64_t length(uint32_t a, uint32_t b, unsigned i)
+{
+    return i % 5 == 4 ? 1000 * ((a + b + i) % 4) : (a * 7919 + b * 104729 + i * 1299709) % (i % 3 ? 60 : 4000);
+}
+
+static unsigned char byte_of(uint32_t a, uint32_t b, unsigned i, uint64_t k)
+{
+    return (unsigned char)(a * 31 + b * 17 + i * 7 + k);
+}
+
+static void swap(struct gnn_comm *c, struct gnn_exchange *x, unsigned i, unsigned char *room)
+{
+    struct gnn_err e = {0};
+    for (uint32_t r = 0; r < c->size; r++) {
+        unsigned char *out = room + 4000 * r;
+        const uint64_t n = length(c->rank, r, i);
+        for (uint64_t k = 0; k < n; k++)
+            out[k] = byte_of(c->rank, r, i, k);
+        x->out[r] = (struct gnn_span){n ? out : NULL, n};
+    }
+    must(!gnn_comm_exchange(c, x, &e));
+    for (uint32_t r = 0; r < c->size; r++) {
+        const unsigned char *in = x->in[r].data;
+        const uint64_t n = length(r, c->rank, i);
+        must(x->in[r].bytes == n);
+        for (uint64_t k = 0; k < n && x->in[r].bytes == n; k++)
+            must(in[k] == byte_of(r, c->rank, i, k));
+    }
+}
+
+static void exchanges(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0};
+    struct gnn_exchange x;
+    unsigned char *room = malloc(4000 * c->size);
+    (void)arg;
+    must(room && !gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_SAMPLE, 3), &e));
+    for (unsigned i = 0; i < 40; i++)
+        swap(c, &x, i, room);
+    gnn_exchange_release(&x);
+    free(room);
+}
+
+/* Several threads of each rank, each with a tag of its own, not started in the same order. */
+struct lane {
+    struct gnn_comm *c;
+    unsigned k;
+};
+static void *run_lane(void *p)
+{
+    struct lane *l = p;
+    struct gnn_err e = {0};
+    struct gnn_exchange x;
+    unsigned char *room = malloc(4000 * l->c->size);
+    must(room && !gnn_exchange_init(&x, l->c, gnn_comm_tag(GNN_COMM_GATHER, l->k), &e));
+    for (unsigned i = 0; i < 20; i++)
+        swap(l->c, &x, i + 5 * l->k, room);
+    gnn_exchange_release(&x);
+    free(room);
+    return NULL;
+}
+static void lanes(struct gnn_comm *c, void *arg)
+{
+    struct lane lane[3];
+    pthread_t t[3];
+    (void)arg;
+    for (unsigned i = 0; i < 3; i++) {
+        const unsigned k = (i + c->rank) % 3;
+        lane[k] = (struct lane){c, k};
+        must(!pthread_create(&t[k], NULL, run_lane, &lane[k]));
+    }
+    for (unsigned k = 0; k < 3; k++)
+        pthread_join(t[k], NULL);
+}
+
+static void sums(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0};
+    float f[100];
+    double d[3] = {c->rank, 0.5, -1};
+    uint64_t u[2] = {UINT64_C(1) << 40, c->rank};
+    const double all = c->size * (c->size - 1) / 2.0;
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        f[i] = (float)(i * (int)c->rank);
+    must(!gnn_comm_sum(c, f, 100, GNN_SUM_F32, &e) && !gnn_comm_sum(c, d, 3, GNN_SUM_F64, &e) && !gnn_comm_sum(c, u, 2, GNN_SUM_U64, &e) &&
+         !gnn_comm_sum(c, f, 0, GNN_SUM_F32, &e));
+    for (int i = 0; i < 100; i++)
+        must(f[i] == (float)(i * all));
+    must(d[0] == all && d[1] == 0.5 * c->size && d[2] == -1.0 * c->size);
+    must(u[0] == c->size * (UINT64_C(1) << 40) && u[1] == (uint64_t)all);
+}
+
+static void agreement(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0}, e2 = {0};
+    (void)arg;
+    must(!gnn_comm_agree(c, "another text", "the same", &e));
+    must(gnn_comm_agree(c, "another text", c->rank == 1 ? "one" : "the other", &e2) == GNN_E_INPUT);
+    must(!strcmp(e2.msg, "rank 1 has another text than rank 0"));
+}
+
+/* Rank 1 says nothing. */
+static atomic_int named;
+static void lost(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0};
+    struct gnn_exchange x;
+    const bool in_sum = arg != NULL;
+    uint64_t one = 1;
+    if (c->rank == 1)
+        return;
+    must(!gnn_exchange_init(&x, c, 9, &e));
+    const double from = gnn_clock();
+    const int rc = in_sum ? gnn_comm_sum(c, &one, 1, GNN_SUM_U64, &e) : gnn_comm_share(c, &x, &one, sizeof one, &e);
+    must(rc == GNN_E_RANK && gnn_clock() - from < 0.3 + 2);
+    if (!strcmp(e.msg, "rank 1 did not answer for 0.3 seconds"))
+        atomic_fetch_add(&named, 1);
+    else
+        printf("# rank %u: %s\n", c->rank, e.msg);
+    gnn_exchange_release(&x);
+}
+
+static void broken(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0};
+    struct gnn_exchange x;
+    (void)arg;
+    if (c->rank)
+        return;
+    ranks_mine->broken = true;
+    must(!gnn_exchange_init(&x, c, 9, &e));
+    must(gnn_comm_share(c, &x, "", 1, &e) == GNN_E_RANK && strstr(e.msg, "a row of threads reports a failure"));
+    gnn_exchange_release(&x);
+}
+
+/* ---- launchers ---- */
+
+static const char *const *env;
+static char *get(const char *name)
+{
+    for (const char *const *v = env; *v; v += 2)
+        if (!strcmp(*v, name))
+            return (char *)(uintptr_t)v[1];
+    return NULL;
+}
+static bool launched(const char *const *vars, const char *by, uint32_t rank, uint32_t size)
+{
+    struct gnn_err e = {0};
+    struct gnn_launch l;
+    env = vars;
+    return !gnn_launch_find(&l, get, &e) && (by ? l.by && !strcmp(l.by, by) : !l.by) && l.rank == rank && l.size == size;
+}
+#define VARS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void launchers(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_launch l;
+    ok(launched(VARS(NULL), NULL, 0, 1), "no launcher");
+    ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "3"), "mpirun", 3, 4), "Open MPI's mpirun");
+    ok(launched(VARS("PMI_SIZE", "2", "PMI_RANK", "1"), "mpirun", 1, 2), "MPICH's mpirun");
+    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "7", "SLURM_STEP_ID", "0"), "srun", 7, 8), "srun");
+    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0"), NULL, 0, 1), "a batch script is one process");
+    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0", "SLURM_STEP_ID", "batch"), NULL, 0, 1), "a batch script with a step's name");
+    ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_RANK", "1", "SLURM_STEP_NUM_TASKS", "1", "SLURM_PROCID", "0", "SLURM_STEP_ID", "0"),
+                "mpirun", 1, 2), "mpirun inside a Slurm step");
+    env = VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "4");
+    ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK, "rank 4 of 4: %s", e.msg);
+    e = (struct gnn_err){0};
+    env = VARS("PMI_SIZE", "four", "PMI_RANK", "0");
+    ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK, "no number: %s", e.msg);
+}
+
+static void alone(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_comm *c = gnn_comm_self(&e);
+    ok(c && c->size == 1 && !c->rank, "one rank");
+    exchanges(c, NULL);
+    uint64_t v = 5;
+    ok(!wrong && !gnn_comm_sum(c, &v, 1, GNN_SUM_U64, &e) && v == 5 && !gnn_comm_agree(c, "x", "y", &e), "talks to itself");
+    gnn_comm_free(c);
+}
+
+int main(void)
+{
+    launchers();
+    alone();
+    for (uint32_t n = 2; n <= 7; n += n == 4 ? 3 : 1) {
+        wrong = 0;
+        ranks_run(n, 0, exchanges, NULL);
+        ok(!wrong, "%u ranks: exchanges", n);
+        ranks_run(n, 0, lanes, NULL);
+        ok(!wrong, "%u ranks: several exchanges side by side", n);
+        ranks_run(n, 0, sums, NULL);
+        ok(!wrong, "%u ranks: sums", n);
+        ranks_run(n, 0, agreement, NULL);
+        ok(!wrong, "%u ranks: agreement", n);
+    }
+    wrong = 0;
+    ranks_run(4, 0.3, lost, NULL);
+    ok(!wrong && named == 3, "a rank that is lost in an exchange is named by the others");
+    named = 0;
+    ranks_run(4, 0.3, lost, (void *)1);
+    ok(!wrong && named == 3, "and in a sum");
+    ranks_run(2, 0, broken, NULL);
+    ok(!wrong, "a failure of MPI is one of ranks");
+    return tap_done();
+}
