@@ -1,10 +1,11 @@
-/* Importing from memory: archives of every kind, cut and damaged. */
+/* Importing from memory: archives of every kind, cut and damaged; numbers of generated edges. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <malloc.h>
 
 #include "formats/npy.h"
 #include "import_drain.h"
+#include "lib/import/gen.h"
 #include "lib/import/idmap.h"
 #include "lib/import/rand.h"
 #include "lib/import/words.h"
@@ -346,6 +347,16 @@ static void maps(void)
     gnn_words_release(&w);
 }
 
+/* More edges than 32 bits count are welcome, but some room is left. */
+static void numbers(void)
+{
+    struct gnn_gen_params p;
+    e.code = 0;
+    ok(!gnn_gen_parse(&p, "rmat:scale=27,edges=16", &e) && p.nodes == 1u << 27 && p.edges == UINT64_C(1) << 31, "2^31 edges");
+    ok(!gnn_gen_parse(&p, "sbm:nodes=4G,degree=20", &e) && p.edges == UINT64_C(40000000000), "10 edges for each of 4 G nodes");
+    ok(gnn_gen_parse(&p, "rmat:scale=31,edges=1M", &e) == GNN_E_USAGE && strstr(e.msg, "too many edges"), "2^51 edges");
+}
+
 int main(void)
 {
     mallopt(M_TRIM_THRESHOLD, 1 << 30); /* thousands of runs: keep the heap */
@@ -355,5 +366,6 @@ int main(void)
     tricks();
     memory();
     archives();
+    numbers();
     return tap_done();
 }
