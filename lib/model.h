@@ -70,6 +70,7 @@ struct gnn_model {
     bool *live;             /* [nlayers+1][nntypes] the target's output depends on what enters layer l */
     uint64_t nfloats;       /* length of the slab */
     uint64_t trained;       /* its first `trained` floats are what the output depends on */
+    uint64_t *layer_at;     /* [nlayers+1] where those of each layer begin, in order; the last is `trained` */
     float *slab;            /* all parameters; padding is zero */
 };
 

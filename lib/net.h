@@ -36,6 +36,9 @@ struct gnn_net {
     struct gnn_buf *gcn;       /* [netypes] degree^-1/2 per node */
     struct gnn_buf segs, blocks; /* all relations' blocks: as the host puts them together, and where they are used */
     struct gnn_buf slab, tmp, work, bias;
+    /* Or NULL: told on the way back that gradients of layer l will not change any more, the last layer first. */
+    int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
+    void *arg;
     const struct gnn_batch *b;
     float keep;                /* dropout scale of the last forward pass */
     int threads;               /* OpenMP's number when the net was made; small batches take one */

@@ -98,6 +98,7 @@ struct train_told {
 struct train_pace {
     struct gnn_exchange x;
     struct train_told own, told; /* being filled; under way */
+    void **sum;                  /* [nlayers] of gradients, under way */
     bool open;                   /* between begin and end */
     bool stop;                   /* a rank was asked to stop */
 };

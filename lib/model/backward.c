@@ -162,26 +162,35 @@ static int residual(struct gnn_net *n, uint32_t l, uint32_t t, const float *dy, 
     return 0;
 }
 
+/* Layer l, as far as it makes rows of type t. */
+static int type_back(struct gnn_net *n, const float *params, uint32_t l, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_model *m = n->m;
+    struct gnn_net_act *a = net_act(n, l + 1, t);
+    const bool top = l + 1 == m->c.nlayers;
+    if (!gnn_model_live(m, l + 1, t) || !(top || a->has_grad))
+        return 0;
+    float *dy = top ? a->out.data : a->grad.data;
+    if (rows_of_type(n, params, l, t, dy, e))
+        return e->code;
+    for (uint32_t r = 0; r < m->c.netypes; r++)
+        if (net_into(n, l, r, t) && (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
+            return e->code;
+    return residual(n, l, t, dy, e);
+}
+
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
     n->ops->zero(n->ops, n->grad, m->nfloats * sizeof(float));
     for (size_t i = 0; i < (size_t)(m->c.nlayers + 1) * m->c.nntypes; i++)
         n->act[i].has_grad = false;
-    for (uint32_t l = m->c.nlayers; l-- > 0;)
-        for (uint32_t t = 0; t < m->c.nntypes; t++) {
-            struct gnn_net_act *a = net_act(n, l + 1, t);
-            const bool top = l + 1 == m->c.nlayers;
-            if (!gnn_model_live(m, l + 1, t) || !(top || a->has_grad))
-                continue;
-            float *dy = top ? a->out.data : a->grad.data;
-            if (rows_of_type(n, params, l, t, dy, e))
+    for (uint32_t l = m->c.nlayers; l-- > 0;) {
+        for (uint32_t t = 0; t < m->c.nntypes; t++)
+            if (type_back(n, params, l, t, e))
                 return e->code;
-            for (uint32_t r = 0; r < m->c.netypes; r++)
-                if (net_into(n, l, r, t) && (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
-                    return e->code;
-            if (residual(n, l, t, dy, e))
-                return e->code;
-        }
+        if (n->layer_done && n->layer_done(n->arg, l, e))
+            return e->code;
+    }
     return 0;
 }

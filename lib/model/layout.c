@@ -18,6 +18,7 @@ void gnn_model_release(struct gnn_model *m)
     gnn_free(m->norm);
     gnn_free(m->in);
     gnn_free(m->live);
+    gnn_free(m->layer_at);
     gnn_free(m->slab);
     memset(m, 0, sizeof(*m));
 }
@@ -109,16 +110,22 @@ static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err 
     return rc ? rc : add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
 }
 
-/* Needed parameters first, so that the optimiser's range is one piece. */
+/* Needed parameters first, so that the optimiser's range is one piece. layer_at comes with indices of parameters. */
 static void place(struct gnn_model *m, const bool *needed)
 {
     uint64_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < m->nparams; i++)
+        uint32_t l = 0;
+        for (uint32_t i = 0; i < m->nparams; i++) {
+            while (!pass && l < m->c.nlayers && m->layer_at[l] == i)
+                m->layer_at[l++] = at;
             if (needed[i] == !pass) {
                 m->param[i].at = at;
                 at += (m->param[i].count + PAD - 1) / PAD * PAD;
             }
+        }
+        for (; !pass && l <= m->c.nlayers; l++)
+            m->layer_at[l] = at;
         if (!pass)
             m->trained = at;
     }
@@ -130,6 +137,7 @@ static int add_all(struct gnn_model *m, bool *needed, struct gnn_err *e)
     const struct gnn_model_config *c = &m->c;
     int rc;
     for (uint32_t l = 0; l < c->nlayers; l++) {
+        m->layer_at[l] = m->nparams;
         for (uint32_t r = 0; r < c->netypes; r++) {
             const uint32_t from = m->nparams;
             if ((rc = add_conv(m, l, r, e)))
@@ -161,6 +169,7 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     m->norm = gnn_alloc_zero(nl * nt, sizeof(*m->norm), "norms", e);
     m->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->in), "layer widths", e);
     m->live = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->live), "layer inputs", e);
+    m->layer_at = gnn_alloc_zero(nl + 1, sizeof(*m->layer_at), "parameters", e);
     bool *needed = gnn_alloc_zero(room + 2, sizeof(*needed), "parameters", e);
     if (e->code)
         goto out;

@@ -11,6 +11,14 @@
 #include "lib/clock.h"
 #include "lib/train/impl.h"
 
+/* Told by the way back: what one layer's parameters have is summed while the layers before it are worked on. */
+static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
+{
+    struct gnn_trainer *t = arg;
+    const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
+    return t->comm->ops->sum_begin(t->comm, t->net.grad + from, to - from, GNN_SUM_F32, &t->pace.sum[l], e);
+}
+
 int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
@@ -23,12 +31,16 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
                         : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", t->comm->rank, t->comm->size);
     if (t->ops->async)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU trains");
-    return gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, 2), e);
+    t->net.layer_done = layer_done;
+    t->net.arg = t;
+    t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
+    return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, 2), e);
 }
 
 void train_ranks_release(struct gnn_trainer *t)
 {
     gnn_exchange_release(&t->pace.x);
+    gnn_free(t->pace.sum);
 }
 
 uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
@@ -143,7 +155,10 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
 
 int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
-    return t->comm ? gnn_comm_sum(t->comm, t->net.grad, t->m->trained, GNN_SUM_F32, e) : 0;
+    int rc = 0;
+    for (uint32_t l = t->comm ? t->m->c.nlayers : 0; !rc && l-- > 0;)
+        rc = t->comm->ops->sum_end(t->comm, &t->pace.sum[l], e);
+    return rc;
 }
 
 /* Every rank gets what all have kept for ROC-AUC, in the order of the ranks. */

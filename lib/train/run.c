@@ -48,7 +48,8 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->ops = o->ops;
     t->meta = meta;
     t->o = *o;
-    if (train_ranks_init(t, e) || check(t, e) || (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(t, e)) || gnn_net_init(&t->net, m, t->ops, e) ||
+    if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check(t, e) ||
+        (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(t, e)) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
