@@ -91,7 +91,7 @@ enum { GNN_PARTS_MAX = 65536 };
 enum gnn_stream_rule { GNN_STREAM_LDG, GNN_STREAM_FENNEL };
 struct gnn_stream {
     enum gnn_stream_rule rule;
-    uint32_t k, passes; /* passes: at most; it ends earlier when hardly any vertex moves */
+    uint32_t k, passes; /* passes: at most; it ends earlier when hardly any vertex moves, or neither moves nor cut fall */
     uint32_t nodes;     /* divides k; above 1: first in so many parts, then each of these in k / nodes. Parts i * k / nodes up to
                          * the next are of the i-th. */
     struct gnn_even even;

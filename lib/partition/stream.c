@@ -20,7 +20,7 @@ struct stream {
     uint32_t *count;   /* [group] neighbours in the run's parts */
     uint32_t *touched; /* [group] those that are not 0 */
     uint32_t ntouched;
-    uint64_t moved;
+    uint64_t moved, counted, kept; /* in this pass: vertices; neighbours, and those in the part that was chosen */
 };
 
 /* ---- what the graph is like ---- */
@@ -95,6 +95,7 @@ static void count(struct stream *s, uint32_t q, uint32_t n)
     if (!s->count[q])
         s->touched[s->ntouched++] = q;
     s->count[q] += n;
+    s->counted += n;
 }
 
 /* Where the neighbours of node d of type t (vertex x) are, among the parts of the run from lo. */
@@ -256,6 +257,7 @@ static void visit(struct stream *s, uint32_t t, uint64_t d)
     prefetch(s, t, d + AHEAD);
     count_neighbours(s, t, d, x, lo);
     const uint32_t p = choose(s, lo, old, &w).p;
+    s->kept += s->count[p - lo];
     forget(s);
     place(s, p, &w);
     s->part[x] = p;
@@ -294,16 +296,22 @@ static void walk(struct stream *s, void (*fn)(struct stream *s, uint32_t t, uint
 
 static int run_passes(struct stream *s, struct gnn_err *e)
 {
+    uint64_t cut_before = 0, moved_before = 0;
     for (uint32_t pass = 0; pass < s->o->passes; pass++) {
         clear_loads(s);
-        s->moved = 0;
+        s->moved = s->counted = s->kept = 0;
         walk(s, visit);
         s->o->passes_done++;
         s->o->moved = s->moved;
         if (s->o->done && s->o->done(s->o->arg, pass))
             return gnn_fail(e, GNN_E_STOPPED, "stopped after pass %u", pass);
-        if (s->moved <= s->v->nvertices / 1000)
+        /* Neither settling nor getting better; the first pass sees only some neighbours, so what it cuts tells nothing. */
+        const uint64_t cut = s->counted - s->kept;
+        const bool stale = pass > 1 && cut > cut_before - cut_before / 200 && s->moved > moved_before - moved_before / 4;
+        if (s->moved <= s->v->nvertices / 1000 || stale)
             break;
+        cut_before = cut;
+        moved_before = s->moved;
     }
     for (int i = 0; i < RELIEVE_MOST && gnn_loads_any_over(&s->l); i++) {
         s->moved = 0;
