@@ -171,6 +171,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         cli_fail(&e);
     if (o->far)
         ranks_tell(o->comm, o->far);
+    if (o->sampled)
+        ranks_tell_sample(o->comm, o->sampled);
     if (o->count)
         add_ranks(&t, o->comm);
     ranks_close(o->comm); /* all ranks have all of their results */

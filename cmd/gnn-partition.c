@@ -11,13 +11,14 @@
 
 static struct partition_opts o = {.seed = 1, .imbalance = 1.03, .passes = 10, .split = "train", .batch = 1024};
 static const char *out;
-static bool force, no_edge_ids;
+static bool force, no_edge_ids, halo_edges;
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = GNN_PARTS_MAX},
     {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true},
     {OPT_U32, 'j', "threads", &o.threads, "N", "threads for everything but METIS and the stream itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
+    {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL, "each part also keeps the in-edges of nodes that its edges come from, so that ranks ask each other for less"},
     {OPT_FLAG, 0, "no-edge-ids", &no_edge_ids, NULL, "leave out the edges' ids in the whole (8 bytes each); edges must have no fields"},
     {.kind = OPT_GROUP, .help = "Which node goes where"},
     {OPT_CHOICE, 0, "method", &o.method, "METHOD", "how to choose (default: metis)", .choices = METHODS},
@@ -135,6 +136,7 @@ int main(int argc, char **argv)
     partition_assign(&o, &r.view, r.part, &r.f);
     need(gnn_layout_init(&l, &r.view, o.k, r.part, &e), &e);
     l.no_edge_ids = no_edge_ids;
+    l.halo_edges = halo_edges;
     struct gnn_part_figures *fig = figures_new(r.store.meta.schema.nsets);
     write_store(&r, &l, fig);
     cli_progress_end();

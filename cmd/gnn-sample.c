@@ -19,6 +19,7 @@ static bool shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
 static int frontier, graph_memory;
 static struct gnn_graph_report graph;
+static struct gnn_sample_far_stats far;
 static const char *split, *device;
 static double timeout = 300;
 
@@ -86,6 +87,7 @@ static void finish_opts(void)
         opt_refuse(OPTS(&o.graph_cache), "goes with --graph-memory uva");
     o.graph_memory = (enum gnn_graph_memory)graph_memory;
     o.graph_report = &graph;
+    o.far = run.sampled = &far;
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;

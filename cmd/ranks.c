@@ -10,6 +10,7 @@
 
 #include "cmd/cli.h"
 #include "lib/gatherer.h"
+#include "lib/sampler.h"
 
 static struct gnn_launch launch = {.size = 1};
 static struct gnn_comm *opened; /* once there are others to end */
@@ -127,6 +128,17 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
              s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
                           "kept_rows", (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes));
+}
+
+void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_stats *s)
+{
+    if (c->size == 1)
+        return;
+    cli_info("nodes expanded after the seeds: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) other ranks'; known from the halo %" PRIu64
+             " (%.1f %% of those), asked for %" PRIu64,
+             s->rows, s->others, percent(s->others, s->rows), s->halo, percent(s->halo, s->others), s->others - s->halo);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank", (json_int_t)c->rank, "expanded", (json_int_t)s->rows,
+                          "others", (json_int_t)s->others, "halo", (json_int_t)s->halo));
 }
 
 void ranks_close(struct gnn_comm *c)

@@ -66,6 +66,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     if (ranks_many())
         ranks_replicate(&f->replicate, &order, &g.replicate);
     g.far = &f->far;
+    s.far = &f->sampled;
     if (f->gpu) {
         if (f->cache_order)
             f->cache.order = (struct opt_list){&f->cache_order, 1};
@@ -110,8 +111,10 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
 {
     if (f->gpu && f->store_path)
         cache_report(&f->stats, false);
-    if (f->store_path)
+    if (f->store_path) {
+        ranks_tell_sample(f->comm, &f->sampled);
         ranks_tell(f->comm, &f->far);
+    }
     gnn_source_free(src);
     gnn_scores_release(&f->scores);
     gnn_gpu_close(f->gpu);

@@ -21,6 +21,7 @@ struct train_feed {
     /* what comes of it */
     struct gnn_comm *comm; /* set before train_feed_open */
     struct gnn_gather_far_stats far;
+    struct gnn_sample_far_stats sampled;
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;
     struct gnn_source *feed; /* with a store: what can start over; train_feed_open returns it, or what is made from it */

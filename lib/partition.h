@@ -141,6 +141,7 @@ struct gnn_layout {
     uint32_t **to_new;    /* [nntypes] -> original id -> id in the new store */
     uint32_t **order;     /* [nntypes] -> id in the new store -> original id */
     uint64_t **book;      /* [nntypes] -> (k+1) */
+    bool halo_edges;      /* parts get the in-edges of their halo's nodes: for the caller to set after _init */
     bool no_edge_ids;     /* parts get no edge/.../id: for the caller to set after _init, if no edge type has fields */
     uint64_t stretch;     /* bytes of the input that all parts take before the next; 0: 32 MiB (tests set less) */
 };
@@ -150,6 +151,7 @@ void gnn_layout_release(struct gnn_layout *l);
 
 /* Figures of one part, per node type or summed over them. */
 struct gnn_part_figures {
+    uint64_t halo_edges; /* in-edges of the halo's nodes, if they are kept */
     uint64_t nodes, edges, halo, cut; /* cut: in-edges whose source another part owns */
     uint64_t *set;                    /* [nsets] members */
 };

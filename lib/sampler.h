@@ -17,6 +17,12 @@ struct gnn_graph_report {
     uint64_t host, copied;        /* in the host's memory; of them in a pinned copy, where the store's own pages cannot be mapped */
 };
 
+/* What several ranks expand after the seeds: nodes; of them other ranks', and of these such as are in this one's halo with their
+ * in-edges, so that nobody is asked. Grows as batches are made. */
+struct gnn_sample_far_stats {
+    uint64_t rows, others, halo;
+};
+
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
 struct gnn_sampler_opts {
     /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for one, which
@@ -62,6 +68,7 @@ struct gnn_sampler_opts {
      * together are the batch that one alone would draw. The hop rule must be GNN_FRONTIER_ALL then, as who is new depends on
      * all seeds; seeds come from sets or a file, not as a stream; nodes are store ids. */
     struct gnn_comm *comm;
+    struct gnn_sample_far_stats *far; /* with several ranks, or NULL; outlives the source */
 };
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */

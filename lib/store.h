@@ -18,6 +18,8 @@
  *   split/SPLIT/SET  u32 (m)      store ids of the part's members of the set
  *   split/SPLIT/SET/order u64 (m) their positions in the whole set; absent when 0,1,2,...
  *   halo/T/ids u32 (h) ascending, halo/T/owner u32 (h): sources of this part's edges that it does not own
+ *   halo/T/id u32 (h) their ids in the unpartitioned store, halo/S/R/D/indptr u64 (h_D+1), halo/S/R/D/indices u32 (e),
+ *   halo/S/R/D/id u64 (e): in-edges of these nodes, all of them, where gnn-partition was asked for them
  *   book/T           u64 (k+1)    part p owns ids book[p] .. book[p+1]-1 of T; may be absent when k = 1
  */
 struct gnn_part;

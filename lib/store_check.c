@@ -109,6 +109,38 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     return rc;
 }
 
+/* In-edges of the halo's nodes, if there are some. */
+static int check_halo(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_etype *et = &s->meta.schema.etype[t];
+    const struct gnn_tensor *indptr, *ids;
+    const char *dst = s->meta.schema.ntype[et->dst].name;
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_etype_key(&s->meta.schema, t, key, sizeof key);
+    snprintf(name, sizeof name, "halo/%s/indptr", key);
+    indptr = gnn_store_look(s, p, name);
+    if (!indptr)
+        return 0;
+    snprintf(name, sizeof name, "halo/%s/ids", dst);
+    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &ids, e);
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "halo/%s/id", dst);
+    rc = shape(s, p, name, GNN_U32, ids->shape[0], 0, true, NULL, e);
+    snprintf(name, sizeof name, "halo/%s/indptr", key);
+    if (!rc)
+        rc = shape(s, p, name, GNN_U64, ids->shape[0] + 1, 0, true, &indptr, e);
+    if (rc)
+        return rc;
+    const uint64_t edges = ((const uint64_t *)indptr->data)[ids->shape[0]];
+    if (edges > et->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count", gnn_store_part_path(s, p), name);
+    snprintf(name, sizeof name, "halo/%s/indices", key);
+    rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
+    snprintf(name, sizeof name, "halo/%s/id", key);
+    return rc ? rc : shape(s, p, name, GNN_U64, edges, 0, false, NULL, e);
+}
+
 static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total, struct gnn_err *e)
 {
     const struct gnn_split_set *set = &s->meta.schema.set[i];
@@ -157,7 +189,7 @@ int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
     }
     for (uint32_t p = s->from; !rc && p < s->to; p++) {
         for (uint32_t t = 0; !rc && t < m->netypes; t++)
-            rc = check_edges(s, p, t, &edges[t], e);
+            rc = check_edges(s, p, t, &edges[t], e) || check_halo(s, p, t, e) ? e->code : 0;
         for (uint32_t i = 0; !rc && i < m->nsets; i++)
             rc = check_split(s, p, i, &members[i], e);
     }

@@ -61,7 +61,7 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
         if (id[i] >= w->base)
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
         const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
-        const uint32_t kept = g->replica && r != self ? gnn_gather_kept(&g->replica->of[t], id[i]) : UINT32_MAX;
+        const uint32_t kept = g->replica && r != self ? gnn_node_map_find(&g->replica->of[t].map, id[i]) : UINT32_MAX;
         row[i] = w->direct && r == self ? id[i]
                  : kept != UINT32_MAX   ? end + kept
                                         : w->base + r * w->n + count[r]++;

@@ -10,8 +10,7 @@ void gnn_gather_replica_free(struct gather_replica *r)
     if (!r)
         return;
     for (uint32_t t = 0; r->of && t < r->ntypes; t++) {
-        gnn_free(r->of[t].key);
-        gnn_free(r->of[t].row);
+        gnn_node_map_release(&r->of[t].map);
         gnn_free(r->of[t].node);
     }
     for (uint32_t i = 0; r->data && i < r->njobs; i++)
@@ -106,26 +105,13 @@ static int find_candidates(const struct gatherer *g, const struct gnn_scores *x,
 
 static int keep_new(struct gather_kept *k, uint64_t n, struct gnn_err *e)
 {
-    uint64_t size = 16;
-    while (size < 2 * n)
-        size *= 2;
-    k->mask = (uint32_t)(size - 1);
-    k->key = gnn_alloc(size, sizeof *k->key, "nodes to keep", e);
-    k->row = gnn_alloc(size, sizeof *k->row, "nodes to keep", e);
     k->node = gnn_alloc(n, sizeof *k->node, "nodes to keep", e);
-    if (!k->key || !k->row || !k->node)
-        return e->code;
-    memset(k->key, 0xff, size * sizeof *k->key);
-    return 0;
+    return k->node ? gnn_node_map_init(&k->map, n, e) : e->code;
 }
 
 static void keep_add(struct gather_kept *k, uint32_t node)
 {
-    uint32_t at = (node * 0x9e3779b1u) & k->mask;
-    while (k->key[at] != UINT32_MAX)
-        at = (at + 1) & k->mask;
-    k->key[at] = node;
-    k->row[at] = (uint32_t)k->n;
+    (void)gnn_node_map_add(&k->map, node, (uint32_t)k->n);
     k->node[k->n++] = node;
 }
 

@@ -117,10 +117,39 @@ static int halo_of_type(struct gnn_view *v, uint32_t p, uint32_t t, uint64_t *bi
     return GNN_OK;
 }
 
+/* In-edges that a part keeps of its halo's nodes are those that the nodes have. *total: how many. */
+static int halo_edges(struct gnn_view *v, uint32_t p, uint32_t et, uint64_t *total, struct gnn_err *e)
+{
+    struct gnn_store *s = v->store;
+    const struct gnn_schema *sc = &s->meta.schema;
+    const uint32_t t = sc->etype[et].dst;
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(sc, et, key, sizeof key);
+    const char *path = gnn_store_part_path(s, p);
+    const struct gnn_tensor *ptr_t = gnn_store_findf(s, p, "halo/%s/indptr", key), *idx_t = gnn_store_findf(s, p, "halo/%s/indices", key);
+    const struct gnn_tensor *id_t = gnn_store_findf(s, p, "halo/%s/id", key), *node_t = gnn_store_findf(s, p, "halo/%s/ids", sc->ntype[t].name);
+    const struct gnn_tensor *orig_t = gnn_store_findf(s, p, "halo/%s/id", sc->ntype[t].name);
+    if (!ptr_t)
+        return GNN_OK;
+    const uint64_t *ptr = ptr_t->data, *id = id_t ? id_t->data : NULL;
+    const uint32_t *idx = idx_t->data, *node = node_t->data, *orig = orig_t->data;
+    for (uint64_t i = 0; i < node_t->shape[0]; i++) {
+        const uint32_t v_orig = gnn_view_orig(v, t, node[i]); /* checked: it is a node of another part */
+        const struct gnn_view_row row = gnn_view_row(v, et, v_orig);
+        bool same = orig[i] == v_orig && ptr[i + 1] - ptr[i] == row.n && ptr[i + 1] <= idx_t->shape[0] && (i || !ptr[0]);
+        for (uint64_t k = 0; same && k < row.n; k++)
+            same = idx[ptr[i] + k] == row.indices[k] && (!id || id[ptr[i] + k] == gnn_view_edge_id(v, et, v_orig, &row, k));
+        if (!same)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensors halo/%s: row %" PRIu64 " is not what node %u has", path, key, i, node[i]);
+        *total += row.n;
+    }
+    return GNN_OK;
+}
+
 static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
-    uint64_t most = 0, total = 0;
+    uint64_t most = 0, total = 0, edges = 0;
     int rc = GNN_OK;
     for (uint32_t t = 0; t < sc->nntypes; t++)
         most = sc->ntype[t].count > most ? sc->ntype[t].count : most;
@@ -131,7 +160,12 @@ static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
         for (uint32_t t = 0; !rc && t < sc->nntypes; t++)
             rc = halo_of_type(v, p, t, bits, &total, e);
     gnn_free(bits);
-    return rc ? rc : proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners", total);
+    for (uint32_t p = 0; !rc && p < v->store->nparts; p++)
+        for (uint32_t et = 0; !rc && et < sc->netypes; et++)
+            rc = halo_edges(v, p, et, &edges, e);
+    if (rc || !edges)
+        return rc ? rc : proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners", total);
+    return proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners and %" PRIu64 " in-edges", total, edges);
 }
 
 /* ---- splits and names ---- */

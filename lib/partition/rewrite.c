@@ -1,5 +1,5 @@
-/* A store of k parts from any store: splits, halo, book, and the order of things. Nodes are in
- * rewrite_nodes.c, edges in rewrite_edges.c, the walk over the input in rewrite_walk.c. */
+/* A store of k parts from any store: splits, book, and the order of things. Nodes are in
+ * rewrite_nodes.c, edges in rewrite_edges.c, the halo in rewrite_halo.c, the walk over the input in rewrite_walk.c. */
 #include "lib/partition/rewrite.h"
 
 #include <stdio.h>
@@ -161,52 +161,13 @@ static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e
     return GNN_OK;
 }
 
-/* ---- halo and book ---- */
-
-static int write_halo(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, bool owner, struct gnn_err *e)
-{
-    const struct gnn_layout *l = p->r->l;
-    const uint32_t *part = l->part + l->view->base[j->type];
-    const uint64_t *bits = p->marks[j->type];
-    uint64_t words = l->view->store->meta.schema.ntype[j->type].count / 64 + 1;
-    for (uint64_t w = 0; w < words; w++)
-        for (uint64_t b = bits[w]; b; b &= b - 1) {
-            uint32_t id = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(b));
-            if (gnn_sink_put(&j->sink, owner ? &part[l->order[j->type][id]] : &id, sizeof id, e))
-                return e->code;
-        }
-    return gnn_sink_flush(&j->sink, e);
-}
-
-static int write_halo_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
-{
-    (void)to;
-    return write_halo(p, j, false, e);
-}
-
-static int write_halo_owner(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
-{
-    (void)to;
-    return write_halo(p, j, true, e);
-}
+/* ---- book ---- */
 
 static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     (void)to;
     return gnn_part_write(j->sink.w, j->sink.id, l->book[j->type], ((uint64_t)l->k + 1) * sizeof(uint64_t), e);
-}
-
-static int declare_halo(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
-{
-    const char *name = p->r->l->view->store->meta.schema.ntype[t].name;
-    struct gnn_rewrite_job ids = {.write = write_halo_ids, .type = t, .walk = -1},
-                           owner = {.write = write_halo_owner, .type = t, .walk = -1};
-
-    if (gnn_rewrite_declare(p, ids, GNN_U32, 1, &p->nhalo[t], e, "halo/%s/ids", name) ||
-        gnn_rewrite_declare(p, owner, GNN_U32, 1, &p->nhalo[t], e, "halo/%s/owner", name))
-        return e->code;
-    return GNN_OK;
 }
 
 static int declare_book(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
@@ -234,9 +195,8 @@ static int declare_part(struct gnn_rewrite_part *p, struct gnn_err *e)
     for (uint32_t i = 0; i < sc->nsets; i++)
         if (declare_set(p, i, e))
             return e->code;
-    for (uint32_t t = 0; p->r->named && t < sc->nntypes; t++)
-        if (declare_halo(p, t, e))
-            return e->code;
+    if (p->r->named && gnn_rewrite_halo(p, e))
+        return e->code;
     return gnn_part_layout(&p->w, e);
 }
 

@@ -97,6 +97,7 @@ int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, 
                         const uint64_t *shape, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(7, 8) GNN_MUST_USE;
 int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
+int gnn_rewrite_halo(struct gnn_rewrite_part *p, struct gnn_err *e) GNN_MUST_USE;
 /* Counts the edges of the group's parts and marks their halos; before anything is declared. */
 void gnn_rewrite_scan(struct gnn_rewrite *r);
 /* The input is walked in so many stretches of type t's nodes, that what they bring stays in memory while all parts

@@ -19,15 +19,16 @@ struct answer {
 
 struct sample_far {
     struct gnn_exchange ask, answer;
-    uint32_t ranks;
+    uint32_t ranks, owners; /* owners: the ranks, and last, where there is one, the halo, which is asked for rows instead of nodes */
     uint64_t **first;       /* [nntypes][ranks] first node of each rank */
-    struct gnn_words *asked, *answered; /* [ranks] */
-    struct gnn_words_in *in;            /* [ranks] */
-    uint32_t *wanted;       /* [netypes][ranks] destinations that were asked for */
-    uint32_t **to;          /* [ranks] where the next of them goes */
+    struct gnn_words *asked, *answered; /* [owners] */
+    struct gnn_words_in *in;            /* [owners] */
+    uint32_t *wanted;       /* [netypes][owners] destinations that were asked for */
+    uint32_t **to;          /* [owners] where the next of them goes */
     struct gnn_buf owner;   /* u32, by destination of all edge types in turn */
-    struct gnn_buf indptr, row, source;
-    struct answer *from;    /* [ranks] */
+    struct gnn_buf ask_for, indptr, row, source;
+    struct answer *from;    /* [owners] */
+    struct gnn_sample_far_stats stats; /* of one hop */
 };
 
 void gnn_sample_far_free(struct sample_far *f)
@@ -36,13 +37,14 @@ void gnn_sample_far_free(struct sample_far *f)
         return;
     gnn_exchange_release(&f->ask);
     gnn_exchange_release(&f->answer);
-    for (uint32_t r = 0; r < f->ranks; r++) {
+    for (uint32_t r = 0; r < f->owners; r++) {
         if (f->asked)
             gnn_buf_release(&f->asked[r].buf);
         if (f->answered)
             gnn_buf_release(&f->answered[r].buf);
     }
     gnn_buf_release(&f->owner);
+    gnn_buf_release(&f->ask_for);
     gnn_buf_release(&f->indptr);
     gnn_buf_release(&f->row);
     gnn_buf_release(&f->source);
@@ -62,14 +64,14 @@ struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e
     struct sample_far *f = gnn_alloc_zero(1, sizeof *f, "ranks", e);
     if (!f)
         return NULL;
-    const uint32_t n = f->ranks = s->comm->size;
+    const uint32_t ranks = f->ranks = s->comm->size, n = f->owners = ranks + (s->halo != NULL);
     f->asked = gnn_alloc_zero(n, sizeof *f->asked, "ranks", e);
     f->answered = gnn_alloc_zero(n, sizeof *f->answered, "ranks", e);
     f->in = gnn_alloc_zero(n, sizeof *f->in, "ranks", e);
     f->from = gnn_alloc_zero(n, sizeof *f->from, "ranks", e);
     f->wanted = gnn_alloc_zero((uint64_t)n * s->meta.schema.netypes, sizeof *f->wanted, "ranks", e);
     f->to = gnn_alloc_zero(n, sizeof(uint32_t *), "ranks", e);
-    if (f->asked && f->answered && f->in && f->from && f->wanted && f->to && !gnn_store_firsts(s->store, n, &f->first, e) &&
+    if (f->asked && f->answered && f->in && f->from && f->wanted && f->to && !gnn_store_firsts(s->store, ranks, &f->first, e) &&
         !gnn_exchange_init(&f->ask, s->comm, 0, e) && !gnn_exchange_init(&f->answer, s->comm, 0, e))
         return f;
     gnn_sample_far_free(f);
@@ -82,18 +84,32 @@ struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e
 static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint64_t *at)
 {
     struct sample_far *f = d->w->far;
-    const uint32_t dst = d->s->meta.schema.etype[et].dst, n_ranks = f->ranks;
-    uint32_t first, *wanted = f->wanted + (size_t)et * n_ranks;
+    const uint32_t dst = d->s->meta.schema.etype[et].dst, self = d->s->comm->rank;
+    const struct sample_halo *halo = d->s->halo;
+    uint32_t first, *wanted = f->wanted + (size_t)et * f->owners;
     const uint32_t n = gnn_sample_rows(d, hop, et, &first);
     const uint32_t *node = d->w->type[dst].nodes + first;
     int rc = gnn_buf_reserve(&f->owner, *at + n, sizeof(uint32_t), "messages between ranks", d->e);
+    if (!rc)
+        rc = gnn_buf_fit(&f->ask_for, n, sizeof(uint32_t), "messages between ranks", d->e);
     if (rc)
         return rc;
-    uint32_t *owner = (uint32_t *)f->owner.data + *at;
-    memset(wanted, 0, n_ranks * sizeof *wanted);
-    for (uint32_t i = 0; i < n; i++)
-        wanted[owner[i] = gnn_owner_find(f->first[dst], sizeof **f->first, n_ranks, node[i])]++;
-    for (uint32_t r = 0; r < n_ranks; r++) {
+    uint32_t *owner = (uint32_t *)f->owner.data + *at, *ask_for = f->ask_for.data;
+    memset(wanted, 0, f->owners * sizeof *wanted);
+    for (uint32_t i = 0; i < n; i++) {
+        owner[i] = gnn_owner_find(f->first[dst], sizeof **f->first, f->ranks, node[i]);
+        ask_for[i] = node[i];
+        const uint32_t row = halo && owner[i] != self ? gnn_node_map_find(&halo->of[dst], node[i]) : UINT32_MAX;
+        f->stats.rows++;
+        f->stats.others += owner[i] != self;
+        f->stats.halo += row != UINT32_MAX;
+        if (row != UINT32_MAX) {
+            owner[i] = f->ranks;
+            ask_for[i] = row;
+        }
+        wanted[owner[i]]++;
+    }
+    for (uint32_t r = 0; r < f->owners; r++) {
         uint32_t *w = gnn_words_add(&f->asked[r], 1 + (uint64_t)wanted[r], d->e);
         if (!w)
             return d->e->code;
@@ -101,7 +117,7 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
         f->to[r] = w + 1;
     }
     for (uint32_t i = 0; i < n; i++)
-        *f->to[owner[i]]++ = node[i];
+        *f->to[owner[i]]++ = ask_for[i];
     *at += n;
     return 0;
 }
@@ -116,6 +132,8 @@ static int exchange(const struct sample_draw *d, struct gnn_exchange *x, const s
     const int rc = gnn_comm_exchange(d->s->comm, x, d->e);
     for (uint32_t r = 0; !rc && r < f->ranks; r++)
         f->in[r] = gnn_words_open(x->in[r]);
+    if (f->owners > f->ranks)
+        f->in[f->ranks] = gnn_words_open(gnn_words_span(&out[f->ranks]));
     return rc;
 }
 
@@ -127,7 +145,17 @@ static int garbled(const struct sample_draw *d, uint32_t r)
 
 /* ---- answering ---- */
 
-/* What rank r asked for along one edge type. */
+static int damaged(const struct sample_draw *d, uint32_t et, uint32_t r, enum gnn_sample_status why, const struct gnn_sample_place *at)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    if (r < d->w->far->ranks || why == GNN_SAMPLE_MANY)
+        return gnn_sample_damaged(d->s, et, why, at, d->e);
+    return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'halo/%s/%s': row %" PRIu64 " is damaged",
+                    gnn_store_part_path(d->s->store, d->s->store->from + at->part), gnn_etype_key(&d->s->meta.schema, et, key, sizeof key),
+                    why == GNN_SAMPLE_SOURCE ? "indices" : "indptr", at->node);
+}
+
+/* What rank r asked for along one edge type, or this one of its halo. */
 static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t r)
 {
     struct sample_far *f = d->w->far;
@@ -139,7 +167,7 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
     if (!*n)
         return 0;
     struct gnn_sample_place bad = {0};
-    struct gnn_sample_job job = {.graph = &d->s->graph[et], .dst = dst, .n = *n, .replace = m->replace, .scratch = d->w->scratch,
+    struct gnn_sample_job job = {.graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n, .replace = m->replace, .scratch = d->w->scratch,
                                  .fanout = m->fanout[(size_t)hop * d->b->netypes + et]};
     int rc = gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "messages between ranks", d->e);
     if (!rc)
@@ -149,7 +177,7 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
     uint32_t *indptr = f->indptr.data;
     enum gnn_sample_status st = gnn_sample_count(job.graph, dst, *n, job.fanout, m->replace, f->row.data, indptr, &bad);
     if (st)
-        return gnn_sample_damaged(d->s, et, st, &bad, d->e);
+        return damaged(d, et, r, st, &bad);
     const uint32_t edges = indptr[*n];
     uint32_t *w = gnn_words_add(out, 1 + (uint64_t)*n + edges, d->e);
     if (!w)
@@ -168,7 +196,7 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
     job.indptr = indptr;
     gnn_sample_key(d, hop, et, job.key);
     st = gnn_sample_pick(&job, NULL, w, id, &bad);
-    return st ? gnn_sample_damaged(d->s, et, st, &bad, d->e) : 0;
+    return st ? damaged(d, et, r, st, &bad) : 0;
 }
 
 /* ---- putting together ---- */
@@ -177,10 +205,10 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
 static int read_answers(const struct sample_draw *d, uint32_t et)
 {
     struct sample_far *f = d->w->far;
-    for (uint32_t r = 0; r < f->ranks; r++) {
+    for (uint32_t r = 0; r < f->owners; r++) {
         struct gnn_words_in *in = &f->in[r];
         struct answer *a = &f->from[r];
-        const uint32_t n = f->wanted[(size_t)et * f->ranks + r];
+        const uint32_t n = f->wanted[(size_t)et * f->owners + r];
         uint64_t picks = 0;
         if (!n)
             continue;
@@ -247,19 +275,33 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     return 0;
 }
 
+/* Adds the hop's figures to those of all threads. */
+static void tell(const struct sample_draw *d)
+{
+    struct gnn_sample_far_stats *all = d->s->far, *own = &d->w->far->stats;
+    if (all) {
+        pthread_mutex_lock(&d->s->gate->lock);
+        all->rows += own->rows;
+        all->others += own->others;
+        all->halo += own->halo;
+        pthread_mutex_unlock(&d->s->gate->lock);
+    }
+    *own = (struct gnn_sample_far_stats){0};
+}
+
 int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop)
 {
     struct sample_far *f = d->w->far;
     const uint32_t netypes = d->b->netypes;
     uint64_t at = 0;
     int rc = 0;
-    for (uint32_t r = 0; r < f->ranks; r++)
+    for (uint32_t r = 0; r < f->owners; r++)
         f->asked[r].n = f->answered[r].n = 0;
     for (uint32_t et = 0; !rc && et < netypes; et++)
         rc = ask_block(d, hop, et, &at);
     if (!rc)
         rc = exchange(d, &f->ask, f->asked);
-    for (uint32_t r = 0; !rc && r < f->ranks; r++)
+    for (uint32_t r = 0; !rc && r < f->owners; r++)
         for (uint32_t et = 0; !rc && et < netypes; et++)
             rc = answer_block(d, hop, et, r);
     if (!rc)
@@ -267,5 +309,6 @@ int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop)
     at = 0;
     for (uint32_t et = 0; !rc && et < netypes; et++)
         rc = merge_block(d, hop, et, &at);
+    tell(d);
     return rc;
 }

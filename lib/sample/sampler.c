@@ -27,6 +27,7 @@ void gnn_sampler_free(void *arg)
         gnn_free((void *)(uintptr_t)s->graph[t].part);
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
+    gnn_sample_halo_free(s->halo, &s->meta.schema);
     gnn_sample_gate_free(s->gate);
     if (s->reader)
         close(s->reader->fd);
@@ -130,6 +131,7 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
     if (o->gpu)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU samples");
     s->comm = o->comm;
+    s->far = o->far;
     s->meta.sampling.rank = o->comm->rank;
     s->meta.sampling.ranks = o->comm->size;
     return gnn_sample_gate_new(s, e);
@@ -162,7 +164,9 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         return rc;
     }
     rc = gnn_plan_init(s, o, e);
-    return rc ? rc : find_graph(s, e);
+    if (!rc)
+        rc = find_graph(s, e);
+    return rc || !s->comm ? rc : gnn_sample_halo_new(s, e);
 }
 
 static int sampler_end(void *arg, struct gnn_err *e)

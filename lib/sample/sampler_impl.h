@@ -7,6 +7,7 @@
 #include "kernels/gather.h"
 #include "kernels/sample.h"
 #include "lib/ids.h"
+#include "lib/node_map.h"
 #include "lib/sampler.h"
 
 /* One split: the seeds of an epoch before they are put in order. */
@@ -29,6 +30,14 @@ struct sampler {
     uint32_t *inverse;              /* of the seeds' type, or NULL */
     struct gnn_comm *comm;          /* the ranks, if there are several; or NULL */
     struct gnn_sample_gate *gate;   /* with ranks */
+    struct gnn_sample_far_stats *far;
+    struct sample_halo *halo;       /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
+};
+
+/* In-edges of other ranks' nodes: rows by node, and, per edge type, a graph whose destinations are these rows. */
+struct sample_halo {
+    struct gnn_node_map *of;        /* [nntypes] */
+    struct gnn_sample_graph *graph; /* [netypes] */
 };
 
 /* Where the plan can be held, so that ranks that stop early stop after the same batch. */
@@ -75,6 +84,9 @@ int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra
 struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_far_free(struct sample_far *f);
 int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
+/* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
+int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);
 /* (lib/sample/gate.c) Makes the gate, before batches are planned; ... */
 int gnn_sample_gate_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_gate_free(struct gnn_sample_gate *g);

@@ -1,6 +1,6 @@
 # The ranks' batches together are the batch of one, whatever the number of ranks and parts.
 . "$GNN_TOP/tests/ranks/setup.sh"
-gnn-import -q -o S sbm:nodes=1600,degree=12,features=8 || { _not_ok inputs; done_testing; }
+gnn-import -q --no-provenance -o S sbm:nodes=1600,degree=12,features=8 || { _not_ok inputs; done_testing; }
 opts='--fanout 7,4,3 --batch 100 --eval valid --edge-ids'
 check 'one rank, one part' gnn-sample -q S $opts -o one.gnb
 for k in 2 3 4 7; do
@@ -15,6 +15,15 @@ for k in 2 3 4 7; do
         check "$many ranks gather what the store has" union P$k one.gnb $(streams g $many)
     done
 done
+gnn-partition -q --no-provenance -k 4 --halo-edges -o H4 S
+check 'the halo has its edges' gnn-inspect --verify H4
+check 'sampling with them' ranks 4 gnn-sample H4 $opts -v -o 'h.%r.gnb'
+grep -q 'known from the halo [1-9]' err && _ok 'tells what they save' || _not_ok 'tells what they save'
+check 'sampling with them: the same' union H4 one.gnb $(streams h 4)
+check 'two parts a rank' ranks 2 gnn-sample -q H4 $opts -o 'h.%r.gnb'
+check 'two parts a rank: the same' union H4 one.gnb $(streams h 2)
+gnn-partition -q --no-provenance -k 1 -o H1 H4
+check 'put together again it is the one' gnn-inspect --diff S H1
 ranks 4 gnn-sample -q P4 $opts -o 'r.%r.gnb'
 for by in access degree halo; do
     check "copies by $by" ranks 4 gnn-gather P4 -v --replicate 0.4 --cache-order $by -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "k$by.%r"
