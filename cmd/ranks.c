@@ -124,10 +124,11 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
         return;
     const uint64_t others = s->kept_rows + s->far_rows;
     cli_info("rows of nodes: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) other ranks'; kept here %" PRIu64 " (%.1f %% of those), fetched %" PRIu64
-             ", %.1f MB",
-             s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
-                          "kept_rows", (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes));
+             ", %.1f MB; sent %.1f MB in all",
+             s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes,
+             1e-6 * (double)c->sent);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
+                          "kept_rows", (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes, "sent_bytes", (json_int_t)c->sent));
 }
 
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_stats *s)

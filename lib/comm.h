@@ -11,6 +11,7 @@ struct gnn_comm {
     const struct gnn_comm_ops *ops;
     uint32_t rank, size;             /* size 1: alone */
     uint32_t local_rank, local_size; /* among the ranks of this host */
+    uint64_t sent;                   /* bytes sent in exchanges, to others, so far */
     double timeout;                  /* seconds without an answer after which a rank counts as lost; 0: never */
 };
 

@@ -175,6 +175,8 @@ row 'access over fennel, remote rows' '<= 1.00 x' "$(calc "$(field remote split.
     "$(calc "100 * $(field remote split.access) / $(field rows split.access)") % of what a step asks for"
 rm -rf split
 
+. "$top/scripts/bench-ranks.sh"
+
 say 'peers: sampling on the same graph, one thread'
 for peer in torch_geometric dgl; do
     if /usr/bin/python3 -c "import $peer" 2>/dev/null; then

@@ -286,8 +286,10 @@ static int begin(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *
     x->in[base->rank] = x->out[base->rank];
     int rc = 0;
     pthread_mutex_lock(&c->lock);
-    for (uint32_t i = 1; !rc && i < n; i++)
+    for (uint32_t i = 1; !rc && i < n; i++) {
+        base->sent += x->out[(base->rank + i) % n].bytes;
         rc = send_more(c, x, (base->rank + i) % n, e);
+    }
     pthread_mutex_unlock(&c->lock);
     return rc;
 }
@@ -397,7 +399,12 @@ int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout,
         gnn_free(c);
         return gnn_fail(e, GNN_E_RANK, "%s cannot start", m->name);
     }
-    c->base = (struct gnn_comm){&ops, at.rank, at.size, at.local_rank, at.local_size, timeout};
+    c->base = (struct gnn_comm){.ops = &ops,
+                               .rank = at.rank,
+                               .size = at.size,
+                               .local_rank = at.local_rank,
+                               .local_size = at.local_size,
+                               .timeout = timeout};
     pthread_mutex_init(&c->lock, NULL);
     *out = &c->base;
     c->alive = gnn_alloc_zero(at.size, sizeof *c->alive, "ranks", e);

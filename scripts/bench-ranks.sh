@@ -1,0 +1,84 @@
+# shellcheck shell=sh
+# Several ranks on this machine: sourced by bench.sh, whose helpers and directory it uses. The ranks share the machine's processors, so
+# what counts are ratios; rates of rows are those of all ranks together.
+if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ]; then
+    say 'ranks: skipped, no MPI'
+    return 0
+fi
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+steps=20
+ranks() { # N COMMAND...
+    n=$1
+    shift
+    mpirun --quiet -n "$n" "$@"
+}
+total() { cat "$1".[0-9]* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%d", s }'; } # FILES KEY
+drawn() { # STORE N FILE: batches of N ranks
+    # shellcheck disable=SC2086
+    ranks "$2" gnn-sample -q $sampling --frontier all --no-verify --steps 0:$steps "$1" -o "$3.%r.gnb"
+}
+
+say 'rows of other ranks: 2 ranks over TCP, random parts: gnn-gather --count'
+gnn-partition -q --force -k 2 --method random -o split2 products
+drawn split2 2 two
+for _ in 1 2 3; do
+    ranks 2 env OMPI_MCA_btl=tcp,self gnn-gather -q -F x --count --no-verify --metrics 'two.%r' -i 'two.%r.gnb' split2 >two.txt
+    calc "$(total two far_rows) / $(sed -n 's/^seconds \([0-9.]*\).*/\1/p' two.txt) / 1e6" && echo
+done | sort -n | tail -n 1 >two.rate
+least=$(($(total two far_rows) * 400))
+sent=$(calc "$(total two sent_bytes) / $least")
+echo "$(cat two.rate) M rows/s of 400 bytes, $(calc "$(cat two.rate) * 0.4") GB/s; $(total two sent_bytes) bytes sent, $sent x the rows alone"
+row 'rows of other ranks, TCP' '3 M/s' "$(cat two.rate) M/s" 'of 400 bytes, best of 3'
+row 'bytes sent over rows alone' '<= 1.05 x' "$sent x" 'ids asked for included'
+rm -rf split2 two.*.gnb
+
+say 'rows of other ranks: 4 ranks, parts by METIS and at random, and copies of the most wanted'
+printf '%-8s %8s %8s %12s %14s\n' method cut copies 'rows/step' 'fetched/step'
+for m in random metis; do
+    gnn-partition -q --force -k 4 --method $m --metrics cut.$m -o split4 products
+    drawn split4 4 four
+    for alpha in 0 0.05 0.2 0.5 1; do
+        ranks 4 gnn-gather -q -F x --count --no-verify --replicate $alpha --metrics 'four.%r' -i 'four.%r.gnb' split4 >/dev/null
+        total four far_rows >far.$m.$alpha
+        total four rows >rows.$m
+        printf '%-8s %6.2f %% %8s %12.0f %14.0f\n' $m "$(field cut_percent cut.$m)" $alpha "$(calc "$(cat rows.$m) / $steps")" \
+            "$(calc "$(cat far.$m.$alpha) / $steps")"
+    done
+    # What the parts promise: the rows that ranks are expected to fetch, computed from the graph.
+    # shellcheck disable=SC2086
+    gnn-sample -q $sampling --frontier all --no-verify --steps 0 split4 |
+        gnn-gather -q --plan --replicate 0.2 --cache-order access --metrics plan.$m split4 >/dev/null
+    grep '"alpha":0.0,' plan.$m | grep -o '"expected_rows":[0-9.]*' | cut -d: -f2 >promised.$m
+    [ $m = random ] || most=$(du -b split4/part-*.gnb | sort -n | tail -n 1 | cut -f1)
+    rm -rf split4 four.*.gnb
+done
+reached=$(awk -v r="$(cat far.random.0)" '{ printf "%.3f", $1 / r }' far.metis.0)
+promised=$(awk -v r="$(cat promised.random)" '{ printf "%.3f", $1 / r }' promised.metis)
+row 'METIS over random, rows fetched' "<= $(calc "1.1 * $promised") x" "$reached x" "$promised x promised; cut $(calc "$(field cut_percent cut.metis)") and $(calc "$(field cut_percent cut.random)") %"
+row 'copies of 0.2, rows fetched' '' "$(calc "$(cat far.metis.0.2) / $(cat far.metis.0)") x" 'of those without copies, by access'
+halo=$(awk -v h="$(field halo cut.metis)" -v n="$(grep -o '"nodes":[0-9]*' cut.metis | head -n 1 | cut -d: -f2)" 'BEGIN { print 8 * h / 4 }')
+whole=$(du -sb products | cut -f1)
+row 'a rank of 4, memory over the whole' "<= $(calc "1.1 * (0.25 + $halo / $whole)") x" "$(calc "$most / $whole") x" 'largest part: topology, features, halo'
+
+say 'a model of more ranks: 1024 seeds for each, rates measured above, links as stated; not measured'
+rows=$(calc "$(cat rows.metis) / $steps / 4") far=$(calc "$(cat far.metis.0.2) / $(cat rows.metis)")
+awk -v rows="$rows" -v far="$far" -v step="${step:-200}" -v nodes="${rate:-10}" 'BEGIN {
+    split("10 25 100 400", gbit, " ")
+    latency = 5e-6; params = 206000 * 4; hops = 3
+    printf "%.0f rows a step and rank, %.0f %% of them fetched by 4 ranks with copies of 0.2; step alone %.0f ms; %.0f us a message\n", rows, 100 * far, step, latency * 1e6
+    printf "%6s", "ranks"
+    for (g = 1; g in gbit; g++) printf " %9s Gbit/s", gbit[g]
+    print "   (ms a step)"
+    for (n = 1; n <= 128; n *= 2) {
+        printf "%6d", n
+        for (g = 1; g in gbit; g++) {
+            bw = gbit[g] * 1e9 / 8
+            share = n == 1 ? 0 : far * (1 - 1 / n) / 0.75
+            fetch = rows * share * 408 / bw + 2 * (hops + 1) * (n - 1) * latency
+            sum = n == 1 ? 0 : 2 * params * (1 - 1 / n) / bw + 2 * log(n) / log(2) * latency
+            t = step / 1e3
+            printf " %16.1f", 1e3 * ((fetch > t ? fetch : t) + sum) # rows of the next batch travel during the step
+        }
+        print ""
+    }
+}'
