@@ -14,8 +14,7 @@ ranks() { # N COMMAND...
 }
 total() { cat "$1".[0-9]* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%d", s }'; } # FILES KEY
 drawn() { # STORE N FILE: batches of N ranks
-    # shellcheck disable=SC2086
-    ranks "$2" gnn-sample -q $sampling --frontier all --no-verify --steps 0:$steps "$1" -o "$3.%r.gnb"
+    ranks "$2" gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps 0:$steps "$1" -o "$3.%r.gnb"
 }
 
 say 'rows of other ranks: 2 ranks over TCP, random parts: gnn-gather --count'
@@ -45,8 +44,7 @@ for m in random metis; do
             "$(calc "$(cat far.$m.$alpha) / $steps")"
     done
     # What the parts promise: the rows that ranks are expected to fetch, computed from the graph.
-    # shellcheck disable=SC2086
-    gnn-sample -q $sampling --frontier all --no-verify --steps 0 split4 |
+    gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps 0 split4 |
         gnn-gather -q --plan --replicate 0.2 --cache-order access --metrics plan.$m split4 >/dev/null
     grep '"alpha":0.0,' plan.$m | grep -o '"expected_rows":[0-9.]*' | cut -d: -f2 >promised.$m
     [ $m = random ] || most=$(du -b split4/part-*.gnb | sort -n | tail -n 1 | cut -f1)
