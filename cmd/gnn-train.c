@@ -19,7 +19,7 @@ static const char *output, *init;
 static uint32_t threads;
 static double timeout = 300;
 static int kind, optimizer, schedule, metric = -1, keep = -1, feature_norm, precision;
-static bool layer_norm, residual, resume;
+static bool layer_norm, batch_norm, residual, resume;
 static struct opt_i32s hidden;
 static double warmup_epochs;
 static struct gnn_train_opts o;
@@ -55,6 +55,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
     {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all (default: 256)"},
     {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer"},
+    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "normalise each feature over the rows of a batch after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL, "add a layer's input to its output where widths agree"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
@@ -104,6 +105,8 @@ static void check_options(void)
         cli_usage("--checkpoint-every needs --checkpoint DIR");
     if (!feed.store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&feed.epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
+    if (layer_norm && batch_norm)
+        cli_usage("--layer-norm and --batch-norm exclude each other");
     if (optimizer != GNN_SGD)
         opt_refuse(OPTS(&o.momentum), "belongs to --optimizer sgd");
     if (schedule != GNN_STEP)
@@ -132,6 +135,7 @@ static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct 
 {
     struct gnn_model_config c = {.kind = (enum gnn_model_kind)kind,
                                  .layer_norm = layer_norm,
+                                 .batch_norm = batch_norm,
                                  .residual = residual,
                                  .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;

@@ -18,7 +18,8 @@ struct gnn_model_etype {
 };
 
 /* What decides the parameters. Layer l maps width in(l) to width[l]; width[nlayers-1] is the number of outputs. After all
- * layers but the last: layer norm (per node) if set, ReLU, dropout while training. With `residual`, a layer's input is
+ * layers but the last: layer norm (per node) or batch norm (per feature, over the rows that the layer makes of the type) if
+ * set, never both; ReLU, dropout while training. With `residual`, a layer's input is
  * added to its convolution's output where the widths agree.
  * SAGE: out = lin_l(mean of neighbours) + lin_r(self), Hamilton et al. 2017 (as PyG's SAGEConv).
  * GCN: out = lin(D^-1/2 (A+I) D^-1/2 x) + bias, Kipf and Welling 2017 (as PyG's GCNConv); only for relations within
@@ -28,7 +29,7 @@ struct gnn_model_config {
     enum gnn_model_kind kind;
     uint32_t nlayers;
     uint32_t width[GNN_LAYERS_MAX];
-    bool layer_norm, residual;
+    bool layer_norm, batch_norm, residual;
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
     uint32_t target; /* node type that is classified */
@@ -48,8 +49,11 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
 
 struct gnn_param {
     char name[GNN_NAME_MAX + 1]; /* as in PyG's state dict */
+    enum gnn_dtype dtype;       /* GNN_F32; GNN_I64: one number, in the room of two floats */
     uint32_t ndim, shape[2];
     uint64_t at, count; /* floats, in the slab; `at` is a multiple of 16 */
+    bool must;          /* the output depends on it */
+    bool trained;       /* by gradients; all that are lie in front */
     float bound;        /* initial values: uniform in [-bound, bound); 0: the constant `fill` */
     float fill;
 };
@@ -60,16 +64,19 @@ struct gnn_conv {
     bool needed;                 /* the target's output depends on it */
 };
 
+/* Parameters of a norm, from its index on; the running statistics are batch norm's. */
+enum gnn_norm_param { GNN_NORM_WEIGHT, GNN_NORM_BIAS, GNN_NORM_MEAN, GNN_NORM_VAR, GNN_NORM_BATCHES, GNN_NORM_PARAMS };
+
 struct gnn_model {
     struct gnn_model_config c;
     struct gnn_param *param;
     uint32_t nparams;
     struct gnn_conv *conv;  /* [nlayers][netypes] */
-    uint32_t *norm;         /* [nlayers][nntypes] index of the weight, the bias follows; or UINT32_MAX */
+    uint32_t *norm;         /* [nlayers][nntypes] index of the weight, the rest follows (enum gnn_norm_param); or UINT32_MAX */
     uint32_t *in;           /* [nlayers+1][nntypes] width of what enters layer l; 0: nothing does */
     bool *live;             /* [nlayers+1][nntypes] the target's output depends on what enters layer l */
     uint64_t nfloats;       /* length of the slab */
-    uint64_t trained;       /* its first `trained` floats are what the output depends on */
+    uint64_t trained;       /* its first `trained` floats are what is trained */
     uint64_t *layer_at;     /* [nlayers+1] where those of each layer begin, in order; the last is `trained` */
     float *slab;            /* all parameters; padding is zero */
 };

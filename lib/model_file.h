@@ -27,6 +27,8 @@ int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n
  * text, "provenance": line (may be NULL)}. NULL and GNN_E_NOMEM on failure. */
 json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const char *provenance,
                            struct gnn_tensor *t, struct gnn_err *e) GNN_MUST_USE;
+/* p[n]: the tensors t in an order in which each begins at a multiple of its numbers' size. */
+void gnn_model_order(const struct gnn_tensor *t, size_t n, const struct gnn_tensor **p);
 /* The model file: parameters under PyG's names. */
 int gnn_model_write(const struct gnn_model *m, const float *slab, const char *provenance, int fd,
                     const char *name, struct gnn_err *e) GNN_MUST_USE;
@@ -36,7 +38,7 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                    const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
 /* Copies the file's parameters (names beginning with `prefix`, which is cut off) to slab. All that m's output depends on must
- * be there, with the right shapes and f32, f16 or bf16; nothing else may be, unless `others`. */
+ * be there, with the right shapes and f32, f16 or bf16 (i64 where m has that); nothing else may be, unless `others`. */
 int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,
                           const char *path, const char *prefix, bool others,
                           struct gnn_err *e) GNN_MUST_USE;

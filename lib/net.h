@@ -20,6 +20,9 @@ struct gnn_net_act {
     struct gnn_buf out;  /* (n, width): output of the layer */
     struct gnn_buf grad; /* its gradient */
     struct gnn_buf xhat, rstd;
+    struct gnn_buf stat;   /* batch norm's, kernels/batch_norm.h */
+    double rows;           /* that its statistics are of, over all ranks; 0: they are the running ones */
+    const uint8_t *count;  /* of this rank's rows, which are counted; NULL: all */
     bool has_grad;
 };
 
@@ -35,9 +38,11 @@ struct gnn_net {
     uint32_t *rows;            /* [nlayers+1][nntypes] their number */
     struct gnn_buf *gcn;       /* [netypes] degree^-1/2 per node */
     struct gnn_buf segs, blocks; /* all relations' blocks: as the host puts them together, and where they are used */
-    struct gnn_buf slab, tmp, work, bias;
+    struct gnn_buf slab, tmp, work, bias, sums;
     /* Or NULL: told on the way back that gradients of layer l will not change any more, the last layer first. */
     int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
+    /* Or NULL: sums numbers in the host's memory over ranks. All of them call it equally often in a pass that trains. */
+    int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
     void *arg;
     const struct gnn_batch *b;
     float keep;                /* dropout scale of the last forward pass */
@@ -63,6 +68,8 @@ void gnn_net_release(struct gnn_net *n);
 int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
                     const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
                     uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
+/* After a forward pass with mode.train: batch norm's running statistics, in params, take a step. */
+void gnn_net_track(struct gnn_net *n, float *params);
 /* From the gradient of the loss with respect to *out, written over it, to n->grad (overwritten). Needs a forward pass
  * with mode.train. */
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e) GNN_MUST_USE;

@@ -5,6 +5,7 @@
 
 #include "formats/tensor.h"
 #include "kernels/act.h"
+#include "kernels/batch_norm.h"
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
 #include "lib/batch.h"
@@ -76,6 +77,20 @@ struct gnn_ops {
                        const float *beta, float eps, float *xhat, float *rstd, float *y);
     void (*layer_norm_back)(const struct gnn_ops *o, float *dy, const float *xhat, const float *rstd, uint32_t n,
                             size_t d, const float *gamma, float *dgamma, float *dbeta, float *work);
+
+    /* kernels/batch_norm.h */
+    void (*moments)(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count, uint32_t n, size_t d,
+                    double *work, double *sum);
+    void (*batch_stats)(const struct gnn_ops *o, const double *sum, double rows, size_t d, float eps, float *stat);
+    void (*running_stats)(const struct gnn_ops *o, const float *mean, const float *var, size_t d, float eps, float *stat);
+    void (*batch_track)(const struct gnn_ops *o, const float *stat, size_t d, float momentum, float *mean, float *var,
+                        int64_t *batches);
+    void (*batch_norm)(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *stat, const float *gamma,
+                       const float *beta, float *xhat, float *y);
+    void (*batch_norm_grads)(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma, float *dbeta);
+    void (*batch_back_stats)(const struct gnn_ops *o, const double *sum, double rows, size_t d, float *stat);
+    void (*batch_norm_back)(const struct gnn_ops *o, float *dy, const float *xhat, const uint8_t *count, uint32_t n, size_t d,
+                            const float *stat, const float *gamma);
 
     /* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
     void (*fill)(const struct gnn_ops *o, float *x, uint64_t n, float v);

@@ -174,6 +174,59 @@ static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xha
     gnn_layer_norm_back(dy, xhat, rstd, n, d, gamma, dgamma, dbeta, work);
 }
 
+static void moments(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count, uint32_t n,
+                    size_t d, double *work, double *sum)
+{
+    (void)o;
+    gnn_moments(x, by, count, n, d, work, sum);
+}
+
+static void batch_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d, float eps, float *stat)
+{
+    (void)o;
+    gnn_batch_stats(sum, rows, d, eps, stat);
+}
+
+static void running_stats(const struct gnn_ops *o, const float *mean, const float *var, size_t d, float eps,
+                          float *stat)
+{
+    (void)o;
+    gnn_running_stats(mean, var, d, eps, stat);
+}
+
+static void batch_track(const struct gnn_ops *o, const float *stat, size_t d, float momentum, float *mean, float *var,
+                        int64_t *batches)
+{
+    (void)o;
+    gnn_batch_track(stat, d, momentum, mean, var, batches);
+}
+
+static void batch_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *stat,
+                       const float *gamma, const float *beta, float *xhat, float *y)
+{
+    (void)o;
+    gnn_batch_norm(x, n, d, stat, gamma, beta, xhat, y);
+}
+
+static void batch_norm_grads(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma, float *dbeta)
+{
+    (void)o;
+    gnn_batch_norm_grads(sum, d, dgamma, dbeta);
+}
+
+static void batch_back_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d, float *stat)
+{
+    (void)o;
+    gnn_batch_back_stats(sum, rows, d, stat);
+}
+
+static void batch_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const uint8_t *count, uint32_t n,
+                            size_t d, const float *stat, const float *gamma)
+{
+    (void)o;
+    gnn_batch_norm_back(dy, xhat, count, n, d, stat, gamma);
+}
+
 static void fill(const struct gnn_ops *o, float *x, uint64_t n, float v)
 {
     (void)o;
@@ -272,6 +325,14 @@ const struct gnn_ops gnn_ops_cpu = {
     .colsum = colsum,
     .layer_norm = layer_norm,
     .layer_norm_back = layer_norm_back,
+    .moments = moments,
+    .batch_stats = batch_stats,
+    .running_stats = running_stats,
+    .batch_track = batch_track,
+    .batch_norm = batch_norm,
+    .batch_norm_grads = batch_norm_grads,
+    .batch_back_stats = batch_back_stats,
+    .batch_norm_back = batch_norm_back,
     .fill = fill,
     .add = add,
     .unit_sums = unit_sums,

@@ -38,7 +38,7 @@ struct gnn_predict {
     struct gnn_table *in, *out;  /* [nntypes] */
     struct gnn_predict_rel *rel; /* [netypes] */
     uint32_t chunk;              /* rows done at once */
-    struct gnn_buf params, agg, read, written, bias, rstd; /* of the operations' memory */
+    struct gnn_buf params, agg, read, written, bias, rstd, stat; /* of the operations' memory */
     struct gnn_buf indptr, indices, block;                 /* a chunk's adjacency there, if that is not the host's */
     struct gnn_buf offsets;
     struct gnn_csr csr;

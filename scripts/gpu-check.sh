@@ -127,6 +127,7 @@ if [ -n "$small" ]; then train="--epochs 2 -b 16 -f 3,3 --hidden 8"; else train=
 for g in $graphs; do
     check "$(basename "$g"), trained: losses near the CPU's, the same bits twice" trains --store "$g" $train --keep last --no-provenance
     check "$(basename "$g"), trained with dropout and norm" trains --store "$g" $train --keep last --no-provenance --dropout 0.5 --layer-norm
+    check "$(basename "$g"), trained with batch norm" trains --store "$g" $train --keep last --no-provenance --batch-norm
     if [ -s cpu.st ]; then
         same "$(basename "$g"), predicted: the same classes" "gnn-predict -q --device \$dev $g cpu.st"
     fi

@@ -118,26 +118,6 @@ static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d
     ops_launched(c, "column sums");
 }
 
-static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *gamma,
-                       const float *beta, float eps, float *xhat, float *rstd, float *y)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_layer_norm(x, NULL, n, d, gamma, beta, eps, xhat, rstd, y, c->stream);
-    ops_launched(c, "layer norm");
-}
-
-static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const float *rstd, uint32_t n, size_t d,
-                            const float *gamma, float *dgamma, float *dbeta, float *work)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_layer_norm_back(dy, xhat, rstd, NULL, n, d, gamma, dgamma, dbeta, work, c->stream);
-    ops_launched(c, "layer norm");
-}
-
 static void fill(const struct gnn_ops *o, float *x, uint64_t n, float v)
 {
     struct ops_dev *c = ops_dev(o);
@@ -266,8 +246,6 @@ static const struct gnn_ops table = {
     .dropout_copy = dropout_copy,
     .relu_back = relu_back,
     .colsum = colsum,
-    .layer_norm = layer_norm,
-    .layer_norm_back = layer_norm_back,
     .fill = fill,
     .add = add,
     .unit_sums = unit_sums,
@@ -313,6 +291,7 @@ struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, str
         return NULL;
     c->ops = table;
     ops_fill_memory(&c->ops);
+    ops_fill_norms(&c->ops);
     c->ops.dev = c;
     c->d = &g->dev[0];
     if (!open_column(c, precision, e))

@@ -40,5 +40,7 @@ const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
 void ops_launched(struct ops_dev *c, const char *what);
 /* Memory, copies, marks. */
 void ops_fill_memory(struct gnn_ops *o);
+/* Layer norm, batch norm. */
+void ops_fill_norms(struct gnn_ops *o);
 
 #endif

@@ -107,12 +107,15 @@ static void activation_rows(struct gnn_net *n, const float *p, uint32_t l, uint3
     const struct gnn_net_act *a = net_act(n, l + 1, t);
     const struct gnn_ops *o = n->ops;
     const size_t w = m->c.width[l], at = from * w;
-    const uint32_t rows = to - from, norm = m->norm[(size_t)l * m->c.nntypes + t];
-    if (l + 1 < m->c.nlayers)
+    const uint32_t rows = to - from, norm = net_norm(n, l, t);
+    const bool batch = net_batch_norm(n, l, t); /* ReLU's way back is done then */
+    if (l + 1 < m->c.nlayers && !batch)
         o->relu_back(o, dy + at, (const float *)a->out.data + at, rows, w, n->keep);
-    if (norm != UINT32_MAX)
+    if (batch)
+        net_batch_back(n, p, l, t, from, to, dy);
+    else if (norm != UINT32_MAX)
         o->layer_norm_back(o, dy + at, (const float *)a->xhat.data + at, (const float *)a->rstd.data + from, rows, w,
-                           p + net_param(n, norm), n->grad + net_param(n, norm), n->grad + net_param(n, norm + 1),
+                           p + net_param(n, norm), n->grad + net_param(n, norm), n->grad + net_param(n, norm + GNN_NORM_BIAS),
                            work);
     if (db)
         o->colsum(o, dy + at, rows, w, work, db, true);
@@ -131,6 +134,8 @@ static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t 
     for (uint32_t r = m->c.netypes; r-- > 0;)
         if (net_into(n, l, r, t))
             db = n->grad + net_param(n, gnn_model_conv(m, l, r)->bias);
+    if (net_batch_norm(n, l, t) && net_batch_back_open(n, l, t, dy, e))
+        return e->code;
     for (uint32_t from = 0; from < rows; from += chunk) {
         const uint32_t to = rows - from < chunk ? rows : from + chunk;
         activation_rows(n, p, l, t, from, to, dy, n->work.data, db);

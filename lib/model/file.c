@@ -107,7 +107,7 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     for (uint32_t i = 0; i < m->nparams; i++) {
         const struct gnn_param *p = &m->param[i];
         t[i] = (struct gnn_tensor){.name = p->name,
-                                   .dtype = GNN_F32,
+                                   .dtype = p->dtype,
                                    .ndim = p->ndim,
                                    .shape = {p->shape[0], p->shape[1]},
                                    .data = (void *)(uintptr_t)(slab + p->at)};
@@ -127,6 +127,15 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     return NULL;
 }
 
+/* The order in which tensors are written: the widest numbers first, as readers want each at a multiple of its size. */
+void gnn_model_order(const struct gnn_tensor *t, size_t n, const struct gnn_tensor **p)
+{
+    for (size_t width = sizeof(uint64_t); width; width /= 2)
+        for (size_t i = 0; i < n; i++)
+            if (gnn_dtype_bytes(t[i].dtype) == width)
+                *p++ = &t[i];
+}
+
 int gnn_model_write(const struct gnn_model *m, const float *slab, const char *provenance, int fd,
                     const char *name, struct gnn_err *e)
 {
@@ -136,8 +145,7 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
     if (t && p)
         meta = gnn_model_describe(m, slab, provenance, t, e);
     if (meta) {
-        for (uint32_t i = 0; i < m->nparams; i++)
-            p[i] = &t[i];
+        gnn_model_order(t, m->nparams, p);
         (void)!gnn_st_write(fd, name, p, m->nparams, meta, e);
     } else {
         close(fd);
@@ -148,19 +156,20 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
     return e->code;
 }
 
-static bool needed(const struct gnn_model *m, const struct gnn_param *p)
-{
-    return p->at < m->trained;
-}
-
 static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, float *to, const char *path,
                       struct gnn_err *e)
 {
-    if (t->ndim != p->ndim || t->shape[0] != p->shape[0] || (p->ndim == 2 && t->shape[1] != p->shape[1]))
+    if (t->ndim != p->ndim || (p->ndim && t->shape[0] != p->shape[0]) || (p->ndim == 2 && t->shape[1] != p->shape[1]))
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)", path,
                         t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
                         (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
                         p->ndim == 2 ? p->shape[1] : 1);
+    if (p->dtype == GNN_I64) {
+        if (t->dtype != GNN_I64)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not i64", path, t->name, gnn_dtype_name(t->dtype));
+        memcpy(to, t->data, sizeof(int64_t));
+        return 0;
+    }
     if ((uintptr_t)t->data % gnn_dtype_bytes(t->dtype))
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not aligned", path, t->name);
     if (!gnn_tensor_floats(t, p->count, to))
@@ -184,7 +193,7 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
             known[t - f->st.tensor] = true;
         if (t)
             (void)!copy_param(p, t, slab + p->at, path, e);
-        else if (needed(m, p))
+        else if (p->must)
             gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name);
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
@@ -202,11 +211,13 @@ static int guess(struct gnn_model_config *c, const struct gnn_st_file *f, const 
         const struct gnn_tensor *t = &f->st.tensor[i];
         unsigned l;
         int at = 0;
+        const size_t len = strlen(t->name);
         if (!strncmp(t->name, "norms.", 6))
             c->layer_norm = true;
+        if (!strncmp(t->name, "norms.", 6) && len > 13 && !strcmp(t->name + len - 13, ".running_mean"))
+            c->batch_norm = true;
         if (sscanf(t->name, "convs.%u.%n", &l, &at) != 1 || !at || t->ndim != 2 || l >= GNN_LAYERS_MAX)
             continue;
-        const size_t len = strlen(t->name);
         const bool sage = len > 13 && !strcmp(t->name + len - 13, ".lin_l.weight");
         const bool gcn = len > 11 && !strcmp(t->name + len - 11, ".lin.weight");
         if ((!sage && !gcn) || t->shape[0] == 0 || t->shape[0] > 1u << 20)
@@ -215,6 +226,7 @@ static int guess(struct gnn_model_config *c, const struct gnn_st_file *f, const 
         c->width[l] = (uint32_t)t->shape[0];
         c->nlayers = c->nlayers > l + 1 ? c->nlayers : l + 1;
     }
+    c->layer_norm = c->layer_norm && !c->batch_norm;
     if (c->nlayers == 0)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)",

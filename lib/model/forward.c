@@ -6,7 +6,7 @@
  * matrix product. */
 struct ending {
     const float *bias;
-    bool norm, relu, drop, fused;
+    bool norm, batch, relu, drop, fused; /* batch: the norm is batch norm */
     struct gnn_dropout q;
     struct gnn_epilogue ep;
 };
@@ -87,7 +87,7 @@ static int end_of(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, con
 {
     const struct gnn_model *m = n->m;
     const bool last = l + 1 == m->c.nlayers;
-    *z = (struct ending){.norm = m->norm[(size_t)l * m->c.nntypes + t] != UINT32_MAX, .relu = !last};
+    *z = (struct ending){.norm = net_norm(n, l, t) != UINT32_MAX, .batch = net_batch_norm(n, l, t), .relu = !last};
     z->drop = !last && mode->train && net_dropout(n, l + 1, t, mode->dropout, mode->seed, &z->q);
     n->keep = z->drop ? 65536.0f / (float)z->q.keep16 : n->keep;
     /* ReLU only where no NaN would be lost for good: while training it must come out as the loss. */
@@ -98,26 +98,41 @@ static int end_of(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, con
     return 0;
 }
 
-/* Everything after the convolutions; done: their last product has done the epilogue. */
+/* Everything after the convolutions, and after the bias, if the last product has added it. */
 static void activate_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from,
-                          uint32_t to, const struct ending *z, bool done, bool train)
+                          uint32_t to, const struct ending *z, bool train)
 {
     const struct gnn_ops *o = n->ops;
     struct gnn_net_act *a = net_act(n, l + 1, t);
-    const uint32_t rows = to - from, norm = n->m->norm[(size_t)l * n->m->c.nntypes + t];
+    const uint32_t rows = to - from, norm = net_norm(n, l, t);
     const size_t w = n->m->c.width[l];
     float *y = (float *)a->out.data + from * w;
     struct gnn_dropout q = z->q;
 
-    if (z->fused && !done)
-        o->bias_act(o, y, rows, w, z->ep.bias, z->ep.relu, NULL);
-    if (z->norm)
-        o->layer_norm(o, y, rows, w, p + net_param(n, norm), p + net_param(n, norm + 1), NET_NORM_EPS,
+    if (z->batch)
+        o->batch_norm(o, y, rows, w, a->stat.data, p + net_param(n, norm), p + net_param(n, norm + GNN_NORM_BIAS),
+                      train ? (float *)a->xhat.data + from * w : NULL, y);
+    else if (z->norm)
+        o->layer_norm(o, y, rows, w, p + net_param(n, norm), p + net_param(n, norm + GNN_NORM_BIAS), NET_NORM_EPS,
                       train ? (float *)a->xhat.data + from * w : NULL, (float *)a->rstd.data + from, y);
     if (z->drop)
         q.node += from;
     if (z->norm ? z->relu : !z->fused)
         o->bias_act(o, y, rows, w, z->norm ? NULL : z->bias, z->relu, z->drop ? &q : NULL);
+}
+
+/* Of rows that the convolutions have made, as much as can be done before the others are there; done: their last product has
+ * done the epilogue. */
+static void end_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from, uint32_t to,
+                     const struct ending *z, bool done, bool train)
+{
+    const size_t w = n->m->c.width[l];
+    if (z->fused && !done)
+        n->ops->bias_act(n->ops, (float *)net_act(n, l + 1, t)->out.data + from * w, to - from, w, z->ep.bias, z->ep.relu, NULL);
+    if (z->batch && train)
+        net_batch_add(n, l, t, from, to);
+    else
+        activate_rows(n, p, l, t, from, to, z, train);
 }
 
 static bool has_residual(const struct gnn_model *m, uint32_t l, uint32_t t)
@@ -140,8 +155,9 @@ static int layer_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t,
     const bool res = has_residual(m, l, t);
 
     if (end_of(n, p, l, t, mode, &z, e) || o->fit(o, &a->out, rows * w, sizeof(float), "activations", e) ||
-        (z.norm && (o->fit(o, &a->rstd, rows, sizeof(float), "activations", e) ||
-                    (mode->train && o->fit(o, &a->xhat, rows * w, sizeof(float), "activations", e)))))
+        (z.norm && !z.batch && o->fit(o, &a->rstd, rows, sizeof(float), "activations", e)) ||
+        (z.norm && mode->train && o->fit(o, &a->xhat, rows * w, sizeof(float), "activations", e)) ||
+        (z.batch && net_batch_open(n, p, l, t, mode->train, e)))
         return e->code;
     float *out = a->out.data;
     *net_in(n, l + 1, t) = out;
@@ -162,9 +178,15 @@ static int layer_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t,
             if (conv_rows(n, p, l, r, from, to, out, fresh, fused ? &z.ep : NULL, e))
                 return e->code;
             if (last)
-                activate_rows(n, p, l, t, from, to, &z, fused, mode->train);
+                end_rows(n, p, l, t, from, to, &z, fused, mode->train);
         }
     }
+    if (!z.batch || !mode->train)
+        return 0;
+    if (net_batch_close(n, p, l, t, e))
+        return e->code;
+    for (uint32_t from = 0; from < rows; from += chunk)
+        activate_rows(n, p, l, t, from, rows - from < chunk ? rows : from + chunk, &z, true);
     return 0;
 }
 

@@ -62,6 +62,8 @@ static int add(struct gnn_model *m, const char *prefix, const char *name, uint32
     p->count = (uint64_t)rows * (cols ? cols : 1);
     p->bound = (float)bound;
     p->fill = (float)fill;
+    p->dtype = GNN_F32;
+    p->trained = true;
     *index = m->nparams++;
     return 0;
 }
@@ -97,21 +99,39 @@ static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err 
     return add(m, prefix, "lin_r.weight", out, dd, 1 / sqrt(dd), 0, &v->lin_r, e);
 }
 
+/* Running statistics and their count, which gradients do not reach; files of old PyTorch versions have no count. */
+static int add_running(struct gnn_model *m, const char *prefix, uint32_t width, struct gnn_err *e)
+{
+    uint32_t i;
+    int rc;
+    if ((rc = add(m, prefix, "running_mean", width, 0, 0, 0, &i, e)) || (rc = add(m, prefix, "running_var", width, 0, 0, 1, &i, e)) ||
+        (rc = add(m, prefix, "num_batches_tracked", 1, 0, 0, 0, &i, e)))
+        return rc;
+    m->param[i - 2].trained = m->param[i - 1].trained = m->param[i].trained = false;
+    m->param[i].dtype = GNN_I64;
+    m->param[i].ndim = 0;
+    m->param[i].count = sizeof(int64_t) / sizeof(float);
+    return 0;
+}
+
 static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
+    const char *module = c->batch_norm ? "module." : ""; /* PyG's BatchNorm holds PyTorch's */
     char prefix[GNN_NAME_MAX + 64];
     uint32_t bias;
     if (c->nntypes == 1 && c->netypes == 1)
-        snprintf(prefix, sizeof(prefix), "norms.%u.", l);
+        snprintf(prefix, sizeof(prefix), "norms.%u.%s", l, module);
     else
-        snprintf(prefix, sizeof(prefix), "norms.%u.%.255s.", l, c->ntype[t].name);
+        snprintf(prefix, sizeof(prefix), "norms.%u.%.255s.%s", l, c->ntype[t].name, module);
     int rc = add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e);
-    return rc ? rc : add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
+    if (!rc)
+        rc = add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
+    return rc || !c->batch_norm ? rc : add_running(m, prefix, c->width[l], e);
 }
 
-/* Needed parameters first, so that the optimiser's range is one piece. layer_at comes with indices of parameters. */
-static void place(struct gnn_model *m, const bool *needed)
+/* What is trained first, so that the optimiser's range is one piece. layer_at comes with indices of parameters. */
+static void place(struct gnn_model *m)
 {
     uint64_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -119,7 +139,7 @@ static void place(struct gnn_model *m, const bool *needed)
         for (uint32_t i = 0; i < m->nparams; i++) {
             while (!pass && l < m->c.nlayers && m->layer_at[l] == i)
                 m->layer_at[l++] = at;
-            if (needed[i] == !pass) {
+            if (m->param[i].trained == !pass) {
                 m->param[i].at = at;
                 at += (m->param[i].count + PAD - 1) / PAD * PAD;
             }
@@ -132,7 +152,16 @@ static void place(struct gnn_model *m, const bool *needed)
     m->nfloats = at;
 }
 
-static int add_all(struct gnn_model *m, bool *needed, struct gnn_err *e)
+/* Parameters from `from` on: does the output depend on them? */
+static void mark(struct gnn_model *m, uint32_t from, bool must)
+{
+    for (uint32_t i = from; i < m->nparams; i++) {
+        m->param[i].must = must && m->param[i].dtype == GNN_F32;
+        m->param[i].trained = m->param[i].trained && must;
+    }
+}
+
+static int add_all(struct gnn_model *m, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
     int rc;
@@ -142,16 +171,16 @@ static int add_all(struct gnn_model *m, bool *needed, struct gnn_err *e)
             const uint32_t from = m->nparams;
             if ((rc = add_conv(m, l, r, e)))
                 return rc;
-            for (uint32_t i = from; i < m->nparams; i++)
-                needed[i] = gnn_model_conv(m, l, r)->needed;
+            mark(m, from, gnn_model_conv(m, l, r)->needed);
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
+            const uint32_t from = m->nparams;
             m->norm[l * c->nntypes + t] = NONE;
-            if (!c->layer_norm || l + 1 == c->nlayers || !gnn_model_in(m, l + 1, t))
+            if (!(c->layer_norm || c->batch_norm) || l + 1 == c->nlayers || !gnn_model_in(m, l + 1, t))
                 continue;
-            needed[m->nparams] = needed[m->nparams + 1] = gnn_model_live(m, l + 1, t);
             if ((rc = add_norm(m, l, t, e)))
                 return rc;
+            mark(m, from, gnn_model_live(m, l + 1, t));
         }
     }
     return 0;
@@ -163,14 +192,13 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     m->c = *c;
     memset(c, 0, sizeof(*c));
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
-    const uint64_t room = nl * (3 * ne + 2 * nt);
+    const uint64_t room = nl * (3 * ne + GNN_NORM_PARAMS * nt);
     m->param = gnn_alloc_zero(room, sizeof(*m->param), "parameters", e);
     m->conv = gnn_alloc_zero(nl * ne, sizeof(*m->conv), "convolutions", e);
     m->norm = gnn_alloc_zero(nl * nt, sizeof(*m->norm), "norms", e);
     m->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->in), "layer widths", e);
     m->live = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->live), "layer inputs", e);
     m->layer_at = gnn_alloc_zero(nl + 1, sizeof(*m->layer_at), "parameters", e);
-    bool *needed = gnn_alloc_zero(room + 2, sizeof(*needed), "parameters", e);
     if (e->code)
         goto out;
     trace(m);
@@ -179,11 +207,10 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
                  m->c.ntype[m->c.target].name);
         goto out;
     }
-    if (add_all(m, needed, e))
+    if (add_all(m, e))
         goto out;
-    place(m, needed);
+    place(m);
 out:
-    gnn_free(needed);
     if (e->code)
         gnn_model_release(m);
     return e->code;

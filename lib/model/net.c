@@ -45,6 +45,7 @@ void gnn_net_release(struct gnn_net *n)
         o->release(o, &n->act[i].grad);
         o->release(o, &n->act[i].xhat);
         o->release(o, &n->act[i].rstd);
+        o->release(o, &n->act[i].stat);
     }
     for (size_t i = 0; n->gcn && i < ne; i++)
         o->release(o, &n->gcn[i]);
@@ -53,6 +54,7 @@ void gnn_net_release(struct gnn_net *n)
     o->release(o, &n->tmp);
     o->release(o, &n->work);
     o->release(o, &n->bias);
+    o->release(o, &n->sums);
     gnn_buf_release(&n->segs);
     gnn_free(n->rel);
     gnn_free(n->act);

@@ -6,7 +6,9 @@
 
 #include "lib/net.h"
 
-#define NET_NORM_EPS 1e-5f  /* PyTorch's default */
+/* PyTorch's defaults. */
+#define NET_NORM_EPS 1e-5f
+#define NET_MOMENTUM 0.1f
 
 static inline struct gnn_net_rel *net_rel(const struct gnn_net *n, uint32_t l, uint32_t r)
 {
@@ -27,6 +29,16 @@ static inline const float **net_in(const struct gnn_net *n, uint32_t l, uint32_t
 static inline uint64_t net_param(const struct gnn_net *n, uint32_t i)
 {
     return n->m->param[i].at;
+}
+
+/* The norm after layer l for type t, index of its weight; or UINT32_MAX. */
+static inline uint32_t net_norm(const struct gnn_net *n, uint32_t l, uint32_t t)
+{
+    return n->m->norm[(size_t)l * n->m->c.nntypes + t];
+}
+static inline bool net_batch_norm(const struct gnn_net *n, uint32_t l, uint32_t t)
+{
+    return n->m->c.batch_norm && net_norm(n, l, t) != UINT32_MAX;
 }
 
 /* Relation r of layer l has edges into type t. */
@@ -51,6 +63,16 @@ int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_er
  * original node id), so that it depends neither on the batch's numbering nor on the parts of a store. */
 bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
                  struct gnn_dropout *q);
+
+/* Batch norm after layer l for type t (lib/model/batch_norm.c). Before its rows are made: room, and without `train` the running
+ * statistics; of each chunk that is made, in order, its moments; after the last, the statistics. */
+int net_batch_open(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, bool train, struct gnn_err *e) GNN_MUST_USE;
+void net_batch_add(struct gnn_net *n, uint32_t l, uint32_t t, uint32_t from, uint32_t to);
+int net_batch_close(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* From the gradient of what ReLU gave, dy, all rows, to that of what the norm gave; n->grad of its parameters; and what
+ * net_batch_back needs, which takes it further, chunk by chunk. */
+int net_batch_back_open(struct gnn_net *n, uint32_t l, uint32_t t, float *dy, struct gnn_err *e) GNN_MUST_USE;
+void net_batch_back(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from, uint32_t to, float *dy);
 
 /* C = op(A) op(B) + beta C, counted. */
 int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, const float *b,

@@ -123,11 +123,15 @@ static int finish_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const 
     const uint32_t norm = m->norm[(size_t)l * m->c.nntypes + type], n = (uint32_t)c->n;
     const bool last = l + 1 == m->c.nlayers;
     const float *bias = p->bias.data;
-    if (norm != UINT32_MAX) {
+    if (norm != UINT32_MAX && m->c.batch_norm) {
+        o->bias_act(o, y, n, w, bias, false, NULL);
+        o->batch_norm(o, y, n, w, p->stat.data, param(p, norm), param(p, norm + GNN_NORM_BIAS), NULL, y);
+        bias = NULL;
+    } else if (norm != UINT32_MAX) {
         if (o->fit(o, &p->rstd, n, sizeof(float), "activations", e))
             return e->code;
         o->bias_act(o, y, n, w, bias, false, NULL);
-        o->layer_norm(o, y, n, w, param(p, norm), param(p, norm + 1), NET_NORM_EPS, NULL, p->rstd.data, y);
+        o->layer_norm(o, y, n, w, param(p, norm), param(p, norm + GNN_NORM_BIAS), NET_NORM_EPS, NULL, p->rstd.data, y);
         bias = NULL;
     }
     o->bias_act(o, y, n, w, bias, !last, NULL);
@@ -171,10 +175,24 @@ static int sum_bias(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn
     return 0;
 }
 
+/* Batch norm's statistics, if there is one. */
+static int take_stats(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    const uint32_t norm = p->m->norm[(size_t)l * p->m->c.nntypes + type];
+    const size_t w = p->m->c.width[l];
+    if (!p->m->c.batch_norm || norm == UINT32_MAX)
+        return 0;
+    if (o->fit(o, &p->stat, GNN_BATCH_STATS * w, sizeof(float), "statistics", e))
+        return e->code;
+    o->running_stats(o, param(p, norm + GNN_NORM_MEAN), param(p, norm + GNN_NORM_VAR), w, NET_NORM_EPS, p->stat.data);
+    return 0;
+}
+
 static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
 {
     if (predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count, p->m->c.width[l], e) ||
-        sum_bias(p, l, type, e))
+        sum_bias(p, l, type, e) || take_stats(p, l, type, e))
         return e->code;
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
         if (into(p, l, r, type) && transform(p, l, r, e))

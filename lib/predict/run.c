@@ -85,7 +85,7 @@ void gnn_predict_release(struct gnn_predict *p)
     }
     predict_table_free(p, &p->logits);
     predict_table_free(p, &p->embedding);
-    struct gnn_buf *const bufs[] = {&p->params, &p->agg, &p->read, &p->written, &p->bias, &p->rstd, &p->indptr, &p->indices, &p->block};
+    struct gnn_buf *const bufs[] = {&p->params, &p->agg, &p->read, &p->written, &p->bias, &p->rstd, &p->stat, &p->indptr, &p->indices, &p->block};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         o->release(o, bufs[i]);
     gnn_buf_release(&p->offsets);

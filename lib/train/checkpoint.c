@@ -176,8 +176,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
                                             .ndim = 1,
                                             .shape = {slab[i].n},
                                             .data = slab[i].data};
-    for (uint32_t i = 0; i < np + 6; i++)
-        p[i] = &x[i];
+    gnn_model_order(x, np + 6, p);
     (void)!gnn_st_replace(path, p, np + 6, meta, e);
 out:
     json_decref(meta);

@@ -31,6 +31,8 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
                         : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", t->comm->rank, t->comm->size);
     if (t->ops->async)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU trains");
+    if (t->m->c.batch_norm)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks there is no --batch-norm");
     t->net.layer_done = layer_done;
     t->net.arg = t;
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);

@@ -183,6 +183,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
         t->s.t++;
         t->r.lr = train_rate(&t->o, t->s.t, b->epoch);
         update(t, t->r.lr);
+        gnn_net_track(&t->net, t->work.p);
     }
     t->ops->leave(t->ops, b);
     t->s.epoch = b->epoch;

@@ -30,6 +30,13 @@ trains() {
 }
 trains "SAGE" s
 trains "SAGE, new nodes only, norm, residual, dropout" s --frontier new --layer-norm --residual --dropout 0.4 --dropout-input 0.1
+trains "SAGE, batch norm, dropout" s --batch-norm --dropout 0.3 --eval valid
+check "batch norm, stopped half-way" "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --dropout 0.3 --eval valid --device cuda --checkpoint B --checkpoint-every 23 -o c.st
+check "and gone on with" "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --dropout 0.3 --eval valid --device cuda --checkpoint B --resume -o c.st
+check "the same model" cmp a.st c.st
+check "batch norm, predicting on the device" "$emu/gnn-predict" -q --device cuda s a.st --output-kind probs -o p.npy
+check "and on the CPU" gnn-predict -q s a.st --output-kind probs -o q.npy
+check "the same to 1e-4" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "GCN, narrowed features, unit rows" s --model gcn --dtype bf16 --feature-norm row
 trains "several types" h --dropout 0.3
 trains "several parts, clipping, AdamW, a schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2

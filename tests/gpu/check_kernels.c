@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/act.h"
+#include "kernels/batch_norm.h"
 #include "kernels/edges.h"
 #include "kernels/factors.h"
 #include "kernels/gather.h"
@@ -309,6 +310,48 @@ static void norm(uint32_t n, uint32_t d)
     release();
 }
 
+/* The CPU's bits, whatever the grid. */
+static void batch_norm(uint32_t n, uint32_t d)
+{
+    const size_t count = (size_t)n * d, bytes = count * sizeof(float), line = d * sizeof(float);
+    const size_t sums = 2 * d * sizeof(double), stats = GNN_BATCH_STATS * line, rooms = GNN_MOMENT_BLOCKS * sums;
+    float *x = numbers(count), *gamma = numbers(d), *beta = numbers(d), *dy = numbers(count), *dx = copy_of(dy, count);
+    float *y = host(bytes), *h = host(bytes), *stat = host(stats), *dg = host(line), *db = host(line);
+    float *mean = copy_of(gamma, d), *var = copy_of(beta, d);
+    double *sum = host(sums), *back = host(sums), *work = host(rooms);
+    int64_t batches = 1;
+    gnn_moments(x, x, NULL, n, d, work, sum);
+    gnn_batch_stats(sum, n, d, 1e-5f, stat);
+    gnn_batch_norm(x, n, d, stat, gamma, beta, h, y);
+    gnn_batch_track(stat, d, 0.1f, mean, var, &batches);
+    gnn_moments(dy, h, NULL, n, d, work, back);
+    gnn_batch_norm_grads(back, d, dg, db);
+    gnn_batch_back_stats(back, n, d, stat);
+    gnn_batch_norm_back(dx, h, NULL, n, d, stat, gamma);
+    const float *vx = up(x, bytes), *vg = up(gamma, line), *vb = up(beta, line);
+    double *nothing = host(sums);
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        double *s = up(nothing, sums), *b = up(nothing, sums), *w = room(rooms);
+        float *vh = room(bytes), *vy = room(bytes), *g = up(dy, bytes), *st = room(stats);
+        float *m = up(gamma, line), *v = up(beta, line), *vdg = up(host(line), line), *vdb = up(host(line), line);
+        int64_t one = 1, *many = up(&one, sizeof one);
+        gnn_cuda_moments(vx, vx, NULL, NULL, n, d, w, s, stream);
+        gnn_cuda_batch_stats(s, n, d, 1e-5f, st, stream);
+        gnn_cuda_batch_norm(vx, NULL, n, d, st, vg, vb, vh, vy, stream);
+        gnn_cuda_batch_track(st, d, 0.1f, m, v, many, stream);
+        gnn_cuda_moments(g, vh, NULL, NULL, n, d, w, b, stream);
+        gnn_cuda_batch_norm_grads(b, d, vdg, vdb, stream);
+        gnn_cuda_batch_back_stats(b, n, d, st, stream);
+        gnn_cuda_batch_norm_back(g, vh, NULL, NULL, n, d, st, vg, stream);
+        wrong += differ(down(vy, bytes), y, count) + differ(down(vh, bytes), h, count) + differ(down(g, bytes), dx, count);
+        wrong += differ(down(st, stats), stat, GNN_BATCH_STATS * d) + differ(down(m, line), mean, d) + differ(down(v, line), var, d);
+        wrong += differ(down(vdg, line), dg, d) + differ(down(vdb, line), db, d) + (*(int64_t *)down(many, sizeof one) != batches);
+    }
+    ok(!wrong, "batch norm: (%u, %u)", n, d);
+    release();
+}
+
 /* ---- losses ---- */
 
 static void losses(uint32_t n, uint32_t c)
@@ -467,6 +510,7 @@ int main(int argc, char **argv)
         aggregate(60 * scale, 150 * scale, 12, i == 2 ? 1000 * scale : 3, d);
         passes(40 * scale + 1, d);
         norm(20 * scale + 1, d);
+        batch_norm(20 * scale + 1, d);
         losses(20 * scale + 1, d);
         helpers(20 * scale + 1, d);
     }

@@ -11,25 +11,29 @@ enum { EPOCHS = 6, MOST = EPOCHS * MADE_STEPS };
 struct variant {
     const char *name;
     enum gnn_model_kind kind;
-    bool norm, residual, row_sum;
+    bool norm, residual, row_sum, batch;
     double drop, drop_in, clip;
     enum gnn_optimizer optimizer;
     struct made_world w;
 };
 
 static const struct variant variants[] = {
-    {"sage", GNN_SAGE, false, false, false, 0, 0, 0, GNN_ADAM,
+    {"sage", GNN_SAGE, false, false, false, false, 0, 0, 0, GNN_ADAM,
      {.wa = 7, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, norm, residual, dropout", GNN_SAGE, true, true, false, 0.3, 0.1, 0, GNN_ADAMW,
+    {"sage, norm, residual, dropout", GNN_SAGE, true, true, false, false, 0.3, 0.1, 0, GNN_ADAMW,
      {.wa = 16, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, every node expanded, f16, transform first", GNN_SAGE, false, false, false, 0, 0, 1, GNN_SGD,
+    {"sage, every node expanded, f16, transform first", GNN_SAGE, false, false, false, false, 0, 0, 1, GNN_SGD,
      {.all = true, .wa = 60, .x = GNN_F16, .task = GNN_TASK_MULTICLASS}},
-    {"sage, typed, norm, residual, dropout", GNN_SAGE, true, true, false, 0.3, 0.2, 1, GNN_ADAM,
+    {"sage, typed, norm, residual, dropout", GNN_SAGE, true, true, false, false, 0.3, 0.2, 1, GNN_ADAM,
      {.typed = true, .wa = 16, .wb = 5, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, typed, one type without features, several labels", GNN_SAGE, false, false, false, 0, 0, 0, GNN_ADAM,
+    {"sage, typed, one type without features, several labels", GNN_SAGE, false, false, false, false, 0, 0, 0, GNN_ADAM,
      {.typed = true, .all = true, .wa = 9, .x = GNN_F32, .task = GNN_TASK_MULTILABEL}},
-    {"gcn, features of unit sum, dropout", GNN_GCN, false, true, true, 0.5, 0.1, 0, GNN_ADAM,
+    {"gcn, features of unit sum, dropout", GNN_GCN, false, true, true, false, 0.5, 0.1, 0, GNN_ADAM,
      {.wa = 20, .x = GNN_F16, .task = GNN_TASK_MULTICLASS}},
+    {"sage, batch norm, dropout", GNN_SAGE, false, true, false, true, 0.3, 0, 0, GNN_ADAM,
+     {.wa = 16, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
+    {"sage, typed, batch norm", GNN_SAGE, false, false, false, true, 0, 0, 0, GNN_ADAM,
+     {.typed = true, .all = true, .wa = 16, .wb = 5, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
 };
 
 static struct gnn_gpu *gpu;
@@ -79,6 +83,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     struct gnn_source *src = made_new(&v->w);
     struct gnn_ops *ops = device ? gpu->ops->ops_new(gpu, precision, &r->e) : NULL;
     struct gnn_model_config c = {.kind = v->kind, .nlayers = MADE_HOPS, .width = {16, 16}, .layer_norm = v->norm,
+                                 .batch_norm = v->batch,
                                  .residual = v->residual,
                                  .feature_norm = v->row_sum ? GNN_FEATURES_ROW_SUM : GNN_FEATURES_AS_IS};
     const struct gnn_train_hooks h = {r, dir ? on_stop : NULL, on_step, on_epoch};

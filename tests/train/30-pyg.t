@@ -4,7 +4,7 @@ D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
 gnn-import "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-partition -k 3 --method random g -o g3 || exit 1
 
-for k in sage sage-norm gcn typed; do
+for k in sage sage-norm gcn typed sage-batch; do
     s=g
     [ $k = typed ] && s=t
     check "$k: predicts from PyG's state dict" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
@@ -34,6 +34,7 @@ while read -r k s opts; do
 done <<EOF
 sage g -f 3,3
 sage-norm g -f 3,3,3 --layer-norm
+sage-batch g -f 3,3,3 --batch-norm
 gcn g -m gcn -f 3,3
 typed t -f 3,3
 EOF
@@ -50,6 +51,9 @@ done <<EOF
 g -f -1,-1 -m gcn --frontier new
 g -f -1,-1,-1 -m gcn --frontier all --layer-norm --residual
 g3 -f -1,-1 -m gcn
+g -f -1,-1,-1 --frontier new --batch-norm
+g3 -f -1,-1,-1 --batch-norm --residual
+t -f -1,-1 --batch-norm
 g -f -1,-1 --frontier new --feature-norm row
 g -f -1,-1,-1 --frontier all --residual
 t -f -1,-1 --frontier new --layer-norm

@@ -4,6 +4,7 @@
 record.py DIR                     writes the graphs, PyG models and their outputs that tests/train/30-pyg.t compares with
 record.py --check KIND MODEL NPY  loads a model of ours into PyG (strict) and prints the largest difference between its
                                   probabilities and those in NPY; KIND as below; run in DIR
+record.py --batch-norm            prints what tests/unit/test_train_kernels.c has of PyTorch's batch norm
 """
 import gzip, io, sys, zipfile
 import numpy as np
@@ -40,6 +41,8 @@ def model(kind, width):
         return GraphSAGE(width, HIDDEN, 2, CLASSES)
     if kind == "sage-norm":
         return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="layer_norm", norm_kwargs={"mode": "node"})
+    if kind == "sage-batch":
+        return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
     if kind == "gcn":
         return GCN(width, HIDDEN, 2, CLASSES)
     return Typed()
@@ -105,7 +108,29 @@ def write_graphs(rng):
             put(f"split/random/a/{name}", rows(ids[ids % 3 == i][:, None]))
 
 
+def batch_norm():
+    """Two steps of BatchNorm1d, the gradients of the second, and what it makes of the same rows afterwards."""
+    n, d = 7, 4
+    x, dy = (torch.tensor([[f(i, j) for j in range(d)] for i in range(n)]) for f in
+             (lambda i, j: ((7 * i + 3 * j) % 11 - 4) * (0.25 + j) + 10. * (j == 2), lambda i, j: ((5 * i + 2 * j) % 9 - 4) * 0.125))
+    m = torch.nn.BatchNorm1d(d)
+    with torch.no_grad():
+        m.weight.copy_(torch.tensor([0.5, -1, 2, 0.25]))
+        m.bias.copy_(torch.tensor([0, 0.5, -0.25, 1]))
+    m(x + 1)
+    x.requires_grad_()
+    y = m(x)
+    y.backward(dy)
+    m.eval()
+    for name, t in (("y", y), ("dx", x.grad), ("dgamma", m.weight.grad), ("dbeta", m.bias.grad), ("mean", m.running_mean),
+                    ("var", m.running_var), ("later", m(x))):
+        print("%s[] = {%s};" % (name, ", ".join("%.9gf" % v for v in t.detach().flatten())))
+    print(m.num_batches_tracked.item(), "batches")
+
+
 def main():
+    if sys.argv[1] == "--batch-norm":
+        return batch_norm()
     if sys.argv[1] == "--check":
         kind, path, npy = sys.argv[2:]
         m = model(kind, 11)
@@ -116,10 +141,15 @@ def main():
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
-    for kind in ("sage", "sage-norm", "gcn", "typed"):
+    for kind in ("sage", "sage-norm", "gcn", "typed", "sage-batch"):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)
+        for k, b in m.named_buffers():
+            if b.is_floating_point():
+                torch.nn.init.uniform_(b, 0.3, 0.9)
+            else:
+                b.fill_(12345)
         save_file(m.state_dict(), f"{kind}.safetensors")
         np.save(f"{kind}.npy", probabilities(kind, m))
 

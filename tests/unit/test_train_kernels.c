@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/act.h"
+#include "kernels/batch_norm.h"
 #include "kernels/gemm.h"
 #include "kernels/loss.h"
 #include "kernels/half.h"
@@ -203,6 +204,88 @@ static void test_layer_norm(void)
     free(x), free(ga), free(be), free(w), free(y), free(h), free(dg), free(db), free(dy), free(work);
 }
 
+/* Numbers of PyTorch: tests/train/record.py --batch-norm. */
+static void test_batch_norm(void)
+{
+    enum { N = 7, D = 4 };
+        static const float y[] = {-0.765530348f, 1.17351973f, 0.4837991f, 1.32553458f, 0.248280108f,
+        -1.02664459f, -2.4513979f, 1.01122534f, -0.331040144f, 0.230592117f, 2.68519688f, 0.696916044f, 0.682770312f,
+        1.48782885f, -0.250000179f, 1.2469573f, 0.103450045f, -0.712335467f, -3.18519735f, 0.932648003f,
+        -0.475870192f, 0.544901311f, 1.95139766f, 0.618338764f, 0.537940264f, 1.80213809f, -0.983799458f, 1.1683799f};
+        static const float dx[] = {-0.137515679f, 0.0655866936f, 0.0182553846f, 0.00848776288f, 0.0778714493f,
+        -0.0858013406f, -0.147947013f, -0.00679386687f, -0.12796694f, 0.0366271622f, 0.0613739304f, 0.00512434263f,
+        0.087420173f, -0.123822607f, -0.104828469f, -0.00137705309f, -0.118418217f, 0.00766762067f, 0.0958687663f,
+        0.0105411559f, 0.327478677f, 0.130096123f, -0.0617099218f, -0.00474047288f, -0.108869493f, -0.0303536467f,
+        0.138987318f, -0.0112418691f};
+        static const float dgamma[] = {0.87415272f, 0.0729646236f, -0.0458624549f, -0.735259116f};
+        static const float dbeta[] = {-0.5f, 0.125f, -0.375f, 0.25f};
+        static const float mean[] = {0.151071429f, 0.361428559f, 2.41750002f, 0.619285762f};
+        static const float var[] = {0.975118995f, 4.31595182f, 9.14624977f, 24.5102386f};
+        static const float later[] = {-0.582829118f, 1.27566159f, 7.74033594f, 1.78930521f, 0.303259224f,
+        -2.93615317f, 1.78850281f, 1.13284338f, -0.203076988f, -0.529401898f, 12.2042103f, 0.476381481f, 0.683011413f,
+        1.87734938f, 6.25237751f, 1.62518978f, 0.176675171f, -2.33446527f, 0.3005445f, 0.968727887f, -0.329661041f,
+        0.0722859353f, 10.7162523f, 0.312266022f, 0.55642736f, 2.47903705f, 4.76441956f, 1.46107423f};
+    const float gamma[D] = {0.5f, -1, 2, 0.25f}, beta[D] = {0, 0.5f, -0.25f, 1};
+    float x[N * D], g[N * D], out[N * D], h[N * D], stat[GNN_BATCH_STATS * D], rm[D] = {0}, rv[D] = {1, 1, 1, 1}, dg[D] = {0}, db[D] = {0};
+    double work[GNN_MOMENT_BLOCKS * 2 * D], sum[2 * D];
+    int64_t batches = 0;
+    for (int step = 0; step < 2; step++) {
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < D; j++) {
+                x[i * D + j] = (float)((7 * i + 3 * j) % 11 - 4) * (0.25f + (float)j) + (j == 2 ? 10 : 0) + (step ? 0 : 1);
+                g[i * D + j] = (float)((5 * i + 2 * j) % 9 - 4) * 0.125f;
+            }
+        memset(sum, 0, sizeof sum);
+        gnn_moments(x, x, NULL, 3, D, work, sum); /* by parts */
+        gnn_moments(x + 3 * D, x + 3 * D, NULL, N - 3, D, work, sum);
+        gnn_batch_stats(sum, N, D, 1e-5f, stat);
+        gnn_batch_norm(x, N, D, stat, gamma, beta, h, out);
+        gnn_batch_track(stat, D, 0.1f, rm, rv, &batches);
+    }
+    ok(gap(out, y, N * D) < 1e-5, "batch norm: PyTorch's rows");
+    ok(gap(rm, mean, D) < 1e-6 && gap(rv, var, D) < 1e-5 && batches == 2, "batch norm: PyTorch's running statistics");
+    memset(sum, 0, sizeof sum);
+    gnn_moments(g, h, NULL, N, D, work, sum);
+    gnn_batch_norm_grads(sum, D, dg, db);
+    gnn_batch_back_stats(sum, N, D, stat);
+    gnn_batch_norm_back(g, h, NULL, N, D, stat, gamma);
+    ok(gap(g, dx, N * D) < 1e-6 && gap(dg, dgamma, D) < 1e-6 && gap(db, dbeta, D) < 1e-6, "batch norm: PyTorch's gradients");
+    gnn_running_stats(rm, rv, D, 1e-5f, stat);
+    gnn_batch_norm(x, N, D, stat, gamma, beta, NULL, out);
+    ok(gap(out, later, N * D) < 2e-5, "batch norm: PyTorch's rows by running statistics");
+}
+
+/* Variances from sums of squares, where the mean is large; rows that do not count; one value everywhere. */
+static void test_batch_stats(void)
+{
+    enum { N = 20000, D = 5 };
+    float *x = vec(N * D), stat[GNN_BATCH_STATS * D];
+    double work[GNN_MOMENT_BLOCKS * 2 * D], sum[2 * D] = {0}, worst = 0, rows = 0;
+    uint8_t *count = malloc(N);
+    if (!count)
+        abort();
+    for (size_t i = 0; i < N; i++)
+        rows += count[i] = i % 3 != 1;
+    for (size_t i = 0; i < N * D; i++) {
+        const bool out = !count[i / D];
+        x[i] = i % D == 4 ? 7.1f : x[i] * (i % D == 1 ? 1e-3f : 1) + (i % D == 2 ? 1000 : 0);
+        x[i] = out ? 1e9f : x[i];
+    }
+    gnn_moments(x, x, count, N, D, work, sum);
+    gnn_batch_stats(sum, rows, D, 1e-12f, stat);
+    for (size_t j = 0; j < D - 1; j++) {
+        double m = 0, v = 0;
+        for (size_t i = 0; i < N; i++)
+            m += count[i] ? (double)x[i * D + j] / rows : 0;
+        for (size_t i = 0; i < N; i++)
+            v += count[i] ? ((double)x[i * D + j] - m) * ((double)x[i * D + j] - m) / (rows - 1) : 0;
+        worst = fmax(worst, fmax(fabs((double)stat[j] - m) / sqrt(v), fabs((double)stat[2 * D + j] - v) / v));
+    }
+    ok(worst < 1e-3, "batch norm: statistics of what counts (%.1e)", worst);
+    ok(fabsf(stat[4] - 7.1f) < 1e-6f && stat[3 * D - 1] < 1e-6f && isfinite(stat[2 * D - 1]), "batch norm: a constant column");
+    free(x), free(count);
+}
+
 static void test_loss(void)
 {
     enum { N = 6, C = 5 };
@@ -308,6 +391,8 @@ int main(void)
     test_spmm();
     test_act();
     test_layer_norm();
+    test_batch_norm();
+    test_batch_stats();
     test_loss();
     test_optim();
     test_widen();
