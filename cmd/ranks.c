@@ -70,10 +70,22 @@ static void watch_end(bool begun, pthread_t thread)
 
 /* ---- start and end ---- */
 
+static void *end_late(void *status)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    _exit(*(int *)status);
+}
+
+/* Nor is it sure that MPI comes back from ending others, where the way to them is cut. */
 static void end_all(int status)
 {
-    if (opened)
-        opened->ops->kill(opened, status);
+    static int ends_with;
+    pthread_t thread;
+    if (!opened)
+        return;
+    ends_with = status;
+    (void)!pthread_create(&thread, NULL, end_late, &ends_with);
+    opened->ops->kill(opened, status);
 }
 
 void ranks_start(void)

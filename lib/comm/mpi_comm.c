@@ -18,7 +18,7 @@ enum {
     TAG_HERE = GNN_COMM_USES << 12, /* "are you there?" */
     TAG_ALIVE
 };
-static const double answer_within = 1.5; /* seconds for "are you there?" */
+static const double answer_within = 1.5; /* seconds for "are you there?", the last of the time-out, or half of it */
 static const double look_every = 0.05;
 
 struct mpi_comm {
@@ -27,10 +27,9 @@ struct mpi_comm {
     void *world;
     pthread_mutex_t lock; /* of MPI */
     double looked;        /* when somebody last looked for TAG_HERE */
-    bool *alive;          /* [size] has answered, or asked itself */
+    double *heard;        /* [size] when it last answered, or asked itself */
     struct gnn_buf loose; /* void *[nloose] */
     uint64_t nloose;
-    bool blaming;         /* a thread of this rank is finding out who is lost */
 };
 
 /* What is under way to and from one rank. */
@@ -91,7 +90,7 @@ static void look(struct mpi_comm *c)
         uint32_t from = GNN_MPI_ANY;
         while (c->m->probe(c->world, &from, tags[i], &message, &bytes) == 1) {
             follow(c, c->m->receive(c->world, &message, &nothing, 0));
-            c->alive[from] = true;
+            c->heard[from] = gnn_clock();
             if (tags[i] == TAG_HERE)
                 tell(c, from, TAG_ALIVE);
             from = GNN_MPI_ANY;
@@ -106,23 +105,18 @@ static void nap(long ns)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* Asks all ranks whether they are there. alive[] tells then. */
+static double window(const struct mpi_comm *c)
+{
+    return c->base.timeout < 2 * answer_within ? c->base.timeout / 2 : answer_within;
+}
+
 static void ask_all(struct mpi_comm *c)
 {
-    const double until = gnn_clock() + answer_within;
     pthread_mutex_lock(&c->lock);
-    memset(c->alive, 0, c->base.size);
-    c->alive[c->base.rank] = true;
     for (uint32_t r = 0; r < c->base.size; r++)
         if (r != c->base.rank)
             tell(c, r, TAG_HERE);
     pthread_mutex_unlock(&c->lock);
-    while (gnn_clock() < until) {
-        pthread_mutex_lock(&c->lock);
-        look(c);
-        pthread_mutex_unlock(&c->lock);
-        nap(10 * SLEEP_NS);
-    }
 }
 
 /* "rank 2", "ranks 2, 5 and 7", ... of those that bad says it of. */
@@ -139,36 +133,32 @@ static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, si
         snprintf(text + at, room - at, " and more");
 }
 
-/* Nothing has come for too long. The rank with the lowest number of those that are there says so first; the others give it the time to
- * end the job. */
-static int blame(struct mpi_comm *c, const struct gnn_transfer *t, struct gnn_err *e)
+/* Nothing has come for too long, and all have been asked at `asked`. The rank with the lowest number of those that are there says so
+ * first; the others give it the time to end the job. */
+static int blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t, struct gnn_err *e)
 {
     char who[LOST_ROOM];
     bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", e);
     if (!bad)
         return e->code;
-    pthread_mutex_lock(&c->lock);
-    const bool first = !c->blaming;
-    c->blaming = true;
-    pthread_mutex_unlock(&c->lock);
-    if (first)
-        ask_all(c);
-    else
-        nap(999999999);
     bool any = false, lower = false;
+    const double since = asked - window(c); /* who asked first may have gone already */
+    pthread_mutex_lock(&c->lock);
+    look(c);
     for (uint32_t r = 0; r < c->base.size; r++) {
-        bad[r] = !c->alive[r];
+        bad[r] = r != c->base.rank && c->heard[r] < since;
         any = any || bad[r];
-        lower = lower || (c->alive[r] && r < c->base.rank);
+        lower = lower || (!bad[r] && r < c->base.rank);
     }
+    pthread_mutex_unlock(&c->lock);
     for (uint32_t r = 0; !any && t && r < c->base.size; r++)
         bad[r] = r != c->base.rank && !t->peer[r].all_got;
     for (uint32_t r = 0; !any && r < c->base.size; r++)
         any = bad[r];
     name_ranks(c, bad, who, sizeof who);
     gnn_free(bad);
-    if (lower || !first)
-        nap(400000000);
+    if (lower)
+        nap(300000000);
     return any ? gnn_fail(e, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout)
                : gnn_fail(e, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
 }
@@ -178,6 +168,7 @@ static int blame(struct mpi_comm *c, const struct gnn_transfer *t, struct gnn_er
 /* How long a wait has gone without news. */
 struct patience {
     double since;
+    double question; /* when all were asked whether they are there, or 0 */
     unsigned asked;
 };
 
@@ -191,8 +182,13 @@ static int wait_more(struct mpi_comm *c, struct patience *p, const struct gnn_tr
     const double now = gnn_clock();
     if (p->asked == SPINS || !p->since)
         p->since = now;
-    if (c->base.timeout > 0 && now - p->since > c->base.timeout)
-        return blame(c, t, e);
+    const double left = p->since + c->base.timeout - now;
+    if (c->base.timeout > 0 && !p->question && left < window(c)) {
+        p->question = now;
+        ask_all(c);
+    }
+    if (c->base.timeout > 0 && left < 0)
+        return blame(c, p->question, t, e);
     if (now - c->looked > look_every) {
         pthread_mutex_lock(&c->lock);
         look(c);
@@ -383,7 +379,7 @@ static void comm_free(struct gnn_comm *base)
     c->m->finish(c->world);
     gnn_buf_release(&c->loose);
     pthread_mutex_destroy(&c->lock);
-    gnn_free(c->alive);
+    gnn_free(c->heard);
     gnn_free(c);
 }
 
@@ -407,6 +403,6 @@ int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout,
                                .timeout = timeout};
     pthread_mutex_init(&c->lock, NULL);
     *out = &c->base;
-    c->alive = gnn_alloc_zero(at.size, sizeof *c->alive, "ranks", e);
-    return c->alive ? 0 : e->code;
+    c->heard = gnn_alloc_zero(at.size, sizeof *c->heard, "ranks", e);
+    return c->heard ? 0 : e->code;
 }

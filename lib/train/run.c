@@ -249,6 +249,9 @@ static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
         return e->code;
     if (t->o.checkpoint && gnn_trainer_save(t, e))
         return e->code;
+    /* The first to end ends all: not before rank 0 has written. */
+    if (t->comm && gnn_comm_agree(t->comm, "another end", "", e))
+        return e->code;
     return GNN_E_STOPPED;
 }
 
