@@ -130,6 +130,11 @@ $(B)/lib/gnn-tools/gnn-mpi.so: lib/comm/calls_mpi.c lib/comm/mpi.h lib/comm.h Ma
 	$(if $(Q),@echo '  MPI $<')
 	$(Q)$(MPICC) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -shared $(filter-out -Wpedantic -Wconversion,$(WARN)) -o $@ $<
 
+# A plug-in of MPI in which ranks die.
+$(B)/fault-mpi.so: tests/ranks-long/fault.c lib/comm/mpi.h Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=c11 -O2 -fPIC -shared $(WARN) -o $@ $<
+
 # The shim that makes calls fail, preloaded by tests/faults.
 $(B)/shim.so: tests/faults/shim.c Makefile
 	$(Q)mkdir -p $(@D)
@@ -168,6 +173,8 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	$(if $(PROGS),install -m 755 $(PROGS:%=$(B)/bin/%) $(D)/bin)
 	install -m 644 $(B)/libgnn.a $(D)/lib
 	$(if $(MPI_SO),install -D -m 644 $(MPI_SO) $(D)/lib/gnn-tools/gnn-mpi.so)
+	install -d $(D)/share/gnn-tools/slurm
+	install -m 755 scripts/slurm/*.sbatch $(D)/share/gnn-tools/slurm
 	for h in $(PUBLIC); do install -D -m 644 $$h $(D)/include/gnn-tools/$$h || exit 1; done
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
 	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
@@ -180,7 +187,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 uninstall: ## remove what install put under PREFIX
 	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/pkgconfig/gnn.pc $(PROGS:%=$(COMPDIR)/%)
 	rm -f $(MAN1:man/%=$(D)/share/man/man1/%) $(MAN5:man/%=$(D)/share/man/man5/%) $(MAN7:man/%=$(D)/share/man/man7/%)
-	rm -rf $(D)/include/gnn-tools $(D)/lib/gnn-tools
+	rm -rf $(D)/include/gnn-tools $(D)/lib/gnn-tools $(D)/share/gnn-tools
 
 # Fuzz targets: with libFuzzer by `make fuzz`, and as plain programs that replay files for `make check`.
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -217,12 +224,16 @@ check-long: all $(B)/shim.so ## fail every single allocation and call, not a cho
 check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=random OPTIONS=...; 40 GB of disk under BIG_DIR)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/big.sh $(BIG_DIR)
 
+# Slurm and two hosts beside what make check has of ranks, and faults.
+check-ranks: all $(B)/shim.so $(B)/fault-mpi.so ## ranks that are killed, links that are cut, nodes that fail
+	$(Q)$(MAKE) -s check TESTS='$(sort $(wildcard tests/ranks-long/*.t))'
+
 clean: ## remove build/
 	rm -rf build
 
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all gpu-bundle build/bin build/libgnn.a unit check check-threads check-san check-long check-big lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all gpu-bundle build/bin build/libgnn.a unit check check-threads check-san check-long check-ranks check-big lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -14,8 +14,9 @@ bad() {
 files() { find cmd lib kernels formats tests scripts man .ci Makefile README.md -type f "$@" 2>/dev/null | sort; }
 list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
 code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
-text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.md' \))
+text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.md' \))
 scripts=$(list \( -path 'scripts/*.sh' -o -path .ci/run \))
+batch=$(list -name '*.sbatch')
 tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
 
 # shellcheck disable=SC2086
@@ -30,6 +31,9 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
     done
     if [ -n "$scripts" ] && command -v shellcheck >/dev/null; then
         shellcheck -s sh -e SC1091 $scripts || rc=1
+    fi
+    if [ -n "$batch" ] && command -v shellcheck >/dev/null; then
+        shellcheck $batch || rc=1
     fi
     # Tests call functions indirectly and write programs in single quotes: only what is surely wrong counts.
     if [ -n "$tests" ] && command -v shellcheck >/dev/null; then

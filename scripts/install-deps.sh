@@ -4,7 +4,7 @@
 # usage: install-deps.sh [--list | --missing]
 set -eu
 
-# package, and what shows that it is not needed: a command, or a header
+# package, and what shows that it is not needed: a command, one of the system's, a header, or a module of Python
 wanted='gcc cmd:cc
 g++ cmd:c++
 make cmd:make
@@ -31,11 +31,15 @@ zip cmd:zip
 libarchive-tools cmd:bsdtar
 bsdutils cmd:script
 openmpi-bin cmd:mpirun
-libopenmpi-dev cmd:mpicc'
+libopenmpi-dev cmd:mpicc
+slurm-wlm sys:slurmd
+munge sys:munged
+iproute2 sys:ip'
 
 have() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
+    sys:*) command -v "${1#sys:}" >/dev/null 2>&1 || [ -x "/usr/sbin/${1#sys:}" ] || [ -x "/sbin/${1#sys:}" ] ;;
     py:*) /usr/bin/python3 -c "import ${1#py:}" >/dev/null 2>&1 ;;
     hdr:*)
         for d in /usr/include /usr/include/*-linux-gnu /usr/local/include; do

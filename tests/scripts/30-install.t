@@ -15,6 +15,7 @@ done
 check 'gnb(5) is' test -s "$d/share/man/man5/gnb.5"
 check 'gnn(7) is' test -s "$d/share/man/man7/gnn.7"
 check 'gnn-gpu(7) is' test -s "$d/share/man/man7/gnn-gpu.7"
+check 'scripts for Slurm are' cmp "$d/share/gnn-tools/slurm/train.sbatch" "$GNN_TOP/scripts/slurm/train.sbatch"
 cat >user.c <<'P'
 #include <lib/gpu.h>
 #include <lib/store.h>

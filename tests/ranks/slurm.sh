@@ -1,0 +1,34 @@
+# Sourced by the tests that need Slurm: a cluster of 3 fake nodes for this test alone, which is skipped where Slurm is not.
+. "$GNN_TOP/tests/ranks/setup.sh"
+[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'only of plain builds'; done_testing; }
+for _p in slurmctld slurmd munged srun; do
+    PATH=$PATH:/usr/sbin:/sbin command -v $_p >/dev/null 2>&1 || { skip "${0##*/}" "no $_p"; done_testing; }
+done
+cluster() { sh "$GNN_TOP/tests/ranks/cluster.sh" "$@"; }
+_cluster=$(mktemp -d /tmp/gnn-slurm.XXXXXX) && rmdir "$_cluster" # sockets have short names
+trap 'cluster stop "$_cluster"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+if ! cluster start "$_cluster" 3 "${CLUSTER_CPUS:-3}" >start.log 2>&1; then
+    _not_ok 'a cluster starts'
+    sed 's/^/# /' start.log
+    done_testing
+fi
+eval "$(cluster env "$_cluster")"
+export SLURM_PMIX_FENCE=tree
+# submit SCRIPT ARGS...: prints the number of the job; its output goes to NUMBER.txt, or NUMBER_TASK.txt.
+submit() { # [-sbatch options]... SCRIPT ARGS...
+    case $* in *--array*) _txt='%A_%a.txt' ;; *) _txt='%j.txt' ;; esac
+    sbatch --parsable --output="$_txt" "$@"
+}
+# finished JOB SECONDS: waits until the job is through; true if all of it ended well. The state is in `state'.
+finished() {
+    _until=$(($(date +%s) + $2))
+    while squeue -h -j "$1" 2>/dev/null | grep -q .; do
+        [ "$(date +%s)" -lt $_until ] || { scancel "$1"; break; }
+        sleep 0.1
+    done
+    scontrol show job "$1" | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p' | sort -u >state
+    [ "$(cat state)" = COMPLETED ] || { cat state "$1"*.txt; false; }
+}
