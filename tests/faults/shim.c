@@ -5,6 +5,7 @@
  *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
  *   FAULT_KILL=1    SIGKILL at that call
+ *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT FILE to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do not count, nor do
@@ -45,6 +46,7 @@ static char op[16];
 static long when;
 static int code = ENOSPC;
 static bool sticky, halve, kill_self, trace, ready;
+static unsigned slow;
 static const char *count_file;
 static atomic_long calls;
 
@@ -76,6 +78,8 @@ __attribute__((constructor)) static void start(void)
         when = strtol(s, NULL, 10);
     if ((s = getenv("FAULT_ERR")))
         code = (int)strtol(s, NULL, 10);
+    if ((s = getenv("FAULT_SLOW")))
+        slow = (unsigned)strtoul(s, NULL, 10);
     sticky = getenv("FAULT_STICKY") != NULL;
     halve = getenv("FAULT_SHORT") != NULL;
     kill_self = getenv("FAULT_KILL") != NULL;
@@ -132,7 +136,9 @@ static bool hit(const char *what)
     }
     if (kill_self)
         syscall(SYS_kill, getpid(), SIGKILL);
-    return true;
+    if (slow)
+        sleep(slow);
+    return !slow;
 }
 
 /* A wish for memory, unless it comes from a library that cannot be refused. */

@@ -1,0 +1,155 @@
+# Something happens to one rank of three at a random point; TAP says how such jobs end.
+# usage: kill.pl POINTS AT-ONCE SEED   in a folder that has the store P and the streams s.0.gnb s.1.gnb s.2.gnb
+# Environment: GNN_MPI, FAULT_MPI (see fault.c).
+# Whatever happens, the job must end within the time-out and 2 seconds, with a status that is not 0 and a line that names the rank,
+# and leave no process, and no file under its name that is not whole. Training must go on from there to the same model.
+use strict;
+use warnings;
+use File::Path qw(remove_tree);
+use POSIX qw(setsid WNOHANG);
+use Time::HiRes qw(time sleep);
+
+my ($points, $at_once, $seed) = @ARGV;
+my ($ranks, $timeout) = (3, 2);
+my $patience = 60;      # seconds until a job is called hung
+my %work = (
+    sample => '-f 5,5 -b 50 --epochs 4 --eval valid -o r.%r.gnb ../P',
+    gather => '-i ../s.%r.gnb -o g.%r.gnb ../P',
+    train => '--store ../P -f 5,5 -b 50 --epochs 4 --eval valid --hidden 16 --checkpoint C --checkpoint-every 20 -o model',
+);
+# What mpirun makes of a rank's end, or what the other ranks say of it.
+my %ends = (kill => [137, 5], segv => [139, 5], stop => [5], exit => [1, 5]);
+my @hows = qw(kill segv stop exit);
+srand $seed;
+$| = 1;
+
+sub slurp { local (@ARGV, $/) = shift; -e $ARGV[0] ? <> : '' }
+sub status { my $rc = shift; $rc & 127 ? 128 + ($rc & 127) : $rc >> 8 }
+chomp(my $here = `pwd`);
+
+# Processes that have this folder as theirs.
+sub processes {
+    my $dir = "$here/$_[0]";
+    map { m{(\d+)} } grep { (readlink // '') eq $dir } glob '/proc/[0-9]*/cwd';
+}
+
+sub start {
+    my ($dir, $w, $env, @more) = @_;
+    mkdir $dir;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    chdir $dir or die "$dir: $!";
+    setsid();
+    @ENV{keys %$env} = values %$env;
+    open STDOUT, '>', 'stdout';
+    open STDERR, '>', 'stderr';
+    exec 'mpirun', '-n', $ranks, "gnn-$w", '-q', '--no-provenance', '--timeout', $timeout, @more, split / /, $work{$w};
+}
+
+# ---- undisturbed: the results, and how many points there are ----
+
+my (%calls, $n);
+for my $w (sort keys %work) {
+    waitpid start("want.$w", $w, {FAULT_RANK => 1, FAULT_COUNT => 'count'}), 0;
+    $calls{$w} = int(slurp("want.$w/count") || 0);
+    my $good = !$? && $calls{$w};
+    printf "%s %d - gnn-%s, undisturbed: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w, $calls{$w};
+    exit 1 if !$good;
+}
+
+# ---- faults ----
+
+my (%run, %status, %slowest, %bad, %spoke);
+my ($begun, $counted, $missed, $resumed, $shown) = (0) x 5;
+
+sub complain {
+    my ($r, $text) = @_;
+    $bad{$r->{how}}++;
+    return if $shown++ > 9;
+    my @said = grep { /\S/ } split /\n/, slurp("$r->{dir}/stderr");
+    print "# gnn-$r->{w}, $r->{how} of rank $r->{env}{FAULT_RANK} at $r->{env}{FAULT_AT} + $r->{env}{FAULT_LATER} us: $text\n";
+    print map { "#     $_\n" } @said[0 .. ($#said < 14 ? $#said : 14)];
+}
+
+sub begin {
+    my $w = (qw(sample gather train))[$begun % 3];
+    my $how = $hows[int($begun / 3) % @hows];
+    my %env = (FAULT_HOW => $how, FAULT_TOLD => 'told', FAULT_RANK => int rand $ranks, FAULT_AT => 1 + int rand $calls{$w},
+               FAULT_LATER => rand() < .5 ? 0 : 1 + int rand 3000);
+    my $dir = 'run.' . $begun++;
+    $run{start($dir, $w, \%env)} = {w => $w, how => $how, dir => $dir, env => \%env, since => time};
+}
+
+sub ended {
+    my ($r, $rc, $when) = @_;
+    my ($told, $said, $status) = (slurp("$r->{dir}/told"), slurp("$r->{dir}/stderr"), status($rc));
+    if (!$told && (!$status || $said =~ /did not all start/)) { # through before the fault came, or not begun, as processors are too busy
+        $missed++;
+        return;
+    }
+    $counted++;
+    $status{$r->{how}}{$status}++;
+    my $took = $when - ($told || 0);
+    $slowest{$r->{how}} = $took if $took > ($slowest{$r->{how}} // 0);
+    $spoke{$r->{how}}++ if $said =~ /^gnn-\w+: rank \d+: .*rank/m;
+    complain($r, sprintf 'ended %.2f s later', $took) if $took > $timeout + 2;
+    complain($r, "status $status") if !grep { $_ == $status } @{$ends{$r->{how}}};
+    complain($r, 'no line names a rank') if $said !~ /rank \d/;
+}
+
+sub look { # at what is left
+    my ($r) = @_;
+    if (my @left = processes($r->{dir})) {
+        complain($r, "processes are left: @left");
+        kill 'KILL', @left;
+    }
+    my $result = qr/[rg]\.\d\.gnb|model/;
+    for my $path (grep { m{/$result$} } glob "$r->{dir}/*") {
+        my ($name) = $path =~ m{([^/]+)$};
+        complain($r, "$name is not whole") if system 'cmp', '-s', $path, "want.$r->{w}/$name";
+    }
+    my @odd = grep { !m{/(told|stdout|stderr|C|$result|$result\.tmp\.\d+)$} } glob "$r->{dir}/*";
+    complain($r, "what is this: @odd") if @odd;
+}
+
+sub reap {
+    my ($r, $rc, $when) = @_;
+    if ($r->{again}) {
+        $resumed++;
+        complain($r, 'going on: status ' . status($rc)) if $rc;
+        complain($r, 'going on: another model') if !$rc && system 'cmp', '-s', "$r->{dir}/model", 'want.train/model';
+    } else {
+        ended($r, $rc, $when);
+        look($r);
+        if ($r->{w} eq 'train') {
+            unlink "$r->{dir}/model";
+            $run{start($r->{dir}, 'train', {}, '--resume')} = {%$r, again => 1, since => time};
+            return;
+        }
+    }
+    remove_tree($r->{dir});
+}
+
+while ($counted < $points || %run) {
+    begin() while $counted + keys(%run) < $points && keys %run < $at_once;
+    while ((my $pid = waitpid -1, WNOHANG) > 0) {
+        my $r = delete $run{$pid};
+        reap($r, $?, time) if $r;
+    }
+    for my $pid (keys %run) {
+        my $r = $run{$pid};
+        next if $r->{hung} || time - $r->{since} < $patience;
+        $r->{hung} = 1;
+        complain($r, 'does not end');
+        kill 'KILL', $pid, processes($r->{dir});
+    }
+    sleep 0.005;
+}
+
+for my $how (@hows) {
+    printf "%s %d - a rank ends by %s: the others do, too\n", $bad{$how} ? 'not ok' : 'ok', ++$n, $how;
+    printf "# %s: at most %.2f s later; ranks told by themselves %d times; status %s\n", $how, $slowest{$how} // 0, $spoke{$how} // 0,
+        join ', ', map { "$_: $status{$how}{$_} times" } sort { $a <=> $b } keys %{$status{$how}};
+}
+print "# $counted points; training went on $resumed times; $missed faults did not come and are not counted\n";
+exit(%bad ? 1 : 0);
