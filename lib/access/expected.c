@@ -1,4 +1,4 @@
-#include "lib/access_impl.h"
+#include "lib/access/impl.h"
 
 #include <math.h>
 #include <omp.h>

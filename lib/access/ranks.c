@@ -2,7 +2,7 @@
  * rank keeps what is known of its own nodes, walks over its own edges, and sends what other ranks' nodes are given to their ranks. */
 #include <string.h>
 
-#include "lib/access_impl.h"
+#include "lib/access/impl.h"
 #include "lib/comm.h"
 
 struct gift { /* what travels: to the owner of a node in a hop, ... */
