@@ -163,6 +163,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         const int fd = cli_out(o->frequency, &name);
         rc = gnn_frequency_write(&freq, fd, name, &e);
     }
+    o->comm->over = rc < 0;
     gnn_frequency_release(&freq);
     gnn_source_free(src);
     gnn_writer_release(&w);

@@ -44,7 +44,7 @@ void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scor
     }
     if (!strcmp(order, "access")) {
         o->order = GNN_GATHER_BY_ACCESS;
-    } else if (s && strcmp(order, "degree") != 0) {
+    } else if (s && strcmp(order, "degree") != 0 && strcmp(order, "halo") != 0) {
         const char *name;
         const int fd = cli_in(order, &name);
         if (gnn_frequency_read(s, fd, name, scores, &e))

@@ -18,7 +18,7 @@ struct cache_opts {
  * neither. */
 void cache_size(const char *text, double *share, uint64_t *bytes);
 
-/* Reads FILE, into `scores`, which is to be released when the gatherer has been made; does not return on failure. With s NULL
+/* "halo", which is for what ranks keep of each other's rows, is "degree" here. Reads FILE, into `scores`, which is to be released when the gatherer has been made; does not return on failure. With s NULL
  * only what can be told without a store is checked. */
 void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores, struct gnn_gather_cache *o);
 

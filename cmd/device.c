@@ -1,16 +1,35 @@
 #include "cmd/device.h"
 
-#include "cmd/cli.h"
+#include <stdio.h>
+#include <string.h>
 
-struct gnn_gpu *device_open(const char *spec)
+#include "cmd/cli.h"
+#include "lib/comm.h"
+
+/* Do all ranks have devices? Where only some do, "auto" gives them back. */
+static bool all_have(struct gnn_comm *c, bool has, bool choose)
 {
     struct gnn_err e = {0};
-    struct gnn_gpu *g;
-    char why[256];
-    if (!spec)
-        return NULL;
-    if (gnn_gpu_open(&g, spec, why, sizeof why, &e))
+    uint64_t n = has;
+    if (gnn_comm_sum(c, &n, 1, GNN_SUM_U64, &e))
         cli_fail(&e);
+    if (has && n < c->size && !choose)
+        cli_usage("--device: %u of %u ranks are to work on the CPU", (unsigned)(c->size - n), c->size);
+    return n == c->size;
+}
+
+struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    struct gnn_gpu *g = NULL;
+    char why[256] = "";
+    if (spec && gnn_gpu_open_ranks(&g, spec, c, why, sizeof why, &e))
+        cli_fail(&e);
+    if (c && c->size > 1 && !all_have(c, g != NULL, spec && !strcmp(spec, "auto")) && g) {
+        gnn_gpu_close(g);
+        g = NULL;
+        snprintf(why, sizeof why, "cpu: not all ranks have a device");
+    }
     if (*why)
         cli_note("working on %s", why);
     return g;

@@ -10,8 +10,10 @@
 #define DEVICE_WORDS "cpu|cuda|auto"
 
 /* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program with status 4 if they cannot
- * be had. With "auto" it tells what was chosen. gnn_gpu_close comes after everything that was made with them. */
-struct gnn_gpu *device_open(const char *spec);
+ * be had. With "auto" it tells what was chosen. Of several ranks, c, all work on devices or none: "auto" takes none if one of
+ * them has none. NULL: this process alone. gnn_gpu_close comes after everything that was made with them. */
+struct gnn_comm;
+struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c);
 
 /* Tells with -v where devices have found the graph. */
 void device_tell_graph(const struct gnn_graph_report *r);

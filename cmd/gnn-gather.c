@@ -68,13 +68,16 @@ static void check_options(void)
     plan.order = cache.order;
     if (plan.on || !ranks_many())
         plan_check(&plan);
-    if (!plan.on && ranks_many())
+    if (!plan.on && ranks_many() && plan.alpha.n)
         ranks_replicate(&plan.alpha, &cache.order, &o.replicate);
-    else if (!plan.on)
+    if (!plan.on)
         cache_read(&cache, NULL, NULL, &o.cache);
     run.zstd = (int)zstd;
     batches_check(&run, device && strcmp(device, "cpu") != 0);
 }
+
+/* With several ranks: threads that ask the others for rows. One waits while another works. */
+enum { ASKING = 2 };
 
 static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up, struct gnn_store *store,
                                     struct gnn_gather_stats *stats, struct gnn_err *e)
@@ -83,7 +86,10 @@ static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up, st
     cache_read(&cache, store, &scores, &o.cache);
     o.gpu = g;
     o.stats = stats;
-    up = g->ops->upload(g, up, e);
+    if (o.comm->size > 1)
+        o.threads = ASKING;
+    else
+        up = g->ops->upload(g, up, e);
     struct gnn_source *src = up ? gnn_gather_source_new(up, store, &o, e) : NULL;
     gnn_scores_release(&scores);
     return src;
@@ -112,10 +118,10 @@ int main(int argc, char **argv)
         run.output = ranks_path(run.output, "-o");
     o.far = run.far = &far;
     run.comm = o.comm = ranks_open(timeout);
-    run.gpu = device_open(device);
+    run.gpu = device_open(device, run.comm);
     struct gnn_store *store = batches_store(args[0], verify, run.comm);
     const int fd = cli_in(input, &name);
-    struct gnn_source *up = gnn_stream_source_on(fd, name, run.gpu, &e);
+    struct gnn_source *up = gnn_stream_source_on(fd, name, run.comm->size > 1 ? NULL : run.gpu, &e);
     if (up && plan.on) {
         calm_threads_set(threads);
         plan_run(up, store, &plan);

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     if (device && !strncmp(device, "cuda", 4))
         opt_refuse(OPTS(&memory), "has no effect: what a device does not hold is in the host's memory");
     calm_threads_set(threads);
-    struct gnn_gpu *gpu = device_open(device);
+    struct gnn_gpu *gpu = device_open(device, NULL);
     if (!memory)
         memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gnn_store_open(&store, args[0], true, &e))

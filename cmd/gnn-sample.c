@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     struct gnn_comm *c = run.comm = o.comm = ranks_open(timeout);
     if (run.frequency && c->size > 1)
         cli_usage("--frequency: counts in one process, which draws the same batches");
-    o.gpu = device_open(device);
+    o.gpu = device_open(device, o.comm);
     struct gnn_store *store = batches_store(args[0], verify, c);
     if (o.seeds_name) {
         o.stream = !strcmp(o.seeds_name, "-");

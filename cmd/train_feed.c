@@ -63,7 +63,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         return NULL;
     sampler_opts(f, &s);
     s.comm = g.comm = f->comm;
-    if (ranks_many())
+    if (f->replicate.n)
         ranks_replicate(&f->replicate, &order, &g.replicate);
     g.far = &f->far;
     s.far = &f->sampled;
@@ -83,7 +83,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
 {
     struct gnn_err e = {0};
     const char *name;
-    f->gpu = device_open(f->device);
+    f->gpu = device_open(f->device, f->comm);
     struct gnn_source *src;
     if (f->store_path) {
         src = open_store(f, &e);

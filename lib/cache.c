@@ -97,9 +97,9 @@ int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x,
 {
     const uint64_t n = s->meta.schema.ntype[t].count;
     const float *score = x->of[t];
-    uint32_t *store_id;
+    uint32_t *store_id = NULL;
     uint64_t m = 0;
-    int rc = gnn_store_inverse(s, t, &store_id, e);
+    int rc = s->comm ? 0 : gnn_store_inverse(s, t, &store_id, e);
     if (rc)
         return rc;
     struct entry *a = gnn_alloc(n, sizeof *a, "an order", e), *b = gnn_alloc(n, sizeof *b, "an order", e);

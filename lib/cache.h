@@ -16,8 +16,8 @@ struct gnn_rows {
 int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fields, struct gnn_err *e) GNN_MUST_USE;
 void gnn_rows_release(struct gnn_rows *r);
 
-/* order[n]: store ids of type t, highest score first, equal ones by original id, so that parts change nothing. Those with a
- * negative score are left out; *used: how many are in. */
+/* order[n]: store ids of type t, highest score first, equal ones by original id, so that parts change nothing; by store id where
+ * several ranks have the parts, as none of them knows all original ids. Those with a negative score are left out; *used: how many are in. */
 int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x, uint32_t *order, uint64_t *used,
                     struct gnn_err *e) GNN_MUST_USE;
 

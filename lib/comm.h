@@ -13,6 +13,7 @@ struct gnn_comm {
     uint32_t local_rank, local_size; /* among the ranks of this host */
     uint64_t sent;                   /* bytes sent in exchanges, to others, so far */
     double timeout;                  /* seconds without an answer after which a rank counts as lost; 0: never */
+    bool over;                       /* set by the main thread when this rank has failed: what is freed then no longer waits for others */
 };
 
 /* Bytes to and from every rank, itself included. Zeroed before the first use; used again and again it allocates nothing. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "formats/npy.h"
+#include "lib/comm.h"
 #include "lib/ids.h"
 #include "lib/io.h"
 
@@ -110,8 +111,9 @@ static int read_head(struct gnn_io *io, uint64_t want, struct gnn_npy *h, struct
     return rc;
 }
 
-static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n, const uint32_t *store_id, float *out,
-                     struct gnn_err *e)
+/* own: the store ids that this rank has. */
+static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n, const uint32_t *store_id, const uint64_t own[2],
+                     float *out, struct gnn_err *e)
 {
     const size_t size = gnn_dtype_bytes(h->dtype);
     double v[1024];
@@ -128,7 +130,9 @@ static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n, con
             if (!(v[k] >= 0 && v[k] <= FLT_MAX))
                 return gnn_fail(e, GNN_E_INPUT, "%s: number %" PRIu64 " of a node type is %g: not a frequency", io->name, i + k,
                                 v[k]);
-            out[store_id ? store_id[i + k] : i + k] = (float)v[k];
+            const uint64_t id = store_id ? store_id[i + k] : i + k;
+            if (id >= own[0] && id < own[1])
+                out[id] = (float)v[k];
         }
     }
     return rc;
@@ -148,9 +152,12 @@ int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn
         rc = gnn_scores_init(x, c, e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         uint32_t *store_id = NULL;
+        const uint64_t own[2] = {s->book[t][s->from], s->book[t][s->to]};
         rc = gnn_store_inverse(s, t, &store_id, e);
         if (!rc)
-            rc = read_type(&io, &h, c->ntype[t].count, store_id, x->of[t], e);
+            rc = read_type(&io, &h, c->ntype[t].count, store_id, own, x->of[t], e);
+        if (!rc && s->comm)
+            rc = gnn_comm_sum(s->comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
         gnn_free(store_id);
     }
     if (!rc)

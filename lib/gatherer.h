@@ -65,7 +65,8 @@ struct gnn_gather_opts {
     struct gnn_comm *comm;  /* the ranks, or NULL; see below */
     struct gnn_gather_replicate replicate; /* with several ranks */
     struct gnn_gather_far_stats *far; /* with several ranks, or NULL; outlives the source */
-    struct gnn_gpu *gpu;    /* NULL: on the CPU. Else up's batches lie on its devices and stay there */
+    struct gnn_gpu *gpu;    /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several ranks they come
+                             * from the host, and `threads` ask the other ranks for rows */
     struct gnn_gather_cache cache;  /* with a gpu */
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/comm.h"
 #include "lib/mem.h"
 
 /* "cuda", "cuda:0,2". */
@@ -31,7 +32,21 @@ static int parse(struct gnn_gpu *g, const char *spec, struct gnn_err *e)
     return 0;
 }
 
+/* Leaves a rank its own of the devices that were named for all on its host. */
+static void divide(struct gnn_gpu *g, uint32_t rank, uint32_t ranks)
+{
+    const uint32_t from = g->n < ranks ? rank % g->n : (uint32_t)((uint64_t)rank * g->n / ranks);
+    const uint32_t to = g->n < ranks ? from + 1 : (uint32_t)(((uint64_t)rank + 1) * g->n / ranks);
+    memmove(g->device, g->device + from, (to - from) * sizeof *g->device);
+    g->n = to - from;
+}
+
 int gnn_gpu_open(struct gnn_gpu **out, const char *spec, char *why, size_t room, struct gnn_err *e)
+{
+    return gnn_gpu_open_ranks(out, spec, NULL, why, room, e);
+}
+
+int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_comm *c, char *why, size_t room, struct gnn_err *e)
 {
     const bool choose = !strcmp(spec, "auto");
     struct gnn_err none = {0};
@@ -44,6 +59,11 @@ int gnn_gpu_open(struct gnn_gpu **out, const char *spec, char *why, size_t room,
     if (!g)
         return e->code;
     int rc = choose ? 0 : parse(g, spec, e);
+    if (!rc && c) {
+        g->turn = c->local_rank;
+        if (g->n && c->local_size > 1)
+            divide(g, c->local_rank, c->local_size);
+    }
     if (!rc)
         rc = gnn_gpu_backend(g, choose ? &none : e);
     if (rc) {

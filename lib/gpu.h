@@ -23,6 +23,7 @@ struct gnn_gpu {
     unsigned n;
     unsigned device[GNN_GPU_MAX]; /* their numbers in this machine; the first is the one that trains */
     char name[64];                /* of the first */
+    unsigned turn;                /* which to take if none is named */
     struct gpu_device *dev;       /* [n], of the back end */
 };
 
@@ -44,8 +45,8 @@ struct gnn_gpu_ops {
     /* gnn_sampler_source_new, when its plan is made; takes over both. */
     struct gnn_source *(*sample)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan, const struct gnn_sampler_opts *o,
                                  struct gnn_err *e);
-    /* The same batches with rows of a store's fields, where they lie, on the devices: the work of gnn_gather_source_new, which
-     * has made `job`. Takes over job too. */
+    /* The same batches with rows of a store's fields, where they lie, on the devices, or, of several ranks, in the host's memory, from
+     * where they are brought to the devices: the work of gnn_gather_source_new, which has made `job`. Takes over job too. */
     struct gnn_source *(*gather)(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
                                  const struct gnn_gather_opts *o, struct gnn_err *e);
     /* Operations on the first device, on a stream of their own. NULL and e on failure. To be freed before the devices are
@@ -79,9 +80,14 @@ struct gnn_gpu_ops {
  * "cuda" if that can be had, else "cpu". why[room] then tells what was chosen, or is "". GNN_E_USAGE for
  * anything else, GNN_E_DEVICE if a device cannot be had. Nothing is looked for unless asked. Close takes NULL. */
 int gnn_gpu_open(struct gnn_gpu **g, const char *spec, char *why, size_t room, struct gnn_err *e) GNN_MUST_USE;
+/* The same for one of several ranks: "cuda" is the device of the host whose number is that of the rank on the host, modulo how many there
+ * are; a list is divided over the ranks of the host as parts are over ranks, or, if they are more than devices, they take
+ * these in turn. */
+struct gnn_comm;
+int gnn_gpu_open_ranks(struct gnn_gpu **g, const char *spec, const struct gnn_comm *c, char *why, size_t room, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_close(struct gnn_gpu *g);
 
-/* The back end: opens g->device[0 .. g->n), or with n = 0 the first that there is. Sets ops and name. */
+/* The back end: opens g->device[0 .. g->n), or with n = 0 the one of number `turn`, modulo how many there are. Sets ops and name. */
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

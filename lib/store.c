@@ -319,6 +319,7 @@ static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e
 int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c, struct gnn_err *e)
 {
     *s = (struct gnn_store){0};
+    s->comm = c->size > 1 ? c : NULL;
     int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
     if (!rc)
         rc = gnn_comm_agree(c, "another store", s->meta.identity, e);

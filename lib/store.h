@@ -23,6 +23,7 @@
  *   book/T           u64 (k+1)    part p owns ids book[p] .. book[p+1]-1 of T; may be absent when k = 1
  */
 struct gnn_part;
+struct gnn_comm;
 
 struct gnn_store {
     struct gnn_meta meta;
@@ -31,6 +32,7 @@ struct gnn_store {
     uint32_t from, to; /* parts that are open: all, or with several ranks this one's */
     struct gnn_part **part;
     const uint64_t **book; /* [nntypes] -> (nparts+1) offsets */
+    struct gnn_comm *comm; /* the ranks that have the other parts open; NULL: all parts are open here */
     struct gnn_verify *verify;
 };
 
@@ -42,7 +44,6 @@ int gnn_store_open(struct gnn_store *s, const char *path, bool verify,
 /* The same for one of several ranks, all of which call it: rank r opens the parts [r*k/n, (r+1)*k/n) only, and what the parts
  * must be together is checked together. GNN_E_INPUT also when there are fewer parts than ranks. Of parts that are not open,
  * no tensors are found. */
-struct gnn_comm;
 int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
                          struct gnn_err *e) GNN_MUST_USE;
 static inline bool gnn_store_has(const struct gnn_store *s, uint32_t p)

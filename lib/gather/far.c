@@ -100,26 +100,35 @@ static int answer(const struct gatherer *g, struct gather_far *f, const struct g
     return rc;
 }
 
+int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, uint32_t r,
+                        const struct gnn_batch *b, const void **rows, uint64_t *n, struct gnn_err *e)
+{
+    const uint64_t bytes = gnn_gather_job_out(j);
+    *n = f->count[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
+    *rows = gnn_words_skip(&f->in[r], GATHER_ALIGN) ? gnn_words_read(&f->in[r], (*n * bytes + 3) / 4) : NULL;
+    if (!*rows)
+        return gnn_gather_far_garbled(b, r, e);
+    if (r != g->comm->rank)
+        f->far_bytes += *n * bytes;
+    return 0;
+}
+
 /* One field of the batch, from this rank's parts and from what has come. */
 static int collect(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, struct gnn_batch *b,
                    struct gnn_err *e)
 {
     const uint32_t slot = gnn_gather_slot(g, j, hop);
     const struct gather_want *w = &f->want[slot];
-    const uint64_t *count = f->count + (size_t)slot * f->ranks, bytes = gnn_gather_job_out(j);
     struct gnn_field wire = *j->field;
     struct gather_job from = *j;
     struct gnn_tensor *t;
     uint32_t nparts = j->nparts;
     memcpy(f->part, j->part, nparts * sizeof *f->part);
     for (uint32_t r = 0; r < f->ranks; r++) {
-        const uint64_t words = (count[r] * bytes + 3) / 4;
-        const void *data = gnn_words_skip(&f->in[r], GATHER_ALIGN) ? gnn_words_read(&f->in[r], words) : NULL;
-        if (!data)
-            return gnn_gather_far_garbled(b, r, e);
-        f->part[nparts++] = (struct gnn_gather_part){.first = w->base + r * w->n, .count = count[r], .data = data};
-        if (r != g->comm->rank)
-            f->far_bytes += count[r] * bytes;
+        struct gnn_gather_part *p = &f->part[nparts++];
+        *p = (struct gnn_gather_part){.first = w->base + r * w->n};
+        if (gnn_gather_far_next(g, f, j, hop, r, b, &p->data, &p->count, e))
+            return e->code;
     }
     if (!gnn_gather_wanted(j, b, hop))
         return 0;
@@ -165,7 +174,7 @@ static void count_rows(const struct gatherer *g, struct gather_far *f)
     }
 }
 
-int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
+int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
 {
     int rc = gnn_gather_far_ask(g, f, b, e);
     count_rows(g, f);
@@ -177,12 +186,31 @@ int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_ba
         rc = answer(g, f, b, e);
     if (!rc)
         rc = exchange(g, f, &f->answer, f->answered, b, e);
+    return rc;
+}
+
+int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
+{
+    int rc = gnn_gather_far_meet(g, f, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         for (uint32_t h = 0; !rc && h < (j->edge ? b->nhops : 1); h++)
             rc = j->label ? collect_labels(g, j, b, e) : collect(g, f, j, h, b, e);
     }
     return rc;
+}
+
+void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f, const struct gnn_batch *b)
+{
+    pthread_mutex_lock(&g->lock);
+    g->batches = b->nth + 1 > g->batches ? b->nth + 1 : g->batches;
+    if (g->stats) {
+        g->stats->rows += f->rows;
+        g->stats->kept_rows += f->kept_rows;
+        g->stats->far_rows += f->far_rows;
+        g->stats->far_bytes += f->far_bytes;
+    }
+    pthread_mutex_unlock(&g->lock);
 }
 
 int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e)

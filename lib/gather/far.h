@@ -32,6 +32,7 @@ struct gather_far {
     struct gnn_exchange ask, answer;
     uint32_t ranks, slots;
     uint64_t **first;                   /* [nntypes][ranks] first node of each rank */
+    const uint32_t *const *near;        /* [nntypes] of nodes: UINT32_MAX, or its rows are kept where the batch goes; or NULL: none are */
     struct gnn_words *asked, *answered; /* [ranks] */
     struct gnn_words_in *in;            /* [ranks] */
     uint32_t **to;                      /* [ranks] where the next word goes */
@@ -48,6 +49,14 @@ struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *
 void gnn_gather_far_free(struct gather_far *f);
 /* All fields of a batch. Every rank does the same for its batch of the same number. */
 int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+/* The first part of that, up to the second exchange: f->want and ->row are set, and what has come is in f->in. */
+int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+/* The next rows in what has come from rank r: those of a field other than labels, and a hop of it, in the order in which all ranks go through
+ * them - jobs, then hops. *n of them, of gnn_gather_job_out bytes each. */
+int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, uint32_t r,
+                        const struct gnn_batch *b, const void **rows, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+/* Adds up what a batch had; and how many batches there are, for _end. */
+void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f, const struct gnn_batch *b);
 /* After the last batch: GNN_E_INPUT if another rank has more. */
 int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
 
@@ -56,6 +65,9 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
 /* What has come, f->in, into f->by and f->found. */
 int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e);
+
+/* Does a field other than labels belong to the type; and does none of them change its elements' type on the way? */
+bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct);
 
 static inline uint32_t gnn_gather_slot(const struct gatherer *g, const struct gather_job *j, uint32_t hop)
 {

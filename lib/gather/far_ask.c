@@ -10,8 +10,7 @@ int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_
     return gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")", rank, b->epoch, b->step);
 }
 
-/* Does a field other than labels belong to the type; and does none of them change its elements' type on the way? */
-static bool has_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
+bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
 {
     bool any = false;
     *direct = true;
@@ -57,9 +56,14 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     uint32_t *owner = f->owner.data;
     const uint64_t end = w->base + f->ranks * w->n; /* what is kept here comes last */
+    const uint32_t *near = f->near ? f->near[t] : NULL;
     for (uint64_t i = 0; i < w->n; i++) {
         if (id[i] >= w->base)
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
+        if (near && near[id[i]] != UINT32_MAX) {
+            row[i] = id[i];
+            continue;
+        }
         const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
         const uint32_t kept = g->replica && r != self ? gnn_node_map_find(&g->replica->of[t].map, id[i]) : UINT32_MAX;
         row[i] = w->direct && r == self ? id[i]
@@ -160,14 +164,14 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         struct gather_want *w = &f->want[t];
         w->row_at = at;
-        if (has_fields(g, false, t, &w->direct))
+        if (gnn_gather_far_fields(g, false, t, &w->direct))
             rc = ask_nodes(g, f, b, t, w, e);
         at += w->n;
     }
     for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++) {
         struct gather_want *w = &f->want[c->nntypes + k];
         w->row_at = at;
-        if (has_fields(g, true, k % c->netypes, &w->direct))
+        if (gnn_gather_far_fields(g, true, k % c->netypes, &w->direct))
             rc = ask_edges(g, f, b, k / c->netypes, k % c->netypes, w, e);
         at += w->n;
     }
@@ -225,10 +229,10 @@ int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const st
             return gnn_fail(e, GNN_E_INPUT, "the batches of rank %u end before epoch %" PRIu64 ", step %" PRIu64 ", those of rank %u do not", r,
                             b->epoch, b->step, g->comm->rank);
         for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-            if (has_fields(g, false, t, &direct))
+            if (gnn_gather_far_fields(g, false, t, &direct))
                 rc = read_nodes(f, b, t, r, e);
         for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++)
-            if (has_fields(g, true, k % c->netypes, &direct))
+            if (gnn_gather_far_fields(g, true, k % c->netypes, &direct))
                 rc = read_edges(g, f, b, c->nntypes + k, k % c->netypes, r, &at, e);
     }
     return rc;

@@ -141,15 +141,7 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j, st
 static int apply_far(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
 {
     const int rc = gnn_gather_far_apply(g, f, b, e);
-    pthread_mutex_lock(&g->lock);
-    g->batches = b->nth + 1 > g->batches ? b->nth + 1 : g->batches;
-    if (g->stats) {
-        g->stats->rows += f->rows;
-        g->stats->kept_rows += f->kept_rows;
-        g->stats->far_rows += f->far_rows;
-        g->stats->far_bytes += f->far_bytes;
-    }
-    pthread_mutex_unlock(&g->lock);
+    gnn_gather_far_count(g, f, b);
     return rc;
 }
 

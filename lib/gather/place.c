@@ -81,6 +81,44 @@ int gnn_place_init(struct gnn_place *c, const struct gnn_place_opts *o, struct g
     return rc;
 }
 
+/* The part of a holder. */
+static uint32_t part_of(uint16_t holder)
+{
+    return holder == GNN_PLACE_ALL ? 0 : holder + 1u;
+}
+
+int gnn_place_given(struct gnn_place *c, const struct gnn_place_opts *o, const uint16_t *holder, struct gnn_err *e)
+{
+    *c = (struct gnn_place){.devices = o->devices, .nrows = o->nrows, .row_bytes = o->row_bytes};
+    for (uint64_t r = 0; r < o->norder; r++)
+        c->nslots += holder[r] != GNN_PLACE_NONE;
+    c->first = gnn_alloc_zero((uint64_t)o->devices + 2, sizeof *c->first, "the cache's parts", e);
+    c->slot = gnn_alloc(o->nrows, sizeof *c->slot, "the cache's slots", e);
+    c->row = gnn_alloc(c->nslots, sizeof *c->row, "the cache's rows", e);
+    uint64_t *at = gnn_alloc((uint64_t)o->devices + 1, sizeof *at, "the cache's parts", e);
+    int rc = c->first && c->slot && c->row && at ? 0 : e->code;
+    for (uint64_t r = 0; !rc && r < o->norder; r++)
+        if (holder[r] != GNN_PLACE_NONE)
+            c->first[part_of(holder[r]) + 1]++;
+    for (uint32_t k = 0; !rc && k <= o->devices; k++) {
+        c->first[k + 1] += c->first[k];
+        at[k] = c->first[k];
+    }
+    if (!rc)
+        memset(c->slot, 0xff, o->nrows * sizeof *c->slot);
+    for (uint64_t r = 0; !rc && r < o->norder; r++) {
+        if (holder[r] == GNN_PLACE_NONE)
+            continue;
+        const uint64_t s = at[part_of(holder[r])]++;
+        c->slot[o->order[r]] = (uint32_t)s;
+        c->row[s] = o->order[r];
+    }
+    gnn_free(at);
+    if (rc)
+        gnn_place_release(c);
+    return rc;
+}
+
 void gnn_place_release(struct gnn_place *c)
 {
     gnn_free(c->first);

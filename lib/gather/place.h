@@ -40,6 +40,11 @@ struct gnn_place {
 int gnn_place_init(struct gnn_place *c, const struct gnn_place_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_place_release(struct gnn_place *c);
 
+/* The same where it is decided already who keeps which row: holder[norder], devices, or GNN_PLACE_ALL, or GNN_PLACE_NONE. Of o, policy,
+ * budget and replicate are not read. Within each part the rows are in the order. */
+enum { GNN_PLACE_ALL = 0xfffe, GNN_PLACE_NONE = 0xffff };
+int gnn_place_given(struct gnn_place *c, const struct gnn_place_opts *o, const uint16_t *holder, struct gnn_err *e) GNN_MUST_USE;
+
 /* Part k of a device's view, 0 <= k <= devices, for rows that lie at `data` and, or NULL, scales at `scale`. The ids to
  * fill it with are c->row + first. */
 struct gnn_gather_part gnn_place_part(const struct gnn_place *c, uint32_t device, uint32_t k, const void *data,

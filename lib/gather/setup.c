@@ -167,7 +167,7 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
     return 0;
 }
 
-static int check_ranks(const struct gatherer *g, const struct gnn_gather_opts *o, struct gnn_err *e)
+static int check_ranks(const struct gatherer *g, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &g->meta.sampling;
     if (!g->comm)
@@ -177,7 +177,7 @@ static int check_ranks(const struct gatherer *g, const struct gnn_gather_opts *o
                                    g->comm->rank, g->comm->size)
                         : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", g->comm->rank,
                                    g->comm->size);
-    return o->gpu ? gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU gathers") : 0;
+    return 0;
 }
 
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,
@@ -192,7 +192,7 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
         return rc;
     if (o->dtype && o->dtype != GNN_F32 && o->dtype != GNN_F16 && o->dtype != GNN_BF16)
         return gnn_fail(e, GNN_E_USAGE, "features cannot travel as %s", gnn_dtype_name(o->dtype));
-    if ((rc = check_ranks(g, o, e)))
+    if ((rc = check_ranks(g, e)))
         return rc;
     g->sums = o->sums;
     rc = add_fields(g, o, e);

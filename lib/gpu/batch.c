@@ -78,6 +78,7 @@ void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     to->step = from->step;
     to->split = from->split;
     to->rank = from->rank;
+    to->nth = from->nth;
     for (uint32_t t = 0; t < from->nntypes; t++) {
         const struct gnn_batch_type *x = &from->type[t];
         to->type[t] = (struct gnn_batch_type){moved(to, from, x->node), moved(to, from, x->count), moved(to, from, x->orig)};

@@ -3,7 +3,7 @@
  * A batch's kernels run on one stream of its device, one after the other, so that what they need in between - store ids,
  * rows of edges - is one block a device. Ids that have no row are counted by the kernels; the counts come back with the batch,
  * and what is wrong is then said in the words, and in the order, of the CPU's gatherer. */
-#include "lib/gpu/gather.h"
+#include "lib/gpu/gather_far.h"
 
 enum { DEPTH = 4 };
 
@@ -15,6 +15,7 @@ struct work {
     struct gather_unit *u;
     struct gnn_batch *b;
     struct gnn_gather_count *count; /* of this batch, on the device */
+    const struct gather_packet *packet; /* with ranks */
     struct gnn_err *e;
 };
 
@@ -36,6 +37,15 @@ static int find_ids(const struct work *w, uint32_t t)
                        &w->count[t], w->e);
 }
 
+/* With several ranks: rows as their packet numbers them. */
+static int gather_packed(const struct work *w, const struct gather_table *t, const struct gather_pack *k, void *out,
+                         struct gnn_gather_count *count)
+{
+    const uint64_t *rows;
+    const struct gather_view v = gather_packet_view(w->u, &t->view[w->unit], k, &rows);
+    return gpu_gather_rows(w->u, &v, t->bytes, t->cast, NULL, rows, k->n, out, count, w->e);
+}
+
 static int gather_nodes(const struct work *w, const struct gather_table *t, struct gnn_gather_count *count)
 {
     const struct gather_job *j = t->job;
@@ -45,6 +55,8 @@ static int gather_nodes(const struct work *w, const struct gather_table *t, stru
         return rc;
     if (j->original)
         w->b->type[j->type].orig = to->data;
+    if (w->packet && !j->label)
+        return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job]], to->data, count);
     return gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL, to->shape[0], to->data, count,
                        w->e);
 }
@@ -56,6 +68,8 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
     const struct gnn_block *k = gnn_batch_block(w->b, hop, j->type);
     struct gnn_tensor *to;
     int rc = gnn_gather_add(w->x->job, j, w->b, hop, &w->u->d->mem, &to, w->e);
+    if (!rc && w->packet)
+        return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job] + hop], to->data, count);
     if (!rc)
         rc = gnn_buf_fit_in(&w->u->d->mem, &w->u->rows, k->edges, sizeof(uint64_t), "edge rows", w->e);
     if (rc || !k->edges)
@@ -94,9 +108,18 @@ static int gather_all(const struct work *w)
     return rc;
 }
 
-static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+/* What the other ranks have sent for the batch. */
+static int send_packet(struct gpu_gather *x, struct gather_unit *u, const struct gpu_slot *s, struct gnn_err *e)
 {
-    struct gpu_gather *x = arg;
+    struct gather_packet **p = &x->packet[s->index];
+    if (!x->line)
+        return 0;
+    *p = gather_packet_take(x->line, s->in->nth);
+    return *p ? gather_packet_send(x->line, u, *p, e) : gnn_fail(e, GNN_E_RUN, "a batch comes whose rows were not asked for");
+}
+
+static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
     const uint64_t at = (uint64_t)s->index * x->ncounts, bytes = x->ncounts * sizeof *x->fresh;
     int rc = gnn_source_next(up, &s->in, e);
     if (rc)
@@ -106,9 +129,11 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gn
         return gnn_fail(e, GNN_E_USAGE, "a batch to be gathered on a device lies on none that is in use");
     const unsigned unit = (unsigned)(d - x->g->dev);
     struct gather_unit *u = &x->unit[unit];
-    const struct work w = {x, unit, u, s->in, u->count + at, e};
     gpu_range_begin("gather", s->in);
     rc = gnn_dev_use(d->number, e);
+    if (!rc)
+        rc = send_packet(x, u, s, e);
+    const struct work w = {x, unit, u, s->in, u->count + at, x->line ? x->packet[s->index] : NULL, e};
     if (!rc)
         rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);
     if (!rc)
@@ -122,6 +147,15 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gn
     if (!rc)
         rc = gpu_slot_done(s, d, u->stream, e);
     gnn_dev_range_end();
+    return rc;
+}
+
+static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct gpu_gather *x = arg;
+    const int rc = start_batch(x, up, s, e);
+    if (rc < 0 && x->line)
+        x->job->comm->over = true;
     return rc;
 }
 
@@ -146,15 +180,19 @@ static int check_job(const struct gpu_gather *x, const struct gather_job *j, uin
     return rc || !own->missing ? rc : gnn_gather_bad_id(x->job, j, b, hop, e);
 }
 
-static void add_up(struct gnn_gather_stats *s, const struct gather_table *t, const struct gnn_gather_count *c)
+/* came: rows from other ranks, which are counted elsewhere. */
+static void add_up(struct gnn_gather_stats *s, const struct gather_table *t, const struct gnn_gather_count *c, uint64_t came)
 {
+    const uint64_t far = came < c->rows[GNN_GATHER_HOST] ? came : c->rows[GNN_GATHER_HOST];
     for (int k = 0; k < GNN_GATHER_TIERS; k++) {
+        const uint64_t rows = c->rows[k] - (k == GNN_GATHER_HOST ? far : 0);
+        const uint64_t bytes = c->bytes[k] - (k == GNN_GATHER_HOST ? far * t->bytes : 0);
         if (gather_cacheable(t)) {
-            s->rows[k] += c->rows[k];
-            s->bytes[k] += c->bytes[k];
+            s->rows[k] += rows;
+            s->bytes[k] += bytes;
         } else {
-            s->other_rows += c->rows[k];
-            s->other_bytes += c->bytes[k];
+            s->other_rows += rows;
+            s->other_bytes += bytes;
         }
     }
 }
@@ -163,17 +201,22 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
 {
     struct gpu_gather *x = arg;
     const struct gnn_gather_count *c = x->counted + (uint64_t)s->index * x->ncounts;
+    const struct gather_packet *p = x->packet[s->index];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         const struct gather_table *t = &x->table[i];
         for (uint32_t h = 0; !rc && h < hops(t->job, s->in); h++) {
             rc = check_job(x, t->job, h, c, &c[x->at[i] + h], s->in, e);
             if (x->stats)
-                add_up(x->stats, t, &c[x->at[i] + h]);
+                add_up(x->stats, t, &c[x->at[i] + h], p && !t->job->label ? p->of[x->at[i] + h].far : 0);
         }
     }
+    if (rc && x->line)
+        x->job->comm->over = true;
     if (rc)
         return rc;
+    gather_packet_put(x->line, x->packet[s->index]);
+    x->packet[s->index] = NULL;
     s->out = s->in;
     s->in = NULL;
     return 0;
@@ -187,9 +230,29 @@ static int end(void *arg, struct gnn_err *e)
 static void arg_free(void *arg)
 {
     struct gpu_gather *x = arg;
+    if (x->line)
+        gather_line_shut(x->line);
     gpu_gather_release(x);
-    gnn_gatherer_free(x->job);
+    if (x->line)
+        gather_line_put(x->line);
+    else
+        gnn_gatherer_free(x->job);
     gnn_free(x);
+}
+
+/* With several ranks threads ask for rows before a batch is brought to its device. Their source. */
+static struct gnn_source *ask_first(struct gpu_gather *x, struct gnn_source *up, unsigned threads, struct gnn_err *e)
+{
+    up = gather_line_source(up, x->line, threads, e);
+    return up ? gpu_upload_new(x->g, up, e) : NULL;
+}
+
+static int prepare(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
+{
+    int rc = gpu_gather_init(x, e);
+    if (!rc && x->line)
+        rc = gather_line_open(x->line, x, e);
+    return rc ? rc : gpu_gather_cache(x, &o->cache, e);
 }
 
 struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
@@ -197,22 +260,34 @@ struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, stru
 {
     static const struct gpu_pipe_ops ops = {.start = start, .finish = finish, .end = end, .arg_free = arg_free};
     struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
-    int rc = x ? 0 : e->code;
-    if (!rc) {
-        *x = (struct gpu_gather){.g = g, .job = job, .stats = o->stats};
-        x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
-        if (x->stats)
-            *x->stats = (struct gnn_gather_stats){0};
-        rc = gpu_gather_init(x, e);
+    struct gnn_comm *comm = job->comm;
+    if (!x || (comm && !(x->line = gather_line_new(g, job, e)))) {
+        if (!x)
+            gnn_gatherer_free(job);
+        gnn_free(x);
+        gnn_source_free(up);
+        return NULL;
     }
-    if (!rc)
-        rc = gpu_gather_cache(x, &o->cache, e);
-    if (!rc)
-        return gpu_pipe_new(up, &job->meta, &ops, x, x->depth, e);
-    if (x)
-        arg_free(x);
-    else
-        gnn_gatherer_free(job);
+    x->g = g;
+    x->job = job;
+    x->stats = o->stats;
+    x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
+    if (x->stats)
+        *x->stats = (struct gnn_gather_stats){0};
+    if (comm) /* until all of it stands */
+        comm->over = true;
+    int rc = prepare(x, o, e);
+    if (!rc && comm) {
+        up = ask_first(x, up, o->threads, e);
+        rc = up ? 0 : e->code;
+    }
+    if (!rc) {
+        struct gnn_source *src = gpu_pipe_new(up, &job->meta, &ops, x, x->depth, e);
+        if (comm)
+            comm->over = !src;
+        return src;
+    }
+    arg_free(x);
     gnn_source_free(up);
     return NULL;
 }

@@ -21,6 +21,7 @@ struct gather_table {
     enum gnn_gather_cast cast;
     struct gnn_gather_part *part; /* [nparts] at addresses that devices reach, once opened */
     uint32_t opened;              /* parts that are */
+    const void *kept;             /* of several ranks: copies of others' rows, at such an address, or NULL */
     struct gather_view *view;     /* [devices] */
     const struct gnn_edges_part **edges; /* [devices] parts in the device's memory, of an edge field */
     uint32_t edges_opened;
@@ -36,6 +37,7 @@ struct gather_unit {
     struct gnn_buf *ids;         /* [nntypes] store ids of the batch at hand */
     struct gnn_buf rows;         /* of edges */
     struct gnn_gather_count *count; /* [depth][ncounts] */
+    struct gnn_buf far;             /* with ranks: the packet of the batch at hand */
 };
 
 struct gpu_gather {
@@ -48,6 +50,9 @@ struct gpu_gather {
     unsigned depth;
     struct gnn_gather_count *fresh, *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
     struct gnn_gather_stats *stats;
+    struct gather_line *line;     /* with several ranks (gather_far.h), the threads'; or NULL */
+    struct gather_packet **packet; /* [depth] of the batches under way, with ranks */
+    struct gather_peers *peers;   /* with ranks (gather_peers.h), or NULL */
 };
 
 /* Does the table have rows that devices may keep? */

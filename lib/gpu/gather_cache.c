@@ -9,25 +9,12 @@
  * share. */
 #include <string.h>
 
-#include "lib/cache.h"
 #include "lib/gather/place.h"
-#include "lib/gpu/gather.h"
+#include "lib/gpu/gather_cache.h"
 
 static const double cost[GNN_GATHER_TIERS] = {1, 8, 80};
 
 enum { BATCHES = 10 }; /* under way at once, by uploading, gathering and fetching */
-
-struct cache {
-    struct gpu_gather *x;
-    const struct gnn_gather_cache *o;
-    struct gnn_rows rows; /* what the fields of a node take, by type */
-    struct gnn_scores own;
-    const struct gnn_scores *score; /* NULL: not needed so far */
-    uint32_t **order;     /* [nntypes] */
-    uint64_t *ranked;     /* [nntypes] rows in it */
-    uint64_t slot_bytes;  /* of all slot tables */
-    struct gnn_err *e;
-};
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -79,36 +66,47 @@ uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
     return plus(bytes, times(edges, edge_bytes));
 }
 
-/* Bytes for rows on the device that has the least for them. */
-static int room_of(const struct cache *k, const struct gather_clique *c, uint64_t *bytes)
+/* Bytes that the device has for rows. */
+static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
     const uint64_t batches = times(gpu_gather_batch_room(k->x), BATCHES / k->x->g->n + 1);
-    *bytes = UINT64_MAX;
-    for (unsigned m = 0; m < c->n; m++) {
-        struct gnn_dev_info info;
-        int rc = gnn_dev_ask(k->x->unit[c->member[m]].d->number, &info, k->e);
-        if (rc)
-            return rc;
-        const uint64_t reserve = batches > info.free / 4 ? batches : info.free / 4;
-        *bytes = least(*bytes, info.free > reserve ? info.free - reserve : 0);
-    }
+    struct gnn_dev_info info;
+    int rc = gnn_dev_ask(k->x->unit[unit].d->number, &info, k->e);
+    if (rc)
+        return rc;
+    const uint64_t reserve = batches > info.free / 4 ? batches : info.free / 4;
+    *bytes = info.free > reserve ? info.free - reserve : 0;
     if (*bytes < k->rows.all_bytes) /* not whole: the slots take some */
         *bytes = *bytes > k->slot_bytes ? *bytes - k->slot_bytes : 0;
     return 0;
 }
 
-static int budget(const struct cache *k, const struct gather_clique *c, uint64_t *bytes)
+int gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
     if (k->o->size == GNN_GATHER_FIT)
-        return room_of(k, c, bytes);
+        return room_of(k, unit, bytes);
     const double share = k->o->share * (double)k->rows.all_bytes;
     *bytes = k->o->size == GNN_GATHER_BYTES ? k->o->bytes : share < 0x1p63 ? (uint64_t)share : UINT64_MAX;
     return 0;
 }
 
+/* That of the device that has the least. */
+static int budget(const struct gather_caching *k, const struct gather_clique *c, uint64_t *bytes)
+{
+    int rc = 0;
+    *bytes = UINT64_MAX;
+    for (unsigned m = 0; !rc && m < c->n; m++) {
+        uint64_t own;
+        rc = gpu_cache_budget(k, c->member[m], &own);
+        if (!rc)
+            *bytes = least(*bytes, own);
+    }
+    return rc;
+}
+
 /* ---- in which order ---- */
 
-static int find_scores(struct cache *k)
+static int find_scores(struct gather_caching *k)
 {
     struct gnn_store *s = k->x->job->store;
     const struct gnn_sampling *m = &k->x->job->meta.sampling;
@@ -122,7 +120,7 @@ static int find_scores(struct cache *k)
     return rc;
 }
 
-static int find_order(struct cache *k)
+int gpu_cache_order(struct gather_caching *k)
 {
     const struct gnn_schema *c = &k->x->job->meta.schema;
     int rc = k->score ? 0 : find_scores(k);
@@ -135,24 +133,28 @@ static int find_order(struct cache *k)
     return rc;
 }
 
-/* How many rows of each type a cache of so many bytes holds: the rule of gnn_cache_init. */
-static void take(const struct cache *k, uint64_t size, uint64_t *n)
+int64_t gpu_cache_next(const struct gather_caching *k, const uint64_t *n)
 {
-    const uint32_t ntypes = k->x->job->meta.schema.nntypes;
-    uint64_t bytes = 0;
-    memset(n, 0, ntypes * sizeof *n);
-    for (;;) {
-        int64_t best = -1;
-        float high = 0;
-        for (uint32_t t = 0; t < ntypes; t++) {
-            if (n[t] == k->ranked[t])
-                continue;
-            const float score = k->score->of[t][k->order[t][n[t]]];
-            if (best < 0 || score > high) {
-                best = t;
-                high = score;
-            }
+    int64_t best = -1;
+    float high = 0;
+    for (uint32_t t = 0; t < k->x->job->meta.schema.nntypes; t++) {
+        if (n[t] == k->ranked[t])
+            continue;
+        const float score = k->score->of[t][k->order[t][n[t]]];
+        if (best < 0 || score > high) {
+            best = t;
+            high = score;
         }
+    }
+    return best;
+}
+
+void gpu_cache_take(const struct gather_caching *k, uint64_t size, uint64_t *n)
+{
+    uint64_t bytes = 0;
+    memset(n, 0, k->x->job->meta.schema.nntypes * sizeof *n);
+    for (;;) {
+        const int64_t best = gpu_cache_next(k, n);
         if (best < 0 || k->rows.bytes[best] > size - bytes)
             return;
         bytes += k->rows.bytes[best];
@@ -160,16 +162,17 @@ static void take(const struct cache *k, uint64_t size, uint64_t *n)
     }
 }
 
-/* The share of the budget that each device should keep for itself, as the type whose rows take most has it. */
-static double share_of(const struct cache *k, const struct gather_clique *c, uint64_t bytes)
+double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes)
 {
+    if (devices == 1 || k->o->policy != GNN_GATHER_AUTO)
+        return devices == 1 || k->o->policy == GNN_GATHER_REPLICATE;
     const struct gnn_schema *s = &k->x->job->meta.schema;
     uint32_t t = 0;
     for (uint32_t i = 1; i < s->nntypes; i++)
         if (s->ntype[i].count * k->rows.bytes[i] > s->ntype[t].count * k->rows.bytes[t])
             t = i;
     const double part = (double)(s->ntype[t].count * k->rows.bytes[t]) / (double)k->rows.all_bytes;
-    const struct gnn_place_opts o = {.devices = c->n,
+    const struct gnn_place_opts o = {.devices = devices,
                                      .nrows = s->ntype[t].count,
                                      .order = k->order[t],
                                      .norder = k->ranked[t],
@@ -180,7 +183,7 @@ static double share_of(const struct cache *k, const struct gather_clique *c, uin
 
 /* ---- a clique ---- */
 
-static int decide(struct cache *k, struct gather_clique *c)
+static int decide(struct gather_caching *k, struct gather_clique *c)
 {
     const uint32_t ntypes = k->x->job->meta.schema.nntypes;
     uint64_t bytes, spare = 0;
@@ -189,17 +192,15 @@ static int decide(struct cache *k, struct gather_clique *c)
     memset(c->all, 0, ntypes * sizeof *c->all);
     const bool alone = c->n == 1 || k->o->policy != GNN_GATHER_SHARD || !k->rows.all_bytes;
     c->whole = !rc && alone && bytes >= k->rows.all_bytes;
-    if (rc || c->whole || !bytes || (rc = find_order(k)))
+    if (rc || c->whole || !bytes || (rc = gpu_cache_order(k)))
         return rc;
-    const double share = c->n == 1 || k->o->policy == GNN_GATHER_REPLICATE ? 1
-                         : k->o->policy == GNN_GATHER_SHARD                ? 0
-                                                                           : share_of(k, c, bytes);
+    const double share = gpu_cache_share(k, c->n, bytes);
     const uint64_t hot = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
     for (uint32_t t = 0; t < ntypes; t++) /* shards of one type differ by a row */
         spare += (c->n - 1) * k->rows.bytes[t];
     const uint64_t dealt = times(bytes - hot, c->n);
-    take(k, hot, c->hot);
-    take(k, plus(hot, dealt > spare ? dealt - spare : 0), c->all);
+    gpu_cache_take(k, hot, c->hot);
+    gpu_cache_take(k, plus(hot, dealt > spare ? dealt - spare : 0), c->all);
     return 0;
 }
 
@@ -221,7 +222,7 @@ static bool next_clique(const struct gpu_gather *x, bool *taken, struct gather_c
     return c->n > 0;
 }
 
-static void tell(const struct cache *k, const struct gather_clique *c)
+static void tell(const struct gather_caching *k, const struct gather_clique *c)
 {
     struct gnn_gather_stats *s = k->x->stats;
     const struct gnn_schema *schema = &k->x->job->meta.schema;
@@ -247,7 +248,7 @@ static void tell(const struct cache *k, const struct gather_clique *c)
     s->cliques++;
 }
 
-static int fill_cliques(struct cache *k)
+static int fill_cliques(struct gather_caching *k)
 {
     struct gather_clique c = {.n = 0};
     bool taken[GNN_GPU_MAX] = {false};
@@ -267,7 +268,7 @@ static int fill_cliques(struct cache *k)
 
 /* ---- all of it ---- */
 
-static int count_rows(struct cache *k)
+static int count_rows(struct gather_caching *k)
 {
     const struct gpu_gather *x = k->x;
     const struct gnn_schema *c = &x->job->meta.schema;
@@ -294,18 +295,18 @@ static int back_others(struct gpu_gather *x, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; i < x->job->njobs; i++)
-        for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) && u < x->g->n; u++)
+        for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) && !(x->line && x->table[i].job->edge) && u < x->g->n; u++)
             rc = gpu_gather_back(x, &x->table[i], u, e);
     return rc;
 }
 
 int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e)
 {
-    struct cache k = {.x = x, .o = o, .e = e};
+    struct gather_caching k = {.x = x, .o = o, .e = e};
     gnn_dev_range_begin("fill the cache");
     int rc = count_rows(&k);
     if (!rc)
-        rc = fill_cliques(&k);
+        rc = x->line ? gpu_cache_ranks(&k) : fill_cliques(&k);
     if (!rc)
         rc = back_others(x, e);
     for (unsigned i = 0; !rc && i < x->g->n; i++) /* peers read what it keeps without waiting for anything */

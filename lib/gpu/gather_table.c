@@ -1,5 +1,7 @@
 /* Where rows lie, as devices see it. */
-#include "lib/gpu/gather.h"
+#include "lib/gather/replica.h"
+#include "lib/gpu/gather_far.h"
+#include "lib/gpu/gather_peers.h"
 
 /* Enough reads under way for the host's memory; the other multiprocessors are free for other work. */
 enum { HOST_BLOCKS = 32 };
@@ -57,6 +59,8 @@ static void close_parts(struct gpu_gather *x, struct gather_table *t)
     for (uint32_t i = 0; i < t->opened; i++)
         if (t->job->part[i].count && t->bytes)
             gpu_host_close(x->g, t->job->part[i].data);
+    if (t->kept)
+        gpu_host_close(x->g, x->job->replica->data[t->job - x->job->job]);
     for (uint32_t i = 0; i < t->edges_opened; i++) {
         const struct gnn_edges_part *p = &t->job->edges[i];
         gpu_host_close(x->g, p->indptr);
@@ -93,14 +97,22 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
 static int open_table(struct gpu_gather *x, struct gather_table *t, const struct gather_job *j, struct gnn_err *e)
 {
     t->job = j;
-    t->bytes = gnn_gather_job_bytes(j);
-    t->cast = gnn_gather_job_cast(j);
+    t->bytes = x->line ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
+    t->cast = x->line ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
     t->part = gnn_alloc(j->nparts, sizeof *t->part, "a field's parts", e);
     t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "a field's parts", e);
     t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "a field's parts", e);
     if (!t->part || !t->view || !t->edges)
         return e->code;
-    return j->edge ? open_edges(x, t, e) : 0;
+    if (!x->line)
+        return j->edge ? open_edges(x, t, e) : 0;
+    const struct gather_replica *r = x->job->replica;
+    const void *kept = r ? r->data[j - x->job->job] : NULL;
+    if (kept && gpu_host_open(x->g, kept, r->of[j->type].n * t->bytes, "rows of other ranks", &t->kept, e))
+        return e->code;
+    bool direct;
+    (void)gnn_gather_far_fields(x->job, j->edge, j->type, &direct);
+    return direct ? open_parts(x, t, e) : 0;
 }
 
 /* ---- the device's side ---- */
@@ -144,8 +156,10 @@ static void close_unit(struct gather_unit *u, uint32_t ntypes)
         gnn_dev_free(u->memory[i]);
     for (uint32_t t = 0; u->ids && t < ntypes; t++)
         gnn_buf_release_in(&u->d->mem, &u->ids[t]);
-    if (u->d)
+    if (u->d) {
         gnn_buf_release_in(&u->d->mem, &u->rows);
+        gnn_buf_release_in(&u->d->mem, &u->far);
+    }
     gnn_free(u->memory);
     gnn_free(u->inverse);
     gnn_free(u->ids);
@@ -175,7 +189,8 @@ int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
     x->unit = gnn_alloc_zero(x->g->n, sizeof *x->unit, "devices", e);
     x->table = gnn_alloc_zero(g->njobs, sizeof *x->table, "fields", e);
     x->at = gnn_alloc(g->njobs, sizeof *x->at, "fields", e);
-    if (!x->unit || !x->table || !x->at)
+    x->packet = gnn_alloc_zero(x->depth, sizeof(struct gather_packet *), "fields", e);
+    if (!x->unit || !x->table || !x->at || !x->packet)
         return e->code;
     x->ncounts = g->meta.schema.nntypes;
     for (uint32_t i = 0; i < g->njobs; i++) {
@@ -194,6 +209,7 @@ void gpu_gather_release(struct gpu_gather *x)
 {
     for (unsigned i = 0; x->unit && i < x->g->n; i++) /* of all, as they read each other's memory */
         gnn_dev_stream_free(x->unit[i].stream);
+    gather_peers_close(x->peers);
     for (unsigned i = 0; x->unit && i < x->g->n; i++)
         close_unit(&x->unit[i], x->job->meta.schema.nntypes);
     for (uint32_t i = 0; x->table && i < x->job->njobs; i++) {
@@ -204,8 +220,11 @@ void gpu_gather_release(struct gpu_gather *x)
         gnn_free(t->view);
         gnn_free(t->edges);
     }
+    for (unsigned i = 0; x->packet && i < x->depth; i++)
+        gather_packet_put(x->line, x->packet[i]);
     gnn_dev_unpin(x->fresh);
     gnn_dev_unpin(x->counted);
+    gnn_free(x->packet);
     gnn_free(x->unit);
     gnn_free(x->table);
     gnn_free(x->at);

@@ -54,7 +54,7 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
     if (rc)
         return rc;
     if (!g->n)
-        g->device[g->n++] = 0;
+        g->device[g->n++] = g->turn % n;
     for (unsigned i = 0; i < g->n; i++)
         if (g->device[i] >= n)
             return gnn_fail(e, GNN_E_DEVICE, "no CUDA device %u: there %s %u", g->device[i], n == 1 ? "is" : "are", n);

@@ -4,7 +4,7 @@
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE (all) devices that reach
  * each other; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
- * GNN_FAKE_NO_MAP=1 refuses to pin memory that exists; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for
+ * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_NO_MAP=1 refuses to pin memory that exists; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for
  * k = 0. */
 #include "lib/gpu/dev.h"
 
@@ -48,7 +48,7 @@ int gnn_dev_id(unsigned d, uint64_t *id, struct gnn_err *e)
     CALL("asking for a device's properties");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
-    *id = 0xfa4e000000000000u + d;
+    *id = 0xfa4e000000000000u + host * 256 + d;
     return 0;
 }
 
@@ -370,7 +370,8 @@ int gnn_dev_peer_open(unsigned d, unsigned peer, struct gnn_err *e)
 namespace {
 struct Handle {
     int pid, fd;
-    uint64_t at, memory;
+    uint64_t at, memory, host;
+    unsigned device;
 };
 } // namespace
 
@@ -381,7 +382,7 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
     if (d < 0 || !device[(unsigned)d].block.count((uint64_t)((const char *)p - device[(unsigned)d].base)))
         die("shares what was not allocated");
     const Arena &a = device[(unsigned)d];
-    const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base), memory};
+    const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base), memory, host, (unsigned)d};
     memset(h, 0, sizeof *h);
     memcpy(h, &of, sizeof of);
     return 0;
@@ -404,7 +405,11 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
         close(fd);
     if (m == MAP_FAILED)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: invalid handle");
-    imports.push_back(Import{(char *)m, of.memory, (char *)m + of.at});
+    if (of.host != host || (of.device != now_using && !gnn_dev_peer(now_using, of.device))) {
+        munmap(m, of.memory);
+        return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: no peer access");
+    }
+    imports.push_back(Import{(char *)m, of.memory, (char *)m + of.at, now_using, of.device});
     *p = imports.back().p;
     *bytes = of.memory - of.at;
     return 0;

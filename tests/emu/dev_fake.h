@@ -60,6 +60,7 @@ struct Import {
     char *base;
     uint64_t bytes;
     void *p;
+    unsigned opener, device; /* which device has opened whose memory */
 };
 
 extern std::recursive_mutex lock; /* of all that follows */
@@ -69,7 +70,7 @@ extern std::vector<Stream *> streams;
 extern std::map<uintptr_t, uint64_t> pinned, mapped; /* bytes by address */
 extern std::vector<EventRef *> events;
 extern unsigned graphs;
-extern uint64_t memory, clique, capability; /* as GNN_FAKE_MEMORY, _CLIQUE and _CAPABILITY say */
+extern uint64_t memory, clique, capability, host; /* as GNN_FAKE_MEMORY, _CLIQUE, _CAPABILITY and _HOST say */
 extern bool refuse_map;
 extern thread_local unsigned now_using;
 

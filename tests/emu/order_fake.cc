@@ -19,7 +19,7 @@ std::vector<Stream *> streams;
 std::map<uintptr_t, uint64_t> pinned, mapped;
 std::vector<EventRef *> events;
 unsigned graphs;
-uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90;
+uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90, host;
 bool refuse_map;
 thread_local unsigned now_using;
 static uint64_t state = 1, calls, fail_at = UINT64_MAX;
@@ -61,6 +61,9 @@ Access::Access(unsigned d)
     for (unsigned k = 0; d != ANY && k < device.size(); k++)
         if (k != d && !device[d].peer[k] && device[k].used)
             mprotect(device[k].base, (device[k].used + PAGE - 1) / PAGE * PAGE, PROT_NONE);
+    for (Import &i : imports)
+        if (d != ANY && i.opener != d)
+            mprotect(i.base, i.bytes, PROT_NONE);
 }
 
 Access::~Access()
@@ -81,7 +84,7 @@ int owner(const void *p)
             return (int)d;
     for (const Import &i : imports)
         if ((const char *)p >= i.base && (const char *)p < i.base + i.bytes)
-            return 0;
+            return (int)i.opener;
     return -1;
 }
 
@@ -201,6 +204,7 @@ void begin()
     state = setting("GNN_FAKE_SEED", 1) + 1;
     fail_at = setting("GNN_FAKE_FAIL", fail_at);
     capability = setting("GNN_FAKE_CAPABILITY", capability);
+    host = setting("GNN_FAKE_HOST", host);
     refuse_map = setting("GNN_FAKE_NO_MAP", 0);
     device.resize(setting("GNN_FAKE_DEVICES", 1));
     for (Arena &a : device) {

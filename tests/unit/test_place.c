@@ -114,6 +114,37 @@ static void plans(void)
     }
 }
 
+/* Holders as they come: each row is where it was given to, in the order. */
+static void given(void)
+{
+    unsigned wrong = 0;
+    for (uint64_t i = 1; i <= 100; i++) {
+        static uint16_t holder[MOST];
+        uint64_t seed = i, cached = 0, last[9] = {0};
+        const uint64_t n = i * 7, norder = i % 3 ? n : n / 2;
+        const struct gnn_place_opts o = {.devices = 1 + (uint32_t)i % 7, .nrows = n, .order = order, .norder = norder, .row_bytes = 100,
+                                         .budget = UINT64_MAX};
+        struct gnn_place c;
+        struct gnn_err e = {0};
+        shuffle(n, i);
+        for (uint64_t r = 0; r < norder; r++) {
+            const uint64_t x = toy_rand(&seed) % (o.devices + 2);
+            holder[r] = x < o.devices ? (uint16_t)x : x == o.devices ? GNN_PLACE_ALL : GNN_PLACE_NONE;
+            cached += holder[r] != GNN_PLACE_NONE;
+        }
+        wrong += gnn_place_given(&c, &o, holder, &e) || !sound(&c, &o) || c.nslots != cached;
+        for (uint64_t r = 0; !e.code && r < norder; r++) {
+            const uint32_t s = c.slot[order[r]], part = holder[r] == GNN_PLACE_ALL ? 0 : holder[r] + 1u;
+            if (holder[r] == GNN_PLACE_NONE)
+                wrong += s != UINT32_MAX;
+            else
+                wrong += s != c.first[part] + last[part]++;
+        }
+        gnn_place_release(&c);
+    }
+    ok(wrong == 0, "100 plans that are given keep each row where it was given to (%u wrong)", wrong);
+}
+
 static void errors(void)
 {
     struct gnn_place_opts o = {.policy = GNN_PLACE_SHARD, .devices = 2, .nrows = 100, .order = order, .norder = 100,
@@ -184,6 +215,7 @@ static void splits(void)
 int main(void)
 {
     plans();
+    given();
     errors();
     splits();
     return tap_done();

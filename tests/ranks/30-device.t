@@ -1,0 +1,142 @@
+# Ranks that gather on devices, which are emulated: the bytes of the ranks that gather on the CPU, wherever rows are kept.
+. "$GNN_TOP/tests/ranks/setup.sh"
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
+emu=$GNN_B/emu/bin
+heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
+gnn-import -q --no-provenance -o s sbm:nodes=600,degree=6,features=13
+gnn-import -q --no-provenance -o h sbm:nodes=240,types=3,weights=1
+gnn-partition -q --no-provenance -k 4 -o s4 s
+gnn-partition -q --no-provenance -k 5 --method random -o h5 h
+for many in 1 2 4; do
+    ranks $many gnn-sample -q --no-provenance -f 3,2 -b 60 -o "s4.$many.%r.gnb" s4
+    ranks $many gnn-sample -q --no-provenance -f 3,2 -b 30 --edge-ids -o "h5.$many.%r.gnb" h5
+done
+gnn-sample -q -f 3,2 -b 30 --count --frequency s4.npy s4 >stats
+
+# on RANKS DEVICES CLIQUE ARGUMENTS...: the emulated gnn-gather. Work is done in another order each time, and in each rank.
+seed=0
+on() {
+    _n=$1 _d=$2 _c=$3
+    shift 3
+    seed=$((seed + 10))
+    GNN_FAKE_DEVICES=$_d GNN_FAKE_CLIQUE=$_c ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 60 $emu/gnn-gather --timeout 20 --no-provenance \"\$@\"" sh "$@"
+}
+same_files() { for _r in $(seq 0 $(($1 - 1))); do cmp want.$_r got.$_r || return 1; done; }
+# try RANKS DEVICES CLIQUE STORE "OPTIONS" DEVICE "DEVICE'S OPTIONS"
+together() {
+    # shellcheck disable=SC2086
+    ranks "$1" gnn-gather -q --no-provenance "$4" -i "$4.$1.%r.gnb" $5 -o 'want.%r' &&
+        on "$1" "$2" "$3" "$4" -i "$4.$1.%r.gnb" $5 --device "$6" $7 --metrics 'm.%r' -o 'got.%r' && same_files "$1"
+}
+try() {
+    rm -f got.* want.* m.*
+    check "$1 ranks, $6 of $2 devices, $3 together: $4${5:+ }$5${7:+ }$7" together "$@"
+}
+figure() { grep -o "\"$1\":[^,}]*" "m.$2" | tail -n 1 | cut -d: -f2; }
+rows() { tail -n 1 "m.$2" | grep -o "\"$1\":{\"rows\":[0-9]*" | grep -o '[0-9]*$'; }
+
+try 1 1 1 s4 '' cuda ''
+try 2 2 2 s4 '' cuda ''
+check 'each rank has a device of its own, which keeps everything' test "$(figure replicated 0) $(rows host 0) $(rows peer 0)" = '600 0 0'
+for cache in none 0.001 100 8k 0.3 1; do
+    try 2 2 2 s4 '--fields x,y,degree' cuda "--cache $cache"
+done
+for policy in auto replicate shard; do
+    try 4 4 4 s4 '' cuda "--cache 0.2 --cache-policy $policy"
+    try 4 4 2 s4 '--fields x,y,degree' cuda "--cache 0.2 --cache-policy $policy --cache-order access"
+    try 4 2 2 h5 '--fields weight,x,y,degree' cuda "--cache 0.1 --cache-policy $policy --cache-order access"
+    try 2 4 4 h5 '--fields x,weight' cuda:0,1,2,3 "--cache 0.2 --cache-policy $policy"
+    try 2 4 2 s4 '' cuda:0,2,1,3 "--cache 0.3 --cache-policy $policy --cache-order s4.npy"
+    try 2 4 1 s4 '' cuda:3,1 "--cache 0.3 --cache-policy $policy"
+done
+for dtype in f16 bf16 f32; do
+    try 2 2 2 s4 "--dtype $dtype" cuda '--cache 0.3 --cache-policy shard'
+    try 4 2 1 h5 "--dtype $dtype --fields x,weight,degree" cuda '--cache 0.2'
+done
+try 4 1 1 s4 '--fields y' cuda ''
+try 2 2 2 s4 '-z 3' cuda '--cache 0.5'
+# Copies of others' rows that the host keeps as well.
+try 2 2 1 s4 '--fields x,y,degree --replicate 0.3 --cache-order halo' cuda '--cache 0.1'
+check 'copies on the host: some are found there' test "$(figure kept_rows 0)" -gt 0
+try 4 2 2 h5 '--dtype bf16 --fields x,weight --replicate 0.2' cuda '--cache 0.1 --cache-order degree --cache-policy shard'
+export GNN_FAKE_NO_MAP=1
+try 2 2 2 h5 '--fields x,y,weight,degree' cuda '--cache 0.3'
+unset GNN_FAKE_NO_MAP
+
+# Who holds what.
+try 4 4 4 s4 '' cuda '--cache 0.1 --cache-policy shard'
+check 'shards: four devices keep four times as much' test "$(figure replicated 3) $(figure sharded 3) $(figure cliques 3)" = '0 240 1'
+check 'shards: some rows come from devices of other ranks' test "$(rows peer 0)" -gt 0 -a "$(rows peer 3)" -gt 0
+check 'shards: more from the own device, as it keeps the own rows' test "$(rows local 1)" -gt "$(rows peer 1)"
+try 4 4 2 s4 '' cuda '--cache 0.1 --cache-policy shard'
+check 'two cliques: each keeps twice as much' test "$(figure sharded 0)" = 120
+try 4 4 4 s4 '' cuda '--cache 0.1 --cache-policy replicate'
+check 'replicas: a tenth, the same everywhere' test "$(figure replicated 1) $(figure sharded 1) $(rows peer 1)" = '60 0 0'
+try 2 1 1 s4 '' cuda '--cache 0.5 --cache-policy shard'
+check 'ranks that share a device read each other'\''s rows on it' test "$(figure sharded 0) $(rows host 0)" = '600 0'
+try 2 2 2 s4 '' cuda '--cache 0.5 --cache-policy shard'
+check 'all of it in two devices: nothing crosses' test "$(rows host 0) $(figure far_rows 0)" = '0 0'
+
+# Devices of other machines are nobody's peers.
+apart() { ranks 2 sh -c 'export GNN_FAKE_HOST=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-gather --no-provenance "$@"' sh "$@"; }
+ranks 2 gnn-gather -q --no-provenance s4 -i s4.2.%r.gnb -o want.%r
+rm -f got.* m.*
+check 'two machines' apart s4 -i s4.2.%r.gnb --device cuda --cache 0.2 --cache-policy shard --metrics m.%r -o got.%r
+check 'two machines: the same' same_files 2
+check 'two machines: nothing from a peer' test "$(figure cliques 0) $(rows peer 0) $(figure replicated 0)" = '1 0 120'
+
+# A rank that stops answering ends the others, before anything is written.
+head -c 5000 s4.2.1.gnb >half.gnb
+mkfifo slow.1 && cp s4.2.0.gnb slow.0
+(cat half.gnb && exec sleep 20) >slow.1 &
+feeding=$!
+rm -f got.*
+GNN_FAKE_DEVICES=2 mpirun --quiet -n 2 "$emu/gnn-gather" --timeout 3 s4 -i slow.%r --device cuda --cache 0.3 --cache-policy shard -o got2.%r 2>lost.txt &
+pid=$!
+until [ "$(pgrep -c -P $pid gnn-gather)" -eq 2 ]; do sleep 0.05; done
+sleep 1
+pkill -STOP -n -P $pid gnn-gather
+wait $pid
+rc=$?
+kill $feeding
+check "a rank that stops: status 5 ($rc), and which one" sh -c "test $rc -eq 5 && grep -q 'rank [01] did not answer for 3 seconds' lost.txt"
+check 'a rank that stops: nothing is written' sh -c '! ls got2* 2>/dev/null'
+
+# Counting, and one of many who has no device.
+ranks 2 gnn-gather s4 -i s4.2.%r.gnb --count >want.txt
+on 2 2 2 s4 -i s4.2.%r.gnb --device cuda --count >got.txt
+check '--count counts the same' sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
+some() { ranks 2 sh -c 'export GNN_FAKE_DEVICES=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-gather --no-provenance "$@"' sh "$@"; }
+rm -f got.*
+check 'auto, where one has no device' some s4 -i s4.2.%r.gnb --device auto -o got.%r
+check 'auto: on the CPU then, the same' same_files 2
+status 4 'cuda, where one has no device' some s4 -i s4.2.%r.gnb --device cuda -o got2.%r
+mixed() { ranks 2 sh -c 'exec '"$emu"'/gnn-gather --no-provenance "$@" $(test $OMPI_COMM_WORLD_RANK = 0 || echo --device cuda)' sh "$@"; }
+status 2 'a device for some ranks only' mixed s4 -i s4.2.%r.gnb -o got2.%r
+differ() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'exec '"$emu"'/gnn-gather --no-provenance "$@" --cache-policy $(test $OMPI_COMM_WORLD_RANK = 0 && echo shard || echo replicate)' sh "$@"; }
+status 3 'other options for what is kept' differ s4 -i s4.2.%r.gnb --device cuda -o got2.%r
+cp err said
+check 'says so' grep -q 'rank 1 has other options for what devices keep than rank 0' said
+check 'nothing is left behind' sh -c '! ls got2* 2>/dev/null'
+
+# Every call to the run-time of one rank may fail: all end with its status, one tells why, and nothing is written. Or no harm is done.
+ranks 2 gnn-sample -q --no-provenance -f 2 -b 60 --edge-ids --steps 0:2 -o 'f.%r.gnb' h5
+ranks 2 gnn-gather -q --no-provenance h5 -i 'f.%r.gnb' -F x,y,weight,degree -o 'want.%r'
+fail() { GNN_FAKE_DEVICES=2 timeout 60 mpirun --quiet -n 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='"$1"'; exec '"$emu"'/gnn-gather --timeout 20 --no-provenance --device cuda h5 -i f.%r.gnb -F x,y,weight,degree --cache 0.1 --cache-policy shard -o got.%r'; }
+fail 0 2>calls.txt
+calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' calls.txt)
+wrong='' overcome=0 tried=0
+[ "${GNN_SWEEP-}" = all ] && step=1 || step=11
+for k in $(seq 1 $step "${calls:-0}"); do
+    rm -f got.*
+    fail "$k" 2>failed.txt
+    rc=$?
+    tried=$((tried + 1))
+    case $rc in
+    1 | 4) [ "$(heard failed.txt | grep -c gnn-gather)" = 1 ] && [ -z "$(ls got.* 2>/dev/null)" ] || wrong="$wrong $k" ;;
+    0) same_files 2 && overcome=$((overcome + 1)) || wrong="$wrong $k" ;;
+    *) wrong="$wrong $k:$rc" ;;
+    esac
+done
+check "$tried of $calls calls fail, $overcome without harm$wrong" test -z "$wrong" -a "$tried" -gt 15 -a "$overcome" -lt $((tried / 4))
+done_testing
