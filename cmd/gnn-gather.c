@@ -1,4 +1,5 @@
 /* gnn-gather: a store and a stream of batches in, the stream with rows of the store's fields out. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/batches.h"
@@ -128,6 +129,10 @@ int main(int argc, char **argv)
         gnn_store_close(store);
         return cli_finish();
     }
+    char wanted[512];
+    snprintf(wanted, sizeof wanted, "%d %s", dtype, o.fields ? o.fields : "");
+    if (up)
+        ranks_agree(run.comm, up->meta, wanted);
     struct gnn_source *src = !up       ? NULL
                              : run.gpu ? gather_on(run.gpu, up, store, &stats, &e)
                                        : gnn_gather_source_new(up, store, &o, &e);

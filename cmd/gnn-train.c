@@ -1,5 +1,6 @@
 /* gnn-train: batches in, a model out. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/calm.h"
@@ -183,6 +184,16 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     train_feed_seek(&feed, t->s.epoch, t->s.step);
 }
 
+/* When to stop, evaluate and save is for all ranks to know; what they compute they compare later. */
+static void agree(struct gnn_comm *c, const struct gnn_meta *meta)
+{
+    char text[192];
+    snprintf(text, sizeof text, "%d %llu:%llu %d %llu %d %llu %d", feed.epochs.given, (unsigned long long)feed.epochs.from,
+             (unsigned long long)feed.epochs.to, keep, (unsigned long long)o.patience, o.checkpoint != NULL,
+             (unsigned long long)o.checkpoint_every, resume);
+    ranks_agree(c, meta, text);
+}
+
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -203,7 +214,7 @@ int main(int argc, char **argv)
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     struct gnn_source *src = train_feed_open(&feed);
-    ranks_agree(c, src->meta, NULL);
+    agree(c, src->meta);
     const int out = c->rank ? -1 : cli_out(output, &name);
     make_model(&m, src->meta, &e);
     finish_opts(src->meta, &m);

@@ -73,8 +73,8 @@ static void finish(void *world)
     count();
     if (!at)
         note("FAULT_COUNT", (double)calls);
-    real->finish(world);
     atomic_store(&over, true);
+    real->finish(world);
 }
 
 static void *send(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes)

@@ -23,7 +23,7 @@ my @hows = qw(kill segv stop exit);
 srand $seed;
 $| = 1;
 
-sub slurp { local (@ARGV, $/) = shift; -e $ARGV[0] ? <> : '' }
+sub slurp { local (@ARGV, $/) = shift; my $text = -e $ARGV[0] ? <> : ''; $text // '' }
 sub status { my $rc = shift; $rc & 127 ? 128 + ($rc & 127) : $rc >> 8 }
 chomp(my $here = `pwd`);
 
@@ -41,9 +41,10 @@ sub start {
     chdir $dir or die "$dir: $!";
     setsid();
     @ENV{keys %$env} = values %$env;
+    # Undisturbed runs have all the time they need.
     open STDOUT, '>', 'stdout';
     open STDERR, '>', 'stderr';
-    exec 'mpirun', '-n', $ranks, "gnn-$w", '-q', '--no-provenance', '--timeout', $timeout, @more, split / /, $work{$w};
+    exec 'mpirun', '-n', $ranks, "gnn-$w", '-q', '--no-provenance', '--timeout', $env->{FAULT_HOW} ? $timeout : 60, @more, split / /, $work{$w};
 }
 
 # ---- undisturbed: the results, and how many points there are ----
@@ -60,6 +61,8 @@ for my $w (sort keys %work) {
 # ---- faults ----
 
 my (%run, %status, %slowest, %bad, %spoke);
+my $alone = 0;
+my @again; # what took too long beside others, to be tried alone
 my ($begun, $counted, $missed, $resumed, $shown) = (0) x 5;
 
 sub complain {
@@ -72,6 +75,12 @@ sub complain {
 }
 
 sub begin {
+    if (!%run && @again) {
+        my $r = shift @again;
+        $run{start($r->{dir}, $r->{w}, $r->{env})} = {%$r, since => time};
+        $alone = 1;
+        return;
+    }
     my $w = (qw(sample gather train))[$begun % 3];
     my $how = $hows[int($begun / 3) % @hows];
     my %env = (FAULT_HOW => $how, FAULT_TOLD => 'told', FAULT_RANK => int rand $ranks, FAULT_AT => 1 + int rand $calls{$w},
@@ -80,26 +89,36 @@ sub begin {
     $run{start($dir, $w, \%env)} = {w => $w, how => $how, dir => $dir, env => \%env, since => time};
 }
 
-sub ended {
+sub ended { # false: to be tried again
     my ($r, $rc, $when) = @_;
     my ($told, $said, $status) = (slurp("$r->{dir}/told"), slurp("$r->{dir}/stderr"), status($rc));
-    if (!$told && (!$status || $said =~ /did not all start/)) { # through before the fault came, or not begun, as processors are too busy
+    if (!$told && ($status == 0 || $status == 5)) { # through before the fault came, or the processors are too busy even without one
         $missed++;
+        return 1;
+    }
+    my $took = $told ? $when - $told : 0;
+    complain($r, 'fails without a fault') if !$told;
+    if ($took > $timeout + 2 && !$r->{alone}++) {
+        push @again, $r;
         return;
     }
     $counted++;
     $status{$r->{how}}{$status}++;
-    my $took = $when - ($told || 0);
     $slowest{$r->{how}} = $took if $took > ($slowest{$r->{how}} // 0);
     $spoke{$r->{how}}++ if $said =~ /^gnn-\w+: rank \d+: .*rank/m;
     complain($r, sprintf 'ended %.2f s later', $took) if $took > $timeout + 2;
     complain($r, "status $status") if !grep { $_ == $status } @{$ends{$r->{how}}};
     complain($r, 'no line names a rank') if $said !~ /rank \d/;
+    1;
 }
 
 sub look { # at what is left
     my ($r) = @_;
-    if (my @left = processes($r->{dir})) {
+    my @left = processes($r->{dir});
+    for (my $until = time + .5; @left && time < $until; sleep .05) { # mpirun does not wait for those whom it kills
+        @left = processes($r->{dir});
+    }
+    if (@left) {
         complain($r, "processes are left: @left");
         kill 'KILL', @left;
     }
@@ -119,9 +138,9 @@ sub reap {
         complain($r, 'going on: status ' . status($rc)) if $rc;
         complain($r, 'going on: another model') if !$rc && system 'cmp', '-s', "$r->{dir}/model", 'want.train/model';
     } else {
-        ended($r, $rc, $when);
+        my $counts = ended($r, $rc, $when);
         look($r);
-        if ($r->{w} eq 'train') {
+        if ($counts && $r->{w} eq 'train') {
             unlink "$r->{dir}/model";
             $run{start($r->{dir}, 'train', {}, '--resume')} = {%$r, again => 1, since => time};
             return;
@@ -130,8 +149,9 @@ sub reap {
     remove_tree($r->{dir});
 }
 
-while ($counted < $points || %run) {
-    begin() while $counted + keys(%run) < $points && keys %run < $at_once;
+while ($counted < $points || %run || @again) {
+    $alone &&= %run;
+    begin() while !$alone && (!%run && @again || $counted + @again + keys(%run) < $points && keys %run < $at_once);
     while ((my $pid = waitpid -1, WNOHANG) > 0) {
         my $r = delete $run{$pid};
         reap($r, $?, time) if $r;

@@ -29,7 +29,7 @@ configure() { # NODES CPUS
     host=$(hostname -s) user=$(id -un)
     names='n0' theirs=$((port + 1))
     [ "$1" -eq 1 ] || { names="n[0-$(($1 - 1))]" theirs="[$((port + 1))-$((port + $1))]"; }
-    # A requeued job waits for cred_expire + 1 seconds. SlurmdTimeout: until a node that is silent is down. Steps of Open MPI on
+    # A requeued job waits for cred_expire + 1 seconds; less than 5 is not taken. SlurmdTimeout: until a node that is silent is down. Steps of Open MPI on
     # one machine meet in files unless each node has a TmpFS of its own.
     cat >"$SLURM_CONF" <<CONF
 ClusterName=fake
@@ -38,7 +38,7 @@ SlurmctldPort=$port
 SlurmUser=$user
 SlurmdUser=$user
 AuthType=auth/munge
-AuthInfo=socket=$dir/munge/socket,cred_expire=2
+AuthInfo=socket=$dir/munge/socket,cred_expire=5
 CredType=cred/munge
 StateSaveLocation=$dir/state
 SlurmdSpoolDir=$dir/spool.%n

@@ -1,0 +1,76 @@
+# Ranks that do not fit together end, all of them and at once, with one reason.
+. "$GNN_TOP/tests/ranks/setup.sh"
+gnn-import -q -o S sbm:nodes=1000,degree=8,features=8 && gnn-import -q -o T sbm:nodes=1000,degree=8,features=8,seed=5 || _not_ok graphs
+gnn-partition -q -k 3 -o P S && gnn-partition -q -k 3 -o Q T && gnn-partition -q -k 3 --method random -o R S || _not_ok stores
+gnn-partition -q -k 2 -o two S || _not_ok 'two parts'
+draws='gnn-sample -q --timeout 20 -b 50 -o r.%r.gnb'
+draw="$draws -f 5,5"
+learns='gnn-train -q --timeout 20 -f 5,5 -b 50'
+learn="$learns --epochs 2 --keep last --hidden 8"
+# ends STATUS NAME REASON COMMAND...: with one line that says why, and no result
+ends() {
+    _st=$1 _nm=$2 _why=$3
+    shift 3
+    status $_st "$_nm" timeout 30 mpirun --quiet "$@"
+    if grep -qE "^gnn-[a-z]+: rank [0-9]+: $_why" err && [ -z "$(find . -name 'r.*.gnb*' -o -name 'model*')" ]; then
+        _ok "$_nm: $(grep -cE '^gnn-' err) say why, and there is no result"
+    else
+        _not_ok "$_nm: why"
+        grep -E '^gnn' err | sed 's/^/# /'
+        rm -rf r.*.gnb* model*
+    fi
+}
+last() { echo "-n 2 $1 : -n 1 $2"; } # the last of three ranks is different
+ends 3 'another store' '.*(rank 2|another).*' $(last "$draw P" "$draw Q")
+ends 3 'another partitioning' '.*(rank 2|another).*' $(last "$draw P" "$draw R")
+ends 3 'another seed' 'rank 2 has other options than rank 0' $(last "$draw P" "$draw --seed 2 P")
+ends 3 'another fan-out' 'rank 2 has other options than rank 0' $(last "$draw P" "$draws -f 5,4 P")
+ends 3 'other steps' 'rank 2 has other options than rank 0' $(last "$draw P" "$draw --steps 0:2 P")
+ends 3 'train: another seed' 'rank 2 has .* than rank 0' $(last "$learn --store P -o model" "$learn --store P --seed 2 -o model")
+ends 3 'train: another rate' 'rank 2 has .* than rank 0' $(last "$learn --store P -o model" "$learn --store P --lr 0.02 -o model")
+ends 3 'train: another width' 'rank 2 has .* than rank 0' $(last "$learn --store P -o model" "$learns --epochs 2 --keep last --hidden 9 --store P -o model")
+ends 3 'train: more epochs' 'rank 2 has other options than rank 0' $(last "$learn --store P -o model" "$learns --epochs 3 --keep last --hidden 8 --store P -o model")
+ends 3 'train: more checkpoints' 'rank 2 has other options than rank 0' $(last "$learn --store P -o model" "$learn --store P --checkpoint C --checkpoint-every 5 -o model")
+check 'streams' ranks 3 gnn-sample -q -f 5,5 -b 50 -o 's.%r.gnb' P
+collect='gnn-gather -q --timeout 20 -i s.%r.gnb -o r.%r.gnb'
+ends 3 'gather: other fields' 'rank 2 has other options than rank 0' $(last "$collect P" "$collect -F x P")
+ends 3 'gather: another type' 'rank 2 has other options than rank 0' $(last "$collect P" "$collect --dtype f16 P")
+ends 3 'another program' 'rank 2 has another program' $(last "$draw P" "$learn --store P -o model")
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
+perl -pe "s/\\b0\\.1\\.0\\b/0.1.9/g" "$(command -v gnn-sample)" >other && chmod +x other
+ends 3 'another version' 'rank 2 has another program, or another version' $(last "$draw P" "./other ${draw#gnn-sample } P")
+
+for f in 0 1 2; do
+    rm -rf B
+    cp -r P B
+    rm B/part-0000$f.gnb
+    ends 3 "part $f is missing" ".*B/part-0000$f.*" -n 3 $draw B
+    head -c 20000 P/part-0000$f.gnb >B/part-0000$f.gnb
+    ends 3 "part $f is cut" ".*B/part-0000$f.*" -n 3 $draw B
+    cp R/part-0000$f.gnb B/part-0000$f.gnb
+    ends 3 "part $f is of another partitioning" ".*" -n 3 $draw B
+done
+ends 3 'more ranks than parts' '.*2 parts.*|.*3 ranks.*' -n 3 $draw two
+ends 3 'streams of other ranks' '.*' -n 3 gnn-train -q -i none.%r --keep last -o model
+mv s.1.gnb s.tmp && mv s.0.gnb s.1.gnb && mv s.tmp s.0.gnb
+ends 3 "another rank's stream" '.*rank 1 of 3, but this is rank 0.*|.*rank 0 of 3, but this is rank 1.*' -n 3 gnn-train -q -i s.%r.gnb --keep last -o model
+# Launchers and MPI that do not fit.
+status 5 'said to be one of four, and alone' timeout 30 env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
+status 5 'no plug-in' timeout 30 env GNN_MPI=/nowhere.so OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
+grep -q 'without MPI' err && _ok 'no plug-in: says so' || _not_ok 'no plug-in: says so'
+
+# The checkpoint is there before a rank ends, however long the disk takes.
+slow="env LD_PRELOAD=$GNN_B/shim.so FAULT_OP=fsync FAULT_N=1 FAULT_STICKY=1 FAULT_SLOW=2"
+mpirun --quiet -n 1 $slow gnn-train -q --store P -f 5,5 -b 50 --epochs 4000 --keep last --checkpoint C -o never : \
+    -n 2 gnn-train -q --store P -f 5,5 -b 50 --epochs 4000 --keep last --checkpoint C -o never 2>slow.err &
+pid=$!
+t=0
+until [ "$(pgrep -c -P $pid gnn-train)" -eq 3 ] || [ $t -gt 200 ]; do t=$((t + 1)); sleep 0.05; done
+sleep 1
+pkill -USR1 -n -P $pid gnn-train
+wait $pid
+rc=$?
+check "a slow disk: status 75 ($rc)" test $rc -eq 75
+check 'a slow disk: there is a checkpoint' test -s C/checkpoint.safetensors
+check 'a slow disk: and nothing else' test "$(ls C)" = checkpoint.safetensors
+done_testing
