@@ -41,6 +41,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
     {OPT_FLAG, 'r', "replace", &o.replace, .help = "draw with replacement"},
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
+    {OPT_FLAG, 0, "count-once", &o.count_once, .help = "with several ranks, say which of them counts a node that several have: for gnn-train --batch-norm"},
     {OPT_FLAG, 0, "original-ids", &o.original_ids, .help = "node ids (of --seeds too) are those before gnn-partition"},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
@@ -73,6 +74,8 @@ static void finish_opts(void)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
         opt_refuse(OPTS(&o.seed_type), "goes with --seeds");
+    if (!ranks_many())
+        opt_refuse(OPTS(&o.count_once), "goes with several ranks");
     if (run.count)
         opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
     else
@@ -151,7 +154,8 @@ int main(int argc, char **argv)
     if (o.gpu)
         device_tell_graph(&graph);
     char range[128];
-    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64, o.epoch_from, o.epoch_to, o.step_from, o.step_to);
+    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d", o.epoch_from, o.epoch_to, o.step_from, o.step_to,
+             o.count_once);
     ranks_agree(c, src->meta, range);
     run.total = expected(&src->meta->sampling);
     run.store = store;

@@ -211,6 +211,7 @@ int main(int argc, char **argv)
     check_options();
     calm_threads_set(threads);
     feed.degrees = kind == GNN_GCN;
+    feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     struct gnn_source *src = train_feed_open(&feed);

@@ -67,6 +67,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         ranks_replicate(&f->replicate, &order, &g.replicate);
     g.far = &f->far;
     s.far = &f->sampled;
+    s.count_once = f->count_once;
     if (f->gpu) {
         if (f->cache_order)
             f->cache.order = (struct opt_list){&f->cache_order, 1};

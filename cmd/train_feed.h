@@ -17,7 +17,7 @@ struct train_feed {
     struct cache_opts cache; /* its order is cache_order, if that is given */
     const char *cache_order;
     struct opt_doubles replicate;
-    bool degrees; /* batches need them: set before train_feed_open */
+    bool degrees, count_once; /* batches need that: set before train_feed_open */
     /* what comes of it */
     struct gnn_comm *comm; /* set before train_feed_open */
     struct gnn_gather_far_stats far;

@@ -18,6 +18,8 @@ struct gnn_block {
 struct gnn_batch_type {
     const uint32_t *node;   /* (count[nhops]) store ids; seeds first, then in order of first occurrence */
     const uint64_t *count;  /* (nhops+1) nodes known after hop h; count[0] are the seeds */
+    const uint8_t *counted; /* (count[nhops-1]) of several ranks: this one counts the node in sums over the whole batch, in which each of
+                             * its nodes counts once, in any hop; or NULL */
     const uint32_t *orig;   /* (count[nhops]) ids in the unpartitioned store, if they travel beside others; or NULL */
 };
 
@@ -34,6 +36,7 @@ struct gnn_batch_place {
  *   key        u64 (4)           epoch, step, split, rank
  *   nodes/T    u32 (n)           store ids
  *   counts/T   u64 (nhops+1)
+ *   counted/T  u8 (counts[nhops-1])  of several ranks, if asked for
  *   hop/H/S/R/D/indptr u32 (m+1), hop/H/S/R/D/indices u32 (e), hop/H/S/R/D/id u64 (e)
  *   node/T/id  u32 (n)           after gnn-gather from several parts, unless nodes/T are original ids: those
  *   node/T/<field>               after gnn-gather: rows for all n nodes; "y": for the seeds only

@@ -53,7 +53,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
 {
     const struct gnn_ntype *nt = &s->m->schema.ntype[t];
     uint32_t nhops = s->b->nhops;
-    const struct gnn_tensor *nodes, *counts, *orig;
+    const struct gnn_tensor *nodes, *counts, *counted, *orig;
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "counts/%s", nt->name);
     int rc = take(s, name, GNN_U64, (uint64_t)nhops + 1, true, &counts);
@@ -77,7 +77,11 @@ static int bind_nodes(struct bind *s, uint32_t t)
     snprintf(name, sizeof name, "node/%s/id", nt->name);
     if ((rc = take(s, name, GNN_U32, c[nhops], false, &orig)))
         return rc;
-    s->b->type[t] = (struct gnn_batch_type){.node = v, .count = c, .orig = orig ? orig->data : NULL};
+    snprintf(name, sizeof name, "counted/%s", nt->name);
+    if ((rc = take(s, name, GNN_U8, nhops ? c[nhops - 1] : 0, false, &counted)))
+        return rc;
+    s->b->type[t] = (struct gnn_batch_type){
+        .node = v, .count = c, .counted = counted ? counted->data : NULL, .orig = orig ? orig->data : NULL};
     return 0;
 }
 

@@ -68,6 +68,7 @@ struct gnn_sampler_opts {
      * together are the batch that one alone would draw. The hop rule must be GNN_FRONTIER_ALL then, as who is new depends on
      * all seeds; seeds come from sets or a file, not as a stream; nodes are store ids. */
     struct gnn_comm *comm;
+    bool count_once; /* with several: training batches have counted/T, see gnn_batch_type.counted */
     struct gnn_sample_far_stats *far; /* with several ranks, or NULL; outlives the source */
 };
 

@@ -99,6 +99,7 @@ struct train_pace {
     struct gnn_exchange x;
     struct train_told own, told; /* being filled; under way */
     void **sum;                  /* [nlayers] of gradients, under way */
+    double waited;               /* seconds of this step, for sums inside of it */
     bool open;                   /* between begin and end */
     bool stop;                   /* a rank was asked to stop */
 };

@@ -136,9 +136,11 @@ static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t 
             db = n->grad + net_param(n, gnn_model_conv(m, l, r)->bias);
     if (net_batch_norm(n, l, t) && net_batch_back_open(n, l, t, dy, e))
         return e->code;
+    /* A batch's mean takes the bias out again. Its gradient is 0, of which a sum would leave noise, and Adam make whole steps. */
+    const bool moot = net_batch_norm(n, l, t) && net_act(n, l + 1, t)->rows > 1;
     for (uint32_t from = 0; from < rows; from += chunk) {
         const uint32_t to = rows - from < chunk ? rows : from + chunk;
-        activation_rows(n, p, l, t, from, to, dy, n->work.data, db);
+        activation_rows(n, p, l, t, from, to, dy, n->work.data, moot ? NULL : db);
         for (uint32_t r = 0; r < m->c.netypes; r++)
             if (net_into(n, l, r, t) && conv_rows(n, p, l, r, from, to, dy, e))
                 return e->code;

@@ -1,5 +1,5 @@
 /* Batch norm: statistics of a batch need all its rows, on all ranks, before the first can be normalised, and so does the way
- * back. Over ranks, a node's rows are the same in all shares that have it: one of them counts for the statistics (n->b), and
+ * back. Over ranks, a node's rows are the same in all shares that have it: one of them counts for the statistics (gnn_batch_type.counted), and
  * passes on what the gradient owes to these, so that any number of ranks makes what one does. */
 #include "lib/model/net_impl.h"
 
@@ -20,8 +20,11 @@ int net_batch_open(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, bo
     struct gnn_net_act *a = net_act(n, l + 1, t);
     const uint32_t norm = net_norm(n, l, t);
     const size_t w = n->m->c.width[l];
-    a->count = NULL;
+    a->count = train && n->sum ? n->b->type[t].counted : NULL;
     a->rows = 0;
+    if (train && n->sum && !a->count && net_rows(n, l + 1, t))
+        return gnn_fail(e, GNN_E_INPUT, "the ranks' batches do not tell who counts which of their nodes, as batch norm has to know: run "
+                                        "gnn-sample --count-once");
     if (o->fit(o, &a->stat, GNN_BATCH_STATS * w, sizeof(float), "statistics", e))
         return e->code;
     if (train)

@@ -3,12 +3,12 @@
  * depends on the destination only. Two exchanges a hop:
  *   asked:    per edge type, u32 n, u32 destinations[n]
  *   answered: per edge type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and with edge ids, from the next
- *             multiple of 8 bytes on, u64 ids[e] */
+ *             multiple of 8 bytes on, u64 ids[e]
+ * and after these what lib/sample/once.c has to say. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "kernels/owner.h"
-#include "lib/comm/words.h"
 #include "lib/sample/sampler_impl.h"
 
 /* Of one edge type, what one rank answered. */
@@ -29,12 +29,14 @@ struct sample_far {
     struct gnn_buf ask_for, indptr, row, source;
     struct answer *from;    /* [owners] */
     struct gnn_sample_far_stats stats; /* of one hop */
+    struct sample_once *once; /* or NULL */
 };
 
 void gnn_sample_far_free(struct sample_far *f)
 {
     if (!f)
         return;
+    gnn_sample_once_free(f->once);
     gnn_exchange_release(&f->ask);
     gnn_exchange_release(&f->answer);
     for (uint32_t r = 0; r < f->owners; r++) {
@@ -72,7 +74,8 @@ struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e
     f->wanted = gnn_alloc_zero((uint64_t)n * s->meta.schema.netypes, sizeof *f->wanted, "ranks", e);
     f->to = gnn_alloc_zero(n, sizeof(uint32_t *), "ranks", e);
     if (f->asked && f->answered && f->in && f->from && f->wanted && f->to && !gnn_store_firsts(s->store, ranks, &f->first, e) &&
-        !gnn_exchange_init(&f->ask, s->comm, 0, e) && !gnn_exchange_init(&f->answer, s->comm, 0, e))
+        !gnn_exchange_init(&f->ask, s->comm, 0, e) && !gnn_exchange_init(&f->answer, s->comm, 0, e) &&
+        (!s->count_once || (f->once = gnn_sample_once_new(s, f->first, e))))
         return f;
     gnn_sample_far_free(f);
     return NULL;
@@ -293,22 +296,30 @@ int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop)
 {
     struct sample_far *f = d->w->far;
     const uint32_t netypes = d->b->netypes;
+    struct sample_once *once = d->b->split ? NULL : f->once;
     uint64_t at = 0;
     int rc = 0;
     for (uint32_t r = 0; r < f->owners; r++)
         f->asked[r].n = f->answered[r].n = 0;
     for (uint32_t et = 0; !rc && et < netypes; et++)
         rc = ask_block(d, hop, et, &at);
+    if (!rc && once)
+        rc = gnn_sample_once_ask(d, once, hop, f->first, f->asked);
     if (!rc)
         rc = exchange(d, &f->ask, f->asked);
-    for (uint32_t r = 0; !rc && r < f->owners; r++)
+    for (uint32_t r = 0; !rc && r < f->owners; r++) {
         for (uint32_t et = 0; !rc && et < netypes; et++)
             rc = answer_block(d, hop, et, r);
+        if (!rc && once && r < f->ranks && (rc = gnn_sample_once_answer(d, once, f->first, r, &f->in[r], &f->answered[r])) == GNN_END)
+            rc = garbled(d, r);
+    }
     if (!rc)
         rc = exchange(d, &f->answer, f->answered);
     at = 0;
     for (uint32_t et = 0; !rc && et < netypes; et++)
         rc = merge_block(d, hop, et, &at);
+    if (!rc && once && (rc = gnn_sample_once_read(d, once, hop, f->first, f->in)) == GNN_END)
+        rc = gnn_fail(d->e, GNN_E_RANK, "what other ranks answered makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")", d->b->epoch, d->b->step);
     tell(d);
     return rc;
 }

@@ -132,6 +132,7 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU samples");
     s->comm = o->comm;
     s->far = o->far;
+    s->count_once = o->count_once;
     s->meta.sampling.rank = o->comm->rank;
     s->meta.sampling.ranks = o->comm->size;
     return gnn_sample_gate_new(s, e);

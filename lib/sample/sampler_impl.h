@@ -6,6 +6,7 @@
 
 #include "kernels/gather.h"
 #include "kernels/sample.h"
+#include "lib/comm/words.h"
 #include "lib/ids.h"
 #include "lib/node_map.h"
 #include "lib/sampler.h"
@@ -31,6 +32,7 @@ struct sampler {
     struct gnn_comm *comm;          /* the ranks, if there are several; or NULL */
     struct gnn_sample_gate *gate;   /* with ranks */
     struct gnn_sample_far_stats *far;
+    bool count_once;                /* with ranks */
     struct sample_halo *halo;       /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
 };
 
@@ -84,6 +86,17 @@ int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra
 struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_far_free(struct sample_far *f);
 int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
+/* (lib/sample/once.c) Who counts a node of a training batch, from hop 1 on. first: [nntypes][ranks] of gnn_store_firsts. What to ask each
+ * rank, [ranks]; what to answer rank r, in the order of the ranks; what they have answered. GNN_END: what came makes no sense. */
+struct sample_once;
+struct sample_once *gnn_sample_once_new(const struct sampler *s, uint64_t *const *first, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_once_free(struct sample_once *o);
+int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint32_t hop, uint64_t *const *first,
+                        struct gnn_words *asked) GNN_MUST_USE;
+int gnn_sample_once_answer(const struct sample_draw *d, struct sample_once *o, uint64_t *const *first, uint32_t r,
+                           struct gnn_words_in *in, struct gnn_words *out) GNN_MUST_USE;
+int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uint32_t hop, uint64_t *const *first,
+                         struct gnn_words_in *in) GNN_MUST_USE;
 /* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);

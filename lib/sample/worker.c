@@ -247,7 +247,10 @@ static int finish(const struct sample_draw *d)
                     .part = orig, .nparts = d->s->store->nparts, .bytes = sizeof *id, .n = m, .id = id, .out = v + i});
             }
         }
-        d->b->type[t] = (struct gnn_batch_type){.node = x->data, .count = d->w->counts[t]};
+        char name[GNN_NAME_MAX + 1];
+        const struct gnn_tensor *counted =
+            d->s->count_once ? gnn_tensors_find(&d->b->tensors, gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name)) : NULL;
+        d->b->type[t] = (struct gnn_batch_type){.node = x->data, .count = d->w->counts[t], .counted = counted ? counted->data : NULL};
     }
     return rc;
 }

@@ -19,6 +19,16 @@ static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
     return t->comm->ops->sum_begin(t->comm, t->net.grad + from, to - from, GNN_SUM_F32, &t->pace.sum[l], e);
 }
 
+/* Sums that a step waits for. */
+static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
+{
+    struct gnn_trainer *t = arg;
+    const double from = gnn_clock();
+    const int rc = gnn_comm_sum(t->comm, x, n, GNN_SUM_F64, e);
+    t->pace.waited += gnn_clock() - from;
+    return rc;
+}
+
 int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
@@ -31,9 +41,8 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
                         : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", t->comm->rank, t->comm->size);
     if (t->ops->async)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU trains");
-    if (t->m->c.batch_norm)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks there is no --batch-norm");
     t->net.layer_done = layer_done;
+    t->net.sum = sum_in_step;
     t->net.arg = t;
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
     return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, 2), e);

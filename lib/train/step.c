@@ -161,8 +161,14 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     const uint64_t flops = t->net.flops, edges = t->net.edges;
-    const double from = gnn_clock();
     uint32_t rows;
+    /* Where layers sum over the ranks, these must be at the same batch before; else it is enough to know it before gradients are
+     * summed. */
+    const int early = t->m->c.batch_norm ? train_pace_end(t, e) : 0;
+    if (early)
+        return early;
+    const double from = gnn_clock();
+    t->pace.waited = 0;
     if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
         return e->code;
     const double forward = gnn_clock();
@@ -177,7 +183,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     if (train_batch_rows(t, b, rows)) {
         if (gnn_net_backward(&t->net, t->work.p, e))
             return e->code;
-        t->pace.own.busy = gnn_clock() - met + (forward - from);
+        t->pace.own.busy = gnn_clock() - met + (forward - from) - t->pace.waited;
         if (train_sum_gradient(t, e))
             return e->code;
         t->s.t++;

@@ -29,6 +29,16 @@ for by in access degree halo; do
     check "copies by $by" ranks 4 gnn-gather P4 -v --replicate 0.4 --cache-order $by -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "k$by.%r"
     check "copies by $by: the same rows" union P4 one.gnb $(streams g 4)
 done
+# Nodes in several shares are counted once.
+for many in 2 3 4; do
+    check "who counts, $many ranks" ranks $many gnn-sample -q P4 $opts --count-once -j 2 -o 'r.%r.gnb'
+    union P4 one.gnb $(streams r $many) >counted
+    sed 's/^/# /' counted
+    check "who counts, $many ranks: each node is counted once" grep -q ' [1-9][0-9]* nodes counted' counted
+done
+status 2 'who counts, alone' gnn-sample -q P4 $opts --count-once -o alone.gnb
+ranks 4 gnn-sample -q P4 $opts -o 'r.%r.gnb'
+
 fetched() { cat $1.? | sed -n 's/.*"far_rows":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s + 0 }'; }
 ranks 4 gnn-gather -q P4 -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "knone.%r"
 echo "# fetched: $(fetched knone), with copies by access $(fetched kaccess), degree $(fetched kdegree), halo $(fetched khalo)"
@@ -63,7 +73,7 @@ check 'statistics: batches and seeds' sh -c 'head -n 2 one.txt | cmp - all.txt'
 if [ -n "${GNN_DATA:-}" ]; then
     gnn-import -q -o T "$GNN_DATA/acm.zip" && gnn-partition -q -k 3 -o T3 T || _not_ok 'typed input'
     check 'typed' gnn-sample -q T -f 4,4 -b 128 --edge-ids -o one.gnb
-    check 'typed, 3 ranks' ranks 3 gnn-sample -q T3 -f 4,4 -b 128 --edge-ids -o 'r.%r.gnb'
+    check 'typed, 3 ranks' ranks 3 gnn-sample -q T3 -f 4,4 -b 128 --edge-ids --count-once -o 'r.%r.gnb'
     check 'typed, gathered' ranks 3 gnn-gather -q T3 -i 'r.%r.gnb' -o 'g.%r.gnb'
     check 'typed, the same' union T3 one.gnb $(streams g 3)
 else

@@ -31,6 +31,56 @@ check 'the same bits again' ranks 4 gnn-train -q --no-provenance --store P $opts
 check 'the same bits again' ranks 4 gnn-train -q --no-provenance --store P $opts -o b
 check 'the same bits again: compared' cmp a b
 
+# Batch norm: statistics are those of one rank's batch, and so is what is learned.
+opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --dropout 0.2 --batch-norm'
+check 'batch norm, one process' gnn-train -q --store S $opts --metrics b1 -o bone
+cat >gap.py <<'PY'
+import json, sys
+sys.path.insert(0, "%s/tests/interop" % sys.argv[1])
+import numpy as np
+a, b = ([json.loads(l) for l in open(f)] for f in sys.argv[2:4])
+x, y = ([e["loss"] for e in s if e["event"] == "step"] for s in (a, b))
+assert len(x) == len(y) > 50
+worst = max(abs(p - q) / abs(p) for p, q in zip(x, y))
+p, q = ([e["valid"] for e in s if e["event"] == "epoch"] for s in (a, b))
+last = max(abs(u["loss"] - v["loss"]) / u["loss"] for u, v in zip(p, q))
+def load(path):
+    raw = open(path, "rb").read()
+    n = int.from_bytes(raw[:8], "little")
+    head = json.loads(raw[8:8 + n])
+    return {k: np.frombuffer(raw, {"F32": "f4", "I64": "i8"}[v["dtype"]], int(np.prod(v["shape"], dtype=int)), 8 + n + v["data_offsets"][0])
+            for k, v in head.items() if k != "__metadata__"}
+m, n = load(sys.argv[4]), load(sys.argv[5])
+running = [k for k in m if "running" in k]
+assert len(running) >= 2 and all((m[k] == n[k]).all() for k in m if "batches" in k)
+apart = max(np.abs(m[k] - n[k]).max() / np.abs(m[k]).max() for k in running)
+print("losses apart by %.1e, evaluations by %.1e, running statistics by %.1e" % (worst, last, apart))
+assert worst < float(sys.argv[6]) and last < 10 * float(sys.argv[6]) and apart < float(sys.argv[6])
+PY
+gap() { /usr/bin/python3 gap.py "$GNN_TOP" "$@" >cmp.txt 2>&1; _r=$?; sed 's/^/# /' cmp.txt; return $_r; }
+for many in 2 4; do
+    check "batch norm, $many ranks" ranks $many gnn-train -q --store P $opts --metrics b$many.json -o b$many
+    gap b1 b$many.json bone b$many 1e-4
+    check "batch norm, $many ranks: as one" test $? -eq 0
+done
+check 'batch norm, 4 ranks: the same bits again' sh -c 'mpirun --quiet -n 4 gnn-train -q --no-provenance --store P '"$opts"' -o a && mpirun --quiet -n 4 gnn-train -q --no-provenance --store P '"$opts"' -o b && cmp a b'
+few='-f 4,4 -b 3 --no-shuffle --epochs 1 --eval valid --hidden 8 --batch-norm --lr 0.001'
+check 'batch norm, some ranks without a seed' ranks 4 gnn-train -q --store P $few --metrics few.json -o few
+gnn-train -q --store S $few --metrics one.json -o few1
+gap one.json few.json few1 few 1e-3
+check 'batch norm, some ranks without a seed: as one' test $? -eq 0
+check 'batch norm, stopped half-way' ranks 4 gnn-train -q --no-provenance --store P $opts --epochs 3 --checkpoint B --checkpoint-every 30 -o part
+check 'batch norm, gone on with' ranks 4 gnn-train -q --no-provenance --store P $opts --checkpoint B --resume -o resumed
+check 'batch norm, gone on with: the same bits' cmp a resumed
+ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
+status 3 'batch norm: batches that do not say who counts' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --batch-norm -o from-streams
+mv err said
+check 'batch norm: how they would is said' grep -q 'run gnn-sample --count-once' said
+ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid --count-once -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
+check 'batch norm, from streams' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --dropout 0.2 --batch-norm --no-provenance -o from-streams
+check 'batch norm, from the store' ranks 3 gnn-train -q --store P $opts --no-provenance -o from-store
+check 'batch norm: the same' cmp from-streams from-store
+
 # Streams instead of a store.
 check 'batches of the ranks' ranks 3 sh -c 'r=$OMPI_COMM_WORLD_RANK; exec gnn-sample -q P -f 6,6 -b 100 --epochs 2 --eval valid -o "s.%r.gnb"'
 check 'rows of the ranks' ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
@@ -43,7 +93,9 @@ opts='-f 6,6 -b 100 --epochs 4 --eval valid --hidden 32 --no-provenance --seed 3
 check 'not interrupted' ranks 4 gnn-train -q --store P $opts -o whole
 for sig in USR1 TERM; do
     rm -rf C
-    mpirun --quiet -n 4 gnn-train -q --store P $opts --epochs 4000 --keep last --checkpoint C -o never 2>err &
+    more=
+    [ $sig = USR1 ] || more=--batch-norm
+    mpirun --quiet -n 4 gnn-train -q --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
     pid=$!
     until [ "$(pgrep -c -P $pid gnn-train)" -eq 4 ]; do sleep 0.05; done
     sleep 1

@@ -79,6 +79,24 @@ def fields(header, batch, orig, whole):
     return seen
 
 
+def counted(header, mine, orig):
+    """In each hop, each node that is expanded is counted by one of the ranks that expand it."""
+    seen = 0
+    for t in orig:
+        if "counted/" + t not in mine[0][1]:
+            continue
+        for hop in range(1, len(header["sampling"]["fanout"])):
+            times = {}
+            for h, m in mine:
+                n = int(m["counts/" + t][hop])
+                assert len(m["counted/" + t]) == int(m["counts/" + t][-2])
+                for v, c in zip(nodes(h, m, orig)[t][:n], m["counted/" + t]):
+                    times[v] = times.get(v, 0) + c
+            assert all(c == 1 for c in times.values()), "nodes of hop %d are counted more or less than once" % hop
+            seen += len(times)
+    return seen
+
+
 def main(store, one_path, *rank_paths):
     header, parts = gnb.read_store(store)
     orig = originals(header, parts)
@@ -89,6 +107,7 @@ def main(store, one_path, *rank_paths):
         assert one_header["schema"]["parts"] == 1
         one_orig = {t: np.arange(len(v)) for t, v in orig.items()}
     ranks = [stream(p) for p in rank_paths]
+    once = 0
     seed_type = one_header["sampling"]["seed_type"]
     seen = 0
     for r, (h, batches) in enumerate(ranks):
@@ -100,6 +119,7 @@ def main(store, one_path, *rank_paths):
     for step, b in enumerate(one):
         mine = [batches[step] for _, batches in ranks]
         assert all((m["key"][:3] == b["key"][:3]).all() and m["key"][3] == r for r, m in enumerate(mine)), "key"
+        once += counted(one_header, [(h, m) for (h, _), m in zip(ranks, mine)], orig)
         seeds = list(nodes(one_header, b, one_orig)[seed_type][:int(b["counts/" + seed_type][0])])
         place = {v: i for i, v in enumerate(seeds)}
         got = [list(nodes(h, m, orig)[seed_type][:int(m["counts/" + seed_type][0])]) for (h, _), m in zip(ranks, mine)]
@@ -115,7 +135,7 @@ def main(store, one_path, *rank_paths):
         for t in orig:
             union = set().union(*(nodes(h, m, orig)[t] for (h, _), m in zip(ranks, mine)))
             assert union == set(nodes(one_header, b, one_orig)[t]), "nodes of step %d" % step
-    print(len(one), "batches,", seen, "fields")
+    print(len(one), "batches,", seen, "fields,", once, "nodes counted")
 
 
 main(*sys.argv[1:])
