@@ -165,6 +165,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     }
     o->comm->over = rc < 0;
     gnn_frequency_release(&freq);
+    o->comm->lost = rc < 0;
     gnn_source_free(src);
     gnn_writer_release(&w);
     cli_progress_end();

@@ -335,8 +335,7 @@ void cli_metrics_open(void)
 {
     if (!common.metrics || (rank && !strstr(common.metrics, "%r")))
         return;
-    if (ranked)
-        common.metrics = cli_path(common.metrics);
+    common.metrics = cli_path(common.metrics);
     if (!(metrics = is_std(common.metrics) ? stdout : fopen(common.metrics, "we")))
         cli_die(1, "%s: cannot create: %s", common.metrics, strerror(errno));
 }

@@ -1,5 +1,4 @@
 /* gnn-gather: a store and a stream of batches in, the stream with rows of the store's fields out. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cmd/batches.h"
@@ -24,8 +23,8 @@ static int dtype;
 static bool verify = true;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true},
+    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true, .own = true},
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .own = true},
     {OPT_STR, 'F', "fields", &o.fields, "LIST", "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)", "stored|f32|f16|bf16"},
     {OPT_GROUP, .help = "Devices and what they keep"},
@@ -36,12 +35,12 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "plan", &plan.on, .help = "write no batches but, to stdout, which share of the rows caches would miss"},
     {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)", .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},
-    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 1)", .min = 1, .max = 1024},
+    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 1)", .min = 1, .max = 1024, .own = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
-    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE},
-    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19},
+    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
+    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
-    {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)"},
+    {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)", .own = true},
     {OPT_END},
 };
 
@@ -67,6 +66,8 @@ static void check_options(void)
     plan.fields = o.fields;
     plan.sizes = cache.size;
     plan.order = cache.order;
+    if (plan.on && ranks_many())
+        cli_usage("--plan: works in one process, on the whole store");
     if (plan.on || !ranks_many())
         plan_check(&plan);
     if (!plan.on && ranks_many() && plan.alpha.n)
@@ -129,10 +130,8 @@ int main(int argc, char **argv)
         gnn_store_close(store);
         return cli_finish();
     }
-    char wanted[512];
-    snprintf(wanted, sizeof wanted, "%d %s", dtype, o.fields ? o.fields : "");
     if (up)
-        ranks_agree(run.comm, up->meta, wanted);
+        ranks_agree(run.comm, up->meta, NULL);
     struct gnn_source *src = !up       ? NULL
                              : run.gpu ? gather_on(run.gpu, up, store, &stats, &e)
                                        : gnn_gather_source_new(up, store, &o, &e);

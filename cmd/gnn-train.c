@@ -1,6 +1,5 @@
 /* gnn-train: batches in, a model out. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "cmd/calm.h"
@@ -26,15 +25,15 @@ static double warmup_epochs;
 static struct gnn_train_opts o;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true},
-    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024},
+    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true, .own = true},
+    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true, .own = true},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024, .own = true},
     RANKS_TIMEOUT(&timeout),
     {OPT_U64, 0, "seed", &feed.seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
     {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)", "f32|tf32|bf16"},
     {.kind = OPT_GROUP, .help = "Batches made in this process"},
-    {OPT_STR, 0, "store", &feed.store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true},
+    {OPT_STR, 0, "store", &feed.store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
     {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
     {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
     {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
@@ -44,14 +43,14 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
     {OPT_FLAG, 0, "drop-last", &feed.drop_last, NULL, "leave out a last batch that is not full"},
     {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
-    {OPT_U32, 0, "prefetch", &feed.prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024},
+    {OPT_U32, 0, "prefetch", &feed.prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
     {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
     {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},
     {OPT_STR, 0, "cache", &feed.cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)", "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
     {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)", "degree|access|halo"},
     {OPT_DOUBLES, 0, "replicate", &feed.replicate, "X", "other ranks' rows that each rank keeps, as a share of an average rank's (default: 0)", .min = 0, .max = 65536},
-    {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)"},
+    {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)", .own = true},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
     {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all (default: 256)"},
@@ -184,16 +183,6 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     train_feed_seek(&feed, t->s.epoch, t->s.step);
 }
 
-/* When to stop, evaluate and save is for all ranks to know; what they compute they compare later. */
-static void agree(struct gnn_comm *c, const struct gnn_meta *meta)
-{
-    char text[192];
-    snprintf(text, sizeof text, "%d %llu:%llu %d %llu %d %llu %d", feed.epochs.given, (unsigned long long)feed.epochs.from,
-             (unsigned long long)feed.epochs.to, keep, (unsigned long long)o.patience, o.checkpoint != NULL,
-             (unsigned long long)o.checkpoint_every, resume);
-    ranks_agree(c, meta, text);
-}
-
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -215,8 +204,8 @@ int main(int argc, char **argv)
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     struct gnn_source *src = train_feed_open(&feed);
-    agree(c, src->meta);
-    const int out = c->rank ? -1 : cli_out(output, &name);
+    ranks_agree(c, src->meta, NULL);
+    const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
     make_model(&m, src->meta, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
@@ -244,7 +233,8 @@ int main(int argc, char **argv)
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
-    train_text_end(&text);
+    if (!c->rank)
+        train_text_end(&text);
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     if (ops)

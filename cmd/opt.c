@@ -15,11 +15,11 @@ static bool help, version, completion;
 
 static const struct opt common_opts[] = {
     {.kind = OPT_GROUP, .help = "Common options"},
-    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true},
-    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "when to show progress on stderr (default: auto, on a terminal)", .choices = "auto|always|never"},
-    {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL, "leave the command line out of the output's header"},
-    {OPT_FLAG, 'q', "quiet", NULL, NULL, "errors only"},
-    {OPT_FLAG, 'v', "verbose", NULL, NULL, "say more"},
+    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true, .own = true},
+    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "when to show progress on stderr (default: auto, on a terminal)", .choices = "auto|always|never", .own = true},
+    {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL, "leave the command line out of the output's header", .own = true},
+    {OPT_FLAG, 'q', "quiet", NULL, NULL, "errors only", .own = true},
+    {OPT_FLAG, 'v', "verbose", NULL, NULL, "say more", .own = true},
     {OPT_FLAG, 'h', "help", &help, NULL, "print this help"},
     {OPT_FLAG, 0, "version", &version, NULL, "print the version"},
     {OPT_FLAG, 0, "completion", &completion, NULL, NULL},
@@ -205,11 +205,14 @@ static void set_doubles(const struct opt *o, const char *v)
 }
 
 static const struct opt **given;
+static const char **given_as; /* what stood there */
 static uint32_t ngiven;
 
-static void remember(const struct opt *o)
+static void remember(const struct opt *o, const char *v)
 {
     given = grown(given, ngiven, sizeof *given);
+    given_as = grown(given_as, ngiven, sizeof *given_as);
+    given_as[ngiven] = v;
     given[ngiven++] = o;
 }
 
@@ -226,6 +229,26 @@ bool opt_given(const void *value)
     return find_given(value) != NULL;
 }
 
+const char *opt_shared(void)
+{
+    static char text[8192];
+    const struct opt *after = NULL;
+    int n = 0;
+    for (*text = 0; n >= 0 && (size_t)n < sizeof text;) { /* tables are small: the next one in order, again and again */
+        const struct opt *o = NULL;
+        for (uint32_t i = 0; i < ngiven; i++)
+            if (!given[i]->own && given[i] > after && (!o || given[i] < o))
+                o = given[i];
+        if (!o)
+            break;
+        for (uint32_t i = 0; i < ngiven && (size_t)n < sizeof text; i++)
+            if (given[i] == o)
+                n += snprintf(text + n, sizeof text - (size_t)n, "--%s=%s ", o->name, given_as[i]);
+        after = o;
+    }
+    return text;
+}
+
 void opt_refuse(const void *const *values, const char *why)
 {
     for (; *values; values++) {
@@ -239,7 +262,7 @@ static void set(const struct opt *o, const char *v)
 {
     const char *end;
     struct opt_list *l;
-    remember(o);
+    remember(o, v);
     switch (o->kind) {
     case OPT_U64:
         *(uint64_t *)o->value = whole(o, v, UINT64_MAX);
@@ -281,7 +304,7 @@ static void set(const struct opt *o, const char *v)
 
 static void set_flag(const struct opt *o, bool on)
 {
-    remember(o);
+    remember(o, on ? "yes" : "no");
     if (o->letter == 'q' && !o->value)
         common.verbose = -1;
     else if (o->letter == 'v' && !o->value)

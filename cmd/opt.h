@@ -49,6 +49,7 @@ struct opt {
     double min, max;     /* numbers: allowed range, if max > min */
     bool bytes;
     bool file;           /* completion offers file names */
+    bool own;            /* with several ranks, each may have another */
     bool count;          /* OPT_RANGE: a lone number says how many, not which one */
 };
 
@@ -81,6 +82,8 @@ bool opt_given(const void *value);
 /* Ends the program with status 2, "--NAME WHY", if one of these options was given: what has no effect is not accepted.
  * values: NULL-terminated. */
 void opt_refuse(const void *const *values, const char *why);
+/* After opt_parse: all that was given and must be the same on all ranks, in the order of the table; lives until the next call. */
+const char *opt_shared(void);
 #define OPTS(...) ((const void *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -107,7 +107,8 @@ struct gnn_comm *ranks_open(double timeout)
     opened = c;
     if (launch.size > 1)
         watch_end(begun, thread);
-    if (rc || gnn_comm_agree(c, "another program, or another version of it,", cli_version(), &e))
+    if (rc || gnn_comm_agree(c, "another program, or another version of it,", cli_version(), &e) ||
+        gnn_comm_agree(c, "other options", opt_shared(), &e))
         cli_fail(&e);
     return c;
 }

@@ -7,7 +7,7 @@
 
 /* For the table of options. */
 #define RANKS_TIMEOUT(value) \
-    {OPT_DOUBLE, 0, "timeout", value, "S", "seconds after which a rank that does not answer is lost; 0: never (default: 300)", .min = 0, .max = 1e6}
+    {OPT_DOUBLE, 0, "timeout", value, "S", "seconds after which a rank that does not answer is lost; 0: never (default: 300)", .min = 0, .max = 1e6, .own = true}
 
 /* Call after cli_start: from here on messages say which rank they come from, if a launcher started several. */
 void ranks_start(void);
@@ -16,7 +16,8 @@ bool ranks_many(void);
 /* What each rank keeps of the others' rows: --replicate and --cache-order. Ends the program if they make no sense. */
 struct gnn_gather_replicate;
 void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order, struct gnn_gather_replicate *o);
-/* Once the options are read: the other ranks, which must be the same program in the same version. Ends the program on failure. */
+/* Once the options are read: the other ranks, which must be the same program in the same version, with the same options. Ends the program
+ * on failure. */
 struct gnn_comm *ranks_open(double timeout);
 /* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the standard stream, is refused:
  * `option` names it. NULL: may be common. */

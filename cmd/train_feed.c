@@ -110,13 +110,13 @@ void train_feed_seek(struct train_feed *f, uint64_t epoch, uint64_t step)
 
 void train_feed_close(struct train_feed *f, struct gnn_source *src)
 {
+    gnn_source_free(src); /* its threads have counted all then */
     if (f->gpu && f->store_path)
         cache_report(&f->stats, false);
     if (f->store_path) {
         ranks_tell_sample(f->comm, &f->sampled);
         ranks_tell(f->comm, &f->far);
     }
-    gnn_source_free(src);
     gnn_scores_release(&f->scores);
     gnn_gpu_close(f->gpu);
 }

@@ -11,6 +11,7 @@ struct gnn_comm {
     const struct gnn_comm_ops *ops;
     uint32_t rank, size;             /* size 1: alone */
     uint32_t local_rank, local_size; /* among the ranks of this host */
+    bool lost;                       /* this rank has failed: nothing collective from here on */
     uint64_t sent;                   /* bytes sent in exchanges, to others, so far */
     double timeout;                  /* seconds without an answer after which a rank counts as lost; 0: never */
     bool over;                       /* set by the main thread when this rank has failed: what is freed then no longer waits for others */
@@ -75,8 +76,12 @@ int gnn_comm_share(struct gnn_comm *c, struct gnn_exchange *x, const void *data,
 /* GNN_E_INPUT, "rank R has another WHAT than rank 0", on all ranks unless all have the same text. */
 int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struct gnn_err *e) GNN_MUST_USE;
 
+/* GNN_E_INPUT unless batches that say they are those of a rank of so many (ranks 0: not of any) are this one's. c may be NULL: one rank. */
+int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, struct gnn_err *e) GNN_MUST_USE;
+
 /* Tags: who exchanges, and of work that is under way side by side, which piece. */
 enum gnn_comm_use { GNN_COMM_CONTROL, GNN_COMM_SAMPLE, GNN_COMM_GATHER, GNN_COMM_USES };
+enum gnn_comm_control { GNN_COMM_AGREE, GNN_COMM_PARTS, GNN_COMM_GATE, GNN_COMM_PACE, GNN_COMM_SCORES, GNN_COMM_ACCESS, GNN_COMM_REPLICA, GNN_COMM_DEVICES };
 static inline uint32_t gnn_comm_tag(enum gnn_comm_use use, uint64_t piece)
 {
     return (uint32_t)use << 12 | (uint32_t)(piece & 4095);

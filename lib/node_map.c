@@ -5,9 +5,10 @@
 int gnn_node_map_init(struct gnn_node_map *m, uint64_t n, struct gnn_err *e)
 {
     uint64_t size = 16;
-    while (size < 2 * n)
+    uint32_t shift = 28;
+    for (; size < 2 * n && shift; shift--)
         size *= 2;
-    *m = (struct gnn_node_map){.mask = (uint32_t)(size - 1)};
+    *m = (struct gnn_node_map){.mask = (uint32_t)(size - 1), .shift = shift};
     m->key = gnn_alloc(size, sizeof *m->key, "a map of nodes", e);
     m->row = gnn_alloc(size, sizeof *m->row, "a map of nodes", e);
     if (!m->key || !m->row) {

@@ -9,7 +9,7 @@
 /* Zeroed object = empty. Read-only once filled; thread-safe then. */
 struct gnn_node_map {
     uint32_t *key, *row; /* [mask + 1]; key UINT32_MAX: free */
-    uint32_t mask;
+    uint32_t mask, shift; /* of 32 - log2(mask + 1) */
     uint64_t n;
 };
 /* Room for n nodes. */
@@ -18,7 +18,7 @@ void gnn_node_map_release(struct gnn_node_map *m);
 
 static inline uint32_t gnn_node_map_slot(const struct gnn_node_map *m, uint32_t node)
 {
-    uint32_t at = (node * 0x9e3779b1u) >> 7 & m->mask;
+    uint32_t at = (node * 0x9e3779b1u) >> m->shift;
     while (m->key[at] != node && m->key[at] != UINT32_MAX)
         at = (at + 1) & m->mask;
     return at;

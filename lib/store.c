@@ -250,7 +250,7 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
 static int share_hashes(struct gnn_store *s, struct gnn_comm *c, uint64_t *hash, struct gnn_err *e)
 {
     struct gnn_exchange x;
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, 0), e);
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PARTS), e);
     if (!rc)
         rc = gnn_comm_share(c, &x, hash + s->from, (s->to - s->from) * sizeof *hash, e);
     for (uint32_t p = 0, r = 0, i = 0; !rc && p < s->nparts; p++, i++) {

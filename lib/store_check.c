@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/xxh.h"
 #include "lib/comm.h"
 #include "lib/store.h"
 
@@ -109,18 +110,34 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     return rc;
 }
 
-/* In-edges of the halo's nodes, if there are some. */
+/* The halo's nodes, which a store of one part need not have. */
 static int check_halo(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
 {
-    const struct gnn_etype *et = &s->meta.schema.etype[t];
+    const char *type = s->meta.schema.ntype[t].name;
+    const struct gnn_tensor *ids;
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "halo/%s/ids", type);
+    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, false, &ids, e);
+    const uint64_t n = !rc && ids ? ids->shape[0] : 0;
+    snprintf(name, sizeof name, "halo/%s/owner", type);
+    if (!rc)
+        rc = shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+    snprintf(name, sizeof name, "halo/%s/id", type);
+    return rc ? rc : shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+}
+
+/* Their in-edges: of all edge types or of none. */
+static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_schema *m = &s->meta.schema;
+    const struct gnn_etype *et = &m->etype[t];
     const struct gnn_tensor *indptr, *ids;
-    const char *dst = s->meta.schema.ntype[et->dst].name;
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
-    gnn_etype_key(&s->meta.schema, t, key, sizeof key);
-    snprintf(name, sizeof name, "halo/%s/indptr", key);
-    indptr = gnn_store_look(s, p, name);
-    if (!indptr)
+    snprintf(name, sizeof name, "halo/%s/indptr", gnn_etype_key(m, 0, key, sizeof key));
+    if (!gnn_store_look(s, p, name))
         return 0;
+    const char *dst = m->ntype[et->dst].name;
+    gnn_etype_key(m, t, key, sizeof key);
     snprintf(name, sizeof name, "halo/%s/ids", dst);
     int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &ids, e);
     if (rc)
@@ -175,6 +192,17 @@ static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges
     return rc;
 }
 
+/* Every part has the book; what the ranks ask each other rests on its being the same. */
+static int agree_on_books(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
+{
+    uint64_t sum = 0;
+    char text[32];
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
+        sum = XXH3_64bits_withSeed(s->book[t], ((uint64_t)s->nparts + 1) * sizeof **s->book, sum);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
+    return gnn_comm_agree(c, "another partition book", text, e);
+}
+
 int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
 {
     const struct gnn_schema *m = &s->meta.schema;
@@ -185,11 +213,13 @@ int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
     for (uint32_t t = 0; !rc && t < m->nntypes; t++) {
         rc = check_book(s, t, e);
         for (uint32_t p = s->from; !rc && p < s->to; p++)
-            rc = check_nodes(s, p, t, e);
+            rc = check_nodes(s, p, t, e) || check_halo(s, p, t, e) ? e->code : 0;
     }
+    if (!rc)
+        rc = agree_on_books(s, c, e);
     for (uint32_t p = s->from; !rc && p < s->to; p++) {
         for (uint32_t t = 0; !rc && t < m->netypes; t++)
-            rc = check_edges(s, p, t, &edges[t], e) || check_halo(s, p, t, e) ? e->code : 0;
+            rc = check_edges(s, p, t, &edges[t], e) || check_halo_edges(s, p, t, e) ? e->code : 0;
         for (uint32_t i = 0; !rc && i < m->nsets; i++)
             rc = check_split(s, p, i, &members[i], e);
     }

@@ -271,7 +271,7 @@ static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
         p->seed != q->seed || p->nhops != q->nhops || p->batch_size != q->batch_size ||
         p->frontier != q->frontier || p->replace != q->replace || p->shuffle != q->shuffle ||
         p->drop_last != q->drop_last || p->edge_ids != q->edge_ids ||
-        p->original_ids != q->original_ids || p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
+        p->rank != q->rank || p->ranks != q->ranks || p->original_ids != q->original_ids || p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
         return false;
     for (uint32_t i = 0; i < p->nhops * a->schema.netypes; i++)
         if (p->fanout[i] != q->fanout[i])

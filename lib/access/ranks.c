@@ -162,7 +162,7 @@ static int walk_init(struct ranks_walk *w)
     w->sum = gnn_alloc_zero(c->nntypes, sizeof *w->sum, "node scores", w->e);
     if (!w->out || !w->nout || !w->picked || !w->sum || gnn_scores_init(&w->known, c, w->e) ||
         gnn_store_firsts(w->s, w->c->size, &w->first, w->e) ||
-        gnn_exchange_init(&w->x, w->c, gnn_comm_tag(GNN_COMM_CONTROL, 4), w->e))
+        gnn_exchange_init(&w->x, w->c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_ACCESS), w->e))
         return w->e->code;
     for (uint32_t t = 0; t < c->nntypes; t++)
         if (!(w->sum[t] = gnn_alloc(c->ntype[t].count, sizeof **w->sum, "node scores", w->e)))

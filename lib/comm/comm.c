@@ -46,7 +46,7 @@ int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struc
 {
     struct gnn_exchange x;
     const XXH128_hash_t h = XXH3_128bits(text, strlen(text));
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, 0), e);
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_AGREE), e);
     if (!rc)
         rc = gnn_comm_share(c, &x, &h, sizeof h, e);
     for (uint32_t r = 1; !rc && r < c->size; r++)
@@ -54,6 +54,18 @@ int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struc
             rc = gnn_fail(e, GNN_E_INPUT, "rank %u has %s than rank 0", r, what);
     gnn_exchange_release(&x);
     return rc;
+}
+
+int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, struct gnn_err *e)
+{
+    const uint32_t size = c ? c->size : 1, own = c ? c->rank : 0;
+    if (size == 1 && ranks)
+        return gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u: as many ranks have to take them together", rank, ranks);
+    if (size > 1 && !ranks)
+        return gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", own, size);
+    if (size > 1 && (rank != own || ranks != size))
+        return gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u, but this is rank %u of %u", rank, ranks, own, size);
+    return 0;
 }
 
 void gnn_comm_free(struct gnn_comm *c)

@@ -189,11 +189,10 @@ static int wait_more(struct mpi_comm *c, struct patience *p, const struct gnn_tr
     }
     if (c->base.timeout > 0 && left < 0)
         return blame(c, p->question, t, e);
-    if (now - c->looked > look_every) {
-        pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->lock);
+    if (now - c->looked > look_every)
         look(c);
-        pthread_mutex_unlock(&c->lock);
-    }
+    pthread_mutex_unlock(&c->lock);
     nap(SLEEP_NS);
     return 0;
 }

@@ -178,6 +178,8 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
                                            .arg_free = gnn_gatherer_free};
     struct gatherer *g = gnn_gatherer_new(up->meta, s, o, e);
     if (!g) {
+        if (o->comm)
+            o->comm->lost = true;
         gnn_source_free(up);
         return NULL;
     }

@@ -185,7 +185,7 @@ static int most_rows(const struct gather_replica *r, struct gnn_comm *c, uint64_
     *most = 0;
     for (uint32_t t = 0; t < r->ntypes; t++)
         own = r->of[t].n > own ? r->of[t].n : own;
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, 5), e);
+    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_REPLICA), e);
     if (!rc)
         rc = gnn_comm_share(c, &x, &own, sizeof own, e);
     for (uint32_t k = 0; !rc && k < c->size; k++) {

@@ -170,14 +170,7 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
 static int check_ranks(const struct gatherer *g, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &g->meta.sampling;
-    if (!g->comm)
-        return 0;
-    if (m->ranks != g->comm->size || m->rank != g->comm->rank)
-        return m->ranks ? gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u, but this is rank %u of %u", m->rank, m->ranks,
-                                   g->comm->rank, g->comm->size)
-                        : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", g->comm->rank,
-                                   g->comm->size);
-    return 0;
+    return gnn_comm_check(g->comm, m->rank, m->ranks, e);
 }
 
 static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,

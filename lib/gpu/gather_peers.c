@@ -16,7 +16,7 @@ struct said {
 
 static uint32_t tag(void)
 {
-    return gnn_comm_tag(GNN_COMM_CONTROL, 4);
+    return gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_DEVICES);
 }
 
 /* ---- who there is ---- */

@@ -39,7 +39,9 @@ static uint64_t most(struct sampler *s, uint64_t taken)
     struct gnn_exchange x;
     struct gnn_err e = {0};
     uint64_t n = 0;
-    if (!gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, 1), &e) && !gnn_comm_share(s->comm, &x, &taken, sizeof taken, &e))
+    if (s->comm->lost)
+        return 0;
+    if (!gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_GATE), &e) && !gnn_comm_share(s->comm, &x, &taken, sizeof taken, &e))
         for (uint32_t r = 0; r < s->comm->size; r++) {
             const uint64_t v = x.in[r].bytes == sizeof v ? *(const uint64_t *)x.in[r].data : 0;
             n = v > n ? v : n;

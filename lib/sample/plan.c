@@ -1,8 +1,10 @@
 /* Which seeds make which batch: splits, epochs, steps, order. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/xxh.h"
 #include "kernels/perm.h"
 #include "lib/sample/sampler_impl.h"
 
@@ -67,6 +69,14 @@ static int read_all(struct sampler *s, struct gnn_err *e)
     return rc;
 }
 
+/* All ranks read a file, which may be one of their own. */
+static int agree_on_seeds(struct sampler *s, struct gnn_err *e)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%016" PRIx64, (uint64_t)XXH3_64bits(s->split[0].ids, s->split[0].n * sizeof *s->split[0].ids));
+    return gnn_comm_agree(s->comm, "other seeds", text, e);
+}
+
 static int add_ids(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     struct gnn_sampling *m = &s->meta.sampling;
@@ -86,7 +96,7 @@ static int add_ids(struct sampler *s, const struct gnn_sampler_opts *o, struct g
     p->shuffle = o->shuffle;
     p->steps = UINT64_MAX;
     if (!o->stream) {
-        if ((rc = read_all(s, e)))
+        if ((rc = read_all(s, e)) || (s->comm && (rc = agree_on_seeds(s, e))))
             return rc;
         p->steps = m->steps[0] = gnn_plan_steps(p->n, m->batch_size, o->drop_last);
         m->split_seeds[0] = p->n;

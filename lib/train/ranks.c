@@ -31,21 +31,17 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 
 int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
-    t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
-    if (!t->comm)
-        return 0;
     const struct gnn_sampling *m = &t->meta->sampling;
-    if (m->ranks != t->comm->size || m->rank != t->comm->rank)
-        return m->ranks ? gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u, but this is rank %u of %u", m->rank, m->ranks,
-                                   t->comm->rank, t->comm->size)
-                        : gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", t->comm->rank, t->comm->size);
+    t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
+    if (gnn_comm_check(t->comm, m->rank, m->ranks, e) || !t->comm)
+        return e->code;
     if (t->ops->async)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU trains");
     t->net.layer_done = layer_done;
     t->net.sum = sum_in_step;
     t->net.arg = t;
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
-    return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, 2), e);
+    return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
 }
 
 void train_ranks_release(struct gnn_trainer *t)
@@ -177,7 +173,7 @@ static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf
 {
     struct gnn_exchange x;
     uint64_t bytes = 0, at = 0;
-    int rc = gnn_exchange_init(&x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, 3), e);
+    int rc = gnn_exchange_init(&x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
     if (!rc)
         rc = gnn_comm_share(t->comm, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
     struct gnn_buf all = {0};

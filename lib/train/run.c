@@ -271,8 +271,10 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
             rc = pace(t, TRAIN_NEXT_CUT, e);
             return rc ? rc : GNN_E_STOPPED;
         }
-        if (rc == GNN_END)
-            rc = pace(t, TRAIN_NEXT_END, e) ? e->code : GNN_END;
+        if (rc == GNN_END) {
+            const int met = pace(t, TRAIN_NEXT_END, e);
+            rc = met ? met : GNN_END;
+        }
         if (rc)
             break;
         rc = one_batch(t, b, e);

@@ -1,0 +1,70 @@
+# Ranks that do not belong together, or of which one fails: the job ends soon, and one line says why.
+. "$GNN_TOP/tests/ranks/setup.sh"
+gnn-import -q -o S sbm:nodes=800,degree=8,features=8 && gnn-partition -q -k 2 -o P S && gnn-partition -q -k 2 --method random -o Q S || { _not_ok inputs; done_testing; }
+# fails WANT PATTERN NAME COMMAND...: the status, a line with the pattern, long before the time-out of 60 seconds
+fails() {
+    _want=$1 _pattern=$2 _name=$3
+    shift 3
+    _t=$(date +%s)
+    "$@" >out 2>err
+    _rc=$? _t=$(($(date +%s) - _t))
+    if [ $_rc -eq "$_want" ] && grep -q "^gnn-.*$_pattern" err && [ $_t -lt 20 ]; then _ok "$_name"; else
+        _not_ok "$_name (status $_rc, $_t s)"
+        grep -v '^-*$' err | head -n 5 | sed 's/^/# /'
+    fi
+}
+each() { # COMMAND OPTION-OF-RANK-0 OPTION-OF-RANK-1: two ranks that differ; -- stands for nothing
+    _a=$2 _b=$3
+    [ "$_a" != -- ] || _a=
+    [ "$_b" != -- ] || _b=
+    # shellcheck disable=SC2086
+    set -- $1
+    # shellcheck disable=SC2086
+    mpirun --quiet -n 1 "$@" $_a : -n 1 "$@" $_b
+}
+sample='gnn-sample -q P -f 3,3 -b 32 --timeout 60 -o r.%r.gnb'
+ranks 2 $sample
+gather='gnn-gather -q P -i r.%r.gnb -o g.%r.gnb --timeout 60'
+train='gnn-train -q --store P -f 3,3 -b 32 --hidden 8 -o model --timeout 60'
+fails 3 'rank 1 has other options than rank 0' 'other seeds of the generator' each "$sample" '--seed 2' '--seed 3'
+fails 3 'rank 1 has other options than rank 0' 'other types of features' each "$gather" '--dtype f16' '--dtype bf16'
+fails 3 'rank 1 has other options than rank 0' 'other copies' each "$gather" '--replicate 0.5' --
+fails 3 'rank 1 has other options than rank 0' 'other epochs' each "$train" '--epochs 2' '--epochs 3'
+fails 3 'rank 1 has other options than rank 0' 'a checkpoint on one rank only' each "$train" '--checkpoint C' --
+fails 3 'rank 1 has another store than rank 0' 'another partitioning' mpirun --quiet -n 1 gnn-sample -q P -f 3,3 -o 'x.%r' : -n 1 gnn-sample -q Q -f 3,3 -o 'x.%r'
+seq 0 20 >a.ids
+seq 1 21 >b.ids
+fails 3 'rank 1 has other seeds than rank 0' 'other seeds' each "$sample" '--seeds a.ids' '--seeds b.ids'
+fails 3 'too few for 3 ranks' 'more ranks than parts' ranks 3 $sample
+fails 3 'another program' 'two programs' mpirun --quiet -n 1 $sample : -n 1 $gather
+fails 2 'needs a file of its own' 'one file for all' ranks 2 gnn-sample -q P -f 3,3 -o all.gnb
+fails 2 'hop rule' 'only new nodes' ranks 2 $sample --frontier new
+fails 2 'works in one process' 'planning' ranks 2 gnn-gather P --plan --cache 0.1 -i 'r.%r.gnb'
+
+# A share of the batches is not all of them.
+fails 3 'those of rank 1 of 2' 'one rank of two, gathered alone' gnn-gather -q P -i r.1.gnb -o g
+ranks 2 $gather
+fails 3 'those of rank 0 of 2' 'one rank of two, trained alone' gnn-train -q -i g.0.gnb -o model
+cp r.0.gnb w.1.gnb && cp r.1.gnb w.0.gnb
+fails 3 'those of rank 1 of 2, but this is rank 0 of 2' 'streams that are mixed up' ranks 2 gnn-gather -q P -i 'w.%r.gnb' -o 'g.%r.gnb'
+cat r.0.gnb r.1.gnb >both.0 && cat r.1.gnb r.1.gnb >both.1
+fails 3 'both.0' 'two ranks in one stream' ranks 2 gnn-gather -q P -i 'both.%r' -o 'g.%r.gnb' --timeout 60
+ranks 2 gnn-sample -q P -f 3,3 -b 32 --steps 0:2 -o 'few.%r.gnb' && cp few.1.gnb r.1.gnb
+fails 3 'do not' 'one rank has fewer batches' ranks 2 $gather
+check 'nothing is left behind' sh -c '! ls | grep -q tmp'
+
+# One rank fails alone.
+if [ -e /dev/full ]; then
+    ln -s /dev/full full.1
+    fails 1 'No space left' 'a full disk' ranks 2 gnn-sample -q P -f 3,3 -b 8 --epochs 50 --timeout 60 -o 'full.%r'
+fi
+cp -r P D
+chmod u+w D/part-00001.gnb
+printf x | dd of=D/part-00001.gnb bs=1 seek=13000 conv=notrunc 2>/dev/null
+fails 3 'part-00001.gnb' 'a damaged part' ranks 2 gnn-train -q --store D -f 3,3 -b 32 --hidden 8 --timeout 60 -o model
+rm D/part-00001.gnb
+fails 3 'part-00001.gnb: part is missing' 'a part is missing' ranks 2 gnn-sample -q D -f 3,3 -o 'x.%r'
+cp Q/part-00001.gnb D
+fails 3 'part-00001.gnb' 'a part of another partitioning' ranks 2 gnn-sample -q D -f 3,3 -o 'x.%r'
+check 'no model, no stream' sh -c '! ls | grep -q "^model\|^x\."'
+done_testing
