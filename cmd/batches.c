@@ -163,7 +163,6 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         const int fd = cli_out(o->frequency, &name);
         rc = gnn_frequency_write(&freq, fd, name, &e);
     }
-    o->comm->over = rc < 0;
     gnn_frequency_release(&freq);
     o->comm->lost = rc < 0;
     gnn_source_free(src);

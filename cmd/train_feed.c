@@ -19,6 +19,8 @@ void train_feed_check(const struct train_feed *f)
     if (cpu)
         opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, f->replicate.n ? NULL : &f->cache_order),
                    "has no effect: the CPU makes the batches (see --device)");
+    else if (ranks_many())
+        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache), "has no effect: with several ranks the CPU samples");
     else if (strcmp(f->device, "auto") != 0)
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
     if (!ranks_many())
@@ -74,6 +76,12 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         cache_read(&f->cache, &f->store, &f->scores, &g.cache);
         g.gpu = f->gpu;
         g.stats = &f->stats;
+        if (f->comm->size > 1) { /* the CPU samples, and asks for rows on the same threads */
+            s.gpu = NULL;
+            s.threads = f->prefetch;
+            s.depth = f->prefetch + 1;
+            s.background = true;
+        }
     } else {
         gnn_feed_prefetch(&s, &g, f->prefetch);
     }
@@ -96,7 +104,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)
         cli_fail(&e);
-    if (f->gpu && f->store_path)
+    if (f->gpu && f->store_path && f->comm->size == 1)
         device_tell_graph(&f->graph);
     return src;
 }

@@ -14,7 +14,6 @@ struct gnn_comm {
     bool lost;                       /* this rank has failed: nothing collective from here on */
     uint64_t sent;                   /* bytes sent in exchanges, to others, so far */
     double timeout;                  /* seconds without an answer after which a rank counts as lost; 0: never */
-    bool over;                       /* set by the main thread when this rank has failed: what is freed then no longer waits for others */
 };
 
 /* Bytes to and from every rank, itself included. Zeroed before the first use; used again and again it allocates nothing. */

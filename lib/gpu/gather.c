@@ -155,7 +155,7 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gn
     struct gpu_gather *x = arg;
     const int rc = start_batch(x, up, s, e);
     if (rc < 0 && x->line)
-        x->job->comm->over = true;
+        x->job->comm->lost = true;
     return rc;
 }
 
@@ -212,7 +212,7 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
         }
     }
     if (rc && x->line)
-        x->job->comm->over = true;
+        x->job->comm->lost = true;
     if (rc)
         return rc;
     gather_packet_put(x->line, x->packet[s->index]);
@@ -274,17 +274,21 @@ struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, stru
     x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
     if (x->stats)
         *x->stats = (struct gnn_gather_stats){0};
-    if (comm) /* until all of it stands */
-        comm->over = true;
+    if (comm) { /* until all of it stands */
+        comm->lost = true;
+        g->dev->ranks = true;
+    }
     int rc = prepare(x, o, e);
     if (!rc && comm) {
         up = ask_first(x, up, o->threads, e);
         rc = up ? 0 : e->code;
     }
     if (!rc) {
-        struct gnn_source *src = gpu_pipe_new(up, &job->meta, &ops, x, x->depth, e);
+        struct gpu_pipe_ops with = ops;
+        with.at_once = comm != NULL;
+        struct gnn_source *src = gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
         if (comm)
-            comm->over = !src;
+            comm->lost = !src;
         return src;
     }
     arg_free(x);

@@ -258,7 +258,7 @@ void gather_peers_close(struct gather_peers *p)
         return;
     for (uint64_t i = 0; i < p->nopened; i++)
         gnn_dev_import_close(p->opened[i]);
-    if (p->comm && !p->comm->over)
+    if (p->comm && !p->comm->lost)
         (void)!gather_peers_most(p, &n, &ignored);
     gnn_free(p->peer);
     gnn_free(p->reach);

@@ -15,6 +15,7 @@ struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
     unsigned number;
     struct gpu_host *host; /* of the first: what gpu_host_open has opened */
+    bool ranks;            /* of the first: what is made with the devices is part of several ranks' work */
 };
 /* Pinned memory of the host. */
 extern const struct gnn_mem gpu_pinned;
@@ -69,6 +70,8 @@ struct gpu_pipe_ops {
     int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);
     int (*end)(void *arg, struct gnn_err *e);
     void (*arg_free)(void *arg);
+    bool at_once; /* a failure of start comes before the batches that are under way: of several ranks, as others wait for this one to begin
+                   * what comes next, while it would wait for them to go on with what is there */
 };
 enum { GPU_DEPTH_MAX = 16 };
 /* At most `depth` are under way. Takes over up and, through arg_free, arg, on failure too. */

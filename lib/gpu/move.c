@@ -172,8 +172,10 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, con
         if (!rc && i < pools && !(m->pool[i] = gnn_batch_pool_new(up->meta, e)))
             rc = e->code;
     }
+    struct gpu_pipe_ops o = *ops;
+    o.at_once = g->dev->ranks;
     if (!rc)
-        return gpu_pipe_new(up, up->meta, ops, m, DEPTH, e);
+        return gpu_pipe_new(up, up->meta, &o, m, DEPTH, e);
     move_free(m);
     gnn_source_free(up);
     return NULL;

@@ -54,7 +54,10 @@ static int pipe_next(struct gnn_source *base, struct gnn_batch **b, struct gnn_e
     if (p->final)
         return p->final;
     start_some(p);
-    struct gpu_slot *s = &p->slot[p->head++ % p->depth];
+    struct gpu_slot *s = &p->slot[p->head % p->depth], *newest = &p->slot[(p->tail - 1) % p->depth];
+    if (p->ops.at_once && newest->rc < 0)
+        s = newest;
+    p->head++;
     int rc = s->rc;
     if (rc < 0)
         gnn_fail(e, (enum gnn_status)rc, "%s", s->err.msg);

@@ -54,8 +54,6 @@ bool gnn_sample_gate_leave(void *sampler)
 {
     struct sampler *s = sampler;
     struct gnn_sample_gate *g = s->gate;
-    if (s->comm->over)
-        return false;
     pthread_mutex_lock(&g->lock);
     g->shut = true;
     const uint64_t taken = g->taken;

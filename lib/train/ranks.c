@@ -35,11 +35,13 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
     t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
     if (gnn_comm_check(t->comm, m->rank, m->ranks, e) || !t->comm)
         return e->code;
-    if (t->ops->async)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU trains");
-    t->net.layer_done = layer_done;
-    t->net.sum = sum_in_step;
-    t->net.arg = t;
+    if (t->ops->async && t->m->c.batch_norm)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks on devices there is no --batch-norm");
+    if (!t->ops->async) {
+        t->net.layer_done = layer_done;
+        t->net.sum = sum_in_step;
+        t->net.arg = t;
+    }
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
     return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
 }
@@ -160,9 +162,25 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
 
 /* ---- sums ---- */
 
+int train_fetch_gradient(struct gnn_trainer *t, struct gnn_err *e)
+{
+    const struct gnn_ops *o = t->ops;
+    if (!t->comm || !o->async)
+        return 0;
+    o->fetch(o, t->work.host.data, t->net.grad, t->m->trained * sizeof(float));
+    o->mark(o, t->turn);
+    return o->wait(o, t->turn, e);
+}
+
 int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
+    if (t->comm && t->ops->async) {
+        rc = gnn_comm_sum(t->comm, t->work.host.data, t->m->trained, GNN_SUM_F32, e);
+        if (!rc)
+            t->ops->put(t->ops, t->net.grad, t->work.host.data, t->m->trained * sizeof(float));
+        return rc;
+    }
     for (uint32_t l = t->comm ? t->m->c.nlayers : 0; !rc && l-- > 0;)
         rc = t->comm->ops->sum_end(t->comm, &t->pace.sum[l], e);
     return rc;
@@ -238,7 +256,7 @@ int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
     t->r.eval_s = seconds[1] / t->comm->size;
     t->r.wait_s = seconds[2] / t->comm->size;
     t->r.balance = t->r.steps ? t->r.balance / (double)t->r.steps : 0;
-    return train_agree(t, "another model", e);
+    return train_slabs_fetch(t, e) ? e->code : train_agree(t, "another model", e);
 }
 
 void train_keep_own(struct gnn_trainer *t)

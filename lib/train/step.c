@@ -157,6 +157,17 @@ int train_flush(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
+/* The other ranks are at this batch, too. */
+static int meet(struct gnn_trainer *t, double *waited, struct gnn_err *e)
+{
+    const double from = gnn_clock();
+    const int rc = train_pace_end(t, e);
+    *waited = gnn_clock() - from;
+    if (rc)
+        t->half[t->turn].open = false;
+    return rc;
+}
+
 int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
@@ -171,19 +182,21 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     t->pace.waited = 0;
     if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
         return e->code;
-    const double forward = gnn_clock();
-    int rc = train_pace_end(t, e);
-    if (rc) {
-        t->half[t->turn].open = false;
-        return rc;
-    }
-    const double met = gnn_clock();
-    if (!t->ops->async && finish(t, t->turn, e))
+    const bool any = train_batch_rows(t, b, rows), async = t->ops->async;
+    double waited;
+    int rc = async ? 0 : meet(t, &waited, e);
+    if (rc || (!async && finish(t, t->turn, e)))
+        return rc ? rc : e->code;
+    if (any && gnn_net_backward(&t->net, t->work.p, e))
         return e->code;
-    if (train_batch_rows(t, b, rows)) {
-        if (gnn_net_backward(&t->net, t->work.p, e))
+    if (async && (rc = meet(t, &waited, e))) /* with the whole step under way */
+        return rc;
+    if (t->comm && finish_last(t, e)) /* there is time, until the gradients are there */
+        return e->code;
+    if (any) {
+        if (train_fetch_gradient(t, e))
             return e->code;
-        t->pace.own.busy = gnn_clock() - met + (forward - from) - t->pace.waited;
+        t->pace.own.busy = gnn_clock() - from - waited - t->pace.waited;
         if (train_sum_gradient(t, e))
             return e->code;
         t->s.t++;
@@ -200,7 +213,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     t->r.seeds += rows;
     t->r.flops += t->net.flops - flops;
     t->r.edges += t->net.edges - edges;
-    return finish_last(t, e);
+    return t->comm ? 0 : finish_last(t, e);
 }
 
 int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
@@ -209,11 +222,10 @@ int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     uint32_t rows;
     if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
         return e->code;
-    const int rc = train_pace_end(t, e);
-    if (rc) {
-        t->half[t->turn].open = false;
+    double waited;
+    const int rc = meet(t, &waited, e);
+    if (rc)
         return rc;
-    }
     if (!t->ops->async && finish(t, t->turn, e))
         return e->code;
     t->ops->leave(t->ops, b);

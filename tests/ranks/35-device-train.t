@@ -1,0 +1,53 @@
+# Ranks that gather and train on devices, which are emulated, learn what one process learns on the CPU.
+. "$GNN_TOP/tests/ranks/setup.sh"
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
+train=$GNN_B/emu/bin/gnn-train
+gnn-import -q -o S sbm:nodes=500,degree=6,features=12
+gnn-partition -q -k 4 -o P S
+opts='-f 3,3 -b 100 --epochs 3 --eval valid --hidden 8 --lr 0.01 --no-provenance'
+check 'one process on the CPU' gnn-train -q --store P $opts --metrics one.json -o one
+agree() { # FILE: losses of all steps, accuracies
+    /usr/bin/python3 - one.json "$1" <<'PY'
+import json, sys
+a, b = ([json.loads(l) for l in open(f)] for f in sys.argv[1:])
+x, y = ([e for e in s if e.get("event") == "step"] for s in (a, b))
+assert len(x) == len(y) >= 9, (len(x), len(y))
+worst = max(abs(p["loss"] - q["loss"]) / abs(p["loss"]) for p, q in zip(x, y))
+assert worst < 1e-4, worst
+p, q = ([e for e in s if e.get("event") == "epoch"] for s in (a, b))
+assert len(p) == len(q) == 3 and all(u["seeds"] == v["seeds"] and abs(u["valid"]["accuracy"] - v["valid"]["accuracy"]) < 0.02 for u, v in zip(p, q))
+PY
+}
+seed=0
+on() { # RANKS DEVICES ARGUMENTS...
+    _n=$1 _d=$2
+    shift 2
+    seed=$((seed + 10))
+    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 200 $train --timeout 60 -q \"\$@\"" sh "$@"
+}
+check '2 ranks on 2 devices' on 2 2 --store P $opts --device cuda --metrics two.json -o two
+check '2 ranks on 2 devices: the same losses' agree two.json
+check '2 ranks on 2 devices, again, with other caches' on 2 2 --store P $opts --device cuda --cache 0.2 --cache-policy shard -o again
+check 'the same bits' cmp two again
+check '4 ranks on 2 devices' on 4 2 --store P $opts --device cuda --cache 0.1 --prefetch 1 --metrics four.json -o four
+check '4 ranks on 2 devices: the same losses' agree four.json
+
+# Batches that come as streams; stopping early; going on from a checkpoint.
+check 'batches of 2 ranks' ranks 2 gnn-sample -q P -f 3,3 -b 100 --epochs 3 --eval valid -o 's.%r.gnb'
+check 'rows of 2 ranks' ranks 2 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
+check 'training from streams' on 2 2 -i 'g.%r.gnb' --device cuda --hidden 8 --lr 0.01 --no-provenance -o streamed
+check 'training from streams: the same bits' cmp two streamed
+check 'stopping early' on 2 2 --store P $opts --epochs 40 --patience 1 --lr 0 --device cuda -o patient
+check 'a checkpoint' on 2 2 --store P $opts --epochs 2 --device cuda --checkpoint C --checkpoint-every 2 -o part
+check 'going on' on 2 2 --store P $opts --device cuda --checkpoint C --resume -o resumed
+check 'going on: the same model' cmp two resumed
+
+# A rank whose device fails ends all.
+for k in 60 200 600; do
+    rm -f never
+    fails() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='$k'; exec timeout 60 '"$train"' -q --timeout 20 "$@"' sh "$@"; }
+    status 4 "call $k of one rank fails" fails --store P $opts --device cuda -o never
+    check "call $k of one rank fails: no model" test ! -e never
+done
+status 2 'where the graph is, where the CPU samples' on 2 2 --store P $opts --device cuda --graph-memory uva -o never
+done_testing
