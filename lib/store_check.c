@@ -118,10 +118,11 @@ static int check_halo(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_er
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "halo/%s/ids", type);
     int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, false, &ids, e);
-    const uint64_t n = !rc && ids ? ids->shape[0] : 0;
+    if (rc || !ids)
+        return rc;
+    const uint64_t n = ids->shape[0];
     snprintf(name, sizeof name, "halo/%s/owner", type);
-    if (!rc)
-        rc = shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+    rc = shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
     snprintf(name, sizeof name, "halo/%s/id", type);
     return rc ? rc : shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
 }

@@ -81,7 +81,10 @@ void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     to->nth = from->nth;
     for (uint32_t t = 0; t < from->nntypes; t++) {
         const struct gnn_batch_type *x = &from->type[t];
-        to->type[t] = (struct gnn_batch_type){moved(to, from, x->node), moved(to, from, x->count), moved(to, from, x->orig)};
+        to->type[t] = (struct gnn_batch_type){.node = moved(to, from, x->node),
+                                               .count = moved(to, from, x->count),
+                                               .counted = moved(to, from, x->counted),
+                                               .orig = moved(to, from, x->orig)};
     }
     for (uint32_t i = 0; i < from->nhops * from->netypes; i++) {
         const struct gnn_block *k = &from->block[i];
