@@ -2,6 +2,7 @@
 . "$GNN_TOP/tests/lib.sh"
 awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$GNN_TOP/README.md" >pipeline.sh
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+sed -i '/^sbatch/d' pipeline.sh # tests/ranks/30-slurm.t runs that
 [ -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ] || sed -i '/^mpirun/d' pipeline.sh
 check 'there is a pipeline' test -s pipeline.sh
 check 'it runs' timeout 120 sh -eu pipeline.sh
