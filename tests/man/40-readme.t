@@ -5,7 +5,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 sed -i '/^sbatch/d' pipeline.sh # tests/ranks/30-slurm.t runs that
 [ -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ] || sed -i '/^mpirun/d' pipeline.sh
 check 'there is a pipeline' test -s pipeline.sh
-check 'it runs' timeout 120 sh -eu pipeline.sh
+check 'it runs' timeout "$([ "${GNN_SAN-}" ] && echo 600 || echo 120)" sh -eu pipeline.sh
 check 'it leaves a model' test -s model.safetensors
 check 'it leaves classes' test -s classes.npy
 for f in $(grep -oE '\b(scripts|man)/[a-z-]+\.(sh|[157])' "$GNN_TOP/README.md" | sort -u); do
