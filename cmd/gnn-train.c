@@ -167,6 +167,18 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.total_steps = schedule != GNN_COSINE ? 0 : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from : feed.store_path ? 10 : 0);
 }
 
+/* Where the checkpoint is; a source that starts there needs not be opened twice. */
+static void find_start(struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    char at[64];
+    if (gnn_checkpoint_at(o.checkpoint, &feed.first_epoch, &feed.first_step, &feed.goes_on, &e) < 0)
+        cli_fail(&e);
+    snprintf(at, sizeof at, "%d %llu %llu", feed.goes_on, (unsigned long long)feed.first_epoch, (unsigned long long)feed.first_step);
+    if (gnn_comm_agree(c, "another checkpoint", at, &e))
+        cli_fail(&e);
+}
+
 static void start_over(struct gnn_trainer *t, struct gnn_err *e)
 {
     const int rc = gnn_trainer_load(t, e);
@@ -180,7 +192,12 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
         return;
     cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
-    train_feed_seek(&feed, t->s.epoch, t->s.step);
+    if (!feed.store_path)
+        return;
+    if (t->s.epoch >= (feed.epochs.given ? feed.epochs.to : 10))
+        cli_usage("the checkpoint was made in epoch %llu, past the last one asked for", (unsigned long long)t->s.epoch);
+    if (t->s.epoch != feed.first_epoch || t->s.step != feed.first_step)
+        cli_die(1, "%s: the checkpoint has changed meanwhile", o.checkpoint);
 }
 
 int main(int argc, char **argv)
@@ -203,6 +220,8 @@ int main(int argc, char **argv)
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
+    if (resume)
+        find_start(c);
     struct gnn_source *src = train_feed_open(&feed);
     ranks_agree(c, src->meta, NULL);
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);

@@ -44,6 +44,10 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->seed = f->seed;
     s->epoch_from = f->epochs.given ? f->epochs.from : 0;
     s->epoch_to = f->epochs.given ? f->epochs.to : 10;
+    if (f->goes_on && f->first_epoch < s->epoch_to) {
+        s->epoch_from = f->first_epoch;
+        s->step_first = f->first_step;
+    }
     s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     s->replace = f->replace;
     s->shuffle = f->shuffle;
@@ -85,7 +89,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     } else {
         gnn_feed_prefetch(&s, &g, f->prefetch);
     }
-    return f->feed = gnn_feed_new(&f->store, &s, &g, e);
+    return gnn_feed_new(&f->store, &s, &g, e);
 }
 
 struct gnn_source *train_feed_open(struct train_feed *f)
@@ -107,13 +111,6 @@ struct gnn_source *train_feed_open(struct train_feed *f)
     if (f->gpu && f->store_path && f->comm->size == 1)
         device_tell_graph(&f->graph);
     return src;
-}
-
-void train_feed_seek(struct train_feed *f, uint64_t epoch, uint64_t step)
-{
-    struct gnn_err e = {0};
-    if (f->feed && gnn_feed_seek(f->feed, epoch, step, &e))
-        cli_fail(&e);
 }
 
 void train_feed_close(struct train_feed *f, struct gnn_source *src)

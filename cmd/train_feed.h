@@ -18,13 +18,14 @@ struct train_feed {
     const char *cache_order;
     struct opt_doubles replicate;
     bool degrees, count_once; /* batches need that: set before train_feed_open */
+    bool goes_on; /* a run, from this training batch on: likewise; with a store */
+    uint64_t first_epoch, first_step;
     /* what comes of it */
     struct gnn_comm *comm; /* set before train_feed_open */
     struct gnn_gather_far_stats far;
     struct gnn_sample_far_stats sampled;
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;
-    struct gnn_source *feed; /* with a store: what can start over; train_feed_open returns it, or what is made from it */
     struct gnn_scores scores;
     struct gnn_gather_stats stats;
     struct gnn_graph_report graph;
@@ -34,8 +35,6 @@ struct train_feed {
 void train_feed_check(const struct train_feed *f);
 /* Opens the device, the store and the source, or ends the program. */
 struct gnn_source *train_feed_open(struct train_feed *f);
-/* The source, from training batch (epoch, step) on; it must not have been asked for a batch. */
-void train_feed_seek(struct train_feed *f, uint64_t epoch, uint64_t step);
 /* After the last batch: tells what devices found where, frees all but the store. */
 void train_feed_close(struct train_feed *f, struct gnn_source *src);
 

@@ -1,4 +1,4 @@
-/* Sampler and gatherer in this process, as one source that can start in the middle of an epoch. */
+/* Sampler and gatherer in this process, as one source. */
 #ifndef GNN_LIB_FEED_H
 #define GNN_LIB_FEED_H
 
@@ -12,7 +12,5 @@ struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sample
 /* Sets threads, depth and priority of both for a caller that trains meanwhile: n threads that sample and gather, and run
  * on what the threads of training leave. One that took a core from training would hold up all of these at their next barrier. */
 void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, unsigned n);
-/* Starts over at training batch (epoch, step) of a source made by gnn_feed_new; no batch may be outside. */
-int gnn_feed_seek(struct gnn_source *feed, uint64_t epoch, uint64_t step, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

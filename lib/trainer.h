@@ -149,5 +149,8 @@ const float *gnn_trainer_result(const struct gnn_trainer *t);
  * source does not continue there. GNN_END: there is no checkpoint. GNN_E_INPUT: it belongs to another run. */
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* The training batch that the checkpoint in this directory was made after, so that a source can start there; *any: whether there was one.
+ * Whose checkpoint it is is seen when it is loaded. GNN_END: there is none. */
+int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

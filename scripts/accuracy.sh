@@ -4,6 +4,7 @@
 # neighbours. DATA: cora, amazon-computers, tolokers, acm; default: all.
 # usage: accuracy.sh [--quick] [DATA...]   the test set; --quick: one run each, asked 0.02 less
 #        accuracy.sh --choose [DATA...]    the validation set for a grid of settings, by which chosen() was made
+# environment: RANKS=N trains with N ranks on a store of N parts, under mpirun; the hop rule is `all` then, also where N is 1
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 PATH=${GNN_BIN:-$top/build/bin}:$PATH
@@ -11,10 +12,18 @@ data=${GNN_DATA:?GNN_DATA must name the folder with the real graphs}
 LC_ALL=C
 export PATH LC_ALL
 mode=
+ranks=${RANKS:-}
 case ${1:-} in --quick | --choose) mode=$1 && shift ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/gnn-accuracy.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
+
+frontier=new
+[ -z "$ranks" ] || frontier=all
+# OPTIONS...: gnn-train on one store, or with the ranks on its parts
+train() {
+    if [ -n "$ranks" ]; then mpirun --quiet -n "$ranks" gnn-train --store "$work/$name.parts" "$@"; else gnn-train --store "$work/$name" "$@"; fi
+}
 
 # NAME: the options that no grid varies. Cora's are all of Kipf and Welling's (2017), but that their weight decay spared the
 # second layer.
@@ -22,8 +31,8 @@ fixed() {
     case $1 in
     cora) echo "-m gcn -f -1,-1 -b 140 --hidden 16 --epochs 0:200 --lr 0.01 --weight-decay 5e-4" \
         "--dropout 0.5 --dropout-input 0.5 --feature-norm row" ;;
-    amazon-computers) echo "-f 15,15 --frontier new -b 512 --hidden 128 --epochs 0:15" ;;
-    tolokers) echo "-f 15,15,10 --frontier new -b 512 --hidden 128 --epochs 0:$([ "$mode" = --quick ] && echo 25 || echo 50)" ;;
+    amazon-computers) echo "-f 15,15 --frontier $frontier -b 512 --hidden 128 --epochs 0:15" ;;
+    tolokers) echo "-f 15,15,10 --frontier $frontier -b 512 --hidden 128 --epochs 0:$([ "$mode" = --quick ] && echo 25 || echo 50)" ;;
     acm) echo "-f -1,-1 -b 180 --hidden 64 --epochs 0:30" ;;
     esac
 }
@@ -55,7 +64,7 @@ values() {
     while [ $i -lt "$runs" ]; do
         prefix='' seed=$((i + 1))
         [ "$name" != tolokers ] || { prefix=$i/ && seed=1; }
-        gnn-train --store "$work/$name" --split "${prefix}train" --eval "${prefix}valid" --seed $seed -q -o "$work/m" "$@"
+        train --split "${prefix}train" --eval "${prefix}valid" --seed $seed -q -o "$work/m" "$@"
         gnn-predict "$work/$name" "$work/m" -n -q --split "$prefix$set" --metrics "$work/p.json"
         sed -n 's/.*"event":"score".*"\(accuracy\|roc-auc\)":\([0-9.]*\).*/\2/p' "$work/p.json"
         i=$((i + 1))
@@ -98,6 +107,7 @@ for d in $wanted; do
     cora | amazon-computers | acm) gnn-import -q "$data/$d.zip" -o "$work/$d" ;;
     *) echo "accuracy.sh: no such data: $d" >&2; exit 2 ;;
     esac
+    [ -z "$ranks" ] || gnn-partition -q -k "$ranks" -o "$work/$d.parts" "$work/$d"
 done
 if [ "$mode" = --choose ]; then
     printf '%-18s %8s  %-40s %s\n' data mean setting 'runs (validation set)'

@@ -111,6 +111,7 @@ static int check_ranges(struct sampler *s, const struct gnn_sampler_opts *o, str
     s->epoch_from = o->epoch_from;
     s->epoch_to = o->epoch_to;
     s->step_from = o->step_from;
+    s->step_first = o->step_first;
     s->step_to = o->step_to < p->steps ? o->step_to : p->steps;
     if (o->epoch_from >= o->epoch_to || o->epoch_to > (uint64_t)1 << 32)
         return gnn_fail(e, GNN_E_USAGE, "epochs %" PRIu64 ":%" PRIu64 ": not a range of epochs", o->epoch_from, o->epoch_to);
@@ -291,7 +292,7 @@ struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e)
     if (!p)
         return NULL;
     *p = (struct plan){.base = {plan_next, plan_free, &s->meta, s->reader != NULL}, .s = s, .epoch = s->epoch_from};
-    p->step = s->reader ? 0 : s->step_from;
+    p->step = s->reader ? 0 : s->step_first > s->step_from ? s->step_first : s->step_from;
     p->pool = gnn_batch_pool_new(&s->meta, e);
     if (!p->pool) {
         gnn_free(p);

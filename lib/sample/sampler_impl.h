@@ -24,7 +24,7 @@ struct sampler {
     struct gnn_store *store;
     struct gnn_meta meta;
     struct plan_split *split; /* [meta.sampling.nsplits] */
-    uint64_t epoch_from, epoch_to, step_from, step_to;
+    uint64_t epoch_from, epoch_to, step_from, step_to, step_first;
     struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
     struct gnn_gather_part **orig;  /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_id_reader *reader;   /* seeds that come while we work, or NULL */

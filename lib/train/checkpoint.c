@@ -29,9 +29,9 @@ static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *
     memcpy(counts + 3, t->train.tp, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
-static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, const uint64_t *counts)
+static struct gnn_train_state counters(const uint64_t *u)
 {
-    t->s = (struct gnn_train_state){.epoch = u[0],
+    return (struct gnn_train_state){.epoch = u[0],
                                     .step = u[1],
                                     .any = u[2] != 0,
                                     .closed = u[3] != 0,
@@ -40,8 +40,13 @@ static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, co
                                     .since_best = u[6],
                                     .has_best = u[7] != 0,
                                     .stopped_early = u[8] != 0,
-                                    .dtypes = u[11],
-                                    .best = f[0]};
+                                    .dtypes = u[11]};
+}
+
+static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, const uint64_t *counts)
+{
+    t->s = counters(u);
+    t->s.best = f[0];
     t->r.steps = u[9];
     t->r.seeds = u[10];
     t->train.loss = f[1];
@@ -101,9 +106,9 @@ char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
     return text;
 }
 
-static char *file_path(const struct gnn_trainer *t, struct gnn_err *e)
+static char *file_path(const char *dir, struct gnn_err *e)
 {
-    return gnn_strf(e, "%s/checkpoint.safetensors", t->o.checkpoint);
+    return gnn_strf(e, "%s/checkpoint.safetensors", dir);
 }
 
 struct slabs {
@@ -141,7 +146,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     uint64_t u[NU64];
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
-    char *path = file_path(t, e), *run = train_run_text(t, e);
+    char *path = file_path(t->o.checkpoint, e), *run = train_run_text(t, e);
     struct gnn_tensor *x = gnn_alloc(np + 6, sizeof(*x), "tensor table", e);
     const struct gnn_tensor **p = gnn_alloc(np + 6, sizeof(*p), "tensor table", e);
     uint64_t *counts = gnn_alloc(ncounts, sizeof(*counts), "counts", e);
@@ -231,16 +236,41 @@ static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const cha
     return 0;
 }
 
+/* GNN_END when it is not there. */
+static int read_file(const char *dir, struct gnn_st_file *f, char **path, struct gnn_err *e)
+{
+    *f = (struct gnn_st_file){0};
+    *path = file_path(dir, e);
+    if (!*path)
+        return e->code;
+    return access(*path, F_OK) ? GNN_END : gnn_st_read(f, *path, e);
+}
+
 int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
 {
-    struct gnn_st_file f = {0};
-    char *path = file_path(t, e);
-    if (!path)
-        return e->code;
-    int rc = access(path, F_OK) ? GNN_END : gnn_st_read(&f, path, e);
+    struct gnn_st_file f;
+    char *path;
+    int rc = read_file(t->o.checkpoint, &f, &path, e);
     if (!rc)
         rc = restore(t, &f, path, e);
     gnn_st_release(&f);
     gnn_free(path);
     return rc < 0 || !train_agree(t, "another checkpoint", e) ? rc : e->code;
+}
+
+int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any, struct gnn_err *e)
+{
+    struct gnn_st_file f;
+    char *path;
+    int rc = read_file(dir, &f, &path, e);
+    const uint64_t *u = rc ? NULL : state(&f, path, "state.u64", GNN_U64, NU64, e);
+    if (u) {
+        const struct gnn_train_state s = counters(u);
+        *epoch = s.epoch;
+        *step = s.step;
+        *any = s.any;
+    }
+    gnn_st_release(&f);
+    gnn_free(path);
+    return rc ? rc : e->code;
 }
