@@ -90,7 +90,7 @@ check 'is the same' cmp from-streams from-store
 
 # Checkpoints: killed, and gone on with, also with another number of ranks.
 opts='-f 6,6 -b 100 --epochs 4 --eval valid --hidden 32 --no-provenance --seed 3'
-check 'not interrupted' ranks 4 gnn-train -q --store P $opts -o whole
+check 'not interrupted' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
 for sig in USR1 TERM; do
     rm -rf C
     more=
@@ -111,6 +111,15 @@ check 'going on' ranks 4 gnn-train -q --store P $opts --checkpoint C --resume -o
 check 'going on: the same model' cmp whole resumed
 rm -rf C
 check 'a checkpoint by 4 ranks' ranks 4 gnn-train -q --store P $opts --epochs 2 --checkpoint C --checkpoint-every 50 -o part
-check 'going on with 2 ranks' ranks 2 gnn-train -q --store P $opts --checkpoint C --resume --metrics r2 -o resumed
-check 'going on alone' gnn-train -q --store P $opts --checkpoint C --resume -o resumed
+cp -r C D
+check 'going on with 2 ranks' ranks 2 gnn-train -q --store P $opts --checkpoint C --resume --metrics went2 -o resumed
+check 'going on alone' gnn-train -q --store P $opts --checkpoint D --resume --metrics went1 -o resumed
+for many in 1 2; do # the epochs that are left, as the 4 ranks had them
+    check "going on with $many: the same losses" /usr/bin/python3 -c '
+import json, sys
+a, b = ([json.loads(l) for l in open(f)] for f in ("whole.json", sys.argv[1]))
+at = lambda s: {(e["epoch"], e["step"]): e["loss"] for e in s if e["event"] == "step"}
+a, b, p, q = at(a), at(b), {e["epoch"]: e["valid"]["loss"] for e in a if e["event"] == "epoch"}, {e["epoch"]: e["valid"]["loss"] for e in b if e["event"] == "epoch"}
+assert len(b) > 20 and 3 in q and all(abs(a[k] - v) < 1e-3 * v for k, v in b.items()) and all(abs(p[k] - v) < 1e-3 * v for k, v in q.items()), (len(b), q)' went$many
+done
 done_testing
