@@ -50,7 +50,7 @@ UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 CUDA_SRC := $(sort $(wildcard kernels/cuda/*.cu))
 EMU      := $(patsubst tests/emu/%.cc,%,$(sort $(wildcard tests/emu/test_*.cc)))
 GPU_TEST := $(patsubst tests/gpu/%.c,%,$(sort $(wildcard tests/gpu/*.c)))
-BENCH    := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
+BENCH    := $(filter-out $(if $(MPICC),,bench_mpi),$(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/bench_*.c))))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ  := $(CMD_SRC:%.c=$(B)/%.o)
 
@@ -129,6 +129,10 @@ $(B)/lib/gnn-tools/gnn-mpi.so: lib/comm/calls_mpi.c lib/comm/mpi.h lib/comm.h Ma
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  MPI $<')
 	$(Q)$(MPICC) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -shared $(filter-out -Wpedantic -Wconversion,$(WARN)) -o $@ $<
+
+$(B)/tests/bench/bench_mpi: tests/bench/bench_mpi.c Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)$(MPICC) -std=c11 -O2 $(filter-out -Wpedantic -Wconversion,$(WARN)) -o $@ $<
 
 # A plug-in of MPI in which ranks die.
 $(B)/fault-mpi.so: tests/ranks-long/fault.c lib/comm/mpi.h Makefile

@@ -43,9 +43,10 @@ fetched() { cat $1.? | sed -n 's/.*"far_rows":\([0-9]*\).*/\1/p' | awk '{ s += $
 ranks 4 gnn-gather -q P4 -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "knone.%r"
 echo "# fetched: $(fetched knone), with copies by access $(fetched kaccess), degree $(fetched kdegree), halo $(fetched khalo)"
 check 'copies save what is fetched' test $(fetched kaccess) -lt $(($(fetched knone) * 9 / 10))
-check 'copies, narrowed' ranks 4 gnn-gather -q P4 --replicate 0.4 --dtype f16 -i 'r.%r.gnb' -o 'g.%r.gnb'
-gnn-sample -q P4 $opts | gnn-gather -q P4 --dtype f16 -o wide.gnb
-check 'copies, narrowed: as many rows' union P4 one.gnb $(streams g 4)
+for dtype in f16 bf16; do
+    check "copies, $dtype" ranks 4 gnn-gather -q P4 --replicate 0.4 --dtype $dtype -i 'r.%r.gnb' -o 'g.%r.gnb'
+    check "copies, $dtype: the store's rows" union P4 one.gnb $(streams g 4)
+done
 check 'with replacement' gnn-sample -q S --fanout 5,5 -r -b 64 -o one.gnb
 check 'with replacement, 4 ranks' ranks 4 gnn-sample -q P4 -f 5,5 -r -b 64 -o 'r.%r.gnb'
 check 'with replacement, the same' union P4 one.gnb $(streams r 4)
