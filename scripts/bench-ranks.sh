@@ -24,7 +24,7 @@ drawn split2 2 two
 for _ in 1 2 3; do # by turns
     ranks 2 env OMPI_MCA_btl=tcp,self gnn-gather -q -F x --count --no-verify --metrics 'two.%r' -i 'two.%r.gnb' split2 >two.txt
     calc "$(total two far_rows) / $(sed -n 's/^seconds \([0-9.]*\).*/\1/p' two.txt) / 1e6" && echo
-    ranks 2 env OMPI_MCA_btl=tcp,self "$bench/bench_mpi" >>bare.txt
+    ranks 2 env OMPI_MCA_btl=tcp,self "$GNN_B/tests/bench/bench_mpi" >>bare.txt
 done | sort -n | tail -n 1 >two.rate
 bare=$(sort -n bare.txt | tail -n 1)
 echo "bare MPI: $bare"
