@@ -77,7 +77,7 @@ bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra);
 /* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). nodes needs room for count + n + 1. */
 uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n);
 
-/* The same, and writes local numbers: out[n]. */
+/* The same, and writes local numbers: out[n], which may be ids; those that were not numbered then stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out);
 
 /* Reads offsets of dst[n]: fills row[n] and indptr[n+1] (from 0), the number of picks of each. */
@@ -165,14 +165,14 @@ struct gnn_cuda_sample_job {
     const uint32_t *key; /* (2), as gnn_rng_key makes it */
     uint32_t *indptr;    /* (rows + 1); one more than destinations is written */
     uint32_t *source;    /* (room) ids of the sources */
-    uint32_t *indices;   /* (room) local numbers of the sources */
+    uint32_t *indices;   /* (room) local numbers of the sources, or NULL: they are not numbered */
     uint64_t *ids;       /* (room) edge ids, or NULL */
     uint32_t *edges;     /* how many there are */
     void *scratch;       /* gnn_cuda_sample_scratch bytes, aligned to 16, of any content */
     struct gnn_cuda_sample_status *status;
 };
 uint64_t gnn_cuda_sample_scratch(uint32_t rows, uint32_t room, int32_t fanout, bool replace);
-/* Samples, and numbers the sources in r. */
+/* Samples, and numbers the sources in r, or, with r NULL, leaves it at their ids. */
 void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r, void *stream);
 
 #ifdef __cplusplus

@@ -53,14 +53,10 @@ __global__ __launch_bounds__(GNN_BLOCK) void claim_seeds(const gnn_work w)
 /* The place of the first bad pick e, or seed e. */
 __device__ void fail_at(const gnn_work &w, uint32_t e)
 {
-    if (!w.job.indptr) {
+    if (w.job.indptr)
+        gnn_fail_source(w, e);
+    else
         gnn_fail_batch(w, GNN_SAMPLE_SEED, w.id[e], e, 0);
-        return;
-    }
-    const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
-    const uint32_t part = gnn_part_of(w.job.graph, nodes[i]);
-    const gnn_sample_part &a = w.job.graph.part[part];
-    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.id[e], part); /* a bad pick left its position in the row */
 }
 
 /* By the last block: adds up, and takes the new nodes in. */

@@ -1,4 +1,4 @@
-/* Sampling one hop along one edge type: count, pick, then relabel.cu's two kernels.
+/* Sampling one hop along one edge type: count, pick, then relabel.cu's two kernels if the sources are to be numbered.
  *
  * A batch is small and its reads are random, so time is latency: everything keeps many reads in flight and does no more
  * than O(fan-out) for a destination. Counting takes a thread for each. Picking takes 8, 16 or 32 lanes, as the fan-out
@@ -127,8 +127,8 @@ struct Picker {
         const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.rows, i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
         n = rows < most ? rows : most;
         total = *w.job.edges;
-        tag = *w.r.tag;
-        base = *w.r.count;
+        tag = w.r.map ? *w.r.tag : 0;
+        base = w.r.map ? *w.r.count : 0;
         nsrc = w.job.graph.nsrc;
         key[0] = w.job.key[0];
         key[1] = w.job.key[1];
@@ -182,7 +182,8 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
     p.w.job.source[e] = v;
     if (p.w.job.ids)
         p.w.job.ids[e] = row.id ? row.id[row.edge + x] : row.edge + x;
-    gnn_claim(p.w.r, p.tag, p.base, v, e);
+    if (p.w.r.map)
+        gnn_claim(p.w.r, p.tag, p.base, v, e);
 }
 
 /* Lanes of a group of W that hold draws t of their own number j < k: what does Floyd's algorithm take? */
@@ -313,6 +314,14 @@ template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_many(con
     }
 }
 
+/* What numbering would find, where there is none. */
+__global__ void find_bad(const gnn_work w)
+{
+    uint64_t key;
+    if (!w.job.status->code && gnn_noted(w.job.status, &key))
+        gnn_fail_source(w, (uint32_t)key);
+}
+
 /* Lays the scratch out; returns its size. */
 uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32_t fanout, bool replace)
 {
@@ -374,12 +383,16 @@ void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabe
 {
     gnn_work w = {};
     w.job = *job;
-    w.r = *r;
+    if (r)
+        w.r = *r;
     w.id = job->source;
     w.n = job->edges;
     w.out = job->indices;
     lay_out(&w.s, job->scratch, job->rows, job->room, job->fanout, job->replace);
     GNN_LAUNCH(count_picks, gnn_scan_grid(job->rows, GNN_ROW_TILE), GNN_BLOCK, 0, stream, w);
     launch_pick(w, stream);
-    gnn_cuda_number_list(&w, stream);
+    if (r)
+        gnn_cuda_number_list(&w, stream);
+    else
+        GNN_LAUNCH(find_bad, 1, 1, 0, stream, w);
 }

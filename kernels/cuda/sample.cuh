@@ -95,6 +95,15 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
     return lo;
 }
 
+/* Pick e of the block is the first bad one: it has left its position in the row. */
+static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t e)
+{
+    const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
+    const uint32_t part = gnn_part_of(w.job.graph, nodes[i]);
+    const gnn_sample_part &a = w.job.graph.part[part];
+    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.job.source[e], part);
+}
+
 /* Where the search for id v in the hash table begins; one goes on to the next slot. */
 static __device__ __forceinline__ uint32_t gnn_slot_first(const struct gnn_cuda_relabel &r, uint32_t v)
 {

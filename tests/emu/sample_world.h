@@ -368,7 +368,7 @@ class CudaState {
         }
     }
 
-    void draw_block(size_t hop, size_t et)
+    gnn_cuda_sample_job job_of(size_t hop, size_t et)
     {
         const size_t types = w.ntype.size(), i = hop * w.relation.size() + et;
         const Relation &rel = *w.relation[et];
@@ -392,7 +392,46 @@ class CudaState {
         job.edges = &edges[i];
         job.scratch = a.scratch.data();
         job.status = status.data();
-        gnn_cuda_sample_block(&job, &r[rel.src], nullptr);
+        return job;
+    }
+    void draw_block(size_t hop, size_t et)
+    {
+        const gnn_cuda_sample_job job = job_of(hop, et);
+        gnn_cuda_sample_block(&job, &r[w.relation[et]->src], nullptr);
+    }
+
+    /* The blocks of the batch just drawn, once more and each by itself, sources not numbered: the same, up to a failure? */
+    bool redraws(const Drawn &d)
+    {
+        const size_t rels = w.relation.size(), n = d.code == GNN_SAMPLE_SEED ? 0 : d.code ? d.bad_block + 1 : block.size();
+        bool same = true;
+        for (size_t i = 0; same && i < n; i++) {
+            Guarded<uint32_t> indptr(room.rows[i] + UINT64_C(1)), source(room.edges[i]), edge(1);
+            Guarded<uint64_t> ids(p.ids ? room.edges[i] : 0);
+            Guarded<char> scratch(block[i].scratch.size());
+            Guarded<gnn_cuda_sample_status> st(1);
+            gnn_cuda_sample_job job = job_of(i / rels, i % rels);
+            job.indptr = indptr.data();
+            job.source = source.data();
+            job.indices = nullptr;
+            job.ids = p.ids ? ids.data() : nullptr;
+            job.edges = edge.data();
+            job.scratch = scratch.data();
+            job.status = st.data();
+            st[0] = gnn_cuda_sample_status{};
+            gnn_cuda_sample_block(&job, nullptr, nullptr);
+            same = indptr.intact() && source.intact() && edge.intact() && ids.intact() && scratch.intact() && st.intact() && st[0].ticket == 0;
+            if (d.code && i == d.bad_block) {
+                same = same && st[0].code == d.code && st[0].at.node == d.at.node && st[0].at.edge == d.at.edge && st[0].at.part == d.at.part;
+                continue;
+            }
+            const Drawn::Block &b = d.block[i];
+            const std::vector<uint32_t> &found = d.nodes[w.relation[i % rels]->src];
+            same = same && st[0].code == 0 && edge[0] == b.indices.size() && indptr.equals(b.indptr) && ids.equals(b.ids);
+            for (size_t e = 0; same && e < b.indices.size(); e++)
+                same = source[e] == found[b.indices[e]];
+        }
+        return same;
     }
 
     bool intact()

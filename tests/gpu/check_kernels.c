@@ -15,6 +15,7 @@
 #include "kernels/loss.h"
 #include "kernels/optim.h"
 #include "kernels/rows.h"
+#include "kernels/sample.h"
 #include "kernels/spmm.h"
 #include "lib/gpu/dev.h"
 #include "tap.h"
@@ -493,6 +494,70 @@ static void helpers(uint32_t n, uint32_t d)
     release();
 }
 
+/* ---- sampling, without the numbering ---- */
+
+struct drawn {
+    uint32_t *indptr, *source;
+    uint64_t *id;
+};
+
+/* By the CPU; *j gets what its draw needs to know. */
+static struct drawn draw_here(struct gnn_sample_job *j)
+{
+    struct gnn_sample_place bad;
+    struct gnn_sample_row *row = host(j->n * sizeof *row);
+    struct drawn d = {.indptr = host((j->n + 1) * sizeof *d.indptr)};
+    if (gnn_sample_count(j->graph, j->dst, j->n, j->fanout, j->replace, row, d.indptr, &bad))
+        must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot count"));
+    d.source = host(d.indptr[j->n] * sizeof *d.source);
+    d.id = host(d.indptr[j->n] * sizeof *d.id);
+    j->row = row;
+    j->indptr = d.indptr;
+    j->scratch = (char *)host(gnn_sample_scratch(j->fanout) + 64) + 63;
+    j->scratch = (char *)j->scratch - (uintptr_t)j->scratch % 64;
+    if (gnn_sample_pick(j, NULL, d.source, d.id, &bad))
+        must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot draw"));
+    return d;
+}
+
+static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout, bool replace)
+{
+    uint64_t *ptr = host((nodes + 1) * sizeof *ptr);
+    for (uint32_t i = 0; i < nodes; i++)
+        ptr[i + 1] = ptr[i] + (i % 5 ? below(degree) : 0);
+    uint32_t *index = host(ptr[nodes] * sizeof *index), *dst = host(n * sizeof *dst);
+    for (uint64_t k = 0; k < ptr[nodes]; k++)
+        index[k] = below(nodes);
+    for (uint32_t i = 0; i < n; i++)
+        dst[i] = below(nodes);
+    struct gnn_sample_part part = {.count = nodes, .indptr = ptr, .indices = index, .nedges = ptr[nodes]};
+    struct gnn_sample_graph g = {&part, 1, nodes};
+    struct gnn_sample_job j = {.graph = &g, .dst = dst, .n = n, .fanout = fanout, .replace = replace, .key = {draw(), draw()}};
+    const struct drawn want = draw_here(&j);
+    const uint32_t edges = want.indptr[n];
+    const struct gnn_sample_part there = {.count = nodes, .indptr = up(ptr, (nodes + 1) * sizeof *ptr),
+                                          .indices = up(index, ptr[nodes] * sizeof *index), .nedges = ptr[nodes]};
+    struct gnn_cuda_sample_job c = {.graph = {up(&there, sizeof there), 1, nodes}, .nodes = up(dst, n * sizeof *dst), .end = up(&n, sizeof n),
+                                    .rows = n, .room = edges, .fanout = fanout, .replace = replace, .key = up(j.key, sizeof j.key)};
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        const struct gnn_cuda_sample_status none = {0};
+        c.indptr = room((n + 1) * sizeof *c.indptr);
+        c.source = room(edges * sizeof *c.source);
+        c.ids = room(edges * sizeof *c.ids);
+        c.edges = room(sizeof *c.edges);
+        c.scratch = room(gnn_cuda_sample_scratch(n, edges, fanout, replace));
+        c.status = up(&none, sizeof none);
+        gnn_cuda_sample_block(&c, NULL, stream);
+        wrong += ((struct gnn_cuda_sample_status *)down(c.status, sizeof none))->code != 0;
+        wrong += memcmp(down(c.indptr, (n + 1) * sizeof *c.indptr), want.indptr, (n + 1) * sizeof *c.indptr) != 0;
+        wrong += memcmp(down(c.source, edges * sizeof *c.source), want.source, edges * sizeof *c.source) != 0;
+        wrong += memcmp(down(c.ids, edges * sizeof *c.ids), want.id, edges * sizeof *c.ids) != 0;
+    }
+    ok(!wrong, "sampling: %d of up to %u neighbours%s, %u nodes, %u edges", (int)fanout, degree, replace ? ", with replacement" : "", n, edges);
+    release();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -518,6 +583,12 @@ int main(int argc, char **argv)
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_BF16);
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F16_F32);
     edges(300 * scale, 11, 200 * scale);
+    static const int32_t fanouts[] = {1, 5, 10, 15, 32, -1, 100, 300};
+    for (unsigned i = 0; i < sizeof fanouts / sizeof *fanouts; i++)
+        sampling(500 * scale, 300 * scale, i < 6 ? 40 : 400, fanouts[i], false);
+    for (unsigned i = 0; i < 5; i++)
+        sampling(500 * scale, 300 * scale, 40, fanouts[i], true);
+    sampling(40 * scale, 10, 9000, 5000, false);
     optimisers(1000 * scale + 3);
     halves(1000 * scale + 1);
     gnn_dev_stream_free(stream);
