@@ -80,9 +80,11 @@ static void finish_opts(void)
         opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
     else
         opt_refuse(OPTS(&run.frequency), "goes with --count");
+    if (run.handoff == HANDOFF_CUDA && ranks_many())
+        cli_usage("--handoff cuda: several ranks put their batches together in the host's memory");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
-    if (device && !strncmp(device, "cuda", 4))
+    if (device && !strncmp(device, "cuda", 4) && !ranks_many())
         opt_refuse(OPTS(&threads), "has no effect: devices do not sample in threads of the host");
     if (!device || !strcmp(device, "cpu"))
         opt_refuse(OPTS(&graph_memory, &o.graph_cache), "has no effect: the CPU samples (see --device)");
@@ -143,6 +145,8 @@ int main(int argc, char **argv)
     if (run.frequency && c->size > 1)
         cli_usage("--frequency: counts in one process, which draws the same batches");
     o.gpu = device_open(device, o.comm);
+    if (o.gpu && c->size > 1 && !opt_given(&threads))
+        o.threads = 2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
     struct gnn_store *store = batches_store(args[0], verify, c);
     if (o.seeds_name) {
         o.stream = !strcmp(o.seeds_name, "-");
@@ -159,7 +163,7 @@ int main(int argc, char **argv)
     ranks_agree(c, src->meta, range);
     run.total = expected(&src->meta->sampling);
     run.store = store;
-    run.gpu = o.gpu;
+    run.gpu = c->size > 1 ? NULL : o.gpu; /* ranks put batches together in the host's memory */
     batches_run(src, &run);
     gnn_gpu_close(o.gpu);
     gnn_store_close(store);

@@ -12,6 +12,7 @@ enum { GNN_GPU_MAX = 64 }; /* devices that one process works with */
 struct gnn_gpu_ops;
 struct gnn_sampler_opts;
 struct sampler; /* lib/sample */
+struct sample_device;
 struct gnn_gpu_loan; /* device memory that another process opens */
 struct gnn_gpu_debt; /* what was opened of another's */
 struct gatherer;
@@ -45,6 +46,8 @@ struct gnn_gpu_ops {
     /* gnn_sampler_source_new, when its plan is made; takes over both. */
     struct gnn_source *(*sample)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan, const struct gnn_sampler_opts *o,
                                  struct gnn_err *e);
+    /* For a sampler of several ranks: what draws on the devices in its threads' place (lib/sample/sampler_impl.h). All ranks call it. */
+    struct sample_device *(*draw_new)(struct gnn_gpu *g, struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e);
     /* The same batches with rows of a store's fields, where they lie, on the devices, or, of several ranks, in the host's memory, from
      * where they are brought to the devices: the work of gnn_gather_source_new, which has made `job`. Takes over job too. */
     struct gnn_source *(*gather)(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,

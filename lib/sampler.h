@@ -57,8 +57,9 @@ struct gnn_sampler_opts {
     bool background;   /* threads at the lowest priority, for a caller whose own threads wait for each other */
     const char *provenance; /* line for the header, or NULL */
 
-    /* NULL: the CPU samples. Otherwise these devices do, and batches lie there; threads, depth and background have no meaning
-     * then, and what follows has one. */
+    /* NULL: the CPU samples. Otherwise these devices do, and what follows has a meaning. Of one rank, batches lie there, and threads,
+     * depth and background have none; of several, the threads take the devices in turn to draw from this rank's parts, and put
+     * batches together in the host's memory. */
     struct gnn_gpu *gpu;
     enum gnn_graph_memory graph_memory;
     uint64_t graph_cache; /* with GNN_GRAPH_UVA: bytes of each device for rows; UINT64_MAX: half of what is free, with a reserve */

@@ -34,6 +34,33 @@ static uint64_t host_id(void)
     return XXH3_64bits(text, n + (got > 0 ? (size_t)got : 0));
 }
 
+/* What tells a device from all others of all ranks. */
+struct identity {
+    uint64_t host, id;
+};
+
+int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users, struct gnn_err *e)
+{
+    struct identity own[GNN_GPU_MAX] = {{0}};
+    struct gnn_exchange x = {0};
+    int rc = gnn_exchange_init(&x, comm, tag(), e);
+    for (unsigned u = 0; !rc && u < g->n; u++) {
+        own[u].host = host_id();
+        users[u] = 0;
+        rc = gnn_dev_id(g->device[u], &own[u].id, e);
+    }
+    if (!rc)
+        rc = gnn_comm_share(comm, &x, own, g->n * sizeof *own, e);
+    for (uint32_t r = 0; !rc && r < comm->size; r++) {
+        const struct identity *other = x.in[r].data;
+        for (uint64_t i = 0; i < x.in[r].bytes / sizeof *other; i++)
+            for (unsigned u = 0; u < g->n; u++)
+                users[u] += !memcmp(&other[i], &own[u], sizeof *other);
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
 /* The device of this host that has the id; *n: there is none that this process sees. */
 static int find(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
 {

@@ -23,6 +23,8 @@ struct gather_peers {
     uint64_t nopened;
 };
 
+/* How many devices of all ranks are the very one that this rank's is, itself included: users[devices]. */
+int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users, struct gnn_err *e) GNN_MUST_USE;
 /* bytes: [devices]. Reaching is tried out, not only asked for, as a system may keep processes apart. *p is to be closed on failure too. */
 int gather_peers_meet(struct gather_peers **p, struct gnn_gpu *g, struct gnn_comm *comm, const uint64_t *bytes,
                       struct gnn_err *e) GNN_MUST_USE;

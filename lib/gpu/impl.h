@@ -99,6 +99,7 @@ struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool 
                                  void *arg, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
                                   const struct gnn_sampler_opts *o, struct gnn_err *e) GNN_MUST_USE;
+struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e) GNN_MUST_USE;
 struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
                                   const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
 

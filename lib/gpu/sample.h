@@ -1,4 +1,4 @@
-/* What the files of the sampler on devices share (sampler.c is the way in).
+/* What the files of the sampler on devices share (sampler.c is the way in; for several ranks, sample_draw.c).
  *
  * A batch is drawn by one lane of a device: a stream, maps of local numbers and scratch. What it consists of lies in
  * memory of its own, an arena, which is recycled with it. From the copy of its seeds to the copy of its counts a batch is
@@ -70,6 +70,19 @@ int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gp
                    struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
 void gpu_graph_release(struct gpu_graph *q);
 
+/* What all devices have of it (sample_place.c). */
+struct gpu_graphs {
+    struct gnn_gpu *g;
+    struct gpu_far far;
+    struct gpu_near near;
+    struct gpu_graph *of; /* [g->n] */
+};
+/* As o says; fills *o->graph_report, and room, both for what is then free. Takes a zeroed object; to be released on failure too, as is
+ * room. With several ranks, all call it. */
+int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s, const struct gnn_sampler_opts *o,
+                    struct gpu_room *room, struct gnn_err *e) GNN_MUST_USE;
+void gpu_graphs_release(struct gpu_graphs *q);
+
 /* ---- lanes (sample_lane.c) ---- */
 
 struct gpu_drawn;
@@ -121,6 +134,14 @@ static inline uint32_t gpu_blocks(const struct sampler *s)
 static inline uint64_t gpu_align(uint64_t bytes)
 {
     return (bytes + 255) / 256 * 256;
+}
+
+/* The next piece of memory that is laid out from base, which may be NULL at first, to see how much it is. */
+static inline void *gpu_lay(char *base, uint64_t *at, uint64_t bytes)
+{
+    void *p = base ? base + *at : NULL;
+    *at += gpu_align(bytes);
+    return p;
 }
 
 /* ---- batches (sample_batch.c) ---- */

@@ -61,13 +61,6 @@ int gpu_drawn_get(struct gpu_lane *l, struct gnn_batch **b, struct gnn_err *e)
     return rc;
 }
 
-static void *lay(char *base, uint64_t *at, uint64_t bytes)
-{
-    void *p = base ? base + *at : NULL;
-    *at += gpu_align(bytes);
-    return p;
-}
-
 /* Lays the arena out from base; returns its size. */
 static uint64_t arena_lay(struct gpu_drawn *x, char *base)
 {
@@ -75,13 +68,13 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
     const struct gpu_room *r = x->lane->room;
     uint64_t at = 0;
     for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
-        x->nodes[t] = lay(base, &at, r->nodes[t] * sizeof(uint32_t));
+        x->nodes[t] = gpu_lay(base, &at, r->nodes[t] * sizeof(uint32_t));
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
         if (!r->rows[b])
             continue;
-        x->indptr[b] = lay(base, &at, (r->rows[b] + UINT64_C(1)) * sizeof(uint32_t));
-        x->indices[b] = lay(base, &at, r->edges[b] * sizeof(uint32_t));
-        x->id[b] = s->meta.sampling.edge_ids ? lay(base, &at, r->edges[b] * sizeof(uint64_t)) : NULL;
+        x->indptr[b] = gpu_lay(base, &at, (r->rows[b] + UINT64_C(1)) * sizeof(uint32_t));
+        x->indices[b] = gpu_lay(base, &at, r->edges[b] * sizeof(uint32_t));
+        x->id[b] = s->meta.sampling.edge_ids ? gpu_lay(base, &at, r->edges[b] * sizeof(uint64_t)) : NULL;
     }
     return at;
 }

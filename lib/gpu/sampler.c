@@ -7,9 +7,7 @@ struct gpu_sampler {
     struct gnn_gpu *g;
     struct sampler *s;
     struct gpu_room room;
-    struct gpu_far far;
-    struct gpu_near near;
-    struct gpu_graph *graph; /* [g->n] */
+    struct gpu_graphs graphs;
     struct gpu_lane *lane;   /* [nlanes] lane i is of device i mod g->n */
     unsigned nlanes;
     uint64_t n; /* batches so far */
@@ -22,13 +20,9 @@ static void gpu_sampler_free(void *arg)
         gpu_lane_stop(&q->lane[i]);
     for (unsigned i = 0; q->lane && i < q->nlanes; i++)
         gpu_lane_release(&q->lane[i]);
-    for (unsigned i = 0; q->graph && i < q->g->n; i++)
-        gpu_graph_release(&q->graph[i]);
-    gpu_far_release(&q->far);
-    gpu_near_release(&q->near);
+    gpu_graphs_release(&q->graphs);
     gpu_room_release(&q->room);
     gnn_free(q->lane);
-    gnn_free(q->graph);
     gnn_sampler_free(q->s);
     gnn_free(q);
 }
@@ -100,83 +94,16 @@ static int end(void *arg, struct gnn_err *e)
 
 /* ---- making it ---- */
 
-/* The memory that all devices have free, and what of it sampling leaves alone: features and nets come later. */
-static int ask_memory(const struct gpu_sampler *q, uint64_t *free, uint64_t *reserve, struct gnn_err *e)
-{
-    *free = UINT64_MAX;
-    *reserve = 0;
-    for (unsigned i = 0; i < q->g->n; i++) {
-        struct gnn_dev_info info;
-        int rc = gnn_dev_ask(q->g->device[i], &info, e);
-        if (rc)
-            return rc;
-        *free = info.free < *free ? info.free : *free;
-        *reserve = info.bytes / 4 > *reserve ? info.bytes / 4 : *reserve;
-    }
-    return 0;
-}
-
-static int size_of(const struct gpu_sampler *q, const struct gpu_far *far, uint64_t *bytes, struct gnn_err *e)
-{
-    struct gpu_graph x = {0};
-    int rc = gpu_graph_init(&x, q->s, far, NULL, NULL, e);
-    *bytes = x.bytes;
-    gpu_graph_release(&x);
-    return rc;
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-/* Where the graph is to be; then what a batch needs, and which rows are worth their place. */
-static int plan_memory(struct gpu_sampler *q, const struct gnn_sampler_opts *o, struct gnn_graph_report *told, struct gnn_err *e)
-{
-    uint64_t free, reserve, bytes;
-    int rc = ask_memory(q, &free, &reserve, e);
-    if (!rc)
-        rc = size_of(q, NULL, &bytes, e);
-    if (rc)
-        return rc;
-    told->memory = o->graph_memory != GNN_GRAPH_AUTO ? o->graph_memory : bytes <= less(free, reserve) ? GNN_GRAPH_DEVICE : GNN_GRAPH_UVA;
-    if (told->memory == GNN_GRAPH_DEVICE)
-        return gpu_room_init(&q->room, q->s, less(free, bytes), e);
-    rc = gnn_dev_use(q->g->device[0], e);
-    if (!rc)
-        rc = gpu_far_init(&q->far, q->g, q->s, e);
-    if (!rc)
-        rc = size_of(q, &q->far, &bytes, e);
-    if (!rc)
-        rc = gpu_room_init(&q->room, q->s, less(free, bytes), e);
-    const uint64_t most = less(free, bytes + reserve) / 2;
-    if (!rc)
-        rc = gpu_near_init(&q->near, q->s, &q->room, o->graph_cache == UINT64_MAX ? most : o->graph_cache, e);
-    told->near = q->near.units * GNN_SAMPLE_NEAR * sizeof(uint32_t);
-    told->host = q->far.bytes;
-    told->copied = q->far.copied;
-    return rc;
-}
-
 static int fill(struct gpu_sampler *q, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
-    struct gnn_graph_report told = {0};
-    q->graph = gnn_alloc_zero(q->g->n, sizeof *q->graph, "devices", e);
     q->lane = gnn_alloc_zero(q->nlanes, sizeof *q->lane, "devices", e);
-    int rc = q->graph && q->lane ? plan_memory(q, o, &told, e) : e->code;
-    const bool uva = told.memory == GNN_GRAPH_UVA;
-    for (unsigned i = 0; !rc && i < q->g->n; i++) {
-        rc = gpu_graph_init(&q->graph[i], q->s, uva ? &q->far : NULL, uva ? &q->near : NULL, &q->g->dev[i], e);
-        told.device = q->graph[i].bytes;
-    }
+    int rc = q->lane ? gpu_graphs_init(&q->graphs, q->g, q->s, o, &q->room, e) : e->code;
     for (unsigned i = 0; !rc && i < q->nlanes; i++) {
         q->lane[i].s = q->s;
         q->lane[i].room = &q->room;
-        q->lane[i].graph = &q->graph[i % q->g->n];
+        q->lane[i].graph = &q->graphs.of[i % q->g->n];
         rc = gpu_lane_init(&q->lane[i], &q->g->dev[i % q->g->n], e);
     }
-    if (!rc && o->graph_report)
-        *o->graph_report = told;
     return rc;
 }
 

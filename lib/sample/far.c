@@ -26,7 +26,7 @@ struct sample_far {
     uint32_t *wanted;       /* [netypes][owners] destinations that were asked for */
     uint32_t **to;          /* [owners] where the next of them goes */
     struct gnn_buf owner;   /* u32, by destination of all edge types in turn */
-    struct gnn_buf ask_for, indptr, row, source;
+    struct gnn_buf ask_for, indptr;
     struct answer *from;    /* [owners] */
     struct gnn_sample_far_stats stats; /* of one hop */
     struct sample_once *once; /* or NULL */
@@ -48,8 +48,6 @@ void gnn_sample_far_free(struct sample_far *f)
     gnn_buf_release(&f->owner);
     gnn_buf_release(&f->ask_for);
     gnn_buf_release(&f->indptr);
-    gnn_buf_release(&f->row);
-    gnn_buf_release(&f->source);
     gnn_free(f->first ? f->first[0] : NULL);
     gnn_free(f->first);
     gnn_free(f->asked);
@@ -148,40 +146,23 @@ static int garbled(const struct sample_draw *d, uint32_t r)
 
 /* ---- answering ---- */
 
-static int damaged(const struct sample_draw *d, uint32_t et, uint32_t r, enum gnn_sample_status why, const struct gnn_sample_place *at)
-{
-    char key[GNN_ETYPE_KEY_ROOM];
-    if (r < d->w->far->ranks || why == GNN_SAMPLE_MANY)
-        return gnn_sample_damaged(d->s, et, why, at, d->e);
-    return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'halo/%s/%s': row %" PRIu64 " is damaged",
-                    gnn_store_part_path(d->s->store, d->s->store->from + at->part), gnn_etype_key(&d->s->meta.schema, et, key, sizeof key),
-                    why == GNN_SAMPLE_SOURCE ? "indices" : "indptr", at->node);
-}
-
 /* What rank r asked for along one edge type, or this one of its halo. */
 static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t r)
 {
     struct sample_far *f = d->w->far;
-    const struct gnn_sampling *m = &d->s->meta.sampling;
     struct gnn_words *out = &f->answered[r];
     const uint32_t *n = gnn_words_read(&f->in[r], 1), *dst = n ? gnn_words_read(&f->in[r], *n) : NULL;
     if (!dst)
         return garbled(d, r);
     if (!*n)
         return 0;
-    struct gnn_sample_place bad = {0};
-    struct gnn_sample_job job = {.graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n, .replace = m->replace, .scratch = d->w->scratch,
-                                 .fanout = m->fanout[(size_t)hop * d->b->netypes + et]};
+    struct gnn_sample_job job = {.graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n};
     int rc = gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "messages between ranks", d->e);
     if (!rc)
-        rc = gnn_buf_fit(&f->row, *n, sizeof(struct gnn_sample_row), "messages between ranks", d->e);
+        rc = gnn_sample_count_block(d, hop, et, &job, f->indptr.data);
     if (rc)
         return rc;
-    uint32_t *indptr = f->indptr.data;
-    enum gnn_sample_status st = gnn_sample_count(job.graph, dst, *n, job.fanout, m->replace, f->row.data, indptr, &bad);
-    if (st)
-        return damaged(d, et, r, st, &bad);
-    const uint32_t edges = indptr[*n];
+    const uint32_t *indptr = job.indptr, edges = indptr[*n];
     uint32_t *w = gnn_words_add(out, 1 + (uint64_t)*n + edges, d->e);
     if (!w)
         return d->e->code;
@@ -189,17 +170,13 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
     for (uint32_t i = 0; i < *n; i++)
         *w++ = indptr[i + 1] - indptr[i];
     uint64_t *id = NULL;
-    if (m->edge_ids) {
+    if (d->s->meta.sampling.edge_ids) {
         const uint64_t at = (uint64_t)(w - (uint32_t *)out->buf.data);
         if (gnn_words_align(out, sizeof *id, d->e) || !(id = (void *)gnn_words_add(out, 2 * (uint64_t)edges, d->e)))
             return d->e->code;
         w = (uint32_t *)out->buf.data + at; /* it may have moved */
     }
-    job.row = f->row.data;
-    job.indptr = indptr;
-    gnn_sample_key(d, hop, et, job.key);
-    st = gnn_sample_pick(&job, NULL, w, id, &bad);
-    return st ? damaged(d, et, r, st, &bad) : 0;
+    return gnn_sample_pick_block(d, et, &job, NULL, w, id);
 }
 
 /* ---- putting together ---- */
@@ -254,11 +231,9 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     if (total >= UINT32_MAX)
         return gnn_sample_damaged(d->s, et, GNN_SAMPLE_MANY, &(struct gnn_sample_place){0}, d->e);
     rc = gnn_sample_add_edges(d, hop, et, (uint32_t)total, &indices, &id);
-    if (!rc)
-        rc = gnn_buf_fit(&f->source, total, sizeof(uint32_t), "messages between ranks", d->e);
     if (rc)
         return rc;
-    uint32_t *source = f->source.data;
+    uint32_t *source = indices->data;
     for (uint32_t i = 0; i < n; i++) {
         struct answer *a = &f->from[owner[i]];
         const uint32_t c = ptr[i + 1] - ptr[i];
@@ -270,10 +245,10 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
             a->id += c;
         }
     }
-    const uint64_t good = gnn_relabel_number(src, source, total, indices->data);
+    const uint64_t good = gnn_relabel_number(src, source, total, source);
     if (good < total)
         return gnn_fail(d->e, GNN_E_RANK, "a rank sent a node that is not in the store (%" PRIu32 ")", source[good]);
-    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, (uint32_t)total, ptr, indices->data, id ? id->data : NULL};
+    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, (uint32_t)total, ptr, source, id ? id->data : NULL};
     *at += n;
     return 0;
 }

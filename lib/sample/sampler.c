@@ -21,6 +21,8 @@ void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
 void gnn_sampler_free(void *arg)
 {
     struct sampler *s = arg;
+    if (s->device)
+        s->device->free(s->device);
     for (uint32_t i = 0; s->split && i < s->meta.sampling.nsplits; i++)
         gnn_free(s->split[i].ids);
     for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++)
@@ -128,8 +130,6 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
         return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches have the ids of the partitioned store");
     if (o->stream)
         return gnn_fail(e, GNN_E_USAGE, "%s: with several ranks, seeds come from a file that all of them read", o->seeds_name);
-    if (o->gpu)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks, the CPU samples");
     s->comm = o->comm;
     s->far = o->far;
     s->count_once = o->count_once;
@@ -167,7 +167,11 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     rc = gnn_plan_init(s, o, e);
     if (!rc)
         rc = find_graph(s, e);
-    return rc || !s->comm ? rc : gnn_sample_halo_new(s, e);
+    if (!rc && s->comm)
+        rc = gnn_sample_halo_new(s, e);
+    if (!rc && s->comm && o->gpu)
+        rc = (s->device = o->gpu->ops->draw_new(o->gpu, s, o, e)) ? 0 : e->code;
+    return rc;
 }
 
 static int sampler_end(void *arg, struct gnn_err *e)
@@ -195,7 +199,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
         gnn_sampler_free(s);
         return NULL;
     }
-    if (o->gpu)
+    if (o->gpu && !s->comm)
         return o->gpu->ops->sample(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;

@@ -19,6 +19,19 @@ struct plan_split {
     bool shuffle;
 };
 
+/* What draws in the CPU's place where several ranks put batches together: devices that have the edges of this rank's own parts. The
+ * functions return a status and record what went wrong, with damage in the CPU's words. */
+struct sample_device {
+    void (*free)(struct sample_device *d);
+    /* Per-thread state; one is made after the other. */
+    void *(*lane_new)(struct sample_device *d, struct gnn_err *e);
+    void (*lane_free)(void *lane);
+    /* Draws what the job says, but for its graph, row and scratch, along edge type et: as gnn_sample_count; ... */
+    int (*draw)(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr, struct gnn_err *e) GNN_MUST_USE;
+    /* ... and as gnn_sample_pick with no numbering. With edge ids if the sampler adds them. */
+    int (*take)(void *lane, uint32_t *source, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+};
+
 /* Read-only once made, so that all workers share it. */
 struct sampler {
     struct gnn_store *store;
@@ -34,6 +47,7 @@ struct sampler {
     struct gnn_sample_far_stats *far;
     bool count_once;                /* with ranks */
     struct sample_halo *halo;       /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
+    struct sample_device *device;   /* with ranks, or NULL */
 };
 
 /* In-edges of other ranks' nodes: rows by node, and, per edge type, a graph whose destinations are these rows. */
@@ -60,6 +74,8 @@ struct sample_worker {
     struct gnn_buf row;         /* struct gnn_sample_row per destination */
     void *scratch;
     struct sample_far *far;     /* with ranks */
+    struct sample_device *device; /* or NULL */
+    void *lane;                   /* its state for this thread */
 };
 
 /* One batch in the making. */
@@ -77,9 +93,15 @@ uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et,
 int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows, struct gnn_tensor **indptr) GNN_MUST_USE;
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges, struct gnn_tensor **indices,
                          struct gnn_tensor **id) GNN_MUST_USE;
-void gnn_sample_key(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t key[2]);
 /* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
 int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
+
+/* (lib/sample/draw.c) Neighbours of job->dst[job->n], in job->graph, along edge type et: how many of each, which sets the job's other
+ * members; ... */
+int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t et, struct gnn_sample_job *job, uint32_t *indptr) GNN_MUST_USE;
+/* ... and which, as gnn_sample_pick, before the next count. */
+int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job, struct gnn_relabel *r,
+                          uint32_t *indices, uint64_t *ids) GNN_MUST_USE;
 
 /* Several ranks (lib/sample/far.c): draws a hop's blocks, asking for what other ranks have; original ids of nodes that may be
  * theirs. NULL on failure; takes NULL. */

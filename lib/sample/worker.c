@@ -1,9 +1,7 @@
 /* Drawing one batch: the kernels do the work, this lays out the tensors. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/rng.h"
 #include "lib/sample/sampler_impl.h"
 
 void gnn_sample_worker_free(void *worker)
@@ -16,6 +14,8 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->counts);
     gnn_free(w->seeds);
     gnn_free(w->scratch);
+    if (w->lane)
+        w->device->lane_free(w->lane);
     gnn_buf_release(&w->row);
     gnn_sample_far_free(w->far);
     gnn_free(w);
@@ -68,36 +68,14 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     }
     if (good && s->comm)
         good = (w->far = gnn_sample_far_new(s, e)) != NULL;
+    w->device = s->device;
+    if (good && w->device)
+        good = (w->lane = w->device->lane_new(w->device, e)) != NULL;
     if (!good) {
         gnn_sample_worker_free(w);
         return NULL;
     }
     return w;
-}
-
-int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why, const struct gnn_sample_place *at,
-                       struct gnn_err *e)
-{
-    char key[GNN_ETYPE_KEY_ROOM];
-    const char *path = gnn_store_part_path(s->store, at->part);
-    gnn_etype_key(&s->meta.schema, et, key, sizeof key);
-    switch (why) {
-    case GNN_SAMPLE_INDPTR:
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64 " fall or leave the edges",
-                        path, key, at->node);
-    case GNN_SAMPLE_SOURCE:
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indices': edge %" PRIu64 " of node %" PRIu64 ": source out of range",
-                        path, key, at->edge, at->node);
-    case GNN_SAMPLE_MANY:
-        return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
-    case GNN_SAMPLE_SEED:
-        return gnn_fail(e, GNN_E_INPUT, "%s: seed out of range", s->store->path);
-    case GNN_SAMPLE_NODE:
-    case GNN_SAMPLE_ROOM:
-    case GNN_SAMPLE_OK:
-        break;
-    }
-    return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no part", s->store->path, at->node);
 }
 
 static int add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
@@ -185,48 +163,28 @@ int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et,
     return rc ? rc : gnn_sample_make_room(d, d->s->meta.schema.etype[et].src, edges);
 }
 
-void gnn_sample_key(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t key[2])
-{
-    gnn_rng_key(d->s->meta.sampling.seed, (uint32_t)d->b->epoch, (uint32_t)d->b->step, hop,
-                gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), key);
-}
-
 static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
 {
-    const struct gnn_sampling *m = &d->s->meta.sampling;
     const struct gnn_etype *type = &d->s->meta.schema.etype[et];
-    struct sample_worker *w = d->w;
-    const int32_t fanout = m->fanout[(size_t)hop * d->b->netypes + et];
+    struct gnn_tensor *indptr, *indices, *id;
     uint32_t first;
     const uint32_t n = gnn_sample_rows(d, hop, et, &first);
     if (!n)
         return 0;
-    struct gnn_tensor *indptr, *indices, *id;
+    struct gnn_sample_job job = {.graph = &d->s->graph[et], .dst = d->w->type[type->dst].nodes + first, .n = n};
     int rc = gnn_sample_add_indptr(d, hop, et, n, &indptr);
     if (!rc)
-        rc = gnn_buf_reserve(&w->row, n, sizeof(struct gnn_sample_row), "a sampling thread", d->e);
+        rc = gnn_sample_count_block(d, hop, et, &job, indptr->data);
     if (rc)
         return rc;
-    struct gnn_sample_place bad = {0};
-    const struct gnn_sample_graph *g = &d->s->graph[et];
-    enum gnn_sample_status st = gnn_sample_count(g, w->type[type->dst].nodes + first, n, fanout, m->replace,
-                                                 w->row.data, indptr->data, &bad);
-    if (st)
-        return gnn_sample_damaged(d->s, et, st, &bad, d->e);
-    const uint32_t edges = ((uint32_t *)indptr->data)[n];
+    const uint32_t edges = job.indptr[n];
     rc = gnn_sample_add_edges(d, hop, et, edges, &indices, &id);
-    if (rc)
-        return rc;
-    struct gnn_sample_job job = {.graph = g, .dst = w->type[type->dst].nodes + first, .row = w->row.data,
-                                 .indptr = indptr->data, .n = n, .fanout = fanout, .replace = m->replace,
-                                 .scratch = w->scratch};
-    gnn_sample_key(d, hop, et, job.key);
-    st = gnn_sample_pick(&job, &w->type[type->src], indices->data, id ? id->data : NULL, &bad);
-    if (st)
-        return gnn_sample_damaged(d->s, et, st, &bad, d->e);
-    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, edges, indptr->data, indices->data,
-                                                         id ? id->data : NULL};
-    return 0;
+    job.dst = d->w->type[type->dst].nodes + first; /* it may have moved */
+    if (!rc)
+        rc = gnn_sample_pick_block(d, et, &job, &d->w->type[type->src], indices->data, id ? id->data : NULL);
+    if (!rc)
+        *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, edges, indptr->data, indices->data, id ? id->data : NULL};
+    return rc;
 }
 
 /* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed view. */

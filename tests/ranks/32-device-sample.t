@@ -1,0 +1,141 @@
+# Ranks that sample on devices, which are emulated: the bytes of the ranks that sample on the CPU, wherever the graph is.
+. "$GNN_TOP/tests/ranks/setup.sh"
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
+emu=$GNN_B/emu/bin
+heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
+gnn-import -q --no-provenance -o s sbm:nodes=700,degree=9
+gnn-import -q --no-provenance -o h sbm:nodes=240,types=3
+gnn-partition -q --no-provenance -k 7 -o s7 s
+gnn-partition -q --no-provenance -k 4 -o s4 s
+gnn-partition -q --no-provenance -k 4 --halo-edges -o halo s
+gnn-partition -q --no-provenance -k 5 --method random -o h5 h
+
+# on RANKS DEVICES ARGUMENTS...: the emulated gnn-sample. Work is done in another order each time, and in each rank.
+seed=0
+on() {
+    _n=$1 _d=$2
+    shift 2
+    seed=$((seed + 10))
+    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 60 $emu/gnn-sample --timeout 20 --no-provenance \"\$@\"" sh "$@"
+}
+same_files() { for _r in $(seq 0 $(($1 - 1))); do cmp want.$_r got.$_r || return 1; done; }
+together() {
+    # shellcheck disable=SC2086
+    ranks "$1" gnn-sample -q --no-provenance "$3" $4 -o 'want.%r' && on "$1" "$2" "$3" $4 --device "$5" $6 -o 'got.%r' && same_files "$1"
+}
+# try RANKS DEVICES STORE "OPTIONS" DEVICE "DEVICE'S OPTIONS"
+try() {
+    rm -f got.* want.*
+    check "$1 ranks, $5 of $2 devices: $3 $4${6:+ }$6" together "$@"
+}
+
+for many in 1 2 3 4 7; do
+    for devices in 1 2 4; do
+        try $many $devices s7 '-f 5,3,2 -b 90 --eval valid --edge-ids' cuda ''
+    done
+done
+try 4 2 s4 '-f 7,4 -b 64 --epochs 0:2' cuda '--graph-memory uva --graph-cache 4k'
+try 3 1 h5 '-f 3,2,2 -b 24 --edge-ids' cuda '--graph-memory uva --graph-cache 2k'
+try 2 2 s4 '-f 7,4 -b 64 --edge-ids' cuda '--graph-memory uva --graph-cache 0'
+try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory device -j 3'
+try 2 4 s4 '-f 7,4 -b 64' cuda:3,1,0,2 '-j 1'
+try 3 2 s4 '-f 7,4 -b 64' cuda:1 ''
+try 4 4 h5 '-f 3,2 -b 24 --count-once' cuda ''
+try 4 2 s4 '-f 5,5,5 -b 100 --count-once --eval test -j 2' cuda ''
+try 4 2 s4 '-f 5,40 -r -b 20 --edge-ids' cuda ''
+try 4 2 s4 '-f -1,-1,-1 -b 200 --edge-ids --steps 0:2' cuda ''
+try 2 1 s4 '-f 0 -b 50 --steps 0:2' cuda ''
+try 4 1 halo '-f 5,4 -b 64 --edge-ids' cuda '-v'
+try 2 1 halo '-f 5,4 -b 64' cuda '--graph-memory uva'
+export GNN_FAKE_NO_MAP=1
+try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory uva'
+unset GNN_FAKE_NO_MAP
+seq 100 7 600 >ids
+try 4 2 s4 '-f 5,4 -b 50 --seeds ids' cuda ''
+head -n 2 ids >few
+try 4 2 s4 '-f 5,4 -b 50 --seeds few' cuda ''
+check 'one process on the CPU' gnn-sample -q --no-provenance s4 -f 5,4 -b 50 --seeds ids -o one.gnb
+on 4 2 s4 -f 5,4 -b 50 --seeds ids --device cuda -o 'r.%r.gnb'
+check 'the ranks together are the one' union s4 one.gnb $(streams r 4)
+
+# Where the graph is is told, and what is free is divided among the ranks of a device.
+on 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
+check 'tells where the graph is' grep -q 'graph: .* MB in the host.s memory; .* MB on each device' said
+in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in the host' said; }
+check 'auto: what is free is divided among the ranks of a device' test "$(in_host 1) $(in_host 2)" = '2 0'
+
+# From devices to devices, through files.
+rm -f want.* got.* w.*
+ranks 4 gnn-sample -q --no-provenance s4 -f 5,4 -b 60 -o 'w.%r' && ranks 4 gnn-gather -q --no-provenance s4 -i 'w.%r' -o 'want.%r'
+gather() { GNN_FAKE_DEVICES=2 ranks 4 "$emu/gnn-gather" -q --no-provenance --device cuda "$@"; }
+check 'sampled on devices' on 4 2 s4 -f 5,4 -b 60 --device cuda -o 's.%r'
+check 'gathered on devices' gather s4 -i 's.%r' -o 'got.%r'
+check 'the same rows' same_files 4
+
+# Counting; who has a device.
+ranks 2 gnn-sample s4 -f 3,2 -b 60 --count >want.txt
+on 2 2 s4 -f 3,2 -b 60 --device cuda --count >got.txt
+check '--count counts the same' sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
+some() { ranks 2 sh -c 'export GNN_FAKE_DEVICES=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-sample --no-provenance "$@"' sh "$@"; }
+rm -f got.* want.*
+ranks 2 gnn-sample -q --no-provenance s4 -f 3,2 -b 60 -o 'want.%r'
+check 'auto, where one has no device' some s4 -f 3,2 -b 60 --device auto -o 'got.%r'
+check 'auto: on the CPU then, the same' same_files 2
+rm -f got.*
+check 'auto, where all have one' on 2 1 s4 -f 3,2 -b 60 --device auto -o 'got.%r' -v
+cp err said
+check 'auto: on devices then' grep -q 'working on cuda:0' said
+check 'auto: the same' same_files 2
+status 4 'cuda, where one has no device' some s4 -f 3,2 -b 60 --device cuda -o 'got2.%r'
+for refused in '--frontier new' --original-ids '--handoff cuda'; do
+    # shellcheck disable=SC2086
+    status 2 "$refused is refused" on 2 2 s4 -f 3 --device cuda $refused -o 'got2.%r'
+done
+
+# A damaged part is told of in the CPU's words, or draws what the CPU draws from it. 20480 bytes from its beginning are the
+# offsets, then the sources.
+awk 'BEGIN { for (i = 0; i < 30000; i++) print (i * 7919) % 311, (i * i) % 307 }' >edges.txt
+gnn-import -q -o e edges.txt && gnn-partition -q -k 2 -o e2 e
+seq 0 306 >ids
+wrong='' told=0
+for k in $(seq 0 7); do
+    rm -rf x want.* got.*
+    cp -r e2 x && chmod -R u+w x
+    perl -e 'my ($f, $i) = @ARGV; srand $i; open my $h, "+<:raw", $f or die; my $at = $i % 4 ? 24576 + 4 * int rand 14000 : 20480 + 4 * int rand 300; seek $h, $at, 0;
+        print $h pack "V", $i % 3 ? 300 + int rand 100 : int rand 2**32' x/part-00000.gnb "$k"
+    set -- x -f -1,3 -b 32 --seeds ids --no-verify -q
+    ranks 2 gnn-sample --no-provenance "$@" -o 'want.%r' 2>said.cpu
+    rc=$?
+    # shellcheck disable=SC2046
+    on 2 2 "$@" --device cuda $([ $((k % 2)) -eq 0 ] || echo --graph-memory uva --graph-cache 4K) -o 'got.%r' 2>said
+    [ $? -eq $rc ] && heard said | cmp -s - said.cpu && { [ $rc -ne 0 ] || same_files 2; } || { wrong="$wrong $k:$rc"; sed 's/^/# /' said.cpu said; }
+    ! grep -q 'out of range\|fall or leave' said || told=$((told + 1))
+done
+check "8 damaged parts, $told of them found by a draw:$wrong" test -z "$wrong" -a "$told" -gt 5
+
+# Too little memory, and every call to the run-time of one rank, end all: with one line, and nothing written. Or no harm is done.
+short() { GNN_FAKE_MEMORY=8192 on 2 2 s4 -f 3 --device cuda --graph-memory device -o 'got2.%r'; }
+status 1 'too little memory' short
+cp err said
+check 'too little memory: says so' grep -q 'rank [01]: not enough device memory' said
+check 'nothing is left behind' sh -c '! ls got2* 2>/dev/null'
+set -- h5 -f 3,2 -b 60 --edge-ids --steps 0:2
+ranks 2 gnn-sample -q --no-provenance "$@" -o 'want.%r'
+fail() { _k=$1 && shift && GNN_FAKE_DEVICES=2 timeout 60 mpirun --quiet -n 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='"$_k"'; exec '"$emu"'/gnn-sample --timeout 20 --no-provenance --device cuda --graph-memory uva --graph-cache 4K "$@" -o got.%r' sh "$@"; }
+fail 0 "$@" 2>calls.txt
+calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' calls.txt)
+wrong='' overcome=0 tried=0
+[ "${GNN_SWEEP-}" = all ] && step=1 || step=9
+for k in $(seq 1 $step "${calls:-0}"); do
+    rm -f got.*
+    fail "$k" "$@" 2>failed.txt
+    rc=$?
+    tried=$((tried + 1))
+    case $rc in
+    1 | 4) [ "$(heard failed.txt | grep -c gnn-sample)" = 1 ] && [ -z "$(ls got.* 2>/dev/null)" ] || wrong="$wrong $k" ;;
+    0) same_files 2 && overcome=$((overcome + 1)) || wrong="$wrong $k" ;;
+    *) wrong="$wrong $k:$rc" ;;
+    esac
+done
+check "$tried of $calls calls fail, $overcome without harm$wrong" test -z "$wrong" -a "$tried" -gt 15 -a "$overcome" -lt $((tried / 4))
+done_testing
