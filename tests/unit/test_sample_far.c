@@ -1,0 +1,273 @@
+/* Sampling of several ranks, which are threads: together their batches are those of one, and what comes garbled is an error. */
+#include <inttypes.h>
+
+#include "lib/partition.h"
+#include "lib/sampler.h"
+#include "ranks.h"
+#include "scratch.h"
+#include "store_maker.h"
+#include "tap.h"
+
+enum { RANKS = 3, BATCHES = 12, NODES = 600 };
+
+static atomic_int wrong;
+static void must(bool right)
+{
+    if (!right)
+        atomic_fetch_add(&wrong, 1);
+}
+
+/* ---- a store of several parts ---- */
+
+static int divide(const char *from, const char *to, uint32_t k, struct gnn_err *e)
+{
+    struct gnn_store s = {0};
+    struct gnn_view v = {0};
+    struct gnn_layout l = {0};
+    struct gnn_store_writer w = {0};
+    struct gnn_meta meta = {0};
+    uint64_t sets[2 * 8];
+    struct gnn_part_figures fig[8] = {{0}};
+    uint32_t part[2 * NODES];
+    int rc = gnn_store_open(&s, from, true, e);
+    if (!rc)
+        rc = gnn_view_init(&v, &s, e);
+    if (!rc)
+        rc = gnn_meta_copy(&meta, &s.meta, e);
+    for (uint32_t p = 0; p < k; p++)
+        fig[p].set = sets + 2 * p;
+    if (!rc)
+        gnn_assign_random(&v, k, 5, part);
+    meta.schema.nparts = k;
+    if (!rc)
+        rc = gnn_layout_init(&l, &v, k, part, e);
+    if (!rc)
+        rc = gnn_store_create(&w, to, &meta, true, e);
+    if (!rc)
+        rc = gnn_layout_write(&l, &w, 1, fig, NULL, NULL, e);
+    if (!rc)
+        rc = gnn_store_commit(&w, e);
+    gnn_store_abandon(&w);
+    gnn_layout_release(&l);
+    gnn_meta_release(&meta);
+    gnn_view_release(&v);
+    gnn_store_close(&s);
+    return rc;
+}
+
+/* ---- batches ---- */
+
+static struct gnn_sampler_opts opts(struct gnn_comm *c, unsigned threads)
+{
+    static const char *const fanout = "4,-1,3";
+    struct gnn_sampler_opts o;
+    gnn_sampler_opts_init(&o);
+    o.fanout = &fanout;
+    o.nfanout = 1;
+    o.batch_size = 50;
+    o.epoch_to = 2;
+    o.seed = 9;
+    o.edge_ids = true;
+    o.threads = threads;
+    o.comm = c;
+    return o;
+}
+
+static struct gnn_batch *one[BATCHES];
+/* Has a rank drawn for the node? [batch][hop][type] */
+static atomic_uchar found[BATCHES][3][2][NODES];
+
+/* The row of node v in a block of one's batch; NULL: there is none. */
+static const struct gnn_block *row_of(const struct gnn_batch *b, uint32_t hop, uint32_t et, uint32_t dst, uint32_t v, uint32_t *row)
+{
+    const struct gnn_block *k = gnn_batch_block(b, hop, et);
+    for (*row = 0; *row < k->n; ++*row)
+        if (b->type[dst].node[k->first + *row] == v)
+            return k;
+    return NULL;
+}
+
+static bool same_row(const struct gnn_batch *a, const struct gnn_block *x, uint32_t i, const struct gnn_batch *b, const struct gnn_block *y,
+                     uint32_t k, uint32_t src)
+{
+    const uint32_t n = x->indptr[i + 1] - x->indptr[i];
+    bool same = y->indptr[k + 1] - y->indptr[k] == n;
+    for (uint32_t j = 0; same && j < n; j++) {
+        const uint32_t p = x->indptr[i] + j, q = y->indptr[k] + j;
+        same = a->type[src].node[x->indices[p]] == b->type[src].node[y->indices[q]] && x->id[p] == y->id[q];
+    }
+    return same;
+}
+
+/* Does every row of a rank's batch stand in that of one? */
+static void compare(const struct gnn_batch *b, uint32_t nth, const struct gnn_schema *c)
+{
+    must(nth < BATCHES && one[nth] && b->epoch == one[nth]->epoch && b->step == one[nth]->step);
+    if (nth >= BATCHES || !one[nth])
+        return;
+    for (uint32_t hop = 0; hop < b->nhops; hop++)
+        for (uint32_t et = 0; et < b->netypes; et++) {
+            const struct gnn_block *x = gnn_batch_block(b, hop, et);
+            const uint32_t dst = c->etype[et].dst;
+            for (uint32_t i = 0; i < x->n; i++) {
+                const uint32_t v = b->type[dst].node[x->first + i];
+                uint32_t row;
+                const struct gnn_block *y = row_of(one[nth], hop, et, dst, v, &row);
+                must(y && same_row(b, x, i, one[nth], y, row, c->etype[et].src));
+                atomic_store(&found[nth][hop][dst][v], 1);
+            }
+        }
+}
+
+/* And does every row of one's stand in some rank's? */
+static uint32_t missing(const struct gnn_schema *c)
+{
+    uint32_t n = 0;
+    for (uint32_t nth = 0; nth < BATCHES; nth++)
+        for (uint32_t hop = 0; hop < one[nth]->nhops; hop++)
+            for (uint32_t et = 0; et < one[nth]->netypes; et++) {
+                const struct gnn_block *y = gnn_batch_block(one[nth], hop, et);
+                const uint32_t dst = c->etype[et].dst;
+                for (uint32_t i = 0; i < y->n; i++)
+                    n += !atomic_load(&found[nth][hop][dst][one[nth]->type[dst].node[y->first + i]]);
+            }
+    return n;
+}
+
+static void rank(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    struct gnn_batch *b;
+    uint32_t n = 0;
+    const struct gnn_sampler_opts o = opts(c, *(const unsigned *)arg);
+    int rc = gnn_store_open_ranks(&s, "parts", true, c, &e);
+    struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
+    while (src && !(rc = gnn_source_next(src, &b, &e))) {
+        compare(b, n++, &s.meta.schema);
+        gnn_batch_put(b);
+    }
+    must(src && rc == GNN_END && n == BATCHES);
+    gnn_source_free(src);
+    gnn_store_close(&s);
+}
+
+static void test_together(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    const struct gnn_sampler_opts o = opts(NULL, 0);
+    int rc = gnn_store_open(&s, "parts", true, &e);
+    struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
+    uint32_t n = 0;
+    while (src && n < BATCHES && !gnn_source_next(src, &one[n], &e))
+        n++;
+    if (!ok(n == BATCHES, "%u batches of one %s", n, e.msg))
+        exit(1);
+    for (unsigned threads = 0; threads < 4; threads += 3) {
+        memset(found, 0, sizeof found);
+        atomic_store(&wrong, 0);
+        ranks_run(RANKS, 0, rank, &threads);
+        ok(!wrong && !missing(&s.meta.schema), "%u threads of %d ranks: %d things wrong, %u rows missing", threads, RANKS, (int)wrong,
+           missing(&s.meta.schema));
+    }
+    for (uint32_t i = 0; i < n; i++)
+        gnn_batch_put(one[i]);
+    gnn_source_free(src);
+    gnn_store_close(&s);
+}
+
+/* ---- what comes garbled ---- */
+
+enum harm { CUT, LENGTH, PICKS, NODE };
+struct garbling {
+    const char *name;
+    unsigned nth; /* of the sampler's exchanges: questions, answers, questions, ... */
+    enum harm harm;
+    const char *says;
+};
+static __thread const struct gnn_comm_ops *whole;
+static __thread const struct garbling *garbling;
+static __thread unsigned exchanges;
+
+/* Does harm to what came from the next rank, on all ranks in the same exchange, so that none waits for another. */
+static int end_garbled(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
+{
+    const int rc = whole->end(c, x, e);
+    struct gnn_span *in = &x->in[(c->rank + 1) % c->size];
+    uint32_t *word = (uint32_t *)(uintptr_t)in->data;
+    const uint64_t n = in->bytes / sizeof *word;
+    if (rc || x->tag >> 12 != GNN_COMM_SAMPLE || exchanges++ != garbling->nth)
+        return rc;
+    must(n > 2 && word[0]);
+    switch (garbling->harm) {
+    case CUT:
+        in->bytes -= sizeof *word;
+        break;
+    case LENGTH: /* of the first list */
+        word[0] = UINT32_MAX;
+        break;
+    case PICKS: /* of the first destination */
+        word[1]++;
+        break;
+    case NODE: /* the last source */
+        word[n - 1] = UINT32_MAX;
+        break;
+    }
+    return 0;
+}
+
+static void rank_garbled(struct gnn_comm *c, void *arg)
+{
+    const struct gnn_comm_ops *ops = whole = c->ops;
+    struct gnn_comm_ops other = *ops;
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    struct gnn_batch *b;
+    struct gnn_sampler_opts o = opts(c, 0);
+    o.edge_ids = false; /* sources are the last thing in a message then */
+    int rc = gnn_store_open_ranks(&s, "parts", true, c, &e);
+    struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
+    garbling = arg;
+    exchanges = 0;
+    other.end = end_garbled;
+    c->ops = &other;
+    while (src && !(rc = gnn_source_next(src, &b, &e)))
+        gnn_batch_put(b);
+    c->lost = true;
+    if (!src || rc != GNN_E_RANK || !strstr(e.msg, garbling->says)) {
+        printf("# rank %u: %d, %s\n", c->rank, rc, e.msg);
+        must(false);
+    }
+    gnn_source_free(src);
+    gnn_store_close(&s);
+    c->ops = ops;
+}
+
+static void test_garbled(void)
+{
+    static const struct garbling garblings[] = {{"questions are cut", 0, CUT, "makes no sense (epoch 0, step 0)"},
+                                                {"questions without an end", 2, LENGTH, "makes no sense (epoch 0, step 0)"},
+                                                {"answers are cut", 1, CUT, "makes no sense (epoch 0, step 0)"},
+                                                {"answers without an end", 5, LENGTH, "makes no sense (epoch 0, step 1)"},
+                                                {"one pick more than sources", 3, PICKS, "makes no sense (epoch 0, step 0)"},
+                                                {"a node that nobody has", 1, NODE, "a rank sent a node that is not in the store (4294967295)"}};
+    for (unsigned i = 0; i < sizeof garblings / sizeof *garblings; i++) {
+        struct garbling g = garblings[i];
+        atomic_store(&wrong, 0);
+        ranks_run(RANKS, 0, rank_garbled, &g);
+        ok(!wrong, "%s: said", g.name);
+    }
+}
+
+int main(void)
+{
+    struct gnn_err e = {0};
+    scratch_enter();
+    const int rc = store_make("whole", NODES, 4000, true, 3, &e);
+    if (ok(!rc && !divide("whole", "parts", 5, &e), "a store of five parts %s", e.msg)) {
+        test_together();
+        test_garbled();
+    }
+    return scratch_done();
+}
