@@ -7,6 +7,22 @@
 #include "cmd/cli.h"
 #include "lib/clock.h"
 
+/* Where gradients of several ranks on devices are summed. */
+static void tell_sums(const struct gnn_trainer *t)
+{
+    const char *why = t->sums_why;
+    json_t *j = json_pack("{s:s, s:s}", "event", "sums", "by", *why ? "host" : "nccl");
+    if (*why)
+        json_object_set_new(j, "why", json_string(why));
+    cli_metrics(j);
+    if (t->comm->rank)
+        return;
+    if (*why)
+        cli_info("gradients of %u ranks are summed by the host, not by NCCL: %s", t->comm->size, why);
+    else
+        cli_info("gradients of %u ranks are summed by NCCL", t->comm->size);
+}
+
 void train_text_init(struct train_text *x, const struct gnn_trainer *t)
 {
     const struct gnn_model *m = t->m;
@@ -14,6 +30,8 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
     x->started = gnn_clock();
     cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.kind == GNN_GCN ? "gcn" : "sage",
              m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
+    if (t->sums != t->comm)
+        tell_sums(t);
 }
 
 void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance)

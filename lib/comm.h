@@ -1,5 +1,6 @@
 /* Ranks: the processes of one job, and what they say to each other. Two-sided messages only; the engine is MPI, loaded when a
- * launcher has started more than one process, and never for a process alone. */
+ * launcher has started more than one process, and never for a process alone. Numbers in the memory of devices are summed by the
+ * same table, of which gnn_ops.sums_new makes one that knows that memory. */
 #ifndef GNN_LIB_COMM_H
 #define GNN_LIB_COMM_H
 
@@ -34,6 +35,13 @@ void gnn_exchange_release(struct gnn_exchange *x);
 
 enum gnn_sum { GNN_SUM_F32, GNN_SUM_F64, GNN_SUM_U64 };
 
+/* How long a wait has gone without news; zeroed at its beginning. */
+struct gnn_patience {
+    double since;
+    double question; /* when all were asked whether they are there, or 0 */
+    unsigned asked;
+};
+
 /* Every call here is collective: all ranks make it, with the same tag. Exchanges with different tags are independent, and
  * threads may have them under way at once; sums are begun by one thread, in the same order on all ranks. Failures are
  * GNN_E_RANK when a rank does not answer, naming it, and the job cannot go on after one. */
@@ -44,6 +52,11 @@ struct gnn_comm_ops {
     /* Sums n numbers over all ranks, in place, the same bits on all of them. *sum: NULL, kept for _end. */
     int (*sum_begin)(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **sum, struct gnn_err *e);
     int (*sum_end)(struct gnn_comm *c, void **sum, struct gnn_err *e);
+    /* Or NULL: sums that are begun may be held back until one is ended, unless this is called. */
+    int (*sum_push)(struct gnn_comm *c, struct gnn_err *e);
+    /* For who waits for others by other means than these: called between two looks at whether the wait is over, gives the processor
+     * away for a moment. GNN_E_RANK when it has been too long, naming who does not answer. Any thread. */
+    int (*bear)(struct gnn_comm *c, struct gnn_patience *p, struct gnn_err *e);
     void (*kill)(struct gnn_comm *c, int status); /* ends all ranks, if it can, and may not return; any thread */
     void (*free)(struct gnn_comm *c);              /* at the good end of all ranks */
 };
@@ -68,6 +81,10 @@ static inline int gnn_comm_exchange(struct gnn_comm *c, struct gnn_exchange *x, 
     const int rc = c->ops->begin(c, x, e);
     return rc ? rc : c->ops->end(c, x, e);
 }
+static inline int gnn_comm_push(struct gnn_comm *c, struct gnn_err *e)
+{
+    return c->ops->sum_push ? c->ops->sum_push(c, e) : 0;
+}
 int gnn_comm_sum(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, struct gnn_err *e) GNN_MUST_USE;
 /* The same bytes to every rank, and theirs to this one: x->in. */
 int gnn_comm_share(struct gnn_comm *c, struct gnn_exchange *x, const void *data, uint64_t bytes,
@@ -80,7 +97,7 @@ int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, stru
 
 /* Tags: who exchanges, and of work that is under way side by side, which piece. */
 enum gnn_comm_use { GNN_COMM_CONTROL, GNN_COMM_SAMPLE, GNN_COMM_GATHER, GNN_COMM_USES };
-enum gnn_comm_control { GNN_COMM_AGREE, GNN_COMM_PARTS, GNN_COMM_GATE, GNN_COMM_PACE, GNN_COMM_SCORES, GNN_COMM_ACCESS, GNN_COMM_REPLICA, GNN_COMM_DEVICES };
+enum gnn_comm_control { GNN_COMM_AGREE, GNN_COMM_PARTS, GNN_COMM_GATE, GNN_COMM_PACE, GNN_COMM_SCORES, GNN_COMM_ACCESS, GNN_COMM_REPLICA, GNN_COMM_DEVICES, GNN_COMM_SUMS };
 static inline uint32_t gnn_comm_tag(enum gnn_comm_use use, uint64_t piece)
 {
     return (uint32_t)use << 12 | (uint32_t)(piece & 4095);

@@ -106,6 +106,8 @@ struct train_pace {
 
 struct gnn_trainer {
     struct gnn_comm *comm; /* the ranks, if there are several; or NULL */
+    struct gnn_comm *sums; /* the same, for sums of what lies where the operations are */
+    char sums_why[GNN_SUMS_WHY]; /* as gnn_ops.sums_new says it */
     struct train_pace pace;
     struct gnn_model *m;
     const struct gnn_ops *ops;

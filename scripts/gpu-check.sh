@@ -20,10 +20,12 @@ trap 'exit 1' HUP INT TERM
 PATH=$bin:$PATH
 LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 LC_ALL=C
-# cuBLASLt is too large for the bundle: the toolkit's, or one that came with a Python package.
+# cuBLASLt and NCCL are too large for the bundle: the toolkit's, or ones that came with a Python package.
 if [ -z "${GNN_CHECK_SMALL:-}" ]; then
-    blas=$(find / -xdev -name 'libcublasLt.so.1[23]' 2>/dev/null | sort | tail -n 1)
-    [ -z "$blas" ] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$blas")
+    for lib in 'libcublasLt.so.1[23]' libnccl.so.2; do
+        found=$(find / -xdev -name "$lib" 2>/dev/null | sort | tail -n 1)
+        [ -z "$found" ] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$found")
+    done
 fi
 export PATH LD_LIBRARY_PATH LC_ALL
 cd "$work" || exit 1
@@ -86,6 +88,8 @@ gnn-sample -q --device cuda -f 1 --count tiny >>"$out/log" || exit 1 # says why 
 if [ -n "$small" ]; then scale=1 rmat=8 nodes=300; else scale=150 rmat=20 nodes=20000; fi
 check "kernels, scale $scale" limited 90 check_kernels $scale
 [ -n "$small" ] || check "training, beside the CPU, twice, and from checkpoints" limited 90 check_train
+check "sums of one rank on its device" limited 60 check_sums
+sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/Skipped: \1, \2./p' "$out/log" | tee -a "$out/results.md"
 gnn-import -q -o rmat "rmat:scale=$rmat" || exit 1
 gnn-import -q -o sbm "sbm:nodes=$nodes,degree=15,features=32" || exit 1
 awk -v n=$((1 << rmat)) 'BEGIN { for (i = 0; i < 8 * (n < 9999 ? 16 : 1024); i++) print (i * 7919) % n }' >seeds

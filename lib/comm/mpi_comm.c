@@ -165,25 +165,18 @@ static int blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t,
 
 /* ---- waiting ---- */
 
-/* How long a wait has gone without news. */
-struct patience {
-    double since;
-    double question; /* when all were asked whether they are there, or 0 */
-    unsigned asked;
-};
-
 /* After a question that brought nothing. GNN_E_RANK when it has been too long. */
-static int wait_more(struct mpi_comm *c, struct patience *p, const struct gnn_transfer *t, struct gnn_err *e)
+static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gnn_transfer *t, struct gnn_err *e)
 {
     if (++p->asked < SPINS) {
         sched_yield();
         return 0;
     }
     const double now = gnn_clock();
-    if (p->asked == SPINS || !p->since)
+    if (p->asked == SPINS || p->since <= 0)
         p->since = now;
     const double left = p->since + c->base.timeout - now;
-    if (c->base.timeout > 0 && !p->question && left < window(c)) {
+    if (c->base.timeout > 0 && p->question <= 0 && left < window(c)) {
         p->question = now;
         ask_all(c);
     }
@@ -195,6 +188,11 @@ static int wait_more(struct mpi_comm *c, struct patience *p, const struct gnn_tr
     pthread_mutex_unlock(&c->lock);
     nap(SLEEP_NS);
     return 0;
+}
+
+static int bear(struct gnn_comm *base, struct gnn_patience *p, struct gnn_err *e)
+{
+    return wait_more(of(base), p, NULL, e);
 }
 
 /* ---- exchanges ---- */
@@ -292,7 +290,7 @@ static int begin(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *
 static int end(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
 {
     struct mpi_comm *c = of(base);
-    struct patience p = {0};
+    struct gnn_patience p = {0};
     int rc = 0;
     while (!rc && x->t->left) {
         bool news = false;
@@ -300,7 +298,7 @@ static int end(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
         rc = ask(c, x, &news, e);
         pthread_mutex_unlock(&c->lock);
         if (news)
-            p = (struct patience){0};
+            p = (struct gnn_patience){0};
         else if (!rc && x->t->left)
             rc = wait_more(c, &p, x->t, e);
     }
@@ -342,7 +340,7 @@ static int sum_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
 {
     struct mpi_comm *c = of(base);
     struct sum *s = *sum;
-    struct patience p = {0};
+    struct gnn_patience p = {0};
     int rc = 0;
     while (!rc && s->request) {
         pthread_mutex_lock(&c->lock);
@@ -353,7 +351,7 @@ static int sum_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
         else if (!is)
             rc = wait_more(c, &p, NULL, e);
         else if (s->left) {
-            p = (struct patience){0};
+            p = (struct gnn_patience){0};
             rc = sum_more(c, s, e);
         }
     }
@@ -384,7 +382,7 @@ static void comm_free(struct gnn_comm *base)
 
 int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout, struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, kill_all, comm_free};
+    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, NULL, bear, kill_all, comm_free};
     struct gnn_mpi_place at;
     struct mpi_comm *c = gnn_alloc_zero(1, sizeof *c, "ranks", e);
     if (!c)

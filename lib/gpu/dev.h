@@ -54,6 +54,8 @@ void gnn_dev_event_free(void *event);
  * no wait. */
 int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_event_wait(void *event, struct gnn_err *e) GNN_MUST_USE;                 /* the caller */
+/* Has it happened? */
+int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e) GNN_MUST_USE;  /* the stream's later work */
 /* Milliseconds from one to the other; both have happened. */
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e) GNN_MUST_USE;

@@ -181,6 +181,16 @@ int gnn_dev_event_wait(void *event, struct gnn_err *e)
     return status(cudaEventSynchronize(event), "waiting for an event", e);
 }
 
+int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
+{
+    const cudaError_t rc = cudaEventQuery(event);
+    *done = rc == cudaSuccess;
+    if (rc != cudaErrorNotReady)
+        return status(rc, "asking for an event", e);
+    (void)cudaGetLastError();
+    return 0;
+}
+
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
 {
     return status(cudaStreamWaitEvent(stream, event, 0), "waiting for an event", e);

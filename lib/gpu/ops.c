@@ -1,6 +1,6 @@
 /* The device's column of lib/ops.h: launchers of kernels/, on a stream of its own. */
 #include "lib/gpu/gemm.h"
-#include "lib/gpu/ops_impl.h"
+#include "lib/gpu/sums.h"
 
 #include "kernels/factors.h"
 #include "kernels/half.h"
@@ -292,6 +292,7 @@ struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, str
     c->ops = table;
     ops_fill_memory(&c->ops);
     ops_fill_norms(&c->ops);
+    c->ops.sums_new = gpu_sums_new;
     c->ops.dev = c;
     c->d = &g->dev[0];
     if (!open_column(c, precision, e))

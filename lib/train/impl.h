@@ -30,8 +30,9 @@ int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct g
 int train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* The loss, summed over this rank's seeds, of a training batch: told with the next batch. */
 void train_pace_scored(struct gnn_trainer *t, uint64_t epoch, uint64_t step, double loss);
-/* Before gradients are summed: brings them to the host if they are not there, when nothing is scored of the next batch's half. */
-int train_fetch_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* Gradients that the way back has begun to sum get going; waits until this rank's own are there. */
+int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* Over all ranks: gradients, as the way back has begun to; what a checkpoint has of the epoch so far, t->train and t->r.seeds; all that is reported of one. */
 int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int train_sum_train(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;

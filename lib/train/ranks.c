@@ -16,7 +16,7 @@ static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
-    return t->comm->ops->sum_begin(t->comm, t->net.grad + from, to - from, GNN_SUM_F32, &t->pace.sum[l], e);
+    return t->sums->ops->sum_begin(t->sums, t->net.grad + from, to - from, GNN_SUM_F32, &t->pace.sum[l], e);
 }
 
 /* Sums that a step waits for. */
@@ -37,11 +37,12 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
         return e->code;
     if (t->ops->async && t->m->c.batch_norm)
         return gnn_fail(e, GNN_E_USAGE, "with several ranks on devices there is no --batch-norm");
-    if (!t->ops->async) {
-        t->net.layer_done = layer_done;
-        t->net.sum = sum_in_step;
-        t->net.arg = t;
-    }
+    t->sums = t->comm;
+    if (t->ops->sums_new && t->ops->sums_new(t->ops, t->comm, &t->sums, t->sums_why, e))
+        return e->code;
+    t->net.layer_done = layer_done;
+    t->net.sum = t->ops->async ? NULL : sum_in_step;
+    t->net.arg = t;
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
     return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
 }
@@ -50,6 +51,8 @@ void train_ranks_release(struct gnn_trainer *t)
 {
     gnn_exchange_release(&t->pace.x);
     gnn_free(t->pace.sum);
+    if (t->sums != t->comm)
+        gnn_comm_free(t->sums);
 }
 
 uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
@@ -162,27 +165,24 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
 
 /* ---- sums ---- */
 
-int train_fetch_gradient(struct gnn_trainer *t, struct gnn_err *e)
+int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
-    const struct gnn_ops *o = t->ops;
-    if (!t->comm || !o->async)
+    return t->comm ? gnn_comm_push(t->sums, e) : 0;
+}
+
+int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->comm || !t->ops->async)
         return 0;
-    o->fetch(o, t->work.host.data, t->net.grad, t->m->trained * sizeof(float));
-    o->mark(o, t->turn);
-    return o->wait(o, t->turn, e);
+    t->ops->mark(t->ops, t->turn);
+    return t->ops->wait(t->ops, t->turn, e);
 }
 
 int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
-    if (t->comm && t->ops->async) {
-        rc = gnn_comm_sum(t->comm, t->work.host.data, t->m->trained, GNN_SUM_F32, e);
-        if (!rc)
-            t->ops->put(t->ops, t->net.grad, t->work.host.data, t->m->trained * sizeof(float));
-        return rc;
-    }
     for (uint32_t l = t->comm ? t->m->c.nlayers : 0; !rc && l-- > 0;)
-        rc = t->comm->ops->sum_end(t->comm, &t->pace.sum[l], e);
+        rc = t->sums->ops->sum_end(t->sums, &t->pace.sum[l], e);
     return rc;
 }
 

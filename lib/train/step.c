@@ -184,17 +184,15 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
         return e->code;
     const bool any = train_batch_rows(t, b, rows), async = t->ops->async;
     double waited;
-    int rc = async ? 0 : meet(t, &waited, e);
+    int rc = meet(t, &waited, e);
     if (rc || (!async && finish(t, t->turn, e)))
         return rc ? rc : e->code;
-    if (any && gnn_net_backward(&t->net, t->work.p, e))
+    if (any && (gnn_net_backward(&t->net, t->work.p, e) || train_push_gradient(t, e)))
         return e->code;
-    if (async && (rc = meet(t, &waited, e))) /* with the whole step under way */
-        return rc;
     if (t->comm && finish_last(t, e)) /* there is time, until the gradients are there */
         return e->code;
     if (any) {
-        if (train_fetch_gradient(t, e))
+        if (train_own_gradient(t, e))
             return e->code;
         t->pace.own.busy = gnn_clock() - from - waited - t->pace.waited;
         if (train_sum_gradient(t, e))

@@ -2,7 +2,7 @@
 . "$GNN_TOP/tests/lib.sh"
 mkdir bin
 ln -s "$GNN_BIN"/gnn-* bin
-for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_kernels "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
+for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_kernels "$GNN_B"/emu/tests/gpu/check_sums "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
 check "every check passes" env GNN_CHECK_BIN="$PWD/bin" GNN_CHECK_SMALL=1 PATH="/usr/bin:/bin" sh "$GNN_TOP/scripts/gpu-check.sh" res
 cp res/results.md results 2>/dev/null || : >results
 check "and says so" grep -q '^Checks: [1-9][0-9]* passed, 0 failed, 0 skipped' results

@@ -238,6 +238,15 @@ int gnn_dev_event_wait(void *event, struct gnn_err *e)
     return 0;
 }
 
+int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
+{
+    CALL("asking for an event");
+    EventRef v = event_of(event);
+    run_on();
+    *done = v->happened >= v->asked;
+    return 0;
+}
+
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
 {
     CALL("waiting for an event");
@@ -245,7 +254,7 @@ int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
     Stream *s = stream_of(stream);
     if (s->capture)
         die("an event waited for in a graph");
-    s->todo.push_back(Op{nullptr, v, v->asked});
+    s->todo.push_back(Op{nullptr, v, v->asked, nullptr});
     return 0;
 }
 

@@ -30,6 +30,7 @@ struct Op {
     std::function<void()> run;
     EventRef wait;
     uint64_t until = 0;
+    std::function<bool()> can; /* asked until it is so: what other processes have a share in */
 };
 
 struct Graph {
@@ -95,9 +96,11 @@ void check_guards(const Arena &a, uint64_t at, const Block &b);
 Stream *stream_of(void *stream);
 /* Puts it on the stream, or into the graph that is being made of it. */
 void put(Stream *s, std::function<void()> run);
+/* Does all that can be done at once. */
+void run_on();
 /* Runs one operation of a random stream that has one; false: there is none that could run. */
 bool step();
-/* Runs operations until it is so. */
+/* Runs operations until it is so, waiting for other processes if need be. */
 void drain(const std::function<bool()> &done);
 void drain_all();
 

@@ -92,7 +92,10 @@ int owner(const void *p)
 
 static bool ready(const Stream *s)
 {
-    return !s->todo.empty() && (!s->todo.front().wait || s->todo.front().wait->happened >= s->todo.front().until);
+    if (s->todo.empty())
+        return false;
+    const Op &o = s->todo.front();
+    return (!o.wait || o.wait->happened >= o.until) && (!o.can || o.can());
 }
 
 bool step()
@@ -111,11 +114,32 @@ bool step()
     return true;
 }
 
+void run_on()
+{
+    while (step())
+        ;
+}
+
+/* Does a stream wait for other processes? */
+static bool outside()
+{
+    for (Stream *s : streams)
+        if (!s->todo.empty() && s->todo.front().can)
+            return true;
+    return false;
+}
+
 void drain(const std::function<bool()> &done)
 {
-    while (!done())
-        if (!step())
+    while (!done()) {
+        if (step())
+            continue;
+        if (!outside())
             die("waits for work that waits for ever");
+        lock.unlock(); /* who drains has it once */
+        usleep(100);
+        lock.lock();
+    }
 }
 
 void drain_all()
@@ -133,7 +157,7 @@ void put(Stream *s, std::function<void()> run)
     if (s->capture)
         s->capture->op.push_back(std::move(run));
     else
-        s->todo.push_back(Op{std::move(run), nullptr, 0});
+        s->todo.push_back(Op{std::move(run), nullptr, 0, nullptr});
     if (draw() % 8 == 0) /* mostly late, but not always */
         (void)step();
 }

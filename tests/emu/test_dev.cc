@@ -98,6 +98,23 @@ bool in_order(bool event)
     return good;
 }
 
+/* Who asks for an event need not wait for it. */
+bool asked()
+{
+    Two t = two();
+    bool done = false;
+    must(gnn_dev_event_done(t.event, &done, &err));
+    const bool never = done;
+    must(gnn_dev_set(t.pin, 7, 2048, t.a, &err));
+    must(gnn_dev_event_record(t.event, t.a, &err));
+    do
+        must(gnn_dev_event_done(t.event, &done, &err));
+    while (!done);
+    const bool there = t.pin[1023] == 0x0707;
+    release(t);
+    return never && there;
+}
+
 void touch()
 {
     Two t = two();
@@ -254,6 +271,7 @@ int main(int argc, char **argv)
     ok(child(nullptr, nullptr, other_event) == 0, "a stream can wait for another device's event");
     ok(crashed(child("RECORD", "1", other_event)), "but an event cannot be recorded on it");
     ok(child(nullptr, nullptr, early_free) == 0, "an event that was never recorded is not waited for");
+    ok(asked(), "one is asked for until it has happened");
     unsigned right = 0, wrong = 0;
     for (int i = 0; i < 20; i++) {
         right += in_order(true);

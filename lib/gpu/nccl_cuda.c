@@ -1,0 +1,204 @@
+/* lib/gpu/nccl.h over NCCL, which is loaded when a job of several ranks on devices asks for it: nobody else needs it. */
+#include "lib/gpu/nccl.h"
+
+#include "lib/comm.h"
+
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
+
+#if defined(NCCL_VERSION_CODE) && NCCL_VERSION_CODE >= 21400 /* the first whose calls need not wait */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+struct lib {
+    __typeof__(ncclGetVersion) *version;
+    __typeof__(ncclGetErrorString) *text;
+    __typeof__(ncclGetUniqueId) *id;
+    __typeof__(ncclCommInitRankConfig) *join;
+    __typeof__(ncclCommGetAsyncError) *state;
+    __typeof__(ncclAllReduce) *sum;
+    __typeof__(ncclCommFinalize) *leave;
+    __typeof__(ncclCommDestroy) *destroy;
+    __typeof__(ncclCommAbort) *cancel;
+};
+struct nccl {
+    struct lib lib;
+    ncclComm_t comm; /* NULL: not joined, or aborted */
+    const char *what; /* was asked for last */
+};
+
+static int failed(const struct nccl *c, ncclResult_t rc, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_RANK, "NCCL: %s: %s", c->what, c->lib.text(rc));
+}
+
+/* What was asked for has begun, or has been done already. */
+static int begun(struct nccl *c, ncclResult_t rc, struct gnn_err *e)
+{
+    return rc == ncclSuccess || rc == ncclInProgress ? 0 : failed(c, rc, e);
+}
+
+static int find(struct lib *l, void *so, struct gnn_err *e)
+{
+    const struct {
+        void *to;
+        const char *name;
+    } f[] = {{&l->version, "ncclGetVersion"},
+             {&l->text, "ncclGetErrorString"},
+             {&l->id, "ncclGetUniqueId"},
+             {&l->join, "ncclCommInitRankConfig"},
+             {&l->state, "ncclCommGetAsyncError"},
+             {&l->sum, "ncclAllReduce"},
+             {&l->leave, "ncclCommFinalize"},
+             {&l->destroy, "ncclCommDestroy"},
+             {&l->cancel, "ncclCommAbort"}};
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+        void *p = dlsym(so, f[i].name);
+        if (!p)
+            return gnn_fail(e, GNN_E_DEVICE, "NCCL is too old: it has no %s", f[i].name);
+        memcpy(f[i].to, &p, sizeof p);
+    }
+    return 0;
+}
+
+/* It stays loaded: it has threads of its own. */
+static int load(struct lib *l, const char *path, struct gnn_err *e)
+{
+    const char *const name[] = {path ? path : "libnccl.so.2", path ? NULL : "/usr/local/cuda/lib64/libnccl.so.2"};
+    char why[128] = "";
+    void *so = NULL;
+    for (size_t i = 0; !so && i < sizeof name / sizeof *name && name[i]; i++) {
+        so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL);
+        if (!so && !*why)
+            snprintf(why, sizeof why, "%s", dlerror());
+    }
+    return so ? find(l, so, e) : gnn_fail(e, GNN_E_DEVICE, "%s", why);
+}
+
+int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *e)
+{
+    struct nccl *c = gnn_alloc_zero(1, sizeof *c, "sums on devices", e);
+    int v = 0;
+    *h = NULL;
+    int rc = c ? load(&c->lib, path, e) : e->code;
+    if (!rc && (c->what = "its version", c->lib.version(&v)))
+        rc = gnn_fail(e, GNN_E_DEVICE, "NCCL does not tell its version");
+    *version = (unsigned)v;
+    if (rc) {
+        gnn_free(c);
+        return rc;
+    }
+    *h = c;
+    return 0;
+}
+
+int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
+{
+    struct nccl *c = h;
+    _Static_assert(sizeof(ncclUniqueId) == sizeof *id, "an id's size");
+    c->what = "making an id";
+    const ncclResult_t rc = c->lib.id((ncclUniqueId *)id);
+    return rc ? failed(c, rc, e) : 0;
+}
+
+int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size, struct gnn_err *e)
+{
+    struct nccl *c = h;
+    ncclConfig_t how = NCCL_CONFIG_INITIALIZER;
+    ncclUniqueId at;
+    memcpy(&at, id, sizeof at);
+    how.blocking = 0;
+    c->what = "joining the ranks";
+    return begun(c, c->lib.join(&c->comm, (int)size, at, (int)rank, &how), e);
+}
+
+int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
+{
+    struct nccl *c = h;
+    ncclResult_t now = ncclSuccess;
+    const ncclResult_t rc = c->lib.state(c->comm, &now);
+    *busy = now == ncclInProgress;
+    *other = false;
+    if (rc)
+        return failed(c, rc, e);
+    *other = now == ncclRemoteError;
+    return begun(c, now, e);
+}
+
+int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
+{
+    static const ncclDataType_t type[] = {[GNN_SUM_F32] = ncclFloat32, [GNN_SUM_F64] = ncclFloat64, [GNN_SUM_U64] = ncclUint64};
+    struct nccl *c = h;
+    c->what = "summing";
+    return begun(c, c->lib.sum(data, data, n, type[kind], ncclSum, c->comm, stream), e);
+}
+
+int gnn_nccl_leave(void *h, struct gnn_err *e)
+{
+    struct nccl *c = h;
+    c->what = "leaving the ranks";
+    return begun(c, c->lib.leave(c->comm), e);
+}
+
+void gnn_nccl_abort(void *h)
+{
+    struct nccl *c = h;
+    if (c->comm)
+        (void)c->lib.cancel(c->comm);
+    c->comm = NULL;
+}
+
+void gnn_nccl_free(void *h)
+{
+    struct nccl *c = h;
+    if (c && c->comm)
+        (void)c->lib.destroy(c->comm);
+    gnn_free(c);
+}
+
+#else /* no header, or of a library that is too old: only the first of these is ever called */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *e)
+{
+    *h = NULL;
+    *version = 0;
+    return gnn_fail(e, GNN_E_DEVICE, "built without NCCL");
+}
+
+int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
+{
+    return GNN_E_DEVICE;
+}
+
+int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size, struct gnn_err *e)
+{
+    return GNN_E_DEVICE;
+}
+
+int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
+{
+    return GNN_E_DEVICE;
+}
+
+int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
+{
+    return GNN_E_DEVICE;
+}
+
+int gnn_nccl_leave(void *h, struct gnn_err *e)
+{
+    return GNN_E_DEVICE;
+}
+
+void gnn_nccl_abort(void *h)
+{
+}
+
+void gnn_nccl_free(void *h)
+{
+}
+
+#endif

@@ -1,0 +1,109 @@
+# Ranks whose gradients are summed on their devices, which are emulated, and NCCL with them: what is asked of it, when it is not to be
+# had, and what happens when it fails.
+. "$GNN_TOP/tests/ranks/setup.sh"
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
+train=$GNN_B/emu/bin/gnn-train
+gnn-import -q -o S sbm:nodes=500,degree=6,features=12,classes=5
+gnn-partition -q -k 4 -o P S
+opts='-f 3,3 -b 100 --epochs 1 --hidden 8 --no-provenance --keep last'
+# on RANKS DEVICES SETTING ARGUMENTS...: SETTING is evaluated by each rank, whose number is $r
+on() {
+    _n=$1 _d=$2 _set=$3
+    shift 3
+    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "r=\$OMPI_COMM_WORLD_RANK; export GNN_FAKE_SEED=\$((7 + r)); $_set exec timeout 100 $train --store P --device cuda \"\$@\"" sh "$@"
+}
+log='export GNN_FAKE_NCCL_LOG=calls.$r;'
+
+# Three batches of two layers: 12 -> 8 and 8 -> 5, two matrices and a bias each, in multiples of 16. The last layer is first.
+steps=3
+up() { echo $((($1 + 15) / 16 * 16)); }
+expected() { # RANK RANKS
+    echo new
+    [ "$1" -ne 0 ] || echo id
+    echo "join $1 of $2"
+    for _s in $(seq $steps); do printf 'sum %d f32\n' $((2 * $(up 40) + $(up 5))) $((2 * $(up 96) + $(up 8))); done
+    echo leave
+    echo free
+}
+for many in 2 4; do
+    rm -f calls.*
+    check "$many ranks on $many devices" on $many $many "$log" $opts --metrics m.$many -q -o model.$many
+    for r in $(seq 0 $((many - 1))); do
+        expected $r $many >want
+        check "$many ranks: what rank $r asks NCCL for" diff want calls.$r
+    done
+    check "$many ranks: NCCL it is" grep -q '"event": *"sums", *"by": *"nccl"' m.$many
+done
+check 'the same bits again' on 2 2 '' $opts -q -o again
+check 'the same bits again: so it is' cmp model.2 again
+
+# without NAME WHY RANKS DEVICES SETTING: the host sums, for the reason that all ranks tell
+without() {
+    rm -f calls.*
+    status 0 "$1: they train" on $3 $4 "$log $5" $opts -v --metrics m -o host
+    cp err said
+    check "$1: says why" grep -q "^gnn-train: .*$3 ranks are summed by the host, not by NCCL: $2" said
+    check "$1: in figures, too" grep -q "\"by\": *\"host\", *\"why\": *\"$2" m
+    check "$1: nobody joins" sh -c '! grep -h join calls.*'
+}
+without 'two share a device' 'ranks 0 and 1 share a device' 2 1 ''
+without 'two of four share a device' 'ranks 0 and 2 share a device' 4 2 ''
+without 'one has no NCCL' 'rank 1: /nowhere: cannot open' 2 2 'test $r = 0 || export GNN_NCCL=/nowhere;'
+without 'told so' 'rank 0: GNN_NCCL is none' 2 2 'export GNN_NCCL=none;'
+without 'different versions' 'rank 1 has NCCL 2.27.3, rank 0 2.28.9' 2 2 'test $r = 0 || export GNN_FAKE_NCCL_VERSION=22703;'
+agree() { # two models, to 1e-5
+    /usr/bin/python3 - "$@" <<'PY'
+import json, struct, sys
+def read(path):
+    b = open(path, "rb").read()
+    n = struct.unpack("<Q", b[:8])[0]
+    return b[8 + n:]
+a, b = (read(f) for f in sys.argv[1:])
+x, y = (struct.unpack("<%df" % (len(v) // 4), v) for v in (a, b))
+assert len(x) == len(y) > 200 and max(abs(p - q) for p, q in zip(x, y)) < 1e-4
+PY
+}
+check 'NCCL and the host give the same model but for rounding' agree model.2 host
+
+# ends WANT PATTERN NAME SECONDS RANKS SETTING ARGUMENTS...: the status, one line of ours, soon, and no model
+ends() {
+    _want=$1 _pattern=$2 _title=$3 _most=$4 _many=$5 _setting=$6
+    shift 6
+    rm -f never calls.*
+    _t=$(date +%s)
+    on $_many $_many "$log $_setting" $opts -q -o never "$@" >out 2>err
+    _rc=$? _t=$(($(date +%s) - _t))
+    if [ $_rc -eq "$_want" ] && grep -q "^gnn-train: .*$_pattern" err && [ "$(grep -c '^gnn-train:' err)" -eq 1 ] && [ $_t -le "$_most" ] && [ ! -e never ]; then
+        _ok "$_title"
+    else
+        _not_ok "$_title (status $_rc, $_t s)"
+        grep -v '^-*$' err | head -n 5 | sed 's/^/# /'
+    fi
+}
+ends 5 'rank 1: NCCL: joining the ranks: unhandled system error' 'NCCL cannot join one' 20 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=0;' --timeout 60
+ends 5 'rank 1: NCCL: summing: unhandled system error' 'NCCL fails' 20 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=3;' --timeout 60
+check 'NCCL fails: it is ended' grep -q abort calls.1
+ends 5 'no answer from the other ranks for 3 seconds (NCCL, sums on devices)' "a rank's device hangs" 7 4 'test $r != 2 || export GNN_FAKE_NCCL_HANG=4;' --timeout 3
+check "a rank's device hangs: the others end NCCL" sh -c 'test "$(grep -l abort calls.0 calls.1 calls.3 | wc -l)" -ge 1'
+check "a rank's device hangs: after what all had asked for" sh -c 'test "$(grep -c sum calls.0)" = 4'
+
+# A process that stops, and one that is killed, while sums are made: rank 0's device never comes to the second, so they are.
+lose() { # SIGNAL
+    rm -f never calls.*
+    mpirun --quiet -n 2 sh -c "r=\$OMPI_COMM_WORLD_RANK; $log test \$r != 0 || export GNN_FAKE_NCCL_HANG=2; export GNN_FAKE_DEVICES=2; echo \$\$ >pid.\$r; exec $train --store P --device cuda $opts -q --timeout 4 -o never" >out 2>lost.txt &
+    pid=$!
+    for _i in $(seq 200); do
+        [ "$(grep -s -c sum calls.1)" != 2 ] || break
+        sleep 0.05
+    done
+    sleep 0.5
+    kill "-$1" "$(cat pid.1)"
+    _t=$(date +%s)
+    wait $pid
+    rc=$? took=$(($(date +%s) - _t))
+}
+lose STOP
+check "a rank that stops: status 5 ($rc), and which one" sh -c "test $rc -eq 5 && grep -q '^gnn-train: rank 0: rank 1 did not answer for 4 seconds' lost.txt && test $took -le 6 && ! test -e never"
+lose KILL
+check "a rank that is killed: the others end with it ($rc, $took s)" sh -c "test $rc -ne 0 && test $took -le 6 && ! test -e never"
+done_testing
