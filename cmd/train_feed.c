@@ -19,9 +19,7 @@ void train_feed_check(const struct train_feed *f)
     if (cpu)
         opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, f->replicate.n ? NULL : &f->cache_order),
                    "has no effect: the CPU makes the batches (see --device)");
-    else if (ranks_many())
-        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache), "has no effect: with several ranks the CPU samples");
-    else if (strcmp(f->device, "auto") != 0)
+    else if (strcmp(f->device, "auto") != 0 && !ranks_many())
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
     if (!ranks_many())
         opt_refuse(OPTS(&f->replicate), "goes with several ranks");
@@ -80,8 +78,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         cache_read(&f->cache, &f->store, &f->scores, &g.cache);
         g.gpu = f->gpu;
         g.stats = &f->stats;
-        if (f->comm->size > 1) { /* the CPU samples, and asks for rows on the same threads */
-            s.gpu = NULL;
+        if (f->comm->size > 1) { /* threads put batches together, and ask for rows */
             s.threads = f->prefetch;
             s.depth = f->prefetch + 1;
             s.background = true;
@@ -108,7 +105,7 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)
         cli_fail(&e);
-    if (f->gpu && f->store_path && f->comm->size == 1)
+    if (f->gpu && f->store_path)
         device_tell_graph(&f->graph);
     return src;
 }

@@ -1,4 +1,4 @@
-# Ranks that gather and train on devices, which are emulated, learn what one process learns on the CPU.
+# Ranks that sample, gather and train on devices, which are emulated, learn what one process learns on the CPU.
 . "$GNN_TOP/tests/ranks/setup.sh"
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 train=$GNN_B/emu/bin/gnn-train
@@ -29,6 +29,8 @@ check '2 ranks on 2 devices' on 2 2 --store P $opts --device cuda --metrics two.
 check '2 ranks on 2 devices: the same losses' agree two.json
 check '2 ranks on 2 devices, again, with other caches' on 2 2 --store P $opts --device cuda --cache 0.2 --cache-policy shard -o again
 check 'the same bits' cmp two again
+check '2 ranks on 2 devices, the graph in the memory of the host' on 2 2 --store P $opts --device cuda --graph-memory uva --graph-cache 2K -o again
+check 'the same bits' cmp two again
 check '4 ranks on 2 devices' on 4 2 --store P $opts --device cuda --cache 0.1 --prefetch 1 --metrics four.json -o four
 check '4 ranks on 2 devices: the same losses' agree four.json
 
@@ -49,5 +51,4 @@ for k in 60 200 600; do
     status 4 "call $k of one rank fails" fails --store P $opts --device cuda -o never
     check "call $k of one rank fails: no model" test ! -e never
 done
-status 2 'where the graph is, where the CPU samples' on 2 2 --store P $opts --device cuda --graph-memory uva -o never
 done_testing
