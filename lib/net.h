@@ -39,9 +39,10 @@ struct gnn_net {
     struct gnn_buf *gcn;       /* [netypes] degree^-1/2 per node */
     struct gnn_buf segs, blocks; /* all relations' blocks: as the host puts them together, and where they are used */
     struct gnn_buf slab, tmp, work, bias, sums;
+    struct gnn_buf seen;       /* the host's: what of these it has to know */
     /* Or NULL: told on the way back that gradients of layer l will not change any more, the last layer first. */
     int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
-    /* Or NULL: sums numbers in the host's memory over ranks. All of them call it equally often in a pass that trains. */
+    /* Or NULL: sums numbers in the operations' memory over ranks. All of them call it equally often in a pass that trains. */
     int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
     void *arg;
     const struct gnn_batch *b;

@@ -16,7 +16,7 @@ struct gnn_epilogue {
     bool relu;
 };
 
-enum { GNN_OPS_MARKS = 2, GNN_SUMS_WHY = 200 };
+enum { GNN_OPS_MARKS = 3, GNN_OPS_MARK_NET = 2 /* the passes' own */, GNN_SUMS_WHY = 200 };
 struct gnn_comm;
 
 /* Operations of a table are carried out in the order of the calls, but on a device later than these: what goes wrong there

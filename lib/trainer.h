@@ -77,6 +77,7 @@ struct gnn_train_state {
 
 /* What scoring a batch takes, on the host. Where operations are async, a batch is scored after the next one has been put
  * under way, so that the host never waits for the device inside a step. */
+enum { GNN_TRAIN_HALVES = 2 };
 struct gnn_train_half {
     struct gnn_buf z, loss, y; /* logits, loss of each row, labels */
     uint64_t epoch, step;
@@ -124,7 +125,7 @@ struct gnn_trainer {
     struct gnn_score *score;     /* [nsplits], from 1 on */
     struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
     struct gnn_buf y, row_loss;
-    struct gnn_train_half half[GNN_OPS_MARKS];
+    struct gnn_train_half half[GNN_TRAIN_HALVES]; /* each with the mark of its number */
     unsigned turn; /* half of the next batch */
     const struct gnn_train_hooks *hooks; /* while it runs */
     struct gnn_train_epoch r;

@@ -42,23 +42,40 @@ void net_batch_add(struct gnn_net *n, uint32_t l, uint32_t t, uint32_t from, uin
     n->ops->moments(n->ops, y, y, a->count ? a->count + from : NULL, to - from, w, n->work.data, n->sums.data);
 }
 
+/* What lies where the operations are, on the host until the next call; NULL on failure. */
+static const void *fetch(struct gnn_net *n, const void *from, uint64_t bytes, struct gnn_err *e)
+{
+    const struct gnn_ops *o = n->ops;
+    if (o->fit_host(o, &n->seen, bytes + 1, 1, "moments", e))
+        return NULL;
+    if (bytes)
+        o->fetch(o, n->seen.data, from, bytes);
+    o->mark(o, GNN_OPS_MARK_NET);
+    return o->wait(o, GNN_OPS_MARK_NET, e) ? NULL : n->seen.data;
+}
+
 /* Rows that count, over all ranks; and their moments in n->sums. */
 static int sum_rows(struct gnn_net *n, uint32_t l, uint32_t t, struct gnn_err *e)
 {
     struct gnn_net_act *a = net_act(n, l + 1, t);
     const uint32_t rows = net_rows(n, l + 1, t);
     const size_t w = n->m->c.width[l];
-    uint32_t counted = rows;
-    for (uint32_t i = 0; a->count && i < rows; i++)
-        counted -= !a->count[i];
-    a->rows = counted;
+    a->rows = rows;
     if (!n->sum)
         return 0;
+    const uint8_t *count = fetch(n, a->count, a->count ? rows : 0, e);
+    if (!count)
+        return e->code;
+    for (uint32_t i = 0; a->count && i < rows; i++)
+        a->rows -= !count[i];
     double *sum = n->sums.data;
-    sum[2 * w] = a->rows;
+    n->ops->put(n->ops, sum + 2 * w, &a->rows, sizeof a->rows);
     if (n->sum(n->arg, sum, 2 * w + 1, e))
         return e->code;
-    a->rows = sum[2 * w];
+    const double *all = fetch(n, sum + 2 * w, sizeof *all, e);
+    if (!all)
+        return e->code;
+    a->rows = *all;
     return 0;
 }
 

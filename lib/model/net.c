@@ -55,6 +55,7 @@ void gnn_net_release(struct gnn_net *n)
     o->release(o, &n->work);
     o->release(o, &n->bias);
     o->release(o, &n->sums);
+    o->release_host(o, &n->seen);
     gnn_buf_release(&n->segs);
     gnn_free(n->rel);
     gnn_free(n->act);

@@ -24,7 +24,7 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const double from = gnn_clock();
-    const int rc = gnn_comm_sum(t->comm, x, n, GNN_SUM_F64, e);
+    const int rc = gnn_comm_sum(t->sums, x, n, GNN_SUM_F64, e);
     t->pace.waited += gnn_clock() - from;
     return rc;
 }
@@ -35,13 +35,11 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
     t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
     if (gnn_comm_check(t->comm, m->rank, m->ranks, e) || !t->comm)
         return e->code;
-    if (t->ops->async && t->m->c.batch_norm)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks on devices there is no --batch-norm");
     t->sums = t->comm;
     if (t->ops->sums_new && t->ops->sums_new(t->ops, t->comm, &t->sums, t->sums_why, e))
         return e->code;
     t->net.layer_done = layer_done;
-    t->net.sum = t->ops->async ? NULL : sum_in_step;
+    t->net.sum = sum_in_step;
     t->net.arg = t;
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
     return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);

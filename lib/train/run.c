@@ -74,7 +74,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
     for (uint32_t i = 0; t->score && i < t->meta->sampling.nsplits; i++)
         gnn_score_release(&t->score[i]);
     gnn_score_release(&t->train);
-    for (unsigned i = 0; i < GNN_OPS_MARKS; i++) {
+    for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++) {
         t->ops->release_host(t->ops, &t->half[i].z);
         t->ops->release_host(t->ops, &t->half[i].loss);
         t->ops->release_host(t->ops, &t->half[i].y);

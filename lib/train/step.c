@@ -135,7 +135,7 @@ static int finish(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
     t->half[k].open = false;
     if (!score(t, &t->half[k], k, e))
         return 0;
-    for (unsigned i = 0; i < GNN_OPS_MARKS; i++)
+    for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++)
         t->half[i].open = false;
     return e->code;
 }
@@ -145,14 +145,14 @@ static int finish_last(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (!t->ops->async)
         return 0;
-    t->turn = (t->turn + 1) % GNN_OPS_MARKS;
+    t->turn = (t->turn + 1) % GNN_TRAIN_HALVES;
     return finish(t, t->turn, e);
 }
 
 int train_flush(struct gnn_trainer *t, struct gnn_err *e)
 {
-    for (unsigned i = 0; i < GNN_OPS_MARKS; i++) /* the next one's place is the oldest's */
-        if (finish(t, (t->turn + i) % GNN_OPS_MARKS, e))
+    for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++) /* the next one's place is the oldest's */
+        if (finish(t, (t->turn + i) % GNN_TRAIN_HALVES, e))
             return e->code;
     return 0;
 }

@@ -44,6 +44,15 @@ check 'a checkpoint' on 2 2 --store P $opts --epochs 2 --device cuda --checkpoin
 check 'going on' on 2 2 --store P $opts --device cuda --checkpoint C --resume -o resumed
 check 'going on: the same model' cmp two resumed
 
+# Batch norm, whose sums a step waits for: by NCCL, and by the host where two ranks share a device.
+check 'batch norm: one process on the CPU' gnn-train -q --store P $opts --batch-norm --metrics one.json -o one.bn
+check 'batch norm: 2 ranks on 2 devices' on 2 2 --store P $opts --device cuda --batch-norm --metrics two.json -o two.bn
+check 'batch norm: 2 ranks on 2 devices: the same losses' agree two.json
+check 'batch norm: 2 ranks on 2 devices, again' on 2 2 --store P $opts --device cuda --batch-norm -o again.bn
+check 'batch norm: the same bits' cmp two.bn again.bn
+check 'batch norm: 4 ranks on 2 devices' on 4 2 --store P $opts --device cuda --batch-norm --metrics four.json -o four.bn
+check 'batch norm: 4 ranks on 2 devices: the same losses' agree four.json
+
 # A rank whose device fails ends all.
 for k in 60 200 600; do
     rm -f never
