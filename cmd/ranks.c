@@ -181,7 +181,7 @@ void ranks_replicate(const struct opt_doubles *share, const struct opt_list *ord
         cli_usage("--cache-order: rows are kept in one order");
     for (int i = 0; order->n && i < 3; i++)
         if (!strcmp(order->v[0], words[i])) {
-            o->by = i;
+            o->by = (enum gnn_replicate_by)i;
             return;
         }
     if (order->n)

@@ -43,7 +43,7 @@ struct gnn_gather_far_stats {
 /* Rows of other ranks' nodes that each rank keeps: those that its batches want most often, of all node fields but labels. */
 struct gnn_gather_replicate {
     double share; /* of an average rank's rows; 0: none */
-    enum {
+    enum gnn_replicate_by {
         GNN_GATHER_REPLICATE_ACCESS, /* gnn_access_of_rank */
         GNN_GATHER_REPLICATE_DEGREE, /* gnn_access_degree, of the whole graph */
         GNN_GATHER_REPLICATE_HALO    /* the same of the edges into this rank's own nodes */
