@@ -220,6 +220,11 @@ int cli_in(const char *path, const char **name)
     return fd;
 }
 
+void cli_spare_stdout(void)
+{
+    (void)!dup2(2, 1);
+}
+
 int cli_out(const char *path, const char **name)
 {
     if (is_std(path)) {
@@ -231,6 +236,7 @@ int cli_out(const char *path, const char **name)
         int fd = dup(1);
         if (fd < 0)
             cli_die(1, "stdout: cannot write: %s", strerror(errno));
+        cli_spare_stdout();
         return fd;
     }
     *name = path;

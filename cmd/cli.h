@@ -36,6 +36,8 @@ const char *cli_path(const char *path);
  * refused. The returned fd is the caller's. */
 int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);
+/* What libraries print to stdout goes to stderr from here on: done where stdout takes the result, also another rank's. */
+void cli_spare_stdout(void);
 /* After the fd has been written and closed. Nothing to do for stdout. */
 void cli_out_commit(void);
 /* fn is called on cli_die and by fatal signals (cli_abort), to remove partial results, from any

@@ -44,7 +44,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "count-once", &o.count_once, .help = "with several ranks, say which of them counts a node that several have: for gnn-train --batch-norm"},
     {OPT_FLAG, 0, "original-ids", &o.original_ids, .help = "node ids (of --seeds too) are those before gnn-partition"},
     {OPT_GROUP, .help = "Running"},
-    {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1)", .min = 1, .max = 1024, .own = true},
+    {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1; with several ranks on devices 2 for each)", .min = 1, .max = 1024, .own = true},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
     {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
     {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},

@@ -225,6 +225,8 @@ int main(int argc, char **argv)
     struct gnn_source *src = train_feed_open(&feed);
     ranks_agree(c, src->meta, NULL);
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
+    if (c->rank)
+        cli_spare_stdout();
     make_model(&m, src->meta, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;

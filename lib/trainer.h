@@ -101,6 +101,7 @@ struct train_pace {
     struct train_told own, told; /* being filled; under way */
     void **sum;                  /* [nlayers] of gradients, under way */
     double waited;               /* seconds of this step, for sums inside of it */
+    uint64_t scored;             /* steps whose balance is in r.balance */
     bool open;                   /* between begin and end */
     bool stop;                   /* a rank was asked to stop */
 };

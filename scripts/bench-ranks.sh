@@ -12,7 +12,7 @@ ranks() { # N COMMAND...
     shift
     mpirun --quiet -n "$n" "$@"
 }
-total() { cat "$1".[0-9]* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%d", s }'; } # FILES KEY
+total() { cat "$1".m* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%d", s }'; } # FILES KEY
 drawn() { # STORE N FILE: batches of N ranks
     ranks "$2" gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps 0:$steps "$1" -o "$3.%r.gnb"
 }
@@ -22,7 +22,7 @@ gnn-partition -q --force -k 2 --method random -o split2 products
 drawn split2 2 two
 : >bare.txt
 for _ in 1 2 3; do # by turns
-    ranks 2 env OMPI_MCA_btl=tcp,self gnn-gather -q -F x --count --no-verify --metrics 'two.%r' -i 'two.%r.gnb' split2 >two.txt
+    ranks 2 env OMPI_MCA_btl=tcp,self gnn-gather -q -F x --count --no-verify --metrics 'two.m%r' -i 'two.%r.gnb' split2 >two.txt
     calc "$(total two far_rows) / $(sed -n 's/^seconds \([0-9.]*\).*/\1/p' two.txt) / 1e6" && echo
     ranks 2 env OMPI_MCA_btl=tcp,self "$GNN_B/tests/bench/bench_mpi" >>bare.txt
 done | sort -n | tail -n 1 >two.rate
@@ -43,7 +43,7 @@ for m in random metis; do
     gnn-partition -q --force -k 4 --method $m --metrics cut.$m -o split4 products
     drawn split4 4 four
     for alpha in 0 0.05 0.2 0.5 1; do
-        ranks 4 gnn-gather -q -F x --count --no-verify --replicate $alpha --metrics 'four.%r' -i 'four.%r.gnb' split4 >/dev/null
+        ranks 4 gnn-gather -q -F x --count --no-verify --replicate $alpha --metrics 'four.m%r' -i 'four.%r.gnb' split4 >/dev/null
         total four far_rows >far.$m.$alpha
         total four rows >rows.$m
         printf '%-8s %6.2f %% %8s %12.0f %14.0f\n' $m "$(field cut_percent cut.$m)" $alpha "$(calc "$(cat rows.$m) / $steps")" \

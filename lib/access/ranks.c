@@ -80,8 +80,10 @@ static int share_gifts(struct ranks_walk *w)
         rc = send_all(w);
     for (uint32_t r = 0; !rc && r < w->c->size; r++) {
         const struct gift *g = w->x.in[r].data;
+        if (w->x.in[r].bytes % sizeof *g)
+            return garbled(w, r);
         for (uint64_t i = 0; !rc && r != self && i < w->x.in[r].bytes / sizeof *g; i++) {
-            if (!fits(w, g[i].type, g[i].node, self))
+            if (!fits(w, g[i].type, g[i].node, self) || g[i].sum > UINT64_MAX / 2)
                 return garbled(w, r);
             uint64_t *sum = &w->sum[g[i].type][g[i].node];
             *sum += *sum < GNN_ACCESS_FULL ? g[i].sum : 0;
@@ -130,8 +132,10 @@ static int collect(struct ranks_walk *w, uint32_t of, struct gnn_scores *x)
         rc = send_all(w);
     for (uint32_t r = 0; !rc && of == self && r < w->c->size; r++) {
         const struct told *v = w->x.in[r].data;
+        if (w->x.in[r].bytes % sizeof *v)
+            return garbled(w, r);
         for (uint64_t i = 0; i < w->x.in[r].bytes / sizeof *v; i++) {
-            if (!fits(w, v[i].type, v[i].node, r))
+            if (!fits(w, v[i].type, v[i].node, r) || !(v[i].p > 0 && v[i].p <= 1))
                 return garbled(w, r);
             x->of[v[i].type][v[i].node] = v[i].p;
         }

@@ -39,11 +39,11 @@ static const struct gnn_mpi *load(const struct gnn_launch *l, struct gnn_err *e)
     if (m && m->version == GNN_MPI_VERSION)
         return m;
     if (m)
-        gnn_fail(e, GNN_E_RANK, "%s: belongs to another version of these programs", path);
+        gnn_fail(e, GNN_E_RUN, "%s: belongs to another version of these programs", path);
     else if (!so && access(path, F_OK))
-        gnn_fail(e, GNN_E_RANK, "%s started %u ranks, but this was built without MPI (no %s)", l->by, l->size, path);
+        gnn_fail(e, GNN_E_RUN, "%s started %u ranks, but the plug-in for MPI is not there: %s (make needs mpicc for it; GNN_MPI names another)", l->by, l->size, path);
     else
-        gnn_fail(e, GNN_E_RANK, "%s started %u ranks, but MPI cannot be loaded: %s", l->by, l->size, dlerror());
+        gnn_fail(e, GNN_E_RUN, "%s started %u ranks, but MPI cannot be loaded: %s", l->by, l->size, dlerror());
     return NULL;
 }
 

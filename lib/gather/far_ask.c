@@ -209,7 +209,7 @@ static int read_edges(const struct gatherer *g, struct gather_far *f, const stru
             return gnn_gather_far_garbled(b, r, e);
         for (uint32_t x = 0; x < of_each[i]; x++, k++)
             if ((row[k] = gnn_edges_row(&of, id[k])) == UINT64_MAX)
-                return gnn_gather_bad_id(g, j, b, 0, e);
+                return gnn_gather_far_garbled(b, r, e);
     }
     *at += n[1];
     return k == n[1] ? 0 : gnn_gather_far_garbled(b, r, e);

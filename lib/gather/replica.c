@@ -189,7 +189,9 @@ static int most_rows(const struct gather_replica *r, struct gnn_comm *c, uint64_
     if (!rc)
         rc = gnn_comm_share(c, &x, &own, sizeof own, e);
     for (uint32_t k = 0; !rc && k < c->size; k++) {
-        const uint64_t n = x.in[k].bytes == sizeof n ? *(const uint64_t *)x.in[k].data : 0;
+        const uint64_t n = x.in[k].bytes == sizeof n ? *(const uint64_t *)x.in[k].data : UINT64_MAX;
+        if (n > UINT32_MAX)
+            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense", k);
         *most = n > *most ? n : *most;
     }
     gnn_exchange_release(&x);

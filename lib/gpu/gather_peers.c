@@ -53,7 +53,9 @@ int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t 
         rc = gnn_comm_share(comm, &x, own, g->n * sizeof *own, e);
     for (uint32_t r = 0; !rc && r < comm->size; r++) {
         const struct identity *other = x.in[r].data;
-        for (uint64_t i = 0; i < x.in[r].bytes / sizeof *other; i++)
+        if (!x.in[r].bytes || x.in[r].bytes % sizeof *other)
+            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense", r);
+        for (uint64_t i = 0; !rc && i < x.in[r].bytes / sizeof *other; i++)
             for (unsigned u = 0; u < g->n; u++)
                 users[u] += !memcmp(&other[i], &own[u], sizeof *other);
     }

@@ -15,6 +15,7 @@
 struct lib {
     __typeof__(ncclGetVersion) *version;
     __typeof__(ncclGetErrorString) *text;
+    __typeof__(ncclGetLastError) *last;
     __typeof__(ncclGetUniqueId) *id;
     __typeof__(ncclCommInitRankConfig) *join;
     __typeof__(ncclCommGetAsyncError) *state;
@@ -29,9 +30,12 @@ struct nccl {
     const char *what; /* was asked for last */
 };
 
+/* In one line: of what NCCL says beyond the code, the first. */
 static int failed(const struct nccl *c, ncclResult_t rc, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_RANK, "NCCL: %s: %s", c->what, c->lib.text(rc));
+    const char *last = c->lib.last(c->comm);
+    const size_t n = last ? strcspn(last, "\n") : 0;
+    return gnn_fail(e, GNN_E_RANK, "NCCL: %s: %s%s%.*s", c->what, c->lib.text(rc), n ? ": " : "", (int)n, n ? last : "");
 }
 
 /* What was asked for has begun, or has been done already. */
@@ -47,6 +51,7 @@ static int find(struct lib *l, void *so, struct gnn_err *e)
         const char *name;
     } f[] = {{&l->version, "ncclGetVersion"},
              {&l->text, "ncclGetErrorString"},
+             {&l->last, "ncclGetLastError"},
              {&l->id, "ncclGetUniqueId"},
              {&l->join, "ncclCommInitRankConfig"},
              {&l->state, "ncclCommGetAsyncError"},

@@ -125,7 +125,7 @@ static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint3
 {
     struct draw_lane *l = lane;
     const uint64_t bound = job->fanout < 0 ? EDGES_MAX : job->n * (uint64_t)job->fanout;
-    struct draw_head h;
+    struct draw_head h = {0};
     int rc = gnn_dev_use(l->device, e);
     if (!rc)
         rc = try(l, et, job, bound < l->most ? (uint32_t)bound : l->most, &h, e);

@@ -107,6 +107,8 @@ static void sums_free(struct gnn_comm *base)
 {
     struct gpu_sums *c = gpu_sums(base);
     gpu_sums_leave(c);
+    if (c->hung) /* what is under way may still come back to it */
+        return;
     for (struct gpu_sum *s = c->all, *older; s; s = older) {
         older = s->older;
         sum_free(s);

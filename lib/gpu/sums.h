@@ -23,7 +23,9 @@ struct gpu_sums {
     struct gpu_sum *all, *idle;
     /* By NCCL: */
     struct gpu_sum *first, **last; /* begun, and not given to NCCL yet */
+    uint64_t open;                 /* begun, and not ended */
     void *nccl, *stream;           /* NULL: the host sums */
+    bool hung;                     /* NCCL does not come back from its abort: it is left alone */
 };
 
 static inline struct gpu_sums *gpu_sums(struct gnn_comm *c)

@@ -4,6 +4,8 @@
  * that is freed. So sums are only given to NCCL when they are pushed or waited for, by who has put all the rest of a step on its
  * stream before; events let each of them begin, as early as its numbers are there, beside what follows on that stream. And who waits asks
  * again and again, as for messages between ranks. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +19,13 @@
 /* What a rank says of itself. */
 struct said {
     uint64_t device;
-    struct gnn_nccl_id id; /* rank 0's counts */
-    uint32_t version;      /* 0: it has no NCCL, and why */
+    uint32_t version; /* 0: it has no NCCL, and why */
     char why[GNN_SUMS_WHY - 20];
+};
+/* What rank 0 says then. */
+struct invitation {
+    struct gnn_nccl_id id;
+    char why[GNN_SUMS_WHY - 20]; /* there is none, or "" */
 };
 
 static int speak(struct gpu_sums *c, struct said *s, struct gnn_err *e)
@@ -32,10 +38,18 @@ static int speak(struct gpu_sums *c, struct said *s, struct gnn_err *e)
         return rc;
     if (path && !strcmp(path, "none"))
         gnn_fail(&none, GNN_E_DEVICE, "GNN_NCCL is none");
-    else if (!gnn_nccl_new(&c->nccl, path && *path ? path : NULL, &version, &none) && !c->host->rank)
-        (void)!gnn_nccl_make_id(c->nccl, &s->id, &none);
+    else
+        (void)!gnn_nccl_new(&c->nccl, path && *path ? path : NULL, &version, &none);
     s->version = none.code ? 0 : version;
     snprintf(s->why, sizeof s->why, "%.*s", (int)sizeof s->why - 1, none.msg);
+    return 0;
+}
+
+static int whole(const struct gnn_exchange *x, uint64_t bytes, struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < x->size; r++)
+        if (x->in[r].bytes != bytes)
+            return gnn_fail(e, GNN_E_RANK, "what came from rank %u about NCCL makes no sense", r);
     return 0;
 }
 
@@ -71,13 +85,39 @@ static void judge(const struct gnn_exchange *x, uint32_t size, char why[GNN_SUMS
 
 /* ---- waiting ---- */
 
-/* After a failure nothing of NCCL is waited for any more. One that another rank tells better is left to it for a second. */
+/* One at a time in a process. */
+static struct ending {
+    struct gpu_sums *sums;
+    atomic_bool over;
+} ending;
+
+static void *end_nccl(void *arg)
+{
+    struct gnn_err ignored = {0};
+    struct ending *x = arg;
+    if (!gnn_dev_use(x->sums->ops->d->number, &ignored))
+        gnn_nccl_abort(x->sums->nccl);
+    atomic_store(&x->over, true);
+    return NULL;
+}
+
+/* After a failure nothing of NCCL is waited for any more, its abort no longer than a second: that waits for the device. A failure that another
+ * rank tells better is left to it as long. */
 static void give_up(struct gpu_sums *c, bool other)
 {
+    pthread_t thread;
     if (other)
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    gnn_nccl_abort(c->nccl);
     c->base.lost = true;
+    ending.sums = c;
+    atomic_store(&ending.over, false);
+    c->hung = pthread_create(&thread, NULL, end_nccl, &ending) != 0;
+    if (c->hung)
+        return;
+    pthread_detach(thread);
+    for (int i = 0; i < 100 && !atomic_load(&ending.over); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    c->hung = !atomic_load(&ending.over);
 }
 
 /* Looks after NCCL, after a question that brought nothing. */
@@ -116,6 +156,7 @@ int gpu_sums_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
     s->next = NULL;
     *c->last = s;
     c->last = &s->next;
+    c->open++;
     return gnn_dev_event_record(s->before, c->ops->stream, e);
 }
 
@@ -150,39 +191,62 @@ int gpu_sums_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
         if (!rc && !done)
             rc = look(c, &busy, &p, e);
     }
+    c->open -= !rc;
     return rc;
 }
 
 /* ---- beginning and end ---- */
 
+/* An id is only made where it will be used: NCCL listens for those who have it from then on. */
+static int invite(struct gpu_sums *c, struct gnn_exchange *x, struct gnn_nccl_id *id, char why[GNN_SUMS_WHY], struct gnn_err *e)
+{
+    struct invitation own = {.why = ""};
+    struct gnn_err none = {0};
+    if (!c->host->rank && gnn_nccl_make_id(c->nccl, &own.id, &none))
+        snprintf(own.why, sizeof own.why, "%.*s", (int)sizeof own.why - 1, none.msg);
+    int rc = gnn_comm_share(c->host, x, &own, sizeof own, e);
+    if (!rc)
+        rc = whole(x, sizeof own, e);
+    if (rc)
+        return rc;
+    const struct invitation *v = x->in[0].data;
+    *id = v->id;
+    if (*v->why)
+        snprintf(why, GNN_SUMS_WHY, "rank 0: %.*s", (int)sizeof v->why, v->why);
+    return 0;
+}
+
 static int join(struct gpu_sums *c, const struct gnn_nccl_id *id, struct gnn_err *e)
 {
+    struct gnn_err why = {0};
     c->base.lost = true; /* until all are there */
-    int rc = gnn_dev_stream_new(&c->stream, e);
+    int rc = gnn_dev_stream_new(&c->stream, &why);
     if (!rc)
-        rc = gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, e);
+        rc = gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, &why);
     if (!rc)
-        rc = settle(c, e);
+        rc = settle(c, &why);
     c->base.lost = rc != 0;
-    return rc;
+    return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (with GNN_NCCL=none the host sums)", why.msg) : 0;
 }
 
 int gpu_sums_join(struct gpu_sums *c, char why[GNN_SUMS_WHY], struct gnn_err *e)
 {
     struct gnn_exchange x = {0};
+    struct gnn_nccl_id id;
     struct said s = {0};
     int rc = speak(c, &s, e);
     if (!rc)
         rc = gnn_exchange_init(&x, c->host, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SUMS), e);
     if (!rc)
         rc = gnn_comm_share(c->host, &x, &s, sizeof s, e);
-    for (uint32_t r = 0; !rc && r < c->host->size; r++)
-        if (x.in[r].bytes != sizeof s)
-            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u about NCCL makes no sense", r);
+    if (!rc)
+        rc = whole(&x, sizeof s, e);
     if (!rc)
         judge(&x, c->host->size, why);
+    if (!rc && !*why)
+        rc = invite(c, &x, &id, why, e);
     if (!rc && !*why) {
-        rc = join(c, &told(&x, 0)->id, e);
+        rc = join(c, &id, e);
     } else {
         gnn_nccl_free(c->nccl);
         c->nccl = NULL;
@@ -195,7 +259,9 @@ int gpu_sums_join(struct gpu_sums *c, char why[GNN_SUMS_WHY], struct gnn_err *e)
 void gpu_sums_leave(struct gpu_sums *c)
 {
     struct gnn_err ignored = {0};
-    if (c->nccl && !c->base.lost && !c->host->lost && !gnn_nccl_leave(c->nccl, &ignored))
+    if (c->hung)
+        return;
+    if (c->nccl && !c->open && !c->base.lost && !c->host->lost && !gnn_nccl_leave(c->nccl, &ignored))
         (void)!settle(c, &ignored);
     else if (c->nccl)
         gnn_nccl_abort(c->nccl);

@@ -146,6 +146,17 @@ static int garbled(const struct sample_draw *d, uint32_t r)
 
 /* ---- answering ---- */
 
+/* Are these nodes all this rank's own? */
+static bool all_own(const struct sample_draw *d, uint32_t et, const uint32_t *dst, uint32_t n)
+{
+    const uint32_t t = d->s->meta.schema.etype[et].dst;
+    const uint64_t *book = d->s->store->book[t], from = book[d->s->store->from], to = book[d->s->store->to];
+    for (uint32_t i = 0; i < n; i++)
+        if (dst[i] < from || dst[i] >= to)
+            return false;
+    return true;
+}
+
 /* What rank r asked for along one edge type, or this one of its halo. */
 static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t r)
 {
@@ -156,6 +167,8 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
         return garbled(d, r);
     if (!*n)
         return 0;
+    if (!d->s->meta.sampling.fanout[(size_t)hop * d->b->netypes + et] || (r < f->ranks && !all_own(d, et, dst, *n)))
+        return garbled(d, r);
     struct gnn_sample_job job = {.graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n};
     int rc = gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "messages between ranks", d->e);
     if (!rc)

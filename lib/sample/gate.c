@@ -44,10 +44,11 @@ static uint64_t most(struct sampler *s, uint64_t taken)
     if (!gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_GATE), &e) && !gnn_comm_share(s->comm, &x, &taken, sizeof taken, &e))
         for (uint32_t r = 0; r < s->comm->size; r++) {
             const uint64_t v = x.in[r].bytes == sizeof v ? *(const uint64_t *)x.in[r].data : 0;
+            s->comm->lost = s->comm->lost || x.in[r].bytes != sizeof v;
             n = v > n ? v : n;
         }
     gnn_exchange_release(&x);
-    return n;
+    return s->comm->lost ? 0 : n;
 }
 
 bool gnn_sample_gate_leave(void *sampler)

@@ -24,6 +24,8 @@ static int map_nodes(struct sample_halo *h, const struct sampler *s, uint32_t t,
         const struct gnn_tensor *ids = gnn_store_findf(store, p, "halo/%s/ids", type->name);
         *rows += ids ? ids->shape[0] : 0;
     }
+    if (*rows >= UINT32_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "%s: the halos of a rank's parts have 2^32 nodes '%s' or more: take more ranks", store->path, type->name);
     int rc = gnn_node_map_init(&h->of[t], *rows, e);
     uint64_t row = 0;
     for (uint32_t p = store->from; !rc && p < store->to; p++) {

@@ -1,5 +1,6 @@
 /* Checkpoints: everything the rest of the run depends on, bit for bit. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -205,6 +206,20 @@ static const void *state(const struct gnn_st_file *f, const char *path, const ch
     return NULL;
 }
 
+/* The first thing, "lr 0.01", in which two runs differ. */
+static void other_run(const char *path, const char *a, const char *b, struct gnn_err *e)
+{
+    size_t same = 0;
+    while (a[same] && a[same] == b[same])
+        same++;
+    while (same && !strchr(",;:", a[same - 1]))
+        same--;
+    a += same + strspn(a + same, " ");
+    b += same + strspn(b + same, " ");
+    gnn_fail(e, GNN_E_INPUT, "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'", path,
+             (int)strcspn(a, ",;"), a, (int)strcspn(b, ",;"), b);
+}
+
 static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
     struct slabs slab[NSLABS];
@@ -213,16 +228,19 @@ static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const cha
     if (!run)
         return e->code;
     const char *r = f->st.metadata ? json_string_value(json_object_get(f->st.metadata, "run")) : NULL;
-    const bool same = r && !strcmp(r, run);
+    if (!r)
+        gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint", path);
+    else if (strcmp(r, run))
+        other_run(path, r, run, e);
     gnn_free(run);
-    if (!same)
-        return gnn_fail(e, GNN_E_INPUT,
-                        r ? "%s: the checkpoint was made with another store, other batches or other options"
-                          : "%s: not a checkpoint",
-                        path);
+    if (e->code)
+        return e->code;
     const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
     const double *d = state(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
     const uint64_t *c = state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
+    const uint64_t steps = t->meta->sampling.steps[0]; /* 0: not known, of seeds from a pipe */
+    if (u && steps && counters(u).any && counters(u).step >= steps)
+        return gnn_fail(e, GNN_E_INPUT, "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path, counters(u).step, steps);
     slabs_of(t, slab);
     for (uint32_t i = 0; i < NSLABS; i++)
         from[i] = state(f, path, slab[i].name, GNN_F32, slab[i].n, e);

@@ -115,6 +115,7 @@ static void tell_scored(struct gnn_trainer *t)
     const uint64_t rows = train_batch_rows(t, &at, 0);
     const double balance = busy > 0 ? most * t->comm->size / busy : 1;
     t->r.balance += balance;
+    t->pace.scored++;
     if (t->hooks->step)
         t->hooks->step(t->hooks->arg, first->scored_epoch, first->scored_step, t->meta->sampling.steps[0], rows ? loss / (double)rows : 0, balance);
 }
@@ -253,7 +254,8 @@ int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
     t->r.train_s = seconds[0] / t->comm->size;
     t->r.eval_s = seconds[1] / t->comm->size;
     t->r.wait_s = seconds[2] / t->comm->size;
-    t->r.balance = t->r.steps ? t->r.balance / (double)t->r.steps : 0;
+    t->r.balance = t->pace.scored ? t->r.balance / (double)t->pace.scored : 0;
+    t->pace.scored = 0;
     return train_slabs_fetch(t, e) ? e->code : train_agree(t, "another model", e);
 }
 

@@ -63,6 +63,8 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     if (!e->code && !train_slabs_init(t, e))
         return 0;
 fail:
+    if (t->sums && t->sums != t->comm)
+        t->sums->lost = true; /* the others know nothing of it */
     gnn_trainer_release(t);
     return e->code;
 }
@@ -71,6 +73,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
 {
     if (!t->ops)
         return;
+    train_ranks_release(t); /* before memory that sums may be under way in */
     for (uint32_t i = 0; t->score && i < t->meta->sampling.nsplits; i++)
         gnn_score_release(&t->score[i]);
     gnn_score_release(&t->train);
@@ -81,7 +84,6 @@ void gnn_trainer_release(struct gnn_trainer *t)
     }
     t->ops->release(t->ops, &t->y);
     t->ops->release(t->ops, &t->row_loss);
-    train_ranks_release(t);
     train_slabs_release(t);
     gnn_net_release(&t->net);
     gnn_free(t->m1);

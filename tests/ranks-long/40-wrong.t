@@ -56,8 +56,8 @@ mv s.1.gnb s.tmp && mv s.0.gnb s.1.gnb && mv s.tmp s.0.gnb
 ends 3 "another rank's stream" '.*rank 1 of 3, but this is rank 0.*|.*rank 0 of 3, but this is rank 1.*' -n 3 gnn-train -q -i s.%r.gnb --keep last -o model
 # Launchers and MPI that do not fit.
 status 5 'said to be one of four, and alone' timeout 30 env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
-status 5 'no plug-in' timeout 30 env GNN_MPI=/nowhere.so OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
-grep -q 'without MPI' err && _ok 'no plug-in: says so' || _not_ok 'no plug-in: says so'
+status 1 'no plug-in' timeout 30 env GNN_MPI=/nowhere.so OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
+grep -q 'plug-in for MPI is not there: /nowhere.so' err && _ok 'no plug-in: says so' || _not_ok 'no plug-in: says so'
 
 # The checkpoint is there before a rank ends, however long the disk takes.
 slow="env LD_PRELOAD=$GNN_B/shim.so FAULT_OP=fsync FAULT_N=1 FAULT_STICKY=1 FAULT_SLOW=2"

@@ -14,6 +14,8 @@ check 'a job partitions: the same' gnn-inspect --diff P want
 learn='-q -f 5,5 -b 100 --epochs 4 --eval valid --hidden 32 --no-provenance'
 train=$(submit --nodes=3 $scripts/train.sbatch P trained $learn)
 pipe=$(FANOUT=5,5 BATCH=100 EPOCHS=4 submit --nodes=3 $scripts/pipeline.sbatch P piped -q --hidden 32 --no-provenance)
+normed=$(FANOUT=5,5 BATCH=100 EPOCHS=1 SAMPLE_OPTIONS='--count-once --seed 2' GATHER_OPTIONS='--replicate 0.2' submit --nodes=3 $scripts/pipeline.sbatch P normed -q --batch-norm)
+typo=$(submit --nodes=3 $scripts/train.sbatch P never --hiden 16)
 wrong=$(FANOUT=5,x submit --nodes=3 $scripts/pipeline.sbatch P never)
 
 check 'one process draws' gnn-sample $draw --epochs 2 -o whole.gnb S
@@ -32,6 +34,10 @@ check 'a job trains' finished $train 60
 check 'a job trains: the same model' cmp trained model
 check 'a pipeline trains' finished $pipe 60
 check 'a pipeline trains: the same model' cmp piped model
+check 'a pipeline with options for each stage' finished $normed 60
+check 'a pipeline with options for each stage: there is a model' test -s normed
+finished $typo 60 >typo.txt
+check 'a job with a mistake fails for good, with its own status' sh -c 'grep -qx FAILED state && scontrol show job '$typo' | grep -q "Restarts=0 .*ExitCode=2:0"'
 finished $wrong 60 >wrong.txt
 check 'a pipeline with a mistake fails' grep -qx FAILED state
 check 'a pipeline with a mistake says so' grep -q 'gnn-sample: .*rank 0.*x' wrong.txt

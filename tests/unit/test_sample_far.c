@@ -179,7 +179,7 @@ static void test_together(void)
 
 /* ---- what comes garbled ---- */
 
-enum harm { CUT, LENGTH, PICKS, NODE };
+enum harm { CUT, LENGTH, PICKS, NODE, OTHERS };
 struct garbling {
     const char *name;
     unsigned nth; /* of the sampler's exchanges: questions, answers, questions, ... */
@@ -212,6 +212,9 @@ static int end_garbled(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_er
         break;
     case NODE: /* the last source */
         word[n - 1] = UINT32_MAX;
+        break;
+    case OTHERS: /* the first destination: the asking rank's own */
+        word[1] = (c->rank + 1) % c->size ? NODES - 1 : 0;
         break;
     }
     return 0;
@@ -248,6 +251,7 @@ static void test_garbled(void)
 {
     static const struct garbling garblings[] = {{"questions are cut", 0, CUT, "makes no sense (epoch 0, step 0)"},
                                                 {"questions without an end", 2, LENGTH, "makes no sense (epoch 0, step 0)"},
+                                                {"questions for others' nodes", 0, OTHERS, "makes no sense (epoch 0, step 0)"},
                                                 {"answers are cut", 1, CUT, "makes no sense (epoch 0, step 0)"},
                                                 {"answers without an end", 5, LENGTH, "makes no sense (epoch 0, step 1)"},
                                                 {"one pick more than sources", 3, PICKS, "makes no sense (epoch 0, step 0)"},
