@@ -13,13 +13,13 @@ ranks() { # N COMMAND...
     mpirun --quiet -n "$n" "$@"
 }
 total() { cat "$1".m* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%d", s }'; } # FILES KEY
-drawn() { # STORE N FILE: batches of N ranks
-    ranks "$2" gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps 0:$steps "$1" -o "$3.%r.gnb"
+drawn() { # STORE N FILE STEPS: batches of N ranks
+    ranks "$2" gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps "0:$4" "$1" -o "$3.%r.gnb"
 }
 
 say 'rows of other ranks: 2 ranks over TCP, random parts: gnn-gather --count'
 gnn-partition -q --force -k 2 --method random -o split2 products
-steps=60 drawn split2 2 two # the beginning, when pages are touched first, is to weigh little
+drawn split2 2 two 60 # the beginning, when pages are touched first, is to weigh little
 : >bare.txt
 for _ in 1 2 3; do # by turns
     ranks 2 env OMPI_MCA_btl=tcp,self gnn-gather -j 2 -q -F x --count --no-verify --metrics 'two.m%r' -i 'two.%r.gnb' split2 >two.txt
@@ -40,7 +40,7 @@ say 'rows of other ranks: 4 ranks, parts by METIS and at random, and copies of t
 printf '%-8s %8s %8s %12s %14s\n' method cut copies 'rows/step' 'fetched/step'
 for m in random metis; do
     gnn-partition -q --force -k 4 --method $m --metrics cut.$m -o split4 products
-    drawn split4 4 four
+    drawn split4 4 four $steps
     for alpha in 0 0.05 0.2 0.5 1; do
         ranks 4 gnn-gather -q -F x --count --no-verify --replicate $alpha --metrics 'four.m%r' -i 'four.%r.gnb' split4 >/dev/null
         total four far_rows >far.$m.$alpha
