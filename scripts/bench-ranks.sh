@@ -12,7 +12,7 @@ ranks() { # N COMMAND...
     shift
     mpirun --quiet -n "$n" "$@"
 }
-total() { cat "$1".m* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%d", s }'; } # FILES KEY
+total() { cat "$1".m* | grep -o "\"$2\":[0-9]*" | cut -d: -f2 | awk '{ s += $1 } END { printf "%.0f", s }'; } # FILES KEY
 drawn() { # STORE N FILE STEPS: batches of N ranks
     ranks "$2" gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps "0:$4" "$1" -o "$3.%r.gnb"
 }
