@@ -39,7 +39,7 @@ rm -rf split2 two.*.gnb
 say 'rows of other ranks: 4 ranks, parts by METIS and at random, and copies of the most wanted'
 printf '%-8s %8s %8s %12s %14s\n' method cut copies 'rows/step' 'fetched/step'
 for m in random metis; do
-    gnn-partition -q --force -k 4 --method $m --metrics cut.$m -o split4 products
+    gnn-partition -q --force -k 4 --method $m --no-edge-ids --metrics cut.$m -o split4 products
     drawn split4 4 four $steps
     for alpha in 0 0.05 0.2 0.5 1; do
         ranks 4 gnn-gather -q -F x --count --no-verify --replicate $alpha --metrics 'four.m%r' -i 'four.%r.gnb' split4 >/dev/null
@@ -48,16 +48,19 @@ for m in random metis; do
         printf '%-8s %6.2f %% %8s %12.0f %14.0f\n' $m "$(field cut_percent cut.$m)" $alpha "$(calc "$(cat rows.$m) / $steps")" \
             "$(calc "$(cat far.$m.$alpha) / $steps")"
     done
-    # What the parts promise: the rows that ranks are expected to fetch, computed from the graph.
+    # The rows that ranks are expected to fetch, computed from the graph; and counted, by drawing each rank's batches in one process.
     gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps 0 split4 |
         gnn-gather -q --plan --replicate 0.2 --cache-order access --metrics plan.$m split4 >/dev/null
-    grep '"alpha":0.0,' plan.$m | grep -o '"expected_rows":[0-9.]*' | cut -d: -f2 >promised.$m
+    grep '"alpha":0.0,' plan.$m | grep -o '"expected_rows":[0-9.]*' | cut -d: -f2 >expected.$m
+    grep '"alpha":0.0,' plan.$m | grep -o '"measured_rows":[0-9.]*' | cut -d: -f2 >counted.$m
     [ $m = random ] || most=$(du -b split4/part-*.gnb | sort -n | tail -n 1 | cut -f1)
     rm -rf split4 four.*.gnb
 done
 reached=$(awk -v r="$(cat far.random.0)" '{ printf "%.3f", $1 / r }' far.metis.0)
-promised=$(awk -v r="$(cat promised.random)" '{ printf "%.3f", $1 / r }' promised.metis)
-row 'METIS over random, rows fetched' "<= $(calc "1.1 * $promised") x" "$reached x" "$promised x promised; cut $(calc "$(field cut_percent cut.metis)") and $(calc "$(field cut_percent cut.random)") %"
+metis_over() { awk -v r="$(cat "$1.random")" '{ printf "%.3f", $1 / r }' "$1.metis"; }
+promised=$(calc "$(field volume cut.metis) / $(field volume cut.random)") # other parts' nodes that a part's nodes have as neighbours
+row 'METIS over random, rows fetched' "<= $(calc "1.1 * $promised") x" "$reached x" \
+    "$promised x promised by volume; --plan: $(metis_over expected) x expected, $(metis_over counted) x counted; cut $(calc "$(field cut_percent cut.metis)") and $(calc "$(field cut_percent cut.random)") %"
 row 'copies of 0.2, rows fetched' '' "$(calc "$(cat far.metis.0.2) / $(cat far.metis.0)") x" 'of those without copies, by access'
 halo=$(awk -v h="$(field halo cut.metis)" -v n="$(grep -o '"nodes":[0-9]*' cut.metis | head -n 1 | cut -d: -f2)" 'BEGIN { print 8 * h / 4 }')
 whole=$(du -sb products | cut -f1)
