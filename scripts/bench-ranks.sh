@@ -58,7 +58,7 @@ for m in random metis; do
 done
 reached=$(awk -v r="$(cat far.random.0)" '{ printf "%.3f", $1 / r }' far.metis.0)
 metis_over() { awk -v r="$(cat "$1.random")" '{ printf "%.3f", $1 / r }' "$1.metis"; }
-promised=$(calc "$(field volume cut.metis) / $(field volume cut.random)") # other parts' nodes that a part's nodes have as neighbours
+promised=$(calc "$(field halo cut.metis) / $(field halo cut.random)") # other parts' nodes that a part's nodes have as neighbours
 row 'METIS over random, rows fetched' "<= $(calc "1.1 * $promised") x" "$reached x" \
     "$promised x promised by volume; --plan: $(metis_over expected) x expected, $(metis_over counted) x counted; cut $(calc "$(field cut_percent cut.metis)") and $(calc "$(field cut_percent cut.random)") %"
 row 'copies of 0.2, rows fetched' '' "$(calc "$(cat far.metis.0.2) / $(cat far.metis.0)") x" 'of those without copies, by access'
