@@ -18,7 +18,7 @@ static struct plan_opts plan;
 static struct cache_opts cache;
 static const char *input, *device;
 static double timeout = 300;
-static uint32_t threads = 1, zstd;
+static uint32_t threads = 2, zstd;
 static int dtype;
 static bool verify = true;
 
@@ -35,7 +35,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "plan", &plan.on, .help = "write no batches but, to stdout, which share of the rows caches would miss"},
     {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)", .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},
-    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 1)", .min = 1, .max = 1024, .own = true},
+    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 2)", .min = 1, .max = 1024, .own = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19, .own = true},

@@ -183,6 +183,23 @@ void gnn_tensors_share(struct gnn_tensors *s, struct gnn_share *share)
     s->share = share;
 }
 
+void gnn_tensors_move(struct gnn_tensors *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct gnn_tensor_slot *q = s->slot[i];
+        uint64_t bytes = 0;
+        if (q->shared || q->mem || q->t.data != q->buf.data || !gnn_tensor_bytes(&q->t, &bytes) || bytes < GNN_SHARE_MIN)
+            continue;
+        struct gnn_buf to = {0};
+        to.data = gnn_share_alloc(s->share, bytes, bytes / 8, &to.cap);
+        if (!to.data)
+            return;
+        memcpy(to.data, q->buf.data, bytes);
+        buf_move(s, q, to, true, false);
+        q->t.data = to.data;
+    }
+}
+
 void gnn_tensors_unshare(struct gnn_tensors *s)
 {
     for (uint32_t i = 0; i < s->room; i++)

@@ -185,5 +185,5 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
     }
     if (o->gpu)
         return o->gpu->ops->gather(o->gpu, up, g, o, e);
-    return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : 2 * o->threads, e);
+    return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : o->threads + 1, e);
 }

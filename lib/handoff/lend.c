@@ -22,7 +22,7 @@ struct lent {
     struct gnn_batch *b; /* NULL: the slot is free, unless it is `away` */
     struct gnn_gpu_loan *loan; /* device memory, or NULL */
     bool away;                 /* the reader copies from that */
-    void *stage;         /* for tensors that are elsewhere: those that came by a pipe, or before there was shared memory */
+    void *stage;         /* for tensors that cannot move there: those that came by reference, or are pinned */
     uint64_t cap, used;
 };
 
@@ -264,16 +264,19 @@ static bool worth_it(const struct gnn_tensors *t)
 }
 
 /* Makes b's tensors reachable through slot i. false: there is no memory. */
-static bool fill_slot(struct gnn_lender *l, int i, const struct gnn_batch *b, struct gnn_err *e)
+static bool fill_slot(struct gnn_lender *l, int i, struct gnn_batch *b, struct gnn_err *e)
 {
     struct lent *s = &l->slot[i];
-    if (!b->place)
+    if (!b->place) {
+        gnn_tensors_share(&b->tensors, l->share);
+        gnn_tensors_move(&b->tensors);
         return stage(l, s, &b->tensors);
+    }
     s->away = l->lent = true;
     return !l->gpu->ops->lend(l->gpu, &s->loan, b, e);
 }
 
-int gnn_lender_slot(struct gnn_lender *l, const struct gnn_batch *b, int *slot, struct gnn_err *e)
+int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct gnn_err *e)
 {
     *slot = -1;
     int rc = l->state < OPEN ? greet(l, e) : 0;
@@ -318,7 +321,6 @@ void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
         return;
     gnn_batch_hold(b);
     l->slot[slot].b = b;
-    gnn_tensors_share(&b->tensors, l->share);
 }
 
 void gnn_lender_settle(struct gnn_lender *l)

@@ -11,7 +11,7 @@
 #include "bench_common.h"
 #include "bench_replay.h"
 
-enum { TURNS = 3, STEPS = 3 * REPLAY_STEPS };
+enum { TURNS = 3, WARM = 3 * REPLAY_STEPS, STEPS = 2 * WARM, THREADS = 2 /* as gnn-gather by itself */ };
 
 enum reading { DRY, DROP, TOUCH, NOBODY };
 
@@ -66,7 +66,7 @@ static int drain(int fd, enum reading how)
 static double run(struct gnn_store *s, struct replay *r, const struct way *w)
 {
     const bool nobody = w->reading == NOBODY;
-    const struct gnn_gather_opts o = {.fields = "x", .threads = 1, .sums = !nobody};
+    const struct gnn_gather_opts o = {.fields = "x", .threads = THREADS, .sums = !nobody};
     struct gnn_err e = {0};
     struct gnn_writer out;
     struct gnn_batch *b;
@@ -87,7 +87,7 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
     int rc = !src || gnn_writer_begin(&out, fd[1], "the pipe", src->meta, &(struct gnn_writer_opts){.handoff = w->how}, &e);
     for (uint64_t i = 0; !rc && !(rc = gnn_source_next(src, &b, &e)); i++) {
-        if (i == 2 * REPLAY_STEPS) { /* by then the memory is made */
+        if (i == WARM) { /* by then the memory is made */
             t = bench_now();
             bytes = 0;
         }
