@@ -34,6 +34,8 @@ void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scor
                                                               : GNN_GATHER_AUTO};
     if (c->order.n > 1)
         cli_usage("--cache-order: devices keep rows in one order");
+    if (!strcmp(order, "halo") && !c->copies)
+        cli_usage("--cache-order halo: goes with --replicate");
     if (c->size && strcmp(c->size, "auto") != 0) {
         o->size = GNN_GATHER_BYTES;
         o->share = -1;

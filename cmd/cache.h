@@ -12,14 +12,15 @@ struct cache_opts {
     const char *size;      /* "4G", "0.2", "none", "auto"; NULL: auto */
     int policy;            /* which of CACHE_POLICY_CHOICE */
     struct opt_list order; /* at most one of "degree", "access", FILE; none: degree */
+    bool copies;           /* the order is also that of copies that ranks keep, where it may be "halo" */
 };
 
 /* A number up to 1 without a suffix is a share, *share; any other a number of bytes, and *share is -1. Ends the program if text is
  * neither. */
 void cache_size(const char *text, double *share, uint64_t *bytes);
 
-/* "halo", which is for what ranks keep of each other's rows, is "degree" here. Reads FILE, into `scores`, which is to be released when the gatherer has been made; does not return on failure. With s NULL
- * only what can be told without a store is checked. */
+/* "halo", which is for copies only, is "degree" for devices. Reads FILE, into `scores`, which is to be released when the gatherer has
+ * been made; does not return on failure. With s NULL only what can be told without a store is checked. */
 void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores, struct gnn_gather_cache *o);
 
 /* Tells with -v, or to stdout, and to --metrics, what devices kept and found. */

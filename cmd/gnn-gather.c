@@ -72,6 +72,7 @@ static void check_options(void)
         plan_check(&plan);
     if (!plan.on && ranks_many() && plan.alpha.n)
         ranks_replicate(&plan.alpha, &cache.order, &o.replicate);
+    cache.copies = plan.alpha.n > 0;
     if (!plan.on)
         cache_read(&cache, NULL, NULL, &o.cache);
     run.zstd = (int)zstd;

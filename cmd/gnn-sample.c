@@ -47,7 +47,7 @@ static const struct opt opts[] = {
     {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1; with several ranks on devices 2 for each)", .min = 1, .max = 1024, .own = true},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
     {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
-    {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},
+    {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free beyond a quarter)", .bytes = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},

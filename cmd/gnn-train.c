@@ -45,7 +45,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
     {OPT_U32, 0, "prefetch", &feed.prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
     {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
-    {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free)", .bytes = true},
+    {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free beyond a quarter)", .bytes = true},
     {OPT_STR, 0, "cache", &feed.cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)", "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
     {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)", "degree|access|halo"},

@@ -73,6 +73,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     s.far = &f->sampled;
     s.count_once = f->count_once;
     if (f->gpu) {
+        f->cache.copies = f->replicate.n > 0;
         if (f->cache_order)
             f->cache.order = (struct opt_list){&f->cache_order, 1};
         cache_read(&f->cache, &f->store, &f->scores, &g.cache);

@@ -33,15 +33,15 @@ int gnn_lender_new(struct gnn_lender **l, int fd, const char *name, enum gnn_han
 int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e) GNN_MUST_USE;
 /* Whether the reader takes what lies on this device; does not wait. l may be NULL. */
 bool gnn_lender_takes(struct gnn_lender *l, unsigned device);
-/* Takes a slot for b's tensors, which may move to the shared memory, voiding b's view: *slot, or -1 if they are to go inline. Waits for the reader to give a slot back if it has
- * all; a reader that dies meanwhile ends the wait, and the handing off. What lies on a device is copied to memory there that
- * the reader can open. */
+/* Takes a slot for b's tensors: *slot, or -1 if they are to go inline. Waits for the reader to give a slot back if it has all;
+ * a reader that dies meanwhile ends the wait, and the handing off. Large tensors of the heap move to the shared memory, which
+ * voids b's view, and when b is used again they are made there. What lies on a device is copied to memory there that the
+ * reader can open. */
 int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct gnn_err *e) GNN_MUST_USE;
 /* Where tensor i of b, of `bytes`, is, for the reader; it is copied to the shared memory if it is elsewhere. */
 void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i, uint64_t bytes,
                       struct gnb_reference *ref);
-/* Keeps b, unless it lies on a device, until the reader gives the slot back. When b is used again its tensors are made in
- * the shared memory. */
+/* Keeps b, unless it lies on a device, until the reader gives the slot back. */
 void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b);
 /* After the end of the stream, the pipe being closed: waits until the reader needs nothing more of our devices' memory. */
 void gnn_lender_settle(struct gnn_lender *l);

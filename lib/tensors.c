@@ -190,8 +190,9 @@ void gnn_tensors_move(struct gnn_tensors *s)
         uint64_t bytes = 0;
         if (q->shared || q->mem || q->t.data != q->buf.data || !gnn_tensor_bytes(&q->t, &bytes) || bytes < GNN_SHARE_MIN)
             continue;
+        const uint64_t more = q->buf.cap > bytes + bytes / 8 ? q->buf.cap - bytes : bytes / 8; /* what it once needed, too */
         struct gnn_buf to = {0};
-        to.data = gnn_share_alloc(s->share, bytes, bytes / 8, &to.cap);
+        to.data = gnn_share_alloc(s->share, bytes, more, &to.cap);
         if (!to.data)
             return;
         memcpy(to.data, q->buf.data, bytes);

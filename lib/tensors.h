@@ -52,8 +52,8 @@ int gnn_tensors_resize(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t row
 int gnn_tensors_room(struct gnn_tensors *s, struct gnn_tensor *t, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
 /* Large tensors added from now on are made in `share`, as long as it has room. A set has one share, the first. */
 void gnn_tensors_share(struct gnn_tensors *s, struct gnn_share *share);
-/* Moves large tensors of the heap into the set's share, as far as that has room; what points to their data, as a batch's view
- * does, is void then. Leased data and those in memory of a certain kind stay. */
+/* Moves large tensors of the heap into the share, which the set must have, as far as that has room; what points to their data,
+ * as a batch's view does, is void then. Leased data and those in memory of a certain kind stay. */
 void gnn_tensors_move(struct gnn_tensors *s);
 /* Forgets the share and all data in it, which stay as they are for a process that has them mapped. */
 void gnn_tensors_unshare(struct gnn_tensors *s);

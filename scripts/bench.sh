@@ -15,7 +15,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors split' EXIT
+trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors split split? whole apart apart.* *.?.gnb' EXIT
 trap 'exit 1' HUP INT TERM
 cores=$(nproc)
 missed=0

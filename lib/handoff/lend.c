@@ -269,7 +269,8 @@ static bool fill_slot(struct gnn_lender *l, int i, struct gnn_batch *b, struct g
     struct lent *s = &l->slot[i];
     if (!b->place) {
         gnn_tensors_share(&b->tensors, l->share);
-        gnn_tensors_move(&b->tensors);
+        if (b->tensors.share == l->share)
+            gnn_tensors_move(&b->tensors);
         return stage(l, s, &b->tensors);
     }
     s->away = l->lent = true;

@@ -18,8 +18,7 @@ static double gather(struct gnn_store *s, struct replay *r, int threads, enum gn
     struct gnn_gather_opts o = {.dtype = dtype, .fields = "x", .threads = threads > 1 ? (unsigned)threads : 0, .sums = sums};
     struct gnn_err e = {0};
     struct gnn_batch *b;
-    r->given = 0;
-    r->end = 1000000;
+    replay_start(r, 1000000);
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
     if (!src)
         bench_die(&e);
@@ -67,7 +66,7 @@ static double used(const struct timeval *t)
     return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
 }
 
-/* Gathers and writes all steps as gnn-gather does. The writer believes the sums it finds, right or not. */
+/* Gathers and writes all steps as gnn-gather -j 1 does. The writer believes the sums it finds, right or not. */
 static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
 {
     struct gnn_gather_opts o = {.fields = "x", .threads = 1, .sums = sums};
@@ -77,8 +76,7 @@ static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
     struct rusage from, to;
     pid_t pid;
     const int fd = drain(&pid);
-    r->given = 0;
-    r->end = REPLAY_STEPS;
+    replay_start(r, REPLAY_STEPS);
     getrusage(RUSAGE_SELF, &from);
     const double t = bench_now();
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);

@@ -82,8 +82,7 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
     }
     if (!nobody)
         close(fd[0]);
-    r->given = 0;
-    r->end = STEPS;
+    replay_start(r, STEPS);
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
     int rc = !src || gnn_writer_begin(&out, fd[1], "the pipe", src->meta, &(struct gnn_writer_opts){.handoff = w->how}, &e);
     for (uint64_t i = 0; !rc && !(rc = gnn_source_next(src, &b, &e)); i++) {

@@ -45,9 +45,22 @@ static int replay_next(struct gnn_source *s, struct gnn_batch **out, struct gnn_
     return rc ? rc : gnn_batch_bind(*out, s->meta, e);
 }
 
+/* The batches go; what they were copied from stays for the whole program. */
 static void replay_free(struct gnn_source *s)
 {
-    (void)s; /* lives for the whole program */
+    struct replay *r = (struct replay *)s;
+    gnn_batch_pool_free(r->pool);
+    r->pool = NULL;
+}
+
+/* Gives so many batches, of a pool of its own: those of another run may still lie in memory that it shared. */
+static inline void replay_start(struct replay *r, uint64_t steps)
+{
+    struct gnn_err e = {0};
+    r->given = 0;
+    r->end = steps;
+    if (!(r->pool = gnn_batch_pool_new(r->base.meta, &e)))
+        bench_die(&e);
 }
 
 /* The first batches of a training epoch of the store, as bench_sampling has them. */
@@ -61,9 +74,8 @@ static inline void replay_init(struct replay *r, struct gnn_store *s)
     if (!src)
         bench_die(&e);
     r->base = (struct gnn_source){replay_next, replay_free, src->meta};
-    r->pool = gnn_batch_pool_new(src->meta, &e);
     for (int i = 0; i < REPLAY_STEPS; i++) {
-        if (!r->pool || gnn_source_next(src, &b, &e) || replay_copy(&r->kept[i], &b->tensors, &e))
+        if (gnn_source_next(src, &b, &e) || replay_copy(&r->kept[i], &b->tensors, &e))
             bench_die(&e);
         gnn_batch_put(b);
     }

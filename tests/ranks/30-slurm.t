@@ -15,6 +15,7 @@ learn='-q -f 5,5 -b 100 --epochs 4 --eval valid --hidden 32 --no-provenance'
 train=$(submit --nodes=3 $scripts/train.sbatch P trained $learn)
 pipe=$(FANOUT=5,5 BATCH=100 EPOCHS=4 submit --nodes=3 $scripts/pipeline.sbatch P piped -q --hidden 32 --no-provenance)
 normed=$(FANOUT=5,5 BATCH=100 EPOCHS=1 SAMPLE_OPTIONS='--count-once --seed 2' GATHER_OPTIONS='--replicate 0.2' submit --nodes=3 $scripts/pipeline.sbatch P normed -q --batch-norm)
+stopped=$(FANOUT=5,5 BATCH=100 EPOCHS=500 submit --nodes=3 $scripts/pipeline.sbatch P stopped --hidden 8 --patience 1)
 typo=$(submit --nodes=3 $scripts/train.sbatch P never --hiden 16)
 wrong=$(FANOUT=5,x submit --nodes=3 $scripts/pipeline.sbatch P never)
 
@@ -36,6 +37,8 @@ check 'a pipeline trains' finished $pipe 60
 check 'a pipeline trains: the same model' cmp piped model
 check 'a pipeline with options for each stage' finished $normed 60
 check 'a pipeline with options for each stage: there is a model' test -s normed
+check 'a pipeline whose reader has had enough' finished $stopped 60
+check 'a pipeline whose reader has had enough: its model is there' test -s stopped
 finished $typo 60 >typo.txt
 check 'a job with a mistake fails for good, with its own status' sh -c 'grep -qx FAILED state && scontrol show job '$typo' | grep -q "Restarts=0 .*ExitCode=2:0"'
 finished $wrong 60 >wrong.txt

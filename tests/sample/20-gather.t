@@ -7,7 +7,7 @@ gnn-import sbm:nodes=2000,degree=8,features=13 -o s -q --no-provenance
 gnn-import sbm:nodes=700,types=3,weights=1 -o h -q --no-provenance
 smp s -f 5,3 -b 100 -o b
 check "gathering" gat s -i b -o a
-for j in 2 3; do
+for j in 1 3; do
     check "-j$j" gat s -i b -j$j -o c
     check "-j$j: the same bytes" cmp a c
 done

@@ -189,6 +189,51 @@ static void test_tensors(void)
     gnn_share_drop(s);
 }
 
+/* What is made outside moves there as a whole: large ones, with their sums; the rest, and what has no room, stays. */
+static void test_move(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_share *s;
+    struct gnn_tensors set = {0};
+    struct gnn_tensor *large, *small, *empty, *leased, *late;
+    const uint64_t n = 100000, few = 10, nothing = 0;
+    uint64_t at;
+    static uint8_t theirs[100000];
+    if (gnn_share_new(&s, &e) || gnn_tensors_add(&set, "large", GNN_U8, 1, &n, &large, &e) ||
+        gnn_tensors_add(&set, "small", GNN_U8, 1, &few, &small, &e) || gnn_tensors_add(&set, "empty", GNN_U8, 1, &nothing, &empty, &e) ||
+        gnn_tensors_add(&set, "leased", GNN_U8, 1, &n, &leased, &e))
+        exit(99);
+    memset(large->data, 5, n);
+    large->sum = 77;
+    large->has_sum = true;
+    leased->data = theirs;
+    gnn_tensors_share(&set, s);
+    gnn_tensors_move(&set);
+    ok(gnn_share_offset(s, large->data, n, &at) && ((uint8_t *)large->data)[0] == 5 && ((uint8_t *)large->data)[n - 1] == 5, "a tensor moves");
+    ok(large->has_sum && large->sum == 77, "with its sum");
+    ok(!gnn_share_offset(s, small->data, few, &at) && leased->data == theirs, "small and leased ones stay");
+    const void *where = large->data;
+    gnn_tensors_move(&set);
+    ok(large->data == where, "what is there stays there");
+    const struct rlimit none = {0, RLIM_INFINITY};
+    struct rlimit was;
+    set.share = NULL; /* so that it is made outside */
+    if (gnn_tensors_add(&set, "late", GNN_U8, 1, &n, &late, &e))
+        exit(99);
+    set.share = s;
+    memset(late->data, 6, n);
+    getrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    gnn_tensors_move(&set);
+    setrlimit(RLIMIT_FSIZE, &was);
+    ok(!gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6, "what has no room stays outside, whole");
+    gnn_tensors_move(&set);
+    ok(gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6, "until there is some");
+    gnn_tensors_release(&set);
+    gnn_share_drop(s);
+}
+
 /* Readers that are not ours: the bytes in the file are those of a stream that never met a pipe. */
 static void test_plain(void)
 {
@@ -596,6 +641,7 @@ int main(void)
         exit(99);
     test_share();
     test_tensors();
+    test_move();
     test_roundtrip(GNN_HANDOFF_INLINE, 0, 0, "inline");
     test_roundtrip(GNN_HANDOFF_AUTO, 0, 1, "auto");
     test_roundtrip(GNN_HANDOFF_SHM, 0, 50, "shm");
