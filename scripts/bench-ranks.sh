@@ -84,7 +84,7 @@ row 'METIS over random, rows fetched' "<= $(calc "1.1 * $promised") x" "$reached
     "$promised x promised by volume; --plan: $(metis_over expected) x expected, $(metis_over counted) x counted; cut $(calc "$(field cut_percent cut.metis)") and $(calc "$(field cut_percent cut.random)") %"
 row 'copies of 0.2, rows fetched' '' "$(calc "$(cat far.metis.0.2) / $(cat far.metis.0)") x" 'of those without copies, by access'
 halo=$(awk -v h="$(field halo cut.metis)" -v n="$(grep -o '"nodes":[0-9]*' cut.metis | head -n 1 | cut -d: -f2)" 'BEGIN { print 8 * h / 4 }')
-whole=$(du -sb products | cut -f1)
+whole=$(du -sbD products | cut -f1)
 row 'a rank of 4, memory over the whole' "<= $(calc "1.1 * (0.25 + $halo / $whole)") x" "$(calc "$most / $whole") x" 'largest part: topology, features, halo'
 
 say 'a model of more ranks: 1024 seeds for each, rates measured above, links as stated; not measured'

@@ -15,7 +15,7 @@ export PATH LC_ALL
 mkdir -p "$dir"
 cd "$dir"
 : >table
-trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors split split? whole apart apart.* *.?.gnb' EXIT
+trap 'rm -rf products.npz ogb imported web web.txt batches.gnb model.safetensors split split? near whole apart apart.* *.?.gnb' EXIT
 trap 'exit 1' HUP INT TERM
 cores=$(nproc)
 missed=0
@@ -111,11 +111,17 @@ say 'checksums: a stream into a pipe with and without them, A-B-A-B (bench_gathe
 "$bench/bench_gather" products | tee sums
 row 'checksums of gnn-gather' '<= 5 %' "$(awk '$1 == "checksums" { print $2 " %" }' sums)" "$(awk '$1 == "checksums" { print $7 " %" }' sums) of processor time"
 
-say 'gathered batches to the next program: a pipe and shared memory, in turns (bench_handoff)'
-"$bench/bench_handoff" products | tee handoff
-ratio=$(awk '$1 == "handoff" && $3 == "x" { print $2 }' handoff) most=$(awk '$1 == "limit" { print $2 }' handoff)
-row 'handing off over a plain pipe' '4.00 x' "$ratio x" "$(awk '$1 == "handoff," && $2 == "reader" { print $3 " GB/s" }' handoff)" \
-    "$(awk -v m="$most" 'BEGIN { if (m < 4) print "gathering for nobody makes " m " x a pipe here" }')"
+say 'gathered batches to the next program: a pipe and shared memory, in turns, of products: and of a store that caches hold (bench_handoff)'
+gnn-import -q --force -o near products:scale=0.02,features=512
+for store in products near; do
+    "$bench/bench_handoff" $store | tee handoff
+    most=$(awk '$1 == "limit" { print $2 }' handoff)
+    row "handing off over a pipe, $store" '4.00 x' "$(awk '$1 == "handoff" { print $2 }' handoff) x" \
+        "$(awk '$1 == "handoff," && $2 == "reader" { print $3 " GB/s" }' handoff), $(awk '$1 == "handoff" { print $8 }' handoff) x a pipe read dry, $(
+            awk '$1 == "handoff" { print $13 }' handoff) x gathering alone" \
+        "$(awk -v m="$most" 'BEGIN { if (m < 4) print "gathering for nobody makes " m " x here" }')"
+done
+rm -rf near
 
 say 'training step, SAGE 3x256: bench_train'
 "$bench/bench_train" | tee train

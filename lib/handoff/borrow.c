@@ -105,8 +105,8 @@ static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
     if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2 || seals < 0 ||
         !(seals & F_SEAL_SHRINK))
         return false;
-    void *p = mmap(NULL, m->value, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (p == MAP_FAILED)
+    void *p = gnn_share_map(fd, m->value);
+    if (!p)
         return false;
     struct gnn_err none = {0};
     b->near = gnn_alloc_zero(m->value / CHUNK + 1, 1, "shared memory", &none);

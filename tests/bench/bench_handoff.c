@@ -139,8 +139,8 @@ int main(int argc, char **argv)
         printf("%-22s %8.2f GB/s (%.2f to %.2f)\n", way[k].name, rate[k][TURNS / 2], rate[k][0], rate[k][TURNS - 1]);
     }
     const int m = TURNS / 2;
-    printf("handoff %.2f x a pipe, %.2f x a pipe and our reader, %.2f x gathering alone\n", rate[2][m] / rate[0][m],
-           rate[2][m] / rate[1][m], rate[2][m] / rate[4][m]);
-    printf("limit %.2f x a pipe\n", rate[4][m] / rate[0][m]);
+    printf("handoff %.2f x a pipe into it, %.2f x one read dry, %.2f x gathering alone\n", rate[2][m] / rate[1][m],
+           rate[2][m] / rate[0][m], rate[2][m] / rate[4][m]);
+    printf("limit %.2f x a pipe into our reader\n", rate[4][m] / rate[1][m]);
     return 0;
 }

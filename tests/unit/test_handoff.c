@@ -146,6 +146,19 @@ static void test_share(void)
     ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2, "what is freed takes no memory");
     char *r = gnn_share_alloc(s, 5000, 1000, &cap);
     ok(r == p && r[0] == 0 && q[0] == 8, "its place is used again");
+    const uint64_t huge = 2 << 20, most = 5 << 20;
+    uint8_t *large = gnn_share_alloc(s, most, 1000, &cap);
+    ok(large && (uintptr_t)large % huge == 0 && cap >= most + 1000 && cap % huge == 0, "a large piece is made of whole huge pages");
+    memset(large, 3, most);
+    uint8_t *theirs = gnn_share_map(gnn_share_fd(s), gnn_share_window(s));
+    ok(theirs && (uintptr_t)theirs % huge == 0 && gnn_share_offset(s, large, most, &at) && at % huge == 0 && theirs[at] == 3 &&
+           theirs[at + most - 1] == 3 && theirs[at + most] == 0, "another mapping begins like the first, and sees it");
+    gnn_share_free(s, large, cap);
+    ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2 + 8192 && theirs && theirs[at] == 0, "its memory goes, too, also where it is seen");
+    ok(gnn_share_alloc(s, huge, huge, &cap) == (void *)large, "and its place is used again");
+    if (theirs)
+        munmap(theirs, gnn_share_window(s));
+    ok(!gnn_share_map(-1, huge) && !gnn_share_map(gnn_share_fd(s), 0), "what cannot be mapped is not");
     ok(!gnn_share_alloc(s, 4096, gnn_share_window(s), &cap) && !gnn_share_alloc(s, UINT64_MAX, 5, &cap), "no room is no room");
     ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other), "other memory is not in it");
     ok(ftruncate(gnn_share_fd(s), 0) != 0, "it does not shrink");
