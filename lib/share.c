@@ -99,6 +99,7 @@ int gnn_share_new(struct gnn_share **out, struct gnn_err *e)
         gnn_free(s);
         return e->code;
     }
+    (void)madvise(p, s->window, MADV_HUGEPAGE); /* where the kernel only waits to be asked */
     s->base = p;
     pthread_mutex_init(&s->lock, NULL);
     *out = s;
@@ -142,16 +143,18 @@ static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
 }
 
 /* Makes the memory of a new piece, in huge pages where the kernel can, whatever it has been told to do by itself: that takes a
- * third of the time, also for who maps it next. It makes them where there is a page already. All are hints. */
+ * third of the time, also for who maps it next. It makes them where there is a page already. The end of a piece gets one if
+ * that leaves less than half of it unused. All are hints. */
 static void make_ready(char *p, uint64_t bytes)
 {
-    const uint64_t whole = up_to(bytes, HUGE_PAGE);
+    const uint64_t all = up_to(bytes, PAGE), huge = bytes < HUGE_PAGE ? 0 : (bytes + HUGE_PAGE / 2) & ~(uint64_t)(HUGE_PAGE - 1);
     uint64_t at = 0;
-    if (bytes >= HUGE_PAGE)
-        while (at < whole && !madvise(p + at, PAGE, MADV_POPULATE_WRITE))
-            at += HUGE_PAGE;
-    if (at < whole || madvise(p, whole, MADV_COLLAPSE))
-        (void)madvise(p, up_to(bytes, PAGE), MADV_POPULATE_WRITE);
+    while (at < huge && !madvise(p + at, PAGE, MADV_POPULATE_WRITE))
+        at += HUGE_PAGE;
+    if (at < huge || (huge && madvise(p, huge, MADV_COLLAPSE)))
+        at = 0;
+    if (at < all)
+        (void)madvise(p + at, all - at, MADV_POPULATE_WRITE);
 }
 
 void *gnn_share_alloc(struct gnn_share *s, uint64_t ready, uint64_t spare, uint64_t *cap)
@@ -181,8 +184,13 @@ void gnn_share_free(struct gnn_share *s, void *p, uint64_t cap)
     const uint64_t at = (uint64_t)((char *)p - s->base);
     (void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)cap);
     pthread_mutex_lock(&s->lock);
+    struct gap *g = s->gap; /* the smallest is forgotten if there are too many */
+    for (unsigned i = 1; i < s->ngaps; i++)
+        g = s->gap[i].bytes < g->bytes ? &s->gap[i] : g;
     if (s->ngaps < GAPS)
         s->gap[s->ngaps++] = (struct gap){at, cap};
+    else if (g->bytes < cap)
+        *g = (struct gap){at, cap};
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -1,10 +1,12 @@
 /* The reader's side of handing off. */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/handoff.h"
@@ -98,11 +100,12 @@ void gnn_borrower_free(struct gnn_borrower *b)
     leave(b);
 }
 
-/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. */
+/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its pages be larger than ours. */
 static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
-    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2 || seals < 0 ||
+    struct statfs f;
+    if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2 || seals < 0 ||
         !(seals & F_SEAL_SHRINK))
         return false;
     void *p = gnn_share_map(fd, m->value);

@@ -23,7 +23,7 @@ struct lent {
     struct gnn_gpu_loan *loan; /* device memory, or NULL */
     bool away;                 /* the reader copies from that */
     void *stage;         /* for tensors that cannot move there: those that came by reference, or are pinned */
-    uint64_t cap, used;
+    uint64_t cap, wanted, used; /* bytes there, as many as were asked for, and in use */
 };
 
 struct gnn_lender {
@@ -244,12 +244,13 @@ static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors
             want += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
     }
     s->used = 0;
-    if (want > s->cap || s->cap > 2 * want + SPARE) {
+    if (want > s->cap || s->wanted > 2 * want + SPARE) { /* not if only its place is larger */
         gnn_share_free(l->share, s->stage, s->cap);
         s->stage = NULL; /* and not the loan: batches of the host and of devices may take turns */
-        s->cap = 0;
+        s->cap = s->wanted = 0;
         if (want && !(s->stage = gnn_share_alloc(l->share, want, want / 8, &s->cap)))
             return false;
+        s->wanted = want;
     }
     return true;
 }
