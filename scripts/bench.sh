@@ -116,8 +116,8 @@ gnn-import -q --force -o near products:scale=0.02,features=512
 for store in products near; do
     "$bench/bench_handoff" $store | tee handoff
     most=$(awk '$1 == "limit" { print $2 }' handoff)
-    row "handing off over a pipe, $store" '4.00 x' "$(awk '$1 == "handoff" { print $2 }' handoff) x" \
-        "$(awk '$1 == "handoff," && $2 == "reader" { print $3 " GB/s" }' handoff), $(awk '$1 == "handoff" { print $8 }' handoff) x a pipe read dry, $(
+    row "handing off over a pipe, $store" '4.00 x' "$(awk '$1 == "handoff" { print $8 }' handoff) x" \
+        "$(awk '$1 == "handoff," && $2 == "reader" { print $3 " GB/s" }' handoff), $(awk '$1 == "handoff" { print $2 }' handoff) x a pipe into our reader, $(
             awk '$1 == "handoff" { print $13 }' handoff) x gathering alone" \
         "$(awk -v m="$most" 'BEGIN { if (m < 4) print "gathering for nobody makes " m " x here" }')"
 done

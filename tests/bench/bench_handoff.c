@@ -141,6 +141,6 @@ int main(int argc, char **argv)
     const int m = TURNS / 2;
     printf("handoff %.2f x a pipe into it, %.2f x one read dry, %.2f x gathering alone\n", rate[2][m] / rate[1][m],
            rate[2][m] / rate[0][m], rate[2][m] / rate[4][m]);
-    printf("limit %.2f x a pipe into our reader\n", rate[4][m] / rate[1][m]);
+    printf("limit %.2f x a pipe read dry\n", rate[4][m] / rate[0][m]);
     return 0;
 }

@@ -137,6 +137,7 @@ status 2 "half a size" gnn-gather --plan --cache 0.1, -i whole s3
 status 2 "without --plan" gnn-gather --cache 0.1 s
 status 2 "what gathers" gnn-gather --plan --cache 0.1 -o x s
 status 2 "halo without parts" gnn-gather --plan --cache 0.1 --cache-order halo s
+status 2 "halo without copies" gnn-gather --device cuda --cache-order halo -i whatever s
 gnn-sample -q -f 3 --steps 0 s -o b
 status 2 "--replicate without parts" gnn-gather --plan --replicate 0.1 -i b s
 status 3 "another store" gnn-gather --plan --cache 0.1 -i b r
