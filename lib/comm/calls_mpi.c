@@ -17,6 +17,10 @@ static int start(void **out, struct gnn_mpi_place *at)
     static struct world w;
     int level, rank, size, local_rank, local_size;
     MPI_Comm host;
+#ifdef OPEN_MPI
+    /* It would give the processor away at each question, which who asks does by sleeping (mpi_comm.c). Not against the user's word. */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+#endif
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) || level < MPI_THREAD_SERIALIZED ||
         MPI_Comm_dup(MPI_COMM_WORLD, &w.comm) || MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN) ||
         MPI_Comm_rank(w.comm, &rank) || MPI_Comm_size(w.comm, &size) ||

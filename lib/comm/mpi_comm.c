@@ -1,9 +1,9 @@
-/* Exchanges and sums over MPI. Whoever waits asks again and again, giving the processor away in between, so that a rank that never
- * answers is noticed, which MPI's own waiting does not. */
+/* Exchanges and sums over MPI. Whoever waits asks again and again and sleeps in between, so that a rank that never answers is noticed,
+ * which MPI's own waiting does not. No sched_yield: where other programs have work it gives a whole slice away, each time, and who
+ * sleeps is let in before them. */
 #include "lib/comm/mpi_comm.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 #include "lib/clock.h"
 
 enum {
-    SPINS = 64,           /* times to ask before sleeping */
+    SPINS = 16,           /* times to ask before sleeping */
     SLEEP_NS = 50000,
     SUM_MAX = 1 << 28,    /* numbers in one call of MPI */
     LOST_ROOM = 256,
@@ -30,6 +30,7 @@ struct mpi_comm {
     double *heard;        /* [size] when it last answered, or asked itself */
     struct gnn_buf loose; /* void *[nloose] */
     uint64_t nloose;
+    struct gnn_err gone;  /* what one thread has found, for all */
 };
 
 /* What is under way to and from one rank. */
@@ -133,45 +134,47 @@ static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, si
         snprintf(text + at, room - at, " and more");
 }
 
-/* Nothing has come for too long, and all have been asked at `asked`. The rank with the lowest number of those that are there says so
- * first; the others give it the time to end the job. */
-static int blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t, struct gnn_err *e)
+/* Nothing has come for too long, and all have been asked at `asked`: c->gone says who is lost. The rank with the lowest number of
+ * those that are there says so first; the others give it the time to end the job. */
+static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t)
 {
     char who[LOST_ROOM];
-    bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", e);
-    if (!bad)
-        return e->code;
+    struct gnn_err found = {0};
+    bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", &found);
     bool any = false, lower = false;
     const double since = asked - window(c); /* who asked first may have gone already */
     pthread_mutex_lock(&c->lock);
     look(c);
-    for (uint32_t r = 0; r < c->base.size; r++) {
+    for (uint32_t r = 0; bad && r < c->base.size; r++) {
         bad[r] = r != c->base.rank && c->heard[r] < since;
         any = any || bad[r];
         lower = lower || (!bad[r] && r < c->base.rank);
     }
     pthread_mutex_unlock(&c->lock);
-    for (uint32_t r = 0; !any && t && r < c->base.size; r++)
+    for (uint32_t r = 0; bad && !any && t && r < c->base.size; r++)
         bad[r] = r != c->base.rank && !t->peer[r].all_got;
-    for (uint32_t r = 0; !any && r < c->base.size; r++)
+    for (uint32_t r = 0; bad && !any && r < c->base.size; r++)
         any = bad[r];
-    name_ranks(c, bad, who, sizeof who);
+    if (any)
+        name_ranks(c, bad, who, sizeof who);
     gnn_free(bad);
     if (lower)
         nap(300000000);
-    return any ? gnn_fail(e, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout)
-               : gnn_fail(e, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
+    any ? gnn_fail(&found, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout)
+        : gnn_fail(&found, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
+    pthread_mutex_lock(&c->lock);
+    if (!c->gone.code)
+        c->gone = found;
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- waiting ---- */
 
-/* After a question that brought nothing. GNN_E_RANK when it has been too long. */
+/* After a question that brought nothing. GNN_E_RANK when it has been too long, in this thread or another. */
 static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gnn_transfer *t, struct gnn_err *e)
 {
-    if (++p->asked < SPINS) {
-        sched_yield();
+    if (++p->asked < SPINS)
         return 0;
-    }
     const double now = gnn_clock();
     if (p->asked == SPINS || p->since <= 0)
         p->since = now;
@@ -181,11 +184,14 @@ static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gn
         ask_all(c);
     }
     if (c->base.timeout > 0 && left < 0)
-        return blame(c, p->question, t, e);
+        blame(c, p->question, t);
     pthread_mutex_lock(&c->lock);
-    if (now - c->looked > look_every)
+    const int gone = c->gone.code;
+    if (!gone && now - c->looked > look_every)
         look(c);
     pthread_mutex_unlock(&c->lock);
+    if (gone) /* which never changes again */
+        return gnn_fail(e, (enum gnn_status)gone, "%s", c->gone.msg);
     nap(SLEEP_NS);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* Ranks: exchanges, sums, agreement, and what happens when one is lost; over ranks that are threads. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "lib/clock.h"
 #include "ranks.h"
@@ -136,6 +137,33 @@ static void lost(struct gnn_comm *c, void *arg)
     gnn_exchange_release(&x);
 }
 
+/* A thread that begins to wait later does not wait as long again. */
+static void *wait_for_rank_1(void *p)
+{
+    struct lane *l = p;
+    struct gnn_err e = {0};
+    struct gnn_exchange x;
+    must(!gnn_exchange_init(&x, l->c, 9 + l->k, &e));
+    if (l->k)
+        sleep(2);
+    const double from = gnn_clock();
+    must(gnn_comm_share(l->c, &x, "", 1, &e) == GNN_E_RANK && !strcmp(e.msg, "rank 1 did not answer for 3 seconds"));
+    must(!l->k || gnn_clock() - from < 2.8);
+    gnn_exchange_release(&x);
+    return NULL;
+}
+static void told(struct gnn_comm *c, void *arg)
+{
+    struct lane first = {c, 0}, later = {c, 1};
+    pthread_t t;
+    (void)arg;
+    if (c->rank == 1)
+        return;
+    must(!pthread_create(&t, NULL, wait_for_rank_1, &later));
+    wait_for_rank_1(&first);
+    pthread_join(t, NULL);
+}
+
 static void broken(struct gnn_comm *c, void *arg)
 {
     struct gnn_err e = {0};
@@ -219,6 +247,8 @@ int main(void)
     named = 0;
     ranks_run(4, 1.2, lost, (void *)1);
     ok(!wrong && named == 3, "and in a sum");
+    ranks_run(2, 3, told, NULL);
+    ok(!wrong, "what one thread finds, another is told");
     ranks_run(2, 0, broken, NULL);
     ok(!wrong, "a failure of MPI is one of ranks");
     return tap_done();

@@ -1,0 +1,21 @@
+# Ranks on a machine whose processors other programs want too: each question that brings nothing must not give a whole slice away.
+. "$GNN_TOP/tests/ranks/setup.sh"
+[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'only of plain builds'; done_testing; }
+gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 -o P S || { _not_ok inputs; done_testing; }
+learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --epochs 10'
+hogs=
+trap '[ -z "$hogs" ] || kill $hogs' EXIT
+for i in $(seq $(($(nproc) + 1))); do
+    yes >/dev/null &
+    hogs="$hogs $!"
+done
+from=$(date +%s%N)
+# 3 to 4 seconds; with a sched_yield at each question more than 40.
+check 'beside programs that never rest' ranks 4 timeout -s KILL 30 gnn-train $learn -o busy
+echo "# $((($(date +%s%N) - from) / 1000000)) ms"
+kill $hogs
+hogs=
+wait 2>/dev/null
+check 'and alone' ranks 4 gnn-train $learn -o alone
+check 'the same model' cmp busy alone
+done_testing
