@@ -112,7 +112,7 @@ say 'checksums: a stream into a pipe with and without them, A-B-A-B (bench_gathe
 row 'checksums of gnn-gather' '<= 5 %' "$(awk '$1 == "checksums" { print $2 " %" }' sums)" "$(awk '$1 == "checksums" { print $7 " %" }' sums) of processor time"
 
 say 'gathered batches to the next program: a pipe and shared memory, in turns, of products: and of a store that caches hold (bench_handoff)'
-gnn-import -q --force -o near products:scale=0.02,features=512
+gnn-import -q --force -o near products:scale=0.002,features=512
 for store in products near; do
     "$bench/bench_handoff" $store | tee handoff
     most=$(awk '$1 == "limit" { print $2 }' handoff)

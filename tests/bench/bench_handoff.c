@@ -11,7 +11,9 @@
 #include "bench_common.h"
 #include "bench_replay.h"
 
-enum { TURNS = 3, WARM = 3 * REPLAY_STEPS, STEPS = 2 * WARM, THREADS = 2 /* as gnn-gather by itself */ };
+enum { TURNS = 3, WARM = 3 * REPLAY_STEPS, THREADS = 2 /* as gnn-gather by itself */ };
+static const double enough = 6e9; /* bytes to time */
+static uint64_t steps = 2 * WARM;
 
 enum reading { DRY, DROP, TOUCH, NOBODY };
 
@@ -62,7 +64,7 @@ static int drain(int fd, enum reading how)
     return rc != GNN_END;
 }
 
-/* GB/s of all tensors. */
+/* GB/s of all tensors. The next run is longer if this one was too short to tell. */
 static double run(struct gnn_store *s, struct replay *r, const struct way *w)
 {
     const bool nobody = w->reading == NOBODY;
@@ -82,7 +84,7 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
     }
     if (!nobody)
         close(fd[0]);
-    replay_start(r, STEPS);
+    replay_start(r, steps);
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
     int rc = !src || gnn_writer_begin(&out, fd[1], "the pipe", src->meta, &(struct gnn_writer_opts){.handoff = w->how}, &e);
     for (uint64_t i = 0; !rc && !(rc = gnn_source_next(src, &b, &e)); i++) {
@@ -105,7 +107,10 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
         fprintf(stderr, "bench: the reader failed\n");
         exit(1);
     }
-    return (double)bytes / (bench_now() - t) / 1e9;
+    const double rate = (double)bytes / (bench_now() - t) / 1e9;
+    if ((double)bytes < enough)
+        steps = WARM + (uint64_t)(enough / (double)bytes * (double)(steps - WARM));
+    return rate;
 }
 
 static int by_value(const void *a, const void *b)
