@@ -78,8 +78,7 @@ void *gnn_share_map(int fd, uint64_t window)
     }
     if (before)
         (void)munmap(p, before);
-    if (before < HUGE_PAGE)
-        (void)munmap(base + up_to(window, PAGE), HUGE_PAGE - before);
+    (void)munmap(base + up_to(window, PAGE), HUGE_PAGE - before);
     return base;
 }
 

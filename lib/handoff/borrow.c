@@ -105,8 +105,9 @@ static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
     struct statfs f;
-    if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2 || seals < 0 ||
-        !(seals & F_SEAL_SHRINK))
+    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2)
+        return false;
+    if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || seals < 0 || !(seals & F_SEAL_SHRINK))
         return false;
     void *p = gnn_share_map(fd, m->value);
     if (!p)
