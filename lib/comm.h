@@ -39,7 +39,6 @@ enum gnn_sum { GNN_SUM_F32, GNN_SUM_F64, GNN_SUM_U64 };
 struct gnn_patience {
     double since;
     double question; /* when all were asked whether they are there, or 0 */
-    unsigned asked;
 };
 
 /* Every call here is collective: all ranks make it, with the same tag. Exchanges with different tags are independent, and

@@ -1,9 +1,9 @@
-/* Exchanges and sums over MPI. Whoever waits asks again and again and sleeps in between, so that a rank that never answers is noticed,
- * which MPI's own waiting does not. No sched_yield: where other programs have work it gives a whole slice away, each time, and who
- * sleeps is let in before them. */
+/* Exchanges and sums over MPI. Whoever waits asks again and again, giving the processor away in between, so that a rank that never
+ * answers is noticed, which MPI's own waiting does not. */
 #include "lib/comm/mpi_comm.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,8 +11,8 @@
 #include "lib/clock.h"
 
 enum {
-    SPINS = 16,           /* times to ask before sleeping */
     SLEEP_NS = 50000,
+    SLICES = 3,           /* given away, until there is no more of it for a while */
     SUM_MAX = 1 << 28,    /* numbers in one call of MPI */
     LOST_ROOM = 256,
     TAG_HERE = GNN_COMM_USES << 12, /* "are you there?" */
@@ -20,6 +20,9 @@ enum {
 };
 static const double answer_within = 1.5; /* seconds for "are you there?", the last of the time-out, or half of it */
 static const double look_every = 0.05;
+static const double yield_for = 1e-4; /* of each wait; then it sleeps between two questions */
+static const double slice = 2e-3;     /* a sched_yield that takes longer let another program work */
+static const double rest = 1;         /* without sched_yield after some of those */
 
 struct mpi_comm {
     struct gnn_comm base;
@@ -31,6 +34,8 @@ struct mpi_comm {
     struct gnn_buf loose; /* void *[nloose] */
     uint64_t nloose;
     struct gnn_err gone;  /* what one thread has found, for all */
+    _Atomic unsigned slices;      /* given away by sched_yield one after the other */
+    _Atomic double yields_from;
 };
 
 /* What is under way to and from one rank. */
@@ -170,14 +175,28 @@ static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t
 
 /* ---- waiting ---- */
 
+/* sched_yield is the quickest way to wait for a rank on the same processor. But among programs that never rest each one costs slices
+ * of all of them, and more the more often it is called: who sleeps comes back before them. */
+static bool give_away(struct mpi_comm *c, double now)
+{
+    if (now < c->yields_from)
+        return false;
+    sched_yield();
+    if (gnn_clock() - now < slice)
+        c->slices = 0;
+    else if (++c->slices >= SLICES)
+        c->yields_from = now + rest;
+    return true;
+}
+
 /* After a question that brought nothing. GNN_E_RANK when it has been too long, in this thread or another. */
 static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gnn_transfer *t, struct gnn_err *e)
 {
-    if (++p->asked < SPINS)
-        return 0;
     const double now = gnn_clock();
-    if (p->asked == SPINS || p->since <= 0)
+    if (p->since <= 0)
         p->since = now;
+    if (now - p->since < yield_for && give_away(c, now))
+        return 0;
     const double left = p->since + c->base.timeout - now;
     if (c->base.timeout > 0 && p->question <= 0 && left < window(c)) {
         p->question = now;

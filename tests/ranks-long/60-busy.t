@@ -10,8 +10,8 @@ for i in $(seq $(($(nproc) + 1))); do
     hogs="$hogs $!"
 done
 from=$(date +%s%N)
-# 3 to 4 seconds; with a sched_yield at each question more than 40.
-check 'beside programs that never rest' ranks 4 timeout -s KILL 30 gnn-train $learn -o busy
+# 6 seconds; with a sched_yield at each question minutes.
+check 'beside programs that never rest' ranks 4 timeout -s KILL 60 gnn-train $learn -o busy
 echo "# $((($(date +%s%N) - from) / 1000000)) ms"
 kill $hogs
 hogs=
