@@ -18,7 +18,8 @@ static int start(void **out, struct gnn_mpi_place *at)
     int level, rank, size, local_rank, local_size;
     MPI_Comm host;
 #ifdef OPEN_MPI
-    /* It would give the processor away at each question, which who asks does by sleeping (mpi_comm.c). Not against the user's word. */
+    /* It would call sched_yield at each question, if there are more ranks than processors; mpi_comm.c knows when that is well. What the
+     * environment says goes before. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
 #endif
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) || level < MPI_THREAD_SERIALIZED ||

@@ -12,7 +12,7 @@
 
 enum {
     SLEEP_NS = 50000,
-    SLICES = 3,           /* given away, until there is no more of it for a while */
+    SLICES = 3,
     SUM_MAX = 1 << 28,    /* numbers in one call of MPI */
     LOST_ROOM = 256,
     TAG_HERE = GNN_COMM_USES << 12, /* "are you there?" */
@@ -21,8 +21,8 @@ enum {
 static const double answer_within = 1.5; /* seconds for "are you there?", the last of the time-out, or half of it */
 static const double look_every = 0.05;
 static const double yield_for = 1e-4; /* of each wait; then it sleeps between two questions */
-static const double slice = 2e-3;     /* a sched_yield that takes longer let another program work */
-static const double rest = 1;         /* without sched_yield after some of those */
+static const double slice = 5e-4;     /* a sched_yield that takes longer let another program work */
+static const double rest = 1;         /* without sched_yield, after SLICES of those */
 
 struct mpi_comm {
     struct gnn_comm base;
@@ -34,8 +34,8 @@ struct mpi_comm {
     struct gnn_buf loose; /* void *[nloose] */
     uint64_t nloose;
     struct gnn_err gone;  /* what one thread has found, for all */
-    _Atomic unsigned slices;      /* given away by sched_yield one after the other */
-    _Atomic double yields_from;
+    _Atomic unsigned slices;    /* given away, in a row */
+    _Atomic double yields_from; /* when sched_yield may be called again */
 };
 
 /* What is under way to and from one rank. */
@@ -139,34 +139,43 @@ static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, si
         snprintf(text + at, room - at, " and more");
 }
 
-/* Nothing has come for too long, and all have been asked at `asked`: c->gone says who is lost. The rank with the lowest number of
+/* Nothing has come for too long, and all have been asked at `asked`: says in `found` who is lost. The rank with the lowest number of
  * those that are there says so first; the others give it the time to end the job. */
-static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t)
+static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t, struct gnn_err *found)
 {
     char who[LOST_ROOM];
-    struct gnn_err found = {0};
-    bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", &found);
+    bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", found);
+    if (!bad)
+        return;
     bool any = false, lower = false;
     const double since = asked - window(c); /* who asked first may have gone already */
     pthread_mutex_lock(&c->lock);
     look(c);
-    for (uint32_t r = 0; bad && r < c->base.size; r++) {
+    for (uint32_t r = 0; r < c->base.size; r++) {
         bad[r] = r != c->base.rank && c->heard[r] < since;
         any = any || bad[r];
         lower = lower || (!bad[r] && r < c->base.rank);
     }
     pthread_mutex_unlock(&c->lock);
-    for (uint32_t r = 0; bad && !any && t && r < c->base.size; r++)
+    for (uint32_t r = 0; !any && t && r < c->base.size; r++)
         bad[r] = r != c->base.rank && !t->peer[r].all_got;
-    for (uint32_t r = 0; bad && !any && r < c->base.size; r++)
+    for (uint32_t r = 0; !any && r < c->base.size; r++)
         any = bad[r];
-    if (any)
-        name_ranks(c, bad, who, sizeof who);
+    name_ranks(c, bad, who, sizeof who);
     gnn_free(bad);
     if (lower)
         nap(300000000);
-    any ? gnn_fail(&found, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout)
-        : gnn_fail(&found, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
+    if (any)
+        gnn_fail(found, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout);
+    else
+        gnn_fail(found, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
+}
+
+/* For all threads. */
+static void give_up(struct mpi_comm *c, double asked, const struct gnn_transfer *t)
+{
+    struct gnn_err found = {0};
+    blame(c, asked, t, &found);
     pthread_mutex_lock(&c->lock);
     if (!c->gone.code)
         c->gone = found;
@@ -175,8 +184,9 @@ static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t
 
 /* ---- waiting ---- */
 
-/* sched_yield is the quickest way to wait for a rank on the same processor. But among programs that never rest each one costs slices
- * of all of them, and more the more often it is called: who sleeps comes back before them. */
+/* sched_yield is the quickest way to wait for a rank on the same processor. But where other programs never rest, it gives each of them
+ * a slice of time, whenever it is called. After SLICES calls in a row that took so long, none for a while: who sleeps instead is let
+ * in again before those. */
 static bool give_away(struct mpi_comm *c, double now)
 {
     if (now < c->yields_from)
@@ -202,8 +212,8 @@ static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gn
         p->question = now;
         ask_all(c);
     }
-    if (c->base.timeout > 0 && left < 0)
-        blame(c, p->question, t);
+    if (c->base.timeout > 0 && left < 0 && now - p->question >= window(c)) /* later if this process itself stood still */
+        give_up(c, p->question, t);
     pthread_mutex_lock(&c->lock);
     const int gone = c->gone.code;
     if (!gone && now - c->looked > look_every)

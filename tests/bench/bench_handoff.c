@@ -109,7 +109,7 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
     }
     const double rate = (double)bytes / (bench_now() - t) / 1e9;
     if ((double)bytes < enough)
-        steps = WARM + (uint64_t)(enough / (double)bytes * (double)(steps - WARM));
+        steps = WARM + 1 + (uint64_t)(enough / (double)bytes * (double)(steps - WARM));
     return rate;
 }
 

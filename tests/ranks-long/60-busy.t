@@ -5,7 +5,10 @@ gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 
 learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --epochs 10'
 hogs=
 trap '[ -z "$hogs" ] || kill $hogs' EXIT
-for i in $(seq $(($(nproc) + 1))); do
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+for i in $(seq $(($(env -u OMP_NUM_THREADS nproc) + 1))); do
     yes >/dev/null &
     hogs="$hogs $!"
 done

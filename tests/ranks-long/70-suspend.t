@@ -1,0 +1,23 @@
+# A job that is suspended for longer than its time-out, as by Slurm or from the terminal, goes on when it is resumed: nobody has had the
+# time to answer. One rank that stands still for as long is lost (10-kill.t).
+. "$GNN_TOP/tests/ranks/setup.sh"
+gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S || { _not_ok inputs; done_testing; }
+learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --epochs 400 --timeout 4'
+check 'not suspended' ranks 3 gnn-train $learn -o want
+for i in 1 2 3; do
+    rm -f pid.*
+    # shellcheck disable=SC2016
+    ranks 3 sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' - gnn-train $learn --checkpoint C$i --checkpoint-every 20 -o got >run.txt 2>&1 &
+    job=$!
+    until [ -e C$i/checkpoint.safetensors ] || ! kill -0 $job 2>/dev/null; do sleep 0.05; done
+    sleep 0.0$i
+    pids=$(cat pid.*)
+    check "$i: 3 ranks stop" kill -STOP $pids
+    sleep 6
+    check "$i: still there" kill -CONT $pids
+    wait $job
+    rc=$?
+    check "$i: status $rc: $(head -n 1 run.txt)" test $rc -eq 0
+    check "$i: the same model" cmp got want
+done
+done_testing
