@@ -111,9 +111,10 @@ say 'checksums: a stream into a pipe with and without them, A-B-A-B (bench_gathe
 "$bench/bench_gather" products | tee sums
 row 'checksums of gnn-gather' '<= 5 %' "$(awk '$1 == "checksums" { print $2 " %" }' sums)" "$(awk '$1 == "checksums" { print $7 " %" }' sums) of processor time"
 
-say 'gathered batches to the next program: a pipe and shared memory, in turns, of products: and of a store that caches hold (bench_handoff)'
+say 'gathered batches to the next program: a pipe and shared memory, in turns, of products: and of stores that caches hold (bench_handoff)'
 gnn-import -q --force -o near products:scale=0.002,features=512
-for store in products near; do
+gnn-import -q --force -o near400 products:scale=0.005,features=100 # rows of 400 bytes
+for store in products near near400; do
     "$bench/bench_handoff" $store | tee handoff
     most=$(awk '$1 == "limit" { print $2 }' handoff)
     row "handing off over a pipe, $store" '4.00 x' "$(awk '$1 == "handoff" { print $8 }' handoff) x" \
@@ -121,7 +122,7 @@ for store in products near; do
             awk '$1 == "handoff" { print $13 }' handoff) x gathering alone" \
         "$(awk -v m="$most" 'BEGIN { if (m < 4) print "gathering for nobody makes " m " x here" }')"
 done
-rm -rf near
+rm -rf near near400
 
 say 'training step, SAGE 3x256: bench_train'
 "$bench/bench_train" | tee train
