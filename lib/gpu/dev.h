@@ -60,8 +60,8 @@ int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e) GNN_MUST_U
 /* Milliseconds from one to the other; both have happened. */
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e) GNN_MUST_USE;
 
-/* Any direction, also between devices. Asynchronous for pinned and device memory; else the host side may be used again on
- * return. */
+/* Any direction, also between devices. Asynchronous: what is copied stays as it is until the stream has got there. Only a copy to
+ * memory of the host that is not pinned has been made on return. */
 int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err *e) GNN_MUST_USE;
 

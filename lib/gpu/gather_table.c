@@ -19,7 +19,9 @@ int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, vo
 int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
 {
     int rc = gpu_gather_alloc(u, bytes, what, p, e);
-    return rc ? rc : gnn_dev_copy(*p, from, bytes, u->stream, e);
+    if (!rc)
+        rc = gnn_dev_copy(*p, from, bytes, u->stream, e);
+    return rc ? rc : gnn_dev_stream_wait(u->stream, e);
 }
 
 /* ---- the host's side ---- */

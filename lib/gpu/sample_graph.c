@@ -68,7 +68,7 @@ static void *lay(struct laying *l, const void *from, uint64_t bytes)
     void *to = l->base ? l->base + l->at : NULL;
     l->at += gpu_align(bytes);
     if (to && from && bytes && !l->rc)
-        l->rc = gnn_dev_copy(to, from, bytes, l->stream, l->e);
+        l->rc = gnn_dev_copy(to, from, bytes, l->stream, l->e) || gnn_dev_stream_wait(l->stream, l->e) ? l->e->code : 0;
     return to;
 }
 

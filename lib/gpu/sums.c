@@ -54,6 +54,8 @@ static struct gpu_sum *sum_get(struct gpu_sums *c, struct gnn_err *e)
 static int host_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 {
     const uint64_t bytes = gpu_sum_bytes(s);
+    if (gnn_dev_event_wait(s->done, e)) /* the last sum is out of the memory, which may be made anew */
+        return e->code;
     if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "sums over ranks", e) || gnn_dev_copy(s->host.data, s->data, bytes, c->ops->stream, e))
         return e->code;
     return gnn_dev_event_record(s->before, c->ops->stream, e);
@@ -63,7 +65,9 @@ static int host_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 {
     if (gnn_dev_event_wait(s->before, e) || gnn_comm_sum(c->host, s->host.data, s->n, s->kind, e))
         return e->code;
-    return gnn_dev_copy(s->data, s->host.data, gpu_sum_bytes(s), c->ops->stream, e);
+    if (gnn_dev_copy(s->data, s->host.data, gpu_sum_bytes(s), c->ops->stream, e))
+        return e->code;
+    return gnn_dev_event_record(s->done, c->ops->stream, e);
 }
 
 static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **sum, struct gnn_err *e)

@@ -4,8 +4,8 @@
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE (all) devices that reach
  * each other; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
- * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_NO_MAP=1 refuses to pin memory that exists; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for
- * k = 0. */
+ * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_NO_MAP=1 refuses to pin memory that exists, GNN_FAKE_NO_EXPORT=1
+ * to share memory with other processes; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
 #include "lib/gpu/dev.h"
 
 #include <cstdio>
@@ -279,14 +279,6 @@ int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struc
     Stream *s = stream_of(stream);
     if (!bytes)
         return 0;
-    if (!asynchronous(from) && !s->capture) { /* taken now */
-        std::string copy((const char *)from, bytes);
-        put(s, [=] {
-            Access open(Access::ANY);
-            memcpy(to, copy.data(), bytes);
-        });
-        return 0;
-    }
     if (s->capture && !(asynchronous(from) && asynchronous(to)))
         die("a graph copies memory that is not pinned");
     put(s, [=] {
@@ -390,6 +382,8 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
     const int d = owner(p);
     if (d < 0 || !device[(unsigned)d].block.count((uint64_t)((const char *)p - device[(unsigned)d].base)))
         die("shares what was not allocated");
+    if (refuse_export)
+        return gnn_fail(e, GNN_E_DEVICE, "CUDA: sharing device memory: operation not supported");
     const Arena &a = device[(unsigned)d];
     const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base), memory, host, (unsigned)d};
     memset(h, 0, sizeof *h);

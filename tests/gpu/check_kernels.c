@@ -56,6 +56,7 @@ static void *up(const void *from, size_t bytes)
 {
     void *p = room(bytes);
     must(gnn_dev_copy(p, from, bytes, stream, &err));
+    must(gnn_dev_stream_wait(stream, &err));
     return p;
 }
 static void *pin(const void *from, size_t bytes)
