@@ -61,6 +61,8 @@ struct gnn_gpu_ops {
 
     /* What tells a device, by its number here, from all others. */
     int (*id)(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e);
+    /* Can other processes open memory there? The system may not let them. */
+    bool (*lends)(struct gnn_gpu *g, unsigned device);
     /* Copies what b has on its device to memory that another process can open, and waits until it is there. *loan, NULL at
      * first, keeps that memory for later batches. refer: where tensor i of b lies. loan_free when no other process has
      * the memory open any more; takes NULL. */

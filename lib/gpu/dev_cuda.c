@@ -125,7 +125,14 @@ int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *
 {
     void *host = (void *)(uintptr_t)p, *device = NULL;
     const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
-    int rc = status(cudaHostRegister(host, bytes, flags), "pinning memory of the store", e);
+    int now = 0, can = 0;
+    int rc = status(cudaGetDevice(&now), "asking for the thread's device", e);
+    if (!rc) /* asked, not tried: tools that watch the run-time count each refusal as an error */
+        rc = status(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now), "asking what a device can pin", e);
+    if (!rc && !can)
+        rc = gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
+    if (!rc)
+        rc = status(cudaHostRegister(host, bytes, flags), "pinning memory of the store", e);
     if (rc)
         return rc;
     rc = status(cudaHostGetDevicePointer(&device, host, 0), "pinning memory of the store", e);
@@ -162,7 +169,7 @@ void gnn_dev_stream_free(void *stream)
 
 int gnn_dev_event_new(void **event, struct gnn_err *e)
 {
-    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault), "making an event", e);
+    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "making an event", e);
 }
 
 void gnn_dev_event_free(void *event)

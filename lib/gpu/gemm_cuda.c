@@ -19,7 +19,6 @@
 enum { WORKSPACE = 32 << 20, WAYS = 512 };
 
 struct lib {
-    void *so;
     __typeof__(cublasLtCreate) *create;
     __typeof__(cublasLtDestroy) *destroy;
     __typeof__(cublasLtMatmulDescCreate) *desc_create;
@@ -62,17 +61,19 @@ static int failed(cublasStatus_t rc, const char *what, struct gnn_err *e)
     return gnn_fail(e, rc == CUBLAS_STATUS_ALLOC_FAILED ? GNN_E_NOMEM : GNN_E_DEVICE, "cuBLASLt: %s: status %d", what, (int)rc);
 }
 
+/* It stays loaded: half a gigabyte with thousands of initialisers, whose kernels the device's context keeps. */
 static int load(struct lib *l, struct gnn_err *e)
 {
     static const char *const name[] = {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13",
                                        "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.12"};
     char why[256] = "";
-    for (size_t i = 0; !l->so && i < sizeof(name) / sizeof(*name); i++) { /* what is used of it is the same in both */
-        l->so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL);
-        if (!l->so && !*why)
+    void *so = NULL;
+    for (size_t i = 0; !so && i < sizeof(name) / sizeof(*name); i++) { /* what is used of it is the same in both */
+        so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (!so && !*why)
             snprintf(why, sizeof(why), "%s", dlerror());
     }
-    if (!l->so)
+    if (!so)
         return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device need cuBLASLt: %s", why);
     const struct {
         void *to;
@@ -90,7 +91,7 @@ static int load(struct lib *l, struct gnn_err *e)
              {&l->ask, "cublasLtMatmulAlgoGetHeuristic"},
              {&l->matmul, "cublasLtMatmul"}};
     for (size_t i = 0; i < sizeof(f) / sizeof(*f); i++) {
-        void *p = dlsym(l->so, f[i].name);
+        void *p = dlsym(so, f[i].name);
         if (!p)
             return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: the library has no function %s", f[i].name);
         memcpy(f[i].to, &p, sizeof(p));
@@ -129,8 +130,6 @@ void gnn_dev_gemm_free(void *h)
     gnn_dev_free(g->workspace);
     if (g->lt)
         (void)g->lib.destroy(g->lt);
-    if (g->lib.so)
-        (void)dlclose(g->lib.so);
     gnn_free(g);
 }
 

@@ -6,6 +6,9 @@
 
 /* ---- lending ---- */
 
+/* Of what is smaller the driver shares the whole block, with whatever else lies in it. */
+enum { BLOCK = 2 << 20 };
+
 struct area {
     void *memory, *stream;
     uint64_t cap, id;
@@ -66,7 +69,7 @@ static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_dev
         l->old[l->nold++] = a->memory;
         a->memory = NULL;
     }
-    a->cap = bytes + bytes / 4;
+    a->cap = (bytes + bytes / 4 + BLOCK - 1) / BLOCK * BLOCK;
     rc = gnn_dev_alloc(&a->memory, a->cap, "handing off", e);
     return rc ? rc : gnn_dev_export(a->memory, &a->handle, e);
 }
@@ -104,6 +107,17 @@ void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *r
     ref->offset = ((const uint64_t *)l->offset.data)[i];
     ref->device = l->in->id;
     memcpy(ref->handle, &l->in->handle, sizeof ref->handle);
+}
+
+bool gpu_lends(struct gnn_gpu *g, unsigned device)
+{
+    struct gnn_err refused = {0};
+    struct gnn_dev_handle h;
+    void *p = NULL;
+    (void)g;
+    const bool can = !gnn_dev_use(device, &refused) && !gnn_dev_alloc(&p, BLOCK, "a trial", &refused) && !gnn_dev_export(p, &h, &refused);
+    gnn_dev_free(p);
+    return can;
 }
 
 int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e)

@@ -6,7 +6,7 @@
 
 /* Small structs that launchers read from the device's memory, and all else that comes from the host, go through a ring of
  * pinned memory, a piece of which is used again when the copies from it are done. */
-enum { RING_PARTS = 4, RING_PART = 64 << 10, RING = RING_PARTS * RING_PART };
+enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
 
 /* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of classes; a sum. */
 enum { WORD_SPMM, WORD_TRANSPOSE, WORD_CLASS, WORD_SQUARES, NWORDS };

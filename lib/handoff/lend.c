@@ -36,6 +36,7 @@ struct gnn_lender {
     uint32_t awaited, named;           /* devices that the reader promised to name, and has; awaited UINT32_MAX: no HELLO yet */
     uint64_t theirs[GNN_MEET_DEVICES]; /* those */
     uint64_t ours[GNN_GPU_MAX];
+    bool lends[GNN_GPU_MAX]; /* can others open memory there? */
     bool lent; /* device memory, ever */
     struct gnn_share *share;
     struct lent slot[GNN_HANDOFF_SLOTS];
@@ -64,8 +65,12 @@ int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_h
                              .on_device = how == GNN_HANDOFF_CUDA, .gpu = gpu, .awaited = UINT32_MAX};
     *out = l;
     int rc = 0;
-    for (unsigned i = 0; !rc && gpu && i < gpu->n; i++)
+    for (unsigned i = 0; !rc && gpu && i < gpu->n; i++) {
         rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
+        l->lends[i] = !rc && how != GNN_HANDOFF_SHM && gpu->ops->lends(gpu, gpu->device[i]);
+        if (!rc && !l->lends[i] && l->on_device)
+            rc = gnn_fail(e, GNN_E_DEVICE, "%s: cannot hand off: no other program may open memory of device %u", name, gpu->device[i]);
+    }
     return rc;
 }
 
@@ -196,7 +201,7 @@ static bool takes(const struct gnn_lender *l, uint64_t id)
 static bool takes_any(const struct gnn_lender *l)
 {
     for (unsigned i = 0; l->gpu && i < l->gpu->n; i++)
-        if (takes(l, l->ours[i]))
+        if (l->lends[i] && takes(l, l->ours[i]))
             return true;
     return false;
 }
@@ -208,7 +213,7 @@ bool gnn_lender_takes(struct gnn_lender *l, unsigned device)
         (void)!greet(l, &ignored);
     for (unsigned i = 0; l && l->state == OPEN && l->gpu && i < l->gpu->n; i++)
         if (l->gpu->device[i] == device)
-            return takes(l, l->ours[i]);
+            return l->lends[i] && takes(l, l->ours[i]);
     return false;
 }
 

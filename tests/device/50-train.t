@@ -47,6 +47,9 @@ T="-q --no-provenance --hidden 8 --epochs 2 --keep last"
 check "few rows on the devices" "$emu/gnn-train" $T --store s $how --device cuda:0,1 --cache 0.2 --cache-policy shard --graph-memory uva -o c.st
 check "the same model" cmp model.st c.st
 
+check "where the library knows no way to add a bias" env GNN_FAKE_NO_BIAS=1 "$emu/gnn-train" $T --store s $how --device cuda -o c.st
+check "the same model" cmp model.st c.st
+
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for handoff in cuda inline; do
     check "by pipes, $handoff" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --handoff $handoff s |

@@ -1,9 +1,10 @@
-/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double. */
+/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double. GNN_FAKE_NO_BIAS=1: it knows no way to add one. */
 #include "lib/gpu/gemm.h"
 
 #include <cstring>
 #include <vector>
 
+#include "emu/dev_fake.h"
 #include "emu/emu.h"
 #include "kernels/half_bits.h"
 
@@ -60,6 +61,8 @@ int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, void *stream, str
 {
     if (!g->m || !g->n || !g->k || (g->relu && !g->bias))
         return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: an empty product");
+    if (g->bias && fake::setting("GNN_FAKE_NO_BIAS", 0))
+        return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: a matrix product: status 15");
     const gnn_dev_product copy = *g;
     const int precision = ((Handle *)h)->precision;
     GNN_LAUNCH(product, 1, 1, 0, stream, copy, precision);
