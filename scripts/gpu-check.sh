@@ -15,22 +15,15 @@ small=${GNN_CHECK_SMALL:-}
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+holder=
+trap 'rm -rf "$work"; [ -z "$holder" ] || kill "$holder"' EXIT
 trap 'exit 1' HUP INT TERM
-PATH=$bin:$PATH
-LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-LC_ALL=C
-# cuBLASLt and NCCL are too large for the bundle: the toolkit's, or ones that came with a Python package.
-if [ -z "${GNN_CHECK_SMALL:-}" ]; then
-    for lib in 'libcublasLt.so.1[23]' libnccl.so.2; do
-        found=$(find / -xdev -name "$lib" 2>/dev/null | sort | tail -n 1)
-        [ -z "$found" ] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$found")
-    done
-fi
-export PATH LD_LIBRARY_PATH LC_ALL
-cd "$work" || exit 1
 began=$(date +%s)
 end=$((began + ${GNN_CHECK_SECONDS:-530}))
+path0=${LD_LIBRARY_PATH-} # the machine's own: where its driver may be
+PATH=$bin:$PATH
+LD_LIBRARY_PATH=$here/lib${path0:+:$path0}
+LC_ALL=C
 passed=0 failed=0 skipped=0
 : >"$out/log"
 : >"$out/results.md"
@@ -45,6 +38,30 @@ limited() {
     [ "$most" -lt "$(left)" ] || most=$(left)
     timeout -k 5 "$most" "$@"
 }
+# needed COMMAND...: nothing can go on without it
+needed() {
+    limited 90 "$@" >>"$out/log" 2>"$work/why" && return
+    say "Not possible: $*: $(head -n 1 "$work/why")"
+    exit 1
+}
+
+# cuBLASLt and NCCL are too large for the bundle: the toolkit's, or ones that came with a Python package.
+if [ -z "${GNN_CHECK_SMALL:-}" ]; then
+    timeout 30 find / -xdev \( -name 'libcublasLt.so.1[23]' -o -name libnccl.so.2 \) >"$work/libs" 2>/dev/null
+    for lib in libcublasLt libnccl; do
+        found=$(grep "/$lib" "$work/libs" | sort | tail -n 1)
+        [ -z "$found" ] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$found")
+    done
+    for device in /dev/nvidia[0-9]*; do # held open, or every program that starts would start the device, too
+        [ -r "$device" ] || continue
+        sh -c 'exec sleep 900 3<"$1"' hold "$device" &
+        holder=$!
+        break
+    done
+fi
+export PATH LD_LIBRARY_PATH LC_ALL
+cd "$work" || exit 1
+
 # check NAME COMMAND...
 check() {
     name=$1
@@ -52,12 +69,15 @@ check() {
     if [ "$(left)" -le 5 ]; then
         skipped=$((skipped + 1))
         echo "skipped, no time left: $name" | tee -a "$out/log"
-    elif "$@" >>"$out/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok: $name" | tee -a "$out/log"
     else
-        failed=$((failed + 1))
-        echo "FAILED: $name" | tee -a "$out/log"
+        "$@" >>"$out/log" 2>&1
+        rc=$?
+        case $rc in
+        0) passed=$((passed + 1)) said=ok ;;
+        124 | 137) if [ "$(left)" -le 5 ]; then skipped=$((skipped + 1)) said='skipped, no time left'; else failed=$((failed + 1)) said='FAILED, too long'; fi ;;
+        *) failed=$((failed + 1)) said=FAILED ;;
+        esac
+        echo "$said: $name" | tee -a "$out/log"
     fi
 }
 # same NAME COMMAND: the command, with \$dev for a device, writes the same bytes to stdout on the CPU and on the GPU
@@ -67,7 +87,7 @@ same() {
 same_bytes() {
     for dev in cpu cuda; do
         export dev
-        limited 90 sh -c "$1" >"$dev.out" || return 1
+        limited 90 sh -c "$1" >"$dev.out" || return $?
         [ -s "$dev.out" ] || return 1
     done
     cmp cpu.out cuda.out
@@ -79,10 +99,11 @@ calc() { awk "BEGIN { printf \"%.4g\", $1 }"; }
 say "# $(date -u +%Y-%m-%d), commit $(tr '\n' ' ' <"$here/COMMIT" 2>/dev/null || echo unknown)"
 say
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1 | tee -a "$out/results.md"
+say "$(nproc) cores, $(awk '/^MemTotal/ { print int($2 / 1e6) " GB" }' /proc/meminfo) of memory, $(df -Pk . | awk 'END { print int($4 / 1e6) " GB" }') of disk left, Linux $(uname -r)"
 say
 
-gnn-import -q -o tiny sbm:nodes=300,degree=8,features=8 || exit 1
-gnn-sample -q --device cuda -f 1 --count tiny >>"$out/log" || exit 1 # says why there is no device
+needed gnn-import -q -o tiny sbm:nodes=300,degree=8,features=8
+needed gnn-sample -q --device cuda -f 1 --count tiny # says why there is no device
 
 # ---- correctness ----
 if [ -n "$small" ]; then scale=1 rmat=8 nodes=300; else scale=150 rmat=20 nodes=20000; fi
@@ -90,8 +111,52 @@ check "kernels, scale $scale" limited 90 check_kernels $scale
 [ -n "$small" ] || check "training, beside the CPU, twice, and from checkpoints" limited 90 check_train
 check "sums of one rank on its device" limited 60 check_sums
 sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/Skipped: \1, \2./p' "$out/log" | tee -a "$out/results.md"
-gnn-import -q -o rmat "rmat:scale=$rmat" || exit 1
-gnn-import -q -o sbm "sbm:nodes=$nodes,degree=15,features=32" || exit 1
+
+# ---- rates ----
+# row WHAT VALUE LIMIT-OR-AIM
+row() { say "| $1 | $2 | $3 |"; }
+if [ -n "$small" ]; then
+    products=products:scale=0.0001 sampling='-f 3,2,2 -b 8' width=8 rows=700 epochs=2
+else
+    products=products: sampling='-f 15,10,5 -b 1024' width=256 rows='' epochs=20
+fi
+# What only a device can tell comes before the longer checks, but has half of the time at most.
+rates() {
+    end=$((began + (end - began) / 2))
+    say '| what | rate | limit, share; or aim |'
+    say '|---|---|---|'
+    limited 60 bench_gpu $rows >rates 2>>"$out/log" && awk '!/^#/ { name = substr($0, 1, 28); sub(/ +$/, "", name) # as bench_gpu prints it
+        split(substr($0, 29), f); printf "| %s | %s %s | %s |\n", name, f[1], f[2], f[3] == "" ? "a limit" : f[3] ", " f[4] " %" }' rates | tee -a "$out/results.md"
+    if limited 90 gnn-import -q -o products $products 2>>"$out/log"; then
+        for memory in device uva 'uva --graph-cache 50M' 'uva --graph-cache 0'; do
+            limited 60 gnn-sample --device cuda --graph-memory $memory $sampling --epochs $epochs --count --metrics s.json products >>"$out/log" 2>&1 || continue
+            row "sampling, products:, --graph-memory $memory" \
+                "$(calc "1e6 / $(number batches_per_second s.json)") us a batch, $(calc "$(number edges_per_second s.json) / 1e9") G edges/s" \
+                "$([ "$memory" = device ] && echo '100 us' || echo '0.5 G edges/s')"
+        done
+        for precision in f32 tf32 bf16; do
+            limited 60 gnn-train --store products $sampling --hidden $width --epochs 2 --keep last --device cuda --precision $precision \
+                --metrics t.json -o m.st >>"$out/log" 2>&1 || continue
+            row "epoch, SAGE 3x256, $precision, second of two" "$(calc "$(number train_s t.json) + $(number wait_s t.json)") s" '0.3 s'
+        done
+        limited 60 gnn-predict -q -n --device cuda --metrics p.json products m.st >>"$out/log" 2>&1 &&
+            row 'predict, all nodes' "$(calc "$(number seconds p.json)") s" "$(calc "$(number edges p.json) / $(number seconds p.json) / 1e9") G edges/s"
+    fi
+    for python in python3 /opt/conda/bin/python; do
+        if command -v $python >/dev/null && limited 90 env LD_LIBRARY_PATH="$path0" $python "$here/peer.py" >peers 2>>"$out/log"; then
+            awk '!/^#/ { n = match($0, / +[0-9.]+ [A-Za-z\/]+$/); printf "| %s |%s | beside us |\n", substr($0, 1, n - 1), substr($0, n) }' peers | tee -a "$out/results.md"
+            break
+        fi
+    done
+}
+final=$end
+rates
+end=$final
+say
+
+# ---- the same bytes, the same models ----
+check "rmat 2^$rmat is made" gnn-import -q -o rmat "rmat:scale=$rmat"
+check "sbm is made" gnn-import -q -o sbm "sbm:nodes=$nodes,degree=15,features=32"
 awk -v n=$((1 << rmat)) 'BEGIN { for (i = 0; i < 8 * (n < 9999 ? 16 : 1024); i++) print (i * 7919) % n }' >seeds
 graphs=sbm
 [ -n "$small" ] || for s in "$here"/data/*; do [ -e "$s" ] && graphs="$graphs $s"; done
@@ -106,7 +171,7 @@ for how in '' '--frontier new --edge-ids' '--replace' '--graph-memory uva' '--gr
     done
 done
 for g in $graphs; do
-    gnn-sample -q --no-provenance -f $fan -b $b --steps $steps "$g" >batches || exit 1
+    gnn-sample -q --no-provenance -f $fan -b $b --steps $steps "$g" >batches
     for how in '--cache none' '--cache 0.3' '--cache auto' '--cache 0.3 --cache-order access' '--cache auto --dtype f16'; do
         dtype=
         case $how in *--dtype*) dtype="--dtype ${how##* }" ;; esac
@@ -114,6 +179,17 @@ for g in $graphs; do
             "gnn-gather -q --no-provenance --device \$dev $dtype \$([ \$dev = cpu ] || echo '${how%% --dtype*}') -i batches $g"
     done
 done
+
+# Batches that stay on the device between two programs.
+if limited 60 gnn-sample -q --device cuda --handoff cuda -f 2 -b 16 tiny 2>why | limited 60 gnn-gather -q --device cuda --count tiny >>"$out/log" 2>&1; then
+    for g in $graphs; do
+        same "$(basename "$g"), handed off on the device" "h=; [ \$dev = cpu ] || h='--handoff cuda'
+            $draw \$h -f $fan -b $b --steps $steps $g | gnn-gather -q --no-provenance --device \$dev $g"
+    done
+else
+    say "Nothing is handed off on the device: $(head -n 1 why)"
+    grep -q 'no other program may open' why || check 'handing off on the device' false # what the system forbids is not our fault
+fi
 
 # near FILE FILE: the losses of the first 50 steps agree
 near() {
@@ -139,56 +215,23 @@ done
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [ -n "$sanitizer" ]; then
-    for tool in memcheck racecheck; do
+    "$sanitizer" "$bin/gnn-sample" -q --device cuda -f 1 --count tiny >sanitized 2>&1
+    grep -i 'not supported' sanitized >why && sanitizer= && say "compute-sanitizer: $(head -n 1 why)"
+fi
+if [ -n "$sanitizer" ]; then
+    for tool in 'memcheck --report-api-errors no' racecheck; do # what the run-time refuses, programs see
         check "compute-sanitizer $tool, kernels" limited 80 "$sanitizer" --tool $tool --error-exitcode 9 "$bin/check_kernels" 1
         check "compute-sanitizer $tool, sampling" limited 60 "$sanitizer" --tool $tool --error-exitcode 9 \
             "$bin/gnn-sample" -q --device cuda -f 5,3 -b 64 --count tiny
-        check "compute-sanitizer $tool, training" limited 60 "$sanitizer" --tool $tool --error-exitcode 9 \
+        check "compute-sanitizer $tool, training" limited 120 "$sanitizer" --tool $tool --error-exitcode 9 \
             "$bin/gnn-train" -q --store tiny --device cuda -f 5,3 -b 64 --epochs 1 --keep last -o m.st
     done
-else
+elif [ ! -e sanitized ]; then
     say 'compute-sanitizer is not on this machine.'
 fi
 say "Checks: $passed passed, $failed failed, $skipped skipped for lack of time; seconds: $(($(date +%s) - began))."
-grep -e '^FAILED' -e '^skipped' "$out/log" | sed 's/^/- /' | tee -a "$out/results.md"
+grep -e '^FAILED' -e '^skipped,' "$out/log" | sed 's/^/- /' | tee -a "$out/results.md"
 say
 
-# ---- rates ----
-# row WHAT VALUE LIMIT-OR-AIM
-row() { say "| $1 | $2 | $3 |"; }
-if [ -n "$small" ]; then
-    products=products:scale=0.0001 sampling='-f 3,2,2 -b 8' width=8 rows=700 epochs=2
-else
-    products=products: sampling='-f 15,10,5 -b 1024' width=256 rows='' epochs=20
-fi
-rates() {
-    say '| what | rate | limit, share; or aim |'
-    say '|---|---|---|'
-    limited 60 bench_gpu $rows >rates 2>>"$out/log" && awk '!/^#/ { name = substr($0, 1, 28); sub(/ +$/, "", name) # as bench_gpu prints it
-        split(substr($0, 29), f); printf "| %s | %s %s | %s |\n", name, f[1], f[2], f[3] == "" ? "a limit" : f[3] ", " f[4] " %" }' rates | tee -a "$out/results.md"
-    if gnn-import -q -o products $products 2>>"$out/log"; then
-        for memory in device uva 'uva --graph-cache 50M' 'uva --graph-cache 0'; do
-            limited 60 gnn-sample --device cuda --graph-memory $memory $sampling --epochs $epochs --count --metrics s.json products >>"$out/log" 2>&1 || continue
-            row "sampling, products:, --graph-memory $memory" \
-                "$(calc "1e6 / $(number batches_per_second s.json)") us a batch, $(calc "$(number edges_per_second s.json) / 1e9") G edges/s" \
-                "$([ "$memory" = device ] && echo '100 us' || echo '0.5 G edges/s')"
-        done
-        for precision in f32 tf32 bf16; do
-            limited 60 gnn-train --store products $sampling --hidden $width --epochs 2 --keep last --device cuda --precision $precision \
-                --metrics t.json -o m.st >>"$out/log" 2>&1 || continue
-            row "epoch, SAGE 3x256, $precision, second of two" "$(calc "$(number train_s t.json) + $(number wait_s t.json)") s" '0.3 s'
-        done
-        limited 60 gnn-predict -q -n --device cuda --metrics p.json products m.st >>"$out/log" 2>&1 &&
-            row 'predict, all nodes' "$(calc "$(number seconds p.json)") s" "$(calc "$(number edges p.json) / $(number seconds p.json) / 1e9") G edges/s"
-    fi
-    for python in python3 /opt/conda/bin/python; do
-        if command -v $python >/dev/null && limited 90 env -u LD_LIBRARY_PATH $python "$here/peer.py" >peers 2>>"$out/log"; then
-            awk '!/^#/ { n = match($0, / +[0-9.]+ [A-Za-z\/]+$/); printf "| %s |%s | beside us |\n", substr($0, 1, n - 1), substr($0, n) }' peers | tee -a "$out/results.md"
-            break
-        fi
-    done
-}
-rates
-say
 say "Seconds in all: $(($(date +%s) - began))."
 [ "$failed" -eq 0 ]

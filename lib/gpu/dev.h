@@ -49,6 +49,7 @@ int gnn_dev_stream_wait(void *stream, struct gnn_err *e) GNN_MUST_USE; /* the ca
 void gnn_dev_stream_free(void *stream);
 
 int gnn_dev_event_new(void **event, struct gnn_err *e) GNN_MUST_USE;
+int gnn_dev_event_timed(void **event, struct gnn_err *e) GNN_MUST_USE; /* one that also keeps the time, which costs a little */
 void gnn_dev_event_free(void *event);
 /* The event happens when the work on the stream, one of its device, so far is done. Waiting for one that was never recorded is
  * no wait. */
@@ -57,7 +58,7 @@ int gnn_dev_event_wait(void *event, struct gnn_err *e) GNN_MUST_USE;            
 /* Has it happened? */
 int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e) GNN_MUST_USE;  /* the stream's later work */
-/* Milliseconds from one to the other; both have happened. */
+/* Milliseconds from one to the other; both are timed and have happened. */
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e) GNN_MUST_USE;
 
 /* Any direction, also between devices. Asynchronous: what is copied stays as it is until the stream has got there. Only a copy to

@@ -172,6 +172,11 @@ int gnn_dev_event_new(void **event, struct gnn_err *e)
     return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "making an event", e);
 }
 
+int gnn_dev_event_timed(void **event, struct gnn_err *e)
+{
+    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault), "making an event", e);
+}
+
 void gnn_dev_event_free(void *event)
 {
     if (event)

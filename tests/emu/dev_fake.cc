@@ -195,6 +195,14 @@ int gnn_dev_event_new(void **event, struct gnn_err *e)
     return 0;
 }
 
+int gnn_dev_event_timed(void **event, struct gnn_err *e)
+{
+    const int rc = gnn_dev_event_new(event, e);
+    if (!rc)
+        (*(EventRef *)*event)->timed = true;
+    return rc;
+}
+
 static EventRef &event_of(void *event)
 {
     for (EventRef *r : events)
@@ -261,6 +269,8 @@ int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
 {
     CALL("measuring time");
+    if (!event_of(from)->timed || !event_of(to)->timed)
+        die("measures the time of events that keep none");
     if (event_of(from)->happened < event_of(from)->asked || event_of(to)->happened < event_of(to)->asked)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: measuring time: not ready");
     *ms = 1;

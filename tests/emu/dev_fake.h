@@ -22,6 +22,7 @@ enum : unsigned char { GUARD_BYTE = 0xA7, FRESH_BYTE = 0xD3 };
 struct Event {
     unsigned device;
     uint64_t asked = 0, happened = 0;
+    bool timed = false;
     explicit Event(unsigned d) : device(d) {}
 };
 using EventRef = std::shared_ptr<Event>;

@@ -162,8 +162,8 @@ int main(int argc, char **argv)
     must(gnn_dev_count(&n, &err));
     must(gnn_dev_ask(0, &info, &err));
     must(gnn_dev_stream_new(&stream, &err));
-    must(gnn_dev_event_new(&from, &err));
-    must(gnn_dev_event_new(&to, &err));
+    must(gnn_dev_event_timed(&from, &err));
+    must(gnn_dev_event_timed(&to, &err));
     printf("# %s, sm_%d%d, %u multiprocessors, %.0f GB\n# name, value, limit, share\n", info.name, info.major, info.minor,
            info.multiprocessors, (double)info.bytes / 1e9);
     must(gnn_dev_pin(&pinned, big, "a benchmark", &err));
