@@ -109,7 +109,7 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
  * queued without a look at them; what bounds grids and arrays is the room given. Nothing is allocated or waited for.
  *
  * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop and edge type
- * gnn_cuda_sample_block, with a copy of the counts after each hop. One batch in flight per status and relabel.
+ * gnn_cuda_sample_block. One batch in flight per status and relabel.
  *
  * After a failure every array still holds a valid batch: blocks not yet made have no edges, the block in which it
  * happened has none or only source 0; counts stay as they were. */
@@ -138,6 +138,12 @@ struct gnn_cuda_relabel {
     uint32_t bits;   /* gnn_cuda_relabel_bits, the same in all batches */
     uint32_t *count; /* nodes numbered */
     uint32_t *tag;   /* zero before the first use, never touched by the caller */
+    /* For each list: once it is numbered, the counts of all types, *count among them, are copied from live to counts, both
+     * (ncounts). */
+    const uint32_t *live;
+    uint32_t *counts;
+    uint32_t ncounts;
+    bool last; /* no list of the type follows in this batch: the map need not learn what this one finds */
 };
 /* Bits of a map's word that tell local numbers below `room` and positions in lists of at most `list` apart; 0 if there
  * are not enough in 32. */

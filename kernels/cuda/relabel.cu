@@ -3,12 +3,14 @@
  * position does one atomic minimum that nothing waits for (in sampling, where the source is read); the next kernel asks
  * which positions kept their claim and counts them, its last block adds up the tiles, and the last one writes numbers.
  * That one does not read the map again: it goes from the position that won to its number through 8 bytes per 32
- * positions, which stay in the first two caches. Traffic for an id: two random words of the map, a third if new. */
+ * positions, which stay in the first two caches. Traffic for an id: two random words of the map, a third if new, but for
+ * a type's last list. */
 #include "kernels/cuda/sample.cuh"
 
 namespace {
 
 constexpr uint32_t NONE = UINT32_MAX;
+constexpr uint32_t FEW_SEEDS = 2 * GNN_LIST_TILE; /* about as many as one block numbers before three kernels have started in turn */
 
 __host__ __device__ inline uint64_t map_words(const gnn_cuda_relabel &r)
 {
@@ -38,7 +40,7 @@ __device__ __forceinline__ uint32_t list_length(const gnn_work &w)
     return w.job.status->code || n > w.job.room ? 0 : n;
 }
 
-__global__ __launch_bounds__(GNN_BLOCK) void claim_seeds(const gnn_work w)
+__device__ __forceinline__ void claim_list(const gnn_work &w)
 {
     const uint32_t n = list_length(w), tag = *w.r.tag, base = *w.r.count;
     for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n; p += gridDim.x * (uint64_t)GNN_BLOCK) {
@@ -60,10 +62,12 @@ __device__ void fail_at(const gnn_work &w, uint32_t e)
 }
 
 /* By the last block: adds up, and takes the new nodes in. */
-__device__ void finish_count(const gnn_work &w, uint32_t n, uint32_t base, uint64_t *warp, uint64_t *cross)
+__device__ void finish_count(const gnn_work &w, uint32_t n)
 {
+    __shared__ uint64_t warp[GNN_WARPS], cross;
+    const uint32_t base = *w.r.count;
     const uint64_t tiles = n / GNN_LIST_TILE + (n % GNN_LIST_TILE != 0);
-    const uint64_t fresh = gnn_scan_tiles(w.s.fresh, tiles, UINT64_MAX, warp, cross);
+    const uint64_t fresh = gnn_scan_tiles(w.s.fresh, tiles, UINT64_MAX, warp, &cross);
     uint64_t key;
     if (threadIdx.x || w.job.status->code)
         return;
@@ -78,16 +82,15 @@ __device__ void finish_count(const gnn_work &w, uint32_t n, uint32_t base, uint6
         *w.r.count = base + (uint32_t)fresh;
 }
 
-/* Which positions kept their claim? A warp looks at 128 of them, a block at a tile. */
-__global__ __launch_bounds__(GNN_BLOCK) void count_new(const gnn_work w)
+/* Which positions kept their claim? A warp looks at 128 of them, a block at a tile. Returns how many there are in the list. */
+__device__ __forceinline__ uint32_t count_list(const gnn_work &w)
 {
-    __shared__ uint32_t of_warp[GNN_WARPS], last;
-    __shared__ uint64_t sums[GNN_WARPS], cross;
+    __shared__ uint32_t of_warp[GNN_WARPS];
     const uint32_t tag = *w.r.tag, base = *w.r.count, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint64_t key;
     const uint32_t n = gnn_noted(w.job.status, &key) ? 0 : list_length(w);
     for (uint64_t tile = blockIdx.x; tile * GNN_LIST_TILE < n; tile += gridDim.x) {
-        const uint64_t from = tile * GNN_LIST_TILE + warp * 128 + lane;
+        const uint64_t first = tile * GNN_LIST_TILE + warp * 128, from = first + lane;
         uint32_t v[4], ballot[4], sum = 0;
         for (unsigned k = 0; k < 4; k++)
             v[k] = from + k * 32 < n ? w.r.map[gnn_slot(w.r, w.id[from + k * 32])] - tag : NONE;
@@ -106,17 +109,20 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_new(const gnn_work w)
             before += k < warp ? of_warp[k] : 0;
             all += of_warp[k];
         }
+        uint2 word = {};
+        GNN_UNROLL
         for (unsigned k = 0; k < 4; k++) {
-            if (lane == k && from - lane + k * 32 < n)
-                w.s.word[(from - lane) / 32 + k] = uint2{ballot[k], before};
+            if (lane == k)
+                word = uint2{ballot[k], before};
             before += (uint32_t)__popc(ballot[k]);
         }
+        if (lane < 4 && first + lane * 32 < n)
+            w.s.word[first / 32 + lane] = word;
         if (threadIdx.x == 0)
             w.s.fresh[tile] = all;
         __syncthreads();
     }
-    if (gnn_last_block(&w.job.status->ticket, &last))
-        finish_count(w, n, base, sums, &cross);
+    return n;
 }
 
 /* The number of the new id at position p. */
@@ -126,10 +132,13 @@ __device__ __forceinline__ uint32_t number_at(const gnn_scratch &s, uint32_t bas
     return base + (uint32_t)s.fresh[p / GNN_LIST_TILE] + word.y + (uint32_t)__popc(word.x & ((1u << p % 32) - 1));
 }
 
-__global__ __launch_bounds__(GNN_BLOCK) void write_numbers(const gnn_work w)
+__device__ __forceinline__ void write_list(const gnn_work &w)
 {
     const bool dead = w.job.status->code != 0;
     const uint32_t n = *w.n < w.job.room ? *w.n : w.job.room, tag = *w.r.tag, base = *w.s.base;
+    if (blockIdx.x == 0)
+        for (uint32_t t = threadIdx.x; t < w.r.ncounts; t += GNN_BLOCK)
+            w.r.counts[t] = w.r.live[t];
     for (uint64_t i = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; i < n; i += gridDim.x * (uint64_t)GNN_BLOCK) {
         const uint32_t p = (uint32_t)i;
         if (dead) {
@@ -140,12 +149,41 @@ __global__ __launch_bounds__(GNN_BLOCK) void write_numbers(const gnn_work w)
         if (w.s.word[p / 32].x >> p % 32 & 1) {
             const uint32_t v = w.id[p], local = number_at(w.s, base, p);
             w.r.nodes[local] = v;
-            w.r.map[gnn_slot(w.r, v)] = tag | local;
+            if (!w.r.last)
+                w.r.map[gnn_slot(w.r, v)] = tag | local;
             if (w.out)
                 w.out[p] = local;
         } else if (w.out && w.out[p] >= base)
             w.out[p] = number_at(w.s, base, w.out[p] - base);
     }
+}
+
+__global__ __launch_bounds__(GNN_BLOCK) void claim_seeds(const gnn_work w)
+{
+    claim_list(w);
+}
+
+__global__ __launch_bounds__(GNN_BLOCK) void count_new(const gnn_work w)
+{
+    __shared__ uint32_t last;
+    const uint32_t n = count_list(w);
+    if (gnn_last_block(&w.job.status->ticket, &last))
+        finish_count(w, n);
+}
+
+__global__ __launch_bounds__(GNN_BLOCK) void write_numbers(const gnn_work w)
+{
+    write_list(w);
+}
+
+/* All of it, by one block. */
+__global__ __launch_bounds__(GNN_BLOCK) void number_few(const gnn_work w)
+{
+    claim_list(w);
+    __syncthreads();
+    finish_count(w, count_list(w));
+    __syncthreads();
+    write_list(w);
 }
 
 } // namespace
@@ -178,7 +216,8 @@ uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list)
 void gnn_cuda_begin_batch(const gnn_cuda_relabel *r, gnn_cuda_sample_status *status, void *stream)
 {
     const uint32_t step = r->bits < 32 ? UINT32_C(1) << r->bits : 0;
-    GNN_LAUNCH(begin, gnn_scan_grid(map_words(*r), 16 * GNN_BLOCK), GNN_BLOCK, 0, stream, *r, step, &status->ticket);
+    const uint64_t each = r->slots ? 16 : 256; /* a direct map starts anew once in many batches: few blocks, mostly for nothing */
+    GNN_LAUNCH(begin, gnn_scan_grid(map_words(*r), each * GNN_BLOCK), GNN_BLOCK, 0, stream, *r, step, &status->ticket);
 }
 
 static uint64_t words_bytes(uint32_t room)
@@ -203,6 +242,10 @@ void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, cons
     w.r = *r;
     w.id = ids;
     w.n = n;
+    if (room <= FEW_SEEDS) {
+        GNN_LAUNCH(number_few, 1, GNN_BLOCK, 0, stream, w);
+        return;
+    }
     GNN_LAUNCH(claim_seeds, gnn_grid(room, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
     gnn_cuda_number_list(&w, stream);
 }

@@ -169,15 +169,30 @@ static struct gnn_cuda_sample_status *status_of(const struct gpu_lane *l)
     return (struct gnn_cuda_sample_status *)(void *)l->io;
 }
 
-/* The numbering of type t, its ids going to this batch or to where they are translated from. */
-static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t)
+/* Where the ids of type t go: to this batch, or to where they are translated from. */
+static uint32_t *nodes_of(const struct queue *q, uint32_t t)
 {
-    struct gnn_cuda_relabel r = q->l->type[t];
-    r.nodes = q->l->found[t] ? q->l->found[t] : q->x->nodes[t];
+    return q->l->found[t] ? q->l->found[t] : q->x->nodes[t];
+}
+
+/* The numbering of a list of type t, of which row `hop` of the counts comes; block b is the first that follows. */
+static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uint32_t hop, uint32_t b)
+{
+    const struct gpu_lane *l = q->l;
+    const struct gnn_schema *c = &l->s->meta.schema;
+    struct gnn_cuda_relabel r = l->type[t];
+    r.nodes = nodes_of(q, t);
+    r.live = words(l, q->io.live);
+    r.counts = words(l, q->io.counts) + hop * c->nntypes;
+    r.ncounts = c->nntypes;
+    while (b < gpu_blocks(l->s) && !(l->room->rows[b] && c->etype[b % c->netypes].src == t))
+        b++;
+    r.last = b == gpu_blocks(l->s);
     return r;
 }
 
-static void queue_block(struct queue *q, uint32_t hop, uint32_t et)
+/* False, and nothing queued, where no node can be a destination. */
+static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
 {
     const struct gpu_lane *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
@@ -185,11 +200,11 @@ static void queue_block(struct queue *q, uint32_t hop, uint32_t et)
     const uint32_t b = hop * c->netypes + et, dst = c->etype[et].dst;
     uint32_t *counts = words(l, q->io.counts);
     if (!l->room->rows[b] || q->rc)
-        return;
-    const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src);
+        return false;
+    const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src, hop + 1, b + 1);
     const struct gnn_cuda_sample_job job = {
         .graph = l->graph->edges[et],
-        .nodes = relabel_of(q, dst).nodes,
+        .nodes = nodes_of(q, dst),
         .first = m->frontier == GNN_FRONTIER_NEW && hop ? counts + (hop - 1) * c->nntypes + dst : NULL,
         .end = counts + hop * c->nntypes + dst,
         .rows = l->room->rows[b],
@@ -207,6 +222,7 @@ static void queue_block(struct queue *q, uint32_t hop, uint32_t et)
         .status = status_of(l)};
     gnn_cuda_sample_block(&job, &to, l->stream);
     launched(q, "sampling");
+    return true;
 }
 
 static void queue_hops(struct queue *q)
@@ -216,11 +232,12 @@ static void queue_hops(struct queue *q)
     const struct gnn_sampling *m = &l->s->meta.sampling;
     const uint64_t row = c->nntypes * sizeof(uint32_t);
     char *counts = l->io + q->io.counts;
-    copy(q, counts, words(l, q->io.live), row);
     for (uint32_t h = 0; h < m->nhops; h++) {
+        bool counted = false;
         for (uint32_t et = 0; et < c->netypes; et++)
-            queue_block(q, h, et);
-        copy(q, counts + (h + 1) * row, words(l, q->io.live), row);
+            counted |= queue_block(q, h, et);
+        if (!counted)
+            copy(q, counts + (h + 1) * row, words(l, q->io.live), row);
     }
 }
 
@@ -232,7 +249,7 @@ static void queue_batch(struct queue *q)
     for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
         if (l->room->nodes[t])
             gnn_cuda_begin_batch(&l->type[t], status_of(l), l->stream);
-    const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype);
+    const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype, 0, 0);
     if (!q->rc)
         gnn_cuda_relabel_seeds(&seeds, words(l, q->io.seeds), words(l, q->io.n), l->room->seeds, l->scratch, status_of(l), l->stream);
     launched(q, "numbering seeds");

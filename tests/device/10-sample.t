@@ -41,6 +41,8 @@ same "larger than a block's set" 1 15 cuda -f 5000 -b 8 --steps 0:1 -r s
 same "few nodes of many" 2 31 cuda:0,1 -f 3,2 -b 4 --steps 0:9 big
 same "few nodes of many, new nodes only" 1 32 cuda -f 4,2 -b 3 --steps 0:9 --frontier new --edge-ids big
 same "ids of a list" 1 16 cuda -f 3,2 -b 16 --seeds ids s
+echo 5 9 5 7 9 9 30 5 7 1 2 1 >repeated
+same "ids that come more than once" 1 24 cuda -f 3,2 -b 6 --seeds repeated s
 same "original ids of a list" 2 17 cuda:0,1 -f 3,2 -b 16 --seeds ids --original-ids --shuffle s3
 same "dropping the last" 1 18 cuda -f 2 -b 150 --drop-last s
 same "a batch larger than the set" 1 19 cuda -f 2 -b 1000000 s

@@ -350,7 +350,6 @@ class CudaState {
     void draw(uint32_t step, const std::vector<uint32_t> &seed)
     {
         const size_t types = w.ntype.size(), rels = w.relation.size(), hops = p.fanout.size();
-        uint32_t *live = counts.data() + (hops + 1) * types;
         status[0] = gnn_cuda_sample_status{};
         nseeds[0] = (uint32_t)seed.size();
         for (size_t i = 0; i < std::min(seed.size(), seeds.size()); i++)
@@ -359,13 +358,25 @@ class CudaState {
             world_key(step, b / (uint32_t)rels, b % (uint32_t)rels, &keys[2 * b]);
         for (size_t t = 0; t < types; t++)
             gnn_cuda_begin_batch(&r[t], status.data(), nullptr);
-        gnn_cuda_relabel_seeds(&r[0], seeds.data(), nseeds.data(), room.seeds, seed_scratch.data(), status.data(), nullptr);
-        memcpy(counts.data(), live, types * sizeof *live);
-        for (size_t hop = 0; hop < hops; hop++) {
+        const gnn_cuda_relabel to = list_of(0, 0, 0);
+        gnn_cuda_relabel_seeds(&to, seeds.data(), nseeds.data(), room.seeds, seed_scratch.data(), status.data(), nullptr);
+        for (size_t hop = 0; hop < hops; hop++)
             for (size_t et = 0; et < rels; et++)
                 draw_block(hop, et);
-            memcpy(&counts[(hop + 1) * types], live, types * sizeof *live);
-        }
+    }
+
+    /* The numbering of a list of type t, after which the counts of a hop are known; block i is the first that follows. */
+    gnn_cuda_relabel list_of(uint32_t t, size_t hop, size_t i)
+    {
+        const size_t types = w.ntype.size();
+        gnn_cuda_relabel to = r[t];
+        to.live = &counts[(p.fanout.size() + 1) * types];
+        to.counts = &counts[hop * types];
+        to.ncounts = (uint32_t)types;
+        to.last = true;
+        for (; i < block.size(); i++)
+            to.last = to.last && w.relation[i % w.relation.size()]->src != t;
+        return to;
     }
 
     gnn_cuda_sample_job job_of(size_t hop, size_t et)
@@ -397,7 +408,8 @@ class CudaState {
     void draw_block(size_t hop, size_t et)
     {
         const gnn_cuda_sample_job job = job_of(hop, et);
-        gnn_cuda_sample_block(&job, &r[w.relation[et]->src], nullptr);
+        const gnn_cuda_relabel to = list_of(w.relation[et]->src, hop + 1, hop * w.relation.size() + et + 1);
+        gnn_cuda_sample_block(&job, &to, nullptr);
     }
 
     /* The blocks of the batch just drawn, once more and each by itself, sources not numbered: the same, up to a failure? */

@@ -298,6 +298,61 @@ static void test_room()
     ok(told == asked, "one too few places are told of, with what would do, and harm nothing: %u of %u", told, asked);
 }
 
+/* More seeds than one block numbers, up to where its two kinds of kernels meet, and so many rows that their tiles are added up in
+ * two rounds. */
+static void test_many_seeds()
+{
+    Random r{6};
+    World w;
+    one_type(w, r, 9000, 2, true, false);
+    const Plan p = {{{2}, {3}}, false, true, false};
+    unsigned wrong = 0;
+    for (const uint32_t n : {1024u, 1025u, 2047u, 2048u, 2049u, 6000u})
+        wrong += differing(w, p, 1, n, 0, r);
+    ok(wrong == 0, "1,024 to 6,000 seeds");
+    for (const uint32_t n : {2000u, 6000u}) {
+        std::vector<uint32_t> seeds;
+        for (uint32_t i = 0; i < n; i++)
+            seeds.push_back(i * 7 % 9000);
+        const Room room = {{9000}, {n, 9000}, {2 * n, 27000}, n, 0}, less = {{n - 1}, {n, 9000}, {2 * n, 27000}, n, 0};
+        CudaState few(w, p, less), more(w, p, {{9000}, {n - 1, 9000}, {2 * n, 27000}, n - 1, 0});
+        few.draw(1, seeds);
+        more.draw(1, seeds);
+        ok(few.sound() && few.outcome().at.edge == GNN_CUDA_ROOM_NODES && few.outcome().at.node == n && more.sound() &&
+               more.outcome().at.edge == GNN_CUDA_ROOM_SEEDS && more.outcome().at.node == n,
+           "room for one less than %u seeds", n);
+        seeds[n - 3] = seeds[n / 2] = 9001;
+        CpuState cpu(w);
+        const Drawn d = draw_cpu(w, p, cpu, 1, seeds);
+        CudaState bad(w, p, room);
+        bad.draw(1, seeds);
+        ok(d.code == GNN_SAMPLE_SEED && bad.fails_like(d), "the first bad one of %u seeds", n);
+    }
+    World wide;
+    wide.ntype.assign(1, 300000);
+    wide.add(0, 0).make(r, 300000, 300000, 1, false, false, [](uint64_t) { return 1u; });
+    std::vector<uint32_t> all;
+    for (uint32_t i = 0; i < 263000; i++)
+        all.push_back(i);
+    ok(differing(wide, Plan{{{1}}, false, false, false}, 1, 0, 0, r, all) == 0, "263,000 destinations");
+}
+
+/* What decides the time of a small batch: kernels that wait for each other. */
+static void test_kernels()
+{
+    Random r{7};
+    World w;
+    one_type(w, r, 500, 1, false, false);
+    const Plan p = {{{3}, {2}, {2}}, false, false, false};
+    CpuState cpu(w);
+    const std::vector<uint32_t> seeds(20, 3);
+    const Drawn d = draw_cpu(w, p, cpu, 0, seeds);
+    CudaState cuda(w, p, room_for(w, p, d, seeds.size()));
+    const uint64_t before = emu::launches();
+    cuda.draw(0, seeds);
+    ok(cuda.equals(d) && emu::launches() - before == 14, "three hops of one type: %d kernels", (int)(emu::launches() - before));
+}
+
 int main()
 {
     test_one_type();
@@ -309,5 +364,7 @@ int main()
     test_order();
     test_many();
     test_room();
+    test_many_seeds();
+    test_kernels();
     return tap_done();
 }
