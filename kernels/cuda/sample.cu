@@ -186,40 +186,41 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
         gnn_claim(p.w.r, p.tag, p.base, v, e);
 }
 
-/* Lanes of a group of W that hold draws t of their own number j < k: what does Floyd's algorithm take? */
-template <unsigned W> __device__ __forceinline__ uint32_t floyd_lanes(uint32_t t, uint32_t b, unsigned j, unsigned mask)
+/* Lanes of a group of W hold draws t of their own number j < k: what does Floyd's algorithm take? Groups that take all have their
+ * numbers for t, and keep them. The whole warp calls at once: collectives of its groups would be done one after the other. */
+template <unsigned W> __device__ __forceinline__ uint32_t floyd_lanes(uint32_t t, uint32_t b)
 {
-    const unsigned shift = threadIdx.x % 32 / W * W;
-    const unsigned same = __match_any_sync(mask, t) >> shift;
-    const unsigned link = t >= b && t - b < j ? t - b : j;
-    unsigned replaced = __ballot_sync(mask, (same & ((1u << j) - 1)) != 0) >> shift;
+    const unsigned all = 0xffffffffu, lane = threadIdx.x % 32, j = lane % W, first = lane - j;
+    const unsigned same = __match_any_sync(all, t) >> first & ((1u << j) - 1); /* of the own group */
+    const unsigned link = t >= b && t - b < j ? first + (t - b) : lane;
+    unsigned replaced = __ballot_sync(all, same != 0);
     for (;;) { /* as often as the longest chain has links: mostly once */
-        const unsigned more = __ballot_sync(mask, (replaced >> j | replaced >> link) & 1) >> shift;
+        const unsigned more = __ballot_sync(all, (replaced >> lane | replaced >> link) & 1);
         if (more == replaced)
             break;
         replaced = more;
     }
-    return replaced >> j & 1 ? b + j : t;
+    return replaced >> lane & 1 ? b + j : t;
 }
 
 /* Fan-outs up to W, or any with replacement. */
 template <unsigned W, bool replace> __global__ __launch_bounds__(GNN_BLOCK, replace ? 4 : 6) void pick_few(const gnn_work w)
 {
     const Picker p(w);
-    const unsigned j = threadIdx.x % W, mask = (W == 32 ? 0xffffffffu : (1u << W % 32) - 1) << threadIdx.x % 32 / W * W;
+    const unsigned j = threadIdx.x % W, group = threadIdx.x % 32 / W;
     const uint32_t k = (uint32_t)w.job.fanout;
-    for (uint64_t i = (blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x) / W; i < p.n; i += gridDim.x * (uint64_t)(GNN_BLOCK / W)) {
-        const Row row(p, (uint32_t)i);
+    const uint64_t stride = gridDim.x * (uint64_t)(GNN_BLOCK / W);
+    for (uint64_t i0 = (blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x) / 32 * (32 / W); i0 < p.n; i0 += stride) {
+        const bool in = i0 + group < p.n; /* at the end all lanes of a warp go on, for its collectives */
+        const Row row(p, in ? (uint32_t)i0 + group : p.n - 1);
+        const uint32_t picks = in ? row.picks : 0;
         if (replace) {
-            for (uint32_t q = j; q < row.picks; q += W)
+            for (uint32_t q = j; q < picks; q += W)
                 emit(p, row, row.start + q, p.draw(row.orig, q, row.degree));
         } else {
-            uint32_t x = j;
-            if (row.draws) { /* the same for the whole group */
-                const uint32_t b = row.degree - k;
-                x = floyd_lanes<W>(j < k ? p.draw(row.orig, j, b + j + 1) : 0, b, j, mask);
-            }
-            if (j < row.picks)
+            const uint32_t b = row.degree - k, t = !row.draws ? j : j < k ? p.draw(row.orig, j, b + j + 1) : 0;
+            const uint32_t x = floyd_lanes<W>(t, b);
+            if (j < picks)
                 emit(p, row, row.start + j, x);
         }
     }

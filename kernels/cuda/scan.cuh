@@ -64,7 +64,7 @@ static __device__ __forceinline__ bool gnn_last_block(uint32_t *ticket, uint32_t
 static __device__ inline uint64_t gnn_scan_tiles(uint64_t *tile, uint64_t n, uint64_t limit, uint64_t *warp,
                                                  uint64_t *cross)
 {
-    constexpr unsigned ITEMS = 8; /* for each thread, so that one round does for half a million rows */
+    constexpr unsigned ITEMS = 4; /* for each thread: one round does for a quarter of a million rows, in few registers */
     uint64_t carry = 0;
     for (uint64_t from = 0; from < n; from += GNN_BLOCK * ITEMS) {
         const uint64_t at = from + threadIdx.x * (uint64_t)ITEMS;
