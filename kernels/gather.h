@@ -87,10 +87,12 @@ struct gnn_cuda_gather {
     const uint64_t *id64; /* if id is NULL */
     void *out;            /* (capacity, gnn_gather_out_bytes); rows from n on are left alone */
     struct gnn_gather_count *count; /* or NULL */
-    uint32_t blocks;      /* at most so many; 0: GNN_CUDA_GATHER_BLOCKS for each of 132 multiprocessors. Few are enough
-                           * for the host's memory and leave the others to training */
+    uint32_t blocks;      /* at most so many; 0: GNN_CUDA_GATHER_BLOCKS for each of 132 multiprocessors */
 };
-enum { GNN_CUDA_GATHER_BLOCKS = 5 /* that a multiprocessor runs at once */ };
+enum {
+    GNN_CUDA_GATHER_BLOCKS = 5,      /* that a multiprocessor runs at once */
+    GNN_CUDA_GATHER_HOST_BLOCKS = 32 /* enough reads under way for the host's memory: the other multiprocessors are left to training */
+};
 
 /* out[i] = row id[i], or zeros where no part has it, for i < n. Asynchronous. */
 void gnn_cuda_gather_rows(const struct gnn_cuda_gather *g, void *stream);

@@ -3,9 +3,6 @@
 #include "lib/gpu/gather_far.h"
 #include "lib/gpu/gather_peers.h"
 
-/* Enough reads under way for the host's memory; the other multiprocessors are free for other work. */
-enum { HOST_BLOCKS = 32 };
-
 int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
 {
     *p = NULL;
@@ -249,7 +246,7 @@ int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t b
                                       .id64 = id64,
                                       .out = out,
                                       .count = count,
-                                      .blocks = v->ncached ? 0 : HOST_BLOCKS};
+                                      .blocks = v->ncached ? 0 : GNN_CUDA_GATHER_HOST_BLOCKS};
     gnn_cuda_gather_rows(&g, u->stream);
     return gnn_dev_launched("gathering", e);
 }

@@ -12,8 +12,7 @@
 enum {
     ROUNDS = 15,
     WIDTH = 100,
-    LINES = 512,      /* bytes of a row of whole cache lines, unlike one of WIDTH floats */
-    HOST_BLOCKS = 32, /* that read pinned memory, as lib/gpu/gather_table.c has it */
+    LINES = 512, /* bytes of a row of whole cache lines, unlike one of WIDTH floats */
     HIDDEN = 256
 };
 
@@ -112,7 +111,7 @@ static void gathers(uint32_t rows, double device, double host)
     g.backing = (const struct gnn_gather_part *)parts + 1;
     g.capacity = wanted / 4;
     rate_of_gather("gather, pinned, all blocks", g, 1, host);
-    g.blocks = HOST_BLOCKS;
+    g.blocks = GNN_CUDA_GATHER_HOST_BLOCKS;
     rate_of_gather("gather, pinned host memory", g, 1, host);
     g.bytes = LINES;
     rate_of_gather("gather, pinned, 512 bytes", g, 1, host);
