@@ -39,8 +39,8 @@ void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t nco
  * out of the sum), or the first edge beyond a capacity. */
 
 /* Y = A X, or Y += A X, for rows [first, *nrows) of a layer, *nrows being at most cap (nrows NULL: cap); row 0 of Y is row `first`. A row that is in none of
- * the nblocks blocks has no edges, only the diagonal of block 0. X has xrows rows; X and Y do not overlap. The bits
- * are gnn_spmm's. */
+ * the nblocks blocks has no edges, only the diagonal of block 0. X has xrows rows and ldx below 2^30; X and Y do
+ * not overlap. The bits are gnn_spmm's; a NaN is one, but its payload may differ. */
 void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, uint32_t first, const uint32_t *nrows, uint32_t cap,
                    const float *x, uint32_t xrows, size_t ldx, size_t d, float *y, size_t ldy, int acc,
                    uint64_t *bad, void *stream);

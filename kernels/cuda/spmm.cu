@@ -21,7 +21,8 @@ struct Layer {
     const uint32_t *nrows;
     uint32_t cap, xrows;
     const float *x;
-    size_t ldx, d;
+    uint32_t pitch; /* of X, in bytes */
+    size_t d;
     float *y;
     size_t ldy;
     int acc;
@@ -32,7 +33,8 @@ template <unsigned V> using Unit = GnnUnit<V>;
 
 struct Row {
     const gnn_csr *a; /* NULL: no block at all */
-    uint64_t place;   /* of edge 0 of its block, for reports */
+    const uint32_t *indices;
+    const float *col;
     uint32_t g, from, to;
     float factor;
 };
@@ -43,20 +45,40 @@ __device__ Row find_row(const Layer &l, uint32_t g)
         const gnn_csr *a = &l.block[b];
         const uint32_t i = g - a->first;
         if (g >= a->first && i < a->n)
-            return Row{a, (uint64_t)b << 32, g, a->indptr[i], a->indptr[i + 1], a->row ? a->row[g] : 1.0f};
+            return Row{a, a->indices, a->col, g, a->indptr[i], a->indptr[i + 1], a->row ? a->row[g] : 1.0f};
     }
-    return Row{l.nblocks ? l.block : nullptr, 0, g, 0, 0, 1.0f};
+    return Row{l.nblocks ? l.block : nullptr, nullptr, nullptr, g, 0, 0, 1.0f};
+}
+
+/* Reports the first bad one of the n edges from e on. */
+__device__ void report(const Layer &l, const Row &r, uint32_t e, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && r.indices[e + i] < l.xrows)
+        i++;
+    if (i < n)
+        gnn_device_bad(l.bad, (uint64_t)(r.a - l.block) << 32 | (e + i));
+}
+
+/* Unit u of row 0 of X, and the same unit of another row. */
+template <unsigned V> __device__ const Unit<V> *unit_of(const Layer &l, uint32_t u)
+{
+    return reinterpret_cast<const Unit<V> *>(l.x) + u;
+}
+template <unsigned V> __device__ const Unit<V> *down(const Layer &l, const Unit<V> *x, uint32_t row)
+{
+    return reinterpret_cast<const Unit<V> *>(reinterpret_cast<const char *>(x) + (uint64_t)row * l.pitch);
 }
 
 /* Unit u of the row with its sum s. */
-template <unsigned V> __device__ void put(const Layer &l, const Row &r, size_t u, const float *s)
+template <unsigned V> __device__ void put(const Layer &l, const Row &r, uint32_t u, const float *s)
 {
     const bool self = r.a && r.a->diag && r.g < r.a->ndiag;
     const float dg = self ? r.a->diag[r.g] : 0;
     Unit<V> *to = reinterpret_cast<Unit<V> *>(l.y + (r.g - l.first) * l.ldy) + u;
     Unit<V> out, own, was;
     if (self)
-        own = reinterpret_cast<const Unit<V> *>(l.x + r.g * l.ldx)[u];
+        own = *down<V>(l, unit_of<V>(l, u), r.g);
     if (l.acc)
         was = *to;
     for (unsigned v = 0; v < V; v++) {
@@ -68,89 +90,99 @@ template <unsigned V> __device__ void put(const Layer &l, const Row &r, size_t u
     *to = out;
 }
 
-/* One lane's share, units u0 and u0 + lanes. */
-template <unsigned V, unsigned A>
-__device__ void sum_row(const Layer &l, const Row &r, size_t u0, unsigned lanes, size_t units)
+/* One lane's share, units u0 < units and u0 + lanes. An edge that is bad or none adds +0, so that no load waits for a
+ * branch, and that changes no bit: a sum that began at +0 is never -0. */
+template <unsigned V, unsigned A, bool weighted>
+__device__ void sum_row(const Layer &l, const Row &r, uint32_t u0, unsigned lanes, uint32_t units)
 {
     constexpr unsigned E = FLIGHT / A;
-    const float *col = r.a ? r.a->col : nullptr;
+    const Unit<V> *x = unit_of<V>(l, u0);
+    const bool two = A > 1 && u0 + lanes < units;
     float s[A][V] = {};
-    for (uint32_t e = r.from; e < r.to; e += E) {
-        const uint32_t n = r.to - e < E ? r.to - e : E;
-        uint32_t id[E];
+    for (uint32_t e = r.from, n; e < r.to; e += n) {
+        const uint32_t *indices = r.indices + e;
+        uint32_t id[E], highest = 0;
         float c[E];
         Unit<V> v[E][A];
-GNN_UNROLL
-        for (unsigned i = 0; i < E; i++)
-            id[i] = i < n ? r.a->indices[e + i] : UINT32_MAX;
+        n = r.to - e < E ? r.to - e : E;
 GNN_UNROLL
         for (unsigned i = 0; i < E; i++) {
-            if (id[i] < l.xrows) {
-                c[i] = col ? col[id[i]] : 0;
-GNN_UNROLL
-                for (unsigned k = 0; k < A; k++)
-                    if (u0 + k * lanes < units)
-                        v[i][k] = reinterpret_cast<const Unit<V> *>(l.x + id[i] * l.ldx)[u0 + k * lanes];
-            } else if (i < n) {
-                gnn_device_bad(l.bad, r.place | (e + i));
-            }
+            id[i] = __ldg(&indices[i < n ? i : 0]);
+            highest = id[i] > highest ? id[i] : highest;
         }
+GNN_UNROLL
+        for (unsigned i = 0; i < E; i++) {
+            const bool good = i < n && id[i] < l.xrows;
+GNN_UNROLL
+            for (unsigned k = 0; k < A; k++)
+                v[i][k] = good && (k == 0 || two) ? down<V>(l, x, id[i])[k * lanes] : Unit<V>();
+        }
+GNN_UNROLL
+        for (unsigned i = 0; i < E; i++)
+            c[i] = weighted && i < n && id[i] < l.xrows ? __ldg(&r.col[id[i]]) : 0;
+        if (highest >= l.xrows)
+            report(l, r, e, n);
 GNN_UNROLL
         for (unsigned i = 0; i < E; i++)
 GNN_UNROLL
             for (unsigned k = 0; k < A; k++)
-                if (id[i] < l.xrows && u0 + k * lanes < units)
-                    for (unsigned q = 0; q < V; q++)
-                        s[k][q] = __fadd_rn(s[k][q], col ? __fmul_rn(c[i], v[i][k].v[q]) : v[i][k].v[q]);
+GNN_UNROLL
+                for (unsigned q = 0; q < V; q++)
+                    s[k][q] = __fadd_rn(s[k][q], weighted ? __fmul_rn(c[i], v[i][k].v[q]) : v[i][k].v[q]);
     }
 GNN_UNROLL
     for (unsigned k = 0; k < A; k++)
-        if (u0 + k * lanes < units)
+        if (k == 0 || two)
             put<V>(l, r, u0 + k * lanes, s[k]);
 }
 
-/* A thread's FLIGHT units of the edges [e, e + UNITS/w), w units of each, from unit u0 on. */
+/* Unit u, a thread's, of its FLIGHT of the n edges from e on, n <= UNITS/w, and their factors. Beyond the last edge it is
+ * the first again, which nobody adds. */
 template <unsigned V>
-__device__ void fetch(const Layer &l, const Row &r, uint32_t e, size_t u0, unsigned w, size_t units, Unit<V> *v)
+__device__ void fetch(const Layer &l, const Row &r, uint32_t e, uint32_t n, uint32_t u, unsigned w, uint32_t units,
+                      Unit<V> *v, float *c)
 {
-    uint32_t id[FLIGHT];
+    const Unit<V> *x = unit_of<V>(l, u);
+    uint32_t id[FLIGHT], highest = 0;
 GNN_UNROLL
     for (unsigned k = 0; k < FLIGHT; k++) {
-        const uint64_t at = (uint64_t)e + (threadIdx.x + k * THREADS) / w;
-        id[k] = at < r.to ? r.a->indices[at] : UINT32_MAX;
-        if (at < r.to && id[k] >= l.xrows)
-            gnn_device_bad(l.bad, r.place | at);
+        const uint32_t i = threadIdx.x / w + k * (THREADS / w);
+        id[k] = __ldg(&r.indices[e + (i < n ? i : 0)]);
+        highest = id[k] > highest ? id[k] : highest;
     }
+    if (highest >= l.xrows)
+        report(l, r, e, n);
 GNN_UNROLL
     for (unsigned k = 0; k < FLIGHT; k++) {
-        const size_t u = u0 + (threadIdx.x + k * THREADS) % w;
-        v[k] = Unit<V>();
-        if (id[k] >= l.xrows || u >= units)
-            continue;
-        v[k] = reinterpret_cast<const Unit<V> *>(l.x + id[k] * l.ldx)[u];
-        if (r.a->col)
-            for (unsigned q = 0; q < V; q++)
-                v[k].v[q] = __fmul_rn(r.a->col[id[k]], v[k].v[q]);
+        const bool good = id[k] < l.xrows && u < units;
+        v[k] = good ? *down<V>(l, x, id[k]) : Unit<V>();
+        c[k] = good && r.col ? __ldg(&r.col[id[k]]) : 1;
     }
 }
 
 /* The same sum by the whole block, for w <= 32 units from u0 on; w is a power of two. */
 template <unsigned V>
-__device__ void sum_long(const Layer &l, const Row &r, size_t u0, unsigned w, size_t units, Unit<V> *stage)
+__device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, uint32_t units, Unit<V> *stage)
 {
     const uint32_t per = UNITS / w;
+    const uint32_t u = u0 + threadIdx.x % w;
     Unit<V> v[FLIGHT];
-    float s[V] = {};
-    fetch<V>(l, r, r.from, u0, w, units, v);
-    for (uint32_t e = r.from; e < r.to;) {
-        const uint32_t n = r.to - e < per ? r.to - e : per;
+    float s[V] = {}, c[FLIGHT];
+    uint32_t n = r.to - r.from < per ? r.to - r.from : per;
+    fetch<V>(l, r, r.from, n, u, w, units, v, c);
+    for (uint32_t e = r.from, next; e < r.to; n = next) {
 GNN_UNROLL
-        for (unsigned k = 0; k < FLIGHT; k++)
+        for (unsigned k = 0; k < FLIGHT; k++) {
+GNN_UNROLL
+            for (unsigned q = 0; q < V; q++)
+                v[k].v[q] = __fmul_rn(c[k], v[k].v[q]); /* only now: until here it was on its way */
             stage[threadIdx.x + k * THREADS] = v[k];
+        }
         __syncthreads();
         e += n;
-        if (e < r.to)
-            fetch<V>(l, r, e, u0, w, units, v);
+        next = r.to - e < per ? r.to - e : per;
+        if (next)
+            fetch<V>(l, r, e, next, u, w, units, v, c);
         if (threadIdx.x < w * V) /* one column each */
             for (uint32_t i = 0; i < n; i++)
                 s[0] = __fadd_rn(s[0], reinterpret_cast<const float *>(stage + i * w)[threadIdx.x]);
@@ -160,29 +192,33 @@ GNN_UNROLL
     if (threadIdx.x < w * V)
         reinterpret_cast<float *>(stage)[threadIdx.x] = s[0];
     __syncthreads();
-    if (threadIdx.x < w && u0 + threadIdx.x < units)
-        put<V>(l, r, u0 + threadIdx.x, stage[threadIdx.x].v);
+    if (threadIdx.x < w && u < units)
+        put<V>(l, r, u, stage[threadIdx.x].v);
     __syncthreads();
 }
 
-/* Item i is piece i % pieces of row i / pieces; a piece is A * lanes units. */
+/* Work is a piece of a row, A * lanes units; the pieces of all rows are dealt out in turn. Three blocks are as many as fit
+ * with all rows in flight. */
 template <unsigned V, unsigned A>
-__global__ void __launch_bounds__(THREADS) spmm_rows(const Layer l, unsigned lanes, unsigned pieces)
+__global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned few, unsigned many)
 {
+    const unsigned lanes = A == 1 ? few : 32, pieces = A == 1 ? 1 : many; /* known in part to the compiler */
     GNN_DYNAMIC_SHARED(unsigned char, shared);
     Unit<V> *stage = reinterpret_cast<Unit<V> *>(shared);
-    uint64_t *waiting = reinterpret_cast<uint64_t *>(shared + UNITS * sizeof(Unit<V>));
+    uint64_t *waiting = reinterpret_cast<uint64_t *>(shared + UNITS * sizeof(Unit<V>)); /* row << 32 | piece */
     unsigned *nwaiting = reinterpret_cast<unsigned *>(waiting + WAITING);
     const uint32_t end = gnn_device_count(l.nrows, l.cap);
-    const uint64_t items = end > l.first ? (uint64_t)(end - l.first) * pieces : 0;
     const unsigned groups = THREADS / lanes, lane = threadIdx.x % lanes;
-    const size_t units = l.d / V;
+    const unsigned first = blockIdx.x * groups + threadIdx.x / lanes, stride = gridDim.x * groups;
+    const unsigned rows = stride / pieces, over = stride % pieces; /* a step */
+    const uint32_t units = (uint32_t)(l.d / V);
 
     if (threadIdx.x == 0)
         *nwaiting = 0;
     __syncthreads();
-    for (uint64_t i = (uint64_t)blockIdx.x * groups + threadIdx.x / lanes; i < items; i += (uint64_t)gridDim.x * groups) {
-        const Row r = find_row(l, l.first + (uint32_t)(i / pieces));
+    unsigned piece = first % pieces;
+    for (uint64_t g = l.first + (uint64_t)(first / pieces); g < end; g += rows) {
+        const Row r = find_row(l, (uint32_t)g);
         unsigned place = WAITING;
         if (r.to - r.from >= LONG) {
             if (lane == 0)
@@ -190,16 +226,25 @@ __global__ void __launch_bounds__(THREADS) spmm_rows(const Layer l, unsigned lan
             place = __shfl_sync((lanes == 32 ? 0xffffffffu : (1u << lanes) - 1) << (threadIdx.x % 32 - lane), place, 0,
                                 lanes);
         }
-        if (place >= WAITING)
-            sum_row<V, A>(l, r, (i % pieces) * A * lanes + lane, lanes, units);
-        else if (lane == 0)
-            waiting[place] = i;
+        const uint32_t u0 = piece * A * lanes + lane;
+        if (place < WAITING) {
+            if (lane == 0)
+                waiting[place] = g << 32 | piece;
+        } else if (u0 < units) {
+            if (r.col)
+                sum_row<V, A, true>(l, r, u0, lanes, units);
+            else
+                sum_row<V, A, false>(l, r, u0, lanes, units);
+        }
+        piece += over;
+        if (piece >= pieces)
+            piece -= pieces, g++;
     }
     __syncthreads();
     const unsigned n = *nwaiting < WAITING ? *nwaiting : WAITING;
     for (unsigned k = 0; k < n; k++) {
-        const Row r = find_row(l, l.first + (uint32_t)(waiting[k] / pieces));
-        const size_t u0 = waiting[k] % pieces * A * lanes;
+        const Row r = find_row(l, (uint32_t)(waiting[k] >> 32));
+        const uint32_t u0 = (uint32_t)waiting[k] * A * lanes;
         for (unsigned u = 0; u < A * lanes && u0 + u < units; u += lanes)
             sum_long<V>(l, r, u0 + u, lanes, units, stage);
     }
@@ -225,7 +270,7 @@ void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, uint32_t first
 {
     if (cap <= first || !d)
         return;
-    const Layer l = {block, nblocks, first, nrows, cap, xrows, x, ldx, d, y, ldy, acc, bad};
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, x, (uint32_t)(ldx * sizeof(float)), d, y, ldy, acc, bad};
     if ((ldx | ldy | d) % 4 == 0 && gnn_vector(x, y))
         launch<4>(l, stream);
     else

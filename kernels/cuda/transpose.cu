@@ -156,12 +156,15 @@ __global__ void __launch_bounds__(THREADS)
 
     for (uint64_t tile = from; tile < to; tile += TILE) {
         const uint64_t first = tile + t / 32 * (ROUNDS * 32) + lane;
-        uint32_t k[ROUNDS], before[ROUNDS];
+        uint32_t k[ROUNDS], v[ROUNDS], before[ROUNDS];
         for (unsigned w = 0; w < WARPS; w++)
             n[w * DIGITS + t] = 0;
 GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++)
             k[i] = first + i * 32 < to ? key[first + i * 32] : 0;
+GNN_UNROLL
+        for (unsigned i = 0; i < ROUNDS; i++)
+            v[i] = first + i * 32 < to ? row[first + i * 32] : 0; /* before any store: it might be to here */
         __syncthreads();
 GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++) {
@@ -188,7 +191,7 @@ GNN_UNROLL
                 continue;
             const uint32_t at = mine[k[i] >> shift & mask] + before[i];
             key_out[at] = k[i];
-            row_out[at] = row[first + i * 32];
+            row_out[at] = v[i];
         }
         __syncthreads();
     }

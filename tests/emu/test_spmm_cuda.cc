@@ -123,7 +123,7 @@ void test_special()
     gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
     ok(!differences(y.data(), want.data(), y.n) && std::isnan(y[2 * d + 1]), "NaN and infinity go through");
 
-    /* two bad ones, in a short and in a long row: left out, the first reported */
+    /* two bad ones in a long row: left out, the first reported */
     const uint32_t at = g.ptr[0][2] + 17, later = g.ptr[0][2] + 290;
     g.idx[0][later] = 50;
     g.idx[0][at] = UINT32_MAX;
@@ -141,6 +141,50 @@ void test_special()
     gnn_cuda_spmm(nullptr, 0, 0, nullptr, 0, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
     gnn_cuda_spmm(nullptr, 0, 0, nullptr, 2, x.data(), 50, d, d, y.data() + 5 * d, d, 0, &bad, nullptr);
     ok(y[0] == 0 && y[3 * d - 1] == 0 && y[3 * d] == 5 && y[5 * d] == 0 && y[7 * d] == 5, "no rows, no blocks");
+}
+
+/* Bad indices anywhere, with factors in the second block only, and whole rows of them, are as if they were not there. Zeros
+ * have the CPU's sign. */
+void test_bad(size_t d, bool weighted)
+{
+    Random r(d);
+    Graph g = make(r, 2, 30, 50, 40, 300), good;
+    Array<float> x(50 * d), col(50), y(g.rows * d), want(g.rows * d);
+    uint64_t first = UINT64_MAX;
+    r.numbers(x), r.numbers(col);
+    for (size_t i = 0; i < x.n; i++)
+        x[i] = i % d % 3 == 0 || i % 5 == 0 ? -0.0f : x[i];
+    good.ptr.resize(2), good.idx.resize(2), good.rows = g.rows;
+    for (uint32_t b = 0; b < 2; b++) {
+        good.ptr[b].push_back(0), good.idx[b].reserve(1);
+        for (uint32_t i = 0; i < g.block[b].n; i++) {
+            for (uint32_t e = g.ptr[b][i]; e < g.ptr[b][i + 1]; e++)
+                if ((r.below(8) && i % 7 != 3) || (weighted && b == 0)) {
+                    good.idx[b].push_back(g.idx[b][e]);
+                } else {
+                    g.idx[b][e] = r.below(2) ? UINT32_MAX : 50;
+                    first = std::min(first, (uint64_t)b << 32 | e);
+                }
+            good.ptr[b].push_back((uint32_t)good.idx[b].size());
+        }
+        g.block[b].col = weighted ? col.data() : nullptr;
+        good.block.push_back(g.block[b]);
+        good.block[b].indptr = good.ptr[b].data(), good.block[b].indices = good.idx[b].data();
+    }
+    expect(good, x.data(), d, d, want.data(), d, 0);
+    size_t wrong = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        uint64_t bad = UINT64_MAX;
+        emu::set_seed(seed);
+        emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
+        y.fill(7);
+        gnn_cuda_spmm(g.block.data(), 2, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
+        wrong += differences(y.data(), want.data(), y.n) + !y.whole() + (bad != first);
+        bad = UINT64_MAX; /* the second block alone */
+        gnn_cuda_spmm(&g.block[1], 1, g.block[1].first, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
+        wrong += differences(y.data(), want.data() + g.block[1].first * d, g.block[1].n * d) + (bad > UINT32_MAX);
+    }
+    ok(wrong == 0 && first < UINT64_MAX, "ids out of range anywhere, %zu columns%s", d, weighted ? " with factors" : "");
 }
 
 void test_transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t degree, uint32_t big)
@@ -238,6 +282,8 @@ int main()
         test_shape(s);
     test_long();
     test_special();
+    for (size_t d : {3u, 8u, 47u, 200u})
+        test_bad(d, false), test_bad(d, true);
     test_transpose(1, 1, 1, 2, 0);
     test_transpose(3, 40, 100, 9, 0);
     test_transpose(2, 60, 300, 9, 0);
