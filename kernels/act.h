@@ -43,8 +43,8 @@ void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t
 
 /* On a device. All pointers are the caller's device-visible memory, `drop` too, so that a captured graph reads
  * what holds now. Arrays have *n rows, at most cap (n NULL: cap of them). A launcher only puts kernels on the stream (a
- * cudaStream_t). The bits are those of the functions above, but for layer norm, which sums up rows in another order; its bits
- * depend on nothing but the row. */
+ * cudaStream_t). The bits are those of the functions above (a NaN is one, but its payload may differ), but for layer norm, which
+ * sums up rows in another order; its bits depend on nothing but the row. */
 void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias, bool relu,
                        const struct gnn_dropout *drop, void *stream);
 void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d, const struct gnn_dropout *drop,

@@ -23,7 +23,8 @@ struct gnn_gather_part {
 };
 
 /* What happens to rows on the way. f32 becomes f16 or bf16 to the nearest, ties to even; beyond the range infinity; a
- * NaN stays a NaN. Widening f16 and bf16 is exact; int8 becomes element * scale of the row, rounded once. */
+ * NaN stays a NaN, but its payload may differ between host and device. Widening f16 and bf16 is exact; int8 becomes
+ * element * scale of the row, rounded once. */
 enum gnn_gather_cast {
     GNN_GATHER_AS_IS,
     GNN_GATHER_F32_F16,

@@ -1,7 +1,7 @@
 /* Element-wise passes. A sub-warp has a row, so that columns need no division, and reads whole sectors: 16 bytes a lane
  * where alignment allows, and under dropout the 8 columns, 16 apart, that share one Philox call, each of them in step with
  * the neighbouring lanes'. Column sums have a thread for each column of each of GNN_COLSUM_BLOCKS ranges of rows, as the
- * CPU has, with 16 rows in flight. */
+ * CPU has, with 64 elements in flight. */
 #include "kernels/act.h"
 
 #include "kernels/cuda/cuda.cuh"
@@ -57,20 +57,20 @@ __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t 
             const uint32_t counter[4] = {node, (uint32_t)w, 0, 0};
             const size_t first = w / 16 * 128 + w % 16;
             uint32_t word[4];
-            float v[8];
+            float v[8], b[8];
             GNN_UNROLL
-            for (unsigned c = 0; c < 8; c++)
+            for (unsigned c = 0; c < 8; c++) {
                 v[c] = first + 16 * c < d ? x[r.row * d + first + 16 * c] : 0;
+                b[c] = bias && first + 16 * c < d ? bias[first + 16 * c] : 0; /* before any store: it might be to here */
+            }
             gnn_philox(counter, key, word);
             GNN_UNROLL
             for (unsigned c = 0; c < 8; c++) {
                 const size_t j = first + 16 * c;
                 if (j >= d)
                     continue;
-                if (bias)
-                    v[c] = __fadd_rn(v[c], bias[j]);
-                if (relu)
-                    v[c] = relu_of(v[c]);
+                v[c] = bias ? __fadd_rn(v[c], b[c]) : v[c];
+                v[c] = relu ? relu_of(v[c]) : v[c];
                 const uint32_t draw = word[c / 2] >> (c % 2 * 16) & 0xffff;
                 y[r.row * d + j] = draw < keep ? __fmul_rn(v[c], scale) : 0;
             }
@@ -95,11 +95,29 @@ __global__ void relu_back(float *dy, const float *y, const uint32_t *n, uint32_t
         dy[i] = y[i] > 0 ? __fmul_rn(dy[i], scale) : 0;
 }
 
-constexpr unsigned COLUMNS = 32, PARTS = 4, FLIGHT = 16; /* a block sums 32 columns of 4 ranges */
+constexpr unsigned COLUMNS = 32, PARTS = 4; /* a block sums 32 columns of 4 ranges */
+/* Rows in flight, for which a thread may have many registers: there are few threads. */
+template <bool product> constexpr unsigned FLIGHT = product ? 32 : 64;
+
+/* s and n more rows of a column, x or x * by, in order. What is beyond n adds +0, which changes no sum that began at +0. */
+template <bool product>
+__device__ float add_rows(const float *x, const float *by, unsigned n, size_t d, float s)
+{
+    float v[FLIGHT<product>], w[FLIGHT<product>];
+    GNN_UNROLL
+    for (unsigned k = 0; k < FLIGHT<product>; k++) {
+        v[k] = k < n ? x[k * d] : 0;
+        w[k] = product && k < n ? by[k * d] : 0;
+    }
+    GNN_UNROLL
+    for (unsigned k = 0; k < FLIGHT<product>; k++)
+        s = __fadd_rn(s, product ? __fmul_rn(v[k], w[k]) : v[k]);
+    return s;
+}
 
 /* work[b][j]: sum over the rows of range b of x, or of x * by. */
 template <bool product>
-__global__ void __launch_bounds__(COLUMNS *PARTS)
+__global__ void __launch_bounds__(COLUMNS *PARTS, 2)
     sum_ranges(const float *x, const float *by, const uint32_t *n, uint32_t cap, size_t d, float *work)
 {
     const uint64_t rows = gnn_device_count(n, cap), per = (rows + GNN_COLSUM_BLOCKS - 1) / GNN_COLSUM_BLOCKS;
@@ -111,20 +129,11 @@ __global__ void __launch_bounds__(COLUMNS *PARTS)
         if (j >= d)
             continue;
         float s = 0;
-        for (uint64_t i = from; i < to; i += FLIGHT) {
-            float v[FLIGHT];
-            GNN_UNROLL
-            for (unsigned k = 0; k < FLIGHT; k++) {
-                v[k] = i + k < to ? x[(i + k) * d + j] : 0;
-                if (product && i + k < to)
-                    v[k] = __fmul_rn(v[k], by[(i + k) * d + j]);
-            }
-            GNN_UNROLL
-            for (unsigned k = 0; k < FLIGHT; k++)
-                if (i + k < to)
-                    s = __fadd_rn(s, v[k]);
-        }
-        work[b * d + j] = s;
+        uint64_t left = to - from;
+        const float *p = x + from * d + j, *q = product ? by + from * d + j : x;
+        for (; left >= FLIGHT<product>; left -= FLIGHT<product>, p += FLIGHT<product> * d, q += FLIGHT<product> * d)
+            s = add_rows<product>(p, q, FLIGHT<product>, d, s);
+        work[b * d + j] = add_rows<product>(p, q, (unsigned)left, d, s);
     }
 }
 

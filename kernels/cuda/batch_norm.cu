@@ -7,9 +7,32 @@
 
 namespace {
 
-constexpr unsigned THREADS = 256, COLUMNS = 32, PARTS = 4, FLIGHT = 8; /* a block sums 32 columns of 4 ranges */
+constexpr unsigned THREADS = 256, COLUMNS = 32, PARTS = 4; /* a block sums 32 columns of 4 ranges */
+constexpr unsigned FLIGHT = 32; /* rows in flight, for which a thread may have many registers: there are few threads */
 
-__global__ void __launch_bounds__(COLUMNS *PARTS) moment_ranges(const float *x, const float *by, const uint8_t *count,
+/* n more rows of a column, in order. Rows that do not count are read all the same, or theirs would have to wait for count;
+ * they and what is beyond n add +0, which changes no sum that began at +0. */
+template <bool some>
+__device__ void add_rows(const float *x, const float *by, const uint8_t *count, unsigned n, size_t d, double *s, double *q)
+{
+    float v[FLIGHT], w[FLIGHT];
+    bool in[FLIGHT];
+    GNN_UNROLL
+    for (unsigned k = 0; k < FLIGHT; k++) {
+        in[k] = k < n && (!some || count[k]);
+        v[k] = k < n ? x[k * d] : 0;
+        w[k] = k < n ? by[k * d] : 0;
+    }
+    GNN_UNROLL
+    for (unsigned k = 0; k < FLIGHT; k++) {
+        const double a = in[k] ? v[k] : 0, b = in[k] ? w[k] : 0;
+        *s += a;
+        *q += a * b; /* exact, so contraction changes nothing */
+    }
+}
+
+template <bool some>
+__global__ void __launch_bounds__(COLUMNS *PARTS, 2) moment_ranges(const float *x, const float *by, const uint8_t *count,
                                                                const uint32_t *n, uint32_t cap, size_t d, double *work)
 {
     constexpr unsigned GROUPS = GNN_MOMENT_BLOCKS / PARTS;
@@ -22,22 +45,10 @@ __global__ void __launch_bounds__(COLUMNS *PARTS) moment_ranges(const float *x, 
         if (j >= d)
             continue;
         double s = 0, q = 0;
-        for (uint64_t i = from; i < to; i += FLIGHT) {
-            float v[FLIGHT], w[FLIGHT];
-            bool in[FLIGHT];
-            GNN_UNROLL
-            for (unsigned k = 0; k < FLIGHT; k++) {
-                in[k] = i + k < to && (!count || count[i + k]);
-                v[k] = in[k] ? x[(i + k) * d + j] : 0;
-                w[k] = in[k] ? by[(i + k) * d + j] : 0;
-            }
-            GNN_UNROLL
-            for (unsigned k = 0; k < FLIGHT; k++)
-                if (in[k]) {
-                    s += (double)v[k];
-                    q += (double)v[k] * (double)w[k]; /* exact, so contraction changes nothing */
-                }
-        }
+        uint64_t i = from; /* whole chunks, and the rest */
+        for (; i + FLIGHT <= to; i += FLIGHT)
+            add_rows<some>(x + i * d + j, by + i * d + j, some ? count + i : nullptr, FLIGHT, d, &s, &q);
+        add_rows<some>(x + i * d + j, by + i * d + j, some ? count + i : nullptr, (unsigned)(to - i), d, &s, &q);
         work[(size_t)b * 2 * d + j] = s;
         work[((size_t)b * 2 + 1) * d + j] = q;
     }
@@ -136,8 +147,11 @@ void gnn_cuda_moments(const float *x, const float *by, const uint8_t *count, con
 {
     if (!cap || !d)
         return;
-    GNN_LAUNCH(moment_ranges, gnn_grid((d + COLUMNS - 1) / COLUMNS * (GNN_MOMENT_BLOCKS / PARTS), 1), COLUMNS * PARTS, 0,
-               stream, x, by, count, n, cap, d, work);
+    const unsigned grid = gnn_grid((d + COLUMNS - 1) / COLUMNS * (GNN_MOMENT_BLOCKS / PARTS), 1);
+    if (count)
+        GNN_LAUNCH(moment_ranges<true>, grid, COLUMNS * PARTS, 0, stream, x, by, count, n, cap, d, work);
+    else
+        GNN_LAUNCH(moment_ranges<false>, grid, COLUMNS * PARTS, 0, stream, x, by, count, n, cap, d, work);
     GNN_LAUNCH(fold, gnn_grid(2 * d, THREADS), THREADS, 0, stream, work, d, sum);
 }
 

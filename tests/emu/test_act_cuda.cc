@@ -85,6 +85,9 @@ void test_colsum(const Shape &s)
     Random r(s.n * 3 + s.d);
     Array<float> x(s.n * s.d), work(GNN_COLSUM_BLOCKS * s.d), was(s.d), want(s.d);
     r.numbers(x), r.numbers(was);
+    for (size_t i = 0; i < s.n; i++)
+        x[i * s.d] = -0.0f;
+    was[0] = -0.0f;
     size_t wrong = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         Array<float> out(s.d), w(GNN_COLSUM_BLOCKS * s.d);
@@ -145,5 +148,7 @@ int main()
         test_colsum(s);
         test_norm(s);
     }
+    for (uint32_t n : {64u * 64, 64u * 64 + 1, 9000u}) /* several chunks of rows in flight, with and without a rest */
+        test_colsum({n, 3, 0}), test_norm({n, 3, 0});
     return tap_done();
 }

@@ -101,6 +101,29 @@ void test(const Shape &s, bool some)
     ok(wrong == 0 && want.batches[0] == 42, "batch norm and its way back, (%u, %zu)%s", s.n, s.d, some ? ", some rows count" : "");
 }
 
+/* Moments alone: chunks of rows in flight and a rest, zeros with a sign, anything in rows that do not count. */
+void test_moments(uint32_t n, bool some)
+{
+    const size_t d = 3;
+    Random r(n);
+    Array<float> x(n * d), by(n * d);
+    Array<uint8_t> mask(n);
+    Array<double> work(GNN_MOMENT_BLOCKS * 2 * d), sum(2 * d), want(2 * d);
+    r.numbers(x), r.numbers(by);
+    for (uint32_t i = 0; i < n; i++) {
+        mask[i] = !some || r.below(3) != 0;
+        x[i * d] = -0.0f;
+        x[i * d + 1] = mask[i] ? x[i * d + 1] : NAN;
+        by[i * d + 2] = mask[i] ? by[i * d + 2] : INFINITY;
+    }
+    const uint8_t *count = some ? mask.data() : nullptr;
+    want.fill(-0.0), sum.fill(-0.0);
+    gnn_moments(x.data(), by.data(), count, n, d, work.data(), want.data());
+    vary(n);
+    gnn_cuda_moments(x.data(), by.data(), count, nullptr, n, d, work.data(), sum.data(), nullptr);
+    ok(!differ(sum, want) && sum.whole() && work.whole(), "moments of %u rows%s", n, some ? ", some of which count" : "");
+}
+
 } // namespace
 
 int main()
@@ -109,5 +132,7 @@ int main()
         test(s, false);
         test(s, true);
     }
+    for (uint32_t n : {2u, 64u * 32, 64u * 32 + 1, 5000u})
+        test_moments(n, false), test_moments(n, true);
     return tap_done();
 }
