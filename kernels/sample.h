@@ -109,7 +109,8 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
  * queued without a look at them; what bounds grids and arrays is the room given. Nothing is allocated or waited for.
  *
  * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop and edge type
- * gnn_cuda_sample_block. One batch in flight per status and relabel.
+ * gnn_cuda_sample_block. The counts after each list go where the relabel of that list says; a hop's jobs read those that the hop
+ * before it left, so the caller copies them itself for a hop without a job. One batch in flight per status and relabel.
  *
  * After a failure every array still holds a valid batch: blocks not yet made have no edges, the block in which it
  * happened has none or only source 0; counts stay as they were. */
@@ -138,8 +139,8 @@ struct gnn_cuda_relabel {
     uint32_t bits;   /* gnn_cuda_relabel_bits, the same in all batches */
     uint32_t *count; /* nodes numbered */
     uint32_t *tag;   /* zero before the first use, never touched by the caller */
-    /* For each list: once it is numbered, the counts of all types, *count among them, are copied from live to counts, both
-     * (ncounts). */
+    /* Unlike the above, of one list: once it is numbered, the counts of all types, *count among them, are copied from live to
+     * counts, both (ncounts), which may be none. */
     const uint32_t *live;
     uint32_t *counts;
     uint32_t ncounts;

@@ -61,8 +61,9 @@ struct gnn_gpu_ops {
 
     /* What tells a device, by its number here, from all others. */
     int (*id)(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e);
-    /* Can other processes open memory there? The system may not let them. */
-    bool (*lends)(struct gnn_gpu *g, unsigned device);
+    /* Fails if other processes cannot open memory there, as the system may not let them. Tries with a little of it; makes it the
+     * thread's device. */
+    int (*lends)(struct gnn_gpu *g, unsigned device, struct gnn_err *e);
     /* Copies what b has on its device to memory that another process can open, and waits until it is there. *loan, NULL at
      * first, keeps that memory for later batches. refer: where tensor i of b lies. loan_free when no other process has
      * the memory open any more; takes NULL. */

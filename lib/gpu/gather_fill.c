@@ -125,8 +125,10 @@ static int fill_some(const struct fill *f)
     for (unsigned m = 0; !rc && m < n; m++)
         for (unsigned k = 0; !rc && k < 2; k++)
             rc = gnn_dev_use(x->unit[f->c->member[m]].d->number, f->e) || collect(f, m, k, h) ? f->e->code : 0;
-    for (unsigned m = 0; !rc && m < n; m++) /* the places go */
-        rc = gnn_dev_stream_wait(x->unit[f->c->member[m]].stream, f->e);
+    struct gnn_err late = {0};
+    for (unsigned m = 0; m < n; m++) /* also after a failure: the places go */
+        if (gnn_dev_stream_wait(x->unit[f->c->member[m]].stream, &late) && !rc)
+            rc = gnn_fail(f->e, (enum gnn_status)late.code, "%s", late.msg);
     gnn_free(h);
     return rc;
 }

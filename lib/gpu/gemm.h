@@ -26,8 +26,9 @@ struct gnn_dev_product {
  * gnn_precision. GNN_E_DEVICE if the library cannot be had. */
 int gnn_dev_gemm_new(void **h, int precision, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_gemm_free(void *h); /* takes NULL */
-/* Puts the product on the stream. The bits depend on the shapes, the numbers and the kind of device only. */
-int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, void *stream, struct gnn_err *e) GNN_MUST_USE;
+/* Puts the product on the stream. The bits depend on the shapes, the numbers and the kind of device only. *bare: the library knows
+ * no way to add a bias to such a product, and it is without bias and ReLU. */
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, bool *bare, void *stream, struct gnn_err *e) GNN_MUST_USE;
 
 #ifdef __cplusplus
 }

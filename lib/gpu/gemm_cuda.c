@@ -39,6 +39,7 @@ struct way {
     uint32_t align[3];       /* of A, B, C; 0: this entry is free */
     uint8_t ta, tb, bias, relu;
     cublasLtMatmulAlgo_t algo;
+    bool none; /* there is no way */
 };
 enum { WAY_KEY = offsetof(struct way, algo) };
 
@@ -250,16 +251,16 @@ static cublasStatus_t find(struct gemm *g, const struct gnn_dev_product *p, bool
     struct way *at = &g->way[(h ^ h >> 32) % WAYS];
     *out = at;
     if (at->align[0] && !memcmp(at, &w, WAY_KEY))
-        return CUBLAS_STATUS_SUCCESS;
+        return at->none ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
     const cublasStatus_t rc = ask(g, &w, p->bias);
-    if (!rc)
+    w.none = rc == CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!rc || w.none)
         *at = w; /* in place of what was there: it can be asked for again, with the same answer */
     return rc;
 }
 
-int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, void *stream, struct gnn_err *e)
+static cublasStatus_t multiply(struct gemm *g, const struct gnn_dev_product *p, void *stream)
 {
-    struct gemm *g = h;
     const float one = 1;
     cublasStatus_t rc = CUBLAS_STATUS_NOT_SUPPORTED;
     struct way real;
@@ -274,6 +275,19 @@ int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, void *stream, str
             rc = g->lib.matmul(g->lt, c.desc, &one, p->b, c.a, p->a, c.b, &p->beta, p->c, c.c, p->c, c.c, &w->algo,
                                g->workspace, WORKSPACE, stream);
         call_release(&g->lib, &c);
+    }
+    return rc;
+}
+
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, bool *bare, void *stream, struct gnn_err *e)
+{
+    cublasStatus_t rc = multiply(h, p, stream);
+    *bare = rc == CUBLAS_STATUS_NOT_SUPPORTED && p->bias;
+    if (*bare) {
+        struct gnn_dev_product q = *p;
+        q.bias = NULL;
+        q.relu = false;
+        rc = multiply(h, &q, stream);
     }
     return rc ? failed(rc, "a matrix product", e) : 0;
 }

@@ -81,7 +81,7 @@ struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *me
 /* ---- handing off: as in lib/gpu.h ---- */
 
 int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
-bool gpu_lends(struct gnn_gpu *g, unsigned device);
+int gpu_lends(struct gnn_gpu *g, unsigned device, struct gnn_err *e) GNN_MUST_USE;
 int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *ref);
 void gpu_loan_free(struct gnn_gpu_loan *l);

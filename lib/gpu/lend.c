@@ -109,15 +109,18 @@ void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *r
     memcpy(ref->handle, &l->in->handle, sizeof ref->handle);
 }
 
-bool gpu_lends(struct gnn_gpu *g, unsigned device)
+int gpu_lends(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
 {
-    struct gnn_err refused = {0};
     struct gnn_dev_handle h;
     void *p = NULL;
     (void)g;
-    const bool can = !gnn_dev_use(device, &refused) && !gnn_dev_alloc(&p, BLOCK, "a trial", &refused) && !gnn_dev_export(p, &h, &refused);
+    int rc = gnn_dev_use(device, e);
+    if (!rc)
+        rc = gnn_dev_alloc(&p, BLOCK, "a trial of handing off", e);
+    if (!rc)
+        rc = gnn_dev_export(p, &h, e);
     gnn_dev_free(p);
-    return can;
+    return rc;
 }
 
 int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e)

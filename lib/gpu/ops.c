@@ -8,24 +8,6 @@
 #include "kernels/loss.h"
 #include "kernels/rows.h"
 
-/* A product whose bias the library adds, or, where it knows no way to, a kernel after it. */
-static int multiply(const struct gnn_ops *o, const struct gnn_dev_product *g, struct gnn_err *e)
-{
-    struct ops_dev *c = ops_dev(o);
-    struct gnn_dev_product bare = *g;
-    struct gnn_err refused = {0};
-    if (!g->bias)
-        return gnn_dev_multiply(c->gemm, g, c->stream, e);
-    if (!gnn_dev_multiply(c->gemm, g, c->stream, &refused))
-        return 0;
-    bare.bias = NULL;
-    bare.relu = false;
-    const int rc = gnn_dev_multiply(c->gemm, &bare, c->stream, e);
-    if (!rc)
-        o->bias_act(o, g->c, (uint32_t)g->m, g->n, g->bias, g->relu, NULL);
-    return rc;
-}
-
 static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
                 float beta, float *y, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
@@ -36,11 +18,12 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
         return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
     if (!m || !n)
         return 0;
-    if (k)
-        return multiply(o, &g, e);
-    if (beta == 0)
+    bool bare = !k;
+    if (k && gnn_dev_multiply(c->gemm, &g, &bare, c->stream, e))
+        return e->code;
+    if (!k && beta == 0)
         o->zero(o, y, m * n * sizeof(*y));
-    if (ep)
+    if (bare && ep)
         o->bias_act(o, y, (uint32_t)m, n, ep->bias, ep->relu, NULL);
     return 0;
 }

@@ -89,8 +89,8 @@ static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint3
 
 /* ---- drawing ---- */
 
-/* Draws, if so many edges are enough; *h tells. */
-static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room, struct draw_head *h, struct gnn_err *e)
+/* Up to the copy of what came of it to *h. */
+static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room, struct draw_head *h, struct gnn_err *e)
 {
     *h = (struct draw_head){.end = job->n, .key = {job->key[0], job->key[1]}};
     int rc = lane_fit(l, job, room, e);
@@ -118,7 +118,16 @@ static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *jo
     rc = gnn_dev_launched("sampling", e);
     if (!rc)
         rc = gnn_dev_copy(h, l->head, sizeof *h, l->stream, e);
-    return rc ? rc : gnn_dev_stream_wait(l->stream, e);
+    return rc;
+}
+
+/* Draws, if so many edges are enough; *h tells. */
+static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room, struct draw_head *h, struct gnn_err *e)
+{
+    struct gnn_err late = {0};
+    const int rc = queue_draw(l, et, job, room, h, e);
+    const int waited = gnn_dev_stream_wait(l->stream, rc ? &late : e); /* also after a failure: what it reads is the caller's */
+    return rc ? rc : waited;
 }
 
 static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr, struct gnn_err *e)

@@ -54,7 +54,7 @@ static struct gpu_sum *sum_get(struct gpu_sums *c, struct gnn_err *e)
 static int host_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 {
     const uint64_t bytes = gpu_sum_bytes(s);
-    if (gnn_dev_event_wait(s->done, e)) /* the last sum is out of the memory, which may be made anew */
+    if (bytes > s->host.cap && gnn_dev_event_wait(s->done, e)) /* the last sum must be out of what is freed */
         return e->code;
     if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "sums over ranks", e) || gnn_dev_copy(s->host.data, s->data, bytes, c->ops->stream, e))
         return e->code;

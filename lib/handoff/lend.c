@@ -66,10 +66,11 @@ int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_h
     *out = l;
     int rc = 0;
     for (unsigned i = 0; !rc && gpu && i < gpu->n; i++) {
+        struct gnn_err why = {0};
         rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
-        l->lends[i] = !rc && how != GNN_HANDOFF_SHM && gpu->ops->lends(gpu, gpu->device[i]);
+        l->lends[i] = !rc && how != GNN_HANDOFF_SHM && !gpu->ops->lends(gpu, gpu->device[i], &why);
         if (!rc && !l->lends[i] && l->on_device)
-            rc = gnn_fail(e, GNN_E_DEVICE, "%s: cannot hand off: no other program may open memory of device %u", name, gpu->device[i]);
+            rc = gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off memory of device %u: %s", name, gpu->device[i], why.msg);
     }
     return rc;
 }

@@ -66,15 +66,15 @@ gnn-import -q -o w sbm:nodes=4000,degree=7,features=12
 how="-q --no-provenance -f 9,9 -b 400"
 gnn-sample $how w | gnn-gather -q --no-provenance -o want.w w || exit 1
 good "in turns, in memory of the device and of the host" '[0-9]*' '--device cuda:0,1' '--device cuda:1' w
-how="-q --no-provenance -f 4,3 -b 20"
 
 # Where the system lets no other program open a device's memory: through memory of the host.
 export GNN_FAKE_NO_EXPORT=1
-good "memory that cannot be shared" 0 '--device cuda' '--device cuda' s
-joined '--device cuda --handoff cuda' '--device cuda' s
+good "memory that cannot be shared" '[0-9]*' '--device cuda' '--device cuda' w
+joined '--device cuda --handoff cuda' '--device cuda' w
 check "but not if that is asked for" test "$rcs" = "4 3" -a ! -e got
-check "which is said, too" grep -q 'no other program may open memory of device 0' err1
+check "which is said, too" grep -q 'cannot hand off memory of device 0: CUDA: sharing device memory: operation not supported' err1
 unset GNN_FAKE_NO_EXPORT
+how="-q --no-provenance -f 4,3 -b 20"
 
 # What cannot be.
 joined '--device cuda:0 --handoff cuda' '--device cuda:1' s

@@ -167,10 +167,10 @@ int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
 {
-    CALL("waiting for a stream");
+    std::lock_guard<std::recursive_mutex> hold(lock);
     Stream *s = stream_of(stream);
     drain([=] { return s->todo.empty(); });
-    return 0;
+    return call("waiting for a stream", e); /* what fails has been waited for all the same */
 }
 
 void gnn_dev_stream_free(void *stream)
@@ -277,7 +277,7 @@ int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
     return 0;
 }
 
-/* Is it memory that a copy reads or writes later, when the stream comes to it? */
+/* Is it memory that a copy writes when the stream comes to it, and that a graph may copy? */
 static bool asynchronous(const void *p)
 {
     return owner(p) >= 0 || inside(pinned, p) || inside(mapped, p);

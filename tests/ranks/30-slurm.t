@@ -45,8 +45,8 @@ finished $wrong 60 >wrong.txt
 check 'a pipeline with a mistake fails' grep -qx FAILED state
 check 'a pipeline with a mistake says so' grep -q 'gnn-sample: .*rank 0.*x' wrong.txt
 check 'no model of it' test ! -e never
-for option in '--epochs 3' --steps=0:4 '-o x'; do
-    status 2 "an array does not take $option" sh "$scripts/sample-array.sbatch" S never $option
+for option in '--epochs 3' --steps=0:4 '-o x' '-qo x'; do
+    check "an array does not take $option" sh -c "! sh '$scripts/sample-array.sbatch' S never -q $option 2>said && grep -q '^sample-array: ${option%% *}: ' said"
 done
 check 'no FIFOs are left' sh -c '! ls -d gnn-pipeline.* 2>/dev/null'
 done_testing
