@@ -49,6 +49,11 @@ check "the same model" cmp model.st c.st
 
 check "where the library knows no way to add a bias" env GNN_FAKE_NO_BIAS=1 "$emu/gnn-train" $T --store s $how --device cuda -o c.st
 check "the same model" cmp model.st c.st
+valid() { "$emu/gnn-train" $T --store s $how --device cuda --eval valid --metrics m.json -o x && grep -o '"valid":{[^}]*}' m.json; }
+valid >want.txt
+GNN_FAKE_NO_BIAS=1 valid >got.txt
+check "and the same evaluations, which leave ReLU to it" sh -c 'test -s want.txt && cmp want.txt got.txt'
+rm x
 
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for handoff in cuda inline; do
