@@ -56,22 +56,21 @@ static GNN_HD double gnn_label_value(const void *y, enum gnn_label_type type, ui
     }
 }
 
-/* A class of `classes`; -1: unlabelled (NaN, negative values). What is none comes out as it is if it is whole, or as
- * INT32_MAX. */
+/* A class of `classes`; -1: unlabelled (NaN or -1). What is neither comes out as it is if it is whole, or as INT32_MAX. */
 static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
 {
     if (!(v >= 0))
-        return -1;
+        return !(v < 0) ? -1 : v > (double)INT32_MIN && (double)(int32_t)v == v ? (int32_t)v : INT32_MAX;
     if (v >= (double)INT32_MAX)
         return INT32_MAX;
     const int32_t c = (int32_t)v;
     return v < (double)classes && (double)c != v ? INT32_MAX : c;
 }
-/* A target in 0..1; NaN: unlabelled. What is above 1 stays above. */
+/* A target in 0..1; NaN: unlabelled (NaN, -1 to 0). What is above 1, or below -1, comes out above 1. */
 static GNN_HD float gnn_label_target(double v)
 {
     const float f = (float)v;
-    return !(v >= 0) ? gnn_bits_f32(0x7fc00000u) : v > 1 && !(f > 1) ? 2 : f;
+    return v < -1 ? 2 : !(v >= 0) ? gnn_bits_f32(0x7fc00000u) : v > 1 && !(f > 1) ? 2 : f;
 }
 
 /* out[i] = class, or target, i < n. */

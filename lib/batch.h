@@ -3,6 +3,7 @@
 #define GNN_LIB_BATCH_H
 
 #include "lib/meta.h"
+#include "lib/node_set.h"
 #include "lib/tensors.h"
 
 /* In-edges of destination nodes [first, first+n) of the destination type, as local ids. The sources of
@@ -60,6 +61,10 @@ struct gnn_batch {
 /* Whether this tensor of a batch that lies on a device is in the host's memory all the same. */
 bool gnn_batch_on_host(const struct gnn_tensor *t);
 
+/* Whether a tensor of a batch holds gathered rows, "node/T/FIELD" or "hop/H/S/R/D/FIELD". All others are its structure, which is used to find
+ * memory. */
+bool gnn_batch_is_rows(const struct gnn_tensor *t);
+
 /* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
 struct gnn_batch_pool;
 struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
@@ -72,10 +77,12 @@ void gnn_batch_put(struct gnn_batch *b);
 /* One more gnn_batch_put is needed. */
 void gnn_batch_hold(struct gnn_batch *b);
 
-/* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes, shapes, prefix
- * counts, monotone indptr, local ids in range, gathered rows; not what lies on a device, which comes from a program of ours
+/* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes, shapes, the key, prefix
+ * counts, monotone indptr, local ids in range, gathered rows, labels; not what lies on a device, which comes from a program of ours
  * and is checked where it is used. GNN_E_INPUT names the tensor. */
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT if a node is twice among those of its type in a batch that lies in the host's memory and is bound. */
+int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m, struct gnn_node_set *s, struct gnn_err *e) GNN_MUST_USE;
 
 static inline struct gnn_block *gnn_batch_block(const struct gnn_batch *b, uint32_t hop, uint32_t et)
 {

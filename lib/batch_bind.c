@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/batch.h"
+#include "lib/labels.h"
 
 struct bind {
     struct gnn_batch *b;
@@ -17,6 +18,12 @@ static int bad(struct bind *s, const char *name, const char *what)
 {
     return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", s->b->epoch,
                     s->b->step, name, what);
+}
+
+static int bad_element(struct bind *s, const char *name, uint64_t i, uint64_t v, const char *what)
+{
+    return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': element %" PRIu64 ": %" PRIu64 " %s", s->b->epoch,
+                    s->b->step, name, i, v, what);
 }
 
 /* *out is NULL if there is no such tensor and it is not required. rows UINT64_MAX: any number. */
@@ -42,8 +49,13 @@ static int bind_key(struct bind *s)
     const uint64_t *v = t->data;
     s->b->epoch = v[0];
     s->b->step = v[1];
-    if (v[2] >= s->m->sampling.nsplits || v[3] > UINT32_MAX)
-        return bad(s, "key", "split or rank out of range");
+    const struct gnn_sampling *m = &s->m->sampling;
+    if (v[2] >= m->nsplits)
+        return bad_element(s, "key", 2, v[2], "is no split");
+    if (m->steps[v[2]] && v[1] >= m->steps[v[2]]) /* 0: not known, of seeds from a pipe */
+        return bad_element(s, "key", 1, v[1], "is a step past the last of its split");
+    if (v[3] > UINT32_MAX)
+        return bad_element(s, "key", 3, v[3], "is no rank");
     s->b->split = (uint32_t)v[2];
     s->b->rank = (uint32_t)v[3];
     return 0;
@@ -73,7 +85,7 @@ static int bind_nodes(struct bind *s, uint32_t t)
     const uint32_t *v = nodes->data;
     for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
         if (v[i] >= nt->count)
-            return bad(s, name, "node id out of range");
+            return bad_element(s, name, i, v[i], "is a node id out of range");
     snprintf(name, sizeof name, "node/%s/id", nt->name);
     if ((rc = take(s, name, GNN_U32, c[nhops], false, &orig)))
         return rc;
@@ -104,7 +116,7 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
         return bad(s, name, "does not start at 0");
     for (uint64_t i = 0; !b->place && i < n; i++)
         if (ptr[i] > ptr[i + 1])
-            return bad(s, name, "not monotone");
+            return bad_element(s, name, i + 1, ptr[i + 1], "is less than the one before: not monotone");
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
     if ((rc = take(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
         return rc;
@@ -112,11 +124,13 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     const uint64_t edges = indices->shape[0];
     if (edges >= UINT32_MAX)
         return bad(s, name, "too many edges");
-    uint32_t limit = (uint32_t)src[hop + 1], worst = 0;
+    uint32_t limit = (uint32_t)src[hop + 1], worst = 0, at = 0;
     for (uint32_t i = 0; !b->place && i < edges; i++)
         worst |= v[i] >= limit;
+    while (worst && v[at] < limit)
+        at++;
     if (worst)
-        return bad(s, name, "local id out of range");
+        return bad_element(s, name, at, v[at], "is a local id out of range");
     snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
     if ((rc = take(s, name, GNN_U64, edges, s->m->sampling.edge_ids, &id)))
         return rc;
@@ -164,6 +178,12 @@ static bool find_block(const struct bind *s, const char *p, uint32_t *hop, uint3
     return false;
 }
 
+static int check_labels(struct bind *s, const struct gnn_tensor *y)
+{
+    struct gnn_err why = {0};
+    return gnn_labels_valid(&s->m->schema, y, y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1), &why) ? bad(s, y->name, why.msg) : 0;
+}
+
 /* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right number of rows. Floats
  * may have been narrowed on the way. What else there is, is not known. */
 static int bind_field(struct bind *s, const struct gnn_tensor *t)
@@ -172,6 +192,7 @@ static int bind_field(struct bind *s, const struct gnn_tensor *t)
     const char *slash = strrchr(t->name, '/');
     uint64_t rows;
     const struct gnn_field *x;
+    bool labels = false;
     if (!slash)
         return 0;
     const char *field = slash + 1;
@@ -182,7 +203,9 @@ static int bind_field(struct bind *s, const struct gnn_tensor *t)
         if (type == UINT32_MAX)
             return 0;
         x = gnn_field_find(c->ntype[type].field, c->ntype[type].nfields, field);
-        rows = strcmp(field, "y") ? gnn_batch_nodes(s->b, type) : s->b->type[type].count[0];
+        labels = !strcmp(field, "y");
+        rows = labels ? s->b->type[type].count[0] : gnn_batch_nodes(s->b, type);
+        labels = labels && type == c->label_ntype;
     } else if (!strncmp(t->name, "hop/", 4)) {
         uint32_t hop, type;
         if (!find_block(s, t->name + 4, &hop, &type))
@@ -200,7 +223,7 @@ static int bind_field(struct bind *s, const struct gnn_tensor *t)
         (x->width && t->shape[1] != x->width))
         return bad(s, t->name, "wrong dtype or shape");
     s->known++;
-    return 0;
+    return labels && !s->b->place ? check_labels(s, t) : 0;
 }
 
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e)
@@ -218,4 +241,18 @@ int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err
         rc = gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
                       b->epoch, b->step);
     return rc;
+}
+
+int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m, struct gnn_node_set *set, struct gnn_err *e)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++) {
+        const uint64_t n = gnn_batch_nodes(b, t);
+        uint64_t at;
+        if (gnn_node_set_repeat(set, b->type[t].node, n, &at, e))
+            return e->code;
+        if (at < n)
+            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64 ": node %u is there twice",
+                            b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at]);
+    }
+    return 0;
 }

@@ -76,6 +76,20 @@ char *gnn_strf(struct gnn_err *e, const char *fmt, ...)
     return s;
 }
 
+static void *heap_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    (void)m;
+    return gnn_alloc(bytes, 1, what, e);
+}
+
+static void heap_free(const struct gnn_mem *m, void *p)
+{
+    (void)m;
+    gnn_free(p);
+}
+
+const struct gnn_mem gnn_mem_heap = {heap_alloc, heap_free};
+
 int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
     uint64_t want;

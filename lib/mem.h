@@ -25,6 +25,8 @@ struct gnn_mem {
     void (*free)(const struct gnn_mem *m, void *p);
 };
 
+extern const struct gnn_mem gnn_mem_heap; /* the heap all the same, for what shall not move to memory that others map (lib/tensors.h) */
+
 /* A growable, reusable block. Zeroed object = empty. Contents survive growth; the block may move. */
 struct gnn_buf {
     void *data;

@@ -27,7 +27,7 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
     const bool classes = task == GNN_TASK_MULTICLASS;
     const uint32_t width = task == GNN_TASK_MULTILABEL ? outputs : 1;
     for (uint64_t i = 0; i < n * width; i++) {
-        if (classes ? l->cls[i] < 0 || (uint32_t)l->cls[i] < outputs : !(l->target[i] > 1))
+        if (classes ? l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs) : !(l->target[i] > 1))
             continue;
         const double v = y         ? gnn_label_value(y, (enum gnn_label_type)dtype, i)
                          : classes ? (double)l->cls[i]

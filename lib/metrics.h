@@ -13,7 +13,7 @@ struct gnn_labels {
     int32_t *cls;  /* (n) multiclass: class, negative = unlabelled */
     float *target; /* (n, outputs) binary and multi-label: NaN = unlabelled */
 };
-/* From a label tensor (n or more rows; integers or floats; NaN and negative values mean unlabelled). A class that is not
+/* From a label tensor (n or more rows; integers or floats; NaN and -1 mean unlabelled). A class that is not
  * below `outputs`, or a target outside 0..1, is GNN_E_INPUT "NAME: row R: ...". */
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs, const struct gnn_tensor *y,
                     uint64_t n, struct gnn_err *e) GNN_MUST_USE;

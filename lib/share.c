@@ -64,7 +64,7 @@ static uint64_t up_to(uint64_t n, uint64_t unit)
     return (n + unit - 1) & ~(unit - 1);
 }
 
-void *gnn_share_map(int fd, uint64_t window)
+void *gnn_share_map(int fd, uint64_t window, int prot)
 {
     const uint64_t room = up_to(window, PAGE) + HUGE_PAGE;
     char *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -72,7 +72,7 @@ void *gnn_share_map(int fd, uint64_t window)
         return NULL;
     const uint64_t before = up_to((uintptr_t)p, HUGE_PAGE) - (uintptr_t)p;
     char *base = p + before;
-    if (mmap(base, window, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    if (mmap(base, window, prot, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
         (void)munmap(p, room);
         return NULL;
     }
@@ -90,7 +90,7 @@ int gnn_share_new(struct gnn_share **out, struct gnn_err *e)
     s->holders = 1;
     s->window = window_size();
     s->fd = memory_new();
-    void *p = s->fd < 0 ? NULL : gnn_share_map(s->fd, s->window);
+    void *p = s->fd < 0 ? NULL : gnn_share_map(s->fd, s->window, PROT_READ | PROT_WRITE);
     if (!p) {
         gnn_fail_errno(e, "no shared memory");
         if (s->fd >= 0)

@@ -25,8 +25,9 @@ void gnn_share_free(struct gnn_share *s, void *p, uint64_t cap);
 
 /* Whether [p, p + bytes) lies in s; *offset is where. */
 bool gnn_share_offset(const struct gnn_share *s, const void *p, uint64_t bytes, uint64_t *offset);
-/* Maps such memory of another process, so that its huge pages are huge here, too; NULL and errno if that cannot be. */
-void *gnn_share_map(int fd, uint64_t window);
+/* Maps such memory with protection `prot` of mmap(2), so that the huge pages of another process are huge here, too; NULL and errno if
+ * that cannot be. */
+void *gnn_share_map(int fd, uint64_t window, int prot);
 /* The descriptor to pass on, sealed against shrinking; and how much of it there is to map, at most. */
 int gnn_share_fd(const struct gnn_share *s);
 uint64_t gnn_share_window(const struct gnn_share *s);

@@ -53,6 +53,7 @@ struct gnn_reader {
     bool on_device;                /* it lies on `device`: */
     unsigned device;
     uint32_t ndevice;              /* so many of its tensors */
+    uint32_t nshared;              /* and so many are in the memory of the program that wrote it */
 };
 
 /* Reads the first HEADER. Takes over fd. name must outlive the reader. _on: batches may come that lie on these devices. */

@@ -133,31 +133,50 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t, const s
     return 0;
 }
 
+/* Whatever its bits are, a feature harms nobody and stays where it is; but an index that changes between its check and its use does harm:
+ * what is used to find memory is checked and used in a copy that its writer cannot reach, nor who reads what this program writes. */
+static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, uint64_t bytes, struct gnn_tensors *set,
+                struct gnn_tensor **x, struct gnn_err *e)
+{
+    const uint64_t none = 0;
+    if (!gnn_batch_is_rows(as)) {
+        const int rc = gnn_tensors_add_in(set, &gnn_mem_heap, as->name, as->dtype, as->ndim, as->shape, x, e);
+        if (!rc && bytes)
+            memcpy((*x)->data, data, bytes);
+        return rc;
+    }
+    const int rc = gnn_tensors_add(set, as->name, as->dtype, 1, &none, x, e);
+    if (rc)
+        return rc;
+    (*x)->data = data;
+    (*x)->ndim = as->ndim;
+    memcpy((*x)->shape, as->shape, sizeof as->shape);
+    r->nshared++;
+    return 0;
+}
+
 /* Follows a reference. */
 static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name, struct gnn_tensors *set,
                  struct gnn_err *e)
 {
     struct gnb_reference ref;
     struct gnn_tensor *x, as = t->t;
-    const uint64_t none = 0;
+    void *data;
     as.name = name;
     const char *text = gnb_reference_decode(&ref, r->packed.data, t->stored);
     if (text)
         return bad_tensor(r, t, text, e);
     if (ref.on_device)
         return refer_device(r, t, &as, &ref, set, e);
-    int rc = gnn_tensors_add(set, name, as.dtype, 1, &none, &x, e);
+    if ((text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &data)))
+        return bad_tensor(r, t, text, e);
+    const int rc = keep(r, &as, data, t->raw, set, &x, e);
     if (rc)
         return rc;
-    text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &x->data);
-    if (!text && ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
-        text = "checksum mismatch in shared memory";
-    if (text)
-        return bad_tensor(r, t, text, e);
+    if (ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
+        return bad_tensor(r, t, "checksum mismatch in shared memory", e);
     x->sum = ref.sum;
     x->has_sum = ref.has_sum;
-    x->ndim = as.ndim;
-    memcpy(x->shape, as.shape, sizeof x->shape);
     return 0;
 }
 
@@ -241,7 +260,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     gnn_tensors_clear(set);
     r->kind = f->kind;
     r->on_device = false;
-    r->ndevice = 0;
+    r->ndevice = r->nshared = 0;
     uint64_t base = r->io.pos, at = 0, end = 0;
     for (uint32_t i = 0; i < f->ntensors; i++) {
         struct gnb_entry t;
@@ -261,6 +280,8 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))
         return rc;
     r->seq++;
+    if (!r->nshared)
+        gnn_tensors_give_back(set);
     return r->borrower ? gnn_borrower_relieve(r->borrower, set, e) : 0;
 }
 

@@ -9,6 +9,7 @@ struct stream_source {
     struct gnn_source base;
     struct gnn_reader reader;
     struct gnn_batch_pool *pool;
+    struct gnn_node_set seen; /* empty between batches */
     uint64_t nth;
 };
 
@@ -42,7 +43,7 @@ static int next(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
     if (!rc)
         rc = set_place(q, b, e);
     struct gnn_err why = {0};
-    if (!rc && (rc = gnn_batch_bind(b, s->meta, &why)))
+    if (!rc && ((rc = gnn_batch_bind(b, s->meta, &why)) || (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why)))))
         gnn_fail(e, (enum gnn_status)rc, "%s: frame %llu: %s", q->reader.io.name,
                  (unsigned long long)(q->reader.seq - 1), why.msg);
     if (rc) {
@@ -58,6 +59,7 @@ static void source_free(struct gnn_source *s)
 {
     struct stream_source *q = (struct stream_source *)s;
     gnn_batch_pool_free(q->pool);
+    gnn_node_set_release(&q->seen);
     gnn_reader_release(&q->reader);
     gnn_free(q);
 }

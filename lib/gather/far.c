@@ -160,7 +160,9 @@ static int collect_labels(const struct gatherer *g, const struct gather_job *j, 
     if (rc || !gnn_gather_wanted(j, b, 0))
         return rc;
     const uint64_t n = t->shape[0];
-    return gnn_gather_job_rows(j, b->type[j->type].node, NULL, n, g->sums && !b->tensors.share, t) < n ? gnn_gather_bad_id(g, j, b, 0, e) : 0;
+    if (gnn_gather_job_rows(j, b->type[j->type].node, NULL, n, g->sums && !b->tensors.share, t) < n)
+        return gnn_gather_bad_id(g, j, b, 0, e);
+    return gnn_gather_check_labels(g, b, t, e);
 }
 
 /* Nodes, whatever fields they have. */

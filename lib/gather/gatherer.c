@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "lib/labels.h"
+
 bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop)
 {
     return j->edge ? gnn_batch_block(b, hop, j->type)->indptr != NULL : hop == 0 && !(j->original && b->type[j->type].orig);
@@ -45,6 +47,16 @@ int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j, cons
     name_of(g, j, hop, j->edge ? "id" : j->field->name, name);
     return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", b->epoch, b->step, name,
                     j->edge ? "not an edge of its node" : "node id out of range");
+}
+
+int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b, const struct gnn_tensor *y, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    const uint64_t n = y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
+    struct gnn_err why = {0};
+    if (g->meta.sampling.seed_ntype != c->label_ntype || !gnn_labels_valid(c, y, n, &why))
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", g->store->path, b->epoch, b->step, y->name, why.msg);
 }
 
 /* ---- with the CPU ---- */
@@ -109,7 +121,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
         return gnn_gather_bad_id(g, j, b, 0, e);
     if (j->original)
         b->type[j->type].orig = t->data;
-    return 0;
+    return j->label ? gnn_gather_check_labels(g, b, t, e) : 0;
 }
 
 static int gather_edges(const struct gatherer *g, const struct gather_job *j, struct gather_scratch *w,

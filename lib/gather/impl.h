@@ -37,4 +37,7 @@ int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e);
 int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j, const struct gnn_batch *b, uint32_t hop,
                       struct gnn_err *e);
 
+/* What has been gathered for a job of labels, in the host's memory, must be labels. */
+int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b, const struct gnn_tensor *y, struct gnn_err *e) GNN_MUST_USE;
+
 #endif

@@ -109,7 +109,7 @@ static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
         return false;
     if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || seals < 0 || !(seals & F_SEAL_SHRINK))
         return false;
-    void *p = gnn_share_map(fd, m->value);
+    void *p = gnn_share_map(fd, m->value, PROT_READ);
     if (!p)
         return false;
     struct gnn_err none = {0};

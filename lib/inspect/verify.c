@@ -4,6 +4,7 @@
 
 #include "lib/inspect.h"
 #include "lib/inspect/report.h"
+#include "lib/labels.h"
 #include "lib/mem.h"
 
 static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4);
@@ -194,6 +195,21 @@ static int sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
     return proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets, total);
 }
 
+static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    struct gnn_err why = {0};
+    uint64_t total = 0;
+    for (uint32_t p = 0; c->task && p < s->nparts; p++) {
+        const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", c->ntype[c->label_ntype].name);
+        const uint64_t n = !y ? 0 : y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
+        if (y && gnn_labels_valid(c, y, n, &why))
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: %s", gnn_store_part_path(s, p), y->name, why.msg);
+        total += n;
+    }
+    return total ? proved(report, e, "labels: %" PRIu64 ", in range", total) : GNN_OK;
+}
+
 static int names(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
@@ -250,6 +266,8 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
         rc = sets(s, report, e);
     if (!rc)
         rc = names(s, report, e);
+    if (!rc)
+        rc = labels(s, report, e);
     if (!rc && against)
         rc = against_store(&v, against, report, e);
     gnn_view_release(&v);

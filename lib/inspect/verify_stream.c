@@ -12,7 +12,6 @@ struct check {
     const char *name;
     const struct gnn_meta *meta;
     struct gnn_view view;    /* of the store, if there is one */
-    uint32_t **seen;         /* [nntypes] -> number of the batch (from 1) a node was last in */
     uint64_t (*last)[2];     /* [nsplits] epoch and step */
     bool *started;           /* [nsplits] */
     uint64_t batch, edges;
@@ -20,17 +19,10 @@ struct check {
 
 static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *e)
 {
-    const struct gnn_schema *sc = &c->meta->schema;
     c->last = gnn_alloc_zero(c->meta->sampling.nsplits, sizeof *c->last, "splits", e);
     c->started = gnn_alloc_zero(c->meta->sampling.nsplits, sizeof *c->started, "splits", e);
-    c->seen = gnn_alloc_zero(sc->nntypes, sizeof *c->seen, "node types", e);
-    if (!c->last || !c->started || !c->seen)
+    if (!c->last || !c->started)
         return e->code;
-    for (uint32_t t = 0; t < sc->nntypes; t++) {
-        c->seen[t] = gnn_alloc_zero(sc->ntype[t].count, sizeof **c->seen, "marks of nodes", e);
-        if (!c->seen[t])
-            return e->code;
-    }
     if (!store)
         return GNN_OK;
     if (strcmp(store->meta.identity, c->meta->identity) != 0)
@@ -41,9 +33,6 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
 
 static void check_release(struct check *c)
 {
-    for (uint32_t t = 0; c->seen && t < c->meta->schema.nntypes; t++)
-        gnn_free(c->seen[t]);
-    gnn_free(c->seen);
     gnn_free(c->last);
     gnn_free(c->started);
     gnn_view_release(&c->view);
@@ -52,9 +41,6 @@ static void check_release(struct check *c)
 /* Within a split, steps count up by one and epochs do not fall. */
 static int check_key(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
-    if (b->split >= c->meta->sampling.nsplits)
-        return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": split %u of %u", c->name, c->batch, b->split,
-                        c->meta->sampling.nsplits);
     uint64_t *last = c->last[b->split];
     if (c->started[b->split] &&
         !(b->epoch > last[0] || (b->epoch == last[0] && b->step == last[1] + 1)))
@@ -68,23 +54,14 @@ static int check_key(struct check *c, const struct gnn_batch *b, struct gnn_err 
     return GNN_OK;
 }
 
+/* That ids are in range, and none is there twice, the source of the batches has found. */
 static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_err *e)
 {
-    const struct gnn_schema *sc = &c->meta->schema;
-    for (uint32_t t = 0; t < sc->nntypes; t++) {
-        uint64_t n = gnn_batch_nodes(b, t);
-        for (uint64_t i = 0; i < n; i++) {
-            uint32_t id = b->type[t].node[i];
-            if (id >= sc->ntype[t].count || c->seen[t][id] == c->batch + 1)
-                return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": nodes/%s: element %" PRIu64 ": node %u %s",
-                                c->name, c->batch, sc->ntype[t].name, i, id,
-                                id >= sc->ntype[t].count ? "is out of range" : "is there twice");
-            if (c->view.store && b->type[t].orig && b->type[t].orig[i] != gnn_view_orig(&c->view, t, id))
-                return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": node/%s/id: element %" PRIu64 ": not node %u's",
-                                c->name, c->batch, sc->ntype[t].name, i, id);
-            c->seen[t][id] = (uint32_t)c->batch + 1;
-        }
-    }
+    for (uint32_t t = 0; c->view.store && t < b->nntypes; t++)
+        for (uint64_t i = 0; b->type[t].orig && i < gnn_batch_nodes(b, t); i++)
+            if (b->type[t].orig[i] != gnn_view_orig(&c->view, t, b->type[t].node[i]))
+                return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": node/%s/id: element %" PRIu64 ": not node %u's", c->name, c->batch,
+                                c->meta->schema.ntype[t].name, i, b->type[t].node[i]);
     return GNN_OK;
 }
 

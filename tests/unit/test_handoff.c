@@ -150,7 +150,7 @@ static void test_share(void)
     uint8_t *large = gnn_share_alloc(s, most, 1000, &cap);
     ok(large && (uintptr_t)large % huge == 0 && cap >= most + 1000 && cap % huge == 0, "a large piece is made of whole huge pages");
     memset(large, 3, most);
-    uint8_t *theirs = gnn_share_map(gnn_share_fd(s), gnn_share_window(s));
+    uint8_t *theirs = gnn_share_map(gnn_share_fd(s), gnn_share_window(s), PROT_READ);
     ok(theirs && (uintptr_t)theirs % huge == 0 && gnn_share_offset(s, large, most, &at) && at % huge == 0 && theirs[at] == 3 &&
            theirs[at + most - 1] == 3 && theirs[at + most] == 0, "another mapping begins like the first, and sees it");
     gnn_share_free(s, large, cap);
@@ -158,7 +158,7 @@ static void test_share(void)
     ok(gnn_share_alloc(s, huge, huge, &cap) == (void *)large, "and its place is used again");
     if (theirs)
         munmap(theirs, gnn_share_window(s));
-    ok(!gnn_share_map(-1, huge) && !gnn_share_map(gnn_share_fd(s), 0), "what cannot be mapped is not");
+    ok(!gnn_share_map(-1, huge, PROT_READ) && !gnn_share_map(gnn_share_fd(s), 0, PROT_READ), "what cannot be mapped is not");
     ok(!gnn_share_alloc(s, 4096, gnn_share_window(s), &cap) && !gnn_share_alloc(s, UINT64_MAX, 5, &cap), "no room is no room");
     ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other), "other memory is not in it");
     ok(ftruncate(gnn_share_fd(s), 0) != 0, "it does not shrink");
@@ -401,137 +401,6 @@ static void test_reader_killed(void)
     ok(sigpipes == 25, "reader killed: %d of 25 writers died of SIGPIPE", sigpipes);
 }
 
-/* ---- a writer that lies ---- */
-
-static void put_header(int fd)
-{
-    struct gnn_err e = {0};
-    char *text = gnn_meta_to_text(&meta, &e);
-    stream_make_header(fd, text);
-    gnn_free(text);
-}
-
-enum { MEMORY = 1 << 20, LEN = 100000 };
-
-/* A peer that hands `memory` out under the name of a pipe. The reader has met it, and whether it took the memory is in
- * *taken. NULL if the reader could not begin. */
-struct liar {
-    int fd[2], listener, sock;
-    struct gnn_reader r;
-    struct gnn_tensors t;
-    struct gnn_err e;
-    bool taken;
-};
-
-static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
-{
-    struct gnn_meet m;
-    *l = (struct liar){.sock = -1};
-    pipes(l->fd);
-    l->listener = gnn_meet_listen(l->fd[1]);
-    put_header(l->fd[1]);
-    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", &l->e) || !l->r.borrower)
-        exit(99);
-    l->sock = gnn_meet_accept(l->listener);
-    if (l->sock < 0 || gnn_meet_recv(l->sock, &m, NULL) != 1 || m.what != GNN_MEET_HELLO)
-        exit(99);
-    m = (struct gnn_meet){what, slots, UINT64_C(1) << 32};
-    if (!gnn_meet_send(l->sock, &m, memory))
-        exit(99);
-    stream_make_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW, 3); /* what it waits for while it is offered memory */
-    if (gnn_reader_next(&l->r, &l->t, &l->e))
-        exit(99);
-    l->taken = gnn_meet_recv(l->sock, &m, NULL) == 1 && m.what == GNN_MEET_TAKEN;
-}
-
-static void liar_release(struct liar *l)
-{
-    gnn_tensors_release(&l->t);
-    gnn_reader_release(&l->r);
-    close(l->listener);
-    close(l->sock);
-    close(l->fd[1]);
-}
-
-static int sealed(unsigned seals)
-{
-    const int fd = memfd_create("t", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0 || ftruncate(fd, MEMORY) || fcntl(fd, F_ADD_SEALS, seals))
-        exit(99);
-    return fd;
-}
-
-static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
-{
-    struct liar l;
-    liar_init(&l, memory, kind, slots);
-    ok(!l.taken && l.r.borrower, "%s: not taken, and read on", what);
-    liar_release(&l);
-    close(memory);
-}
-
-/* A reference of `bytes`, sent after another in `slot` 0 that is still held. */
-static void reference(const char *what, struct gnb_reference ref, uint64_t bytes, uint32_t flags, const char *why)
-{
-    struct liar l;
-    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
-    struct gnn_tensors second = {0};
-    const int memory = sealed(F_SEAL_SHRINK);
-    liar_init(&l, memory, GNN_MEET_OFFER, 3);
-    const struct gnb_reference good = {.offset = 4096};
-    uint32_t n = gnb_reference_encode(&good, stored);
-    stream_make_frame(l.fd[1], GNB_BATCH, 2, "x", stored, n, GNB_REFERENCE, LEN);
-    if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e))
-        exit(99);
-    n = gnb_reference_encode(&ref, stored);
-    stored[20] ^= (uint8_t)flags;
-    stream_make_frame(l.fd[1], GNB_BATCH, 3, "x", stored, n, GNB_REFERENCE, bytes);
-    const int rc = gnn_reader_next(&l.r, &second, &l.e);
-    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "%s: %s", what, l.e.msg);
-    gnn_tensors_release(&second);
-    liar_release(&l);
-    close(memory);
-}
-
-static void test_lies(void)
-{
-    static const char zero[LEN];
-    refuses("memory that may shrink", GNN_MEET_OFFER, 3, sealed(0));
-    refuses("another message", GNN_MEET_TAKEN, 3, sealed(F_SEAL_SHRINK));
-    refuses("a single slot", GNN_MEET_OFFER, 1, sealed(F_SEAL_SHRINK));
-    refuses("a million slots", GNN_MEET_OFFER, 1000000, sealed(F_SEAL_SHRINK));
-    refuses("what cannot be mapped", GNN_MEET_OFFER, 3, dup(2));
-    reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
-    reference("a sum", (struct gnb_reference){.offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true}, LEN, 0, NULL);
-    reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0, "checksum mismatch in shared");
-    reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 4, "reserved bits");
-    reference("one to a device, too short", (struct gnb_reference){.slot = 1}, LEN, 2, "of a wrong size");
-    reference("one that is no device's, too long", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
-    reference("a device, for a reader that works on none", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
-              "on a device, for another program");
-    reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
-    reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1}, LEN, 0, "out of range");
-    reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0, "out of range");
-    reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0, "beyond");
-    reference("no such slot", (struct gnb_reference){.slot = 3}, LEN, 0, "out of range");
-    reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not given back");
-
-    /* A stream with references that has come to lie in a file. */
-    struct gnn_err e = {0};
-    struct gnn_reader r;
-    struct gnn_tensors t = {0};
-    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
-    const int fd = open("refs", O_RDWR | O_CREAT | O_TRUNC, 0666);
-    const struct gnb_reference good = {.offset = 4096};
-    put_header(fd);
-    const uint32_t n = gnb_reference_encode(&good, stored);
-    stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
-    lseek(fd, 0, SEEK_SET);
-    ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT, "in a file: %s", e.msg);
-    gnn_tensors_release(&t);
-    gnn_reader_release(&r);
-}
-
 /* ---- a reader that lies, or is slow ---- */
 
 /* Connects as a reader would, says n messages, of which UINT64_MAX is the stream's own sum, and then only reads. */
@@ -665,7 +534,6 @@ int main(void)
     test_joined();
     test_writer_killed();
     test_reader_killed();
-    test_lies();
     test_strangers();
     test_descriptors();
     test_nonsense();

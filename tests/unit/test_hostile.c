@@ -2,10 +2,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include "lib/gatherer.h"
+#include "lib/inspect.h"
+#include "lib/sampler.h"
 #include "scratch.h"
+#include "store_maker.h"
 #include "stream_maker.h"
 #include "tap.h"
 
@@ -92,9 +98,143 @@ static void test_bomb(void)
     free(p);
 }
 
+/* ---- batches of sense, but for one thing ---- */
+
+enum harm { NONE, TWICE, FAR_TWICE, BEYOND, STEP, SPLIT, BELOW, ABOVE, UNLABELLED };
+static enum harm harm;
+
+/* Two seeds and three nodes more, with labels of three classes. */
+static void fill(struct gnn_batch *b, uint64_t step)
+{
+    uint32_t *node = stream_make_blocks(b, harm == STEP ? step + 4 : step, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        node[i] = (uint32_t)(UINT32_MAX - 2 - 7919 * i - step);
+    if (harm == TWICE)
+        node[4] = node[1];
+    if (harm == FAR_TWICE)
+        node[3] = node[4] = 5;
+    if (harm == BEYOND)
+        node[2] = UINT32_MAX - 1;
+    if (harm == SPLIT)
+        ((uint64_t *)gnn_tensors_find(&b->tensors, "key")->data)[2] = 1;
+    int32_t *y = stream_make_tensor(b, "node/node/y", GNN_I32, 2, 0);
+    y[0] = 2;
+    y[1] = harm == BELOW ? -2 : harm == ABOVE ? 3 : harm == UNLABELLED ? -1 : 0;
+}
+
+static struct gnn_meta meta;
+static struct gnn_batch_pool *pool;
+
+/* Four batches of as many nodes as there can be, read to the end and then verified in 1 GiB, or refused with a reason. */
+static void batches(enum harm what, const char *name, const char *why)
+{
+    struct gnn_err e = {0};
+    harm = what;
+    if (stream_make(create(), "s", &meta, &(struct gnn_writer_opts){0}, pool, fill, 4, NULL, &e))
+        exit(99);
+    struct gnn_source *s = gnn_stream_source_new(open("s", O_RDONLY), "s", &e);
+    struct gnn_batch *b;
+    int rc = 0;
+    while (s && !(rc = gnn_source_next(s, &b, &e)))
+        gnn_batch_put(b);
+    gnn_source_free(s);
+    ok(s && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : rc == GNN_END), "%s: %s", name, e.msg);
+}
+
+static int verify_in(uint64_t bytes)
+{
+    struct gnn_err e = {0};
+    json_t *proofs = json_object();
+#ifndef __SANITIZE_ADDRESS__
+    const struct rlimit limit = {bytes, bytes};
+    if (setrlimit(RLIMIT_AS, &limit))
+        exit(99);
+#endif
+    const int rc = gnn_verify_stream(open("s", O_RDONLY), "s", NULL, proofs, &e);
+    if (rc)
+        printf("# %s\n", e.msg);
+    json_decref(proofs);
+    return rc != 0;
+}
+
+static void test_batches(void)
+{
+    struct gnn_err e = {0};
+    stream_make_meta(&meta, UINT32_MAX - 1, 4, 4);
+    if (gnn_schema_add_nfield(&meta.schema, 0, "y", GNN_I32, 0, &e) || !(pool = gnn_batch_pool_new(&meta, &e)))
+        exit(99);
+    meta.schema.task = GNN_TASK_MULTICLASS;
+    meta.schema.nclasses = 3;
+    batches(TWICE, "a node twice", "frame 1: batch 1/0: tensor 'nodes/node': element 4: node 4294959374 is there twice");
+    batches(FAR_TWICE, "a node twice, on a page of its own", "element 4: node 5 is there twice");
+    batches(BEYOND, "a node too many", "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
+    batches(STEP, "a step past the set", "frame 1: batch 1/4: tensor 'key': element 1: 4 is a step past the last of its split");
+    batches(SPLIT, "a split too many", "tensor 'key': element 2: 1 is no split");
+    batches(BELOW, "a label below -1", "frame 1: batch 1/0: tensor 'node/node/y': element 1: label -2 outside 0..2");
+    batches(ABOVE, "a label that is no class", "tensor 'node/node/y': element 1: label 3 outside 0..2");
+    batches(UNLABELLED, "no label", NULL);
+    batches(NONE, "nothing of it", NULL);
+    fflush(stdout);
+    int status;
+    const pid_t pid = fork();
+    if (!pid)
+        exit(verify_in(1 << 30));
+    ok(waitpid(pid, &status, 0) == pid && !status, "2^32 - 2 nodes of which 20 came are verified in 1 GiB");
+    gnn_batch_pool_free(pool);
+    gnn_meta_release(&meta);
+}
+
+/* A store of two nodes, each the other's source, the second with a label that is none. */
+static int make_store(int32_t label)
+{
+    struct gnn_err e = {0};
+    struct gnn_meta m = {.schema = {.nparts = 1, .task = GNN_TASK_MULTICLASS, .nclasses = 3}};
+    struct maker k = {.e = &e};
+    if (gnn_schema_add_ntype(&m.schema, "node", 2, &e) || gnn_schema_add_nfield(&m.schema, 0, "y", GNN_I32, 0, &e) ||
+        gnn_schema_add_etype(&m.schema, 0, "to", 0, 2, &e) || gnn_schema_add_set(&m.schema, "all", "train", 0, 2, &e) ||
+        gnn_store_create(&k.w, "S", &m, true, &e) || gnn_part_begin(&k.w, 0, &e))
+        exit(99);
+    memcpy(maker_tensor(&k, "node/node/y", GNN_I32, 2, 0), (int32_t[]){2, label}, 8);
+    memcpy(maker_tensor(&k, "edge/node/to/node/indptr", GNN_U64, 3, 0), (uint64_t[]){0, 1, 2}, 24);
+    memcpy(maker_tensor(&k, "edge/node/to/node/indices", GNN_U32, 2, 0), (uint32_t[]){1, 0}, 8);
+    memcpy(maker_tensor(&k, "split/all/train", GNN_U32, 2, 0), (uint32_t[]){0, 1}, 8);
+    return maker_finish(&k, &m);
+}
+
+/* Verified, and sampled and gathered from. */
+static void labels(int32_t label, const char *why)
+{
+    struct gnn_err e = {0}, e2 = {0};
+    struct gnn_store s;
+    struct gnn_batch *b;
+    struct gnn_sampler_opts o;
+    const char *fanout = "1";
+    json_t *proofs = json_object();
+    gnn_sampler_opts_init(&o);
+    o.fanout = &fanout;
+    o.nfanout = 1;
+    if (make_store(label) || gnn_store_open(&s, "S", true, &e))
+        exit(99);
+    const int rc = gnn_verify_store(&s, NULL, proofs, &e);
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "a store with label %d: %s", label, e.msg);
+    struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e2);
+    src = src ? gnn_gather_source_new(src, &s, &(struct gnn_gather_opts){.fields = "y"}, &e2) : NULL;
+    const int got = src ? gnn_source_next(src, &b, &e2) : e2.code;
+    ok(why ? got == GNN_E_INPUT && strstr(e2.msg, why) && strstr(e2.msg, "batch 0/0") : !got, "gathered: %s", e2.msg);
+    if (!got)
+        gnn_batch_put(b);
+    gnn_source_free(src);
+    gnn_store_close(&s);
+    json_decref(proofs);
+}
+
 int main(void)
 {
     scratch_enter();
+    test_batches();
+    labels(-1, NULL);
+    labels(-2, "label -2 outside 0..2");
+    labels(3, "label 3 outside 0..2");
     header("\"identity\":\"0123456789abcdef\"", "\"identity\":\"0123456789ABCDEF\"", "identity");
     header("\"provenance\":[]", "\"provenance\":[1]", "provenance");
     header("\"edge_types\":[]", "\"edge_types\":5", "edge_types");

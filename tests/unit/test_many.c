@@ -76,7 +76,8 @@ static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uin
 static void test_bind(uint32_t n, const char *more, enum gnn_dtype dtype, uint64_t rows, const char *why)
 {
     enum { HOPS = 64 };
-    struct gnn_meta m = {.is_stream = true, .sampling = {.nhops = HOPS, .nsplits = 1, .batch_size = 1}};
+    uint64_t steps = 1;
+    struct gnn_meta m = {.is_stream = true, .sampling = {.nhops = HOPS, .nsplits = 1, .batch_size = 1, .steps = &steps}};
     struct gnn_err e = {0};
     struct gnn_batch *b;
     char w[GNN_WORD_MAX + 1], name[GNN_NAME_MAX + 1];

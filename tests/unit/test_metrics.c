@@ -68,6 +68,13 @@ int main(void)
     struct gnn_tensor t = {.name = "node/n/y", .dtype = GNN_I32, .ndim = 1, .shape = {2}, .data = big};
     ok(gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e) == GNN_E_INPUT && strstr(e.msg, "node/n/y: row 1"),
        "a class beyond the last is refused: %s", e.msg);
+    e = (struct gnn_err){0};
+    big[1] = -2;
+    ok(gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e) == GNN_E_INPUT && strstr(e.msg, "row 1: label -2"),
+       "so is one below -1: %s", e.msg);
+    e = (struct gnn_err){0};
+    big[1] = -1;
+    ok(!gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e), "and -1 is none %s", e.msg);
     gnn_labels_release(&l);
     return tap_done();
 }

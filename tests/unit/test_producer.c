@@ -1,0 +1,188 @@
+/* Payloads by reference from a producer that lies, or that writes to memory after it has sent it. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/handoff/meet.h"
+#include "scratch.h"
+#include "stream_maker.h"
+#include "tap.h"
+
+static struct gnn_meta meta;
+
+static void pipes(int fd[2])
+{
+    if (pipe(fd))
+        exit(99);
+}
+
+static void put_header(int fd)
+{
+    struct gnn_err e = {0};
+    char *text = gnn_meta_to_text(&meta, &e);
+    stream_make_header(fd, text);
+    gnn_free(text);
+}
+
+enum { MEMORY = 1 << 20, LEN = 100000 };
+
+/* A peer that hands `memory` out under the name of a pipe. The reader has met it, and whether it took the memory is in
+ * *taken. NULL if the reader could not begin. */
+struct liar {
+    int fd[2], listener, sock;
+    struct gnn_reader r;
+    struct gnn_tensors t;
+    struct gnn_err e;
+    bool taken;
+};
+
+static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
+{
+    struct gnn_meet m;
+    *l = (struct liar){.sock = -1};
+    pipes(l->fd);
+    l->listener = gnn_meet_listen(l->fd[1]);
+    put_header(l->fd[1]);
+    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", &l->e) || !l->r.borrower)
+        exit(99);
+    l->sock = gnn_meet_accept(l->listener);
+    if (l->sock < 0 || gnn_meet_recv(l->sock, &m, NULL) != 1 || m.what != GNN_MEET_HELLO)
+        exit(99);
+    m = (struct gnn_meet){what, slots, UINT64_C(1) << 32};
+    if (!gnn_meet_send(l->sock, &m, memory))
+        exit(99);
+    stream_make_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW, 3); /* what it waits for while it is offered memory */
+    if (gnn_reader_next(&l->r, &l->t, &l->e))
+        exit(99);
+    l->taken = gnn_meet_recv(l->sock, &m, NULL) == 1 && m.what == GNN_MEET_TAKEN;
+}
+
+static void liar_release(struct liar *l)
+{
+    gnn_tensors_release(&l->t);
+    gnn_reader_release(&l->r);
+    close(l->listener);
+    close(l->sock);
+    close(l->fd[1]);
+}
+
+static int sealed(unsigned seals)
+{
+    const int fd = memfd_create("t", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, MEMORY) || fcntl(fd, F_ADD_SEALS, seals))
+        exit(99);
+    return fd;
+}
+
+static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
+{
+    struct liar l;
+    liar_init(&l, memory, kind, slots);
+    ok(!l.taken && l.r.borrower, "%s: not taken, and read on", what);
+    liar_release(&l);
+    close(memory);
+}
+
+/* A reference of `bytes`, sent after another in `slot` 0 that is still held. */
+static void reference(const char *what, struct gnb_reference ref, uint64_t bytes, uint32_t flags, const char *why)
+{
+    struct liar l;
+    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
+    struct gnn_tensors second = {0};
+    const int memory = sealed(F_SEAL_SHRINK);
+    liar_init(&l, memory, GNN_MEET_OFFER, 3);
+    const struct gnb_reference good = {.offset = 4096};
+    uint32_t n = gnb_reference_encode(&good, stored);
+    stream_make_frame(l.fd[1], GNB_BATCH, 2, "node/node/x", stored, n, GNB_REFERENCE, LEN);
+    if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e))
+        exit(99);
+    n = gnb_reference_encode(&ref, stored);
+    stored[20] ^= (uint8_t)flags;
+    stream_make_frame(l.fd[1], GNB_BATCH, 3, "node/node/x", stored, n, GNB_REFERENCE, bytes);
+    const int rc = gnn_reader_next(&l.r, &second, &l.e);
+    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "%s: %s", what, l.e.msg);
+    gnn_tensors_release(&second);
+    liar_release(&l);
+    close(memory);
+}
+
+/* Changes memory after it has been sent: rows change where they are, what memory is found by does not. */
+static void scribbled(const char *name, bool seen)
+{
+    struct liar l;
+    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
+    const int memory = sealed(F_SEAL_SHRINK);
+    const struct gnb_reference ref = {.offset = 4096};
+    liar_init(&l, memory, GNN_MEET_OFFER, 3);
+    stream_make_frame(l.fd[1], GNB_BATCH, 2, name, stored, gnb_reference_encode(&ref, stored), GNB_REFERENCE, LEN);
+    if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e) || pwrite(memory, "!", 1, 4096 + LEN / 2) != 1)
+        exit(99);
+    const uint8_t *x = gnn_tensors_at(&l.t, 0)->data;
+    ok((x[LEN / 2] == '!') == seen, "%s %s when its producer writes there later", name, seen ? "changes" : "does not change");
+    struct gnn_meet m;
+    const int back = gnn_meet_recv(l.sock, &m, NULL);
+    ok(seen ? !back : back == 1 && m.what == GNN_MEET_BACK, "its slot %s", seen ? "is kept" : "went back at once");
+    liar_release(&l);
+    close(memory);
+}
+
+static void test_scribbling(void)
+{
+    static const char *const copied[] = {"key", "nodes/node", "counts/node", "counted/node", "node/node/id", "hop/0/node/to/node/indptr",
+                                         "hop/0/node/to/node/indices", "hop/0/node/to/node/id"};
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+        scribbled(copied[i], false);
+    scribbled("node/node/x", true);
+    scribbled("hop/0/node/to/node/w", true);
+}
+
+static void test_lies(void)
+{
+    static const char zero[LEN];
+    refuses("memory that may shrink", GNN_MEET_OFFER, 3, sealed(0));
+    refuses("another message", GNN_MEET_TAKEN, 3, sealed(F_SEAL_SHRINK));
+    refuses("a single slot", GNN_MEET_OFFER, 1, sealed(F_SEAL_SHRINK));
+    refuses("a million slots", GNN_MEET_OFFER, 1000000, sealed(F_SEAL_SHRINK));
+    refuses("what cannot be mapped", GNN_MEET_OFFER, 3, dup(2));
+    reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
+    reference("a sum", (struct gnb_reference){.offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true}, LEN, 0, NULL);
+    reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0, "checksum mismatch in shared");
+    reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 4, "reserved bits");
+    reference("one to a device, too short", (struct gnb_reference){.slot = 1}, LEN, 2, "of a wrong size");
+    reference("one that is no device's, too long", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
+    reference("a device, for a reader that works on none", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
+              "on a device, for another program");
+    reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
+    reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1}, LEN, 0, "out of range");
+    reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0, "out of range");
+    reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0, "beyond");
+    reference("no such slot", (struct gnb_reference){.slot = 3}, LEN, 0, "out of range");
+    reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not given back");
+
+    /* A stream with references that has come to lie in a file. */
+    struct gnn_err e = {0};
+    struct gnn_reader r;
+    struct gnn_tensors t = {0};
+    uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
+    const int fd = open("refs", O_RDWR | O_CREAT | O_TRUNC, 0666);
+    const struct gnb_reference good = {.offset = 4096};
+    put_header(fd);
+    const uint32_t n = gnb_reference_encode(&good, stored);
+    stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
+    lseek(fd, 0, SEEK_SET);
+    ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT, "in a file: %s", e.msg);
+    gnn_tensors_release(&t);
+    gnn_reader_release(&r);
+}
+
+int main(void)
+{
+    scratch_enter();
+    stream_make_meta(&meta, 1 << 20, 100, 1000);
+    test_lies();
+    test_scribbling();
+    gnn_meta_release(&meta);
+    return scratch_done();
+}
