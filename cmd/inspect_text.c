@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/tensor.h"
+
 /* Control characters in names and provenance must not reach a terminal. */
 static const char *masked(const char *s)
 {
-    static char buf[4][1024];
+    static char buf[4][GNN_NAME_MAX + 1];
     static unsigned turn;
     char *out = buf[turn++ % 4];
     snprintf(out, sizeof buf[0], "%s", s ? s : "");

@@ -231,7 +231,7 @@ bool opt_given(const void *value)
 
 const char *opt_shared(void)
 {
-    static char text[8192];
+    static char text[1 << 16];
     const struct opt *after = NULL;
     int n = 0;
     for (*text = 0; n >= 0 && (size_t)n < sizeof text;) { /* tables are small: the next one in order, again and again */

@@ -22,7 +22,7 @@ enum gnn_dtype {
     GNN_F64 = 12,
 };
 
-enum { GNN_NDIM_MAX = 4, GNN_NAME_MAX = 255 };
+enum { GNN_NDIM_MAX = 4, GNN_NAME_MAX = 4095 }; /* a name may hold those of a relation and its two node types */
 
 /* Row-major, little-endian, dense. ndim 0 is a scalar (one element). */
 struct gnn_tensor {

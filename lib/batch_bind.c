@@ -152,27 +152,25 @@ static uint32_t find_ntype(const struct gnn_schema *c, const char *name, size_t 
     return UINT32_MAX;
 }
 
+/* What follows "NAME/" at p; NULL if something else is there. */
+static const char *after(const char *p, const char *name)
+{
+    const size_t n = strlen(name);
+    return p && !strncmp(p, name, n) && p[n] == '/' ? p + n + 1 : NULL;
+}
+
 /* The hop of "H/SRC/REL/DST/FIELD" and the number of its edge type; false if there are no such. */
-static bool find_block(const struct bind *s, const char *p, uint32_t *hop, uint32_t *et)
+static bool find_block(const struct bind *s, const char *p, const char *field, uint32_t *hop, uint32_t *et)
 {
     const struct gnn_schema *c = &s->m->schema;
-    const char *word[4];
-    size_t n[4];
-    for (int i = 0; i < 4; i++, p += n[i - 1] + 1) {
-        word[i] = p;
-        n[i] = strcspn(p, "/");
-        if (!p[n[i]])
-            return false;
-    }
+    const size_t n = strcspn(p, "/");
     char h[12];
-    *hop = n[0] < 10 ? (uint32_t)strtoul(word[0], NULL, 10) : UINT32_MAX;
-    snprintf(h, sizeof h, "%u/", *hop); /* the one way to write it */
-    const uint32_t src = find_ntype(c, word[1], n[1]), dst = find_ntype(c, word[3], n[3]);
-    if (strchr(p, '/') || *hop >= s->b->nhops || strncmp(h, word[0], n[0] + 1))
-        return false;
-    for (*et = 0; *et < c->netypes; ++*et) {
+    *hop = n < 10 ? (uint32_t)strtoul(p, NULL, 10) : UINT32_MAX;
+    snprintf(h, sizeof h, "%u", *hop); /* the one way to write it */
+    p = after(p, h);
+    for (*et = 0; p && *hop < s->b->nhops && *et < c->netypes; ++*et) {
         const struct gnn_etype *t = &c->etype[*et];
-        if (t->src == src && t->dst == dst && !strncmp(t->rel, word[2], n[2]) && !t->rel[n[2]])
+        if (after(after(after(p, c->ntype[t->src].name), t->rel), c->ntype[t->dst].name) == field)
             return true;
     }
     return false;
@@ -208,7 +206,7 @@ static int bind_field(struct bind *s, const struct gnn_tensor *t)
         labels = labels && type == c->label_ntype;
     } else if (!strncmp(t->name, "hop/", 4)) {
         uint32_t hop, type;
-        if (!find_block(s, t->name + 4, &hop, &type))
+        if (!find_block(s, t->name + 4, field, &hop, &type))
             return 0;
         const struct gnn_block *k = gnn_batch_block(s->b, hop, type);
         x = gnn_field_find(c->etype[type].field, c->etype[type].nfields, field);

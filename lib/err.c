@@ -4,15 +4,34 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A message that is too long, with long names, keeps its beginning and its end, where the reason stands. */
+static void shorten(char *msg, size_t room, const char *text, size_t n)
+{
+    static const char gap[] = " ... ";
+    const size_t tail = room / 3;
+    size_t head = room - tail - sizeof gap, from = n - tail;
+    while (head && ((unsigned char)text[head] & 0xc0) == 0x80) /* not within a character */
+        head--;
+    while (((unsigned char)text[from] & 0xc0) == 0x80)
+        from++;
+    snprintf(msg, room, "%.*s%s%s", (int)head, text, gap, text + from);
+}
+
 GNN_PRINTF(4, 0)
 static int record(struct gnn_err *e, int code, int sys, const char *fmt, va_list ap)
 {
     if (e->code)
         return code;
     e->code = code;
-    int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
-    if (sys && n >= 0 && (size_t)n < sizeof e->msg)
-        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", strerror(sys));
+    char text[8192];
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    if (sys && n >= 0 && (size_t)n < sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, ": %s", strerror(sys));
+    const size_t len = n < 0 ? 0 : strlen(text);
+    if (len < sizeof e->msg)
+        memcpy(e->msg, text, len + 1);
+    else
+        shorten(e->msg, sizeof e->msg, text, len);
     return code;
 }
 

@@ -40,8 +40,8 @@ int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_
  * last. */
 struct gnn_diff {
     bool differ;
-    char where[600]; /* "part 0, tensor edge/a/b/c/indices, element 17" */
-    char a[200], b[200];
+    char where[GNN_NAME_MAX + 128]; /* "part 0, tensor edge/a/b/c/indices, element 17" */
+    char a[GNN_NAME_MAX + 1], b[GNN_NAME_MAX + 1];
 };
 enum {
     GNN_DIFF_ORIGINAL = 1,   /* compare by original ids: partitioning does not count */

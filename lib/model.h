@@ -48,7 +48,7 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
                            const char *what, struct gnn_err *e) GNN_MUST_USE;
 
 struct gnn_param {
-    char name[GNN_NAME_MAX + 1]; /* as in PyG's state dict */
+    char *name;                 /* as in PyG's state dict */
     enum gnn_dtype dtype;       /* GNN_F32; GNN_I64: one number, in the room of two floats */
     uint32_t ndim, shape[2];
     uint64_t at, count; /* floats, in the slab; `at` is a multiple of 16 */

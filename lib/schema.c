@@ -57,28 +57,76 @@ static bool is_text(const char *s)
     return true;
 }
 
-/* Names become parts of tensor names and of keys on the command line. */
+static int check_text(const char *name, const char *what, size_t most, struct gnn_err *e)
+{
+    const size_t n = strlen(name);
+    if (!n)
+        return gnn_fail(e, GNN_E_INPUT, "%s name is empty", what);
+    if (n > most)
+        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s...' has %zu bytes, more than %zu", what, name, n, most);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+            return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a control character", what, name);
+    return is_text(name) ? 0 : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
+}
+
+int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)
+{
+    return check_text(name, what, GNN_TYPE_NAME_MAX, e);
+}
+
+/* Names of fields, splits and sets stand in lists on the command line, and at the end of tensor names. */
+static bool is_word(const char *name)
+{
+    return !name[strcspn(name, " /=,:")];
+}
+
 static int check_name(const char *name, const char *what, struct gnn_err *e)
 {
-    size_t n = strlen(name);
-    if (!n || n > GNN_WORD_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is empty or longer than %d bytes", what, name,
-                        GNN_WORD_MAX);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)name[i] <= 0x20 || name[i] == 0x7f || strchr("/=,:", name[i]))
-            return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what, name);
-    if (!is_text(name))
-        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
-    return 0;
+    int rc = check_text(name, what, GNN_WORD_MAX, e);
+    return rc || is_word(name) ? rc : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what, name);
+}
+
+const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype)
+{
+    const int n = is_word(rel) ? snprintf(out, GNN_WORD_MAX + 1, "degree.%s", rel) : -1;
+    if (n < 0 || n > GNN_WORD_MAX)
+        snprintf(out, GNN_WORD_MAX + 1, "degree.@%u", etype);
+    return out;
+}
+
+/* Whether the words are those of the key "src/rel/dst". */
+static bool key_is(const char *src, const char *rel, const char *dst, const char *key)
+{
+    const char *const word[] = {src, rel, dst};
+    for (int i = 0; i < 3; i++) {
+        const size_t n = strlen(word[i]);
+        if (strncmp(key, word[i], n) != 0 || key[n] != (i < 2 ? '/' : 0))
+            return false;
+        key += n + 1;
+    }
+    return true;
+}
+
+/* Names may hold '/', but no key may mean two types: "a/b" and "c" joined to "d" is not "a" and "b/c". */
+static int check_key(const struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    snprintf(key, sizeof key, "%s/%s/%s", s->ntype[src].name, rel, s->ntype[dst].name);
+    if (gnn_schema_find_etype(s, key) >= 0)
+        return gnn_fail(e, GNN_E_INPUT, "two edge types are called '%s'", key);
+    return gnn_schema_find_ntype(s, key) < 0 ? 0 : gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", key);
 }
 
 int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count, struct gnn_err *e)
 {
-    int rc = check_name(name, "node type", e);
+    int rc = gnn_type_name_check(name, "node type", e);
     if (rc)
         return rc;
     if (gnn_schema_find_ntype(s, name) >= 0)
         return gnn_fail(e, GNN_E_INPUT, "node type '%s' appears twice", name);
+    if (gnn_schema_find_etype(s, name) >= 0)
+        return gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", name);
     if (count > UINT32_MAX - 1u)
         return gnn_fail(e, GNN_E_INPUT, "node type '%s' has %llu nodes, more than 2^32 - 2", name,
                         (unsigned long long)count);
@@ -94,17 +142,15 @@ int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
 int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
                          uint64_t count, struct gnn_err *e)
 {
-    int rc = check_name(rel, "relation", e);
+    int rc = gnn_type_name_check(rel, "relation", e);
     if (rc)
         return rc;
     if (src >= s->nntypes || dst >= s->nntypes)
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' refers to a node type that does not exist", rel);
     if (count > (uint64_t)INT64_MAX / 8)
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an impossible count", rel);
-    for (uint32_t i = 0; i < s->netypes; i++)
-        if (s->etype[i].src == src && s->etype[i].dst == dst && !strcmp(s->etype[i].rel, rel))
-            return gnn_fail(e, GNN_E_INPUT, "edge type '%s' appears twice", rel);
-    if ((rc = grow(&s->etype, s->netypes, GNN_TYPES_MAX, sizeof *s->etype, "edge types", e)))
+    if ((rc = check_key(s, src, rel, dst, e)) ||
+        (rc = grow(&s->etype, s->netypes, GNN_TYPES_MAX, sizeof *s->etype, "edge types", e)))
         return rc;
     char *copy = gnn_strdup(rel, e);
     if (!copy)
@@ -266,10 +312,11 @@ int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name)
 
 int gnn_schema_find_etype(const struct gnn_schema *s, const char *key)
 {
-    char k[GNN_ETYPE_KEY_ROOM];
-    for (uint32_t i = 0; i < s->netypes; i++)
-        if (!strcmp(gnn_etype_key(s, i, k, sizeof k), key))
+    for (uint32_t i = 0; i < s->netypes; i++) {
+        const struct gnn_etype *t = &s->etype[i];
+        if (key_is(s->ntype[t->src].name, t->rel, s->ntype[t->dst].name, key))
             return (int)i;
+    }
     return -1;
 }
 

@@ -11,8 +11,9 @@
 enum {
     GNN_TYPES_MAX = 1024,
     GNN_FIELDS_MAX = 256,
-    GNN_WORD_MAX = 48, /* bytes of a type, relation, field, split or set name */
-    GNN_ETYPE_KEY_ROOM = 3 * GNN_WORD_MAX + 3 /* for "src/rel/dst" and NUL */
+    GNN_WORD_MAX = 48,        /* bytes of a field, split or set name */
+    GNN_TYPE_NAME_MAX = 1000, /* of a node type's or relation's */
+    GNN_ETYPE_KEY_ROOM = 3 * GNN_TYPE_NAME_MAX + 3 /* for "src/rel/dst" and NUL */
 };
 
 /* A per-node or per-edge tensor: shape (count) when width is 0, else (count, width). */
@@ -23,7 +24,7 @@ struct gnn_field {
 };
 
 struct gnn_ntype {
-    char *name;     /* no '/', not empty */
+    char *name;     /* UTF-8 without control characters, not empty; any other character may occur */
     uint64_t count; /* nodes in the whole store, at most 2^32 - 2 */
     struct gnn_field *field;
     uint32_t nfields;
@@ -31,7 +32,7 @@ struct gnn_ntype {
 
 struct gnn_etype {
     uint32_t src, dst; /* node types: edges run src -> dst, are stored with dst (CSC) */
-    char *rel;         /* relation name, no '/' */
+    char *rel;         /* relation, a name like a node type's; no two types have the same key, nor a node type as its name */
     uint64_t count;
     struct gnn_field *field;
     uint32_t nfields;
@@ -57,6 +58,12 @@ struct gnn_schema {
     uint32_t nclasses;    /* classes, or tasks when MULTILABEL; 0 if unknown */
     uint32_t nparts;
 };
+
+/* Whether a node type or relation may have this name: GNN_E_INPUT "WHAT name '...' ..." if not. */
+int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e) GNN_MUST_USE;
+/* The field in which the degrees by edge type number `etype` travel: "degree.REL", or "degree.@NUMBER" where a field cannot be
+ * called so. Returns out. */
+const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype);
 
 /* The empty schema is the zeroed object; everything it points to is owned by it. */
 void gnn_schema_release(struct gnn_schema *s);

@@ -19,10 +19,10 @@
 
 struct part_tensor {
     struct gnn_tensor t;
-    char name[GNN_NAME_MAX + 1];
     uint64_t bytes, written, at; /* at: file offset, once laid out */
     XXH3_state_t sum;
     void *map; /* page-aligned mapping, if filled in place */
+    char name[];
 };
 
 struct gnn_part_writer {
@@ -189,7 +189,7 @@ int gnn_part_declare(struct gnn_store_writer *w, const char *name, enum gnn_dtyp
     if (rc)
         return rc;
     p->tensor = p->list.data;
-    struct part_tensor *t = gnn_alloc_zero(1, sizeof *t, "a tensor", e);
+    struct part_tensor *t = gnn_alloc_zero(1, sizeof *t + len + 1, "a tensor", e);
     if (!t)
         return e->code;
     memcpy(t->name, name, len + 1);

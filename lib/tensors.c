@@ -13,7 +13,7 @@ static uint32_t *place(const struct gnn_tensors *s, const char *name)
 {
     const uint32_t mask = 2 * s->room - 1;
     uint32_t i = (uint32_t)XXH3_64bits_withSeed(name, strlen(name), (uintptr_t)s->index) & mask;
-    while (s->index[i] && strcmp(s->slot[s->index[i] - 1]->name, name))
+    while (s->index[i] && strcmp(s->slot[s->index[i] - 1]->t.name, name))
         i = (i + 1) & mask;
     return &s->index[i];
 }
@@ -38,7 +38,7 @@ static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
     s->index = index;
     s->room = room;
     for (uint32_t i = 0; i < s->n; i++)
-        *place(s, p[i]->name) = i + 1;
+        *place(s, p[i]->t.name) = i + 1;
     return 0;
 }
 
@@ -68,7 +68,7 @@ static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, str
 static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes, bool keep, struct gnn_err *e)
 {
     if (q->mem)
-        return gnn_buf_fit_in(q->mem, &q->buf, bytes, 1, q->name, e);
+        return gnn_buf_fit_in(q->mem, &q->buf, bytes, 1, q->t.name, e);
     const bool fits = q->buf.data && bytes <= q->buf.cap;
     const bool share = s->share && bytes >= GNN_SHARE_MIN;
     if (fits && (q->shared || !share))
@@ -82,12 +82,12 @@ static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint6
             return 0;
     }
     if (q->shared) {
-        int rc = gnn_buf_reserve(&to, bytes, 1, q->name, e);
+        int rc = gnn_buf_reserve(&to, bytes, 1, q->t.name, e);
         if (!rc)
             buf_move(s, q, to, false, keep);
         return rc;
     }
-    return keep ? gnn_buf_reserve(&q->buf, bytes, 1, q->name, e) : gnn_buf_fit(&q->buf, bytes, 1, q->name, e);
+    return keep ? gnn_buf_reserve(&q->buf, bytes, 1, q->t.name, e) : gnn_buf_fit(&q->buf, bytes, 1, q->t.name, e);
 }
 
 const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...)
@@ -125,8 +125,9 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
             return e->code;
     }
     struct gnn_tensor_slot *q = s->slot[s->n];
-    memcpy(q->name, name, len + 1);
-    q->t = (struct gnn_tensor){.name = q->name, .dtype = dtype, .ndim = ndim};
+    if ((rc = gnn_buf_fit(&q->name, len + 1, 1, "tensor names", e)))
+        return rc;
+    q->t = (struct gnn_tensor){.name = memcpy(q->name.data, name, len + 1), .dtype = dtype, .ndim = ndim};
     for (uint32_t i = 0; i < ndim; i++)
         q->t.shape[i] = shape[i];
     uint64_t bytes;
@@ -257,6 +258,7 @@ void gnn_tensors_release(struct gnn_tensors *s)
     for (uint32_t i = 0; i < s->room; i++)
         if (s->slot[i]) {
             buf_drop(s, s->slot[i]);
+            gnn_buf_release(&s->slot[i]->name);
             gnn_free(s->slot[i]);
         }
     gnn_free(s->slot);

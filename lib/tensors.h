@@ -31,7 +31,7 @@ struct gnn_tensor_slot {
     struct gnn_buf buf; /* t.data, unless that is leased */
     const struct gnn_mem *mem; /* the kind of memory that buf is; NULL: the heap, or a piece of the set's share */
     bool shared;        /* buf is such a piece */
-    char name[GNN_NAME_MAX + 1];
+    struct gnn_buf name; /* t.name */
 };
 
 /* A tensor's name, printf-formatted; "", which is no tensor's, where it would be longer than any may be. Returns name. */

@@ -51,12 +51,7 @@ static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const 
     return rc;
 }
 
-/* The word "degree": a relation within one node type, whose nodes' degrees travel as field "degree.REL" of that type. */
-static const char *degree_name(char name[GNN_NAME_MAX + 1], const struct gnn_etype *r)
-{
-    return gnn_tensor_name(name, "degree.%s", r->rel);
-}
-
+/* The word "degree": a relation within one node type, whose nodes' degrees travel as a field of that type. */
 static bool has_degrees(const struct gnn_etype *r)
 {
     return r->src == r->dst;
@@ -66,7 +61,7 @@ static bool has_degrees(const struct gnn_etype *r)
 static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, struct gnn_err *e)
 {
     struct gnn_schema *c = &g->meta.schema;
-    char name[GNN_NAME_MAX + 1];
+    char name[GNN_WORD_MAX + 1];
     bool asked = false;
     int rc = 0;
     *n = 0;
@@ -75,7 +70,7 @@ static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, st
     for (uint32_t r = 0; !rc && asked && r < c->netypes; r++) {
         if (!has_degrees(&c->etype[r]))
             continue;
-        rc = gnn_schema_add_nfield(c, c->etype[r].dst, degree_name(name, &c->etype[r]), GNN_U32, 0, e);
+        rc = gnn_schema_add_nfield(c, c->etype[r].dst, gnn_degree_field(name, c->etype[r].rel, r), GNN_U32, 0, e);
         ++*n;
     }
     return rc;
@@ -84,14 +79,14 @@ static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, st
 static int add_degrees(struct gatherer *g, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
-    char name[GNN_NAME_MAX + 1];
+    char name[GNN_WORD_MAX + 1];
     int rc = 0;
     for (uint32_t r = 0; !rc && r < c->netypes; r++) {
         const struct gnn_ntype *t = &c->ntype[c->etype[r].dst];
         uint32_t *of;
         if (!has_degrees(&c->etype[r]))
             continue;
-        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, degree_name(name, &c->etype[r]));
+        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, gnn_degree_field(name, c->etype[r].rel, r));
         rc = gnn_store_degrees(g->store, r, &of, e);
         if (!rc)
             rc = gnn_gather_job_numbers(&g->job[g->njobs++], c->etype[r].dst, f, of, t->count, e);

@@ -8,7 +8,7 @@
 #include "lib/import/formats.h"
 #include "lib/import/pairs.h"
 
-enum { TYPES = 256, WORD = 128, PATH = 1024 };
+enum { TYPES = 256, WORD = GNN_TYPE_NAME_MAX + 1, PATH = 1024 };
 
 struct ogb {
     struct gnn_src s;
@@ -21,7 +21,7 @@ struct ogb {
 static int find(const struct ogb *g, const char *fmt, ...) GNN_PRINTF(2, 3);
 static int find(const struct ogb *g, const char *fmt, ...)
 {
-    char name[2 * PATH];
+    char name[PATH + 4 * WORD + 64];
     int n = snprintf(name, sizeof name, "%s", g->root);
     va_list ap;
     va_start(ap, fmt);

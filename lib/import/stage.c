@@ -319,6 +319,8 @@ int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
             return ar_fail(s, e);
         const char *n = archive_entry_pathname(entry);
+        if (!n) /* not in the locale's encoding */
+            n = archive_entry_pathname_utf8(entry);
         if (!n || !*n)
             return gnn_fail(e, GNN_E_INPUT, "%s: a member has no readable name", st->name);
         if (leads_out(n))

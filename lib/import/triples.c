@@ -7,7 +7,7 @@
 #include "lib/import/table.h"
 #include "lib/import/words.h"
 
-enum { CHUNK = 1 << 13, REL_MAX = 255 };
+enum { CHUNK = 1 << 13 };
 
 struct triples {
     struct gnn_src s;
@@ -16,10 +16,29 @@ struct triples {
     uint64_t n;
 };
 
+/* A relation becomes an edge type of that name. */
+static int check_relation(const struct triples *g, const struct gnn_table *t, const struct gnn_word *w, struct gnn_err *e)
+{
+    char name[GNN_TYPE_NAME_MAX + 2];
+    struct gnn_err why = {0};
+    if (g->rel.n > GNN_TYPES_MAX)
+        gnn_fail(&why, GNN_E_INPUT, "more than %d relations", GNN_TYPES_MAX);
+    snprintf(name, sizeof name, "%.*s", (int)(w->n < sizeof name ? w->n : sizeof name - 1), w->p);
+    if (strlen(name) < w->n && w->n < sizeof name)
+        gnn_fail(&why, GNN_E_INPUT, "relation name '%.70s' has a control character", name);
+    else if (w->n >= sizeof name)
+        gnn_fail(&why, GNN_E_INPUT, "relation name '%.70s...' has %zu bytes, more than %d", name, w->n, GNN_TYPE_NAME_MAX);
+    else
+        (void)!gnn_type_name_check(name, "relation", &why);
+    return why.code ? gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r), (unsigned long long)t->line - 1, why.msg)
+                    : GNN_OK;
+}
+
 static int add_triple(struct triples *g, const struct gnn_table *t, const struct gnn_word *w,
                       uint8_t set, struct gnn_err *e)
 {
     uint32_t id[3];
+    const uint32_t known = g->rel.n;
     int rc = GNN_OK;
     for (int k = 0; !rc && k < 3; k++) {
         if (!w[k].n)
@@ -27,10 +46,8 @@ static int add_triple(struct triples *g, const struct gnn_table *t, const struct
                             (unsigned long long)t->line - 1);
         rc = gnn_words_add(k == 1 ? &g->rel : &g->node, w[k].p, w[k].n, &id[k], e);
     }
-    if (!rc && (g->rel.n > GNN_TYPES_MAX || w[1].n > REL_MAX / 2))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
-                      (unsigned long long)t->line - 1,
-                      w[1].n > REL_MAX / 2 ? "the relation's name is too long" : "more than 1024 relations");
+    if (!rc && g->rel.n > known)
+        rc = check_relation(g, t, &w[1], e);
     if (!rc)
         rc = gnn_buf_reserve(&g->src, g->n + 1, sizeof(uint32_t), "triples", e);
     if (!rc)
@@ -139,21 +156,14 @@ static void triples_free(struct gnn_dataset *d)
 
 static const struct gnn_dataset_ops triples_ops = {triples_edges, gnn_src_rows, gnn_src_set, triples_free};
 
-/* Names of edge types hold no '/', so a relation's are written as '.'. */
 static int add_types(struct triples *g, bool sets, struct gnn_err *e)
 {
     struct gnn_schema *s = &g->s.d.schema;
     const uint64_t *at = gnn_words_offsets(&g->rel);
     int rc = gnn_schema_add_ntype(s, "node", g->node.n, e);
     for (uint32_t r = 0; !rc && r < g->rel.n; r++) {
-        char name[REL_MAX + 1];
+        char name[GNN_TYPE_NAME_MAX + 1];
         snprintf(name, sizeof name, "%.*s", (int)(at[r + 1] - at[r]), (char *)g->rel.byte.data + at[r]);
-        for (char *p = name; *p; p++)
-            *p = *p == '/' ? '.' : *p;
-        for (uint32_t k = 0; k < r; k++)
-            if (!strcmp(s->etype[k].rel, name))
-                return gnn_fail(e, GNN_E_INPUT, "%s: two relations are called '%s'",
-                                gnn_input_name(g->s.in[0]), name);
         rc = gnn_schema_add_etype(s, 0, name, 0, 0, e);
         if (!rc && sets)
             rc = gnn_schema_add_efield(s, r, "set", GNN_U8, 0, e);

@@ -95,7 +95,7 @@ static int same_rows(struct gnn_view *a, struct gnn_view *b, uint32_t t, const c
 {
     const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
     struct pair x = {0};
-    char name[2 * (GNN_NAME_MAX + 1) + 8], where[2 * GNN_NAME_MAX + 64];
+    char name[GNN_NAME_MAX + 1], where[GNN_NAME_MAX + 64];
     uint64_t per = width ? width : 1;
     size_t row = gnn_dtype_bytes(dtype) * (size_t)per;
 
@@ -113,7 +113,7 @@ static int same_rows(struct gnn_view *a, struct gnn_view *b, uint32_t t, const c
             const char *pa = (const char *)x.a[p]->data + ra * row, *pb = (const char *)x.b[q]->data + rb * row;
             if (memcmp(pa, pb, row) == 0)
                 continue;
-            snprintf(where, sizeof where, "tensor %.500s, original node %llu", name, (unsigned long long)i);
+            snprintf(where, sizeof where, "tensor %s, original node %llu", name, (unsigned long long)i);
             gnn_differ_elements(d, dtype, pa, pb, per, 0, where);
         }
     pair_release(&x);
@@ -125,7 +125,7 @@ static int same_names(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
 {
     const struct gnn_ntype *nt = &a->store->meta.schema.ntype[t];
     struct pair text = {0}, off = {0};
-    char name[2 * (GNN_NAME_MAX + 1) + 8];
+    char name[GNN_NAME_MAX + 1];
 
     snprintf(name, sizeof name, "node/%s/name", nt->name);
     int rc = pair_init(&text, a, b, name, d, e);
@@ -187,25 +187,25 @@ static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, c
     const struct gnn_schema *sc = &a->store->meta.schema;
     const struct gnn_etype *t = &sc->etype[et];
     struct gnn_buf ba = {0}, bb = {0};
-    char where[1024];
+    char where[GNN_NAME_MAX + 64];
 
     for (uint64_t i = 0; i < sc->ntype[t->dst].count && !d->differ && !e->code; i++) {
         struct gnn_view_row ra = gnn_view_row(a, et, i), rb = gnn_view_row(b, et, i);
         snprintf(d->a, sizeof d->a, "%llu", (unsigned long long)ra.n);
         snprintf(d->b, sizeof d->b, "%llu", (unsigned long long)rb.n);
         if (ra.n != rb.n) {
-            gnn_differ(d, "edge type %.400s, in-degree of original node %llu", key, (unsigned long long)i);
+            gnn_differ(d, "edge type %s, in-degree of original node %llu", key, (unsigned long long)i);
             break;
         }
         uint32_t *sa = sources(a, t->src, &ra, &ba, e), *sb = sa ? sources(b, t->src, &rb, &bb, e) : NULL;
         if (!sb || memcmp(sa, sb, ra.n * sizeof *sa) == 0)
             continue;
-        snprintf(where, sizeof where, "edge type %.400s, in-edges of original node %llu", key, (unsigned long long)i);
+        snprintf(where, sizeof where, "edge type %s, in-edges of original node %llu", key, (unsigned long long)i);
         gnn_differ_elements(d, GNN_U32, sa, sb, ra.n, 0, where);
         gnn_u32_sort(sa, ra.n);
         gnn_u32_sort(sb, rb.n);
         if (memcmp(sa, sb, ra.n * sizeof *sa) == 0)
-            gnn_differ(d, "%.400s (the same edges in another order)", where);
+            gnn_differ(d, "%s (the same edges in another order)", where);
     }
     gnn_buf_release(&ba);
     gnn_buf_release(&bb);
@@ -217,7 +217,7 @@ static int same_edge_field(struct gnn_view *a, struct gnn_view *b, uint32_t et, 
 {
     const struct gnn_schema *sc = &a->store->meta.schema;
     struct pair x = {0};
-    char name[5 * (GNN_NAME_MAX + 1)], where[1024];
+    char name[GNN_NAME_MAX + 1], where[GNN_NAME_MAX + 64];
     uint64_t per = f->width ? f->width : 1;
     size_t row = gnn_dtype_bytes(f->dtype) * (size_t)per;
 
@@ -230,7 +230,7 @@ static int same_edge_field(struct gnn_view *a, struct gnn_view *b, uint32_t et, 
                        *pb = (const char *)x.b[rb.part]->data + rb.first * row;
             if (memcmp(pa, pb, ra.n * row) == 0)
                 continue;
-            snprintf(where, sizeof where, "tensor %.500s, in-edges of original node %llu", name, (unsigned long long)i);
+            snprintf(where, sizeof where, "tensor %s, in-edges of original node %llu", name, (unsigned long long)i);
             gnn_differ_elements(d, f->dtype, pa, pb, ra.n * per, 0, where);
         }
     pair_release(&x);
@@ -242,7 +242,7 @@ static int same_sets(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d,
     const struct gnn_schema *sc = &a->store->meta.schema;
     for (uint32_t i = 0; i < sc->nsets && !d->differ && !e->code; i++) {
         uint32_t *x = NULL, *y = NULL, t = sc->set[i].ntype;
-        char where[2 * GNN_NAME_MAX + 32];
+        char where[GNN_NAME_MAX + 1];
         if (!gnn_store_split(a->store, i, &x, e) && !gnn_store_split(b->store, i, &y, e)) {
             for (uint64_t j = 0; j < sc->set[i].count; j++) {
                 x[j] = gnn_view_orig(a, t, x[j]);

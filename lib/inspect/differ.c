@@ -64,7 +64,7 @@ int gnn_differ_tensor(struct gnn_diff *d, const struct gnn_tensor *a, const stru
         shape_text(b, d->b, sizeof d->b);
         return gnn_differ(d, "%s, tensor %s", where, a->name);
     }
-    char place[400];
+    char place[GNN_NAME_MAX + 64];
     snprintf(place, sizeof place, "%s, tensor %s", where, a->name);
     return gnn_tensor_count(a, &n) ? gnn_differ_elements(d, a->dtype, a->data, b->data, n, 0, place)
                                    : GNN_OK;

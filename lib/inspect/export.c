@@ -3,6 +3,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct zip {
     struct archive *a;
     struct gnn_io io;
     struct gnn_err *e;
+    locale_t utf8, before; /* of this thread while libarchive writes: it converts names from the locale's encoding */
 };
 
 /* libarchive's writer: errors are kept in e, where the first one wins. */
@@ -35,12 +37,14 @@ static int zip_fail(struct zip *z)
 
 static int zip_begin(struct zip *z, int fd, const char *name, struct gnn_err *e)
 {
-    *z = (struct zip){.a = archive_write_new(), .e = e};
+    *z = (struct zip){.a = archive_write_new(), .e = e, .utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0)};
+    if (z->utf8)
+        z->before = uselocale(z->utf8);
     if (!z->a)
         return gnn_fail_nomem(e, 0, "archive");
     gnn_io_init(&z->io, fd, name);
     /* One block per write, no padding of the last: a zip may not be followed by zeros. */
-    if (archive_write_set_format_zip(z->a) || archive_write_zip_set_compression_store(z->a) ||
+    if (archive_write_set_format_zip(z->a) || (z->utf8 && archive_write_set_options(z->a, "hdrcharset=UTF-8")) || archive_write_zip_set_compression_store(z->a) ||
         archive_write_set_bytes_per_block(z->a, 0) || archive_write_set_bytes_in_last_block(z->a, 1) ||
         archive_write_open(z->a, z, NULL, zip_write, NULL))
         return zip_fail(z);
@@ -98,6 +102,10 @@ static int zip_end(struct zip *z, int rc)
         if (rc)
             archive_write_fail(z->a);
         archive_write_free(z->a);
+    }
+    if (z->utf8) {
+        uselocale(z->before);
+        freelocale(z->utf8);
     }
     return rc;
 }

@@ -10,7 +10,7 @@
 static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4);
 static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...)
 {
-    char text[256];
+    char text[GNN_NAME_MAX + 1];
     bool bad = false;
     va_list ap;
     va_start(ap, fmt);

@@ -82,8 +82,8 @@ static int gcn_degrees(struct gnn_net *n, uint32_t r, struct gnn_err *e)
     const struct gnn_model_etype *et = &n->m->c.etype[r];
     const char *type = n->m->c.ntype[et->src].name;
     const uint64_t nodes = gnn_batch_nodes(n->b, et->src);
-    char name[GNN_NAME_MAX + 1];
-    gnn_tensor_name(name, "node/%s/degree.%s", type, et->rel);
+    char name[GNN_NAME_MAX + 1], field[GNN_WORD_MAX + 1];
+    gnn_tensor_name(name, "node/%s/%s", type, gnn_degree_field(field, et->rel, r));
     const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
     if (!t || t->dtype != GNN_U32 || t->ndim != 1 || t->shape[0] != nodes)
         return gnn_fail(e, GNN_E_INPUT,

@@ -181,13 +181,14 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
 int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,
                           const char *path, const char *prefix, bool others, struct gnn_err *e)
 {
-    char name[2 * GNN_NAME_MAX + 2];
     bool *known = gnn_alloc_zero(f->st.n, sizeof(*known), "tensor table", e);
     if (!known)
         return e->code;
     for (uint32_t i = 0; i < m->nparams && !e->code; i++) {
         const struct gnn_param *p = &m->param[i];
-        snprintf(name, sizeof(name), "%s%s", prefix, p->name);
+        char *name = gnn_strf(e, "%s%s", prefix, p->name);
+        if (!name)
+            break;
         const struct gnn_tensor *t = gnn_safetensors_find(&f->st, name);
         if (t)
             known[t - f->st.tensor] = true;
@@ -195,6 +196,7 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
             (void)!copy_param(p, t, slab + p->at, path, e);
         else if (p->must)
             gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name);
+        gnn_free(name);
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
         if (!known[k])

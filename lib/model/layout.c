@@ -1,6 +1,7 @@
 /* Parameters of a model: which exist, how they are named and where they lie in the slab. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/rng.h"
@@ -13,6 +14,8 @@ enum { PAD = 16 };
 void gnn_model_release(struct gnn_model *m)
 {
     gnn_model_config_release(&m->c);
+    for (uint32_t i = 0; m->param && i < m->nparams; i++)
+        gnn_free(m->param[i].name);
     gnn_free(m->param);
     gnn_free(m->conv);
     gnn_free(m->norm);
@@ -53,9 +56,9 @@ static int add(struct gnn_model *m, const char *prefix, const char *name, uint32
                double bound, double fill, uint32_t *index, struct gnn_err *e)
 {
     struct gnn_param *p = &m->param[m->nparams];
-    const int n = snprintf(p->name, sizeof(p->name), "%s%s", prefix, name);
-    if (n < 0 || (size_t)n >= sizeof(p->name))
-        return gnn_fail(e, GNN_E_USAGE, "parameter name too long: %s%s", prefix, name);
+    p->name = gnn_strf(e, "%s%s", prefix, name);
+    if (!p->name)
+        return GNN_E_NOMEM;
     p->ndim = cols ? 2 : 1;
     p->shape[0] = rows;
     p->shape[1] = cols;
@@ -68,35 +71,68 @@ static int add(struct gnn_model *m, const char *prefix, const char *name, uint32
     return 0;
 }
 
+/* What PyG calls the module of a relation: without dots, which would look like submodules. */
+static char *module_name(const struct gnn_model_config *c, uint32_t r, struct gnn_err *e)
+{
+    const struct gnn_model_etype *t = &c->etype[r];
+    char *name = gnn_strf(e, "<%s___%s___%s>", c->ntype[t->src].name, t->rel, c->ntype[t->dst].name);
+    for (char *p = name; p && *p; p++)
+        if (*p == '.')
+            *p = '#';
+    return name;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Relations "a.b" and "a#b" would share their parameters. */
+static int check_modules(const struct gnn_model_config *c, struct gnn_err *e)
+{
+    char **name = gnn_alloc_zero(c->netypes, sizeof(*name), "names of relations", e);
+    for (uint32_t r = 0; r < c->netypes && !e->code; r++)
+        name[r] = module_name(c, r, e);
+    if (!e->code)
+        qsort(name, c->netypes, sizeof(*name), by_text);
+    for (uint32_t r = 1; r < c->netypes && !e->code; r++)
+        if (!strcmp(name[r - 1], name[r]))
+            gnn_fail(e, GNN_E_USAGE, "two relations would have parameters of the same name, %s", name[r]);
+    for (uint32_t r = 0; name && r < c->netypes; r++)
+        gnn_free(name[r]);
+    gnn_free(name);
+    return e->code;
+}
+
+static char *conv_prefix(const struct gnn_model_config *c, uint32_t l, uint32_t r, struct gnn_err *e)
+{
+    if (c->nntypes == 1 && c->netypes == 1)
+        return gnn_strf(e, "convs.%u.", l);
+    char *module = module_name(c, r, e);
+    char *prefix = module ? gnn_strf(e, "convs.%u.convs.%s.", l, module) : NULL;
+    gnn_free(module);
+    return prefix;
+}
+
 static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
     const uint32_t ds = gnn_model_in(m, l, c->etype[r].src), dd = gnn_model_in(m, l, c->etype[r].dst);
     const uint32_t out = c->width[l];
     struct gnn_conv *v = &m->conv[l * c->netypes + r];
-    char prefix[3 * (GNN_NAME_MAX + 1) + 64], *p;
-    int rc;
     if (!ds || !dd)
         return 0;
-    if (c->nntypes == 1 && c->netypes == 1) {
-        snprintf(prefix, sizeof(prefix), "convs.%u.", l);
-    } else {
-        const int at = snprintf(prefix, sizeof(prefix), "convs.%u.convs.", l);
-        snprintf(prefix + at, sizeof(prefix) - (size_t)at, "<%.255s___%.255s___%.255s>.",
-                 c->ntype[c->etype[r].src].name, c->etype[r].rel, c->ntype[c->etype[r].dst].name);
-        for (p = prefix + at; p[1]; p++) /* as PyG does: a dot would look like a submodule */
-            if (*p == '.')
-                *p = '#';
+    char *prefix = conv_prefix(c, l, r, e);
+    int rc = prefix ? 0 : GNN_E_NOMEM;
+    if (!rc && c->kind == GNN_GCN) {
+        if (!(rc = add(m, prefix, "bias", out, 0, 0, 0, &v->bias, e)))
+            rc = add(m, prefix, "lin.weight", out, ds, sqrt(6.0 / (ds + out)), 0, &v->lin_l, e);
+    } else if (!rc && !(rc = add(m, prefix, "lin_l.weight", out, ds, 1 / sqrt(ds), 0, &v->lin_l, e)) &&
+               !(rc = add(m, prefix, "lin_l.bias", out, 0, 1 / sqrt(ds), 0, &v->bias, e))) {
+        rc = add(m, prefix, "lin_r.weight", out, dd, 1 / sqrt(dd), 0, &v->lin_r, e);
     }
-    if (c->kind == GNN_GCN) {
-        if ((rc = add(m, prefix, "bias", out, 0, 0, 0, &v->bias, e)))
-            return rc;
-        return add(m, prefix, "lin.weight", out, ds, sqrt(6.0 / (ds + out)), 0, &v->lin_l, e);
-    }
-    if ((rc = add(m, prefix, "lin_l.weight", out, ds, 1 / sqrt(ds), 0, &v->lin_l, e)) ||
-        (rc = add(m, prefix, "lin_l.bias", out, 0, 1 / sqrt(ds), 0, &v->bias, e)))
-        return rc;
-    return add(m, prefix, "lin_r.weight", out, dd, 1 / sqrt(dd), 0, &v->lin_r, e);
+    gnn_free(prefix);
+    return rc;
 }
 
 /* Running statistics and their count, which gradients do not reach; files of old PyTorch versions have no count. */
@@ -118,16 +154,16 @@ static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err 
 {
     const struct gnn_model_config *c = &m->c;
     const char *module = c->batch_norm ? "module." : ""; /* PyG's BatchNorm holds PyTorch's */
-    char prefix[GNN_NAME_MAX + 64];
+    char *prefix = c->nntypes == 1 && c->netypes == 1 ? gnn_strf(e, "norms.%u.%s", l, module)
+                                                      : gnn_strf(e, "norms.%u.%s.%s", l, c->ntype[t].name, module);
     uint32_t bias;
-    if (c->nntypes == 1 && c->netypes == 1)
-        snprintf(prefix, sizeof(prefix), "norms.%u.%s", l, module);
-    else
-        snprintf(prefix, sizeof(prefix), "norms.%u.%.255s.%s", l, c->ntype[t].name, module);
-    int rc = add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e);
+    int rc = prefix ? add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e) : GNN_E_NOMEM;
     if (!rc)
         rc = add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
-    return rc || !c->batch_norm ? rc : add_running(m, prefix, c->width[l], e);
+    if (!rc && c->batch_norm)
+        rc = add_running(m, prefix, c->width[l], e);
+    gnn_free(prefix);
+    return rc;
 }
 
 /* What is trained first, so that the optimiser's range is one piece. layer_at comes with indices of parameters. */
@@ -207,7 +243,7 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
                  m->c.ntype[m->c.target].name);
         goto out;
     }
-    if (add_all(m, e))
+    if (check_modules(&m->c, e) || add_all(m, e))
         goto out;
     place(m);
 out:

@@ -31,7 +31,7 @@ int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct g
 int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, enum gnn_dtype dtype, uint32_t ndim,
                         const uint64_t *shape, struct gnn_err *e, const char *fmt, ...)
 {
-    char name[4 * (GNN_NAME_MAX + 1)];
+    char name[GNN_NAME_MAX + 1];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(name, sizeof name, fmt, ap);
@@ -71,7 +71,7 @@ int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p, st
 int gnn_rewrite_find(const struct gnn_rewrite *r, uint32_t p, const struct gnn_tensor **t,
                      struct gnn_err *e, const char *fmt, ...)
 {
-    char name[4 * (GNN_NAME_MAX + 1)];
+    char name[GNN_NAME_MAX + 1];
     struct gnn_store *s = r->l->view->store;
     va_list ap;
     va_start(ap, fmt);
