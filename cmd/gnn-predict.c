@@ -76,12 +76,15 @@ static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *
 static void report(struct gnn_predict *p, const char *set, enum gnn_metric kind, struct gnn_err *e)
 {
     struct gnn_score score;
+    char value[32];
+    double v, loss;
     const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
     if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width, kind == GNN_ROC_AUC, e) ||
-        gnn_predict_score(p, (uint32_t)i, &score, e))
+        gnn_predict_score(p, (uint32_t)i, &score, e) || gnn_score_value(&score, kind, &v, e) ||
+        gnn_score_value(&score, GNN_METRIC_LOSS, &loss, e))
         cli_fail(e);
-    const double v = gnn_score_value(&score, kind), loss = gnn_score_value(&score, GNN_METRIC_LOSS);
-    cli_note("%s: %s %.4f, loss %.4f, %llu nodes", set, gnn_metric_name(kind), v, loss, (unsigned long long)score.rows);
+    snprintf(value, sizeof(value), isnan(v) ? "not defined" : "%.4f", v);
+    cli_note("%s: %s %s, loss %.4f, %llu nodes", set, gnn_metric_name(kind), value, loss, (unsigned long long)score.rows);
     json_t *j = json_pack("{s:s, s:s, s:I}", "event", "score", "set", set, "nodes", (json_int_t)score.rows);
     if (isfinite(loss)) /* JSON has no NaN */
         json_object_set_new(j, gnn_metric_name(GNN_METRIC_LOSS), json_real(loss));

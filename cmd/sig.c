@@ -50,6 +50,7 @@ static void *wait_for_signals(void *arg)
             atomic_store(&pending, sig);
             continue;
         }
+        pthread_sigmask(SIG_UNBLOCK, &awaited, NULL); /* the next one ends the process, whatever cli_abort waits for */
         cli_abort();
         sig_reraise(sig);
     }

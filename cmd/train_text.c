@@ -136,6 +136,8 @@ void train_text_end(struct train_text *x)
         json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));
         cli_note("best epoch %llu%s%s", (unsigned long long)t->s.best_epoch, line,
                  t->s.stopped_early ? "; stopped early" : "");
+    } else if (t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
+        cli_note("%s of set %s is not defined: the model is that of the last epoch, not of the best one", name, sm->split[1]);
     }
     put(j, "train_s", x->trained);
     put(j, "wait_s", x->waited);

@@ -15,6 +15,8 @@ void gnn_fill(float *x, size_t n, float v);
 void gnn_add(const float *x, size_t n, float *y);
 /* Divides each row of x (n, d) by its sum, if that is above 1 (PyG's NormalizeFeatures). */
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
+/* Index of the first of x[n] that is infinite or a NaN; n if there is none. */
+size_t gnn_first_not_finite(const float *x, size_t n);
 
 /* On a device, of the caller's device-visible memory; only puts kernels on the stream (a cudaStream_t). The bits are those
  * of the functions above. Rows: *n of them, at most cap (n NULL: cap). */

@@ -190,12 +190,17 @@ static double auc(const struct gnn_score *s, uint32_t task, struct pair *p)
     const float *z = s->z.data, *y = s->y.data;
     uint64_t n = 0, pos = 0;
     double ranks = 0;
-    for (uint64_t i = 0; i < s->rows; i++)
-        if (!isnan(y[i * s->outputs + task]))
-            p[n++] = (struct pair){z[i * s->outputs + task], y[i * s->outputs + task]};
+    for (uint64_t i = 0; i < s->rows; i++) {
+        const struct pair q = {z[i * s->outputs + task], y[i * s->outputs + task]};
+        if (isnan(q.y))
+            continue;
+        if (isnan(q.z)) /* has no rank */
+            return NAN;
+        p[n++] = q;
+    }
     qsort(p, n, sizeof(*p), by_z);
     for (uint64_t i = 0, k; i < n; i = k) {
-        for (k = i; k < n && p[k].z == p[i].z; k++)
+        for (k = i + 1; k < n && p[k].z == p[i].z; k++)
             ;
         for (uint64_t j = i; j < k; j++)
             if (p[j].y > 0.5f) {
@@ -208,16 +213,15 @@ static double auc(const struct gnn_score *s, uint32_t task, struct pair *p)
     return (ranks - (double)pos * (double)(pos + 1) / 2) / ((double)pos * (double)(n - pos));
 }
 
-static double auc_mean(const struct gnn_score *s)
+static int auc_mean(const struct gnn_score *s, double *value, struct gnn_err *e)
 {
-    struct gnn_err e = {0};
-    struct pair *p = gnn_alloc(s->rows, sizeof(*p), "ranks", &e);
     double sum = 0;
     uint32_t n = 0;
-    if (!p || s->task == GNN_TASK_MULTICLASS || !s->keep) {
-        gnn_free(p);
-        return NAN;
-    }
+    if (s->task == GNN_TASK_MULTICLASS || !s->keep)
+        return 0;
+    struct pair *p = gnn_alloc(s->rows, sizeof(*p), "ranks", e);
+    if (!p)
+        return e->code;
     for (uint32_t t = 0; t < s->outputs; t++) {
         const double v = auc(s, t, p);
         if (!isnan(v)) {
@@ -226,24 +230,28 @@ static double auc_mean(const struct gnn_score *s)
         }
     }
     gnn_free(p);
-    return n ? sum / n : NAN;
+    *value = n ? sum / n : NAN;
+    return 0;
 }
 
-double gnn_score_value(struct gnn_score *s, enum gnn_metric m)
+int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value, struct gnn_err *e)
 {
+    *value = NAN;
     switch (m) {
     case GNN_ACCURACY:
-        return s->known ? (double)s->correct / (double)s->known : NAN;
+        *value = s->known ? (double)s->correct / (double)s->known : NAN;
+        break;
     case GNN_F1_MICRO:
-        return f1_mean(s, false);
     case GNN_F1_MACRO:
-        return f1_mean(s, true);
+        *value = f1_mean(s, m == GNN_F1_MACRO);
+        break;
     case GNN_ROC_AUC:
-        return auc_mean(s);
+        return auc_mean(s, value, e);
     case GNN_METRIC_LOSS:
-        return s->rows ? s->loss / (double)s->rows : NAN;
+        *value = s->rows ? s->loss / (double)s->rows : NAN;
+        break;
     }
-    return NAN;
+    return 0;
 }
 
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task)

@@ -44,16 +44,17 @@ void gnn_score_release(struct gnn_score *s);
 /* Adds n rows of logits z. row_loss may be NULL. */
 int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
                   const double *row_loss, struct gnn_err *e) GNN_MUST_USE;
-/* The metric over everything added; NaN when it is not defined (nothing labelled, one class only). F1 macro averages over
- * the classes that occur; ROC-AUC, for several tasks, over those with both labels (OGB's rule), ties counted half.
- * GNN_METRIC_LOSS: mean loss. */
-double gnn_score_value(struct gnn_score *s, enum gnn_metric m);
+/* The metric over everything added; NaN when it is not defined (nothing labelled, one class only, a logit that is a NaN).
+ * F1 macro averages over the classes that occur; ROC-AUC, for several tasks, over those with both labels (OGB's rule), ties
+ * counted half. GNN_METRIC_LOSS: mean loss. GNN_E_NOMEM: ROC-AUC sorts a copy. */
+int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value, struct gnn_err *e) GNN_MUST_USE;
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
 /* What is reported of a task unless something else is asked for. */
 static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)
 {
     return task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
 }
+/* A value that is not defined is never better. */
 static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 {
     return m == GNN_METRIC_LOSS ? a < b : a > b;

@@ -49,7 +49,7 @@ struct gnn_predict {
     struct gnn_table embedding; /* what enters the last layer */
 };
 
-/* Computes p->logits and p->embedding. The store must fit the model (gnn_model_config_match) and outlive p; adjacency is
+/* Computes p->logits and p->embedding; GNN_E_RUN naming the node (by original id) unless all are finite. The store must fit the model (gnn_model_config_match) and outlive p; adjacency is
  * checked before it is used. On the host it runs on OpenMP threads; the bits do not depend on the number of parts. */
 int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn_store *s,
                     const struct gnn_predict_opts *o, struct gnn_err *e) GNN_MUST_USE;

@@ -1,5 +1,8 @@
 #include "kernels/rows.h"
 
+#include <math.h>
+#include <string.h>
+
 void gnn_fill(float *x, size_t n, float v)
 {
     for (size_t i = 0; i < n; i++)
@@ -23,4 +26,25 @@ void gnn_rows_to_unit_sum(float *x, size_t n, size_t d)
         for (size_t j = 0; j < d; j++)
             x[i * d + j] *= r;
     }
+}
+
+size_t gnn_first_not_finite(const float *x, size_t n)
+{
+    enum { STEP = 256 };
+    size_t at = 0;
+    while (at < n) {
+        const size_t end = n - at < STEP ? n : at + STEP;
+        uint32_t bad = 0;
+        for (size_t i = at; i < end; i++) { /* on the bits: comparisons of floats are not vectorised */
+            uint32_t bits;
+            memcpy(&bits, x + i, sizeof bits);
+            bad |= (bits & 0x7f800000) == 0x7f800000;
+        }
+        if (bad)
+            break;
+        at = end;
+    }
+    while (at < n && isfinite(x[at]))
+        at++;
+    return at;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernels/rows.h"
 #include "lib/io.h"
 #include "lib/json.h"
 #include "lib/mem.h"
@@ -165,9 +166,13 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
                         (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
                         p->ndim == 2 ? p->shape[1] : 1);
     if (p->dtype == GNN_I64) {
+        int64_t v;
         if (t->dtype != GNN_I64)
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not i64", path, t->name, gnn_dtype_name(t->dtype));
-        memcpy(to, t->data, sizeof(int64_t));
+        memcpy(&v, t->data, sizeof(v));
+        if (v < 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %lld, a count below 0", path, t->name, (long long)v);
+        memcpy(to, &v, sizeof(v));
         return 0;
     }
     if ((uintptr_t)t->data % gnn_dtype_bytes(t->dtype))
@@ -175,6 +180,10 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
     if (!gnn_tensor_floats(t, p->count, to))
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not f32, f16 or bf16", path, t->name,
                         gnn_dtype_name(t->dtype));
+    const uint64_t k = gnn_first_not_finite(to, p->count);
+    if (k < p->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %llu is %g, not a finite number", path, t->name,
+                        (unsigned long long)k, (double)to[k]);
     return 0;
 }
 

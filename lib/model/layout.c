@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/rng.h"
+#include "kernels/rows.h"
 #include "lib/mem.h"
 #include "lib/model.h"
 
@@ -278,4 +279,17 @@ void gnn_model_reset(struct gnn_model *m, uint64_t seed)
             w[k] = p->bound > 0 ? (2 * u - 1) * p->bound : p->fill;
         }
     }
+}
+
+const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, uint64_t *element)
+{
+    for (uint32_t i = 0; i < m->nparams; i++) {
+        const struct gnn_param *p = &m->param[i];
+        if (p->dtype != GNN_F32)
+            continue;
+        *element = gnn_first_not_finite(slab + p->at, p->count);
+        if (*element < p->count)
+            return p;
+    }
+    return NULL;
 }

@@ -25,6 +25,8 @@ int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t
                       struct gnn_err *e) GNN_MUST_USE;
 /* Moves t into the host's memory. */
 int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_RUN, naming the first node by original id, unless all rows of t, nodes of the target type, are finite. */
+int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what, struct gnn_err *e) GNN_MUST_USE;
 /* p->in[type]: the features, or ones. */
 int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
 

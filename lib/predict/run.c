@@ -61,7 +61,8 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
             goto fail;
     p->logits = p->in[m->c.target];
     memset(&p->in[m->c.target], 0, sizeof(*p->in));
-    return 0;
+    if (!predict_check_rows(p, &p->logits, "output", e))
+        return 0;
 fail:
     gnn_predict_release(p);
     return e->code;

@@ -4,6 +4,7 @@
 
 #include "formats/npy.h"
 #include "kernels/loss.h"
+#include "kernels/rows.h"
 #include "lib/ids.h"
 #include "lib/io.h"
 #include "lib/predict/impl.h"
@@ -22,6 +23,27 @@ static struct gnn_npy head_of(const struct gnn_predict *p, enum gnn_predict_outp
         (task == GNN_TASK_BINARY || (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTICLASS)))
         t.ndim = 1;
     return t;
+}
+
+int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what, struct gnn_err *e)
+{
+    const uint64_t w = t->width;
+    uint32_t *store_id = NULL;
+    if (predict_to_host(p, t, e))
+        return e->code;
+    if (gnn_first_not_finite(t->data, t->rows * w) == t->rows * w)
+        return 0;
+    if (gnn_store_inverse(p->s, p->m->c.target, &store_id, e))
+        return e->code;
+    for (uint64_t i = 0; i < t->rows && !e->code; i++) {
+        const float *row = t->data + (store_id ? store_id[i] : i) * w;
+        const size_t k = gnn_first_not_finite(row, w);
+        if (k < w)
+            gnn_fail(e, GNN_E_RUN, "the %s of node %llu is not finite (%g at element %zu): a NaN among the features, or too large weights",
+                     what, (unsigned long long)i, (double)row[k], k);
+    }
+    gnn_free(store_id);
+    return e->code;
 }
 
 /* n rows of z in the form asked for, to `out` (which may be z). Returns the bytes. */
@@ -78,7 +100,7 @@ int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool 
     uint32_t *store_id = NULL;
     struct gnn_io io;
     gnn_io_init(&io, fd, name);
-    if (predict_to_host(p, what == GNN_OUT_EMBEDDINGS ? &p->embedding : &p->logits, e) ||
+    if ((what == GNN_OUT_EMBEDDINGS ? predict_check_rows(p, &p->embedding, "embedding", e) : predict_to_host(p, &p->logits, e)) ||
         (original && gnn_store_inverse(p->s, p->m->c.target, &store_id, e)) ||
         gnn_io_write(&io, head, gnn_npy_header(&t, head), e) || write_rows(p, what, store_id, &io, e)) {
         gnn_free(store_id);

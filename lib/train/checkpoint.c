@@ -161,7 +161,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         train_keep_own(t);
         goto out;
     }
-    if (train_checkpoint_dir(t, e) || train_slabs_fetch(t, e))
+    if (train_checkpoint_dir(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e))
         goto out;
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)

@@ -100,6 +100,44 @@ const float *gnn_trainer_result(const struct gnn_trainer *t)
     return t->o.keep == GNN_KEEP_BEST && t->s.has_best ? t->best : t->m->slab;
 }
 
+/* What is reported of the epoch's batches. */
+static int measure(struct gnn_trainer *t, struct gnn_err *e)
+{
+    struct gnn_train_epoch *r = &t->r;
+    r->epoch = t->s.epoch;
+    r->eval = t->eval;
+    if (gnn_score_value(&t->train, GNN_METRIC_LOSS, &r->loss, e) || gnn_score_value(&t->train, t->o.metric, &r->value, e))
+        return e->code;
+    for (uint32_t i = 1; i < t->meta->sampling.nsplits; i++) {
+        t->eval[i].rows = t->score[i].rows;
+        if (gnn_score_value(&t->score[i], t->o.metric, &t->eval[i].value, e) ||
+            gnn_score_value(&t->score[i], GNN_METRIC_LOSS, &t->eval[i].loss, e))
+            return e->code;
+    }
+    return 0;
+}
+
+/* A value that is not defined, as ROC-AUC where all labels are the same, makes no epoch the best one. */
+static void keep_best(struct gnn_trainer *t)
+{
+    const uint32_t ns = t->meta->sampling.nsplits;
+    t->r.best = false;
+    if (ns < 2 || !t->score[1].rows || isnan(t->eval[1].value))
+        return;
+    const double v = t->eval[1].value;
+    if (!t->s.has_best || gnn_metric_better(t->o.metric, v, t->s.best)) {
+        t->s.has_best = t->r.best = true;
+        t->s.best = v;
+        t->s.best_epoch = t->r.epoch;
+        t->s.since_best = 0;
+        t->ops->copy(t->ops, t->work.best, t->work.p, t->m->nfloats * sizeof(float));
+        memcpy(t->best_eval, t->eval, ns * sizeof(*t->eval));
+    } else {
+        t->s.since_best++;
+    }
+    t->s.stopped_early = t->o.patience && t->s.since_best >= t->o.patience;
+}
+
 /* After the last batch of an epoch: values, best parameters, patience, report. */
 static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
 {
@@ -108,32 +146,9 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     if (!t->s.any || t->s.closed)
         return 0;
-    if (train_flush(t, e) || train_sum_epoch(t, e))
+    if (train_flush(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e) || train_sum_epoch(t, e) || measure(t, e))
         return e->code;
-    r->epoch = t->s.epoch;
-    r->loss = gnn_score_value(&t->train, GNN_METRIC_LOSS);
-    r->value = gnn_score_value(&t->train, t->o.metric);
-    r->best = false;
-    for (uint32_t i = 1; i < ns; i++) {
-        t->eval[i].rows = t->score[i].rows;
-        t->eval[i].value = gnn_score_value(&t->score[i], t->o.metric);
-        t->eval[i].loss = gnn_score_value(&t->score[i], GNN_METRIC_LOSS);
-    }
-    r->eval = t->eval;
-    if (ns > 1 && t->score[1].rows) {
-        const double v = t->eval[1].value;
-        if (!t->s.has_best || gnn_metric_better(t->o.metric, v, t->s.best)) {
-            t->s.has_best = r->best = true;
-            t->s.best = v;
-            t->s.best_epoch = r->epoch;
-            t->s.since_best = 0;
-            t->ops->copy(t->ops, t->work.best, t->work.p, t->m->nfloats * sizeof(float));
-            memcpy(t->best_eval, t->eval, ns * sizeof(*t->eval));
-        } else {
-            t->s.since_best++;
-        }
-        t->s.stopped_early = t->o.patience && t->s.since_best >= t->o.patience;
-    }
+    keep_best(t);
     t->s.closed = true;
     if (h->epoch)
         h->epoch(h->arg, r);

@@ -1,6 +1,7 @@
 /* One training step, one evaluation batch; and the scores of both. */
 #include <math.h>
 
+#include "kernels/rows.h"
 #include "lib/clock.h"
 #include "lib/train/impl.h"
 
@@ -104,6 +105,31 @@ static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct g
     return 0;
 }
 
+#define NOT_FINITE_WHY "a NaN among the features, or --lr too large"
+
+int train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    uint64_t k;
+    const struct gnn_param *p = gnn_model_not_finite(t->m, t->m->slab, &k);
+    if (!p)
+        return 0;
+    return gnn_fail(e, GNN_E_RUN, "parameter %s is not finite (%g at element %llu) after epoch %llu, step %llu: " NOT_FINITE_WHY,
+                    p->name, (double)t->m->slab[p->at + k], (unsigned long long)k, (unsigned long long)t->s.epoch,
+                    (unsigned long long)t->s.step);
+}
+
+/* Of this batch, whose losses have this sum. */
+static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum, struct gnn_err *e)
+{
+    const uint64_t n = (uint64_t)h->rows * outputs(t);
+    const bool outputs_finite = gnn_first_not_finite(h->z.data, n) == n;
+    if (isfinite(sum) && outputs_finite)
+        return 0;
+    return gnn_fail(e, GNN_E_RUN, "the %s not finite in epoch %llu, step %llu%s%s: " NOT_FINITE_WHY,
+                    isfinite(sum) ? "outputs are" : "loss is", (unsigned long long)h->epoch, (unsigned long long)h->step,
+                    h->split ? " of set " : "", h->split ? t->meta->sampling.split[h->split] : "");
+}
+
 static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, struct gnn_err *e)
 {
     struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
@@ -114,12 +140,11 @@ static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, st
          gnn_labels_check(&l, t->m->c.task, outputs(t), h->rows, h->label, NULL, GNN_F32, e)) ||
         gnn_score_add(score, h->z.data, &l, h->rows, h->loss.data, e))
         return e->code;
+    const double sum = score->loss - before;
+    if (check_scores(t, h, sum, e))
+        return e->code;
     if (h->split)
         return 0;
-    const double sum = score->loss - before;
-    if (!isfinite(sum))
-        return gnn_fail(e, GNN_E_RUN, "the loss is not finite in epoch %llu, step %llu: a NaN among the features, or --lr too large",
-                        (unsigned long long)h->epoch, (unsigned long long)h->step);
     if (t->comm)
         train_pace_scored(t, h->epoch, h->step, sum);
     else if (t->hooks && t->hooks->step)

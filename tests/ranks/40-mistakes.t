@@ -54,6 +54,21 @@ fails 3 'do not' 'one rank has fewer batches' ranks 2 $gather
 check 'nothing is left behind' sh -c '! ls | grep -q tmp'
 
 # One rank fails alone.
+# Features that half precision cannot hold, of nodes of one rank: to train on, and to evaluate on.
+perl -e 'open E, ">e"; open X, ">x"; open X2, ">x2"; open X3, ">x3"; open Y, ">y";
+    for (0 .. 39) { print E "$_\t$_\n"; print Y $_ % 2, "\n"; print X $_ == 3 ? "1e6\n" : "1\n"; print X2 $_ == 37 ? "1e6\n" : "1\n"; print X3 $_ % 3 ? "2e35\n" : "-1e35\n" }
+    open T, ">train"; print T "$_\n" for 0 .. 29; open T, ">valid"; print T "$_\n" for 30 .. 39'
+for x in x x2 x3; do
+    gnn-import -q -o inf-$x e --nodes 40 --features $x --labels y --split train=train,valid=valid &&
+        gnn-partition -q -k 2 --method random -o inf2-$x inf-$x || _not_ok inputs
+done
+train="-f 2,2 -b 100 --hidden 8 --dtype f16 -q --timeout 60"
+fails 1 'not finite in epoch 0, step 0: ' 'a loss that is not finite on one rank' ranks 2 gnn-train --store inf2-x $train -o model
+fails 1 'not finite in epoch 0, step 0 of set valid: ' 'evaluated on one rank' ranks 2 gnn-train --store inf2-x2 $train --eval valid -o model
+fails 1 'not finite.*after epoch 0, step 0: ' 'weights that are not finite' ranks 2 gnn-train --store inf2-x3 $train --dtype stored \
+    --epochs 1 --optimizer sgd --lr 1e5 -o model
+check 'no model is left' sh -c '! ls | grep -e tmp -e model'
+
 if [ -e /dev/full ]; then
     ln -s /dev/full full.1
     fails 1 'No space left' 'a full disk' ranks 2 gnn-sample -q P -f 3,3 -b 8 --epochs 50 --timeout 60 -o 'full.%r'

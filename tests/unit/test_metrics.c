@@ -30,6 +30,15 @@ static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, cons
     gnn_labels_release(&l);
 }
 
+static double value(const struct gnn_score *s, enum gnn_metric m)
+{
+    struct gnn_err e = {0};
+    double v;
+    if (gnn_score_value(s, m, &v, &e))
+        abort();
+    return v;
+}
+
 int main(void)
 {
     struct gnn_score s;
@@ -38,29 +47,40 @@ int main(void)
     float z3[] = {2, 1, 0, 0, 3, 1, 0, 1, 5, 1, 0, 0, 0, 9, 1, 3, 2, 1};
     int64_t y3[] = {0, 1, 2, 1, 1, -1};
     fill(&s, GNN_TASK_MULTICLASS, 3, z3, GNN_I64, y3, 6);
-    ok(near(gnn_score_value(&s, GNN_ACCURACY), 0.8), "accuracy; unlabelled rows do not count");
-    ok(near(gnn_score_value(&s, GNN_F1_MICRO), 0.8), "F1 micro of classes is accuracy");
-    ok(near(gnn_score_value(&s, GNN_F1_MACRO), (2.0 / 3 + 0.8 + 1) / 3), "F1 macro");
-    ok(isnan(gnn_score_value(&s, GNN_ROC_AUC)), "no ROC-AUC of three classes");
+    ok(near(value(&s, GNN_ACCURACY), 0.8), "accuracy; unlabelled rows do not count");
+    ok(near(value(&s, GNN_F1_MICRO), 0.8), "F1 micro of classes is accuracy");
+    ok(near(value(&s, GNN_F1_MACRO), (2.0 / 3 + 0.8 + 1) / 3), "F1 macro");
+    ok(isnan(value(&s, GNN_ROC_AUC)), "no ROC-AUC of three classes");
     gnn_score_release(&s);
 
     float z1[] = {0.1f, 0.4f, -0.35f, 0.8f, 0.4f};
     uint8_t y1[] = {0, 0, 1, 1, 1};
     fill(&s, GNN_TASK_BINARY, 1, z1, GNN_U8, y1, 5);
-    ok(near(gnn_score_value(&s, GNN_ROC_AUC), 3.5 / 6), "ROC-AUC with a tie");
-    ok(near(gnn_score_value(&s, GNN_ACCURACY), 0.4), "binary accuracy");
-    ok(near(gnn_score_value(&s, GNN_F1_MACRO), 4.0 / 14), "F1 macro over both classes");
+    ok(near(value(&s, GNN_ROC_AUC), 3.5 / 6), "ROC-AUC with a tie");
+    ok(near(value(&s, GNN_ACCURACY), 0.4), "binary accuracy");
+    ok(near(value(&s, GNN_F1_MACRO), 4.0 / 14), "F1 macro over both classes");
     gnn_score_release(&s);
+
+    float bad[] = {0.1f, NAN, -0.35f, INFINITY, -INFINITY};
+    fill(&s, GNN_TASK_BINARY, 1, bad, GNN_U8, y1, 5);
+    ok(isnan(value(&s, GNN_ROC_AUC)), "ROC-AUC of a logit that is a NaN is not defined");
+    gnn_score_release(&s);
+    bad[1] = INFINITY;
+    fill(&s, GNN_TASK_BINARY, 1, bad, GNN_U8, y1, 5);
+    ok(near(value(&s, GNN_ROC_AUC), 1.5 / 6), "ROC-AUC of infinite logits, which are ranked like others");
+    gnn_score_release(&s);
+    ok(!gnn_metric_better(GNN_ROC_AUC, NAN, 0.5) && !gnn_metric_better(GNN_METRIC_LOSS, NAN, 0.5),
+       "a value that is not defined is not better than another");
 
     float zm[] = {1, -1, 2, 1, -3, 1, -1, -2};
     float ym[] = {1, 0, 1, 0, NAN, 1, 0, 0};
     fill(&s, GNN_TASK_MULTILABEL, 2, zm, GNN_F32, ym, 4);
-    ok(near(gnn_score_value(&s, GNN_ACCURACY), 6.0 / 7), "multi-label accuracy counts elements");
-    ok(near(gnn_score_value(&s, GNN_F1_MICRO), 6.0 / 7), "F1 micro over tasks");
-    ok(near(gnn_score_value(&s, GNN_F1_MACRO), (1 + 2.0 / 3) / 2), "F1 macro over tasks");
-    ok(near(gnn_score_value(&s, GNN_ROC_AUC), (1 + 2.5 / 3) / 2), "ROC-AUC is the mean over tasks");
+    ok(near(value(&s, GNN_ACCURACY), 6.0 / 7), "multi-label accuracy counts elements");
+    ok(near(value(&s, GNN_F1_MICRO), 6.0 / 7), "F1 micro over tasks");
+    ok(near(value(&s, GNN_F1_MACRO), (1 + 2.0 / 3) / 2), "F1 macro over tasks");
+    ok(near(value(&s, GNN_ROC_AUC), (1 + 2.5 / 3) / 2), "ROC-AUC is the mean over tasks");
     gnn_score_clear(&s);
-    ok(isnan(gnn_score_value(&s, GNN_ACCURACY)), "nothing added: not a number");
+    ok(isnan(value(&s, GNN_ACCURACY)), "nothing added: not a number");
     gnn_score_release(&s);
 
     struct gnn_labels l = {0};

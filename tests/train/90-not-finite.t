@@ -1,0 +1,87 @@
+# Losses, outputs and parameters that are not finite end the run with one line that names the place; metrics that are not
+# defined choose nothing; a second signal ends a process whatever it waits for.
+. "$GNN_TOP/tests/lib.sh"
+gnn-import -q -o g sbm:nodes=24,degree=3,features=2,classes=2,train=0.7,valid=0.3 || exit 1
+says() { # STATUS PATTERN NAME COMMAND...: the status, one line, which has the pattern, and nothing written
+    _want=$1 _pattern=$2 _name=$3
+    shift 3
+    timeout 60 "$@" >out 2>err
+    _rc=$?
+    if [ $_rc -eq "$_want" ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$_pattern" err && [ ! -s out ] && [ ! -e o ]; then _ok "$_name"; else
+        _not_ok "$_name (status $_rc)"
+        sed 's/^/# /' err
+    fi
+    rm -rf o
+}
+big="--optimizer sgd --lr 1e6 -f 2,2,2,2 -b 1000 --hidden 64 -j1 -q -o o"
+says 1 'not finite in epoch 1, step 0 of set valid' 'an evaluated set whose loss is not finite' \
+    gnn-train --store g $big --eval valid --epochs 2
+says 1 'not finite in epoch 1, step 0 of set valid' 'the same by another metric' \
+    gnn-train --store g $big --eval valid --epochs 2 --metric accuracy
+says 1 'not finite in epoch [0-9]*, step 0:' 'a training loss that is not finite' gnn-train --store g $big --epochs 90
+
+# A path of 40 nodes. The last ten of labels `same` have one class.
+perl -e 'open E, ">e"; print E join("", map { "$_\t" . ($_ + 1) . "\n" } 0 .. 38);
+    open Y, ">y"; print Y join("", map { $_ % 2 . "\n" } 0 .. 39);
+    open S, ">same"; print S join("", map { ($_ < 30 ? $_ % 2 : 1) . "\n" } 0 .. 39);
+    sub rows { my ($file, $row) = @_; open X, ">$file"; print X join("", map { $row->($_) } 0 .. 39) }
+    rows("x", sub { $_ % 2 ? "1 2\n" : "2 1\n" }); rows("huge", sub { $_ % 3 ? "2e35 -1e35\n" : "-1e35 1e35\n" });
+    rows("f3", sub { $_ == 3 ? "1e6 1\n" : "1 2\n" }); rows("f37", sub { $_ == 37 ? "1e6 1\n" : "1 2\n" });
+    rows("max37", sub { $_ == 37 ? "3e38 3e38\n" : "1 2\n" });
+    open T, ">train"; print T "$_\n" for 0 .. 29; open T, ">valid"; print T "$_\n" for 30 .. 39'
+import() { # STORE FEATURES LABELS
+    gnn-import -q -o "$1" e --nodes 40 --features "$2" --labels "$3" --task binary --split train=train,valid=valid || exit 1
+}
+import good x y && import inf huge y && import one x same && import bad3 f3 y && import half37 f37 y && import bad37 max37 y
+gnn-partition -q -k 3 --method random -o parts bad37 || exit 1
+small="-f 3,3 -b 100 --hidden 8 -j1 -q -o o"
+
+# Weights that overflow in the very last step, whose own loss is finite.
+says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'weights that are not finite at the end' \
+    gnn-train --store inf $small --epochs 1 --optimizer sgd --lr 1e5
+says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'weights that are not finite in a checkpoint' \
+    gnn-train --store inf $small --epochs 2 --optimizer sgd --lr 1e5 --checkpoint C --checkpoint-every 1
+check 'which is not written' test ! -e C/checkpoint.safetensors
+# A feature that half precision cannot hold is infinite there.
+says 1 'not finite in epoch 0, step 0:' 'an infinite feature to train on' gnn-train --store bad3 $small --dtype f16 --epochs 1
+says 1 'not finite in epoch 0, step 0 of set valid' 'an infinite feature to evaluate on' \
+    gnn-train --store half37 $small --dtype f16 --epochs 1 --eval valid
+check 'no checkpoint and no model is left' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
+
+# ROC-AUC of one class is not defined: no epoch is the best one.
+check 'trains where the metric is not defined' gnn-train --store one -f 3,3 --hidden 8 --epochs 3 --eval valid --no-provenance -o best
+mv err said
+check 'says so' grep -q 'roc-auc of set valid is not defined: the model is that of the last epoch' said
+gnn-train --store one -f 3,3 --hidden 8 --epochs 3 --eval valid --keep last --no-provenance -q -o last
+check 'keeps the last model then, not the first' cmp best last
+check 'patience does not count such epochs' gnn-train --store one -f 3,3 --hidden 8 --epochs 5 --eval valid --patience 1 -q -o p --metrics p.json
+check 'and all are trained' sh -c 'grep -c "\"event\":\"epoch\"" p.json | grep -qx 5'
+check 'gnn-predict says that it is not defined' sh -c 'gnn-predict one best -n --split valid 2>&1 | grep -q "roc-auc not defined, loss [0-9]"'
+
+# gnn-predict: the node, by its original id, for any number of parts.
+gnn-train --store good -f 3,3 --hidden 8 --epochs 3 --lr 5 -q -o m || exit 1
+for s in bad37 parts; do
+    says 1 'the output of node 37 is not finite' "classes, $s" gnn-predict -q $s m -o o
+    says 1 'the output of node 37 is not finite' "embeddings, $s" gnn-predict -q --output-kind embeddings $s m -o o
+    says 1 'the output of node 37 is not finite' "only scores, $s" gnn-predict -q -n --split valid $s m
+done
+
+# A second signal, while the first waits for a batch that does not come.
+mkfifo pipe
+gnn-sample -q good -f 3,3 -b 8 --epochs 1 | gnn-gather -q good >b.gnb
+gnn-train -q -i pipe --hidden 8 --checkpoint C -o o & pid=$!
+exec 9>pipe
+head -c 3000 b.gnb >&9
+perl -e 'for (1 .. 600) { last if -d $ARGV[0]; select undef, undef, undef, 0.1 } select undef, undef, undef, 0.3' C
+kill -TERM $pid
+perl -e 'select undef, undef, undef, 0.5'
+check 'the first signal waits for the end of a step' kill -0 $pid
+kill -TERM $pid
+(sleep 60; kill -KILL $pid) 2>/dev/null & guard=$!
+wait $pid
+_rc=$?
+kill $guard 2>/dev/null
+check "the second one ends the program at once (status $_rc)" test $_rc -eq 143
+exec 9>&-
+check 'nothing is left behind by it' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
+done_testing
