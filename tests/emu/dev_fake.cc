@@ -19,7 +19,7 @@
 using namespace fake;
 
 #define CALL(what)                                                                                                     \
-    std::lock_guard<std::recursive_mutex> hold(lock);                                                                  \
+    std::lock_guard<Lock> hold(lock);                                                                                  \
     if (call(what, e))                                                                                                 \
         return e->code;                                                                                                \
     (void)0
@@ -80,7 +80,7 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
         return gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s", (unsigned long long)bytes, what);
     a.block[at] = Block{bytes, what};
     a.used = at + room > a.used ? at + room : a.used;
-    Access open(now_using);
+    open_memory(now_using);
     memset(a.base + at, FRESH_BYTE, bytes);
     memset(a.base + at + bytes, GUARD_BYTE, room - bytes);
     *p = a.base + at;
@@ -89,7 +89,7 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
 
 void gnn_dev_free(void *p)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     if (!p)
         return;
     const int d = owner(p);
@@ -105,7 +105,7 @@ void gnn_dev_free(void *p)
     auto b = a.block.find((uint64_t)((char *)p - a.base));
     if (b == a.block.end())
         die("frees device memory that was not allocated");
-    Access open(Access::ANY);
+    open_memory(ANY);
     check_guards(a, b->first, b->second);
     memset(a.base + b->first, 0xEE, b->second.bytes);
     a.block.erase(b);
@@ -125,7 +125,7 @@ int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
 
 void gnn_dev_unpin(void *p)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     if (!p)
         return;
     drain_all();
@@ -148,7 +148,7 @@ int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *
 
 void gnn_dev_unmap(const void *p)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     drain_all();
     if (!mapped.erase((uintptr_t)p))
         die("unmaps what was not mapped");
@@ -167,7 +167,7 @@ int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     Stream *s = stream_of(stream);
     drain([=] { return s->todo.empty(); });
     return call("waiting for a stream", e); /* what fails has been waited for all the same */
@@ -175,7 +175,7 @@ int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
 
 void gnn_dev_stream_free(void *stream)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     if (!stream)
         return;
     Stream *s = stream_of(stream);
@@ -213,7 +213,7 @@ static EventRef &event_of(void *event)
 
 void gnn_dev_event_free(void *event)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     if (!event)
         return;
     EventRef *r = &event_of(event);
@@ -292,7 +292,7 @@ int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struc
     if (s->capture && !(asynchronous(from) && asynchronous(to)))
         die("a graph copies memory that is not pinned");
     put(s, [=] {
-        Access open(Access::ANY);
+        open_memory(ANY);
         memmove(to, from, bytes);
     });
     if (!asynchronous(to))
@@ -308,7 +308,7 @@ int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err
     if (owner(to) < 0 && !inside(pinned, to))
         die("fills memory that no device reaches");
     put(stream_of(stream), [=] {
-        Access open(Access::ANY);
+        open_memory(ANY);
         memset(to, byte, bytes);
     });
     return 0;
@@ -326,7 +326,7 @@ int gnn_dev_graph_begin(void *stream, struct gnn_err *e)
 
 int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     Stream *s = stream_of(stream);
     *graph = nullptr;
     if (!s->capture)
@@ -355,7 +355,7 @@ int gnn_dev_graph_launch(void *graph, void *stream, struct gnn_err *e)
 
 void gnn_dev_graph_free(void *graph)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     if (!graph)
         return;
     graphs--;
@@ -364,7 +364,7 @@ void gnn_dev_graph_free(void *graph)
 
 bool gnn_dev_peer(unsigned d, unsigned peer)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     begin();
     return d != peer && d < device.size() && peer < device.size() && d / clique == peer / clique;
 }
@@ -430,7 +430,7 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
 
 void gnn_dev_import_close(void *p)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     if (!p)
         return;
     drain_all();

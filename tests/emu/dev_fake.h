@@ -54,6 +54,7 @@ struct Arena {
     char *base = nullptr;
     int fd = -1;
     uint64_t used = 0; /* beyond, nothing was ever allocated */
+    uint64_t open = 0; /* bytes that may be touched at the moment */
     std::map<uint64_t, Block> block; /* by offset */
     std::vector<bool> peer;
 };
@@ -63,9 +64,21 @@ struct Import {
     uint64_t bytes;
     void *p;
     unsigned opener, device; /* which device has opened whose memory */
+    bool open = false;       /* may be touched at the moment */
 };
 
-extern std::recursive_mutex lock; /* of all that follows */
+/* Leaving the outermost call closes all device memory: to open and close it for every single operation would take longer
+ * than the operations themselves. */
+struct Lock {
+    void lock();
+    void unlock();
+
+  private:
+    std::recursive_mutex mutex;
+    unsigned depth = 0;
+};
+
+extern Lock lock; /* of all that follows */
 extern std::vector<Arena> device;
 extern std::vector<Import> imports;
 extern std::vector<Stream *> streams;
@@ -82,12 +95,10 @@ void begin();
 /* Every call comes here first. Nonzero: it is the one that shall fail. */
 int call(const char *what, struct gnn_err *e);
 
-/* While it lives, device d reaches its own memory and its peers'; ANY: a copy reaches all. */
-struct Access {
-    enum : unsigned { ANY = ~0u };
-    explicit Access(unsigned d);
-    ~Access();
-};
+/* From here until the next of these, or until the outermost call is left, device d reaches its own memory and its peers',
+ * and nothing else; ANY: a copy reaches all. */
+enum : unsigned { ANY = ~0u };
+void open_memory(unsigned d);
 /* Does p lie in one of these? */
 bool inside(const std::map<uintptr_t, uint64_t> &m, const void *p);
 /* The device whose memory it is; -1: no device's. */

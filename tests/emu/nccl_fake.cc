@@ -66,7 +66,7 @@ void note(const std::string &line)
 }
 
 #define CALL(what)                                                                                                     \
-    std::lock_guard<std::recursive_mutex> hold(lock);                                                                  \
+    std::lock_guard<Lock> hold(lock);                                                                                  \
     if (call(what, e))                                                                                                 \
         return e->code;                                                                                                \
     (void)0
@@ -124,7 +124,7 @@ struct Sum {
         if (k == setting("GNN_FAKE_NCCL_HANG", 0) || !all(*c, &Rank::read, k - 1))
             return false;
         if (own.wrote < k) {
-            Access open(c->device);
+            open_memory(c->device);
             memcpy(c->data(c->rank), data, bytes());
             own.n = n;
             own.kind = kind;
@@ -139,7 +139,7 @@ struct Sum {
         for (uint32_t r = 0; r < c->size; r++)
             if (c->of(r).n != n || c->of(r).kind != kind)
                 die("ranks sum what does not belong together");
-        Access open(c->device);
+        open_memory(c->device);
         if (kind == GNN_SUM_F32)
             add<float>(*c, data, n);
         else if (kind == GNN_SUM_F64)
@@ -266,7 +266,7 @@ int gnn_nccl_leave(void *h, struct gnn_err *e)
 
 void gnn_nccl_abort(void *h)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     Nccl &c = *(Nccl *)h;
     if (c.state == Nccl::GONE)
         return;
@@ -278,7 +278,7 @@ void gnn_nccl_abort(void *h)
 
 void gnn_nccl_free(void *h)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     Nccl *c = (Nccl *)h;
     if (!c)
         return;

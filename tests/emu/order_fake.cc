@@ -12,7 +12,7 @@
 
 namespace fake {
 
-std::recursive_mutex lock;
+Lock lock;
 std::vector<Arena> device;
 std::vector<Import> imports;
 std::vector<Stream *> streams;
@@ -46,29 +46,53 @@ uint64_t setting(const char *name, uint64_t otherwise)
 
 /* ---- who may touch what ---- */
 
-static void protect(int how)
+static void protect(char *base, uint64_t bytes, bool open)
+{
+    mprotect(base, (bytes + PAGE - 1) / PAGE * PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+static void open_if(Arena *a, bool open)
+{
+    const uint64_t bytes = open ? a->used : 0;
+    if (bytes != a->open)
+        protect(a->base, bytes > a->open ? bytes : a->open, open);
+    a->open = bytes;
+}
+
+static void open_if(Import *i, bool open)
+{
+    if (open != i->open)
+        protect(i->base, i->bytes, open);
+    i->open = open;
+}
+
+void open_memory(unsigned d)
+{
+    for (unsigned k = 0; k < device.size(); k++)
+        open_if(&device[k], d == ANY || k == d || device[d].peer[k]);
+    for (Import &i : imports)
+        open_if(&i, d == ANY || i.opener == d);
+}
+
+static void close_memory()
 {
     for (Arena &a : device)
-        if (a.used)
-            mprotect(a.base, (a.used + PAGE - 1) / PAGE * PAGE, how);
+        open_if(&a, false);
     for (Import &i : imports)
-        mprotect(i.base, i.bytes, how);
+        open_if(&i, false);
 }
 
-Access::Access(unsigned d)
+void Lock::lock()
 {
-    protect(PROT_READ | PROT_WRITE);
-    for (unsigned k = 0; d != ANY && k < device.size(); k++)
-        if (k != d && !device[d].peer[k] && device[k].used)
-            mprotect(device[k].base, (device[k].used + PAGE - 1) / PAGE * PAGE, PROT_NONE);
-    for (Import &i : imports)
-        if (d != ANY && i.opener != d)
-            mprotect(i.base, i.bytes, PROT_NONE);
+    mutex.lock();
+    depth++;
 }
 
-Access::~Access()
+void Lock::unlock()
 {
-    protect(PROT_NONE);
+    if (!--depth)
+        close_memory();
+    mutex.unlock();
 }
 
 bool inside(const std::map<uintptr_t, uint64_t> &m, const void *p)
@@ -172,13 +196,13 @@ Stream *stream_of(void *stream)
 
 static void take_kernel(void *stream, emu::Kernel run)
 {
-    std::lock_guard<std::recursive_mutex> hold(lock);
+    std::lock_guard<Lock> hold(lock);
     Stream *s = stream_of(stream);
     const unsigned d = s->device;
     if (d != now_using)
         die("a kernel for a stream of another device");
     put(s, [=] {
-        Access open(d);
+        open_memory(d);
         run();
     });
 }
