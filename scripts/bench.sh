@@ -92,6 +92,11 @@ one=$(rate sample.1) all=$(rate "sample.$cores")
 row 'sampling, 1 core' '50 M edges/s' "$one M edges/s" "$(calc "100 * $one / $(limit random-lines 1)") % of random lines" \
     "$(below random-lines 50)"
 row "sampling, 1 to $cores cores" "$([ "$cores" -eq 1 ] || echo 1.80 x)" "$(calc "$all / $one") x" ''
+# Of many starts, one that few others held up: the eighth of 31.
+started=$(perl -MTime::HiRes=time -e 'my @t; for (1 .. 31) { my $t = time; my $pid = fork;
+    if (!$pid) { open STDOUT, ">", "/dev/null"; exec @ARGV or exit 1 } waitpid $pid, 0; exit 1 if $?; push @t, time - $t }
+    printf "%.2f\n", 1000 * (sort { $a <=> $b } @t)[7]' gnn-sample --version)
+row 'start of a program' '<= 5 ms' "$started ms" ''
 first=$(sed -n 's/^first batch after \([0-9.]*\).*/\1/p' sample.1)
 row 'start to first batch' '<= 100 ms' "$(calc "1000 * $first") ms" ''
 

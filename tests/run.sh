@@ -11,4 +11,5 @@ if [ -n "${GNN_DATA:-}" ]; then
     export GNN_DATA
 fi
 exec 3>&1
-exec prove -j "${JOBS:-2}" --timer --merge -e "sh $top/tests/one.sh" "$@"
+# More tests at once than processors: many of them mostly wait.
+exec prove -j "${JOBS:-$(($(nproc) + 1))}" --timer --merge -e "sh $top/tests/one.sh" "$@"

@@ -127,9 +127,8 @@ static void lost(struct gnn_comm *c, void *arg)
     if (c->rank == 1)
         return;
     must(!gnn_exchange_init(&x, c, 9, &e));
-    const double from = gnn_clock();
     const int rc = in_sum ? gnn_comm_sum(c, &one, 1, GNN_SUM_U64, &e) : gnn_comm_share(c, &x, &one, sizeof one, &e);
-    must(rc == GNN_E_RANK && gnn_clock() - from < 0.3 + 2);
+    must(rc == GNN_E_RANK);
     if (!strcmp(e.msg, "rank 1 did not answer for 1.2 seconds"))
         atomic_fetch_add(&named, 1);
     else
@@ -137,7 +136,7 @@ static void lost(struct gnn_comm *c, void *arg)
     gnn_exchange_release(&x);
 }
 
-/* A thread that begins to wait later does not wait as long again. */
+/* A thread that begins to wait 8 seconds after another does not wait 9 seconds of its own, but the one that is left. */
 static void *wait_for_rank_1(void *p)
 {
     struct lane *l = p;
@@ -145,10 +144,10 @@ static void *wait_for_rank_1(void *p)
     struct gnn_exchange x;
     must(!gnn_exchange_init(&x, l->c, 9 + l->k, &e));
     if (l->k)
-        sleep(2);
+        sleep(8);
     const double from = gnn_clock();
-    must(gnn_comm_share(l->c, &x, "", 1, &e) == GNN_E_RANK && !strcmp(e.msg, "rank 1 did not answer for 3 seconds"));
-    must(!l->k || gnn_clock() - from < 2.8);
+    must(gnn_comm_share(l->c, &x, "", 1, &e) == GNN_E_RANK && !strcmp(e.msg, "rank 1 did not answer for 9 seconds"));
+    must(!l->k || gnn_clock() - from < 8.5); /* 1, were nothing else running here */
     gnn_exchange_release(&x);
     return NULL;
 }
@@ -249,7 +248,7 @@ int main(void)
     named = 0;
     ranks_run(4, 1.2, lost, (void *)1);
     ok(!wrong && named == 3, "and in a sum");
-    ranks_run(2, 3, told, NULL);
+    ranks_run(2, 9, told, NULL);
     ok(!wrong, "what one thread finds, another is told");
     ranks_run(2, 0, broken, NULL);
     ok(!wrong, "a failure of MPI is one of ranks");
