@@ -41,8 +41,8 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     l->skip = 1;
     l->base = 1;
     int rc = gnn_src_own(&l->s, in, e);
-    if (!rc && gnn_input_members(in) > 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: several members, but a matrix is one file", gnn_input_name(in));
+    if (!rc)
+        rc = gnn_input_lone(in, "a matrix", e);
     if (!rc)
         rc = read_head(&m, in, e);
     l->promised = m.entries;

@@ -9,6 +9,7 @@
 #include "lib/import/array.h"
 #include "lib/import/formats.h"
 #include "lib/import/gen.h"
+#include "lib/import/stage.h"
 
 enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8 };
 
@@ -116,7 +117,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
         gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
     else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))
         format = "npz";
-    else if (!rc && n > 4 && !memcmp(p, "PK\3\4", 4))
+    else if (!rc && gnn_stage_is_archive(p, n))
         gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
     else if (!rc && n > 13 && !strncasecmp((const char *)p, "%%MatrixMarket", 14))
         format = "mtx";

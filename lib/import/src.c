@@ -344,6 +344,8 @@ int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
         if (!rc)
             rc = gnn_src_own(s, in, e);
         if (!rc)
+            rc = gnn_input_lone(in, i ? "labels" : "features", e);
+        if (!rc)
             rc = gnn_src_node_array(s, 0, i ? "y" : "x", in, 0, e);
     }
     return rc;
