@@ -240,6 +240,7 @@ int main(int argc, char **argv)
         start_over(&t, &e);
     if (o.checkpoint)
         sig_defer();
+    text.gpu = feed.gpu;
     train_text_init(&text, &t);
     const struct gnn_train_hooks hooks = {
         &text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};

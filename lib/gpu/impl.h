@@ -107,6 +107,7 @@ struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, stru
 /* ---- operations ---- */
 
 struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e) GNN_MUST_USE;
+const char *gpu_ops_note(const struct gnn_ops *o);
 void gpu_ops_free(struct gnn_ops *o);
 
 #endif
