@@ -439,3 +439,40 @@ int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)
 {
     return s->verify ? gnn_verify_wait(s->verify, e) : 0;
 }
+
+/* ---- pages that are not needed again ---- */
+
+/* The part that the byte lies in, or NULL. */
+static const struct gnn_part *part_of(const struct gnn_store *s, const uint8_t *at)
+{
+    for (uint32_t p = s->from; p < s->to; p++)
+        if (at >= s->part[p]->map && at < s->part[p]->map + s->part[p]->bytes)
+            return s->part[p];
+    return NULL;
+}
+
+static void drop(const void *store, const void *data, uint64_t bytes)
+{
+    gnn_store_drop(store, data, bytes);
+}
+
+bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes)
+{
+    return !s->verify || gnn_verify_last(s->verify, data, bytes, drop, s);
+}
+
+/* Only whole pages, and only hints: first out of this process, as pages in use stay, then out of the cache. */
+void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
+{
+    const struct gnn_part *p = part_of(s, data);
+    if (!p)
+        return;
+    const uint64_t at = (uint64_t)((const uint8_t *)data - p->map);
+    const uint64_t from = (at + GNB_STORE_ALIGN - 1) / GNB_STORE_ALIGN * GNB_STORE_ALIGN, to = (at + bytes) / GNB_STORE_ALIGN * GNB_STORE_ALIGN;
+    const int fd = from < to ? open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return;
+    (void)madvise((void *)(uintptr_t)(p->map + from), to - from, MADV_DONTNEED);
+    (void)posix_fadvise(fd, (off_t)from, (off_t)(to - from), POSIX_FADV_DONTNEED);
+    close(fd);
+}
