@@ -4,8 +4,10 @@
 #include "cmd/cli.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
+#include "cmd/stdin.h"
 #include "lib/clock.h"
 #include "lib/import.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/store_write.h"
 
@@ -50,6 +52,7 @@ static const struct program program = {
     .name = "gnn-import",
     .summary = "turn a graph data set into a store, or generate a graph (rmat:, sbm: or products:)",
     .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..]",
+    .args = "INPUT",
     .opts = opts,
     .words = "sbm:|rmat:|products:",
     .min_args = 1,
@@ -143,6 +146,9 @@ int main(int argc, char **argv)
         cli_usage("-o STORE is missing");
     if (!strcmp(output, "-"))
         cli_usage("-o -: a store is a directory and cannot go to stdout");
+    if (gnn_kind_path(args[0]) == GNN_KIND_ABSENT && gnn_kind_path(output) >= GNN_KIND_ZIP)
+        cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output, gnn_kind_text(gnn_kind_path(output)));
+    stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);
     finish_opts();
     cli_at_abort(gnn_store_tmp_unlink_all);
     double start = gnn_clock();

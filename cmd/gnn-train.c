@@ -8,6 +8,7 @@
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
+#include "cmd/stdin.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_text.h"
 #include "lib/model_file.h"
@@ -87,6 +88,7 @@ static const struct program program = {
     .name = "gnn-train",
     .summary = "train a graph neural network from batches",
     .synopsis = "",
+    .extra = "a store is given with --store, a stream to stdin or with -i",
     .opts = opts,
 };
 
@@ -219,6 +221,9 @@ int main(int argc, char **argv)
     feed.degrees = kind == GNN_GCN;
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
+    if (feed.input || feed.store_path)
+        stdin_unread(feed.input ? "gnn-train reads what -i names" : "gnn-train --store makes its own",
+                     (const char *const[]){feed.input, feed.store_path}, 2);
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     if (resume)
         find_start(c);

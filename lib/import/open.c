@@ -10,6 +10,8 @@
 #include "lib/import/formats.h"
 #include "lib/import/gen.h"
 #include "lib/import/stage.h"
+#include "lib/kind.h"
+#include "lib/suggest.h"
 
 enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8 };
 
@@ -214,13 +216,34 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     return rc;
 }
 
+static int no_generator(const char *spec, struct gnn_err *e)
+{
+    char word[GNN_SUGGEST_WORD];
+    struct gnn_suggest s = {.word = word};
+    snprintf(word, sizeof word, "%.*s", (int)(strchr(spec, ':') - spec) + 1, spec);
+    gnn_suggest_words(&s, "rmat:|sbm:|products:");
+    return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator%s", spec, gnn_suggest_text(&s, "generators"));
+}
+
+/* What this program's users make of data sets is none. */
+static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        const enum gnn_kind k = gnn_kind_path(input[i]);
+        if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM || k == GNN_KIND_MODEL)
+            rc = gnn_kind_refuse(k, input[i], "a data set", e);
+    }
+    return rc;
+}
+
 int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
                     const struct gnn_import_opts *o, struct gnn_err *e)
 {
     struct gnn_input *in;
     *out = NULL;
     if (n == 1 && strchr(input[0], ':') && !gnn_gen_is(input[0]) && access(input[0], F_OK) && errno == ENOENT)
-        return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator (rmat:, sbm:, products:)", input[0]);
+        return no_generator(input[0], e);
     if (n == 1 && gnn_gen_is(input[0])) {
         if (o->format)
             return gnn_fail(e, GNN_E_USAGE, "--format does not fit a generator");
@@ -232,6 +255,8 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
     for (uint32_t i = 0; i < n; i++)
         if (gnn_gen_is(input[i]) && access(input[i], F_OK))
             return gnn_fail(e, GNN_E_USAGE, "%s: a generator stands alone", input[i]);
-    int rc = gnn_input_open(&in, input, n, e);
+    int rc = check_kinds(input, n, e);
+    if (!rc)
+        rc = gnn_input_open(&in, input, n, e);
     return rc ? rc : gnn_import_open_input(out, in, o, e);
 }

@@ -10,6 +10,7 @@
 #include "kernels/rows.h"
 #include "lib/io.h"
 #include "lib/json.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
 #include "lib/tensors.h"
@@ -26,7 +27,8 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
         goto out;
     }
     if (!S_ISREG(st.st_mode)) {
-        gnn_fail(e, GNN_E_INPUT, "%s: not a regular file", path);
+        if (!gnn_kind_refuse(gnn_kind_path(path), path, "a model", e))
+            gnn_fail(e, GNN_E_INPUT, "%s: not a regular file", path);
         goto out;
     }
     const uint64_t n = (uint64_t)st.st_size;
@@ -37,12 +39,13 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
     gnn_io_init(&io, fd, path);
     if (gnn_io_read_exact(&io, f->bytes, n, "safetensors file", e))
         goto out;
+    const enum gnn_kind kind = gnn_kind_bytes(f->bytes, n);
     gnn_json_watch();
     errno = 0;
     const bool bad = gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)) != 0;
     if (gnn_json_starved() || (bad && errno == ENOMEM))
         gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", path);
-    else if (bad)
+    else if (bad && (kind == GNN_KIND_MODEL || !gnn_kind_refuse(kind, path, "a model", e)))
         gnn_fail(e, GNN_E_INPUT, "%s: %s", path, why);
 out:
     if (fd >= 0)

@@ -43,7 +43,7 @@ status 3 "no model" gnn-predict s none.st -o x.npy
 status 2 "an unknown set" gnn-predict s m.st -n --split nowhere
 status 2 "roc-auc of several classes" gnn-predict s m.st -n --split test --metric roc-auc
 status 2 "two models" gnn-predict s m.st m.st -o x.npy
-status 2 "a metric of no set" gnn-predict s m.st -n --metric loss
+status 2 "a metric of no set" gnn-predict s m.st -o x --metric loss
 status 2 "an order of no array" gnn-predict s m.st -n --no-original-order
 status 2 "no model given" gnn-predict s -o x.npy
 gnn-import sbm:nodes=100,features=3 -o other || exit 1
