@@ -1,5 +1,11 @@
 # gnn-tools. `make list` shows the targets; V=1 shows commands.
 # SAN=address,undefined or SAN=thread and CC=clang builds live side by side under build/.
+# NVCC= builds without CUDA; CUDA_ARCHS='80 90' or all builds for other GPUs than compute capability 9.0.
+
+# On all cores, unless -j says otherwise; a make that another one runs shares its jobs.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
+endif
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -17,13 +23,24 @@ WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconv
 CPPFLAGS += -I. -D_GNU_SOURCE -DGNN_VERSION='"$(VERSION)"' $(if $(SAN),-DGNN_NO_IFUNC) \
         $(if $(findstring fuzzer,$(SAN)),-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 # No contraction: a product and a sum are rounded one after the other by every compiler and on every device.
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
 CFLAGS_ALL = -std=c11 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off $(WARN) \
-        $(shell pkg-config --cflags $(PKGS)) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
+        $(PKG_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 # Only .cu files and what runs them in the tests are C++.
 CXXFLAGS_ALL = -std=c++17 $(OPT) -g -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti \
         $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CUDA_ARCHS ?= 80 90 100 120
-# Code for so many devices is several times smaller so; from CUDA 12.8 on.
+# Compute capabilities to make code for, times ten. Later devices run the PTX of the last one.
+CUDA_ARCHS ?= 90
+CUDA_ASKED := $(CUDA_ARCHS)
+ifneq ($(NVCC),)
+ifneq ($(CUDA_ASKED),90)
+CUDA_KNOWN := $(filter-out 5% 6% 7%,$(patsubst sm_%,%,$(filter sm_%,$(shell $(NVCC) --list-gpu-code))))
+CUDA_UNKNOWN := $(filter-out all $(CUDA_KNOWN),$(CUDA_ASKED))
+$(if $(CUDA_UNKNOWN),$(error CUDA_ARCHS: $(NVCC) makes no code for '$(CUDA_UNKNOWN)': choose from $(CUDA_KNOWN), or all))
+override CUDA_ARCHS := $(filter $(if $(filter all,$(CUDA_ASKED)),80 90 100 120,$(CUDA_ASKED)),$(CUDA_KNOWN))
+endif
+endif
+# Code for several devices is several times smaller so; from CUDA 12.8 on.
 NVCC_SMALL := $(if $(NVCC),$(if $(shell $(NVCC) --help 2>/dev/null | grep -e '--compress-mode'),--compress-mode=size))
 NVCCFLAGS = -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics --Werror all-warnings -I. \
         $(NVCC_SMALL) $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
@@ -214,7 +231,7 @@ FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= $(FUZZ)
 # What replays files ignores checksums, as what fuzzes does: or most damage would end there.
-UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o lib/import/stage.o lib/store.o lib/stream_read.o)
+UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/stage.o lib/store.o lib/stream_read.o)
 $(B)/unsummed/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -MMD -MP -c -o $@ $<
@@ -235,8 +252,15 @@ bench: bench-build ## measure rates beside the machine's limits (SCALE=0.1: a sm
 
 # Said at once, and not by the linker.
 $(if $(NVCC),,$(if $(filter gpu-bundle,$(MAKECMDGOALS)),$(error a bundle needs nvcc)))
-gpu-bundle: all $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
-	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tgz
+# There libarchive is linked statically where it can be: as a shared library it loads libxml2 and 31 MB of ICU's tables.
+ARCHIVE_LIBS = $(if $(wildcard $(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a \
+        $(filter-out -larchive -lxml2 -lacl -llz4,$(shell pkg-config --libs --static libarchive)),-larchive)
+$(B)/bundle/gnn-%: LIBS := $(filter-out -larchive,$(LIBS))
+$(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(B)/libgnn.a
+	$(Q)mkdir -p $(@D)
+	$(Q)$(LINK) $(ARCHIVE_LIBS)
+gpu-bundle: $(addprefix $(B)/bundle/,gnn-import gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
+	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tar.xz
 
 check-long: all $(B)/shim.so ## fail every single allocation and call, not a choice of them
 	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t'

@@ -14,12 +14,14 @@
 
 #include "cmd/sig.h"
 #include "lib/clock.h"
+#include "lib/io.h"
 
 static const char *prog = "gnn";
 static char provenance[4096], version[64];
 static bool ranked;       /* one of several ranks: this one, and how to end them all */
 static uint32_t rank;
 static void (*end_ranks)(int exit_status);
+static int result = 1; /* what the next program of a pipeline reads */
 static FILE *metrics;
 static double started;
 static bool progress_shown;
@@ -140,16 +142,23 @@ void cli_rank(uint32_t number, void (*end)(int exit_status))
     end_ranks = end;
 }
 
+static void end(int exit_status) __attribute__((noreturn));
+static void end(int exit_status)
+{
+    cli_abort();
+    gnn_io_mark_failed(result);
+    fflush(stdout);
+    if (end_ranks)
+        end_ranks(exit_status);
+    _exit(exit_status);
+}
+
 void cli_die(int exit_status, const char *fmt, ...)
 {
     if (rank) /* what all ranks find wrong, rank 0 says, and ends the others */
         nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     SAY(fmt);
-    cli_abort();
-    fflush(stdout);
-    if (end_ranks)
-        end_ranks(exit_status);
-    _exit(exit_status);
+    end(exit_status);
 }
 
 void cli_fail(const struct gnn_err *e)
@@ -165,6 +174,10 @@ void cli_fail(const struct gnn_err *e)
         sig_reraise(sig);
     }
     int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
+    if (e->told && common.verbose <= 0) {
+        cli_progress_end();
+        end(code);
+    }
     cli_die(code, "%s", e->msg);
 }
 
@@ -242,7 +255,7 @@ int cli_out(const char *path, const char **name)
         if (fd < 0)
             cli_die(1, "stdout: cannot write: %s", strerror(errno));
         cli_spare_stdout();
-        return fd;
+        return result = fd;
     }
     *name = path;
     struct stat st;

@@ -41,6 +41,6 @@ void device_tell_graph(const struct gnn_graph_report *r)
         cli_info("graph: %.4g MB on each device", (double)r->device / 1e6);
     else
         cli_info("graph: %.4g MB in the host's memory%s; %.4g MB on each device, %.4g MB of it for rows",
-                 (double)r->host / 1e6, r->copied ? ", copied, as the store cannot be mapped" : "", (double)r->device / 1e6,
+                 (double)r->host / 1e6, r->copied ? ", in a pinned copy" : "", (double)r->device / 1e6,
                  (double)r->near / 1e6);
 }

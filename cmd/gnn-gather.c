@@ -9,8 +9,10 @@
 #include "cmd/opt.h"
 #include "cmd/plan.h"
 #include "cmd/ranks.h"
+#include "cmd/stdin.h"
 #include "lib/clock.h"
 #include "lib/gatherer.h"
+#include "lib/kind.h"
 
 static struct gnn_gather_opts o;
 static struct batches_opts run;
@@ -48,6 +50,8 @@ static const struct program program = {
     .name = "gnn-gather",
     .summary = "add features, labels and other fields of a store to batches",
     .synopsis = "STORE",
+    .args = "STORE",
+    .extra = "batches come from stdin or -i FILE",
     .opts = opts,
     .min_args = 1,
     .max_args = 1,
@@ -120,6 +124,10 @@ int main(int argc, char **argv)
     if (!run.count && !plan.on)
         run.output = ranks_path(run.output, "-o");
     o.far = run.far = &far;
+    if (input && gnn_kind_path(input) == GNN_KIND_STORE && gnn_kind_path(args[0]) == GNN_KIND_STREAM)
+        cli_usage("%s is a store and %s a stream: gnn-gather -i %s %s", input, args[0], args[0], input);
+    if (input)
+        stdin_unread("gnn-gather reads what -i names", &input, 1);
     run.comm = o.comm = ranks_open(timeout);
     run.gpu = device_open(device, run.comm);
     struct gnn_store *store = batches_store(args[0], verify, run.comm);

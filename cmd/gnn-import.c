@@ -4,15 +4,17 @@
 #include "cmd/cli.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
+#include "cmd/stdin.h"
 #include "lib/clock.h"
 #include "lib/import.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/store_write.h"
 
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split;
+static struct opt_list map, split, allow;
 static const char *time_from, *weight_from;
 static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
 static uint32_t threads;
@@ -32,6 +34,7 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text", .file = true},
     {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text", .file = true},
     {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
+    {OPT_LIST, 0, "allow", &allow, "WORD[,..]", "take what is refused otherwise: duplicates, upper, fractions (in matrices)", "duplicates|upper|fractions"},
     {OPT_GROUP, .help = "Graph"},
     {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge"},
     {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep the first of equal edges"},
@@ -50,6 +53,7 @@ static const struct program program = {
     .name = "gnn-import",
     .summary = "turn a graph data set into a store, or generate a graph (rmat:, sbm: or products:)",
     .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..]",
+    .args = "INPUT",
     .opts = opts,
     .words = "sbm:|rmat:|products:",
     .min_args = 1,
@@ -93,6 +97,24 @@ static void free_map(void)
     gnn_free(o.map_used);
 }
 
+static void take_allowed(void)
+{
+    static const char *const words[] = {"duplicates", "upper", "fractions"};
+    for (uint32_t i = 0; i < allow.n; i++)
+        for (const char *p = allow.v[i];; p++) {
+            size_t n = strcspn(p, ",");
+            unsigned bit = 0;
+            for (unsigned k = 0; k < 3; k++)
+                bit |= strlen(words[k]) == n && !memcmp(p, words[k], n) ? 1u << k : 0;
+            if (!bit)
+                cli_usage("--allow %.*s: not one of duplicates, upper, fractions", (int)n, p);
+            o.allow |= bit;
+            p += n;
+            if (!*p)
+                break;
+        }
+}
+
 static void progress(const char *what, uint64_t done, uint64_t total)
 {
     cli_progress(what, done, total, NULL);
@@ -103,6 +125,7 @@ static void finish_opts(void)
     static const char *const formats[] = {NULL, "ogb", "npz", "snap", "csv", "triples", "mtx", "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
     make_map();
+    take_allowed();
     o.format = formats[format];
     o.split = split.v;
     o.nsplit = split.n;
@@ -143,6 +166,9 @@ int main(int argc, char **argv)
         cli_usage("-o STORE is missing");
     if (!strcmp(output, "-"))
         cli_usage("-o -: a store is a directory and cannot go to stdout");
+    if (gnn_kind_path(args[0]) == GNN_KIND_ABSENT && gnn_kind_path(output) >= GNN_KIND_ZIP)
+        cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output, gnn_kind_text(gnn_kind_path(output)));
+    stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);
     finish_opts();
     cli_at_abort(gnn_store_tmp_unlink_all);
     double start = gnn_clock();

@@ -11,6 +11,7 @@
 #include "cmd/cli.h"
 #include "cmd/inspect_text.h"
 #include "cmd/opt.h"
+#include "cmd/stdin.h"
 #include "cmd/sig.h"
 #include "lib/inspect.h"
 
@@ -137,7 +138,7 @@ static unsigned diff_flags(void)
         else if (!strcmp(ignored.v[i], "identity"))
             flags &= ~(unsigned)GNN_DIFF_IDENTITY;
         else
-            cli_usage("--ignore: '%s' is neither provenance nor identity", ignored.v[i]);
+            opt_unknown("ignore", ignored.v[i], "provenance|identity");
     }
     return original ? GNN_DIFF_ORIGINAL : flags;
 }
@@ -241,6 +242,8 @@ int main(int argc, char **argv)
     if (diff ? n != 2 : n > 1)
         cli_usage(diff ? "--diff takes two arguments" : "one argument at most, except with --diff");
 
+    if (n)
+        stdin_unread("gnn-inspect reads what is named", (const char *const *)arg, (unsigned)n);
     int rc = 0;
     if (diff)
         rc = run_diff(arg[0], arg[1]);

@@ -5,7 +5,9 @@
 
 #include "cmd/cli.h"
 #include "cmd/partition_assign.h"
+#include "cmd/stdin.h"
 #include "lib/clock.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/partition.h"
 
@@ -40,6 +42,8 @@ static const struct program prog = {
     .name = "gnn-partition",
     .summary = "split a store into k parts",
     .synopsis = "-k N -o STORE STORE",
+    .args = "STORE",
+    .extra = "the new store is named with -o",
     .opts = opts,
     .min_args = 1,
     .max_args = 1,
@@ -95,6 +99,7 @@ static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_pa
     double start = gnn_clock();
 
     need(gnn_meta_copy(&meta, &r->store.meta, &e), &e);
+    memcpy(meta.graph, gnn_meta_graph(&r->store.meta), sizeof meta.graph);
     meta.schema.nparts = o.k;
     need(gnn_meta_add_provenance(&meta, cli_provenance(), &e), &e);
     need(gnn_store_create(&w, out, &meta, force, &e), &e);
@@ -119,7 +124,10 @@ int main(int argc, char **argv)
         cli_usage("-o STORE is missing");
     if (!strcmp(out, "-"))
         cli_usage("-o -: a store is a directory and cannot go to stdout");
+    if (gnn_kind_path(arg[0]) == GNN_KIND_ABSENT && gnn_kind_path(out) == GNN_KIND_STORE)
+        cli_usage("%s: no such store, but -o %s is one: gnn-partition -k N -o NEW STORE", arg[0], out);
     partition_check(&o);
+    stdin_unread("gnn-partition reads a store", (const char *const[]){arg[0], o.from}, 2);
     if (!o.threads) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         o.threads = cores > 1 ? (uint32_t)cores : 1;

@@ -8,7 +8,9 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
+#include "cmd/stdin.h"
 #include "lib/clock.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
 #include "lib/predict.h"
@@ -25,7 +27,7 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
-    {OPT_FLAG, 'n', "no-output", &none, NULL, "write no array, only report"},
+    {OPT_FLAG, 'n', "no-output", &none, NULL, "write no array, only report: on --split, or on all sets of the first split"},
     {OPT_LIST, 0, "split", &sets, "SET", "report the metric on SET"},
     {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_U64, 0, "memory", &memory, "SIZE", "activations held in memory, the rest in $TMPDIR (default: half of the machine's)", .bytes = true, .min = 0, .max = 1e18},
@@ -38,6 +40,8 @@ static const struct program program = {
     .name = "gnn-predict",
     .summary = "apply a model to every node of a store",
     .synopsis = "STORE MODEL",
+    .args = "STORE|MODEL",
+    .extra = "the array is named with -o",
     .opts = opts,
     .lacks = "no-provenance", /* .npy has no room for it */
     .min_args = 2,
@@ -58,18 +62,35 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     if (gnn_st_read(&f, path, e) || gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
+    if (!f.st.summed)
+        cli_note("%s has no checksum, as a file from elsewhere: not verified", path);
     gnn_st_release(&f);
+}
+
+/* What -n reports where no set is named: those of the store's first split that are of the model's node type. */
+static void all_sets(const struct gnn_store *s, uint32_t target)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    struct gnn_err e = {0};
+    if (!(sets.v = gnn_alloc(c->nsets, sizeof *sets.v, "sets", &e)))
+        cli_fail(&e);
+    for (uint32_t i = 0; i < c->nsets; i++)
+        if (c->set[i].ntype == target && !strcmp(c->set[i].split, c->set[0].split))
+            sets.v[sets.n++] = c->set[i].set;
+    if (!sets.n)
+        cli_usage("--no-output: %s has no sets to report on, and no array is written", s->path);
 }
 
 /* What can be refused before hours of work is. */
 static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *m)
 {
+    struct gnn_err e = {0};
     const enum gnn_metric kind = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     if (!gnn_metric_defined(kind, m->c.task))
         cli_usage("metric %s is not defined for a task of several classes", gnn_metric_name(kind));
     for (uint32_t i = 0; i < sets.n; i++)
-        if (gnn_schema_find_set(&s->meta.schema, sets.v[i]) < 0)
-            cli_usage("%s has no set '%s'", s->path, sets.v[i]);
+        if (gnn_schema_need_set(&s->meta.schema, s->path, sets.v[i], &e) < 0)
+            cli_fail(&e);
     return kind;
 }
 
@@ -109,10 +130,13 @@ int main(int argc, char **argv)
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (none)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
-    if (!sets.n)
+    if (!sets.n && !none)
         opt_refuse(OPTS(&metric), "needs --split: of what?");
     if (device && !strncmp(device, "cuda", 4))
         opt_refuse(OPTS(&memory), "has no effect: what a device does not hold is in the host's memory");
+    if (gnn_kind_path(args[0]) == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
+        cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
+    stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);
     calm_threads_set(threads);
     struct gnn_gpu *gpu = device_open(device, NULL);
     if (!memory)
@@ -120,6 +144,8 @@ int main(int argc, char **argv)
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);
+    if (none && !sets.n)
+        all_sets(&store, m.c.target);
     const enum gnn_metric kind = check(&store, &m);
     if (!none)
         out = cli_out(output, &name);

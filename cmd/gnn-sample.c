@@ -8,6 +8,7 @@
 #include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
+#include "cmd/stdin.h"
 #include "lib/clock.h"
 #include "lib/sampler.h"
 
@@ -61,6 +62,8 @@ static const struct program program = {
     .name = "gnn-sample",
     .summary = "draw batches of seeds and sampled neighbours from a store",
     .synopsis = "STORE",
+    .args = "STORE",
+    .extra = "the stream is named with -o",
     .opts = opts,
     .min_args = 1,
     .max_args = 1,
@@ -139,6 +142,7 @@ int main(int argc, char **argv)
     o.seed = 1;
     char **args = opt_parse(&program, argc, argv, &nargs);
     finish_opts();
+    stdin_unread("gnn-sample reads a store; gnn-gather and gnn-train read streams", (const char *const[]){args[0], o.seeds_name}, 2);
     if (!run.count)
         run.output = ranks_path(run.output, "-o");
     struct gnn_comm *c = run.comm = o.comm = ranks_open(timeout);

@@ -8,6 +8,7 @@
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
+#include "cmd/stdin.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_text.h"
 #include "lib/model_file.h"
@@ -87,6 +88,7 @@ static const struct program program = {
     .name = "gnn-train",
     .summary = "train a graph neural network from batches",
     .synopsis = "",
+    .extra = "a store is given with --store, a stream to stdin or with -i",
     .opts = opts,
 };
 
@@ -149,6 +151,8 @@ static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct 
         return;
     if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
         cli_fail(e);
+    if (!f.st.summed)
+        cli_note("%s has no checksum, as a file from elsewhere: not verified", init);
     gnn_st_release(&f);
 }
 
@@ -219,6 +223,9 @@ int main(int argc, char **argv)
     feed.degrees = kind == GNN_GCN;
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
+    if (feed.input || feed.store_path)
+        stdin_unread(feed.input ? "gnn-train reads what -i names" : "gnn-train --store makes its own",
+                     (const char *const[]){feed.input, feed.store_path}, 2);
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     if (resume)
         find_start(c);
@@ -240,6 +247,7 @@ int main(int argc, char **argv)
         start_over(&t, &e);
     if (o.checkpoint)
         sig_defer();
+    text.gpu = feed.gpu;
     train_text_init(&text, &t);
     const struct gnn_train_hooks hooks = {
         &text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};

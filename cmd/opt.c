@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "lib/suggest.h"
 
 struct opt_common common;
 
@@ -135,6 +136,13 @@ static void *grown(void *p, uint32_t n, size_t size)
     return q;
 }
 
+void opt_unknown(const char *name, const char *value, const char *words)
+{
+    struct gnn_suggest s = {.word = value};
+    gnn_suggest_words(&s, words);
+    cli_usage("--%s: unknown value '%s'%s", name, value, gnn_suggest_text(&s, "one of"));
+}
+
 static void set_choice(const struct opt *o, const char *v)
 {
     size_t n = strlen(v);
@@ -147,7 +155,7 @@ static void set_choice(const struct opt *o, const char *v)
         }
         c += len + (c[len] == '|');
     }
-    cli_usage("--%s: '%s' is not one of %s", o->name, v, o->choices);
+    opt_unknown(o->name, v, o->choices);
 }
 
 static void set_range(const struct opt *o, const char *v)
@@ -374,6 +382,24 @@ static void print_completion(const struct program *p)
 
 /* ---- the parser ---- */
 
+/* The option nearest to a name of which there is none; "--no-NAME" where that was asked for. */
+static void unknown_option(const struct program *p, const char *name, size_t n)
+{
+    char word[GNN_SUGGEST_WORD], key[GNN_SUGGEST_WORD];
+    struct gnn_suggest s = {.word = word};
+    snprintf(word, sizeof word, "--%.*s", n < sizeof word / 2 ? (int)n : (int)sizeof word / 2, name);
+    EACH (o, p) {
+        if (o->kind == OPT_GROUP || !o->help)
+            continue;
+        snprintf(key, sizeof key, "--%s", o->name);
+        gnn_suggest_try(&s, key);
+        snprintf(key, sizeof key, "--no-%s", o->name);
+        if (o->kind == OPT_FLAG && !strncmp(word, "--no-", 5))
+            gnn_suggest_try(&s, key);
+    }
+    cli_usage("unknown option '--%.*s'%s (see --help)", (int)n, name, gnn_suggest_meant(&s));
+}
+
 static void long_option(const struct program *p, char **argv, int *i)
 {
     const char *name = argv[*i] + 2;
@@ -381,7 +407,7 @@ static void long_option(const struct program *p, char **argv, int *i)
     bool negated;
     const struct opt *o = find_long(p, name, n, &negated);
     if (!o)
-        cli_usage("unknown option '--%.*s' (see --help)", (int)n, name);
+        unknown_option(p, name, n);
     if (o->kind == OPT_FLAG) {
         if (name[n])
             cli_usage("--%s takes no argument", o->name);
@@ -395,12 +421,20 @@ static void long_option(const struct program *p, char **argv, int *i)
     }
 }
 
+/* "-epochs": a long name with one dash. */
+static void unknown_letter(const struct program *p, const char *arg, char c)
+{
+    bool negated;
+    const bool known = arg[2] && find_long(p, arg + 1, strcspn(arg + 1, "="), &negated);
+    cli_usage("unknown option '-%c'%s%.64s%s (see --help)", c, known ? "; did you mean '-" : "", known ? arg : "", known ? "'?" : "");
+}
+
 static void short_options(const struct program *p, char **argv, int *i)
 {
     for (const char *c = argv[*i] + 1; *c; c++) {
         const struct opt *o = find_short(p, *c);
         if (!o)
-            cli_usage("unknown option '-%c' (see --help)", *c);
+            unknown_letter(p, argv[*i], *c);
         if (o->kind == OPT_FLAG) {
             set_flag(o, true);
             continue;
@@ -413,6 +447,27 @@ static void short_options(const struct program *p, char **argv, int *i)
             cli_usage("-%c needs an argument", *c);
         return;
     }
+}
+
+/* "STORE and MODEL are missing: gnn-predict STORE MODEL" */
+static void missing(const struct program *p, int nargs)
+{
+    const char *name = p->args;
+    char list[256] = "";
+    for (int i = 0; i < nargs; i++)
+        name += strcspn(name, "|") + 1;
+    for (int i = nargs, n; i < p->min_args; i++, name += n + 1) {
+        const size_t at = strlen(list);
+        n = (int)strcspn(name, "|");
+        snprintf(list + at, sizeof list - at, "%s%.*s", i > nargs ? " and " : "", n, name);
+    }
+    cli_usage("%s %s missing: %s %s (see --help)", list, p->min_args - nargs > 1 ? "are" : "is", p->name, p->synopsis);
+}
+
+static void one_too_many(const struct program *p, const char *arg)
+{
+    cli_usage("unexpected argument '%s': %s%s%s%s%s (see --help)", arg, p->name, *p->synopsis ? " " : "", p->synopsis,
+              p->extra ? "; " : "", p->extra ? p->extra : "");
 }
 
 char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
@@ -442,9 +497,9 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
     if (version || help || completion)
         exit(cli_finish());
     if (*nargs < p->min_args)
-        cli_usage("%s (see --help)", *nargs ? "an argument is missing" : "arguments are missing");
+        missing(p, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
-        cli_usage("unexpected argument '%s' (see --help)", args[p->max_args]);
+        one_too_many(p, args[p->max_args]);
     cli_metrics_open();
     return args;
 }

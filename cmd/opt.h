@@ -57,6 +57,8 @@ struct program {
     const char *name;     /* "gnn-sample" */
     const char *summary;  /* one line */
     const char *synopsis; /* arguments after the options: "[STORE]" */
+    const char *args;     /* names of the first min_args of them, as missing ones are named: "STORE|MODEL" */
+    const char *extra;    /* where what is one argument too many belongs: "a stream is given with -i FILE", or NULL */
     const struct opt *opts;
     const char *words;    /* what completion offers besides files as arguments, "a|b", or NULL */
     const char *lacks;    /* common options that would have no effect, "progress no-provenance", or NULL */
@@ -76,6 +78,9 @@ extern struct opt_common common;
  * 2 and one line on a mistake. Returns the positional arguments (NULL-terminated) and their number. Allocated
  * lists live as long as the process. */
 char **opt_parse(const struct program *p, int argc, char **argv, int *nargs);
+
+/* Ends the program with status 2: --NAME takes one of the words of "a|b|c". */
+void opt_unknown(const char *name, const char *value, const char *words) __attribute__((noreturn));
 
 /* After opt_parse: whether the option that fills `value` stood on the command line. */
 bool opt_given(const void *value);

@@ -8,6 +8,7 @@
 #include "lib/clock.h"
 #include "lib/mem.h"
 #include "lib/sampler.h"
+#include "lib/suggest.h"
 
 static void need(int rc, const struct gnn_err *e)
 {
@@ -62,6 +63,16 @@ struct even_list {
     uint32_t set[GNN_METIS_CONSTRAINTS_MAX];
 };
 
+static void no_balance(const struct gnn_view *v, const char *w)
+{
+    const struct gnn_schema *c = &v->store->meta.schema;
+    struct gnn_suggest s = {.word = w};
+    gnn_suggest_words(&s, "nodes|edges|types");
+    for (uint32_t i = 0; i < c->nsets; i++)
+        gnn_suggest_add(&s, c->set[i].set);
+    cli_usage("--balance: '%s' is not nodes, edges, types or a set of %s%s", w, v->store->path, gnn_suggest_text(&s, "one of"));
+}
+
 static void add_word(struct even_list *x, const struct gnn_view *v, const char *w)
 {
     int i;
@@ -72,7 +83,7 @@ static void add_word(struct even_list *x, const struct gnn_view *v, const char *
     else if (!strcmp(w, "types"))
         x->even.balance |= GNN_BALANCE_TYPES;
     else if ((i = gnn_schema_find_set(&v->store->meta.schema, w)) < 0)
-        cli_usage("--balance: '%s' is not nodes, edges, types or a set of %s", w, v->store->path);
+        no_balance(v, w);
     else if (x->even.nsets == GNN_METIS_CONSTRAINTS_MAX)
         cli_usage("--balance: more than %d constraints", GNN_METIS_CONSTRAINTS_MAX);
     else
@@ -142,9 +153,10 @@ static int pass_done(void *arg, uint32_t pass)
 
 static uint32_t seed_set(const struct partition_opts *o, const struct gnn_view *v)
 {
-    const int set = gnn_schema_find_set(&v->store->meta.schema, o->split);
+    struct gnn_err e = {0};
+    const int set = gnn_schema_need_set(&v->store->meta.schema, v->store->path, o->split, &e);
     if (set < 0)
-        cli_usage("--split: %s has no set '%s'", v->store->path, o->split);
+        cli_fail(&e);
     return (uint32_t)set;
 }
 

@@ -34,10 +34,22 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
         tell_sums(t);
 }
 
+/* Once: that products are made in another precision than was asked for. */
+static void tell_precision(struct train_text *x)
+{
+    const char *note = x->gpu && !x->noted ? x->gpu->ops->ops_note(x->t->ops) : "";
+    if (!*note)
+        return;
+    x->noted = true;
+    cli_progress_end();
+    cli_note("%s", note);
+    cli_metrics(json_pack("{s:s, s:s}", "event", "precision", "note", note));
+}
+
 void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance)
 {
     char what[48], extra[32];
-    (void)arg;
+    tell_precision(arg);
     snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
     snprintf(extra, sizeof(extra), "loss %.4f", loss);
     cli_progress(what, step + 1, steps, extra);

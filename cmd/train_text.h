@@ -2,10 +2,13 @@
 #ifndef GNN_CMD_TRAIN_TEXT_H
 #define GNN_CMD_TRAIN_TEXT_H
 
+#include "lib/gpu.h"
 #include "lib/trainer.h"
 
 struct train_text {
     const struct gnn_trainer *t;
+    const struct gnn_gpu *gpu; /* or NULL */
+    bool noted;                /* that products are made in another precision than asked for */
     double started, trained, waited, evaluated;
     uint64_t epochs, edges, flops;
 };

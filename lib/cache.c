@@ -7,7 +7,7 @@
 
 /* ---- rows ---- */
 
-static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char *name, const char *list, struct gnn_err *e)
+static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char *name, struct gnn_err *e)
 {
     bool found = false;
     for (uint32_t t = 0; t < c->nntypes; t++) {
@@ -20,7 +20,7 @@ static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char 
             __builtin_add_overflow(r->bytes[t], bytes, &r->bytes[t]))
             return gnn_fail(e, GNN_E_INPUT, "field '%s': rows too long", name);
     }
-    return found ? 0 : gnn_fail(e, GNN_E_USAGE, "fields '%s': no node type has '%s'", list, name);
+    return found ? 0 : gnn_schema_no_field(c, "--fields", name, e);
 }
 
 int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fields, struct gnn_err *e)
@@ -36,7 +36,7 @@ int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fi
             return gnn_fail(e, GNN_E_USAGE, "fields '%s': not a list of names", list);
         memcpy(name, p, n);
         name[n] = 0;
-        rc = strcmp(name, "y") ? add_field(r, c, name, list, e) : 0;
+        rc = strcmp(name, "y") ? add_field(r, c, name, e) : 0;
     }
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         uint64_t bytes;

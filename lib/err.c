@@ -62,6 +62,13 @@ int(gnn_fail_open)(struct gnn_err *e, const char *path)
     return gnn_fail_errno(e, "%s: cannot open", path);
 }
 
+int(gnn_fail_as)(struct gnn_err *e, const struct gnn_err *from)
+{
+    if (!e->code)
+        *e = *from;
+    return from->code;
+}
+
 int(gnn_fail_nomem)(struct gnn_err *e, unsigned long long bytes, const char *what)
 {
     return gnn_fail(e, GNN_E_NOMEM, "out of memory: %llu bytes for %s", bytes, what);

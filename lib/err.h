@@ -3,6 +3,7 @@
 #define GNN_LIB_ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,7 @@ enum gnn_status {
  * same object leave it as it is. Not thread-safe: one object per thread. */
 struct gnn_err {
     int code;
+    bool told; /* the program before this one, whose pipe ended too early, has told the user why */
     char msg[1024];
 };
 
@@ -39,6 +41,8 @@ int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3);
 /* The same for an input that could not be opened, with "PATH: cannot open: REASON": one that is not there is
  * GNN_E_INPUT. */
 int gnn_fail_open(struct gnn_err *e, const char *path);
+/* The same failure as `from`, of another thread's. */
+int gnn_fail_as(struct gnn_err *e, const struct gnn_err *from);
 /* GNN_E_NOMEM, with a text that says how much was wanted and for what. */
 int gnn_fail_nomem(struct gnn_err *e, unsigned long long bytes, const char *what);
 
@@ -52,6 +56,7 @@ static inline int gnn_failed(int rc)
 #define gnn_fail(...) gnn_failed(gnn_fail(__VA_ARGS__))
 #define gnn_fail_errno(...) gnn_failed(gnn_fail_errno(__VA_ARGS__))
 #define gnn_fail_open(...) gnn_failed(gnn_fail_open(__VA_ARGS__))
+#define gnn_fail_as(...) gnn_failed(gnn_fail_as(__VA_ARGS__))
 #define gnn_fail_nomem(...) gnn_failed(gnn_fail_nomem(__VA_ARGS__))
 
 #ifdef __cplusplus

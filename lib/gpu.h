@@ -55,6 +55,8 @@ struct gnn_gpu_ops {
     /* Operations on the first device, on a stream of their own. NULL and e on failure. To be freed before the devices are
      * closed; takes NULL. */
     struct gnn_ops *(*ops_new)(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e);
+    /* "", or a sentence: products have been made in a finer precision than was asked for, as the library cannot do them. */
+    const char *(*ops_note)(const struct gnn_ops *o);
     void (*ops_free)(struct gnn_ops *o);
 
     /* ---- handing off to another process of the host (lib/handoff.h) ---- */

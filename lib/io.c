@@ -5,6 +5,9 @@
 #include <libgen.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
@@ -36,8 +39,10 @@ int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got, struct 
             return gnn_fail_errno(e, "%s: cannot read at byte %llu", io->name,
                                   (unsigned long long)(io->pos + done));
         }
-        if (!r)
+        if (!r) {
+            io->ended = true;
             break;
+        }
         done += (uint64_t)r;
     }
     io->pos += done;
@@ -53,6 +58,28 @@ int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what
         rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (in %s)", io->name,
                       (unsigned long long)io->pos, what);
     return rc;
+}
+
+static bool is_nameless_pipe(int fd, struct stat *st)
+{
+    char link[32], to[8] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return !fstat(fd, st) && S_ISFIFO(st->st_mode) && readlink(link, to, sizeof to - 1) > 5 && !strncmp(to, "pipe:", 5);
+}
+
+void gnn_io_mark_failed(int fd)
+{
+    struct stat st;
+    const int saved = errno;
+    if (is_nameless_pipe(fd, &st))
+        (void)!fchmod(fd, (st.st_mode & 07777) | S_ISVTX); /* another user's: the next program speaks as well */
+    errno = saved;
+}
+
+bool gnn_io_has_failed(int fd)
+{
+    struct stat st;
+    return is_nameless_pipe(fd, &st) && (st.st_mode & S_ISVTX);
 }
 
 /* A reader that went away ends a filter silently, even when the parent ignored SIGPIPE. */

@@ -12,6 +12,7 @@ struct gnn_io {
     int fd;
     const char *name; /* for messages; not owned */
     uint64_t pos;     /* bytes read or written through this object */
+    bool ended;       /* a read has met the end */
 };
 
 /* Asks for a larger pipe (a hint). name must outlive the object. */
@@ -22,6 +23,11 @@ int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got,
 /* Reads exactly n bytes; end of file before that is GNN_E_INPUT "NAME: cut short at byte P (in WHAT)". */
 int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what,
                       struct gnn_err *e) GNN_MUST_USE;
+/* A program that fails, and has said why, marks the pipe that it writes to. The next one, whose input then ends too early, asks
+ * for the mark, and keeps quiet about what follows from that. The mark is the sticky bit of the pipe's inode, which means nothing else there;
+ * only pipes of pipe(2) have one: those that have names would keep it. */
+void gnn_io_mark_failed(int fd);
+bool gnn_io_has_failed(int fd);
 /* Writes all n bytes, in pieces that suit a pipe. EPIPE ends the process by SIGPIPE, as a filter should. */
 int gnn_io_write(struct gnn_io *io, const void *buf, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 /* The same at a file position, without moving pos. */

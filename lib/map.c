@@ -129,7 +129,7 @@ static int take(struct map *m, struct gnn_batch **b, struct gnn_err *e)
         pthread_cond_wait(&m->changed, &m->lock);
     int rc = s->rc;
     if (rc < 0)
-        gnn_fail(e, (enum gnn_status)rc, "%s", s->err.msg);
+        gnn_fail_as(e, &s->err);
     *b = s->b;
     s->b = NULL;
     s->state = EMPTY;

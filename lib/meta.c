@@ -60,6 +60,7 @@ int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_e
 {
     struct gnn_meta m = {.is_stream = src->is_stream};
     memcpy(m.identity, src->identity, sizeof m.identity);
+    memcpy(m.graph, src->graph, sizeof m.graph);
     int rc = gnn_schema_copy(&m.schema, &src->schema, e);
     if (!rc && src->is_stream)
         rc = sampling_copy(&m.sampling, &src->sampling, src->schema.netypes, e);
@@ -84,6 +85,25 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
     if (!s && !ascii) /* not UTF-8: keep what can be kept rather than refuse to run */
         s = json_string("(command line is not UTF-8)");
     return json_array_append_new(m->provenance, s) ? gnn_fail_nomem(e, strlen(line), "provenance") : 0;
+}
+
+/* "as a whole", "in 4 parts" */
+static const char *in_parts(const struct gnn_meta *m, char *text, size_t room)
+{
+    snprintf(text, room, m->schema.nparts > 1 ? "in %u parts" : "as a whole", m->schema.nparts);
+    return text;
+}
+
+int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, const char *path, struct gnn_err *e)
+{
+    char theirs[32], ours[32];
+    if (strcmp(gnn_meta_graph(b), gnn_meta_graph(s)) != 0 || !strcmp(b->identity, s->identity))
+        return gnn_fail(e, GNN_E_INPUT, "%s: the batches were drawn from another store (identity %s, this one is %s)", path,
+                        b->identity, s->identity);
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: this is the same graph, but %s (identity %s), and the batches were drawn from it %s (identity %s), where nodes "
+                    "have other numbers: name that store here, or draw the batches from this one",
+                    path, in_parts(s, ours, sizeof ours), s->identity, in_parts(b, theirs, sizeof theirs), b->identity);
 }
 
 /* ---- JSON ---- */
@@ -131,6 +151,8 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
     json_t *j = json_pack("{s:s,s:s,s:o}", "content", m->is_stream ? "batches" : "store", "identity",
                           m->identity, "schema", schema);
     int bad = !j;
+    if (!bad && *m->graph)
+        bad |= json_object_set_new(j, "graph", json_string(m->graph));
     if (!bad && m->is_stream)
         bad |= json_object_set_new(j, "sampling", sampling_to_json(m));
     if (!bad && m->provenance)
@@ -220,16 +242,26 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
     return 0;
 }
 
+static bool is_identity(const char *s)
+{
+    return s && strlen(s) == 16 && strspn(s, "0123456789abcdef") == 16;
+}
+
 static int from_json(struct gnn_meta *m, const json_t *j, struct gnn_err *e)
 {
     const char *content = json_string_value(json_object_get(j, "content"));
     const char *identity = json_string_value(json_object_get(j, "identity"));
+    const json_t *graph = json_object_get(j, "graph");
     const json_t *prov = json_object_get(j, "provenance");
     if (!content || (strcmp(content, "store") && strcmp(content, "batches")))
         return gnn_fail(e, GNN_E_INPUT, "header: unknown content");
-    if (!identity || strlen(identity) != 16 || strspn(identity, "0123456789abcdef") != 16)
+    if (!is_identity(identity))
         return gnn_fail(e, GNN_E_INPUT, "header: bad store identity");
     memcpy(m->identity, identity, 17);
+    if (graph && !is_identity(json_string_value(graph)))
+        return gnn_fail(e, GNN_E_INPUT, "header: bad identity of the graph");
+    if (graph)
+        memcpy(m->graph, json_string_value(graph), 17);
     m->is_stream = content[0] == 'b';
     bool strings = !prov || json_is_array(prov);
     for (size_t i = 0; i < json_array_size(prov); i++)

@@ -28,6 +28,7 @@ struct gnn_sampling {
 struct gnn_meta {
     struct gnn_schema schema;
     char identity[17];            /* store's content hash, 16 hex digits */
+    char graph[17];               /* identity of the store that gnn-partition made this one of, at first; "": it is this one */
     bool is_stream;               /* batches, not a store part */
     struct gnn_sampling sampling; /* if is_stream */
     json_t *provenance;           /* array of strings, one per program; may be NULL */
@@ -35,6 +36,13 @@ struct gnn_meta {
 
 void gnn_meta_release(struct gnn_meta *m);
 int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_err *e) GNN_MUST_USE;
+/* The identity that all stores of a graph have in common, however it is partitioned. */
+static inline const char *gnn_meta_graph(const struct gnn_meta *m)
+{
+    return *m->graph ? m->graph : m->identity;
+}
+/* GNN_E_INPUT: says why batches with the header b do not fit the store at `path` with the header s. */
+int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, const char *path, struct gnn_err *e);
 /* Appends "program version: command line". NULL line: nothing is added. */
 int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err *e) GNN_MUST_USE;
 /* JSON text, NUL-terminated, to be freed with gnn_free. Byte-identical for equal metas. */

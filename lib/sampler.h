@@ -14,7 +14,7 @@ enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };
 struct gnn_graph_report {
     enum gnn_graph_memory memory; /* not AUTO */
     uint64_t device, near;        /* on each device; of them for rows that are also in the host's memory */
-    uint64_t host, copied;        /* in the host's memory; of them in a pinned copy, where the store's own pages cannot be mapped */
+    uint64_t host, copied;        /* in the host's memory; of them in a pinned copy */
 };
 
 /* What several ranks expand after the seeds: nodes; of them other ranks', and of these such as are in this one's halo with their

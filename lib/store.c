@@ -17,6 +17,7 @@
 #include "kernels/owner.h"
 #include "lib/comm.h"
 #include "lib/io.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/store_tmp.h"
 #include "lib/verify.h"
@@ -215,6 +216,15 @@ static void part_free(struct gnn_part *p)
 
 /* ---- the store ---- */
 
+static int no_store(const char *path, struct gnn_err *e)
+{
+    const enum gnn_kind k = gnn_kind_path(path);
+    if (k == GNN_KIND_ABSENT)
+        return gnn_fail(e, GNN_E_INPUT, "%s: no such store", path);
+    const int rc = gnn_kind_refuse(k, path, "a store", e);
+    return rc ? rc : gnn_fail(e, GNN_E_INPUT, "%s: not a store, which is a directory; gnn-import makes one of a data set", path);
+}
+
 static int read_json(struct gnn_store *s, struct gnn_err *e)
 {
     char *path = gnn_strf(e, "%s/store.json", s->path);
@@ -223,10 +233,7 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     if (fd < 0)
-        rc = errno == ENOENT || errno == ENOTDIR
-                 ? gnn_fail(e, GNN_E_INPUT, "%s: %s", s->path,
-                            access(s->path, F_OK) ? "no such store" : "not a store (no store.json)")
-                 : gnn_fail_errno(e, "%s: cannot open", path);
+        rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail_errno(e, "%s: cannot open", path);
     else if (fstat(fd, &st) || st.st_size > GNN_META_MAX || !S_ISREG(st.st_mode))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: not a regular file of sensible size", path);
     if (!rc) {
@@ -291,7 +298,7 @@ static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e
         if (!gnn_store_has(s, i))
             continue;
         rc = part_open(p, &meta, e);
-        if (!rc && (strcmp(meta.identity, s->meta.identity) ||
+        if (!rc && (strcmp(meta.identity, s->meta.identity) || strcmp(meta.graph, s->meta.graph) ||
                     !gnn_schema_equal(&meta.schema, &s->meta.schema) || meta.schema.nparts != n ||
                     (meta.provenance != s->meta.provenance &&
                      !json_equal(meta.provenance, s->meta.provenance))))
@@ -438,4 +445,41 @@ int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***out,
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)
 {
     return s->verify ? gnn_verify_wait(s->verify, e) : 0;
+}
+
+/* ---- pages that are not needed again ---- */
+
+/* The part that the byte lies in, or NULL. */
+static const struct gnn_part *part_of(const struct gnn_store *s, const uint8_t *at)
+{
+    for (uint32_t p = s->from; p < s->to; p++)
+        if (at >= s->part[p]->map && at < s->part[p]->map + s->part[p]->bytes)
+            return s->part[p];
+    return NULL;
+}
+
+static void drop(const void *store, const void *data, uint64_t bytes)
+{
+    gnn_store_drop(store, data, bytes);
+}
+
+bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes)
+{
+    return !s->verify || gnn_verify_last(s->verify, data, bytes, drop, s);
+}
+
+/* Only whole pages, and only hints: first out of this process, as pages in use stay, then out of the cache. */
+void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
+{
+    const struct gnn_part *p = part_of(s, data);
+    if (!p)
+        return;
+    const uint64_t at = (uint64_t)((const uint8_t *)data - p->map);
+    const uint64_t from = (at + GNB_STORE_ALIGN - 1) / GNB_STORE_ALIGN * GNB_STORE_ALIGN, to = (at + bytes) / GNB_STORE_ALIGN * GNB_STORE_ALIGN;
+    const int fd = from < to ? open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return;
+    (void)madvise((void *)(uintptr_t)(p->map + from), to - from, MADV_DONTNEED);
+    (void)posix_fadvise(fd, (off_t)from, (off_t)(to - from), POSIX_FADV_DONTNEED);
+    close(fd);
 }

@@ -83,6 +83,11 @@ static inline uint64_t gnn_store_owned(const struct gnn_store *s, uint32_t part,
 }
 uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id);
 
+/* Bytes of a part that are copied, and not read here again, need not stay in the page cache. _leave, before they are copied: true if
+ * _drop is to be called for what has been copied; otherwise verification, which has still to read them, does so. */
+bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes);
+void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes);
+
 /* Waits until every tensor fetched so far has been checked; GNN_E_INPUT names the first damaged one.
  * Programs call it before they commit a result. Without `verify` it returns 0 at once. */
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;

@@ -35,7 +35,8 @@ bool gnn_writer_takes(struct gnn_writer *w, unsigned device);
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 /* Writes END and closes. Only a stream that got this far is complete. */
 int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e) GNN_MUST_USE;
-/* Frees, and puts the batches that are held; closes without END if _end was not called. Takes a zeroed object. */
+/* Frees, and puts the batches that are held. If _end was not called, the program is to say why: closes without END, and marks
+ * the pipe (gnn_io_mark_failed). Takes a zeroed object. */
 void gnn_writer_release(struct gnn_writer *w);
 
 /* ---- reading ---- */

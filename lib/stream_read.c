@@ -6,6 +6,7 @@
 
 #include "formats/gnb.h"
 #include "formats/le.h"
+#include "lib/kind.h"
 #include "lib/stream.h"
 
 enum {
@@ -41,8 +42,10 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
             return GNN_END;
         return gnn_fail(e, GNN_E_INPUT, "%s: empty input", r->io.name);
     }
-    if (got >= 4 && !gnb_frame_is(h)) /* a short text, say, is not a stream cut short */
-        return bad(r, at, "not a GNB frame (wrong magic)", e);
+    if (got >= 4 && !gnb_frame_is(h)) { /* a short text, say, is not a stream cut short */
+        rc = at ? 0 : gnn_kind_refuse(gnn_kind_bytes(h, got), r->io.name, "a stream of batches", e);
+        return rc ? rc : bad(r, at, "not a GNB frame (wrong magic)", e);
+    }
     if (got < sizeof h)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,
                         (unsigned long long)r->io.pos,
@@ -345,6 +348,7 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
         struct gnb_frame f;
         uint64_t at = r->io.pos;
         int rc = read_frame(r, &f, t, e);
+        e->told = rc == GNN_E_INPUT && r->io.ended && gnn_io_has_failed(r->io.fd);
         if (rc)
             return rc;
         switch (f.kind) {
@@ -382,7 +386,7 @@ int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct g
     gnn_io_init(&r->io, fd, name);
     struct stat st;
     if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
-        return gnn_fail(e, GNN_E_INPUT, "%s: is a directory, not a stream", name);
+        return gnn_kind_refuse(gnn_kind_path(name), name, "a stream of batches", e);
     struct gnn_tensors t = {0};
     int rc = gnn_reader_next(r, &t, e);
     gnn_tensors_release(&t);

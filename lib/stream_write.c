@@ -228,8 +228,11 @@ bool gnn_writer_takes(struct gnn_writer *w, unsigned device)
 
 void gnn_writer_release(struct gnn_writer *w)
 {
+    const bool open = w->out.data && w->io.fd >= 0;
+    if (open) /* before anything that the reader can see */
+        gnn_io_mark_failed(w->io.fd);
     gnn_lender_free(w->lender);
-    if (w->out.data && w->io.fd >= 0)
+    if (open)
         close(w->io.fd);
     ZSTD_freeCCtx(w->zstd);
     gnn_buf_release(&w->out);

@@ -13,6 +13,8 @@ struct job {
     const uint8_t *data;
     uint64_t bytes, sum;
     const char *file, *tensor;
+    void (*drop)(const void *arg, const void *data, uint64_t bytes); /* or NULL */
+    const void *arg;
 };
 
 struct gnn_verify {
@@ -54,6 +56,9 @@ static void *run(void *arg)
         pthread_mutex_unlock(&v->lock);
         bool good = matches(v, &j);
         pthread_mutex_lock(&v->lock);
+        j = ((struct job *)v->jobs.data)[v->next]; /* may be to be dropped meanwhile */
+        if (j.drop)
+            j.drop(j.arg, j.data, j.bytes);
         v->busy = false;
         v->next++;
         if (!good)
@@ -107,6 +112,24 @@ void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint
         pthread_cond_signal(&v->wake);
     }
     pthread_mutex_unlock(&v->lock);
+}
+
+bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes, void (*drop)(const void *arg, const void *data, uint64_t bytes),
+                     const void *arg)
+{
+    const uint8_t *from = data;
+    bool none = true;
+    pthread_mutex_lock(&v->lock);
+    for (uint64_t i = v->next; i < v->njobs; i++) {
+        struct job *j = (struct job *)v->jobs.data + i;
+        if (j->data >= from + bytes || from >= j->data + j->bytes)
+            continue;
+        j->drop = drop;
+        j->arg = arg;
+        none = false;
+    }
+    pthread_mutex_unlock(&v->lock);
+    return none;
 }
 
 int gnn_verify_wait(struct gnn_verify *v, struct gnn_err *e)

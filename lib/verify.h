@@ -2,6 +2,7 @@
 #ifndef GNN_LIB_VERIFY_H
 #define GNN_LIB_VERIFY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/err.h"
@@ -16,6 +17,10 @@ void gnn_verify_free(struct gnn_verify *v);
  * outlive v. Thread-safe. A failure to queue is remembered and told by gnn_verify_wait. */
 void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint64_t sum,
                     const char *file, const char *tensor);
+/* Nobody else will read these bytes. True if no check of them is left; otherwise calls drop(arg, ...) for each of their tensors
+ * when that has been checked, also while v is freed. */
+bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes, void (*drop)(const void *arg, const void *data, uint64_t bytes),
+                     const void *arg) GNN_MUST_USE;
 /* Waits for all jobs queued so far. GNN_E_INPUT with the first mismatch. */
 int gnn_verify_wait(struct gnn_verify *v, struct gnn_err *e) GNN_MUST_USE;
 

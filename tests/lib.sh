@@ -2,6 +2,8 @@
 # check NAME COMMAND...        passes if the command does
 # status WANT NAME COMMAND...  passes if the exit status is WANT; stdout in ./out, stderr in ./err
 # skip NAME WHY                visible skip
+# Standard input is empty.
+exec </dev/null
 PATH=$GNN_BIN:$PATH
 export PATH
 n=0 failed=0

@@ -100,7 +100,7 @@ static int unknown_field(const struct gatherer *g, const char *name, struct gnn_
     for (uint32_t t = 0; t < c->netypes; t++)
         if (gnn_field_find(c->etype[t].field, c->etype[t].nfields, name))
             return gnn_fail(e, GNN_E_USAGE, "field '%s' is one of edges: the batches must carry edge ids", name);
-    return gnn_fail(e, GNN_E_USAGE, "%s: no field '%s'", g->store->path, name);
+    return gnn_schema_no_field(c, g->store->path, name, e);
 }
 
 static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struct gnn_err *e)
@@ -157,8 +157,7 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
 {
     const struct gnn_meta *own = &s->meta;
     if (strcmp(batches->identity, own->identity) || !gnn_schema_equal(&batches->schema, &own->schema))
-        return gnn_fail(e, GNN_E_INPUT, "%s: the batches were drawn from another store (identity %s, this one is %s)",
-                        s->path, batches->identity, own->identity);
+        return gnn_meta_other_store(batches, own, s->path, e);
     return 0;
 }
 

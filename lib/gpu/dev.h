@@ -38,9 +38,11 @@ void gnn_dev_free(void *p);
 /* Host memory that every device reaches at the same address. */
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unpin(void *p);
-/* Lets every device read host memory that exists already; *at is its address there. Fails where the system does
- * not allow it, as for some files. */
-int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *e) GNN_MUST_USE;
+/* Bytes of the host's memory that could be pinned now. */
+uint64_t gnn_dev_pinnable(void);
+/* Lets every device read host memory that exists already, whole pages that are ours to write, or else pages of a file that
+ * is only read; *at is its address there. Fails where the system does not allow it, as few do for files. */
+int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unmap(const void *p);
 
 /* Freeing waits for the work on it; takes NULL. */

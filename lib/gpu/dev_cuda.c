@@ -121,21 +121,49 @@ void gnn_dev_unpin(void *p)
         (void)cudaFreeHost(p);
 }
 
-int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *e)
+/* What the system has free or would give back, and at most what a container may have: more would be pinned at the cost of whatever
+ * the system ends to get it. */
+uint64_t gnn_dev_pinnable(void)
 {
-    void *host = (void *)(uintptr_t)p, *device = NULL;
-    const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
+    static const char *const files[] = {"/proc/meminfo", "/sys/fs/cgroup/memory.max"};
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        FILE *f = fopen(files[i], "re");
+        char line[128];
+        unsigned long long n;
+        while (f && fgets(line, sizeof line, f)) {
+            if (sscanf(line, "MemAvailable: %llu", &n) == 1)
+                n *= 1024;
+            else if (sscanf(line, "%llu", &n) != 1)
+                continue;
+            least = n < least ? n : least;
+        }
+        if (f)
+            (void)fclose(f);
+    }
+    return least;
+}
+
+/* Can the thread's device pin what is only read? Asked, not tried: tools that watch the run-time count each refusal as an error. */
+static int pins_files(struct gnn_err *e)
+{
     int now = 0, can = 0;
     int rc = status(cudaGetDevice(&now), "asking for the thread's device", e);
-    if (!rc) /* asked, not tried: tools that watch the run-time count each refusal as an error */
-        rc = status(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now), "asking what a device can pin", e);
-    if (!rc && !can)
-        rc = gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
     if (!rc)
-        rc = status(cudaHostRegister(host, bytes, flags), "pinning memory of the store", e);
+        rc = status(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now), "asking what a device can pin", e);
+    return rc || can ? rc : gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
+}
+
+int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struct gnn_err *e)
+{
+    void *host = (void *)(uintptr_t)p, *device = NULL;
+    const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | (ours ? 0 : cudaHostRegisterReadOnly);
+    int rc = ours ? 0 : pins_files(e);
+    if (!rc)
+        rc = status(cudaHostRegister(host, bytes, flags), "pinning memory", e);
     if (rc)
         return rc;
-    rc = status(cudaHostGetDevicePointer(&device, host, 0), "pinning memory of the store", e);
+    rc = status(cudaHostGetDevicePointer(&device, host, 0), "pinning memory", e);
     if (rc)
         (void)cudaHostUnregister(host);
     *at = device;

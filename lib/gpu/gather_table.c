@@ -23,6 +23,12 @@ int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, c
 
 /* ---- the host's side ---- */
 
+/* With several ranks the store's rows are also read here, for others. */
+static struct gnn_store *left(const struct gpu_gather *x)
+{
+    return x->line ? NULL : x->job->store;
+}
+
 /* Once for all devices. */
 static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_err *e)
 {
@@ -31,7 +37,7 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_GATHER_HOST;
-        int rc = gpu_host_open(x->g, p->data, p->count * t->bytes, "rows of a store", &to->data, e);
+        int rc = gpu_host_open(x->g, left(x), p->data, p->count * t->bytes, "rows of a store", &to->data, e);
         if (rc)
             return rc;
         t->opened++;
@@ -77,8 +83,8 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     for (; !rc && t->edges_opened < n; t->edges_opened += !rc) {
         const struct gnn_edges_part *p = &t->job->edges[t->edges_opened];
         const void *indptr = NULL, *id = NULL;
-        rc = gpu_host_open(x->g, p->indptr, (p->count + 1) * sizeof *p->indptr, "row pointers of a store", &indptr, e);
-        if (!rc && p->id && (rc = gpu_host_open(x->g, p->id, p->nedges * sizeof *p->id, "edge ids of a store", &id, e)))
+        rc = gpu_host_open(x->g, left(x), p->indptr, (p->count + 1) * sizeof *p->indptr, "row pointers of a store", &indptr, e);
+        if (!rc && p->id && (rc = gpu_host_open(x->g, left(x), p->id, p->nedges * sizeof *p->id, "edge ids of a store", &id, e)))
             gpu_host_close(x->g, p->indptr);
         to[t->edges_opened] = *p;
         to[t->edges_opened].indptr = indptr;
@@ -107,7 +113,7 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *kept = r ? r->data[j - x->job->job] : NULL;
-    if (kept && gpu_host_open(x->g, kept, r->of[j->type].n * t->bytes, "rows of other ranks", &t->kept, e))
+    if (kept && gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "rows of other ranks", &t->kept, e))
         return e->code;
     bool direct;
     (void)gnn_gather_far_fields(x->job, j->edge, j->type, &direct);

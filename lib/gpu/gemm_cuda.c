@@ -4,7 +4,8 @@
  * Batches differ in their numbers of rows, and asking the library how to multiply costs about as much as a small product. So
  * it is asked once for all numbers of rows between two marks, eight to the octave, and what it says is kept: equal shapes
  * are always multiplied in the same way. Of the ways to split a long sum only that is allowed which puts the parts
- * aside and adds them up in a second step, in a fixed order. */
+ * aside and adds them up in a second step, in a fixed order. Left to itself the library may do products of rounded inputs
+ * without the tensor cores, in plain f32: such ways are refused. */
 #include "lib/gpu/gemm.h"
 
 #include <cublasLt.h>
@@ -16,7 +17,7 @@
 #include "lib/gpu/dev.h"
 #include "lib/gpu.h"
 
-enum { WORKSPACE = 32 << 20, WAYS = 512 };
+enum { WORKSPACE = 32 << 20, WAYS = 1024, ASKED = 16, PRECISIONS = 3, EPILOGUES = 3 };
 
 struct lib {
     __typeof__(cublasLtCreate) *create;
@@ -30,30 +31,40 @@ struct lib {
     __typeof__(cublasLtMatmulPreferenceDestroy) *pref_destroy;
     __typeof__(cublasLtMatmulPreferenceSetAttribute) *pref_set;
     __typeof__(cublasLtMatmulAlgoGetHeuristic) *ask;
+    __typeof__(cublasLtMatmulAlgoCapGetAttribute) *able;
     __typeof__(cublasLtMatmul) *matmul;
+    __typeof__(cublasLtGetVersion) *version;
 };
 
 /* A kind of product, and how it is done. */
 struct way {
     uint64_t m, n, k;
     uint32_t align[3];       /* of A, B, C; 0: this entry is free */
-    uint8_t ta, tb, bias, relu;
+    uint8_t ta, tb, epilogue, precision;
     cublasLtMatmulAlgo_t algo;
-    bool none; /* there is no way */
+    uint64_t numerics; /* how the algorithm multiplies; 0: it does not say */
+    bool none;         /* there is no way */
 };
 enum { WAY_KEY = offsetof(struct way, algo) };
 
 struct gemm {
     struct lib lib;
     cublasLtHandle_t lt;
-    cublasComputeType_t compute;
+    cublasLtMatmulDesc_t desc[PRECISIONS][EPILOGUES][2][2]; /* by precision, epilogue, ta, tb; made when first needed */
     void *workspace;
+    uint64_t numerics; /* of the last product */
     struct way way[WAYS];
 };
 
+enum { PLAIN, BIAS, BIAS_RELU };
+static const cublasLtEpilogue_t epilogues[EPILOGUES] = {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS};
+static const cublasComputeType_t computes[PRECISIONS] = {[GNN_PRECISION_F32] = CUBLAS_COMPUTE_32F,
+                                                         [GNN_PRECISION_TF32] = CUBLAS_COMPUTE_32F_FAST_TF32,
+                                                         [GNN_PRECISION_BF16] = CUBLAS_COMPUTE_32F_FAST_16BF};
+
 /* What one call describes to the library. It counts columns first: C' = B' A'. */
 struct call {
-    cublasLtMatmulDesc_t desc;
+    cublasLtMatmulDesc_t desc;      /* the gemm's */
     cublasLtMatrixLayout_t a, b, c; /* of B, A, C as this file names them */
 };
 
@@ -90,7 +101,9 @@ static int load(struct lib *l, struct gnn_err *e)
              {&l->pref_destroy, "cublasLtMatmulPreferenceDestroy"},
              {&l->pref_set, "cublasLtMatmulPreferenceSetAttribute"},
              {&l->ask, "cublasLtMatmulAlgoGetHeuristic"},
-             {&l->matmul, "cublasLtMatmul"}};
+             {&l->able, "cublasLtMatmulAlgoCapGetAttribute"},
+             {&l->matmul, "cublasLtMatmul"},
+             {&l->version, "cublasLtGetVersion"}};
     for (size_t i = 0; i < sizeof(f) / sizeof(*f); i++) {
         void *p = dlsym(so, f[i].name);
         if (!p)
@@ -100,16 +113,12 @@ static int load(struct lib *l, struct gnn_err *e)
     return 0;
 }
 
-int gnn_dev_gemm_new(void **h, int precision, struct gnn_err *e)
+int gnn_dev_gemm_new(void **h, struct gnn_err *e)
 {
-    static const cublasComputeType_t compute[] = {[GNN_PRECISION_F32] = CUBLAS_COMPUTE_32F,
-                                                  [GNN_PRECISION_TF32] = CUBLAS_COMPUTE_32F_FAST_TF32,
-                                                  [GNN_PRECISION_BF16] = CUBLAS_COMPUTE_32F_FAST_16BF};
     struct gemm *g = gnn_alloc_zero(1, sizeof(*g), "matrix products", e);
     *h = NULL;
     if (!g)
         return e->code;
-    g->compute = compute[precision];
     int rc = load(&g->lib, e);
     if (!rc) {
         const cublasStatus_t st = g->lib.create(&g->lt);
@@ -128,16 +137,24 @@ void gnn_dev_gemm_free(void *h)
     struct gemm *g = h;
     if (!g)
         return;
+    cublasLtMatmulDesc_t *d = &g->desc[0][0][0][0];
+    for (size_t i = 0; i < sizeof(g->desc) / sizeof(*d); i++)
+        if (d[i])
+            (void)g->lib.desc_destroy(d[i]);
     gnn_dev_free(g->workspace);
     if (g->lt)
         (void)g->lib.destroy(g->lt);
     gnn_free(g);
 }
 
+void gnn_dev_gemm_ask(void *h, struct gnn_dev_gemm_info *info)
+{
+    const struct gemm *g = h;
+    *info = (struct gnn_dev_gemm_info){.version = g->lib.version(), .numerics = g->numerics};
+}
+
 static void call_release(const struct lib *l, struct call *c)
 {
-    if (c->desc)
-        (void)l->desc_destroy(c->desc);
     if (c->a)
         (void)l->layout_destroy(c->a);
     if (c->b)
@@ -146,21 +163,34 @@ static void call_release(const struct lib *l, struct call *c)
         (void)l->layout_destroy(c->c);
 }
 
-/* Describes w's product, with the bias there if it has one. */
-static cublasStatus_t call_init(const struct gemm *g, struct call *c, const struct way *w, const float *bias)
+/* The description of products of w's kind, whatever their numbers of rows. */
+static cublasStatus_t kind_of(struct gemm *g, const struct way *w, cublasLtMatmulDesc_t *out)
 {
     const struct lib *l = &g->lib;
     const cublasOperation_t opa = w->tb ? CUBLAS_OP_T : CUBLAS_OP_N, opb = w->ta ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasLtEpilogue_t ep = w->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : w->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    cublasLtMatmulDesc_t *at = &g->desc[w->precision][w->epilogue][w->ta][w->tb], d = NULL;
+    cublasStatus_t rc = *at ? CUBLAS_STATUS_SUCCESS : l->desc_create(&d, computes[w->precision], CUDA_R_32F);
+    if (!rc && d)
+        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_TRANSA, &opa, sizeof(opa));
+    if (!rc && d)
+        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_TRANSB, &opb, sizeof(opb));
+    if (!rc && d)
+        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogues[w->epilogue], sizeof(*epilogues));
+    if (!rc && d)
+        *at = d;
+    else if (d)
+        (void)l->desc_destroy(d);
+    *out = *at;
+    return rc;
+}
+
+/* Describes w's product, with the bias there if it has one. */
+static cublasStatus_t call_init(struct gemm *g, struct call *c, const struct way *w, const float *bias)
+{
+    const struct lib *l = &g->lib;
     const uint64_t lda = w->ta ? w->m : w->k, ldb = w->tb ? w->k : w->n;
-    cublasStatus_t rc = l->desc_create(&c->desc, g->compute, CUDA_R_32F);
-    if (!rc)
-        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_TRANSA, &opa, sizeof(opa));
-    if (!rc)
-        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_TRANSB, &opb, sizeof(opb));
-    if (!rc)
-        rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &ep, sizeof(ep));
-    if (!rc && w->bias)
+    cublasStatus_t rc = kind_of(g, w, &c->desc);
+    if (!rc && w->epilogue != PLAIN)
         rc = l->desc_set(c->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
     if (!rc)
         rc = l->layout_create(&c->a, CUDA_R_32F, ldb, w->tb ? w->n : w->k, (int64_t)ldb);
@@ -171,13 +201,31 @@ static cublasStatus_t call_init(const struct gemm *g, struct call *c, const stru
     return rc;
 }
 
+/* Takes the first of n algorithms, the best one in the library's eyes, that will do. */
+static cublasStatus_t choose(const struct gemm *g, struct way *w, const cublasLtMatmulHeuristicResult_t *got, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint64_t numerics = 0;
+        size_t size = 0;
+        if (got[i].state || g->lib.able(&got[i].algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &numerics, sizeof(numerics), &size))
+            numerics = 0;
+        if (got[i].state || (w->precision && numerics && !(numerics & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK)))
+            continue;
+        w->algo = got[i].algo;
+        w->numerics = numerics;
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
 /* Asks how w's product is best done. */
-static cublasStatus_t ask(const struct gemm *g, struct way *w, const float *bias)
+static cublasStatus_t ask(struct gemm *g, struct way *w, const float *bias)
 {
     const struct lib *l = &g->lib;
     const size_t room = WORKSPACE;
     const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    cublasLtMatmulHeuristicResult_t got;
+    const uint64_t allowed = w->precision ? ~(uint64_t)CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA : UINT64_MAX;
+    cublasLtMatmulHeuristicResult_t got[ASKED];
     cublasLtMatmulPreference_t pref = NULL;
     struct call c = {0};
     int n = 0;
@@ -197,11 +245,11 @@ static cublasStatus_t ask(const struct gemm *g, struct way *w, const float *bias
     if (!rc)
         rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &w->align[2], sizeof(uint32_t));
     if (!rc)
-        rc = l->ask(g->lt, c.desc, c.a, c.b, c.c, c.c, pref, 1, &got, &n);
-    if (!rc && (!n || got.state))
-        rc = CUBLAS_STATUS_NOT_SUPPORTED;
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_IMPL_MASK, &allowed, sizeof(allowed));
     if (!rc)
-        w->algo = got.algo;
+        rc = l->ask(g->lt, c.desc, c.a, c.b, c.c, c.c, pref, ASKED, got, &n);
+    if (!rc)
+        rc = choose(g, w, got, n);
     if (pref)
         (void)l->pref_destroy(pref);
     call_release(l, &c);
@@ -236,8 +284,8 @@ static void describe(struct way *w, const struct gnn_dev_product *p, bool exact)
     w->align[2] = alignment(p->c);
     w->ta = p->ta;
     w->tb = p->tb;
-    w->bias = p->bias != NULL;
-    w->relu = p->relu;
+    w->epilogue = p->relu ? BIAS_RELU : p->bias ? BIAS : PLAIN;
+    w->precision = (uint8_t)p->precision;
 }
 
 /* How to do p; asked for if it is not known. */
@@ -274,20 +322,16 @@ static cublasStatus_t multiply(struct gemm *g, const struct gnn_dev_product *p, 
         if (!rc)
             rc = g->lib.matmul(g->lt, c.desc, &one, p->b, c.a, p->a, c.b, &p->beta, p->c, c.c, p->c, c.c, &w->algo,
                                g->workspace, WORKSPACE, stream);
+        if (!rc)
+            g->numerics = w->numerics;
         call_release(&g->lib, &c);
     }
     return rc;
 }
 
-int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, bool *bare, void *stream, struct gnn_err *e)
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, bool *can, void *stream, struct gnn_err *e)
 {
-    cublasStatus_t rc = multiply(h, p, stream);
-    *bare = rc == CUBLAS_STATUS_NOT_SUPPORTED && p->bias;
-    if (*bare) {
-        struct gnn_dev_product q = *p;
-        q.bias = NULL;
-        q.relu = false;
-        rc = multiply(h, &q, stream);
-    }
-    return rc ? failed(rc, "a matrix product", e) : 0;
+    const cublasStatus_t rc = multiply(h, p, stream);
+    *can = rc != CUBLAS_STATUS_NOT_SUPPORTED;
+    return rc && *can ? failed(rc, "a matrix product", e) : 0;
 }

@@ -1,51 +1,118 @@
-/* Memory of the host that devices read in place. */
+/* Memory of the host that devices read in place: where it lies, if the system pins pages of a file, which few do, or else a
+ * pinned copy. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lib/gpu/impl.h"
+#include "lib/store.h"
+
+enum { PIECE = 16 << 20, PAGE = 4096 };
 
 struct gpu_host {
     const void *p, *at;
-    void *copy; /* NULL: mapped where it lies */
+    void *copy;  /* NULL: mapped where it lies */
+    void *block; /* the heap's, that holds the copy and that we have pinned; NULL: the run-time has made it */
     unsigned users;
     struct gpu_host *next;
 };
 
-int gpu_host_open(struct gnn_gpu *g, const void *p, uint64_t bytes, const char *what, const void **at, struct gnn_err *e)
+/* Does the system pin memory of the heap? That can be on huge pages, which shorten devices' way to it, and all threads fill it. */
+static bool pins_heap(struct gnn_gpu *g)
+{
+    enum { UNKNOWN, NO, YES };
+    struct gnn_err refused = {0};
+    const void *at;
+    char *p = g->dev->pins == UNKNOWN ? gnn_alloc(2 * PAGE, 1, "a test", &refused) : NULL;
+    if (p) {
+        char *whole = p + (PAGE - (uintptr_t)p % PAGE) % PAGE;
+        const bool can = !gnn_dev_map(whole, PAGE, true, &at, &refused);
+        if (can)
+            gnn_dev_unmap(whole);
+        g->dev->pins = can ? YES : NO;
+    }
+    gnn_free(p);
+    return g->dev->pins == YES;
+}
+
+/* By all threads. Pages of the store are not kept in the page cache beside the copy. */
+static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t bytes)
+{
+    const bool drop = s && gnn_store_leave(s, from, bytes);
+    const int64_t pieces = (int64_t)((bytes + PIECE - 1) / PIECE);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t i = 0; i < pieces; i++) {
+        const uint64_t at = (uint64_t)i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
+        const char *piece = from + at;
+        if (s) /* a hint: in one go, and not page by page */
+            (void)madvise((void *)((uintptr_t)piece / PAGE * PAGE), n + (uintptr_t)piece % PAGE, MADV_POPULATE_READ);
+        memcpy(to + at, piece, n);
+        if (drop)
+            gnn_store_drop(s, piece, n);
+    }
+}
+
+static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes, const char *what, struct gnn_err *e)
+{
+    const uint64_t whole = (bytes + PAGE - 1) / PAGE * PAGE, room = gnn_dev_pinnable();
+    if (whole > room) /* or the system would end us, or others, when it is touched */
+        return gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s, and %llu are available", (unsigned long long)bytes, what,
+                        (unsigned long long)room);
+    if (!pins_heap(g)) {
+        int rc = gnn_dev_pin(&h->copy, bytes, what, e);
+        if (!rc)
+            copy_in(h->copy, s, h->p, bytes);
+        h->at = h->copy;
+        return rc;
+    }
+    h->block = gnn_alloc(whole + PAGE, 1, what, e);
+    if (!h->block)
+        return e->code;
+    h->copy = (char *)h->block + (PAGE - (uintptr_t)h->block % PAGE) % PAGE;
+    copy_in(h->copy, s, h->p, bytes);
+    int rc = gnn_dev_map(h->copy, whole, true, &h->at, e);
+    if (rc)
+        gnn_free(h->block);
+    return rc;
+}
+
+static struct gpu_host *find(const struct gnn_gpu *g, const void *p)
+{
+    struct gpu_host *h = g->dev->host;
+    while (h && h->p != p)
+        h = h->next;
+    return h;
+}
+
+int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes, const char *what, const void **at,
+                  struct gnn_err *e)
 {
     struct gnn_err refused = {0};
-    struct gpu_host *h;
     *at = p;
     if (!bytes)
         return 0;
-    for (h = g->dev->host; h; h = h->next)
-        if (h->p == p) {
-            h->users++;
-            *at = h->at;
-            return 0;
-        }
+    struct gpu_host *h = find(g, p);
+    if (h) {
+        h->users++;
+        *at = h->at;
+        return 0;
+    }
     h = gnn_alloc_zero(1, sizeof *h, what, e);
     if (!h)
         return e->code;
     *h = (struct gpu_host){.p = p, .users = 1, .next = g->dev->host};
-    if (gnn_dev_map(p, bytes, &h->at, &refused)) {
-        if (gnn_dev_pin(&h->copy, bytes, what, e)) {
-            gnn_free(h);
-            return e->code;
-        }
-        memcpy(h->copy, p, bytes);
-        h->at = h->copy;
+    if (gnn_dev_map(p, bytes, false, &h->at, &refused) && pin_copy(g, h, s, bytes, what, e)) {
+        gnn_free(h);
+        return e->code;
     }
     g->dev->host = h;
     *at = h->at;
     return 0;
 }
 
-bool gpu_host_copied(const struct gnn_gpu *g, const void *p)
+const void *gpu_host_copy(const struct gnn_gpu *g, const void *p)
 {
-    const struct gpu_host *h = g->dev->host;
-    while (h && h->p != p)
-        h = h->next;
-    return h && h->copy;
+    const struct gpu_host *h = find(g, p);
+    return h ? h->copy : NULL;
 }
 
 void gpu_host_close(struct gnn_gpu *g, const void *p)
@@ -57,9 +124,10 @@ void gpu_host_close(struct gnn_gpu *g, const void *p)
     if (!p || !h || --h->users)
         return;
     *at = h->next;
-    if (h->copy)
+    if (h->copy && !h->block)
         gnn_dev_unpin(h->copy);
     else
-        gnn_dev_unmap(p);
+        gnn_dev_unmap(h->copy ? h->copy : p);
+    gnn_free(h->block);
     gnn_free(h);
 }

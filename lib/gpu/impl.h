@@ -15,18 +15,21 @@ struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
     unsigned number;
     struct gpu_host *host; /* of the first: what gpu_host_open has opened */
+    int pins;              /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
     bool ranks;            /* of the first: what is made with the devices is part of several ranks' work */
 };
 /* Pinned memory of the host. */
 extern const struct gnn_mem gpu_pinned;
 
-/* Lets all devices read memory of the host, such as a store's: where it lies, or if the system refuses that, in a pinned
- * copy. *at: its address there. Once for all who ask for the same memory; close it as often as it was opened. Empty memory needs
- * neither, and NULL is not closed. */
-int gpu_host_open(struct gnn_gpu *g, const void *p, uint64_t bytes, const char *what, const void **at,
+/* Lets all devices read memory of the host: where it lies, or if the system refuses that, in a pinned copy. *at: its address
+ * there. Once for all who ask for the same memory; close it as often as it was opened. Empty memory needs neither, and NULL is
+ * not closed. s: the store that it belongs to and that nobody reads it from again, so that it does not stay in the page cache beside
+ * the copy; or NULL. */
+struct gnn_store;
+int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes, const char *what, const void **at,
                   struct gnn_err *e) GNN_MUST_USE;
-/* Is it a copy that they read? */
-bool gpu_host_copied(const struct gnn_gpu *g, const void *p);
+/* The copy, in the host's address space, or NULL: they read it where it lies. */
+const void *gpu_host_copy(const struct gnn_gpu *g, const void *p);
 void gpu_host_close(struct gnn_gpu *g, const void *p);
 
 /* ---- batches on devices ---- */
@@ -107,6 +110,7 @@ struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, stru
 /* ---- operations ---- */
 
 struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e) GNN_MUST_USE;
+const char *gpu_ops_note(const struct gnn_ops *o);
 void gpu_ops_free(struct gnn_ops *o);
 
 #endif

@@ -1,4 +1,6 @@
 /* The device's column of lib/ops.h: launchers of kernels/, on a stream of its own. */
+#include <stdio.h>
+
 #include "lib/gpu/gemm.h"
 #include "lib/gpu/sums.h"
 
@@ -7,6 +9,34 @@
 #include "kernels/label.h"
 #include "kernels/loss.h"
 #include "kernels/rows.h"
+
+static const char *const precisions[] = {[GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
+
+/* Multiplies in the precision that was asked for or, where the library cannot, in the next finer one that it can. *bare: it
+ * cannot add a bias to this product, either, which is without bias and ReLU. */
+static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *bare, struct gnn_err *e)
+{
+    for (int i = 0; i < 2 * (c->precision + 1); i++) {
+        struct gnn_dev_product q = *g;
+        bool can;
+        q.precision = c->precision - i / 2;
+        *bare = i % 2;
+        if (*bare && !g->bias)
+            continue;
+        if (*bare) {
+            q.bias = NULL;
+            q.relu = false;
+        }
+        if (gnn_dev_multiply(c->gemm, &q, &can, c->stream, e))
+            return e->code;
+        if (can && q.precision < c->precision && !*c->note)
+            snprintf(c->note, sizeof(c->note), "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu) in %s: such products are made in %s",
+                     g->m, g->k, g->k, g->n, precisions[c->precision], precisions[q.precision]);
+        if (can)
+            return 0;
+    }
+    return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu)", g->m, g->k, g->k, g->n);
+}
 
 static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
                 float beta, float *y, const struct gnn_epilogue *ep, struct gnn_err *e)
@@ -19,7 +49,7 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
     if (!m || !n)
         return 0;
     bool bare = !k;
-    if (k && gnn_dev_multiply(c->gemm, &g, &bare, c->stream, e))
+    if (k && multiply(c, &g, &bare, e))
         return e->code;
     if (!k && beta == 0)
         o->zero(o, y, m * n * sizeof(*y));
@@ -260,7 +290,7 @@ static const struct gnn_ops table = {
     .sgd = sgd,
 };
 
-static int open_column(struct ops_dev *c, enum gnn_precision precision, struct gnn_err *e)
+static int open_column(struct ops_dev *c, struct gnn_err *e)
 {
     void *ring = NULL, *ring_dev = NULL, *word = NULL, *seen = NULL;
     if (gnn_dev_use(c->d->number, e) || gnn_dev_stream_new(&c->stream, e))
@@ -282,7 +312,7 @@ static int open_column(struct ops_dev *c, enum gnn_precision precision, struct g
         rc = gnn_dev_event_new(&c->mark[i], e);
     if (!rc)
         rc = gnn_dev_set(c->word, 0xff, NWORDS * sizeof(*c->word), c->stream, e);
-    return rc ? rc : gnn_dev_gemm_new(&c->gemm, (int)precision, e);
+    return rc ? rc : gnn_dev_gemm_new(&c->gemm, e);
 }
 
 struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e)
@@ -296,10 +326,16 @@ struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, str
     c->ops.sums_new = gpu_sums_new;
     c->ops.dev = c;
     c->d = &g->dev[0];
-    if (!open_column(c, precision, e))
+    c->precision = (int)precision;
+    if (!open_column(c, e))
         return &c->ops;
     gpu_ops_free(&c->ops);
     return NULL;
+}
+
+const char *gpu_ops_note(const struct gnn_ops *o)
+{
+    return ops_dev(o)->note;
 }
 
 void gpu_ops_free(struct gnn_ops *o)

@@ -15,6 +15,8 @@ struct ops_dev {
     struct gnn_ops ops; /* first */
     struct gpu_device *d;
     void *stream, *gemm;
+    int precision;  /* of matrix products, as asked for */
+    char note[160]; /* "", or the first product that was made in another one */
     struct gnn_err err; /* the first thing that went wrong in an operation that returns nothing */
     char *ring, *ring_dev;
     uint64_t ring_at;

@@ -60,7 +60,7 @@ static int pipe_next(struct gnn_source *base, struct gnn_batch **b, struct gnn_e
     p->head++;
     int rc = s->rc;
     if (rc < 0)
-        gnn_fail(e, (enum gnn_status)rc, "%s", s->err.msg);
+        gnn_fail_as(e, &s->err);
     else if (!rc) {
         rc = s->done ? gnn_dev_event_wait(s->done->event, e) : 0;
         if (!rc)

@@ -54,7 +54,8 @@ struct gpu_near {
 };
 /* As many as fit into so many bytes, where they are found included. */
 int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_room *r, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
-int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, uint32_t *to, void *stream, struct gnn_err *e) GNN_MUST_USE;
+int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struct gpu_far *far, uint32_t *to, void *stream,
+                  struct gnn_err *e) GNN_MUST_USE;
 void gpu_near_release(struct gpu_near *n);
 
 /* What lies on one device. */

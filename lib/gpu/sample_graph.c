@@ -4,15 +4,15 @@
 /* ---- edges in the host's memory ---- */
 
 /* Lets devices read an array of the store. */
-static int reach(struct gpu_far *f, const void **p, uint64_t bytes, struct gnn_err *e)
+static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uint64_t bytes, struct gnn_err *e)
 {
     const void *host = *p;
-    int rc = gpu_host_open(f->g, host, bytes, "the graph", p, e);
+    int rc = gpu_host_open(f->g, s->comm ? NULL : s->store, host, bytes, "the graph", p, e);
     if (rc || !bytes)
         return rc;
     f->array[f->n++] = host;
     f->bytes += bytes;
-    f->copied += gpu_host_copied(f->g, host) ? bytes : 0;
+    f->copied += gpu_host_copy(f->g, host) ? bytes : 0;
     return 0;
 }
 
@@ -30,9 +30,9 @@ int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s, 
             continue;
         *a = s->graph[k / nparts].part[k % nparts];
         const void *indices = a->indices, *id = a->id;
-        rc = reach(f, &indices, a->nedges * sizeof *a->indices, e);
+        rc = reach(f, s, &indices, a->nedges * sizeof *a->indices, e);
         if (!rc && id)
-            rc = reach(f, &id, a->nedges * sizeof *a->id, e);
+            rc = reach(f, s, &id, a->nedges * sizeof *a->id, e);
         a->indices = indices;
         a->id = id;
     }
@@ -144,7 +144,7 @@ static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *o
     lay_all(l, q, orig, part);
     rc = l->rc;
     if (!rc && l->near)
-        rc = gpu_near_copy(l->near, l->s, l->near_rows, l->stream, l->e);
+        rc = gpu_near_copy(l->near, l->s, l->far, l->near_rows, l->stream, l->e);
     if (!rc)
         rc = gnn_dev_stream_wait(l->stream, l->e);
     gnn_dev_stream_free(l->stream);

@@ -187,7 +187,8 @@ static int put(struct stage *g, const uint32_t *v, uint64_t n)
     return 0;
 }
 
-int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, uint32_t *to, void *stream, struct gnn_err *e)
+int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struct gpu_far *far, uint32_t *to, void *stream,
+                  struct gnn_err *e)
 {
     struct stage g = {.to = to, .stream = stream, .e = e};
     void *buf = NULL;
@@ -196,9 +197,10 @@ int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, uint32_t *t
     for (uint64_t k = 0; !rc && n->units && k < n->narrays; k++) {
         const struct gnn_sample_graph *graph = &s->graph[k / s->store->nparts];
         const struct gnn_sample_part *a = graph->part ? &graph->part[k % s->store->nparts] : NULL;
+        const uint32_t *copy = a ? gpu_host_copy(far->g, a->indices) : NULL, *indices = copy ? copy : a ? a->indices : NULL;
         for (uint64_t i = 0; !rc && a && i < a->count; i++)
             if (n->at[k][i] != UINT32_MAX)
-                rc = put(&g, a->indices + a->indptr[i], degree_of(a, i));
+                rc = put(&g, indices + a->indptr[i], degree_of(a, i));
     }
     if (!rc && g.n)
         rc = flush(&g);

@@ -166,8 +166,8 @@ int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in, const stru
     l->comment = '#';
     l->promised = UINT64_MAX;
     int rc = gnn_src_own(&l->s, in, e);
-    if (!rc && gnn_input_members(in) > 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: several members, but an edge list is one file", gnn_input_name(in));
+    if (!rc)
+        rc = gnn_input_lone(in, "an edge list", e);
     if (!rc)
         rc = gnn_table_open(&t, in, 0, l->comment, e);
     if (!rc && !t.ncols)

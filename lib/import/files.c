@@ -58,6 +58,8 @@ int gnn_files_ids(const char *path, uint64_t count, const struct gnn_dataset_ids
     struct gnn_input *in = NULL;
     int rc = gnn_input_open(&in, &path, 1, e);
     if (!rc)
+        rc = gnn_input_lone(in, "a set of ids", e);
+    if (!rc)
         rc = gnn_member_ids(in, 0, count, orig, ids, n, e);
     gnn_input_free(in);
     return rc;

@@ -1,10 +1,12 @@
 /* Generator specifications: NAME:key=value,... */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/import/gen.h"
+#include "lib/suggest.h"
 
 struct values {
     double nodes, edges, degree, classes, features, types, homophily, signal, flip, train, valid, seed;
@@ -58,6 +60,17 @@ bool gnn_gen_is(const char *input)
     return kind_of(input) >= 0;
 }
 
+static int no_key(int kind, const char *key, size_t n, struct gnn_err *e)
+{
+    char word[GNN_SUGGEST_WORD];
+    struct gnn_suggest s = {.word = word};
+    snprintf(word, sizeof word, "%.*s", (int)n, key);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (keys[k].kinds >> kind & 1)
+            gnn_suggest_add(&s, keys[k].key);
+    return gnn_fail(e, GNN_E_USAGE, "%s: no parameter '%s'%s", names[kind], word, gnn_suggest_text(&s, "parameters"));
+}
+
 static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_err *e)
 {
     const char *s = strchr(spec, ':') + 1;
@@ -68,7 +81,7 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
                               (keys[k].kinds >> kind & 1)))
             k++;
         if (k == nkeys)
-            return gnn_fail(e, GNN_E_USAGE, "%s: no parameter '%.*s'", names[kind], (int)klen, s);
+            return no_key(kind, s, klen, e);
         char text[64], *end = text;
         double x = 0;
         if (s[klen] == '=' && len > klen + 1 && len - klen - 1 < sizeof text) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/import/stage.h"
+#include "lib/import/zip.h"
 #include "lib/mem.h"
 
 enum { MEMBERS_MAX = 100000, DEPTH_MAX = 8, NAME_MAX_BYTES = 4096 };
@@ -146,6 +147,52 @@ static const char *base_name(const char *path)
     return p && p[1] ? p + 1 : path;
 }
 
+/* The bytes of the archive, unpacked. */
+static int archive_bytes(void *arg, struct gnn_stage **s, struct gnn_err *e)
+{
+    struct gnn_input *in = arg;
+    int rc = base_stage(in, s, e);
+    return rc ? rc : gnn_stage_unpack(s, in->packing, e);
+}
+
+static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
+{
+    struct gnn_stage *s = NULL;
+    const char *name = "";
+    in->archive = true;
+    int rc = zip ? gnn_zip_check(archive_bytes, in, e) : GNN_OK;
+    /* Seekable stages start afresh, so that the zip reader finds its directory. */
+    if (!rc)
+        rc = archive_bytes(in, &s, e);
+    if (!rc)
+        rc = gnn_stage_archive(&s, e);
+    while (!rc && name) {
+        rc = gnn_stage_next(s, &name, e);
+        if (!rc && name)
+            rc = add_member(in, name, NULL, e);
+    }
+    gnn_stage_free(s);
+    if (!rc && !in->n)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: the archive is empty", in->name);
+    return rc ? rc : sort_members(in, e);
+}
+
+/* Whether a file so called should be an archive: one that is cut in its first bytes does not look like one. */
+static bool named_archive(const char *name)
+{
+    static const char *const packed[] = {".gz", ".zst", ".xz"}, *const ends[] = {".zip", ".npz", ".tar", ".tgz"};
+    size_t n = strlen(name);
+    for (int k = 0; k < 3; k++)
+        if (n > strlen(packed[k]) && !strcmp(name + n - strlen(packed[k]), packed[k])) {
+            n -= strlen(packed[k]);
+            break;
+        }
+    for (int k = 0; k < 4; k++)
+        if (n > 4 && !memcmp(name + n - 4, ends[k], 4))
+            return true;
+    return false;
+}
+
 /* Looks at the first bytes: an archive is listed, anything else is a lone member. */
 static int list_lone(struct gnn_input *in, struct gnn_err *e)
 {
@@ -162,30 +209,13 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
         if (!rc)
             rc = gnn_stage_peek(s, &p, &n, e);
     }
-    if (!rc && !gnn_stage_is_archive(p, n)) {
-        gnn_stage_free(s);
-        return add_member(in, base_name(in->name), NULL, e);
-    }
-    /* Seekable stages start afresh, so that the zip reader finds its directory. */
-    in->archive = true;
+    bool archive = !rc && gnn_stage_is_archive(p, n), zip = archive && *p == 'P';
     gnn_stage_free(s);
-    s = NULL;
-    if (!rc)
-        rc = base_stage(in, &s, e);
-    if (!rc)
-        rc = gnn_stage_unpack(&s, in->packing, e);
-    if (!rc)
-        rc = gnn_stage_archive(&s, e);
-    const char *name = "";
-    while (!rc && name) {
-        rc = gnn_stage_next(s, &name, e);
-        if (!rc && name)
-            rc = add_member(in, name, NULL, e);
-    }
-    gnn_stage_free(s);
-    if (!rc && !in->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: the archive is empty", in->name);
-    return rc ? rc : sort_members(in, e);
+    if (!rc && !archive && n && named_archive(in->name))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short in its first bytes, or not the archive that its name promises", in->name);
+    if (rc)
+        return rc;
+    return archive ? list_archive(in, zip, e) : add_member(in, base_name(in->name), NULL, e);
 }
 
 static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
@@ -306,6 +336,13 @@ uint32_t gnn_input_members(const struct gnn_input *in)
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
 {
     return in->m[i].name;
+}
+
+int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e)
+{
+    if (in->n > 1)
+        return gnn_fail(e, GNN_E_INPUT, "%s: several members, but %s must be one file", in->name, what);
+    return GNN_OK;
 }
 
 /* Index of the member called name + end; -1 if there is none. Members are sorted. */

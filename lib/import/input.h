@@ -30,6 +30,8 @@ const char *gnn_input_name(const struct gnn_input *in);
 /* Bytes of the files or memory it lies in, packed as they are. */
 uint64_t gnn_input_bytes(const struct gnn_input *in);
 uint32_t gnn_input_members(const struct gnn_input *in);
+/* Whether it has one member only; else GNN_E_INPUT: `what` is in one file. */
+int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e) GNN_MUST_USE;
 /* Name of member i: for a lone plain file its base name. Sorted by name. */
 const char *gnn_input_member(const struct gnn_input *in, uint32_t i);
 /* Index of the member called name, or name with ".gz", ".zst" or ".xz"; -1 if there is none. */

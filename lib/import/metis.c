@@ -214,8 +214,8 @@ int gnn_metis_open(struct gnn_dataset **out, struct gnn_input *in, const struct 
     m->s.d.ops = &metis_ops;
     m->s.d.format = "metis";
     int rc = gnn_src_own(&m->s, in, e);
-    if (!rc && gnn_input_members(in) > 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: several members, but a graph is one file", gnn_input_name(in));
+    if (!rc)
+        rc = gnn_input_lone(in, "a graph", e);
     if (!rc)
         rc = walk(m, &ps, e);
     if (!rc)

@@ -9,6 +9,9 @@
 #include "lib/import/array.h"
 #include "lib/import/formats.h"
 #include "lib/import/gen.h"
+#include "lib/import/stage.h"
+#include "lib/kind.h"
+#include "lib/suggest.h"
 
 enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8 };
 
@@ -116,7 +119,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
         gnn_fail(e, GNN_E_INPUT, "%s: empty", gnn_reader_name(r));
     else if (!rc && n > 5 && !memcmp(p, "\x93NUMPY", 6))
         format = "npz";
-    else if (!rc && n > 4 && !memcmp(p, "PK\3\4", 4))
+    else if (!rc && gnn_stage_is_archive(p, n))
         gnn_fail(e, GNN_E_INPUT, "%s: an archive in an archive", gnn_reader_name(r));
     else if (!rc && n > 13 && !strncasecmp((const char *)p, "%%MatrixMarket", 14))
         format = "mtx";
@@ -157,20 +160,6 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
     return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not fit the format %s", wrong, f->name) : GNN_OK;
 }
 
-/* A declared number of nodes that the bytes cannot back would cost memory and disk for nothing. */
-static int check_counts(const struct gnn_dataset *d, uint64_t bytes, const struct gnn_import_opts *o,
-                        struct gnn_err *e)
-{
-    enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
-    for (uint32_t t = 0; t < d->schema.nntypes; t++) {
-        uint64_t n = d->schema.ntype[t].count;
-        if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are not to be believed", d->name,
-                            (unsigned long long)n, (unsigned long long)bytes);
-    }
-    return GNN_OK;
-}
-
 /* What the schema refuses does not know its file. */
 static int say_where(const char *file, int rc, const struct gnn_err *why, struct gnn_err *e)
 {
@@ -202,7 +191,7 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     if (rc)
         rc = say_where(file, rc, &why, e);
     else
-        rc = check_counts(*out, bytes, o, e);
+        rc = gnn_src_check_counts(*out, bytes, o, e);
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
             rc = gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s", (*out)->name, o->map[i]);
@@ -213,13 +202,34 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     return rc;
 }
 
+static int no_generator(const char *spec, struct gnn_err *e)
+{
+    char word[GNN_SUGGEST_WORD];
+    struct gnn_suggest s = {.word = word};
+    snprintf(word, sizeof word, "%.*s", (int)(strchr(spec, ':') - spec) + 1, spec);
+    gnn_suggest_words(&s, "rmat:|sbm:|products:");
+    return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator%s", spec, gnn_suggest_text(&s, "generators"));
+}
+
+/* What this program's users make of data sets is none. */
+static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        const enum gnn_kind k = gnn_kind_path(input[i]);
+        if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM || k == GNN_KIND_MODEL)
+            rc = gnn_kind_refuse(k, input[i], "a data set", e);
+    }
+    return rc;
+}
+
 int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
                     const struct gnn_import_opts *o, struct gnn_err *e)
 {
     struct gnn_input *in;
     *out = NULL;
     if (n == 1 && strchr(input[0], ':') && !gnn_gen_is(input[0]) && access(input[0], F_OK) && errno == ENOENT)
-        return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator (rmat:, sbm:, products:)", input[0]);
+        return no_generator(input[0], e);
     if (n == 1 && gnn_gen_is(input[0])) {
         if (o->format)
             return gnn_fail(e, GNN_E_USAGE, "--format does not fit a generator");
@@ -231,6 +241,8 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
     for (uint32_t i = 0; i < n; i++)
         if (gnn_gen_is(input[i]) && access(input[i], F_OK))
             return gnn_fail(e, GNN_E_USAGE, "%s: a generator stands alone", input[i]);
-    int rc = gnn_input_open(&in, input, n, e);
+    int rc = check_kinds(input, n, e);
+    if (!rc)
+        rc = gnn_input_open(&in, input, n, e);
     return rc ? rc : gnn_import_open_input(out, in, o, e);
 }

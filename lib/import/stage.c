@@ -28,9 +28,15 @@ static int file_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, stru
     return GNN_OK;
 }
 
+/* Not beyond the end: libarchive skips over data so, and a file that is cut there would look like one that ends. */
 static int64_t file_seek(struct gnn_stage *s, int64_t at, int whence)
 {
-    return lseek(((struct file_stage *)s)->fd, at, whence);
+    int fd = ((struct file_stage *)s)->fd;
+    int64_t now = lseek(fd, 0, SEEK_CUR), end = lseek(fd, 0, SEEK_END);
+    int64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? now : end;
+    if (now < 0 || end < 0 || __builtin_add_overflow(from, at, &from) || from < 0 || from > end)
+        from = -1;
+    return lseek(fd, from < 0 ? now : from, SEEK_SET) < 0 ? -1 : from;
 }
 
 static void file_free(struct gnn_stage *s)
@@ -165,7 +171,9 @@ struct archive_stage {
     struct archive *a;
     struct gnn_err *e; /* of the call in progress, for the callbacks */
     int failed;        /* what reading from below said: libarchive may take it for the end */
-    bool raw;
+    uint64_t at;       /* where in the bytes below `in` ends, which holds the last n of them */
+    size_t n;
+    bool inside;       /* a member has begun */
     uint8_t in[BLOCK];
 };
 
@@ -179,15 +187,22 @@ static la_ssize_t ar_read(struct archive *a, void *arg, const void **buf)
         return -1;
     }
     *buf = s->in;
+    s->n = got;
+    s->at += got;
     return (la_ssize_t)got;
 }
 
 static la_int64_t ar_seek(struct archive *a, void *arg, la_int64_t at, int whence)
 {
     struct archive_stage *s = arg;
-    (void)a;
     s->s.below->npeek = 0;
-    return s->s.below->seek(s->s.below, at, whence);
+    int64_t to = s->s.below->seek(s->s.below, at, whence);
+    if (to < 0)
+        archive_set_error(a, EINVAL, "it is cut short");
+    else
+        s->at = (uint64_t)to;
+    s->n = 0;
+    return to;
 }
 
 static int ar_fail(struct archive_stage *s, struct gnn_err *e)
@@ -224,7 +239,6 @@ static int ar_open(struct gnn_stage **below, bool raw, struct gnn_err *e)
         return GNN_E_NOMEM;
     memset(s, 0, offsetof(struct archive_stage, in));
     s->s = (struct gnn_stage){.read = ar_data, .free = ar_free, .below = *below, .name = (*below)->name};
-    s->raw = raw;
     s->e = e;
     s->a = archive_read_new();
     if (!s->a) {
@@ -292,6 +306,33 @@ int gnn_stage_archive(struct gnn_stage **s, struct gnn_err *e)
     return ar_open(s, false, e);
 }
 
+static bool all_zero(const uint8_t *p, size_t n)
+{
+    return !n || (!*p && !memcmp(p, p + 1, n - 1));
+}
+
+/* libarchive takes a tar file that is cut where a member ends for a whole one. Here it has to end with two blocks of zeros, of
+ * which libarchive has just read `seen` bytes, and nothing but zeros may follow. What lies below is read to its end, where
+ * gzip and the like have their checksums. */
+static int ar_end(struct archive_stage *s, uint64_t seen, struct gnn_err *e)
+{
+    if ((archive_format(s->a) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_TAR)
+        return GNN_OK; /* gnn_zip_check has seen the end of the others */
+    uint64_t left = s->at - (uint64_t)archive_filter_bytes(s->a, 0);
+    if (seen < 1024)
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short: the tar archive lacks %s of zeros at its end", s->s.name,
+                        seen ? "the second of the two blocks" : "the two blocks");
+    size_t got = left < s->n ? (size_t)left : s->n;
+    bool zero = all_zero(s->in + s->n - got, got);
+    do {
+        int rc = gnn_stage_read(s->s.below, s->in, sizeof s->in, &got, e);
+        if (rc)
+            return rc;
+        zero = zero && all_zero(s->in, got);
+    } while (zero && got);
+    return zero ? GNN_OK : gnn_fail(e, GNN_E_INPUT, "%s: bytes after the end of the tar archive", s->s.name);
+}
+
 /* Names stay names, nothing is unpacked; still, one that leads outside says the archive is hostile. */
 static bool leads_out(const char *name)
 {
@@ -310,14 +351,19 @@ int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
     st->npeek = 0;
     s->e = e;
     for (;;) {
-        int rc = archive_read_next_header(s->a, &entry);
         *name = NULL;
+        int rc = s->inside ? archive_read_data_skip(s->a) : ARCHIVE_OK;
+        if (!s->failed && rc != ARCHIVE_OK && rc != ARCHIVE_WARN && rc != ARCHIVE_EOF)
+            return ar_fail(s, e);
+        int64_t at = archive_filter_bytes(s->a, 0);
+        rc = s->failed ? rc : archive_read_next_header(s->a, &entry);
         if (s->failed)
             return s->failed;
         if (rc == ARCHIVE_EOF)
-            return GNN_OK;
+            return ar_end(s, (uint64_t)(archive_filter_bytes(s->a, 0) - at), e);
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
             return ar_fail(s, e);
+        s->inside = true;
         const char *n = archive_entry_pathname(entry);
         if (!n) /* not in the locale's encoding */
             n = archive_entry_pathname_utf8(entry);
@@ -328,8 +374,13 @@ int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
         if (archive_entry_is_encrypted(entry))
             return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' is encrypted", st->name, n);
         mode_t type = archive_entry_filetype(entry);
-        if ((type && type != AE_IFREG) || archive_entry_hardlink(entry))
+        if (type == AE_IFDIR && archive_entry_size(entry) <= 0)
             continue;
+        if ((type && type != AE_IFREG) || archive_entry_hardlink(entry))
+            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' is %s", st->name, n,
+                            type == AE_IFDIR ? "a directory with data"
+                            : type == AE_IFLNK || archive_entry_hardlink(entry) ? "a link, and links are not followed"
+                                                                                : "neither a file nor a directory");
         while (n[0] == '.' && n[1] == '/')
             n += 2;
         *name = n;

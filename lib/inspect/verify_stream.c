@@ -26,8 +26,7 @@ static int check_init(struct check *c, struct gnn_store *store, struct gnn_err *
     if (!store)
         return GNN_OK;
     if (strcmp(store->meta.identity, c->meta->identity) != 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: made from store %s, but %s is %s", c->name, c->meta->identity,
-                        store->path, store->meta.identity);
+        return gnn_meta_other_store(c->meta, &store->meta, store->path, e);
     return gnn_view_init(&c->view, store, e);
 }
 

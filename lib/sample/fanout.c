@@ -35,15 +35,11 @@ static int parse_type(const struct gnn_schema *s, const char *spec, int *type, c
     *list = spec;
     if (!eq)
         return 0;
-    char key[GNN_ETYPE_KEY_ROOM];
-    const size_t n = (size_t)(eq - spec);
-    if (n < sizeof key) {
-        memcpy(key, spec, n);
-        key[n] = 0;
-        *type = gnn_schema_find_etype(s, key);
-    }
+    char *key = gnn_strf(e, "%.*s", (int)(eq - spec), spec);
+    *type = key ? gnn_schema_need_etype(s, "fan-out", key, e) : e->code;
+    gnn_free(key);
     *list = eq + 1;
-    return *type < 0 ? gnn_fail(e, GNN_E_USAGE, "fan-out '%s': the store has no such edge type", spec) : 0;
+    return *type < 0 ? *type : 0;
 }
 
 int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32_t nspec,

@@ -7,6 +7,7 @@
 #include "formats/xxh.h"
 #include "kernels/perm.h"
 #include "lib/sample/sampler_impl.h"
+#include "lib/suggest.h"
 
 enum { SET_MAX = (1 << 14) - 2, SPLITS_MAX = 64 };
 
@@ -16,10 +17,9 @@ static int add_set(struct sampler *s, uint32_t i, const char *name, bool shuffle
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_sampling *m = &s->meta.sampling;
-    const int set = gnn_schema_find_set(c, name);
+    const int set = gnn_schema_need_set(c, s->store->path, name, e);
     if (set < 0)
-        return gnn_fail(e, GNN_E_USAGE, "%s: no set '%s'%s", s->store->path, name,
-                        c->nsets ? "" : ": the store has no splits (gnn-import --split makes them)");
+        return set;
     if (set > SET_MAX)
         return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' comes after %d others: too many", s->store->path, name, SET_MAX);
     if (i && c->set[set].ntype != m->seed_ntype)
@@ -40,10 +40,14 @@ static int add_set(struct sampler *s, uint32_t i, const char *name, bool shuffle
 static int seed_type(struct sampler *s, const char *name, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    int t = name ? gnn_schema_find_ntype(c, name) : c->task != GNN_TASK_NONE ? (int)c->label_ntype : c->nntypes == 1 ? 0 : -1;
+    struct gnn_suggest types = {.word = ""};
+    int t = name ? gnn_schema_need_ntype(c, s->store->path, name, e) : c->task != GNN_TASK_NONE ? (int)c->label_ntype : c->nntypes == 1 ? 0 : -1;
+    for (uint32_t i = 0; !name && t < 0 && i < c->nntypes; i++)
+        gnn_suggest_add(&types, c->ntype[i].name);
     if (t < 0)
-        return name ? gnn_fail(e, GNN_E_USAGE, "%s: no node type '%s'", s->store->path, name)
-                    : gnn_fail(e, GNN_E_USAGE, "%s: has several node types: say which one the ids are of", s->store->path);
+        return name ? t
+                    : gnn_fail(e, GNN_E_USAGE, "%s: has several node types: say which one the ids are of (--seed-type)%s",
+                               s->store->path, gnn_suggest_text(&types, "node types"));
     s->meta.sampling.seed_ntype = (uint32_t)t;
     return 0;
 }

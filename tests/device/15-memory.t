@@ -5,7 +5,7 @@ gnn-import -q sbm:nodes=400,degree=7 -o s
 gnn-import -q sbm:nodes=200,types=3,weights=1 -o h
 gnn-partition -q -k 3 -o s3 s
 gnn-partition -q -k 2 -o h2 h
-for how in '' GNN_FAKE_NO_MAP=1; do
+for how in '' GNN_FAKE_MAP=1; do
     [ -z "$how" ] || export "${how?}"
     for size in 0 4K 12K; do
         same "in the host's memory, $size for rows $how" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva $size s
@@ -14,7 +14,11 @@ for how in '' GNN_FAKE_NO_MAP=1; do
     same "types, in parts $how" 1 3 cuda -f 3,2 -b 16 --steps 0:2 --frontier new --edge-ids --with uva 60K h2
     same "all neighbours $how" 1 4 cuda -f -1,3 -b 10 --steps 0:2 --with uva 6K s
 done
-unset GNN_FAKE_NO_MAP
+unset GNN_FAKE_MAP
+GNN_FAKE_NO_REGISTER=1
+export GNN_FAKE_NO_REGISTER
+same "in memory that the run-time has pinned" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva 4K s3
+unset GNN_FAKE_NO_REGISTER
 same "as much as there is room for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
 same "in the devices' memory" 2 6 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with device '' h
 
@@ -28,9 +32,29 @@ said() { # NAME TEXT ENVIRONMENT ARGUMENTS...: what is said of the graph, and th
 }
 smp -f 2,1 -b 2 --steps 0:3 big -o cpu
 said "auto: in a device's memory" 'graph: 0.09[0-9]* MB on each device' ''
-said "in the host's, if it does not fit" "graph: 0.096 MB in the host's memory; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for rows" GNN_FAKE_MEMORY=81920
-said "copied where it cannot be mapped" "host's memory, copied, as the store cannot be mapped; .* 0 MB of it for rows" GNN_FAKE_NO_MAP=1 --graph-memory uva --graph-cache 0
-said "all rows" "0.096 MB in the host's memory; .* 0.09[6-9][0-9]* MB of it for rows" '' --graph-memory uva
+host="graph: 0.096 MB in the host's memory"
+said "in the host's, if it does not fit" "$host, in a pinned copy; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for rows" GNN_FAKE_MEMORY=81920
+said "where it lies, if the system can pin that" "$host; .* 0 MB of it for rows" GNN_FAKE_MAP=1 --graph-memory uva --graph-cache 0
+said "all rows" "$host, .* 0.09[6-9][0-9]* MB of it for rows" '' --graph-memory uva
+said "pinned by the run-time" "$host, in a pinned copy; .* 0 MB of it for rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
+fails 1 "too little memory to pin" "not enough memory to pin: 96000 bytes for the graph, and 90000 are available" env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
+
+# A copy does not stay in the page cache a second time, whether checksums have still to be checked or not.
+cached() { fincore -bno PAGES big/part-00000.gnb | tr -d ' '; }
+if command -v fincore >/dev/null && gnn-sample -q -f 2,1 -b 2 --count big >out && [ "$(cached)" -gt 20 ]; then
+    before=$(cached)
+    for verify in '' --no-verify; do
+        cat big/part-00000.gnb >all
+        "$emu" -q -f 2,1 -b 2 --count $verify --device cuda --graph-memory uva big >out
+        left=$(cached)
+        check "of $before pages $left stay in the page cache: not the 23 of the sources $verify" test $((before - left)) -ge 22
+    done
+    cat big/part-00000.gnb >all
+    GNN_FAKE_MAP=1 "$emu" -q -f 2,1 -b 2 --count --device cuda --graph-memory uva big >out
+    check "and all where they are mapped" test "$(cached)" -eq "$before"
+else
+    skip "pages of what is copied leave the page cache" "cannot see what is in it"
+fi
 
 fails 2 "a place without a device" 'graph-memory has no effect' "$emu" -f 3 s --graph-memory uva
 fails 2 "room for rows that are there anyway" 'graph-cache goes with' "$emu" -f 3 s --device cuda --graph-memory device --graph-cache 1K

@@ -55,6 +55,27 @@ GNN_FAKE_NO_BIAS=1 valid >got.txt
 check "and the same evaluations, which leave ReLU to it" sh -c 'test -s want.txt && cmp want.txt got.txt'
 rm x
 
+# Precisions that the library does not have for every product: the next finer one takes their place, which is said once.
+in_precision() { # OUT PRECISION ENVIRONMENT
+    env "$3" "$emu/gnn-train" --no-provenance --hidden 8 --epochs 2 --keep last --store s $how --device cuda --precision "$2" --metrics m.json -o "$1" 2>said
+}
+for p in f32 tf32 bf16; do
+    check "in $p" in_precision $p.st $p A=
+    check "$p: nothing is said of precision" sh -c '! grep -i cublas said'
+done
+check "three precisions are three models" sh -c '! cmp -s f32.st tf32.st && ! cmp -s tf32.st bf16.st && cmp f32.st model.st'
+check "bf16 that the library refuses" in_precision c.st bf16 GNN_FAKE_NO_BF16=0
+check "is tf32" cmp tf32.st c.st
+check "and is said once" sh -c 'test $(grep -c "^gnn-train: cuBLASLt does not multiply ([0-9]*, [0-9]*) by ([0-9]*, 8) in bf16: such products are made in tf32$" said) -eq 1'
+check "also in the metrics" sh -c 'test $(grep -c "\"event\": *\"precision\"" m.json) -eq 1'
+check "bf16 that it refuses for results 8 wide" in_precision c.st bf16 GNN_FAKE_NO_BF16=8
+check "is neither tf32 nor bf16" sh -c '! cmp -s c.st tf32.st && ! cmp -s c.st bf16.st && grep -q "in bf16: such products are made in tf32" said'
+for p in tf32 bf16; do
+    check "$p that could not use tensor cores" in_precision c.st $p GNN_FAKE_NO_TENSOR=1
+    check "is f32" cmp f32.st c.st
+    check "and is said" grep -q "in $p: such products are made in f32" said
+done
+
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for handoff in cuda inline; do
     check "by pipes, $handoff" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --handoff $handoff s |

@@ -4,8 +4,9 @@
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE (all) devices that reach
  * each other; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
- * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_NO_MAP=1 refuses to pin memory that exists, GNN_FAKE_NO_EXPORT=1
- * to share memory with other processes; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
+ * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_MAP=1 lets pages of files be pinned, which it refuses otherwise, as
+ * most systems do; GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share memory with other
+ * processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
 #include "lib/gpu/dev.h"
 
 #include <cstdio>
@@ -134,13 +135,18 @@ void gnn_dev_unpin(void *p)
     free(p);
 }
 
-int gnn_dev_map(const void *p, uint64_t bytes, const void **at, struct gnn_err *e)
+uint64_t gnn_dev_pinnable(void)
 {
-    CALL("pinning memory of the store");
-    if (refuse_map)
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: pinning memory of the store: operation not supported");
-    if (!bytes || inside(mapped, p))
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: pinning memory of the store: invalid argument");
+    return setting("GNN_FAKE_PINNABLE", UINT64_MAX);
+}
+
+int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struct gnn_err *e)
+{
+    CALL("pinning memory");
+    if (ours ? refuse_register : !allow_map)
+        return gnn_fail(e, GNN_E_DEVICE, "CUDA: pinning memory: operation not supported");
+    if (!bytes || inside(mapped, p) || (ours && ((uintptr_t)p % PAGE || bytes % PAGE)))
+        return gnn_fail(e, GNN_E_DEVICE, "CUDA: pinning memory: invalid argument");
     mapped[(uintptr_t)p] = bytes;
     *at = p;
     return 0;

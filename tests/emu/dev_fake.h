@@ -86,7 +86,7 @@ extern std::map<uintptr_t, uint64_t> pinned, mapped; /* bytes by address */
 extern std::vector<EventRef *> events;
 extern unsigned graphs;
 extern uint64_t memory, clique, capability, host; /* as GNN_FAKE_MEMORY, _CLIQUE, _CAPABILITY and _HOST say */
-extern bool refuse_map, refuse_export;
+extern bool allow_map, refuse_register, refuse_export;
 extern thread_local unsigned now_using;
 
 [[noreturn]] void die(const char *what);

@@ -1,6 +1,9 @@
-/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double. GNN_FAKE_NO_BIAS=1: it knows no way to add one. */
+/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double. GNN_FAKE_NO_BIAS=1: it knows no way to add one.
+ * GNN_FAKE_NO_BF16=n: no way to multiply in bf16 where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no
+ * way to multiply on tensor cores. */
 #include "lib/gpu/gemm.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -11,9 +14,20 @@
 namespace {
 
 struct Handle {
-    int precision;
+    uint64_t numerics = 0;
 };
 unsigned handles;
+
+/* Has the library a way? */
+bool able(const struct gnn_dev_product *g)
+{
+    const char *narrow = getenv("GNN_FAKE_NO_BF16");
+    if (g->bias && fake::setting("GNN_FAKE_NO_BIAS", 0))
+        return false;
+    if (g->precision == 2 && narrow && (!atoi(narrow) || (size_t)atoi(narrow) == g->n))
+        return false;
+    return !g->precision || !fake::setting("GNN_FAKE_NO_TENSOR", 0);
+}
 
 /* An input as the tensor cores take it. */
 float rounded(float v, int precision)
@@ -24,8 +38,9 @@ float rounded(float v, int precision)
     return precision == 1 && v == v ? gnn_bits_f32((u + 0xfffu + (u >> 13 & 1)) & ~0x1fffu) : v;
 }
 
-__global__ void product(const gnn_dev_product g, int precision)
+__global__ void product(const gnn_dev_product g)
 {
+    const int precision = g.precision;
     std::vector<double> sum(g.n);
     for (size_t i = 0; i < g.m; i++) {
         for (size_t j = 0; j < g.n; j++)
@@ -44,9 +59,9 @@ __global__ void product(const gnn_dev_product g, int precision)
 
 } // namespace
 
-int gnn_dev_gemm_new(void **h, int precision, struct gnn_err *)
+int gnn_dev_gemm_new(void **h, struct gnn_err *)
 {
-    *h = new Handle{precision};
+    *h = new Handle;
     handles++;
     return 0;
 }
@@ -57,15 +72,21 @@ void gnn_dev_gemm_free(void *h)
     delete (Handle *)h;
 }
 
-int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, bool *bare, void *stream, struct gnn_err *e)
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, bool *can, void *stream, struct gnn_err *e)
 {
+    static const uint64_t numerics[] = {0x080201, 0x040202, 0x020202}; /* products of f32, tf32, bf16, summed up in f32 */
     if (!g->m || !g->n || !g->k || (g->relu && !g->bias))
         return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: an empty product");
-    gnn_dev_product copy = *g;
-    *bare = g->bias && fake::setting("GNN_FAKE_NO_BIAS", 0);
-    if (*bare)
-        copy.bias = nullptr, copy.relu = false;
-    const int precision = ((Handle *)h)->precision;
-    GNN_LAUNCH(product, 1, 1, 0, stream, copy, precision);
+    *can = able(g);
+    if (!*can)
+        return 0;
+    ((Handle *)h)->numerics = numerics[g->precision];
+    GNN_LAUNCH(product, 1, 1, 0, stream, *g);
     return 0;
+}
+
+void gnn_dev_gemm_ask(void *h, struct gnn_dev_gemm_info *info)
+{
+    info->version = 130000;
+    info->numerics = ((Handle *)h)->numerics;
 }

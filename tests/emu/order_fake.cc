@@ -20,7 +20,7 @@ std::map<uintptr_t, uint64_t> pinned, mapped;
 std::vector<EventRef *> events;
 unsigned graphs;
 uint64_t memory = 1 << 30, clique = UINT64_MAX, capability = 90, host;
-bool refuse_map, refuse_export;
+bool allow_map, refuse_register, refuse_export;
 thread_local unsigned now_using;
 static uint64_t state = 1, calls, fail_at = UINT64_MAX;
 static bool begun;
@@ -253,7 +253,8 @@ void begin()
     fail_at = setting("GNN_FAKE_FAIL", fail_at);
     capability = setting("GNN_FAKE_CAPABILITY", capability);
     host = setting("GNN_FAKE_HOST", host);
-    refuse_map = setting("GNN_FAKE_NO_MAP", 0);
+    allow_map = setting("GNN_FAKE_MAP", 0);
+    refuse_register = setting("GNN_FAKE_NO_REGISTER", 0);
     refuse_export = setting("GNN_FAKE_NO_EXPORT", 0);
     device.resize(setting("GNN_FAKE_DEVICES", 1));
     for (Arena &a : device) {

@@ -46,7 +46,7 @@ for my $case (@case) {
     close $fh or die "$copy: $!\n";
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
-        open STDIN, '<', $copy;
+        open STDIN, '<', $copy =~ m{/} ? '/dev/null' : $copy; # a store's is found by name
         open STDOUT, '>', 'hurt.out';
         open STDERR, '>', 'hurt.err';
         exec 'timeout', '20', @cmd or exit 126;

@@ -61,7 +61,7 @@ static void fuzz_import(const char *format, const char *name, const uint8_t *dat
         data = tar ? tar : room;
         tar = (uint8_t *)(uintptr_t)data;
     }
-    int rc = drain_import(name, data, n, &o, NULL, &e);
+    int rc = drain_import(name, data, n, &o, NULL, NULL, &e);
     if ((rc == 0) != (e.code == 0) || (rc && !*e.msg))
         abort(); /* a failure without a reason, or the reverse */
     fuzz_accepted += !rc;

@@ -59,9 +59,9 @@ try 2 2 2 s4 '-z 3' cuda '--cache 0.5'
 try 2 2 1 s4 '--fields x,y,degree --replicate 0.3 --cache-order halo' cuda '--cache 0.1'
 check 'copies on the host: some are found there' test "$(figure kept_rows 0)" -gt 0
 try 4 2 2 h5 '--dtype bf16 --fields x,weight --replicate 0.2' cuda '--cache 0.1 --cache-order degree --cache-policy shard'
-export GNN_FAKE_NO_MAP=1
+export GNN_FAKE_MAP=1
 try 2 2 2 h5 '--fields x,y,weight,degree' cuda '--cache 0.3'
-unset GNN_FAKE_NO_MAP
+unset GNN_FAKE_MAP
 
 # Who holds what.
 try 4 4 4 s4 '' cuda '--cache 0.1 --cache-policy shard'

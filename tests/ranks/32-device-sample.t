@@ -47,9 +47,9 @@ try 4 2 s4 '-f -1,-1,-1 -b 200 --edge-ids --steps 0:2' cuda ''
 try 2 1 s4 '-f 0 -b 50 --steps 0:2' cuda ''
 try 4 1 halo '-f 5,4 -b 64 --edge-ids' cuda '-v'
 try 2 1 halo '-f 5,4 -b 64' cuda '--graph-memory uva'
-export GNN_FAKE_NO_MAP=1
+export GNN_FAKE_MAP=1
 try 2 2 s4 '-f 7,4 -b 64' cuda '--graph-memory uva'
-unset GNN_FAKE_NO_MAP
+unset GNN_FAKE_MAP
 seq 100 7 600 >ids
 try 4 2 s4 '-f 5,4 -b 50 --seeds ids' cuda ''
 head -n 2 ids >few
@@ -60,7 +60,7 @@ check 'the ranks together are the one' union s4 one.gnb $(streams r 4)
 
 # Where the graph is is told, and what is free is divided among the ranks of a device.
 on 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
-check 'tells where the graph is' grep -q 'graph: .* MB in the host.s memory; .* MB on each device' said
+check 'tells where the graph is' grep -q 'graph: .* MB in the host.s memory[;,].* MB on each device' said
 in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in the host' said; }
 check 'auto: what is free is divided among the ranks of a device' test "$(in_host 1) $(in_host 2)" = '2 0'
 

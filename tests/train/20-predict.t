@@ -33,9 +33,9 @@ for bytes in 0 7 100 4000; do
     head -c $bytes m.st >cut.st
     status 3 "a model cut to $bytes bytes" gnn-predict s cut.st -o x.npy
 done
-for at in 4 9; do
+for at in 4 9 4000; do
     perl -e 'open F, "<:raw", "m.st"; local $/; $_ = <F>; substr($_, $ARGV[0], 1) ^= "\x04"; print' $at >flip.st
-    status 3 "a model with a bit flipped in its header, byte $at" gnn-predict s flip.st -o x.npy
+    status 3 "a model with a bit flipped, byte $at" gnn-predict s flip.st -o x.npy
 done
 check "no array after a failure" test ! -e x.npy
 status 3 "not a model" gnn-predict s c.npy -o x.npy
@@ -43,7 +43,7 @@ status 3 "no model" gnn-predict s none.st -o x.npy
 status 2 "an unknown set" gnn-predict s m.st -n --split nowhere
 status 2 "roc-auc of several classes" gnn-predict s m.st -n --split test --metric roc-auc
 status 2 "two models" gnn-predict s m.st m.st -o x.npy
-status 2 "a metric of no set" gnn-predict s m.st -n --metric loss
+status 2 "a metric of no set" gnn-predict s m.st -o x --metric loss
 status 2 "an order of no array" gnn-predict s m.st -n --no-original-order
 status 2 "no model given" gnn-predict s -o x.npy
 gnn-import sbm:nodes=100,features=3 -o other || exit 1

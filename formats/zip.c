@@ -1,0 +1,139 @@
+#include "formats/zip.h"
+
+#include "formats/le.h"
+
+enum { END = 22, LOCATOR = 20, END64 = 56, EXTRA64 = 1 };
+enum { SHARED = 0x2849 }; /* flags that both headers have: encrypted, described, UTF-8, masked */
+
+static int is(const uint8_t *p, uint32_t signature)
+{
+    return le32(p) == signature;
+}
+
+/* The ZIP64 record that stands right before the locator at p; `before` bytes lie before p. */
+static const char *end64(struct gnn_zip_end *z, const uint8_t *p, size_t before, uint64_t at)
+{
+    if (before < END64 || le64(p + 8) != at - END64 || !is(p - END64, 0x06064b50))
+        return "the ZIP64 end record is not where it is said to be";
+    p -= END64;
+    if (le64(p + 4) != END64 - 12 || le32(p + 16) || le32(p + 20) || le64(p + 24) != le64(p + 32))
+        return "the ZIP64 end record is damaged";
+    *z = (struct gnn_zip_end){.entries = le64(p + 32), .bytes = le64(p + 40), .at = le64(p + 48)};
+    return NULL;
+}
+
+const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, uint64_t total)
+{
+    size_t i = n < END ? 0 : n - END + 1;
+    while (i && !is(tail + i - 1, 0x06054b50))
+        i--;
+    if (!i)
+        return "cut short: the directory at the end of the zip archive is missing";
+    const uint8_t *p = tail + --i;
+    size_t comment = le16(p + 20);
+    if (n - i - END < comment)
+        return "cut short in the comment at the end of the zip archive";
+    if (n - i - END > comment)
+        return "bytes after the end of the zip archive";
+    if (le16(p + 4) || le16(p + 6) || le16(p + 8) != le16(p + 10))
+        return "a zip archive in several files, or its end record is damaged";
+    *z = (struct gnn_zip_end){.entries = le16(p + 10), .bytes = le32(p + 12), .at = le32(p + 16)};
+    uint64_t at = total - n + i;
+    if (i >= LOCATOR && is(p - LOCATOR, 0x07064b50)) {
+        const struct gnn_zip_end old = *z;
+        const char *bad = end64(z, p - LOCATOR, i - LOCATOR, at -= LOCATOR);
+        if (bad)
+            return bad;
+        at -= END64;
+        if ((old.entries != UINT16_MAX && old.entries != z->entries) || (old.bytes != UINT32_MAX && old.bytes != z->bytes) ||
+            (old.at != UINT32_MAX && old.at != z->at))
+            return "the two end records of the zip archive differ";
+    }
+    if (z->at > at || z->bytes != at - z->at)
+        return "the directory of the zip archive is not where its end record says, or bytes before it are missing";
+    return NULL;
+}
+
+uint32_t gnn_zip_entry_bytes(const uint8_t *p)
+{
+    return is(p, 0x02014b50) ? (uint32_t)GNN_ZIP_ENTRY + le16(p + 28) + le16(p + 30) + le16(p + 32) : 0;
+}
+
+uint32_t gnn_zip_local_bytes(const uint8_t *p)
+{
+    return is(p, 0x04034b50) ? (uint32_t)GNN_ZIP_LOCAL + le16(p + 26) + le16(p + 28) : 0;
+}
+
+/* Those of the values that are all ones in 32 bits are in the ZIP64 extra field, in this order. Without one they are meant
+ * so. */
+static const char *widen(uint64_t **v, int n, const uint8_t *extra, size_t len)
+{
+    const uint8_t *p = NULL;
+    size_t left = 0;
+    for (size_t i = 0; len - i >= 4 && !p; i += 4 + left) {
+        left = le16(extra + i + 2);
+        if (left > len - i - 4)
+            break; /* what is no list of extra fields holds none */
+        p = le16(extra + i) == EXTRA64 ? extra + i + 4 : NULL;
+    }
+    for (int k = 0; p && k < n; k++) {
+        if (*v[k] != UINT32_MAX)
+            continue;
+        if (left < 8)
+            return "its ZIP64 field is too short";
+        *v[k] = le64(p);
+        p += 8;
+        left -= 8;
+    }
+    return NULL;
+}
+
+const char *gnn_zip_entry(struct gnn_zip_entry *z, const uint8_t *p)
+{
+    *z = (struct gnn_zip_entry){.flags = le16(p + 8), .method = le16(p + 10), .crc = le32(p + 16), .name = le16(p + 28)};
+    z->packed = le32(p + 20);
+    z->bytes = le32(p + 24);
+    z->at = le32(p + 42);
+    uint64_t *v[] = {&z->bytes, &z->packed, &z->at};
+    if (z->flags & 0x2041)
+        return "it is encrypted";
+    if (le16(p + 34))
+        return "it is in another file of the archive";
+    return widen(v, 3, p + GNN_ZIP_ENTRY + z->name, le16(p + 30));
+}
+
+/* Where a descriptor has the true value, the header may have none. */
+static int agrees(uint64_t v, uint64_t want, int described)
+{
+    return v == want || (described && (v == 0 || v == UINT32_MAX));
+}
+
+const char *gnn_zip_local(const struct gnn_zip_entry *z, const char *name, const uint8_t *p)
+{
+    uint64_t crc = le32(p + 14), packed = le32(p + 18), bytes = le32(p + 22);
+    uint64_t *v[] = {&bytes, &packed};
+    int d = gnn_zip_described(z);
+    if (le16(p + 26) != z->name || memcmp(p + GNN_ZIP_LOCAL, name, z->name))
+        return "its name differs from the directory's";
+    const char *bad = widen(v, 2, p + GNN_ZIP_LOCAL + z->name, le16(p + 28));
+    if (bad)
+        return bad;
+    if (((le16(p + 6) ^ z->flags) & SHARED) || le16(p + 8) != z->method || !agrees(crc, z->crc, d) ||
+        !agrees(packed, z->packed, d) || !agrees(bytes, z->bytes, d))
+        return "its header differs from the directory";
+    return NULL;
+}
+
+uint32_t gnn_zip_descriptor(const struct gnn_zip_entry *z, const uint8_t *p, size_t n)
+{
+    for (int k = 0; k < 4; k++) { /* with its signature, which is usual, or without; sizes of 32 or 64 bits */
+        uint32_t sig = k < 2 ? 4 : 0, wide = k & 1 ? 8 : 0;
+        const uint8_t *q = p + sig;
+        if (n < sig + 12 + wide || (sig && !is(p, 0x08074b50)) || le32(q) != z->crc)
+            continue;
+        if (wide ? le64(q + 4) == z->packed && le64(q + 12) == z->bytes
+                 : le32(q + 4) == z->packed && le32(q + 8) == z->bytes)
+            return sig + 12 + wide;
+    }
+    return 0;
+}

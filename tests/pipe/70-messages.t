@@ -1,0 +1,98 @@
+# One line that says what is wrong, what there is instead, and what may have been meant.
+. "$GNN_TOP/tests/lib.sh"
+gnn-import -q -o S sbm:nodes=200
+gnn-import -q -o H sbm:nodes=300,types=2
+gnn-partition -q -k 2 -o P S
+gnn-sample -q -f 3 -o b S
+gnn-gather -q -i b -o g S
+gnn-train -q -i g --hidden 4 -o m.st
+says() { # WANTED-TEXT STATUS COMMAND...: in the one line it prints
+    _want=$1 _status=$2
+    shift 2
+    "$@" >out 2>err
+    _rc=$?
+    if [ $_rc -eq "$_status" ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -F -e "$_want" err; then _ok "$*: $_want"; else
+        _not_ok "$*: $_want"
+        echo "# status $_rc"
+        sed 's/^/# /' err
+    fi
+}
+
+# Names that are not known.
+says "S: no set 'val'; did you mean 'valid'? sets: train, valid, test" 2 gnn-sample -f 3 --split val S
+says "no set 'trian'; did you mean 'train'?" 2 gnn-sample -f 3 --eval trian S
+says "no set 'zzz'; sets: train" 2 gnn-train --store S --eval zzz -o X
+says "no set 'tets'; did you mean 'test'?" 2 gnn-predict --split tets -o X S m.st
+says "no set 'trai'; did you mean 'train'?" 2 gnn-partition --method access --split trai -k 2 -o X S
+says "'trai' is not nodes, edges, types or a set of S; did you mean 'train'?" 2 gnn-partition --balance trai -k 2 -o X S
+says "no field 'feat'; fields of nodes: x, y" 2 gnn-gather -i b -F feat -o X S
+says "no field 'feat'; fields of nodes: x, y" 2 gnn-gather -i b --plan --cache 0.1 -F feat S
+says "no node type 't1x'; did you mean 't1'? node types: t0, t1" 2 gnn-sample -f 3 --seeds /dev/null --seed-type t1x H
+says "node types: " 2 gnn-sample -f 3 --seeds /dev/null --seed-type '???' H
+says "no edge type 'a/b/c'; edge types: " 2 gnn-sample -f 3 -f a/b/c=2 H
+says "sbm: no parameter 'node'; did you mean 'nodes'? parameters: nodes, classes" 2 gnn-import -o X sbm:node=3
+says "no such generator; did you mean 'sbm:'? generators: rmat:, sbm:, products:" 3 gnn-import -o X smb:nodes=3
+says "--metric: unknown value 'acuracy'; did you mean 'accuracy'? one of: accuracy, f1-micro" 2 gnn-train --metric acuracy
+says "--format: unknown value 'zip'; one of: auto, ogb, npz" 2 gnn-import --format zip -o X g
+says "--ignore: unknown value 'provenence'; did you mean 'provenance'?" 2 gnn-inspect --diff --ignore provenence S S
+says "unknown option '--epoch'; did you mean '--epochs'?" 2 gnn-train --epoch 3
+says "unknown option '--no-shufle'; did you mean '--no-shuffle'?" 2 gnn-train --no-shufle
+says "unknown option '--xyzzy' (see --help)" 2 gnn-train --xyzzy
+says "did you mean '--epochs'?" 2 gnn-train -epochs 3
+head -c 200 /dev/zero | tr '\0' x >long
+says "no set 'xxxxx" 2 gnn-sample -f 3 --split "$(cat long)" S
+
+# Arguments that are missing, too many, or in another's place.
+says 'STORE and MODEL are missing: gnn-predict STORE MODEL' 2 gnn-predict
+says 'MODEL is missing: gnn-predict STORE MODEL' 2 gnn-predict S
+says 'STORE is missing: gnn-partition -k N -o STORE STORE' 2 gnn-partition -k 2 -o X
+says 'INPUT is missing' 2 gnn-import -o X
+says "unexpected argument 'b': gnn-gather STORE; batches come from stdin or -i FILE" 2 gnn-gather S b
+says "unexpected argument 'S': gnn-train; a store is given with --store" 2 gnn-train S
+says "unexpected argument 'X': gnn-partition -k N -o STORE STORE; the new store is named with -o" 2 gnn-partition -k 2 S X
+says 'm.st is a model and S a store: gnn-predict STORE MODEL' 2 gnn-predict m.st S
+says 'S is a store and b a stream: gnn-gather -i b S' 2 gnn-gather -i S b
+says 'X: no such store, but -o S is one' 2 gnn-partition -k 2 -o S X
+printf 'from,to\n1,2\n' >e.csv
+gzip -k e.csv
+says 'X: no such file, but -o e.csv.gz is a gzip file' 2 gnn-import -o e.csv.gz X
+
+# What is something else.
+perl -e 'print "PK\3\4", "\0" x 200' >z.zip
+tar cf t.tar e.csv
+says 'z.zip: this is a zip archive, not a store; gnn-import makes a store of it' 3 gnn-sample -f 3 z.zip
+says 'e.csv.gz: this is a gzip file, not a store; gnn-import' 3 gnn-train --store e.csv.gz -o X
+says 't.tar: this is a tar archive, not a store; gnn-import' 3 gnn-partition -k 2 -o X t.tar
+says 'e.csv: not a store, which is a directory; gnn-import makes one of a data set' 3 gnn-predict e.csv m.st
+says 'b: this is a stream of batches, not a store' 3 gnn-sample -f 3 b
+says 'm.st: this is a model or checkpoint (safetensors), not a store' 3 gnn-train --store m.st -o X
+says 'S/part-00000.gnb: this is one part of a store, not a store; a store is named by its directory' 3 gnn-sample -f 3 S/part-00000.gnb
+mkdir D
+says 'D: this is a directory, not a store (no store.json)' 3 gnn-inspect --verify --against D b
+says 'S: this is a store, not a stream of batches; gnn-sample draws batches from it' 3 gnn-train -i S
+says 'z.zip: this is a zip archive, not a stream of batches; gnn-import' 3 gnn-gather -i z.zip -o X S
+says 'stdin: this is a zip archive, not a stream of batches' 3 sh -c 'gnn-gather -o X S <z.zip'
+says 'm.st: this is a model or checkpoint (safetensors), not a stream' 3 gnn-gather -i m.st -o X S
+says 'b: this is a stream of batches, not a model' 3 gnn-predict S b
+says 'S: this is a store, not a model' 3 gnn-predict S S
+says 'S: this is a store, not a data set' 3 gnn-import -o X S
+says 'b: this is a stream of batches, not a data set' 3 gnn-import -o X b
+
+# The same graph in other parts.
+gnn-sample -q -f 3 -o bp P
+gnn-partition -q -k 3 -o Q P
+says 'S: this is the same graph, but as a whole' 3 gnn-gather -i bp -o X S
+says 'the batches were drawn from it in 2 parts' 3 gnn-gather -i bp -o X S
+says 'name that store here, or draw the batches from this one' 3 gnn-gather -i bp -o X S
+says 'P: this is the same graph, but in 2 parts' 3 gnn-gather -i b -o X P
+says 'P: this is the same graph' 3 gnn-inspect --verify --against P b
+says 'Q: this is the same graph, but in 3 parts' 3 gnn-gather -i bp -o X Q
+says 'H: the batches were drawn from another store' 3 gnn-gather -i bp -o X H
+check 'what never was in parts has one identity' sh -c '! grep -q "\"graph\"" S/store.json && grep -q "\"graph\"" P/store.json'
+
+# gnn-predict -n reports on each set where none is named.
+status 0 'no array, all sets' gnn-predict -n S m.st
+sed 's/.*: \([a-z]*\): accuracy .*/\1/' err | xargs >sets
+check 'of the first split' grep -q '^train valid test$' sets
+check 'no result is left' sh -c '! ls -d X* .tmp* 2>/dev/null'
+done_testing

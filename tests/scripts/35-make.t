@@ -1,0 +1,37 @@
+# What make builds for, without building it: GPUs of one kind unless asked for others, on all cores unless asked for fewer.
+. "$GNN_TOP/tests/lib.sh"
+cat >nvcc <<'T'
+#!/bin/sh
+# stands in for the compiler: answers what the Makefile asks
+case $* in
+*--list-gpu-code*) printf 'sm_75\nsm_80\nsm_90\nsm_100\nsm_120\nsm_121\n' ;;
+*--help*) echo '--compress-mode' ;;
+esac
+T
+chmod +x nvcc
+dry() { env -u MAKEFLAGS -u MAKELEVEL -u CUDA_ARCHS make -n -C "$GNN_TOP" NVCC="$PWD/nvcc" MPICC= "$@"; }
+# codes WANT ARGUMENTS...: what code the kernels are compiled to
+codes() {
+    _want=$1
+    shift
+    dry "$@" all >all || return 1
+    grep -o 'code=[a-z]*_[0-9]*' all | sed 's/code=//' | awk '!n[$0]++' | paste -sd ' ' >got
+    grep -c -- '-c -o .*kernels/cuda/' all >count
+    echo "$(cat got), $(cat count) files"
+    [ "$(cat got)" = "$_want" ] && [ "$(cat count)" -gt 10 ]
+}
+check "by default: one kind of device, and PTX for later ones" codes 'sm_90 compute_90'
+check "CUDA_ARCHS=all: every kind" codes 'sm_80 sm_90 sm_100 sm_120 compute_120' CUDA_ARCHS=all
+check "others, in their order" codes 'sm_80 sm_121 compute_121' CUDA_ARCHS='121 80'
+check "the least of them is what a device must have" grep -q 'GNN_CUDA_LEAST=80' all
+status 2 "what the compiler does not know is refused" dry CUDA_ARCHS='90 77'
+cp err said
+check "in a line that lists what there is" grep -q "^Makefile:.*CUDA_ARCHS: .*nvcc makes no code for '77': choose from 80 90 100 120 121, or all" said
+status 2 "as is what the kernels are too new for" dry CUDA_ARCHS=75
+dry -B NVCC= all >all
+check "NVCC=: nothing for devices" sh -c '! grep -q "kernels/cuda\|lib/gpu/" all && grep -q lib/gpu_none.c all'
+
+cores() { dry -p "$@" list 2>/dev/null | sed -n 's/^MAKEFLAGS = [^-]*\(-j[0-9]*\).*/\1/p' | head -n 1; }
+check "on all cores" test "$(cores)" = "-j$(nproc)"
+check "or as many as asked for" test "$(cores -j3)" = -j3
+done_testing
