@@ -1,50 +1,64 @@
-# Jobs of Slurm that are interrupted go on to the model that would have come without.
-CLUSTER_SLURMD_TIMEOUT=5
+# Jobs of Slurm that are interrupted go on to the model that would have come without. They are mostly waiting, and so are side by side.
+CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=9
 export CLUSTER_SLURMD_TIMEOUT
 . "$GNN_TOP/tests/ranks/slurm.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S || { _not_ok inputs; done_testing; }
-learn='-q -f 10,10 -b 20 --epochs 40 --eval valid --hidden 64 --no-provenance --timeout 3'
-check 'ranks under mpirun' ranks 2 gnn-train --store P $learn -o want
-train() { submit --nodes=2 "$GNN_TOP/scripts/slurm/train.sbatch" P "$1" $learn --checkpoint-every 20; }
+learn='-q -f 10,10 -b 20 --epochs 30 --eval valid --hidden 64 --no-provenance --timeout 15'
+train() { # MODEL OPTION-OF-SBATCH
+    submit --nodes=2 "$2" "$GNN_TOP/scripts/slurm/train.sbatch" P "$1" $learn --checkpoint-every 20
+}
 working() { # MODEL: until there is a checkpoint, and more was done since
     _t=0
-    until [ -e "$1.checkpoint/checkpoint.safetensors" ] || [ $_t -gt 300 ]; do _t=$((_t + 1)); sleep 0.1; done
-    sleep 0.5
+    until [ -e "$1.checkpoint/checkpoint.safetensors" ] || [ $_t -gt 600 ]; do _t=$((_t + 1)); sleep 0.2; done
+    sleep 0.3
 }
 restarts() { scontrol show job "$1" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p'; }
 goes_on() { # NAME JOB MODEL
-    check "$1: the job ends well" finished $2 120
+    check "$1: the job ends well" finished $2 900
     n_r=$(restarts $2)
     check "$1: it was started again ($n_r)" test "${n_r:-0}" -ge 1
     check "$1: the same model" cmp $3 want
-    sed -n 's/^gnn-train: /# /p' $2.txt | head -n 6
+    sed -n 's/^gnn-train: /# /p; s/^train.sbatch: /# &/p' $2.txt | head -n 8
 }
+last_node() { scontrol show hostnames "$(squeue -h -j $1 -o %N)" | tail -n 1; }
 
-job=$(train told)
+# These two have no other nodes to go to. One loses its last node, the other that of its batch script.
+ten=$(train ten --nodelist=n5,n6)
+sixty=$(train sixty --nodelist=n7,n8)
+lost=$(train lost --exclude=n0,n1,n5,n6,n7,n8) # n2 to n4: one to spare
+for _m in ten sixty lost; do working $_m; done
+cluster kill-node "$_cluster" n6
+cluster kill-node "$_cluster" n7
+lost_node=$(last_node $lost)
+cluster kill-node "$_cluster" $lost_node
+(sleep 10 && cluster revive-node "$_cluster" n6 && sleep 50 && cluster revive-node "$_cluster" n7) &
+reviving=$!
+
+told=$(train told --nodelist=n0,n1)
+killed=$(train killed --nodelist=n0,n1)
+gone=$(train gone --nodelist=n0,n1)
 working told
-scancel --signal=USR1 $job
-goes_on 'told that the time is over' $job told
-check 'told that the time is over: it stopped with a checkpoint' grep -q 'rank 0: stopped after epoch .* the checkpoint is in told.checkpoint' $job.txt
-
-job=$(train killed)
-working killed
-node=$(scontrol show hostnames "$(squeue -h -j $job -o %N)" | tail -n 1)
-pid=$(for p in /proc/[0-9]*; do grep -qsx gnn-train $p/comm && tr '\0' '\n' <$p/environ 2>/dev/null |
-    grep -qx "SLURMD_NODENAME=$node" && tr '\0' '\n' <$p/environ | grep -qx "SLURM_CONF=$SLURM_CONF" && echo ${p#/proc/}; done)
-kill -9 $pid
-goes_on 'a rank was killed' $job killed
-
-job=$(train lost)
-working lost
-node=$(scontrol show hostnames "$(squeue -h -j $job -o %N)" | tail -n 1)
-cluster kill-node "$_cluster" $node
-goes_on 'a node was lost' $job lost
-cluster revive-node "$_cluster" $node
-
-job=$(train gone)
+scancel --signal=USR1 $told
 working gone
-scancel $job
-finished $job 60 >/dev/null
+scancel $gone
+working killed
+node=$(last_node $killed)
+pid=$(for p in /proc/[0-9]*; do grep -qsx gnn-train $p/comm && tr '\0' '\n' <$p/environ 2>/dev/null >env &&
+    grep -qx "SLURMD_NODENAME=$node" env && grep -qx "SLURM_JOB_ID=$killed" env && grep -qx "SLURM_CONF=$SLURM_CONF" env && echo ${p#/proc/}; done)
+kill -9 $pid
+
+check 'ranks under mpirun' ranks 2 gnn-train --store P $learn -o want
+goes_on 'told that the time is over' $told told
+check 'told that the time is over: it stopped with a checkpoint' grep -q 'rank 0: stopped after epoch .* the checkpoint is in told.checkpoint' $told.txt
+goes_on 'a rank was killed' $killed killed
+finished $gone 60 >/dev/null
 check 'cancelled: it stays cancelled' grep -qx CANCELLED state
 check 'cancelled: no model' test ! -e gone
+goes_on 'a node was lost' $lost lost
+goes_on 'one of all nodes was lost for 10 seconds' $ten ten
+goes_on 'one of all nodes was lost for 60 seconds' $sixty sixty
+wait $reviving
+for job in $told $killed $lost $ten $sixty; do
+    check "the output of job $job is ours and Slurm's" sh -c "! grep -q 'MPI_ABORT\|MPI communication peer\|Open MPI' $job.txt"
+done
 done_testing

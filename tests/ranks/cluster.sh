@@ -109,16 +109,18 @@ node_pids() {
     perl -e '
         my ($conf, $node, $log) = @ARGV;
         sub all { my $f; local $/; open $f, "<", $_[0] and <$f> or "" }
-        for (glob "/proc/[0-9]*") {
-            my %env = map { $_ => 1 } split /\0/, all("$_/environ");
-            print "$1\n" if m{(\d+)$} and $env{"SLURM_CONF=$conf"} && $env{"SLURMD_NODENAME=$node"} ||
-                all("$_/cmdline") =~ /^slurm/ && grep { (readlink // "") eq $log } glob "$_/fd/*";
+        for my $pid (map { m{(\d+)$} } glob "/proc/[0-9]*") {
+            my %env = map { $_ => 1 } split /\0/, all("/proc/$pid/environ");
+            print "$pid\n" if $env{"SLURM_CONF=$conf"} && $env{"SLURMD_NODENAME=$node"} ||
+                all("/proc/$pid/cmdline") =~ /^slurm/ && grep { (readlink // "") eq $log } glob "/proc/$pid/fd/*";
         }' "$SLURM_CONF" "$1" "$dir/slurmd.$1.log"
 }
 
+# All of them stop before the first is killed: none must live long enough to report the end of another.
 kill_node() {
-    # shellcheck disable=SC2046
-    kill -9 $(cat "$dir/slurmd.$1.pid" 2>/dev/null) $(node_pids "$1") 2>/dev/null || :
+    pids="$(cat "$dir/slurmd.$1.pid" 2>/dev/null || :) $(node_pids "$1")"
+    # shellcheck disable=SC2086
+    { kill -STOP $pids; kill -9 $pids; } 2>/dev/null || :
     rm -f "$dir/slurmd.$1.pid"
 }
 

@@ -1,4 +1,4 @@
-# Sourced by the tests that need Slurm: a cluster of 3 fake nodes for this test alone, which is skipped where Slurm is not.
+# Sourced by the tests that need Slurm: a cluster of CLUSTER_NODES (3) fake nodes for this test alone, which is skipped where Slurm is not.
 . "$GNN_TOP/tests/ranks/setup.sh"
 [ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'only of plain builds'; done_testing; }
 for _p in slurmctld slurmd munged srun; do
@@ -10,7 +10,7 @@ trap 'cluster stop "$_cluster"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-if ! cluster start "$_cluster" 3 "${CLUSTER_CPUS:-3}" >start.log 2>&1; then
+if ! cluster start "$_cluster" "${CLUSTER_NODES:-3}" "${CLUSTER_CPUS:-3}" >start.log 2>&1; then
     _not_ok 'a cluster starts'
     sed 's/^/# /' start.log
     done_testing
@@ -27,7 +27,7 @@ finished() {
     _until=$(($(date +%s) + $2))
     while squeue -h -j "$1" 2>/dev/null | grep -q .; do
         [ "$(date +%s)" -lt $_until ] || { scancel "$1"; break; }
-        sleep 0.1
+        sleep 0.3
     done
     scontrol show job "$1" | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p' | sort -u >state
     [ "$(cat state)" = COMPLETED ] || { cat state "$1"*.txt; false; }
