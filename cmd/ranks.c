@@ -103,7 +103,7 @@ struct gnn_comm *ranks_open(double timeout)
     struct gnn_comm *c;
     pthread_t thread;
     const bool begun = launch.size > 1 && watch_begin(&thread, "start", timeout);
-    const int rc = gnn_comm_open(&c, timeout, &e);
+    const int rc = gnn_comm_open(&c, timeout, common.verbose <= 0, &e);
     opened = c;
     if (launch.size > 1)
         watch_end(begun, thread);

@@ -68,9 +68,10 @@ struct gnn_launch {
 /* Reads the environment through `get`, which is getenv but for tests. GNN_E_RANK for numbers that make no sense. */
 int gnn_launch_find(struct gnn_launch *l, char *(*get)(const char *), struct gnn_err *e) GNN_MUST_USE;
 
-/* The ranks of this job. If no launcher started several, this process is alone. timeout: see above. GNN_E_RANK when MPI is not there, or
- * finds another number of ranks than the launcher. Thread-safe but for opening and closing. */
-int gnn_comm_open(struct gnn_comm **c, double timeout, struct gnn_err *e) GNN_MUST_USE;
+/* The ranks of this job. If no launcher started several, this process is alone. timeout: see above. quiet: once MPI has started, failures are
+ * told by these calls only, not by MPI. GNN_E_RANK when MPI is not there, or finds another number of ranks than the launcher. Thread-safe
+ * except for opening and closing. */
+int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_err *e) GNN_MUST_USE;
 /* One rank, without any launcher. */
 struct gnn_comm *gnn_comm_self(struct gnn_err *e) GNN_MUST_USE;
 void gnn_comm_free(struct gnn_comm *c); /* takes NULL */

@@ -2,7 +2,9 @@
 #include "lib/comm/mpi.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/comm.h"
 
@@ -44,6 +46,29 @@ static void kill_all(void *world, int status)
 {
     MPI_Abort(((struct world *)world)->comm, status);
 }
+
+#ifdef OPEN_MPI
+/* Open MPI explains a lost peer, and each call of MPI_Abort, in a dozen lines for each rank, among which the one that names the rank is lost.
+ * In version 4 all of them come through this pointer, which the launcher's support sets in MPI_Init; nothing documented
+ * turns them off from within a process. */
+extern int (*opal_show_help)(const char *file, const char *topic, bool header, ...) __attribute__((weak));
+
+static int show_nothing(const char *file, const char *topic, bool header, ...)
+{
+    (void)file;
+    (void)topic;
+    (void)header;
+    return 0;
+}
+
+static void silence(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n;
+    if (&opal_show_help && !MPI_Get_library_version(version, &n) && !strncmp(version, "Open MPI v4.", 12))
+        opal_show_help = show_nothing;
+}
+#endif
 
 static MPI_Request *request_new(void)
 {
@@ -120,6 +145,7 @@ const struct gnn_mpi gnn_mpi = {.version = GNN_MPI_VERSION,
                                 .chunk = 1 << 30,
 #ifdef OPEN_MPI
                                 .name = "Open MPI",
+                                .silence = silence,
 #elif defined(MPICH_VERSION)
                                 .name = "MPICH",
 #else

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GNN_MPI_VERSION = 2 };
+enum { GNN_MPI_VERSION = 3 };
 #define GNN_MPI_ANY UINT32_MAX /* sender, for probe */
 #define GNN_MPI_SYMBOL "gnn_mpi"
 
@@ -23,6 +23,8 @@ struct gnn_mpi {
     int (*start)(void **world, struct gnn_mpi_place *at);
     void (*finish)(void *world);
     void (*kill)(void *world, int status);
+    /* Or NULL: from here on MPI prints nothing by itself of ranks that are lost or end the job. */
+    void (*silence)(void);
     /* At most `chunk` bytes, kept by the caller until the request is done. */
     void *(*send)(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes);
     /* 1: a message is there, which only _receive gets from now on; 0: none. */

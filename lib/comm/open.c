@@ -47,7 +47,7 @@ static const struct gnn_mpi *load(const struct gnn_launch *l, struct gnn_err *e)
     return NULL;
 }
 
-int gnn_comm_open(struct gnn_comm **c, double timeout, struct gnn_err *e)
+int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_err *e)
 {
     struct gnn_launch l;
     *c = NULL;
@@ -61,6 +61,8 @@ int gnn_comm_open(struct gnn_comm **c, double timeout, struct gnn_err *e)
     const struct gnn_mpi *m = load(&l, e);
     if (!m || gnn_comm_mpi(c, m, timeout, e))
         return e->code;
+    if (quiet && m->silence)
+        m->silence();
     if ((*c)->size != l.size || (*c)->rank != l.rank)
         return gnn_fail(e, GNN_E_RANK, "%s says that this is rank %u of %u, %s says %u of %u: was it started by another MPI's launcher?",
                         l.by, l.rank, l.size, m->name, (*c)->rank, (*c)->size);

@@ -28,6 +28,7 @@ cut_link() {
 cut_link 'a cut link' 4
 check 'a cut link: all ranks end within the time-out and 2 seconds' test $took -le 6000
 check 'a cut link: one names the others' grep -q 'rank 0: ranks 2 and 3 did not answer for 4 seconds' cut.err
+check 'a cut link: MPI says nothing' sh -c '! grep -v "^gnn-train: \|^Killed" cut.err'
 check 'a cut link: no model' test ! -e never
 hosts down
 wait $pid 2>/dev/null

@@ -14,7 +14,7 @@ fi
 on_hosts() {
     _n=$1
     shift
-    hosts on 0 mpirun --quiet --mca plm_rsh_agent "sh $GNN_TOP/tests/ranks/hosts.sh rsh gnn$$" --mca btl_tcp_if_include 10.77.0.0/24 \
+    hosts on 0 mpirun --mca plm_rsh_agent "sh $GNN_TOP/tests/ranks/hosts.sh rsh gnn$$" --mca btl_tcp_if_include 10.77.0.0/24 \
         --mca oob_tcp_if_include 10.77.0.0/24 --host 10.77.0.1:$((_n / 2)),10.77.0.2:$((_n - _n / 2)) -n $_n "$@"
 }
 # The processes of that name on both hosts.
