@@ -170,9 +170,10 @@ int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in, const stru
         rc = gnn_input_lone(in, "an edge list", e);
     if (!rc)
         rc = gnn_table_open(&t, in, 0, l->comment, e);
-    if (!rc && !t.ncols)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges", gnn_reader_name(t.r));
-    if (!rc)
+    bool none = !rc && !t.ncols; /* comments only: a graph without edges, if --nodes says how many nodes there are */
+    if (none)
+        c->n = 2;
+    else if (!rc)
         rc = read_header(&t, c, e);
     if (!rc)
         rc = o->columns ? use_columns(c, o->columns, e) : guess_columns(c, o, gnn_reader_name(t.r), e);

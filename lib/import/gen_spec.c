@@ -23,9 +23,9 @@ static const struct {
     double min, max;
     bool whole;
 } keys[] = {
-    {"nodes", S, AT(nodes), 2, 4294967294.0, true},
+    {"nodes", S, AT(nodes), 1, 4294967294.0, true},
     {"classes", R | S, AT(classes), 0, 65535, true},
-    {"degree", S, AT(degree), 0.01, 1e6, false},
+    {"degree", S, AT(degree), 0, 1e6, false},
     {"features", R | S | P, AT(features), 0, 65536, true},
     {"types", S, AT(types), 1, 64, true},
     {"homophily", S | P, AT(homophily), 0, 1, false},
@@ -36,11 +36,11 @@ static const struct {
     {"weights", R | S | P, AT(weights), 0, 1, true},
     {"times", R | S | P, AT(times), 0, 1, true},
     {"seed", R | S | P, AT(seed), 0, 9007199254740992.0, true},
-    {"edges", R, AT(factor), 0.01, 1e6, false},
+    {"edges", R, AT(factor), 0, 1e6, false},
     {"a", R, AT(a), 0, 1, false},
     {"b", R, AT(b), 0, 1, false},
     {"c", R, AT(c), 0, 1, false},
-    {"scale", R | P, AT(scale), 1e-6, 1000, false},
+    {"scale", R | P, AT(scale), 0, 1000, false},
 };
 
 static const char *const names[] = {"rmat", "sbm", "products"};
@@ -118,7 +118,7 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
     int kind = kind_of(spec);
     if (kind < 0)
         return gnn_fail(e, GNN_E_USAGE, "'%s' is not a generator", spec);
-    struct values v = {.nodes = 1000, .degree = 10, .classes = 4, .features = 16, .types = 1,
+    struct values v = {.nodes = 1000, .degree = 10, .classes = -1, .features = 16, .types = 1,
                        .homophily = 0.8, .signal = 0.35, .flip = 0, .train = 0.6, .valid = 0.2,
                        .seed = -1, .scale = 14, .factor = 16, .a = 0.57, .b = 0.19, .c = 0.19};
     if (kind == GNN_GEN_RMAT)
@@ -130,6 +130,8 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
     int rc = parse_pairs(kind, spec, &v, e);
     if (rc)
         return rc;
+    if (v.classes < 0)
+        v.classes = v.nodes < 4 ? v.nodes : 4;
     *p = (struct gnn_gen_params){
         .kind = (enum gnn_gen_kind)kind, .name = names[kind], .types = (uint32_t)v.types,
         .classes = (uint32_t)v.classes, .features = (uint32_t)v.features, .homophily = v.homophily,
@@ -139,21 +141,21 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
         if (v.classes < 1 || v.classes > v.nodes)
             return gnn_fail(e, GNN_E_USAGE, "sbm: classes must be from 1 to the number of nodes");
         p->nodes = (uint64_t)v.nodes;
-        p->edges = at_least(v.nodes * v.degree / 2, 1);
+        p->edges = v.nodes < 2 || v.degree <= 0 ? 0 : at_least(v.nodes * v.degree / 2, 1); /* there are no loops */
     } else if (kind == GNN_GEN_RMAT) {
-        if (v.scale != floor(v.scale) || v.scale < 1 || v.scale > 31)
-            return gnn_fail(e, GNN_E_USAGE, "rmat: scale is a whole number from 1 to 31");
+        if (v.scale != floor(v.scale) || v.scale > 31)
+            return gnn_fail(e, GNN_E_USAGE, "rmat: scale is a whole number from 0 to 31");
         if (v.a + v.b + v.c > 1)
             return gnn_fail(e, GNN_E_USAGE, "rmat: a + b + c is more than 1");
         p->mirror = false;
         p->scale = (uint32_t)v.scale;
         p->nodes = 1ull << p->scale;
-        p->edges = at_least((double)p->nodes * v.factor, 1);
+        p->edges = v.factor > 0 ? at_least((double)p->nodes * v.factor, 1) : 0;
         p->quad[0] = (uint32_t)(v.a * 65536), p->quad[1] = (uint32_t)(v.b * 65536);
         p->quad[2] = (uint32_t)(v.c * 65536);
     } else {
-        if (v.scale > 30)
-            return gnn_fail(e, GNN_E_USAGE, "products: scale is at most 30");
+        if (v.scale < 1e-6 || v.scale > 30)
+            return gnn_fail(e, GNN_E_USAGE, "products: scale is from 1e-06 to 30");
         p->nodes = at_least(2449029 * v.scale, 2);
         p->edges = at_least(61859140 * v.scale, 1);
         p->community = 800;

@@ -30,7 +30,7 @@ check "one a node" counts m 100 500
 check "duplicates go" imp rmat:scale=8,edges=100 -o d --dedup --self-loops remove --metrics m
 check "duplicates counted" grep -q '"duplicates":[1-9]' m
 
-for bad in sbm:nodes=1 sbm:colour=3 rmat:scale=32 rmat:a=0.9,b=0.9 sbm:nodes= sbm:nodes=5x sbm:classes=0 \
+for bad in sbm:nodes=0 sbm:nodes=3,classes=4 sbm:colour=3 rmat:scale=32 rmat:a=0.9,b=0.9 sbm:nodes= sbm:nodes=5x sbm:classes=0 \
     products:scale=0 sbm:nodes=9, sbm:train=0.8,valid=0.4; do
     status 2 "$bad is refused" imp "$bad" -o bad
     check "$bad: one line" test "$(wc -l <err)" -eq 1
