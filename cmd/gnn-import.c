@@ -14,7 +14,7 @@
 static const char *output;
 static bool force;
 static struct gnn_import_opts o;
-static struct opt_list map, split;
+static struct opt_list map, split, allow;
 static const char *time_from, *weight_from;
 static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
 static uint32_t threads;
@@ -34,6 +34,7 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text", .file = true},
     {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text", .file = true},
     {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
+    {OPT_LIST, 0, "allow", &allow, "WORD[,..]", "take what is refused otherwise: duplicates, upper, fractions (in matrices)", "duplicates|upper|fractions"},
     {OPT_GROUP, .help = "Graph"},
     {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge"},
     {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep the first of equal edges"},
@@ -96,6 +97,24 @@ static void free_map(void)
     gnn_free(o.map_used);
 }
 
+static void take_allowed(void)
+{
+    static const char *const words[] = {"duplicates", "upper", "fractions"};
+    for (uint32_t i = 0; i < allow.n; i++)
+        for (const char *p = allow.v[i];; p++) {
+            size_t n = strcspn(p, ",");
+            unsigned bit = 0;
+            for (unsigned k = 0; k < 3; k++)
+                bit |= strlen(words[k]) == n && !memcmp(p, words[k], n) ? 1u << k : 0;
+            if (!bit)
+                cli_usage("--allow %.*s: not one of duplicates, upper, fractions", (int)n, p);
+            o.allow |= bit;
+            p += n;
+            if (!*p)
+                break;
+        }
+}
+
 static void progress(const char *what, uint64_t done, uint64_t total)
 {
     cli_progress(what, done, total, NULL);
@@ -106,6 +125,7 @@ static void finish_opts(void)
     static const char *const formats[] = {NULL, "ogb", "npz", "snap", "csv", "triples", "mtx", "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
     make_map();
+    take_allowed();
     o.format = formats[format];
     o.split = split.v;
     o.nsplit = split.n;

@@ -62,6 +62,8 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     if (gnn_st_read(&f, path, e) || gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
+    if (!f.st.summed)
+        cli_note("%s has no checksum, as a file from elsewhere: not verified", path);
     gnn_st_release(&f);
 }
 

@@ -151,6 +151,8 @@ static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct 
         return;
     if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
         cli_fail(e);
+    if (!f.st.summed)
+        cli_note("%s has no checksum, as a file from elsewhere: not verified", init);
     gnn_st_release(&f);
 }
 

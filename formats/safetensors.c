@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/xxh.h"
+
 enum { HEADER_MAX = 100000000, ALIGN = 64 };
 
 static const struct {
@@ -94,6 +96,46 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const struct gnn_tensor *const *)a)->name, (*(const struct gnn_tensor *const *)b)->name);
 }
 
+enum { DIGITS = sizeof(GNN_SAFETENSORS_NO_DIGITS) - 1 };
+
+/* The checksum's digits in the n bytes of a header; NULL unless they are there once. No string that JSON holds has this text. */
+static char *find_digits(char *head, size_t n)
+{
+    static const char key[] = "\"" GNN_SAFETENSORS_CHECKSUM "\":\"";
+    const size_t len = sizeof(key) - 1;
+    char *at = memmem(head, n, key, len);
+    if (!at || memmem(at + 1, n - (size_t)(at + 1 - head), key, len))
+        return NULL;
+    at += len;
+    return n - (size_t)(at - head) > DIGITS && at[DIGITS] == '"' ? at : NULL;
+}
+
+static void digits_text(XXH3_state_t *x, char text[DIGITS + 1])
+{
+    const XXH128_hash_t h = XXH3_128bits_digest(x);
+    snprintf(text, DIGITS + 1, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+}
+
+static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_t header, char *why, size_t room)
+{
+    const char *at = find_digits(file, 8 + header);
+    char text[DIGITS + 1];
+    XXH3_state_t x;
+    if (!at)
+        return bad(why, room, "damaged: no checksum where there should be one");
+    XXH3_128bits_reset(&x);
+    XXH3_128bits_update(&x, file, (size_t)(at - file));
+    XXH3_128bits_update(&x, GNN_SAFETENSORS_NO_DIGITS, DIGITS);
+    XXH3_128bits_update(&x, at + DIGITS, (size_t)(file + n - (at + DIGITS)));
+    digits_text(&x, text);
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    if (memcmp(at, text, DIGITS) != 0)
+        return bad(why, room, "damaged: its checksum is %.32s, that of its bytes %s", at, text);
+#endif
+    st->summed = true;
+    return 0;
+}
+
 static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes, char *why, size_t room)
 {
     const char *name;
@@ -153,7 +195,8 @@ int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, c
         gnn_safetensors_release(st);
         return rc;
     }
-    if (parse_all(st, p + 8 + h, n - 8 - h, why, room)) {
+    if (parse_all(st, p + 8 + h, n - 8 - h, why, room) ||
+        (json_object_get(st->metadata, GNN_SAFETENSORS_CHECKSUM) && check_sum(st, bytes, n, h, why, room))) {
         gnn_safetensors_release(st);
         return -1;
     }
@@ -230,4 +273,21 @@ fail:
     free(text);
     json_decref(root);
     return -1;
+}
+
+void gnn_safetensors_sum(char *head, size_t bytes, const struct gnn_tensor *const *t, size_t n)
+{
+    char *at = find_digits(head, bytes), text[DIGITS + 1];
+    XXH3_state_t x;
+    if (!at)
+        return;
+    XXH3_128bits_reset(&x);
+    XXH3_128bits_update(&x, head, bytes);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t size = 0;
+        (void)gnn_tensor_bytes(t[i], &size);
+        XXH3_128bits_update(&x, t[i]->data, (size_t)size);
+    }
+    digits_text(&x, text);
+    memcpy(at, text, DIGITS);
 }

@@ -5,6 +5,13 @@
 #include "lib/import/dataset.h"
 #include "lib/meta.h"
 
+/* What is refused unless a user knows better. */
+enum gnn_allow {
+    GNN_ALLOW_DUPLICATES = 1, /* entries of a Matrix Market file that are there twice become parallel edges */
+    GNN_ALLOW_UPPER = 2,      /* entries above the diagonal of a symmetric one count as if they were below it */
+    GNN_ALLOW_FRACTIONS = 4,  /* values with a fraction in one of integers */
+};
+
 enum gnn_loops { GNN_LOOPS_KEEP, GNN_LOOPS_ADD, GNN_LOOPS_REMOVE };
 
 struct gnn_import_opts {
@@ -22,6 +29,7 @@ struct gnn_import_opts {
     unsigned threads;         /* of generators; 0: one per core */
     uint64_t sort_bytes;      /* for sorting edges by destination; more go through a file beside the store; 0: 1 GiB */
     bool undirected, dedup;
+    unsigned allow;           /* enum gnn_allow, any of them */
     enum gnn_loops loops;
     int task;                 /* enum gnn_task; -1: from the labels */
     /* Told now and then how far the writing is: "placing edges", 5 of 9 (of 0: of an unknown number). NULL: nobody is. */

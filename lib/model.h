@@ -89,8 +89,9 @@ int gnn_model_alloc(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_model_release(struct gnn_model *m);
 /* PyG's distributions (kaiming uniform for SAGE, glorot and zero for GCN), drawn from the generator keyed by seed. */
 void gnn_model_reset(struct gnn_model *m, uint64_t seed);
-/* The first parameter in slab with a number that is not finite, and which of its numbers; or NULL. */
-const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, uint64_t *element);
+/* The first parameter in slab (all: else a slab of those that are trained only) with a number that is not finite, and which of its
+ * numbers; or NULL. */
+const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, bool all, uint64_t *element);
 
 static inline const struct gnn_conv *gnn_model_conv(const struct gnn_model *m, uint32_t l, uint32_t et)
 {

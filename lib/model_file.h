@@ -15,6 +15,9 @@ struct gnn_st_file {
 };
 /* GNN_E_INPUT "PATH: ..." for a file that breaks a rule of the format. */
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e) GNN_MUST_USE;
+/* The same of bytes from gnn_alloc, which f takes over (also on failure). A file of ours has a description, a checksum, and f->st.summed
+ * set: one without the other is refused. A file without both is from elsewhere, and nothing vouches for its bytes. */
+int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path, struct gnn_err *e) GNN_MUST_USE;
 void gnn_st_release(struct gnn_st_file *f);
 /* Writes the tensors in the order given, syncs and closes fd (also on failure). */
 int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
@@ -24,7 +27,7 @@ int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n
                    struct gnn_err *e) GNN_MUST_USE;
 
 /* Fills t[m->nparams] with the parameters in slab, and returns the metadata: {"format": "pt", "gnn": configuration as JSON
- * text, "provenance": line (may be NULL)}. NULL and GNN_E_NOMEM on failure. */
+ * text, "gnn_checksum": room for it, "provenance": line (may be NULL)}. NULL and GNN_E_NOMEM on failure. */
 json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const char *provenance,
                            struct gnn_tensor *t, struct gnn_err *e) GNN_MUST_USE;
 /* p[n]: the tensors t in an order in which each begins at a multiple of its numbers' size. */

@@ -153,6 +153,11 @@ const float *gnn_trainer_result(const struct gnn_trainer *t);
  * source does not continue there. GNN_END: there is no checkpoint. GNN_E_INPUT: it belongs to another run. */
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* The same of a file in memory, whatever is in it; path: for messages. GNN_E_INPUT for any number that a run cannot have come to. */
+struct gnn_st_file;
+int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e) GNN_MUST_USE;
+/* Its counters, and the best value. GNN_E_INPUT: it is not a checkpoint. */
+int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s, struct gnn_err *e) GNN_MUST_USE;
 /* The training batch that the checkpoint in this directory was made after, so that a source can start there; *any: whether there was one.
  * Whose checkpoint it is is seen when it is loaded. GNN_END: there is none. */
 int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any, struct gnn_err *e) GNN_MUST_USE;

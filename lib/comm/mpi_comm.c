@@ -238,7 +238,7 @@ static int send_more(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, str
     struct peer *p = &x->t->peer[r];
     const uint64_t left = x->out[r].bytes - p->sent;
     p->sending = left < c->m->chunk ? left : c->m->chunk;
-    p->send = c->m->send(c->world, r, x->tag, (const char *)x->out[r].data + (x->out[r].data ? p->sent : 0), p->sending);
+    p->send = c->m->send(c->world, r, x->tag, x->out[r].data ? (const char *)x->out[r].data + p->sent : NULL, p->sending);
     return p->send ? 0 : failed(c, e);
 }
 

@@ -65,7 +65,7 @@ static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, st
     bool asked = false;
     int rc = 0;
     *n = 0;
-    for (const char *p = list; p; p = strchr(p, ','), p += p != NULL)
+    for (const char *p = list; p; p = (p = strchr(p, ',')) ? p + 1 : NULL)
         asked = asked || (!strncmp(p, "degree", 6) && (!p[6] || p[6] == ','));
     for (uint32_t r = 0; !rc && asked && r < c->netypes; r++) {
         if (!has_degrees(&c->etype[r]))

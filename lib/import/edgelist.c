@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/mtx.h"
+
 enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
 
 /* A pass over the file. */
@@ -12,7 +14,8 @@ struct pass {
     uint64_t *id; /* [2*CHUNK] */
     double *num;  /* [CHUNK*nnum] */
     uint32_t nnum;
-    uint64_t done;
+    uint64_t done;     /* lines of edges, or kept edges */
+    uint64_t row, col; /* of a dense matrix's next value, from 0 */
 };
 
 static void pass_close(struct pass *ps)
@@ -49,40 +52,142 @@ static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
     return rc;
 }
 
+static int check_promise(const struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    const struct gnn_edgelist *l = ps->l;
+    if (l->promised != UINT64_MAX && (n ? ps->done > l->promised : ps->done != l->promised))
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu entries promised", gnn_reader_name(ps->t.r),
+                        n ? "more" : "fewer", (unsigned long long)l->promised);
+    return GNN_OK;
+}
+
+/* The line that edge i of the n just read is from (blank and comment lines between do not count). */
+static unsigned long long line_of(const struct pass *ps, uint64_t n, uint64_t i)
+{
+    return (unsigned long long)(ps->t.line - (ps->l->skew ? (n - i + 1) / 2 : n - i));
+}
+
+/* What the header of a matrix says of entry (i, j), in the given line. */
+static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, uint64_t line, struct gnn_err *e)
+{
+    const struct gnn_mtx *m = ps->l->mtx;
+    unsigned allow = ps->l->s.o->allow;
+    const char *bad = NULL, *word = NULL;
+    if (m->symmetric && i < j && !(allow & GNN_ALLOW_UPPER)) {
+        bad = "above the diagonal of a symmetric matrix, which lists what is on and below it";
+        word = " (--allow upper takes it for its mirror image)";
+    } else if (m->skew && i < j) {
+        bad = "above the diagonal of a skew-symmetric matrix, which lists what is below it";
+    } else if (m->skew && i == j && v != 0) {
+        bad = "on the diagonal of a skew-symmetric matrix, where all is 0";
+    } else if (m->integer && v != floor(v) && isfinite(v) && !(allow & GNN_ALLOW_FRACTIONS)) {
+        bad = "no whole number in a matrix of integers";
+        word = " (--allow fractions)";
+    }
+    if (!bad)
+        return GNN_OK;
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: entry (%llu, %llu) is %s%s", gnn_reader_name(ps->t.r),
+                    (unsigned long long)line, (unsigned long long)i, (unsigned long long)j, bad, word ? word : "");
+}
+
+static int check_entries(const struct pass *ps, uint64_t n, struct gnn_err *e)
+{
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < n; i++)
+        rc = check_entry(ps, ps->id[2 * i], ps->id[2 * i + 1], ps->nnum ? ps->num[i] : 0, ps->t.line - (n - i), e);
+    return rc;
+}
+
+/* A dense matrix, column by column: each value but 0 is an edge. */
+static int dense_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
+{
+    const struct gnn_mtx *m = ps->l->mtx;
+    uint64_t got = ps->t.ncols, from = m->symmetric || m->skew;
+    int rc = GNN_OK;
+    if (!ps->done)
+        ps->row = m->skew;
+    for (*n = 0; !rc && !*n && got;) {
+        double v[CHUNK / 4];
+        rc = gnn_table_f64(&ps->t, v, 1, CHUNK / 4, &got, e);
+        ps->done += rc ? 0 : got;
+        if (!rc)
+            rc = check_promise(ps, got, e);
+        for (uint64_t k = 0; !rc && k < got; k++) {
+            uint64_t line = ps->t.line - (got - k);
+            rc = check_entry(ps, ps->row + 1, ps->col + 1, v[k], line, e);
+            if (!rc && !isfinite((float)v[k]))
+                rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: weight is %s", gnn_reader_name(ps->t.r),
+                              (unsigned long long)line, isnan(v[k]) ? "missing or nan" : "infinite or too large");
+            if (v[k] != 0) {
+                ps->id[2 * *n] = ps->row + 1;
+                ps->id[2 * *n + 1] = ps->col + 1;
+                ps->num[(*n)++] = v[k];
+            }
+            if (++ps->row == m->rows) {
+                ps->col++;
+                ps->row = from ? ps->col + m->skew : 0;
+            }
+        }
+    }
+    if (!rc && !*n)
+        rc = check_promise(ps, 0, e);
+    return rc;
+}
+
+/* Each of n edges is followed by its reverse. */
+static void add_opposites(struct pass *ps, uint64_t n)
+{
+    for (uint64_t i = n; i--;) {
+        uint64_t a = ps->id[2 * i], b = ps->id[2 * i + 1];
+        double v = ps->num[i];
+        ps->id[4 * i] = ps->id[4 * i + 3] = a;
+        ps->id[4 * i + 1] = ps->id[4 * i + 2] = b;
+        ps->num[2 * i] = v;
+        ps->num[2 * i + 1] = -v;
+    }
+}
+
 static int pass_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
 {
     struct gnn_edgelist *l = ps->l;
-    int rc;
+    const uint64_t max = l->skew ? CHUNK / 2 : CHUNK;
+    int rc = GNN_OK;
     *n = 0;
-    if (!ps->t.ncols)
-        rc = GNN_OK;
-    else if (ps->t.ncols <= l->pick[l->npick - 1].col)
+    if (l->mtx && l->mtx->array)
+        rc = dense_read(ps, n, e);
+    else if (ps->t.ncols && ps->t.ncols <= l->pick[l->npick - 1].col)
         rc = gnn_table_fail(&ps->t, NULL, "too few fields", e);
     else if (ps->t.ncols == 2 && l->npick == 2)
-        rc = gnn_table_ids(&ps->t, ps->id, 2, CHUNK, n, e);
-    else
-        rc = gnn_table_pick(&ps->t, l->pick, l->npick, ps->id, ps->num, CHUNK, n, e);
-    ps->done += *n;
-    if (!rc && l->promised != UINT64_MAX && (*n ? ps->done > l->promised : ps->done != l->promised))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu entries promised", gnn_reader_name(ps->t.r),
-                      *n ? "more" : "fewer", (unsigned long long)l->promised);
+        rc = gnn_table_ids(&ps->t, ps->id, 2, max, n, e);
+    else if (ps->t.ncols)
+        rc = gnn_table_pick(&ps->t, l->pick, l->npick, ps->id, ps->num, max, n, e);
+    if (!l->mtx || !l->mtx->array) {
+        ps->done += *n;
+        if (!rc)
+            rc = check_promise(ps, *n, e);
+        if (!rc && l->mtx && (l->mtx->symmetric || l->mtx->skew || l->mtx->integer))
+            rc = check_entries(ps, *n, e);
+    }
     if (l->target_first)
         for (uint64_t i = 0; i < *n; i++) {
             uint64_t v = ps->id[2 * i];
             ps->id[2 * i] = ps->id[2 * i + 1];
             ps->id[2 * i + 1] = v;
         }
+    if (!rc && l->skew) {
+        add_opposites(ps, *n);
+        *n *= 2;
+    }
     return rc;
 }
 
-/* An id beyond the count: says in which line (blank and comment lines between do not count). */
+/* An id beyond the count. */
 static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, uint64_t count,
                   struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: id %llu, but ids are %llu to %llu",
                     ps->t.r ? gnn_reader_name(ps->t.r) : gnn_input_name(ps->l->s.in[0]),
-                    (unsigned long long)(ps->t.line - (n - i)),
-                    (unsigned long long)id, (unsigned long long)ps->l->base,
+                    line_of(ps, n, i), (unsigned long long)id, (unsigned long long)ps->l->base,
                     (unsigned long long)(ps->l->base + count - 1));
 }
 
@@ -96,7 +201,7 @@ static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t
             l->whole[k] = false;
         if (l->finite[k] && !isfinite(strcmp(l->finite[k], "time") ? (double)(float)v : v))
             return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s is %s", gnn_reader_name(ps->t.r),
-                            (unsigned long long)(ps->t.line - (n - i / ps->nnum)), l->finite[k],
+                            line_of(ps, n, i / ps->nnum), l->finite[k],
                             isnan(v) ? "missing or nan" : "infinite or too large");
     }
     return GNN_OK;
@@ -166,8 +271,9 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     }
     l->kept = ids.data;
     l->kept_num = nums.data;
-    if (!rc && !l->n)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges", gnn_reader_name(ps.t.r));
+    if (!rc && !l->n && collect)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges, so that only --nodes could say how many nodes there are",
+                      gnn_reader_name(ps.t.r));
     pass_close(&ps);
     if (rc || !collect)
         return rc;

@@ -160,20 +160,6 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
     return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not fit the format %s", wrong, f->name) : GNN_OK;
 }
 
-/* A declared number of nodes that the bytes cannot back would cost memory and disk for nothing. */
-static int check_counts(const struct gnn_dataset *d, uint64_t bytes, const struct gnn_import_opts *o,
-                        struct gnn_err *e)
-{
-    enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
-    for (uint32_t t = 0; t < d->schema.nntypes; t++) {
-        uint64_t n = d->schema.ntype[t].count;
-        if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are not to be believed", d->name,
-                            (unsigned long long)n, (unsigned long long)bytes);
-    }
-    return GNN_OK;
-}
-
 /* What the schema refuses does not know its file. */
 static int say_where(const char *file, int rc, const struct gnn_err *why, struct gnn_err *e)
 {
@@ -205,7 +191,7 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     if (rc)
         rc = say_where(file, rc, &why, e);
     else
-        rc = check_counts(*out, bytes, o, e);
+        rc = gnn_src_check_counts(*out, bytes, o, e);
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
             rc = gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s", (*out)->name, o->map[i]);

@@ -56,6 +56,9 @@ int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dty
 /* Adds a set; takes over ids, on failure too. */
 int gnn_src_add_set(struct gnn_src *s, const char *split, const char *set, uint32_t ntype,
                     uint32_t *ids, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT for a declared number of nodes that the input's bytes cannot back: it would cost memory and disk for nothing. */
+int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes, const struct gnn_import_opts *o,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* Attaches --features and --labels to node type 0. */
 int gnn_src_attach(struct gnn_src *s, struct gnn_err *e) GNN_MUST_USE;
 

@@ -19,7 +19,6 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
     struct stat st;
     struct gnn_io io;
-    char why[512];
     memset(f, 0, sizeof(*f));
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st)) {
@@ -32,24 +31,49 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
         goto out;
     }
     const uint64_t n = (uint64_t)st.st_size;
-    f->nbytes = n;
-    f->bytes = gnn_alloc(n, 1, "safetensors file", e);
-    if (!f->bytes)
+    void *bytes = gnn_alloc(n, 1, "safetensors file", e);
+    if (!bytes)
         goto out;
     gnn_io_init(&io, fd, path);
-    if (gnn_io_read_exact(&io, f->bytes, n, "safetensors file", e))
-        goto out;
-    const enum gnn_kind kind = gnn_kind_bytes(f->bytes, n);
+    if (gnn_io_read_exact(&io, bytes, n, "safetensors file", e))
+        gnn_free(bytes);
+    else
+        (void)!gnn_st_parse(f, bytes, n, path, e);
+out:
+    if (fd >= 0)
+        close(fd);
+    return e->code;
+}
+
+/* What is ours has both a description and a checksum: no damage to the one may turn it into something from elsewhere. */
+static int check_pair(const struct gnn_safetensors *st, const char *path, struct gnn_err *e)
+{
+    const bool described = json_object_get(st->metadata, "gnn") != NULL;
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    const bool paired = true;
+#else
+    const bool paired = described == st->summed;
+#endif
+    if (paired)
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT, described ? "%s: a model without its checksum: damaged, or written by a version before there was one"
+                                              : "%s: damaged: a checksum, but not the model's description", path);
+}
+
+int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path, struct gnn_err *e)
+{
+    char why[512];
+    *f = (struct gnn_st_file){.bytes = bytes, .nbytes = n};
+    const enum gnn_kind kind = gnn_kind_bytes(bytes, n);
     gnn_json_watch();
     errno = 0;
-    const bool bad = gnn_safetensors_parse(&f->st, f->bytes, n, why, sizeof(why)) != 0;
+    const bool bad = gnn_safetensors_parse(&f->st, bytes, n, why, sizeof(why)) != 0;
     if (gnn_json_starved() || (bad && errno == ENOMEM))
         gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", path);
     else if (bad && (kind == GNN_KIND_MODEL || !gnn_kind_refuse(kind, path, "a model", e)))
         gnn_fail(e, GNN_E_INPUT, "%s: %s", path, why);
-out:
-    if (fd >= 0)
-        close(fd);
+    else
+        (void)!check_pair(&f->st, path, e);
     if (e->code)
         gnn_st_release(f);
     return e->code;
@@ -72,7 +96,9 @@ int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, si
     gnn_json_watch();
     if (gnn_safetensors_header(t, n, metadata, &head, &len) || gnn_json_starved())
         gnn_fail(e, GNN_E_NOMEM, "%s: out of memory for the header", name);
-    else if (gnn_io_write(&io, head, len, e) == 0)
+    else
+        gnn_safetensors_sum(head, len, t, n);
+    if (!e->code && gnn_io_write(&io, head, len, e) == 0)
         for (size_t i = 0; i < n && !e->code; i++) {
             uint64_t bytes = 0;
             (void)gnn_tensor_bytes(t[i], &bytes);
@@ -120,7 +146,7 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     if (!text)
         return NULL;
     gnn_json_watch();
-    json_t *j = json_pack("{s:s, s:s}", "format", "pt", "gnn", text);
+    json_t *j = json_pack("{s:s, s:s, s:s}", "format", "pt", "gnn", text, GNN_SAFETENSORS_CHECKSUM, GNN_SAFETENSORS_NO_DIGITS);
     gnn_free(text);
     if (j && provenance)
         json_object_set_new(j, "provenance", json_string(provenance));

@@ -281,11 +281,11 @@ void gnn_model_reset(struct gnn_model *m, uint64_t seed)
     }
 }
 
-const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, uint64_t *element)
+const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, bool all, uint64_t *element)
 {
     for (uint32_t i = 0; i < m->nparams; i++) {
         const struct gnn_param *p = &m->param[i];
-        if (p->dtype != GNN_F32)
+        if (p->dtype != GNN_F32 || (!all && !p->trained))
             continue;
         *element = gnn_first_not_finite(slab + p->at, p->count);
         if (*element < p->count)

@@ -1,10 +1,12 @@
 /* Checkpoints: everything the rest of the run depends on, bit for bit. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernels/rows.h"
 #include "lib/model_file.h"
 #include "lib/train/impl.h"
 
@@ -30,23 +32,79 @@ static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *
     memcpy(counts + 3, t->train.tp, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
-static struct gnn_train_state counters(const uint64_t *u)
+static int damaged(const char *path, const char *what, uint64_t n, struct gnn_err *e)
 {
-    return (struct gnn_train_state){.epoch = u[0],
-                                    .step = u[1],
-                                    .any = u[2] != 0,
-                                    .closed = u[3] != 0,
-                                    .t = u[4],
-                                    .best_epoch = u[5],
-                                    .since_best = u[6],
-                                    .has_best = u[7] != 0,
-                                    .stopped_early = u[8] != 0,
-                                    .dtypes = u[11]};
+    return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s is %" PRIu64, path, what, n);
 }
 
-static void unpack(struct gnn_trainer *t, const uint64_t *u, const double *f, const uint64_t *counts)
+/* The first counter that a run cannot have come to, or NULL. steps: of an epoch, 0 if that is not known. */
+static const char *implausible(const struct gnn_train_state *s, uint64_t epoch_steps, uint64_t epoch_seeds, uint64_t steps)
 {
-    t->s = counters(u);
+    if (!s->any)
+        return s->epoch || s->step || s->closed || s->t || s->has_best || epoch_steps || epoch_seeds ? "a counter before the first step" : NULL;
+    if (steps && (s->t > UINT64_MAX - steps || (s->t + steps - 1) / steps > s->epoch + 1))
+        return "the number of optimiser steps";
+    if (s->closed ? epoch_steps || epoch_seeds : !epoch_steps || epoch_steps - 1 > s->step)
+        return "the number of steps in this epoch";
+    if (!s->has_best && (s->best_epoch || s->since_best || s->stopped_early))
+        return "the best epoch, of which there is none,";
+    if (s->best_epoch > s->epoch || (s->has_best && s->best_epoch == s->epoch && !s->closed))
+        return "the best epoch";
+    if (s->since_best > s->epoch - s->best_epoch)
+        return "the number of epochs since the best one";
+    return s->stopped_early && !s->closed ? "the end" : NULL;
+}
+
+/* Counters as pack() made them, if they make sense; with what they count of the epoch under way. */
+static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t steps, const char *path, struct gnn_err *e)
+{
+    enum { NFLAGS = 4, DTYPES = NU64 - 1 };
+    static const unsigned flag[NFLAGS] = {2, 3, 7, 8};
+    static const uint64_t most = UINT64_C(1) << 53; /* nothing that is counted comes so far */
+    for (unsigned i = 0; i < NFLAGS; i++)
+        if (u[flag[i]] > 1)
+            return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %" PRIu64 " where 0 or 1 is expected", path, u[flag[i]]);
+    for (unsigned i = 0; i < DTYPES; i++)
+        if (u[i] > most)
+            return damaged(path, "a counter", u[i], e);
+    *s = (struct gnn_train_state){.epoch = u[0],
+                                  .step = u[1],
+                                  .any = u[2],
+                                  .closed = u[3],
+                                  .t = u[4],
+                                  .best_epoch = u[5],
+                                  .since_best = u[6],
+                                  .has_best = u[7],
+                                  .stopped_early = u[8],
+                                  .dtypes = u[DTYPES]};
+    if (steps && s->any && s->step >= steps)
+        return gnn_fail(e, GNN_E_INPUT, "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path, s->step, steps);
+    const char *what = implausible(s, u[9], u[10], steps);
+    return what ? gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s does not go with epoch %" PRIu64 ", step %" PRIu64, path, what, s->epoch, s->step) : 0;
+}
+
+/* Scores, and what has been counted of this epoch's rows, of which there are `rows`. */
+static int check_scores(const struct gnn_trainer *t, const double *f, const uint64_t *counts, uint64_t rows, const char *path, struct gnn_err *e)
+{
+    const struct gnn_score *s = &t->train;
+    if (!isfinite(f[0]) || !isfinite(f[1]))
+        return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a score that is not finite", path);
+    for (uint32_t i = 0; i < 2 * t->meta->sampling.nsplits; i++)
+        if (isinf(f[2 + i])) /* a NaN: not evaluated, or not defined */
+            return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a score that is infinite", path);
+    if (counts[0] != rows)
+        return damaged(path, "the number of rows in this epoch", counts[0], e);
+    if (counts[1] / (s->task == GNN_TASK_MULTILABEL ? s->outputs : 1) > rows)
+        return damaged(path, "the number of labels in this epoch", counts[1], e);
+    for (uint32_t i = 2; i < 3 + 3 * s->classes; i++)
+        if (counts[i] > counts[1])
+            return damaged(path, "the number of some labels in this epoch", counts[i], e);
+    return 0;
+}
+
+static void unpack(struct gnn_trainer *t, const struct gnn_train_state *s, const uint64_t *u, const double *f, const uint64_t *counts)
+{
+    t->s = *s;
     t->s.best = f[0];
     t->r.steps = u[9];
     t->r.seeds = u[10];
@@ -73,6 +131,9 @@ static char *sets_text(const struct gnn_sampling *s, struct gnn_err *e)
     return text;
 }
 
+static const char *const optimizers[] = {"adam", "adamw", "sgd"};
+static const char *const schedules[] = {"constant", "cosine", "step"};
+
 /* What must be the same for the rest of the run to be the rest of that run. Node ids may be
  * original ones or not: nothing depends on it. Doubles are printed so that they can be
  * told apart to the last bit. */
@@ -90,17 +151,17 @@ char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
     }
     if (config && fan && sets)
         text = gnn_strf(e,
-                        "store %s; batches: seed %llu, size %u, fan-out %s hop rule %d, replace %d, shuffle %d, "
-                        "drop-last %d, sets %s optimizer %d, schedule %d, lr %.17g, weight decay %.17g, momentum "
+                        "store %s; batches: seed %llu, size %u, fan-out %s frontier %s, replace %d, shuffle %d, "
+                        "drop-last %d, sets %s optimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
                         "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
-                        "%.17g, dropout %.17g %.17g, seed %llu, metric %d; model %s",
-                        t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan, s->frontier,
-                        s->replace, s->shuffle, s->drop_last, sets, o->optimizer, o->schedule, o->lr,
+                        "%.17g, dropout %.17g %.17g, seed %llu, metric %s; model %s",
+                        t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan, s->frontier == GNN_FRONTIER_NEW ? "new" : "all",
+                        s->replace, s->shuffle, s->drop_last, sets, optimizers[o->optimizer], schedules[o->schedule], o->lr,
                         o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
                         (unsigned long long)o->warmup,
                         (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps : 0), /* else runs may be longer */
                         (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
-                        (unsigned long long)o->seed, o->metric, config);
+                        (unsigned long long)o->seed, gnn_metric_name(o->metric), config);
     gnn_free(config);
     gnn_free(fan);
     gnn_free(sets);
@@ -220,35 +281,56 @@ static void other_run(const char *path, const char *a, const char *b, struct gnn
              (int)strcspn(a, ",;"), a, (int)strcspn(b, ",;"), b);
 }
 
-static int restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
-    struct slabs slab[NSLABS];
-    const void *from[NSLABS];
     char *run = train_run_text(t, e);
     if (!run)
         return e->code;
-    const char *r = f->st.metadata ? json_string_value(json_object_get(f->st.metadata, "run")) : NULL;
+    const char *r = json_string_value(json_object_get(f->st.metadata, "run"));
     if (!r)
         gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint", path);
     else if (strcmp(r, run))
         other_run(path, r, run, e);
     gnn_free(run);
-    if (e->code)
+    return e->code;
+}
+
+/* The moments and the best parameters. */
+static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+{
+    struct slabs slab[NSLABS];
+    uint64_t k;
+    slabs_of(t, slab);
+    for (uint32_t i = 0; i < NSLABS; i++) {
+        const void *from = state(f, path, slab[i].name, GNN_F32, slab[i].n, e);
+        if (!from)
+            return e->code;
+        memcpy(slab[i].data, from, slab[i].n * sizeof(float));
+    }
+    for (uint32_t i = 0; i < NSLABS - 1; i++)
+        if ((k = gnn_first_not_finite(slab[i].data, slab[i].n)) < slab[i].n)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is not finite", path, slab[i].name, k);
+    for (k = 0; k < t->m->trained; k++)
+        if (t->m2[k] < 0)
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is negative", path, slab[1].name, k);
+    const struct gnn_param *p = gnn_model_not_finite(t->m, t->best, true, &k);
+    if (p)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 ", of %s, is not finite", path, slab[2].name, p->at + k, p->name);
+    return 0;
+}
+
+int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+{
+    struct gnn_train_state s;
+    if (check_run(t, f, path, e))
         return e->code;
     const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
     const double *d = state(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
     const uint64_t *c = state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
-    const uint64_t steps = t->meta->sampling.steps[0]; /* 0: not known, of seeds from a pipe */
-    if (u && steps && counters(u).any && counters(u).step >= steps)
-        return gnn_fail(e, GNN_E_INPUT, "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path, counters(u).step, steps);
-    slabs_of(t, slab);
-    for (uint32_t i = 0; i < NSLABS; i++)
-        from[i] = state(f, path, slab[i].name, GNN_F32, slab[i].n, e);
-    if (e->code || gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
+    if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) || check_scores(t, d, c, u[10], path, e) ||
+        restore_slabs(t, f, path, e) || gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
         return e->code;
-    for (uint32_t i = 0; i < NSLABS; i++)
-        memcpy(slab[i].data, from[i], slab[i].n * sizeof(float));
-    unpack(t, u, d, c);
+    unpack(t, &s, u, d, c);
     train_keep_own(t);
     t->resumed = true;
     return 0;
@@ -270,20 +352,31 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
     char *path;
     int rc = read_file(t->o.checkpoint, &f, &path, e);
     if (!rc)
-        rc = restore(t, &f, path, e);
+        rc = gnn_checkpoint_restore(t, &f, path, e);
     gnn_st_release(&f);
     gnn_free(path);
     return rc < 0 || !train_agree(t, "another checkpoint", e) ? rc : e->code;
 }
 
+int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s, struct gnn_err *e)
+{
+    const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
+    const struct gnn_tensor *d = gnn_safetensors_find(&f->st, "state.f64");
+    if (!u || unpack_state(s, u, 0, path, e))
+        return e->code;
+    if (!d || d->dtype != GNN_F64 || d->ndim != 1 || d->shape[0] < 2 || (uintptr_t)d->data % sizeof(double))
+        return gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint (no fitting tensor state.f64)", path);
+    s->best = *(const double *)d->data;
+    return 0;
+}
+
 int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any, struct gnn_err *e)
 {
     struct gnn_st_file f;
+    struct gnn_train_state s;
     char *path;
-    int rc = read_file(dir, &f, &path, e);
-    const uint64_t *u = rc ? NULL : state(&f, path, "state.u64", GNN_U64, NU64, e);
-    if (u) {
-        const struct gnn_train_state s = counters(u);
+    const int rc = read_file(dir, &f, &path, e);
+    if (!rc && !gnn_checkpoint_state(&f, path, &s, e)) {
         *epoch = s.epoch;
         *step = s.step;
         *any = s.any;

@@ -18,7 +18,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
 int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 /* Scores what has not been scored. */
 int train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* GNN_E_RUN unless all parameters, which are the host's, are finite. */
+/* GNN_E_RUN unless all parameters and moments, of the host, are finite. */
 int train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 
 /* Several ranks (lib/train/ranks.c); with one, nothing happens. */

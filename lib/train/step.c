@@ -109,13 +109,16 @@ static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct g
 
 int train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 {
+    const float *const slab[] = {t->m->slab, t->m1, t->m2};
     uint64_t k;
-    const struct gnn_param *p = gnn_model_not_finite(t->m, t->m->slab, &k);
-    if (!p)
-        return 0;
-    return gnn_fail(e, GNN_E_RUN, "parameter %s is not finite (%g at element %llu) after epoch %llu, step %llu: " NOT_FINITE_WHY,
-                    p->name, (double)t->m->slab[p->at + k], (unsigned long long)k, (unsigned long long)t->s.epoch,
-                    (unsigned long long)t->s.step);
+    for (unsigned i = 0; i < sizeof slab / sizeof *slab; i++) {
+        const struct gnn_param *p = gnn_model_not_finite(t->m, slab[i], i == 0, &k);
+        if (p)
+            return gnn_fail(e, GNN_E_RUN, "%sparameter %s is not finite (%g at element %llu) after epoch %llu, step %llu: " NOT_FINITE_WHY,
+                            i ? "the optimiser's state of " : "", p->name, (double)slab[i][p->at + k], (unsigned long long)k,
+                            (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
+    }
+    return 0;
 }
 
 /* Of this batch, whose losses have this sum. */

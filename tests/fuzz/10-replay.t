@@ -36,6 +36,11 @@ good stream stream
 good stream R
 good ogb "$GNN_TOP/tests/import/corpus/bad-zipcrc.zip"
 good any "$GNN_TOP/tests/import/corpus/bad-crc.txt.gz"
+for target in parts ranks checkpoint producer; do
+    check "fuzz_$target replays its seeds" sh -c '"$0" "$1"/*' "$replay$target" "$GNN_TOP/tests/fuzz/seeds/$target"
+done
+for target in parts ranks checkpoint; do good $target "$GNN_TOP/tests/fuzz/seeds/$target/none"; done
+for seed in sampled gathered typed typed-gathered; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
 check 'fuzz_stream replays them' sh -c '"$0" streams/*' "${replay}stream"

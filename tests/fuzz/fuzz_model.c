@@ -26,18 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct gnn_err e = {0};
     struct gnn_st_file f = {0};
     struct gnn_model m;
-    char why[512] = "";
     if (!s.nntypes)
         make_schema(&s);
-    f.bytes = gnn_alloc(n, 1, "bytes", &e);
-    if (!f.bytes)
+    void *bytes = gnn_alloc(n, 1, "bytes", &e);
+    if (!bytes)
         return 0;
-    f.nbytes = n;
-    memcpy(f.bytes, data, n);
-    if (gnn_safetensors_parse(&f.st, f.bytes, n, why, sizeof(why))) {
-        if (!*why || strchr(why, '\n'))
+    memcpy(bytes, data, n);
+    if (gnn_st_parse(&f, bytes, n, "fuzz", &e)) {
+        if (!*e.msg || strchr(e.msg, '\n'))
             abort();
-        gnn_free(f.bytes);
         return 0;
     }
     if (gnn_model_open(&m, &f, "fuzz", &s, &e) == 0) {

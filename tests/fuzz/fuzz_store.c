@@ -11,10 +11,7 @@
 #include "formats/gnb.h"
 #include "fuzz/fuzz.h"
 #include "formats/le.h"
-#include "lib/inspect.h"
-#include "lib/mem.h"
-#include "lib/partition.h"
-#include "lib/store.h"
+#include "fuzz/walk.h"
 
 unsigned long fuzz_accepted;
 
@@ -37,25 +34,6 @@ static void cleanup(void)
     snprintf(path, sizeof path, "%s/store.json", dir);
     unlink(path);
     rmdir(dir);
-}
-
-/* What walks the graph: reports, proofs, and METIS's graph. */
-static void walk(struct gnn_store *s)
-{
-    struct gnn_err e = {0};
-    struct gnn_view v = {0};
-    struct gnn_symgraph g = {0};
-    json_t *report = NULL, *proofs = json_object();
-    if (!gnn_report_store(s, GNN_REPORT_TENSORS | GNN_REPORT_STATS, &report, &e))
-        e = (struct gnn_err){0};
-    json_decref(report);
-    if (!gnn_verify_store(s, s, proofs, &e))
-        e = (struct gnn_err){0};
-    json_decref(proofs);
-    if (!gnn_view_init(&v, s, &e) && v.nvertices < 1 << 20 && gnn_symgraph_init(&g, &v, GNN_METIS_LIMIT, 1, &e) && !e.code)
-        abort();
-    gnn_symgraph_release(&g);
-    gnn_view_release(&v);
 }
 
 /* Touches every tensor's first and last byte, and reads the splits. */
@@ -100,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!gnn_store_open(&s, dir, false, &e)) {
         volatile uint64_t sum = use(&s);
         (void)sum;
-        walk(&s);
+        walk_store(&s);
         fuzz_accepted++;
         gnn_store_close(&s);
     }

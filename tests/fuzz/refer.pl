@@ -1,9 +1,11 @@
-# A GNB stream of raw tensors as one whose ids, local ids and rows are references into memory that its writer offers, which
-# holds zeros (fuzz_stream.c). All sums are 0: what reads it must not look at them. usage: refer.pl [device] FILE
+# A GNB stream of raw tensors as one whose local ids and rows are references into memory that its writer offers, which
+# holds zeros (fuzz_stream.c). With "nodes" nodes are references, too, to 32768, where that counts up from 0 (fuzz_producer.c).
+# All sums are 0: what reads it must not look at them. usage: refer.pl [device|nodes] FILE
 use strict;
 use warnings;
 
-my $device = @ARGV > 1 ? shift : '';
+my $how = @ARGV > 1 ? shift : '';
+my ($device, $nodes) = ($how eq 'device', $how eq 'nodes');
 open my $fh, '<:raw', $ARGV[0] or die "$ARGV[0]: $!\n";
 my $in = do { local $/; <$fh> };
 my ($out, $at, $frames) = ('', 0, 0);
@@ -16,9 +18,9 @@ while ($at < length $in) {
         my $tail = substr $in, $p + 40, 8 * $ndim + $len;
         my $bytes = substr $in, $base + $offset, $stored;
         my $name = substr $tail, 8 * $ndim;
-        if ($kind == 2 && $name !~ m{^(key|counts/)|indptr$}) {
+        if ($kind == 2 && $name !~ m{^(key|counts/)|indptr$} && ($device || $nodes || $name !~ m{^nodes/})) {
             $codec = 2;
-            $bytes = pack 'Q Q L L', 0, 0, $seq % 3, $device ? 2 : 0;
+            $bytes = pack 'Q Q L L', $nodes && $name =~ m{^nodes/} ? 32768 : 0, 0, $seq % 3, $device ? 2 : 0;
             $bytes .= pack 'Q a64', 1, '' if $device;
         }
         $bytes = pack 'Q Q', $seq, length $out if $name eq 'totals';

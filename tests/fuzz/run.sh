@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs fuzz targets one after the other, each for $FUZZ_SECONDS on a corpus under build/fuzz that is kept between runs and
-# seeded from tests/*/corpus, tests/fuzz/seeds and small stores and streams. Stops at the first finding, which is left in
+# seeded from tests/*/corpus, tests/fuzz/seeds (those of one target in a folder of its name) and small stores and streams. Stops at the first finding, which is left in
 # the current directory.
 set -eu
 export TZ=UTC # libarchive asks for the time zone again and again
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$GNN_BIN
+export OMP_NUM_THREADS=1 # what trains is too small for more
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -44,7 +45,14 @@ for target; do
         cp "$tmp"/b?* "$corpus"
         ;;
     fuzz_model) cp -n "$top"/tests/train/data/*.safetensors "$corpus" ;;
-    *) cp -n "$top"/tests/import/corpus/* "$top"/tests/fuzz/seeds/* "$corpus" ;;
+    *)
+        seeds=$top/tests/fuzz/seeds/${name#fuzz_}
+        if [ -d "$seeds" ]; then
+            cp -n "$seeds"/* "$corpus"
+        else
+            cp -n "$top"/tests/import/corpus/* "$top"/tests/fuzz/seeds/*.txt "$corpus"
+        fi
+        ;;
     esac
     echo "== $name"
     # Long, for a busy machine is no finding; FUZZ_TIMEOUT, for one that is suspended now and then.

@@ -65,6 +65,56 @@ printf 'c\tr\ta\n' >valid.txt
 printf 'a\ts\tc\n' >test.txt
 same 'several inputs are a directory' train.txt valid.txt test.txt -- "$c/good-triples.tar.gz"
 
+# Carriage returns, as Windows writes them.
+crlf() { sed 's/$/\r/' "$1"; }
+for f in good-snap.txt good-quotes.csv good-sparse.csv good-general.mtx good-symmetric.mtx good-weights.graph good-isolated.graph \
+    good-triples.txt good-array.mtx good-skew.mtx; do
+    crlf "$c/$f" >"crlf-$f"
+    same "$f with carriage returns" "$c/$f" -- "crlf-$f"
+done
+if command -v bsdtar >zip.out 2>&1; then
+    mkdir crlf
+    for f in good-ogb.zip good-typed.zip; do
+        rm -rf crlf/*
+        bsdtar -xf "$c/$f" -C crlf
+        find crlf -name '*.gz' -exec gzip -d {} +
+        find crlf -name '*.csv' -exec sed -i 's/$/\r/' {} +
+        same "$f with carriage returns" "$c/$f" -- crlf
+    done
+else skip 'OGB with carriage returns' 'no bsdtar'; fi
+
+# Matrices, and the same edges in a table.
+mtx() { # BANNER SIZE LINE...
+    printf '%%%%MatrixMarket matrix %s\n' "$1"
+    shift
+    printf '%s\n' "$@"
+}
+mtx 'coordinate real skew-symmetric' '3 3 2' '2 1 1.5' '3 2 -2' >skew.mtx
+printf 'from,to,weight\n1,0,1.5\n0,1,-1.5\n2,1,-2\n1,2,2\n' >skew.csv
+same 'a skew-symmetric matrix is both directions, of opposite weights' skew.mtx -- skew.csv
+mtx 'array real general' '3 3' 0 1 0 2 0 3 0 0 4 >dense.mtx
+printf 'from,to,weight\n1,0,1\n0,1,2\n2,1,3\n2,2,4\n' >dense.csv
+same 'the values of a dense matrix but 0 are edges' dense.mtx -- dense.csv
+mtx 'array integer symmetric' '3 3' 5 1 0 0 6 0 >dense.mtx
+mtx 'coordinate integer symmetric' '3 3 3' '1 1 5' '2 1 1' '3 2 6' >sparse.mtx
+same 'a dense symmetric matrix lists its lower triangle' dense.mtx -- sparse.mtx
+mtx 'array real skew-symmetric' '3 3' 1.5 0 -2 >dense.mtx
+same 'a dense skew-symmetric matrix lists what is below its diagonal' dense.mtx -- skew.mtx
+mtx 'coordinate integer general' '2 2 2' '1 2 3.0' '2 1 1e2' >whole.mtx
+mtx 'coordinate real general' '2 2 2' '1 2 3' '2 1 100' >real.mtx
+same 'a whole number may be written with a point' whole.mtx -- real.mtx
+mtx 'coordinate pattern general' '2 2 3' '2 1' '1 2' '2 1' >twice.mtx
+printf 'from,to\n1,0\n0,1\n1,0\n' >twice.csv
+same 'entries that are there twice can be parallel edges' --allow duplicates twice.mtx -- twice.csv
+same 'or one' --dedup twice.mtx -- --dedup twice.csv
+mtx 'coordinate pattern symmetric' '3 3 2' '1 2' '3 2' >upper.mtx
+mtx 'coordinate pattern symmetric' '3 3 2' '2 1' '3 2' >lower.mtx
+same 'an entry above the diagonal can count as one below' --dedup --allow upper upper.mtx -- --dedup lower.mtx
+mtx 'coordinate pattern symmetric' '3 3 2' '1 2' '2 1' >both.mtx
+mtx 'coordinate integer general' '2 2 1' '1 2 1.5' >half.mtx
+mtx 'coordinate real general' '2 2 1' '1 2 1.5' >real.mtx
+same 'integers can have fractions' --allow upper,fractions half.mtx -- real.mtx
+
 printf '0.5,1\n2,0\n1,1\n' >x.csv
 printf '0\n1\n-1\n' >y.csv
 check 'features and labels' imp --features x.csv --labels y.csv w.csv -o F
@@ -101,6 +151,28 @@ printf '10\n' >train
 printf '7\n10\n' >valid
 says 'a node in two sets' 'valid: split file/valid: node 10 is also in train' --split train=train,valid=valid "$c/good-sparse.csv"
 check 'but in two splits' imp --split train=train --split random:0.5,0.25,0.25 "$c/good-sparse.csv" -o SP2
+
+says 'an entry that is there twice' 'twice.mtx: entry (2, 1) is there twice (--allow duplicates' twice.mtx
+says 'also with -u' 'twice.mtx: entry (2, 1) is there twice' -u twice.mtx
+says 'an entry and its mirror image' 'entry (2, 1), or its mirror image, is there twice' --allow upper both.mtx
+says 'an entry above the diagonal' 'upper.mtx: line 3: entry (1, 2) is above the diagonal of a symmetric matrix.*--allow upper' upper.mtx
+says 'a fraction among integers' 'half.mtx: line 3: entry (1, 2) is no whole number.*--allow fractions' half.mtx
+mtx 'coordinate real skew-symmetric' '2 2 1' '1 1 3' >bad.mtx
+says 'a diagonal of a skew-symmetric matrix' 'bad.mtx: line 3: entry (1, 1) is on the diagonal' bad.mtx
+mtx 'array integer general' '2 2' 1 0 0.5 0 >bad.mtx
+says 'a fraction in a dense matrix' 'bad.mtx: line 5: entry (1, 2) is no whole number' bad.mtx
+mtx 'array real general' '2 2' 1 0 nan 0 >bad.mtx
+says 'no number in a dense matrix' 'bad.mtx: line 5: weight is missing or nan' bad.mtx
+mtx 'coordinate complex general' '2 2 1' '1 1 3 4' >bad.mtx
+says 'complex entries' 'bad.mtx: line 1: complex entries are not supported' bad.mtx
+mtx 'coordinate complex hermitian' '2 2 1' '1 1 3 4' >bad.mtx
+says 'a hermitian matrix' 'bad.mtx: line 1: complex entries are not supported' bad.mtx
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate pattern general\n50000 50000 50001"
+    for (i = 1; i <= 50000; i++) print i, i % 1000 + 1; print "7 8" }' >many.mtx
+says 'an entry twice among many that go in ranges' 'many.mtx: entry (7, 8) is there twice' --sort-memory 64k many.mtx
+status 2 'a word that --allow does not know' imp --allow upper,down upper.mtx -o bad
+cp err said
+check 'is named with those it knows' grep -q 'allow down: not one of duplicates, upper, fractions' said
 
 odd() { # WEIGHT TIME COST: a table with an edge of these in line 3
     printf 'from,to,weight,time,cost\n0,1,5,1,2\n1,1,%s\n' "$1,$2,$3" >odd.csv

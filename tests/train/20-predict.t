@@ -33,9 +33,9 @@ for bytes in 0 7 100 4000; do
     head -c $bytes m.st >cut.st
     status 3 "a model cut to $bytes bytes" gnn-predict s cut.st -o x.npy
 done
-for at in 4 9; do
+for at in 4 9 4000; do
     perl -e 'open F, "<:raw", "m.st"; local $/; $_ = <F>; substr($_, $ARGV[0], 1) ^= "\x04"; print' $at >flip.st
-    status 3 "a model with a bit flipped in its header, byte $at" gnn-predict s flip.st -o x.npy
+    status 3 "a model with a bit flipped, byte $at" gnn-predict s flip.st -o x.npy
 done
 check "no array after a failure" test ! -e x.npy
 status 3 "not a model" gnn-predict s c.npy -o x.npy

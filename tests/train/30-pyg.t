@@ -8,8 +8,10 @@ for k in sage sage-norm gcn typed sage-batch; do
     s=g
     [ $k = typed ] && s=t
     check "$k: predicts from PyG's state dict" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
+    mv err said
     check "$k: PyG's probabilities to 1e-5" gap $k.npy "$D/$k.npy" 1e-5
 done
+check "says that nothing vouches for a file from elsewhere" grep -q 'sage-batch.safetensors has no checksum' said
 for k in sage gcn; do
     check "$k: a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "$k: the same to 1e-6" gap $k.3.npy $k.npy 1e-6

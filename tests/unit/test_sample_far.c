@@ -1,10 +1,10 @@
 /* Sampling of several ranks, which are threads: together their batches are those of one, and what comes garbled is an error. */
 #include <inttypes.h>
 
-#include "lib/partition.h"
 #include "lib/sampler.h"
 #include "ranks.h"
 #include "scratch.h"
+#include "store_divide.h"
 #include "store_maker.h"
 #include "tap.h"
 
@@ -15,44 +15,6 @@ static void must(bool right)
 {
     if (!right)
         atomic_fetch_add(&wrong, 1);
-}
-
-/* ---- a store of several parts ---- */
-
-static int divide(const char *from, const char *to, uint32_t k, struct gnn_err *e)
-{
-    struct gnn_store s = {0};
-    struct gnn_view v = {0};
-    struct gnn_layout l = {0};
-    struct gnn_store_writer w = {0};
-    struct gnn_meta meta = {0};
-    uint64_t sets[2 * 8];
-    struct gnn_part_figures fig[8] = {{0}};
-    uint32_t part[2 * NODES];
-    int rc = gnn_store_open(&s, from, true, e);
-    if (!rc)
-        rc = gnn_view_init(&v, &s, e);
-    if (!rc)
-        rc = gnn_meta_copy(&meta, &s.meta, e);
-    for (uint32_t p = 0; p < k; p++)
-        fig[p].set = sets + 2 * p;
-    if (!rc)
-        gnn_assign_random(&v, k, 5, part);
-    meta.schema.nparts = k;
-    if (!rc)
-        rc = gnn_layout_init(&l, &v, k, part, e);
-    if (!rc)
-        rc = gnn_store_create(&w, to, &meta, true, e);
-    if (!rc)
-        rc = gnn_layout_write(&l, &w, 1, fig, NULL, NULL, e);
-    if (!rc)
-        rc = gnn_store_commit(&w, e);
-    gnn_store_abandon(&w);
-    gnn_layout_release(&l);
-    gnn_meta_release(&meta);
-    gnn_view_release(&v);
-    gnn_store_close(&s);
-    return rc;
 }
 
 /* ---- batches ---- */
@@ -269,7 +231,7 @@ int main(void)
     struct gnn_err e = {0};
     scratch_enter();
     const int rc = store_make("whole", NODES, 4000, true, 3, &e);
-    if (ok(!rc && !divide("whole", "parts", 5, &e), "a store of five parts %s", e.msg)) {
+    if (ok(!rc && !store_divide("whole", "parts", 5, false, &e), "a store of five parts %s", e.msg)) {
         test_together();
         test_garbled();
     }

@@ -99,7 +99,9 @@ static void headers(void)
     struct gnn_metis_head h;
     ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate pattern symmetric\n") && m.pattern && m.symmetric &&
            !gnn_mtx_size(&m, "3 3 2\r\n") && m.rows == 3 && m.entries == 2, "a matrix");
-    ok(gnn_mtx_banner(&m, "%%MatrixMarket matrix array real general\n") &&
+    ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix array integer skew-symmetric\r\n") && m.array && m.skew && m.integer &&
+           !m.symmetric && !gnn_mtx_size(&m, "5 5\r\n") && m.entries == 10, "a dense matrix");
+    ok(gnn_mtx_banner(&m, "%%MatrixMarket matrix array pattern general\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate complex general\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real hermitian\n") && gnn_mtx_banner(&m, "%%Matrix\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real general more\n"), "matrices refused");

@@ -1,0 +1,163 @@
+/* A store of two parts with halos and their in-edges, of two node types and three edge types, with changes (edits.h); checksums are off.
+ * It is reported, proved, sampled and gathered from, as a whole. Changes: what 0 is store.json, else a part;
+ *   op 0 an element of a tensor, 1 a byte, 2 the length, 3 a byte of header or table, 4 the other part in its place,
+ *   5 a byte of the metadata of all, 6 a length or number in the table of tensors */
+#include "formats/gnb.h"
+#include "formats/le.h"
+#include "fuzz/edits.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/walk.h"
+#include "lib/gatherer.h"
+#include "lib/sampler.h"
+#include "store_divide.h"
+#include "store_maker.h"
+
+enum { PARTS = 2, TABLES = 16384 };
+
+unsigned long fuzz_accepted;
+
+struct place {
+    uint64_t at, n;
+    size_t bytes;
+};
+
+static struct edited file[1 + PARTS];
+static struct place *tensor[PARTS];
+static uint32_t ntensors[PARTS];
+static uint64_t table[PARTS]; /* of tensors: where it begins */
+static uint64_t meta_at[1 + PARTS];
+static const char *const name[] = {"W/store.json", "W/part-00000.gnb", "W/part-00001.gnb"};
+
+/* Where the tensors of part p lie. */
+static void find_tensors(struct gnn_store *s, uint32_t p)
+{
+    uint64_t first = UINT64_MAX;
+    const struct gnn_tensor *t;
+    ntensors[p] = gnn_store_ntensors(s, p);
+    tensor[p] = calloc(ntensors[p], sizeof **tensor);
+    for (uint32_t i = 0; i < ntensors[p]; i++) /* the first is where the frame's payload begins */
+        first = (uintptr_t)gnn_store_peek(s, p, i)->data < first ? (uintptr_t)gnn_store_peek(s, p, i)->data : first;
+    struct gnb_frame f;
+    (void)gnb_frame_decode(&f, file[1 + p].good);
+    table[p] = GNB_HEADER_BYTES + f.table_bytes + f.payload_bytes;
+    meta_at[1 + p] = GNB_HEADER_BYTES + f.table_bytes;
+    if (gnb_frame_decode(&f, file[1 + p].good + table[p]))
+        abort();
+    const uint64_t base = table[p] + GNB_HEADER_BYTES + f.table_bytes;
+    for (uint32_t i = 0; i < ntensors[p]; i++) {
+        t = gnn_store_peek(s, p, i);
+        const size_t bytes = gnn_dtype_bytes(t->dtype);
+        uint64_t all = 0;
+        (void)gnn_tensor_bytes(t, &all);
+        tensor[p][i] = (struct place){base + ((uintptr_t)t->data - first), all / bytes, bytes};
+    }
+}
+
+static void make(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    char from[256], to[256];
+    fuzz_dir_new();
+    if (store_make(fuzz_path(from, "S"), 12, 24, true, 7, &e) || store_divide(from, fuzz_path(to, "W"), PARTS, true, &e) ||
+        gnn_store_open(&s, to, false, &e))
+        abort();
+    for (int i = 1; i < 1 + PARTS; i++)
+        fuzz_read(name[i], &file[i]);
+    for (uint32_t p = 0; p < PARTS; p++)
+        find_tensors(&s, p);
+    gnn_store_close(&s);
+    edited_init(&file[0], file[1].good + meta_at[1], strlen((const char *)file[1].good + meta_at[1]));
+    file[0].dirty = true; /* now it has the bytes of the parts' header */
+}
+
+static void change(const struct edit *x)
+{
+    struct edited *f = &file[x->what % (1 + PARTS)];
+    const uint32_t p = x->what % (1 + PARTS) ? x->what % (1 + PARTS) - 1 : 0;
+    const struct place *t = &tensor[p][x->which % ntensors[p]];
+    switch (x->op % 7) {
+    case 0:
+        if (f == &file[0] || !t->n)
+            edited_flip(f, x->at, x->value);
+        else
+            edited_put(f, t->at + x->at % t->n * t->bytes, x->value, t->bytes);
+        break;
+    case 1:
+        edited_flip(f, x->at, x->value);
+        break;
+    case 2:
+        edited_cut(f, x->at);
+        break;
+    case 3:
+        edited_flip(f, x->at % TABLES, x->value);
+        break;
+    case 4:
+        if (f != &file[0] && file[1 + !p].ngood <= f->ngood) {
+            memcpy(f->now, file[1 + !p].good, f->n = file[1 + !p].ngood);
+            f->dirty = true;
+        }
+        break;
+    case 5:
+        for (int i = 0; i < 1 + PARTS; i++)
+            edited_flip(&file[i], meta_at[i] + x->at % file[0].ngood, x->value);
+        break;
+    default:
+        if (f != &file[0])
+            edited_put(f, table[p] + x->at % 8192 / 8 * 8, x->value, 8);
+    }
+}
+
+static void sample(struct gnn_store *s)
+{
+    static const char *const fanout = "2,-1";
+    struct gnn_err e = {0};
+    struct gnn_batch *b;
+    struct gnn_sampler_opts o;
+    gnn_sampler_opts_init(&o);
+    o.fanout = &fanout;
+    o.nfanout = 1;
+    o.batch_size = 4;
+    o.step_to = 2;
+    o.edge_ids = true;
+    struct gnn_source *q = gnn_sampler_source_new(s, &o, &e);
+    q = q ? gnn_gather_source_new(q, s, &(struct gnn_gather_opts){.fields = "x,y,key,weight,degree"}, &e) : NULL;
+    while (q && !gnn_source_next(q, &b, &e)) {
+        (void)walk_batch(b, q->meta);
+        gnn_batch_put(b);
+    }
+    gnn_source_free(q);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    struct edit x;
+    char path[256];
+    if (!fuzz_dir[0])
+        make();
+    while (edit_next(&x, &data, &n))
+        change(&x);
+    for (int i = 0; i < 1 + PARTS; i++)
+        if (file[i].dirty)
+            fuzz_write(name[i], file[i].now, file[i].n);
+    if (!gnn_store_open(&s, fuzz_path(path, "W"), false, &e)) {
+        for (uint32_t i = 0; i < s.meta.schema.nsets; i++) {
+            uint32_t *ids;
+            struct gnn_err why = {0};
+            if (!gnn_store_split(&s, i, &ids, &why))
+                gnn_free(ids);
+        }
+        walk_store(&s);
+        sample(&s);
+        fuzz_accepted++;
+        gnn_store_close(&s);
+    }
+    for (int i = 0; i < 1 + PARTS; i++)
+        if (file[i].dirty) {
+            edited_restore(&file[i]);
+            file[i].dirty = true; /* on disk */
+        }
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* What walks a store that could be opened, and a batch that was accepted. */
+#ifndef FUZZ_WALK_H
+#define FUZZ_WALK_H
+
+#include <stdlib.h>
+
+#include "lib/inspect.h"
+#include "lib/mem.h"
+#include "lib/partition.h"
+#include "lib/source.h"
+#include "lib/store.h"
+
+/* Reports, proofs, and METIS's graph. */
+__attribute__((unused)) static void walk_store(struct gnn_store *s)
+{
+    struct gnn_err e = {0};
+    struct gnn_view v = {0};
+    struct gnn_symgraph g = {0};
+    json_t *report = NULL, *proofs = json_object();
+    if (!gnn_report_store(s, GNN_REPORT_TENSORS | GNN_REPORT_STATS, &report, &e))
+        e = (struct gnn_err){0};
+    json_decref(report);
+    if (!gnn_verify_store(s, s, proofs, &e))
+        e = (struct gnn_err){0};
+    json_decref(proofs);
+    if (!gnn_view_init(&v, s, &e) && v.nvertices < 1 << 20 && gnn_symgraph_init(&g, &v, GNN_METIS_LIMIT, 1, &e) && !e.code)
+        abort();
+    gnn_symgraph_release(&g);
+    gnn_view_release(&v);
+}
+
+/* Reads all of a batch's structure, which must lead nowhere but into the batch. Returns something of it. */
+__attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b, const struct gnn_meta *m)
+{
+    uint64_t sum = 0;
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++) {
+            if (b->type[t].node[i] >= m->schema.ntype[t].count)
+                abort();
+            sum += b->type[t].orig ? b->type[t].orig[i] : 0;
+        }
+    for (uint32_t h = 0; h < b->nhops; h++)
+        for (uint32_t et = 0; et < b->netypes; et++) {
+            const struct gnn_block *k = gnn_batch_block(b, h, et);
+            const struct gnn_etype *c = &m->schema.etype[et];
+            if (k->n && (k->indptr[0] || k->indptr[k->n] != k->edges || (uint64_t)k->first + k->n > gnn_batch_nodes(b, c->dst)))
+                abort();
+            for (uint32_t i = 0; i < k->n; i++)
+                if (k->indptr[i] > k->indptr[i + 1])
+                    abort();
+            for (uint32_t i = 0; i < k->edges; i++) {
+                if (k->indices[i] >= gnn_batch_nodes(b, c->src))
+                    abort();
+                sum += k->id ? k->id[i] : 0;
+            }
+        }
+    for (uint32_t i = 0; i < b->tensors.n; i++) { /* and the last byte of everything */
+        const struct gnn_tensor *x = gnn_tensors_at(&b->tensors, i);
+        uint64_t bytes;
+        sum += gnn_tensor_bytes(x, &bytes) && bytes ? ((const uint8_t *)x->data)[bytes - 1] : 0;
+    }
+    return sum;
+}
+
+#endif
