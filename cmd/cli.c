@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +13,8 @@
 #include "cmd/sig.h"
 #include "lib/clock.h"
 #include "lib/io.h"
+#include "lib/mem.h"
+#include "lib/temp.h"
 
 static const char *prog = "gnn";
 static char provenance[4096], version[64];
@@ -25,9 +25,7 @@ static int result = 1; /* what the next program of a pipeline reads */
 static FILE *metrics;
 static double started;
 static bool progress_shown;
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* shut for good by cli_abort: no file appears any more */
-static void (*abort_fn[8])(void);
-static int nabort;
+static struct gnn_temp *unfinished; /* what cli_out began */
 
 /* ---- start ---- */
 
@@ -117,22 +115,9 @@ void cli_info(const char *fmt, ...)
 
 /* ---- the end ---- */
 
-void cli_at_abort(void (*fn)(void))
-{
-    if (nabort < (int)(sizeof abort_fn / sizeof *abort_fn))
-        abort_fn[nabort++] = fn;
-}
-
-/* Whoever keeps the gate longer than that is at the same thing, or in a system call that does not come back. */
 void cli_abort(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec++;
-    if (pthread_mutex_timedlock(&gate, &t))
-        return;
-    while (nabort > 0)
-        abort_fn[--nabort]();
+    gnn_temp_abort();
 }
 
 void cli_rank(uint32_t number, void (*end)(int exit_status))
@@ -199,14 +184,6 @@ int cli_finish(void)
 
 /* ---- files ---- */
 
-static char out_path[PATH_MAX], out_tmp[PATH_MAX + 32];
-
-static void out_remove(void)
-{
-    if (out_tmp[0])
-        unlink(out_tmp);
-}
-
 static bool is_std(const char *path)
 {
     return !path || !strcmp(path, "-");
@@ -259,6 +236,8 @@ int cli_out(const char *path, const char **name)
     }
     *name = path;
     struct stat st;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        cli_usage("%s: is a directory; the result is a file", path);
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
         /* a FIFO or device cannot be renamed into place: written directly */
         int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -268,34 +247,26 @@ int cli_out(const char *path, const char **name)
             cli_usage("refusing to write binary data to a terminal");
         return fd;
     }
-    if (strlen(path) >= sizeof out_path)
-        cli_usage("%.60s...: name too long", path);
-    pthread_mutex_lock(&gate);
-    snprintf(out_path, sizeof out_path, "%s", path);
-    snprintf(out_tmp, sizeof out_tmp, "%s.tmp.%ld", path, (long)getpid());
-    int fd = open(out_tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int sys = errno;
+    struct gnn_err e = {0};
+    char *target = gnn_temp_target(path, false, &e);
+    if (target)
+        unfinished = gnn_temp_file(target, &e);
+    gnn_free(target);
+    if (!unfinished)
+        cli_fail(&e);
+    int fd = fcntl(unfinished->fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0)
-        out_tmp[0] = 0;
-    cli_at_abort(out_remove);
-    pthread_mutex_unlock(&gate);
-    if (fd < 0)
-        cli_die(1, "%s: cannot create: %s", path, strerror(sys));
+        cli_die(1, "%s: cannot create: %s", path, strerror(errno));
     return fd;
 }
 
 void cli_out_commit(void)
 {
-    if (!out_tmp[0])
-        return;
-    pthread_mutex_lock(&gate);
-    bool renamed = !rename(out_tmp, out_path);
-    int sys = errno;
-    if (renamed)
-        out_tmp[0] = 0;
-    pthread_mutex_unlock(&gate);
-    if (!renamed)
-        cli_die(1, "%s: cannot rename: %s", out_path, strerror(sys));
+    struct gnn_err e = {0};
+    if (unfinished && gnn_temp_commit(unfinished, true, &e))
+        cli_fail(&e);
+    gnn_temp_free(unfinished);
+    unfinished = NULL;
 }
 
 const char *cli_provenance(void)

@@ -32,7 +32,7 @@ void cli_rank(uint32_t rank, void (*end)(int exit_status));
 const char *cli_path(const char *path);
 
 /* fd for reading ("-" or NULL: stdin) or writing ("-" or NULL: stdout; otherwise a temporary name in the same directory
- * that cli_out_commit renames to `path`; removed on any other exit). Binary from or to a terminal is
+ * until cli_out_commit, lib/temp.h; nothing is left on any other exit). Binary from or to a terminal is
  * refused. The returned fd is the caller's. */
 int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);
@@ -40,9 +40,7 @@ int cli_out(const char *path, const char **name);
 void cli_spare_stdout(void);
 /* After the fd has been written and closed. Nothing to do for stdout. */
 void cli_out_commit(void);
-/* fn is called on cli_die and by fatal signals (cli_abort), to remove partial results, from any
- * thread, while the others still run; no cli_out file appears after that. At most 8. */
-void cli_at_abort(void (*fn)(void));
+/* Removes partial results, from any thread, while the others still run: the process ends next. */
 void cli_abort(void);
 
 /* "gnn-sample 0.1.0: gnn-sample -f 15,10 ...", or NULL with --no-provenance. */

@@ -26,14 +26,14 @@ static bool verify = true;
 
 static const struct opt opts[] = {
     {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true, .own = true},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .own = true},
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .makes = "", .own = true},
     {OPT_STR, 'F', "fields", &o.fields, "LIST", "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)", "stored|f32|f16|bf16"},
     {OPT_GROUP, .help = "Devices and what they keep"},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_STR, 0, "cache", &cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits); with --plan a list", "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
-    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)", "degree|access|halo"},
+    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)", "degree|access|halo", .file = true},
     {OPT_FLAG, 0, "plan", &plan.on, .help = "write no batches but, to stdout, which share of the rows caches would miss"},
     {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)", .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},

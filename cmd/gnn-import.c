@@ -23,7 +23,7 @@ static int format, loops, task, dtype;
 #define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true},
+    {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true, .makes = ""},
     {OPT_FLAG, 0, "force", &force, .help = "replace STORE if it exists"},
     {OPT_GROUP, .help = "Reading"},
     {OPT_CHOICE, 0, "format", &format, "FORMAT", "what the input is (default: auto, by content)", FORMATS},
@@ -40,7 +40,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep the first of equal edges"},
     {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)", "keep|add|remove"},
     {OPT_GROUP, .help = "Labels, splits, features"},
-    {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,..."},
+    {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
     {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)", "auto|multiclass|binary|multilabel"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "of random splits and generators (default: 1)"},
@@ -170,7 +170,10 @@ int main(int argc, char **argv)
         cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output, gnn_kind_text(gnn_kind_path(output)));
     stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);
     finish_opts();
-    cli_at_abort(gnn_store_tmp_unlink_all);
+    char *target = gnn_store_target(output, force, &e); /* before any work */
+    if (!target)
+        cli_fail(&e);
+    gnn_free(target);
     double start = gnn_clock();
     if (gnn_import_open(&d, (const char *const *)args, (uint32_t)nargs, &o, &e))
         cli_fail(&e);

@@ -31,7 +31,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "original", &original, NULL, "with --diff: compare by original ids, as if never partitioned"},
     {OPT_LIST, 0, "store", &stores, "STORE", "with --original: store a compared stream was made from", .file = true},
     {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: leave out provenance or identity"},
-    {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)", .file = true},
+    {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)", .file = true, .makes = ""},
     {.kind = OPT_END},
 };
 

@@ -17,7 +17,7 @@ static bool force, no_edge_ids, halo_edges;
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = GNN_PARTS_MAX},
-    {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true},
+    {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true, .makes = ""},
     {OPT_U32, 'j', "threads", &o.threads, "N", "threads for everything but METIS and the stream itself (default: all cores)", .min = 1, .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
     {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL, "each part also keeps the in-edges of nodes that its edges come from, so that ranks ask each other for less"},
@@ -133,7 +133,10 @@ int main(int argc, char **argv)
         o.threads = cores > 1 ? (uint32_t)cores : 1;
     }
     omp_set_num_threads((int)o.threads);
-    cli_at_abort(gnn_store_tmp_unlink_all);
+    char *target = gnn_store_target(out, force, &e); /* before any work */
+    if (!target)
+        cli_fail(&e);
+    gnn_free(target);
 
     double start = gnn_clock();
     need(gnn_store_open(&r.store, arg[0], true, &e), &e);

@@ -24,7 +24,7 @@ static uint64_t memory;
 static uint32_t threads;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true},
+    {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true, .makes = ""},
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
     {OPT_FLAG, 'n', "no-output", &none, NULL, "write no array, only report: on --split, or on all sets of the first split"},

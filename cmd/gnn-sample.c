@@ -26,7 +26,7 @@ static double timeout = 300;
 
 static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .own = true},
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .makes = "", .own = true},
     {OPT_GROUP, .help = "Seeds"},
     {OPT_STR, 0, "split", &split, "SET", "set of the store, as train or 0/train (default: train)"},
     {OPT_LIST, 0, "eval", &eval, "SET", "also sample this set after each epoch"},
@@ -50,7 +50,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
     {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free beyond a quarter)", .bytes = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
-    {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true},
+    {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true, .makes = ""},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),

@@ -10,6 +10,7 @@
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
 #include "cmd/train_feed.h"
+#include "cmd/train_lock.h"
 #include "cmd/train_text.h"
 #include "lib/model_file.h"
 #include "lib/trainer.h"
@@ -26,7 +27,7 @@ static double warmup_epochs;
 static struct gnn_train_opts o;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true, .own = true},
+    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true, .makes = "", .own = true},
     {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true, .own = true},
     {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024, .own = true},
     RANKS_TIMEOUT(&timeout),
@@ -49,7 +50,7 @@ static const struct opt opts[] = {
     {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free beyond a quarter)", .bytes = true},
     {OPT_STR, 0, "cache", &feed.cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)", "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
-    {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)", "degree|access|halo"},
+    {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)", "degree|access|halo", .file = true},
     {OPT_DOUBLES, 0, "replicate", &feed.replicate, "X", "other ranks' rows that each rank keeps, as a share of an average rank's (default: 0)", .min = 0, .max = 65536},
     {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)", .own = true},
     {.kind = OPT_GROUP, .help = "Model"},
@@ -78,7 +79,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "keep", &keep, "WHICH", "model of the best epoch by the first evaluated set, or the last (default: best)", "best|last"},
     {OPT_U64, 0, "patience", &o.patience, "N", "stop after N epochs without a better value (default: never)", .min = 1, .max = 1e15},
     {.kind = OPT_GROUP, .help = "Checkpoints"},
-    {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR", "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75", .file = true},
+    {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR", "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75", .file = true, .makes = "checkpoint.safetensors"},
     {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N", "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
     {OPT_FLAG, 0, "resume", &resume, NULL, "go on from the checkpoint in DIR, if there is one"},
     {.kind = OPT_END},
@@ -227,8 +228,10 @@ int main(int argc, char **argv)
         stdin_unread(feed.input ? "gnn-train reads what -i names" : "gnn-train --store makes its own",
                      (const char *const[]){feed.input, feed.store_path}, 2);
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
-    if (resume)
+    if (resume) {
+        train_lock(c, o.checkpoint, false, timeout / 2);
         find_start(c);
+    }
     struct gnn_source *src = train_feed_open(&feed);
     ranks_agree(c, src->meta, NULL);
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
@@ -241,6 +244,8 @@ int main(int argc, char **argv)
         cli_fail(&e);
     if (ops)
         o.ops = ops;
+    if (o.checkpoint)
+        train_lock(c, o.checkpoint, true, 0);
     if (gnn_trainer_init(&t, &m, src->meta, &o, &e))
         cli_fail(&e);
     if (resume)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/paths.h"
 #include "lib/suggest.h"
 
 struct opt_common common;
@@ -16,7 +17,7 @@ static bool help, version, completion;
 
 static const struct opt common_opts[] = {
     {.kind = OPT_GROUP, .help = "Common options"},
-    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true, .own = true},
+    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true, .makes = "", .own = true},
     {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "when to show progress on stderr (default: auto, on a terminal)", .choices = "auto|always|never", .own = true},
     {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL, "leave the command line out of the output's header", .own = true},
     {OPT_FLAG, 'q', "quiet", NULL, NULL, "errors only", .own = true},
@@ -470,6 +471,32 @@ static void one_too_many(const struct program *p, const char *arg)
               p->extra ? "; " : "", p->extra ? p->extra : "");
 }
 
+/* ---- files ---- */
+
+/* FILE, or "train=FILE,valid=FILE". */
+static void note_list(const struct opt *o, const char *v)
+{
+    for (const char *end; *v; v = *end ? end + 1 : end) {
+        end = v + strcspn(v, ",");
+        const char *eq = memchr(v, '=', (size_t)(end - v));
+        paths_note(o, eq ? eq + 1 : v, (size_t)(end - (eq ? eq + 1 : v)));
+    }
+}
+
+static void check_files(char **args)
+{
+    for (; *args; args++)
+        paths_note(NULL, *args, strlen(*args));
+    for (uint32_t i = 0; i < ngiven; i++) {
+        const struct opt *o = given[i];
+        if (o->file && o->kind == OPT_LIST)
+            note_list(o, given_as[i]);
+        else if (o->file && *(const char **)o->value == given_as[i]) /* the last one counts */
+            paths_note(o, given_as[i], strlen(given_as[i]));
+    }
+    paths_check();
+}
+
 char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
 {
     static char **args; /* lives as long as the process, where leak checkers can see it */
@@ -500,6 +527,7 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
         missing(p, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
         one_too_many(p, args[p->max_args]);
+    check_files(args);
     cli_metrics_open();
     return args;
 }

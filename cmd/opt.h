@@ -48,7 +48,8 @@ struct opt {
     const char *choices; /* OPT_CHOICE: "all|new"; of any other kind: words that completion offers */
     double min, max;     /* numbers: allowed range, if max > min */
     bool bytes;
-    bool file;           /* completion offers file names */
+    bool file;           /* names a file or directory: completion offers such, and no output may be an input (cmd/paths.h) */
+    const char *makes;   /* with `file`: it is written; "" or the name of what is written in that directory. NULL: read */
     bool own;            /* with several ranks, each may have another */
     bool count;          /* OPT_RANGE: a lone number says how many, not which one */
 };

@@ -145,6 +145,8 @@ int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e)
 int gnn_io_sync_dir(const char *dir, struct gnn_err *e)
 {
     struct gnn_io io = {.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .name = dir};
+    if (io.fd < 0 && errno == EACCES)
+        return 0; /* a directory to write to but not to look into */
     return io.fd < 0 ? gnn_fail_errno(e, "%s: cannot open", dir) : gnn_io_close(&io, true, e);
 }
 

@@ -19,7 +19,7 @@
 #include "lib/io.h"
 #include "lib/kind.h"
 #include "lib/mem.h"
-#include "lib/store_tmp.h"
+#include "lib/store_write.h"
 #include "lib/verify.h"
 
 struct gnn_part {

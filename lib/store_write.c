@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #include "lib/io.h"
 #include "lib/json.h"
 #include "lib/mem.h"
-#include "lib/store_tmp.h"
 
 struct part_tensor {
     struct gnn_tensor t;
@@ -82,62 +82,59 @@ static char *part_path(const char *dir, uint32_t part, struct gnn_err *e)
 }
 
 /* Only a directory that looks like a store, and holds nothing else, may be replaced. */
-static int check_replaceable(const char *path, struct gnn_err *e)
+static int check_replaceable(const char *path, const char *name, struct gnn_err *e)
 {
     DIR *d = opendir(path);
-    if (!d)
-        return gnn_fail_errno(e, "%s: cannot replace", path);
-    bool has_json = false, other = false;
-    for (struct dirent *f; (f = readdir(d));) {
-        unsigned part;
-        int end = 0;
-        if (!strcmp(f->d_name, "store.json"))
+    if (!d && errno != ENOTDIR)
+        return gnn_fail_errno(e, "%s: cannot replace", name);
+    char other[NAME_MAX + 1] = "";
+    bool has_json = false;
+    for (struct dirent *f; d && (f = readdir(d));) {
+        const char *n = f->d_name;
+        if (!strcmp(n, "store.json"))
             has_json = true;
-        else if (f->d_name[0] != '.' &&
-                 (sscanf(f->d_name, "part-%5u.gnb%n", &part, &end) != 1 || f->d_name[end] || !end))
-            other = true;
+        else if (strcmp(n, ".") != 0 && strcmp(n, "..") != 0 && !gnn_temp_in_store(n))
+            snprintf(other, sizeof other, "%s", n);
     }
-    closedir(d);
-    if (!has_json || other)
-        return gnn_fail(e, GNN_E_USAGE, "%s: exists and is not a store; not replaced", path);
+    if (d)
+        closedir(d);
+    if (!has_json)
+        return gnn_fail(e, GNN_E_USAGE, "%s: exists and is not a store; not replaced", name);
+    if (*other)
+        return gnn_fail(e, GNN_E_USAGE, "%s: holds '%s' besides a store; not replaced", name, other);
     return 0;
+}
+
+char *gnn_store_target(const char *out, bool force, struct gnn_err *e)
+{
+    struct stat st;
+    char *path = gnn_temp_target(out, true, e);
+    if (!path || lstat(path, &st))
+        return path;
+    if (!force)
+        gnn_fail(e, GNN_E_USAGE, "%s: already exists (use --force to replace a store)", out);
+    else
+        (void)!check_replaceable(path, out, e);
+    if (!e->code)
+        return path;
+    gnn_free(path);
+    return NULL;
 }
 
 int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
                      bool force, struct gnn_err *e)
 {
     *w = (struct gnn_store_writer){.force = force};
-    size_t n = strlen(out);
-    while (n > 1 && out[n - 1] == '/')
-        n--;
-    struct stat st;
-    int rc = 0;
-    if (!(w->path = gnn_strf(e, "%.*s", (int)n, out)))
-        return e->code;
-    if (!lstat(w->path, &st))
-        rc = force ? check_replaceable(w->path, e)
-                   : gnn_fail(e, GNN_E_USAGE, "%s: already exists (use --force to replace a store)", out);
-    if (!rc)
-        rc = gnn_meta_copy(&w->meta, meta, e);
-    if (rc)
-        return rc;
-    w->meta.is_stream = false;
-    memcpy(w->meta.identity, "0000000000000000", 17);
-    if (!(w->part_hash = gnn_alloc_zero(meta->schema.nparts, sizeof *w->part_hash, "parts", e)) ||
-        !(w->tmp = gnn_strf(e, "%s.tmp.%ld", w->path, (long)getpid())))
-        return e->code;
-    gnn_store_tmp_enter();
-    bool made = !mkdir(w->tmp, 0777);
-    if (made)
-        gnn_store_tmp_add(w->tmp, meta->schema.nparts);
-    gnn_store_tmp_leave();
-    if (!made) {
-        rc = gnn_fail_errno(e, "%s: cannot create", w->path);
-        gnn_free(w->tmp);
-        w->tmp = NULL;
-        return rc;
+    char *target = gnn_store_target(out, force, e);
+    if (target && (w->path = gnn_strdup(out, e)) && !gnn_meta_copy(&w->meta, meta, e)) {
+        w->meta.is_stream = false;
+        memcpy(w->meta.identity, "0000000000000000", 17);
+        w->part_hash = gnn_alloc_zero(meta->schema.nparts, sizeof *w->part_hash, "parts", e);
     }
-    return 0;
+    if (w->part_hash)
+        w->temp = gnn_temp_dir(target, e);
+    gnn_free(target);
+    return e->code;
 }
 
 static void part_free(struct gnn_part_writer *p)
@@ -167,11 +164,11 @@ int gnn_part_begin(struct gnn_store_writer *w, uint32_t part, struct gnn_err *e)
     w->part = p;
     p->io.fd = -1;
     p->index = part;
-    if (!(p->path = part_path(w->tmp, part, e)))
+    if (!(p->path = part_path(w->temp->name, part, e)))
         return e->code;
-    gnn_store_tmp_enter();
+    gnn_temp_enter();
     int fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    gnn_store_tmp_leave();
+    gnn_temp_leave();
     if (fd < 0)
         return gnn_fail_errno(e, "%s: cannot create", p->path);
     p->io = (struct gnn_io){.fd = fd, .name = p->path};
@@ -350,7 +347,7 @@ void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, c
 static int write_header(struct gnn_store_writer *w, uint32_t part, const struct gnn_buf *head, uint64_t bytes,
                         struct gnn_err *e)
 {
-    char *path = part_path(w->tmp, part, e);
+    char *path = part_path(w->temp->name, part, e);
     if (!path)
         return e->code;
     struct gnn_io io = {.fd = open(path, O_WRONLY | O_CLOEXEC), .name = path};
@@ -397,12 +394,12 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     gnn_free(text);
     if (!pretty)
         return gnn_fail_nomem(e, 0, "store.json");
-    char *path = gnn_strf(e, "%s/store.json", w->tmp);
+    char *path = gnn_strf(e, "%s/store.json", w->temp->name);
     int rc = path ? 0 : e->code;
     if (!rc) {
-        gnn_store_tmp_enter();
+        gnn_temp_enter();
         struct gnn_io io = {.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), .name = path};
-        gnn_store_tmp_leave();
+        gnn_temp_leave();
         rc = io.fd < 0 ? gnn_fail_errno(e, "%s: cannot create", path)
                        : gnn_io_write(&io, pretty, strlen(pretty), e);
         if (!rc)
@@ -417,21 +414,6 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     return rc;
 }
 
-static int publish(struct gnn_store_writer *w, struct gnn_err *e)
-{
-    if (w->force && !access(w->path, F_OK)) {
-        if (renameat2(AT_FDCWD, w->tmp, AT_FDCWD, w->path, RENAME_EXCHANGE))
-            return gnn_fail_errno(e, "%s: cannot replace", w->path);
-        /* What is at w->tmp now is the old store. */
-        gnn_store_tmp_remove_dir(w->tmp, GNN_PARTS_UNKNOWN);
-    } else if (renameat2(AT_FDCWD, w->tmp, AT_FDCWD, w->path, RENAME_NOREPLACE)) {
-        return gnn_fail_errno(e, "%s: cannot rename from %s", w->path, w->tmp);
-    }
-    gnn_store_tmp_drop(w->tmp);
-    w->committed = true;
-    return 0;
-}
-
 int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
 {
     gnn_store_identity(&w->meta.schema, w->part_hash, w->meta.identity, e);
@@ -441,27 +423,19 @@ int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
     if (!rc)
         rc = write_json(w, e);
     if (!rc)
-        rc = gnn_io_sync_dir(w->tmp, e);
-    if (!rc) {
-        gnn_store_tmp_enter();
-        rc = publish(w, e);
-        gnn_store_tmp_leave();
-    }
-    return rc ? rc : gnn_io_sync_parent(w->path, e);
+        rc = gnn_io_sync_dir(w->temp->name, e);
+    struct stat st;
+    if (!rc && w->force && !lstat(w->temp->path, &st)) /* something else may be there by now */
+        rc = check_replaceable(w->temp->path, w->path, e);
+    return rc ? rc : gnn_temp_commit(w->temp, w->force, e);
 }
 
 void gnn_store_abandon(struct gnn_store_writer *w)
 {
     gnn_part_abandon(w);
-    if (w->tmp && !w->committed) {
-        gnn_store_tmp_enter();
-        gnn_store_tmp_remove_dir(w->tmp, w->meta.schema.nparts);
-        gnn_store_tmp_drop(w->tmp);
-        gnn_store_tmp_leave();
-    }
+    gnn_temp_free(w->temp);
     gnn_meta_release(&w->meta);
     gnn_free(w->path);
-    gnn_free(w->tmp);
     gnn_free(w->part_hash);
     *w = (struct gnn_store_writer){0};
 }

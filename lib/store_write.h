@@ -3,6 +3,7 @@
 #define GNN_LIB_STORE_WRITE_H
 
 #include "lib/meta.h"
+#include "lib/temp.h"
 
 /* Usage:
  *   gnn_store_create(&w, "out", &meta, force, &e)          meta is copied; schema.nparts parts follow
@@ -16,18 +17,19 @@
  * Several parts can be written at a time, each by a copy of the writer with `part` set to NULL, from _begin to
  * _finish, or to gnn_part_abandon; the original, which lives longer, commits.
  * Everything lives in a temporary directory beside `out` until commit; gnn_store_abandon (after commit a
- * no-op; takes a zeroed object) removes it. A program about to end calls gnn_store_tmp_unlink_all, from any thread, to
- * remove what is not committed; no call below makes anything after that (it blocks instead). */
+ * no-op; takes a zeroed object) removes it, as gnn_temp_abort does (lib/temp.h). */
 struct gnn_store_writer {
     struct gnn_meta meta;
-    char *path, *tmp;
+    char *path;            /* for messages */
+    struct gnn_temp *temp; /* the directory until then */
     bool force;
     struct gnn_part_writer *part;
     uint64_t *part_hash; /* [nparts] */
-    bool committed;
 };
 
-/* `out` must not exist, unless `force`, which replaces a store (and nothing else). */
+/* The place that `out` means (gnn_temp_target), on the heap, if a store may be written there: GNN_E_USAGE if something exists
+ * there, unless that is a store, which holds nothing else, and `force` is to replace it. _create checks it again. */
+char *gnn_store_target(const char *out, bool force, struct gnn_err *e) GNN_MUST_USE;
 int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct gnn_meta *meta,
                      bool force, struct gnn_err *e) GNN_MUST_USE;
 int gnn_part_begin(struct gnn_store_writer *w, uint32_t part, struct gnn_err *e) GNN_MUST_USE;
@@ -49,6 +51,8 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 void gnn_part_abandon(struct gnn_store_writer *w);
 int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e) GNN_MUST_USE;
 void gnn_store_abandon(struct gnn_store_writer *w);
-void gnn_store_tmp_unlink_all(void);
+/* Hash of the schema and the parts' tensor tables, as 16 hex digits. Records a failure in e. */
+void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, char out[17],
+                        struct gnn_err *e);
 
 #endif

@@ -6,6 +6,7 @@
 #include "lib/metrics.h"
 #include "lib/net.h"
 #include "lib/source.h"
+#include "lib/temp.h"
 
 enum gnn_optimizer { GNN_ADAM, GNN_ADAMW, GNN_SGD };
 enum gnn_schedule { GNN_CONSTANT, GNN_COSINE, GNN_STEP };
@@ -158,6 +159,10 @@ struct gnn_st_file;
 int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e) GNN_MUST_USE;
 /* Its counters, and the best value. GNN_E_INPUT: it is not a checkpoint. */
 int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s, struct gnn_err *e) GNN_MUST_USE;
+/* Takes the directory of checkpoints, which is made if it is not there, for this process, until gnn_temp_free. NULL without an error:
+ * another process has it, which calls itself `who`. */
+struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_err *e) GNN_MUST_USE;
+
 /* The training batch that the checkpoint in this directory was made after, so that a source can start there; *any: whether there was one.
  * Whose checkpoint it is is seen when it is loaded. GNN_END: there is none. */
 int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any, struct gnn_err *e) GNN_MUST_USE;

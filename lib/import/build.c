@@ -635,8 +635,9 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
                      bool force, const char *provenance, struct gnn_import_stats *st,
                      struct gnn_err *e)
 {
-    struct build b = {.d = d, .o = o, .path = path};
-    int rc = plan_schema(&b, e);
+    char *target = gnn_store_target(path, force, e); /* temporary files lie there, and not beside a link to it */
+    struct build b = {.d = d, .o = o, .path = target};
+    int rc = target ? plan_schema(&b, e) : e->code;
     if (!rc)
         rc = gnn_meta_add_provenance(&b.meta, provenance, e);
     if (!rc)
@@ -658,6 +659,7 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
     gnn_free(b.plan);
     gnn_splits_release(&b.splits);
     gnn_meta_release(&b.meta);
+    gnn_free(target);
     *st = b.st;
     return rc;
 }

@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "lib/temp.h"
 
 /* Destinations from v on, up to the next range's: their edges are numbers `edge` to the next range's. */
 struct gnn_spill_range {
@@ -27,19 +28,9 @@ uint64_t gnn_spill_bytes(const struct gnn_csc *c, const size_t *row, uint32_t nf
 /* A file that no end of the process leaves behind. */
 static int make_file(struct gnn_spill *s, const char *beside, struct gnn_err *e)
 {
-    char *copy = gnn_strdup(beside, e);
-    s->name = copy ? gnn_strf(e, "%s.tmp.sort.%ld", beside, (long)getpid()) : NULL;
-    if (s->name) {
-        s->io = (struct gnn_io){.fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), .name = s->name};
-        if (s->io.fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-            s->io.fd = open(s->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-            if (s->io.fd >= 0)
-                unlink(s->name);
-        }
-        if (s->io.fd < 0)
-            gnn_fail_errno(e, "%s: cannot create", s->name);
-    }
-    gnn_free(copy);
+    s->name = gnn_strf(e, "%s: the file for sorting", beside);
+    if (s->name)
+        s->io = (struct gnn_io){.fd = gnn_temp_scratch(beside, e), .name = s->name};
     if (e->code)
         return e->code;
     uint64_t bytes;

@@ -13,6 +13,7 @@
 #include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/model_file.h"
+#include "lib/temp.h"
 #include "lib/tensors.h"
 
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
@@ -113,21 +114,13 @@ int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, si
 int gnn_st_replace(const char *path, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
                    struct gnn_err *e)
 {
-    char *tmp = gnn_strf(e, "%s.tmp", path); /* one name, so that a killed run leaves at most one */
-    if (!tmp)
-        return e->code;
-    const int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        gnn_fail_errno(e, "%s: cannot create", tmp);
-    else if (gnn_st_write(fd, tmp, t, n, metadata, e))
-        unlink(tmp);
-    else if (rename(tmp, path)) {
-        gnn_fail_errno(e, "%s: cannot rename to %s", tmp, path);
-        unlink(tmp);
-    } else {
-        (void)!gnn_io_sync_parent(path, e);
-    }
-    gnn_free(tmp);
+    struct gnn_temp *temp = gnn_temp_file(path, e);
+    const int fd = temp ? fcntl(temp->fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (temp && fd < 0)
+        gnn_fail_errno(e, "%s: cannot write", path);
+    else if (temp && !gnn_st_write(fd, path, t, n, metadata, e))
+        (void)!gnn_temp_commit(temp, true, e);
+    gnn_temp_free(temp);
     return e->code;
 }
 

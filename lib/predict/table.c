@@ -8,25 +8,22 @@
 
 #include "kernels/rows.h"
 #include "lib/predict/impl.h"
+#include "lib/temp.h"
 #include "lib/tensors.h"
 
 static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, struct gnn_err *e)
 {
-    char *path = gnn_strf(e, "%s/gnn-predict.XXXXXX", p->o.tmpdir);
-    if (!path)
-        return e->code;
-    const int fd = mkostemp(path, O_CLOEXEC);
+    char *path = gnn_strf(e, "%s/gnn-predict", p->o.tmpdir);
+    const int fd = path ? gnn_temp_scratch(path, e) : -1;
     if (fd < 0) {
-        gnn_fail_errno(e, "%s: cannot create", path);
         gnn_free(path);
         return e->code;
     }
-    unlink(path);
     const int err = posix_fallocate(fd, 0, (off_t)bytes); /* a full disk is found here, not by a fault */
     errno = err;
     void *m = err ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (m == MAP_FAILED)
-        gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", path, (unsigned long long)bytes);
+        gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", p->o.tmpdir, (unsigned long long)bytes);
     close(fd);
     gnn_free(path);
     t->data = e->code ? NULL : m;

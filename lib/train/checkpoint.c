@@ -186,9 +186,8 @@ static void slabs_of(const struct gnn_trainer *t, struct slabs s[NSLABS])
     s[2] = (struct slabs){"state.best", t->best, t->m->nfloats};
 }
 
-int train_checkpoint_dir(const struct gnn_trainer *t, struct gnn_err *e)
+int train_checkpoint_dir(const char *dir, struct gnn_err *e)
 {
-    const char *dir = t->o.checkpoint;
     struct stat st;
     if (mkdir(dir, 0777) && errno != EEXIST)
         return gnn_fail_errno(e, "%s: cannot create", dir);
@@ -199,6 +198,14 @@ int train_checkpoint_dir(const struct gnn_trainer *t, struct gnn_err *e)
     if (access(dir, W_OK | X_OK))
         return gnn_fail_errno(e, "%s: cannot write there", dir);
     return 0;
+}
+
+struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_err *e)
+{
+    char *path = train_checkpoint_dir(dir, e) ? NULL : gnn_strf(e, "%s/checkpoint.lock", dir);
+    struct gnn_temp *lock = path ? gnn_temp_lock(path, who, e) : NULL;
+    gnn_free(path);
+    return lock;
 }
 
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
@@ -222,7 +229,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         train_keep_own(t);
         goto out;
     }
-    if (train_checkpoint_dir(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e))
+    if (train_checkpoint_dir(t->o.checkpoint, e) || train_slabs_fetch(t, e) || train_check_params(t, e))
         goto out;
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)

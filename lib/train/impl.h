@@ -11,7 +11,7 @@ double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch);
 /* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on all ranks. */
 char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
-int train_checkpoint_dir(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int train_checkpoint_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
 /* A step on a batch, or only its loss. It is scored now or, where operations are async, when the next batch or train_flush
  * comes. */
 int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;

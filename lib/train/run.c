@@ -49,7 +49,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->meta = meta;
     t->o = *o;
     if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check(t, e) ||
-        (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(t, e)) ||
+        (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(o->checkpoint, e)) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);

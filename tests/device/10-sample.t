@@ -53,12 +53,12 @@ for many in 1 2; do
 done
 # A batch of ids that have come is drawn before more are waited for.
 mkfifo line
-GNN_FAKE_DEVICES=2 "$emu" -q --no-provenance -f 3 -b 2 --seeds - -o dev s --device cuda:0,1 --handoff inline <line &
+GNN_FAKE_DEVICES=2 "$emu" -q --no-provenance -f 3 -b 2 --seeds - s --device cuda:0,1 --handoff inline <line >dev &
 pid=$!
 exec 9>line
 echo 1 2 >&9
 _i=0
-until [ "$(cat dev.tmp.* 2>/dev/null | wc -c)" -gt 1500 ] || [ $_i -ge 100 ]; do _i=$((_i + 1)); sleep 0.05; done
+until [ "$(wc -c <dev)" -gt 1500 ] || [ $_i -ge 100 ]; do _i=$((_i + 1)); sleep 0.05; done
 check "a batch comes before the next one's ids" test $_i -lt 100
 exec 9>&-
 wait $pid

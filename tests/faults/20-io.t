@@ -16,5 +16,9 @@ for p in $programs; do
     sweep "gnn-$p, fsync fails" fsync "$out" FAULT_ERR=5 -- $run
     sweep "gnn-$p, rename fails" rename "$out" FAULT_ERR=5 -- $run
     sweep "gnn-$p, close fails" close "$out" FAULT_ERR=5 -- $run
+    case $p in sample | train-store | import-sort) ;; *) continue ;; esac
+    sweep "gnn-$p, rename fails, where files have names" rename "$out" FAULT_ERR=5 FAULT_NAMED=1 -- $run
+    sweep "gnn-$p, no space, where files have names" write "$out" FAULT_ERR=28 FAULT_NAMED=1 -- $run
+    sweep "gnn-$p, no locks" flock "$out" FAULT_ERR=37 FAULT_STICKY=1 FAULT_NAMED=1 -- $run
 done
 done_testing

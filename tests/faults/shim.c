@@ -1,11 +1,12 @@
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
- *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send
+ *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send | flock
  *   FAULT_N     which call fails, from 1; 0 or unset: none, only counting
  *   FAULT_ERR   errno of the failure (default ENOSPC; malloc: always ENOMEM)
  *   FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
  *   FAULT_KILL=1    SIGKILL at that call
  *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
+ *   FAULT_NAMED=1   no file is made without a name (O_TMPFILE), as on NFS
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT FILE to which the number of calls is written at the end
  * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do not count, nor do
@@ -16,12 +17,14 @@
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -45,7 +48,7 @@ static int nexempt;
 static char op[16];
 static long when;
 static int code = ENOSPC;
-static bool sticky, halve, kill_self, trace, ready;
+static bool sticky, halve, kill_self, trace, named, ready;
 static unsigned slow;
 static const char *count_file;
 static atomic_long calls;
@@ -84,6 +87,7 @@ __attribute__((constructor)) static void start(void)
     halve = getenv("FAULT_SHORT") != NULL;
     kill_self = getenv("FAULT_KILL") != NULL;
     trace = getenv("FAULT_TRACE") != NULL;
+    named = getenv("FAULT_NAMED") != NULL;
     count_file = getenv("FAULT_COUNT");
     dl_iterate_phdr(note_exempt, NULL);
 }
@@ -294,6 +298,39 @@ int renameat2(int da, const char *a, int db, const char *b, unsigned flags)
 {
     size_t one = 1;
     return fails("rename", &one) ? -1 : (int)syscall(SYS_renameat2, da, a, db, b, flags);
+}
+/* A file without a name gets one: renamed from nowhere. */
+int linkat(int da, const char *a, int db, const char *b, int flags)
+{
+    size_t one = 1;
+    return fails("rename", &one) ? -1 : (int)syscall(SYS_linkat, da, a, db, b, flags);
+}
+static bool refused(int flags)
+{
+    const bool no = named && (flags & O_TMPFILE) == O_TMPFILE;
+    errno = no ? EOPNOTSUPP : errno;
+    return no;
+}
+int open(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    return refused(flags) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+int open64(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    return open(path, flags | O_LARGEFILE, mode);
+}
+int flock(int fd, int how)
+{
+    size_t one = 1;
+    return fails("flock", &one) ? -1 : (int)syscall(SYS_flock, fd, how);
 }
 /* Linux has released the descriptor even when close fails. */
 int close(int fd)

@@ -1,0 +1,128 @@
+#include "cmd/paths.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cli.h"
+#include "lib/mem.h"
+#include "lib/temp.h"
+
+struct place {
+    const struct opt *opt; /* that it was given by, or NULL */
+    const char *given;
+    int n;
+    bool out, exists;
+    char *real; /* absolute, without links, whether it exists or not; NULL: a descriptor's */
+    struct stat st;
+};
+
+static struct place *places;
+static uint32_t nplaces;
+
+static void add(const struct place *p)
+{
+    struct gnn_err e = {0};
+    if (gnn_grow(&places, nplaces, sizeof *places, "names of files", &e))
+        cli_fail(&e);
+    places[nplaces++] = *p;
+}
+
+/* The absolute name of what is at `path` or will be; NULL if there cannot be anything, which is said when it is opened. */
+static char *real_name(const char *path)
+{
+    struct gnn_err e = {0};
+    char *at = gnn_temp_target(path, true, &e);
+    if (!at || *at == '/')
+        return at;
+    char *slash = strrchr(at, '/');
+    if (slash)
+        *slash = 0;
+    char *dir = realpath(slash ? at : ".", NULL);
+    char *real = dir ? gnn_strf(&e, "%s/%s", strcmp(dir, "/") != 0 ? dir : "", slash ? slash + 1 : at) : NULL;
+    free(dir);
+    gnn_free(at);
+    return real;
+}
+
+static void note(struct place *p, const char *path)
+{
+    p->exists = !stat(path, &p->st);
+    if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode))
+        return; /* nothing lies in pipes and devices */
+    if ((p->exists || p->out) && (p->real = real_name(path)))
+        add(p);
+}
+
+void paths_note(const struct opt *o, const char *path, size_t n)
+{
+    struct gnn_err e = {0};
+    struct place p = {.opt = o, .given = path, .n = (int)n, .out = o && o->makes};
+    if (n == 1 && *path == '-')
+        return;
+    char *copy = gnn_strf(&e, p.out && *o->makes ? "%.*s/%s" : "%.*s%s", p.n, path, p.out ? o->makes : "");
+    if (!copy)
+        cli_fail(&e);
+    const char *name = cli_path(copy);
+    note(&p, name);
+    if (name != copy)
+        free((void *)(uintptr_t)name);
+    gnn_free(copy);
+}
+
+static void note_descriptor(int fd, bool out, const char *given)
+{
+    struct place p = {.given = given, .n = (int)strlen(given), .out = out, .exists = true};
+    if (!fstat(fd, &p.st) && S_ISREG(p.st.st_mode))
+        add(&p);
+}
+
+static bool same(const struct place *a, const struct place *b)
+{
+    if (a->exists != b->exists || (!a->real && !b->real))
+        return false;
+    return a->exists ? a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino : !strcmp(a->real, b->real);
+}
+
+static bool inside(const struct place *a, const struct place *b)
+{
+    if (!a->real || !b->real || (b->exists && !S_ISDIR(b->st.st_mode)))
+        return false;
+    const size_t n = strlen(b->real);
+    return !strncmp(a->real, b->real, n) && a->real[n] == '/';
+}
+
+/* "-o FILE", as it was given. */
+static const char *as_given(const struct place *p, char *text, size_t room)
+{
+    if (p->opt && p->opt->letter)
+        snprintf(text, room, "-%c %.*s", p->opt->letter, p->n, p->given);
+    else
+        snprintf(text, room, "%s%s%s%.*s", p->opt ? "--" : "", p->opt ? p->opt->name : "", p->opt ? " " : "", p->n, p->given);
+    return text;
+}
+
+static void compare(const struct place *out, const struct place *b)
+{
+    char t[2][512];
+    const char *const what = same(out, b) ? "is" : inside(out, b) ? "lies inside" : inside(b, out) ? "contains" : NULL;
+    if (what)
+        cli_usage("%s: %s %s%s, %s", as_given(out, t[0], sizeof t[0]), what, b->out ? "" : "the input ", as_given(b, t[1], sizeof t[1]),
+                  b->out ? "and both are written" : "which nothing may replace");
+}
+
+void paths_check(void)
+{
+    note_descriptor(0, false, "stdin");
+    note_descriptor(1, true, "stdout");
+    for (uint32_t i = 0; i < nplaces; i++)
+        for (uint32_t j = 0; places[i].out && j < nplaces; j++)
+            if (!places[j].out || j < i)
+                compare(&places[i], &places[j]);
+    for (uint32_t i = 0; i < nplaces; i++)
+        gnn_free(places[i].real);
+    gnn_free(places);
+    places = NULL;
+    nplaces = 0;
+}

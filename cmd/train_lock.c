@@ -1,0 +1,38 @@
+#include "cmd/train_lock.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "lib/clock.h"
+#include "lib/trainer.h"
+
+static struct gnn_temp *lock; /* until the process ends, which removes it */
+
+static void take(const char *dir, double seconds)
+{
+    struct gnn_err e = {0};
+    char who[256];
+    bool told = false;
+    const double end = gnn_clock() + seconds;
+    while (!(lock = gnn_checkpoint_lock(dir, who, &e))) {
+        const char *const other = *who ? who : "another process";
+        if (e.code)
+            cli_fail(&e);
+        if (gnn_clock() >= end)
+            cli_die(1, "%s: %s keeps its checkpoints there", dir, other);
+        if (!told)
+            cli_note("%s: waiting for %s, which keeps its checkpoints there", dir, other);
+        told = true;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
+void train_lock(struct gnn_comm *c, const char *dir, bool make, double seconds)
+{
+    struct gnn_err e = {0};
+    if (!c->rank && !lock && (make || !access(dir, F_OK)))
+        take(dir, seconds);
+    if (gnn_comm_agree(c, "another directory of checkpoints", dir, &e))
+        cli_fail(&e);
+}
