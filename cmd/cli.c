@@ -13,6 +13,7 @@
 #include "cmd/sig.h"
 #include "lib/clock.h"
 #include "lib/io.h"
+#include "lib/mapped.h"
 #include "lib/mem.h"
 #include "lib/temp.h"
 
@@ -65,12 +66,21 @@ void cli_start(const char *name, int argc, char **argv)
 
 /* ---- messages ---- */
 
+/* Unless another thread has it, which may have stopped for good in the middle of writing. */
+static void flush_stdout(void)
+{
+    if (ftrylockfile(stdout))
+        return;
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
 GNN_PRINTF(1, 0)
 static void say(const char *fmt, va_list ap)
 {
     char buf[4096];
     cli_progress_end();
-    fflush(stdout);
+    flush_stdout();
     int n = ranked ? snprintf(buf, sizeof buf, "%s: rank %u: ", prog, rank) : snprintf(buf, sizeof buf, "%s: ", prog);
     int m = vsnprintf(buf + n, sizeof buf - (size_t)n - 1, fmt, ap);
     size_t len = (size_t)n + (m > 0 ? (size_t)m : 0);
@@ -132,7 +142,7 @@ static void end(int exit_status)
 {
     cli_abort();
     gnn_io_mark_failed(result);
-    fflush(stdout);
+    flush_stdout();
     if (end_ranks)
         end_ranks(exit_status);
     _exit(exit_status);
@@ -158,6 +168,9 @@ void cli_fail(const struct gnn_err *e)
         cli_abort();
         sig_reraise(sig);
     }
+    struct gnn_err why = {0}; /* what a store makes of a program when it is written to is not that program's mistake */
+    if ((e->code == GNN_E_INPUT || e->code == GNN_E_RUN) && gnn_mapped_check(&why))
+        cli_die(1, "%s (%s)", why.msg, e->msg);
     int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
     if (e->told && common.verbose <= 0) {
         cli_progress_end();

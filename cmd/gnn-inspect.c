@@ -87,7 +87,6 @@ static void run_report(const char *path)
     if (is_store(path)) {
         open_store(&s, path, false);
         rc = gnn_report_store(&s, what, &report, &e);
-        gnn_store_close(&s);
     } else {
         if (stats)
             cli_usage("--stats: %s is not a store", path ? path : "stdin");
@@ -96,6 +95,7 @@ static void run_report(const char *path)
     }
     if (rc)
         cli_fail(&e);
+    gnn_store_close(&s);
     print(report, inspect_text_report);
 }
 
@@ -118,14 +118,14 @@ static void run_verify(const char *path)
     if (is_store(path)) {
         open_store(&s, path, true);
         rc = gnn_verify_store(&s, against ? &other : NULL, report, &e);
-        gnn_store_close(&s);
     } else {
         int fd = cli_in(path, &name);
         rc = gnn_verify_stream(fd, name, against ? &other : NULL, report, &e);
     }
-    gnn_store_close(&other);
     if (rc)
         cli_fail(&e);
+    gnn_store_close(&s);
+    gnn_store_close(&other);
     print(report, print_proofs);
 }
 
@@ -178,6 +178,8 @@ static int run_diff(const char *a, const char *b)
         rc = gnn_diff_stores(&x, &y, flags, &d, &e);
         if (!rc && !d.differ && !(rc = gnn_store_verified(&x, &e)))
             rc = gnn_store_verified(&y, &e);
+        if (rc)
+            cli_fail(&e);
         gnn_store_close(&x);
         gnn_store_close(&y);
     } else {
@@ -209,10 +211,9 @@ static void run_export(const char *path)
         rc = gnn_export_store(&s, fd, name, &e);
     else
         rc = gnn_export_stream(in, in_name, fd, name, &e);
-    if (in < 0)
-        gnn_store_close(&s);
     if (rc)
         cli_fail(&e);
+    gnn_store_close(&s);
     if (close(fd))
         cli_die(1, "%s: cannot close: %s", name, strerror(errno));
     cli_out_commit();

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "lib/mapped.h"
 
-/* No handler ever runs: the signals are blocked in every thread and one thread waits for them. A handler would
+/* No handler ever returns to what it interrupts: the signals are blocked in every thread and one thread waits for them. A handler would
  * borrow the stack of whatever it interrupts, and generated code of oneDNN keeps live data below its stack
  * pointer, beyond what the ABI lets it use. */
 
@@ -20,6 +21,9 @@ static pthread_t waiting; /* the thread, if `started` */
 static bool started;
 static sem_t answer; /* to ASK, which only sig_settled sends, and only to that thread */
 #define ASK SIGRTMIN
+#define FAULT (SIGRTMIN + 1) /* from on_fault, to the same */
+static void *_Atomic fault;  /* the address */
+static pid_t process;        /* whose thread that is: a child has none */
 static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 void sig_reraise(int sig)
@@ -33,11 +37,38 @@ void sig_reraise(int sig)
     _exit(128 + sig);
 }
 
+/* A mapped file that was cut short, or cannot be read. The thread that waits for signals ends the process; this one has no way on, in
+ * whatever library it is. Where nobody waits, the signal does what it always does. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    void *none = NULL;
+    (void)context;
+    if (info->si_code <= 0 || getpid() != process) { /* sent by kill(2), or to a child */
+        signal(sig, SIG_DFL);
+        raise(sig);
+        return;
+    }
+    atomic_compare_exchange_strong(&fault, &none, info->si_addr);
+    pthread_kill(waiting, FAULT);
+    for (;;)
+        pause();
+}
+
+static void end_by_fault(void)
+{
+    struct gnn_err e = {0};
+    if (gnn_mapped_fault(atomic_load(&fault), &e))
+        cli_die(1, "%s", e.msg);
+    cli_abort();
+    sig_reraise(SIGBUS);
+}
+
 static void *wait_for_signals(void *arg)
 {
     sigset_t all = awaited;
     (void)arg;
     sigaddset(&all, ASK);
+    sigaddset(&all, FAULT);
     for (;;) {
         int sig;
         if (sigwait(&all, &sig))
@@ -46,6 +77,8 @@ static void *wait_for_signals(void *arg)
             sem_post(&answer);
             continue;
         }
+        if (sig == FAULT)
+            end_by_fault();
         if (atomic_load(&deferred) && !atomic_load(&pending)) {
             atomic_store(&pending, sig);
             continue;
@@ -69,15 +102,19 @@ void sig_start(void)
     sigset_t ask;
     sigemptyset(&ask);
     sigaddset(&ask, ASK);
+    sigaddset(&ask, FAULT);
     sem_init(&answer, 0, 0);
     pthread_sigmask(SIG_BLOCK, &ask, NULL);
     pthread_sigmask(SIG_BLOCK, &awaited, NULL);
     /* Without the thread the signals act as by default, at once. */
     started = !pthread_create(&waiting, NULL, wait_for_signals, NULL);
-    if (started)
+    process = getpid();
+    if (started) {
         pthread_detach(waiting);
-    else
+        sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, NULL);
+    } else {
         pthread_sigmask(SIG_UNBLOCK, &awaited, NULL);
+    }
 }
 
 void sig_defer(void)

@@ -18,6 +18,7 @@
 #include "lib/comm.h"
 #include "lib/io.h"
 #include "lib/kind.h"
+#include "lib/mapped.h"
 #include "lib/mem.h"
 #include "lib/store_write.h"
 #include "lib/verify.h"
@@ -187,13 +188,9 @@ static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *
     if (!rc && (!S_ISREG(st.st_mode) || st.st_size < GNB_HEADER_BYTES))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %lld", p->path, (long long)st.st_size);
     if (!rc) {
-        void *m = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (m == MAP_FAILED) {
-            rc = gnn_fail_errno(e, "%s: cannot map", p->path);
-        } else {
-            p->map = m;
-            p->bytes = (uint64_t)st.st_size;
-        }
+        p->bytes = (uint64_t)st.st_size;
+        if (!(p->map = gnn_mapped_new(fd, 0, p->bytes, false, p->path, e)))
+            rc = e->code;
     }
     close(fd);
     return rc ? rc : read_frames(p, meta, e);
@@ -203,8 +200,7 @@ static void part_free(struct gnn_part *p)
 {
     if (!p)
         return;
-    if (p->map)
-        munmap((void *)(uintptr_t)p->map, p->bytes);
+    gnn_mapped_free(p->map);
     pthread_mutex_destroy(&p->lock);
     gnn_free(p->path);
     gnn_free(p->tensor);
@@ -442,9 +438,26 @@ int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***out,
     return 0;
 }
 
+static void check_again(struct gnn_part *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint64_t bytes = 0;
+        if (p->queued[i] && gnn_tensor_bytes(&p->tensor[i], &bytes))
+            gnn_verify_add(p->verify, p->tensor[i].data, bytes, p->tensor[i].sum, p->path, p->tensor[i].name);
+    }
+}
+
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)
 {
-    return s->verify ? gnn_verify_wait(s->verify, e) : 0;
+    int rc = s->verify ? gnn_verify_wait(s->verify, e) : 0;
+    /* What somebody has written to since may be another store now, or the same one with another time. */
+    bool again = false;
+    for (uint32_t k = s->from; s->verify && !rc && k < s->to; k++)
+        if (gnn_mapped_changed(s->part[k]->map)) {
+            check_again(s->part[k]);
+            again = true;
+        }
+    return again ? gnn_verify_wait(s->verify, e) : rc;
 }
 
 /* ---- pages that are not needed again ---- */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "formats/xxh.h"
@@ -15,6 +14,7 @@
 #include "formats/gnb.h"
 #include "lib/io.h"
 #include "lib/json.h"
+#include "lib/mapped.h"
 #include "lib/mem.h"
 
 struct part_tensor {
@@ -142,8 +142,7 @@ static void part_free(struct gnn_part_writer *p)
     if (!p)
         return;
     for (uint32_t i = 0; i < p->n; i++) {
-        if (p->tensor[i]->map)
-            munmap(p->tensor[i]->map, p->tensor[i]->bytes);
+        gnn_mapped_free(p->tensor[i]->map);
         gnn_free(p->tensor[i]);
     }
     if (p->io.fd >= 0)
@@ -271,13 +270,8 @@ int gnn_part_map(struct gnn_store_writer *w, uint32_t id, void **data, struct gn
     *data = nothing;
     if (!t->bytes)
         return 0;
-    if (!t->map) {
-        void *m = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->part->io.fd, (off_t)t->at);
-        if (m == MAP_FAILED)
-            return gnn_fail_errno(e, "%s: cannot map %llu bytes", w->part->path,
-                                  (unsigned long long)t->bytes);
-        t->map = m;
-    }
+    if (!t->map && !(t->map = gnn_mapped_new(w->part->io.fd, t->at, t->bytes, true, w->part->path, e)))
+        return e->code;
     *data = t->map;
     return 0;
 }
@@ -290,7 +284,7 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
         struct part_tensor *t = p->tensor[i];
         if (t->map) {
             XXH3_64bits_update(&t->sum, t->map, t->bytes);
-            munmap(t->map, t->bytes);
+            gnn_mapped_free(t->map);
             t->map = NULL;
         } else if (t->written < t->bytes) {
             return gnn_fail(e, GNN_E_RUN, "tensor '%s' was not written in full", t->name);

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kernels/rows.h"
 #include "lib/predict/impl.h"
+#include "lib/mapped.h"
 #include "lib/temp.h"
 #include "lib/tensors.h"
 
@@ -19,15 +19,15 @@ static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, 
         gnn_free(path);
         return e->code;
     }
-    const int err = posix_fallocate(fd, 0, (off_t)bytes); /* a full disk is found here, not by a fault */
-    errno = err;
-    void *m = err ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (m == MAP_FAILED)
+    const int sys = posix_fallocate(fd, 0, (off_t)bytes); /* a full disk is found here, not by a fault */
+    errno = sys;
+    if (sys)
         gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", p->o.tmpdir, (unsigned long long)bytes);
+    else
+        t->data = gnn_mapped_new(fd, 0, bytes, true, path, e);
     close(fd);
     gnn_free(path);
-    t->data = e->code ? NULL : m;
-    t->mapped = e->code ? 0 : bytes;
+    t->mapped = t->data ? bytes : 0;
     return e->code;
 }
 
@@ -66,7 +66,7 @@ void predict_table_free(struct gnn_predict *p, struct gnn_table *t)
 {
     const struct gnn_ops *o = p->o.ops;
     if (t->mapped)
-        munmap(t->data, t->mapped);
+        gnn_mapped_free(t->data);
     if (t->buf.data && !o->async)
         p->held -= t->rows * t->width * sizeof(float);
     if (t->near)

@@ -98,7 +98,7 @@ for sig in USR1 TERM; do
     [ $sig = USR1 ] || more=--batch-norm
     mpirun --quiet -n 4 gnn-train -q --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
     pid=$!
-    until [ "$(pgrep -c -P $pid gnn-train)" -eq 4 ]; do sleep 0.05; done
+    until [ -e C/checkpoint.lock ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
     sleep 1
     pkill -$sig -o -P $pid gnn-train # one of them
     wait $pid

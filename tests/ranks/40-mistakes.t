@@ -88,4 +88,16 @@ fails 3 'part-00001.gnb: part is missing' 'a part is missing' ranks 2 gnn-sample
 cp Q/part-00001.gnb D
 fails 3 'part-00001.gnb' 'a part of another partitioning' ranks 2 gnn-sample -q D -f 3,3 -o 'x.%r'
 check 'no model, no stream' sh -c '! ls | grep -q "^model\|^x\."'
+# A part that is cut short ends the job, by the rank that has it.
+cp -r P R
+mpirun --quiet -n 2 gnn-train -q --store R -f 3,3 -b 32 --hidden 8 -o model --timeout 60 --epochs 100000000 --checkpoint ck --checkpoint-every 1 >out 2>err &
+pid=$!
+until [ -e ck/checkpoint.safetensors ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+truncate -s 4096 R/part-00001.gnb
+wait $pid
+rc=$?
+if [ $rc -eq 1 ] && grep -q '^gnn-train: rank 1: R/part-00001.gnb: cut to 4096 bytes while it was in use' err; then
+    _ok 'a part that is cut short'; else _not_ok "a part that is cut short: status $rc"; sed 's/^/# /' err; fi
+# Rank 0 may be killed, and then leaves the lock, which holds nobody up.
+check 'nothing is left of it but the last checkpoint' sh -c 'rm -f ck/checkpoint.lock && test ! -e model && test -z "$(find . -name "*.tmp*")" && test "$(ls ck)" = checkpoint.safetensors'
 done_testing

@@ -1,0 +1,89 @@
+# A store that is cut short, or written to, while a program works on it: status 1 and a line that names the file, and nothing is left.
+. "$GNN_TOP/tests/lib.sh"
+graph=sbm:nodes=3000,degree=10,features=256
+part=S/part-00000.gnb
+{ gnn-import -q -o was $graph && gnn-sample -q -f 5,5 -b 256 -o b was && gnn-gather -q --no-provenance -i b -o want was && gnn-train -q --hidden 8 -o m -i want; } ||
+    { _not_ok inputs; done_testing; }
+mkfifo line
+fresh() { rm -rf S o C && cp -r was S; }
+cut_it() { truncate -s 8192 $part; }
+opened() { # waits until a program has mapped the part
+    perl -e 'for (1 .. 600) { for (glob "/proc/[0-9]*") { open my $c, "<", "$_/comm" or next; (<$c> // "") =~ /^gnn-/ or next;
+        open my $m, "<", "$_/maps" or next; exit if grep index($_, $ARGV[0]) >= 0, <$m> } select undef, undef, undef, .1 }' "$PWD/$part"
+}
+# during NAME CHANGE FEED COMMAND...: what COMMAND says, when CHANGE is done to the store after it has opened it, and FEED lets it go on
+during() {
+    _name=$1 _change=$2 _feed=$3
+    shift 3
+    fresh
+    timeout 60 "$@" >out 2>err &
+    _pid=$!
+    opened
+    $_change
+    $_feed
+    wait $_pid
+    rc=$?
+}
+named() { # NAME STATUS TEXT: that, in one line, and nothing left
+    [ "$rc" -eq "$2" ] && grep -q -e "$3" err && [ "$(wc -l <err)" -eq 1 ] && _ok "$1" || { _not_ok "$1: status $rc"; sed 's/^/# /' err; }
+    _left=$(find . -name '*.tmp*' -o -path './C/*' -o -name o)
+    [ -z "$_left" ] && _ok "$1: nothing is left" || _not_ok "$1: $_left is left"
+}
+cut="$part: cut to 8192 bytes while it was in use"
+none() { :; }
+feed() { timeout 60 sh -c 'cat b >line'; }
+drain() { timeout 60 cat line >drained; }
+long='--epochs 0:100000000 --hidden 8 -o o --store S'
+
+during cut cut_it feed gnn-gather -q -i line -o o S
+named 'gnn-gather' 1 "^gnn-gather: $cut"
+during cut cut_it feed gnn-gather -q -j 1 --no-verify -i line -o o S
+named 'gnn-gather in one thread, without checksums' 1 "^gnn-gather: $cut"
+during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 --handoff inline -o o S
+named 'gnn-sample' 1 "^gnn-sample: $cut"
+during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 -c -j 2 S
+named 'gnn-sample in two threads' 1 "^gnn-sample: $cut"
+during cut cut_it none gnn-train -q -j 2 --checkpoint C $long
+rm -f C/checkpoint.safetensors
+named 'gnn-train' 1 "^gnn-train: $cut"
+during cut cut_it drain gnn-predict -q -j 2 -o line S m
+named 'gnn-predict' 1 "^gnn-predict: $cut"
+assign() { timeout 60 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
+during cut cut_it assign gnn-partition -q -k 2 --from line -o o S
+named 'gnn-partition' 1 "^gnn-partition: $cut"
+during cut cut_it drain gnn-inspect --export line S
+named 'gnn-inspect' 1 "^gnn-inspect: $cut"
+# write(2) out of mapped memory fails with EFAULT instead.
+{ gnn-inspect --export - was | wc -c >size; } && [ "$(cat size)" -gt 2000000 ] && _ok 'more than a pipe holds' || _not_ok 'more than a pipe holds'
+fresh
+{ gnn-inspect --export - S 2>err; echo $? >rc; } | { opened; sleep 0.3; cut_it; cat >drained; }
+rc=$(cat rc)
+named 'gnn-inspect, as it writes' 1 "^gnn-inspect: $cut"
+
+# ---- written to in place ----
+garbage() { perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, 8192, 0; print $f "\xff" x ((-s $f) - 8192 - 4096)' $part; }
+nans() { perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, (-s $f) / 2, 0; print $f "\xff" x 400000' $part; }
+during garbage garbage none gnn-train -q --no-verify $long
+named 'gnn-train' 1 "^gnn-train: $part: written to while it was in use"
+during nans nans none gnn-train -q --no-verify $long
+named 'gnn-train does not blame the learning rate' 1 "^gnn-train: $part: written to while it was in use"
+during garbage garbage feed gnn-gather -q -i line -o o S
+named 'gnn-gather does not say damaged alone' 1 "^gnn-gather: $part: written to while it was in use"
+flip() { perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, (-s $f) / 2, 0; print $f "\1"' $part; }
+during flip flip feed gnn-gather -q -i line -o o S
+named 'one byte' 1 "^gnn-gather: $part: written to while it was in use"
+
+# ---- not changed ----
+touch_it() { touch $part; }
+during touched touch_it feed gnn-gather -q --no-provenance -i line -o o S
+[ $rc -eq 0 ] && cmp -s o want && _ok 'another time of change alone is no change' || _not_ok "another time of change alone is no change: status $rc"
+replace() { gnn-import -q --force -o S sbm:nodes=50; }
+during replaced replace feed gnn-gather -q --no-provenance -i line -o o S
+[ $rc -eq 0 ] && cmp -s o want && _ok 'a store that is replaced meanwhile stays as it was for those who have it' || _not_ok "a store that is replaced meanwhile: status $rc"
+remove() { rm -r S; }
+during removed remove feed gnn-gather -q --no-provenance -i line -o o S
+[ $rc -eq 0 ] && cmp -s o want && _ok 'so does one that is removed' || _not_ok "one that is removed: status $rc"
+bus() { kill -BUS "$(cat pid)"; }
+during bus bus none sh -c 'gnn-sample -q -f 5 --epochs 0:100000000 -c S & echo $! >pid; wait $!'
+[ $rc -eq 135 ] && _ok 'a signal that somebody sends is what it is' || _not_ok "a signal that somebody sends: status $rc"
+done_testing
