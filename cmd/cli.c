@@ -221,8 +221,9 @@ int cli_in(const char *path, const char **name)
 {
     *name = is_std(path) ? "stdin" : path;
     int fd = is_std(path) ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        cli_die(errno == ENOENT || errno == ENOTDIR ? 3 : 1, "%s: cannot open: %s", *name, strerror(errno));
+    struct gnn_err e = {0};
+    if (fd < 0 && gnn_fail_open(&e, *name))
+        cli_fail(&e);
     if (isatty(fd))
         cli_usage("%s is a terminal; name a file or use a pipe (see --help)", *name);
     return fd;

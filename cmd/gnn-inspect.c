@@ -50,8 +50,9 @@ static bool is_store(const char *path)
     struct stat st;
     if (!path || !strcmp(path, "-"))
         return false;
-    if (stat(path, &st))
-        cli_die(errno == ENOENT || errno == ENOTDIR ? 3 : 1, "%s: cannot open: %s", path, strerror(errno));
+    struct gnn_err e = {0};
+    if (stat(path, &st) && gnn_fail_open(&e, path))
+        cli_fail(&e);
     return S_ISDIR(st.st_mode);
 }
 

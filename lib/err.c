@@ -57,7 +57,8 @@ int(gnn_fail_errno)(struct gnn_err *e, const char *fmt, ...)
 
 int(gnn_fail_open)(struct gnn_err *e, const char *path)
 {
-    if (errno == ENOENT || errno == ENOTDIR)
+    const int sys = errno;
+    if (sys == ENOENT || sys == ENOTDIR || sys == ELOOP || sys == ENAMETOOLONG || sys == EISDIR || sys == ENXIO || sys == ENODEV)
         return gnn_fail(e, GNN_E_INPUT, "%s: cannot open: %s", path, strerror(errno));
     return gnn_fail_errno(e, "%s: cannot open", path);
 }

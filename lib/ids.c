@@ -79,7 +79,7 @@ static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            (void)gnn_fail_errno(e, "%s: cannot read", r->name);
+            (void)(errno == EISDIR ? gnn_fail_open(e, r->name) : gnn_fail_errno(e, "%s: cannot read", r->name));
             return -2;
         }
         r->over = n == 0;

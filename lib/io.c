@@ -27,6 +27,33 @@ void gnn_io_init(struct gnn_io *io, int fd, const char *name)
 #endif
 }
 
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)                    ? "a directory"
+           : S_ISFIFO(mode)                 ? "a FIFO"
+           : S_ISSOCK(mode)                 ? "a socket"
+           : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+                                            : "something else";
+}
+
+int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, st)) {
+        gnn_fail_open(e, path);
+    } else if (S_ISREG(st->st_mode)) {
+        return fd;
+    } else {
+        gnn_fail(e, GNN_E_INPUT, "%s: %s, and not a regular file", path, kind_of(st->st_mode));
+        errno = EINVAL;
+    }
+    const int sys = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = sys;
+    return -1;
+}
+
 int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got, struct gnn_err *e)
 {
     uint64_t done = 0;
@@ -36,6 +63,8 @@ int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got, struct 
         if (r < 0) {
             if (errno == EINTR)
                 continue;
+            if (errno == EISDIR)
+                return gnn_fail_open(e, io->name);
             return gnn_fail_errno(e, "%s: cannot read at byte %llu", io->name,
                                   (unsigned long long)(io->pos + done));
         }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "lib/err.h"
@@ -17,6 +18,9 @@ struct gnn_io {
 
 /* Asks for a larger pipe (a hint). name must outlive the object. */
 void gnn_io_init(struct gnn_io *io, int fd, const char *name);
+/* Opens an input that must be a regular file, without ever waiting for one that is not: -1 and GNN_E_INPUT for a FIFO, a device or a
+ * directory, as for what is not there (errno is ENOENT then). */
+int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e) GNN_MUST_USE;
 /* Reads until n bytes or end of file; *got tells which. Retries EINTR and short reads. */
 int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got,
                 struct gnn_err *e) GNN_MUST_USE;

@@ -179,13 +179,14 @@ static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err
 
 static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *e)
 {
-    int fd = open(p->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    struct gnn_err why = {0};
+    const int fd = gnn_io_open(p->path, &st, &why);
     if (fd < 0)
         return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: part is missing", p->path)
-                               : gnn_fail_errno(e, "%s: cannot open", p->path);
-    struct stat st;
-    int rc = fstat(fd, &st) ? gnn_fail_errno(e, "%s: cannot stat", p->path) : 0;
-    if (!rc && (!S_ISREG(st.st_mode) || st.st_size < GNB_HEADER_BYTES))
+                               : gnn_fail(e, (enum gnn_status)why.code, "%s", why.msg);
+    int rc = 0;
+    if (st.st_size < GNB_HEADER_BYTES)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %lld", p->path, (long long)st.st_size);
     if (!rc) {
         p->bytes = (uint64_t)st.st_size;
@@ -226,12 +227,13 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     char *path = gnn_strf(e, "%s/store.json", s->path);
     if (!path)
         return e->code;
-    int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
+    struct gnn_err unread = {0};
+    int rc = 0, fd = gnn_io_open(path, &st, &unread);
     if (fd < 0)
-        rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail_errno(e, "%s: cannot open", path);
-    else if (fstat(fd, &st) || st.st_size > GNN_META_MAX || !S_ISREG(st.st_mode))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: not a regular file of sensible size", path);
+        rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail(e, (enum gnn_status)unread.code, "%s", unread.msg);
+    else if (st.st_size > GNN_META_MAX)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: more bytes than a store's description has", path);
     if (!rc) {
         struct gnn_io io = {.fd = fd, .name = path};
         struct gnn_err why = {0};

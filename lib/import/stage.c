@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "lib/io.h"
 #include "lib/mem.h"
 
 enum { BLOCK = 1 << 16 };
@@ -51,9 +52,9 @@ int gnn_stage_file(struct gnn_stage **s, const char *path, const char *name, str
     if (!f)
         return GNN_E_NOMEM;
     f->s = (struct gnn_stage){.read = file_read, .seek = file_seek, .free = file_free, .name = name};
-    f->fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    f->fd = gnn_io_open(path, &st, e);
     if (f->fd < 0) {
-        gnn_fail_open(e, path);
         gnn_free(f);
         return e->code;
     }

@@ -21,14 +21,11 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
     struct stat st;
     struct gnn_io io;
     memset(f, 0, sizeof(*f));
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st)) {
-        gnn_fail_open(e, path);
-        goto out;
-    }
-    if (!S_ISREG(st.st_mode)) {
+    struct gnn_err unread = {0};
+    const int fd = gnn_io_open(path, &st, &unread);
+    if (fd < 0) {
         if (!gnn_kind_refuse(gnn_kind_path(path), path, "a model", e))
-            gnn_fail(e, GNN_E_INPUT, "%s: not a regular file", path);
+            gnn_fail(e, (enum gnn_status)unread.code, "%s", unread.msg);
         goto out;
     }
     const uint64_t n = (uint64_t)st.st_size;

@@ -350,7 +350,7 @@ static int read_file(const char *dir, struct gnn_st_file *f, char **path, struct
     *path = file_path(dir, e);
     if (!*path)
         return e->code;
-    return access(*path, F_OK) ? GNN_END : gnn_st_read(f, *path, e);
+    return access(*path, F_OK) && errno == ENOENT ? GNN_END : gnn_st_read(f, *path, e);
 }
 
 int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
