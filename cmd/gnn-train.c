@@ -9,6 +9,7 @@
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
+#include "cmd/train_defaults.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_lock.h"
 #include "cmd/train_text.h"
@@ -16,12 +17,12 @@
 #include "lib/trainer.h"
 
 static struct train_feed feed = {
-    .split = "train", .batch = 1024, .prefetch = 2, .shuffle = true, .verify = true, .graph_cache = UINT64_MAX, .seed = 1};
+    .split = "train", .batch = TRAIN_BATCH, .prefetch = 2, .shuffle = true, .verify = true, .graph_cache = UINT64_MAX, .seed = 1};
 static const char *output, *init;
 static uint32_t threads;
 static double timeout = 300;
 static int kind, optimizer, schedule, metric = -1, keep = -1, feature_norm, precision;
-static bool layer_norm, batch_norm, residual, resume;
+static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, resume;
 static struct opt_i32s hidden;
 static double warmup_epochs;
 static struct gnn_train_opts o;
@@ -36,10 +37,10 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)", "f32|tf32|bf16"},
     {.kind = OPT_GROUP, .help = "Batches made in this process"},
     {OPT_STR, 0, "store", &feed.store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
-    {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: 10,10)"},
-    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
+    {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
+    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch " TRAIN_SAY(TRAIN_BATCH), .min = 1, .max = 1073741824},
     {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
-    {OPT_LIST, 0, "eval", &feed.eval, "SET", "set to evaluate after each epoch"},
+    {OPT_LIST, 0, "eval", &feed.eval, "SET", "set to evaluate after each epoch, or none (default: " TRAIN_EVAL ", if there is one beside the set that is trained on)"},
     {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
     {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "draw with replacement"},
     {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
@@ -55,20 +56,20 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)", .own = true},
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
-    {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all (default: 256)"},
-    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer"},
+    {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all " TRAIN_SAY(TRAIN_HIDDEN)},
+    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer (default, unless --batch-norm; --no-layer-norm)"},
     {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "normalise each feature over the rows of a batch after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL, "add a layer's input to its output where widths agree"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
     {.kind = OPT_GROUP, .help = "Optimisation"},
-    {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B", "epochs to draw with --store; N: the first N (default: 10); for a stream, what cosine counts", .count = true},
+    {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B", "epochs to draw with --store; N: the first N " TRAIN_SAY(TRAIN_EPOCHS) "; for a stream, what cosine counts", .count = true},
     {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
-    {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate (default: 0.01)", .min = 0, .max = 1e6},
+    {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "momentum", &o.momentum, "X", "of sgd (default: 0)", .min = 0, .max = 1},
     {OPT_DOUBLE, 0, "clip", &o.clip, "X", "longest gradient; 0: no limit (default: 0)", .min = 0, .max = 1e30},
-    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P", "of hidden layers (default: 0)", .min = 0, .max = 0.999},
+    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P", "of hidden layers " TRAIN_SAY(TRAIN_DROPOUT), .min = 0, .max = 0.999},
     {OPT_DOUBLE, 0, "dropout-input", &o.dropout_input, "P", "of features (default: 0)", .min = 0, .max = 0.999},
     {OPT_CHOICE, 0, "schedule", &schedule, "NAME", "of the learning rate (default: constant)", "constant|cosine|step"},
     {OPT_U64, 0, "step-epochs", &o.step_epochs, "N", "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
@@ -77,7 +78,7 @@ static const struct opt opts[] = {
     {.kind = OPT_GROUP, .help = "Evaluation and stopping"},
     {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_CHOICE, 0, "keep", &keep, "WHICH", "model of the best epoch by the first evaluated set, or the last (default: best)", "best|last"},
-    {OPT_U64, 0, "patience", &o.patience, "N", "stop after N epochs without a better value (default: never)", .min = 1, .max = 1e15},
+    {OPT_U64, 0, "patience", &o.patience, "N", "stop after N epochs without a better value; 0: never " TRAIN_SAY(TRAIN_PATIENCE), .min = 0, .max = 1e15},
     {.kind = OPT_GROUP, .help = "Checkpoints"},
     {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR", "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75", .file = true, .makes = "checkpoint.safetensors"},
     {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N", "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
@@ -108,6 +109,8 @@ static void check_options(void)
         cli_usage("--checkpoint-every needs --checkpoint DIR");
     if (!feed.store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&feed.epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
+    if (batch_norm && !opt_given(&layer_norm))
+        layer_norm = false;
     if (layer_norm && batch_norm)
         cli_usage("--layer-norm and --batch-norm exclude each other");
     if (optimizer != GNN_SGD)
@@ -127,34 +130,15 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
     if (hidden.n > 1 && hidden.n + 1 != hops)
         cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
     for (uint32_t l = 0; l + 1 < hops; l++) {
-        const int32_t w = hidden.n == 0 ? 256 : hidden.v[hidden.n == 1 ? 0 : l];
+        const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
         if (w < 1)
             cli_usage("--hidden: %d is not a width", w);
         c->width[l] = (uint32_t)w;
     }
 }
 
-/* A stream's header could make a model large with a number: a batch has to show features that wide before there is memory for it. */
-static void prove_widths(struct gnn_source **src, const struct gnn_model *m, struct gnn_err *e)
+static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
 {
-    enum { SMALL = 1 << 24, MODEST = 1 << 12 };
-    const struct gnn_batch *b;
-    char name[GNN_NAME_MAX + 1];
-    if (feed.store_path || m->nfloats <= SMALL)
-        return;
-    if (!(*src = gnn_source_ahead(*src, &b, e)))
-        cli_fail(e);
-    for (uint32_t t = 0; b && t < m->c.nntypes; t++) {
-        const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
-        if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
-            cli_die(3, "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible", name,
-                    m->c.ntype[t].width, (unsigned long long)m->nfloats);
-    }
-}
-
-static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
-{
-    const struct gnn_meta *meta = (*src)->meta;
     struct gnn_model_config c = {.kind = (enum gnn_model_kind)kind,
                                  .layer_norm = layer_norm,
                                  .batch_norm = batch_norm,
@@ -164,10 +148,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
     set_widths(&c, meta->sampling.nhops);
-    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
-        cli_fail(e);
-    prove_widths(src, m, e);
-    if (gnn_model_alloc(m, e))
+    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_init(m, &c, e))
         cli_fail(e);
     gnn_model_reset(m, feed.seed);
     if (!init)
@@ -186,12 +167,14 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.schedule = (enum gnn_schedule)schedule;
     if (keep == GNN_KEEP_BEST && meta->sampling.nsplits < 2)
         cli_usage("--keep best needs a set to evaluate: --eval valid");
+    if (meta->sampling.nsplits < 2 && !opt_given(&o.patience))
+        o.patience = 0; /* nothing tells when to stop */
     o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
     o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     o.seed = feed.seed;
     o.provenance = cli_provenance();
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
-    o.total_steps = schedule != GNN_COSINE ? 0 : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from : feed.store_path ? 10 : 0);
+    o.total_steps = schedule != GNN_COSINE ? 0 : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from : feed.store_path ? TRAIN_EPOCHS : 0);
 }
 
 /* Where the checkpoint is; a source that starts there needs not be opened twice. */
@@ -221,7 +204,7 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
              (unsigned long long)t->s.step);
     if (!feed.store_path)
         return;
-    if (t->s.epoch >= (feed.epochs.given ? feed.epochs.to : 10))
+    if (t->s.epoch >= (feed.epochs.given ? feed.epochs.to : TRAIN_EPOCHS))
         cli_usage("the checkpoint was made in epoch %llu, past the last one asked for", (unsigned long long)t->s.epoch);
     if (t->s.epoch != feed.first_epoch || t->s.step != feed.first_step)
         cli_die(1, "%s: the checkpoint has changed meanwhile", o.checkpoint);
@@ -238,6 +221,9 @@ int main(int argc, char **argv)
 
     calm_threads(argv);
     gnn_train_opts_init(&o);
+    o.lr = TRAIN_LR;
+    o.dropout = TRAIN_DROPOUT;
+    o.patience = TRAIN_PATIENCE;
     cli_start("gnn-train", argc, argv);
     ranks_start();
     (void)opt_parse(&program, argc, argv, &nargs);
@@ -259,7 +245,7 @@ int main(int argc, char **argv)
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
     if (c->rank)
         cli_spare_stdout();
-    make_model(&m, &src, &e);
+    make_model(&m, src->meta, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
     if (feed.gpu && !ops)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "cmd/ranks.h"
 #include "formats/gnb.h"
 
 enum {
@@ -112,7 +113,7 @@ void stdin_unread(const char *how, const char *const *inputs, unsigned n)
         if (is_stdin(inputs[i], &st))
             return;
     how_else = how;
-    const enum what is = wait_for(st.st_mode, FIRST);
+    const enum what is = wait_for(st.st_mode, ranks_many() ? 0 : FIRST); /* launchers leave pipes open */
     if (is == STREAM)
         refuse();
     if (is == NOTHING_YET)

@@ -5,6 +5,8 @@
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/ranks.h"
+#include "cmd/train_defaults.h"
+#include "lib/mem.h"
 
 void train_feed_check(const struct train_feed *f)
 {
@@ -31,7 +33,7 @@ void train_feed_check(const struct train_feed *f)
 
 static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
 {
-    static const char *const deflt[] = {"10,10"};
+    static const char *const deflt[] = {TRAIN_FANOUT};
     gnn_sampler_opts_init(s);
     s->fanout = f->fanout.n ? f->fanout.v : deflt;
     s->nfanout = f->fanout.n ? f->fanout.n : 1;
@@ -41,7 +43,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->neval = f->eval.n;
     s->seed = f->seed;
     s->epoch_from = f->epochs.given ? f->epochs.from : 0;
-    s->epoch_to = f->epochs.given ? f->epochs.to : 10;
+    s->epoch_to = f->epochs.given ? f->epochs.to : TRAIN_EPOCHS;
     if (f->goes_on && f->first_epoch < s->epoch_to) {
         s->epoch_from = f->first_epoch;
         s->step_first = f->first_step;
@@ -57,6 +59,35 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->graph_report = &f->graph;
 }
 
+/* What is evaluated: what --eval names, nothing if that is "none", else the set TRAIN_EVAL of the split that is trained on. */
+static int choose_eval(struct train_feed *f, struct gnn_err *e)
+{
+    static const char *set;
+    const struct gnn_schema *c = &f->store.meta.schema;
+    const int on = gnn_schema_find_set(c, f->split);
+    const uint32_t given = f->eval.n;
+    f->eval.n = 0;
+    for (uint32_t i = 0; i < given; i++)
+        if (strcmp(f->eval.v[i], "none") != 0)
+            f->eval.v[f->eval.n++] = f->eval.v[i];
+        else
+            f->eval.n = 0; /* what follows counts */
+    if (!given && on >= 0) {
+        int i = gnn_schema_find_set(c, TRAIN_EVAL);
+        if (i >= 0 && (strchr(f->split, '/') || strcmp(c->set[i].split, c->set[on].split) != 0)) { /* of another split, perhaps */
+            if (!(f->eval_name = gnn_strf(e, "%s/%s", c->set[on].split, TRAIN_EVAL)))
+                return e->code;
+            i = gnn_schema_find_set(c, f->eval_name);
+        }
+        if (i < 0 || i == on || !c->set[i].count || c->set[i].ntype != c->set[on].ntype)
+            return 0;
+        set = f->eval_name ? f->eval_name : TRAIN_EVAL;
+        f->eval = (struct opt_list){&set, 1};
+        cli_note("evaluating set %s after each epoch (--eval none: without)", set);
+    }
+    return 0;
+}
+
 static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
@@ -64,6 +95,8 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     const struct opt_list order = {f->cache_order ? &f->cache_order : NULL, f->cache_order != NULL};
     struct gnn_gather_opts g = {.dtype = dtypes[f->dtype], .fields = f->degrees ? "x,y,degree" : NULL};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
+        return NULL;
+    if (choose_eval(f, e))
         return NULL;
     sampler_opts(f, &s);
     s.comm = g.comm = f->comm;
@@ -106,10 +139,8 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)
         cli_fail(&e);
-    if (f->gpu && f->store_path) {
+    if (f->gpu && f->store_path)
         device_tell_graph(&f->graph);
-        cache_note(&f->stats);
-    }
     return src;
 }
 
@@ -123,5 +154,6 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
         ranks_tell(f->comm, &f->far);
     }
     gnn_scores_release(&f->scores);
+    gnn_free(f->eval_name);
     gnn_gpu_close(f->gpu);
 }

@@ -27,6 +27,7 @@ struct train_feed {
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;
     struct gnn_scores scores;
+    char *eval_name; /* of the set that is evaluated by default, if it had to be made */
     struct gnn_gather_stats stats;
     struct gnn_graph_report graph;
 };

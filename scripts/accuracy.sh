@@ -4,6 +4,8 @@
 # neighbours. DATA: cora, amazon-computers, tolokers, acm; default: all.
 # usage: accuracy.sh [--quick] [DATA...]   the test set; --quick: one run each, asked 0.02 less
 #        accuracy.sh --choose [DATA...]    the validation set for a grid of settings, by which chosen() was made
+#        accuracy.sh --defaults [DATA...]  the test set for what gnn-train does by default, beside its defaults up to version 0.1;
+#                                          DATA may also be debian, the graph of demo.sh
 # environment: RANKS=N trains with N ranks on a store of N parts, under mpirun; the hop rule is `all` then, also where N is 1
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,7 +15,7 @@ LC_ALL=C
 export PATH LC_ALL
 mode=
 ranks=${RANKS:-}
-case ${1:-} in --quick | --choose) mode=$1 && shift ;; esac
+case ${1:-} in --quick | --choose | --defaults) mode=$1 && shift ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/gnn-accuracy.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -30,7 +32,7 @@ train() {
 fixed() {
     case $1 in
     cora) echo "-m gcn -f -1,-1 -b 140 --hidden 16 --epochs 0:200 --lr 0.01 --weight-decay 5e-4" \
-        "--dropout 0.5 --dropout-input 0.5 --feature-norm row" ;;
+        "--dropout 0.5 --dropout-input 0.5 --feature-norm row --no-layer-norm" ;;
     amazon-computers) echo "-f 15,15 --frontier $frontier -b 512 --hidden 128 --epochs 0:15" ;;
     tolokers) echo "-f 15,15,10 --frontier $frontier -b 512 --hidden 128 --epochs 0:$([ "$mode" = --quick ] && echo 25 || echo 50)" ;;
     acm) echo "-f -1,-1 -b 180 --hidden 64 --epochs 0:30" ;;
@@ -38,7 +40,7 @@ fixed() {
 }
 
 grid() {
-    for norm in '' ' --layer-norm --residual'; do
+    for norm in ' --no-layer-norm' ' --residual'; do
         for dropout in 0.2 0.5; do
             for lr in 0.001 0.003 0.01; do
                 echo "--lr $lr --dropout $dropout$norm"
@@ -51,9 +53,9 @@ grid() {
 # seeds 1 and 2, or splits 0 and 1; amazon-computers has seed 1 alone.
 chosen() {
     case $1 in
-    amazon-computers) echo "--lr 0.003 --dropout 0.5 --layer-norm --residual" ;;
-    tolokers) echo "--lr 0.01 --dropout 0.2 --layer-norm --residual" ;;
-    acm) echo "--lr 0.001 --dropout 0.5 --layer-norm --residual" ;;
+    amazon-computers) echo "--lr 0.003 --dropout 0.5 --residual" ;;
+    tolokers) echo "--lr 0.01 --dropout 0.2 --residual" ;;
+    acm) echo "--lr 0.001 --dropout 0.5 --residual" ;;
     esac
 }
 
@@ -64,7 +66,7 @@ values() {
     while [ $i -lt "$runs" ]; do
         prefix='' seed=$((i + 1))
         [ "$name" != tolokers ] || { prefix=$i/ && seed=1; }
-        train --split "${prefix}train" --eval "${prefix}valid" --seed $seed -q -o "$work/m" "$@"
+        train --split "${prefix}train" --eval "${prefix}valid" --patience 0 --seed $seed -q -o "$work/m" "$@"
         gnn-predict "$work/$name" "$work/m" -n -q --split "$prefix$set" --metrics "$work/p.json"
         sed -n 's/.*"event":"score".*"\(accuracy\|roc-auc\)":\([0-9.]*\).*/\2/p' "$work/p.json"
         i=$((i + 1))
@@ -82,6 +84,21 @@ choose() {
             END { printf "%-18s %8.4f  %-40s %s\n", n, s / NR, o, v }' "$work/values"
     done | tee "$work/table"
     sort -k2,2nr "$work/table" | sed -n '1s/^/best: /p'
+}
+
+# NAME WHICH OPTIONS...: a line, over three seeds (splits of tolokers)
+by_default() {
+    name=$1 which=$2
+    shift 2
+    for i in 0 1 2; do
+        prefix=''
+        [ "$name" != tolokers ] || prefix=$i/
+        train --split "${prefix}train" --seed $((i + 1)) -q --metrics "$work/t.json" -o "$work/m" "$@"
+        gnn-predict "$work/$name" "$work/m" -n -q --split "${prefix}test" --metrics "$work/p.json"
+        sed -n 's/.*"event":"end".*"epochs":\([0-9]*\).*"seconds":\([0-9.]*\).*/\1 \2/p' "$work/t.json" | tr '\n' ' '
+        sed -n 's/.*"event":"score".*"\(accuracy\|roc-auc\)":\([0-9.]*\).*/\2/p' "$work/p.json"
+    done | awk -v n="$name" -v w="$which" '{ e += $1; t += $2; s += $3; if (NR == 1 || $3 < lo) lo = $3; if ($3 > hi) hi = $3 }
+        END { printf "%-18s %-7s %8.4f %8.4f %8.4f %7.0f %8.1f\n", n, w, s / NR, lo, hi, e / NR, t / NR }'
 }
 
 missed=0
@@ -105,6 +122,10 @@ for d in $wanted; do
     case $d in
     tolokers) gnn-import -q -u "$data/tolokers.npz" -o "$work/$d" ;;
     cora | amazon-computers | acm) gnn-import -q "$data/$d.zip" -o "$work/$d" ;;
+    debian)
+        perl "$top/scripts/debian-graph.pl" -l "${LISTS:-/var/lib/apt/lists}" "$work/packages"
+        gnn-import -q --undirected --dedup --split random:0.6,0.2,0.2 --seed 1 -o "$work/$d" "$work/packages"
+        ;;
     *) echo "accuracy.sh: no such data: $d" >&2; exit 2 ;;
     esac
     [ -z "$ranks" ] || gnn-partition -q -k "$ranks" -o "$work/$d.parts" "$work/$d"
@@ -113,6 +134,14 @@ if [ "$mode" = --choose ]; then
     printf '%-18s %8s  %-40s %s\n' data mean setting 'runs (validation set)'
     for d in $wanted; do
         [ "$d" = cora ] || choose "$d"
+    done
+    exit
+fi
+if [ "$mode" = --defaults ]; then
+    printf '%-18s %-7s %8s %8s %8s %7s %8s\n' data default mean least most epochs seconds
+    for d in $wanted; do
+        by_default "$d" before --lr 0.01 --dropout 0 --no-layer-norm --eval none --epochs 10
+        by_default "$d" now
     done
     exit
 fi

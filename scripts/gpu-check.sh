@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-results}
 bin=${GNN_CHECK_BIN:-$here/bin}
 small=${GNN_CHECK_SMALL:-}
+plain='--eval none --lr 0.01 --dropout 0 --no-layer-norm' # steps, and nothing else
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 work=$(mktemp -d) || exit 1
@@ -147,7 +148,7 @@ rates() {
         done
         for precision in f32 tf32 bf16; do
             what="epoch, SAGE 3x256, $precision, second of two"
-            measured "$what" limited 60 gnn-train --store products $sampling --hidden $width --epochs 2 --keep last --device cuda --precision $precision \
+            measured "$what" limited 60 gnn-train --store products $sampling --hidden $width --epochs 2 --keep last $plain --device cuda --precision $precision \
                 --metrics t.json -o m.st || continue
             row "$what" "$(calc "$(number train_s t.json) + $(number wait_s t.json)") s" '0.3 s'
         done
@@ -217,9 +218,9 @@ trains() {
 }
 if [ -n "$small" ]; then train="--epochs 2 -b 16 -f 3,3 --hidden 8"; else train="--epochs 3 -b 512 -f 10,10 --hidden 256"; fi
 for g in $graphs; do
-    check "$(basename "$g"), trained: losses near the CPU's, the same bits twice" trains --store "$g" $train --keep last --no-provenance
-    check "$(basename "$g"), trained with dropout and norm" trains --store "$g" $train --keep last --no-provenance --dropout 0.5 --layer-norm
-    check "$(basename "$g"), trained with batch norm" trains --store "$g" $train --keep last --no-provenance --batch-norm
+    check "$(basename "$g"), trained: losses near the CPU's, the same bits twice" trains --store "$g" $train --keep last $plain --no-provenance
+    check "$(basename "$g"), trained with dropout and norm" trains --store "$g" $train --keep last $plain --no-provenance --dropout 0.5 --layer-norm
+    check "$(basename "$g"), trained with batch norm" trains --store "$g" $train --keep last $plain --no-provenance --batch-norm
     if [ -s cpu.st ]; then
         same "$(basename "$g"), predicted: the same classes" "gnn-predict -q --device \$dev $g cpu.st"
     fi
@@ -236,7 +237,7 @@ if [ -n "$sanitizer" ]; then
         check "compute-sanitizer $tool, sampling" limited 60 "$sanitizer" --tool $tool --error-exitcode 9 \
             "$bin/gnn-sample" -q --device cuda -f 5,3 -b 64 --count tiny
         check "compute-sanitizer $tool, training" limited 120 "$sanitizer" --tool $tool --error-exitcode 9 \
-            "$bin/gnn-train" -q --store tiny --device cuda -f 5,3 -b 64 --epochs 1 --keep last -o m.st
+            "$bin/gnn-train" -q --store tiny --device cuda -f 5,3 -b 64 --epochs 1 --keep last $plain -o m.st
     done
 elif [ ! -e sanitized ]; then
     say 'compute-sanitizer is not on this machine.'

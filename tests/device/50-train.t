@@ -18,7 +18,7 @@ near() {
 trains() {
     _name=$1 _g=$2
     shift 2
-    _t="-q --no-provenance --store $_g $how --hidden 8 --epochs 2 --keep last $*"
+    _t="-q --no-provenance --store $_g $how --hidden 8 --epochs 2 --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
     # shellcheck disable=SC2086
     if gnn-train $_t -o cpu.st --metrics cpu.json && GNN_FAKE_SEED=1 "$emu/gnn-train" $_t --device cuda -o a.st --metrics a.json 2>err &&
         GNN_FAKE_SEED=7 "$emu/gnn-train" $_t --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err && near cpu.json a.json >>err; then
@@ -31,8 +31,8 @@ trains() {
 trains "SAGE" s
 trains "SAGE, new nodes only, norm, residual, dropout" s --frontier new --layer-norm --residual --dropout 0.4 --dropout-input 0.1
 trains "SAGE, batch norm, dropout" s --batch-norm --dropout 0.3 --eval valid
-check "batch norm, stopped half-way" "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --dropout 0.3 --eval valid --device cuda --checkpoint B --checkpoint-every 23 -o c.st
-check "and gone on with" "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --dropout 0.3 --eval valid --device cuda --checkpoint B --resume -o c.st
+check "batch norm, stopped half-way" "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --lr 0.01 --dropout 0.3 --eval valid --device cuda --checkpoint B --checkpoint-every 23 -o c.st
+check "and gone on with" "$emu/gnn-train" -q --no-provenance --store s $how --hidden 8 --epochs 2 --keep last --batch-norm --lr 0.01 --dropout 0.3 --eval valid --device cuda --checkpoint B --resume -o c.st
 check "the same model" cmp a.st c.st
 check "batch norm, predicting on the device" "$emu/gnn-predict" -q --device cuda s a.st --output-kind probs -o p.npy
 check "and on the CPU" gnn-predict -q s a.st --output-kind probs -o q.npy
@@ -43,11 +43,11 @@ trains "several parts, clipping, AdamW, a schedule" s3 --optimizer adamw --clip 
 trains "SGD, evaluation" s --optimizer sgd --momentum 0.9 --eval valid
 trains "a cache of some rows, the graph in the host's memory" s
 cp a.st model.st
-T="-q --no-provenance --hidden 8 --epochs 2 --keep last"
-check "few rows on the devices" "$emu/gnn-train" $T --store s $how --device cuda:0,1 --cache 0.2 --cache-policy shard --graph-memory uva -o c.st
+T="-q --no-provenance --hidden 8 --epochs 2 --keep last --lr 0.01 --dropout 0 --no-layer-norm"
+check "few rows on the devices" "$emu/gnn-train" $T --eval none --store s $how --device cuda:0,1 --cache 0.2 --cache-policy shard --graph-memory uva -o c.st
 check "the same model" cmp model.st c.st
 
-check "where the library knows no way to add a bias" env GNN_FAKE_NO_BIAS=1 "$emu/gnn-train" $T --store s $how --device cuda -o c.st
+check "where the library knows no way to add a bias" env GNN_FAKE_NO_BIAS=1 "$emu/gnn-train" $T --eval none --store s $how --device cuda -o c.st
 check "the same model" cmp model.st c.st
 valid() { "$emu/gnn-train" $T --store s $how --device cuda --eval valid --metrics m.json -o x && grep -o '"valid":{[^}]*}' m.json; }
 valid >want.txt
@@ -57,7 +57,7 @@ rm x
 
 # Precisions that the library does not have for every product: the next finer one takes their place, which is said once.
 in_precision() { # OUT PRECISION ENVIRONMENT
-    env "$3" "$emu/gnn-train" --no-provenance --hidden 8 --epochs 2 --keep last --store s $how --device cuda --precision "$2" --metrics m.json -o "$1" 2>said
+    env "$3" "$emu/gnn-train" --no-provenance --hidden 8 --epochs 2 --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm --store s $how --device cuda --precision "$2" --metrics m.json -o "$1" 2>said
 }
 for p in f32 tf32 bf16; do
     check "in $p" in_precision $p.st $p A=
@@ -79,14 +79,14 @@ done
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for handoff in cuda inline; do
     check "by pipes, $handoff" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --handoff $handoff s |
-        $emu/gnn-gather -q --no-provenance --device cuda --handoff $handoff s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --device cuda -o c.st"
+        $emu/gnn-gather -q --no-provenance --device cuda --handoff $handoff s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --lr 0.01 --dropout 0 --no-layer-norm --device cuda -o c.st"
     check "the same model" cmp model.st c.st
 done
-check "from the CPU" sh -c "gnn-sample -q --no-provenance $how --epochs 2 s | gnn-gather -q --no-provenance s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --device cuda:1 -o c.st"
+check "from the CPU" sh -c "gnn-sample -q --no-provenance $how --epochs 2 s | gnn-gather -q --no-provenance s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --lr 0.01 --dropout 0 --no-layer-norm --device cuda:1 -o c.st"
 check "the same model" cmp model.st c.st
 
 # Stopped and resumed.
-long="-q --no-provenance --store s $how --hidden 8 --epochs 6 --keep last --device cuda --dropout 0.2"
+long="-q --no-provenance --store s $how --hidden 8 --epochs 6 --keep last --eval none --device cuda --lr 0.01 --no-layer-norm --dropout 0.2"
 check "a run" "$emu/gnn-train" $long -o want.st
 check "with checkpoints" "$emu/gnn-train" $long --checkpoint D --checkpoint-every 7 -o c.st
 check "the same model" cmp want.st c.st
@@ -113,7 +113,7 @@ alike() { # two arrays of floats, to 1e-5
 }
 gnn-import -q -o l sbm:nodes=1500,degree=4,features=64
 for g in s s3 h l; do
-    gnn-train -q --store $g $how --hidden 8 --epochs 1 --keep last -o m.st
+    gnn-train -q --store $g $how --hidden 8 --epochs 1 --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm -o m.st
     gnn-predict -q --output-kind probs -o cpu.npy $g m.st
     "$emu/gnn-predict" -q --device cuda --output-kind probs -o dev.npy $g m.st
     check "predicts for $g" alike cpu.npy dev.npy
@@ -127,17 +127,17 @@ gnn-predict -q --output-kind embeddings -o cpu.npy s model.st
 check "embeddings" "$emu/gnn-predict" -q --device cuda:1 --output-kind embeddings -o dev.npy s model.st
 check "are the same" alike cpu.npy dev.npy
 
-"$emu/gnn-train" $T -v --store s --device cuda --epochs 1 --graph-memory uva --hidden 4 -o x 2>said
+"$emu/gnn-train" $T --eval none -v --store s --device cuda --epochs 1 --graph-memory uva --hidden 4 -o x 2>said
 check "where the graph is, is told" grep -q "^gnn-train: graph: .* MB in the host's memory" said
 check "and what the cache held" grep -q '^gnn-train: rows: local' said
 rm x
 
 # What cannot be.
-status 2 "a precision of the CPU" gnn-train $T --store s --precision tf32 -o x
-status 2 "a cache of the CPU" gnn-train $T --store s --cache 0.1 -o x
+status 2 "a precision of the CPU" gnn-train $T --eval none --store s --precision tf32 -o x
+status 2 "a cache of the CPU" gnn-train $T --eval none --store s --cache 0.1 -o x
 status 2 "a cache for a stream" "$emu/gnn-train" -q --device cuda --cache 0.1 -o x
-status 4 "no device" env GNN_FAKE_DEVICES=0 "$emu/gnn-train" $T --store s --device cuda -o x
-status 1 "no memory" env GNN_FAKE_MEMORY=40960 "$emu/gnn-train" $T --store s --device cuda -o x
+status 4 "no device" env GNN_FAKE_DEVICES=0 "$emu/gnn-train" $T --eval none --store s --device cuda -o x
+status 1 "no memory" env GNN_FAKE_MEMORY=40960 "$emu/gnn-train" $T --eval none --store s --device cuda -o x
 status 1 "no memory for a chunk" env GNN_FAKE_MEMORY=8200000 "$emu/gnn-predict" -q --device cuda -o x s model.st
 cp err said
 check "which is said" grep -q 'a chunk' said
@@ -156,6 +156,6 @@ sweep() { # NAME PROGRAM...: calls of the run-time that fail
     done
     check "$_name: calls that fail end it ($calls calls)" test $bad -eq 0
 }
-sweep training "$emu/gnn-train" -q --store s -f 3,2 -b 60 --hidden 4 --epochs 1 --keep last --device cuda:0,1
+sweep training "$emu/gnn-train" -q --store s -f 3,2 -b 60 --hidden 4 --epochs 1 --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm --device cuda:0,1
 sweep prediction "$emu/gnn-predict" -q --device cuda s model.st
 done_testing

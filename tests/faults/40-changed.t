@@ -33,7 +33,7 @@ cut="$part: cut to 8192 bytes while it was in use"
 none() { :; }
 feed() { timeout 60 sh -c 'cat b >line'; }
 drain() { timeout 60 cat line >drained; }
-long='--epochs 0:100000000 --hidden 8 -o o --store S'
+long='--epochs 0:100000000 --eval none --hidden 8 -o o --store S'
 
 during cut cut_it feed gnn-gather -q -i line -o o S
 named 'gnn-gather' 1 "^gnn-gather: $cut"

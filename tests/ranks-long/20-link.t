@@ -1,7 +1,7 @@
 # The link between two hosts is slow, and then cut.
 . "$GNN_TOP/tests/ranks/two-hosts.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 -o P S || { _not_ok inputs; done_testing; }
-learn='-q --no-provenance --store P -f 5,5 -b 100 --eval valid --hidden 16'
+learn='-q --no-provenance --store P -f 5,5 -b 100 --eval valid --patience 0 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm'
 check 'one host' ranks 4 gnn-train $learn --epochs 40 -o want
 hosts slow 30mbit
 check 'a slow link' on_hosts 4 gnn-train $learn --timeout 5 --epochs 3 -o slow

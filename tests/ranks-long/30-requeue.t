@@ -3,7 +3,7 @@ CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=9
 export CLUSTER_SLURMD_TIMEOUT
 . "$GNN_TOP/tests/ranks/slurm.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S || { _not_ok inputs; done_testing; }
-learn='-q -f 10,10 -b 20 --epochs 30 --eval valid --hidden 64 --no-provenance --timeout 15'
+learn='-q -f 10,10 -b 20 --epochs 30 --eval valid --patience 0 --hidden 64 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --timeout 15'
 train() { # MODEL OPTION-OF-SBATCH
     submit --nodes=2 "$2" "$GNN_TOP/scripts/slurm/train.sbatch" P "$1" $learn --checkpoint-every 20
 }

@@ -5,7 +5,7 @@ gnn-partition -q -k 3 -o P S && gnn-partition -q -k 3 -o Q T && gnn-partition -q
 gnn-partition -q -k 2 -o two S || _not_ok 'two parts'
 draws='gnn-sample -q --timeout 20 -b 50 -o r.%r.gnb'
 draw="$draws -f 5,5"
-learns='gnn-train -q --timeout 20 -f 5,5 -b 50'
+learns='gnn-train -q --timeout 20 -f 5,5 -b 50 --eval none'
 learn="$learns --epochs 2 --keep last --hidden 8"
 # ends STATUS NAME REASON COMMAND...: with one line that says why, and no result
 ends() {
@@ -61,8 +61,8 @@ grep -q 'plug-in for MPI is not there: /nowhere.so' err && _ok 'no plug-in: says
 
 # The checkpoint is there before a rank ends, however long the disk takes.
 slow="env LD_PRELOAD=$GNN_B/shim.so FAULT_OP=fsync FAULT_N=1 FAULT_STICKY=1 FAULT_SLOW=2"
-mpirun --quiet -n 1 $slow gnn-train -q --store P -f 5,5 -b 50 --epochs 4000 --keep last --checkpoint C -o never : \
-    -n 2 gnn-train -q --store P -f 5,5 -b 50 --epochs 4000 --keep last --checkpoint C -o never 2>slow.err &
+mpirun --quiet -n 1 $slow gnn-train -q --store P -f 5,5 -b 50 --eval none --epochs 4000 --keep last --checkpoint C -o never : \
+    -n 2 gnn-train -q --store P -f 5,5 -b 50 --eval none --epochs 4000 --keep last --checkpoint C -o never 2>slow.err &
 pid=$!
 t=0
 until [ "$(pgrep -c -P $pid gnn-train)" -eq 3 ] || [ $t -gt 200 ]; do t=$((t + 1)); sleep 0.05; done

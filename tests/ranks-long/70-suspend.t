@@ -2,7 +2,7 @@
 # time to answer. One rank that stands still for as long is lost (10-kill.t).
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S || { _not_ok inputs; done_testing; }
-learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --epochs 400 --timeout 4'
+learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm --eval none --epochs 400 --timeout 4'
 check 'not suspended' ranks 3 gnn-train $learn -o want
 for i in 1 2 3; do
     rm -f pid.*

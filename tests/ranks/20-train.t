@@ -2,9 +2,9 @@
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q -o S sbm:nodes=4000,degree=10,features=16 || { _not_ok inputs; done_testing; }
 gnn-partition -q -k 4 -o P S || _not_ok parts
-opts='-f 6,6 -b 100 --epochs 5 --eval valid --eval test --hidden 32 --dropout 0.2 --lr 0.01'
+opts='-f 6,6 -b 100 --epochs 5 --eval valid --eval test --hidden 32 --dropout 0.2 --lr 0.01 --no-layer-norm'
 check 'one rank' gnn-train -q --store S $opts --metrics m1 -o one
-for many in $(choice '1 2 3 4' '2 3'); do
+for many in 1 2 3 4; do
     check "$many ranks" ranks $many gnn-train -q --store P $opts --metrics m$many.json -o t$many
     /usr/bin/python3 - m1 m$many.json >cmp.txt 2>&1 <<'PY'
 import json, sys
@@ -21,15 +21,18 @@ PY
     check "$many ranks: losses of 100 steps, accuracies" grep worst cmp.txt
     sed 's/^/# /' cmp.txt
 done
-check 'some ranks without a seed in some batches' ranks 4 gnn-train -q --store P -f 4,4 -b 3 --no-shuffle --epochs 1 --hidden 8 --metrics few.json -o few
-gnn-train -q --store S -f 4,4 -b 3 --no-shuffle --epochs 1 --hidden 8 --metrics one.json -o few1
+check 'some ranks without a seed in some batches' ranks 4 gnn-train -q --store P -f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --lr 0.01 --dropout 0 --no-layer-norm --hidden 8 --metrics few.json -o few
+gnn-train -q --store S -f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --lr 0.01 --dropout 0 --no-layer-norm --hidden 8 --metrics one.json -o few1
 check 'some ranks without a seed: the same losses' /usr/bin/python3 -c '
 import json
 a, b = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "step"] for f in ("one.json", "few.json"))
 assert len(a) == len(b) > 300 and all(abs(x - y) <= 1e-3 * abs(x) for x, y in zip(a[:100], b)), max(abs(x - y) / abs(x) for x, y in zip(a[:100], b))'
+check 'the same bits again' ranks 4 gnn-train -q --no-provenance --store P $opts -o a
+check 'the same bits again' ranks 4 gnn-train -q --no-provenance --store P $opts -o b
+check 'the same bits again: compared' cmp a b
 
 # Batch norm: statistics are those of one rank's batch, and so is what is learned.
-opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --dropout 0.2 --batch-norm'
+opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm'
 # One epoch: later, what rounding let fall on the other side of a ReLU may have grown to percents.
 check 'batch norm, one process' gnn-train -q --store S $opts --epochs 1 --metrics b1 -o bone
 cat >gap.py <<'PY'
@@ -61,8 +64,8 @@ for many in 2 4; do
     gap b1 b$many.json bone b$many 1e-4
     check "batch norm, $many ranks: as one" test $? -eq 0
 done
-check 'batch norm, not interrupted' ranks 4 gnn-train -q --no-provenance --store P $opts -o a
-few='-f 4,4 -b 3 --no-shuffle --epochs 1 --eval valid --hidden 8 --batch-norm --lr 0.001'
+check 'batch norm, 4 ranks: the same bits again' sh -c 'mpirun --quiet -n 4 gnn-train -q --no-provenance --store P '"$opts"' -o a && mpirun --quiet -n 4 gnn-train -q --no-provenance --store P '"$opts"' -o b && cmp a b'
+few='-f 4,4 -b 3 --no-shuffle --epochs 1 --eval valid --hidden 8 --batch-norm --dropout 0 --lr 0.001'
 check 'batch norm, some ranks without a seed' ranks 4 gnn-train -q --store P $few --metrics few.json -o few
 gnn-train -q --store S $few --metrics one.json -o few1
 gap one.json few.json few1 few 1e-3
@@ -75,7 +78,7 @@ status 3 'batch norm: batches that do not say who counts' ranks 3 gnn-train -q -
 mv err said
 check 'batch norm: how they would is said' grep -q 'run gnn-sample --count-once' said
 ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid --count-once -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
-check 'batch norm, from streams' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --dropout 0.2 --batch-norm --no-provenance -o from-streams
+check 'batch norm, from streams' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm --no-provenance -o from-streams
 check 'batch norm, from the store' ranks 3 gnn-train -q --store P $opts --no-provenance -o from-store
 check 'batch norm: the same' cmp from-streams from-store
 
@@ -87,16 +90,16 @@ check 'training from the store' ranks 3 gnn-train -q --store P -f 6,6 -b 100 --e
 check 'is the same' cmp from-streams from-store
 
 # Checkpoints: killed, and gone on with, also with another number of ranks.
-opts='-f 6,6 -b 100 --epochs 4 --eval valid --hidden 32 --no-provenance --seed 3'
+opts='-f 6,6 -b 100 --epochs 4 --eval valid --patience 0 --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --seed 3'
 check 'not interrupted' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
 for sig in USR1 TERM; do
     rm -rf C
-    : >err
     more=
     [ $sig = USR1 ] || more=--batch-norm
-    mpirun --quiet -n 4 gnn-train -v --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
+    mpirun --quiet -n 4 gnn-train -q --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
     pid=$!
-    until grep -q 'epoch 1' err || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+    until [ -e C/checkpoint.lock ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+    sleep 1
     pkill -$sig -o -P $pid gnn-train # one of them
     wait $pid
     rc=$?

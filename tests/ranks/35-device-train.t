@@ -4,7 +4,7 @@ export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 train=$GNN_B/emu/bin/gnn-train
 gnn-import -q -o S sbm:nodes=500,degree=6,features=12
 gnn-partition -q -k 4 -o P S
-opts='-f 3,3 -b 100 --epochs 3 --eval valid --hidden 8 --lr 0.01 --no-provenance'
+opts='-f 3,3 -b 100 --epochs 3 --eval valid --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance'
 check 'one process on the CPU' gnn-train -q --store P $opts --metrics one.json -o one
 agree() { # FILE: losses of all steps, accuracies
     /usr/bin/python3 - one.json "$1" <<'PY'
@@ -23,7 +23,7 @@ on() { # RANKS DEVICES ARGUMENTS...
     _n=$1 _d=$2
     shift 2
     seed=$((seed + 10))
-    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 600 $train --timeout 120 -q \"\$@\"" sh "$@"
+    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 200 $train --timeout 60 -q \"\$@\"" sh "$@"
 }
 check '2 ranks on 2 devices' on 2 2 --store P $opts --device cuda --metrics two.json -o two
 check '2 ranks on 2 devices: the same losses' agree two.json
@@ -37,7 +37,7 @@ check '4 ranks on 2 devices: the same losses' agree four.json
 # Batches that come as streams; stopping early; going on from a checkpoint.
 check 'batches of 2 ranks' ranks 2 gnn-sample -q P -f 3,3 -b 100 --epochs 3 --eval valid -o 's.%r.gnb'
 check 'rows of 2 ranks' ranks 2 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
-check 'training from streams' on 2 2 -i 'g.%r.gnb' --device cuda --hidden 8 --lr 0.01 --no-provenance -o streamed
+check 'training from streams' on 2 2 -i 'g.%r.gnb' --device cuda --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance -o streamed
 check 'training from streams: the same bits' cmp two streamed
 check 'stopping early' on 2 2 --store P $opts --epochs 40 --patience 1 --lr 0 --device cuda -o patient
 check 'a checkpoint' on 2 2 --store P $opts --epochs 2 --device cuda --checkpoint C --checkpoint-every 2 -o part
@@ -56,7 +56,7 @@ check 'batch norm: 4 ranks on 2 devices: the same losses' agree four.json
 # A rank whose device fails ends all.
 for k in 60 200 600; do
     rm -f never
-    fails() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='$k'; exec timeout 600 '"$train"' -q --timeout 120 "$@"' sh "$@"; }
+    fails() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='$k'; exec timeout 60 '"$train"' -q --timeout 20 "$@"' sh "$@"; }
     status 4 "call $k of one rank fails" fails --store P $opts --device cuda -o never
     check "call $k of one rank fails: no model" test ! -e never
 done

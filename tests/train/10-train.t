@@ -2,7 +2,7 @@
 . "$GNN_TOP/tests/lib.sh"
 gnn-import sbm:nodes=3000 -o s || exit 1
 S="-f 5,5 --frontier new -b 256 --eval valid --eval test"
-M="--hidden 32 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q"
+M="--hidden 32 --lr 0.01 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q"
 
 check "trains from a store" gnn-train --store s $S $M --epochs 0:8 -o ref.safetensors --metrics m.json
 check "the loss falls and accuracy rises" perl -MJSON::PP -ne '
@@ -80,7 +80,7 @@ check "says so in a line" sh -c 'grep -qx "gnn-train: damaged/checkpoint.safeten
 perl -e 'open F, "+<:raw", $ARGV[0]; local $/; $_ = <F>; s/"gnn_checksum":"/"gnn_checksun":"/; seek F, 0, 0; print F $_' damaged/checkpoint.safetensors
 status 3 "a checkpoint without its checksum" gnn-train --store s $S $M --checkpoint damaged --resume -o y.safetensors
 # A checkpoint fits any way that leads to the same model, and no other.
-half="--hidden 32 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q --checkpoint way"
+half="--hidden 32 --lr 0.01 --dropout 0.3 --dropout-input 0.1 --layer-norm --no-provenance -q --checkpoint way"
 way() { rm -rf way && gnn-train --store k3 $S $half --checkpoint-every 20 --epochs 4 -o x.safetensors; }
 check "half of a run, from the parts" way
 check "the rest from a pipe" sh -c "gnn-sample k3 $S1 | gnn-gather k3 | gnn-train $half --resume -o x.safetensors"
@@ -106,7 +106,7 @@ status 3 "a stream that jumps is refused" gnn-train -i late.gnb $M --checkpoint 
 check "no output after a failure" test ! -e y.safetensors
 
 status 2 "a wrong value" gnn-train --store s --optimizer rprop -o y.safetensors
-status 2 "early stopping without evaluation" gnn-train --store s --patience 3 -o y.safetensors
+status 2 "early stopping without evaluation" gnn-train --store s --eval none --patience 3 -o y.safetensors
 status 2 "roc-auc of many classes" gnn-train --store s --metric roc-auc -o y.safetensors
 status 2 "cosine without an end" gnn-train -i g.gnb --schedule cosine -o y.safetensors
 for o in "-f 3" "-b 7" "--split valid" "--eval test" "--frontier new" -r --no-shuffle --drop-last "--dtype f16" "--prefetch 2" --no-verify; do
@@ -135,7 +135,7 @@ check "still no output" test ! -e y.safetensors
 check "gcn from a pipe" sh -c "gnn-gather s -F x,y,degree -i st.gnb | gnn-train -m gcn $M -o gp.safetensors"
 check "gcn from a store" gnn-train -m gcn --store s $S $M --epochs 0:8 -o gs.safetensors
 check "gcn: the same bytes" cmp gp.safetensors gs.safetensors
-check "early stopping" gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05 --patience 2 -o e.safetensors --metrics e.json -q
+check "early stopping" gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05 --dropout 0 --no-layer-norm --patience 2 -o e.safetensors --metrics e.json -q
 check "it stopped before the end" grep -q '"stopped_early":true' e.json
 check "options of the optimiser" gnn-train --store s -b 256 --eval valid --hidden 8,8 -f 4,4,4 --epochs 0:3 --optimizer sgd --momentum 0.9 --clip 1 \
     --schedule cosine --warmup 0.5 --weight-decay 1e-4 --residual --keep last --metric f1-macro -q -o o.safetensors
@@ -143,7 +143,7 @@ check "options of the optimiser" gnn-train --store s -b 256 --eval valid --hidde
 rates() {
     name=$1 want=$2
     shift 2
-    gnn-train --store s -b 1800 -f 2 --hidden 8 --epochs 0:4 --lr 1e-3 -q --metrics lr.json -o lr.safetensors "$@" || exit 1
+    gnn-train --store s --eval none -b 1800 -f 2 --hidden 8 --epochs 0:4 --lr 1e-3 -q --metrics lr.json -o lr.safetensors "$@" || exit 1
     got=$(perl -MJSON::PP -ne '$j = decode_json($_); printf "%.4f ", 1e3 * $j->{lr} if $j->{event} eq "epoch"' lr.json)
     check "$name: $got" test "$got" = "$want "
 }

@@ -14,7 +14,7 @@ import() { gnn-import -u e.txt --features x.txt --labels "$1" --task "$2" --spli
 import y.txt multilabel && import b.txt binary || exit 1
 value() { sed -n 's/.*"event":"score".*"'"$2"'":\([0-9.]*\).*/\1/p' "$1"; }
 for t in binary multilabel; do
-    check "$t: trains" gnn-train --store $t -f 5,5 --hidden 16 -b 64 --epochs 0:12 --eval valid -q -o $t.st
+    check "$t: trains" gnn-train --store $t -f 5,5 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -b 64 --epochs 0:12 --eval valid -q -o $t.st
     for m in roc-auc accuracy f1-macro; do
         gnn-predict $t $t.st -n -q --split test --metric $m --metrics j.json || exit 1
         v=$(value j.json $m)
@@ -23,8 +23,8 @@ for t in binary multilabel; do
     check "$t: probabilities" gnn-predict $t $t.st --output-kind probs -o $t.npy
     check "$t: from a pipe, the same model" sh -c "
         gnn-sample $t -f 5,5 -b 64 --epochs 0:12 --eval valid | gnn-gather $t |
-        gnn-train --hidden 16 -q --no-provenance -o p.st &&
-        gnn-train --store $t -f 5,5 --hidden 16 -b 64 --epochs 0:12 --eval valid -q --no-provenance -o s.st && cmp p.st s.st"
+        gnn-train --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -q --no-provenance -o p.st &&
+        gnn-train --store $t -f 5,5 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -b 64 --epochs 0:12 --eval valid -q --no-provenance -o s.st && cmp p.st s.st"
 done
 head_of() { head -c 128 "$1" | tr -d '\0' | LC_ALL=C sed -n 's/.*\({.*}\).*/\1/p'; }
 check "binary: one probability a node" test "$(head_of binary.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600,), }"

@@ -3,7 +3,7 @@
 gnn-import -q -o S sbm:nodes=2000,degree=20,features=300 || exit 1
 stop() { # SIGNAL TENTHS
     rm -rf C M
-    gnn-train -q --store S -f 10,10 --hidden 64 --epochs 0:100000 --checkpoint C -o M 2>stop.err &
+    gnn-train -q --store S -f 10,10 --hidden 64 --epochs 0:100000 --eval none --checkpoint C -o M 2>stop.err &
     _pid=$!
     perl -e 'select undef, undef, undef, $ARGV[0] / 10' "$2"
     kill -s "$1" $_pid

@@ -1,7 +1,7 @@
 # One training at a time keeps its checkpoints in a directory: a second one is refused, or waits if it is to go on from there.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o S sbm:nodes=300,degree=6,features=16 || { _not_ok inputs; done_testing; }
-train='gnn-train -q --no-provenance --store S -f 3,2 -b 64 --hidden 8 --checkpoint C'
+train='gnn-train -q --no-provenance --store S -f 3,2 -b 64 --eval none --hidden 8 --checkpoint C'
 says() { grep -q -e "$1" err && _ok "$2" || { _not_ok "$2"; sed 's/^/# /' err; }; }
 begin() { # in the background, until it has the directory
     rm -rf C
@@ -27,7 +27,7 @@ first=$!
 until [ -e C/checkpoint.safetensors ] || ! kill -0 $first 2>/dev/null; do sleep 0.01; done
 kill -STOP $first
 rm -f M
-gnn-train --no-provenance --store S -f 3,2 -b 64 --hidden 8 --checkpoint C --resume --epochs 0:200 -o M 2>second.err >second.out &
+gnn-train --no-provenance --store S -f 3,2 -b 64 --eval none --hidden 8 --checkpoint C --resume --epochs 0:200 -o M 2>second.err >second.out &
 second=$!
 i=0
 until grep -q waiting second.err || [ $i -gt 600 ]; do sleep 0.1; i=$((i + 1)); done

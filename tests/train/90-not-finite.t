@@ -13,12 +13,12 @@ says() { # STATUS PATTERN NAME COMMAND...: the status, one line, which has the p
     fi
     rm -rf o
 }
-big="--optimizer sgd --lr 1e6 -f 2,2,2,2 -b 1000 --hidden 64 -j1 -q -o o"
+big="--dropout 0 --no-layer-norm --optimizer sgd --lr 1e6 -f 2,2,2,2 -b 1000 --hidden 64 -j1 -q -o o"
 says 1 'not finite in epoch 1, step 0 of set valid' 'an evaluated set whose loss is not finite' \
     gnn-train --store g $big --eval valid --epochs 2
 says 1 'not finite in epoch 1, step 0 of set valid' 'the same by another metric' \
     gnn-train --store g $big --eval valid --epochs 2 --metric accuracy
-says 1 'not finite in epoch [0-9]*, step 0:' 'a training loss that is not finite' gnn-train --store g $big --epochs 90
+says 1 'not finite in epoch [0-9]*, step 0:' 'a training loss that is not finite' gnn-train --store g $big --eval none --epochs 90
 
 # A path of 40 nodes. The last ten of labels `same` have one class.
 perl -e 'open E, ">e"; print E join("", map { "$_\t" . ($_ + 1) . "\n" } 0 .. 38);
@@ -34,32 +34,32 @@ import() { # STORE FEATURES LABELS
 }
 import good x y && import inf huge y && import one x same && import bad3 f3 y && import half37 f37 y && import bad37 max37 y
 gnn-partition -q -k 3 --method random -o parts bad37 || exit 1
-small="-f 3,3 -b 100 --hidden 8 -j1 -q -o o"
+small="--dropout 0 --no-layer-norm -f 3,3 -b 100 --hidden 8 -j1 -q -o o"
 
 # Weights that overflow in the very last step, whose own loss is finite.
 says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'weights that are not finite at the end' \
-    gnn-train --store inf $small --epochs 1 --optimizer sgd --lr 1e5
+    gnn-train --store inf $small --eval none --epochs 1 --optimizer sgd --lr 1e5
 says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'weights that are not finite in a checkpoint' \
-    gnn-train --store inf $small --epochs 2 --optimizer sgd --lr 1e5 --checkpoint C --checkpoint-every 1
+    gnn-train --store inf $small --eval none --epochs 2 --optimizer sgd --lr 1e5 --checkpoint C --checkpoint-every 1
 check 'which is not written' test ! -e C/checkpoint.safetensors
 # A feature that half precision cannot hold is infinite there.
-says 1 'not finite in epoch 0, step 0:' 'an infinite feature to train on' gnn-train --store bad3 $small --dtype f16 --epochs 1
+says 1 'not finite in epoch 0, step 0:' 'an infinite feature to train on' gnn-train --store bad3 $small --eval none --dtype f16 --epochs 1
 says 1 'not finite in epoch 0, step 0 of set valid' 'an infinite feature to evaluate on' \
     gnn-train --store half37 $small --dtype f16 --epochs 1 --eval valid
 check 'no checkpoint and no model is left' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
 
 # ROC-AUC of one class is not defined: no epoch is the best one.
-check 'trains where the metric is not defined' gnn-train --store one -f 3,3 --hidden 8 --epochs 3 --eval valid --no-provenance -o best
+check 'trains where the metric is not defined' gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --no-provenance -o best
 mv err said
 check 'says so' grep -q 'roc-auc of set valid is not defined: the model is that of the last epoch' said
-gnn-train --store one -f 3,3 --hidden 8 --epochs 3 --eval valid --keep last --no-provenance -q -o last
+gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --keep last --no-provenance -q -o last
 check 'keeps the last model then, not the first' cmp best last
-check 'patience does not count such epochs' gnn-train --store one -f 3,3 --hidden 8 --epochs 5 --eval valid --patience 1 -q -o p --metrics p.json
+check 'patience does not count such epochs' gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 5 --eval valid --patience 1 -q -o p --metrics p.json
 check 'and all are trained' sh -c 'grep -c "\"event\":\"epoch\"" p.json | grep -qx 5'
 check 'gnn-predict says that it is not defined' sh -c 'gnn-predict one best -n --split valid 2>&1 | grep -q "roc-auc not defined, loss [0-9]"'
 
 # gnn-predict: the node, by its original id, for any number of parts.
-gnn-train --store good -f 3,3 --hidden 8 --epochs 3 --lr 5 -q -o m || exit 1
+gnn-train --store good -f 3,3 --hidden 8 --epochs 3 --eval none --dropout 0 --no-layer-norm --lr 5 -q -o m || exit 1
 for s in bad37 parts; do
     says 1 'the output of node 37 is not finite' "classes, $s" gnn-predict -q $s m -o o
     says 1 'the output of node 37 is not finite' "embeddings, $s" gnn-predict -q --output-kind embeddings $s m -o o

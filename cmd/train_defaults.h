@@ -1,0 +1,20 @@
+/* What gnn-train does unless told otherwise: the one place for it. --help is made from this, and tests/man/50-defaults.t compares the
+ * manual's line. scripts/accuracy.sh --defaults measures it; the settings before these are there too. */
+#ifndef GNN_CMD_TRAIN_DEFAULTS_H
+#define GNN_CMD_TRAIN_DEFAULTS_H
+
+#define TRAIN_FANOUT "10,10"
+#define TRAIN_BATCH 1024
+#define TRAIN_EPOCHS 100
+#define TRAIN_EVAL "valid" /* where the split that is trained on has such a set */
+#define TRAIN_PATIENCE 20  /* where a set is evaluated */
+#define TRAIN_HIDDEN 256
+#define TRAIN_LAYER_NORM true /* unless --batch-norm */
+#define TRAIN_DROPOUT 0.5
+#define TRAIN_LR 0.003
+
+/* "(default: 100)", for a table of options */
+#define TRAIN_SAY_(x) "(default: " #x ")"
+#define TRAIN_SAY(x) TRAIN_SAY_(x)
+
+#endif
