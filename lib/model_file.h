@@ -40,6 +40,11 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
  * layers and widths are read off the names and shapes, types and task are those of the schema. */
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                    const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT, naming tensor and layer, if the file has parameters of a layer that is known but not supported. */
+int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e);
+/* What a state dict says of itself by names and shapes: kind, layers, widths, norms. GNN_E_INPUT: nothing that is known. */
+int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
+                    struct gnn_err *e) GNN_MUST_USE;
 /* Copies the file's parameters (names beginning with `prefix`, which is cut off) to slab. All that m's output depends on must
  * be there, with the right shapes and f32, f16 or bf16 (i64 where m has that); nothing else may be, unless `others`. */
 int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,

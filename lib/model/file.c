@@ -223,7 +223,7 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
         if (t)
             (void)!copy_param(p, t, slab + p->at, path, e);
         else if (p->must)
-            gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name);
+            (void)(gnn_model_refuse_foreign(f, path, e) || gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name));
         gnn_free(name);
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
@@ -234,9 +234,10 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
 }
 
 /* Reads a state dict's architecture off its names and shapes. */
-static int guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
-                 struct gnn_err *e)
+int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
+    if (gnn_model_refuse_foreign(f, path, e))
+        return e->code;
     for (size_t i = 0; i < f->st.n; i++) {
         const struct gnn_tensor *t = &f->st.tensor[i];
         unsigned l;
@@ -259,8 +260,8 @@ static int guess(struct gnn_model_config *c, const struct gnn_st_file *f, const 
     c->layer_norm = c->layer_norm && !c->batch_norm;
     if (c->nlayers == 0)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)",
-                        path);
+                        "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)%s%s", path,
+                        f->st.n ? ", but " : "", f->st.n ? f->st.tensor[0].name : "");
     for (uint32_t l = 0; l < c->nlayers; l++)
         if (!c->width[l])
             return gnn_fail(e, GNN_E_INPUT, "%s: no tensor of layer %u, but of layer %u", path, l, c->nlayers - 1);
@@ -292,9 +293,11 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
     uint32_t outputs;
     int rc;
     memset(m, 0, sizeof(*m));
+    if (json_object_get(f->st.metadata, "run"))
+        return gnn_fail(e, GNN_E_INPUT, "%s: a checkpoint, not a model: gnn-train --resume goes on from it", path);
     if (text) {
         rc = gnn_model_config_parse(&c, json_string_value(text), path, e);
-    } else if ((rc = guess(&c, f, path, e)) == 0) {
+    } else if ((rc = gnn_model_guess(&c, f, path, e)) == 0) {
         outputs = c.width[c.nlayers - 1];
         rc = gnn_model_config_fit(&c, s, e);
         if (!rc && c.width[c.nlayers - 1] != outputs)

@@ -29,4 +29,24 @@ refused() { # TEXT TENSORS...: the error has the text
 }
 refused 'a model of [0-9]* parameters' "convs.0.lin_l.weight=65536x1" "convs.1.lin_l.weight=65536x1" "convs.2.lin_l.weight=4x1"
 refused 'no tensor of layer 1, but of layer 2' "convs.0.lin_l.weight=4x16" "convs.2.lin_l.weight=4x4"
+refused 'no tensor is named like a layer.s .*, but conv1.lin_l.weight' "conv1.lin_l.weight=4x16"
+
+# Layers that are known, but not supported.
+knows() { # LAYER TENSORS...
+    _layer=$1
+    shift
+    refused "not supported, $_layer" "$@"
+    status 3 "--init with $_layer" gnn-train --store S -f 3,3 --hidden 4 --epochs 1 --init m.safetensors -o o.npy
+    mv err said
+    check 'says so, too' grep -q "m.safetensors: tensor .*not supported, $_layer.*supported are GraphSAGE.* and GCN" said
+}
+knows 'GAT (PyG' convs.0.att_dst=1x4 convs.0.att_src=1x4 convs.0.bias=4x1 convs.0.lin.weight=4x16
+knows 'GATv2 (PyG' convs.0.att=1x4 convs.0.lin_l.weight=4x16 convs.0.lin_r.weight=4x16
+knows 'GIN (PyG' convs.0.nn.0.weight=4x16 convs.0.nn.0.bias=4x1
+knows 'R-GCN (PyG' convs.0.weight=64x4 convs.0.root=16x4 convs.0.bias=4x1
+knows 'DGL.s SAGEConv' layers.0.fc_self.weight=4x16 layers.0.fc_neigh.weight=4x16
+gnn-train -q --store S -f 3,3 --hidden 4 --epochs 1 --checkpoint C --checkpoint-every 1 -o m || exit 1
+status 3 'a checkpoint as a model' gnn-predict -n S C/checkpoint.safetensors
+mv err said
+check 'is said to be one' grep -q 'a checkpoint, not a model' said
 done_testing
