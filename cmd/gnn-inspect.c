@@ -14,6 +14,7 @@
 #include "cmd/stdin.h"
 #include "cmd/sig.h"
 #include "lib/inspect.h"
+#include "lib/kind.h"
 
 static bool tensors, stats, verify, diff, original, json;
 static const char *against, *export;
@@ -25,7 +26,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 's', "stats", &stats, NULL, "degrees, self loops, isolated nodes, values of fields, classes"},
     {OPT_FLAG, 0, "json", &json, NULL, "print one JSON object instead of text"},
     {.kind = OPT_GROUP, .help = "What to do instead"},
-    {OPT_FLAG, 0, "verify", &verify, NULL, "prove that the store or stream is sound; status 3 if it is not"},
+    {OPT_FLAG, 0, "verify", &verify, NULL, "prove that the input is sound; status 3 if it is not"},
     {OPT_STR, 0, "against", &against, "STORE", "with --verify: the same graph as STORE; of a stream: made from STORE", .file = true},
     {OPT_FLAG, 0, "diff", &diff, NULL, "name the first difference between two; status 1 if there is one"},
     {OPT_FLAG, 0, "original", &original, NULL, "with --diff: compare by original ids, as if never partitioned"},
@@ -37,7 +38,7 @@ static const struct opt opts[] = {
 
 static const struct program prog = {
     .name = "gnn-inspect",
-    .summary = "show, verify, compare or export stores and batch streams",
+    .summary = "show, verify, compare or export stores, batch streams and models",
     .synopsis = "[STORE|FILE] | --diff A B",
     .opts = opts,
     .lacks = "progress no-provenance",
@@ -54,6 +55,11 @@ static bool is_store(const char *path)
     if (stat(path, &st) && gnn_fail_open(&e, path))
         cli_fail(&e);
     return S_ISDIR(st.st_mode);
+}
+
+static bool is_model(const char *path)
+{
+    return path && strcmp(path, "-") != 0 && gnn_kind_path(path) == GNN_KIND_MODEL;
 }
 
 static void open_store(struct gnn_store *s, const char *path, bool check)
@@ -88,6 +94,10 @@ static void run_report(const char *path)
     if (is_store(path)) {
         open_store(&s, path, false);
         rc = gnn_report_store(&s, what, &report, &e);
+    } else if (is_model(path)) {
+        if (stats)
+            cli_usage("--stats: %s is not a store", path);
+        rc = gnn_report_model(path, what, &report, &e);
     } else {
         if (stats)
             cli_usage("--stats: %s is not a store", path ? path : "stdin");
@@ -97,7 +107,7 @@ static void run_report(const char *path)
     if (rc)
         cli_fail(&e);
     gnn_store_close(&s);
-    print(report, inspect_text_report);
+    print(report, is_model(path) ? inspect_text_model : inspect_text_report);
 }
 
 static void print_proofs(const json_t *report)
@@ -119,6 +129,10 @@ static void run_verify(const char *path)
     if (is_store(path)) {
         open_store(&s, path, true);
         rc = gnn_verify_store(&s, against ? &other : NULL, report, &e);
+    } else if (is_model(path)) {
+        if (against)
+            cli_usage("--against: %s is not a store or a stream", path);
+        rc = gnn_verify_model(path, report, &e);
     } else {
         int fd = cli_in(path, &name);
         rc = gnn_verify_stream(fd, name, against ? &other : NULL, report, &e);
@@ -183,6 +197,12 @@ static int run_diff(const char *a, const char *b)
             cli_fail(&e);
         gnn_store_close(&x);
         gnn_store_close(&y);
+    } else if (is_model(a) || is_model(b)) {
+        if (is_model(a) != is_model(b))
+            cli_usage("--diff: %s is a model and %s is not", is_model(a) ? a : b, is_model(a) ? b : a);
+        if (original)
+            cli_usage("--original: %s is not a store or a stream", a);
+        rc = gnn_diff_models(a, b, flags, &d, &e);
     } else {
         rc = diff_streams(a, b, flags, &d, &e);
     }
@@ -205,10 +225,12 @@ static void run_export(const char *path)
 
     if (is_store(path))
         open_store(&s, path, true);
-    else
+    else if (!is_model(path))
         in = cli_in(path, &in_name);
     int fd = cli_out(export, &name);
-    if (in < 0)
+    if (is_model(path))
+        rc = gnn_export_model(path, fd, name, &e);
+    else if (in < 0)
         rc = gnn_export_store(&s, fd, name, &e);
     else
         rc = gnn_export_stream(in, in_name, fd, name, &e);

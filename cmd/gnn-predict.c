@@ -59,7 +59,11 @@ static void progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
 static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s, struct gnn_err *e)
 {
     struct gnn_st_file f;
-    if (gnn_st_read(&f, path, e) || gnn_model_open(m, &f, path, &s->meta.schema, e) ||
+    if (gnn_st_read(&f, path, e))
+        cli_fail(e);
+    if (gnn_st_checkpoint(&f))
+        cli_die(3, "%s: a checkpoint, not a model: gnn-train --resume goes on from it", path);
+    if ( gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     if (!f.st.summed)

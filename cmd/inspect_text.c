@@ -210,6 +210,66 @@ void inspect_text_report(const json_t *r)
         print_stats(json_object_get(r, "statistics"));
 }
 
+static void print_architecture(const json_t *a)
+{
+    const json_t *node_types = json_object_get(a, "node_types");
+    size_t i;
+    json_t *x;
+    if (json_object_get(a, "unknown")) {
+        printf("  layers not known: %s\n", text(a, "unknown"));
+        return;
+    }
+    printf("  layers %s, widths", text(a, "kind"));
+    json_array_foreach(json_object_get(a, "width"), i, x)
+        printf("%s%lld", i ? ", " : " ", (long long)json_integer_value(x));
+    printf("%s%s%s%s%s\n", json_is_true(json_object_get(a, "layer_norm")) ? ", layer norm" : "",
+           json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "", json_is_true(json_object_get(a, "residual")) ? ", residual" : "",
+           !strcmp(text(a, "feature_norm"), "row") ? ", features divided by their sum" : "",
+           json_is_true(json_object_get(a, "guessed")) ? "; guessed from names and shapes" : "");
+    if (json_object_get(a, "task"))
+        printf("  task   %s of %s\n", text(a, "task"), text(json_array_get(node_types, (size_t)whole(a, "target")), "name"));
+    json_array_foreach((json_t *)(uintptr_t)node_types, i, x)
+        printf("  nodes  %-24s %12lld features\n", text(x, "name"), whole(x, "features"));
+    json_array_foreach(json_object_get(a, "edge_types"), i, x) {
+        const json_t *src = json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 0)));
+        const json_t *dst = json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 2)));
+        printf("  edges  %s/%s/%s\n", text(src, "name"), text(json_array_get(x, 1), NULL), text(dst, "name"));
+    }
+}
+
+static void print_training(const json_t *t)
+{
+    if (!json_is_true(json_object_get(t, "any")))
+        printf("  state  before the first step");
+    else
+        printf("  state  after epoch %lld, step %lld%s", whole(t, "epoch"), whole(t, "step"),
+               json_is_true(json_object_get(t, "epoch_complete")) ? ", the epoch complete" : "");
+    printf("; %lld steps of the optimiser%s\n", whole(t, "optimizer_steps"), json_is_true(json_object_get(t, "stopped_early")) ? ", stopped early" : "");
+    if (json_object_get(t, "best"))
+        printf("  best   epoch %lld, %s %.6g, %lld epochs since\n", whole(t, "best_epoch"), text(t, "metric"), real(t, "best"),
+               whole(t, "epochs_since_best"));
+    printf("  optimizer %s, lr %g, schedule %s\n", text(t, "optimizer"), real(t, "lr"), text(t, "schedule"));
+}
+
+void inspect_text_model(const json_t *r)
+{
+    const json_t *p = json_object_get(r, "parameters");
+    size_t i;
+    json_t *x;
+    printf("%s %s: %s, %s\n", text(r, "kind"), text(r, "path"), bytes(real(r, "bytes")),
+           json_is_true(json_object_get(r, "checksum")) ? "its checksum holds" : "no checksum: from elsewhere, not verified");
+    print_architecture(json_object_get(r, "architecture"));
+    printf("  parameters %lld numbers in %lld tensors, %s\n", whole(p, "numbers"), whole(p, "tensors"), bytes(real(p, "bytes")));
+    if (json_object_get(r, "training"))
+        print_training(json_object_get(r, "training"));
+    json_array_foreach(json_object_get(r, "provenance"), i, x)
+        printf("  by     %s\n", text(x, NULL));
+    if (json_object_get(r, "tensors"))
+        print_tensors(json_object_get(r, "tensors"));
+    else
+        printf("  -t lists the tensors\n");
+}
+
 void inspect_text_proofs(const json_t *r)
 {
     size_t i;

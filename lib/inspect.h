@@ -20,6 +20,9 @@ int gnn_report_store(struct gnn_store *s, unsigned what, json_t **out,
  * GNN_REPORT_TENSORS the tensors of the first batch. Takes over fd. */
 int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out,
                       struct gnn_err *e) GNN_MUST_USE;
+/* The same for a safetensors file, a model, a checkpoint or a state dict: kind, path, bytes, checksum (whether it has one, which holds),
+ * architecture (guessed where nothing says it), parameters, training, provenance; tensors if they are few or asked for. */
+int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_err *e) GNN_MUST_USE;
 /* Degrees (in and out: min, median, mean, max, zero), isolated nodes, self loops, parallel edges, values of every
  * field (min, max, mean, nan, infinite), members of every class and set. */
 int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e) GNN_MUST_USE;
@@ -35,6 +38,10 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
  * `against`: made from that store (identity), and every sampled edge is one of its edges. Takes over fd. */
 int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *report,
                       struct gnn_err *e) GNN_MUST_USE;
+
+/* Proves a model or a checkpoint: format, checksum, that the parameters are those of the description, finite, and that counters make
+ * sense. Of a file from elsewhere, the format. */
+int gnn_verify_model(const char *path, json_t *report, struct gnn_err *e) GNN_MUST_USE;
 
 /* The first difference between A and B, if any: header, then contents, and what only names the origin (identity, provenance)
  * last. */
@@ -55,6 +62,8 @@ int gnn_diff_stores(struct gnn_store *a, struct gnn_store *b, unsigned flags, st
 int gnn_diff_streams(int fd_a, const char *name_a, int fd_b, const char *name_b, unsigned flags,
                      struct gnn_store *stores, uint32_t nstores, struct gnn_diff *d,
                      struct gnn_err *e) GNN_MUST_USE;
+/* Models, checkpoints, state dicts: description, tensors by name, provenance. */
+int gnn_diff_models(const char *a, const char *b, unsigned flags, struct gnn_diff *d, struct gnn_err *e) GNN_MUST_USE;
 /* Same nodes, edges (order within a destination included), fields, names and sets by original id. */
 int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d,
                    struct gnn_err *e) GNN_MUST_USE;
@@ -62,6 +71,7 @@ int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d,
 /* A zip of .npy members, uncompressed, which numpy.load opens. Members are named like the tensors, with "part-N/"
  * before them if the store has several parts, and "batch-N/" in a stream. bf16 becomes u16. The fds stay open. */
 int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
+int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
 int gnn_export_stream(int in, const char *in_name, int fd, const char *name,
                       struct gnn_err *e) GNN_MUST_USE;
 

@@ -19,6 +19,11 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e) GNN_
  * set: one without the other is refused. A file without both is from elsewhere, and nothing vouches for its bytes. */
 int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path, struct gnn_err *e) GNN_MUST_USE;
 void gnn_st_release(struct gnn_st_file *f);
+/* Whether it is a checkpoint (lib/trainer.h). */
+static inline bool gnn_st_checkpoint(const struct gnn_st_file *f)
+{
+    return json_object_get(f->st.metadata, "run") != NULL;
+}
 /* Writes the tensors in the order given, syncs and closes fd (also on failure). */
 int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
                  struct gnn_err *e) GNN_MUST_USE;
@@ -37,7 +42,7 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
                     const char *name, struct gnn_err *e) GNN_MUST_USE;
 
 /* Makes the model that the file holds. A file of our own says what it is; for any other (a PyG state dict), kind,
- * layers and widths are read off the names and shapes, types and task are those of the schema. */
+ * layers and widths are read off the names and shapes, types and task are those of the schema (else not used). */
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
                    const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming tensor and layer, if the file has parameters of a layer that is known but not supported. */

@@ -10,6 +10,7 @@
 #include "formats/npy.h"
 #include "lib/inspect.h"
 #include "lib/io.h"
+#include "lib/model_file.h"
 #include "lib/stream.h"
 
 struct zip {
@@ -124,6 +125,20 @@ int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_e
     if (!rc)
         rc = gnn_store_verified(s, e);
     return zip_end(&z, rc);
+}
+
+int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err *e)
+{
+    struct gnn_st_file f;
+    struct zip z;
+    if (gnn_st_read(&f, path, e))
+        return e->code;
+    int rc = zip_begin(&z, fd, name, e);
+    for (size_t i = 0; !rc && i < f.st.n; i++)
+        rc = zip_tensor(&z, f.st.by_name[i], "");
+    rc = zip_end(&z, rc);
+    gnn_st_release(&f);
+    return rc;
 }
 
 int gnn_export_stream(int in, const char *in_name, int fd, const char *name, struct gnn_err *e)

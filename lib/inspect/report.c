@@ -111,7 +111,7 @@ int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
     return bad ? no_json(e) : GNN_OK;
 }
 
-static json_t *tensor(const struct gnn_tensor *t, bool *bad)
+json_t *gnn_report_tensor(const struct gnn_tensor *t, bool *bad)
 {
     json_t *o = json_object(), *shape = json_array();
     uint64_t bytes = 0;
@@ -139,7 +139,7 @@ int gnn_report_store(struct gnn_store *s, unsigned what, json_t **out, struct gn
                 sum += bytes;
             if (!(what & GNN_REPORT_TENSORS))
                 continue;
-            json_t *o = tensor(t, &bad);
+            json_t *o = gnn_report_tensor(t, &bad);
             put(o, "part", num(p), &bad);
             push(list, o, &bad);
         }
@@ -191,7 +191,7 @@ static void count_batch(struct totals *t, const struct gnn_batch *b, unsigned wh
         if (gnn_tensor_bytes(x, &bytes))
             t->bytes += bytes;
         if (t->batches == 0 && (what & GNN_REPORT_TENSORS))
-            push(t->tensors, tensor(x, bad), bad);
+            push(t->tensors, gnn_report_tensor(x, bad), bad);
     }
     if (t->batches++ == 0) {
         t->first[0] = b->epoch;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/tensor.h"
 #include "lib/err.h"
 
 /* Sets key to value and takes over value; NULL (out of memory) makes *bad true. */
@@ -29,6 +30,8 @@ static inline json_t *real(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
 }
+/* {"name", "dtype", "shape", "bytes"} */
+json_t *gnn_report_tensor(const struct gnn_tensor *t, bool *bad);
 static inline int no_json(struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_NOMEM, "out of memory for the report");

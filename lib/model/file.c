@@ -293,8 +293,6 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
     uint32_t outputs;
     int rc;
     memset(m, 0, sizeof(*m));
-    if (json_object_get(f->st.metadata, "run"))
-        return gnn_fail(e, GNN_E_INPUT, "%s: a checkpoint, not a model: gnn-train --resume goes on from it", path);
     if (text) {
         rc = gnn_model_config_parse(&c, json_string_value(text), path, e);
     } else if ((rc = gnn_model_guess(&c, f, path, e)) == 0) {
@@ -310,7 +308,7 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
     }
     if (lay_out(m, &c, f, path, e) || gnn_model_alloc(m, e))
         return e->code;
-    if (gnn_model_copy_params(m, m->slab, f, path, "", false, e))
+    if (gnn_model_copy_params(m, m->slab, f, path, "", gnn_st_checkpoint(f), e))
         gnn_model_release(m);
     return e->code;
 }

@@ -1,0 +1,231 @@
+/* Models, checkpoints and state dicts: what is in them, whether it holds, where two differ. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/inspect.h"
+#include "lib/inspect/differ.h"
+#include "lib/inspect/report.h"
+#include "lib/json.h"
+#include "lib/model_file.h"
+#include "lib/trainer.h"
+
+enum { FEW = 32 }; /* tensors that are listed unasked */
+
+static const char *text_of(const struct gnn_st_file *f, const char *key)
+{
+    return json_string_value(json_object_get(f->st.metadata, key));
+}
+
+static bool is_state(const struct gnn_tensor *t)
+{
+    return !strncmp(t->name, "state.", 6);
+}
+
+/* {"tensors", "numbers", "bytes"} of the parameters. */
+static json_t *totals(const struct gnn_st_file *f, bool *bad)
+{
+    uint64_t tensors = 0, numbers = 0, bytes = 0;
+    for (size_t i = 0; i < f->st.n; i++) {
+        uint64_t n = 0, size = 0;
+        if (is_state(&f->st.tensor[i]) || !gnn_tensor_count(&f->st.tensor[i], &n) || !gnn_tensor_bytes(&f->st.tensor[i], &size))
+            continue;
+        tensors++;
+        numbers += n;
+        bytes += size;
+    }
+    json_t *o = json_object();
+    put(o, "tensors", num(tensors), bad);
+    put(o, "numbers", num(numbers), bad);
+    put(o, "bytes", num(bytes), bad);
+    return o;
+}
+
+/* What a file from elsewhere looks like; or why it looks like nothing that is known. */
+static json_t *guessed(const struct gnn_st_file *f, const char *path, bool *bad)
+{
+    static const char *const kinds[] = {[GNN_SAGE] = "sage", [GNN_GCN] = "gcn"};
+    struct gnn_model_config c = {0};
+    struct gnn_err why = {0};
+    json_t *o = json_object(), *width = json_array();
+    put(o, "guessed", json_true(), bad);
+    if (gnn_model_guess(&c, f, path, &why)) {
+        put(o, "unknown", json_string(why.msg), bad);
+        json_decref(width);
+        return o;
+    }
+    for (uint32_t l = 0; l < c.nlayers; l++)
+        push(width, num(c.width[l]), bad);
+    put(o, "kind", json_string(kinds[c.kind]), bad);
+    put(o, "width", width, bad);
+    put(o, "layer_norm", json_boolean(c.layer_norm), bad);
+    put(o, "batch_norm", json_boolean(c.batch_norm), bad);
+    gnn_model_config_release(&c);
+    return o;
+}
+
+/* "adam" of "..., optimizer adam, ..." in a run's description; NULL: it has no such word. */
+static const char *word_at(const char *run, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = strstr(run, word); at; at = strstr(at + n, word))
+        if (at > run && at[-1] == ' ' && at[n] == ' ')
+            return at + n + 1;
+    return NULL;
+}
+
+static int put_training(json_t *o, const struct gnn_st_file *f, const char *path, bool *bad, struct gnn_err *e)
+{
+    static const char *const words[] = {"optimizer", "schedule", "metric"};
+    const char *run = text_of(f, "run"), *lr = word_at(run, "lr");
+    struct gnn_train_state s;
+    if (gnn_checkpoint_state(f, path, &s, e))
+        return e->code;
+    json_t *t = json_object();
+    put(t, "any", json_boolean(s.any), bad);
+    put(t, "epoch", num(s.epoch), bad);
+    put(t, "step", num(s.step), bad);
+    put(t, "epoch_complete", json_boolean(s.closed), bad);
+    put(t, "optimizer_steps", num(s.t), bad);
+    if (s.has_best) {
+        put(t, "best_epoch", num(s.best_epoch), bad);
+        put(t, "best", real(s.best), bad);
+        put(t, "epochs_since_best", num(s.since_best), bad);
+    }
+    put(t, "stopped_early", json_boolean(s.stopped_early), bad);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = word_at(run, words[i]);
+        if (at)
+            put(t, words[i], json_stringn(at, strcspn(at, ",;")), bad);
+    }
+    if (lr)
+        put(t, "lr", real(strtod(lr, NULL)), bad);
+    put(t, "run", json_string(run), bad);
+    put(o, "training", t, bad);
+    return 0;
+}
+
+static int report(const struct gnn_st_file *f, const char *path, unsigned what, json_t *o, struct gnn_err *e)
+{
+    const char *gnn = text_of(f, "gnn"), *line = text_of(f, "provenance");
+    bool bad = !o;
+    json_t *architecture = gnn ? gnn_json_parse(gnn, strlen(gnn), path, e) : guessed(f, path, &bad);
+    if (e->code)
+        return e->code;
+    put(o, "kind", json_string(gnn_st_checkpoint(f) ? "checkpoint" : gnn ? "model" : "state dict"), &bad);
+    put(o, "path", json_string(path), &bad);
+    put(o, "bytes", num(f->nbytes), &bad);
+    put(o, "checksum", json_boolean(f->st.summed), &bad);
+    put(o, "architecture", architecture, &bad);
+    put(o, "parameters", totals(f, &bad), &bad);
+    if (gnn_st_checkpoint(f) && put_training(o, f, path, &bad, e))
+        return e->code;
+    json_t *provenance = json_array();
+    if (line)
+        push(provenance, json_string(line), &bad);
+    put(o, "provenance", provenance, &bad);
+    if ((what & GNN_REPORT_TENSORS) || f->st.n <= FEW) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < f->st.n; i++)
+            push(list, gnn_report_tensor(f->st.by_name[i], &bad), &bad);
+        put(o, "tensors", list, &bad);
+    }
+    return bad ? no_json(e) : 0;
+}
+
+int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_err *e)
+{
+    struct gnn_st_file f;
+    if (gnn_st_read(&f, path, e))
+        return e->code;
+    *out = json_object();
+    (void)!report(&f, path, what, *out, e);
+    gnn_st_release(&f);
+    return e->code;
+}
+
+static int prove(json_t *list, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4);
+static int prove(json_t *list, struct gnn_err *e, const char *fmt, ...)
+{
+    char line[200];
+    bool bad = false;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    push(list, json_string(line), &bad);
+    return bad ? no_json(e) : 0;
+}
+
+static int prove_all(const struct gnn_st_file *f, const char *path, json_t *list, struct gnn_err *e)
+{
+    struct gnn_model m;
+    struct gnn_train_state s;
+    if (prove(list, e, "format: %zu tensors in %" PRIu64 " bytes", f->st.n, f->nbytes))
+        return e->code;
+    if (!f->st.summed)
+        return prove(list, e, "no checksum: nothing vouches for the numbers of this file from elsewhere");
+    if (prove(list, e, "checksum: of all bytes") || gnn_model_open(&m, f, path, NULL, e))
+        return e->code;
+    (void)!prove(list, e, "parameters: %u, as the description says, and finite", m.nparams);
+    gnn_model_release(&m);
+    if (e->code || !gnn_st_checkpoint(f))
+        return e->code;
+    return gnn_checkpoint_state(f, path, &s, e) ? e->code : prove(list, e, "counters: of epoch %" PRIu64 ", step %" PRIu64, s.epoch, s.step);
+}
+
+int gnn_verify_model(const char *path, json_t *out, struct gnn_err *e)
+{
+    struct gnn_st_file f;
+    if (gnn_st_read(&f, path, e))
+        return e->code;
+    json_t *list = json_array();
+    if (!list || json_object_set_new(out, "proved", list))
+        no_json(e);
+    else
+        (void)!prove_all(&f, path, list, e);
+    gnn_st_release(&f);
+    return e->code;
+}
+
+/* A text of the metadata: as JSON, member by member, or as it is. */
+static int differ_meta(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b, const char *key, bool is_json,
+                       struct gnn_err *e)
+{
+    const char *x = text_of(a, key), *y = text_of(b, key);
+    if ((!x && !y) || (x && y && !strcmp(x, y)))
+        return 0;
+    if (!x || !y || !is_json)
+        return gnn_differ_text(d, x ? x : "(absent)", y ? y : "(absent)", "%s", key);
+    json_t *p = gnn_json_parse(x, strlen(x), key, e), *q = gnn_json_parse(y, strlen(y), key, e);
+    if (p && q)
+        gnn_differ_json(d, p, q, key);
+    json_decref(p);
+    json_decref(q);
+    return e->code;
+}
+
+static int differ(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b, unsigned flags, struct gnn_err *e)
+{
+    int rc = differ_meta(d, a, b, "gnn", true, e);
+    if (!rc && !d->differ)
+        rc = differ_meta(d, a, b, "run", false, e);
+    for (size_t i = 0; !rc && !d->differ && i < a->st.n && i < b->st.n; i++)
+        gnn_differ_tensor(d, a->st.by_name[i], b->st.by_name[i], "model");
+    if (!rc && !d->differ && a->st.n != b->st.n)
+        gnn_differ_text(d, a->st.n > b->st.n ? a->st.by_name[b->st.n]->name : "(absent)",
+                        b->st.n > a->st.n ? b->st.by_name[a->st.n]->name : "(absent)", "model: name of tensor");
+    if (!rc && !d->differ && (flags & GNN_DIFF_PROVENANCE))
+        rc = differ_meta(d, a, b, "provenance", false, e);
+    return rc;
+}
+
+int gnn_diff_models(const char *path_a, const char *path_b, unsigned flags, struct gnn_diff *d, struct gnn_err *e)
+{
+    struct gnn_st_file a = {0}, b = {0};
+    if (!gnn_st_read(&a, path_a, e) && !gnn_st_read(&b, path_b, e))
+        (void)!differ(d, &a, &b, flags, e);
+    gnn_st_release(&a);
+    gnn_st_release(&b);
+    return e->code;
+}
