@@ -23,6 +23,8 @@ void cache_size(const char *text, double *share, uint64_t *bytes);
  * been made; does not return on failure. With s NULL only what can be told without a store is checked. */
 void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores, struct gnn_gather_cache *o);
 
+/* Once the source is there: says if GPUs of ranks do not read each other's caches. */
+void cache_note(const struct gnn_gather_stats *s);
 /* Tells with -v, or to stdout, and to --metrics, what devices kept and found. */
 void cache_report(const struct gnn_gather_stats *s, bool to_stdout);
 

@@ -1,11 +1,18 @@
 #include "cmd/calm.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "cmd/cli.h"
+#include "lib/mem.h"
 
 void calm_threads(char **argv)
 {
@@ -19,11 +26,43 @@ void calm_threads(char **argv)
     execv(path, argv);
 }
 
+static pthread_mutex_t all_there = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_for_all(void *arg)
+{
+    pthread_mutex_lock(&all_there);
+    pthread_mutex_unlock(&all_there);
+    pthread_exit(arg); /* loads what that takes, as threads of OpenMP do when memory may have run out */
+}
+
+/* OpenMP's library ends the process by itself where it gets no thread. So n of them are started and ended here first, and
+ * then its own, which it keeps. */
+static void start_threads(int n)
+{
+    if (gnn_mem_limited())
+        mallopt(M_ARENA_MAX, 1); /* or each thread reserves 64 MB */
+    pthread_t *t = calloc((size_t)n, sizeof *t);
+    int have = 0, rc = t ? 0 : ENOMEM;
+    pthread_mutex_lock(&all_there);
+    while (!rc && have < n - 1 && !(rc = pthread_create(&t[have], NULL, wait_for_all, NULL)))
+        have++;
+    pthread_mutex_unlock(&all_there);
+    for (int i = 0; i < have; i++)
+        pthread_join(t[i], NULL);
+    free(t);
+    if (rc)
+        cli_die(1, "cannot start %d threads: %s (-j N: fewer)", n, strerror(rc));
+#pragma omp parallel
+    __asm__ volatile("");
+}
+
 void calm_threads_set(uint32_t n)
 {
     const int wanted = n ? (int)n : omp_get_max_threads(), most = omp_get_thread_limit();
+    const int have = wanted < most ? wanted : most;
     omp_set_dynamic(0);
-    omp_set_num_threads(wanted < most ? wanted : most);
+    omp_set_num_threads(have);
+    start_threads(have);
 }
 
 void calm_yield(void)

@@ -146,6 +146,7 @@ int main(int argc, char **argv)
                                        : gnn_gather_source_new(up, store, &o, &e);
     if (!src)
         cli_fail(&e);
+    cache_note(&stats);
     batches_run(src, &run);
     if (run.gpu)
         cache_report(&stats, run.count);

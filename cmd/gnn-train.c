@@ -137,8 +137,27 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
     }
 }
 
-static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct gnn_err *e)
+/* A stream's header could make a model large with a number: a batch has to show features that wide before there is memory for it. */
+static void prove_widths(struct gnn_source **src, const struct gnn_model *m, struct gnn_err *e)
 {
+    enum { SMALL = 1 << 24, MODEST = 1 << 12 };
+    const struct gnn_batch *b;
+    char name[GNN_NAME_MAX + 1];
+    if (feed.store_path || m->nfloats <= SMALL)
+        return;
+    if (!(*src = gnn_source_ahead(*src, &b, e)))
+        cli_fail(e);
+    for (uint32_t t = 0; b && t < m->c.nntypes; t++) {
+        const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
+        if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
+            cli_die(3, "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible", name,
+                    m->c.ntype[t].width, (unsigned long long)m->nfloats);
+    }
+}
+
+static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
+{
+    const struct gnn_meta *meta = (*src)->meta;
     struct gnn_model_config c = {.kind = (enum gnn_model_kind)kind,
                                  .layer_norm = layer_norm,
                                  .batch_norm = batch_norm,
@@ -148,7 +167,10 @@ static void make_model(struct gnn_model *m, const struct gnn_meta *meta, struct 
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
     set_widths(&c, meta->sampling.nhops);
-    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_init(m, &c, e))
+    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
+        cli_fail(e);
+    prove_widths(src, m, e);
+    if (gnn_model_alloc(m, e))
         cli_fail(e);
     gnn_model_reset(m, feed.seed);
     if (!init)
@@ -245,7 +267,7 @@ int main(int argc, char **argv)
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
     if (c->rank)
         cli_spare_stdout();
-    make_model(&m, src->meta, &e);
+    make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
     if (feed.gpu && !ops)

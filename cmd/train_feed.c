@@ -139,8 +139,10 @@ struct gnn_source *train_feed_open(struct train_feed *f)
         src = f->gpu->ops->bring(f->gpu, src, &e);
     if (!src)
         cli_fail(&e);
-    if (f->gpu && f->store_path)
+    if (f->gpu && f->store_path) {
         device_tell_graph(&f->graph);
+        cache_note(&f->stats);
+    }
     return src;
 }
 

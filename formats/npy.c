@@ -98,8 +98,17 @@ static const char *descr(const char *s, struct gnn_npy *h)
     char order = *s;
     if (order == '<' || order == '>' || order == '|' || order == '=')
         s++;
-    if (*s == 'O')
-        return "the array holds Python objects, not numbers";
+    h->objects = *s == 'O';
+    if (h->objects)
+        return NULL;
+    h->wide = *s == 'U';
+    if (h->wide || *s == 'S') {
+        uint64_t n = 0;
+        for (s++; *s >= '0' && *s <= '9' && n <= UINT16_MAX; s++)
+            n = n * 10 + (uint64_t)(*s - '0');
+        h->text = (uint32_t)(n ? n : 1) * (h->wide ? 4 : 1);
+        return *s ? "text is too long" : NULL;
+    }
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(s, known[i].text)) {
             h->dtype = (enum gnn_dtype)known[i].dtype;
@@ -153,7 +162,9 @@ const char *gnn_npy_parse(struct gnn_npy *h, const uint8_t *header, uint32_t n)
         return "the shape is too large";
     if (h->ndim < 2)
         h->fortran = false;
-    return NULL;
+    if (h->text && __builtin_mul_overflow(h->count, h->text, &h->bytes))
+        return "the shape is too large";
+    return h->objects ? "the array holds pickled Python objects, not numbers" : h->text ? "the array holds text, not numbers" : NULL;
 }
 
 uint32_t gnn_npy_header(const struct gnn_npy *h, uint8_t *out)

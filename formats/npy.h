@@ -15,12 +15,16 @@ struct gnn_npy {
     uint32_t ndim;
     uint64_t shape[GNN_NDIM_MAX];
     uint64_t count, bytes; /* elements and bytes of data: checked not to overflow */
+    uint32_t text;        /* bytes of an element that is text, 'S' or 'U' (4 a character); 0: none */
+    bool wide;            /* 'U' */
+    bool objects;         /* pickled Python objects */
 };
 
 /* From the first GNN_NPY_PREFIX bytes of a file: the length of the whole header including the prefix, 0 if these
  * are not an .npy file's (or the header would be longer than GNN_NPY_HEADER_MAX). */
 uint32_t gnn_npy_header_bytes(const uint8_t prefix[GNN_NPY_PREFIX]);
-/* Parses the whole header of n bytes. NULL, or what is wrong (a static text). */
+/* Parses the whole header of n bytes. NULL, or what is wrong (a static text): text and objects are, and are told by the
+ * fields. */
 const char *gnn_npy_parse(struct gnn_npy *h, const uint8_t *header, uint32_t n);
 /* Writes a version 1 header, a multiple of 64 bytes long, for a row-major little-endian array (booleans
  * as such if is_bool) into out; returns its length. out has room for 256 bytes. bf16 has no

@@ -25,6 +25,14 @@ struct gnn_gather_cache {
     const struct gnn_scores *scores; /* BY_SCORES; read by gnn_gather_source_new only */
 };
 
+/* Why GPUs of two ranks of one host do not read each other's memory. */
+enum gnn_gather_apart {
+    GNN_GATHER_TOGETHER, /* they do, all of them, or there is one rank a host */
+    GNN_GATHER_NO_PATH,  /* no NVLink, no peer access over PCIe */
+    GNN_GATHER_REFUSED,  /* the system shares no memory of GPUs between the processes */
+    GNN_GATHER_HIDDEN    /* one process does not see the other's GPU */
+};
+
 /* What devices collected of the cached fields, a row for each field, and of others: edges' fields and labels, which stay
  * with the host. Grows as batches are handed on. */
 struct gnn_gather_stats {
@@ -33,6 +41,8 @@ struct gnn_gather_stats {
     uint32_t devices, cliques;          /* cliques: groups of devices that reach each other's memory */
     uint64_t replicated, sharded, nodes; /* nodes whose rows each device keeps; dealt out in a clique; of all (the least of the cliques') */
     uint64_t cached_bytes;              /* on the fullest device */
+    enum gnn_gather_apart apart;        /* the last of these that is true of any two ranks, which are in apart_rank; set by gnn_gather_source_new */
+    uint32_t apart_rank[2];
 };
 
 /* What several ranks had of the nodes' rows themselves, and what came from others. Grows as batches are handed on. */

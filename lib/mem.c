@@ -169,3 +169,15 @@ uint64_t gnn_mem_peak(void)
     getrusage(RUSAGE_SELF, &u);
     return (uint64_t)u.ru_maxrss * 1024;
 }
+
+bool gnn_mem_limited(void)
+{
+    struct rlimit as, data;
+    return (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY) || (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
+}
+
+bool gnn_mem_room(uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p != MAP_FAILED && !munmap(p, bytes);
+}

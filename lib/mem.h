@@ -2,6 +2,7 @@
 #ifndef GNN_LIB_MEM_H
 #define GNN_LIB_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,10 @@ void gnn_buf_release_in(const struct gnn_mem *m, struct gnn_buf *b);
  * room follows from n, so it must have grown this way from NULL and 0. Release with gnn_free. */
 int gnn_grow(void *array, uint64_t n, size_t size, const char *what, struct gnn_err *e) GNN_MUST_USE;
 
+/* Whether this process may have no more than so much address space or data (setrlimit); and whether so many bytes could be had
+ * now, of which nothing is kept. */
+bool gnn_mem_limited(void);
+bool gnn_mem_room(uint64_t bytes);
 /* Highest resident size of this process so far, in bytes. */
 uint64_t gnn_mem_peak(void);
 

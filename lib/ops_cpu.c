@@ -1,5 +1,7 @@
 /* The host's column of lib/ops.h: the kernels, done at once. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "kernels/factors.h"
@@ -61,10 +63,33 @@ static void leave(const struct gnn_ops *o, const struct gnn_batch *b)
     (void)b;
 }
 
+static pthread_once_t once_limit = PTHREAD_ONCE_INIT;
+static bool limited;
+
+static void find_limit(void)
+{
+    limited = gnn_mem_limited();
+}
+
+/* oneDNN generates code while it runs, 6 MB at the first product and less for new shapes later, and does not look whether it
+ * got the memory for that. So where memory is limited, somebody has to look before. */
+static int check_room(struct gnn_err *e)
+{
+    static atomic_bool begun;
+    pthread_once(&once_limit, find_limit);
+    const unsigned mb = atomic_load(&begun) ? 2 : 8;
+    if (limited && !gnn_mem_room((uint64_t)mb << 20))
+        return gnn_fail(e, GNN_E_NOMEM, "out of memory: a matrix product needs %u MB beside what is taken (ulimit -v, -d)", mb);
+    atomic_store(&begun, true);
+    return 0;
+}
+
 static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
                 float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     (void)o;
+    if (check_room(e))
+        return e->code;
     if (gnn_gemm(ta, tb, m, n, k, 1, a, ta ? m : k, b, tb ? k : n, beta, c, n))
         return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", m, n, k);
     if (ep)

@@ -158,7 +158,7 @@ static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     uint64_t classes, parts;
     int rc = get_string(j, "task", &task, e);
     if (!rc)
-        rc = get_count(j, "classes", 1u << 24, &classes, e);
+        rc = get_count(j, "classes", strcmp(task, "multilabel") ? 1 << 16 : 1 << 20, &classes, e); /* as many as can be imported */
     if (!rc)
         rc = get_count(j, "parts", 1u << 20, &parts, e);
     if (rc)

@@ -21,6 +21,9 @@ static inline int gnn_source_next(struct gnn_source *s, struct gnn_batch **b, st
 /* Takes NULL. */
 void gnn_source_free(struct gnn_source *s);
 
+/* The same source, of which the first batch has been read: *first, which is still to come, or NULL if there is none. Takes over `up`. */
+struct gnn_source *gnn_source_ahead(struct gnn_source *up, const struct gnn_batch **first, struct gnn_err *e) GNN_MUST_USE;
+
 /* Applies a function to each batch of `up`, on nthreads threads, keeping the order; at most `depth` finished
  * or unfinished batches are under way. nthreads 0: on the threads of `up`, if that is such a source with threads, after
  * its own function (up is returned, and must not have been asked for a batch yet); else in the caller's thread. Takes

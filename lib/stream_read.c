@@ -270,6 +270,8 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
         const char *text = gnb_entry_decode(&t, f, r->table.data, &at, &end);
         if (!text && f->kind != GNB_BATCH && t.raw > GNN_META_MAX)
             text = "metadata larger than 8 MiB";
+        if (!text && f->kind != GNB_BATCH && t.codec != GNB_RAW)
+            text = "metadata that is not raw";
         if (text)
             return bad(r, frame, text, e);
         if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) || (rc = read_tensor(r, &t, set, e)))

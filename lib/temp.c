@@ -232,7 +232,7 @@ static int make_dir(const char *name)
     const int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sys = errno;
     if (fd < 0)
         rmdir(name);
-    errno = sys;
+    errno = sys == ENOENT ? EEXIST : sys; /* removed meanwhile, by one who took it for left over: another name */
     return fd;
 }
 
@@ -287,8 +287,10 @@ static int begin(struct gnn_temp *t, const char *dir, struct gnn_err *e)
         close(parent);
     }
     t->fd = t->dir ? -1 : make_nameless(dir, 0);
-    if (t->fd >= 0)
+    if (t->fd >= 0) {
+        (void)flock(t->fd, LOCK_EX | LOCK_NB); /* for the moment in which it may have a name */
         return 0;
+    }
     if (!t->dir && !unsupported(errno))
         return gnn_fail_errno(e, "%s: cannot create", t->path);
     return make_named(t, e);

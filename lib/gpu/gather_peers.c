@@ -76,37 +76,43 @@ static int find(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
     return rc;
 }
 
-/* Does device `unit` read what the peer, another rank's, lends? */
-static int try(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer, unsigned char *can, struct gnn_err *e)
+/* Does device `unit` read what the peer, another rank's, exports? If not, why. */
+static int try(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer, unsigned char *apart, struct gnn_err *e)
 {
     const unsigned own = p->g->device[unit];
     struct gnn_err refused = {0};
     unsigned device, n;
     uint64_t bytes;
     void *at;
-    *can = 0;
     int rc = find(peer->id, &device, &n, e);
     if (!rc)
         rc = gnn_dev_use(own, e);
-    if (rc || device == n || (device != own && !gnn_dev_peer(own, device)) || gnn_dev_import(&peer->lent, &at, &bytes, &refused))
+    if (rc)
         return rc;
-    gnn_dev_import_close(at);
-    *can = 1;
+    *apart = device == n                                          ? GNN_GATHER_HIDDEN
+             : device != own && !gnn_dev_peer(own, device)        ? GNN_GATHER_NO_PATH
+             : gnn_dev_import(&peer->lent, &at, &bytes, &refused) ? GNN_GATHER_REFUSED
+                                                                  : GNN_GATHER_TOGETHER;
+    if (*apart == GNN_GATHER_TOGETHER)
+        gnn_dev_import_close(at);
     return 0;
 }
 
-static int fill_own_reach(struct gather_peers *p, const bool *lends, unsigned char *can, struct gnn_err *e)
+static int fill_own_reach(struct gather_peers *p, const bool *lends, unsigned char *apart, struct gnn_err *e)
 {
     const struct gather_peer *self = &p->peer[p->self];
     int rc = 0;
     for (unsigned u = 0; u < p->g->n; u++)
         for (uint32_t i = 0; !rc && i < p->n; i++) {
             const struct gather_peer *q = &p->peer[i];
-            unsigned char *c = &can[(size_t)u * p->n + i];
-            if (q->rank == self->rank)
-                *c = q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit]);
-            else if (q->host == self->host && lends[i])
-                rc = try(p, u, q, c, e);
+            unsigned char *a = &apart[(size_t)u * p->n + i];
+            *a = GNN_GATHER_NO_PATH;
+            if (q->rank == self->rank && (q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit])))
+                *a = GNN_GATHER_TOGETHER;
+            else if (q->rank != self->rank && q->host == self->host && lends[i])
+                rc = try(p, u, q, a, e);
+            else if (q->rank != self->rank && q->host == self->host)
+                *a = GNN_GATHER_REFUSED;
         }
     return rc;
 }
@@ -127,9 +133,9 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
         p->n += (uint32_t)(x->in[r].bytes / sizeof(struct said));
     }
     p->peer = gnn_alloc_zero(p->n, sizeof *p->peer, "devices of other ranks", e);
-    p->reach = gnn_alloc_zero((uint64_t)p->n * p->n, 1, "devices of other ranks", e);
+    p->apart = gnn_alloc_zero((uint64_t)p->n * p->n, 1, "devices of other ranks", e);
     *lends = gnn_alloc_zero(p->n, sizeof **lends, "devices of other ranks", e);
-    if (!p->peer || !p->reach || !*lends)
+    if (!p->peer || !p->apart || !*lends)
         return e->code;
     for (uint32_t r = 0, i = 0; r < p->comm->size; r++) {
         const struct said *s = x->in[r].data;
@@ -163,16 +169,16 @@ static int speak(const struct gather_peers *p, const uint64_t *bytes, struct sai
     return rc;
 }
 
-static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *can, struct gnn_err *e)
+static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *apart, struct gnn_err *e)
 {
-    int rc = gnn_comm_share(p->comm, x, can, (uint64_t)p->g->n * p->n, e);
+    int rc = gnn_comm_share(p->comm, x, apart, (uint64_t)p->g->n * p->n, e);
     for (uint32_t r = 0, i = 0; !rc && r < p->comm->size; r++) {
         uint32_t units = 0;
         while (i + units < p->n && p->peer[i + units].rank == r)
             units++;
         if (x->in[r].bytes != (uint64_t)units * p->n)
             return garbled(r, e);
-        memcpy(p->reach + (size_t)i * p->n, x->in[r].data, x->in[r].bytes);
+        memcpy(p->apart + (size_t)i * p->n, x->in[r].data, x->in[r].bytes);
         i += units;
     }
     return rc;
@@ -184,7 +190,7 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     struct said *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
     void *trial[GNN_GPU_MAX] = {NULL};
     struct gnn_exchange x = {0};
-    unsigned char *can = NULL;
+    unsigned char *apart = NULL;
     bool *lends = NULL;
     int rc = p && s ? gnn_exchange_init(&x, comm, tag(), e) : e->code;
     if (!rc) {
@@ -196,17 +202,17 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
         rc = gnn_comm_share(comm, &x, s, g->n * sizeof *s, e);
     if (!rc)
         rc = read_all(p, &x, &lends, e);
-    if (!rc && !(can = gnn_alloc_zero((uint64_t)g->n * p->n, 1, "devices of other ranks", e)))
+    if (!rc && !(apart = gnn_alloc_zero((uint64_t)g->n * p->n, 1, "devices of other ranks", e)))
         rc = e->code;
     if (!rc)
-        rc = fill_own_reach(p, lends, can, e);
+        rc = fill_own_reach(p, lends, apart, e);
     if (!rc)
-        rc = share_reach(p, &x, can, e); /* all have tried */
+        rc = share_reach(p, &x, apart, e); /* all have tried */
     for (unsigned u = 0; u < g->n; u++)
         gnn_dev_free(trial[u]);
     gnn_exchange_release(&x);
     gnn_free(s);
-    gnn_free(can);
+    gnn_free(apart);
     gnn_free(lends);
     return rc;
 }
@@ -217,13 +223,26 @@ bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *me
     for (uint32_t i = 0; i < p->n; i++) {
         bool all = !taken[i];
         for (uint32_t m = 0; all && m < *n; m++)
-            all = p->reach[(size_t)i * p->n + member[m]] && p->reach[(size_t)member[m] * p->n + i];
+            all = p->apart[(size_t)i * p->n + member[m]] == GNN_GATHER_TOGETHER && p->apart[(size_t)member[m] * p->n + i] == GNN_GATHER_TOGETHER;
         if (!all)
             continue;
         taken[i] = true;
         member[(*n)++] = i;
     }
     return *n > 0;
+}
+
+enum gnn_gather_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank)
+{
+    enum gnn_gather_apart worst = GNN_GATHER_TOGETHER;
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->n; k++)
+            if (p->peer[i].host == p->peer[k].host && p->peer[i].rank != p->peer[k].rank && p->apart[(size_t)i * p->n + k] > worst) {
+                worst = (enum gnn_gather_apart)p->apart[(size_t)i * p->n + k];
+                rank[0] = p->peer[i].rank;
+                rank[1] = p->peer[k].rank;
+            }
+    return worst;
 }
 
 /* ---- memory ---- */
@@ -290,7 +309,7 @@ void gather_peers_close(struct gather_peers *p)
     if (p->comm && !p->comm->lost)
         (void)!gather_peers_most(p, &n, &ignored);
     gnn_free(p->peer);
-    gnn_free(p->reach);
+    gnn_free(p->apart);
     gnn_free(p->opened);
     gnn_free(p);
 }

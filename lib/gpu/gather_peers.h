@@ -4,6 +4,7 @@
 #define GNN_LIB_GPU_GATHER_PEERS_H
 
 #include "lib/comm.h"
+#include "lib/gatherer.h"
 #include "lib/gpu/impl.h"
 
 struct gather_peer {
@@ -18,7 +19,7 @@ struct gather_peers {
     struct gnn_gpu *g;
     struct gather_peer *peer; /* [n] rank by rank */
     uint32_t n, self;         /* the first of this rank's */
-    unsigned char *reach;     /* [n][n] whether a device reads another's memory */
+    unsigned char *apart;     /* [n][n] enum gnn_gather_apart: TOGETHER if a device reads another's memory */
     void **opened;            /* [nopened] */
     uint64_t nopened;
 };
@@ -31,6 +32,8 @@ int gather_peers_meet(struct gather_peers **p, struct gnn_gpu *g, struct gnn_com
 /* The next group that reach each other, as indices into peer: the first that is in none yet, and all that fit. taken[n] starts with false.
  * member has room for n. False when there is none any more. */
 bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *member, uint32_t *n);
+/* The worst of what keeps devices of two ranks of one host apart, and the first two ranks of which it is true. */
+enum gnn_gather_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank);
 /* memory: [devices] what each lends, or NULL. It must stay until all have closed. */
 int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_err *e) GNN_MUST_USE;
 /* What another rank's device lends, for device `unit` of this one. */

@@ -479,6 +479,8 @@ static int decide(struct share *s)
     int rc = find_cliques(s);
     if (rc || !any || !k->rows.all_bytes)
         return rc;
+    if (s->x->stats)
+        s->x->stats->apart = gather_peers_apart(s->p, s->x->stats->apart_rank);
     rc = find_scores(s);
     if (!rc)
         rc = hide_others(s);

@@ -19,6 +19,7 @@
 enum {
     SLOTS_MAX = 64,
     CHUNK = 1 << 20,
+    HINTS_MAX = 1 << 24,
     DYING_MS = 500 /* a process that dies loses its memory some moments before its sockets */
 };
 
@@ -113,7 +114,8 @@ static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
     if (!p)
         return false;
     struct gnn_err none = {0};
-    b->near = gnn_alloc_zero(m->value / CHUNK + 1, 1, "shared memory", &none);
+    if (m->value / CHUNK < HINTS_MAX) /* whatever is offered */
+        b->near = gnn_alloc_zero(m->value / CHUNK + 1, 1, "shared memory", &none);
     b->base = p;
     b->window = m->value;
     b->slots = m->slots;

@@ -201,6 +201,26 @@ int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e)
     return gnn_reader_skip(a->r, n * a->width * gnn_dtype_bytes(a->h.dtype), e);
 }
 
+int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t room, struct gnn_err *e)
+{
+    struct gnn_array a = {0};
+    struct gnn_err why = {0};
+    uint8_t text[256];
+    int rc = gnn_reader_open(&a.r, in, member, e);
+    if (!rc) {
+        rc = parse_header(&a, &why);
+        bool is = a.h.text && a.h.count == 1 && a.h.bytes <= sizeof text;
+        rc = is ? read_bytes(&a, text, a.h.bytes, e) : gnn_fail(e, GNN_E_INPUT, "%s: not a word", gnn_reader_name(a.r));
+    }
+    size_t n = 0, step = a.h.wide ? 4 : 1;
+    for (size_t i = 0; !rc && i < a.h.bytes && n + 1 < room; i += step) {
+        word[n++] = (char)text[i];
+    }
+    word[n] = 0;
+    gnn_array_close(&a);
+    return rc;
+}
+
 int gnn_array_load(struct gnn_input *in, uint32_t member, enum gnn_dtype as, void **out,
                    uint64_t *rows, uint64_t *width, struct gnn_err *e)
 {

@@ -354,11 +354,11 @@ int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
 int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes, const struct gnn_import_opts *o, struct gnn_err *e)
 {
     enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
-    for (uint32_t t = 0; t < d->schema.nntypes; t++) {
-        uint64_t n = d->schema.ntype[t].count;
-        if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are implausible", d->name,
-                            (unsigned long long)n, (unsigned long long)bytes);
-    }
+    uint64_t n = 0;
+    for (uint32_t t = 0; t < d->schema.nntypes; t++)
+        n += d->schema.ntype[t].count;
+    if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are implausible", d->name, (unsigned long long)n,
+                        (unsigned long long)bytes);
     return GNN_OK;
 }

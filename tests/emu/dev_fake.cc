@@ -3,7 +3,7 @@
  * if it is their device's or that of an opened peer; what is never freed is an error at exit.
  *
  * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE (all) devices that reach
- * each other; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
+ * each other; GNN_FAKE_FIRST (0) the number of the first on its machine, as where a process sees some of them; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
  * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_MAP=1 lets pages of files be pinned, which it refuses otherwise, as
  * most systems do; GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share memory with other
  * processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
@@ -49,7 +49,7 @@ int gnn_dev_id(unsigned d, uint64_t *id, struct gnn_err *e)
     CALL("asking for a device's properties");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
-    *id = 0xfa4e000000000000u + host * 256 + d;
+    *id = 0xfa4e000000000000u + host * 256 + setting("GNN_FAKE_FIRST", 0) + d;
     return 0;
 }
 
@@ -401,7 +401,7 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
     if (refuse_export)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: sharing device memory: operation not supported");
     const Arena &a = device[(unsigned)d];
-    const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base), memory, host, (unsigned)d};
+    const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base), memory, host, (unsigned)(setting("GNN_FAKE_FIRST", 0) + (unsigned)d)};
     memset(h, 0, sizeof *h);
     memcpy(h, &of, sizeof of);
     return 0;
@@ -414,6 +414,7 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
     Handle of;
     char path[64];
     memcpy(&of, h, sizeof of);
+    of.device -= (unsigned)setting("GNN_FAKE_FIRST", 0);
     if (of.pid == (int)getpid())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: it is this process's");
     snprintf(path, sizeof path, "/proc/%d/fd/%d", of.pid, of.fd);
@@ -424,7 +425,7 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
         close(fd);
     if (m == MAP_FAILED)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: invalid handle");
-    if (of.host != host || (of.device != now_using && !gnn_dev_peer(now_using, of.device))) {
+    if (of.host != host || of.device >= device.size() || (of.device != now_using && !gnn_dev_peer(now_using, of.device))) {
         munmap(m, of.memory);
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: no peer access");
     }

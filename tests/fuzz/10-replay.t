@@ -43,6 +43,7 @@ for target in parts ranks checkpoint; do good $target "$GNN_TOP/tests/fuzz/seeds
 for seed in sampled gathered typed typed-gathered; do good producer "$GNN_TOP/tests/fuzz/seeds/producer/good-$seed"; done
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
+for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done
 check 'fuzz_stream replays them' sh -c '"$0" streams/*' "${replay}stream"
 check 'fuzz_store replays them' sh -c '"$0" parts/*' "${replay}store"
 done_testing

@@ -9,7 +9,7 @@
 #include "lib/trainer.h"
 #include "store_maker.h"
 
-enum { EPOCHS = 2 };
+enum { EPOCHS = 3, BEFORE = 4 /* batches, of which there are two, and one to evaluate, in an epoch */ };
 
 unsigned long fuzz_accepted;
 
@@ -20,13 +20,15 @@ static char dir[256];
 
 static struct gnn_source *batches(struct gnn_err *e)
 {
-    static const char *const fanout = "2,2";
+    static const char *const fanout = "2,2", *const eval = "valid";
     struct gnn_sampler_opts o;
     gnn_sampler_opts_init(&o);
     o.fanout = &fanout;
     o.nfanout = 1;
     o.batch_size = 6;
     o.epoch_to = EPOCHS;
+    o.eval = &eval;
+    o.neval = 1;
     struct gnn_source *s = gnn_sampler_source_new(&store, &o, e);
     return s ? gnn_gather_source_new(s, &store, &(struct gnn_gather_opts){.fields = "x,y"}, e) : NULL;
 }
@@ -77,7 +79,7 @@ static void make(void)
     fuzz_path(dir, "C");
     if (store_make(fuzz_path(path, "S"), 24, 60, false, 5, &e) || gnn_store_open(&store, path, false, &e))
         abort();
-    if (train(2, false) != GNN_E_STOPPED)
+    if (train(BEFORE, false) != GNN_E_STOPPED)
         abort();
     fuzz_read("C/checkpoint.safetensors", &file);
     if (gnn_safetensors_parse(&st, file.good, file.ngood, why, sizeof why))

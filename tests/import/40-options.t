@@ -115,6 +115,41 @@ mtx 'coordinate integer general' '2 2 1' '1 2 1.5' >half.mtx
 mtx 'coordinate real general' '2 2 1' '1 2 1.5' >real.mtx
 same 'integers can have fractions' --allow upper,fractions half.mtx -- real.mtx
 
+# Sparse matrices: four entries, 0-1, 0-2, 1-0 and 3-3.
+printf 'from,to,weight\n0,1,1.5\n0,2,2\n1,0,-1\n3,3,4\n' >sparse.csv
+for how in scipy-csr scipy-csc scipy-coo; do
+    same "$how" "$c/good-$how.npz" -- sparse.csv
+done
+printf '0,1,0\n2,0,3\n0,0,0\n0,0,0.5\n' >sparse.x
+printf '0\n1\n1\n2\n' >sparse.y
+same 'the layout of gnn-benchmark' "$c/good-benchmark.npz" -- --features sparse.x --labels sparse.y sparse.csv
+same 'without its features' --map =attr_indptr "$c/good-benchmark.npz" -- --labels sparse.y sparse.csv
+same 'one of two arrays of edges' --map =edges "$c/bad-twoedges.npz" -- "$c/good-scipy-csr.npz"
+same 'without what holds no numbers' --map =class_names,=node_names "$c/unsupported-pickle.npz" -- "$c/good-scipy-csr.npz"
+python=
+for p in python3 /usr/bin/python3; do
+    $p -c 'import scipy' 2>scipy.err && python=$p && break
+done
+if [ -n "$python" ]; then
+    "$python" -c '
+import numpy as np, scipy.sparse as sp
+A = sp.random(300, 300, 0.2, random_state=1, format="csr", dtype=np.float32)
+for f in "csr", "csc", "coo": sp.save_npz(f, A.asformat(f))
+A.data[:] = 1
+sp.save_npz("ones", A)
+c = A.tocoo()
+np.savez("pairs", src=c.row, dst=c.col, num_nodes=300)'
+    check 'a matrix that SciPy saved' imp --force -o L csr.npz
+    check 'is exported' gnn-inspect --export L.npz L
+    check 'and the same in SciPy, however it was saved' env PYTHONDONTWRITEBYTECODE=1 "$python" -c '
+import numpy as np, scipy.sparse as sp
+z = np.load("L.npz")
+e = [z["edge/node/to/node/" + k] for k in ("weight", "indices", "indptr")]
+for f in "csr", "csc", "coo": assert (sp.csc_matrix(tuple(e), (300, 300)) != sp.load_npz(f + ".npz")).nnz == 0'
+    same 'coordinates in the order of rows' csr.npz -- coo.npz
+    same 'a matrix of ones has no weights' ones.npz -- pairs.npz
+else skip 'matrices from SciPy' 'no scipy'; fi
+
 printf '0.5,1\n2,0\n1,1\n' >x.csv
 printf '0\n1\n-1\n' >y.csv
 check 'features and labels' imp --features x.csv --labels y.csv w.csv -o F
@@ -158,6 +193,12 @@ says 'an entry and its mirror image' 'entry (2, 1), or its mirror image, is ther
 says 'an entry above the diagonal' 'upper.mtx: line 3: entry (1, 2) is above the diagonal of a symmetric matrix.*--allow upper' upper.mtx
 says 'a fraction among integers' 'half.mtx: line 3: entry (1, 2) is no whole number.*--allow fractions' half.mtx
 mtx 'coordinate real skew-symmetric' '2 2 1' '1 1 3' >bad.mtx
+says 'arrays without numbers, all of them' 'class_names.npy: the array holds text, .*--map =class_names,=node_names leaves' "$c/unsupported-pickle.npz"
+says 'two arrays of edges' "both 'edges.npy' and 'adj_indptr.npy' hold edges (--map =NAME" "$c/bad-twoedges.npz"
+says 'a layout of SciPy' "layout 'dia', not csr, csc or coo" "$c/unsupported-scipy-dia.npz"
+says 'an offset that goes back' 'bad-indptr.npz: adj_indptr.npy: element 2: offset 1 after 2' "$c/bad-indptr.npz"
+says 'an index beyond the columns' 'bad-indices.npz: adj_indices.npy: element 3: index 4, but they are 0 to 3' "$c/bad-indices.npz"
+status 2 'another number of nodes than of rows' imp --nodes 9 "$c/good-scipy-csr.npz" -o bad
 says 'a diagonal of a skew-symmetric matrix' 'bad.mtx: line 3: entry (1, 1) is on the diagonal' bad.mtx
 mtx 'array integer general' '2 2' 1 0 0.5 0 >bad.mtx
 says 'a fraction in a dense matrix' 'bad.mtx: line 5: entry (1, 2) is no whole number' bad.mtx

@@ -4,7 +4,7 @@ gnn-import -q -o S sbm:nodes=4000,degree=10,features=16 || { _not_ok inputs; don
 gnn-partition -q -k 4 -o P S || _not_ok parts
 opts='-f 6,6 -b 100 --epochs 5 --eval valid --eval test --hidden 32 --dropout 0.2 --lr 0.01 --no-layer-norm'
 check 'one rank' gnn-train -q --store S $opts --metrics m1 -o one
-for many in 1 2 3 4; do
+for many in $(choice '1 2 3 4' '2 3'); do
     check "$many ranks" ranks $many gnn-train -q --store P $opts --metrics m$many.json -o t$many
     /usr/bin/python3 - m1 m$many.json >cmp.txt 2>&1 <<'PY'
 import json, sys
@@ -27,9 +27,6 @@ check 'some ranks without a seed: the same losses' /usr/bin/python3 -c '
 import json
 a, b = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "step"] for f in ("one.json", "few.json"))
 assert len(a) == len(b) > 300 and all(abs(x - y) <= 1e-3 * abs(x) for x, y in zip(a[:100], b)), max(abs(x - y) / abs(x) for x, y in zip(a[:100], b))'
-check 'the same bits again' ranks 4 gnn-train -q --no-provenance --store P $opts -o a
-check 'the same bits again' ranks 4 gnn-train -q --no-provenance --store P $opts -o b
-check 'the same bits again: compared' cmp a b
 
 # Batch norm: statistics are those of one rank's batch, and so is what is learned.
 opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm'
@@ -64,7 +61,7 @@ for many in 2 4; do
     gap b1 b$many.json bone b$many 1e-4
     check "batch norm, $many ranks: as one" test $? -eq 0
 done
-check 'batch norm, 4 ranks: the same bits again' sh -c 'mpirun --quiet -n 4 gnn-train -q --no-provenance --store P '"$opts"' -o a && mpirun --quiet -n 4 gnn-train -q --no-provenance --store P '"$opts"' -o b && cmp a b'
+check 'batch norm, not interrupted' ranks 4 gnn-train -q --no-provenance --store P $opts -o a
 few='-f 4,4 -b 3 --no-shuffle --epochs 1 --eval valid --hidden 8 --batch-norm --dropout 0 --lr 0.001'
 check 'batch norm, some ranks without a seed' ranks 4 gnn-train -q --store P $few --metrics few.json -o few
 gnn-train -q --store S $few --metrics one.json -o few1
@@ -94,12 +91,12 @@ opts='-f 6,6 -b 100 --epochs 4 --eval valid --patience 0 --hidden 32 --lr 0.01 -
 check 'not interrupted' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
 for sig in USR1 TERM; do
     rm -rf C
+    : >err
     more=
     [ $sig = USR1 ] || more=--batch-norm
-    mpirun --quiet -n 4 gnn-train -q --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
+    mpirun --quiet -n 4 gnn-train -v --store P $opts $more --epochs 4000 --keep last --checkpoint C -o never 2>err &
     pid=$!
-    until [ -e C/checkpoint.lock ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
-    sleep 1
+    until grep -q 'epoch 1' err || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
     pkill -$sig -o -P $pid gnn-train # one of them
     wait $pid
     rc=$?

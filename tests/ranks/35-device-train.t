@@ -23,7 +23,7 @@ on() { # RANKS DEVICES ARGUMENTS...
     _n=$1 _d=$2
     shift 2
     seed=$((seed + 10))
-    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 200 $train --timeout 60 -q \"\$@\"" sh "$@"
+    GNN_FAKE_DEVICES=$_d ranks "$_n" sh -c "export GNN_FAKE_SEED=\$(($seed + \${OMPI_COMM_WORLD_RANK:-0})); exec timeout 600 $train --timeout 120 -q \"\$@\"" sh "$@"
 }
 check '2 ranks on 2 devices' on 2 2 --store P $opts --device cuda --metrics two.json -o two
 check '2 ranks on 2 devices: the same losses' agree two.json
@@ -56,7 +56,7 @@ check 'batch norm: 4 ranks on 2 devices: the same losses' agree four.json
 # A rank whose device fails ends all.
 for k in 60 200 600; do
     rm -f never
-    fails() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='$k'; exec timeout 60 '"$train"' -q --timeout 20 "$@"' sh "$@"; }
+    fails() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='$k'; exec timeout 600 '"$train"' -q --timeout 120 "$@"' sh "$@"; }
     status 4 "call $k of one rank fails" fails --store P $opts --device cuda -o never
     check "call $k of one rank fails: no model" test ! -e never
 done

@@ -22,3 +22,5 @@ ranks() {
 union() { /usr/bin/python3 "$GNN_TOP/tests/ranks/union.py" "$@"; }
 # streams NAME N: NAME.0.gnb ... NAME.(N-1).gnb
 streams() { for _r in $(seq 0 $(($2 - 1))); do echo "$1.$_r.gnb"; done; }
+# choice ALL FEW: the words of FEW, or with GNN_SWEEP=all those of ALL.
+choice() { [ "${GNN_SWEEP-}" = all ] && echo "$1" || echo "$2"; }

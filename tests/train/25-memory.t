@@ -24,4 +24,12 @@ check "leaves no file" test -z "$(ls tmp)"
 status 1 "and is too little without files" sh -c "ulimit -d $((layer / 1024 - 4000)) && gnn-predict -j 1 s m.st -o none.npy"
 mv err said
 check "says so" grep -q "out of memory: .* for activations" said
+
+# A header of 2 KB that declares 65536 features: a model would have four times 134 MB before the first batch shows that there are none.
+gnn-import -q -o wide sbm:nodes=24,features=65536,degree=2,classes=2,train=0.5 && gnn-sample -q -f 2,2 -b 6 -o wide.b wide &&
+    gnn-gather -q -i wide.b -o wide.g wide || exit 1
+status 3 "wide features that do not come take no memory" sh -c "ulimit -d 300000 && gnn-train -j 1 -i wide.b -o none.st"
+mv err said
+check "and are named" grep -q "node/node/x of width 65536, but the first batch has none" said
+check "those that come are trained on" gnn-train -j 1 -q --hidden 130 -i wide.g -o wide.st
 done_testing

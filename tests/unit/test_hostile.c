@@ -79,6 +79,33 @@ static void test_packed(void)
     packed("a skippable frame", "\x50\x2a\x4d\x18\0\0\0\0", 8, 0, "not one zstd frame");
 }
 
+/* No writer packs metadata, and what a thousand bytes of it unpack to would take hundreds of megabytes once parsed. */
+static void test_packed_header(void)
+{
+    struct gnn_err e;
+    char p[2048];
+    const size_t stored = ZSTD_compress(p, sizeof p, HEAD, strlen(HEAD), 1);
+    const int fd = create();
+    stream_make_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, strlen(HEAD));
+    close(fd);
+    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "not raw"), "a packed header: %s", e.msg);
+}
+
+/* Node types of which a store tells nothing but their number. */
+static void test_counts(void)
+{
+    struct gnn_err e = {0};
+    struct gnn_schema c = {.nparts = 1};
+    if (gnn_schema_add_ntype(&c, "a", 1 << 23, &e) || gnn_schema_add_ntype(&c, "b", 1 << 23, &e))
+        exit(99);
+    ok(!gnn_schema_check_counts(&c, "S", &e), "two types of 2^23 nodes without anything");
+    if (gnn_schema_add_ntype(&c, "c", 1 << 20, &e))
+        exit(99);
+    ok(gnn_schema_check_counts(&c, "S", &e) == GNN_E_INPUT && strstr(e.msg, "S: 1048576 nodes of type c with 0 edges are implausible"),
+       "and a third one: %s", e.msg);
+    gnn_schema_release(&c);
+}
+
 /* A few hundred bytes that would be 60 MiB of JSON, and gigabytes once parsed. */
 static void test_bomb(void)
 {
@@ -242,7 +269,10 @@ int main(void)
     header("\"edge_types\":[]", "\"edge_types\":5", "edge_types");
     header("\"splits\":[],", "", "splits");
     header("{\"name\":\"node\",\"count\":3,\"fields\":[]}", "", "no node types");
+    header("\"classes\":0", "\"classes\":65537", "classes");
     test_packed();
+    test_packed_header();
     test_bomb();
+    test_counts();
     return scratch_done();
 }
