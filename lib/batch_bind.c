@@ -54,8 +54,8 @@ static int bind_key(struct bind *s)
         return bad_element(s, "key", 2, v[2], "is no split");
     if (m->steps[v[2]] && v[1] >= m->steps[v[2]]) /* 0: not known, of seeds from a pipe */
         return bad_element(s, "key", 1, v[1], "is a step past the last of its split");
-    if (v[3] > UINT32_MAX)
-        return bad_element(s, "key", 3, v[3], "is no rank");
+    if (v[3] != m->rank)
+        return bad_element(s, "key", 3, v[3], "is not the rank of the header");
     s->b->split = (uint32_t)v[2];
     s->b->rank = (uint32_t)v[3];
     return 0;

@@ -127,7 +127,7 @@ static void test_bomb(void)
 
 /* ---- batches of sense, but for one thing ---- */
 
-enum harm { NONE, TWICE, FAR_TWICE, BEYOND, STEP, SPLIT, BELOW, ABOVE, UNLABELLED };
+enum harm { NONE, TWICE, FAR_TWICE, BEYOND, STEP, SPLIT, RANK, BELOW, ABOVE, UNLABELLED };
 static enum harm harm;
 
 /* Two seeds and three nodes more, with labels of three classes. */
@@ -144,6 +144,8 @@ static void fill(struct gnn_batch *b, uint64_t step)
         node[2] = UINT32_MAX - 1;
     if (harm == SPLIT)
         ((uint64_t *)gnn_tensors_find(&b->tensors, "key")->data)[2] = 1;
+    if (harm == RANK)
+        ((uint64_t *)gnn_tensors_find(&b->tensors, "key")->data)[3] = 1;
     int32_t *y = stream_make_tensor(b, "node/node/y", GNN_I32, 2, 0);
     y[0] = 2;
     y[1] = harm == BELOW ? -2 : harm == ABOVE ? 3 : harm == UNLABELLED ? -1 : 0;
@@ -199,6 +201,7 @@ static void test_batches(void)
     batches(BEYOND, "a node too many", "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
     batches(STEP, "a step past the set", "frame 1: batch 1/4: tensor 'key': element 1: 4 is a step past the last of its split");
     batches(SPLIT, "a split too many", "tensor 'key': element 2: 1 is no split");
+    batches(RANK, "another rank", "tensor 'key': element 3: 1 is not the rank of the header");
     batches(BELOW, "a label below -1", "frame 1: batch 1/0: tensor 'node/node/y': element 1: label -2 outside 0..2");
     batches(ABOVE, "a label that is no class", "tensor 'node/node/y': element 1: label 3 outside 0..2");
     batches(UNLABELLED, "no label", NULL);
