@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/import_text.h"
 #include "cmd/opt.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
@@ -36,7 +37,8 @@ static const struct opt opts[] = {
     {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
     {OPT_LIST, 0, "allow", &allow, "WORD[,..]", "take what is refused otherwise: duplicates, upper, fractions (in matrices)", "duplicates|upper|fractions"},
     {OPT_GROUP, .help = "Graph"},
-    {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge"},
+    {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge, unless the input has it"},
+    {OPT_FLAG, 0, "directed", &o.directed, .help = "take edges as they stand, whatever the input says of their direction"},
     {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep the first of equal edges"},
     {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)", "keep|add|remove"},
     {OPT_GROUP, .help = "Labels, splits, features"},
@@ -138,22 +140,6 @@ static void finish_opts(void)
     o.dtype = dtypes[dtype];
 }
 
-static void report(const struct gnn_dataset *d, const struct gnn_import_stats *st, double seconds)
-{
-    for (uint32_t t = 0; t < d->schema.nntypes; t++)
-        cli_info("%s: %llu nodes", d->schema.ntype[t].name,
-                 (unsigned long long)d->schema.ntype[t].count);
-    cli_info("%llu nodes, %llu edges from %llu read (%s), %.2f s, peak %.1f MB",
-             (unsigned long long)st->nodes, (unsigned long long)st->edges,
-             (unsigned long long)st->input_edges, d->format, seconds,
-             (double)gnn_mem_peak() / 1e6);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "format", d->format, "nodes",
-                          (json_int_t)st->nodes, "edges", (json_int_t)st->edges, "input_edges",
-                          (json_int_t)st->input_edges, "duplicates", (json_int_t)st->duplicates,
-                          "loops_added", (json_int_t)st->loops_added, "seconds", seconds,
-                          "peak_bytes", (json_int_t)gnn_mem_peak()));
-}
-
 int main(int argc, char **argv)
 {
     struct gnn_err e = {0};
@@ -169,6 +155,8 @@ int main(int argc, char **argv)
     if (gnn_kind_path(args[0]) == GNN_KIND_ABSENT && gnn_kind_path(output) >= GNN_KIND_ZIP)
         cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output, gnn_kind_text(gnn_kind_path(output)));
     stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);
+    if (o.undirected && o.directed)
+        cli_usage("--directed and --undirected exclude each other");
     finish_opts();
     char *target = gnn_store_target(output, force, &e); /* before any work */
     if (!target)
@@ -180,7 +168,8 @@ int main(int argc, char **argv)
     int rc = gnn_import_write(d, &o, output, force, cli_provenance(), &st, &e);
     cli_progress_end();
     if (!rc)
-        report(d, &st, gnn_clock() - start);
+        import_text(d, &o, &st, gnn_clock() - start);
+    gnn_free(st.type);
     gnn_dataset_free(d);
     if (rc)
         cli_fail(&e);

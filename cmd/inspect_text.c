@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/opt.h"
 #include "formats/tensor.h"
 
 /* Control characters in names and provenance must not reach a terminal. */
@@ -51,11 +52,24 @@ static const char *bytes(double n)
     return out;
 }
 
+/* Of long lists the first few are shown, and what the others come to, unless -v is given. */
+enum { MANY = 12, FEW = 5 };
+
+static size_t shown(const json_t *list)
+{
+    const size_t n = json_array_size(list);
+    return n > MANY && common.verbose <= 0 ? FEW : n;
+}
+
 static void print_fields(const json_t *list)
 {
     size_t i;
     json_t *f;
     json_array_foreach((json_t *)(uintptr_t)list, i, f) {
+        if (i == shown(list)) {
+            printf(", ... %zu more", json_array_size(list) - i);
+            break;
+        }
         printf("%s %s %s", i ? "," : ":", text(f, "name"), text(f, "dtype"));
         if (whole(f, "width"))
             printf("[%lld]", whole(f, "width"));
@@ -63,23 +77,51 @@ static void print_fields(const json_t *list)
     putchar('\n');
 }
 
-static void print_schema(const json_t *r)
+/* The rest of a list, whose elements have a count each. */
+static void print_rest(const char *what, const json_t *list)
+{
+    const json_t *x, *least = json_array_get(list, 0), *most = least;
+    const size_t from = shown(list), n = json_array_size(list);
+    long long sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        x = json_array_get(list, i);
+        sum += whole(x, "count");
+        least = whole(x, "count") < whole(least, "count") ? x : least;
+        most = whole(x, "count") > whole(most, "count") ? x : most;
+    }
+    if (from < n)
+        printf("  %s  ... %zu more (-v lists them); all %zu: %lld, from %lld to %lld each\n", what, n - from, n, sum, whole(least, "count"),
+               whole(most, "count"));
+}
+
+static void print_types(const char *what, const json_t *list)
 {
     size_t i;
     json_t *x;
-    json_array_foreach(json_object_get(r, "node_types"), i, x) {
-        printf("  nodes  %-24s %12lld", text(x, "name"), whole(x, "count"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, x) {
+        if (i == shown(list))
+            break;
+        printf("  %s  %-24s %12lld", what, text(x, "name"), whole(x, "count"));
         print_fields(json_object_get(x, "fields"));
     }
-    json_array_foreach(json_object_get(r, "edge_types"), i, x) {
-        printf("  edges  %-24s %12lld", text(x, "name"), whole(x, "count"));
-        print_fields(json_object_get(x, "fields"));
-    }
-    json_array_foreach(json_object_get(r, "splits"), i, x) {
+    print_rest(what, list);
+}
+
+static void print_schema(const json_t *r)
+{
+    const json_t *splits = json_object_get(r, "splits");
+    size_t i;
+    json_t *x;
+    print_types("nodes", json_object_get(r, "node_types"));
+    print_types("edges", json_object_get(r, "edge_types"));
+    json_array_foreach((json_t *)(uintptr_t)splits, i, x) {
+        if (i == shown(splits))
+            break;
         char name[512];
         snprintf(name, sizeof name, "%s/%s", text(x, "split"), text(x, "set"));
         printf("  split  %-24s %12lld  of %s\n", name, whole(x, "count"), text(x, "node_type"));
     }
+    print_rest("split", splits);
     if (json_object_get(r, "classes"))
         printf("  task   %s of %s, %lld classes\n", text(r, "task"), text(r, "label_type"), whole(r, "classes"));
 }
@@ -104,8 +146,13 @@ static void print_stream(const json_t *r)
     json_array_foreach(json_object_get(s, "fanout"), i, x) {
         size_t t;
         json_t *n;
-        json_array_foreach(x, t, n)
+        json_array_foreach(x, t, n) {
+            if (t == shown(x)) {
+                printf("/... %zu more", json_array_size(x) - t);
+                break;
+            }
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
+        }
     }
     printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole(s, "batch_size"), text(s, "seed_type"), text(s, "frontier"),
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
@@ -162,20 +209,60 @@ static const char *number(const json_t *o, const char *key)
     return out;
 }
 
-static void print_stats(const json_t *s)
+/* Which way the edges run, if both ends are of one type. */
+static void print_direction(const json_t *x)
 {
+    const char *way = json_string_value(json_object_get(x, "direction"));
+    const long long from = whole(x, "estimated_from");
+    if (way && strcmp(way, "directed") != 0)
+        printf(" %s;", masked(way));
+    else if (way && from)
+        printf(" directed, about %.2f %% have their reverse (estimated from %lld);", 100 * real(x, "reverse_share"), from);
+    else if (way)
+        printf(" directed, %.2f %% have their reverse;", 100 * real(x, "reverse_share"));
+}
+
+static void print_edge_stats(const json_t *list)
+{
+    const size_t few = shown(list), n = json_array_size(list);
+    long long loops = 0, parallel = 0, symmetric = 0;
     size_t i;
     json_t *x;
-    const char *key;
-    json_array_foreach(json_object_get(s, "edges"), i, x) {
-        printf("  %s: self loops %lld, parallel edges %lld\n", text(x, "name"), whole(x, "self_loops"),
-               whole(x, "parallel_edges"));
+    json_array_foreach((json_t *)(uintptr_t)list, i, x) {
+        const char *way = json_string_value(json_object_get(x, "direction"));
+        loops += whole(x, "self_loops");
+        parallel += whole(x, "parallel_edges");
+        symmetric += way && !strcmp(way, "symmetric");
+        if (i >= few)
+            continue;
+        printf("  %s:", text(x, "name"));
+        print_direction(x);
+        printf(" self loops %lld, parallel edges %lld\n", whole(x, "self_loops"), whole(x, "parallel_edges"));
         print_degrees("in-degree ", json_object_get(x, "in_degree"));
         print_degrees("out-degree", json_object_get(x, "out_degree"));
     }
+    if (few < n)
+        printf("  ... %zu more (-v lists them); all %zu edge types: %lld symmetric, self loops %lld, parallel edges %lld\n", n - few, n,
+               symmetric, loops, parallel);
+}
+
+static void print_stats(const json_t *s)
+{
+    const json_t *fields = json_object_get(s, "fields");
+    size_t i, types = 0;
+    json_t *x;
+    const char *key;
+    print_edge_stats(json_object_get(s, "edges"));
     json_object_foreach(json_object_get(s, "isolated"), key, x)
-        printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
-    json_array_foreach(json_object_get(s, "fields"), i, x) {
+        if (types++ < MANY || common.verbose > 0)
+            printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
+    if (types > MANY && common.verbose <= 0)
+        printf("  ... %zu more node types (-v lists them)\n", types - MANY);
+    json_array_foreach((json_t *)(uintptr_t)fields, i, x) {
+        if (i == shown(fields)) {
+            printf("  ... %zu more fields (-v lists them)\n", json_array_size(fields) - i);
+            break;
+        }
         printf("  %s: min %s, mean %s, max %s", text(x, "name"), number(x, "min"), number(x, "mean"), number(x, "max"));
         if (whole(x, "nan") || whole(x, "infinite"))
             printf(", %lld NaN, %lld infinite of %lld", whole(x, "nan"), whole(x, "infinite"), whole(x, "values"));

@@ -2,6 +2,7 @@
 #ifndef GNN_LIB_IMPORT_H
 #define GNN_LIB_IMPORT_H
 
+#include "lib/direction.h"
 #include "lib/import/dataset.h"
 #include "lib/meta.h"
 
@@ -30,6 +31,7 @@ struct gnn_import_opts {
     uint64_t sort_bytes;      /* for sorting edges by destination; more go through a file beside the store; 0: 1 GiB */
     bool undirected, dedup;
     unsigned allow;           /* enum gnn_allow, any of them */
+    bool directed;            /* edges are as they stand, whatever the file says */
     enum gnn_loops loops;
     int task;                 /* enum gnn_task; -1: from the labels */
     /* Told now and then how far the writing is: "placing edges", 5 of 9 (of 0: of an unknown number). NULL: nobody is. */
@@ -42,6 +44,17 @@ struct gnn_import_stats {
     uint64_t input_edges;  /* read */
     uint64_t duplicates;   /* edges that --dedup left out */
     uint64_t loops_added;
+    struct gnn_import_edges *type; /* [ntypes] edge types of the store, to be freed with gnn_free, on failure too */
+    uint32_t ntypes;
+    bool mirrored;        /* the file's edges stood for both directions */
+    uint32_t two_way;     /* edge types that were to get reverses, but have them already, and stayed as they are */
+    uint32_t rev_left;    /* types rev_NAME that were not made, as the input has a type of those reverses */
+};
+struct gnn_import_edges {
+    uint32_t in;            /* the input's edge type */
+    struct gnn_direction d; /* of the store's */
+    bool same;              /* both ends are of one node type */
+    bool rev;               /* of type rev_NAME */
 };
 
 /* Opens n inputs (one, or several files that belong together) or a generator. *out is to be freed with
@@ -52,7 +65,8 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
 struct gnn_input;
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
-/* Writes the store; whole or not at all. provenance may be NULL. */
+/* Writes the store; whole or not at all. provenance may be NULL. Reverses (undirected) are refused (GNN_E_USAGE) for edges
+ * of which nearly all, at least 99 in 100, have theirs, unless dedup takes away what is double. */
 int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, const char *path,
                      bool force, const char *provenance, struct gnn_import_stats *st,
                      struct gnn_err *e) GNN_MUST_USE;

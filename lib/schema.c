@@ -160,6 +160,14 @@ int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, ui
     return 0;
 }
 
+void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i)
+{
+    gnn_free(s->etype[i].rel);
+    fields_release(s->etype[i].field, s->etype[i].nfields);
+    s->netypes--;
+    memmove(&s->etype[i], &s->etype[i + 1], (s->netypes - i) * sizeof *s->etype);
+}
+
 static int add_field(struct gnn_field **f, uint32_t *n, const char *name, enum gnn_dtype dtype,
                      uint64_t width, struct gnn_err *e)
 {

@@ -72,6 +72,8 @@ int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
                          uint64_t count, struct gnn_err *e) GNN_MUST_USE;
+/* Takes edge type i away; those after it move up. */
+void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i);
 int gnn_schema_add_nfield(struct gnn_schema *s, uint32_t ntype, const char *name,
                           enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name,

@@ -1,8 +1,9 @@
 /* From a data set to a store: for each edge type count, place and write; stream the node fields. */
 #include <string.h>
 
-#include "kernels/half.h"
 #include "lib/import.h"
+#include "lib/import/reverses.h"
+#include "lib/import/rows.h"
 #include "lib/import/spill.h"
 #include "lib/import/split.h"
 #include "lib/mem.h"
@@ -18,6 +19,9 @@ struct plan {
     bool spilled;
     size_t row[GNN_FIELDS_MAX]; /* bytes */
     uint64_t *has_loop; /* bit per node, if add_loops */
+    uint64_t duplicates, loops_added;
+    struct gnn_direction dir;
+    uint64_t read, balance; /* edges of the input, and what tells whether those of another type are their reverses */
     uint32_t indptr_id, indices_id;
     uint32_t field_id[GNN_FIELDS_MAX];
 };
@@ -37,6 +41,7 @@ struct build {
 struct pass {
     struct build *b;
     struct plan *p;
+    struct gnn_direction_counter *dir; /* counts edges as the input has them, or NULL */
     uint64_t *at; /* positions of a chunk's edges */
     uint64_t room;
     void **field;     /* mapped tensors of the fields */
@@ -58,8 +63,7 @@ static bool bit_test_set(uint64_t *bits, uint64_t i)
     return old & m;
 }
 
-static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint64_t count,
-                     const char *what, struct gnn_err *e)
+static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint64_t count, const char *what, struct gnn_err *e)
 {
     uint32_t max = 0;
     for (uint64_t i = 0; i < n; i++)
@@ -80,7 +84,8 @@ static int count_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
     if (rc)
         return rc;
     gnn_csc_count(&p->csc, c->src, c->dst, c->n);
-    ps->b->st.input_edges += p->mode & GNN_CSC_FWD ? c->n : 0;
+    if (ps->dir && (rc = gnn_direction_add(ps->dir, c->src, c->dst, c->n, e)))
+        return rc;
     ps->done += c->n;
     tell(ps->b, "counting edges", ps->done, ps->b->d->schema.etype[p->in].count);
     if (p->add_loops)
@@ -153,27 +158,58 @@ static void pass_init(struct pass *ps, struct build *b, struct plan *p)
     ps->max_dst = b->d->schema.ntype[in->dst].count;
 }
 
+static int count_edges(struct build *b, uint32_t t, struct gnn_direction_counter *dir, struct gnn_err *e)
+{
+    struct plan *p = &b->plan[t];
+    struct pass ps;
+    pass_init(&ps, b, p);
+    ps.dir = dir;
+    gnn_csc_release(&p->csc);
+    int rc = gnn_csc_init(&p->csc, b->meta.schema.ntype[b->meta.schema.etype[t].dst].count, p->mode, e);
+    return rc ? rc : b->d->ops->edges(b->d, p->in, false, count_chunk, &ps, e);
+}
+
+static void add_loops(struct plan *p)
+{
+    for (uint64_t v = 0; p->add_loops && v < p->csc.ndst; v++)
+        if (!(p->has_loop[v >> 6] >> (v & 63) & 1)) {
+            p->csc.indptr[v]++;
+            p->csc.nedges++;
+            p->loops_added++;
+        }
+}
+
 static int count_etype(struct build *b, uint32_t t, struct gnn_err *e)
 {
     struct plan *p = &b->plan[t];
-    const struct gnn_etype *et = &b->meta.schema.etype[t];
-    uint64_t n = b->meta.schema.ntype[et->dst].count;
-    struct pass ps;
-    pass_init(&ps, b, p);
-    int rc = gnn_csc_init(&p->csc, n, p->mode, e);
-    if (!rc && p->add_loops) {
-        p->has_loop = gnn_alloc_zero(n / 64 + 1, sizeof *p->has_loop, "self-loops", e);
-        rc = p->has_loop ? GNN_OK : GNN_E_NOMEM;
-    }
+    const struct gnn_etype *et = &b->meta.schema.etype[t], *in = &b->d->schema.etype[p->in];
+    const bool same = et->src == et->dst;
+    const uint64_t n = b->meta.schema.ntype[et->dst].count, most = b->o->sort_bytes / GNN_DIRECTION_BYTES;
+    const uint64_t room = b->d->made ? GNN_DIRECTION_QUICK : GNN_DIRECTION_ROOM;
+    struct gnn_direction_counter c = {0};
+    char key[GNN_ETYPE_KEY_ROOM];
+    bool again = false;
+    int rc = GNN_OK;
+    if (p->add_loops && !(p->has_loop = gnn_alloc_zero(n / 64 + 1, sizeof *p->has_loop, "self-loops", e)))
+        return GNN_E_NOMEM;
+    gnn_direction_init(&c, same, in->src > in->dst, n, most && most < room ? most : room, 1);
+    rc = count_edges(b, t, &c, e);
     if (!rc)
-        rc = b->d->ops->edges(b->d, p->in, false, count_chunk, &ps, e);
-    if (!rc && p->add_loops)
-        for (uint64_t v = 0; v < n; v++)
-            if (!(p->has_loop[v >> 6] >> (v & 63) & 1)) {
-                p->csc.indptr[v]++;
-                p->csc.nedges++;
-                b->st.loops_added++;
-            }
+        rc = gnn_direction_next(&c, &again, e);
+    again = false;
+    if (!rc && p->mode & GNN_CSC_REV)
+        rc = gnn_reverses_check(b->d, b->o, gnn_etype_key(&b->meta.schema, t, key, sizeof key), &c, &again, e);
+    if (!rc && again) {
+        b->st.two_way++;
+        p->mode &= ~(unsigned)GNN_CSC_REV;
+        rc = count_edges(b, t, NULL, e);
+    }
+    gnn_direction_sum(&c, same && p->mode & GNN_CSC_REV, p->mode & GNN_CSC_DROP_LOOPS, b->o->dedup, &p->dir);
+    p->read = c.edges;
+    p->balance = c.balance;
+    gnn_direction_release(&c);
+    if (!rc)
+        add_loops(p);
     return rc;
 }
 
@@ -382,7 +418,7 @@ static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *re
 static int plan_etypes(struct build *b, struct gnn_err *e)
 {
     const struct gnn_schema *in = &b->d->schema;
-    bool both = b->o->undirected || b->d->mirror;
+    bool both = (b->o->undirected || b->d->mirror) && !b->o->directed;
     b->plan = gnn_alloc_zero(2 * (uint64_t)in->netypes, sizeof *b->plan, "edge types", e);
     int rc = b->plan ? GNN_OK : GNN_E_NOMEM;
     for (uint32_t t = 0; !rc && t < in->netypes; t++) {
@@ -445,28 +481,83 @@ static int dedup_etype(struct build *b, uint32_t t, struct gnn_err *e)
         if (!rc)
             gnn_csc_dedup(&p->csc);
     }
-    b->st.duplicates += rc ? 0 : before - p->csc.nedges;
+    p->duplicates = rc ? 0 : before - p->csc.nedges;
     return rc;
+}
+
+/* Whether another type of the input has the reverses of those edges of type t, which joins two node types. */
+static bool has_reverse_type(const struct build *b, uint32_t t)
+{
+    const struct gnn_schema *s = &b->meta.schema;
+    for (uint32_t i = 0; i < s->netypes; i++)
+        if (b->plan[i].mode & GNN_CSC_FWD && s->etype[i].src == s->etype[t].src && s->etype[i].dst == s->etype[t].dst &&
+            b->plan[i].read == b->plan[t].read && b->plan[i].balance == b->plan[t].balance)
+            return true;
+    return false;
+}
+
+static void release_plan(struct plan *p)
+{
+    gnn_spill_release(&p->spill);
+    gnn_csc_release(&p->csc);
+    gnn_free(p->has_loop);
+}
+
+/* Types rev_NAME that would repeat a type of the input. */
+static void drop_repeated(struct build *b)
+{
+    struct gnn_schema *s = &b->meta.schema;
+    for (uint32_t t = s->netypes; t--;) {
+        if (b->plan[t].mode & GNN_CSC_FWD || !b->plan[t].read || !has_reverse_type(b, t))
+            continue;
+        release_plan(&b->plan[t]);
+        gnn_schema_drop_etype(s, t);
+        memmove(&b->plan[t], &b->plan[t + 1], (s->netypes - t) * sizeof *b->plan);
+        b->st.rev_left++;
+    }
+}
+
+static int sum_up(struct build *b, struct gnn_err *e)
+{
+    const struct gnn_schema *s = &b->meta.schema;
+    struct gnn_import_stats *st = &b->st;
+    st->type = gnn_alloc_zero(s->netypes, sizeof *st->type, "counts of edges", e);
+    if (!st->type)
+        return GNN_E_NOMEM;
+    st->ntypes = s->netypes;
+    for (uint32_t t = 0; t < s->netypes; t++) {
+        struct plan *p = &b->plan[t];
+        b->meta.schema.etype[t].count = p->csc.nedges;
+        st->edges += p->csc.nedges;
+        st->duplicates += p->duplicates;
+        st->loops_added += p->loops_added;
+        st->input_edges += p->mode & GNN_CSC_FWD ? p->read : 0;
+        p->dir.edges = p->csc.nedges;
+        p->dir.loops += p->loops_added;
+        st->type[t] = (struct gnn_import_edges){.in = p->in, .d = p->dir, .same = s->etype[t].src == s->etype[t].dst,
+                                                .rev = !(p->mode & GNN_CSC_FWD)};
+    }
+    st->mirrored = b->d->mirror && !b->o->directed && !(b->d->guessed && st->two_way);
+    return GNN_OK;
 }
 
 static int count_all(struct build *b, struct gnn_err *e)
 {
     int rc = GNN_OK;
     for (uint32_t t = 0; !rc && t < b->meta.schema.netypes; t++) {
-        struct plan *p = &b->plan[t];
         rc = count_etype(b, t, e);
         if (!rc && b->o->dedup)
             rc = dedup_etype(b, t, e);
-        b->meta.schema.etype[t].count = p->csc.nedges;
-        b->st.edges += p->csc.nedges;
+    }
+    if (!rc) {
+        drop_repeated(b);
+        rc = sum_up(b, e);
     }
     return rc ? rc : gnn_schema_check_counts(&b->meta.schema, b->d->name, e);
 }
 
-static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,
-                   struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(7, 8);
-static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,
-                   struct gnn_err *e, const char *fmt, ...)
+GNN_PRINTF(7, 8)
+static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id, struct gnn_err *e, const char *fmt, ...)
 {
     char name[GNN_NAME_MAX + 1];
     va_list ap;
@@ -523,55 +614,9 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
     return rc;
 }
 
-struct rows_arg {
-    const struct build *b;
-    struct gnn_store_writer *w;
-    const char *name; /* of the data set */
-    uint32_t id;
-    uint64_t values, rows, limit; /* a row's values; rows so far and expected */
-    enum gnn_dtype in, out;
-    struct gnn_buf buf;
-};
-
-/* Narrows n values; finite ones must stay so. */
-static int narrow(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
-{
-    const uint16_t inf = a->out == GNN_F16 ? 0x7c00 : 0x7f80;
-    int rc = gnn_buf_reserve(&a->buf, n, sizeof(uint16_t), "converted features", e);
-    if (rc)
-        return rc;
-    const uint16_t *h = a->buf.data;
-    if (a->out == GNN_F16)
-        gnn_f32_to_f16(v, n, a->buf.data);
-    else
-        gnn_f32_to_bf16(v, n, a->buf.data);
-    for (uint64_t i = 0; i < n; i++)
-        if ((h[i] & inf) == inf)
-            return gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu: %g is too large for %s", a->name,
-                            (unsigned long long)(a->rows + i / a->values + 1), (double)v[i], gnn_dtype_name(a->out));
-    return GNN_OK;
-}
-
-static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e)
-{
-    struct rows_arg *a = arg;
-    uint64_t values = n * a->values;
-    if (n > a->limit - a->rows)
-        return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
-    if (a->in != a->out) {
-        int rc = narrow(a, rows, values, e);
-        if (rc)
-            return rc;
-        rows = a->buf.data;
-    }
-    a->rows += n;
-    tell(a->b, "writing rows", a->rows, a->limit);
-    return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
-}
-
 static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, struct gnn_err *e)
 {
-    const struct gnn_ntype *nt = &b->meta.schema.ntype[t], *in = &b->d->schema.ntype[t];
+    const struct gnn_ntype *nt = &b->meta.schema.ntype[t];
     const struct gnn_dataset_ids *orig = b->d->ids ? &b->d->ids[t] : NULL;
     uint64_t book[2] = {0, nt->count};
     int rc = gnn_part_write(&b->w, id->book, book, sizeof book, e);
@@ -584,16 +629,7 @@ static int write_ntype(struct build *b, uint32_t t, const struct node_ids *id, s
                                 (nt->count + 1) * sizeof *orig->word_at, e);
     }
     for (uint32_t f = 0; !rc && f < nt->nfields; f++) {
-        struct rows_arg a = {.b = b, .w = &b->w, .name = b->d->name, .id = id->field[f], .limit = nt->count};
-        a.values = nt->field[f].width ? nt->field[f].width : 1;
-        a.in = in->field[f].dtype;
-        a.out = nt->field[f].dtype;
-        rc = b->d->ops->rows(b->d, t, f, write_rows, &a, e);
-        if (!rc && a.rows != nt->count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu rows for %llu nodes", b->d->name,
-                          nt->name, nt->field[f].name, (unsigned long long)a.rows,
-                          (unsigned long long)nt->count);
-        gnn_buf_release(&a.buf);
+        rc = gnn_rows_write(b->d, b->o, t, f, nt->field[f].dtype, &b->w, id->field[f], e);
     }
     return rc;
 }
@@ -651,11 +687,8 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
     gnn_store_abandon(&b.w);
     for (uint32_t t = 0; t < b.meta.schema.nntypes; t++)
         b.st.nodes += b.meta.schema.ntype[t].count;
-    for (uint32_t t = 0; b.plan && t < b.meta.schema.netypes; t++) {
-        gnn_spill_release(&b.plan[t].spill);
-        gnn_csc_release(&b.plan[t].csc);
-        gnn_free(b.plan[t].has_loop);
-    }
+    for (uint32_t t = 0; b.plan && t < b.meta.schema.netypes; t++)
+        release_plan(&b.plan[t]);
     gnn_free(b.plan);
     gnn_splits_release(&b.splits);
     gnn_meta_release(&b.meta);

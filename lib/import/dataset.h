@@ -43,6 +43,9 @@ struct gnn_dataset {
     const char *format;       /* "ogb", "rmat", ... */
     const char *name;         /* of the input, for messages */
     bool mirror;              /* each edge stands for both directions */
+    bool guessed;             /* mirror follows from how the file looks: not if edges turn out to have their reverse */
+    bool made;                /* by a generator: edges come quickly */
+    const char *says;         /* what the format or the file says of the edges' direction, for people; NULL: nothing */
 };
 
 /* Takes NULL. */

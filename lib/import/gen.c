@@ -448,6 +448,8 @@ int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsi
         g->in_comm = (uint64_t)(g->p.homophily * 4294967296.0);
         g->d.format = g->d.name = g->p.name;
         g->d.mirror = g->p.mirror;
+        g->d.made = true;
+        g->d.says = g->p.mirror ? NULL : "edges are made directed";
         rc = gen_schema(g, e);
     }
     if (!rc)

@@ -543,6 +543,17 @@ static int add_types(struct npz *z, struct gnn_input *in, struct gnn_err *e)
     return rc;
 }
 
+/* The heterophilous graph data sets list each undirected edge once, and say so in their paper only. */
+static bool lists_pairs(const struct gnn_input *in)
+{
+    static const char *const name[] = {"edges.npy", "node_features.npy", "node_labels.npy",
+                                       "train_masks.npy", "val_masks.npy", "test_masks.npy"};
+    for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
+        if (gnn_input_find(in, name[i]) < 0)
+            return false;
+    return true;
+}
+
 int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
                  struct gnn_err *e)
 {
@@ -556,6 +567,10 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     z->s.o = o;
     z->s.d.ops = &npz_ops;
     z->s.d.format = "npz";
+    if (lists_pairs(in)) {
+        z->s.d.mirror = z->s.d.guessed = true;
+        z->s.d.says = "laid out as the heterophilous graph data sets: each edge stands for both directions (--directed: not)";
+    }
     int rc = gnn_src_own(&z->s, in, e);
     z->scipy = is_scipy(in);
     if (!rc)

@@ -196,6 +196,7 @@ int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in, const struc
     g->s.o = o;
     g->s.d.ops = &triples_ops;
     g->s.d.format = "triples";
+    g->s.d.says = "triples: edges lead from head to tail";
     int rc = gnn_src_own(&g->s, in, e);
     if (!rc)
         rc = read_all(g, e);

@@ -1,6 +1,7 @@
 /* Statistics of a store: degrees, values, classes. */
 #include <string.h>
 
+#include "lib/direction.h"
 #include "lib/ids.h"
 #include "lib/inspect.h"
 #include "lib/inspect/report.h"
@@ -31,8 +32,54 @@ struct edge_work {
     uint32_t *in, *out, *seen;
 };
 
+/* How many edges have their reverse: of up to 2^28 edges exactly, going over them several times if need be. */
+static int direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d, struct gnn_err *e)
+{
+    enum { ROOM = 1 << 24, PARTS = 32, CHUNK = 4096 };
+    const struct gnn_schema *sc = &v->store->meta.schema;
+    const struct gnn_etype *t = &sc->etype[et];
+    const uint64_t nodes = sc->ntype[t->dst].count, parts = t->count / (ROOM / 2) + 1;
+    uint32_t *src = gnn_alloc(2 * (uint64_t)CHUNK, sizeof *src, "edges", e), *dst = src + CHUNK;
+    struct gnn_direction_counter c;
+    bool more = src != NULL;
+    int rc = src ? GNN_OK : GNN_E_NOMEM;
+    gnn_direction_init(&c, true, false, nodes, ROOM, parts <= PARTS ? (uint32_t)parts : 1);
+    while (!rc && more) {
+        uint32_t n = 0;
+        for (uint64_t i = 0; !rc && i < nodes; i++) {
+            const struct gnn_view_row row = gnn_view_row(v, et, i);
+            const uint32_t self = gnn_view_store_id(v, t->dst, i);
+            for (uint64_t k = 0; !rc && k < row.n; k++) {
+                src[n] = row.indices[k];
+                dst[n++] = self;
+                if (n == CHUNK) {
+                    rc = gnn_direction_add(&c, src, dst, n, e);
+                    n = 0;
+                }
+            }
+        }
+        if (!rc)
+            rc = gnn_direction_add(&c, src, dst, n, e);
+        if (!rc)
+            rc = gnn_direction_next(&c, &more, e);
+    }
+    gnn_direction_sum(&c, false, false, false, d);
+    gnn_direction_release(&c);
+    gnn_free(src);
+    return rc;
+}
+
+static void put_direction(json_t *o, const struct gnn_direction *d, bool *bad)
+{
+    put(o, "direction", json_string(d->symmetric ? "symmetric" : "directed"), bad);
+    put(o, "reversed_edges", num(d->reversed), bad);
+    put(o, "reverse_share", real(gnn_direction_share(d)), bad);
+    if (gnn_direction_estimated(d))
+        put(o, "estimated_from", num(d->looked), bad);
+}
+
 static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, uint8_t *touched,
-                          bool *bad)
+                          bool *bad, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
     const struct gnn_etype *t = &sc->etype[et];
@@ -62,6 +109,9 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
     put(o, "out_degree", degrees(w->out, nsrc, bad), bad);
     put(o, "self_loops", num(loops), bad);
     put(o, "parallel_edges", num(parallel), bad);
+    struct gnn_direction run;
+    if (t->src == t->dst && !direction(v, et, &run, e))
+        put_direction(o, &run, bad);
     return o;
 }
 
@@ -154,7 +204,7 @@ static int graph_stats(struct gnn_view *v, json_t *report, struct edge_work *w, 
     json_t *edges = json_array(), *isolated = json_object();
 
     for (uint32_t et = 0; et < sc->netypes; et++)
-        push(edges, edge_stats(v, et, w, touched, &bad), &bad);
+        push(edges, edge_stats(v, et, w, touched, &bad, e), &bad);
     for (uint32_t t = 0; t < sc->nntypes; t++) {
         uint64_t n = 0;
         for (uint64_t i = v->base[t]; i < v->base[t + 1]; i++)
@@ -163,7 +213,7 @@ static int graph_stats(struct gnn_view *v, json_t *report, struct edge_work *w, 
     }
     put(report, "edges", edges, &bad);
     put(report, "isolated", isolated, &bad);
-    return bad ? no_json(e) : GNN_OK;
+    return e->code ? e->code : bad ? no_json(e) : GNN_OK;
 }
 
 int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)

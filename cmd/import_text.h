@@ -1,0 +1,9 @@
+/* What gnn-import says of its work. */
+#ifndef GNN_CMD_IMPORT_TEXT_H
+#define GNN_CMD_IMPORT_TEXT_H
+
+#include "lib/import.h"
+
+void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o, const struct gnn_import_stats *st, double seconds);
+
+#endif
