@@ -1,5 +1,6 @@
 # Any number of ranks learns the same.
 . "$GNN_TOP/tests/ranks/setup.sh"
+[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'a matrix of runs; 10-sample.t and 40-mistakes.t lead through the same code'; done_testing; }
 gnn-import -q -o S sbm:nodes=4000,degree=10,features=16 || { _not_ok inputs; done_testing; }
 gnn-partition -q -k 4 -o P S || _not_ok parts
 opts='-f 6,6 -b 100 --epochs 5 --eval valid --eval test --hidden 32 --dropout 0.2 --lr 0.01 --no-layer-norm'

@@ -1,5 +1,6 @@
 # Ranks that gather on devices, which are emulated: the bytes of the ranks that gather on the CPU, wherever rows are kept.
 . "$GNN_TOP/tests/ranks/setup.sh"
+[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 emu=$GNN_B/emu/bin
 heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
