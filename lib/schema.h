@@ -95,10 +95,11 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
 
 /* The same for names that a user gave: the index, or GNN_E_USAGE "WHERE: no set 'val'; did you mean 'valid'? sets: ...". _no_field
- * only says so. */
+ * only says so, _fields_text is its end. */
 int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key, struct gnn_err *e) GNN_MUST_USE;
+void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room);
 int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e) GNN_MUST_USE;
 
 /* Whether a store's parts hold as many rows of something as each type has nodes, or else credibly many edges from

@@ -66,7 +66,7 @@ int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const c
     return i >= 0 ? i : gnn_fail(e, GNN_E_USAGE, "%s: no edge type '%.128s'%s", where, key, gnn_suggest_text(&types, "edge types"));
 }
 
-int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e)
+void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room)
 {
     struct gnn_suggest of_nodes = {.word = name}, of_edges = {.word = name};
     for (uint32_t t = 0; t < s->nntypes; t++)
@@ -87,7 +87,13 @@ int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const cha
         }
     if (*of_nodes.best)
         *of_edges.best = 0;
-    return gnn_fail(e, GNN_E_USAGE, "%s: no field '%.128s'%s%s", where, name,
-                    s->nntypes && of_nodes.listed ? gnn_suggest_text(&of_nodes, "fields of nodes") : "; nodes have no fields",
-                    gnn_suggest_text(&of_edges, "fields of edges"));
+    snprintf(out, room, "%s%s", of_nodes.listed ? gnn_suggest_text(&of_nodes, "fields of nodes") : "; nodes have no fields",
+             gnn_suggest_text(&of_edges, "fields of edges"));
+}
+
+int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e)
+{
+    char text[2 * GNN_SUGGEST_TEXT];
+    gnn_schema_fields_text(s, name, text, sizeof text);
+    return gnn_fail(e, GNN_E_USAGE, "%s: no field '%.128s'%s", where, name, text);
 }

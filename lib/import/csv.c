@@ -4,6 +4,7 @@
 
 #include "lib/import/edgelist.h"
 #include "lib/import/formats.h"
+#include "lib/suggest.h"
 
 enum { COLS = 256, WORD = 128 };
 
@@ -56,6 +57,16 @@ static int read_header(struct gnn_table *t, struct columns *c, struct gnn_err *e
     return rc;
 }
 
+static int no_column(const struct columns *c, const char *name, struct gnn_err *e)
+{
+    struct gnn_suggest s = {.word = name};
+    for (uint32_t i = 0; c->header && i < c->n; i++)
+        gnn_suggest_add(&s, c->name[i]);
+    if (!c->header)
+        return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'; there are %u, without names", name, c->n);
+    return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'%s", name, gnn_suggest_text(&s, "columns"));
+}
+
 /* --columns USE=NAME,...: NAME is a column's name, or its number from 1. */
 static int use_columns(struct columns *c, const char *list, struct gnn_err *e)
 {
@@ -73,7 +84,7 @@ static int use_columns(struct columns *c, const char *list, struct gnn_err *e)
         if (i == c->n && !*end && k >= 1 && k <= c->n)
             i = (uint32_t)k - 1;
         if (i == c->n)
-            return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'", want);
+            return no_column(c, want, e);
         if (*c->use[i])
             return gnn_fail(e, GNN_E_USAGE, "--columns: '%s' is named twice", want);
         memcpy(c->use[i], p, klen);

@@ -8,6 +8,7 @@
 #include "lib/import/formats.h"
 #include "lib/import/pairs.h"
 #include "lib/import/sparse.h"
+#include "lib/suggest.h"
 
 struct npz {
     struct gnn_src s;
@@ -216,8 +217,11 @@ static int find_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
         rc = gnn_pairs_open(&z->pairs, in, found[2], found[3], false, e);
         return rc || shape < 0 ? rc : read_shape(in, (uint32_t)shape, &z->rows, &z->cols, e);
     }
-    return gnn_fail(e, GNN_E_INPUT, "%s: no array of edges (edges, edge_index, src and dst, or a sparse matrix; see --map)",
-                    gnn_input_name(in));
+    struct gnn_suggest arrays = {.word = ""};
+    for (uint32_t i = 0; i < gnn_input_members(in); i++)
+        gnn_suggest_add(&arrays, gnn_input_member(in, i));
+    return gnn_fail(e, GNN_E_INPUT, "%s: no array of edges (edges, edge_index, src and dst, or a sparse matrix; see --map)%s",
+                    gnn_input_name(in), gnn_suggest_text(&arrays, "arrays"));
 }
 
 /* The number of nodes: told, or the rows of x, y or the masks, or one more than the largest id. */

@@ -168,6 +168,14 @@ static int say_where(const char *file, int rc, const struct gnn_err *why, struct
     return gnn_fail(e, GNN_E_INPUT, "%s: %s", file, why->msg);
 }
 
+static int not_mapped(const struct gnn_dataset *d, const char *map, struct gnn_err *e)
+{
+    char text[2 * GNN_SUGGEST_TEXT];
+    const char *old = strchr(map, '=');
+    gnn_schema_fields_text(&d->schema, old ? old + 1 : map, text, sizeof text);
+    return gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s%s", d->name, map, text);
+}
+
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e)
 {
@@ -194,7 +202,7 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
         rc = gnn_src_check_counts(*out, bytes, o, e);
     for (uint32_t i = 0; !rc && o->map_used && i < o->nmap; i++)
         if (!o->map_used[i])
-            rc = gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s", (*out)->name, o->map[i]);
+            rc = not_mapped(*out, o->map[i], e);
     if (rc) {
         gnn_dataset_free(*out);
         *out = NULL;

@@ -7,6 +7,7 @@
 #include "formats/mtx.h"
 #include "formats/text.h"
 #include "lib/import/rand.h"
+#include "lib/suggest.h"
 #include "tap.h"
 
 static bool u64_is(const char *text, uint64_t want, const char *rest)
@@ -116,10 +117,44 @@ static void headers(void)
            gnn_metis_parse(&h, "5 4 0x1\n") && gnn_metis_parse(&h, "99999999999 4\n"), "headers refused");
 }
 
+/* What an unknown word may have been meant as. */
+static bool meant(const char *word, const char *names, const char *want)
+{
+    struct gnn_suggest s = {.word = word};
+    gnn_suggest_words(&s, names);
+    return !strcmp(s.best, want);
+}
+
+static void suggestions(void)
+{
+    ok(gnn_suggest_edits("train", "train") == 0 && gnn_suggest_edits("TRAIN", "train") == 0, "equal words, whatever their case");
+    ok(gnn_suggest_edits("trian", "train") == 1 && gnn_suggest_edits("ab", "ba") == 1, "neighbours swapped");
+    ok(gnn_suggest_edits("train", "tran") == 1 && gnn_suggest_edits("tran", "train") == 1 && gnn_suggest_edits("trxin", "train") == 1,
+       "a letter missing, added, changed");
+    ok(gnn_suggest_edits("", "abc") == 3 && gnn_suggest_edits("abc", "") == 3 && gnn_suggest_edits("", "") == 0, "empty words");
+    ok(gnn_suggest_edits("ca", "abc") == 3, "a swap is not edited again");
+    char longest[1000];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    ok(gnn_suggest_edits(longest, "x") == GNN_SUGGEST_WORD, "too long a word");
+    ok(meant("val", "train|valid|test", "valid") && meant("validation", "train|valid|test", "valid") && meant("tets", "train|valid|test", "test"),
+       "the nearest is meant");
+    ok(meant("x", "y|z", "") && meant("feat", "x|y", "") && meant("", "train", "") && meant("qqq", "train|valid", ""), "or none");
+    struct gnn_suggest s = {.word = "none"};
+    for (int i = 0; i < 300; i++)
+        gnn_suggest_add(&s, i % 2 ? longest : "name");
+    const char *text = gnn_suggest_text(&s, "names");
+    ok(strlen(text) < GNN_SUGGEST_TEXT && strstr(text, "x...") && s.listed + s.more == 300 && strstr(text, " more"),
+       "many and long names are shortened: %s", text);
+    struct gnn_suggest none = {.word = "w"};
+    ok(!*gnn_suggest_text(&none, "names"), "nothing there, nothing said");
+}
+
 int main(void)
 {
     numbers();
     fields();
     headers();
+    suggestions();
     return tap_done();
 }
