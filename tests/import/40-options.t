@@ -83,6 +83,19 @@ if command -v bsdtar >zip.out 2>&1; then
     done
 else skip 'OGB with carriage returns' 'no bsdtar'; fi
 
+printf '0\n3\n' >ids.train
+printf '1\n' >ids.valid
+printf '0.5,1\n2,0\n1,1\n0,0\n' >crlf.x
+printf '0\n1\n0\n1\n' >crlf.y
+for f in ids.train ids.valid crlf.x crlf.y; do crlf $f >$f.r; done
+same 'features, labels and a split with carriage returns' --features crlf.x --labels crlf.y --split train=ids.train,valid=ids.valid "$c/good-snap.txt" \
+    -- --features crlf.x.r --labels crlf.y.r --split train=ids.train.r,valid=ids.valid.r "$c/good-snap.txt"
+for how in ids.train ids.train.r; do check "seeds in $how" gnn-sample -q --no-provenance -f 2 --seeds $how -o $how.gnb L; done
+check 'are the same' cmp ids.train.gnb ids.train.r.gnb
+crlf crlf.y >parts.r
+for how in crlf.y parts.r; do check "an assignment in $how" gnn-partition -q --no-provenance --from $how -o $how.parts L; done
+check 'gives the same parts' sh -c 'cmp crlf.y.parts/part-00000.gnb parts.r.parts/part-00000.gnb && cmp crlf.y.parts/part-00001.gnb parts.r.parts/part-00001.gnb'
+
 # Matrices, and the same edges in a table.
 mtx() { # BANNER SIZE LINE...
     printf '%%%%MatrixMarket matrix %s\n' "$1"
