@@ -58,6 +58,7 @@ goes_on 'a node was lost' $lost lost
 goes_on 'one of all nodes was lost for 10 seconds' $ten ten
 goes_on 'one of all nodes was lost for 60 seconds' $sixty sixty
 wait $reviving
+check 'nothing is left of the ranks that were killed' test -z "$(find . -name '*.tmp*')"
 for job in $told $killed $lost $ten $sixty; do
     check "the output of job $job is ours and Slurm's" sh -c "! grep -q 'MPI_ABORT\|MPI communication peer\|Open MPI' $job.txt"
 done

