@@ -297,8 +297,10 @@ int main(int argc, char **argv)
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
-    if (!c->rank)
+    if (!c->rank) {
+        train_text_times(&text, ops);
         train_text_end(&text);
+    }
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     if (ops)

@@ -132,6 +132,20 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     x->flops += r->flops;
 }
 
+static void tell_time(void *arg, const char *name, uint64_t n, double ms)
+{
+    (void)arg;
+    cli_note("%s: %llu times, %.3f ms", name, (unsigned long long)n, ms);
+    cli_metrics(json_pack("{s:s, s:s, s:I, s:f}", "event", "operation", "name", name, "calls", (json_int_t)n, "ms", ms));
+}
+
+void train_text_times(const struct train_text *x, struct gnn_ops *ops)
+{
+    struct gnn_err e = {0};
+    if (x->gpu && x->gpu->ops->ops_times(ops, tell_time, NULL, &e))
+        cli_fail(&e);
+}
+
 void train_text_end(struct train_text *x)
 {
     const struct gnn_trainer *t = x->t;

@@ -57,6 +57,9 @@ struct gnn_gpu_ops {
     struct gnn_ops *(*ops_new)(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e);
     /* "", or a sentence: products have been made in a finer precision than was asked for, as the library cannot do them. */
     const char *(*ops_note)(const struct gnn_ops *o);
+    /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has taken on the device so far, how often
+     * and in all. */
+    int (*ops_times)(struct gnn_ops *o, void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg, struct gnn_err *e);
     void (*ops_free)(struct gnn_ops *o);
 
     /* ---- handing off to another process of the host (lib/handoff.h) ---- */

@@ -79,6 +79,12 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
     return 0;
 }
 
+int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e)
+{
+    int rc = status(cudaDriverGetVersion(driver), "asking for the driver's version", e);
+    return rc ? rc : status(cudaRuntimeGetVersion(runtime), "asking for the run-time's version", e);
+}
+
 int gnn_dev_use(unsigned device, struct gnn_err *e)
 {
     return status(cudaSetDevice((int)device), "choosing a device", e);

@@ -111,6 +111,7 @@ struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up, stru
 
 struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e) GNN_MUST_USE;
 const char *gpu_ops_note(const struct gnn_ops *o);
+int gpu_ops_times(struct gnn_ops *o, void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg, struct gnn_err *e) GNN_MUST_USE;
 void gpu_ops_free(struct gnn_ops *o);
 
 #endif

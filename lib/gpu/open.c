@@ -41,7 +41,7 @@ static void close_devices(struct gnn_gpu *g)
 
 static const struct gnn_gpu_ops ops = {.close = close_devices, .upload = gpu_upload_new, .bring = gpu_bring_new, .fetch = gpu_fetch_new,
                                        .sample = gpu_sample_new, .draw_new = gpu_draw_new, .gather = gpu_gather_new,
-                                       .ops_new = gpu_ops_new, .ops_note = gpu_ops_note, .ops_free = gpu_ops_free,
+                                       .ops_new = gpu_ops_new, .ops_note = gpu_ops_note, .ops_times = gpu_ops_times, .ops_free = gpu_ops_free,
                                        .id = gpu_id, .lends = gpu_lends, .lend = gpu_lend, .refer = gpu_refer, .loan_free = gpu_loan_free,
                                        .borrow = gpu_borrow, .borrowed = gpu_borrowed, .debt_free = gpu_debt_free,
                                        .place = gpu_place, .unused = gpu_unused};

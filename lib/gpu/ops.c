@@ -51,6 +51,11 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
     bool bare = !k;
     if (k && multiply(c, &g, &bare, e))
         return e->code;
+    if (c->times) { /* batches differ in their numbers of rows */
+        char name[80];
+        snprintf(name, sizeof(name), ta ? "product (%zu, rows) by (rows, %zu)" : "product (rows, %zu) by (%zu, %zu)", ta ? m : k, ta ? n : k, n);
+        ops_timed(c, name);
+    }
     if (!k && beta == 0)
         o->zero(o, y, m * n * sizeof(*y));
     if (bare && ep)
@@ -65,7 +70,9 @@ static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint
     if (ops_failed(c))
         return;
     gnn_cuda_spmm(block, nblocks, from, NULL, to, x, xrows, d, d, y, d, acc, c->word + WORD_SPMM, c->stream);
-    ops_launched(c, "aggregation");
+    char name[40];
+    snprintf(name, sizeof(name), "aggregation, %zu wide", d);
+    ops_launched(c, name);
 }
 
 static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t ncols,
@@ -78,7 +85,9 @@ static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint3
         return e->code;
     gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, c->scratch.data, c->word + WORD_TRANSPOSE,
                            c->stream);
-    return gnn_dev_launched("transposing", e);
+    const int rc = gnn_dev_launched("transposing", e);
+    ops_timed(c, "transposing");
+    return rc;
 }
 
 static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, float *row)
@@ -117,7 +126,7 @@ static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, co
     if (drop && !q)
         return;
     gnn_cuda_bias_act(x, NULL, n, d, bias, relu, q, c->stream);
-    ops_launched(c, "activation");
+    ops_launched(c, "bias and activation");
 }
 
 static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const struct gnn_dropout *drop,
@@ -137,7 +146,7 @@ static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32
     if (ops_failed(c))
         return;
     gnn_cuda_relu_back(dy, y, NULL, n, d, scale, c->stream);
-    ops_launched(c, "activation");
+    ops_launched(c, "backward activation");
 }
 
 static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work, float *out, bool acc)
@@ -312,6 +321,8 @@ static int open_column(struct ops_dev *c, struct gnn_err *e)
         rc = gnn_dev_event_new(&c->mark[i], e);
     if (!rc)
         rc = gnn_dev_set(c->word, 0xff, NWORDS * sizeof(*c->word), c->stream, e);
+    if (!rc)
+        rc = ops_times_new(&c->times, e);
     return rc ? rc : gnn_dev_gemm_new(&c->gemm, e);
 }
 
@@ -345,6 +356,7 @@ void gpu_ops_free(struct gnn_ops *o)
     struct ops_dev *c = o->dev;
     gnn_dev_stream_free(c->stream); /* waits for what is on it */
     gnn_dev_gemm_free(c->gemm);
+    ops_times_free(c->times);
     for (unsigned i = 0; i < RING_PARTS; i++)
         gnn_dev_event_free(c->part[i]);
     for (unsigned i = 0; i < GNN_OPS_MARKS; i++)

@@ -25,6 +25,7 @@ struct ops_dev {
     uint64_t *seen;         /* [GNN_OPS_MARKS][NWORDS] pinned: the words at a mark */
     void *mark[GNN_OPS_MARKS];
     struct gnn_buf scratch;
+    struct ops_times *times; /* NULL: nobody asks for them */
 };
 
 static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
@@ -40,6 +41,11 @@ static inline bool ops_failed(const struct ops_dev *c)
 const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
 /* After a launch. */
 void ops_launched(struct ops_dev *c, const char *what);
+/* Times of operations, by name (ops_time.c): what is on the stream from _from on, or since the operation before. */
+int ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
+void ops_times_free(struct ops_times *t);
+void ops_time_from(struct ops_dev *c);
+void ops_timed(struct ops_dev *c, const char *name);
 /* Memory, copies, marks. */
 void ops_fill_memory(struct gnn_ops *o);
 /* Layer norm, batch norm. */

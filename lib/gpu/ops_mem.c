@@ -31,6 +31,7 @@ static void zero(const struct gnn_ops *o, void *to, uint64_t bytes)
     struct ops_dev *c = ops_dev(o);
     if (!c->err.code)
         (void)!gnn_dev_set(to, 0, bytes, c->stream, &c->err);
+    ops_timed(c, "zeroing");
 }
 
 static void copy(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes)
@@ -38,6 +39,7 @@ static void copy(const struct gnn_ops *o, void *to, const void *from, uint64_t b
     struct ops_dev *c = ops_dev(o);
     if (!c->err.code)
         (void)!gnn_dev_copy(to, from, bytes, c->stream, &c->err);
+    ops_timed(c, "copies");
 }
 
 /* Room for `bytes`, at most RING_PART, in the ring; *at is where. False if something is wrong. */
@@ -84,6 +86,7 @@ const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes)
 void ops_launched(struct ops_dev *c, const char *what)
 {
     (void)!gnn_dev_launched(what, &c->err);
+    ops_timed(c, what);
 }
 
 static void mark(const struct gnn_ops *o, unsigned k)
@@ -126,6 +129,7 @@ static int enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_
     if (gnn_dev_use(c->d->number, e) || gnn_dev_event_after(c->stream, b->place->ready, e))
         return e->code;
     gpu_range_begin("step", b);
+    ops_time_from(c);
     return 0;
 }
 
