@@ -76,6 +76,10 @@ for p in tf32 bf16; do
     check "and is said" grep -q "in $p: such products are made in f32" said
 done
 
+check "what operations take is told on request" in_precision c.st f32 GNN_DEBUG_TIME=1
+check "by name" sh -c 'grep -q "^gnn-train: product (rows, 12) by (12, 8): [1-9][0-9]* times, [0-9.]* ms$" said && grep -q "\"event\": *\"operation\"" m.json'
+check "of the same model" cmp f32.st c.st
+
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
 for handoff in cuda inline; do
     check "by pipes, $handoff" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --handoff $handoff s |

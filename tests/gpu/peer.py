@@ -1,4 +1,5 @@
-"""PyTorch, and PyG where it is there, on the shapes that bench_gpu times: "name value unit". Run by scripts/gpu-check.sh."""
+"""PyTorch, and PyG where it is there, on the shapes that bench_gpu times, as rows of its table. Run by scripts/gpu-check.sh."""
+import ctypes
 import statistics
 import sys
 
@@ -28,10 +29,23 @@ def time_of(f, rounds=15):
 
 
 def row(name, value, unit):
-    print(f"{name:<36} {value:9.2f} {unit}", flush=True)
+    print(f"| {name} | {value:.2f} {unit} | beside us |", flush=True)
 
 
-print(f"# torch {torch.__version__}, {torch.cuda.get_device_name()}")
+def cublaslt_version():
+    """Of the library that PyTorch multiplies with, once it has."""
+    torch.ones(64, 64, device="cuda") @ torch.ones(64, 64, device="cuda")
+    with open("/proc/self/maps") as maps:
+        paths = {line.split()[-1] for line in maps if "libcublasLt" in line}
+    try:
+        version = ctypes.CDLL(paths.pop()).cublasLtGetVersion
+        version.restype = ctypes.c_size_t
+        return version()
+    except (KeyError, OSError, AttributeError):
+        return "unknown"
+
+
+print(f"# PyTorch {torch.__version__}, CUDA {torch.version.cuda}, cuBLASLt {cublaslt_version()}.")
 table = torch.randn(ROWS, WIDTH, device="cuda")
 ids = torch.randperm(ROWS, device="cuda")[: ROWS // 5]
 ms = time_of(lambda: table.index_select(0, ids))
