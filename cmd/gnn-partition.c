@@ -6,6 +6,7 @@
 #include "cmd/cli.h"
 #include "cmd/partition_assign.h"
 #include "cmd/stdin.h"
+#include "cmd/unused.h"
 #include "lib/clock.h"
 #include "lib/kind.h"
 #include "lib/mem.h"
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
     double start = gnn_clock();
     need(gnn_store_open(&r.store, arg[0], true, &e), &e);
     check_edge_ids(&r.store);
+    unused_edge_fields(&r.store.meta.schema, "weight", "all edges count alike");
     need(gnn_view_init(&r.view, &r.store, &e), &e);
     if (!(r.part = gnn_alloc(r.view.nvertices, sizeof *r.part, "assignment", &e)))
         cli_fail(&e);

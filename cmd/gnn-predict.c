@@ -9,6 +9,7 @@
 #include "cmd/device.h"
 #include "cmd/opt.h"
 #include "cmd/stdin.h"
+#include "cmd/unused.h"
 #include "lib/clock.h"
 #include "lib/kind.h"
 #include "lib/mem.h"
@@ -148,6 +149,7 @@ int main(int argc, char **argv)
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);
+    unused_edge_fields(&store.meta.schema, "weight x", "the model takes all edges alike");
     if (none && !sets.n)
         all_sets(&store, m.c.target);
     const enum gnn_metric kind = check(&store, &m);

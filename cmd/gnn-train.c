@@ -13,6 +13,7 @@
 #include "cmd/train_feed.h"
 #include "cmd/train_lock.h"
 #include "cmd/train_text.h"
+#include "cmd/unused.h"
 #include "lib/model_file.h"
 #include "lib/trainer.h"
 
@@ -267,6 +268,9 @@ int main(int argc, char **argv)
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
     if (c->rank)
         cli_spare_stdout();
+    unused_edge_fields(&src->meta->schema, feed.store_path ? "weight time x" : "weight x",
+                       feed.store_path ? "neighbours are drawn uniformly, and the model takes all edges alike"
+                                       : "the model takes all edges alike");
     make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;

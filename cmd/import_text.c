@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/unused.h"
 #include "lib/mem.h"
 
 enum { FEW = 4 }; /* edge types with a line each, unless -v is given */
@@ -103,6 +104,8 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o, c
         cli_info("%s: %" PRIu64 " nodes", d->schema.ntype[t].name, d->schema.ntype[t].count);
     tell_all_edges(d, st);
     tell_direction(d, o, st);
+    if (!d->made)
+        unused_edge_fields(&d->schema, "weight time x", "kept, and gathered if asked for, but sampling is uniform and models take all edges alike");
     cli_info("%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB", st->nodes, st->edges,
              st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I}", "format", d->format, "nodes", (json_int_t)st->nodes, "edges",
