@@ -310,7 +310,7 @@ sanitized() {
     shift 2
     check "compute-sanitizer $tool, $what" limited 90 "$sanitizer" --tool $tool --error-exitcode 9 "$@"
 }
-if [ -n "$sanitizer" ]; then # what the run-time refuses, programs see
+if [ -n "$sanitizer" ]; then # what the runtime refuses, programs see
     sanitized training 'memcheck --report-api-errors no' "$bin/gnn-train" -q --store tiny --device cuda -f 5,3 -b 64 --epochs 1 --keep last $plain -o m.st
     sanitized kernels racecheck "$bin/check_kernels" 1
     sanitized kernels 'memcheck --report-api-errors no' "$bin/check_kernels" 1

@@ -1,4 +1,4 @@
-/* The CUDA run-time, as far as it is used, and nothing more: devices, memory, streams, events, graphs, peers. dev_cuda.c is
+/* The CUDA runtime, as far as it is used, and nothing more: devices, memory, streams, events, graphs, peers. dev_cuda.c is
  * the real one, tests/emu/dev_fake.cc the same without a device.
  *
  * Streams, events and graphs are opaque; NULL is no stream. What makes something - memory, streams, events - makes it on
@@ -29,7 +29,7 @@ int gnn_dev_count(unsigned *n, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e) GNN_MUST_USE;
 /* What tells a device of this host from all others, in every process alike. */
 int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
-/* Of CUDA, 1000 times the major one: the newest that the driver knows, and the run-time's. */
+/* Of CUDA, 1000 times the major one: the newest that the driver knows, and the runtime's. */
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e) GNN_MUST_USE;
 /* Makes it the thread's device. */
 int gnn_dev_use(unsigned device, struct gnn_err *e) GNN_MUST_USE;

@@ -1,4 +1,4 @@
-/* lib/gpu/dev.h over the CUDA run-time, which is linked statically and looks for the driver when it is first called. */
+/* lib/gpu/dev.h over the CUDA runtime, which is linked statically and looks for the driver when it is first called. */
 #include "lib/gpu/dev.h"
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 #define NVTX 1
 #endif
 
-/* Records what failed, and forgets it in the run-time, which would report it again. */
+/* Records what failed, and forgets it in the runtime, which would report it again. */
 static int failed(cudaError_t rc, const char *what, struct gnn_err *e)
 {
     (void)cudaGetLastError();
@@ -82,7 +82,7 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e)
 {
     int rc = status(cudaDriverGetVersion(driver), "asking for the driver's version", e);
-    return rc ? rc : status(cudaRuntimeGetVersion(runtime), "asking for the run-time's version", e);
+    return rc ? rc : status(cudaRuntimeGetVersion(runtime), "asking for the runtime's version", e);
 }
 
 int gnn_dev_use(unsigned device, struct gnn_err *e)
@@ -150,7 +150,7 @@ uint64_t gnn_dev_pinnable(void)
     return least;
 }
 
-/* Can the thread's device pin what is only read? Asked, not tried: tools that watch the run-time count each refusal as an error. */
+/* Can the thread's device pin what is only read? Asked, not tried: tools that watch the runtime count each refusal as an error. */
 static int pins_files(struct gnn_err *e)
 {
     int now = 0, can = 0;

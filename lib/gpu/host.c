@@ -11,7 +11,7 @@ enum { PIECE = 16 << 20, PAGE = 4096 };
 struct gpu_host {
     const void *p, *at;
     void *copy;  /* NULL: mapped where it lies */
-    void *block; /* the heap's, that holds the copy and that we have pinned; NULL: the run-time has made it */
+    void *block; /* the heap's, that holds the copy and that we have pinned; NULL: the runtime has made it */
     unsigned users;
     struct gpu_host *next;
 };

@@ -17,7 +17,7 @@ done
 unset GNN_FAKE_MAP
 GNN_FAKE_NO_REGISTER=1
 export GNN_FAKE_NO_REGISTER
-same "in memory that the run-time has pinned" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva 4K s3
+same "in memory that the runtime has pinned" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva 4K s3
 unset GNN_FAKE_NO_REGISTER
 same "as much as there is room for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
 same "in the devices' memory" 2 6 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with device '' h
@@ -36,7 +36,7 @@ host="graph: 0.096 MB in the host's memory"
 said "in the host's, if it does not fit" "$host, in a pinned copy; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for rows" GNN_FAKE_MEMORY=81920
 said "where it lies, if the system can pin that" "$host; .* 0 MB of it for rows" GNN_FAKE_MAP=1 --graph-memory uva --graph-cache 0
 said "all rows" "$host, .* 0.09[6-9][0-9]* MB of it for rows" '' --graph-memory uva
-said "pinned by the run-time" "$host, in a pinned copy; .* 0 MB of it for rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
+said "pinned by the runtime" "$host, in a pinned copy; .* 0 MB of it for rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
 fails 1 "too little memory to pin" "not enough memory to pin: 96000 bytes for the graph, and 90000 are available" env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
 
 # A copy does not stay in the page cache a second time, whether checksums have still to be checked or not.

@@ -13,7 +13,7 @@ chmod +x bin/ncu
 check "every check passes" env GNN_FAKE_NO_BF16=0 GNN_CHECK_BIN="$PWD/bin" GNN_CHECK_SMALL=1 PATH="/usr/bin:/bin" sh "$GNN_TOP/scripts/gpu-check.sh" res
 cp res/results.md results 2>/dev/null || : >results
 check "and says so" grep -q '^Checks: [1-9][0-9]* passed, 0 failed, 0 skipped' results
-check "what all was measured on" grep -q 'the driver knows CUDA 13.0, the run-time is 13.0; cuBLASLt 130000' results
+check "what all was measured on" grep -q 'the driver knows CUDA 13.0, the runtime is 13.0; cuBLASLt 130000' results
 for row in 'gather, device memory | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'sampling, products:, --graph-memory device | [0-9.e+]* us a batch, [0-9.e-]* G edges/s | 100 us' \
     'sampling, products:, --graph-memory uva --graph-cache 0 | [0-9.e+]* us' 'epoch, SAGE 3x256, bf16, second of two | [0-9.]* s | 0.3 s; cuBLASLt does not multiply' 'predict, all nodes | [0-9.]* s' \
     'aggregate, 256 wide | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'aggregate, 100 wide | ' 'transpose, [0-9]* edges | ' 'relu_back, 256 wide | ' 'column sums, 256 wide | ' 'Adam, the model' \

@@ -357,7 +357,7 @@ static void versions(void)
     must(gnn_dev_versions(&driver, &runtime, &err));
     must(gnn_dev_gemm_new(&gemm, &err));
     gnn_dev_gemm_ask(gemm, &lt);
-    printf("# %u device%s; the first: %s, sm_%d%d, %u multiprocessors, %.0f GB; the driver knows CUDA %d.%d, the run-time is %d.%d; cuBLASLt %llu\n", n,
+    printf("# %u device%s; the first: %s, sm_%d%d, %u multiprocessors, %.0f GB; the driver knows CUDA %d.%d, the runtime is %d.%d; cuBLASLt %llu\n", n,
            n == 1 ? "" : "s", info.name, info.major, info.minor, info.multiprocessors, (double)info.bytes / 1e9, driver / 1000, driver % 1000 / 10,
            runtime / 1000, runtime % 1000 / 10, (unsigned long long)lt.version);
 }
