@@ -262,14 +262,14 @@ $(B)/bundle/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(B)/libgnn.a
 gpu-bundle: $(addprefix $(B)/bundle/,gnn-import gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/tests/gpu/%) ## pack what scripts/gpu-check.sh needs on a bare machine with a GPU
 	$(Q)sh scripts/gpu-bundle.sh $(B) build/gnn-gpu.tar.xz
 
-check-long: all $(B)/shim.so ## fail every single allocation and call, not a choice of them
-	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t'
+check-long: all $(B)/shim.so ## fail every single allocation and call, try all combinations of ranks, not a choice of them
+	$(Q)$(MAKE) -s check GNN_SWEEP=all TESTS='tests/faults/10-malloc.t tests/faults/20-io.t $(sort $(wildcard tests/ranks/*.t))'
 
 check-big: all ## import and partition 2^31 edges (SCALE=27 EDGES=16 METHODS=random OPTIONS=...; 40 GB of disk under BIG_DIR)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh scripts/big.sh $(BIG_DIR)
 
 # Slurm and two hosts beside what make check has of ranks, and faults.
-check-ranks: all $(B)/shim.so $(B)/fault-mpi.so ## ranks that are killed, links that are cut, nodes that fail
+check-ranks: all $(B)/shim.so $(B)/fault-mpi.so ## ranks that are killed, links that are cut, nodes that fail (GNN_IDLE=1: and how soon, on an idle machine)
 	$(Q)$(MAKE) -s check TESTS='$(sort $(wildcard tests/ranks-long/*.t))'
 
 clean: ## remove build/
