@@ -193,7 +193,6 @@ static int open_adjacency(struct npz *z, struct gnn_input *in, const char *forma
     z->columns = !strcmp(format, "csc");
     z->rows = z->columns ? z->adj.minor : z->adj.major;
     z->cols = z->columns ? z->adj.major : z->adj.minor;
-    z->pairs.n = UINT64_MAX; /* no other array is of edges */
     z->adj.data = ones ? -1 : z->adj.data;
     return GNN_OK;
 }
@@ -326,10 +325,13 @@ static int add_other(struct npz *z, struct gnn_input *in, uint32_t member, const
     gnn_array_close(&a);
     if (rc)
         return rc;
-    if (rows == z->pairs.n && (edge || rows != n))
+    if (!z->sparse && rows == z->pairs.n && (edge || rows != n))
         return gnn_pairs_field(&z->s, 0, &z->pairs, name, in, member, e);
     if (rows == n && !edge)
         return gnn_src_node_array(&z->s, 0, name, in, member, e);
+    if (rows == UINT64_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: not an array (--map =%s leaves it out)", gnn_input_name(in),
+                        gnn_input_member(in, member), name);
     return gnn_fail(e, GNN_E_INPUT,
                     "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
                     gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)rows, name);

@@ -211,6 +211,13 @@ says 'two arrays of edges' "both 'edges.npy' and 'adj_indptr.npy' hold edges (--
 says 'a layout of SciPy' "layout 'dia', not csr, csc or coo" "$c/unsupported-scipy-dia.npz"
 says 'an offset that goes back' 'bad-indptr.npz: adj_indptr.npy: element 2: offset 1 after 2' "$c/bad-indptr.npz"
 says 'an index beyond the columns' 'bad-indices.npz: adj_indices.npy: element 3: index 4, but they are 0 to 3' "$c/bad-indices.npz"
+mkdir scipy
+if command -v bsdtar >zip.out 2>&1; then
+    bsdtar -xf "$c/good-scipy-csr.npz" -C scipy
+    printf '1\n2\n3\n4\n' >scipy/note.txt
+    says 'a text beside the arrays of a sparse matrix' 'scipy: note.txt: not an array (--map =note.txt' --format npz scipy
+    same 'which is left out' --format npz --map =note.txt scipy -- "$c/good-scipy-csr.npz"
+else skip 'a text beside the arrays of a sparse matrix' 'no bsdtar'; fi
 status 2 'another number of nodes than of rows' imp --nodes 9 "$c/good-scipy-csr.npz" -o bad
 says 'a diagonal of a skew-symmetric matrix' 'bad.mtx: line 3: entry (1, 1) is on the diagonal' bad.mtx
 mtx 'array integer general' '2 2' 1 0 0.5 0 >bad.mtx
