@@ -91,7 +91,8 @@ static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uin
 /* A field of an edge type whose key has slashes everywhere is found at the end of a tensor's name, and nowhere else. */
 static void bind(const char *name, const char *why)
 {
-    struct gnn_meta m = {.is_stream = true, .sampling = {.nhops = 1, .nsplits = 1, .batch_size = 1}};
+    uint64_t steps = 1;
+    struct gnn_meta m = {.is_stream = true, .sampling = {.nhops = 1, .nsplits = 1, .batch_size = 1, .steps = &steps}};
     struct gnn_err e = {0};
     struct gnn_batch *b;
     bool good = !gnn_schema_add_ntype(&m.schema, "/a/", 1, &e) && !gnn_schema_add_nfield(&m.schema, 0, "y", GNN_F32, 0, &e) &&
