@@ -253,7 +253,7 @@ int main(int argc, char **argv)
         {"devices", GNN_E_INPUT, "on another device"},
         {"key", GNN_E_INPUT, "'key': is for the host"},
         {"counts", GNN_E_INPUT, "'counts/n': is for the host"},
-        {"totals", GNN_E_INPUT, "'totals': is for the host"},
+        {"totals", GNN_E_INPUT, "metadata that is not raw"},
         {"inline", GNN_E_INPUT, "only in part on a device"},
         {"shared", GNN_E_INPUT, "only in part on a device"},
         {"shared first", GNN_E_INPUT, "out of range"},

@@ -140,9 +140,9 @@ template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, siz
         wrong += differences(t.data(), t2.data(), n) + !c2.whole() + !t2.whole();
         for (size_t i = 0; i < n; i++) { /* out of range stays so */
             const double x = gnn_label_value(y.data(), type, i);
-            const bool good = !(x >= 0) || (x < 7 && x == std::floor(x));
-            wrong += good ? c[i] != (x >= 0 ? (int32_t)x : -1) : c[i] < 7;
-            wrong += (x > 1) != (t[i] > 1) || std::isnan(t[i]) != !(x >= 0);
+            const bool none = std::isnan(x) || x == -1, is_class = x >= 0 && x < 7 && x == std::floor(x);
+            wrong += none ? c[i] != -1 : is_class ? c[i] != (int32_t)x : c[i] >= -1 && c[i] < 7;
+            wrong += (x > 1 || x < -1) != (t[i] > 1) || std::isnan(t[i]) != (std::isnan(x) || (x < 0 && x >= -1));
         }
     }
     return wrong;

@@ -13,7 +13,7 @@ check 'a job partitions' finished $part 30
 check 'a job partitions: the same' gnn-inspect --diff P want
 learn='-q -f 5,5 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance'
 train=$(submit --nodes=3 $scripts/train.sbatch P trained $learn)
-pipe=$(FANOUT=5,5 BATCH=100 EPOCHS=4 submit --nodes=3 $scripts/pipeline.sbatch P piped -q --hidden 32 --no-provenance)
+pipe=$(FANOUT=5,5 BATCH=100 EPOCHS=4 submit --nodes=3 $scripts/pipeline.sbatch P piped -q --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance)
 normed=$(FANOUT=5,5 BATCH=100 EPOCHS=1 SAMPLE_OPTIONS='--count-once --seed 2' GATHER_OPTIONS='--replicate 0.2' submit --nodes=3 $scripts/pipeline.sbatch P normed -q --batch-norm)
 stopped=$(FANOUT=5,5 BATCH=100 EPOCHS=500 submit --nodes=3 $scripts/pipeline.sbatch P stopped --hidden 8 --patience 1)
 typo=$(submit --nodes=3 $scripts/train.sbatch P never --hiden 16)
