@@ -68,7 +68,7 @@ says 'between 1 and 1073741824'
 status 2 'epochs without an end' gnn-sample -f 3 --epochs 2: S
 says 'the end is missing'
 status 2 'a size out of range' gnn-import -o R sbm:nodes=1T
-says 'from 2 to 4294967294'
+says 'from 1 to 4294967294'
 status 0 'a size with a suffix' gnn-import -v -o K sbm:nodes=1k
 says '1000 nodes'
 status 2 'a suffix of a suffix' gnn-import -o R sbm:nodes=1kk

@@ -2,7 +2,7 @@
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
-gnn-import "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-partition -k 3 --method random g -o g3 || exit 1
+gnn-import --directed "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-partition -k 3 --method random g -o g3 || exit 1
 
 for k in sage sage-norm gcn typed sage-batch; do
     s=g
