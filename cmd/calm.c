@@ -51,7 +51,7 @@ static void start_threads(int n)
         pthread_join(t[i], NULL);
     free(t);
     if (rc)
-        cli_die(1, "cannot start %d threads: %s (-j N: fewer)", n, strerror(rc));
+        cli_die(1, "cannot start %d threads: %s (give fewer with -j)", n, strerror(rc));
 #pragma omp parallel
     __asm__ volatile("");
 }

@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     if (input && gnn_kind_path(input) == GNN_KIND_STORE && gnn_kind_path(args[0]) == GNN_KIND_STREAM)
         cli_usage("%s is a store and %s a stream: gnn-gather -i %s %s", input, args[0], args[0], input);
     if (input)
-        stdin_unread("gnn-gather reads what -i names", &input, 1);
+        stdin_unread("gnn-gather reads the file of -i", &input, 1);
     run.comm = o.comm = ranks_open(timeout);
     run.gpu = device_open(device, run.comm);
     struct gnn_store *store = batches_store(args[0], verify, run.comm);

@@ -267,7 +267,7 @@ int main(int argc, char **argv)
         cli_usage(diff ? "--diff takes two arguments" : "one argument at most, except with --diff");
 
     if (n)
-        stdin_unread("gnn-inspect reads what is named", (const char *const *)arg, (unsigned)n);
+        stdin_unread("gnn-inspect reads its arguments", (const char *const *)arg, (unsigned)n);
     int rc = 0;
     if (diff)
         rc = run_diff(arg[0], arg[1]);

@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     double start = gnn_clock();
     need(gnn_store_open(&r.store, arg[0], true, &e), &e);
     check_edge_ids(&r.store);
-    unused_edge_fields(&r.store.meta.schema, "weight", "all edges count alike");
+    unused_edge_fields(&r.store.meta.schema, "weight", "all edges have the same weight");
     need(gnn_view_init(&r.view, &r.store, &e), &e);
     if (!(r.part = gnn_alloc(r.view.nvertices, sizeof *r.part, "assignment", &e)))
         cli_fail(&e);

@@ -63,12 +63,12 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     if (gnn_st_read(&f, path, e))
         cli_fail(e);
     if (gnn_st_checkpoint(&f))
-        cli_die(3, "%s: a checkpoint, not a model: gnn-train --resume goes on from it", path);
+        cli_die(3, "%s: a checkpoint, not a model: continue it with gnn-train --resume", path);
     if ( gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     if (!f.st.summed)
-        cli_note("%s has no checksum, as a file from elsewhere: not verified", path);
+        cli_note("%s: no checksum, as a file from another program: not verified", path);
     gnn_st_release(&f);
 }
 
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);
-    unused_edge_fields(&store.meta.schema, "weight x", "the model takes all edges alike");
+    unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
     if (none && !sets.n)
         all_sets(&store, m.c.target);
     const enum gnn_metric kind = check(&store, &m);

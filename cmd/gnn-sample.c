@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);
-    unused_edge_fields(&src->meta->schema, "weight time", "neighbours are drawn uniformly, of any time");
+    unused_edge_fields(&src->meta->schema, "weight time", "neighbours are drawn uniformly, whatever their time");
     if (o.gpu)
         device_tell_graph(&graph);
     char range[128];

@@ -41,7 +41,7 @@ static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
     {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch " TRAIN_SAY(TRAIN_BATCH), .min = 1, .max = 1073741824},
     {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
-    {OPT_LIST, 0, "eval", &feed.eval, "SET", "set to evaluate after each epoch, or none (default: " TRAIN_EVAL ", if there is one beside the set that is trained on)"},
+    {OPT_LIST, 0, "eval", &feed.eval, "SET", "set to evaluate after each epoch, or none (default: " TRAIN_EVAL " of the split that is trained on, if it exists)"},
     {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
     {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "draw with replacement"},
     {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
@@ -58,7 +58,7 @@ static const struct opt opts[] = {
     {.kind = OPT_GROUP, .help = "Model"},
     {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
     {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all " TRAIN_SAY(TRAIN_HIDDEN)},
-    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer (default, unless --batch-norm; --no-layer-norm)"},
+    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer (default, unless --batch-norm is given; --no-layer-norm turns it off)"},
     {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "normalise each feature over the rows of a batch after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL, "add a layer's input to its output where widths agree"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
@@ -179,7 +179,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
         cli_fail(e);
     if (!f.st.summed)
-        cli_note("%s has no checksum, as a file from elsewhere: not verified", init);
+        cli_note("%s: no checksum, as a file from another program: not verified", init);
     gnn_st_release(&f);
 }
 
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)
-        stdin_unread(feed.input ? "gnn-train reads what -i names" : "gnn-train --store makes its own",
+        stdin_unread(feed.input ? "gnn-train reads the file of -i" : "gnn-train --store samples its own",
                      (const char *const[]){feed.input, feed.store_path}, 2);
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     if (resume) {
@@ -269,8 +269,8 @@ int main(int argc, char **argv)
     if (c->rank)
         cli_spare_stdout();
     unused_edge_fields(&src->meta->schema, feed.store_path ? "weight time x" : "weight x",
-                       feed.store_path ? "neighbours are drawn uniformly, and the model takes all edges alike"
-                                       : "the model takes all edges alike");
+                       feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
+                                       : "the model treats all edges equally");
     make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;

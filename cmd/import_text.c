@@ -73,8 +73,8 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
         cli_note("%s: -u adds no reverses to %s, which have them", d->name,
                  st->two_way + st->rev_left < d->schema.netypes ? "those edges" : "edges");
     if (one_way && !d->says && !o->directed && !o->undirected)
-        cli_note("warning: %s: edges run one way, %.2f %% have their reverse: if the graph is undirected, import it with -u; "
-                 "--directed says that it is not",
+        cli_note("warning: %s: %.2f %% of the edges have their reverse: if the graph is undirected, import it with -u; "
+                 "if it is directed, with --directed",
                  type_key(d, st, (uint32_t)(one_way - st->type), key), 100 * gnn_direction_share(&one_way->d));
 }
 
@@ -105,7 +105,7 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o, c
     tell_all_edges(d, st);
     tell_direction(d, o, st);
     if (!d->made)
-        unused_edge_fields(&d->schema, "weight time x", "kept, and gathered if asked for, but sampling is uniform and models take all edges alike");
+        unused_edge_fields(&d->schema, "weight time x", "they are stored and can be gathered, but sampling is uniform and models treat all edges equally");
     cli_info("%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB", st->nodes, st->edges,
              st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I}", "format", d->format, "nodes", (json_int_t)st->nodes, "edges",

@@ -344,7 +344,7 @@ void inspect_text_model(const json_t *r)
     size_t i;
     json_t *x;
     printf("%s %s: %s, %s\n", text(r, "kind"), text(r, "path"), bytes(real(r, "bytes")),
-           json_is_true(json_object_get(r, "checksum")) ? "its checksum holds" : "no checksum: from elsewhere, not verified");
+           json_is_true(json_object_get(r, "checksum")) ? "checksum correct" : "no checksum, not verified");
     print_architecture(json_object_get(r, "architecture"));
     printf("  parameters %lld numbers in %lld tensors, %s\n", whole(p, "numbers"), whole(p, "tensors"), bytes(real(p, "bytes")));
     if (json_object_get(r, "training"))

@@ -109,7 +109,7 @@ static void compare(const struct place *out, const struct place *b)
     const char *const what = same(out, b) ? "is" : inside(out, b) ? "lies inside" : inside(b, out) ? "contains" : NULL;
     if (what)
         cli_usage("%s: %s %s%s, %s", as_given(out, t[0], sizeof t[0]), what, b->out ? "" : "the input ", as_given(b, t[1], sizeof t[1]),
-                  b->out ? "and both are written" : "which nothing may replace");
+                  b->out ? "but outputs need different names" : "which is never overwritten");
 }
 
 void paths_check(void)

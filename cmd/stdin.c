@@ -58,7 +58,7 @@ static enum what look(mode_t mode)
 
 static void refuse(void)
 {
-    cli_usage("stdin brings a stream of batches, which nobody reads: %s", how_else);
+    cli_usage("stdin: a stream of batches, which is not read: %s", how_else);
 }
 
 /* What comes next, once something does, or NOTHING_YET after so many milliseconds; -1: no limit. */

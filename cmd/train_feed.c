@@ -83,7 +83,7 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
             return 0;
         set = f->eval_name ? f->eval_name : TRAIN_EVAL;
         f->eval = (struct opt_list){&set, 1};
-        cli_note("evaluating set %s after each epoch (--eval none: without)", set);
+        cli_note("evaluating set %s after each epoch (turn this off with --eval none)", set);
     }
     return 0;
 }

@@ -20,9 +20,9 @@ static void take(const char *dir, double seconds)
         if (e.code)
             cli_fail(&e);
         if (gnn_clock() >= end)
-            cli_die(1, "%s: %s keeps its checkpoints there", dir, other);
+            cli_die(1, "%s: locked by %s, which writes its checkpoints there", dir, other);
         if (!told)
-            cli_note("%s: waiting for %s, which keeps its checkpoints there", dir, other);
+            cli_note("%s: locked by %s, which writes its checkpoints there; waiting", dir, other);
         told = true;
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }

@@ -163,7 +163,7 @@ void train_text_end(struct train_text *x)
         cli_note("best epoch %llu%s%s", (unsigned long long)t->s.best_epoch, line,
                  t->s.stopped_early ? "; stopped early" : "");
     } else if (t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
-        cli_note("%s of set %s is not defined: the model is that of the last epoch, not of the best one", name, sm->split[1]);
+        cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch", name, sm->split[1]);
     }
     put(j, "train_s", x->trained);
     put(j, "wait_s", x->waited);

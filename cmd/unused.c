@@ -26,5 +26,5 @@ void unused_edge_fields(const struct gnn_schema *s, const char *fields, const ch
             snprintf(list + used, sizeof list - used, "%s%s%s", found++ ? ", " : "", name, strcmp(name, "x") ? "" : " (features)");
     }
     if (found)
-        cli_note("warning: field%s %s of edges %s not used: %s", found > 1 ? "s" : "", list, found > 1 ? "are" : "is", instead);
+        cli_note("warning: edge field%s %s %s not used: %s", found > 1 ? "s" : "", list, found > 1 ? "are" : "is", instead);
 }

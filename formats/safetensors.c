@@ -122,7 +122,7 @@ static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_
     char text[DIGITS + 1];
     XXH3_state_t x;
     if (!at)
-        return bad(why, room, "damaged: no checksum where there should be one");
+        return bad(why, room, "damaged: its checksum is missing");
     XXH3_128bits_reset(&x);
     XXH3_128bits_update(&x, file, (size_t)(at - file));
     XXH3_128bits_update(&x, GNN_SAFETENSORS_NO_DIGITS, DIGITS);

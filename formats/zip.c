@@ -14,7 +14,7 @@ static int is(const uint8_t *p, uint32_t signature)
 static const char *end64(struct gnn_zip_end *z, const uint8_t *p, size_t before, uint64_t at)
 {
     if (before < END64 || le64(p + 8) != at - END64 || !is(p - END64, 0x06064b50))
-        return "the ZIP64 end record is not where it is said to be";
+        return "the ZIP64 end record is not at its recorded offset";
     p -= END64;
     if (le64(p + 4) != END64 - 12 || le32(p + 16) || le32(p + 20) || le64(p + 24) != le64(p + 32))
         return "the ZIP64 end record is damaged";

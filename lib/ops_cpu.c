@@ -79,7 +79,7 @@ static int check_room(struct gnn_err *e)
     pthread_once(&once_limit, find_limit);
     const unsigned mb = atomic_load(&begun) ? 2 : 8;
     if (limited && !gnn_mem_room((uint64_t)mb << 20))
-        return gnn_fail(e, GNN_E_NOMEM, "out of memory: a matrix product needs %u MB beside what is taken (ulimit -v, -d)", mb);
+        return gnn_fail(e, GNN_E_NOMEM, "out of memory: a matrix product needs another %u MB (see ulimit -v and -d)", mb);
     atomic_store(&begun, true);
     return 0;
 }

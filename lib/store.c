@@ -233,7 +233,7 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     if (fd < 0)
         rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail(e, (enum gnn_status)unread.code, "%s", unread.msg);
     else if (st.st_size > GNN_META_MAX)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: more bytes than a store's description has", path);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: larger than the description of a store may be", path);
     if (!rc) {
         struct gnn_io io = {.fd = fd, .name = path};
         struct gnn_err why = {0};

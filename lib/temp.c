@@ -79,7 +79,7 @@ static int end_name(char *path, bool dir, const char *given, struct gnn_err *e)
 {
     size_t n = strlen(path);
     if (!dir && n && path[n - 1] == '/')
-        return gnn_fail(e, GNN_E_USAGE, "%s: a name with a slash at its end is a directory's, and this is to be a file", given);
+        return gnn_fail(e, GNN_E_USAGE, "%s: ends with a slash, but the output is a file", given);
     while (n > 1 && path[n - 1] == '/')
         path[--n] = 0;
     return 0;
@@ -381,7 +381,7 @@ static bool try_lock(struct gnn_temp *t, bool *gone, struct gnn_err *e)
         return false;
     }
     if (!S_ISREG(st.st_mode)) {
-        gnn_fail(e, GNN_E_RUN, "%s: not a regular file, which can be locked", t->path);
+        gnn_fail(e, GNN_E_RUN, "%s: not a regular file: cannot be locked", t->path);
         return false;
     }
     if (lock_new(t->fd))

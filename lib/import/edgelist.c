@@ -56,7 +56,7 @@ static int check_promise(const struct pass *ps, uint64_t n, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
     if (l->promised != UINT64_MAX && (n ? ps->done > l->promised : ps->done != l->promised))
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu entries promised", gnn_reader_name(ps->t.r),
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s entries than the %llu of the size line", gnn_reader_name(ps->t.r),
                         n ? "more" : "fewer", (unsigned long long)l->promised);
     return GNN_OK;
 }
@@ -74,15 +74,15 @@ static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, 
     unsigned allow = ps->l->s.o->allow;
     const char *bad = NULL, *word = NULL;
     if (m->symmetric && i < j && !(allow & GNN_ALLOW_UPPER)) {
-        bad = "above the diagonal of a symmetric matrix, which lists what is on and below it";
-        word = " (--allow upper takes it for its mirror image)";
+        bad = "above the diagonal of a symmetric matrix, where only entries on and below it are allowed";
+        word = " (--allow upper reads it as its mirror image)";
     } else if (m->skew && i < j) {
-        bad = "above the diagonal of a skew-symmetric matrix, which lists what is below it";
+        bad = "above the diagonal of a skew-symmetric matrix, where only entries below it are allowed";
     } else if (m->skew && i == j && v != 0) {
-        bad = "on the diagonal of a skew-symmetric matrix, where all is 0";
+        bad = "on the diagonal of a skew-symmetric matrix, where all values are 0";
     } else if (m->integer && v != floor(v) && isfinite(v) && !(allow & GNN_ALLOW_FRACTIONS)) {
-        bad = "no whole number in a matrix of integers";
-        word = " (--allow fractions)";
+        bad = "not a whole number, in a matrix of integers";
+        word = " (--allow fractions accepts it)";
     }
     if (!bad)
         return GNN_OK;
@@ -272,7 +272,7 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     l->kept = ids.data;
     l->kept_num = nums.data;
     if (!rc && !l->n && collect)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges, so that only --nodes could say how many nodes there are",
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no edges: give the number of nodes with --nodes",
                       gnn_reader_name(ps.t.r));
     pass_close(&ps);
     if (rc || !collect)

@@ -449,7 +449,7 @@ int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsi
         g->d.format = g->d.name = g->p.name;
         g->d.mirror = g->p.mirror;
         g->d.made = true;
-        g->d.says = g->p.mirror ? NULL : "edges are made directed";
+        g->d.says = g->p.mirror ? NULL : "the generated edges are directed";
         rc = gen_schema(g, e);
     }
     if (!rc)

@@ -212,7 +212,7 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
     bool archive = !rc && gnn_stage_is_archive(p, n), zip = archive && *p == 'P';
     gnn_stage_free(s);
     if (!rc && !archive && n && named_archive(in->name))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short in its first bytes, or not the archive that its name promises", in->name);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short in its first bytes, or not an archive of the kind that its name suggests", in->name);
     if (rc)
         return rc;
     return archive ? list_archive(in, zip, e) : add_member(in, base_name(in->name), NULL, e);

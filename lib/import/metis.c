@@ -213,7 +213,7 @@ int gnn_metis_open(struct gnn_dataset **out, struct gnn_input *in, const struct 
     m->s.o = o;
     m->s.d.ops = &metis_ops;
     m->s.d.format = "metis";
-    m->s.d.says = "a METIS graph: each edge stands in it in both directions";
+    m->s.d.says = "a METIS graph, which lists each edge in both directions";
     int rc = gnn_src_own(&m->s, in, e);
     if (!rc)
         rc = gnn_input_lone(in, "a graph", e);

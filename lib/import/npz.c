@@ -181,7 +181,7 @@ static int open_adjacency(struct npz *z, struct gnn_input *in, const char *forma
 {
     int rc = GNN_OK;
     if (!strcmp(format, "coo"))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix of coordinates that has indptr", gnn_input_name(in));
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout 'coo' that also has indptr", gnn_input_name(in));
     if (!rc)
         rc = find_sparse(z, in, "adj", &z->adj, e);
     bool ones;
@@ -575,7 +575,7 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     z->s.d.format = "npz";
     if (lists_pairs(in)) {
         z->s.d.mirror = z->s.d.guessed = true;
-        z->s.d.says = "laid out as the heterophilous graph data sets: each edge stands for both directions (--directed: not)";
+        z->s.d.says = "has the members of the heterophilous graph data sets: each edge is read in both directions (--directed: in one)";
     }
     int rc = gnn_src_own(&z->s, in, e);
     z->scipy = is_scipy(in);

@@ -173,7 +173,7 @@ static int not_mapped(const struct gnn_dataset *d, const char *map, struct gnn_e
     char text[2 * GNN_SUGGEST_TEXT];
     const char *old = strchr(map, '=');
     gnn_schema_fields_text(&d->schema, old ? old + 1 : map, text, sizeof text);
-    return gnn_fail(e, GNN_E_USAGE, "%s: there is nothing for --map %s%s", d->name, map, text);
+    return gnn_fail(e, GNN_E_USAGE, "--map %s: %s has nothing of that name%s", map, d->name, text);
 }
 
 int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,

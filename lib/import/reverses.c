@@ -14,7 +14,7 @@ int gnn_reverses_check(const struct gnn_dataset *d, const struct gnn_import_opts
     *there = n.symmetric || (!o->undirected && share >= NEARLY);
     if (*there || o->dedup || share < NEARLY)
         return GNN_OK;
-    return gnn_fail(e, GNN_E_USAGE, "%s: %s%.2f %% of the edges %s have their reverse already, which -u would double: -u --dedup adds "
-                    "only what is missing, without -u they stay as they are", d->name, gnn_direction_estimated(&n) ? "about " : "",
+    return gnn_fail(e, GNN_E_USAGE, "%s: %s%.2f %% of the edges %s have their reverse already: add only the missing "
+                    "ones with -u --dedup, or leave out -u", d->name, gnn_direction_estimated(&n) ? "about " : "",
                     100 * share, key);
 }

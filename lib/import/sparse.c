@@ -24,7 +24,7 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
     if (rc)
         return rc;
     if (p->ptr.rows != s->major + 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu offsets, but %llu rows or columns want one more than they are",
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu offsets for %llu rows or columns, where one more is expected",
                         gnn_array_name(&p->ptr), (unsigned long long)p->ptr.rows, (unsigned long long)s->major);
     if (s->data >= 0 && p->val.rows != p->idx.rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: %llu values for %llu indices", gnn_array_name(&p->val),
@@ -93,7 +93,7 @@ int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor,
             return gnn_fail(e, GNN_E_INPUT, "%s: %llu indices, but the last offset is %llu", gnn_array_name(&p->idx),
                             (unsigned long long)p->idx.rows, (unsigned long long)p->last);
         if (!rc && (p->buf[i] < 0 || (uint64_t)p->buf[i] >= p->s->minor))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: element %llu: index %lld, but they are 0 to %llu", gnn_array_name(&p->idx),
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: element %llu: index %lld is outside 0 to %llu", gnn_array_name(&p->idx),
                           (unsigned long long)(p->done + i), (long long)p->buf[i], (unsigned long long)p->s->minor - 1);
         if (!rc && p->s->data >= 0)
             rc = check_value(p, i, value[i], e);

@@ -171,7 +171,7 @@ static int check_member(struct walk *w, const struct entry *n, uint64_t *at, str
     const char *name = (char *)w->names.data + n->name;
     bool is = false;
     if (n->z.at != *at)
-        return bad_member(w, name, n->z.name, n->z.at < *at ? "it overlaps another" : "what stands before it is not listed", e);
+        return bad_member(w, name, n->z.name, n->z.at < *at ? "it overlaps another" : "the bytes before it belong to no listed member", e);
     int rc = go_to(w, *at, e);
     if (!rc)
         rc = read_header(w, GNN_ZIP_LOCAL, gnn_zip_local_bytes, w->end.at, &is, e);
@@ -179,7 +179,7 @@ static int check_member(struct walk *w, const struct entry *n, uint64_t *at, str
     if (!rc && bad)
         return bad_member(w, name, n->z.name, bad, e);
     if (rc || n->z.packed > w->end.at - w->at)
-        return rc ? rc : bad_member(w, name, n->z.name, "its data go beyond the directory", e);
+        return rc ? rc : bad_member(w, name, n->z.name, "its data overlap the directory", e);
     *at = w->at + n->z.packed;
     if (!gnn_zip_described(&n->z))
         return GNN_OK;
@@ -190,7 +190,7 @@ static int check_member(struct walk *w, const struct entry *n, uint64_t *at, str
         rc = read_exactly(w, d, room, e);
     uint32_t k = rc ? 0 : gnn_zip_descriptor(&n->z, d, room);
     *at += k;
-    return rc || k ? rc : bad_member(w, name, n->z.name, "what follows its data differs from the directory", e);
+    return rc || k ? rc : bad_member(w, name, n->z.name, "the descriptor after its data differs from the directory", e);
 }
 
 static int by_place(const void *a, const void *b)
@@ -213,7 +213,7 @@ int gnn_zip_check(gnn_zip_open_fn *open, void *arg, struct gnn_err *e)
     for (uint64_t i = 0; !rc && i < w.end.entries; i++)
         rc = check_member(&w, &w.entry[i], &at, e);
     if (!rc && at != w.end.at)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: what stands before the directory of the zip archive is not listed", w.s->name);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: the bytes before the directory of the zip archive belong to no listed member", w.s->name);
     gnn_stage_free(w.s);
     gnn_free(w.entry);
     gnn_buf_release(&w.names);

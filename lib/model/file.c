@@ -54,8 +54,8 @@ static int check_pair(const struct gnn_safetensors *st, const char *path, struct
 #endif
     if (paired)
         return 0;
-    return gnn_fail(e, GNN_E_INPUT, described ? "%s: a model without its checksum: damaged, or written by a version before there was one"
-                                              : "%s: damaged: a checksum, but not the model's description", path);
+    return gnn_fail(e, GNN_E_INPUT, described ? "%s: a model without its checksum: damaged, or written by an earlier version"
+                                              : "%s: damaged: it has a checksum, but not the model's description", path);
 }
 
 int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path, struct gnn_err *e)

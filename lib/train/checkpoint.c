@@ -47,12 +47,12 @@ static const char *implausible(const struct gnn_train_state *s, uint64_t epoch_s
     if (s->closed ? epoch_steps || epoch_seeds : !epoch_steps || epoch_steps - 1 > s->step)
         return "the number of steps in this epoch";
     if (!s->has_best && (s->best_epoch || s->since_best || s->stopped_early))
-        return "the best epoch, of which there is none,";
+        return "the counter of best epochs";
     if (s->best_epoch > s->epoch || (s->has_best && s->best_epoch == s->epoch && !s->closed))
         return "the best epoch";
     if (s->since_best > s->epoch - s->best_epoch)
         return "the number of epochs since the best one";
-    return s->stopped_early && !s->closed ? "the end" : NULL;
+    return s->stopped_early && !s->closed ? "the flag of early stopping" : NULL;
 }
 
 /* Counters as pack() made them, if they make sense; with what they count of the epoch under way. */
@@ -80,7 +80,7 @@ static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t s
     if (steps && s->any && s->step >= steps)
         return gnn_fail(e, GNN_E_INPUT, "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path, s->step, steps);
     const char *what = implausible(s, u[9], u[10], steps);
-    return what ? gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s does not go with epoch %" PRIu64 ", step %" PRIu64, path, what, s->epoch, s->step) : 0;
+    return what ? gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s does not match epoch %" PRIu64 ", step %" PRIu64, path, what, s->epoch, s->step) : 0;
 }
 
 /* Scores, and what has been counted of this epoch's rows, of which there are `rows`. */

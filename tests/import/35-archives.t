@@ -85,7 +85,7 @@ edit() { # FILE PERL: its bytes in $_ changed
         my ($a, $b, $x) = unpack "x28 v v v", substr $_, $at; my $len = 46 + $a + $b + $x;
         substr($e, 8, 8) = pack "v v V", $cn - 1, $cn - 1, $size - $len;
         $_ = substr($_, 0, $at) . substr($_, $at + $len, $size - $len) . $e' >lost.zip
-    says 'a member that is not in the directory' "lost.zip: .*what stands before it is not listed" lost.zip
+    says 'a member that is not in the directory' "lost.zip: .*the bytes before it belong to no listed member" lost.zip
 }
 
 says 'a name that leads out of the archive' 'leads out' "$c/bad-escape.tar"

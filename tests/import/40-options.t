@@ -204,13 +204,13 @@ says 'an entry that is there twice' 'twice.mtx: entry (2, 1) is there twice (--a
 says 'also with -u' 'twice.mtx: entry (2, 1) is there twice' -u twice.mtx
 says 'an entry and its mirror image' 'entry (2, 1), or its mirror image, is there twice' --allow upper both.mtx
 says 'an entry above the diagonal' 'upper.mtx: line 3: entry (1, 2) is above the diagonal of a symmetric matrix.*--allow upper' upper.mtx
-says 'a fraction among integers' 'half.mtx: line 3: entry (1, 2) is no whole number.*--allow fractions' half.mtx
+says 'a fraction among integers' 'half.mtx: line 3: entry (1, 2) is not a whole number.*--allow fractions' half.mtx
 mtx 'coordinate real skew-symmetric' '2 2 1' '1 1 3' >bad.mtx
 says 'arrays without numbers, all of them' 'class_names.npy: the array holds text, .*--map =class_names,=node_names leaves' "$c/unsupported-pickle.npz"
 says 'two arrays of edges' "both 'edges.npy' and 'adj_indptr.npy' hold edges (--map =NAME" "$c/bad-twoedges.npz"
 says 'a layout of SciPy' "layout 'dia', not csr, csc or coo" "$c/unsupported-scipy-dia.npz"
 says 'an offset that goes back' 'bad-indptr.npz: adj_indptr.npy: element 2: offset 1 after 2' "$c/bad-indptr.npz"
-says 'an index beyond the columns' 'bad-indices.npz: adj_indices.npy: element 3: index 4, but they are 0 to 3' "$c/bad-indices.npz"
+says 'an index beyond the columns' 'bad-indices.npz: adj_indices.npy: element 3: index 4 is outside 0 to 3' "$c/bad-indices.npz"
 mkdir scipy
 if command -v bsdtar >zip.out 2>&1; then
     bsdtar -xf "$c/good-scipy-csr.npz" -C scipy
@@ -221,7 +221,7 @@ else skip 'a text beside the arrays of a sparse matrix' 'no bsdtar'; fi
 status 2 'another number of nodes than of rows' imp --nodes 9 "$c/good-scipy-csr.npz" -o bad
 says 'a diagonal of a skew-symmetric matrix' 'bad.mtx: line 3: entry (1, 1) is on the diagonal' bad.mtx
 mtx 'array integer general' '2 2' 1 0 0.5 0 >bad.mtx
-says 'a fraction in a dense matrix' 'bad.mtx: line 5: entry (1, 2) is no whole number' bad.mtx
+says 'a fraction in a dense matrix' 'bad.mtx: line 5: entry (1, 2) is not a whole number' bad.mtx
 mtx 'array real general' '2 2' 1 0 nan 0 >bad.mtx
 says 'no number in a dense matrix' 'bad.mtx: line 5: weight is missing or nan' bad.mtx
 mtx 'coordinate complex general' '2 2 1' '1 1 3 4' >bad.mtx

@@ -22,7 +22,7 @@ sed '$d' both.txt >nearly.txt
 { cat one.txt; echo '5 5'; echo '3 4'; echo '4 3'; echo '5 5'; } >odd.txt
 
 imp "one direction" one.txt
-says "warns" 'warning: node/to/node: edges run one way, 0.00 % have their reverse: .* -u; --directed'
+says "warns" 'warning: node/to/node: 0.00 % of the edges have their reverse: .* -u; .* --directed'
 says "counts" 'node/to/node: 199 edges, directed, 0.00 % have their reverse, 0 self-loops, 0 parallel$'
 check "and in --metrics" grep -q '"name":"node/to/node","edges":199,"self_loops":0,"parallel_edges":0,"direction":"directed","reversed_edges":0' m.json
 has "it is as it was" S 199
@@ -47,7 +47,7 @@ rm -rf S
 status 2 "nearly all have their reverse, and -u" gnn-import -u -o S nearly.txt
 mv err said
 check "one line" test "$(wc -l <said)" = 1
-says "says how many, and what to do" 'nearly.txt: 99.75 % of the edges node/to/node have their reverse already, .* -u --dedup'
+says "says how many, and what to do" 'nearly.txt: 99.75 % of the edges node/to/node have their reverse already: .* -u --dedup'
 check "nothing is left" test ! -e S
 imp "nearly all, -u --dedup" -u --dedup nearly.txt
 says "adds what is missing" '398 edges, symmetric'
@@ -86,7 +86,7 @@ imp "a symmetric matrix as it stands" --directed sym.mtx
 has "has its entries" S 2
 printf '3 2\n2\n1 3\n2\n' >path.graph
 imp "a METIS graph, and -u" -u -v path.graph
-says "has both already" 'a METIS graph: each edge stands in it in both directions'
+says "has both already" 'a METIS graph, which lists each edge in both directions'
 has "and keeps them" S 4
 printf 'a\tr\tb\nb\tr\tc\n' >kg.txt
 imp "triples" kg.txt
@@ -115,7 +115,7 @@ says "is estimated" 'edges, directed, about [0-9.]* % have their reverse, .* (es
 
 if [ -n "${GNN_DATA:-}" ]; then
     imp "a data set of undirected pairs" "$GNN_DATA/tolokers.npz"
-    says "is obeyed, and says so" 'tolokers.npz: laid out as the heterophilous graph data sets: each edge stands for both directions'
+    says "is obeyed, and says so" 'tolokers.npz: has the members of the heterophilous graph data sets: each edge is read in both directions'
     has "both directions of each" S 1038000
     imp "the same with -u" -u "$GNN_DATA/tolokers.npz"
     has "no more than that" S 1038000

@@ -1,4 +1,4 @@
-# gnn-inspect of models, checkpoints and state dicts from elsewhere.
+# gnn-inspect of models, checkpoints and state dicts of other programs.
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 train() { gnn-train -q --no-provenance --store s -f 3,3 -b 64 --hidden 8 --epochs 3 --eval valid --lr 0.003 --batch-norm "$@"; }
@@ -7,7 +7,7 @@ c=C/checkpoint.safetensors
 says() { check "$1" grep -q -- "$2" said; }
 
 check 'a model' sh -c 'gnn-inspect m >said'
-says 'is one, and its checksum holds' '^model m: .*, its checksum holds$'
+says 'is one, and its checksum is correct' '^model m: .*, checksum correct$'
 says 'has layers' '^  layers sage, widths 8, 4, batch norm$'
 says 'has a task' '^  task   multiclass of node$'
 says 'has types' '^  nodes  node  *5 features$'
@@ -15,7 +15,7 @@ says 'has relations' '^  edges  node/to/node$'
 says 'has parameters' '^  parameters [0-9]* numbers in 11 tensors, '
 says 'has tensors' '^convs.0.lin_l.weight  *f32   8 x 5  *160$'
 check 'a checkpoint' sh -c "gnn-inspect $c >said"
-says 'is one' "^checkpoint $c: .*, its checksum holds$"
+says 'is one' "^checkpoint $c: .*, checksum correct$"
 says 'has a state' '^  state  after epoch [12], step [0-9]*.*; [0-9]* steps of the optimiser$'
 says 'has a best epoch' '^  best   epoch [0-9], accuracy [0-9.]*, [0-9] epochs since$'
 says 'has an optimiser' '^  optimizer adam, lr 0.003, schedule constant$'
@@ -26,8 +26,8 @@ check 'is JSON, with the same' perl -MJSON::PP -0777 -e '
         $t->{optimizer} eq "adam" && $t->{lr} == 0.003 && $t->{optimizer_steps} % 4 == 0 && $t->{run} =~ /frontier/ && @{$r->{tensors}} == 17' said
 check 'and in --metrics' grep -q '"kind":"checkpoint"' j
 
-check 'a state dict from elsewhere' sh -c "gnn-inspect '$D/gcn.safetensors' >said"
-says 'is not verified' '^state dict .*gcn.safetensors: .*, no checksum: from elsewhere, not verified$'
+check 'a state dict of another program' sh -c "gnn-inspect '$D/gcn.safetensors' >said"
+says 'is not verified' '^state dict .*gcn.safetensors: .*, no checksum, not verified$'
 says 'is guessed' '^  layers gcn, widths .*; guessed from names and shapes$'
 check 'a long one' sh -c "gnn-inspect '$D/typed.safetensors' -t >said"
 says 'lists its tensors' '^convs.0.convs.<a___cites___a>.lin_l.weight '
@@ -42,7 +42,7 @@ says 'by its checksum' '^ok  checksum: of all bytes$'
 check 'verifies a checkpoint' sh -c "gnn-inspect --verify $c >said"
 says 'with its counters' '^ok  counters: of epoch [12], step [0-9]*$'
 check 'says what it cannot verify' sh -c "gnn-inspect --verify '$D/gcn.safetensors' >said"
-says 'of a file without a checksum' '^ok  no checksum: nothing vouches'
+says 'of a file without a checksum' '^ok  no checksum: only the format is verified'
 for f in m $c; do
     perl -e 'local $/; open F, "<:raw", $ARGV[0]; $_ = <F>; substr($_, -9, 1) ^= "\1"; print' $f >bad
     for o in '' --verify '--export x.npz'; do

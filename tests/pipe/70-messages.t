@@ -34,7 +34,7 @@ says "sbm: no parameter 'node'; did you mean 'nodes'? parameters: nodes, classes
 says "no such generator; did you mean 'sbm:'? generators: rmat:, sbm:, products:" 3 gnn-import -o X smb:nodes=3
 printf 'from,to,w\n1,2,3\n' >w.csv
 says "there is no column 'too'; did you mean 'to'? columns: from, to, w" 2 gnn-import -o X --columns source=from,target=too w.csv
-says 'there is nothing for --map weight=wt; nodes have no fields; did you mean' 2 gnn-import -o X --weight wt w.csv
+says '--map weight=wt: w.csv has nothing of that name; nodes have no fields; did you mean' 2 gnn-import -o X --weight wt w.csv
 says "--metric: unknown value 'acuracy'; did you mean 'accuracy'? one of: accuracy, f1-micro" 2 gnn-train --metric acuracy
 says "--format: unknown value 'zip'; one of: auto, ogb, npz" 2 gnn-import --format zip -o X g
 says "--ignore: unknown value 'provenence'; did you mean 'provenance'?" 2 gnn-inspect --diff --ignore provenence S S

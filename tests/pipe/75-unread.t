@@ -15,7 +15,7 @@ gnn-train -i|gnn-train -i g --hidden 4 -o X
 gnn-predict|gnn-predict -o X S m.st
 gnn-inspect|gnn-inspect S'
 refused() { # NAME: of the last command
-    if [ "$_rc" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'stdin brings a stream of batches' err && [ ! -e X ]; then _ok "$1"; else
+    if [ "$_rc" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'stdin: a stream of batches, which is not read' err && [ ! -e X ]; then _ok "$1"; else
         _not_ok "$1: status $_rc"
         sed 's/^/# /' err
         rm -rf X

@@ -13,7 +13,7 @@ check 'alone' $train --epochs 0:200 -o alone
 check 'leaves no lock' test ! -e C/checkpoint.lock
 begin
 status 1 'a second one is refused' timeout 60 $train -o M
-says "^gnn-train: C: process $first on $(uname -n) keeps its checkpoints there\$" 'and told who has it'
+says "^gnn-train: C: locked by process $first on $(uname -n), which writes its checkpoints there\$" 'and told who has it'
 check 'nothing but the lock is there' test "$(ls C)" = checkpoint.lock -a ! -e M
 kill -KILL $first
 wait $first 2>/dev/null
@@ -32,7 +32,7 @@ second=$!
 i=0
 until grep -q waiting second.err || [ $i -gt 600 ]; do sleep 0.1; i=$((i + 1)); done
 cp second.err err
-says "^gnn-train: C: waiting for process $first on " 'one that goes on waits for the one before, and says so'
+says "^gnn-train: C: locked by process $first on .*; waiting$" 'one that goes on waits for the one before, and says so'
 kill -TERM $first
 kill -CONT $first
 wait $first

@@ -51,7 +51,7 @@ check 'no checkpoint and no model is left' sh -c '! ls -d o o.tmp* 2>/dev/null |
 # ROC-AUC of one class is not defined: no epoch is the best one.
 check 'trains where the metric is not defined' gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --no-provenance -o best
 mv err said
-check 'says so' grep -q 'roc-auc of set valid is not defined: the model is that of the last epoch' said
+check 'says so' grep -q 'roc-auc of set valid is not defined in any epoch: writing the model of the last epoch' said
 gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --keep last --no-provenance -q -o last
 check 'keeps the last model then, not the first' cmp best last
 check 'patience does not count such epochs' gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 5 --eval valid --patience 1 -q -o p --metrics p.json
