@@ -387,8 +387,10 @@ int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct g
     *r = (struct gnn_reader){.gpu = gpu};
     gnn_io_init(&r->io, fd, name);
     struct stat st;
-    if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
-        return gnn_kind_refuse(gnn_kind_path(name), name, "a stream of batches", e);
+    if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) { /* the name of standard input tells nothing */
+        const enum gnn_kind kind = gnn_kind_path(name);
+        return gnn_kind_refuse(kind == GNN_KIND_STORE ? kind : GNN_KIND_DIRECTORY, name, "a stream of batches", e);
+    }
     struct gnn_tensors t = {0};
     int rc = gnn_reader_next(r, &t, e);
     gnn_tensors_release(&t);

@@ -75,6 +75,9 @@ says 'D: this is a directory, not a store (no store.json)' 3 gnn-inspect --verif
 says 'S: this is a store, not a stream of batches; gnn-sample draws batches from it' 3 gnn-train -i S
 says 'z.zip: this is a zip archive, not a stream of batches; gnn-import' 3 gnn-gather -i z.zip -o X S
 says 'stdin: this is a zip archive, not a stream of batches' 3 sh -c 'gnn-gather -o X S <z.zip'
+says 'stdin: this is a directory, not a stream of batches' 3 sh -c 'gnn-gather -o X S <D'
+says 'stdin: this is a directory, not a stream of batches' 3 sh -c 'gnn-train -o X <S'
+says 'stdin: this is a directory, not a stream of batches' 3 sh -c 'gnn-inspect <D'
 says 'm.st: this is a model or checkpoint (safetensors), not a stream' 3 gnn-gather -i m.st -o X S
 says 'b: this is a stream of batches, not a model' 3 gnn-predict S b
 says 'S: this is a store, not a model' 3 gnn-predict S S
@@ -97,5 +100,5 @@ check 'what never was in parts has one identity' sh -c '! grep -q "\"graph\"" S/
 status 0 'no array, all sets' gnn-predict -n S m.st
 sed 's/.*: \([a-z]*\): accuracy .*/\1/' err | xargs >sets
 check 'of the first split' grep -q '^train valid test$' sets
-check 'no result is left' sh -c '! ls -d X* .tmp* 2>/dev/null'
+check 'no result is left' test -z "$(find . -name 'X*' -o -name '*.tmp*')"
 done_testing
