@@ -66,11 +66,13 @@ static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
     const int32_t c = (int32_t)v;
     return v < (double)classes && (double)c != v ? INT32_MAX : c;
 }
-/* A target in 0..1; NaN: unlabelled (NaN, -1 to 0). What is above 1, or below -1, comes out above 1. */
+/* A target in 0..1; NaN: unlabelled (NaN or -1). What is neither comes out above 1. */
 static GNN_HD float gnn_label_target(double v)
 {
     const float f = (float)v;
-    return v < -1 ? 2 : !(v >= 0) ? gnn_bits_f32(0x7fc00000u) : v > 1 && !(f > 1) ? 2 : f;
+    if (!(v >= 0))
+        return v < 0 && v != -1 ? 2 : gnn_bits_f32(0x7fc00000u);
+    return v > 1 && !(f > 1) ? 2 : f;
 }
 
 /* out[i] = class, or target, i < n. */

@@ -142,7 +142,7 @@ template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, siz
             const double x = gnn_label_value(y.data(), type, i);
             const bool none = std::isnan(x) || x == -1, is_class = x >= 0 && x < 7 && x == std::floor(x);
             wrong += none ? c[i] != -1 : is_class ? c[i] != (int32_t)x : c[i] >= -1 && c[i] < 7;
-            wrong += (x > 1 || x < -1) != (t[i] > 1) || std::isnan(t[i]) != (std::isnan(x) || (x < 0 && x >= -1));
+            wrong += (x > 1 || (x < 0 && x != -1)) != (t[i] > 1) || std::isnan(t[i]) != none;
         }
     }
     return wrong;
@@ -150,8 +150,8 @@ template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, siz
 
 void test_labels()
 {
-    const double d[] = {0, 1, 6, 7, 2.5, -1, NAN, INFINITY, -INFINITY, 1e300, 2147483647.0, 1 + 1e-12, 0.25, -0.0};
-    const float f[] = {0, 1, 6, 7, 2.5f, -1, NAN, INFINITY, 0.25f};
+    const double d[] = {0, 1, 6, 7, 2.5, -1, NAN, INFINITY, -INFINITY, 1e300, 2147483647.0, 1 + 1e-12, 0.25, -0.0, -0.5, -1e-300};
+    const float f[] = {0, 1, 6, 7, 2.5f, -1, NAN, INFINITY, 0.25f, -0.5f};
     const int64_t i64[] = {0, 6, 7, -1, INT64_MAX, INT64_MIN, INT32_MAX, (int64_t)INT32_MAX + 1};
     const uint64_t u64[] = {0, 1, 6, 7, UINT64_MAX};
     const int32_t i32[] = {0, 6, 7, -1, INT32_MAX, INT32_MIN};
@@ -160,11 +160,11 @@ void test_labels()
     const uint16_t u16[] = {0, 6, 7, 65535};
     const int8_t i8[] = {0, 6, 7, -1};
     const uint8_t u8[] = {0, 6, 7, 255};
-    const uint16_t bf16[] = {0, 0x3f80, 0x40c0, 0x4020, 0x7fc0, 0xbf80}; /* 0, 1, 6, 2.5, NaN, -1 */
+    const uint16_t bf16[] = {0, 0x3f80, 0x40c0, 0x4020, 0x7fc0, 0xbf80, 0xbf00}; /* 0, 1, 6, 2.5, NaN, -1, -0.5 */
     size_t wrong = labels_of(GNN_LABEL_F64, d, sizeof d / sizeof *d) + labels_of(GNN_LABEL_F32, f, sizeof f / sizeof *f);
     wrong += labels_of(GNN_LABEL_I64, i64, 8) + labels_of(GNN_LABEL_U64, u64, 5) + labels_of(GNN_LABEL_I32, i32, 6);
     wrong += labels_of(GNN_LABEL_U32, u32, 4) + labels_of(GNN_LABEL_I16, i16, 4) + labels_of(GNN_LABEL_U16, u16, 4);
-    wrong += labels_of(GNN_LABEL_I8, i8, 4) + labels_of(GNN_LABEL_U8, u8, 4) + labels_of(GNN_LABEL_BF16, bf16, 6);
+    wrong += labels_of(GNN_LABEL_I8, i8, 4) + labels_of(GNN_LABEL_U8, u8, 4) + labels_of(GNN_LABEL_BF16, bf16, 7);
     ok(wrong == 0, "classes and targets of every type of labels (%zu wrong)", wrong);
 }
 

@@ -95,6 +95,11 @@ int main(void)
     e = (struct gnn_err){0};
     big[1] = -1;
     ok(!gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e), "and -1 is none %s", e.msg);
+    float half[] = {-1, -0.5f};
+    t.dtype = GNN_F32;
+    t.data = half;
+    ok(gnn_labels_read(&l, GNN_TASK_BINARY, 1, &t, 2, &e) == GNN_E_INPUT && strstr(e.msg, "row 1: label -0.5"),
+       "a target between -1, which is none, and 0 is refused: %s", e.msg);
     gnn_labels_release(&l);
     return tap_done();
 }
