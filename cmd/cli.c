@@ -102,11 +102,6 @@ static void say(const char *fmt, va_list ap)
         va_end(ap);                                                                                \
     } while (0)
 
-void cli_warn(const char *fmt, ...)
-{
-    SAY(fmt);
-}
-
 void cli_note(const char *fmt, ...)
 {
     if (common.verbose < 0 || rank)

@@ -12,7 +12,6 @@
 void cli_start(const char *name, int argc, char **argv);
 
 /* One line on stderr, "NAME: text", in one write, control characters masked. _info only with -v, _note unless -q. */
-void cli_warn(const char *fmt, ...) GNN_PRINTF(1, 2);
 void cli_note(const char *fmt, ...) GNN_PRINTF(1, 2);
 void cli_info(const char *fmt, ...) GNN_PRINTF(1, 2);
 /* The same, then exit with the status. */

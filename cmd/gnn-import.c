@@ -21,6 +21,7 @@ static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
 static uint32_t threads;
 static int format, loops, task, dtype;
 
+#define ALLOW "duplicates|upper|fractions"
 #define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
 
 static const struct opt opts[] = {
@@ -35,7 +36,7 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text", .file = true},
     {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text", .file = true},
     {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
-    {OPT_LIST, 0, "allow", &allow, "WORD[,..]", "accept in matrices what is refused otherwise: duplicates, upper, fractions", "duplicates|upper|fractions"},
+    {OPT_LIST, 0, "allow", &allow, "WORD[,..]", "accept in matrices what is refused otherwise: duplicates, upper, fractions", ALLOW},
     {OPT_GROUP, .help = "Graph"},
     {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge, unless the input has it"},
     {OPT_FLAG, 0, "directed", &o.directed, .help = "keep edges as they are, whatever the input says about their direction"},
@@ -102,18 +103,17 @@ static void free_map(void)
 static void take_allowed(void)
 {
     static const char *const words[] = {"duplicates", "upper", "fractions"};
+    char word[64];
     for (uint32_t i = 0; i < allow.n; i++)
-        for (const char *p = allow.v[i];; p++) {
-            size_t n = strcspn(p, ",");
-            unsigned bit = 0;
-            for (unsigned k = 0; k < 3; k++)
-                bit |= strlen(words[k]) == n && !memcmp(p, words[k], n) ? 1u << k : 0;
-            if (!bit)
-                cli_usage("--allow %.*s: not one of duplicates, upper, fractions", (int)n, p);
-            o.allow |= bit;
-            p += n;
-            if (!*p)
-                break;
+        for (const char *p = allow.v[i], *end; p; p = *end ? end + 1 : NULL) {
+            unsigned k = 0;
+            end = p + strcspn(p, ",");
+            snprintf(word, sizeof word, "%.*s", (int)(end - p), p);
+            while (k < 3 && strcmp(word, words[k]) != 0)
+                k++;
+            if (k == 3)
+                opt_unknown("allow", word, ALLOW);
+            o.allow |= 1u << k;
         }
 }
 

@@ -64,7 +64,7 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
         cli_fail(e);
     if (gnn_st_checkpoint(&f))
         cli_die(3, "%s: a checkpoint, not a model: continue it with gnn-train --resume", path);
-    if ( gnn_model_open(m, &f, path, &s->meta.schema, e) ||
+    if (gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     if (!f.st.summed)

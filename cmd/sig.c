@@ -10,9 +10,9 @@
 #include "cmd/cli.h"
 #include "lib/mapped.h"
 
-/* No handler ever returns to what it interrupts: the signals are blocked in every thread and one thread waits for them. A handler would
- * borrow the stack of whatever it interrupts, and generated code of oneDNN keeps live data below its stack
- * pointer, beyond what the ABI lets it use. */
+/* The signals that users send have no handler: they are blocked in every thread and one thread waits for them. A handler would
+ * use the stack of whatever it interrupts, and generated code of oneDNN keeps live data below its stack pointer, beyond what
+ * the ABI lets it use. That of SIGBUS never returns to what it interrupts. */
 
 static atomic_int pending;
 static atomic_bool deferred;
@@ -37,8 +37,8 @@ void sig_reraise(int sig)
     _exit(128 + sig);
 }
 
-/* A mapped file that was cut short, or cannot be read. The thread that waits for signals ends the process; this one has no way on, in
- * whatever library it is. Where nobody waits, the signal does what it always does. */
+/* A mapped file that was cut short, or cannot be read. The thread that waits for signals ends the process; this one cannot go on,
+ * in whatever library it is. Where nobody waits, the signal does what it always does. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     void *none = NULL;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* By default SIGINT, SIGTERM, SIGHUP and SIGUSR1 remove partial results and end the process by that signal. After sig_defer
- * the first only sets what sig_pending returns (the signal's number, or 0), and a second acts as by default. No
- * handler runs in any thread; a child that is forked starts with these signals blocked. A mapped file that is cut short or cannot be read
+ * the first only sets what sig_pending returns (the signal's number, or 0), and a second acts as by default. No handler of these
+ * runs in any thread; a child that is forked starts with them blocked. A mapped file that is cut short or cannot be read
  * (SIGBUS, lib/mapped.h) ends the process with status 1 and a line that names it, whichever thread finds out. */
 void sig_start(void);
 void sig_defer(void);

@@ -179,7 +179,7 @@ static bool find_block(const struct bind *s, const char *p, const char *field, u
 static int check_labels(struct bind *s, const struct gnn_tensor *y)
 {
     struct gnn_err why = {0};
-    return gnn_labels_valid(&s->m->schema, y, y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1), &why) ? bad(s, y->name, why.msg) : 0;
+    return gnn_labels_valid(&s->m->schema, y, &why) ? bad(s, y->name, why.msg) : 0;
 }
 
 /* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right number of rows. Floats

@@ -4,8 +4,9 @@
 
 #include "kernels/label.h"
 
-int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, uint64_t n, struct gnn_err *e)
+int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, struct gnn_err *e)
 {
+    const uint64_t n = y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
     const bool classes = c->task == GNN_TASK_MULTICLASS;
     for (uint64_t i = 0; c->task && i < n; i++) {
         const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);

@@ -184,7 +184,7 @@ static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *
     const int fd = gnn_io_open(p->path, &st, &why);
     if (fd < 0)
         return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: part is missing", p->path)
-                               : gnn_fail(e, (enum gnn_status)why.code, "%s", why.msg);
+                               : gnn_fail_as(e, &why);
     int rc = 0;
     if (st.st_size < GNB_HEADER_BYTES)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %lld", p->path, (long long)st.st_size);
@@ -231,7 +231,7 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     struct gnn_err unread = {0};
     int rc = 0, fd = gnn_io_open(path, &st, &unread);
     if (fd < 0)
-        rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail(e, (enum gnn_status)unread.code, "%s", unread.msg);
+        rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail_as(e, &unread);
     else if (st.st_size > GNN_META_MAX)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: larger than the description of a store may be", path);
     if (!rc) {

@@ -52,9 +52,8 @@ int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j, cons
 int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b, const struct gnn_tensor *y, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
-    const uint64_t n = y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
     struct gnn_err why = {0};
-    if (g->meta.sampling.seed_ntype != c->label_ntype || !gnn_labels_valid(c, y, n, &why))
+    if (g->meta.sampling.seed_ntype != c->label_ntype || !gnn_labels_valid(c, y, &why))
         return 0;
     return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", g->store->path, b->epoch, b->step, y->name, why.msg);
 }

@@ -93,7 +93,7 @@ int gpu_ops_times(struct gnn_ops *o, void (*each)(void *arg, const char *name, u
         return 0;
     settle(c);
     if (c->err.code)
-        return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
+        return gnn_fail_as(e, &c->err);
     for (unsigned k = 0; k < c->times->nkinds; k++)
         each(arg, c->times->kind[k].name, c->times->kind[k].n, c->times->kind[k].ms);
     return 0;

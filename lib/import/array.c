@@ -213,9 +213,8 @@ int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t roo
         rc = is ? read_bytes(&a, text, a.h.bytes, e) : gnn_fail(e, GNN_E_INPUT, "%s: not a word", gnn_reader_name(a.r));
     }
     size_t n = 0, step = a.h.wide ? 4 : 1;
-    for (size_t i = 0; !rc && i < a.h.bytes && n + 1 < room; i += step) {
+    for (size_t i = 0; !rc && i < a.h.bytes && n + 1 < room; i += step)
         word[n++] = (char)text[i];
-    }
     word[n] = 0;
     gnn_array_close(&a);
     return rc;

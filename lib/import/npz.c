@@ -519,7 +519,7 @@ static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_
         bool none = rc && (a.h.objects || a.h.text);
         gnn_array_close(&a);
         if (rc && !none)
-            return gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
+            return gnn_fail_as(e, &why);
         key_of(in, i, role);
         if (none && used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s=%s", *list ? "," : "", role);
@@ -527,7 +527,7 @@ static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_
             first = why;
     }
     if (!first.code || gnn_input_members(in) == 1 || used >= sizeof list)
-        return first.code ? gnn_fail(e, GNN_E_INPUT, "%s", first.msg) : GNN_OK;
+        return first.code ? gnn_fail_as(e, &first) : GNN_OK;
     return gnn_fail(e, GNN_E_INPUT, "%s (--map %s leaves out what holds no numbers)", first.msg, list);
 }
 

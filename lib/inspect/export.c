@@ -45,7 +45,8 @@ static int zip_begin(struct zip *z, int fd, const char *name, struct gnn_err *e)
         return gnn_fail_nomem(e, 0, "archive");
     gnn_io_init(&z->io, fd, name);
     /* One block per write, no padding of the last: a zip may not be followed by zeros. */
-    if (archive_write_set_format_zip(z->a) || (z->utf8 && archive_write_set_options(z->a, "hdrcharset=UTF-8")) || archive_write_zip_set_compression_store(z->a) ||
+    if (archive_write_set_format_zip(z->a) || (z->utf8 && archive_write_set_options(z->a, "hdrcharset=UTF-8")) ||
+        archive_write_zip_set_compression_store(z->a) ||
         archive_write_set_bytes_per_block(z->a, 0) || archive_write_set_bytes_in_last_block(z->a, 1) ||
         archive_write_open(z->a, z, NULL, zip_write, NULL))
         return zip_fail(z);

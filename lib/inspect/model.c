@@ -144,34 +144,23 @@ int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_e
     return e->code;
 }
 
-static int prove(json_t *list, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4);
-static int prove(json_t *list, struct gnn_err *e, const char *fmt, ...)
-{
-    char line[200];
-    bool bad = false;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
-    push(list, json_string(line), &bad);
-    return bad ? no_json(e) : 0;
-}
-
-static int prove_all(const struct gnn_st_file *f, const char *path, json_t *list, struct gnn_err *e)
+static int prove_all(const struct gnn_st_file *f, const char *path, json_t *out, struct gnn_err *e)
 {
     struct gnn_model m;
     struct gnn_train_state s;
-    if (prove(list, e, "format: %zu tensors in %" PRIu64 " bytes", f->st.n, f->nbytes))
+    if (gnn_report_proved(out, e, "format: %zu tensors in %" PRIu64 " bytes", f->st.n, f->nbytes))
         return e->code;
     if (!f->st.summed)
-        return prove(list, e, "no checksum: only the format is verified");
-    if (prove(list, e, "checksum: of all bytes") || gnn_model_open(&m, f, path, NULL, e))
+        return gnn_report_proved(out, e, "no checksum: only the format is verified");
+    if (gnn_report_proved(out, e, "checksum: of all bytes") || gnn_model_open(&m, f, path, NULL, e))
         return e->code;
-    (void)!prove(list, e, "parameters: %u, as the description says, and finite", m.nparams);
+    (void)!gnn_report_proved(out, e, "parameters: %u, as the description says, and finite", m.nparams);
     gnn_model_release(&m);
     if (e->code || !gnn_st_checkpoint(f))
         return e->code;
-    return gnn_checkpoint_state(f, path, &s, e) ? e->code : prove(list, e, "counters: of epoch %" PRIu64 ", step %" PRIu64, s.epoch, s.step);
+    if (gnn_checkpoint_state(f, path, &s, e))
+        return e->code;
+    return gnn_report_proved(out, e, "counters: of epoch %" PRIu64 ", step %" PRIu64, s.epoch, s.step);
 }
 
 int gnn_verify_model(const char *path, json_t *out, struct gnn_err *e)
@@ -179,11 +168,7 @@ int gnn_verify_model(const char *path, json_t *out, struct gnn_err *e)
     struct gnn_st_file f;
     if (gnn_st_read(&f, path, e))
         return e->code;
-    json_t *list = json_array();
-    if (!list || json_object_set_new(out, "proved", list))
-        no_json(e);
-    else
-        (void)!prove_all(&f, path, list, e);
+    (void)!prove_all(&f, path, out, e);
     gnn_st_release(&f);
     return e->code;
 }

@@ -111,6 +111,21 @@ int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
     return bad ? no_json(e) : GNN_OK;
 }
 
+int gnn_report_proved(json_t *report, struct gnn_err *e, const char *fmt, ...)
+{
+    char text[GNN_NAME_MAX + 1];
+    bool bad = false;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    json_t *a = json_object_get(report, "proved");
+    if (!a)
+        put(report, "proved", a = json_array(), &bad);
+    push(a, json_string(text), &bad);
+    return bad ? no_json(e) : GNN_OK;
+}
+
 json_t *gnn_report_tensor(const struct gnn_tensor *t, bool *bad)
 {
     json_t *o = json_object(), *shape = json_array();

@@ -7,22 +7,6 @@
 #include "lib/labels.h"
 #include "lib/mem.h"
 
-static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4);
-static int proved(json_t *report, struct gnn_err *e, const char *fmt, ...)
-{
-    char text[GNN_NAME_MAX + 1];
-    bool bad = false;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    json_t *a = json_object_get(report, "proved");
-    if (!a)
-        put(report, "proved", a = json_array(), &bad);
-    push(a, json_string(text), &bad);
-    return bad ? no_json(e) : GNN_OK;
-}
-
 static int checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     uint64_t n = 0, sum = 0, bytes = 0;
@@ -34,7 +18,7 @@ static int checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
         }
     if (gnn_store_verified(s, e))
         return e->code;
-    return proved(report, e, "checksums: %" PRIu64 " tensors, %" PRIu64 " bytes", n, sum);
+    return gnn_report_proved(report, e, "checksums: %" PRIu64 " tensors, %" PRIu64 " bytes", n, sum);
 }
 
 /* Edge ids are positions in the unpartitioned store, so in original order they count 0, 1, 2, ... That makes them a
@@ -65,7 +49,7 @@ static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
                             s->path, key, next, sc->etype[et].count);
         total += next;
     }
-    return proved(report, e, "edges: %" PRIu64 ", each once, ids a permutation", total);
+    return gnn_report_proved(report, e, "edges: %" PRIu64 ", each once, ids a permutation", total);
 }
 
 /* ---- halo ---- */
@@ -165,8 +149,8 @@ static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
         for (uint32_t et = 0; !rc && et < sc->netypes; et++)
             rc = halo_edges(v, p, et, &edges, e);
     if (rc || !edges)
-        return rc ? rc : proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners", total);
-    return proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners and %" PRIu64 " in-edges", total, edges);
+        return rc ? rc : gnn_report_proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners", total);
+    return gnn_report_proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners and %" PRIu64 " in-edges", total, edges);
 }
 
 /* ---- splits and names ---- */
@@ -192,7 +176,7 @@ static int sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
         }
         total += ss->count;
     }
-    return proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets, total);
+    return gnn_report_proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets, total);
 }
 
 static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
@@ -202,12 +186,12 @@ static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
     uint64_t total = 0;
     for (uint32_t p = 0; c->task && p < s->nparts; p++) {
         const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", c->ntype[c->label_ntype].name);
-        const uint64_t n = !y ? 0 : y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
-        if (y && gnn_labels_valid(c, y, n, &why))
+        uint64_t n = 0;
+        if (y && gnn_labels_valid(c, y, &why))
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: %s", gnn_store_part_path(s, p), y->name, why.msg);
-        total += n;
+        total += y && gnn_tensor_count(y, &n) ? n : 0;
     }
-    return total ? proved(report, e, "labels: %" PRIu64 ", in range", total) : GNN_OK;
+    return total ? gnn_report_proved(report, e, "labels: %" PRIu64 ", in range", total) : GNN_OK;
 }
 
 static int names(struct gnn_store *s, json_t *report, struct gnn_err *e)
@@ -229,7 +213,7 @@ static int names(struct gnn_store *s, json_t *report, struct gnn_err *e)
                                     gnn_store_part_path(s, p), off->name, i, o[i]);
             total += n;
         }
-    return total ? proved(report, e, "names: %" PRIu64 ", in order", total) : GNN_OK;
+    return total ? gnn_report_proved(report, e, "names: %" PRIu64 ", in order", total) : GNN_OK;
 }
 
 static int against_store(struct gnn_view *v, struct gnn_store *other, json_t *report, struct gnn_err *e)
@@ -245,7 +229,7 @@ static int against_store(struct gnn_view *v, struct gnn_store *other, json_t *re
     if (d.differ)
         return gnn_fail(e, GNN_E_INPUT, "%s is not the graph of %s: %s: %s against %s", v->store->path,
                         other->path, d.where, d.a, d.b);
-    return proved(report, e, "same graph as %s", other->path);
+    return gnn_report_proved(report, e, "same graph as %s", other->path);
 }
 
 int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *report,
@@ -256,7 +240,7 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
     if (!rc)
         rc = gnn_view_init(&v, s, e);
     if (!rc)
-        rc = proved(report, e, "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " nodes",
+        rc = gnn_report_proved(report, e, "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " nodes",
                     v.nvertices);
     if (!rc)
         rc = edge_ids(&v, report, e);

@@ -25,7 +25,7 @@ int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
     const int fd = gnn_io_open(path, &st, &unread);
     if (fd < 0) {
         if (!gnn_kind_refuse(gnn_kind_path(path), path, "a model", e))
-            gnn_fail(e, (enum gnn_status)unread.code, "%s", unread.msg);
+            gnn_fail_as(e, &unread);
         goto out;
     }
     const uint64_t n = (uint64_t)st.st_size;

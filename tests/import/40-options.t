@@ -233,7 +233,7 @@ awk 'BEGIN { print "%%MatrixMarket matrix coordinate pattern general\n50000 5000
 says 'an entry twice among many that go in ranges' 'many.mtx: entry (7, 8) is there twice' --sort-memory 64k many.mtx
 status 2 'a word that --allow does not know' imp --allow upper,down upper.mtx -o bad
 cp err said
-check 'is named with those it knows' grep -q 'allow down: not one of duplicates, upper, fractions' said
+check 'is named with those it knows' grep -q "^gnn-import: --allow: unknown value 'down'; one of: duplicates, upper, fractions" said
 
 odd() { # WEIGHT TIME COST: a table with an edge of these in line 3
     printf 'from,to,weight,time,cost\n0,1,5,1,2\n1,1,%s\n' "$1,$2,$3" >odd.csv
