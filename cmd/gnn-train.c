@@ -167,6 +167,9 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     struct gnn_st_file f;
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
+    unused_edge_fields(&meta->schema, feed.store_path ? "weight time x" : "weight x",
+                       feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
+                                       : "the model treats all edges equally");
     set_widths(&c, meta->sampling.nhops);
     if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
         cli_fail(e);
@@ -233,22 +236,13 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
         cli_die(1, "%s: the checkpoint has changed meanwhile", o.checkpoint);
 }
 
-int main(int argc, char **argv)
+static void read_options(int argc, char **argv)
 {
-    struct gnn_err e = {0};
-    struct gnn_model m;
-    struct gnn_trainer t;
-    struct train_text text = {0};
-    const char *name;
     int nargs;
-
-    calm_threads(argv);
     gnn_train_opts_init(&o);
     o.lr = TRAIN_LR;
     o.dropout = TRAIN_DROPOUT;
     o.patience = TRAIN_PATIENCE;
-    cli_start("gnn-train", argc, argv);
-    ranks_start();
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     calm_threads_set(threads);
@@ -258,6 +252,34 @@ int main(int argc, char **argv)
     if (feed.input || feed.store_path)
         stdin_unread(feed.input ? "gnn-train reads the file of -i" : "gnn-train --store samples its own",
                      (const char *const[]){feed.input, feed.store_path}, 2);
+}
+
+/* Does not return on failure, nor when it was asked to stop. */
+static void train(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text, struct gnn_err *e)
+{
+    const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};
+    const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
+    const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
+    cli_progress_end();
+    if (rc == GNN_E_STOPPED)
+        cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
+                (unsigned long long)t->s.epoch, (unsigned long long)t->s.step, o.checkpoint);
+    if (rc)
+        cli_fail(e);
+}
+
+int main(int argc, char **argv)
+{
+    struct gnn_err e = {0};
+    struct gnn_model m;
+    struct gnn_trainer t;
+    struct train_text text = {0};
+    const char *name;
+
+    calm_threads(argv);
+    cli_start("gnn-train", argc, argv);
+    ranks_start();
+    read_options(argc, argv);
     struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
     if (resume) {
         train_lock(c, o.checkpoint, false, timeout / 2);
@@ -268,9 +290,6 @@ int main(int argc, char **argv)
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
     if (c->rank)
         cli_spare_stdout();
-    unused_edge_fields(&src->meta->schema, feed.store_path ? "weight time x" : "weight x",
-                       feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
-                                       : "the model treats all edges equally");
     make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
@@ -288,16 +307,7 @@ int main(int argc, char **argv)
         sig_defer();
     text.gpu = feed.gpu;
     train_text_init(&text, &t);
-    const struct gnn_train_hooks hooks = {
-        &text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};
-    const struct gnn_train_hooks quiet = {&text, hooks.stop, NULL, NULL};
-    const int rc = gnn_trainer_run(&t, src, c->rank ? &quiet : &hooks, &e);
-    cli_progress_end();
-    if (rc == GNN_E_STOPPED)
-        cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
-                (unsigned long long)t.s.epoch, (unsigned long long)t.s.step, o.checkpoint);
-    if (rc)
-        cli_fail(&e);
+    train(&t, src, &text, &e);
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
