@@ -9,7 +9,7 @@
 enum {
     GNN_SUGGEST_WORD = 160, /* longer names are listed cut short, and never suggested */
     GNN_SUGGEST_LIST = 400, /* bytes of names that are listed; the others are counted */
-    GNN_SUGGEST_TEXT = GNN_SUGGEST_WORD + GNN_SUGGEST_LIST + 64
+    GNN_SUGGEST_TEXT = GNN_SUGGEST_WORD + GNN_SUGGEST_LIST + 96
 };
 
 /* Zeroed but for `word`, which the caller keeps. */
