@@ -1,4 +1,4 @@
-/* What gnn-import says of its work. */
+/* The lines and metrics that gnn-import prints about an import. */
 #ifndef GNN_CMD_IMPORT_TEXT_H
 #define GNN_CMD_IMPORT_TEXT_H
 

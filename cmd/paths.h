@@ -1,4 +1,4 @@
-/* What a command line names as input and output: nothing is written over what is read, or over another result. */
+/* The inputs and outputs of a command line: no output may overwrite an input or another output. */
 #ifndef GNN_CMD_PATHS_H
 #define GNN_CMD_PATHS_H
 
@@ -6,11 +6,11 @@
 
 #include "cmd/opt.h"
 
-/* Notes the file or directory in the first n characters of `path`, which live as long as the process: written by option `o` if that
- * says what it makes, else read. "-" is none. */
+/* Records the file or directory that the first n characters of `path` name; they must live as long as the process. It is an output
+ * if option `o` has `makes`, else an input. "-" is ignored. */
 void paths_note(const struct opt *o, const char *path, size_t n);
-/* Ends the program with status 2 if an output is one of the inputs, or of the other outputs, lies in one, or holds one. Where
- * descriptors 0 and 1 are files, they are an input and an output. */
+/* Ends the program with status 2 if an output is an input or another output, lies inside one, or contains one. Descriptors 0 and 1
+ * count as an input and an output if they are regular files. */
 void paths_check(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* What gnn-train does unless told otherwise: the one place for it. --help is made from this, and tests/man/50-defaults.t compares the
- * manual's line. scripts/accuracy.sh --defaults measures it; the settings before these are there too. */
+/* The defaults of gnn-train. --help is generated from them, and tests/man/50-defaults.t compares them with the manual.
+ * scripts/accuracy.sh --defaults measures their accuracy and that of the previous defaults. */
 #ifndef GNN_CMD_TRAIN_DEFAULTS_H
 #define GNN_CMD_TRAIN_DEFAULTS_H
 

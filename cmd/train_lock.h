@@ -1,4 +1,4 @@
-/* One training at a time keeps its checkpoints in a directory. */
+/* The lock of a checkpoint directory, which one run at a time may write to. */
 #ifndef GNN_CMD_TRAIN_LOCK_H
 #define GNN_CMD_TRAIN_LOCK_H
 
@@ -6,9 +6,9 @@
 
 #include "lib/comm.h"
 
-/* Takes the directory for this job, for the rest of its time; all ranks call it, rank 0 takes it. If another process has it, the
- * program ends with status 1, or waits for `seconds` first: what this run goes on from may still be coming to its end. A directory
- * that is not there is made if `make`, else not taken. Once it is taken, does nothing. */
+/* Locks the directory until the process ends. All ranks call it; rank 0 holds the lock. If another process holds it, waits for up
+ * to `seconds`, because the run that is resumed may be about to end, and then ends the program with status 1. A directory that does
+ * not exist is created if `make`, else not locked. Further calls do nothing. */
 void train_lock(struct gnn_comm *c, const char *dir, bool make, double seconds);
 
 #endif

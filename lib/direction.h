@@ -1,8 +1,8 @@
-/* How the edges of a type run: how many have their reverse, how many are self-loops or equal to another one. Counted as edges
- * stream by, in any order, in bounded memory: exactly as long as the pairs of nodes fit, else from a sample of the pairs,
- * chosen by a hash, of which all edges are counted. Whether every edge has its reverse, as often as it is there itself, is known in
- * any case: the hashes of the pairs, added for edges that run up and subtracted for those that run down, are 0 then,
- * and otherwise with probability 2^-64. */
+/* The directions of the edges of a type: how many edges have their reverse, are self-loops, or are equal to another edge. Edges are
+ * counted as they are added, in any order, in bounded memory. The counts are exact if all pairs of nodes fit into that memory.
+ * Otherwise they are estimates: a hash chooses a sample of the pairs, and all edges of these pairs are counted. Whether the type is
+ * symmetric is determined from all edges in either case: `balance` sums the hashes of the pairs, with a minus for edges from the
+ * larger id to the smaller. It is 0 if each edge has as many reverses as copies, and otherwise 0 with probability 2^-64. */
 #ifndef GNN_LIB_DIRECTION_H
 #define GNN_LIB_DIRECTION_H
 
@@ -13,18 +13,18 @@
 
 enum {
     GNN_DIRECTION_BYTES = 16,      /* memory for each pair that is kept */
-    GNN_DIRECTION_ROOM = 1 << 21,  /* pairs kept where edges stream in from elsewhere, */
-    GNN_DIRECTION_QUICK = 1 << 18, /* and where that is quick, so that counting is no large part of it */
+    GNN_DIRECTION_ROOM = 1 << 21,  /* capacity in pairs for edges that are read from files, */
+    GNN_DIRECTION_QUICK = 1 << 18, /* and for generated edges, where counting must not take much of the time */
 };
 
-/* Of the edges counted. Edges between two node types have no reverse and are no loops. Whole numbers, but estimates where
+/* The counts. Edges between two node types have no reverse and are no loops. `reversed` and `parallel` are estimates if
  * looked < edges - loops. */
 struct gnn_direction {
     uint64_t edges, loops;
-    uint64_t looked;   /* edges, loops aside, from which the following is known */
-    uint64_t reversed; /* edges whose reverse is there */
-    uint64_t parallel; /* edges that are equal to another one, which is not counted; loops too */
-    bool symmetric;    /* every edge has its reverse: known, not estimated */
+    uint64_t looked;   /* edges, without loops, that the following counts are based on */
+    uint64_t reversed; /* edges whose reverse is present */
+    uint64_t parallel; /* edges beyond the first of each set of equal ones, with loops */
+    bool symmetric;    /* every edge has its reverse; never an estimate */
 };
 
 struct gnn_direction_counter {
@@ -48,15 +48,15 @@ struct gnn_direction_counter {
 void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, uint64_t nodes, uint64_t most, uint32_t parts);
 int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst, uint64_t n,
                       struct gnn_err *e) GNN_MUST_USE;
-/* After all edges: *more says whether they are to be added once more, for the next part. */
+/* Called after all edges were added: *more says whether they must be added again, for the next part. */
 int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_err *e) GNN_MUST_USE;
-/* What was counted, or would be of the graph made of these edges: `both` after adding the reverse of each that is no
- * loop, `drop` without loops, `dedup` without what is parallel. */
+/* The counts of the edges that were added, or of the graph that is made of them: `both` with the reverse of each edge that is no
+ * loop, `drop` without loops, `dedup` without parallel edges. */
 void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup, struct gnn_direction *d);
 /* Takes a zeroed object. */
 void gnn_direction_release(struct gnn_direction_counter *c);
 
-/* The share of edges, loops aside, whose reverse is there; 1 if there are none. */
+/* The share of edges, without loops, whose reverse is present; 1 if there are no edges. */
 double gnn_direction_share(const struct gnn_direction *d);
 /* Whether these are estimates. */
 static inline bool gnn_direction_estimated(const struct gnn_direction *d)

@@ -1,4 +1,4 @@
-/* Files that are mapped: whose memory an address is, and whether a file has been written to since. Thread-safe. */
+/* Memory-mapped files: which file an address belongs to, and whether it was written to after it was mapped. Thread-safe. */
 #ifndef GNN_LIB_MAPPED_H
 #define GNN_LIB_MAPPED_H
 
@@ -12,12 +12,12 @@ void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char
 /* Takes NULL. */
 void gnn_mapped_free(const void *p);
 
-/* Whether the file of what was mapped to read at `p` has another size or time of change than then. One that has been replaced by
- * another file, or removed, has not: the mapping keeps it. */
+/* Whether the file that is mapped read-only at `p` has another size or change time than when it was mapped. A file that was
+ * renamed over or removed counts as unchanged, because the mapping keeps it. */
 bool gnn_mapped_changed(const void *p);
-/* Records that of the first of all such files as GNN_E_RUN; 0 if there is none. */
+/* Records the first changed file of all mappings as GNN_E_RUN; 0 if none has changed. */
 int gnn_mapped_check(struct gnn_err *e);
-/* Records as GNN_E_RUN why memory at `p`, which faulted, cannot be reached; 0 if no mapping has it. */
+/* Records as GNN_E_RUN why an access at `p` faulted; 0 if `p` is in no mapping. */
 int gnn_mapped_fault(const void *p, struct gnn_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* What there is, and what may have been meant, where a word is not known: the end of an error's text. */
+/* The end of a message about an unknown word: the nearest valid name and the list of valid names. */
 #ifndef GNN_LIB_SUGGEST_H
 #define GNN_LIB_SUGGEST_H
 
@@ -12,7 +12,7 @@ enum {
     GNN_SUGGEST_TEXT = GNN_SUGGEST_WORD + GNN_SUGGEST_LIST + 96
 };
 
-/* Zeroed but for `word`, which the caller keeps. */
+/* All zero, except `word`, which the caller owns. */
 struct gnn_suggest {
     const char *word;
     unsigned cost;               /* of `best`, if there is one */
@@ -25,11 +25,11 @@ struct gnn_suggest {
 /* Edits (a letter changed, missing, added, or two neighbours swapped; case does not count) from a to b: the restricted
  * Damerau-Levenshtein distance. GNN_SUGGEST_WORD where one of them is too long. */
 unsigned gnn_suggest_edits(const char *a, const char *b);
-/* A name that may have been meant, without listing it. */
+/* Adds a name that may be suggested but is not listed. */
 void gnn_suggest_try(struct gnn_suggest *s, const char *name);
-/* The same, and it is listed. */
+/* Adds a name that may be suggested and is listed. */
 void gnn_suggest_add(struct gnn_suggest *s, const char *name);
-/* All words of "a|b|c". */
+/* Adds all words of "a|b|c". */
 void gnn_suggest_words(struct gnn_suggest *s, const char *words);
 /* "; did you mean 'valid'?", or "". Lives as long as s. */
 const char *gnn_suggest_meant(struct gnn_suggest *s);
