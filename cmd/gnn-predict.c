@@ -102,7 +102,7 @@ static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *
 static void report(struct gnn_predict *p, const char *set, enum gnn_metric kind, struct gnn_err *e)
 {
     struct gnn_score score;
-    char value[32];
+    char value[32], more[64];
     double v, loss;
     const int i = gnn_schema_find_set(&p->s->meta.schema, set); /* checked: it is there */
     if (gnn_score_init(&score, p->m->c.task, (uint32_t)p->logits.width, kind == GNN_ROC_AUC, e) ||
@@ -110,7 +110,9 @@ static void report(struct gnn_predict *p, const char *set, enum gnn_metric kind,
         gnn_score_value(&score, GNN_METRIC_LOSS, &loss, e))
         cli_fail(e);
     snprintf(value, sizeof(value), isnan(v) ? "not defined" : "%.4f", v);
-    cli_note("%s: %s %s, loss %.4f, %llu nodes", set, gnn_metric_name(kind), value, loss, (unsigned long long)score.rows);
+    snprintf(more, sizeof(more), ", loss %.4f", loss);
+    cli_note("%s: %s %s%s, %llu node%s", set, gnn_metric_name(kind), value, kind == GNN_METRIC_LOSS ? "" : more,
+             (unsigned long long)score.rows, score.rows == 1 ? "" : "s");
     json_t *j = json_pack("{s:s, s:s, s:I}", "event", "score", "set", set, "nodes", (json_int_t)score.rows);
     if (isfinite(loss)) /* JSON has no NaN */
         json_object_set_new(j, gnn_metric_name(GNN_METRIC_LOSS), json_real(loss));
@@ -149,12 +151,12 @@ int main(int argc, char **argv)
     if (gnn_store_open(&store, args[0], true, &e))
         cli_fail(&e);
     open_model(&m, args[1], &store, &e);
-    unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
     if (none && !sets.n)
         all_sets(&store, m.c.target);
     const enum gnn_metric kind = check(&store, &m);
     if (!none)
         out = cli_out(output, &name);
+    unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
     if (gpu && !(ops = gpu->ops->ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {

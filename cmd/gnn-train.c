@@ -1,6 +1,7 @@
 /* gnn-train: batches in, a model out. */
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/calm.h"
 #include "cmd/cli.h"
@@ -91,7 +92,7 @@ static const struct program program = {
     .name = "gnn-train",
     .summary = "train a graph neural network from batches",
     .synopsis = "",
-    .extra = "a store is given with --store, a stream to stdin or with -i",
+    .extra = "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
 };
 
@@ -156,6 +157,15 @@ static void prove_widths(struct gnn_source **src, const struct gnn_model *m, str
     }
 }
 
+/* A model sees nothing of such nodes but how many neighbours they have. */
+static void tell_bare(const struct gnn_schema *s)
+{
+    for (uint32_t i = 0; i < s->nntypes; i++)
+        if (gnn_field_find(s->ntype[i].field, s->ntype[i].nfields, "x"))
+            return;
+    cli_note("warning: nodes have no features x: each has the one feature 1");
+}
+
 static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
 {
     const struct gnn_meta *meta = (*src)->meta;
@@ -170,6 +180,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     unused_edge_fields(&meta->schema, feed.store_path ? "weight time x" : "weight x",
                        feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
                                        : "the model treats all edges equally");
+    tell_bare(&meta->schema);
     set_widths(&c, meta->sampling.nhops);
     if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
         cli_fail(e);
@@ -215,6 +226,18 @@ static void find_start(struct gnn_comm *c)
         cli_fail(&e);
 }
 
+/* Who forgot --resume learns so before hours of work are lost. */
+static void tell_replaced(const struct gnn_comm *c)
+{
+    struct gnn_err e = {0};
+    if (!o.checkpoint || resume || c->rank)
+        return;
+    char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
+    if (path && !access(path, F_OK))
+        cli_note("warning: %s is there, and this run, which begins anew, will replace it: --resume goes on from it", path);
+    gnn_free(path);
+}
+
 static void start_over(struct gnn_trainer *t, struct gnn_err *e)
 {
     const int rc = gnn_trainer_load(t, e);
@@ -226,12 +249,14 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     }
     if (!t->s.any)
         return;
+    const uint64_t end = feed.epochs.given ? feed.epochs.to : TRAIN_EPOCHS;
+    if (feed.store_path && t->s.epoch >= end)
+        cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu", o.checkpoint,
+                  (unsigned long long)t->s.epoch, (unsigned long long)end);
     cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
     if (!feed.store_path)
         return;
-    if (t->s.epoch >= (feed.epochs.given ? feed.epochs.to : TRAIN_EPOCHS))
-        cli_usage("the checkpoint was made in epoch %llu, past the last one asked for", (unsigned long long)t->s.epoch);
     if (t->s.epoch != feed.first_epoch || t->s.step != feed.first_step)
         cli_die(1, "%s: the checkpoint has changed meanwhile", o.checkpoint);
 }
@@ -299,6 +324,7 @@ int main(int argc, char **argv)
         o.ops = ops;
     if (o.checkpoint)
         train_lock(c, o.checkpoint, true, 0);
+    tell_replaced(c);
     if (gnn_trainer_init(&t, &m, src->meta, &o, &e))
         cli_fail(&e);
     if (resume)

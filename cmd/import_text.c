@@ -70,8 +70,9 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
     if (d->guessed && !st->mirrored && !o->directed)
         cli_note("%s: its edges have their reverses, so none are added", d->name);
     else if (st->two_way || st->rev_left)
-        cli_note("%s: -u adds no reverses to %s, which have them", d->name,
-                 st->two_way + st->rev_left < d->schema.netypes ? "those edges" : "edges");
+        cli_note("%s: -u adds no reverses%s", d->name,
+                 st->two_way + st->rev_left < d->schema.netypes ? " to the edge types that have them already"
+                                                                : ": all edges have them already");
     if (one_way && !d->says && !o->directed && !o->undirected)
         cli_note("warning: %s: %.2f %% of the edges have their reverse: if the graph is undirected, import it with -u; "
                  "if it is directed, with --directed",

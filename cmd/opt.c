@@ -9,6 +9,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/paths.h"
+#include "lib/kind.h"
 #include "lib/suggest.h"
 
 struct opt_common common;
@@ -451,10 +452,12 @@ static void short_options(const struct program *p, char **argv, int *i)
 }
 
 /* "STORE and MODEL are missing: gnn-predict STORE MODEL" */
-static void missing(const struct program *p, int nargs)
+static void missing(const struct program *p, char **args, int nargs)
 {
     const char *name = p->args;
     char list[256] = "";
+    if (nargs == 1 && p->min_args == 2 && !strcmp(name, "STORE|MODEL") && gnn_kind_path(args[0]) == GNN_KIND_MODEL)
+        cli_usage("%s is a model, and STORE is missing: %s %s (see --help)", args[0], p->name, p->synopsis);
     for (int i = 0; i < nargs; i++)
         name += strcspn(name, "|") + 1;
     for (int i = nargs, n; i < p->min_args; i++, name += n + 1) {
@@ -524,7 +527,7 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
     if (version || help || completion)
         exit(cli_finish());
     if (*nargs < p->min_args)
-        missing(p, *nargs);
+        missing(p, args, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
         one_too_many(p, args[p->max_args]);
     check_files(args);

@@ -45,14 +45,16 @@ static bool begins(const char *s, const char *with)
 }
 
 /* What a name costs that was meant with `word`: a third of the letters may differ, but not all; or one is the other's
- * beginning, of two letters at least. UINT32_MAX: it was not meant. */
+ * beginning, of two letters at least, and a name cut short is as near as one with a slip. UINT32_MAX: it was not meant. */
 static unsigned cost_of(const char *word, const char *name)
 {
     const size_t n = strlen(word), m = strlen(name), longer = n > m ? n : m;
     const unsigned edits = gnn_suggest_edits(word, name);
+    if (edits > 1 && n > 1 && begins(name, word))
+        return 1;
     if (edits < longer && edits <= (longer + 2) / 3)
         return edits;
-    return n > 1 && m > 1 && (begins(word, name) || begins(name, word)) ? (unsigned)longer : UINT32_MAX;
+    return m > 1 && begins(word, name) ? (unsigned)longer : UINT32_MAX;
 }
 
 void gnn_suggest_try(struct gnn_suggest *s, const char *name)

@@ -57,6 +57,15 @@ static int read_header(struct gnn_table *t, struct columns *c, struct gnn_err *e
     return rc;
 }
 
+static int no_end(const struct gnn_edgelist *l, const struct columns *c, const char *file, const char *which, struct gnn_err *e)
+{
+    struct gnn_suggest s = {.word = ""};
+    for (uint32_t i = 0; c->header && i < c->n; i++)
+        gnn_suggest_add(&s, c->name[i]);
+    return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT, "%s: which column is the %s? (--columns %s=COLUMN)%s", file,
+                    which, which, gnn_suggest_text(&s, "columns"));
+}
+
 static int no_column(const struct columns *c, const char *name, struct gnn_err *e)
 {
     struct gnn_suggest s = {.word = name};
@@ -136,8 +145,7 @@ static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const c
     if (nums > GNN_EDGELIST_FIELDS)
         return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file, GNN_EDGELIST_FIELDS);
     if (src < 0 || dst < 0)
-        return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT,
-                        "%s: which column is the %s? (--columns)", file, src < 0 ? "source" : "target");
+        return no_end(l, c, file, src < 0 ? "source" : "target", e);
     l->target_first = dst < src;
     return GNN_OK;
 }

@@ -138,8 +138,10 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     l->mtx = &x->m;
     l->promised = x->m.entries;
     l->s.d.mirror = x->m.symmetric;
-    l->s.d.says = x->m.symmetric ? "a symmetric matrix: each entry is an edge in both directions" : NULL;
-    l->skew = x->m.skew;
+    l->s.d.says = x->m.symmetric ? "a symmetric matrix: each entry is an edge in both directions"
+                  : x->m.skew    ? "a skew-symmetric matrix: each entry is an edge in both directions, the second with the opposite weight"
+                                 : NULL;
+    l->skew = x->m.skew && !o->directed;
     l->pick[0] = (struct gnn_pick){0, true};
     l->pick[1] = (struct gnn_pick){1, true};
     l->pick[2] = (struct gnn_pick){2, false};

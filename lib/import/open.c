@@ -210,11 +210,19 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
     return rc;
 }
 
+/* "smb:nodes=3", or "sbm", which is no file and lacks its colon */
+static bool like_generator(const char *input)
+{
+    char word[GNN_SUGGEST_WORD];
+    snprintf(word, sizeof word, "%s:", input);
+    return !gnn_gen_is(input) && (strchr(input, ':') || gnn_gen_is(word)) && access(input, F_OK) && errno == ENOENT;
+}
+
 static int no_generator(const char *spec, struct gnn_err *e)
 {
     char word[GNN_SUGGEST_WORD];
     struct gnn_suggest s = {.word = word};
-    snprintf(word, sizeof word, "%.*s", (int)(strchr(spec, ':') - spec) + 1, spec);
+    snprintf(word, sizeof word, "%.*s:", (int)strcspn(spec, ":"), spec);
     gnn_suggest_words(&s, "rmat:|sbm:|products:");
     return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator%s", spec, gnn_suggest_text(&s, "generators"));
 }
@@ -236,7 +244,7 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
 {
     struct gnn_input *in;
     *out = NULL;
-    if (n == 1 && strchr(input[0], ':') && !gnn_gen_is(input[0]) && access(input[0], F_OK) && errno == ENOENT)
+    if (n == 1 && like_generator(input[0]))
         return no_generator(input[0], e);
     if (n == 1 && gnn_gen_is(input[0])) {
         if (o->format)

@@ -302,19 +302,18 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
     int rc = gnn_array_load(in, member, GNN_F64, &v, &rows, &width, e);
     if (rc)
         return rc;
-    if (rows != count || !width) {
-        gnn_free(v);
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu rows for %llu nodes", gnn_input_name(in),
-                        gnn_input_member(in, member), (unsigned long long)rows,
-                        (unsigned long long)count);
-    }
     char *where = member_name(in, member, e);
     if (!where) {
         gnn_free(v);
         return GNN_E_NOMEM;
     }
-    rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
-                           : add_labels(s, ntype, v, rows, width, where, e);
+    if (rows != count || !width) {
+        gnn_free(v);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where, (unsigned long long)rows, (unsigned long long)count);
+    } else {
+        rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
+                               : add_labels(s, ntype, v, rows, width, where, e);
+    }
     gnn_free(where);
     return rc;
 }

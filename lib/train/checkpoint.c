@@ -274,18 +274,28 @@ static const void *state(const struct gnn_st_file *f, const char *path, const ch
     return NULL;
 }
 
-/* The first thing, "lr 0.01", in which two runs differ. */
+/* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or "\"width\":[16,4]", to what separates it from the
+ * next one: a comma, semicolon or colon before a blank, or a comma between members of the model. */
+static size_t item(const char *s)
+{
+    size_t n = 0;
+    for (int inside = 0; s[n] && !(strchr(",;:", s[n]) && s[n + 1] == ' ') && !(!inside && s[n] == ',' && s[n + 1] == '"'); n++)
+        inside += (s[n] == '[') - (s[n] == ']');
+    return n;
+}
+
+/* The first thing in which two runs differ. */
 static void other_run(const char *path, const char *a, const char *b, struct gnn_err *e)
 {
-    size_t same = 0;
+    size_t same = 0, at = 0;
     while (a[same] && a[same] == b[same])
         same++;
-    while (same && !strchr(",;:", a[same - 1]))
-        same--;
-    a += same + strspn(a + same, " ");
-    b += same + strspn(b + same, " ");
+    for (size_t n; n = at + item(a + at), n + 1 < same; at = n + 1 + strspn(a + n + 1, " "))
+        ;
+    a += at;
+    b += at;
     gnn_fail(e, GNN_E_INPUT, "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'", path,
-             (int)strcspn(a, ",;"), a, (int)strcspn(b, ",;"), b);
+             (int)item(a), a, (int)item(b), b);
 }
 
 static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)

@@ -105,6 +105,8 @@ mtx() { # BANNER SIZE LINE...
 mtx 'coordinate real skew-symmetric' '3 3 2' '2 1 1.5' '3 2 -2' >skew.mtx
 printf 'from,to,weight\n1,0,1.5\n0,1,-1.5\n2,1,-2\n1,2,2\n' >skew.csv
 same 'a skew-symmetric matrix is both directions, of opposite weights' skew.mtx -- skew.csv
+printf 'from,to,weight\n1,0,1.5\n2,1,-2\n' >once.csv
+same 'with --directed one' --directed skew.mtx -- --directed --nodes 3 once.csv
 mtx 'array real general' '3 3' 0 1 0 2 0 3 0 0 4 >dense.mtx
 printf 'from,to,weight\n1,0,1\n0,1,2\n2,1,3\n2,2,4\n' >dense.csv
 same 'the values of a dense matrix but 0 are edges' dense.mtx -- dense.csv
@@ -113,6 +115,7 @@ mtx 'coordinate integer symmetric' '3 3 3' '1 1 5' '2 1 1' '3 2 6' >sparse.mtx
 same 'a dense symmetric matrix lists its lower triangle' dense.mtx -- sparse.mtx
 mtx 'array real skew-symmetric' '3 3' 1.5 0 -2 >dense.mtx
 same 'a dense skew-symmetric matrix lists what is below its diagonal' dense.mtx -- skew.mtx
+same 'with --directed a dense one too' --directed dense.mtx -- --directed skew.mtx
 mtx 'coordinate integer general' '2 2 2' '1 2 3.0' '2 1 1e2' >whole.mtx
 mtx 'coordinate real general' '2 2 2' '1 2 3' '2 1 100' >real.mtx
 same 'a whole number may be written with a point' whole.mtx -- real.mtx

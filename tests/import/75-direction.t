@@ -39,7 +39,7 @@ says "are symmetric" '398 edges, symmetric, 0 self-loops'
 quiet "no warning"
 cp -r S both.gnn
 imp "both directions, and -u" -u both.txt
-says "which adds none" '-u adds no reverses to edges, which have them'
+says "which adds none" '-u adds no reverses: all edges have them already'
 check "the same store" gnn-inspect --diff --ignore provenance S both.gnn
 imp "both directions, -u, in little memory" -u --sort-memory 64k both.txt
 check "the same store again" gnn-inspect --diff --ignore provenance S both.gnn
@@ -104,7 +104,7 @@ printf '2,1\n0,2\n3,0\n' >t/raw/relations/b___ba___a/edge.csv
 for d in a___ab___b b___ba___a; do echo 3 >t/raw/relations/$d/num-edge-list.csv; done
 imp "two types of each other's reverses, and -u" -u t
 has "get no more" S "3 3"
-says "which is said" '-u adds no reverses to edges, which have them'
+says "which is said" '-u adds no reverses: all edges have them already'
 printf '2,1\n0,2\n3,1\n' >t/raw/relations/b___ba___a/edge.csv
 imp "two types that are not, and -u" -u t
 has "get theirs" S "3 3 3 3"

@@ -100,5 +100,41 @@ check 'what never was in parts has one identity' sh -c '! grep -q "\"graph\"" S/
 status 0 'no array, all sets' gnn-predict -n S m.st
 sed 's/.*: \([a-z]*\): accuracy .*/\1/' err | xargs >sets
 check 'of the first split' grep -q '^train valid test$' sets
+# Slips that are easy to make.
+says 'm.st is a model, and STORE is missing' 2 gnn-predict m.st
+says 'MODEL is missing' 2 gnn-predict S
+says "unknown option '--out'; did you mean '--output'?" 2 gnn-sample -f 3 --out X S
+says "unknown option '--ep'; did you mean '--epochs'?" 2 gnn-sample -f 3 --ep 2 S
+says 'and the model is named with -o' 2 gnn-train --store S X
+says "sbm: no such file, and no such generator; did you mean 'sbm:'?" 3 gnn-import -o X sbm
+printf 'a,b\n0,1\n' >ab.csv
+says 'ab.csv: which column is the source? (--columns source=COLUMN); columns: a, b' 3 gnn-import -o X ab.csv
+printf '0\n1\n' >y.txt
+printf '0 1\n1 0\n2 0\n' >three.txt
+says 'gnn-import: y.txt: 2 rows for 3 nodes' 3 gnn-import -o X --labels y.txt three.txt
+gnn-import -q -o W sbm:nodes=200,weights=1
+says "W: no set 'val'" 2 gnn-predict -n --split val W m.st
+gnn-predict -n --metric loss --split test S m.st 2>told
+check 'a loss that is the metric is told once' grep -q 'test: loss [0-9.]*, [0-9]* nodes$' told
+
+# What a checkpoint was made with, by its name, and that another run replaces it.
+train="gnn-train -q --store S -b 60 --epochs 2 --eval valid --checkpoint C"
+$train -f 3,3 --hidden 4 --checkpoint-every 1 -o c.st
+says "options: '\"width\":[4,4]', here '\"width\":[8,4]'" 3 $train -f 3,3 --hidden 8 --resume -o X
+says "options: '\"kind\":\"sage\"', here '\"kind\":\"gcn\"'" 3 $train -f 3,3 --hidden 4 -m gcn --resume -o X
+says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --resume -o X
+says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
+says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
+gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C -o c.st 2>told
+check 'a run that begins anew says that it will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors is there' told
+gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C --resume -o c.st 2>told
+check 'one that goes on does not' sh -c '! grep -q "is there" told'
+
+# Nodes without features.
+printf '0\n1\n0\n' >y.txt
+gnn-import -q -u --labels y.txt --split random:1,0,0 -o bare three.txt
+gnn-train --store bare --epochs 1 --hidden 4 -o c.st 2>told
+check 'training without features says so' grep -q 'warning: nodes have no features x: each has the one feature 1' told
+
 check 'no result is left' test -z "$(find . -name 'X*' -o -name '*.tmp*')"
 done_testing

@@ -139,6 +139,7 @@ static void suggestions(void)
     ok(gnn_suggest_edits(longest, "x") == GNN_SUGGEST_WORD, "too long a word");
     ok(meant("val", "train|valid|test", "valid") && meant("validation", "train|valid|test", "valid") && meant("tets", "train|valid|test", "test"),
        "the nearest is meant");
+    ok(meant("out", "count|output|output-kind", "output") && meant("ep", "help|epochs", "epochs"), "a name cut short is meant before a word with slips");
     ok(meant("x", "y|z", "") && meant("feat", "x|y", "") && meant("", "train", "") && meant("qqq", "train|valid", ""), "or none");
     struct gnn_suggest s = {.word = "none"};
     for (int i = 0; i < 300; i++)
