@@ -130,6 +130,8 @@ check 'a run that begins anew says that it will replace the checkpoint' grep -q 
 gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C --resume -o c.st 2>told
 check 'one that goes on does not' sh -c '! grep -q "is there" told'
 
+says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
+
 # Nodes without features.
 printf '0\n1\n0\n' >y.txt
 gnn-import -q -u --labels y.txt --split random:1,0,0 -o bare three.txt
