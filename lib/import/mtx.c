@@ -90,7 +90,7 @@ static int check_once(struct matrix *x, struct gnn_err *e)
         while (o.hi < x->m.cols && o.at[o.hi + 1] - o.base <= most)
             o.hi++;
         o.room = o.at[o.hi] - o.base;
-        o.row = gnn_alloc(o.room, sizeof *o.row, "matrix entries", e);
+        o.row = gnn_alloc_zero(o.room, sizeof *o.row, "matrix entries", e);
         rc = o.row ? check_range(x, &o, seen, e) : GNN_E_NOMEM;
     }
     gnn_free(seen);

@@ -1,6 +1,7 @@
 /* Arrays with names: an .npz, a directory of .npy files, or a lone .npy that holds edges. Edges are pairs, or a sparse matrix
  * as scipy.sparse.save_npz writes it, or with arrays called adj_* as in the data sets of gnn-benchmark, where features can be one
  * too. */
+#include <math.h>
 #include <string.h>
 
 #include "lib/import/array.h"
@@ -454,6 +455,9 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
         for (uint64_t i = 0; !rc && i < n; i++) {
             rc = give_rows(r, r->major[i], e);
             r->row[r->minor[i]] += r->v[i];
+            if (!rc && !isfinite(r->row[r->minor[i]]))
+                rc = gnn_fail(e, GNN_E_INPUT, "%s: the values at (%u, %u) add up to more than a number holds", gnn_array_name(&r->p.val),
+                              r->major[i], r->minor[i]);
         }
     }
     if (!rc)
@@ -503,13 +507,20 @@ static bool is_scipy(const struct gnn_input *in)
     return gnn_input_find(in, "format.npy") >= 0 || (csr && gnn_input_find(in, "shape.npy") >= 0);
 }
 
-/* Arrays that hold no numbers, all of them at once. */
+/* Arrays that hold no numbers, all of them at once; of more arrays than there are names for, and a graph may have fields, none: each
+ * is looked for from the archive's beginning, and something else is wrong. */
 static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_err *e)
 {
+    enum { MOST = sizeof known / sizeof *known + GNN_FIELDS_MAX };
     char role[ROLE_ROOM], list[512] = "";
     struct gnn_err first = {0};
     size_t used = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < gnn_input_members(in); i++) {
+        role_of(z, in, i, role);
+        n += *role != 0;
+    }
+    for (uint32_t i = 0; n <= MOST && i < gnn_input_members(in); i++) {
         struct gnn_array a;
         struct gnn_err why = {0};
         role_of(z, in, i, role);

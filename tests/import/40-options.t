@@ -301,6 +301,14 @@ usage --task binary --labels multi.csv w.csv
 status 3 'a column that is needed' imp --map =from w.csv -o bad
 status 3 'labels of too few nodes' imp --labels y.csv "$c/good-snap.txt" -o bad
 status 3 'no such file' imp nowhere -o bad
+# Before its edges are missed, each array of an archive is not looked for from the beginning.
+mkdir many
+perl -e 'chdir "many"; my $h = sprintf "%-117s\n", "{\x27descr\x27: \x27|u1\x27, \x27fortran_order\x27: False, \x27shape\x27: (1,), }";
+    for (1 .. 15000) { open my $f, ">", "m$_.npy" or die; print $f "\x93NUMPY\1\0", pack("v", length $h), $h, "x" }'
+tar -cf many.tar many
+status 3 'an archive of 15000 arrays, of which none is of edges' timeout 60 gnn-import -o bad many.tar
+grep -q 'no array of edges' err && _ok 'and that is said' || _not_ok 'and that is said'
+rm -r many many.tar
 mkdir empty
 status 3 'an empty directory' imp empty -o bad
 mkfifo fifo
