@@ -247,9 +247,9 @@ int cli_out(const char *path, const char **name)
     struct stat st;
     if (!stat(path, &st) && S_ISDIR(st.st_mode))
         cli_usage("%s: is a directory; the result is a file", path);
-    if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-        /* a FIFO or device cannot be renamed into place: written directly */
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (!stat(path, &st) && (!S_ISREG(st.st_mode) || !st.st_nlink)) {
+        /* a FIFO or device, or a file that only a descriptor leads to, cannot be renamed into place: written directly */
+        int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0)
             cli_die(1, "%s: cannot open: %s", path, strerror(errno));
         if (isatty(fd))

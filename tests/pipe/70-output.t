@@ -120,6 +120,16 @@ check 'a name as long as names can be' gnn-sample -q -f 3,3 -o "$long" a
 check 'the same for a store' sh -c 'rm "$1" && gnn-import -q -o "$1" '$small' && gnn-import -q --force -o "$1" '$small sh "$long"
 clean 'nothing is left of long names'
 
+# ---- files without a name ----
+nameless() { # COMMAND...: its -o is a descriptor of a file that has been removed, whose contents afterwards are in `got`
+    perl -e 'use Fcntl; open my $f, "+>", "gone" or die; unlink "gone"; print $f "x" x 1e6; $f->flush; fcntl $f, F_SETFD, 0;
+        system(@ARGV, "-o", "/dev/fd/" . fileno $f) and die; seek $f, 0, 0; open my $o, ">", "got"; print {$o} <$f>' "$@"
+}
+gnn-sample -q --no-provenance -f 3,3 -o want a
+check 'a result may go to a file that has no name any more' nameless gnn-sample -q --no-provenance -f 3,3 a
+same got want 'and is there'
+[ -z "$(find . -name '*deleted*')" ] && _ok 'and nowhere else' || _not_ok "and nowhere else: $(ls)"
+
 # ---- no space, no permission ----
 for run in 'gnn-import -q -o no sbm:nodes=20000,features=64' 'gnn-sample -q -f 10,10 -o no S' 'gnn-partition -q -k 2 -o no S'; do
     status 1 "a limit of the file size: $run" sh -c "ulimit -f 64; $run"
