@@ -43,13 +43,14 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 {
     void *none = NULL;
     (void)context;
-    if (info->si_code <= 0 || getpid() != process) { /* sent by kill(2), or to a child */
+    const bool ours = info->si_code > 0 && getpid() == process; /* not sent by kill(2), nor to a child */
+    if (ours)
+        atomic_compare_exchange_strong(&fault, &none, info->si_addr);
+    if (!ours || pthread_kill(waiting, FAULT)) { /* which fails where no more signals may be pending (ulimit -i) */
         signal(sig, SIG_DFL);
         raise(sig);
         return;
     }
-    atomic_compare_exchange_strong(&fault, &none, info->si_addr);
-    pthread_kill(waiting, FAULT);
     for (;;)
         pause();
 }

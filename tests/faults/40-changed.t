@@ -83,6 +83,12 @@ during replaced replace feed gnn-gather -q --no-provenance -i line -o o S
 remove() { rm -r S; }
 during removed remove feed gnn-gather -q --no-provenance -i line -o o S
 [ $rc -eq 0 ] && cmp -s o want && _ok 'so does one that is removed' || _not_ok "one that is removed: status $rc"
+if prlimit --sigpending=0 true 2>/dev/null; then
+    during cut cut_it none prlimit --sigpending=0 gnn-sample -q -f 5 --epochs 0:100000000 -c S
+    [ $rc -eq 135 ] && _ok 'where no signals may be pending, it ends by SIGBUS' || _not_ok "where no signals may be pending: status $rc"
+else
+    skip 'where no signals may be pending, it ends by SIGBUS' 'no prlimit(1)'
+fi
 bus() { kill -BUS "$(cat pid)"; }
 during bus bus none sh -c 'gnn-sample -q -f 5 --epochs 0:100000000 -c S & echo $! >pid; wait $!'
 [ $rc -eq 135 ] && _ok 'a signal that somebody sends is what it is' || _not_ok "a signal that somebody sends: status $rc"
