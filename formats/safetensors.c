@@ -183,7 +183,7 @@ int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, c
         return bad(why, room, "not a safetensors file (shorter than 8 bytes)");
     for (int i = 0; i < 8; i++)
         h |= (uint64_t)p[i] << (8 * i);
-    if (h > HEADER_MAX || h < 2 || p[8] != '{')
+    if (h > HEADER_MAX || h < 2 || (n > 8 && p[8] != '{'))
         return bad(why, room, "not a safetensors file");
     if (h > n - 8)
         return bad(why, room, "cut short in the header (%llu of %llu bytes)", (unsigned long long)n - 8,

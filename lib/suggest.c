@@ -52,7 +52,7 @@ static unsigned cost_of(const char *word, const char *name)
     const unsigned edits = gnn_suggest_edits(word, name);
     if (edits > 1 && n > 1 && begins(name, word))
         return 1;
-    if (edits < longer && edits <= (longer + 2) / 3)
+    if (edits < longer && edits <= (longer + 2) / 3 && edits < GNN_SUGGEST_WORD)
         return edits;
     return m > 1 && begins(word, name) ? (unsigned)longer : UINT32_MAX;
 }

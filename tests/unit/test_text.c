@@ -141,6 +141,7 @@ static void suggestions(void)
        "the nearest is meant");
     ok(meant("out", "count|output|output-kind", "output") && meant("ep", "help|epochs", "epochs"), "a name cut short is meant before a word with slips");
     ok(meant("x", "y|z", "") && meant("feat", "x|y", "") && meant("", "train", "") && meant("qqq", "train|valid", ""), "or none");
+    ok(meant(longest, "train|valid", "") && meant(longest, "x|xx", "xx"), "a very long word is meant by none that it does not begin with");
     struct gnn_suggest s = {.word = "none"};
     for (int i = 0; i < 300; i++)
         gnn_suggest_add(&s, i % 2 ? longest : "name");
