@@ -234,7 +234,8 @@ static void tell_replaced(const struct gnn_comm *c)
         return;
     char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
     if (path && !access(path, F_OK))
-        cli_note("warning: %s is there, and this run, which begins anew, will replace it: --resume goes on from it", path);
+        cli_note("warning: %s is there, and this run, which begins anew, will replace it: --resume goes on from it",
+                 path);
     gnn_free(path);
 }
 

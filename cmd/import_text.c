@@ -106,7 +106,8 @@ void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o, c
     tell_all_edges(d, st);
     tell_direction(d, o, st);
     if (!d->made)
-        unused_edge_fields(&d->schema, "weight time x", "they are stored and can be gathered, but sampling is uniform and models treat all edges equally");
+        unused_edge_fields(&d->schema, "weight time x",
+                           "stored, and gathered if asked for, but sampling is uniform and models treat all edges equally");
     cli_info("%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB", st->nodes, st->edges,
              st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I}", "format", d->format, "nodes", (json_int_t)st->nodes, "edges",

@@ -44,7 +44,9 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
     }
     if (got >= 4 && !gnb_frame_is(h)) { /* a short text, say, is not a stream cut short */
         rc = at ? 0 : gnn_kind_refuse(gnn_kind_bytes(h, got), r->io.name, "a stream of batches", e);
-        return rc ? rc : bad(r, at, at ? "not a GNB frame (wrong magic)" : "not a GNB frame (wrong magic), so not a stream of batches", e);
+        const char *what = at ? "not a GNB frame (wrong magic)"
+                              : "not a GNB frame (wrong magic), so not a stream of batches";
+        return rc ? rc : bad(r, at, what, e);
     }
     if (got < sizeof h)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,

@@ -45,7 +45,8 @@ static bool begins(const char *s, const char *with)
 }
 
 /* What a name costs that was meant with `word`: a third of the letters may differ, but not all; or one is the other's
- * beginning, of two letters at least, and a name cut short is as near as one with a slip. UINT32_MAX: it was not meant. */
+ * beginning, of two letters at least, and a name cut short is as near as one with a slip. UINT32_MAX: it was not
+ * meant. */
 static unsigned cost_of(const char *word, const char *name)
 {
     const size_t n = strlen(word), m = strlen(name), longer = n > m ? n : m;

@@ -57,13 +57,14 @@ static int read_header(struct gnn_table *t, struct columns *c, struct gnn_err *e
     return rc;
 }
 
-static int no_end(const struct gnn_edgelist *l, const struct columns *c, const char *file, const char *which, struct gnn_err *e)
+static int no_end(const struct gnn_edgelist *l, const struct columns *c, const char *file, const char *which,
+                  struct gnn_err *e)
 {
     struct gnn_suggest s = {.word = ""};
     for (uint32_t i = 0; c->header && i < c->n; i++)
         gnn_suggest_add(&s, c->name[i]);
-    return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT, "%s: which column is the %s? (--columns %s=COLUMN)%s", file,
-                    which, which, gnn_suggest_text(&s, "columns"));
+    return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT,
+                    "%s: which column is the %s? (--columns %s=COLUMN)%s", file, which, which, gnn_suggest_text(&s, "columns"));
 }
 
 static int no_column(const struct columns *c, const char *name, struct gnn_err *e)

@@ -139,7 +139,7 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     l->promised = x->m.entries;
     l->s.d.mirror = x->m.symmetric;
     l->s.d.says = x->m.symmetric ? "a symmetric matrix: each entry is an edge in both directions"
-                  : x->m.skew    ? "a skew-symmetric matrix: each entry is an edge in both directions, the second with the opposite weight"
+                  : x->m.skew    ? "a skew-symmetric matrix: each entry is an edge in both directions, of opposite weights"
                                  : NULL;
     l->skew = x->m.skew && !o->directed;
     l->pick[0] = (struct gnn_pick){0, true};

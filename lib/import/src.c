@@ -309,7 +309,8 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
     }
     if (rows != count || !width) {
         gnn_free(v);
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where, (unsigned long long)rows, (unsigned long long)count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where, (unsigned long long)rows,
+                      (unsigned long long)count);
     } else {
         rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
                                : add_labels(s, ntype, v, rows, width, where, e);

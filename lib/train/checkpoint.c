@@ -274,13 +274,16 @@ static const void *state(const struct gnn_st_file *f, const char *path, const ch
     return NULL;
 }
 
-/* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or "\"width\":[16,4]", to what separates it from the
- * next one: a comma, semicolon or colon before a blank, or a comma between members of the model. */
+/* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or "\"width\":[16,4]", to what separates
+ * it from the next one: a comma, semicolon or colon before a blank, or a comma between members of the model. */
 static size_t item(const char *s)
 {
     size_t n = 0;
-    for (int inside = 0; s[n] && !(strchr(",;:", s[n]) && s[n + 1] == ' ') && !(!inside && s[n] == ',' && s[n + 1] == '"'); n++)
+    for (int inside = 0; s[n]; n++) {
+        if ((strchr(",;:", s[n]) && s[n + 1] == ' ') || (!inside && s[n] == ',' && s[n + 1] == '"'))
+            break;
         inside += (s[n] == '[') - (s[n] == ']');
+    }
     return n;
 }
 

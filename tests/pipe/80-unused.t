@@ -10,7 +10,7 @@ perl -e 'print "source,target,weight,time\n"; print $_ % 40, ",", ($_ * 7 + 3) %
 perl -e 'print $_ % 3, "\n" for 1 .. 40' >y.csv
 perl -e 'print join(",", $_ % 3, $_ % 5), "\n" for 1 .. 40' >x.csv
 run "import" gnn-import -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv
-says "says that they are kept only" 'warning: edge fields weight, time are not used: they are stored .* sampling is uniform and models treat all edges equally'
+says "says that they are kept only" 'warning: edge fields weight, time are not used: stored, and gathered if asked for, .* sampling is uniform and models treat all edges equally'
 run "partition" gnn-partition -k 2 -o P S
 says "says that edges count alike" 'warning: edge field weight is not used: all edges have the same weight'
 run "sample" gnn-sample -f 3,3 -b 8 --edge-ids -o s.gnb S
