@@ -229,6 +229,14 @@ void cli_spare_stdout(void)
     (void)!dup2(2, 1);
 }
 
+/* Of `<x >>x` the result would be read, too. Where both are merely open, as those of a daemon, nothing is written
+ * there: cmd/paths.c leaves that alone. */
+static bool stdin_is_stdout(void)
+{
+    struct stat in, out;
+    return !fstat(0, &in) && !fstat(1, &out) && S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
 int cli_out(const char *path, const char **name)
 {
     if (is_std(path)) {
@@ -237,6 +245,8 @@ int cli_out(const char *path, const char **name)
             cli_usage("--metrics -: stdout takes the result; name a file for one of them");
         if (isatty(1))
             cli_usage("refusing to write binary data to a terminal; use -o FILE or a pipe");
+        if (stdin_is_stdout())
+            cli_usage("stdout: is the input stdin, which is never overwritten");
         int fd = dup(1);
         if (fd < 0)
             cli_die(1, "stdout: cannot write: %s", strerror(errno));

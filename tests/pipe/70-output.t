@@ -120,6 +120,14 @@ check 'a name as long as names can be' gnn-sample -q -f 3,3 -o "$long" a
 check 'the same for a store' sh -c 'rm "$1" && gnn-import -q -o "$1" '$small' && gnn-import -q --force -o "$1" '$small sh "$long"
 clean 'nothing is left of long names'
 
+# ---- stdin is stdout ----
+cp b both
+status 2 'a file that is both stdin and stdout' sh -c 'exec timeout 60 gnn-gather -q -i - a <both >>both'
+says '^gnn-gather: stdout: is the input stdin, which is never overwritten$' 'is named as such'
+same both b 'and stays as it is'
+check 'where nothing is written there, it may be' sh -c ': >log && exec gnn-gather -q -i b -o x a <>log >&0'
+rm -f x
+
 # ---- files without a name ----
 nameless() { # COMMAND...: its -o is a descriptor of a file that has been removed, whose contents afterwards are in `got`
     perl -e 'use Fcntl; open my $f, "+>", "gone" or die; unlink "gone"; print $f "x" x 1e6; $f->flush; fcntl $f, F_SETFD, 0;
