@@ -46,8 +46,10 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
 
 void gnn_node_set_release(struct gnn_node_set *s)
 {
-    for (uint32_t i = 0; s->page && i < PAGES; i++)
+    for (uint32_t i = 0, left = s->npages; left; i++) { /* not on: what was never touched takes no memory */
+        left -= s->page[i] != NULL;
         gnn_free(s->page[i]);
+    }
     gnn_free(s->page);
     *s = (struct gnn_node_set){0};
 }

@@ -1,5 +1,6 @@
 # scripts/gpu-check.sh, every line of it but compute-sanitizer's, with devices that are emulated.
 . "$GNN_TOP/tests/lib.sh"
+[ -z "${GNN_SAN-}" ] || { skip 'gpu-check.sh' 'a script over programs that other tests run under the sanitizer'; done_testing; }
 mkdir bin
 ln -s "$GNN_BIN"/gnn-* bin
 for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_kernels "$GNN_B"/emu/tests/gpu/check_sums "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
