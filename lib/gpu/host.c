@@ -49,6 +49,9 @@ static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t by
         if (drop)
             gnn_store_drop(s, piece, n);
     }
+    /* What was verified while it was copied may have come back after that. */
+    if (s && !drop && gnn_store_leave(s, from, bytes))
+        gnn_store_drop(s, from, bytes);
 }
 
 static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes, const char *what, struct gnn_err *e)
