@@ -97,7 +97,8 @@ static uint64_t rows_of_piece(size_t bytes)
 
 /* Aligned, so that its speed does not depend on what the linker puts before it: where its loops straddle lines of the
  * instruction cache, rows of 400 bytes take up to a fifth longer. */
-__attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather *g)
+__attribute__((aligned(LINE)))
+uint64_t gnn_gather_rows(const struct gnn_gather *g)
 {
     _Alignas(LINE) char stage[PIECE];
     const char *at[AHEAD_ROWS];
