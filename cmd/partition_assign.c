@@ -131,6 +131,9 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
         need_metis(gnn_balance_weights(v, x.even.balance, x.set, x.even.nsets, &m.ncon, &wgt, &e), &e);
     m.wgt = wgt;
     f->graph_seconds = gnn_clock() - start;
+    /* A damaged store is found before minutes of work. And the thread that checks it holds no lock of the allocator
+     * while METIS's process is forked: a sanitizer's would stay locked there for ever. */
+    need(gnn_store_verified(v->store, &e), &e);
     cli_progress("metis: nodes", v->nvertices, 0, NULL);
     need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e) : gnn_metis_run(&m, &g, part, &e), &e);
     gnn_free(wgt);
