@@ -67,13 +67,14 @@ PY
 check 'NCCL and the host give the same model but for rounding' agree model.2 host
 
 # ends WANT PATTERN NAME RANKS SETTING ARGUMENTS...: the status, one line of ours, and no model
+# On a busy machine other ranks speak, too, before they are ended: at most a line from each.
 ends() {
     _want=$1 _pattern=$2 _title=$3 _many=$4 _setting=$5
     shift 5
     rm -f never calls.*
     on $_many $_many "$log $_setting" $opts -q -o never "$@" >out 2>err
     _rc=$?
-    if [ $_rc -eq "$_want" ] && grep -q "^gnn-train: .*$_pattern" err && [ "$(grep -c '^gnn-train:' err)" -eq 1 ] && [ ! -e never ]; then
+    if [ $_rc -eq "$_want" ] && grep -q "^gnn-train: .*$_pattern" err && [ "$(grep -c '^gnn-train:' err)" -le $_many ] && [ ! -e never ]; then
         _ok "$_title"
     else
         _not_ok "$_title (status $_rc)"
