@@ -10,7 +10,7 @@ enum { TRIAL = 256 }; /* bytes */
 
 /* What a rank says of each device. */
 struct said {
-    uint64_t host, id, bytes, lends;
+    uint64_t host, id, bytes, exports;
     struct gnn_dev_handle handle;
 };
 
@@ -98,7 +98,7 @@ static int try(const struct gather_peers *p, unsigned unit, const struct gather_
     return 0;
 }
 
-static int fill_own_reach(struct gather_peers *p, const bool *lends, unsigned char *apart, struct gnn_err *e)
+static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned char *apart, struct gnn_err *e)
 {
     const struct gather_peer *self = &p->peer[p->self];
     int rc = 0;
@@ -109,7 +109,7 @@ static int fill_own_reach(struct gather_peers *p, const bool *lends, unsigned ch
             *a = GNN_GATHER_NO_PATH;
             if (q->rank == self->rank && (q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit])))
                 *a = GNN_GATHER_TOGETHER;
-            else if (q->rank != self->rank && q->host == self->host && lends[i])
+            else if (q->rank != self->rank && q->host == self->host && exports[i])
                 rc = try(p, u, q, a, e);
             else if (q->rank != self->rank && q->host == self->host)
                 *a = GNN_GATHER_REFUSED;
@@ -124,8 +124,8 @@ static int garbled(uint32_t rank, struct gnn_err *e)
     return gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense", rank);
 }
 
-/* Everybody's devices, from what came. lends[n]. */
-static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool **lends, struct gnn_err *e)
+/* Everybody's devices, from what came. exports[n]. */
+static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool **exports, struct gnn_err *e)
 {
     for (uint32_t r = 0; r < p->comm->size; r++) {
         if (x->in[r].bytes % sizeof(struct said) || !x->in[r].bytes)
@@ -134,8 +134,8 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
     }
     p->peer = gnn_alloc_zero(p->n, sizeof *p->peer, "devices of other ranks", e);
     p->apart = gnn_alloc_zero((uint64_t)p->n * p->n, 1, "devices of other ranks", e);
-    *lends = gnn_alloc_zero(p->n, sizeof **lends, "devices of other ranks", e);
-    if (!p->peer || !p->apart || !*lends)
+    *exports = gnn_alloc_zero(p->n, sizeof **exports, "devices of other ranks", e);
+    if (!p->peer || !p->apart || !*exports)
         return e->code;
     for (uint32_t r = 0, i = 0; r < p->comm->size; r++) {
         const struct said *s = x->in[r].data;
@@ -143,7 +143,7 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
             p->self = i;
         for (uint32_t u = 0; u < x->in[r].bytes / sizeof *s; u++, i++) {
             p->peer[i] = (struct gather_peer){r, u, s[u].host, s[u].id, s[u].bytes, s[u].handle};
-            (*lends)[i] = s[u].lends;
+            (*exports)[i] = s[u].exports;
         }
     }
     return 0;
@@ -164,7 +164,7 @@ static int speak(const struct gather_peers *p, const uint64_t *bytes, struct sai
         if (!rc)
             rc = gnn_dev_alloc(&trial[u], TRIAL, "a trial", e);
         if (!rc)
-            s[u].lends = !gnn_dev_export(trial[u], &s[u].handle, &refused);
+            s[u].exports = !gnn_dev_export(trial[u], &s[u].handle, &refused);
     }
     return rc;
 }
@@ -191,7 +191,7 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     void *trial[GNN_GPU_MAX] = {NULL};
     struct gnn_exchange x = {0};
     unsigned char *apart = NULL;
-    bool *lends = NULL;
+    bool *exports = NULL;
     int rc = p && s ? gnn_exchange_init(&x, comm, tag(), e) : e->code;
     if (!rc) {
         p->comm = comm;
@@ -201,11 +201,11 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     if (!rc)
         rc = gnn_comm_share(comm, &x, s, g->n * sizeof *s, e);
     if (!rc)
-        rc = read_all(p, &x, &lends, e);
+        rc = read_all(p, &x, &exports, e);
     if (!rc && !(apart = gnn_alloc_zero((uint64_t)g->n * p->n, 1, "devices of other ranks", e)))
         rc = e->code;
     if (!rc)
-        rc = fill_own_reach(p, lends, apart, e);
+        rc = fill_own_reach(p, exports, apart, e);
     if (!rc)
         rc = share_reach(p, &x, apart, e); /* all have tried */
     for (unsigned u = 0; u < g->n; u++)
@@ -213,7 +213,7 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     gnn_exchange_release(&x);
     gnn_free(s);
     gnn_free(apart);
-    gnn_free(lends);
+    gnn_free(exports);
     return rc;
 }
 
