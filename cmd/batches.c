@@ -59,7 +59,8 @@ static void add_ranks(struct totals *t, struct gnn_comm *c)
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         if (gnn_comm_sum(c, one[i], 1, GNN_SUM_U64, &e))
             cli_fail(&e);
-    if (gnn_comm_sum(c, t->hop_edges, HOPS_MAX, GNN_SUM_U64, &e) || gnn_comm_sum(c, t->hop_nodes, HOPS_MAX, GNN_SUM_U64, &e))
+    if (gnn_comm_sum(c, t->hop_edges, HOPS_MAX, GNN_SUM_U64, &e) ||
+        gnn_comm_sum(c, t->hop_nodes, HOPS_MAX, GNN_SUM_U64, &e))
         cli_fail(&e);
 }
 
@@ -71,25 +72,32 @@ static void report(const struct totals *t, uint32_t nhops, bool count)
     if (t->shared)
         snprintf(shared, sizeof shared, ", %" PRIu64 " handed off", t->shared);
     for (uint32_t h = 0; h < nhops; h++)
-        json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h], "new_nodes",
-                                              (json_int_t)t->hop_nodes[h]));
-    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches", (json_int_t)t->batches,
-                          "seeds", (json_int_t)t->seeds, "nodes", (json_int_t)t->nodes, "edges",
-                          (json_int_t)t->edges, "bytes", (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "seconds", t->seconds,
-                          "first_batch_seconds", t->first, "edges_per_second", (double)t->edges / s,
-                          "batches_per_second", (double)t->batches / s, "hops", hops));
+        json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h],
+                                              "new_nodes", (json_int_t)t->hop_nodes[h]));
+    cli_metrics(json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "batches",
+                          (json_int_t)t->batches, "seeds", (json_int_t)t->seeds, "nodes",
+                          (json_int_t)t->nodes, "edges", (json_int_t)t->edges, "bytes",
+                          (json_int_t)t->bytes, "shared_batches", (json_int_t)t->shared, "seconds",
+                          t->seconds, "first_batch_seconds", t->first, "edges_per_second",
+                          (double)t->edges / s, "batches_per_second", (double)t->batches / s,
+                          "hops", hops));
     if (!count) {
-        cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64 " edges, %.1f MB, %.2f s%s", t->batches,
-                 t->seeds, t->nodes, t->edges, (double)t->bytes / 1e6, t->seconds, shared);
+        cli_info("%" PRIu64 " batches, %" PRIu64 " seeds, %" PRIu64 " nodes, %" PRIu64
+                 " edges, %.1f MB, %.2f s%s",
+                 t->batches, t->seeds, t->nodes, t->edges, (double)t->bytes / 1e6, t->seconds,
+                 shared);
         return;
     }
-    printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\nedges %" PRIu64 "\nbytes %" PRIu64 "\n", t->batches,
-           t->seeds, t->nodes, t->edges, t->bytes);
+    printf("batches %" PRIu64 "\nseeds %" PRIu64 "\nnodes %" PRIu64 "\nedges %" PRIu64
+           "\nbytes %" PRIu64 "\n",
+           t->batches, t->seeds, t->nodes, t->edges, t->bytes);
     for (uint32_t h = 0; h < nhops; h++)
-        printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h], t->hop_nodes[h]);
+        printf("hop %u: edges %" PRIu64 " new nodes %" PRIu64 "\n", h, t->hop_edges[h],
+               t->hop_nodes[h]);
     printf("first batch after %.3f s\nseconds %.3f\n", t->first, t->seconds);
-    printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n", (double)t->edges / s / 1e6,
-           (double)t->nodes / s / 1e6, (double)t->batches / s, (double)t->bytes / s / 1e9);
+    printf("rate %.2f M edges/s, %.2f M nodes/s, %.1f batches/s, %.2f GB/s\n",
+           (double)t->edges / s / 1e6, (double)t->nodes / s / 1e6, (double)t->batches / s,
+           (double)t->bytes / s / 1e9);
 }
 
 static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
@@ -112,7 +120,8 @@ static bool stays(void *w, unsigned device)
 void batches_check(const struct batches_opts *o, bool on_device)
 {
     if (o->zstd && (o->handoff == HANDOFF_SHM || o->handoff == HANDOFF_CUDA))
-        cli_usage("--handoff %s: what is compressed goes through the pipe", o->handoff == HANDOFF_SHM ? "shm" : "cuda");
+        cli_usage("--handoff %s: what is compressed goes through the pipe",
+                  o->handoff == HANDOFF_SHM ? "shm" : "cuda");
     if (o->handoff == HANDOFF_CUDA && !on_device)
         cli_usage("--handoff cuda: goes with --device cuda");
 }
@@ -133,7 +142,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         const int fd = cli_out(o->output, &name);
         rc = gnn_writer_begin(&w, fd, name, src->meta, &wo, &e);
     }
-    if (!rc && o->gpu && (!o->count || o->frequency)) { /* of what is only counted, the host knows enough */
+    if (!rc && o->gpu &&
+        (!o->count || o->frequency)) { /* of what is only counted, the host knows enough */
         src = o->gpu->ops->fetch(o->gpu, src, o->count ? NULL : stays, &w, &e);
         rc = src ? 0 : e.code;
     }

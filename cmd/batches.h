@@ -1,4 +1,5 @@
-/* What the programs that make batch streams share: writing them, counting them, ending on a signal. */
+/* What the programs that make batch streams share: writing them, counting them, ending on a signal.
+ */
 #ifndef GNN_CMD_BATCHES_H
 #define GNN_CMD_BATCHES_H
 
@@ -6,29 +7,30 @@
 #include "lib/source.h"
 
 struct batches_opts {
-    const char *output; /* FILE, "-" or NULL */
-    bool count;         /* write nothing but statistics */
-    int zstd;           /* level, 0: none */
-    int handoff;        /* which of HANDOFF_CHOICE */
-    uint64_t total;     /* batches expected, 0: unknown */
-    double started;     /* gnn_clock() when the program began */
-    const char *frequency;       /* FILE for how many batches had each node, or NULL */
-    struct gnn_store *store;     /* needed for that */
-    struct gnn_gpu *gpu;         /* where the batches lie, or NULL */
-    struct gnn_gather_far_stats *far;      /* what they told each other, or NULL */
-    struct gnn_sample_far_stats *sampled;  /* likewise */
-    struct gnn_comm *comm;       /* the ranks: what is counted is the sum over them */
+    const char *output;                   /* FILE, "-" or NULL */
+    bool count;                           /* write nothing but statistics */
+    int zstd;                             /* level, 0: none */
+    int handoff;                          /* which of HANDOFF_CHOICE */
+    uint64_t total;                       /* batches expected, 0: unknown */
+    double started;                       /* gnn_clock() when the program began */
+    const char *frequency;                /* FILE for how many batches had each node, or NULL */
+    struct gnn_store *store;              /* needed for that */
+    struct gnn_gpu *gpu;                  /* where the batches lie, or NULL */
+    struct gnn_gather_far_stats *far;     /* what they told each other, or NULL */
+    struct gnn_sample_far_stats *sampled; /* likewise */
+    struct gnn_comm *comm;                /* the ranks: what is counted is the sum over them */
 };
 
 /* For the table of options: the first is the default. */
 #define HANDOFF_CHOICE "auto|inline|shm|cuda"
-#define HANDOFF_HELP "large tensors to the next program: where it can reach them (shared memory, the device), or in the pipe (default: auto)"
+#define HANDOFF_HELP                                                                               \
+    "large tensors to the next program: where it can reach them (shared memory, the device), or in the pipe (default: auto)"
 enum { HANDOFF_AUTO, HANDOFF_INLINE, HANDOFF_SHM, HANDOFF_CUDA };
 
 /* Refuses a way of handing off that does not go with the other options. */
 void batches_check(const struct batches_opts *o, bool on_device);
-/* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and to --metrics.
- * Does not return on failure. */
+/* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and
+ * to --metrics. Does not return on failure. */
 void batches_run(struct gnn_source *src, const struct batches_opts *o);
 
 /* Opens a store or ends the program; the store lives as long as the process. */

@@ -25,7 +25,8 @@ void cache_size(const char *text, double *share, uint64_t *bytes)
     *bytes = v < 0x1p63 ? (uint64_t)v : UINT64_MAX;
 }
 
-void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores, struct gnn_gather_cache *o)
+void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores,
+                struct gnn_gather_cache *o)
 {
     struct gnn_err e = {0};
     const char *order = c->order.n ? c->order.v[0] : "degree";
@@ -64,35 +65,46 @@ static double share(uint64_t part, uint64_t all)
 
 static json_t *tier(uint64_t rows, uint64_t bytes, uint64_t all)
 {
-    return json_pack("{s:I, s:I, s:f}", "rows", (json_int_t)rows, "bytes", (json_int_t)bytes, "share", share(rows, all) / 100);
+    return json_pack("{s:I, s:I, s:f}", "rows", (json_int_t)rows, "bytes", (json_int_t)bytes,
+                     "share", share(rows, all) / 100);
 }
 
 void cache_note(const struct gnn_gather_stats *s)
 {
     const uint32_t a = s->apart_rank[0], b = s->apart_rank[1];
     if (s->apart == GNN_GATHER_HIDDEN)
-        cli_note("no GPU peers: rank %u does not see the GPU of rank %u on the same host, so each caches rows for itself alone; "
-                 "make all GPUs of a host visible to each of its ranks (not --gpus-per-task, --gpu-bind or a CUDA_VISIBLE_DEVICES for each)", a, b);
+        cli_note(
+            "no GPU peers: rank %u does not see the GPU of rank %u on the same host, so each caches rows for itself alone; "
+            "make all GPUs of a host visible to each of its ranks (not --gpus-per-task, --gpu-bind or a CUDA_VISIBLE_DEVICES for each)",
+            a, b);
     if (s->apart == GNN_GATHER_REFUSED)
-        cli_note("no GPU peers: the system shares no GPU memory between ranks %u and %u of one host, so each caches rows for itself alone; "
-                 "CUDA IPC needs them in one container", a, b);
+        cli_note(
+            "no GPU peers: the system shares no GPU memory between ranks %u and %u of one host, so each caches rows for itself alone; "
+            "CUDA IPC needs them in one container",
+            a, b);
     if (s->apart == GNN_GATHER_NO_PATH)
-        cli_info("no GPU peers: the GPUs of ranks %u and %u of one host have neither NVLink nor peer access over PCIe", a, b);
+        cli_info(
+            "no GPU peers: the GPUs of ranks %u and %u of one host have neither NVLink nor peer access over PCIe",
+            a, b);
 }
 
 void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
 {
     static const char *const name[GNN_GATHER_TIERS] = {
         [GNN_GATHER_LOCAL] = "local", [GNN_GATHER_PEER] = "peer", [GNN_GATHER_HOST] = "host"};
-    const uint64_t all = s->rows[GNN_GATHER_LOCAL] + s->rows[GNN_GATHER_PEER] + s->rows[GNN_GATHER_HOST];
+    const uint64_t all =
+        s->rows[GNN_GATHER_LOCAL] + s->rows[GNN_GATHER_PEER] + s->rows[GNN_GATHER_HOST];
     char held[160], found[3 * 96];
     int n = 0;
     json_t *tiers = json_object();
-    snprintf(held, sizeof held, "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64 " dealt out, %.1f MB",
+    snprintf(held, sizeof held,
+             "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64
+             " dealt out, %.1f MB",
              s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
     for (int k = 0; k < GNN_GATHER_TIERS; k++) {
-        n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)", k ? "," : "rows:", name[k],
-                      s->rows[k], share(s->rows[k], all), (double)s->bytes[k] / 1e6);
+        n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)",
+                      k ? "," : "rows:", name[k], s->rows[k], share(s->rows[k], all),
+                      (double)s->bytes[k] / 1e6);
         json_object_set_new(tiers, name[k], tier(s->rows[k], s->bytes[k], all));
     }
     if (to_stdout) {
@@ -101,9 +113,10 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
         cli_info("%s", held);
         cli_info("%s", found);
     }
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I}}", "table", "tiers", "devices",
-                          (json_int_t)s->devices, "cliques", (json_int_t)s->cliques, "nodes", (json_int_t)s->nodes, "replicated",
-                          (json_int_t)s->replicated, "sharded", (json_int_t)s->sharded, "cached_bytes", (json_int_t)s->cached_bytes,
-                          "rows", (json_int_t)all, "tiers", tiers, "other", "rows", (json_int_t)s->other_rows, "bytes",
-                          (json_int_t)s->other_bytes));
+    cli_metrics(json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I}}", "table", "tiers", "devices",
+        (json_int_t)s->devices, "cliques", (json_int_t)s->cliques, "nodes", (json_int_t)s->nodes,
+        "replicated", (json_int_t)s->replicated, "sharded", (json_int_t)s->sharded, "cached_bytes",
+        (json_int_t)s->cached_bytes, "rows", (json_int_t)all, "tiers", tiers, "other", "rows",
+        (json_int_t)s->other_rows, "bytes", (json_int_t)s->other_bytes));
 }

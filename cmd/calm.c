@@ -32,11 +32,12 @@ static void *wait_for_all(void *arg)
 {
     pthread_mutex_lock(&all_there);
     pthread_mutex_unlock(&all_there);
-    pthread_exit(arg); /* loads what that takes, as threads of OpenMP do when memory may have run out */
+    pthread_exit(
+        arg); /* loads what that takes, as threads of OpenMP do when memory may have run out */
 }
 
-/* OpenMP's library ends the process by itself where it gets no thread. So n of them are started and ended here first, and
- * then its own, which it keeps. */
+/* OpenMP's library ends the process by itself where it gets no thread. So n of them are started and
+ * ended here first, and then its own, which it keeps. */
 static void start_threads(int n)
 {
     if (gnn_mem_limited())
@@ -68,7 +69,8 @@ void calm_threads_set(uint32_t n)
 void calm_yield(void)
 {
     enum { LOWEST = 19 };
-    DIR *threads = opendir("/proc/self/task"); /* Linux has a priority for each thread, which new ones inherit */
+    DIR *threads = opendir(
+        "/proc/self/task"); /* Linux has a priority for each thread, which new ones inherit */
     for (struct dirent *d; threads && (d = readdir(threads));)
         if (*d->d_name != '.')
             (void)setpriority(PRIO_PROCESS, (id_t)strtoul(d->d_name, NULL, 10), LOWEST);

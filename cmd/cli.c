@@ -19,7 +19,7 @@
 
 static const char *prog = "gnn";
 static char provenance[4096], version[64];
-static bool ranked;       /* one of several ranks: this one, and how to end them all */
+static bool ranked; /* one of several ranks: this one, and how to end them all */
 static uint32_t rank;
 static void (*end_ranks)(int exit_status);
 static int result = 1; /* what the next program of a pipeline reads */
@@ -37,8 +37,9 @@ static void remember_command(const char *name, int argc, char **argv)
         n += snprintf(provenance + n, sizeof provenance - (size_t)n, " %s", argv[i]);
 }
 
-/* A closed descriptor 0 to 2 is taken, so that no data file gets its number, by something that fails
- * when it is used: reading stdin that is not there, or writing to stdout, must not succeed. */
+/* A closed descriptor 0 to 2 is taken, so that no data file gets its number, by something that
+ * fails when it is used: reading stdin that is not there, or writing to stdout, must not succeed.
+ */
 static void std_open(void)
 {
     static const int mode[] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -81,7 +82,8 @@ static void say(const char *fmt, va_list ap)
     char buf[4096];
     cli_progress_end();
     flush_stdout();
-    int n = ranked ? snprintf(buf, sizeof buf, "%s: rank %u: ", prog, rank) : snprintf(buf, sizeof buf, "%s: ", prog);
+    int n = ranked ? snprintf(buf, sizeof buf, "%s: rank %u: ", prog, rank)
+                   : snprintf(buf, sizeof buf, "%s: ", prog);
     int m = vsnprintf(buf + n, sizeof buf - (size_t)n - 1, fmt, ap);
     size_t len = (size_t)n + (m > 0 ? (size_t)m : 0);
     if (len > sizeof buf - 2)
@@ -153,17 +155,19 @@ void cli_die(int exit_status, const char *fmt, ...)
 
 void cli_fail(const struct gnn_err *e)
 {
-    static const int status[] = {
-        [-GNN_E_RUN] = 1,    [-GNN_E_NOMEM] = 1, [-GNN_E_USAGE] = 2,   [-GNN_E_INPUT] = 3,
-        [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,  [-GNN_E_STOPPED] = 75};
-    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is wrong. */
+    static const int status[] = {[-GNN_E_RUN] = 1,     [-GNN_E_NOMEM] = 1,  [-GNN_E_USAGE] = 2,
+                                 [-GNN_E_INPUT] = 3,   [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,
+                                 [-GNN_E_STOPPED] = 75};
+    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is
+     * wrong. */
     const int sig = e->code == GNN_E_INPUT ? sig_settled() : 0;
     if (sig) {
         cli_progress_end();
         cli_abort();
         sig_reraise(sig);
     }
-    struct gnn_err why = {0}; /* what a store makes of a program when it is written to is not that program's mistake */
+    struct gnn_err why = {0}; /* what a store makes of a program when it is written to is not that
+                                 program's mistake */
     if ((e->code == GNN_E_INPUT || e->code == GNN_E_RUN) && gnn_mapped_check(&why))
         cli_die(1, "%s (%s)", why.msg, e->msg);
     int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
@@ -229,12 +233,13 @@ void cli_spare_stdout(void)
     (void)!dup2(2, 1);
 }
 
-/* Of `<x >>x` the result would be read, too. Where both are merely open, as those of a daemon, nothing is written
- * there: cmd/paths.c leaves that alone. */
+/* Of `<x >>x` the result would be read, too. Where both are merely open, as those of a daemon,
+ * nothing is written there: cmd/paths.c leaves that alone. */
 static bool stdin_is_stdout(void)
 {
     struct stat in, out;
-    return !fstat(0, &in) && !fstat(1, &out) && S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+    return !fstat(0, &in) && !fstat(1, &out) && S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+           in.st_ino == out.st_ino;
 }
 
 int cli_out(const char *path, const char **name)
@@ -258,7 +263,8 @@ int cli_out(const char *path, const char **name)
     if (!stat(path, &st) && S_ISDIR(st.st_mode))
         cli_usage("%s: is a directory; the result is a file", path);
     if (!stat(path, &st) && (!S_ISREG(st.st_mode) || !st.st_nlink)) {
-        /* a FIFO or device, or a file that only a descriptor leads to, cannot be renamed into place: written directly */
+        /* a FIFO or device, or a file that only a descriptor leads to, cannot be renamed into
+         * place: written directly */
         int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
         if (fd < 0)
             cli_die(1, "%s: cannot open: %s", path, strerror(errno));
@@ -304,7 +310,8 @@ static bool progress_wanted(void)
 {
     static int wanted = -1;
     if (wanted < 0)
-        wanted = !rank && common.verbose >= 0 && (common.progress == 1 || (common.progress == 0 && isatty(2)));
+        wanted = !rank && common.verbose >= 0 &&
+                 (common.progress == 1 || (common.progress == 0 && isatty(2)));
     return wanted;
 }
 
@@ -324,10 +331,11 @@ void cli_progress(const char *what, uint64_t done, uint64_t total, const char *e
             bar[i] = i < full ? '#' : '.';
     }
     char line[256];
-    int n = total ? snprintf(line, sizeof line, "\r\033[K%s [%s] %llu/%llu %s", what, bar,
-                             (unsigned long long)done, (unsigned long long)total, extra ? extra : "")
-                  : snprintf(line, sizeof line, "\r\033[K%s %llu %s", what, (unsigned long long)done,
-                             extra ? extra : "");
+    int n = total
+                ? snprintf(line, sizeof line, "\r\033[K%s [%s] %llu/%llu %s", what, bar,
+                           (unsigned long long)done, (unsigned long long)total, extra ? extra : "")
+                : snprintf(line, sizeof line, "\r\033[K%s %llu %s", what, (unsigned long long)done,
+                           extra ? extra : "");
     if (n > 0) {
         size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
         ssize_t ignored = write(2, line, len);
@@ -362,9 +370,10 @@ void cli_metrics(json_t *object)
     }
     errno = 0;
     json_t *line = json_pack("{s:i,s:s,s:f}", "v", 1, "stage", prog, "t", gnn_clock() - started);
-    if (!object || !line || json_object_update(line, object) || json_dumpf(line, metrics, JSON_COMPACT) ||
-        putc('\n', metrics) == EOF || fflush(metrics))
-        cli_die(1, "%s: cannot write metrics%s%s", common.metrics, errno ? ": " : "", errno ? strerror(errno) : "");
+    if (!object || !line || json_object_update(line, object) ||
+        json_dumpf(line, metrics, JSON_COMPACT) || putc('\n', metrics) == EOF || fflush(metrics))
+        cli_die(1, "%s: cannot write metrics%s%s", common.metrics, errno ? ": " : "",
+                errno ? strerror(errno) : "");
     json_decref(line);
     json_decref(object);
 }

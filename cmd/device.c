@@ -14,7 +14,8 @@ static bool all_have(struct gnn_comm *c, bool has, bool choose)
     if (gnn_comm_sum(c, &n, 1, GNN_SUM_U64, &e))
         cli_fail(&e);
     if (has && n < c->size && !choose)
-        cli_usage("--device: %u of %u ranks are to work on the CPU", (unsigned)(c->size - n), c->size);
+        cli_usage("--device: %u of %u ranks are to work on the CPU", (unsigned)(c->size - n),
+                  c->size);
     return n == c->size;
 }
 
@@ -40,7 +41,8 @@ void device_tell_graph(const struct gnn_graph_report *r)
     if (r->memory == GNN_GRAPH_DEVICE)
         cli_info("graph: %.4g MB on each device", (double)r->device / 1e6);
     else
-        cli_info("graph: %.4g MB in the host's memory%s; %.4g MB on each device, %.4g MB of it for rows",
-                 (double)r->host / 1e6, r->copied ? ", in a pinned copy" : "", (double)r->device / 1e6,
-                 (double)r->near / 1e6);
+        cli_info(
+            "graph: %.4g MB in the host's memory%s; %.4g MB on each device, %.4g MB of it for rows",
+            (double)r->host / 1e6, r->copied ? ", in a pinned copy" : "", (double)r->device / 1e6,
+            (double)r->near / 1e6);
 }

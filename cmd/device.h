@@ -9,9 +9,10 @@
 #define DEVICE_HELP "where to work: cpu, cuda, cuda:0,1, or auto (default: cpu)"
 #define DEVICE_WORDS "cpu|cuda|auto"
 
-/* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program with status 4 if they cannot
- * be had. With "auto" it tells what was chosen. Of several ranks, c, all work on devices or none: "auto" takes none if one of
- * them has none. NULL: this process alone. gnn_gpu_close comes after everything that was made with them. */
+/* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program
+ * with status 4 if they cannot be had. With "auto" it tells what was chosen. Of several ranks, c,
+ * all work on devices or none: "auto" takes none if one of them has none. NULL: this process alone.
+ * gnn_gpu_close comes after everything that was made with them. */
 struct gnn_comm;
 struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c);
 

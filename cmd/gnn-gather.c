@@ -1,4 +1,5 @@
-/* gnn-gather: a store and a stream of batches in, the stream with rows of the store's fields out. */
+/* gnn-gather: a store and a stream of batches in, the stream with rows of the store's fields out.
+ */
 #include <string.h>
 
 #include "cmd/batches.h"
@@ -25,24 +26,41 @@ static int dtype;
 static bool verify = true;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true, .own = true},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .makes = "", .own = true},
-    {OPT_STR, 'F', "fields", &o.fields, "LIST", "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
-    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)", "stored|f32|f16|bf16"},
+    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true,
+     .own = true},
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)",
+     .file = true, .makes = "", .own = true},
+    {OPT_STR, 'F', "fields", &o.fields, "LIST",
+     "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
+    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)",
+     "stored|f32|f16|bf16"},
     {OPT_GROUP, .help = "Devices and what they keep"},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
-    {OPT_STR, 0, "cache", &cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits); with --plan a list", "auto|none"},
-    {OPT_CHOICE, 0, "cache-policy", &cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
-    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)", "degree|access|halo", .file = true},
-    {OPT_FLAG, 0, "plan", &plan.on, .help = "write no batches but, to stdout, which share of the rows caches would miss"},
-    {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST", "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)", .min = 0, .max = 65536},
+    {OPT_STR, 0, "cache", &cache.size, "SIZE",
+     "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits); with --plan a list",
+     "auto|none"},
+    {OPT_CHOICE, 0, "cache-policy", &cache.policy, "HOW",
+     "the same rows on every device, or different ones on those that reach each other (default: auto)",
+     CACHE_POLICY_CHOICE},
+    {OPT_LIST, 0, "cache-order", &cache.order, "ORDER",
+     "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)",
+     "degree|access|halo", .file = true},
+    {OPT_FLAG, 0, "plan", &plan.on,
+     .help = "write no batches but, to stdout, which share of the rows caches would miss"},
+    {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST",
+     "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)",
+     .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},
-    {OPT_U32, 'j', "threads", &threads, "N", "gathering threads of the CPU; the output does not depend on it (default: 2)", .min = 1, .max = 1024, .own = true},
+    {OPT_U32, 'j', "threads", &threads, "N",
+     "gathering threads of the CPU; the output does not depend on it (default: 2)", .min = 1,
+     .max = 1024, .own = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
-    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19, .own = true},
+    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0,
+     .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
-    {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)", .own = true},
+    {OPT_FLAG, 0, "verify", &verify,
+     .help = "check the store's checksums while working (default; --no-verify)", .own = true},
     {OPT_END},
 };
 
@@ -60,11 +78,15 @@ static const struct program program = {
 static void check_options(void)
 {
     if (run.count)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
+        opt_refuse(OPTS(&run.output, &run.handoff, &zstd),
+                   "has no effect: --count writes no batches");
     if (plan.on)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype, &device, &cache.policy), "has no effect: --plan gathers nothing");
+        opt_refuse(
+            OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype, &device, &cache.policy),
+            "has no effect: --plan gathers nothing");
     else if (!device || !strcmp(device, "cpu"))
-        opt_refuse(OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order), "goes with --device cuda or --plan");
+        opt_refuse(OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order),
+                   "goes with --device cuda or --plan");
     else if (strcmp(device, "auto") != 0)
         opt_refuse(OPTS(&threads), "has no effect: devices do not gather in threads of the host");
     plan.fields = o.fields;
@@ -86,8 +108,9 @@ static void check_options(void)
 /* With several ranks: threads that ask the others for rows. One waits while another works. */
 enum { ASKING = 2 };
 
-static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up, struct gnn_store *store,
-                                    struct gnn_gather_stats *stats, struct gnn_err *e)
+static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up,
+                                    struct gnn_store *store, struct gnn_gather_stats *stats,
+                                    struct gnn_err *e)
 {
     struct gnn_scores scores = {0};
     cache_read(&cache, store, &scores, &o.cache);
@@ -124,8 +147,10 @@ int main(int argc, char **argv)
     if (!run.count && !plan.on)
         run.output = ranks_path(run.output, "-o");
     o.far = run.far = &far;
-    if (input && gnn_kind_path(input) == GNN_KIND_STORE && gnn_kind_path(args[0]) == GNN_KIND_STREAM)
-        cli_usage("%s is a store and %s a stream: gnn-gather -i %s %s", input, args[0], args[0], input);
+    if (input && gnn_kind_path(input) == GNN_KIND_STORE &&
+        gnn_kind_path(args[0]) == GNN_KIND_STREAM)
+        cli_usage("%s is a store and %s a stream: gnn-gather -i %s %s", input, args[0], args[0],
+                  input);
     if (input)
         stdin_unread("gnn-gather reads the file of -i", &input, 1);
     run.comm = o.comm = ranks_open(timeout);

@@ -28,27 +28,42 @@ static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "STORE", "the store to write", .file = true, .makes = ""},
     {OPT_FLAG, 0, "force", &force, .help = "replace STORE if it exists"},
     {OPT_GROUP, .help = "Reading"},
-    {OPT_CHOICE, 0, "format", &format, "FORMAT", "what the input is (default: auto, by content)", FORMATS},
-    {OPT_STR, 0, "columns", &o.columns, "LIST", "columns of a text table: source=from,target=to,weight=w,..."},
+    {OPT_CHOICE, 0, "format", &format, "FORMAT", "what the input is (default: auto, by content)",
+     FORMATS},
+    {OPT_STR, 0, "columns", &o.columns, "LIST",
+     "columns of a text table: source=from,target=to,weight=w,..."},
     {OPT_LIST, 0, "map", &map, "NEW=OLD[,..]", "take the array or field OLD as NEW"},
     {OPT_STR, 0, "time", &time_from, "FIELD", "take FIELD as the time of edges (or nodes)"},
     {OPT_STR, 0, "weight", &weight_from, "FIELD", "take FIELD as the weight of edges"},
-    {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text", .file = true},
-    {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text", .file = true},
-    {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)", .min = 1, .max = 4294967294.0},
-    {OPT_LIST, 0, "allow", &allow, "WORD[,..]", "accept in matrices what is refused otherwise: duplicates, upper, fractions", ALLOW},
+    {OPT_STR, 0, "features", &o.features, "FILE", "features, one row for each node: .npy or text",
+     .file = true},
+    {OPT_STR, 0, "labels", &o.labels, "FILE", "labels, one row for each node: .npy or text",
+     .file = true},
+    {OPT_U64, 0, "nodes", &nodes, "N", "ids are 0 to N-1 (default: the ids found, compacted)",
+     .min = 1, .max = 4294967294.0},
+    {OPT_LIST, 0, "allow", &allow, "WORD[,..]",
+     "accept in matrices what is refused otherwise: duplicates, upper, fractions", ALLOW},
     {OPT_GROUP, .help = "Graph"},
-    {OPT_FLAG, 'u', "undirected", &o.undirected, .help = "add the reverse of each edge, unless the input has it"},
-    {OPT_FLAG, 0, "directed", &o.directed, .help = "keep edges as they are, whatever the input says about their direction"},
+    {OPT_FLAG, 'u', "undirected", &o.undirected,
+     .help = "add the reverse of each edge, unless the input has it"},
+    {OPT_FLAG, 0, "directed", &o.directed,
+     .help = "keep edges as they are, whatever the input says about their direction"},
     {OPT_FLAG, 0, "dedup", &o.dedup, .help = "keep the first of equal edges"},
-    {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)", "keep|add|remove"},
+    {OPT_CHOICE, 0, "self-loops", &loops, "WHAT", "what to do with self-loops (default: keep)",
+     "keep|add|remove"},
     {OPT_GROUP, .help = "Labels, splits, features"},
-    {OPT_LIST, 0, "split", &split, "SPLIT", "random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
-    {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)", "auto|multiclass|binary|multilabel"},
+    {OPT_LIST, 0, "split", &split, "SPLIT",
+     "random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
+    {OPT_CHOICE, 0, "task", &task, "TASK", "what the labels are (default: auto)",
+     "auto|multiclass|binary|multilabel"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of stored features (default: f32)", "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "of random splits and generators (default: 1)"},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads for generators; files are read by one (default: one per core)", .min = 1, .max = 1024},
-    {OPT_U64, 0, "sort-memory", &o.sort_bytes, "SIZE", "memory for sorting edges; more go through a file beside STORE (default: 1G)", .min = 65536, .max = 1e18, .bytes = true},
+    {OPT_U32, 'j', "threads", &threads, "N",
+     "threads for generators; files are read by one (default: one per core)", .min = 1,
+     .max = 1024},
+    {OPT_U64, 0, "sort-memory", &o.sort_bytes, "SIZE",
+     "memory for sorting edges; more go through a file beside STORE (default: 1G)", .min = 65536,
+     .max = 1e18, .bytes = true},
     {OPT_END},
 };
 
@@ -124,7 +139,8 @@ static void progress(const char *what, uint64_t done, uint64_t total)
 
 static void finish_opts(void)
 {
-    static const char *const formats[] = {NULL, "ogb", "npz", "snap", "csv", "triples", "mtx", "metis"};
+    static const char *const formats[] = {NULL,  "ogb",     "npz", "snap",
+                                          "csv", "triples", "mtx", "metis"};
     static const enum gnn_dtype dtypes[] = {GNN_F32, GNN_F16, GNN_BF16};
     make_map();
     take_allowed();
@@ -153,7 +169,8 @@ int main(int argc, char **argv)
     if (!strcmp(output, "-"))
         cli_usage("-o -: a store is a directory and cannot go to stdout");
     if (gnn_kind_path(args[0]) == GNN_KIND_ABSENT && gnn_kind_path(output) >= GNN_KIND_ZIP)
-        cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output, gnn_kind_text(gnn_kind_path(output)));
+        cli_usage("%s: no such file, but -o %s is %s: gnn-import -o STORE INPUT", args[0], output,
+                  gnn_kind_text(gnn_kind_path(output)));
     stdin_unread("gnn-import reads files", (const char *const *)args, (unsigned)nargs);
     if (o.undirected && o.directed)
         cli_usage("--directed and --undirected exclude each other");

@@ -22,17 +22,24 @@ static struct opt_list stores, ignored;
 
 static const struct opt opts[] = {
     {.kind = OPT_GROUP, .help = "What to show (default: header, schema, sizes)"},
-    {OPT_FLAG, 't', "tensors", &tensors, NULL, "list the tensors (of a stream: of its first batch)"},
-    {OPT_FLAG, 's', "stats", &stats, NULL, "degrees, self loops, isolated nodes, values of fields, classes"},
+    {OPT_FLAG, 't', "tensors", &tensors, NULL,
+     "list the tensors (of a stream: of its first batch)"},
+    {OPT_FLAG, 's', "stats", &stats, NULL,
+     "degrees, self loops, isolated nodes, values of fields, classes"},
     {OPT_FLAG, 0, "json", &json, NULL, "print one JSON object instead of text"},
     {.kind = OPT_GROUP, .help = "What to do instead"},
     {OPT_FLAG, 0, "verify", &verify, NULL, "prove that the input is sound; status 3 if it is not"},
-    {OPT_STR, 0, "against", &against, "STORE", "with --verify: the same graph as STORE; of a stream: made from STORE", .file = true},
-    {OPT_FLAG, 0, "diff", &diff, NULL, "name the first difference between two; status 1 if there is one"},
-    {OPT_FLAG, 0, "original", &original, NULL, "with --diff: compare by original ids, as if never partitioned"},
-    {OPT_LIST, 0, "store", &stores, "STORE", "with --original: store a compared stream was made from", .file = true},
+    {OPT_STR, 0, "against", &against, "STORE",
+     "with --verify: the same graph as STORE; of a stream: made from STORE", .file = true},
+    {OPT_FLAG, 0, "diff", &diff, NULL,
+     "name the first difference between two; status 1 if there is one"},
+    {OPT_FLAG, 0, "original", &original, NULL,
+     "with --diff: compare by original ids, as if never partitioned"},
+    {OPT_LIST, 0, "store", &stores, "STORE",
+     "with --original: store a compared stream was made from", .file = true},
     {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: leave out provenance or identity"},
-    {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)", .file = true, .makes = ""},
+    {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)",
+     .file = true, .makes = ""},
     {.kind = OPT_END},
 };
 
@@ -158,7 +165,8 @@ static unsigned diff_flags(void)
     return original ? GNN_DIFF_ORIGINAL : flags;
 }
 
-static int diff_streams(const char *a, const char *b, unsigned flags, struct gnn_diff *d, struct gnn_err *e)
+static int diff_streams(const char *a, const char *b, unsigned flags, struct gnn_diff *d,
+                        struct gnn_err *e)
 {
     const char *name_a, *name_b;
     struct gnn_store *s = calloc(stores.n + 1, sizeof *s);
@@ -199,7 +207,8 @@ static int run_diff(const char *a, const char *b)
         gnn_store_close(&y);
     } else if (is_model(a) || is_model(b)) {
         if (is_model(a) != is_model(b))
-            cli_usage("--diff: %s is a model and %s is not", is_model(a) ? a : b, is_model(a) ? b : a);
+            cli_usage("--diff: %s is a model and %s is not", is_model(a) ? a : b,
+                      is_model(a) ? b : a);
         if (original)
             cli_usage("--original: %s is not a store or a stream", a);
         rc = gnn_diff_models(a, b, flags, &d, &e);
@@ -208,8 +217,9 @@ static int run_diff(const char *a, const char *b)
     }
     if (rc)
         cli_fail(&e);
-    json_t *o = d.differ ? json_pack("{s:b,s:s,s:s,s:s}", "equal", 0, "where", d.where, "a", d.a, "b", d.b)
-                         : json_pack("{s:b}", "equal", 1);
+    json_t *o =
+        d.differ ? json_pack("{s:b,s:s,s:s,s:s}", "equal", 0, "where", d.where, "a", d.a, "b", d.b)
+                 : json_pack("{s:b}", "equal", 1);
     if (!o)
         cli_die(1, "the values that differ at %s are not text", d.where);
     print(o, inspect_text_diff);
@@ -260,7 +270,8 @@ int main(int argc, char **argv)
     if (!diff)
         opt_refuse(OPTS(&original, &ignored), "needs --diff");
     if (original)
-        opt_refuse(OPTS(&ignored), "has no effect: --original compares neither provenance nor identity");
+        opt_refuse(OPTS(&ignored),
+                   "has no effect: --original compares neither provenance nor identity");
     if (!original)
         opt_refuse(OPTS(&stores), "needs --diff --original");
     if (diff ? n != 2 : n > 1)

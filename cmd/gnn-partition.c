@@ -12,30 +12,47 @@
 #include "lib/mem.h"
 #include "lib/partition.h"
 
-static struct partition_opts o = {.seed = 1, .imbalance = 1.03, .passes = 10, .split = "train", .batch = 1024};
+static struct partition_opts o = {
+    .seed = 1, .imbalance = 1.03, .passes = 10, .split = "train", .batch = 1024};
 static const char *out;
 static bool force, no_edge_ids, halo_edges;
 
 static const struct opt opts[] = {
-    {OPT_U32, 'k', "parts", &o.k, "N", "number of parts; with --from: default as many as the file has", .min = 1, .max = GNN_PARTS_MAX},
+    {OPT_U32, 'k', "parts", &o.k, "N",
+     "number of parts; with --from: default as many as the file has", .min = 1,
+     .max = GNN_PARTS_MAX},
     {OPT_STR, 'o', "output", &out, "STORE", "the new store (required)", .file = true, .makes = ""},
-    {OPT_U32, 'j', "threads", &o.threads, "N", "threads for everything but METIS and the stream itself (default: all cores)", .min = 1, .max = 1024},
+    {OPT_U32, 'j', "threads", &o.threads, "N",
+     "threads for everything but METIS and the stream itself (default: all cores)", .min = 1,
+     .max = 1024},
     {OPT_FLAG, 0, "force", &force, NULL, "replace STORE if it exists"},
-    {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL, "each part also keeps the in-edges of nodes that its edges come from, so that ranks ask each other for less"},
-    {OPT_FLAG, 0, "no-edge-ids", &no_edge_ids, NULL, "leave out the edges' ids in the whole (8 bytes each); edges must have no fields"},
+    {OPT_FLAG, 0, "halo-edges", &halo_edges, NULL,
+     "each part also keeps the in-edges of nodes that its edges come from, so that ranks ask each other for less"},
+    {OPT_FLAG, 0, "no-edge-ids", &no_edge_ids, NULL,
+     "leave out the edges' ids in the whole (8 bytes each); edges must have no fields"},
     {.kind = OPT_GROUP, .help = "Which node goes where"},
-    {OPT_CHOICE, 0, "method", &o.method, "METHOD", "how to choose (default: metis)", .choices = METHODS},
-    {OPT_STR, 0, "from", &o.from, "FILE", "one part number per line, in the order of the original ids (- is stdin)", .file = true},
-    {OPT_I32S, 0, "two-level", &o.levels, "NODES,GPUS", "NODES parts, each split in GPUS; parts of one node are numbered together"},
-    {OPT_STR, 0, "balance", &o.balance, "LIST", "what parts share evenly (default nodes): nodes, edges, types, or sets as train"},
-    {OPT_DOUBLE, 0, "imbalance", &o.imbalance, "X", "heaviest part against the average (default 1.03)", .min = 1.001, .max = 10},
+    {OPT_CHOICE, 0, "method", &o.method, "METHOD", "how to choose (default: metis)",
+     .choices = METHODS},
+    {OPT_STR, 0, "from", &o.from, "FILE",
+     "one part number per line, in the order of the original ids (- is stdin)", .file = true},
+    {OPT_I32S, 0, "two-level", &o.levels, "NODES,GPUS",
+     "NODES parts, each split in GPUS; parts of one node are numbered together"},
+    {OPT_STR, 0, "balance", &o.balance, "LIST",
+     "what parts share evenly (default nodes): nodes, edges, types, or sets as train"},
+    {OPT_DOUBLE, 0, "imbalance", &o.imbalance, "X",
+     "heaviest part against the average (default 1.03)", .min = 1.001, .max = 10},
     {OPT_U64, 0, "seed", &o.seed, "N", "seed of METIS and of random (default: 1)"},
-    {OPT_CHOICE, 0, "objective", &o.objective, "WHAT", "what METIS minimises: edges cut or communication volume (default: cut)", .choices = "cut|vol"},
-    {OPT_U32, 0, "passes", &o.passes, "N", "passes of fennel, ldg and access at most (default: 10)", .min = 1, .max = 1000},
+    {OPT_CHOICE, 0, "objective", &o.objective, "WHAT",
+     "what METIS minimises: edges cut or communication volume (default: cut)",
+     .choices = "cut|vol"},
+    {OPT_U32, 0, "passes", &o.passes, "N", "passes of fennel, ldg and access at most (default: 10)",
+     .min = 1, .max = 1000},
     {.kind = OPT_GROUP, .help = "What access expects to be sampled"},
     {OPT_STR, 0, "split", &o.split, "SET", "the seeds: a set of the store (default: train)"},
-    {OPT_LIST, 'f', "fanout", &o.fanout, "LIST", "neighbours per hop, as 15,10,5 (the default) or S/R/D=15,10,5 for one edge type"},
-    {OPT_U32, 'b', "batch", &o.batch, "N", "seeds of a batch, over all parts (default: 1024)", .min = 1, .max = 1073741824},
+    {OPT_LIST, 'f', "fanout", &o.fanout, "LIST",
+     "neighbours per hop, as 15,10,5 (the default) or S/R/D=15,10,5 for one edge type"},
+    {OPT_U32, 'b', "batch", &o.batch, "N", "seeds of a batch, over all parts (default: 1024)",
+     .min = 1, .max = 1073741824},
     {.kind = OPT_END},
 };
 
@@ -70,7 +87,8 @@ static void check_edge_ids(const struct gnn_store *s)
     const struct gnn_schema *sc = &s->meta.schema;
     for (uint32_t et = 0; no_edge_ids && et < sc->netypes; et++)
         if (sc->etype[et].nfields)
-            cli_usage("--no-edge-ids: edges '%s' of %s have fields, which are found by id", sc->etype[et].rel, s->path);
+            cli_usage("--no-edge-ids: edges '%s' of %s have fields, which are found by id",
+                      sc->etype[et].rel, s->path);
 }
 
 static int part_done(void *arg, uint32_t p)
@@ -126,7 +144,8 @@ int main(int argc, char **argv)
     if (!strcmp(out, "-"))
         cli_usage("-o -: a store is a directory and cannot go to stdout");
     if (gnn_kind_path(arg[0]) == GNN_KIND_ABSENT && gnn_kind_path(out) == GNN_KIND_STORE)
-        cli_usage("%s: no such store, but -o %s is one: gnn-partition -k N -o NEW STORE", arg[0], out);
+        cli_usage("%s: no such store, but -o %s is one: gnn-partition -k N -o NEW STORE", arg[0],
+                  out);
     partition_check(&o);
     stdin_unread("gnn-partition reads a store", (const char *const[]){arg[0], o.from}, 2);
     if (!o.threads) {

@@ -25,14 +25,23 @@ static uint64_t memory;
 static uint32_t threads;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)", .file = true, .makes = ""},
-    {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)", "classes|probs|embeddings"},
-    {OPT_FLAG, 0, "original-order", &original, NULL, "rows in the order of original ids (default: yes; no: of store ids)"},
-    {OPT_FLAG, 'n', "no-output", &none, NULL, "write no array, only report: on --split, or on all sets of the first split"},
+    {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)",
+     .file = true, .makes = ""},
+    {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)",
+     "classes|probs|embeddings"},
+    {OPT_FLAG, 0, "original-order", &original, NULL,
+     "rows in the order of original ids (default: yes; no: of store ids)"},
+    {OPT_FLAG, 'n', "no-output", &none, NULL,
+     "write no array, only report: on --split, or on all sets of the first split"},
     {OPT_LIST, 0, "split", &sets, "SET", "report the metric on SET"},
-    {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
-    {OPT_U64, 0, "memory", &memory, "SIZE", "activations held in memory, the rest in $TMPDIR (default: half of the machine's)", .bytes = true, .min = 0, .max = 1e18},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads (default: all processors)", .min = 1, .max = 1024},
+    {OPT_CHOICE, 0, "metric", &metric, "NAME",
+     "(default: accuracy; roc-auc for binary and multi-label tasks)",
+     "accuracy|f1-micro|f1-macro|roc-auc|loss"},
+    {OPT_U64, 0, "memory", &memory, "SIZE",
+     "activations held in memory, the rest in $TMPDIR (default: half of the machine's)",
+     .bytes = true, .min = 0, .max = 1e18},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads (default: all processors)", .min = 1,
+     .max = 1024},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {.kind = OPT_END},
 };
@@ -57,7 +66,8 @@ static void progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
     cli_progress(text, done, total, NULL);
 }
 
-static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s, struct gnn_err *e)
+static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s,
+                       struct gnn_err *e)
 {
     struct gnn_st_file f;
     if (gnn_st_read(&f, path, e))
@@ -72,7 +82,8 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     gnn_st_release(&f);
 }
 
-/* What -n reports where no set is named: those of the store's first split that are of the model's node type. */
+/* What -n reports where no set is named: those of the store's first split that are of the model's
+ * node type. */
 static void all_sets(const struct gnn_store *s, uint32_t target)
 {
     const struct gnn_schema *c = &s->meta.schema;
@@ -90,7 +101,8 @@ static void all_sets(const struct gnn_store *s, uint32_t target)
 static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *m)
 {
     struct gnn_err e = {0};
-    const enum gnn_metric kind = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
+    const enum gnn_metric kind =
+        metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     if (!gnn_metric_defined(kind, m->c.task))
         cli_usage("metric %s is not defined for a task of several classes", gnn_metric_name(kind));
     for (uint32_t i = 0; i < sets.n; i++)
@@ -111,9 +123,11 @@ static void report(struct gnn_predict *p, const char *set, enum gnn_metric kind,
         cli_fail(e);
     snprintf(value, sizeof(value), isnan(v) ? "not defined" : "%.4f", v);
     snprintf(more, sizeof(more), ", loss %.4f", loss);
-    cli_note("%s: %s %s%s, %llu node%s", set, gnn_metric_name(kind), value, kind == GNN_METRIC_LOSS ? "" : more,
-             (unsigned long long)score.rows, score.rows == 1 ? "" : "s");
-    json_t *j = json_pack("{s:s, s:s, s:I}", "event", "score", "set", set, "nodes", (json_int_t)score.rows);
+    cli_note("%s: %s %s%s, %llu node%s", set, gnn_metric_name(kind), value,
+             kind == GNN_METRIC_LOSS ? "" : more, (unsigned long long)score.rows,
+             score.rows == 1 ? "" : "s");
+    json_t *j =
+        json_pack("{s:s, s:s, s:I}", "event", "score", "set", set, "nodes", (json_int_t)score.rows);
     if (isfinite(loss)) /* JSON has no NaN */
         json_object_set_new(j, gnn_metric_name(GNN_METRIC_LOSS), json_real(loss));
     if (isfinite(v))
@@ -140,7 +154,8 @@ int main(int argc, char **argv)
     if (!sets.n && !none)
         opt_refuse(OPTS(&metric), "needs --split: of what?");
     if (device && !strncmp(device, "cuda", 4))
-        opt_refuse(OPTS(&memory), "has no effect: what a device does not hold is in the host's memory");
+        opt_refuse(OPTS(&memory),
+                   "has no effect: what a device does not hold is in the host's memory");
     if (gnn_kind_path(args[0]) == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
         cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
     stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);
@@ -159,23 +174,26 @@ int main(int argc, char **argv)
     unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
     if (gpu && !(ops = gpu->ops->ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
-    const struct gnn_predict_opts o = {
-        .ops = ops, .memory = memory, .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp", .progress = progress};
+    const struct gnn_predict_opts o = {.ops = ops,
+                                       .memory = memory,
+                                       .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp",
+                                       .progress = progress};
     const double start = gnn_clock();
     if (gnn_predict_run(&p, &m, &store, &o, &e))
         cli_fail(&e);
     cli_progress_end();
     const double s = gnn_clock() - start;
-    cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows, s,
-             1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
+    cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
+             s, 1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
         report(&p, sets.v[i], kind, &e);
     if (gnn_store_verified(&store, &e) ||
         (!none && gnn_predict_write(&p, (enum gnn_predict_output)what, original, out, name, &e)))
         cli_fail(&e);
     cli_out_commit();
-    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes", (json_int_t)p.logits.rows, "seconds", s,
-                          "edges", (json_int_t)p.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
+    cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",
+                          (json_int_t)p.logits.rows, "seconds", s, "edges", (json_int_t)p.edges,
+                          "peak_bytes", (json_int_t)gnn_mem_peak()));
     gnn_predict_release(&p);
     if (gpu)
         gpu->ops->ops_free(ops);

@@ -26,36 +26,60 @@ static const char *split, *device;
 static double timeout = 300;
 
 static const struct opt opts[] = {
-    {OPT_LIST, 'f', "fanout", &fanout, "LIST", "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)", .file = true, .makes = "", .own = true},
+    {OPT_LIST, 'f', "fanout", &fanout, "LIST",
+     "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)",
+     .file = true, .makes = "", .own = true},
     {OPT_GROUP, .help = "Seeds"},
     {OPT_STR, 0, "split", &split, "SET", "set of the store, as train or 0/train (default: train)"},
     {OPT_LIST, 0, "eval", &eval, "SET", "also sample this set after each epoch"},
-    {OPT_STR, 0, "seeds", &o.seeds_name, "FILE", "take node ids from a text instead; - is stdin, sampled as they come", .file = true, .own = true},
-    {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE", "node type of those ids (default: the labelled one)"},
-    {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds of a batch (default: 1024)", .min = 1, .max = 1073741824},
-    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)", .count = true},
-    {OPT_RANGE, 0, "steps", &steps, "A:B", "only these steps of each epoch; N: that one (default: all)"},
-    {OPT_FLAG, 0, "shuffle", &shuffle, .help = "another order each epoch (default, but for --seeds; --no-shuffle: as they are)"},
+    {OPT_STR, 0, "seeds", &o.seeds_name, "FILE",
+     "take node ids from a text instead; - is stdin, sampled as they come", .file = true,
+     .own = true},
+    {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE",
+     "node type of those ids (default: the labelled one)"},
+    {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds of a batch (default: 1024)", .min = 1,
+     .max = 1073741824},
+    {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)",
+     .count = true},
+    {OPT_RANGE, 0, "steps", &steps, "A:B",
+     "only these steps of each epoch; N: that one (default: all)"},
+    {OPT_FLAG, 0, "shuffle", &shuffle,
+     .help = "another order each epoch (default, but for --seeds; --no-shuffle: as they are)"},
     {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out a last batch that is not full"},
     {OPT_GROUP, .help = "Sampling"},
     {OPT_U64, 0, "seed", &o.seed, "N", "of all random choices (default: 1)"},
-    {OPT_CHOICE, 0, "frontier", &frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
+    {OPT_CHOICE, 0, "frontier", &frontier, "RULE",
+     "who is expanded in the next hop: every node so far, or only new ones (default: all)",
+     "all|new"},
     {OPT_FLAG, 'r', "replace", &o.replace, .help = "draw with replacement"},
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
-    {OPT_FLAG, 0, "count-once", &o.count_once, .help = "with several ranks, say which of them counts a node that several have: for gnn-train --batch-norm"},
-    {OPT_FLAG, 0, "original-ids", &o.original_ids, .help = "node ids (of --seeds too) are those before gnn-partition"},
+    {OPT_FLAG, 0, "count-once", &o.count_once,
+     .help =
+         "with several ranks, say which of them counts a node that several have: for gnn-train --batch-norm"},
+    {OPT_FLAG, 0, "original-ids", &o.original_ids,
+     .help = "node ids (of --seeds too) are those before gnn-partition"},
     {OPT_GROUP, .help = "Running"},
-    {OPT_U32, 'j', "threads", &threads, "N", "sampling threads; the output does not depend on it (default: 1; with several ranks on devices 2 for each)", .min = 1, .max = 1024, .own = true},
+    {OPT_U32, 'j', "threads", &threads, "N",
+     "sampling threads; the output does not depend on it (default: 1; with several ranks on devices 2 for each)",
+     .min = 1, .max = 1024, .own = true},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
-    {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
-    {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free beyond a quarter)", .bytes = true},
+    {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE",
+     "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)",
+     "auto|device|uva"},
+    {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE",
+     "with uva: memory of each device for rows (default: half of what is free beyond a quarter)",
+     .bytes = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
-    {OPT_STR, 0, "frequency", &run.frequency, "FILE", "with --count: write there how many batches had each node, as .npy", .file = true, .makes = ""},
+    {OPT_STR, 0, "frequency", &run.frequency, "FILE",
+     "with --count: write there how many batches had each node, as .npy", .file = true,
+     .makes = ""},
     {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
-    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0, .max = 19, .own = true},
+    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0,
+     .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
-    {OPT_FLAG, 0, "verify", &verify, .help = "check the store's checksums while working (default; --no-verify)", .own = true},
+    {OPT_FLAG, 0, "verify", &verify,
+     .help = "check the store's checksums while working (default; --no-verify)", .own = true},
     {OPT_END},
 };
 
@@ -81,7 +105,8 @@ static void finish_opts(void)
     if (!ranks_many())
         opt_refuse(OPTS(&o.count_once), "goes with several ranks");
     if (run.count)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd), "has no effect: --count writes no batches");
+        opt_refuse(OPTS(&run.output, &run.handoff, &zstd),
+                   "has no effect: --count writes no batches");
     else
         opt_refuse(OPTS(&run.frequency), "goes with --count");
     if (run.handoff == HANDOFF_CUDA && ranks_many())
@@ -91,7 +116,8 @@ static void finish_opts(void)
     if (device && !strncmp(device, "cuda", 4) && !ranks_many())
         opt_refuse(OPTS(&threads), "has no effect: devices do not sample in threads of the host");
     if (!device || !strcmp(device, "cpu"))
-        opt_refuse(OPTS(&graph_memory, &o.graph_cache), "has no effect: the CPU samples (see --device)");
+        opt_refuse(OPTS(&graph_memory, &o.graph_cache),
+                   "has no effect: the CPU samples (see --device)");
     if (graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&o.graph_cache), "goes with --graph-memory uva");
     o.graph_memory = (enum gnn_graph_memory)graph_memory;
@@ -105,7 +131,8 @@ static void finish_opts(void)
         o.split = split;
     o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
-        cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
+        cli_usage(
+            "--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
     if (epochs.given) {
         o.epoch_from = epochs.from;
         o.epoch_to = epochs.to;
@@ -143,7 +170,8 @@ int main(int argc, char **argv)
     o.seed = 1;
     char **args = opt_parse(&program, argc, argv, &nargs);
     finish_opts();
-    stdin_unread("gnn-sample reads a store; gnn-gather and gnn-train read streams", (const char *const[]){args[0], o.seeds_name}, 2);
+    stdin_unread("gnn-sample reads a store; gnn-gather and gnn-train read streams",
+                 (const char *const[]){args[0], o.seeds_name}, 2);
     if (!run.count)
         run.output = ranks_path(run.output, "-o");
     struct gnn_comm *c = run.comm = o.comm = ranks_open(timeout);
@@ -151,7 +179,8 @@ int main(int argc, char **argv)
         cli_usage("--frequency: counts in one process, which draws the same batches");
     o.gpu = device_open(device, o.comm);
     if (o.gpu && c->size > 1 && !opt_given(&threads))
-        o.threads = 2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
+        o.threads =
+            2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */
     struct gnn_store *store = batches_store(args[0], verify, c);
     if (o.seeds_name) {
         o.stream = !strcmp(o.seeds_name, "-");
@@ -160,12 +189,13 @@ int main(int argc, char **argv)
     struct gnn_source *src = gnn_sampler_source_new(store, &o, &e);
     if (!src)
         cli_fail(&e);
-    unused_edge_fields(&src->meta->schema, "weight time", "neighbours are drawn uniformly, whatever their time");
+    unused_edge_fields(&src->meta->schema, "weight time",
+                       "neighbours are drawn uniformly, whatever their time");
     if (o.gpu)
         device_tell_graph(&graph);
     char range[128];
-    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d", o.epoch_from, o.epoch_to, o.step_from, o.step_to,
-             o.count_once);
+    snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",
+             o.epoch_from, o.epoch_to, o.step_from, o.step_to, o.count_once);
     ranks_agree(c, src->meta, range);
     run.total = expected(&src->meta->sampling);
     run.store = store;

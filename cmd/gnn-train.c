@@ -18,8 +18,13 @@
 #include "lib/model_file.h"
 #include "lib/trainer.h"
 
-static struct train_feed feed = {
-    .split = "train", .batch = TRAIN_BATCH, .prefetch = 2, .shuffle = true, .verify = true, .graph_cache = UINT64_MAX, .seed = 1};
+static struct train_feed feed = {.split = "train",
+                                 .batch = TRAIN_BATCH,
+                                 .prefetch = 2,
+                                 .shuffle = true,
+                                 .verify = true,
+                                 .graph_cache = UINT64_MAX,
+                                 .seed = 1};
 static const char *output, *init;
 static uint32_t threads;
 static double timeout = 300;
@@ -30,60 +35,113 @@ static double warmup_epochs;
 static struct gnn_train_opts o;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)", .file = true, .makes = "", .own = true},
-    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true, .own = true},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)", .min = 1, .max = 1024, .own = true},
+    {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)",
+     .file = true, .makes = "", .own = true},
+    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true,
+     .own = true},
+    {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)",
+     .min = 1, .max = 1024, .own = true},
     RANKS_TIMEOUT(&timeout),
-    {OPT_U64, 0, "seed", &feed.seed, "N", "of initial weights, dropout and, with --store, sampling (default: 1)"},
+    {OPT_U64, 0, "seed", &feed.seed, "N",
+     "of initial weights, dropout and, with --store, sampling (default: 1)"},
     {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
-    {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)", "f32|tf32|bf16"},
+    {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)",
+     "f32|tf32|bf16"},
     {.kind = OPT_GROUP, .help = "Batches made in this process"},
-    {OPT_STR, 0, "store", &feed.store_path, "STORE", "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
-    {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST", "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
-    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch " TRAIN_SAY(TRAIN_BATCH), .min = 1, .max = 1073741824},
+    {OPT_STR, 0, "store", &feed.store_path, "STORE",
+     "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
+    {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST",
+     "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
+    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch " TRAIN_SAY(TRAIN_BATCH), .min = 1,
+     .max = 1073741824},
     {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
-    {OPT_LIST, 0, "eval", &feed.eval, "SET", "set to evaluate after each epoch, or none (default: " TRAIN_EVAL " of the split that is trained on, if it exists)"},
-    {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE", "who is expanded in the next hop: every node so far, or only new ones (default: all)", "all|new"},
+    {OPT_LIST, 0, "eval", &feed.eval, "SET",
+     "set to evaluate after each epoch, or none (default: " TRAIN_EVAL
+     " of the split that is trained on, if it exists)"},
+    {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE",
+     "who is expanded in the next hop: every node so far, or only new ones (default: all)",
+     "all|new"},
     {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "draw with replacement"},
     {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
     {OPT_FLAG, 0, "drop-last", &feed.drop_last, NULL, "leave out a last batch that is not full"},
-    {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE", "round features to TYPE first, as gnn-gather does (default: as stored)", "stored|f32|f16|bf16"},
-    {OPT_U32, 0, "prefetch", &feed.prefetch, "N", "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
-    {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE", "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)", "auto|device|uva"},
-    {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE", "with uva: memory of each device for rows (default: half of what is free beyond a quarter)", .bytes = true},
-    {OPT_STR, 0, "cache", &feed.cache.size, "SIZE", "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)", "auto|none"},
-    {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW", "the same rows on every device, or different ones on those that reach each other (default: auto)", CACHE_POLICY_CHOICE},
-    {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER", "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)", "degree|access|halo", .file = true},
-    {OPT_DOUBLES, 0, "replicate", &feed.replicate, "X", "other ranks' rows that each rank keeps, as a share of an average rank's (default: 0)", .min = 0, .max = 65536},
-    {OPT_FLAG, 0, "verify", &feed.verify, NULL, "check the store's checksums while working (default; --no-verify)", .own = true},
+    {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE",
+     "round features to TYPE first, as gnn-gather does (default: as stored)",
+     "stored|f32|f16|bf16"},
+    {OPT_U32, 0, "prefetch", &feed.prefetch, "N",
+     "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
+    {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE",
+     "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)",
+     "auto|device|uva"},
+    {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE",
+     "with uva: memory of each device for rows (default: half of what is free beyond a quarter)",
+     .bytes = true},
+    {OPT_STR, 0, "cache", &feed.cache.size, "SIZE",
+     "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)",
+     "auto|none"},
+    {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW",
+     "the same rows on every device, or different ones on those that reach each other (default: auto)",
+     CACHE_POLICY_CHOICE},
+    {OPT_STR, 0, "cache-order", &feed.cache_order, "ORDER",
+     "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)",
+     "degree|access|halo", .file = true},
+    {OPT_DOUBLES, 0, "replicate", &feed.replicate, "X",
+     "other ranks' rows that each rank keeps, as a share of an average rank's (default: 0)",
+     .min = 0, .max = 65536},
+    {OPT_FLAG, 0, "verify", &feed.verify, NULL,
+     "check the store's checksums while working (default; --no-verify)", .own = true},
     {.kind = OPT_GROUP, .help = "Model"},
-    {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
-    {OPT_I32S, 0, "hidden", &hidden, "N,...", "widths of the hidden layers; one number is for all " TRAIN_SAY(TRAIN_HIDDEN)},
-    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL, "normalise each node's row after each hidden layer (default, unless --batch-norm is given; --no-layer-norm turns it off)"},
-    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "normalise each feature over the rows of a batch after each hidden layer"},
-    {OPT_FLAG, 0, "residual", &residual, NULL, "add a layer's input to its output where widths agree"},
-    {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW", "row: divide features by their sum (default: none)", "none|row"},
+    {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)",
+     "sage|gcn"},
+    {OPT_I32S, 0, "hidden", &hidden, "N,...",
+     "widths of the hidden layers; one number is for all " TRAIN_SAY(TRAIN_HIDDEN)},
+    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL,
+     "normalise each node's row after each hidden layer (default, unless --batch-norm is given; --no-layer-norm turns it off)"},
+    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL,
+     "normalise each feature over the rows of a batch after each hidden layer"},
+    {OPT_FLAG, 0, "residual", &residual, NULL,
+     "add a layer's input to its output where widths agree"},
+    {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
+     "row: divide features by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
     {.kind = OPT_GROUP, .help = "Optimisation"},
-    {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B", "epochs to draw with --store; N: the first N " TRAIN_SAY(TRAIN_EPOCHS) "; for a stream, what cosine counts", .count = true},
+    {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B",
+     "epochs to draw with --store; N: the first N " TRAIN_SAY(
+         TRAIN_EPOCHS) "; for a stream, what cosine counts",
+     .count = true},
     {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
     {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "momentum", &o.momentum, "X", "of sgd (default: 0)", .min = 0, .max = 1},
-    {OPT_DOUBLE, 0, "clip", &o.clip, "X", "longest gradient; 0: no limit (default: 0)", .min = 0, .max = 1e30},
-    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P", "of hidden layers " TRAIN_SAY(TRAIN_DROPOUT), .min = 0, .max = 0.999},
-    {OPT_DOUBLE, 0, "dropout-input", &o.dropout_input, "P", "of features (default: 0)", .min = 0, .max = 0.999},
-    {OPT_CHOICE, 0, "schedule", &schedule, "NAME", "of the learning rate (default: constant)", "constant|cosine|step"},
-    {OPT_U64, 0, "step-epochs", &o.step_epochs, "N", "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
-    {OPT_DOUBLE, 0, "step-factor", &o.step_factor, "X", "what the rate is multiplied by (default: 0.5)", .min = 0, .max = 1},
-    {OPT_DOUBLE, 0, "warmup", &warmup_epochs, "X", "epochs over which the rate grows from 0 (default: 0)", .min = 0, .max = 1e6},
+    {OPT_DOUBLE, 0, "clip", &o.clip, "X", "longest gradient; 0: no limit (default: 0)", .min = 0,
+     .max = 1e30},
+    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P", "of hidden layers " TRAIN_SAY(TRAIN_DROPOUT),
+     .min = 0, .max = 0.999},
+    {OPT_DOUBLE, 0, "dropout-input", &o.dropout_input, "P", "of features (default: 0)", .min = 0,
+     .max = 0.999},
+    {OPT_CHOICE, 0, "schedule", &schedule, "NAME", "of the learning rate (default: constant)",
+     "constant|cosine|step"},
+    {OPT_U64, 0, "step-epochs", &o.step_epochs, "N",
+     "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
+    {OPT_DOUBLE, 0, "step-factor", &o.step_factor, "X",
+     "what the rate is multiplied by (default: 0.5)", .min = 0, .max = 1},
+    {OPT_DOUBLE, 0, "warmup", &warmup_epochs, "X",
+     "epochs over which the rate grows from 0 (default: 0)", .min = 0, .max = 1e6},
     {.kind = OPT_GROUP, .help = "Evaluation and stopping"},
-    {OPT_CHOICE, 0, "metric", &metric, "NAME", "(default: accuracy; roc-auc for binary and multi-label tasks)", "accuracy|f1-micro|f1-macro|roc-auc|loss"},
-    {OPT_CHOICE, 0, "keep", &keep, "WHICH", "model of the best epoch by the first evaluated set, or the last (default: best)", "best|last"},
-    {OPT_U64, 0, "patience", &o.patience, "N", "stop after N epochs without a better value; 0: never " TRAIN_SAY(TRAIN_PATIENCE), .min = 0, .max = 1e15},
+    {OPT_CHOICE, 0, "metric", &metric, "NAME",
+     "(default: accuracy; roc-auc for binary and multi-label tasks)",
+     "accuracy|f1-micro|f1-macro|roc-auc|loss"},
+    {OPT_CHOICE, 0, "keep", &keep, "WHICH",
+     "model of the best epoch by the first evaluated set, or the last (default: best)",
+     "best|last"},
+    {OPT_U64, 0, "patience", &o.patience, "N",
+     "stop after N epochs without a better value; 0: never " TRAIN_SAY(TRAIN_PATIENCE), .min = 0,
+     .max = 1e15},
     {.kind = OPT_GROUP, .help = "Checkpoints"},
-    {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR", "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75", .file = true, .makes = "checkpoint.safetensors"},
-    {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N", "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
+    {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR",
+     "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75",
+     .file = true, .makes = "checkpoint.safetensors"},
+    {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N",
+     "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
     {OPT_FLAG, 0, "resume", &resume, NULL, "go on from the checkpoint in DIR, if there is one"},
     {.kind = OPT_END},
 };
@@ -92,7 +150,8 @@ static const struct program program = {
     .name = "gnn-train",
     .summary = "train a graph neural network from batches",
     .synopsis = "",
-    .extra = "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
+    .extra =
+        "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
 };
 
@@ -110,7 +169,8 @@ static void check_options(void)
     if (o.checkpoint_every && !o.checkpoint)
         cli_usage("--checkpoint-every needs --checkpoint DIR");
     if (!feed.store_path && schedule != GNN_COSINE)
-        opt_refuse(OPTS(&feed.epochs), "belongs to --store, or to --schedule cosine; a stream has its own epochs");
+        opt_refuse(OPTS(&feed.epochs),
+                   "belongs to --store, or to --schedule cosine; a stream has its own epochs");
     if (batch_norm && !opt_given(&layer_norm))
         layer_norm = false;
     if (layer_norm && batch_norm)
@@ -128,7 +188,8 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
 {
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
-        cli_die(feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops, GNN_LAYERS_MAX);
+        cli_die(feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops,
+                GNN_LAYERS_MAX);
     if (hidden.n > 1 && hidden.n + 1 != hops)
         cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
     for (uint32_t l = 0; l + 1 < hops; l++) {
@@ -139,7 +200,8 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
     }
 }
 
-/* A stream's header could make a model large with a number: a batch has to show features that wide before there is memory for it. */
+/* A stream's header could make a model large with a number: a batch has to show features that wide
+ * before there is memory for it. */
 static void prove_widths(struct gnn_source **src, const struct gnn_model *m, struct gnn_err *e)
 {
     enum { SMALL = 1 << 24, MODEST = 1 << 12 };
@@ -150,10 +212,13 @@ static void prove_widths(struct gnn_source **src, const struct gnn_model *m, str
     if (!(*src = gnn_source_ahead(*src, &b, e)))
         cli_fail(e);
     for (uint32_t t = 0; b && t < m->c.nntypes; t++) {
-        const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
+        const struct gnn_tensor *x =
+            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
         if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
-            cli_die(3, "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible", name,
-                    m->c.ntype[t].width, (unsigned long long)m->nfloats);
+            cli_die(
+                3,
+                "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible",
+                name, m->c.ntype[t].width, (unsigned long long)m->nfloats);
     }
 }
 
@@ -177,9 +242,10 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     struct gnn_st_file f;
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
-    unused_edge_fields(&meta->schema, feed.store_path ? "weight time x" : "weight x",
-                       feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
-                                       : "the model treats all edges equally");
+    unused_edge_fields(
+        &meta->schema, feed.store_path ? "weight time x" : "weight x",
+        feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
+                        : "the model treats all edges equally");
     tell_bare(&meta->schema);
     set_widths(&c, meta->sampling.nhops);
     if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
@@ -211,7 +277,11 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.seed = feed.seed;
     o.provenance = cli_provenance();
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
-    o.total_steps = schedule != GNN_COSINE ? 0 : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from : feed.store_path ? TRAIN_EPOCHS : 0);
+    o.total_steps = schedule != GNN_COSINE
+                        ? 0
+                        : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from
+                                   : feed.store_path ? TRAIN_EPOCHS
+                                                     : 0);
 }
 
 /* Where the checkpoint is; a source that starts there needs not be opened twice. */
@@ -221,7 +291,8 @@ static void find_start(struct gnn_comm *c)
     char at[64];
     if (gnn_checkpoint_at(o.checkpoint, &feed.first_epoch, &feed.first_step, &feed.goes_on, &e) < 0)
         cli_fail(&e);
-    snprintf(at, sizeof at, "%d %llu %llu", feed.goes_on, (unsigned long long)feed.first_epoch, (unsigned long long)feed.first_step);
+    snprintf(at, sizeof at, "%d %llu %llu", feed.goes_on, (unsigned long long)feed.first_epoch,
+             (unsigned long long)feed.first_step);
     if (gnn_comm_agree(c, "another checkpoint", at, &e))
         cli_fail(&e);
 }
@@ -234,8 +305,9 @@ static void tell_replaced(const struct gnn_comm *c)
         return;
     char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
     if (path && !access(path, F_OK))
-        cli_note("warning: %s is there, and this run, which begins anew, will replace it: --resume goes on from it",
-                 path);
+        cli_note(
+            "warning: %s is there, and this run, which begins anew, will replace it: --resume goes on from it",
+            path);
     gnn_free(path);
 }
 
@@ -252,8 +324,8 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
         return;
     const uint64_t end = feed.epochs.given ? feed.epochs.to : TRAIN_EPOCHS;
     if (feed.store_path && t->s.epoch >= end)
-        cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu", o.checkpoint,
-                  (unsigned long long)t->s.epoch, (unsigned long long)end);
+        cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu",
+                  o.checkpoint, (unsigned long long)t->s.epoch, (unsigned long long)end);
     cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
     if (!feed.store_path)
@@ -276,14 +348,17 @@ static void read_options(int argc, char **argv)
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)
-        stdin_unread(feed.input ? "gnn-train reads the file of -i" : "gnn-train --store samples its own",
+        stdin_unread(feed.input ? "gnn-train reads the file of -i"
+                                : "gnn-train --store samples its own",
                      (const char *const[]){feed.input, feed.store_path}, 2);
 }
 
 /* Does not return on failure, nor when it was asked to stop. */
-static void train(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text, struct gnn_err *e)
+static void train(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text,
+                  struct gnn_err *e)
 {
-    const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop : NULL, train_text_step, train_text_epoch};
+    const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop : NULL, train_text_step,
+                                          train_text_epoch};
     const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
     const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
     cli_progress_end();
@@ -318,7 +393,8 @@ int main(int argc, char **argv)
         cli_spare_stdout();
     make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
-    struct gnn_ops *ops = feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
+    struct gnn_ops *ops =
+        feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
     if (feed.gpu && !ops)
         cli_fail(&e);
     if (ops)

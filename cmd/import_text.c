@@ -10,12 +10,14 @@
 enum { FEW = 4 }; /* edge types with a line each, unless -v is given */
 
 /* "src/rel/dst" of the store's edge type t. */
-static const char *type_key(const struct gnn_dataset *d, const struct gnn_import_stats *st, uint32_t t, char out[GNN_ETYPE_KEY_ROOM])
+static const char *type_key(const struct gnn_dataset *d, const struct gnn_import_stats *st,
+                            uint32_t t, char out[GNN_ETYPE_KEY_ROOM])
 {
     const struct gnn_schema *s = &d->schema;
     const struct gnn_etype *in = &s->etype[st->type[t].in];
     if (st->type[t].rev)
-        snprintf(out, GNN_ETYPE_KEY_ROOM, "%s/rev_%s/%s", s->ntype[in->dst].name, in->rel, s->ntype[in->src].name);
+        snprintf(out, GNN_ETYPE_KEY_ROOM, "%s/rev_%s/%s", s->ntype[in->dst].name, in->rel,
+                 s->ntype[in->src].name);
     else
         gnn_etype_key(s, st->type[t].in, out, GNN_ETYPE_KEY_ROOM);
     return out;
@@ -29,13 +31,14 @@ static void tell_edges(const char *key, const struct gnn_import_edges *t)
     const char *about = guess ? "about " : "";
     char run[64] = "", from[64] = "";
     if (t->same && !d->symmetric)
-        snprintf(run, sizeof run, " directed, %s%.2f %% have their reverse,", about, 100 * gnn_direction_share(d));
+        snprintf(run, sizeof run, " directed, %s%.2f %% have their reverse,", about,
+                 100 * gnn_direction_share(d));
     else if (t->same)
         snprintf(run, sizeof run, " symmetric,");
     if (guess)
         snprintf(from, sizeof from, " (estimated from %" PRIu64 ")", d->looked);
-    cli_note("%s: %" PRIu64 " edges,%s %" PRIu64 " self-loops, %s%" PRIu64 " parallel%s", key, d->edges, run, d->loops, about, d->parallel,
-             from);
+    cli_note("%s: %" PRIu64 " edges,%s %" PRIu64 " self-loops, %s%" PRIu64 " parallel%s", key,
+             d->edges, run, d->loops, about, d->parallel, from);
 }
 
 static void tell_all_edges(const struct gnn_dataset *d, const struct gnn_import_stats *st)
@@ -50,13 +53,15 @@ static void tell_all_edges(const struct gnn_dataset *d, const struct gnn_import_
         sum.reversed += k->reversed, sum.parallel += k->parallel;
     }
     if (st->ntypes > FEW)
-        cli_note("%u edge types: %" PRIu64 " edges, %s%" PRIu64 " have their reverse, %" PRIu64 " self-loops, %" PRIu64 " parallel%s",
-                 st->ntypes, sum.edges, gnn_direction_estimated(&sum) ? "about " : "", sum.reversed, sum.loops, sum.parallel,
-                 common.verbose > 0 ? "" : " (-v lists them)");
+        cli_note("%u edge types: %" PRIu64 " edges, %s%" PRIu64 " have their reverse, %" PRIu64
+                 " self-loops, %" PRIu64 " parallel%s",
+                 st->ntypes, sum.edges, gnn_direction_estimated(&sum) ? "about " : "", sum.reversed,
+                 sum.loops, sum.parallel, common.verbose > 0 ? "" : " (-v lists them)");
 }
 
 /* What was obeyed, and traps. */
-static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_opts *o, const struct gnn_import_stats *st)
+static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_opts *o,
+                           const struct gnn_import_stats *st)
 {
     const struct gnn_import_edges *one_way = NULL;
     char key[GNN_ETYPE_KEY_ROOM];
@@ -71,12 +76,15 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
         cli_note("%s: its edges have their reverses, so none are added", d->name);
     else if (st->two_way || st->rev_left)
         cli_note("%s: -u adds no reverses%s", d->name,
-                 st->two_way + st->rev_left < d->schema.netypes ? " to the edge types that have them already"
-                                                                : ": all edges have them already");
+                 st->two_way + st->rev_left < d->schema.netypes
+                     ? " to the edge types that have them already"
+                     : ": all edges have them already");
     if (one_way && !d->says && !o->directed && !o->undirected)
-        cli_note("warning: %s: %.2f %% of the edges have their reverse: if the graph is undirected, import it with -u; "
-                 "if it is directed, with --directed",
-                 type_key(d, st, (uint32_t)(one_way - st->type), key), 100 * gnn_direction_share(&one_way->d));
+        cli_note(
+            "warning: %s: %.2f %% of the edges have their reverse: if the graph is undirected, import it with -u; "
+            "if it is directed, with --directed",
+            type_key(d, st, (uint32_t)(one_way - st->type), key),
+            100 * gnn_direction_share(&one_way->d));
 }
 
 static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_stats *st)
@@ -85,10 +93,12 @@ static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_s
     char key[GNN_ETYPE_KEY_ROOM];
     for (uint32_t t = 0; t < st->ntypes; t++) {
         const struct gnn_direction *k = &st->type[t].d;
-        json_t *j = json_pack("{s:s, s:I, s:I, s:I}", "name", type_key(d, st, t, key), "edges", (json_int_t)k->edges, "self_loops",
-                              (json_int_t)k->loops, "parallel_edges", (json_int_t)k->parallel);
+        json_t *j = json_pack("{s:s, s:I, s:I, s:I}", "name", type_key(d, st, t, key), "edges",
+                              (json_int_t)k->edges, "self_loops", (json_int_t)k->loops,
+                              "parallel_edges", (json_int_t)k->parallel);
         if (st->type[t].same) {
-            json_object_set_new(j, "direction", json_string(k->symmetric ? "symmetric" : "directed"));
+            json_object_set_new(j, "direction",
+                                json_string(k->symmetric ? "symmetric" : "directed"));
             json_object_set_new(j, "reversed_edges", json_integer((json_int_t)k->reversed));
             json_object_set_new(j, "reverse_share", json_real(gnn_direction_share(k)));
         }
@@ -99,19 +109,24 @@ static json_t *edges_json(const struct gnn_dataset *d, const struct gnn_import_s
     return a;
 }
 
-void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o, const struct gnn_import_stats *st, double seconds)
+void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
+                 const struct gnn_import_stats *st, double seconds)
 {
     for (uint32_t t = 0; t < d->schema.nntypes; t++)
         cli_info("%s: %" PRIu64 " nodes", d->schema.ntype[t].name, d->schema.ntype[t].count);
     tell_all_edges(d, st);
     tell_direction(d, o, st);
     if (!d->made)
-        unused_edge_fields(&d->schema, "weight time x",
-                           "stored, and gathered if asked for, but sampling is uniform and models treat all edges equally");
-    cli_info("%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB", st->nodes, st->edges,
-             st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I}", "format", d->format, "nodes", (json_int_t)st->nodes, "edges",
-                          (json_int_t)st->edges, "input_edges", (json_int_t)st->input_edges, "duplicates", (json_int_t)st->duplicates,
-                          "loops_added", (json_int_t)st->loops_added, "edge_types", edges_json(d, st), "seconds", seconds,
-                          "peak_bytes", (json_int_t)gnn_mem_peak()));
+        unused_edge_fields(
+            &d->schema, "weight time x",
+            "stored, and gathered if asked for, but sampling is uniform and models treat all edges equally");
+    cli_info(
+        "%" PRIu64 " nodes, %" PRIu64 " edges from %" PRIu64 " read (%s), %.2f s, peak %.1f MB",
+        st->nodes, st->edges, st->input_edges, d->format, seconds, (double)gnn_mem_peak() / 1e6);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:I}", "format", d->format,
+                          "nodes", (json_int_t)st->nodes, "edges", (json_int_t)st->edges,
+                          "input_edges", (json_int_t)st->input_edges, "duplicates",
+                          (json_int_t)st->duplicates, "loops_added", (json_int_t)st->loops_added,
+                          "edge_types", edges_json(d, st), "seconds", seconds, "peak_bytes",
+                          (json_int_t)gnn_mem_peak()));
 }

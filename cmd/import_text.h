@@ -4,6 +4,7 @@
 
 #include "lib/import.h"
 
-void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o, const struct gnn_import_stats *st, double seconds);
+void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
+                 const struct gnn_import_stats *st, double seconds);
 
 #endif

@@ -65,7 +65,8 @@ static void print_fields(const json_t *list)
 {
     size_t i;
     json_t *f;
-    json_array_foreach((json_t *)(uintptr_t)list, i, f) {
+    json_array_foreach((json_t *)(uintptr_t)list, i, f)
+    {
         if (i == shown(list)) {
             printf(", ... %zu more", json_array_size(list) - i);
             break;
@@ -90,15 +91,16 @@ static void print_rest(const char *what, const json_t *list)
         most = whole(x, "count") > whole(most, "count") ? x : most;
     }
     if (from < n)
-        printf("  %s  ... %zu more (-v lists them); all %zu: %lld, from %lld to %lld each\n", what, n - from, n, sum, whole(least, "count"),
-               whole(most, "count"));
+        printf("  %s  ... %zu more (-v lists them); all %zu: %lld, from %lld to %lld each\n", what,
+               n - from, n, sum, whole(least, "count"), whole(most, "count"));
 }
 
 static void print_types(const char *what, const json_t *list)
 {
     size_t i;
     json_t *x;
-    json_array_foreach((json_t *)(uintptr_t)list, i, x) {
+    json_array_foreach((json_t *)(uintptr_t)list, i, x)
+    {
         if (i == shown(list))
             break;
         printf("  %s  %-24s %12lld", what, text(x, "name"), whole(x, "count"));
@@ -114,7 +116,8 @@ static void print_schema(const json_t *r)
     json_t *x;
     print_types("nodes", json_object_get(r, "node_types"));
     print_types("edges", json_object_get(r, "edge_types"));
-    json_array_foreach((json_t *)(uintptr_t)splits, i, x) {
+    json_array_foreach((json_t *)(uintptr_t)splits, i, x)
+    {
         if (i == shown(splits))
             break;
         char name[512];
@@ -123,7 +126,8 @@ static void print_schema(const json_t *r)
     }
     print_rest("split", splits);
     if (json_object_get(r, "classes"))
-        printf("  task   %s of %s, %lld classes\n", text(r, "task"), text(r, "label_type"), whole(r, "classes"));
+        printf("  task   %s of %s, %lld classes\n", text(r, "task"), text(r, "label_type"),
+               whole(r, "classes"));
 }
 
 static void print_numbers(const char *what, const json_t *list)
@@ -131,8 +135,7 @@ static void print_numbers(const char *what, const json_t *list)
     size_t i;
     json_t *x;
     printf("  %s", what);
-    json_array_foreach((json_t *)(uintptr_t)list, i, x)
-        printf(" %.10g", json_number_value(x));
+    json_array_foreach((json_t *)(uintptr_t)list, i, x) printf(" %.10g", json_number_value(x));
     putchar('\n');
 }
 
@@ -143,10 +146,12 @@ static void print_stream(const json_t *r)
     json_t *x;
 
     printf("  drawn  seed %lld, fan-out", whole(s, "seed"));
-    json_array_foreach(json_object_get(s, "fanout"), i, x) {
+    json_array_foreach(json_object_get(s, "fanout"), i, x)
+    {
         size_t t;
         json_t *n;
-        json_array_foreach(x, t, n) {
+        json_array_foreach(x, t, n)
+        {
             if (t == shown(x)) {
                 printf("/... %zu more", json_array_size(x) - t);
                 break;
@@ -154,19 +159,22 @@ static void print_stream(const json_t *r)
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole(s, "batch_size"), text(s, "seed_type"), text(s, "frontier"),
+    printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole(s, "batch_size"),
+           text(s, "seed_type"), text(s, "frontier"),
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
            json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
     json_array_foreach(json_object_get(s, "sets"), i, x)
-        printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text(x, "set"), whole(x, "seeds"), whole(x, "steps"));
+        printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text(x, "set"),
+               whole(x, "seeds"), whole(x, "steps"));
     const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");
-    printf("  batches %lld, %lld seeds, %s", whole(r, "batches"), whole(r, "seeds"), bytes(real(r, "bytes")));
+    printf("  batches %lld, %lld seeds, %s", whole(r, "batches"), whole(r, "seeds"),
+           bytes(real(r, "bytes")));
     if (first)
-        printf("; epoch %lld step %lld to epoch %lld step %lld", whole(first, "epoch"), whole(first, "step"),
-               whole(last, "epoch"), whole(last, "step"));
+        printf("; epoch %lld step %lld to epoch %lld step %lld", whole(first, "epoch"),
+               whole(first, "step"), whole(last, "epoch"), whole(last, "step"));
     putchar('\n');
     print_numbers("mean nodes after each hop:", json_object_get(r, "mean_nodes"));
     print_numbers("mean edges of each hop:", json_object_get(r, "mean_edges"));
@@ -178,13 +186,13 @@ static void print_tensors(const json_t *list)
     json_t *t, *n;
     bool parts = json_object_get(json_array_get(list, 0), "part") != NULL;
     printf("%s%-40s %-5s %-24s %s\n", parts ? "part  " : "", "tensor", "dtype", "shape", "bytes");
-    json_array_foreach((json_t *)(uintptr_t)list, i, t) {
+    json_array_foreach((json_t *)(uintptr_t)list, i, t)
+    {
         char shape[128] = "";
         size_t at = 0;
-        json_array_foreach(json_object_get(t, "shape"), d, n)
-            if (at < sizeof shape)
-                at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d ? " x " : "",
-                                       (long long)json_integer_value(n));
+        json_array_foreach(json_object_get(t, "shape"), d, n) if (at < sizeof shape) at +=
+            (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d ? " x " : "",
+                             (long long)json_integer_value(n));
         if (parts)
             printf("%-5lld ", whole(t, "part"));
         printf("%-40s %-5s %-24s %lld\n", text(t, "name"), text(t, "dtype"), shape,
@@ -194,8 +202,8 @@ static void print_tensors(const json_t *list)
 
 static void print_degrees(const char *what, const json_t *d)
 {
-    printf("    %s min %lld, median %lld, mean %.4g, max %lld, zero %lld\n", what, whole(d, "min"), whole(d, "median"),
-           real(d, "mean"), whole(d, "max"), whole(d, "zero"));
+    printf("    %s min %lld, median %lld, mean %.4g, max %lld, zero %lld\n", what, whole(d, "min"),
+           whole(d, "median"), real(d, "mean"), whole(d, "max"), whole(d, "zero"));
 }
 
 /* Large values, such as times and ids, with all their digits before the point. */
@@ -205,7 +213,8 @@ static const char *number(const json_t *o, const char *key)
     static unsigned turn;
     char *out = buf[turn++ % 4];
     const double x = real(o, key);
-    snprintf(out, sizeof buf[0], (x >= 1e6 || x <= -1e6) && x < 1e15 && x > -1e15 ? "%.0f" : "%.6g", x);
+    snprintf(out, sizeof buf[0], (x >= 1e6 || x <= -1e6) && x < 1e15 && x > -1e15 ? "%.0f" : "%.6g",
+             x);
     return out;
 }
 
@@ -217,7 +226,8 @@ static void print_direction(const json_t *x)
     if (way && strcmp(way, "directed") != 0)
         printf(" %s;", masked(way));
     else if (way && from)
-        printf(" directed, about %.2f %% have their reverse (estimated from %lld);", 100 * real(x, "reverse_share"), from);
+        printf(" directed, about %.2f %% have their reverse (estimated from %lld);",
+               100 * real(x, "reverse_share"), from);
     else if (way)
         printf(" directed, %.2f %% have their reverse;", 100 * real(x, "reverse_share"));
 }
@@ -228,7 +238,8 @@ static void print_edge_stats(const json_t *list)
     long long loops = 0, parallel = 0, symmetric = 0;
     size_t i;
     json_t *x;
-    json_array_foreach((json_t *)(uintptr_t)list, i, x) {
+    json_array_foreach((json_t *)(uintptr_t)list, i, x)
+    {
         const char *way = json_string_value(json_object_get(x, "direction"));
         loops += whole(x, "self_loops");
         parallel += whole(x, "parallel_edges");
@@ -237,13 +248,15 @@ static void print_edge_stats(const json_t *list)
             continue;
         printf("  %s:", text(x, "name"));
         print_direction(x);
-        printf(" self loops %lld, parallel edges %lld\n", whole(x, "self_loops"), whole(x, "parallel_edges"));
+        printf(" self loops %lld, parallel edges %lld\n", whole(x, "self_loops"),
+               whole(x, "parallel_edges"));
         print_degrees("in-degree ", json_object_get(x, "in_degree"));
         print_degrees("out-degree", json_object_get(x, "out_degree"));
     }
     if (few < n)
-        printf("  ... %zu more (-v lists them); all %zu edge types: %lld symmetric, self loops %lld, parallel edges %lld\n", n - few, n,
-               symmetric, loops, parallel);
+        printf(
+            "  ... %zu more (-v lists them); all %zu edge types: %lld symmetric, self loops %lld, parallel edges %lld\n",
+            n - few, n, symmetric, loops, parallel);
 }
 
 static void print_stats(const json_t *s)
@@ -253,19 +266,22 @@ static void print_stats(const json_t *s)
     json_t *x;
     const char *key;
     print_edge_stats(json_object_get(s, "edges"));
-    json_object_foreach(json_object_get(s, "isolated"), key, x)
-        if (types++ < MANY || common.verbose > 0)
-            printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
+    json_object_foreach(json_object_get(s, "isolated"), key,
+                        x) if (types++ < MANY || common.verbose > 0)
+        printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
     if (types > MANY && common.verbose <= 0)
         printf("  ... %zu more node types (-v lists them)\n", types - MANY);
-    json_array_foreach((json_t *)(uintptr_t)fields, i, x) {
+    json_array_foreach((json_t *)(uintptr_t)fields, i, x)
+    {
         if (i == shown(fields)) {
             printf("  ... %zu more fields (-v lists them)\n", json_array_size(fields) - i);
             break;
         }
-        printf("  %s: min %s, mean %s, max %s", text(x, "name"), number(x, "min"), number(x, "mean"), number(x, "max"));
+        printf("  %s: min %s, mean %s, max %s", text(x, "name"), number(x, "min"),
+               number(x, "mean"), number(x, "max"));
         if (whole(x, "nan") || whole(x, "infinite"))
-            printf(", %lld NaN, %lld infinite of %lld", whole(x, "nan"), whole(x, "infinite"), whole(x, "values"));
+            printf(", %lld NaN, %lld infinite of %lld", whole(x, "nan"), whole(x, "infinite"),
+                   whole(x, "values"));
         putchar('\n');
     }
     if (json_object_get(s, "classes"))
@@ -284,8 +300,8 @@ void inspect_text_report(const json_t *r)
         printf("store %s: %lld part%s, identity %s, %s\n", text(r, "path"), whole(r, "parts"),
                whole(r, "parts") == 1 ? "" : "s", text(r, "identity"), bytes(real(r, "bytes")));
     else
-        printf("stream of batches from store %s in %lld part%s\n", text(r, "identity"), whole(r, "parts"),
-               whole(r, "parts") == 1 ? "" : "s");
+        printf("stream of batches from store %s in %lld part%s\n", text(r, "identity"),
+               whole(r, "parts"), whole(r, "parts") == 1 ? "" : "s");
     print_schema(r);
     if (!store)
         print_stream(r);
@@ -310,17 +326,23 @@ static void print_architecture(const json_t *a)
     json_array_foreach(json_object_get(a, "width"), i, x)
         printf("%s%lld", i ? ", " : " ", (long long)json_integer_value(x));
     printf("%s%s%s%s%s\n", json_is_true(json_object_get(a, "layer_norm")) ? ", layer norm" : "",
-           json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "", json_is_true(json_object_get(a, "residual")) ? ", residual" : "",
+           json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "",
+           json_is_true(json_object_get(a, "residual")) ? ", residual" : "",
            !strcmp(text(a, "feature_norm"), "row") ? ", features divided by their sum" : "",
            json_is_true(json_object_get(a, "guessed")) ? "; guessed from names and shapes" : "");
     if (json_object_get(a, "task"))
-        printf("  task   %s of %s\n", text(a, "task"), text(json_array_get(node_types, (size_t)whole(a, "target")), "name"));
+        printf("  task   %s of %s\n", text(a, "task"),
+               text(json_array_get(node_types, (size_t)whole(a, "target")), "name"));
     json_array_foreach((json_t *)(uintptr_t)node_types, i, x)
         printf("  nodes  %-24s %12lld features\n", text(x, "name"), whole(x, "features"));
-    json_array_foreach(json_object_get(a, "edge_types"), i, x) {
-        const json_t *src = json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 0)));
-        const json_t *dst = json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 2)));
-        printf("  edges  %s/%s/%s\n", text(src, "name"), text(json_array_get(x, 1), NULL), text(dst, "name"));
+    json_array_foreach(json_object_get(a, "edge_types"), i, x)
+    {
+        const json_t *src =
+            json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 0)));
+        const json_t *dst =
+            json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 2)));
+        printf("  edges  %s/%s/%s\n", text(src, "name"), text(json_array_get(x, 1), NULL),
+               text(dst, "name"));
     }
 }
 
@@ -331,11 +353,13 @@ static void print_training(const json_t *t)
     else
         printf("  state  after epoch %lld, step %lld%s", whole(t, "epoch"), whole(t, "step"),
                json_is_true(json_object_get(t, "epoch_complete")) ? ", the epoch complete" : "");
-    printf("; %lld steps of the optimiser%s\n", whole(t, "optimizer_steps"), json_is_true(json_object_get(t, "stopped_early")) ? ", stopped early" : "");
+    printf("; %lld steps of the optimiser%s\n", whole(t, "optimizer_steps"),
+           json_is_true(json_object_get(t, "stopped_early")) ? ", stopped early" : "");
     if (json_object_get(t, "best"))
-        printf("  best   epoch %lld, %s %.6g, %lld epochs since\n", whole(t, "best_epoch"), text(t, "metric"), real(t, "best"),
-               whole(t, "epochs_since_best"));
-    printf("  optimizer %s, lr %g, schedule %s\n", text(t, "optimizer"), real(t, "lr"), text(t, "schedule"));
+        printf("  best   epoch %lld, %s %.6g, %lld epochs since\n", whole(t, "best_epoch"),
+               text(t, "metric"), real(t, "best"), whole(t, "epochs_since_best"));
+    printf("  optimizer %s, lr %g, schedule %s\n", text(t, "optimizer"), real(t, "lr"),
+           text(t, "schedule"));
 }
 
 void inspect_text_model(const json_t *r)
@@ -344,9 +368,11 @@ void inspect_text_model(const json_t *r)
     size_t i;
     json_t *x;
     printf("%s %s: %s, %s\n", text(r, "kind"), text(r, "path"), bytes(real(r, "bytes")),
-           json_is_true(json_object_get(r, "checksum")) ? "checksum correct" : "no checksum, not verified");
+           json_is_true(json_object_get(r, "checksum")) ? "checksum correct"
+                                                        : "no checksum, not verified");
     print_architecture(json_object_get(r, "architecture"));
-    printf("  parameters %lld numbers in %lld tensors, %s\n", whole(p, "numbers"), whole(p, "tensors"), bytes(real(p, "bytes")));
+    printf("  parameters %lld numbers in %lld tensors, %s\n", whole(p, "numbers"),
+           whole(p, "tensors"), bytes(real(p, "bytes")));
     if (json_object_get(r, "training"))
         print_training(json_object_get(r, "training"));
     json_array_foreach(json_object_get(r, "provenance"), i, x)
@@ -361,8 +387,7 @@ void inspect_text_proofs(const json_t *r)
 {
     size_t i;
     json_t *x;
-    json_array_foreach(json_object_get(r, "proved"), i, x)
-        printf("ok  %s\n", text(x, NULL));
+    json_array_foreach(json_object_get(r, "proved"), i, x) printf("ok  %s\n", text(x, NULL));
 }
 
 void inspect_text_diff(const json_t *d)

@@ -18,9 +18,13 @@ static bool help, version, completion;
 
 static const struct opt common_opts[] = {
     {.kind = OPT_GROUP, .help = "Common options"},
-    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true, .makes = "", .own = true},
-    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN", "when to show progress on stderr (default: auto, on a terminal)", .choices = "auto|always|never", .own = true},
-    {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL, "leave the command line out of the output's header", .own = true},
+    {OPT_STR, 0, "metrics", &common.metrics, "FILE", "write NDJSON metrics to FILE", .file = true,
+     .makes = "", .own = true},
+    {OPT_CHOICE, 0, "progress", &common.progress, "WHEN",
+     "when to show progress on stderr (default: auto, on a terminal)",
+     .choices = "auto|always|never", .own = true},
+    {OPT_FLAG, 0, "no-provenance", &common.no_provenance, NULL,
+     "leave the command line out of the output's header", .own = true},
     {OPT_FLAG, 'q', "quiet", NULL, NULL, "errors only", .own = true},
     {OPT_FLAG, 'v', "verbose", NULL, NULL, "say more", .own = true},
     {OPT_FLAG, 'h', "help", &help, NULL, "print this help"},
@@ -45,26 +49,27 @@ static const struct opt *walk(const struct program *p, const struct opt *o)
 
 #define EACH(o, p) for (const struct opt *o = walk(p, NULL); o->kind != OPT_END; o = walk(p, o))
 
-static const struct opt *find_long(const struct program *p, const char *name, size_t n, bool *negated)
+static const struct opt *find_long(const struct program *p, const char *name, size_t n,
+                                   bool *negated)
 {
     *negated = false;
-    EACH (o, p)
-        if (o->kind != OPT_GROUP && strlen(o->name) == n && !strncmp(o->name, name, n))
-            return o;
+    EACH(o, p)
+    if (o->kind != OPT_GROUP && strlen(o->name) == n && !strncmp(o->name, name, n))
+        return o;
     if (n > 3 && !strncmp(name, "no-", 3))
-        EACH (o, p)
-            if (o->kind == OPT_FLAG && strlen(o->name) == n - 3 && !strncmp(o->name, name + 3, n - 3)) {
-                *negated = true;
-                return o;
-            }
+        EACH(o, p)
+    if (o->kind == OPT_FLAG && strlen(o->name) == n - 3 && !strncmp(o->name, name + 3, n - 3)) {
+        *negated = true;
+        return o;
+    }
     return NULL;
 }
 
 static const struct opt *find_short(const struct program *p, char c)
 {
-    EACH (o, p)
-        if (o->kind != OPT_GROUP && o->letter == c)
-            return o;
+    EACH(o, p)
+    if (o->kind != OPT_GROUP && o->letter == c)
+        return o;
     return NULL;
 }
 
@@ -244,7 +249,9 @@ const char *opt_shared(void)
     static char text[1 << 16];
     const struct opt *after = NULL;
     int n = 0;
-    for (*text = 0; n >= 0 && (size_t)n < sizeof text;) { /* tables are small: the next one in order, again and again */
+    for (*text = 0;
+         n >= 0 &&
+         (size_t)n < sizeof text;) { /* tables are small: the next one in order, again and again */
         const struct opt *o = NULL;
         for (uint32_t i = 0; i < ngiven; i++)
             if (!given[i]->own && given[i] > after && (!o || given[i] < o))
@@ -342,8 +349,9 @@ static void print_option(const struct opt *o)
     }
     if (!o->help)
         return;
-    int n = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-                     o->letter ? "," : " ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    int n = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
+                     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->arg ? " " : "",
+                     o->arg ? o->arg : "");
     const char *again = o->kind == OPT_LIST ? "; may be repeated" : "";
     if (n > 30)
         printf("%s\n%31s%s%s\n", left, "", o->help, again);
@@ -355,18 +363,20 @@ static void print_option(const struct opt *o)
 
 static void print_help(const struct program *p)
 {
-    printf("Usage: %s [OPTION]...%s%s\n%s\n", p->name, *p->synopsis ? " " : "", p->synopsis, p->summary);
+    printf("Usage: %s [OPTION]...%s%s\n%s\n", p->name, *p->synopsis ? " " : "", p->synopsis,
+           p->summary);
     if (p->opts[0].kind != OPT_GROUP)
         printf("\nOptions:\n");
-    EACH (o, p)
-        print_option(o);
+    EACH(o, p)
+    print_option(o);
     printf("\nSee %s(1) for details and gnn(7) for how the programs fit together.\n", p->name);
 }
 
 /* One line per option: "--name[,-x] kind choices", for the generator of the shell completion. */
 static void print_completion(const struct program *p)
 {
-    EACH (o, p) {
+    EACH(o, p)
+    {
         if (o->kind == OPT_GROUP || !o->help)
             continue;
         printf("--%s%s%.1s %s %s\n", o->name, o->letter ? ",-" : "", &o->letter,
@@ -389,8 +399,10 @@ static void unknown_option(const struct program *p, const char *name, size_t n)
 {
     char word[GNN_SUGGEST_WORD], key[GNN_SUGGEST_WORD];
     struct gnn_suggest s = {.word = word};
-    snprintf(word, sizeof word, "--%.*s", n < sizeof word / 2 ? (int)n : (int)sizeof word / 2, name);
-    EACH (o, p) {
+    snprintf(word, sizeof word, "--%.*s", n < sizeof word / 2 ? (int)n : (int)sizeof word / 2,
+             name);
+    EACH(o, p)
+    {
         if (o->kind == OPT_GROUP || !o->help)
             continue;
         snprintf(key, sizeof key, "--%s", o->name);
@@ -428,7 +440,8 @@ static void unknown_letter(const struct program *p, const char *arg, char c)
 {
     bool negated;
     const bool known = arg[2] && find_long(p, arg + 1, strcspn(arg + 1, "="), &negated);
-    cli_usage("unknown option '-%c'%s%.64s%s (see --help)", c, known ? "; did you mean '-" : "", known ? arg : "", known ? "'?" : "");
+    cli_usage("unknown option '-%c'%s%.64s%s (see --help)", c, known ? "; did you mean '-" : "",
+              known ? arg : "", known ? "'?" : "");
 }
 
 static void short_options(const struct program *p, char **argv, int *i)
@@ -456,8 +469,10 @@ static void missing(const struct program *p, char **args, int nargs)
 {
     const char *name = p->args;
     char list[256] = "";
-    if (nargs == 1 && p->min_args == 2 && !strcmp(name, "STORE|MODEL") && gnn_kind_path(args[0]) == GNN_KIND_MODEL)
-        cli_usage("%s is a model, and STORE is missing: %s %s (see --help)", args[0], p->name, p->synopsis);
+    if (nargs == 1 && p->min_args == 2 && !strcmp(name, "STORE|MODEL") &&
+        gnn_kind_path(args[0]) == GNN_KIND_MODEL)
+        cli_usage("%s is a model, and STORE is missing: %s %s (see --help)", args[0], p->name,
+                  p->synopsis);
     for (int i = 0; i < nargs; i++)
         name += strcspn(name, "|") + 1;
     for (int i = nargs, n; i < p->min_args; i++, name += n + 1) {
@@ -465,13 +480,14 @@ static void missing(const struct program *p, char **args, int nargs)
         n = (int)strcspn(name, "|");
         snprintf(list + at, sizeof list - at, "%s%.*s", i > nargs ? " and " : "", n, name);
     }
-    cli_usage("%s %s missing: %s %s (see --help)", list, p->min_args - nargs > 1 ? "are" : "is", p->name, p->synopsis);
+    cli_usage("%s %s missing: %s %s (see --help)", list, p->min_args - nargs > 1 ? "are" : "is",
+              p->name, p->synopsis);
 }
 
 static void one_too_many(const struct program *p, const char *arg)
 {
-    cli_usage("unexpected argument '%s': %s%s%s%s%s (see --help)", arg, p->name, *p->synopsis ? " " : "", p->synopsis,
-              p->extra ? "; " : "", p->extra ? p->extra : "");
+    cli_usage("unexpected argument '%s': %s%s%s%s%s (see --help)", arg, p->name,
+              *p->synopsis ? " " : "", p->synopsis, p->extra ? "; " : "", p->extra ? p->extra : "");
 }
 
 /* ---- files ---- */

@@ -38,7 +38,8 @@ static void check_levels(struct partition_opts *o)
 
 void partition_check(struct partition_opts *o)
 {
-    const bool streams = !o->from && (o->method == METHOD_LDG || o->method == METHOD_FENNEL || o->method == METHOD_ACCESS);
+    const bool streams = !o->from && (o->method == METHOD_LDG || o->method == METHOD_FENNEL ||
+                                      o->method == METHOD_ACCESS);
     check_levels(o);
     if (!o->k && !o->from)
         cli_usage("-k N is missing");
@@ -70,7 +71,8 @@ static void no_balance(const struct gnn_view *v, const char *w)
     gnn_suggest_words(&s, "nodes|edges|types");
     for (uint32_t i = 0; i < c->nsets; i++)
         gnn_suggest_add(&s, c->set[i].set);
-    cli_usage("--balance: '%s' is not nodes, edges, types or a set of %s%s", w, v->store->path, gnn_suggest_text(&s, "one of"));
+    cli_usage("--balance: '%s' is not nodes, edges, types or a set of %s%s", w, v->store->path,
+              gnn_suggest_text(&s, "one of"));
 }
 
 static void add_word(struct even_list *x, const struct gnn_view *v, const char *w)
@@ -112,15 +114,19 @@ static void need_metis(int rc, const struct gnn_err *e)
     if (rc && rc != GNN_E_NOMEM)
         cli_fail(e);
     if (rc)
-        need(gnn_fail(&more, GNN_E_NOMEM, "%s; --method fennel and ldg need little memory", e->msg), &more);
+        need(gnn_fail(&more, GNN_E_NOMEM, "%s; --method fennel and ldg need little memory", e->msg),
+             &more);
 }
 
-static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f)
+static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                         struct partition_figures *f)
 {
     struct gnn_err e = {0};
     struct gnn_symgraph g = {0};
-    struct gnn_metis m = {.k = o->k, .objective = o->objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
-                          .imbalance = o->imbalance, .seed = o->seed};
+    struct gnn_metis m = {.k = o->k,
+                          .objective = o->objective ? GNN_OBJECTIVE_VOL : GNN_OBJECTIVE_CUT,
+                          .imbalance = o->imbalance,
+                          .seed = o->seed};
     struct even_list x;
     int32_t *wgt = NULL;
     const double start = gnn_clock();
@@ -128,14 +134,18 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
     need_metis(gnn_symgraph_init(&g, v, GNN_METIS_LIMIT, o->threads, &e), &e);
     even_list(&x, o, v);
     if (x.even.balance != GNN_BALANCE_NODES)
-        need_metis(gnn_balance_weights(v, x.even.balance, x.set, x.even.nsets, &m.ncon, &wgt, &e), &e);
+        need_metis(gnn_balance_weights(v, x.even.balance, x.set, x.even.nsets, &m.ncon, &wgt, &e),
+                   &e);
     m.wgt = wgt;
     f->graph_seconds = gnn_clock() - start;
-    /* A damaged store is found before minutes of work. And the thread that checks it holds no lock of the allocator
-     * while METIS's process is forked: a sanitizer's would stay locked there for ever. */
+    /* A damaged store is found before minutes of work. And the thread that checks it holds no lock
+     * of the allocator while METIS's process is forked: a sanitizer's would stay locked there for
+     * ever. */
     need(gnn_store_verified(v->store, &e), &e);
     cli_progress("metis: nodes", v->nvertices, 0, NULL);
-    need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e) : gnn_metis_run(&m, &g, part, &e), &e);
+    need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e)
+                           : gnn_metis_run(&m, &g, part, &e),
+               &e);
     gnn_free(wgt);
     need(gnn_symgraph_measure(&g, o->k, part, &f->pairs_cut, &f->volume, &e), &e);
     f->has_pairs = true;
@@ -163,8 +173,8 @@ static uint32_t seed_set(const struct partition_opts *o, const struct gnn_view *
     return (uint32_t)set;
 }
 
-static void assign_access(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct gnn_stream *by,
-                          struct even_list *x, struct partition_figures *f)
+static void assign_access(const struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                          struct gnn_stream *by, struct even_list *x, struct partition_figures *f)
 {
     static const char *const usual[] = {"15,10,5"};
     struct gnn_err e = {0};
@@ -175,7 +185,9 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
         by->even.balance |= GNN_BALANCE_SETS;
         x->set[by->even.nsets++] = a.set;
     }
-    need(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual, o->fanout.n ? o->fanout.n : 1, &m, &e), &e);
+    need(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual,
+                          o->fanout.n ? o->fanout.n : 1, &m, &e),
+         &e);
     need(gnn_assign_access(&a, v, part, &e), &e);
     gnn_free(m.fanout);
     f->rows = a.rows;
@@ -184,13 +196,20 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
     f->assign_bytes += a.bytes;
 }
 
-static void assign_stream(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f)
+static void assign_stream(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                          struct partition_figures *f)
 {
     struct gnn_err e = {0};
     struct even_list x;
     even_list(&x, o, v);
-    struct gnn_stream s = {.rule = o->method == METHOD_LDG ? GNN_STREAM_LDG : GNN_STREAM_FENNEL, .k = o->k, .passes = o->passes,
-                           .nodes = nodes_of(o), .even = x.even, .threads = o->threads, .done = pass_done, .arg = o};
+    struct gnn_stream s = {.rule = o->method == METHOD_LDG ? GNN_STREAM_LDG : GNN_STREAM_FENNEL,
+                           .k = o->k,
+                           .passes = o->passes,
+                           .nodes = nodes_of(o),
+                           .even = x.even,
+                           .threads = o->threads,
+                           .done = pass_done,
+                           .arg = o};
     if (o->method == METHOD_ACCESS)
         assign_access(o, v, part, &s, &x, f);
     else
@@ -201,7 +220,8 @@ static void assign_stream(struct partition_opts *o, const struct gnn_view *v, ui
 
 /* ---- all ---- */
 
-void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f)
+void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                      struct partition_figures *f)
 {
     static const char *const name[] = {"metis", "fennel", "ldg", "access", "random"};
     struct gnn_err e = {0};

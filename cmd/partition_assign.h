@@ -22,7 +22,9 @@ struct partition_opts {
 
 /* Refuses options that do not go together, and sets k from the others. */
 void partition_check(struct partition_opts *o);
-/* part: (v->nvertices), out. Sets o->k if the assignment file decides; fills what f says about the method. */
-void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32_t *part, struct partition_figures *f);
+/* part: (v->nvertices), out. Sets o->k if the assignment file decides; fills what f says about the
+ * method. */
+void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
+                      struct partition_figures *f);
 
 #endif

@@ -15,7 +15,8 @@ static double ratio(uint32_t k, uint64_t most, uint64_t total)
 static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, uint64_t total)
 {
     if (common.verbose >= 0)
-        printf("balance   %-20s %8.4f  (largest part %llu)\n", what, ratio(k, most, total), (unsigned long long)most);
+        printf("balance   %-20s %8.4f  (largest part %llu)\n", what, ratio(k, most, total),
+               (unsigned long long)most);
     if (json_object_set_new(o, what, json_real(ratio(k, most, total))))
         cli_die(1, "out of memory");
 }
@@ -38,7 +39,8 @@ static json_t *show_balance(const struct gnn_layout *l, const struct gnn_part_fi
     for (uint32_t t = 0; sc->nntypes > 1 && t < sc->nntypes; t++) {
         uint64_t most = 0;
         for (uint32_t p = 0; p < k; p++)
-            most = l->book[t][p + 1] - l->book[t][p] > most ? l->book[t][p + 1] - l->book[t][p] : most;
+            most =
+                l->book[t][p + 1] - l->book[t][p] > most ? l->book[t][p + 1] - l->book[t][p] : most;
         put_balance(o, k, sc->ntype[t].name, most, sc->ntype[t].count);
     }
     for (uint32_t i = 0; i < sc->nsets && !strcmp(sc->set[i].split, sc->set[0].split); i++) {
@@ -58,7 +60,8 @@ static double percent(uint64_t n, uint64_t of)
 static void put_method(const struct partition_figures *f, const struct gnn_layout *l)
 {
     if (f->passes)
-        printf("parts     %u (%s, %u pass%s)\n", l->k, f->how, f->passes, f->passes == 1 ? "" : "es");
+        printf("parts     %u (%s, %u pass%s)\n", l->k, f->how, f->passes,
+               f->passes == 1 ? "" : "es");
     else
         printf("parts     %u (%s)\n", l->k, f->how);
 }
@@ -66,31 +69,35 @@ static void put_method(const struct partition_figures *f, const struct gnn_layou
 static void put_cost(const struct partition_figures *f, uint64_t peak)
 {
     if (f->has_pairs)
-        printf("seconds   %.3f (graph %.3f, METIS %.3f, writing %.3f)\n", f->seconds, f->graph_seconds, f->metis_seconds,
-               f->write_seconds);
+        printf("seconds   %.3f (graph %.3f, METIS %.3f, writing %.3f)\n", f->seconds,
+               f->graph_seconds, f->metis_seconds, f->write_seconds);
     else
-        printf("seconds   %.3f (assigning %.3f, writing %.3f)\n", f->seconds, f->assign_seconds, f->write_seconds);
-    printf("memory    %.1f MiB to assign\npeak      %.1f MiB\n", (double)f->assign_bytes / 1048576, (double)peak / 1048576);
+        printf("seconds   %.3f (assigning %.3f, writing %.3f)\n", f->seconds, f->assign_seconds,
+               f->write_seconds);
+    printf("memory    %.1f MiB to assign\npeak      %.1f MiB\n", (double)f->assign_bytes / 1048576,
+           (double)peak / 1048576);
 }
 
-static void put_metrics(const struct partition_figures *f, const struct gnn_layout *l, const struct gnn_part_figures *sum,
-                        json_t *balances, uint64_t peak)
+static void put_metrics(const struct partition_figures *f, const struct gnn_layout *l,
+                        const struct gnn_part_figures *sum, json_t *balances, uint64_t peak)
 {
-    json_t *o = json_pack("{s:i,s:s,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k, "method", f->how,
-                          "edges", (json_int_t)sum->edges, "cut", (json_int_t)sum->cut, "cut_percent",
-                          percent(sum->cut, sum->edges), "halo", (json_int_t)sum->halo, "halo_percent",
-                          percent(sum->halo, l->view->nvertices), "balance", balances, "seconds", f->seconds, "assign_seconds",
-                          f->assign_seconds, "graph_seconds", f->graph_seconds, "metis_seconds", f->metis_seconds,
-                          "write_seconds", f->write_seconds, "assign_bytes", (json_int_t)f->assign_bytes, "peak_bytes",
-                          (json_int_t)peak);
+    json_t *o = json_pack(
+        "{s:i,s:s,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k,
+        "method", f->how, "edges", (json_int_t)sum->edges, "cut", (json_int_t)sum->cut,
+        "cut_percent", percent(sum->cut, sum->edges), "halo", (json_int_t)sum->halo, "halo_percent",
+        percent(sum->halo, l->view->nvertices), "balance", balances, "seconds", f->seconds,
+        "assign_seconds", f->assign_seconds, "graph_seconds", f->graph_seconds, "metis_seconds",
+        f->metis_seconds, "write_seconds", f->write_seconds, "assign_bytes",
+        (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
     if (o && f->has_pairs)
-        json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs, "pairs_cut",
-                                            (json_int_t)f->pairs_cut, "volume", (json_int_t)f->volume));
+        json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs,
+                                            "pairs_cut", (json_int_t)f->pairs_cut, "volume",
+                                            (json_int_t)f->volume));
     if (o && f->passes)
         json_object_set_new(o, "passes", json_integer((json_int_t)f->passes));
     if (o && f->rows > 0)
-        json_object_update_new(o, json_pack("{s:f,s:f,s:f}", "rows", f->rows, "remote", f->remote, "remote_stream",
-                                            f->remote_before));
+        json_object_update_new(o, json_pack("{s:f,s:f,s:f}", "rows", f->rows, "remote", f->remote,
+                                            "remote_stream", f->remote_before));
     cli_metrics(o);
 }
 
@@ -107,16 +114,17 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
     }
     if (common.verbose >= 0) {
         put_method(f, l);
-        printf("cut       %llu of %llu edges (%.2f %%)\n", (unsigned long long)sum.cut, (unsigned long long)sum.edges,
-               percent(sum.cut, sum.edges));
+        printf("cut       %llu of %llu edges (%.2f %%)\n", (unsigned long long)sum.cut,
+               (unsigned long long)sum.edges, percent(sum.cut, sum.edges));
         if (f->has_pairs)
-            printf("pairs cut %llu of %llu (%.2f %%), volume %llu\n", (unsigned long long)f->pairs_cut,
-                   (unsigned long long)f->pairs, percent(f->pairs_cut, f->pairs), (unsigned long long)f->volume);
-        printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo, percent(sum.halo, vertices),
-               (unsigned long long)vertices);
+            printf("pairs cut %llu of %llu (%.2f %%), volume %llu\n",
+                   (unsigned long long)f->pairs_cut, (unsigned long long)f->pairs,
+                   percent(f->pairs_cut, f->pairs), (unsigned long long)f->volume);
+        printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo,
+               percent(sum.halo, vertices), (unsigned long long)vertices);
         if (f->rows > 0)
-            printf("rows      %.0f expected in a step, %.2f %% remote; as streamed %.2f %%\n", f->rows,
-                   100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
+            printf("rows      %.0f expected in a step, %.2f %% remote; as streamed %.2f %%\n",
+                   f->rows, 100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
     }
     json_t *balances = show_balance(l, fig);
     if (common.verbose >= 0)

@@ -10,7 +10,8 @@ struct partition_figures {
     uint64_t pairs, pairs_cut, volume, metis_peak;
     uint64_t assign_bytes; /* held to find the parts; METIS: the peak of its process */
     uint32_t passes;       /* over the graph, by methods that stream; 0: none */
-    double rows, remote, remote_before; /* expected in a step, if the method is access; rows 0: not known */
+    double rows, remote,
+        remote_before; /* expected in a step, if the method is access; rows 0: not known */
     double seconds, assign_seconds, metis_seconds, graph_seconds, write_seconds;
 };
 

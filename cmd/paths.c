@@ -29,7 +29,8 @@ static void add(const struct place *p)
     places[nplaces++] = *p;
 }
 
-/* The absolute name of what is at `path` or will be; NULL if there cannot be anything, which is said when it is opened. */
+/* The absolute name of what is at `path` or will be; NULL if there cannot be anything, which is
+ * said when it is opened. */
 static char *real_name(const char *path)
 {
     struct gnn_err e = {0};
@@ -40,7 +41,9 @@ static char *real_name(const char *path)
     if (slash)
         *slash = 0;
     char *dir = realpath(slash ? at : ".", NULL);
-    char *real = dir ? gnn_strf(&e, "%s/%s", strcmp(dir, "/") != 0 ? dir : "", slash ? slash + 1 : at) : NULL;
+    char *real =
+        dir ? gnn_strf(&e, "%s/%s", strcmp(dir, "/") != 0 ? dir : "", slash ? slash + 1 : at)
+            : NULL;
     free(dir);
     gnn_free(at);
     return real;
@@ -61,7 +64,8 @@ void paths_note(const struct opt *o, const char *path, size_t n)
     struct place p = {.opt = o, .given = path, .n = (int)n, .out = o && o->makes};
     if (n == 1 && *path == '-')
         return;
-    char *copy = gnn_strf(&e, p.out && *o->makes ? "%.*s/%s" : "%.*s%s", p.n, path, p.out ? o->makes : "");
+    char *copy =
+        gnn_strf(&e, p.out && *o->makes ? "%.*s/%s" : "%.*s%s", p.n, path, p.out ? o->makes : "");
     if (!copy)
         cli_fail(&e);
     const char *name = cli_path(copy);
@@ -82,7 +86,8 @@ static bool same(const struct place *a, const struct place *b)
 {
     if (a->exists != b->exists || (!a->real && !b->real))
         return false;
-    return a->exists ? a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino : !strcmp(a->real, b->real);
+    return a->exists ? a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino
+                     : !strcmp(a->real, b->real);
 }
 
 static bool inside(const struct place *a, const struct place *b)
@@ -99,16 +104,21 @@ static const char *as_given(const struct place *p, char *text, size_t room)
     if (p->opt && p->opt->letter)
         snprintf(text, room, "-%c %.*s", p->opt->letter, p->n, p->given);
     else
-        snprintf(text, room, "%s%s%s%.*s", p->opt ? "--" : "", p->opt ? p->opt->name : "", p->opt ? " " : "", p->n, p->given);
+        snprintf(text, room, "%s%s%s%.*s", p->opt ? "--" : "", p->opt ? p->opt->name : "",
+                 p->opt ? " " : "", p->n, p->given);
     return text;
 }
 
 static void compare(const struct place *out, const struct place *b)
 {
     char t[2][512];
-    const char *const what = same(out, b) ? "is" : inside(out, b) ? "lies inside" : inside(b, out) ? "contains" : NULL;
+    const char *const what = same(out, b)     ? "is"
+                             : inside(out, b) ? "lies inside"
+                             : inside(b, out) ? "contains"
+                                              : NULL;
     if (what)
-        cli_usage("%s: %s %s%s, %s", as_given(out, t[0], sizeof t[0]), what, b->out ? "" : "the input ", as_given(b, t[1], sizeof t[1]),
+        cli_usage("%s: %s %s%s, %s", as_given(out, t[0], sizeof t[0]), what,
+                  b->out ? "" : "the input ", as_given(b, t[1], sizeof t[1]),
                   b->out ? "but outputs need different names" : "which is never overwritten");
 }
 

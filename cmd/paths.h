@@ -6,11 +6,11 @@
 
 #include "cmd/opt.h"
 
-/* Records the file or directory that the first n characters of `path` name; they must live as long as the process. It is an output
- * if option `o` has `makes`, else an input. "-" is ignored. */
+/* Records the file or directory that the first n characters of `path` name; they must live as long
+ * as the process. It is an output if option `o` has `makes`, else an input. "-" is ignored. */
 void paths_note(const struct opt *o, const char *path, size_t n);
-/* Ends the program with status 2 if an output is an input or another output, lies inside one, or contains one. Descriptors 0 and 1
- * count as an input and an output if they are regular files. */
+/* Ends the program with status 2 if an output is an input or another output, lies inside one, or
+ * contains one. Descriptors 0 and 1 count as an input and an output if they are regular files. */
 void paths_check(void);
 
 #endif

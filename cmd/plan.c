@@ -102,7 +102,8 @@ static void begin(struct plan *p, const struct gnn_sampling *m)
     must(p, gnn_rows_init(&p->rows, &p->s->meta.schema, p->o->fields, &p->e));
     read_sizes(p);
     if (nalphas && (nparts < 2 || nparts > GNN_CACHE_PARTS_MAX))
-        cli_usage("--replicate: takes a store of 2 to %d parts, this one has %u", GNN_CACHE_PARTS_MAX, nparts);
+        cli_usage("--replicate: takes a store of 2 to %d parts, this one has %u",
+                  GNN_CACHE_PARTS_MAX, nparts);
     for (uint32_t i = 0; i < p->nsizes; i++)
         size[i] = p->size[i].bytes;
     for (uint32_t i = 0; i < nalphas; i++)

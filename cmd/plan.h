@@ -16,7 +16,8 @@ struct plan_opts {
 
 /* Checks what was given, before anything is opened. */
 void plan_check(const struct plan_opts *o);
-/* Reads src to its end, frees it, and prints tables; objects go to --metrics. Does not return on failure. */
+/* Reads src to its end, frees it, and prints tables; objects go to --metrics. Does not return on
+ * failure. */
 void plan_run(struct gnn_source *src, struct gnn_store *s, const struct plan_opts *o);
 
 #endif

@@ -25,12 +25,15 @@ void plan_show_head(const struct gnn_cache_plan *p)
     const struct gnn_rows *r = p->rows;
     const uint32_t batch_size = p->sampling->batch_size;
     printf("rows      %" PRIu64 " of %.1f MB in all\n", r->count, (double)r->all_bytes / 1e6);
-    printf("a batch   %u seeds, %.0f of an epoch; %.0f rows expected, ", batch_size, p->steps, p->expected_rows);
-    printf(seen ? "%.0f measured in %.0f batches\n" : "none measured\n", p->measured_rows, (double)p->batches);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:f}", "table", "batch", "rows", (json_int_t)r->count,
-                          "bytes", (json_int_t)r->all_bytes, "batch_size", (json_int_t)batch_size, "steps", p->steps,
-                          "expected_rows", p->expected_rows, "measured_rows", number(seen, p->measured_rows), "batches",
-                          (json_int_t)p->batches, "access_seconds", p->seconds));
+    printf("a batch   %u seeds, %.0f of an epoch; %.0f rows expected, ", batch_size, p->steps,
+           p->expected_rows);
+    printf(seen ? "%.0f measured in %.0f batches\n" : "none measured\n", p->measured_rows,
+           (double)p->batches);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:f}", "table", "batch", "rows",
+                          (json_int_t)r->count, "bytes", (json_int_t)r->all_bytes, "batch_size",
+                          (json_int_t)batch_size, "steps", p->steps, "expected_rows",
+                          p->expected_rows, "measured_rows", number(seen, p->measured_rows),
+                          "batches", (json_int_t)p->batches, "access_seconds", p->seconds));
 }
 
 static double share(const double *missed, uint32_t i, uint32_t all)
@@ -38,38 +41,44 @@ static double share(const double *missed, uint32_t i, uint32_t all)
     return missed[all] > 0 ? missed[i] / missed[all] : 0;
 }
 
-static void cache_line(const char *order, const struct gnn_cache_figures *f, uint32_t i, const char *size, bool seen)
+static void cache_line(const char *order, const struct gnn_cache_figures *f, uint32_t i,
+                       const char *size, bool seen)
 {
     const double want = share(f->expected, i, f->nsizes), got = share(f->measured, i, f->nsizes);
     printf("%-16s %10s %12" PRIu64 " %12.1f", order, size, f->rows[i], (double)f->bytes[i] / 1e6);
     cell(12, "%", true, 100 * want, 2);
     cell(12, "%", seen, 100 * got, 2);
     putchar('\n');
-    cli_metrics(json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:o}", "table", "cache", "order", order, "size", size, "rows",
-                          (json_int_t)f->rows[i], "bytes", (json_int_t)f->bytes[i], "expected_miss", want, "measured_miss",
+    cli_metrics(json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:o}", "table", "cache", "order", order,
+                          "size", size, "rows", (json_int_t)f->rows[i], "bytes",
+                          (json_int_t)f->bytes[i], "expected_miss", want, "measured_miss",
                           number(seen, got)));
 }
 
-void plan_show_caches(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n, const char *const *size)
+void plan_show_caches(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,
+                      const char *const *size)
 {
-    printf("\n%-16s %10s %12s %12s %12s %12s\n", "order", "size", "rows", "MB", "expected", "measured");
+    printf("\n%-16s %10s %12s %12s %12s %12s\n", "order", "size", "rows", "MB", "expected",
+           "measured");
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < f[i].of->nsizes; j++)
             cache_line(f[i].order, f[i].of, j, size[j], p->batches);
 }
 
-static void remote_line(const struct plan_figures *f, double alpha, uint32_t at, double mean_rows, bool seen)
+static void remote_line(const struct plan_figures *f, double alpha, uint32_t at, double mean_rows,
+                        bool seen)
 {
     printf("%-16s %10g %12.0f", f->order, alpha, mean_rows);
     cell(16, "", true, f->of->expected[at], 0);
     cell(16, "", seen, f->of->measured[at], 0);
     putchar('\n');
-    cli_metrics(json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "table", "remote", "order", f->order, "alpha", alpha,
-                          "cached_rows", mean_rows, "expected_rows", f->of->expected[at], "measured_rows",
-                          number(seen, f->of->measured[at])));
+    cli_metrics(json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "table", "remote", "order", f->order,
+                          "alpha", alpha, "cached_rows", mean_rows, "expected_rows",
+                          f->of->expected[at], "measured_rows", number(seen, f->of->measured[at])));
 }
 
-void plan_show_remote(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n, const double *alpha)
+void plan_show_remote(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,
+                      const double *alpha)
 {
     const uint32_t nparts = p->store->nparts;
     printf("\nremote rows of an epoch, %u parts\n", nparts);

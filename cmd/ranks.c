@@ -119,7 +119,8 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *mo
     struct gnn_meta m = *meta;
     m.provenance = NULL;
     m.sampling.rank = 0;
-    char *text = gnn_meta_to_text(&m, &e), *all = text ? gnn_strf(&e, "%s %s", text, more ? more : "") : NULL;
+    char *text = gnn_meta_to_text(&m, &e),
+         *all = text ? gnn_strf(&e, "%s %s", text, more ? more : "") : NULL;
     if (!all || gnn_comm_agree(c, "other options", all, &e))
         cli_fail(&e);
     gnn_free(text);
@@ -136,23 +137,30 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
     if (c->size == 1)
         return;
     const uint64_t others = s->kept_rows + s->far_rows;
-    cli_info("rows of nodes: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) other ranks'; kept here %" PRIu64 " (%.1f %% of those), fetched %" PRIu64
-             ", %.1f MB; sent %.1f MB in all",
-             s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes,
-             1e-6 * (double)c->sent);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank", (json_int_t)c->rank, "rows", (json_int_t)s->rows,
-                          "kept_rows", (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows, "far_bytes", (json_int_t)s->far_bytes, "sent_bytes", (json_int_t)c->sent));
+    cli_info("rows of nodes: %" PRIu64 ", %" PRIu64
+             " of them (%.1f %%) other ranks'; kept here %" PRIu64
+             " (%.1f %% of those), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in all",
+             s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others),
+             s->far_rows, 1e-6 * (double)s->far_bytes, 1e-6 * (double)c->sent);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank",
+                          (json_int_t)c->rank, "rows", (json_int_t)s->rows, "kept_rows",
+                          (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows,
+                          "far_bytes", (json_int_t)s->far_bytes, "sent_bytes",
+                          (json_int_t)c->sent));
 }
 
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_stats *s)
 {
     if (c->size == 1)
         return;
-    cli_info("nodes expanded after the seeds: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) other ranks'; known from the halo %" PRIu64
+    cli_info("nodes expanded after the seeds: %" PRIu64 ", %" PRIu64
+             " of them (%.1f %%) other ranks'; known from the halo %" PRIu64
              " (%.1f %% of those), asked for %" PRIu64,
-             s->rows, s->others, percent(s->others, s->rows), s->halo, percent(s->halo, s->others), s->others - s->halo);
-    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank", (json_int_t)c->rank, "expanded", (json_int_t)s->rows,
-                          "others", (json_int_t)s->others, "halo", (json_int_t)s->halo));
+             s->rows, s->others, percent(s->others, s->rows), s->halo, percent(s->halo, s->others),
+             s->others - s->halo);
+    cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank",
+                          (json_int_t)c->rank, "expanded", (json_int_t)s->rows, "others",
+                          (json_int_t)s->others, "halo", (json_int_t)s->halo));
 }
 
 void ranks_close(struct gnn_comm *c)
@@ -170,10 +178,12 @@ void ranks_close(struct gnn_comm *c)
 
 /* ---- what is kept ---- */
 
-void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order, struct gnn_gather_replicate *o)
+void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order,
+                     struct gnn_gather_replicate *o)
 {
-    static const char *const words[] = {
-        [GNN_GATHER_REPLICATE_ACCESS] = "access", [GNN_GATHER_REPLICATE_DEGREE] = "degree", [GNN_GATHER_REPLICATE_HALO] = "halo"};
+    static const char *const words[] = {[GNN_GATHER_REPLICATE_ACCESS] = "access",
+                                        [GNN_GATHER_REPLICATE_DEGREE] = "degree",
+                                        [GNN_GATHER_REPLICATE_HALO] = "halo"};
     if (share->n > 1)
         cli_usage("--replicate: one share; several belong to --plan");
     o->share = share->n ? share->v[0] : 0;
@@ -198,6 +208,8 @@ bool ranks_many(void)
 const char *ranks_path(const char *path, const char *option)
 {
     if (launch.size > 1 && option && !(path && strstr(path, "%r")))
-        cli_usage("%s: each of %u ranks needs a file of its own: put %%r, its number, into the name", option, launch.size);
+        cli_usage(
+            "%s: each of %u ranks needs a file of its own: put %%r, its number, into the name",
+            option, launch.size);
     return path ? cli_path(path) : NULL;
 }

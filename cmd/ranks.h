@@ -1,4 +1,5 @@
-/* Programs that can work as several ranks: start and end together, tell messages and files apart. */
+/* Programs that can work as several ranks: start and end together, tell messages and files apart.
+ */
 #ifndef GNN_CMD_RANKS_H
 #define GNN_CMD_RANKS_H
 
@@ -6,26 +7,35 @@
 #include "lib/comm.h"
 
 /* For the table of options. */
-#define RANKS_TIMEOUT(value) \
-    {OPT_DOUBLE, 0, "timeout", value, "S", "seconds after which a rank that does not answer is lost; 0: never (default: 300)", .min = 0, .max = 1e6, .own = true}
+#define RANKS_TIMEOUT(value)                                                                       \
+    {                                                                                              \
+        OPT_DOUBLE, 0, "timeout", value, "S",                                                      \
+            "seconds after which a rank that does not answer is lost; 0: never (default: 300)",    \
+            .min = 0, .max = 1e6, .own = true                                                      \
+    }
 
-/* Call after cli_start: from here on messages say which rank they come from, if a launcher started several. */
+/* Call after cli_start: from here on messages say which rank they come from, if a launcher started
+ * several. */
 void ranks_start(void);
 /* Whether there are several. */
 bool ranks_many(void);
-/* What each rank keeps of the others' rows: --replicate and --cache-order. Ends the program if they make no sense. */
+/* What each rank keeps of the others' rows: --replicate and --cache-order. Ends the program if they
+ * make no sense. */
 struct gnn_gather_replicate;
-void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order, struct gnn_gather_replicate *o);
-/* Once the options are read: the other ranks, which must be the same program in the same version, with the same options. Ends the program
- * on failure. */
+void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order,
+                     struct gnn_gather_replicate *o);
+/* Once the options are read: the other ranks, which must be the same program in the same version,
+ * with the same options. Ends the program on failure. */
 struct gnn_comm *ranks_open(double timeout);
-/* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the standard stream, is refused:
- * `option` names it. NULL: may be common. */
+/* cli_path; NULL stays NULL. With several ranks a path that is the same for all of them, or the
+ * standard stream, is refused: `option` names it. NULL: may be common. */
 const char *ranks_path(const char *path, const char *option);
-/* Ends the program unless batches with this header, but for what names the rank, and `more`, a text or NULL, are what all ranks make. */
+/* Ends the program unless batches with this header, but for what names the rank, and `more`, a text
+ * or NULL, are what all ranks make. */
 struct gnn_meta;
 void ranks_agree(struct gnn_comm *c, const struct gnn_meta *m, const char *more);
-/* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, and what came from others; nothing with one. */
+/* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, and what came
+ * from others; nothing with one. */
 struct gnn_gather_far_stats;
 void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s);
 /* The same of sampling. */

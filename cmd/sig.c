@@ -10,9 +10,10 @@
 #include "cmd/cli.h"
 #include "lib/mapped.h"
 
-/* The signals that users send have no handler: they are blocked in every thread and one thread waits for them. A handler would
- * use the stack of whatever it interrupts, and generated code of oneDNN keeps live data below its stack pointer, beyond what
- * the ABI lets it use. That of SIGBUS never returns to what it interrupts. */
+/* The signals that users send have no handler: they are blocked in every thread and one thread
+ * waits for them. A handler would use the stack of whatever it interrupts, and generated code of
+ * oneDNN keeps live data below its stack pointer, beyond what the ABI lets it use. That of SIGBUS
+ * never returns to what it interrupts. */
 
 static atomic_int pending;
 static atomic_bool deferred;
@@ -37,16 +38,20 @@ void sig_reraise(int sig)
     _exit(128 + sig);
 }
 
-/* A mapped file that was cut short, or cannot be read. The thread that waits for signals ends the process; this one cannot go on,
- * in whatever library it is. Where nobody waits, the signal does what it always does. */
+/* A mapped file that was cut short, or cannot be read. The thread that waits for signals ends the
+ * process; this one cannot go on, in whatever library it is. Where nobody waits, the signal does
+ * what it always does. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     void *none = NULL;
     (void)context;
-    const bool ours = info->si_code > 0 && getpid() == process; /* not sent by kill(2), nor to a child */
+    const bool ours =
+        info->si_code > 0 && getpid() == process; /* not sent by kill(2), nor to a child */
     if (ours)
         atomic_compare_exchange_strong(&fault, &none, info->si_addr);
-    if (!ours || pthread_kill(waiting, FAULT)) { /* which fails where no more signals may be pending (ulimit -i) */
+    if (!ours ||
+        pthread_kill(waiting,
+                     FAULT)) { /* which fails where no more signals may be pending (ulimit -i) */
         signal(sig, SIG_DFL);
         raise(sig);
         return;
@@ -84,7 +89,8 @@ static void *wait_for_signals(void *arg)
             atomic_store(&pending, sig);
             continue;
         }
-        pthread_sigmask(SIG_UNBLOCK, &awaited, NULL); /* the next one ends the process, whatever cli_abort waits for */
+        pthread_sigmask(SIG_UNBLOCK, &awaited,
+                        NULL); /* the next one ends the process, whatever cli_abort waits for */
         cli_abort();
         sig_reraise(sig);
     }
@@ -112,7 +118,8 @@ void sig_start(void)
     process = getpid();
     if (started) {
         pthread_detach(waiting);
-        sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, NULL);
+        sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO},
+                  NULL);
     } else {
         pthread_sigmask(SIG_UNBLOCK, &awaited, NULL);
     }

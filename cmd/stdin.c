@@ -94,14 +94,16 @@ static void watch_on(void)
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 << 10);
     pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-    (void)!pthread_create(&thread, &small, watch, NULL); /* without it, what comes later is not seen */
+    (void)!pthread_create(&thread, &small, watch,
+                          NULL); /* without it, what comes later is not seen */
     pthread_attr_destroy(&small);
 }
 
 static bool is_stdin(const char *name, const struct stat *in)
 {
     struct stat st;
-    return name && (!strcmp(name, "-") || (!stat(name, &st) && st.st_dev == in->st_dev && st.st_ino == in->st_ino));
+    return name && (!strcmp(name, "-") ||
+                    (!stat(name, &st) && st.st_dev == in->st_dev && st.st_ino == in->st_ino));
 }
 
 void stdin_unread(const char *how, const char *const *inputs, unsigned n)
@@ -113,7 +115,8 @@ void stdin_unread(const char *how, const char *const *inputs, unsigned n)
         if (is_stdin(inputs[i], &st))
             return;
     how_else = how;
-    const enum what is = wait_for(st.st_mode, ranks_many() ? 0 : FIRST); /* launchers leave pipes open */
+    const enum what is =
+        wait_for(st.st_mode, ranks_many() ? 0 : FIRST); /* launchers leave pipes open */
     if (is == STREAM)
         refuse();
     if (is == NOTHING_YET)

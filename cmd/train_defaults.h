@@ -1,5 +1,6 @@
-/* The defaults of gnn-train. --help is generated from them, and tests/man/50-defaults.t compares them with the manual.
- * scripts/accuracy.sh --defaults measures their accuracy and that of the previous defaults. */
+/* The defaults of gnn-train. --help is generated from them, and tests/man/50-defaults.t compares
+ * them with the manual. scripts/accuracy.sh --defaults measures their accuracy and that of the
+ * previous defaults. */
 #ifndef GNN_CMD_TRAIN_DEFAULTS_H
 #define GNN_CMD_TRAIN_DEFAULTS_H
 

@@ -14,12 +14,14 @@ void train_feed_check(const struct train_feed *f)
     if (f->input && f->store_path)
         cli_usage("-i and --store exclude each other");
     if (!f->store_path)
-        opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace, &f->shuffle, &f->drop_last,
-                        &f->dtype, &f->prefetch, &f->verify, &f->graph_memory, &f->graph_cache, &f->cache.size,
-                        &f->cache.policy, &f->cache_order, &f->replicate),
+        opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace,
+                        &f->shuffle, &f->drop_last, &f->dtype, &f->prefetch, &f->verify,
+                        &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
+                        &f->cache_order, &f->replicate),
                    "belongs to --store; a stream has made its choice");
     if (cpu)
-        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy, f->replicate.n ? NULL : &f->cache_order),
+        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
+                        f->replicate.n ? NULL : &f->cache_order),
                    "has no effect: the CPU makes the batches (see --device)");
     else if (strcmp(f->device, "auto") != 0 && !ranks_many())
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
@@ -28,7 +30,8 @@ void train_feed_check(const struct train_feed *f)
     if (f->graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&f->graph_cache), "goes with --graph-memory uva");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
-        cli_usage("--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
+        cli_usage(
+            "--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
 }
 
 static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
@@ -59,7 +62,8 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->graph_report = &f->graph;
 }
 
-/* What is evaluated: what --eval names, nothing if that is "none", else the set TRAIN_EVAL of the split that is trained on. */
+/* What is evaluated: what --eval names, nothing if that is "none", else the set TRAIN_EVAL of the
+ * split that is trained on. */
 static int choose_eval(struct train_feed *f, struct gnn_err *e)
 {
     static const char *set;
@@ -74,7 +78,8 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
             f->eval.n = 0; /* what follows counts */
     if (!given && on >= 0) {
         int i = gnn_schema_find_set(c, TRAIN_EVAL);
-        if (i >= 0 && (strchr(f->split, '/') || strcmp(c->set[i].split, c->set[on].split) != 0)) { /* of another split, perhaps */
+        if (i >= 0 && (strchr(f->split, '/') || strcmp(c->set[i].split, c->set[on].split) !=
+                                                    0)) { /* of another split, perhaps */
             if (!(f->eval_name = gnn_strf(e, "%s/%s", c->set[on].split, TRAIN_EVAL)))
                 return e->code;
             i = gnn_schema_find_set(c, f->eval_name);
@@ -93,7 +98,8 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_sampler_opts s;
     const struct opt_list order = {f->cache_order ? &f->cache_order : NULL, f->cache_order != NULL};
-    struct gnn_gather_opts g = {.dtype = dtypes[f->dtype], .fields = f->degrees ? "x,y,degree" : NULL};
+    struct gnn_gather_opts g = {.dtype = dtypes[f->dtype],
+                                .fields = f->degrees ? "x,y,degree" : NULL};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
         return NULL;
     if (choose_eval(f, e))

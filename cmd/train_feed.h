@@ -18,7 +18,7 @@ struct train_feed {
     const char *cache_order;
     struct opt_doubles replicate;
     bool degrees, count_once; /* batches need that: set before train_feed_open */
-    bool goes_on; /* a run, from this training batch on: likewise; with a store */
+    bool goes_on;             /* a run, from this training batch on: likewise; with a store */
     uint64_t first_epoch, first_step;
     /* what comes of it */
     struct gnn_comm *comm; /* set before train_feed_open */

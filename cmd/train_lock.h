@@ -6,9 +6,10 @@
 
 #include "lib/comm.h"
 
-/* Locks the directory until the process ends. All ranks call it; rank 0 holds the lock. If another process holds it, waits for up
- * to `seconds`, because the run that is resumed may be about to end, and then ends the program with status 1. A directory that does
- * not exist is created if `make`, else not locked. Further calls do nothing. */
+/* Locks the directory until the process ends. All ranks call it; rank 0 holds the lock. If another
+ * process holds it, waits for up to `seconds`, because the run that is resumed may be about to end,
+ * and then ends the program with status 1. A directory that does not exist is created if `make`,
+ * else not locked. Further calls do nothing. */
 void train_lock(struct gnn_comm *c, const char *dir, bool make, double seconds);
 
 #endif

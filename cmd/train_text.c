@@ -18,7 +18,8 @@ static void tell_sums(const struct gnn_trainer *t)
     if (t->comm->rank)
         return;
     if (*why)
-        cli_info("gradients of %u ranks are summed by the host, not by NCCL: %s", t->comm->size, why);
+        cli_info("gradients of %u ranks are summed by the host, not by NCCL: %s", t->comm->size,
+                 why);
     else
         cli_info("gradients of %u ranks are summed by NCCL", t->comm->size);
 }
@@ -28,8 +29,9 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
     const struct gnn_model *m = t->m;
     x->t = t;
     x->started = gnn_clock();
-    cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.kind == GNN_GCN ? "gcn" : "sage",
-             m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
+    cli_info("%s, %u layers, %llu parameters (%llu of them trained)",
+             m->c.kind == GNN_GCN ? "gcn" : "sage", m->c.nlayers, (unsigned long long)m->nfloats,
+             (unsigned long long)m->trained);
     if (t->sums != t->comm)
         tell_sums(t);
 }
@@ -46,15 +48,17 @@ static void tell_precision(struct train_text *x)
     cli_metrics(json_pack("{s:s, s:s}", "event", "precision", "note", note));
 }
 
-void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance)
+void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
+                     double balance)
 {
     char what[48], extra[32];
     tell_precision(arg);
     snprintf(what, sizeof(what), "epoch %llu", (unsigned long long)epoch);
     snprintf(extra, sizeof(extra), "loss %.4f", loss);
     cli_progress(what, step + 1, steps, extra);
-    json_t *j = json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step", (json_int_t)step,
-                          "loss", loss); /* a loss that is not finite has ended the run */
+    json_t *j =
+        json_pack("{s:s, s:I, s:I, s:f}", "event", "step", "epoch", (json_int_t)epoch, "step",
+                  (json_int_t)step, "loss", loss); /* a loss that is not finite has ended the run */
     if (balance > 0)
         json_object_set_new(j, "balance", json_real(balance));
     cli_metrics(j);
@@ -136,7 +140,8 @@ static void tell_time(void *arg, const char *name, uint64_t n, double ms)
 {
     (void)arg;
     cli_note("%s: %llu times, %.3f ms", name, (unsigned long long)n, ms);
-    cli_metrics(json_pack("{s:s, s:s, s:I, s:f}", "event", "operation", "name", name, "calls", (json_int_t)n, "ms", ms));
+    cli_metrics(json_pack("{s:s, s:s, s:I, s:f}", "event", "operation", "name", name, "calls",
+                          (json_int_t)n, "ms", ms));
 }
 
 void train_text_times(const struct train_text *x, struct gnn_ops *ops)
@@ -163,7 +168,8 @@ void train_text_end(struct train_text *x)
         cli_note("best epoch %llu%s%s", (unsigned long long)t->s.best_epoch, line,
                  t->s.stopped_early ? "; stopped early" : "");
     } else if (t->o.keep == GNN_KEEP_BEST && sm->nsplits > 1 && t->eval[1].rows) {
-        cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch", name, sm->split[1]);
+        cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch",
+                 name, sm->split[1]);
     }
     put(j, "train_s", x->trained);
     put(j, "wait_s", x->waited);

@@ -15,7 +15,8 @@ struct train_text {
 
 void train_text_init(struct train_text *x, const struct gnn_trainer *t);
 /* Hooks of lib/trainer.h; arg is the struct train_text. */
-void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance);
+void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
+                     double balance);
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r);
 /* What operations on a device have taken, if GNN_DEBUG_TIME has asked for it. */
 void train_text_times(const struct train_text *x, struct gnn_ops *ops);

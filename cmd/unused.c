@@ -23,8 +23,10 @@ void unused_edge_fields(const struct gnn_schema *s, const char *fields, const ch
         p += n;
         const size_t used = strlen(list);
         if (edges_have(s, name))
-            snprintf(list + used, sizeof list - used, "%s%s%s", found++ ? ", " : "", name, strcmp(name, "x") ? "" : " (features)");
+            snprintf(list + used, sizeof list - used, "%s%s%s", found++ ? ", " : "", name,
+                     strcmp(name, "x") ? "" : " (features)");
     }
     if (found)
-        cli_note("warning: edge field%s %s %s not used: %s", found > 1 ? "s" : "", list, found > 1 ? "are" : "is", instead);
+        cli_note("warning: edge field%s %s %s not used: %s", found > 1 ? "s" : "", list,
+                 found > 1 ? "are" : "is", instead);
 }

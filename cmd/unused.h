@@ -4,8 +4,8 @@
 
 #include "lib/schema.h"
 
-/* Prints one line, unless -q is given, if an edge type has one of these fields ("weight time"): it names the fields that exist, and
- * `instead` says what the program does without them. */
+/* Prints one line, unless -q is given, if an edge type has one of these fields ("weight time"): it
+ * names the fields that exist, and `instead` says what the program does without them. */
 void unused_edge_fields(const struct gnn_schema *s, const char *fields, const char *instead);
 
 #endif

@@ -82,12 +82,14 @@ const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_
 
 enum { HAS_SUM = 1, ON_DEVICE = 2 };
 
-uint32_t gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
+uint32_t gnb_reference_encode(const struct gnb_reference *r,
+                              uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
 {
     put64(out, r->offset);
     put64(out + 8, r->has_sum ? r->sum : 0);
     put32(out + 16, r->slot);
-    put32(out + 20, (r->has_sum ? (uint32_t)HAS_SUM : 0) | (r->on_device ? (uint32_t)ON_DEVICE : 0));
+    put32(out + 20,
+          (r->has_sum ? (uint32_t)HAS_SUM : 0) | (r->on_device ? (uint32_t)ON_DEVICE : 0));
     if (!r->on_device)
         return GNB_REFERENCE_BYTES;
     put64(out + 24, r->device);
@@ -128,7 +130,8 @@ static const char *entry_shape(struct gnb_entry *t)
         return "tensor size does not fit its shape";
     if (t->codec == GNB_RAW && t->stored != t->raw)
         return "raw tensor with another stored size";
-    if (t->codec == GNB_REFERENCE && t->stored != GNB_REFERENCE_BYTES && t->stored != GNB_DEVICE_REFERENCE_BYTES)
+    if (t->codec == GNB_REFERENCE && t->stored != GNB_REFERENCE_BYTES &&
+        t->stored != GNB_DEVICE_REFERENCE_BYTES)
         return "reference of a wrong size";
     return NULL;
 }
@@ -189,14 +192,16 @@ const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, con
     return NULL;
 }
 
-const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at, uint64_t end)
+const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at,
+                          uint64_t end)
 {
     if (f->table_bytes - at >= f->align)
         return "tensor table is longer than its tensors";
     for (; at < f->table_bytes; at++)
         if (table[at])
             return "padding is not zero";
-    return align_up(end, f->align) == f->payload_bytes ? NULL : "payload size does not fit its tensors";
+    return align_up(end, f->align) == f->payload_bytes ? NULL
+                                                       : "payload size does not fit its tensors";
 }
 
 bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t)

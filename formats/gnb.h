@@ -1,5 +1,6 @@
-/* GNB frames as bytes (gnb(5)): a 64-byte header, a tensor table, a payload. Pure: no I/O, no allocation.
- * Functions that read bytes return NULL, or a text that says what is wrong with them. */
+/* GNB frames as bytes (gnb(5)): a 64-byte header, a tensor table, a payload. Pure: no I/O, no
+ * allocation. Functions that read bytes return NULL, or a text that says what is wrong with them.
+ */
 #ifndef GNN_FORMATS_GNB_H
 #define GNN_FORMATS_GNB_H
 
@@ -9,11 +10,11 @@ enum {
     GNB_MAJOR = 1,
     GNB_MINOR_REFERENCE = 1, /* of frames with references; of all others 0 */
     GNB_HEADER_BYTES = 64,
-    GNB_ENTRY_BYTES = 40, /* of a table entry, before shape and name */
-    GNB_REFERENCE_BYTES = 24, /* stored for a tensor that is elsewhere; */
+    GNB_ENTRY_BYTES = 40,            /* of a table entry, before shape and name */
+    GNB_REFERENCE_BYTES = 24,        /* stored for a tensor that is elsewhere; */
     GNB_DEVICE_REFERENCE_BYTES = 96, /* in the memory of a device */
     GNB_HANDLE_BYTES = 64,
-    GNB_ALIGN = 64,        /* of tensors in streams */
+    GNB_ALIGN = 64, /* of tensors in streams */
     GNB_STORE_ALIGN = 4096,
     GNB_TABLE_MAX = 64 << 20,
     GNB_TENSORS_MAX = 1 << 14,
@@ -42,7 +43,8 @@ struct gnb_entry {
     uint64_t sum; /* XXH3-64 of the stored bytes */
 };
 
-/* What codec reference stores: the place of the raw bytes in memory that writer and reader share. */
+/* What codec reference stores: the place of the raw bytes in memory that writer and reader share.
+ */
 struct gnb_reference {
     uint64_t offset;
     uint64_t sum; /* XXH3-64 of the raw bytes, if has_sum */
@@ -53,7 +55,8 @@ struct gnb_reference {
 };
 
 /* Returns how many bytes were written; n of _decode are those that are stored. */
-uint32_t gnb_reference_encode(const struct gnb_reference *r, uint8_t out[GNB_DEVICE_REFERENCE_BYTES]);
+uint32_t gnb_reference_encode(const struct gnb_reference *r,
+                              uint8_t out[GNB_DEVICE_REFERENCE_BYTES]);
 const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n);
 
 /* Bytes an entry takes in the table. */
@@ -68,15 +71,19 @@ const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_
                             const uint8_t *table);
 /* The checksum in an encoded header, which covers the header and the table. */
 uint64_t gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES]);
-/* Reads the table entry at *at and moves *at past it. `end` is the end of the previous entry's bytes in the payload and
- * is updated: entries come in payload order, aligned, without overlap or holes beyond padding. */
+/* Reads the table entry at *at and moves *at past it. `end` is the end of the previous entry's
+ * bytes in the payload and is updated: entries come in payload order, aligned, without overlap or
+ * holes beyond padding. */
 const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, const uint8_t *table,
                              uint64_t *at, uint64_t *end);
-/* After the last entry: the rest of the table is padding, and the payload ends where the last tensor does. */
-const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at, uint64_t end);
+/* After the last entry: the rest of the table is padding, and the payload ends where the last
+ * tensor does. */
+const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at,
+                          uint64_t end);
 
-/* Lays out a table: sets f->table_bytes and payload_bytes and each entry's offset, from align, ntensors
- * and the entries' names, shapes and stored sizes. False if a size overflows or a limit is passed. */
+/* Lays out a table: sets f->table_bytes and payload_bytes and each entry's offset, from align,
+ * ntensors and the entries' names, shapes and stored sizes. False if a size overflows or a limit is
+ * passed. */
 bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t);
 /* Writes the header with its checksum (64 bytes) and the table (f->table_bytes) at `out`. */
 void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out);

@@ -23,7 +23,8 @@ const char *gnn_metis_parse(struct gnn_metis_head *h, const char *line)
     bool weights = v[2] / 10 % 10;
     if (n == 4 && (!weights || v[3] < 1 || v[3] > 64))
         return "vertex weights must be announced by the format, and be from 1 to 64";
-    *h = (struct gnn_metis_head){.n = v[0], .m = v[1], .sizes = v[2] / 100, .edge_weights = v[2] % 10};
+    *h = (struct gnn_metis_head){
+        .n = v[0], .m = v[1], .sizes = v[2] / 100, .edge_weights = v[2] % 10};
     h->ncon = weights ? (uint32_t)v[3] : 0;
     return NULL;
 }

@@ -33,7 +33,8 @@ const char *gnn_mtx_banner(struct gnn_mtx *m, const char *line)
     if (!word(&line, w, sizeof w))
         return "the banner does not say what the entries are";
     m->pattern = !strcmp(w, "pattern");
-    m->integer = !strcmp(w, "integer") || !strcmp(w, "unsigned-integer"); /* the latter is SciPy's */
+    m->integer =
+        !strcmp(w, "integer") || !strcmp(w, "unsigned-integer"); /* the latter is SciPy's */
     if (!strcmp(w, "complex"))
         return "complex entries are not supported, only real, integer and pattern";
     if (!m->pattern && !m->integer && strcmp(w, "real") && strcmp(w, "double"))

@@ -92,9 +92,10 @@ static const char *descr(const char *s, struct gnn_npy *h)
     static const struct {
         char text[3];
         uint8_t dtype;
-    } known[] = {{"b1", GNN_U8},  {"u1", GNN_U8},  {"i1", GNN_I8},  {"u2", GNN_U16}, {"i2", GNN_I16},
-                 {"u4", GNN_U32}, {"i4", GNN_I32}, {"u8", GNN_U64}, {"i8", GNN_I64}, {"f2", GNN_F16},
-                 {"f4", GNN_F32}, {"f8", GNN_F64}, {"V2", GNN_BF16}};
+    } known[] = {{"b1", GNN_U8},  {"u1", GNN_U8},  {"i1", GNN_I8},  {"u2", GNN_U16},
+                 {"i2", GNN_I16}, {"u4", GNN_U32}, {"i4", GNN_I32}, {"u8", GNN_U64},
+                 {"i8", GNN_I64}, {"f2", GNN_F16}, {"f4", GNN_F32}, {"f8", GNN_F64},
+                 {"V2", GNN_BF16}};
     char order = *s;
     if (order == '<' || order == '>' || order == '|' || order == '=')
         s++;
@@ -164,20 +165,23 @@ const char *gnn_npy_parse(struct gnn_npy *h, const uint8_t *header, uint32_t n)
         h->fortran = false;
     if (h->text && __builtin_mul_overflow(h->count, h->text, &h->bytes))
         return "the shape is too large";
-    return h->objects ? "the array holds pickled Python objects, not numbers" : h->text ? "the array holds text, not numbers" : NULL;
+    return h->objects ? "the array holds pickled Python objects, not numbers"
+           : h->text  ? "the array holds text, not numbers"
+                      : NULL;
 }
 
 uint32_t gnn_npy_header(const struct gnn_npy *h, uint8_t *out)
 {
-    static const char *const code[] = {[GNN_U8] = "|u1",  [GNN_I8] = "|i1",  [GNN_U16] = "<u2",
-                                       [GNN_I16] = "<i2", [GNN_U32] = "<u4", [GNN_I32] = "<i4",
-                                       [GNN_U64] = "<u8", [GNN_I64] = "<i8", [GNN_F16] = "<f2",
-                                       [GNN_BF16] = "<V2", [GNN_F32] = "<f4", [GNN_F64] = "<f8"};
+    static const char *const code[] = {
+        [GNN_U8] = "|u1",  [GNN_I8] = "|i1",   [GNN_U16] = "<u2", [GNN_I16] = "<i2",
+        [GNN_U32] = "<u4", [GNN_I32] = "<i4",  [GNN_U64] = "<u8", [GNN_I64] = "<i8",
+        [GNN_F16] = "<f2", [GNN_BF16] = "<V2", [GNN_F32] = "<f4", [GNN_F64] = "<f8"};
     char text[256];
     int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                      h->is_bool ? "|b1" : code[h->dtype]);
     for (uint32_t i = 0; i < h->ndim; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, i + 1 < h->ndim || h->ndim == 1 ? "%llu, " : "%llu",
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      i + 1 < h->ndim || h->ndim == 1 ? "%llu, " : "%llu",
                       (unsigned long long)h->shape[i]);
     if (h->ndim == 1)
         n--; /* "(3,)" */
@@ -236,18 +240,30 @@ static float from_bf16(uint16_t h)
 
 #define WIDEN(OUT)                                                                                 \
     switch (d) {                                                                                   \
-    case GNN_U8: EACH(uint8_t, out[i] = (OUT)v);                                                   \
-    case GNN_I8: EACH(int8_t, out[i] = (OUT)v);                                                    \
-    case GNN_U16: EACH(uint16_t, out[i] = (OUT)v);                                                 \
-    case GNN_I16: EACH(int16_t, out[i] = (OUT)v);                                                  \
-    case GNN_U32: EACH(uint32_t, out[i] = (OUT)v);                                                 \
-    case GNN_I32: EACH(int32_t, out[i] = (OUT)v);                                                  \
-    case GNN_U64: EACH(uint64_t, out[i] = (OUT)v);                                                 \
-    case GNN_I64: EACH(int64_t, out[i] = (OUT)v);                                                  \
-    case GNN_F16: EACH(uint16_t, out[i] = (OUT)from_f16(v));                                       \
-    case GNN_BF16: EACH(uint16_t, out[i] = (OUT)from_bf16(v));                                     \
-    case GNN_F32: EACH(float, out[i] = (OUT)v);                                                    \
-    case GNN_F64: EACH(double, out[i] = (OUT)v);                                                   \
+    case GNN_U8:                                                                                   \
+        EACH(uint8_t, out[i] = (OUT)v);                                                            \
+    case GNN_I8:                                                                                   \
+        EACH(int8_t, out[i] = (OUT)v);                                                             \
+    case GNN_U16:                                                                                  \
+        EACH(uint16_t, out[i] = (OUT)v);                                                           \
+    case GNN_I16:                                                                                  \
+        EACH(int16_t, out[i] = (OUT)v);                                                            \
+    case GNN_U32:                                                                                  \
+        EACH(uint32_t, out[i] = (OUT)v);                                                           \
+    case GNN_I32:                                                                                  \
+        EACH(int32_t, out[i] = (OUT)v);                                                            \
+    case GNN_U64:                                                                                  \
+        EACH(uint64_t, out[i] = (OUT)v);                                                           \
+    case GNN_I64:                                                                                  \
+        EACH(int64_t, out[i] = (OUT)v);                                                            \
+    case GNN_F16:                                                                                  \
+        EACH(uint16_t, out[i] = (OUT)from_f16(v));                                                 \
+    case GNN_BF16:                                                                                 \
+        EACH(uint16_t, out[i] = (OUT)from_bf16(v));                                                \
+    case GNN_F32:                                                                                  \
+        EACH(float, out[i] = (OUT)v);                                                              \
+    case GNN_F64:                                                                                  \
+        EACH(double, out[i] = (OUT)v);                                                             \
     }
 
 void gnn_npy_to_f32(enum gnn_dtype d, const void *in, float *out, uint64_t n)
@@ -271,20 +287,41 @@ static bool whole(double v, int64_t *out)
 
 bool gnn_npy_to_i64(enum gnn_dtype d, const void *in, int64_t *out, uint64_t n, uint64_t *bad)
 {
-#define WHOLE(T, CONV) EACH(T, if (!whole((double)CONV, &out[i])) { *bad = i; return false; })
+#define WHOLE(T, CONV)                                                                             \
+    EACH(                                                                                          \
+        T, if (!whole((double)CONV, &out[i])) {                                                    \
+            *bad = i;                                                                              \
+            return false;                                                                          \
+        })
     switch (d) {
-    case GNN_U8: EACH(uint8_t, out[i] = v);
-    case GNN_I8: EACH(int8_t, out[i] = v);
-    case GNN_U16: EACH(uint16_t, out[i] = v);
-    case GNN_I16: EACH(int16_t, out[i] = v);
-    case GNN_U32: EACH(uint32_t, out[i] = v);
-    case GNN_I32: EACH(int32_t, out[i] = v);
-    case GNN_U64: EACH(uint64_t, if (v > INT64_MAX) { *bad = i; return false; } out[i] = (int64_t)v);
-    case GNN_I64: EACH(int64_t, out[i] = v);
-    case GNN_F16: WHOLE(uint16_t, from_f16(v));
-    case GNN_BF16: WHOLE(uint16_t, from_bf16(v));
-    case GNN_F32: WHOLE(float, v);
-    case GNN_F64: WHOLE(double, v);
+    case GNN_U8:
+        EACH(uint8_t, out[i] = v);
+    case GNN_I8:
+        EACH(int8_t, out[i] = v);
+    case GNN_U16:
+        EACH(uint16_t, out[i] = v);
+    case GNN_I16:
+        EACH(int16_t, out[i] = v);
+    case GNN_U32:
+        EACH(uint32_t, out[i] = v);
+    case GNN_I32:
+        EACH(int32_t, out[i] = v);
+    case GNN_U64:
+        EACH(
+            uint64_t, if (v > INT64_MAX) {
+                *bad = i;
+                return false;
+            } out[i] = (int64_t)v);
+    case GNN_I64:
+        EACH(int64_t, out[i] = v);
+    case GNN_F16:
+        WHOLE(uint16_t, from_f16(v));
+    case GNN_BF16:
+        WHOLE(uint16_t, from_bf16(v));
+    case GNN_F32:
+        WHOLE(float, v);
+    case GNN_F64:
+        WHOLE(double, v);
     }
     return true;
 }

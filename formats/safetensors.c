@@ -13,8 +13,8 @@ static const struct {
     const char *name;
     enum gnn_dtype dtype;
 } types[] = {
-    {"BOOL", GNN_U8}, {"U8", GNN_U8},   {"I8", GNN_I8},   {"U16", GNN_U16},   {"I16", GNN_I16},
-    {"U32", GNN_U32}, {"I32", GNN_I32}, {"U64", GNN_U64}, {"I64", GNN_I64},   {"F16", GNN_F16},
+    {"BOOL", GNN_U8}, {"U8", GNN_U8},   {"I8", GNN_I8},     {"U16", GNN_U16}, {"I16", GNN_I16},
+    {"U32", GNN_U32}, {"I32", GNN_I32}, {"U64", GNN_U64},   {"I64", GNN_I64}, {"F16", GNN_F16},
     {"F32", GNN_F32}, {"F64", GNN_F64}, {"BF16", GNN_BF16},
 };
 
@@ -53,12 +53,15 @@ static int parse_tensor(const char *name, const json_t *j, uint8_t *data, uint64
         if (!strcmp(types[i].name, json_string_value(dt)))
             t->dtype = types[i].dtype;
     if (!t->dtype)
-        return bad(why, room, "tensor %.200s: unsupported dtype %.20s", name, json_string_value(dt));
+        return bad(why, room, "tensor %.200s: unsupported dtype %.20s", name,
+                   json_string_value(dt));
     if (parse_shape(json_object_get(j, "shape"), t))
-        return bad(why, room, "tensor %.200s: bad shape (at most %d dimensions)", name, GNN_NDIM_MAX);
+        return bad(why, room, "tensor %.200s: bad shape (at most %d dimensions)", name,
+                   GNN_NDIM_MAX);
     const json_t *b = json_array_get(off, 0), *e = json_array_get(off, 1);
-    if (!json_is_array(off) || json_array_size(off) != 2 || !json_is_integer(b) || !json_is_integer(e) ||
-        json_integer_value(b) < 0 || json_integer_value(e) < json_integer_value(b) ||
+    if (!json_is_array(off) || json_array_size(off) != 2 || !json_is_integer(b) ||
+        !json_is_integer(e) || json_integer_value(b) < 0 ||
+        json_integer_value(e) < json_integer_value(b) ||
         (uint64_t)json_integer_value(e) > room_bytes)
         return bad(why, room, "tensor %.200s: data_offsets outside the file", name);
     uint64_t want;
@@ -93,12 +96,14 @@ static int check_metadata(const json_t *m)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp((*(const struct gnn_tensor *const *)a)->name, (*(const struct gnn_tensor *const *)b)->name);
+    return strcmp((*(const struct gnn_tensor *const *)a)->name,
+                  (*(const struct gnn_tensor *const *)b)->name);
 }
 
 enum { DIGITS = sizeof(GNN_SAFETENSORS_NO_DIGITS) - 1 };
 
-/* The checksum's digits in the n bytes of a header; NULL unless they are there once. No string that JSON holds has this text. */
+/* The checksum's digits in the n bytes of a header; NULL unless they are there once. No string that
+ * JSON holds has this text. */
 static char *find_digits(char *head, size_t n)
 {
     static const char key[] = "\"" GNN_SAFETENSORS_CHECKSUM "\":\"";
@@ -113,10 +118,12 @@ static char *find_digits(char *head, size_t n)
 static void digits_text(XXH3_state_t *x, char text[DIGITS + 1])
 {
     const XXH128_hash_t h = XXH3_128bits_digest(x);
-    snprintf(text, DIGITS + 1, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+    snprintf(text, DIGITS + 1, "%016llx%016llx", (unsigned long long)h.high64,
+             (unsigned long long)h.low64);
 }
 
-static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_t header, char *why, size_t room)
+static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_t header, char *why,
+                     size_t room)
 {
     const char *at = find_digits(file, 8 + header);
     char text[DIGITS + 1];
@@ -136,7 +143,8 @@ static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_
     return 0;
 }
 
-static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes, char *why, size_t room)
+static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes, char *why,
+                     size_t room)
 {
     const char *name;
     json_t *j;
@@ -163,16 +171,19 @@ static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes,
         st->by_name[i] = &st->tensor[i];
         (void)gnn_tensor_bytes(&st->tensor[i], &b);
         if ((uint8_t *)st->tensor[i].data != at)
-            return bad(why, room, "tensor %.200s: hole or overlap before its data", st->tensor[i].name);
+            return bad(why, room, "tensor %.200s: hole or overlap before its data",
+                       st->tensor[i].name);
         at += b;
     }
     qsort(st->by_name, st->n, sizeof(*st->by_name), by_name);
     if (at != data + nbytes)
-        return bad(why, room, "%llu bytes after the last tensor", (unsigned long long)(data + nbytes - at));
+        return bad(why, room, "%llu bytes after the last tensor",
+                   (unsigned long long)(data + nbytes - at));
     return 0;
 }
 
-int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, char *why, size_t room)
+int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, char *why,
+                          size_t room)
 {
     uint8_t *p = bytes;
     uint64_t h = 0;
@@ -186,8 +197,8 @@ int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, c
     if (h > HEADER_MAX || h < 2 || (n > 8 && p[8] != '{'))
         return bad(why, room, "not a safetensors file");
     if (h > n - 8)
-        return bad(why, room, "cut short in the header (%llu of %llu bytes)", (unsigned long long)n - 8,
-                   (unsigned long long)h);
+        return bad(why, room, "cut short in the header (%llu of %llu bytes)",
+                   (unsigned long long)n - 8, (unsigned long long)h);
     st->root = json_loadb((const char *)p + 8, (size_t)h, JSON_REJECT_DUPLICATES, &je);
     if (!st->root || !json_is_object(st->root)) {
         int rc = bad(why, room, "header: %.200s at byte %d", st->root ? "not an object" : je.text,
@@ -196,7 +207,8 @@ int gnn_safetensors_parse(struct gnn_safetensors *st, void *bytes, uint64_t n, c
         return rc;
     }
     if (parse_all(st, p + 8 + h, n - 8 - h, why, room) ||
-        (json_object_get(st->metadata, GNN_SAFETENSORS_CHECKSUM) && check_sum(st, bytes, n, h, why, room))) {
+        (json_object_get(st->metadata, GNN_SAFETENSORS_CHECKSUM) &&
+         check_sum(st, bytes, n, h, why, room))) {
         gnn_safetensors_release(st);
         return -1;
     }
@@ -215,7 +227,8 @@ void gnn_safetensors_release(struct gnn_safetensors *st)
 const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, const char *name)
 {
     const struct gnn_tensor key = {.name = name}, *want = &key;
-    const struct gnn_tensor *const *at = st->n ? bsearch(&want, st->by_name, st->n, sizeof(*st->by_name), by_name) : NULL;
+    const struct gnn_tensor *const *at =
+        st->n ? bsearch(&want, st->by_name, st->n, sizeof(*st->by_name), by_name) : NULL;
     return at ? *at : NULL;
 }
 
@@ -239,8 +252,8 @@ static json_t *entry(const struct gnn_tensor *t, uint64_t *at)
                      (json_int_t)from, (json_int_t)*at);
 }
 
-int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *metadata, char **out,
-                           size_t *bytes)
+int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *metadata,
+                           char **out, size_t *bytes)
 {
     uint64_t at = 0;
     char none, *text = NULL;

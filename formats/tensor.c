@@ -6,9 +6,10 @@ static const struct {
     const char *name;
     uint8_t bytes;
 } dtypes[] = {
-    [GNN_U8] = {"u8", 1},   [GNN_I8] = {"i8", 1},   [GNN_U16] = {"u16", 2},   [GNN_I16] = {"i16", 2},
-    [GNN_U32] = {"u32", 4}, [GNN_I32] = {"i32", 4}, [GNN_U64] = {"u64", 8},   [GNN_I64] = {"i64", 8},
-    [GNN_F16] = {"f16", 2}, [GNN_BF16] = {"bf16", 2}, [GNN_F32] = {"f32", 4}, [GNN_F64] = {"f64", 8},
+    [GNN_U8] = {"u8", 1},     [GNN_I8] = {"i8", 1},   [GNN_U16] = {"u16", 2},
+    [GNN_I16] = {"i16", 2},   [GNN_U32] = {"u32", 4}, [GNN_I32] = {"i32", 4},
+    [GNN_U64] = {"u64", 8},   [GNN_I64] = {"i64", 8}, [GNN_F16] = {"f16", 2},
+    [GNN_BF16] = {"bf16", 2}, [GNN_F32] = {"f32", 4}, [GNN_F64] = {"f64", 8},
 };
 
 size_t gnn_dtype_bytes(enum gnn_dtype d)

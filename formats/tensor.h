@@ -22,7 +22,10 @@ enum gnn_dtype {
     GNN_F64 = 12,
 };
 
-enum { GNN_NDIM_MAX = 4, GNN_NAME_MAX = 4095 }; /* a name may hold those of a relation and its two node types */
+enum {
+    GNN_NDIM_MAX = 4,
+    GNN_NAME_MAX = 4095
+}; /* a name may hold those of a relation and its two node types */
 
 /* Row-major, little-endian, dense. ndim 0 is a scalar (one element). */
 struct gnn_tensor {
@@ -31,7 +34,7 @@ struct gnn_tensor {
     uint32_t ndim;
     uint64_t shape[GNN_NDIM_MAX];
     void *data;
-    uint64_t sum;  /* XXH3-64 of the bytes, if has_sum: saves the writer a second pass */
+    uint64_t sum; /* XXH3-64 of the bytes, if has_sum: saves the writer a second pass */
     bool has_sum;
 };
 

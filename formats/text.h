@@ -1,5 +1,5 @@
-/* Numbers and fields in text. Every function reads from p inside a block of text whose last byte is '\n',
- * so none needs an end pointer: each stops at the newline at the latest. */
+/* Numbers and fields in text. Every function reads from p inside a block of text whose last byte is
+ * '\n', so none needs an end pointer: each stops at the newline at the latest. */
 #ifndef GNN_FORMATS_TEXT_H
 #define GNN_FORMATS_TEXT_H
 
@@ -34,8 +34,8 @@ static inline const char *gnn_text_u64(const char *p, uint64_t *v)
     return p;
 }
 
-/* A decimal number: sign, digits, point, exponent; or inf, infinity, nan in any case. Correctly rounded.
- * NULL if there is none at p. An empty field is no number. */
+/* A decimal number: sign, digits, point, exponent; or inf, infinity, nan in any case. Correctly
+ * rounded. NULL if there is none at p. An empty field is no number. */
 const char *gnn_text_f64_slow(const char *p, double *v);
 static inline const char *gnn_text_f64(const char *p, double *v)
 {
@@ -56,9 +56,9 @@ static inline const char *gnn_text_blanks(const char *p)
     return p;
 }
 
-/* The field at p, up to the separator or the end of the line; quotes round it, and blanks round it or them,
- * are not part of it. *next is where the next field begins, or the newline after the last one. False
- * if a quote is not closed in the line. */
+/* The field at p, up to the separator or the end of the line; quotes round it, and blanks round it
+ * or them, are not part of it. *next is where the next field begins, or the newline after the last
+ * one. False if a quote is not closed in the line. */
 bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, const char **next,
                     bool *last);
 

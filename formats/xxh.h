@@ -1,4 +1,5 @@
-/* XXH3 through libxxhash's run-time dispatch: AVX-512 or AVX2 where the machine has it, without being built for it. */
+/* XXH3 through libxxhash's run-time dispatch: AVX-512 or AVX2 where the machine has it, without
+ * being built for it. */
 #ifndef GNN_FORMATS_XXH_H
 #define GNN_FORMATS_XXH_H
 

@@ -45,7 +45,8 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
         if (bad)
             return bad;
         at -= END64;
-        if ((old.entries != UINT16_MAX && old.entries != z->entries) || (old.bytes != UINT32_MAX && old.bytes != z->bytes) ||
+        if ((old.entries != UINT16_MAX && old.entries != z->entries) ||
+            (old.bytes != UINT32_MAX && old.bytes != z->bytes) ||
             (old.at != UINT32_MAX && old.at != z->at))
             return "the two end records of the zip archive differ";
     }
@@ -56,7 +57,8 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
 
 uint32_t gnn_zip_entry_bytes(const uint8_t *p)
 {
-    return is(p, 0x02014b50) ? (uint32_t)GNN_ZIP_ENTRY + le16(p + 28) + le16(p + 30) + le16(p + 32) : 0;
+    return is(p, 0x02014b50) ? (uint32_t)GNN_ZIP_ENTRY + le16(p + 28) + le16(p + 30) + le16(p + 32)
+                             : 0;
 }
 
 uint32_t gnn_zip_local_bytes(const uint8_t *p)
@@ -64,8 +66,8 @@ uint32_t gnn_zip_local_bytes(const uint8_t *p)
     return is(p, 0x04034b50) ? (uint32_t)GNN_ZIP_LOCAL + le16(p + 26) + le16(p + 28) : 0;
 }
 
-/* Those of the values that are all ones in 32 bits are in the ZIP64 extra field, in this order. Without one they are meant
- * so. */
+/* Those of the values that are all ones in 32 bits are in the ZIP64 extra field, in this order.
+ * Without one they are meant so. */
 static const char *widen(uint64_t **v, int n, const uint8_t *extra, size_t len)
 {
     const uint8_t *p = NULL;
@@ -90,7 +92,8 @@ static const char *widen(uint64_t **v, int n, const uint8_t *extra, size_t len)
 
 const char *gnn_zip_entry(struct gnn_zip_entry *z, const uint8_t *p)
 {
-    *z = (struct gnn_zip_entry){.flags = le16(p + 8), .method = le16(p + 10), .crc = le32(p + 16), .name = le16(p + 28)};
+    *z = (struct gnn_zip_entry){
+        .flags = le16(p + 8), .method = le16(p + 10), .crc = le32(p + 16), .name = le16(p + 28)};
     z->packed = le32(p + 20);
     z->bytes = le32(p + 24);
     z->at = le32(p + 42);
@@ -118,15 +121,16 @@ const char *gnn_zip_local(const struct gnn_zip_entry *z, const char *name, const
     const char *bad = widen(v, 2, p + GNN_ZIP_LOCAL + z->name, le16(p + 28));
     if (bad)
         return bad;
-    if (((le16(p + 6) ^ z->flags) & SHARED) || le16(p + 8) != z->method || !agrees(crc, z->crc, d) ||
-        !agrees(packed, z->packed, d) || !agrees(bytes, z->bytes, d))
+    if (((le16(p + 6) ^ z->flags) & SHARED) || le16(p + 8) != z->method ||
+        !agrees(crc, z->crc, d) || !agrees(packed, z->packed, d) || !agrees(bytes, z->bytes, d))
         return "its header differs from the directory";
     return NULL;
 }
 
 uint32_t gnn_zip_descriptor(const struct gnn_zip_entry *z, const uint8_t *p, size_t n)
 {
-    for (int k = 0; k < 4; k++) { /* with its signature, which is usual, or without; sizes of 32 or 64 bits */
+    for (int k = 0; k < 4;
+         k++) { /* with its signature, which is usual, or without; sizes of 32 or 64 bits */
         uint32_t sig = k < 2 ? 4 : 0, wide = k & 1 ? 8 : 0;
         const uint8_t *q = p + sig;
         if (n < sig + 12 + wide || (sig && !is(p, 0x08074b50)) || le32(q) != z->crc)

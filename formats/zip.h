@@ -1,5 +1,6 @@
-/* ZIP archives (PKWARE's APPNOTE.TXT, with ZIP64): the directory at the end, and what stands before and after the data of a
- * member, so that the two can be compared. Members are unpacked elsewhere. */
+/* ZIP archives (PKWARE's APPNOTE.TXT, with ZIP64): the directory at the end, and what stands before
+ * and after the data of a member, so that the two can be compared. Members are unpacked elsewhere.
+ */
 #ifndef GNN_FORMATS_ZIP_H
 #define GNN_FORMATS_ZIP_H
 
@@ -28,7 +29,8 @@ struct gnn_zip_entry {
 
 /* Each function returns NULL or what is wrong (a static text). */
 
-/* The end records from the last n bytes of an archive of `total` bytes: all of them, or at least GNN_ZIP_TAIL. */
+/* The end records from the last n bytes of an archive of `total` bytes: all of them, or at least
+ * GNN_ZIP_TAIL. */
 const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, uint64_t total);
 /* Bytes of the whole entry, or local header, whose fixed part is at p; 0 if none is there. */
 uint32_t gnn_zip_entry_bytes(const uint8_t *p);
@@ -42,7 +44,8 @@ static inline int gnn_zip_described(const struct gnn_zip_entry *z)
 {
     return z->flags >> 3 & 1;
 }
-/* The length of the data descriptor at p, of which n bytes are there; 0 if it is not this entry's. */
+/* The length of the data descriptor at p, of which n bytes are there; 0 if it is not this entry's.
+ */
 uint32_t gnn_zip_descriptor(const struct gnn_zip_entry *z, const uint8_t *p, size_t n);
 
 #endif

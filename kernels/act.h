@@ -10,53 +10,58 @@
 extern "C" {
 #endif
 
-/* Which draws a dropout mask uses: 16 bits a column, those of column 128*g + 16*c + l being bits 16*c .. 16*c+15 of
- * Philox at the counter (node[i], 16*g + l, 0, 0). A column is kept if they are below keep16 (0: no dropout). */
+/* Which draws a dropout mask uses: 16 bits a column, those of column 128*g + 16*c + l being bits
+ * 16*c .. 16*c+15 of Philox at the counter (node[i], 16*g + l, 0, 0). A column is kept if they are
+ * below keep16 (0: no dropout). */
 struct gnn_dropout {
     uint32_t key[2];
     const uint32_t *node; /* (n) ids, stable over batches and parts */
     uint32_t keep16;
 };
 
-/* x (n, d), pitch d, in place: x = dropout(relu(x + bias)). bias may be NULL; relu and drop are optional. Kept
- * values are scaled by 65536/keep16. */
+/* x (n, d), pitch d, in place: x = dropout(relu(x + bias)). bias may be NULL; relu and drop are
+ * optional. Kept values are scaled by 65536/keep16. */
 void gnn_bias_act(float *x, size_t n, size_t d, const float *bias, bool relu,
                   const struct gnn_dropout *drop);
 /* y = dropout(x), out of place. */
 void gnn_dropout_copy(const float *x, size_t n, size_t d, const struct gnn_dropout *drop, float *y);
-/* dx = dy * (y > 0) * scale in place on dy, for y = dropout(relu(.)): an element of y is positive exactly when it
- * was neither cut by ReLU nor dropped. */
+/* dx = dy * (y > 0) * scale in place on dy, for y = dropout(relu(.)): an element of y is positive
+ * exactly when it was neither cut by ReLU nor dropped. */
 void gnn_relu_back(float *dy, const float *y, size_t count, float scale);
 
 enum { GNN_COLSUM_BLOCKS = 64 };
-/* out[j] (+)= sum over i of x[i][j]. `work` has GNN_COLSUM_BLOCKS * d floats. Rows are summed in a fixed tree of
- * blocks, so the bits do not depend on the number of threads. */
+/* out[j] (+)= sum over i of x[i][j]. `work` has GNN_COLSUM_BLOCKS * d floats. Rows are summed in a
+ * fixed tree of blocks, so the bits do not depend on the number of threads. */
 void gnn_colsum(const float *x, size_t n, size_t d, float *work, float *out, bool acc);
 
-/* Per row: xhat = (x - mean) * rstd, y = xhat * gamma + beta. rstd (n) and xhat (n, d) are kept for the way back;
- * xhat may be NULL (nothing kept), y may be x. eps as in PyTorch: rstd = 1/sqrt(var + eps), biased variance. */
-void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta, float eps,
-                    float *xhat, float *rstd, float *y);
+/* Per row: xhat = (x - mean) * rstd, y = xhat * gamma + beta. rstd (n) and xhat (n, d) are kept for
+ * the way back; xhat may be NULL (nothing kept), y may be x. eps as in PyTorch: rstd = 1/sqrt(var +
+ * eps), biased variance. */
+void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta,
+                    float eps, float *xhat, float *rstd, float *y);
 /* dx in place on dy; dgamma, dbeta (d) are added to. work: GNN_COLSUM_BLOCKS * d floats. */
 void gnn_layer_norm_back(float *dy, const float *xhat, const float *rstd, size_t n, size_t d,
                          const float *gamma, float *dgamma, float *dbeta, float *work);
 
-/* On a device. All pointers are the caller's device-visible memory, `drop` too, so that a captured graph reads
- * what holds now. Arrays have *n rows, at most cap (n NULL: cap of them). A launcher only puts kernels on the stream (a
- * cudaStream_t). The bits are those of the functions above (a NaN is one, but its payload may differ), but for layer norm, which
- * sums up rows in another order; its bits depend on nothing but the row. */
-void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias, bool relu,
-                       const struct gnn_dropout *drop, void *stream);
-void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d, const struct gnn_dropout *drop,
-                           float *y, void *stream);
-void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d, float scale,
-                        void *stream);
-void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *work, float *out, bool acc,
-                     void *stream);
-void gnn_cuda_layer_norm(const float *x, const uint32_t *n, uint32_t cap, size_t d, const float *gamma,
-                         const float *beta, float eps, float *xhat, float *rstd, float *y, void *stream);
-void gnn_cuda_layer_norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n, uint32_t cap,
-                              size_t d, const float *gamma, float *dgamma, float *dbeta, float *work, void *stream);
+/* On a device. All pointers are the caller's device-visible memory, `drop` too, so that a captured
+ * graph reads what holds now. Arrays have *n rows, at most cap (n NULL: cap of them). A launcher
+ * only puts kernels on the stream (a cudaStream_t). The bits are those of the functions above (a
+ * NaN is one, but its payload may differ), but for layer norm, which sums up rows in another order;
+ * its bits depend on nothing but the row. */
+void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
+                       bool relu, const struct gnn_dropout *drop, void *stream);
+void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d,
+                           const struct gnn_dropout *drop, float *y, void *stream);
+void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
+                        float scale, void *stream);
+void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *work,
+                     float *out, bool acc, void *stream);
+void gnn_cuda_layer_norm(const float *x, const uint32_t *n, uint32_t cap, size_t d,
+                         const float *gamma, const float *beta, float eps, float *xhat, float *rstd,
+                         float *y, void *stream);
+void gnn_cuda_layer_norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n,
+                              uint32_t cap, size_t d, const float *gamma, float *dgamma,
+                              float *dbeta, float *work, void *stream);
 
 #ifdef __cplusplus
 }

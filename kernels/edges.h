@@ -11,15 +11,16 @@
 extern "C" {
 #endif
 
-/* In-edges of destinations [first, first + count), their rows numbered from `row` on. A destination's edges have
- * consecutive ids, which are their positions if id is NULL. */
+/* In-edges of destinations [first, first + count), their rows numbered from `row` on. A
+ * destination's edges have consecutive ids, which are their positions if id is NULL. */
 struct gnn_edges_part {
     uint64_t first, count, row, nedges;
     const uint64_t *indptr; /* (count+1), not trusted */
     const uint64_t *id;     /* (nedges) or NULL */
 };
 
-/* The picked edges of destinations dst[n]: destination i's have the ids id[indptr[i]] .. id[indptr[i+1] - 1]. */
+/* The picked edges of destinations dst[n]: destination i's have the ids id[indptr[i]] ..
+ * id[indptr[i+1] - 1]. */
 struct gnn_edges {
     const struct gnn_edges_part *part; /* [nparts], ascending by first without gaps from 0 */
     uint32_t nparts, n;
@@ -34,9 +35,11 @@ struct gnn_edges_of {
     uint64_t from, to, base; /* base: the first one's id */
 };
 
-static GNN_HD struct gnn_edges_of gnn_edges_of_node(const struct gnn_edges_part *part, uint32_t nparts, uint32_t dst)
+static GNN_HD struct gnn_edges_of gnn_edges_of_node(const struct gnn_edges_part *part,
+                                                    uint32_t nparts, uint32_t dst)
 {
-    struct gnn_edges_of r = {part + gnn_owner_find(&part->first, sizeof *part, nparts, dst), 0, 0, 0};
+    struct gnn_edges_of r = {part + gnn_owner_find(&part->first, sizeof *part, nparts, dst), 0, 0,
+                             0};
     const uint64_t v = dst - r.part->first;
     if (v >= r.part->count)
         return r;
@@ -60,8 +63,8 @@ static GNN_HD uint64_t gnn_edges_row(const struct gnn_edges_of *r, uint64_t id)
 /* Returns how many are not an edge of their destination. Thread-safe. */
 uint64_t gnn_edges_find(const struct gnn_edges *f);
 
-/* The same on a device, which can reach whatever is pointed to, but for the struct itself, which is read before the call returns.
- * Asynchronous. */
+/* The same on a device, which can reach whatever is pointed to, but for the struct itself, which is
+ * read before the call returns. Asynchronous. */
 void gnn_cuda_find_edges(const struct gnn_edges *f, void *stream);
 
 #ifdef __cplusplus

@@ -19,20 +19,23 @@ void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows,
 /* isqrt[i] = (degree[i] + 1)^-1/2. */
 void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt);
 
-/* With D = isqrt^-2 the number of a node's neighbours other than itself in the whole graph, plus one, and k of those
- * neighbours sampled, a row is (D-1)/k * sum of x_u/sqrt(D_u D_v) + x_v/D_v: exact when all are there, unbiased otherwise.
- * Self loops that were sampled are taken back through the diagonal: A+I has one loop a node, as PyG's gcn_norm. Rows
- * outside all blocks have the diagonal only. */
-void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt, float *row,
-                     float *diag);
+/* With D = isqrt^-2 the number of a node's neighbours other than itself in the whole graph, plus
+ * one, and k of those neighbours sampled, a row is (D-1)/k * sum of x_u/sqrt(D_u D_v) + x_v/D_v:
+ * exact when all are there, unbiased otherwise. Self loops that were sampled are taken back through
+ * the diagonal: A+I has one loop a node, as PyG's gcn_norm. Rows outside all blocks have the
+ * diagonal only. */
+void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt,
+                     float *row, float *diag);
 
-/* On a device. All pointers are the caller's device-visible memory, `block` too. Arrays have *n rows, at most cap (n NULL: cap
- * of them). A launcher only puts kernels on the stream (a cudaStream_t). The bits are those of the functions above. */
-void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, float *row,
-                           void *stream);
-void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt, void *stream);
-void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap,
-                          const float *isqrt, float *row, float *diag, void *stream);
+/* On a device. All pointers are the caller's device-visible memory, `block` too. Arrays have *n
+ * rows, at most cap (n NULL: cap of them). A launcher only puts kernels on the stream (a
+ * cudaStream_t). The bits are those of the functions above. */
+void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
+                           uint32_t cap, float *row, void *stream);
+void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt,
+                          void *stream);
+void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
+                          uint32_t cap, const float *isqrt, float *row, float *diag, void *stream);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* Collecting rows by id from the parts of a store, changing their elements' type on the way if asked. */
+/* Collecting rows by id from the parts of a store, changing their elements' type on the way if
+ * asked. */
 #ifndef GNN_KERNELS_GATHER_H
 #define GNN_KERNELS_GATHER_H
 
@@ -18,13 +19,14 @@ enum gnn_gather_tier { GNN_GATHER_LOCAL, GNN_GATHER_PEER, GNN_GATHER_HOST, GNN_G
 struct gnn_gather_part {
     uint64_t first, count;
     const void *data;
-    const float *scale; /* [count], of int8 rows that are widened: an array of its own, as stores and caches keep it */
+    const float *scale; /* [count], of int8 rows that are widened: an array of its own, as stores
+                           and caches keep it */
     uint32_t tier;      /* enum gnn_gather_tier; counted on devices only */
 };
 
-/* What happens to rows on the way. f32 becomes f16 or bf16 to the nearest, ties to even; beyond the range infinity; a
- * NaN stays a NaN, but its payload may differ between host and device. Widening f16 and bf16 is exact; int8 becomes
- * element * scale of the row, rounded once. */
+/* What happens to rows on the way. f32 becomes f16 or bf16 to the nearest, ties to even; beyond the
+ * range infinity; a NaN stays a NaN, but its payload may differ between host and device. Widening
+ * f16 and bf16 is exact; int8 becomes element * scale of the row, rounded once. */
 enum gnn_gather_cast {
     GNN_GATHER_AS_IS,
     GNN_GATHER_F32_F16,
@@ -37,10 +39,10 @@ enum gnn_gather_cast {
 /* Bytes of a row that goes out, for one of `bytes` that is stored. */
 static GNN_HD size_t gnn_gather_out_bytes(enum gnn_gather_cast cast, size_t bytes)
 {
-    return cast == GNN_GATHER_AS_IS                                     ? bytes
+    return cast == GNN_GATHER_AS_IS                                    ? bytes
            : cast == GNN_GATHER_F32_F16 || cast == GNN_GATHER_F32_BF16 ? bytes / 2
-           : cast == GNN_GATHER_I8_F32                                  ? bytes * 4
-                                                                        : bytes * 2;
+           : cast == GNN_GATHER_I8_F32                                 ? bytes * 4
+                                                                       : bytes * 2;
 }
 
 struct gnn_gather {
@@ -52,47 +54,55 @@ struct gnn_gather {
     const uint32_t *id;   /* [n] */
     const uint64_t *id64; /* [n], if id is NULL: edges */
     void *out;            /* (n, gnn_gather_out_bytes); does not overlap the parts */
-    /* If not NULL: is shown the output, all of it in order, a piece at a time, while the piece is in the nearest cache
-     * and the next rows are on their way. */
+    /* If not NULL: is shown the output, all of it in order, a piece at a time, while the piece is
+     * in the nearest cache and the next rows are on their way. */
     void (*show)(void *arg, const void *piece, size_t bytes);
     void *arg;
 };
 
-/* out[i] = row id[i], for i < n. Returns n, or the first i whose id is in no part; out is then unfinished.
- * Thread-safe. */
+/* out[i] = row id[i], for i < n. Returns n, or the first i whose id is in no part; out is then
+ * unfinished. Thread-safe. */
 uint64_t gnn_gather_rows(const struct gnn_gather *g);
 
-/* What a device counted, added up over launches. Before the first one all is 0, but first_missing UINT64_MAX. */
+/* What a device counted, added up over launches. Before the first one all is 0, but first_missing
+ * UINT64_MAX. */
 struct gnn_gather_count {
-    uint64_t rows[GNN_GATHER_TIERS], bytes[GNN_GATHER_TIERS]; /* read from each tier; scales included */
-    uint64_t missing;       /* ids that are in no part */
-    uint64_t first_missing; /* the lowest i of one */
+    uint64_t rows[GNN_GATHER_TIERS],
+        bytes[GNN_GATHER_TIERS]; /* read from each tier; scales included */
+    uint64_t missing;            /* ids that are in no part */
+    uint64_t first_missing;      /* the lowest i of one */
 };
 
-/* The same on a device, over all tiers at once. A row is looked for in the cached parts, by its slot, then in the
- * backing ones, by its id. Whatever is pointed to is memory that the device can reach - its own, its peers', pinned
- * memory of the host - except this struct itself, which is read before the call returns. */
+/* The same on a device, over all tiers at once. A row is looked for in the cached parts, by its
+ * slot, then in the backing ones, by its id. Whatever is pointed to is memory that the device can
+ * reach - its own, its peers', pinned memory of the host - except this struct itself, which is read
+ * before the call returns. */
 struct gnn_cuda_gather {
-    const struct gnn_gather_part *cached;  /* [ncached], over slots, ascending by first without gaps from 0 */
+    const struct gnn_gather_part
+        *cached; /* [ncached], over slots, ascending by first without gaps from 0 */
     const struct gnn_gather_part *backing; /* [nbacking], over ids, likewise */
     uint32_t ncached, nbacking;
-    const uint32_t *slot; /* [nslots], by id; what is in no cached part, UINT32_MAX say, is not cached. NULL: the ids
-                           * are slots already, the store being in the order of the cache */
-    uint64_t nslots;      /* ids from here on are not cached */
+    const uint32_t
+        *slot; /* [nslots], by id; what is in no cached part, UINT32_MAX say, is not cached. NULL:
+                * the ids are slots already, the store being in the order of the cache */
+    uint64_t nslots; /* ids from here on are not cached */
     enum gnn_gather_cast cast;
-    size_t bytes;         /* of a stored row, at most 2^30. Data is aligned to its elements if cast, and else as it comes;
-                           * out as well. Multiples of 16 bytes, aligned to 16, travel fastest */
-    const uint32_t *n;    /* rows wanted, if not more than capacity; NULL: capacity */
-    uint64_t capacity;    /* of id and out, at most 2^40 */
+    size_t
+        bytes; /* of a stored row, at most 2^30. Data is aligned to its elements if cast, and else
+                * as it comes; out as well. Multiples of 16 bytes, aligned to 16, travel fastest */
+    const uint32_t *n; /* rows wanted, if not more than capacity; NULL: capacity */
+    uint64_t capacity; /* of id and out, at most 2^40 */
     const uint32_t *id;
     const uint64_t *id64; /* if id is NULL */
     void *out;            /* (capacity, gnn_gather_out_bytes); rows from n on are left alone */
     struct gnn_gather_count *count; /* or NULL */
-    uint32_t blocks;      /* at most so many; 0: GNN_CUDA_GATHER_BLOCKS for each of 132 multiprocessors */
+    uint32_t
+        blocks; /* at most so many; 0: GNN_CUDA_GATHER_BLOCKS for each of 132 multiprocessors */
 };
 enum {
     GNN_CUDA_GATHER_BLOCKS = 5,      /* that a multiprocessor runs at once */
-    GNN_CUDA_GATHER_HOST_BLOCKS = 32 /* enough reads under way for the host's memory: the other multiprocessors are left to training */
+    GNN_CUDA_GATHER_HOST_BLOCKS = 32 /* enough reads under way for the host's memory: the other
+                                        multiprocessors are left to training */
 };
 
 /* out[i] = row id[i], or zeros where no part has it, for i < n. Asynchronous. */

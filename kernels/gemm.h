@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* op(A) is (m, k), op(B) is (k, n), C is (m, n); lda, ldb, ldc are row pitches in floats of the matrices as they
- * are stored (ta: A is stored (k, m)). Any of m, n, k may be 0. With beta 0, C need not be initialised. Runs on
- * OpenMP's current number of threads; equal calls with equal thread counts give equal bits. Returns 0, or -1
- * when the library refuses (out of memory). */
-int gnn_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
-             const float *b, size_t ldb, float beta, float *c, size_t ldc);
+/* op(A) is (m, k), op(B) is (k, n), C is (m, n); lda, ldb, ldc are row pitches in floats of the
+ * matrices as they are stored (ta: A is stored (k, m)). Any of m, n, k may be 0. With beta 0, C
+ * need not be initialised. Runs on OpenMP's current number of threads; equal calls with equal
+ * thread counts give equal bits. Returns 0, or -1 when the library refuses (out of memory). */
+int gnn_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, float alpha, const float *a,
+             size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
 
 #endif

@@ -1,6 +1,6 @@
-/* Arrays of f32 to the two 16-bit types and back. Narrowing rounds to the nearest, ties to even; beyond the range is
- * infinity; a NaN stays a NaN. Widening is exact. In and out do not overlap. Thread-safe; widening large arrays is
- * shared out among OpenMP's threads. */
+/* Arrays of f32 to the two 16-bit types and back. Narrowing rounds to the nearest, ties to even;
+ * beyond the range is infinity; a NaN stays a NaN. Widening is exact. In and out do not overlap.
+ * Thread-safe; widening large arrays is shared out among OpenMP's threads. */
 #ifndef GNN_KERNELS_HALF_H
 #define GNN_KERNELS_HALF_H
 
@@ -17,7 +17,8 @@ void gnn_bf16_to_f32(const uint16_t *in, uint64_t n, float *out);
 /* out[i] = in[i] * scale, rounded once. */
 void gnn_i8_to_f32(const int8_t *in, uint64_t n, float scale, float *out);
 
-/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a cudaStream_t). */
+/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a
+ * cudaStream_t). */
 void gnn_cuda_f32_to_f16(const float *in, uint64_t n, uint16_t *out, void *stream);
 void gnn_cuda_f32_to_bf16(const float *in, uint64_t n, uint16_t *out, void *stream);
 void gnn_cuda_f16_to_f32(const uint16_t *in, uint64_t n, float *out, void *stream);

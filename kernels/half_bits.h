@@ -1,5 +1,5 @@
-/* One number between f32 and the two 16-bit types, in integer operations that compilers turn into lanes, the same on host
- * and device. */
+/* One number between f32 and the two 16-bit types, in integer operations that compilers turn into
+ * lanes, the same on host and device. */
 #ifndef GNN_KERNELS_HALF_BITS_H
 #define GNN_KERNELS_HALF_BITS_H
 
@@ -31,9 +31,11 @@ static GNN_HD uint16_t gnn_bf16_of(uint32_t u)
 static GNN_HD uint16_t gnn_f16_of(uint32_t u)
 {
     const uint32_t sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
-    /* Normal: rebias the exponent (127 - 15) and round off 13 bits. A carry runs into the exponent, as it should. */
+    /* Normal: rebias the exponent (127 - 15) and round off 13 bits. A carry runs into the exponent,
+     * as it should. */
     const uint32_t normal = (a - (112u << 23) + 0xfffu + (a >> 13 & 1)) >> 13;
-    /* Below 2^-14: adding 0.5 makes the floating-point unit shift and round (to even) at bit 2^-24. */
+    /* Below 2^-14: adding 0.5 makes the floating-point unit shift and round (to even) at bit 2^-24.
+     */
     const uint32_t tiny = gnn_f32_bits(gnn_bits_f32(a < (113u << 23) ? a : 0) + 0.5f) - 0x3f000000u;
     uint32_t h = a < (113u << 23) ? tiny : normal;
     h = a >= 0x477ff000u ? 0x7c00u : h; /* 65520 and more round to infinity */

@@ -1,4 +1,5 @@
-/* What host and device share is written once, as `static GNN_HD` functions in headers that both include. */
+/* What host and device share is written once, as `static GNN_HD` functions in headers that both
+ * include. */
 #ifndef GNN_KERNELS_HD_H
 #define GNN_KERNELS_HD_H
 

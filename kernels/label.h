@@ -56,11 +56,14 @@ static GNN_HD double gnn_label_value(const void *y, enum gnn_label_type type, ui
     }
 }
 
-/* A class of `classes`; -1: unlabelled (NaN or -1). What is neither comes out as it is if it is whole, or as INT32_MAX. */
+/* A class of `classes`; -1: unlabelled (NaN or -1). What is neither comes out as it is if it is
+ * whole, or as INT32_MAX. */
 static GNN_HD int32_t gnn_label_class(double v, uint32_t classes)
 {
     if (!(v >= 0))
-        return !(v < 0) ? -1 : v > (double)INT32_MIN && (double)(int32_t)v == v ? (int32_t)v : INT32_MAX;
+        return !(v < 0)                                           ? -1
+               : v > (double)INT32_MIN && (double)(int32_t)v == v ? (int32_t)v
+                                                                  : INT32_MAX;
     if (v >= (double)INT32_MAX)
         return INT32_MAX;
     const int32_t c = (int32_t)v;
@@ -76,13 +79,16 @@ static GNN_HD float gnn_label_target(double v)
 }
 
 /* out[i] = class, or target, i < n. */
-void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes, int32_t *out);
+void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,
+                       int32_t *out);
 void gnn_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out);
 
-/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a cudaStream_t). */
-void gnn_cuda_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes, int32_t *out,
+/* The same on a device, of the caller's device-visible memory; only puts kernels on the stream (a
+ * cudaStream_t). */
+void gnn_cuda_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,
+                            int32_t *out, void *stream);
+void gnn_cuda_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out,
                             void *stream);
-void gnn_cuda_label_targets(const void *y, enum gnn_label_type type, size_t n, float *out, void *stream);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
-/* A keyed permutation of 0..n-1 with random access: a balanced Feistel network on the next even number of bits,
- * walked until it lands below n (Black, Rogaway: "Ciphers with arbitrary finite domains", CT-RSA 2002). At most
- * four walks are expected (four more below 5), O(1) state, no array. */
+/* A keyed permutation of 0..n-1 with random access: a balanced Feistel network on the next even
+ * number of bits, walked until it lands below n (Black, Rogaway: "Ciphers with arbitrary finite
+ * domains", CT-RSA 2002). At most four walks are expected (four more below 5), O(1) state, no
+ * array. */
 #ifndef GNN_KERNELS_PERM_H
 #define GNN_KERNELS_PERM_H
 
@@ -54,8 +55,8 @@ static GNN_HD uint64_t gnn_perm_at(const struct gnn_perm *p, uint64_t i)
 
 enum { GNN_PERM_MANY = 256 };
 
-/* The same for positions first .. first + n - 1, n at most GNN_PERM_MANY, all of them side by side: one waits for a chain of
- * products, many do not. */
+/* The same for positions first .. first + n - 1, n at most GNN_PERM_MANY, all of them side by side:
+ * one waits for a chain of products, many do not. */
 static inline void gnn_perm_many(const struct gnn_perm *p, uint64_t first, uint32_t n, uint64_t *to)
 {
     uint32_t l[GNN_PERM_MANY], r[GNN_PERM_MANY], who[GNN_PERM_MANY];

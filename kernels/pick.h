@@ -1,4 +1,5 @@
-/* How many neighbours a destination yields and from what range each is drawn: the same on every device. */
+/* How many neighbours a destination yields and from what range each is drawn: the same on every
+ * device. */
 #ifndef GNN_KERNELS_PICK_H
 #define GNN_KERNELS_PICK_H
 

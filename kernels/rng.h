@@ -1,6 +1,7 @@
-/* The counter-based generator behind every random choice: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel
- * random numbers: as easy as 1, 2, 3", SC 2011), and exact bounded draws (Lemire: "Fast random integer
- * generation in an interval", ACM TOMACS 2019). Pure functions, the same on host and device. */
+/* The counter-based generator behind every random choice: Philox4x32-10 (Salmon, Moraes, Dror,
+ * Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011), and exact bounded draws (Lemire:
+ * "Fast random integer generation in an interval", ACM TOMACS 2019). Pure functions, the same on
+ * host and device. */
 #ifndef GNN_KERNELS_RNG_H
 #define GNN_KERNELS_RNG_H
 
@@ -8,8 +9,8 @@
 
 #include "kernels/hd.h"
 
-/* What a stream of draws is for; the top byte of the key counter's last word, so no two purposes share draws.
- * The numbers decide every batch ever drawn: they never change. */
+/* What a stream of draws is for; the top byte of the key counter's last word, so no two purposes
+ * share draws. The numbers decide every batch ever drawn: they never change. */
 enum gnn_rng_purpose {
     GNN_RNG_NEIGHBOUR = 0, /* low word: edge type */
     GNN_RNG_ORDER = 1,     /* epoch order */
@@ -19,30 +20,31 @@ enum gnn_rng_purpose {
 };
 
 /* One round on (c0..c3) with the key (k0, k1). */
-#define GNN_PHILOX_ROUND(c0, c1, c2, c3, k0, k1)                                                       \
-    do {                                                                                               \
-        const uint64_t p0_ = (uint64_t)0xD2511F53u * (c0), p1_ = (uint64_t)0xCD9E8D57u * (c2);         \
-        (c0) = (uint32_t)(p1_ >> 32) ^ (c1) ^ (k0);                                                    \
-        (c1) = (uint32_t)p1_;                                                                          \
-        (c2) = (uint32_t)(p0_ >> 32) ^ (c3) ^ (k1);                                                    \
-        (c3) = (uint32_t)p0_;                                                                          \
+#define GNN_PHILOX_ROUND(c0, c1, c2, c3, k0, k1)                                                   \
+    do {                                                                                           \
+        const uint64_t p0_ = (uint64_t)0xD2511F53u * (c0), p1_ = (uint64_t)0xCD9E8D57u * (c2);     \
+        (c0) = (uint32_t)(p1_ >> 32) ^ (c1) ^ (k0);                                                \
+        (c1) = (uint32_t)p1_;                                                                      \
+        (c2) = (uint32_t)(p0_ >> 32) ^ (c3) ^ (k1);                                                \
+        (c3) = (uint32_t)p0_;                                                                      \
     } while (0)
 
-/* Round keys grow by the Weyl constants. Spelled out because compilers vectorise a loop of calls only then. */
-#define GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, r)                                                       \
+/* Round keys grow by the Weyl constants. Spelled out because compilers vectorise a loop of calls
+ * only then. */
+#define GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, r)                                                   \
     GNN_PHILOX_ROUND(c0, c1, c2, c3, (k0) + (r)*0x9E3779B9u, (k1) + (r)*0xBB67AE85u)
-#define GNN_PHILOX_10(c0, c1, c2, c3, k0, k1)                                                          \
-    do {                                                                                               \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 0u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 1u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 2u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 3u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 4u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 5u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 6u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 7u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 8u);                                                     \
-        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 9u);                                                     \
+#define GNN_PHILOX_10(c0, c1, c2, c3, k0, k1)                                                      \
+    do {                                                                                           \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 0u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 1u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 2u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 3u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 4u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 5u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 6u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 7u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 8u);                                                 \
+        GNN_PHILOX_AT(c0, c1, c2, c3, k0, k1, 9u);                                                 \
     } while (0)
 
 /* out[4] = Philox4x32-10(counter c[4], key k[2]). */
@@ -56,16 +58,16 @@ static GNN_HD void gnn_philox(const uint32_t c[4], const uint32_t k[2], uint32_t
     out[3] = c3;
 }
 
-/* Last word of a key counter. set: index of the split's set in the schema + 1, 0 for ids given by the user
- * (below 2^14); low: edge type (below 2^10). */
+/* Last word of a key counter. set: index of the split's set in the schema + 1, 0 for ids given by
+ * the user (below 2^14); low: edge type (below 2^10). */
 static GNN_HD uint32_t gnn_rng_tag(enum gnn_rng_purpose purpose, uint32_t set, uint32_t low)
 {
     return (uint32_t)purpose << 24 | (set & 0x3fffu) << 10 | (low & 0x3ffu);
 }
 
 /* The key of one family of draws: one per (seed, epoch, step, hop, tag). */
-static GNN_HD void gnn_rng_key(uint64_t seed, uint32_t epoch, uint32_t step, uint32_t hop, uint32_t tag,
-                               uint32_t key[2])
+static GNN_HD void gnn_rng_key(uint64_t seed, uint32_t epoch, uint32_t step, uint32_t hop,
+                               uint32_t tag, uint32_t key[2])
 {
     const uint32_t c[4] = {epoch, step, hop, tag};
     const uint32_t k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};

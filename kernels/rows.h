@@ -18,8 +18,9 @@ void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
 /* Index of the first of x[n] that is infinite or a NaN; n if there is none. */
 size_t gnn_first_not_finite(const float *x, size_t n);
 
-/* On a device, of the caller's device-visible memory; only puts kernels on the stream (a cudaStream_t). The bits are those
- * of the functions above. Rows: *n of them, at most cap (n NULL: cap). */
+/* On a device, of the caller's device-visible memory; only puts kernels on the stream (a
+ * cudaStream_t). The bits are those of the functions above. Rows: *n of them, at most cap (n NULL:
+ * cap). */
 void gnn_cuda_fill(float *x, size_t n, float v, void *stream);
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream);
 void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream);

@@ -1,13 +1,15 @@
 /* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
  *
- * A destination with degree d and fan-out k yields, without replacement, all neighbours in adjacency order if k < 0
- * or d <= k, else k picks by Floyd's algorithm (Bentley, Floyd: "A sample of brilliance", CACM 1987) in draw
- * order; with replacement, k draws (none if d = 0; all neighbours if k < 0). Draws depend on the key and on the
- * destination's original id only, so the result does not depend on threads, parts or instruction set.
+ * A destination with degree d and fan-out k yields, without replacement, all neighbours in
+ * adjacency order if k < 0 or d <= k, else k picks by Floyd's algorithm (Bentley, Floyd: "A sample
+ * of brilliance", CACM 1987) in draw order; with replacement, k draws (none if d = 0; all
+ * neighbours if k < 0). Draws depend on the key and on the destination's original id only, so the
+ * result does not depend on threads, parts or instruction set.
  *
- * Use: gnn_relabel_begin for each node type and gnn_relabel_add for the seeds; then per hop and edge type
- * gnn_sample_count, room for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing here allocates. The graph is
- * not trusted: whatever it holds, no byte outside the arrays described is touched. */
+ * Use: gnn_relabel_begin for each node type and gnn_relabel_add for the seeds; then per hop and
+ * edge type gnn_sample_count, room for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing here
+ * allocates. The graph is not trusted: whatever it holds, no byte outside the arrays described is
+ * touched. */
 #ifndef GNN_KERNELS_SAMPLE_H
 #define GNN_KERNELS_SAMPLE_H
 
@@ -26,8 +28,9 @@ struct gnn_sample_part {
     uint64_t nedges;
     const uint32_t *orig; /* (count) original ids, or NULL: the id itself */
     const uint64_t *id;   /* (nedges) edge ids, or NULL: the position */
-    /* CUDA only, or NULL: rows whose sources are here a second time, in memory that is nearer: those of node first + i
-     * begin at near[GNN_SAMPLE_NEAR * near_at[i]], unless near_at[i] is UINT32_MAX. */
+    /* CUDA only, or NULL: rows whose sources are here a second time, in memory that is nearer:
+     * those of node first + i begin at near[GNN_SAMPLE_NEAR * near_at[i]], unless near_at[i] is
+     * UINT32_MAX. */
     const uint32_t *near_at; /* (count) */
     const uint32_t *near;
 };
@@ -52,15 +55,16 @@ enum gnn_sample_status {
     GNN_SAMPLE_SOURCE, /* a source of `node` (edge `edge` of `part`) is not below nsrc */
     GNN_SAMPLE_MANY,   /* 2^32 - 1 edges or more in one block */
     GNN_SAMPLE_SEED,   /* CUDA only: number `edge` of a list, `node`, is not below nnodes */
-    GNN_SAMPLE_ROOM    /* CUDA only: more than there is room for: `edge` enum gnn_cuda_sample_room */
+    GNN_SAMPLE_ROOM /* CUDA only: more than there is room for: `edge` enum gnn_cuda_sample_room */
 };
 struct gnn_sample_place {
     uint64_t node, edge;
     uint32_t part;
 };
 
-/* Numbers nodes of one type in order of first occurrence. A direct map with generation tags in the high bits:
- * no clearing between batches, one memory access per lookup. One per thread and node type. */
+/* Numbers nodes of one type in order of first occurrence. A direct map with generation tags in the
+ * high bits: no clearing between batches, one memory access per lookup. One per thread and node
+ * type. */
 struct gnn_relabel {
     uint32_t *map;   /* (nnodes), zero before the first use */
     uint64_t nnodes; /* at most 2^32 - 2 */
@@ -72,18 +76,22 @@ struct gnn_relabel {
 
 /* Starts a batch. */
 void gnn_relabel_begin(struct gnn_relabel *r);
-/* Makes sure `extra` more nodes can be numbered: false if more than 2^31 - 1 locals would be needed. */
+/* Makes sure `extra` more nodes can be numbered: false if more than 2^31 - 1 locals would be
+ * needed. */
 bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra);
-/* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). nodes needs room for count + n + 1. */
+/* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). nodes needs room
+ * for count + n + 1. */
 uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n);
 
-/* The same, and writes local numbers: out[n], which may be ids; those that were not numbered then stay. */
+/* The same, and writes local numbers: out[n], which may be ids; those that were not numbered then
+ * stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out);
 
 /* Reads offsets of dst[n]: fills row[n] and indptr[n+1] (from 0), the number of picks of each. */
-enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
-                                        int32_t fanout, bool replace, struct gnn_sample_row *row,
-                                        uint32_t *indptr, struct gnn_sample_place *bad);
+enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst,
+                                        uint32_t n, int32_t fanout, bool replace,
+                                        struct gnn_sample_row *row, uint32_t *indptr,
+                                        struct gnn_sample_place *bad);
 
 /* What _pick needs to know beside the rows. */
 struct gnn_sample_job {
@@ -99,24 +107,34 @@ struct gnn_sample_job {
 };
 uint64_t gnn_sample_scratch(int32_t fanout);
 
-/* Writes indices[indptr[n]], local numbers of the source type, numbering new sources in r, or, with r NULL, the sources' ids; and
- * edge ids if ids is not NULL. r->nodes needs room for min(r->count + indptr[n], nnodes) + 1. */
+/* Writes indices[indptr[n]], local numbers of the source type, numbering new sources in r, or, with
+ * r NULL, the sources' ids; and edge ids if ids is not NULL. r->nodes needs room for min(r->count +
+ * indptr[n], nnodes) + 1. */
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
-                                       uint32_t *indices, uint64_t *ids, struct gnn_sample_place *bad);
+                                       uint32_t *indices, uint64_t *ids,
+                                       struct gnn_sample_place *bad);
 
-/* The same on a GPU, bit for bit. All pointers, also those inside the graph, are to memory that the device can read:
- * its own, or pinned host memory. Sizes that depend on the data are read from device memory, so a whole batch is
- * queued without a look at them; what bounds grids and arrays is the room given. Nothing is allocated or waited for.
+/* The same on a GPU, bit for bit. All pointers, also those inside the graph, are to memory that the
+ * device can read: its own, or pinned host memory. Sizes that depend on the data are read from
+ * device memory, so a whole batch is queued without a look at them; what bounds grids and arrays is
+ * the room given. Nothing is allocated or waited for.
  *
- * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop and edge type
- * gnn_cuda_sample_block. The counts after each list go where the relabel of that list says; a hop's jobs read those that the hop
- * before it left, so the caller copies them itself for a hop without a job. One batch in flight per status and relabel.
+ * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop
+ * and edge type gnn_cuda_sample_block. The counts after each list go where the relabel of that list
+ * says; a hop's jobs read those that the hop before it left, so the caller copies them itself for a
+ * hop without a job. One batch in flight per status and relabel.
  *
- * After a failure every array still holds a valid batch: blocks not yet made have no edges, the block in which it
- * happened has none or only source 0; counts stay as they were. */
-enum gnn_cuda_sample_room { GNN_CUDA_ROOM_ROWS, GNN_CUDA_ROOM_EDGES, GNN_CUDA_ROOM_NODES, GNN_CUDA_ROOM_SEEDS };
+ * After a failure every array still holds a valid batch: blocks not yet made have no edges, the
+ * block in which it happened has none or only source 0; counts stay as they were. */
+enum gnn_cuda_sample_room {
+    GNN_CUDA_ROOM_ROWS,
+    GNN_CUDA_ROOM_EDGES,
+    GNN_CUDA_ROOM_NODES,
+    GNN_CUDA_ROOM_SEEDS
+};
 
-/* The first failure of a batch, in the order in which the CPU would find it. Zero before each batch. */
+/* The first failure of a batch, in the order in which the CPU would find it. Zero before each
+ * batch. */
 struct gnn_cuda_sample_status {
     uint64_t first;  /* of the kernels in flight, turned round: the greatest wins */
     uint32_t ticket; /* blocks of a kernel that are through; 0 between kernels */
@@ -126,9 +144,9 @@ struct gnn_cuda_sample_status {
     struct gnn_sample_place at; /* of GNN_SAMPLE_ROOM: node is the room needed */
 };
 
-/* A direct map, as on the CPU, or, for types with many more nodes than a batch has, a hash table: then `key` says whose word
- * of the map it is. Newer batches have smaller tags, so that one atomic minimum both replaces what older batches left and
- * keeps the first position. */
+/* A direct map, as on the CPU, or, for types with many more nodes than a batch has, a hash table:
+ * then `key` says whose word of the map it is. Newer batches have smaller tags, so that one atomic
+ * minimum both replaces what older batches left and keeps the first position. */
 struct gnn_cuda_relabel {
     uint32_t *map;   /* (slots, or nnodes if that is 0), of any content before the first use */
     uint32_t *key;   /* (slots), likewise */
@@ -139,29 +157,34 @@ struct gnn_cuda_relabel {
     uint32_t bits;   /* gnn_cuda_relabel_bits, the same in all batches */
     uint32_t *count; /* nodes numbered */
     uint32_t *tag;   /* zero before the first use, never touched by the caller */
-    /* Unlike the above, of one list: once it is numbered, the counts of all types, *count among them, are copied from live to
-     * counts, both (ncounts), which may be none. */
+    /* Unlike the above, of one list: once it is numbered, the counts of all types, *count among
+     * them, are copied from live to counts, both (ncounts), which may be none. */
     const uint32_t *live;
     uint32_t *counts;
     uint32_t ncounts;
-    bool last; /* no list of the type follows in this batch: the map need not learn what this one finds */
+    bool last; /* no list of the type follows in this batch: the map need not learn what this one
+                  finds */
 };
-/* Bits of a map's word that tell local numbers below `room` and positions in lists of at most `list` apart; 0 if there
- * are not enough in 32. */
+/* Bits of a map's word that tell local numbers below `room` and positions in lists of at most
+ * `list` apart; 0 if there are not enough in 32. */
 uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list);
-/* Slots of the hash table for batches of at most `room` nodes and lists of at most `list` ids, a power of two; 0 if a direct
- * map does not take twice the memory. */
+/* Slots of the hash table for batches of at most `room` nodes and lists of at most `list` ids, a
+ * power of two; 0 if a direct map does not take twice the memory. */
 uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list);
 
 /* Starts a batch: count becomes 0. */
-void gnn_cuda_begin_batch(const struct gnn_cuda_relabel *r, struct gnn_cuda_sample_status *status, void *stream);
+void gnn_cuda_begin_batch(const struct gnn_cuda_relabel *r, struct gnn_cuda_sample_status *status,
+                          void *stream);
 
-/* Numbers ids[*n], *n <= room, in order of first occurrence. scratch: gnn_cuda_relabel_scratch(room) bytes. */
+/* Numbers ids[*n], *n <= room, in order of first occurrence. scratch:
+ * gnn_cuda_relabel_scratch(room) bytes. */
 uint64_t gnn_cuda_relabel_scratch(uint32_t room);
-void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n, uint32_t room,
-                            void *scratch, struct gnn_cuda_sample_status *status, void *stream);
+void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *ids,
+                            const uint32_t *n, uint32_t room, void *scratch,
+                            struct gnn_cuda_sample_status *status, void *stream);
 
-/* One hop along one edge type: destinations nodes[*first .. *end) of the destination type (first NULL: from 0). */
+/* One hop along one edge type: destinations nodes[*first .. *end) of the destination type (first
+ * NULL: from 0). */
 struct gnn_cuda_sample_job {
     struct gnn_sample_graph graph;
     const uint32_t *nodes, *first, *end;
@@ -180,7 +203,8 @@ struct gnn_cuda_sample_job {
 };
 uint64_t gnn_cuda_sample_scratch(uint32_t rows, uint32_t room, int32_t fanout, bool replace);
 /* Samples, and numbers the sources in r, or, with r NULL, leaves it at their ids. */
-void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r, void *stream);
+void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
+                           void *stream);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,12 @@
-/* One source, several instruction sets: functions marked GNN_SIMD are compiled for each of them and the
- * loader picks the best. Helpers they call must be GNN_INLINE to be compiled along. They
- * must be static: clang 14 hides the plain name of an exported one. */
+/* One source, several instruction sets: functions marked GNN_SIMD are compiled for each of them and
+ * the loader picks the best. Helpers they call must be GNN_INLINE to be compiled along. They must
+ * be static: clang 14 hides the plain name of an exported one. */
 #ifndef GNN_KERNELS_SIMD_H
 #define GNN_KERNELS_SIMD_H
 
 #define GNN_INLINE static inline __attribute__((always_inline))
 
-#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&                \
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&              \
     !defined(__SANITIZE_THREAD__) && !defined(GNN_NO_IFUNC)
 #define GNN_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

@@ -31,8 +31,8 @@ bool gnn_batch_on_host(const struct gnn_tensor *t)
 bool gnn_batch_is_rows(const struct gnn_tensor *t)
 {
     const char *slash = strrchr(t->name, '/'), *field = slash ? slash + 1 : "";
-    return (!strncmp(t->name, "node/", 5) || !strncmp(t->name, "hop/", 4)) && strcmp(field, "indptr") && strcmp(field, "indices") &&
-           strcmp(field, "id");
+    return (!strncmp(t->name, "node/", 5) || !strncmp(t->name, "hop/", 4)) &&
+           strcmp(field, "indptr") && strcmp(field, "indices") && strcmp(field, "id");
 }
 
 static void batch_free(struct gnn_batch *b)

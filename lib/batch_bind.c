@@ -16,19 +16,21 @@ struct bind {
 
 static int bad(struct bind *s, const char *name, const char *what)
 {
-    return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", s->b->epoch,
-                    s->b->step, name, what);
+    return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s",
+                    s->b->epoch, s->b->step, name, what);
 }
 
 static int bad_element(struct bind *s, const char *name, uint64_t i, uint64_t v, const char *what)
 {
-    return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': element %" PRIu64 ": %" PRIu64 " %s", s->b->epoch,
-                    s->b->step, name, i, v, what);
+    return gnn_fail(s->e, GNN_E_INPUT,
+                    "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': element %" PRIu64 ": %" PRIu64
+                    " %s",
+                    s->b->epoch, s->b->step, name, i, v, what);
 }
 
 /* *out is NULL if there is no such tensor and it is not required. rows UINT64_MAX: any number. */
-static int take(struct bind *s, const char *name, enum gnn_dtype dtype, uint64_t rows, bool required,
-                const struct gnn_tensor **out)
+static int take(struct bind *s, const char *name, enum gnn_dtype dtype, uint64_t rows,
+                bool required, const struct gnn_tensor **out)
 {
     const struct gnn_tensor *t = gnn_tensors_find(&s->b->tensors, name);
     *out = t;
@@ -92,8 +94,10 @@ static int bind_nodes(struct bind *s, uint32_t t)
     snprintf(name, sizeof name, "counted/%s", nt->name);
     if ((rc = take(s, name, GNN_U8, nhops ? c[nhops - 1] : 0, false, &counted)))
         return rc;
-    s->b->type[t] = (struct gnn_batch_type){
-        .node = v, .count = c, .counted = counted ? counted->data : NULL, .orig = orig ? orig->data : NULL};
+    s->b->type[t] = (struct gnn_batch_type){.node = v,
+                                            .count = c,
+                                            .counted = counted ? counted->data : NULL,
+                                            .orig = orig ? orig->data : NULL};
     return 0;
 }
 
@@ -116,7 +120,8 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
         return bad(s, name, "does not start at 0");
     for (uint64_t i = 0; !b->place && i < n; i++)
         if (ptr[i] > ptr[i + 1])
-            return bad_element(s, name, i + 1, ptr[i + 1], "is less than the one before: not monotone");
+            return bad_element(s, name, i + 1, ptr[i + 1],
+                               "is less than the one before: not monotone");
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
     if ((rc = take(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
         return rc;
@@ -160,7 +165,8 @@ static const char *after(const char *p, const char *name)
 }
 
 /* The hop of "H/SRC/REL/DST/FIELD" and the number of its edge type; false if there are no such. */
-static bool find_block(const struct bind *s, const char *p, const char *field, uint32_t *hop, uint32_t *et)
+static bool find_block(const struct bind *s, const char *p, const char *field, uint32_t *hop,
+                       uint32_t *et)
 {
     const struct gnn_schema *c = &s->m->schema;
     const size_t n = strcspn(p, "/");
@@ -182,8 +188,8 @@ static int check_labels(struct bind *s, const struct gnn_tensor *y)
     return gnn_labels_valid(&s->m->schema, y, &why) ? bad(s, y->name, why.msg) : 0;
 }
 
-/* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right number of rows. Floats
- * may have been narrowed on the way. What else there is, is not known. */
+/* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right
+ * number of rows. Floats may have been narrowed on the way. What else there is, is not known. */
 static int bind_field(struct bind *s, const struct gnn_tensor *t)
 {
     const struct gnn_schema *c = &s->m->schema;
@@ -236,12 +242,14 @@ int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err
     for (uint32_t i = 0; !rc && i < b->tensors.n; i++)
         rc = bind_field(&s, gnn_tensors_at(&b->tensors, i));
     if (!rc && s.known != b->tensors.n)
-        rc = gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
                       b->epoch, b->step);
     return rc;
 }
 
-int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m, struct gnn_node_set *set, struct gnn_err *e)
+int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
+                          struct gnn_node_set *set, struct gnn_err *e)
 {
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t);
@@ -249,7 +257,9 @@ int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m, s
         if (gnn_node_set_repeat(set, b->type[t].node, n, &at, e))
             return e->code;
         if (at < n)
-            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64 ": node %u is there twice",
+            return gnn_fail(e, GNN_E_INPUT,
+                            "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64
+                            ": node %u is there twice",
                             b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at]);
     }
     return 0;

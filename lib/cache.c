@@ -7,7 +7,8 @@
 
 /* ---- rows ---- */
 
-static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char *name, struct gnn_err *e)
+static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char *name,
+                     struct gnn_err *e)
 {
     bool found = false;
     for (uint32_t t = 0; t < c->nntypes; t++) {
@@ -23,7 +24,8 @@ static int add_field(struct gnn_rows *r, const struct gnn_schema *c, const char 
     return found ? 0 : gnn_schema_no_field(c, "--fields", name, e);
 }
 
-int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fields, struct gnn_err *e)
+int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fields,
+                  struct gnn_err *e)
 {
     const char *list = fields ? fields : "x";
     *r = (struct gnn_rows){.bytes = gnn_alloc_zero(c->nntypes, sizeof *r->bytes, "fields", e)};
@@ -92,8 +94,8 @@ static uint32_t key_of(float score)
     return ~(bits & 0x7fffffff);
 }
 
-int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x, uint32_t *order, uint64_t *used,
-                    struct gnn_err *e)
+int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x, uint32_t *order,
+                    uint64_t *used, struct gnn_err *e)
 {
     const uint64_t n = s->meta.schema.ntype[t].count;
     const float *score = x->of[t];
@@ -102,7 +104,8 @@ int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x,
     int rc = s->comm ? 0 : gnn_store_inverse(s, t, &store_id, e);
     if (rc)
         return rc;
-    struct entry *a = gnn_alloc(n, sizeof *a, "an order", e), *b = gnn_alloc(n, sizeof *b, "an order", e);
+    struct entry *a = gnn_alloc(n, sizeof *a, "an order", e),
+                 *b = gnn_alloc(n, sizeof *b, "an order", e);
     for (uint64_t i = 0; a && b && i < n; i++) {
         const uint32_t id = store_id ? store_id[i] : (uint32_t)i;
         if (score[id] >= 0)
@@ -138,8 +141,8 @@ static void queue_release(struct queue *q, uint32_t ntypes)
     gnn_free(q->at);
 }
 
-static int queue_init(struct queue *q, struct gnn_store *s, const struct gnn_rows *r, const struct gnn_scores *x,
-                      struct gnn_err *e)
+static int queue_init(struct queue *q, struct gnn_store *s, const struct gnn_rows *r,
+                      const struct gnn_scores *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     q->order = gnn_alloc_zero(c->nntypes, sizeof *q->order, "an order", e);
@@ -160,13 +163,14 @@ static int64_t best(const struct queue *q, const struct gnn_scores *x)
 {
     int64_t t = -1;
     for (uint32_t i = 0; i < x->ntypes; i++)
-        if (q->at[i] < q->end[i] && (t < 0 || x->of[i][q->order[i][q->at[i]]] > x->of[t][q->order[t][q->at[t]]]))
+        if (q->at[i] < q->end[i] &&
+            (t < 0 || x->of[i][q->order[i][q->at[i]]] > x->of[t][q->order[t][q->at[t]]]))
             t = i;
     return t;
 }
 
-static void fill(struct gnn_cache *k, struct queue *q, const struct gnn_rows *r, const struct gnn_scores *x,
-                 const uint64_t *size)
+static void fill(struct gnn_cache *k, struct queue *q, const struct gnn_rows *r,
+                 const struct gnn_scores *x, const uint64_t *size)
 {
     uint32_t level = 0;
     uint64_t rows = 0, bytes = 0;
@@ -190,8 +194,9 @@ static void fill(struct gnn_cache *k, struct queue *q, const struct gnn_rows *r,
     }
 }
 
-int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_rows *r, const struct gnn_scores *x,
-                   const uint64_t *size, uint32_t nsizes, int64_t part, struct gnn_err *e)
+int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_rows *r,
+                   const struct gnn_scores *x, const uint64_t *size, uint32_t nsizes, int64_t part,
+                   struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct queue q = {0};
@@ -209,7 +214,8 @@ int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_ro
         }
         memset(k->level[t], (int)nsizes, c->ntype[t].count);
         if (part >= 0)
-            memset(k->level[t] + s->book[t][part], GNN_CACHE_OWN, gnn_store_owned(s, (uint32_t)part, t));
+            memset(k->level[t] + s->book[t][part], GNN_CACHE_OWN,
+                   gnn_store_owned(s, (uint32_t)part, t));
     }
     if (!rc)
         fill(k, &q, r, x, size);

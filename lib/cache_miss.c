@@ -3,7 +3,8 @@
 
 #include "lib/cache.h"
 
-void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c, const struct gnn_scores *p, double *missed)
+void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c,
+                        const struct gnn_scores *p, double *missed)
 {
     double at[256] = {0};
     for (uint32_t t = 0; t < k->ntypes; t++)
@@ -15,8 +16,8 @@ void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c, c
     missed[k->nsizes] = sum;
 }
 
-void gnn_cache_count(const struct gnn_cache *k, uint32_t t, const uint32_t *id, uint64_t n, const uint64_t *with, uint64_t bits,
-                     struct gnn_cache_tally *y)
+void gnn_cache_count(const struct gnn_cache *k, uint32_t t, const uint32_t *id, uint64_t n,
+                     const uint64_t *with, uint64_t bits, struct gnn_cache_tally *y)
 {
     const uint8_t *level = k->level[t];
     for (uint64_t i = 0; level && i < n; i++)
@@ -56,7 +57,8 @@ void gnn_reach_release(struct gnn_reach *r)
 }
 
 /* A hop's rows pass on what they had before it. */
-static void pass_on(struct gnn_reach *r, const struct gnn_schema *c, const struct gnn_batch *b, uint32_t hop)
+static void pass_on(struct gnn_reach *r, const struct gnn_schema *c, const struct gnn_batch *b,
+                    uint32_t hop)
 {
     for (uint32_t t = 0; t < b->nntypes; t++)
         if (b->type[t].count[hop])
@@ -71,8 +73,8 @@ static void pass_on(struct gnn_reach *r, const struct gnn_schema *c, const struc
     }
 }
 
-int gnn_reach_find(struct gnn_reach *r, const struct gnn_store *s, const struct gnn_batch *b, uint32_t seed_ntype,
-                   const uint32_t *const *id, struct gnn_err *e)
+int gnn_reach_find(struct gnn_reach *r, const struct gnn_store *s, const struct gnn_batch *b,
+                   uint32_t seed_ntype, const uint32_t *const *id, struct gnn_err *e)
 {
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t);

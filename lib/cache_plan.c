@@ -22,7 +22,8 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
                         const struct gnn_cache_plan_opts *o, struct gnn_err *e)
 {
     const uint32_t ntypes = s->meta.schema.nntypes;
-    *p = (struct gnn_cache_plan){.store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
+    *p = (struct gnn_cache_plan){
+        .store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
     int rc = gnn_access_seeds(s, m, &p->seeds, &p->nseeds, &p->share, &p->steps, e);
     if (!rc)
         rc = keep_sizes(&p->size, o->size, o->nsizes, e);
@@ -56,7 +57,8 @@ static void figures_of(struct gnn_cache_figures *f, const struct gnn_cache *k)
     }
 }
 
-int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gnn_scores *score, struct gnn_err *e)
+int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gnn_scores *score,
+                       struct gnn_err *e)
 {
     if (gnn_grow(&p->order, p->norder, sizeof *p->order, "orders", e)) {
         if (score)
@@ -74,8 +76,9 @@ int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gn
     }
     if (rc || !p->nsizes || by == GNN_CACHE_BY_HALO)
         return rc;
-    rc = gnn_cache_init(&r->cache, p->store, p->rows, by == GNN_CACHE_BY_ACCESS ? &p->access : &r->score, p->size,
-                        p->nsizes, -1, e);
+    rc = gnn_cache_init(&r->cache, p->store, p->rows,
+                        by == GNN_CACHE_BY_ACCESS ? &p->access : &r->score, p->size, p->nsizes, -1,
+                        e);
     if (rc)
         return rc;
     gnn_cache_expected(&r->cache, &p->store->meta.schema, &p->access, r->whole.expected);
@@ -96,21 +99,24 @@ static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x,
         for (uint64_t i = 0; ids && i < ids->shape[0]; i++) {
             const uint32_t id = ((const uint32_t *)ids->data)[i];
             if (id >= c->ntype[t].count)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'halo/%s/ids': out of range", gnn_store_part_path(s, part),
-                                c->ntype[t].name);
+                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'halo/%s/ids': out of range",
+                                gnn_store_part_path(s, part), c->ntype[t].name);
             x->of[t][id] = 1;
         }
     }
     return 0;
 }
 
-/* What the part keeps by this order, and what it asks of others all the same. access: of the seeds it owns. */
-static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, uint32_t part, const struct gnn_scores *access,
-                      struct gnn_err *e)
+/* What the part keeps by this order, and what it asks of others all the same. access: of the seeds
+ * it owns. */
+static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, uint32_t part,
+                      const struct gnn_scores *access, struct gnn_err *e)
 {
     struct gnn_scores halo = {0};
     double missed[GNN_CACHE_SIZES_MAX + 1];
-    const struct gnn_scores *x = r->by == GNN_CACHE_BY_HALO ? &halo : r->by == GNN_CACHE_BY_ACCESS ? access : &r->score;
+    const struct gnn_scores *x = r->by == GNN_CACHE_BY_HALO     ? &halo
+                                 : r->by == GNN_CACHE_BY_ACCESS ? access
+                                                                : &r->score;
     int rc = r->by == GNN_CACHE_BY_HALO ? halo_scores(p->store, part, &halo, e) : 0;
     if (!rc)
         rc = gnn_cache_init(&r->remote[part], p->store, p->rows, x, p->remote, p->nremote, part, e);
@@ -147,7 +153,8 @@ int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; p->nremote && i < p->norder; i++)
-        if (!(p->order[i].remote = gnn_alloc_zero(p->store->nparts, sizeof(struct gnn_cache), "parts' caches", e)))
+        if (!(p->order[i].remote =
+                  gnn_alloc_zero(p->store->nparts, sizeof(struct gnn_cache), "parts' caches", e)))
             return e->code;
     for (uint32_t k = 0; !rc && p->nremote && k < p->store->nparts; k++)
         rc = one_part(p, k, e);
@@ -156,13 +163,15 @@ int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e)
 
 /* ---- batches ---- */
 
-static int store_ids(struct gnn_cache_plan *p, const struct gnn_batch *b, uint32_t t, struct gnn_err *e)
+static int store_ids(struct gnn_cache_plan *p, const struct gnn_batch *b, uint32_t t,
+                     struct gnn_err *e)
 {
     const uint64_t n = gnn_batch_nodes(b, t), limit = p->store->meta.schema.ntype[t].count;
     const uint32_t *id = b->type[t].node;
     for (uint64_t i = 0; i < n; i++)
         if (id[i] >= limit)
-            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
+            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
+                            b->epoch, b->step);
     p->id[t] = id;
     if (!p->inverse[t])
         return 0;
@@ -175,14 +184,16 @@ static int store_ids(struct gnn_cache_plan *p, const struct gnn_batch *b, uint32
     return 0;
 }
 
-static void count_order(const struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, const struct gnn_batch *b)
+static void count_order(const struct gnn_cache_plan *p, struct gnn_cache_plan_order *r,
+                        const struct gnn_batch *b)
 {
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t);
         if (r->cache.level)
             gnn_cache_count(&r->cache, t, p->id[t], n, NULL, 0, &r->tally);
         for (uint32_t k = 0; r->remote && k < p->store->nparts; k++)
-            gnn_cache_count(&r->remote[k], t, p->id[t], n, p->reach.bits[t].data, UINT64_C(1) << k, &r->remote_tally);
+            gnn_cache_count(&r->remote[k], t, p->id[t], n, p->reach.bits[t].data, UINT64_C(1) << k,
+                            &r->remote_tally);
     }
 }
 
@@ -215,7 +226,9 @@ void gnn_cache_plan_finish(struct gnn_cache_plan *p)
         if (r->remote)
             gnn_cache_missed(&r->remote[0], &r->remote_tally, missed);
         for (uint32_t k = 0; r->remote && k <= p->nremote; k++)
-            r->parts.measured[k] = p->batches ? (double)missed[k] * (double)p->sampling->steps[0] / (double)p->batches : 0;
+            r->parts.measured[k] =
+                p->batches ? (double)missed[k] * (double)p->sampling->steps[0] / (double)p->batches
+                           : 0;
     }
     p->expected_rows = 0;
     for (uint32_t t = 0; t < p->access.ntypes; t++)

@@ -14,13 +14,15 @@ struct slot {
 
 static void start_part(struct gnn_direction_counter *c)
 {
-    const uint64_t width = c->parts > 1 ? UINT64_MAX / c->parts & ~(uint64_t)1 : 0; /* both directions of a pair are in one part */
+    const uint64_t width = c->parts > 1 ? UINT64_MAX / c->parts & ~(uint64_t)1
+                                        : 0; /* both directions of a pair are in one part */
     c->n = c->merged = 0;
     c->first = c->part * width;
     c->last = c->part + 1 < c->parts ? c->first + width - 1 : UINT64_MAX;
 }
 
-void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, uint64_t nodes, uint64_t most, uint32_t parts)
+void gnn_direction_init(struct gnn_direction_counter *c, bool same, bool swap, uint64_t nodes,
+                        uint64_t most, uint32_t parts)
 {
     *c = (struct gnn_direction_counter){.same = same, .swap = swap, .nodes = nodes, .parts = parts};
     c->most = most < 4 * BLOCK ? 4 * BLOCK : most;
@@ -59,7 +61,8 @@ static int sort_into(struct buckets *b, const struct gnn_direction_counter *c, s
     if (!b->end || !b->x || (c->merged && !b->times))
         return GNN_E_NOMEM;
     const uint64_t mask = b->n - 1;
-    uint64_t *at = b->end + 1; /* at[i] starts as the beginning of bucket i, and ends as that of the next */
+    uint64_t *at =
+        b->end + 1; /* at[i] starts as the beginning of bucket i, and ends as that of the next */
     for (uint64_t i = 0; i < c->n && mask; i++)
         b->end[(c->x[i] >> b->shift & mask) + 1]++;
     if (!mask)
@@ -79,10 +82,11 @@ static int sort_into(struct buckets *b, const struct gnn_direction_counter *c, s
     return GNN_OK;
 }
 
-/* Counts the edges of each pair of a bucket. The table has 2^log slots, at least twice as many, free before and after. Returns the
- * number of pairs, whose slots used[] lists. The table's place keys its hash, so that no input can choose its collisions. */
-static uint64_t group_bucket(const struct gnn_direction_counter *c, const struct buckets *b, uint64_t bucket, struct slot *table, int log,
-                             uint64_t *used)
+/* Counts the edges of each pair of a bucket. The table has 2^log slots, at least twice as many,
+ * free before and after. Returns the number of pairs, whose slots used[] lists. The table's place
+ * keys its hash, so that no input can choose its collisions. */
+static uint64_t group_bucket(const struct gnn_direction_counter *c, const struct buckets *b,
+                             uint64_t bucket, struct slot *table, int log, uint64_t *used)
 {
     const uint64_t key = (uintptr_t)table | 0x9e3779b900000001u, mask = ((uint64_t)1 << log) - 1;
     const uint64_t down = c->same;
@@ -119,7 +123,9 @@ static void keep_pair(struct gnn_direction_counter *c, const struct slot *s)
 }
 
 /* Each pair once: to `each`, which may put something smaller into the counter's place. */
-static int group(struct gnn_direction_counter *c, void (*each)(struct gnn_direction_counter *c, const struct slot *s), struct gnn_err *e)
+static int group(struct gnn_direction_counter *c,
+                 void (*each)(struct gnn_direction_counter *c, const struct slot *s),
+                 struct gnn_err *e)
 {
     struct buckets b;
     struct slot *table = NULL;
@@ -127,8 +133,9 @@ static int group(struct gnn_direction_counter *c, void (*each)(struct gnn_direct
     int log = 4, rc = sort_into(&b, c, e);
     while ((uint64_t)1 << log < 2 * b.most)
         log++;
-    if (!rc && (!(table = gnn_alloc_zero((uint64_t)1 << log, sizeof *table, "counts of edges", e)) ||
-                !(used = gnn_alloc(b.most + 1, sizeof *used, "counts of edges", e))))
+    if (!rc &&
+        (!(table = gnn_alloc_zero((uint64_t)1 << log, sizeof *table, "counts of edges", e)) ||
+         !(used = gnn_alloc(b.most + 1, sizeof *used, "counts of edges", e))))
         rc = GNN_E_NOMEM;
     c->n = c->merged = 0;
     for (uint64_t i = 0; !rc && i < b.n; i++) {
@@ -176,8 +183,8 @@ static int merge_equal(struct gnn_direction_counter *c, struct gnn_err *e)
     return rc;
 }
 
-/* Makes room for a block: where there may be no more, by merging equal edges, as long as that makes much, and by
- * looking at half the pairs. */
+/* Makes room for a block: where there may be no more, by merging equal edges, as long as that makes
+ * much, and by looking at half the pairs. */
 static int make_room(struct gnn_direction_counter *c, struct gnn_err *e)
 {
     if (c->n + BLOCK <= c->room)
@@ -204,7 +211,8 @@ static int make_room(struct gnn_direction_counter *c, struct gnn_err *e)
 
 static int add_loop(struct gnn_direction_counter *c, uint32_t v, struct gnn_err *e)
 {
-    if (!c->looped && !(c->looped = gnn_alloc_zero(c->nodes / 64 + 1, sizeof *c->looped, "self-loops", e)))
+    if (!c->looped &&
+        !(c->looped = gnn_alloc_zero(c->nodes / 64 + 1, sizeof *c->looped, "self-loops", e)))
         return GNN_E_NOMEM;
     const uint64_t bit = (uint64_t)1 << (v & 63);
     c->loops++;
@@ -220,14 +228,16 @@ static uint64_t mixed(uint64_t pair, uint64_t keep)
     return x ^ (x >> 29 & keep);
 }
 
-/* A block of edges of one type: pairs (lo, hi) are numbered hi * (hi - 1) / 2 + lo + 1, which takes 63 bits and is not 0. Returns how many loops
- * there are. */
-static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst, uint64_t n)
+/* A block of edges of one type: pairs (lo, hi) are numbered hi * (hi - 1) / 2 + lo + 1, which takes
+ * 63 bits and is not 0. Returns how many loops there are. */
+static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
+                         uint64_t n)
 {
     const uint64_t first = c->first, span = c->last - c->first;
     uint64_t balance = 0, at = c->n, loops = 0;
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t s = src[i], d = dst[i], down = s > d, lo = down ? d : s, hi = down ? s : d, loop = s == d;
+        const uint64_t s = src[i], d = dst[i], down = s > d, lo = down ? d : s, hi = down ? s : d,
+                       loop = s == d;
         const uint64_t x = mixed(hi * (hi - 1) + 2 * lo + 2, ~(uint64_t)1);
         balance += loop ? 0 : down ? -x : x;
         c->x[at] = x | down;
@@ -239,7 +249,8 @@ static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, c
     return loops;
 }
 
-static void add_pairs(struct gnn_direction_counter *c, const uint32_t *a, const uint32_t *b, uint64_t n)
+static void add_pairs(struct gnn_direction_counter *c, const uint32_t *a, const uint32_t *b,
+                      uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t x = mixed(~((uint64_t)a[i] << 32 | b[i]), ~(uint64_t)0);
@@ -249,7 +260,8 @@ static void add_pairs(struct gnn_direction_counter *c, const uint32_t *a, const 
     }
 }
 
-int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst, uint64_t n, struct gnn_err *e)
+int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, const uint32_t *dst,
+                      uint64_t n, struct gnn_err *e)
 {
     int rc = GNN_OK;
     for (uint64_t from = 0; !rc && from < n; from += BLOCK) {
@@ -258,7 +270,8 @@ int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, cons
             return rc;
         c->edges += c->part ? 0 : k;
         if (!c->same)
-            c->swap ? add_pairs(c, dst + from, src + from, k) : add_pairs(c, src + from, dst + from, k);
+            c->swap ? add_pairs(c, dst + from, src + from, k)
+                    : add_pairs(c, src + from, dst + from, k);
         else if (add_same(c, src + from, dst + from, k) && !c->part)
             for (uint64_t i = from; !rc && i < from + k; i++)
                 rc = src[i] == dst[i] ? add_loop(c, src[i], e) : GNN_OK;
@@ -275,11 +288,14 @@ int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_e
     return rc;
 }
 
-void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup, struct gnn_direction *d)
+void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool drop, bool dedup,
+                       struct gnn_direction *d)
 {
-    const uint64_t all = c->edges - c->loops, directed = c->pairs + c->two_way, loops = c->loops - (dedup ? c->loops_again : 0);
+    const uint64_t all = c->edges - c->loops, directed = c->pairs + c->two_way,
+                   loops = c->loops - (dedup ? c->loops_again : 0);
     const double scale = c->looked < all && c->looked ? (double)all / (double)c->looked : 1;
-    uint64_t edges = dedup ? directed : c->looked, reversed = dedup ? 2 * c->two_way : c->two_way_edges;
+    uint64_t edges = dedup ? directed : c->looked,
+             reversed = dedup ? 2 * c->two_way : c->two_way_edges;
     uint64_t parallel = dedup ? 0 : c->looked - directed;
     if (both) {
         edges = reversed = 2 * (dedup ? c->pairs : c->looked);

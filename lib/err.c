@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message that is too long, with long names, keeps its beginning and its end, where the reason stands. */
+/* A message that is too long, with long names, keeps its beginning and its end, where the reason
+ * stands. */
 static void shorten(char *msg, size_t room, const char *text, size_t n)
 {
     static const char gap[] = " ... ";
@@ -58,7 +59,8 @@ int(gnn_fail_errno)(struct gnn_err *e, const char *fmt, ...)
 int(gnn_fail_open)(struct gnn_err *e, const char *path)
 {
     const int sys = errno;
-    if (sys == ENOENT || sys == ENOTDIR || sys == ELOOP || sys == ENAMETOOLONG || sys == EISDIR || sys == ENXIO || sys == ENODEV)
+    if (sys == ENOENT || sys == ENOTDIR || sys == ELOOP || sys == ENAMETOOLONG || sys == EISDIR ||
+        sys == ENXIO || sys == ENODEV)
         return gnn_fail(e, GNN_E_INPUT, "%s: cannot open: %s", path, strerror(errno));
     return gnn_fail_errno(e, "%s: cannot open", path);
 }

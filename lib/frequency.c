@@ -11,7 +11,8 @@
 
 enum { CHUNK = 1 << 14 };
 
-int gnn_frequency_init(struct gnn_frequency *f, struct gnn_store *s, bool original, struct gnn_err *e)
+int gnn_frequency_init(struct gnn_frequency *f, struct gnn_store *s, bool original,
+                       struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     *f = (struct gnn_frequency){.store = s, .original = original};
@@ -38,14 +39,17 @@ int gnn_frequency_add(struct gnn_frequency *f, const struct gnn_batch *b, struct
         uint32_t *count = f->n[t];
         for (uint64_t i = 0; i < n; i++) {
             if (id[i] >= limit)
-                return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
+                return gnn_fail(e, GNN_E_INPUT,
+                                "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
+                                b->step);
             count[id[i]] += count[id[i]] < UINT32_MAX;
         }
     }
     return 0;
 }
 
-static int write_type(const struct gnn_frequency *f, uint32_t t, struct gnn_io *io, struct gnn_err *e)
+static int write_type(const struct gnn_frequency *f, uint32_t t, struct gnn_io *io,
+                      struct gnn_err *e)
 {
     const uint64_t n = f->store->meta.schema.ntype[t].count;
     uint32_t *store_id = NULL, out[CHUNK];
@@ -70,7 +74,8 @@ static uint64_t all_nodes(const struct gnn_schema *c)
 
 int gnn_frequency_write(struct gnn_frequency *f, int fd, const char *name, struct gnn_err *e)
 {
-    const struct gnn_npy h = {.dtype = GNN_U32, .ndim = 1, .shape = {all_nodes(&f->store->meta.schema)}};
+    const struct gnn_npy h = {
+        .dtype = GNN_U32, .ndim = 1, .shape = {all_nodes(&f->store->meta.schema)}};
     uint8_t head[256];
     struct gnn_io io;
     gnn_io_init(&io, fd, name);
@@ -106,14 +111,15 @@ static int read_head(struct gnn_io *io, uint64_t want, struct gnn_npy *h, struct
     if (why)
         return gnn_fail(e, GNN_E_INPUT, "%s: %s", io->name, why);
     if (!rc && (h->ndim != 1 || h->shape[0] != want))
-        return gnn_fail(e, GNN_E_INPUT, "%s: %" PRIu64 " numbers in %u dimensions: the store has %" PRIu64 " nodes", io->name,
-                        h->count, h->ndim, want);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %" PRIu64 " numbers in %u dimensions: the store has %" PRIu64 " nodes",
+                        io->name, h->count, h->ndim, want);
     return rc;
 }
 
 /* own: the store ids that this rank has. */
-static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n, const uint32_t *store_id, const uint64_t own[2],
-                     float *out, struct gnn_err *e)
+static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n,
+                     const uint32_t *store_id, const uint64_t own[2], float *out, struct gnn_err *e)
 {
     const size_t size = gnn_dtype_bytes(h->dtype);
     double v[1024];
@@ -128,8 +134,9 @@ static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n, con
         gnn_npy_to_f64(h->dtype, raw, v, m);
         for (uint64_t k = 0; k < m; k++) {
             if (!(v[k] >= 0 && v[k] <= FLT_MAX))
-                return gnn_fail(e, GNN_E_INPUT, "%s: number %" PRIu64 " of a node type is %g: not a frequency", io->name, i + k,
-                                v[k]);
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: number %" PRIu64 " of a node type is %g: not a frequency",
+                                io->name, i + k, v[k]);
             const uint64_t id = store_id ? store_id[i + k] : i + k;
             if (id >= own[0] && id < own[1])
                 out[id] = (float)v[k];
@@ -138,7 +145,8 @@ static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n, con
     return rc;
 }
 
-int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn_scores *x, struct gnn_err *e)
+int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn_scores *x,
+                       struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_npy h;

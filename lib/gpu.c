@@ -12,7 +12,8 @@ static int parse(struct gnn_gpu *g, const char *spec, struct gnn_err *e)
 {
     const char *p = spec + 4;
     if (strncmp(spec, "cuda", 4) || (*p && *p != ':'))
-        return gnn_fail(e, GNN_E_USAGE, "device '%s': one of cpu, cuda, cuda:0, cuda:0,1, auto", spec);
+        return gnn_fail(e, GNN_E_USAGE, "device '%s': one of cpu, cuda, cuda:0, cuda:0,1, auto",
+                        spec);
     if (!*p)
         return 0;
     do {
@@ -46,7 +47,8 @@ int gnn_gpu_open(struct gnn_gpu **out, const char *spec, char *why, size_t room,
     return gnn_gpu_open_ranks(out, spec, NULL, why, room, e);
 }
 
-int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_comm *c, char *why, size_t room, struct gnn_err *e)
+int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_comm *c, char *why,
+                       size_t room, struct gnn_err *e)
 {
     const bool choose = !strcmp(spec, "auto");
     struct gnn_err none = {0};

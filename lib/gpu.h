@@ -1,5 +1,5 @@
-/* GPUs, as the rest of the library and the programs see them. What works on them is behind a table, as a build without
- * CUDA does not have it. */
+/* GPUs, as the rest of the library and the programs see them. What works on them is behind a table,
+ * as a build without CUDA does not have it. */
 #ifndef GNN_LIB_GPU_H
 #define GNN_LIB_GPU_H
 
@@ -22,83 +22,100 @@ struct gnn_gather_opts;
 struct gnn_gpu {
     const struct gnn_gpu_ops *ops;
     unsigned n;
-    unsigned device[GNN_GPU_MAX]; /* their numbers in this machine; the first is the one that trains */
-    char name[64];                /* of the first */
-    unsigned turn;                /* which to take if none is named */
-    struct gpu_device *dev;       /* [n], of the back end */
+    unsigned
+        device[GNN_GPU_MAX]; /* their numbers in this machine; the first is the one that trains */
+    char name[64];           /* of the first */
+    unsigned turn;           /* which to take if none is named */
+    struct gpu_device *dev;  /* [n], of the back end */
 };
 
-/* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed up in f32. */
+/* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed
+ * up in f32. */
 enum gnn_precision { GNN_PRECISION_F32, GNN_PRECISION_TF32, GNN_PRECISION_BF16 };
 
-/* Batches are made on the devices in turn, batch i on device i mod n, unless a function says otherwise. A batch that lies
- * on a device has a place (lib/batch.h). Sources take over `up`, on failure too, and return NULL then. The devices must
- * outlive them. */
+/* Batches are made on the devices in turn, batch i on device i mod n, unless a function says
+ * otherwise. A batch that lies on a device has a place (lib/batch.h). Sources take over `up`, on
+ * failure too, and return NULL then. The devices must outlive them. */
 struct gnn_gpu_ops {
     void (*close)(struct gnn_gpu *g);
     /* The same batches, in the memory of the devices; batches that lie there already stay. */
     struct gnn_source *(*upload)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
     /* The same, all in the memory of the first device, also those that lie on another one. */
     struct gnn_source *(*bring)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
-    /* The same batches, in pinned memory of the host; but those for which keep, unless it is NULL, is true stay. */
-    struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device), void *arg,
+    /* The same batches, in pinned memory of the host; but those for which keep, unless it is NULL,
+     * is true stay. */
+    struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up,
+                                bool (*keep)(void *arg, unsigned device), void *arg,
                                 struct gnn_err *e);
     /* gnn_sampler_source_new, when its plan is made; takes over both. */
-    struct gnn_source *(*sample)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan, const struct gnn_sampler_opts *o,
-                                 struct gnn_err *e);
-    /* For a sampler of several ranks: what draws on the devices in its threads' place (lib/sample/sampler_impl.h). All ranks call it. */
-    struct sample_device *(*draw_new)(struct gnn_gpu *g, struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e);
-    /* The same batches with rows of a store's fields, where they lie, on the devices, or, of several ranks, in the host's memory, from
-     * where they are brought to the devices: the work of gnn_gather_source_new, which has made `job`. Takes over job too. */
+    struct gnn_source *(*sample)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
+                                 const struct gnn_sampler_opts *o, struct gnn_err *e);
+    /* For a sampler of several ranks: what draws on the devices in its threads' place
+     * (lib/sample/sampler_impl.h). All ranks call it. */
+    struct sample_device *(*draw_new)(struct gnn_gpu *g, struct sampler *s,
+                                      const struct gnn_sampler_opts *o, struct gnn_err *e);
+    /* The same batches with rows of a store's fields, where they lie, on the devices, or, of
+     * several ranks, in the host's memory, from where they are brought to the devices: the work of
+     * gnn_gather_source_new, which has made `job`. Takes over job too. */
     struct gnn_source *(*gather)(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
                                  const struct gnn_gather_opts *o, struct gnn_err *e);
-    /* Operations on the first device, on a stream of their own. NULL and e on failure. To be freed before the devices are
-     * closed; takes NULL. */
+    /* Operations on the first device, on a stream of their own. NULL and e on failure. To be freed
+     * before the devices are closed; takes NULL. */
     struct gnn_ops *(*ops_new)(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e);
-    /* "", or a sentence: products have been made in a finer precision than was asked for, as the library cannot do them. */
+    /* "", or a sentence: products have been made in a finer precision than was asked for, as the
+     * library cannot do them. */
     const char *(*ops_note)(const struct gnn_ops *o);
-    /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has taken on the device so far, how often
-     * and in all. */
-    int (*ops_times)(struct gnn_ops *o, void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg, struct gnn_err *e);
+    /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has
+     * taken on the device so far, how often and in all. */
+    int (*ops_times)(struct gnn_ops *o,
+                     void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                     struct gnn_err *e);
     void (*ops_free)(struct gnn_ops *o);
 
     /* ---- handing off to another process of the host (lib/handoff.h) ---- */
 
     /* What tells a device, by its number here, from all others. */
     int (*id)(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e);
-    /* Fails if other processes cannot open memory there, as the system may not let them. Tries with a little of it; makes it the
-     * thread's device. */
+    /* Fails if other processes cannot open memory there, as the system may not let them. Tries with
+     * a little of it; makes it the thread's device. */
     int (*lends)(struct gnn_gpu *g, unsigned device, struct gnn_err *e);
-    /* Copies what b has on its device to memory that another process can open, and waits until it is there. *loan, NULL at
-     * first, keeps that memory for later batches. refer: where tensor i of b lies. loan_free when no other process has
-     * the memory open any more; takes NULL. */
-    int (*lend)(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b, struct gnn_err *e);
+    /* Copies what b has on its device to memory that another process can open, and waits until it
+     * is there. *loan, NULL at first, keeps that memory for later batches. refer: where tensor i of
+     * b lies. loan_free when no other process has the memory open any more; takes NULL. */
+    int (*lend)(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b,
+                struct gnn_err *e);
     void (*refer)(const struct gnn_gpu_loan *loan, uint32_t i, struct gnb_reference *ref);
     void (*loan_free)(struct gnn_gpu_loan *loan);
-    /* The other side: adds a tensor like `as` to a set, in memory of the device that ref leads to, and begins to copy it there;
-     * `borrowed` waits for the copies. *debt, NULL at first, keeps what was opened; debt_free takes NULL. GNN_E_INPUT for a
-     * device that is not among g's. */
-    int (*borrow)(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref, const struct gnn_tensor *as,
-                  struct gnn_tensors *set, unsigned *device, struct gnn_err *e);
+    /* The other side: adds a tensor like `as` to a set, in memory of the device that ref leads to,
+     * and begins to copy it there; `borrowed` waits for the copies. *debt, NULL at first, keeps
+     * what was opened; debt_free takes NULL. GNN_E_INPUT for a device that is not among g's. */
+    int (*borrow)(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref,
+                  const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+                  struct gnn_err *e);
     int (*borrowed)(struct gnn_gpu_debt *debt, struct gnn_err *e);
     void (*debt_free)(struct gnn_gpu_debt *debt);
-    /* Gives b a place on the device, all of it being there; waits until nobody reads b any more, which is to be filled anew. */
+    /* Gives b a place on the device, all of it being there; waits until nobody reads b any more,
+     * which is to be filled anew. */
     int (*place)(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e);
     int (*unused)(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e);
 };
 
-/* Opens the devices that `spec` names: "cuda" (the first), "cuda:0", "cuda:1,3", or "cpu", which gives *g = NULL. "auto" is
- * "cuda" if that can be had, else "cpu". why[room] then tells what was chosen, or is "". GNN_E_USAGE for
- * anything else, GNN_E_DEVICE if a device cannot be had. Nothing is looked for unless asked. Close takes NULL. */
-int gnn_gpu_open(struct gnn_gpu **g, const char *spec, char *why, size_t room, struct gnn_err *e) GNN_MUST_USE;
-/* The same for one of several ranks: "cuda" is the device of the host whose number is that of the rank on the host, modulo how many there
- * are; a list is divided over the ranks of the host as parts are over ranks, or, if they are more than devices, they take
- * these in turn. */
+/* Opens the devices that `spec` names: "cuda" (the first), "cuda:0", "cuda:1,3", or "cpu", which
+ * gives *g = NULL. "auto" is "cuda" if that can be had, else "cpu". why[room] then tells what was
+ * chosen, or is "". GNN_E_USAGE for anything else, GNN_E_DEVICE if a device cannot be had. Nothing
+ * is looked for unless asked. Close takes NULL. */
+int gnn_gpu_open(struct gnn_gpu **g, const char *spec, char *why, size_t room,
+                 struct gnn_err *e) GNN_MUST_USE;
+/* The same for one of several ranks: "cuda" is the device of the host whose number is that of the
+ * rank on the host, modulo how many there are; a list is divided over the ranks of the host as
+ * parts are over ranks, or, if they are more than devices, they take these in turn. */
 struct gnn_comm;
-int gnn_gpu_open_ranks(struct gnn_gpu **g, const char *spec, const struct gnn_comm *c, char *why, size_t room, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_open_ranks(struct gnn_gpu **g, const char *spec, const struct gnn_comm *c, char *why,
+                       size_t room, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_close(struct gnn_gpu *g);
 
-/* The back end: opens g->device[0 .. g->n), or with n = 0 the one of number `turn`, modulo how many there are. Sets ops and name. */
+/* The back end: opens g->device[0 .. g->n), or with n = 0 the one of number `turn`, modulo how many
+ * there are. Sets ops and name. */
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

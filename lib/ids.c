@@ -17,7 +17,8 @@ static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct g
         for (uint64_t i = 0; i < n; i++) {
             const uint64_t o = id ? id[i] : first + i;
             if (o >= nt->count || inv[o] != UINT32_MAX)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id': row %" PRIu64 ": id %" PRIu64 " is %s",
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor 'node/%s/id': row %" PRIu64 ": id %" PRIu64 " is %s",
                                 gnn_store_part_path(s, p), nt->name, i, o,
                                 o >= nt->count ? "out of range" : "there twice");
             inv[o] = (uint32_t)(first + i);
@@ -57,7 +58,8 @@ void gnn_u32_sort(uint32_t *v, uint64_t n)
     qsort(v, n, sizeof *v, compare_u32);
 }
 
-void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what, uint64_t limit)
+void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what,
+                        uint64_t limit)
 {
     r->fd = fd;
     r->name = name;
@@ -79,7 +81,8 @@ static int next_byte(struct gnn_id_reader *r, struct gnn_err *e)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            (void)(errno == EISDIR ? gnn_fail_open(e, r->name) : gnn_fail_errno(e, "%s: cannot read", r->name));
+            (void)(errno == EISDIR ? gnn_fail_open(e, r->name)
+                                   : gnn_fail_errno(e, "%s: cannot read", r->name));
             return -2;
         }
         r->over = n == 0;
@@ -107,9 +110,12 @@ int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, ui
         if (c == -2)
             return e->code;
         if (c != -1 && c != ' ' && c != '\t' && c != '\r' && c != '\n')
-            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line, r->what);
+            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": not a %s", r->name, r->line,
+                            r->what);
         if (v >= r->limit)
-            return gnn_fail(e, GNN_E_INPUT, "%s: line %" PRIu64 ": %s %" PRIu64 " is out of range: there are %" PRIu64,
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: line %" PRIu64 ": %s %" PRIu64
+                            " is out of range: there are %" PRIu64,
                             r->name, r->line, r->what, v, r->limit);
         r->at_line = r->line;
         r->line += c == '\n';

@@ -1,13 +1,15 @@
-/* Between store ids and the ids of the unpartitioned store; lists of ids, and lists of ids as text. */
+/* Between store ids and the ids of the unpartitioned store; lists of ids, and lists of ids as text.
+ */
 #ifndef GNN_LIB_IDS_H
 #define GNN_LIB_IDS_H
 
 #include "lib/mem.h"
 #include "lib/store.h"
 
-/* *inverse[original id] = store id of type t, or NULL if the two are the same. Free with gnn_free. GNN_E_INPUT when
- * the store's original ids are not a permutation. */
-int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse, struct gnn_err *e) GNN_MUST_USE;
+/* *inverse[original id] = store id of type t, or NULL if the two are the same. Free with gnn_free.
+ * GNN_E_INPUT when the store's original ids are not a permutation. */
+int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 /* Ascending, in place. */
 void gnn_u32_sort(uint32_t *v, uint64_t n);
@@ -25,7 +27,8 @@ struct gnn_id_reader {
     char buf[16384];
 };
 
-void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what, uint64_t limit);
+void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what,
+                        uint64_t limit);
 /* Reads up to `want` ids; fewer only at the end of the input. */
 int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
                        struct gnn_err *e) GNN_MUST_USE;

@@ -93,7 +93,8 @@ static bool is_nameless_pipe(int fd, struct stat *st)
 {
     char link[32], to[8] = "";
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    return !fstat(fd, st) && S_ISFIFO(st->st_mode) && readlink(link, to, sizeof to - 1) > 5 && !strncmp(to, "pipe:", 5);
+    return !fstat(fd, st) && S_ISFIFO(st->st_mode) && readlink(link, to, sizeof to - 1) > 5 &&
+           !strncmp(to, "pipe:", 5);
 }
 
 void gnn_io_mark_failed(int fd)
@@ -101,7 +102,8 @@ void gnn_io_mark_failed(int fd)
     struct stat st;
     const int saved = errno;
     if (is_nameless_pipe(fd, &st))
-        (void)!fchmod(fd, (st.st_mode & 07777) | S_ISVTX); /* another user's: the next program speaks as well */
+        (void)!fchmod(fd, (st.st_mode & 07777) |
+                              S_ISVTX); /* another user's: the next program speaks as well */
     errno = saved;
 }
 

@@ -19,8 +19,9 @@ char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e)
     return NULL;
 }
 
-/* Where jansson's allocations go. One that fails is noted and served from a reserve, which is not given back:
- * jansson's scanner aborts the process when it misses a character of what it has read. */
+/* Where jansson's allocations go. One that fails is noted and served from a reserve, which is not
+ * given back: jansson's scanner aborts the process when it misses a character of what it has read.
+ */
 static _Thread_local bool starved;
 static _Alignas(16) char reserve[1 << 16];
 static atomic_size_t reserved;

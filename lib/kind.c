@@ -19,14 +19,19 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
 {
     struct gnb_frame f;
     if (n >= 4 && gnb_frame_is(p))
-        return n >= GNB_HEADER_BYTES && !gnb_frame_decode(&f, p) && f.align != GNB_ALIGN ? GNN_KIND_PART : GNN_KIND_STREAM;
+        return n >= GNB_HEADER_BYTES && !gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
+                   ? GNN_KIND_PART
+                   : GNN_KIND_STREAM;
     if (magic(p, n, "PK\3\4", 4) || magic(p, n, "PK\5\6", 4))
         return GNN_KIND_ZIP;
     if (magic(p, n, "\x1f\x8b", 2))
         return GNN_KIND_GZIP;
     if (magic(p, n, "\x28\xb5\x2f\xfd", 4))
         return GNN_KIND_ZSTD;
-    if (magic(p, n, "\xfd" "7zXZ", 5))
+    if (magic(p, n,
+              "\xfd"
+              "7zXZ",
+              5))
         return GNN_KIND_XZ;
     if (magic(p, n, "\x93NUMPY", 6))
         return GNN_KIND_NPY;
@@ -88,10 +93,12 @@ int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct 
     if (!is)
         return 0;
     if (k >= GNN_KIND_ZIP)
-        return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s; gnn-import makes a store of it", name, is, what);
-    return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
-                    k == GNN_KIND_STORE && !strncmp(what, "a stream", 8) ? "; gnn-sample draws batches from it"
-                    : k == GNN_KIND_PART && !strcmp(what, "a store")     ? "; a store is named by its directory"
-                    : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
-                                                                          : "");
+        return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s; gnn-import makes a store of it",
+                        name, is, what);
+    return gnn_fail(
+        e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
+        k == GNN_KIND_STORE && !strncmp(what, "a stream", 8) ? "; gnn-sample draws batches from it"
+        : k == GNN_KIND_PART && !strcmp(what, "a store")     ? "; a store is named by its directory"
+        : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
+                                                              : "");
 }

@@ -12,7 +12,8 @@ int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, str
         const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
         const int32_t k = classes ? gnn_label_class(v, c->nclasses) : 0;
         if (classes ? k < -1 || (k >= 0 && (uint32_t)k >= c->nclasses) : gnn_label_target(v) > 1)
-            return gnn_fail(e, GNN_E_INPUT, "element %" PRIu64 ": label %g outside 0..%u (-1 for none)", i, v,
+            return gnn_fail(e, GNN_E_INPUT,
+                            "element %" PRIu64 ": label %g outside 0..%u (-1 for none)", i, v,
                             classes ? c->nclasses - 1 : 1);
     }
     return 0;

@@ -1,5 +1,6 @@
-/* gnn_map_new: the one place where batches meet threads. A ring of `depth` slots keeps the order: slot i
- * holds batch number i mod depth from the moment it is drawn from the source below until it is handed on. */
+/* gnn_map_new: the one place where batches meet threads. A ring of `depth` slots keeps the order:
+ * slot i holds batch number i mod depth from the moment it is drawn from the source below until it
+ * is handed on. */
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -180,7 +181,8 @@ static void stage_free(struct stage *s, unsigned n)
 }
 
 /* Takes over arg, also on failure. */
-static struct stage *stage_new(const struct gnn_map_ops *ops, void *arg, unsigned n, struct gnn_err *e)
+static struct stage *stage_new(const struct gnn_map_ops *ops, void *arg, unsigned n,
+                               struct gnn_err *e)
 {
     struct stage *s = gnn_alloc_zero(1, sizeof *s, "a filter", e);
     if (!s) {
@@ -237,7 +239,8 @@ static void map_free(struct gnn_source *base)
     gnn_free(m);
 }
 
-static struct map *map_new(struct gnn_source *up, unsigned nthreads, unsigned depth, struct gnn_err *e)
+static struct map *map_new(struct gnn_source *up, unsigned nthreads, unsigned depth,
+                           struct gnn_err *e)
 {
     struct map *m = gnn_alloc_zero(1, sizeof *m, "a filter", e);
     if (!m) {

@@ -18,11 +18,14 @@ struct mapping {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapping *all;
 
-void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path, struct gnn_err *e)
+void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path,
+                     struct gnn_err *e)
 {
     struct mapping *m = gnn_alloc_zero(1, sizeof *m, "a mapping", e);
     if (m && (m->path = gnn_strdup(path, e))) {
-        void *p = fstat(fd, &m->was) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED, fd, (off_t)at);
+        void *p = fstat(fd, &m->was) ? MAP_FAILED
+                                     : mmap(NULL, bytes, PROT_READ | (write ? PROT_WRITE : 0),
+                                            MAP_SHARED, fd, (off_t)at);
         if (p != MAP_FAILED) {
             m->at = p;
             m->from = at;
@@ -69,12 +72,14 @@ static bool same_file(const struct mapping *m, struct stat *now)
 static bool changed(const struct mapping *m, struct stat *now)
 {
     const struct timespec *a = &m->was.st_mtim, *b = &now->st_mtim;
-    return !m->write && same_file(m, now) && (now->st_size != m->was.st_size || a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec);
+    return !m->write && same_file(m, now) &&
+           (now->st_size != m->was.st_size || a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec);
 }
 
 static int cut(const struct mapping *m, const struct stat *now, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_RUN, "%s: cut to %lld bytes while it was in use", m->path, (long long)now->st_size);
+    return gnn_fail(e, GNN_E_RUN, "%s: cut to %lld bytes while it was in use", m->path,
+                    (long long)now->st_size);
 }
 
 bool gnn_mapped_changed(const void *p)
@@ -95,8 +100,9 @@ int gnn_mapped_check(struct gnn_err *e)
     pthread_mutex_lock(&lock);
     for (const struct mapping *m = all; m && !rc; m = m->next)
         if (changed(m, &now))
-            rc = now.st_size < m->was.st_size ? cut(m, &now, e)
-                                              : gnn_fail(e, GNN_E_RUN, "%s: written to while it was in use", m->path);
+            rc = now.st_size < m->was.st_size
+                     ? cut(m, &now, e)
+                     : gnn_fail(e, GNN_E_RUN, "%s: written to while it was in use", m->path);
     pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -111,7 +117,8 @@ int gnn_mapped_fault(const void *p, struct gnn_err *e)
         if (c >= m->at && c < m->at + m->bytes)
             rc = same_file(m, &now) && now.st_size < m->was.st_size
                      ? cut(m, &now, e)
-                     : gnn_fail(e, GNN_E_RUN, "%s: the system cannot %s byte %llu", m->path, m->write ? "read or write" : "read",
+                     : gnn_fail(e, GNN_E_RUN, "%s: the system cannot %s byte %llu", m->path,
+                                m->write ? "read or write" : "read",
                                 (unsigned long long)(m->from + (uint64_t)(c - m->at)));
     pthread_mutex_unlock(&lock);
     return rc;

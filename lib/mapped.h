@@ -1,4 +1,5 @@
-/* Memory-mapped files: which file an address belongs to, and whether it was written to after it was mapped. Thread-safe. */
+/* Memory-mapped files: which file an address belongs to, and whether it was written to after it was
+ * mapped. Thread-safe. */
 #ifndef GNN_LIB_MAPPED_H
 #define GNN_LIB_MAPPED_H
 
@@ -7,13 +8,16 @@
 
 #include "lib/err.h"
 
-/* Maps `bytes` of fd from `at` on, shared, to read or (`write`) also to write; NULL on failure. `path` is what messages call it. */
-void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path, struct gnn_err *e) GNN_MUST_USE;
+/* Maps `bytes` of fd from `at` on, shared, to read or (`write`) also to write; NULL on failure.
+ * `path` is what messages call it. */
+void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path,
+                     struct gnn_err *e) GNN_MUST_USE;
 /* Takes NULL. */
 void gnn_mapped_free(const void *p);
 
-/* Whether the file that is mapped read-only at `p` has another size or change time than when it was mapped. A file that was
- * renamed over or removed counts as unchanged, because the mapping keeps it. */
+/* Whether the file that is mapped read-only at `p` has another size or change time than when it was
+ * mapped. A file that was renamed over or removed counts as unchanged, because the mapping keeps
+ * it. */
 bool gnn_mapped_changed(const void *p);
 /* Records the first changed file of all mappings as GNN_E_RUN; 0 if none has changed. */
 int gnn_mapped_check(struct gnn_err *e);

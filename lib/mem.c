@@ -30,7 +30,8 @@ void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
     void *p = NULL;
     if (good && !large)
         p = aligned_alloc(ALIGN, bytes);
-    else if (large && posix_memalign(&p, HUGE_PAGE, bytes)) /* aligned_alloc wants a multiple of the alignment */
+    else if (large && posix_memalign(&p, HUGE_PAGE,
+                                     bytes)) /* aligned_alloc wants a multiple of the alignment */
         p = NULL;
     if (!p)
         gnn_fail_nomem(e, good ? bytes : UINT64_MAX, what);
@@ -76,7 +77,8 @@ char *gnn_strf(struct gnn_err *e, const char *fmt, ...)
     return s;
 }
 
-static void *heap_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e)
+static void *heap_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
+                        struct gnn_err *e)
 {
     (void)m;
     return gnn_alloc(bytes, 1, what, e);
@@ -121,8 +123,8 @@ void gnn_buf_release(struct gnn_buf *b)
     gnn_buf_release_in(NULL, b);
 }
 
-int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
-                   struct gnn_err *e)
+int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_t size,
+                   const char *what, struct gnn_err *e)
 {
     uint64_t want;
     if (__builtin_mul_overflow(n, (uint64_t)size, &want) || want > UINT64_MAX / 2)
@@ -173,7 +175,8 @@ uint64_t gnn_mem_peak(void)
 bool gnn_mem_limited(void)
 {
     struct rlimit as, data;
-    return (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY) || (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
+    return (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY) ||
+           (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
 }
 
 bool gnn_mem_room(uint64_t bytes)

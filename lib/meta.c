@@ -84,7 +84,8 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
     json_t *s = json_string(line);
     if (!s && !ascii) /* not UTF-8: keep what can be kept rather than refuse to run */
         s = json_string("(command line is not UTF-8)");
-    return json_array_append_new(m->provenance, s) ? gnn_fail_nomem(e, strlen(line), "provenance") : 0;
+    return json_array_append_new(m->provenance, s) ? gnn_fail_nomem(e, strlen(line), "provenance")
+                                                   : 0;
 }
 
 /* "as a whole", "in 4 parts" */
@@ -94,16 +95,21 @@ static const char *in_parts(const struct gnn_meta *m, char *text, size_t room)
     return text;
 }
 
-int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, const char *path, struct gnn_err *e)
+int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, const char *path,
+                         struct gnn_err *e)
 {
     char theirs[32], ours[32];
     if (strcmp(gnn_meta_graph(b), gnn_meta_graph(s)) != 0 || !strcmp(b->identity, s->identity))
-        return gnn_fail(e, GNN_E_INPUT, "%s: the batches were drawn from another store (identity %s, this one is %s)", path,
-                        b->identity, s->identity);
-    return gnn_fail(e, GNN_E_INPUT,
-                    "%s: this is the same graph, but %s (identity %s), and the batches were drawn from it %s (identity %s), where nodes "
-                    "have other numbers: name that store here, or draw the batches from this one",
-                    path, in_parts(s, ours, sizeof ours), s->identity, in_parts(b, theirs, sizeof theirs), b->identity);
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: the batches were drawn from another store (identity %s, this one is %s)", path,
+            b->identity, s->identity);
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: this is the same graph, but %s (identity %s), and the batches were drawn from it %s (identity %s), where nodes "
+        "have other numbers: name that store here, or draw the batches from this one",
+        path, in_parts(s, ours, sizeof ours), s->identity, in_parts(b, theirs, sizeof theirs),
+        b->identity);
 }
 
 /* ---- JSON ---- */
@@ -121,22 +127,23 @@ static json_t *sampling_to_json(const struct gnn_meta *m)
         bad |= json_array_append_new(fan, row);
     }
     for (uint32_t i = 0; !bad && i < s->nsplits; i++)
-        bad |= json_array_append_new(splits, json_pack("{s:s,s:I,s:I}", "name", s->split[i], "steps",
-                                                       (json_int_t)s->steps[i], "seeds",
+        bad |= json_array_append_new(splits, json_pack("{s:s,s:I,s:I}", "name", s->split[i],
+                                                       "steps", (json_int_t)s->steps[i], "seeds",
                                                        (json_int_t)s->split_seeds[i]));
     char seed[17];
     snprintf(seed, sizeof seed, "%016llx", (unsigned long long)s->seed);
     json_t *j = bad ? NULL
                     : json_pack("{s:s,s:O,s:I,s:s,s:b,s:b,s:b,s:b,s:b,s:s,s:O}", "seed", seed,
                                 "fanout", fan, "batch_size", (json_int_t)s->batch_size, "frontier",
-                                s->frontier == GNN_FRONTIER_NEW ? "new" : "all", "replace", s->replace,
-                                "shuffle", s->shuffle, "drop_last", s->drop_last, "edge_ids",
-                                s->edge_ids, "original_ids", s->original_ids, "seed_type",
-                                m->schema.ntype[s->seed_ntype].name, "splits", splits);
+                                s->frontier == GNN_FRONTIER_NEW ? "new" : "all", "replace",
+                                s->replace, "shuffle", s->shuffle, "drop_last", s->drop_last,
+                                "edge_ids", s->edge_ids, "original_ids", s->original_ids,
+                                "seed_type", m->schema.ntype[s->seed_ntype].name, "splits", splits);
     json_decref(fan);
     json_decref(splits);
-    if (j && s->ranks && (json_object_set_new(j, "rank", json_integer(s->rank)) ||
-                          json_object_set_new(j, "ranks", json_integer(s->ranks)))) {
+    if (j && s->ranks &&
+        (json_object_set_new(j, "rank", json_integer(s->rank)) ||
+         json_object_set_new(j, "ranks", json_integer(s->ranks)))) {
         json_decref(j);
         j = NULL;
     }
@@ -148,8 +155,8 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
     json_t *schema = gnn_schema_to_json(&m->schema, e);
     if (!schema)
         return NULL;
-    json_t *j = json_pack("{s:s,s:s,s:o}", "content", m->is_stream ? "batches" : "store", "identity",
-                          m->identity, "schema", schema);
+    json_t *j = json_pack("{s:s,s:s,s:o}", "content", m->is_stream ? "batches" : "store",
+                          "identity", m->identity, "schema", schema);
     int bad = !j;
     if (!bad && *m->graph)
         bad |= json_object_set_new(j, "graph", json_string(m->graph));
@@ -162,7 +169,8 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
     if (!text)
         gnn_fail_nomem(e, 0, "a JSON header");
     else if (strlen(text) > GNN_META_MAX) {
-        gnn_fail(e, GNN_E_RUN, "the header would be larger than %d bytes (too long a provenance?)", GNN_META_MAX);
+        gnn_fail(e, GNN_E_RUN, "the header would be larger than %d bytes (too long a provenance?)",
+                 GNN_META_MAX);
         gnn_free(text);
         text = NULL;
     }
@@ -186,8 +194,11 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     const struct {
         const char *key;
         bool *v;
-    } flags[] = {{"replace", &s->replace}, {"shuffle", &s->shuffle}, {"drop_last", &s->drop_last},
-                 {"edge_ids", &s->edge_ids}, {"original_ids", &s->original_ids}};
+    } flags[] = {{"replace", &s->replace},
+                 {"shuffle", &s->shuffle},
+                 {"drop_last", &s->drop_last},
+                 {"edge_ids", &s->edge_ids},
+                 {"original_ids", &s->original_ids}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         const json_t *b = json_object_get(j, flags[i].key);
         if (!json_is_boolean(b))
@@ -196,7 +207,8 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     }
     const json_t *ranks = json_object_get(j, "ranks"), *rank = json_object_get(j, "rank");
     const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);
-    if ((ranks || rank) && (!json_is_integer(ranks) || !json_is_integer(rank) || n < 2 || n > UINT32_MAX || r < 0 || r >= n))
+    if ((ranks || rank) && (!json_is_integer(ranks) || !json_is_integer(rank) || n < 2 ||
+                            n > UINT32_MAX || r < 0 || r >= n))
         return gnn_fail(e, GNN_E_INPUT, "header: bad number of a rank");
     s->rank = (uint32_t)r;
     s->ranks = (uint32_t)n;
@@ -223,7 +235,8 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
     for (uint32_t h = 0; h < s->nhops; h++)
         for (uint32_t i = 0; i < m->schema.netypes; i++) {
             const json_t *k = json_array_get(json_array_get(fan, h), i);
-            if (!json_is_integer(k) || json_integer_value(k) < -1 || json_integer_value(k) > INT32_MAX)
+            if (!json_is_integer(k) || json_integer_value(k) < -1 ||
+                json_integer_value(k) > INT32_MAX)
                 return gnn_fail(e, GNN_E_INPUT, "header: bad fan-out in hop %u", h);
             s->fanout[h * m->schema.netypes + i] = (int32_t)json_integer_value(k);
         }

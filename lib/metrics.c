@@ -6,28 +6,29 @@
 
 #include "kernels/label.h"
 
-_Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 && (int)GNN_LABEL_BF16 == (int)GNN_BF16 &&
-                   (int)GNN_LABEL_F64 == (int)GNN_F64,
+_Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 &&
+                   (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
                "one numbering of element types");
 
-int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n, uint32_t *width,
-                   struct gnn_err *e)
+int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
+                   uint32_t *width, struct gnn_err *e)
 {
     const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
     *width = task == GNN_TASK_MULTILABEL ? outputs : 1;
     if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
-        return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %u columns are needed", y->name,
-                        (unsigned long long)n, *width);
+        return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %u columns are needed",
+                        y->name, (unsigned long long)n, *width);
     return 0;
 }
 
-int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n, const char *name,
-                     const void *y, enum gnn_dtype dtype, struct gnn_err *e)
+int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
+                     const char *name, const void *y, enum gnn_dtype dtype, struct gnn_err *e)
 {
     const bool classes = task == GNN_TASK_MULTICLASS;
     const uint32_t width = task == GNN_TASK_MULTILABEL ? outputs : 1;
     for (uint64_t i = 0; i < n * width; i++) {
-        if (classes ? l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs) : !(l->target[i] > 1))
+        if (classes ? l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs)
+                    : !(l->target[i] > 1))
             continue;
         const double v = y         ? gnn_label_value(y, (enum gnn_label_type)dtype, i)
                          : classes ? (double)l->cls[i]
@@ -38,8 +39,8 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
     return 0;
 }
 
-int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs, const struct gnn_tensor *y,
-                    uint64_t n, struct gnn_err *e)
+int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
+                    const struct gnn_tensor *y, uint64_t n, struct gnn_err *e)
 {
     uint32_t width;
     if (gnn_labels_fit(y, task, outputs, n, &width, e) ||
@@ -60,7 +61,8 @@ void gnn_labels_release(struct gnn_labels *l)
     memset(l, 0, sizeof(*l));
 }
 
-int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep, struct gnn_err *e)
+int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
+                   struct gnn_err *e)
 {
     memset(s, 0, sizeof(*s));
     s->task = task;
@@ -184,7 +186,8 @@ static int by_z(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Share of (positive, negative) pairs in the right order: Mann and Whitney's statistic from ranks. */
+/* Share of (positive, negative) pairs in the right order: Mann and Whitney's statistic from ranks.
+ */
 static double auc(const struct gnn_score *s, uint32_t task, struct pair *p)
 {
     const float *z = s->z.data, *y = s->y.data;

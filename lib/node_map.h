@@ -1,4 +1,5 @@
-/* From some of the nodes of a type to rows of something that is kept of them: open addressing with linear probing. */
+/* From some of the nodes of a type to rows of something that is kept of them: open addressing with
+ * linear probing. */
 #ifndef GNN_LIB_NODE_MAP_H
 #define GNN_LIB_NODE_MAP_H
 
@@ -8,7 +9,7 @@
 
 /* Zeroed object = empty. Read-only once filled; thread-safe then. */
 struct gnn_node_map {
-    uint32_t *key, *row; /* [mask + 1]; key UINT32_MAX: free */
+    uint32_t *key, *row;  /* [mask + 1]; key UINT32_MAX: free */
     uint32_t mask, shift; /* of 32 - log2(mask + 1) */
     uint64_t n;
 };

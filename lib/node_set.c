@@ -16,7 +16,8 @@ static void clear(struct gnn_node_set *s, const uint32_t *id, uint64_t n)
 {
     if ((uint64_t)s->npages * WORDS / 8 > n) {
         for (uint64_t i = 0; i < n; i++)
-            s->page[id[i] >> SHIFT][id[i] >> 6 & (WORDS - 1)] = 0; /* other ids' bits there go as well */
+            s->page[id[i] >> SHIFT][id[i] >> 6 & (WORDS - 1)] =
+                0; /* other ids' bits there go as well */
         return;
     }
     for (uint32_t p = 0, left = s->npages; left; p++)
@@ -26,7 +27,8 @@ static void clear(struct gnn_node_set *s, const uint32_t *id, uint64_t n)
         }
 }
 
-int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, uint64_t *at, struct gnn_err *e)
+int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, uint64_t *at,
+                        struct gnn_err *e)
 {
     uint64_t i = 0, there = 0;
     if (!s->page && !(s->page = gnn_alloc_zero(PAGES, sizeof *s->page, "marks of nodes", e)))
@@ -46,7 +48,8 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
 
 void gnn_node_set_release(struct gnn_node_set *s)
 {
-    for (uint32_t i = 0, left = s->npages; left; i++) { /* not on: what was never touched takes no memory */
+    for (uint32_t i = 0, left = s->npages; left;
+         i++) { /* not on: what was never touched takes no memory */
         left -= s->page[i] != NULL;
         gnn_free(s->page[i]);
     }

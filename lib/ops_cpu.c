@@ -12,7 +12,8 @@
 #include "lib/ops.h"
 #include "lib/tensors.h"
 
-static int fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
+static int fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
+               const char *what, struct gnn_err *e)
 {
     (void)o;
     return gnn_buf_fit(b, n, size, what, e);
@@ -54,7 +55,9 @@ static int wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
 static int enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e)
 {
     (void)o;
-    return b->place ? gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on the host", b->place->device) : 0;
+    return b->place ? gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on the host",
+                               b->place->device)
+                    : 0;
 }
 
 static void leave(const struct gnn_ops *o, const struct gnn_batch *b)
@@ -71,21 +74,25 @@ static void find_limit(void)
     limited = gnn_mem_limited();
 }
 
-/* oneDNN generates code while it runs, 6 MB at the first product and less for new shapes later, and does not look whether it
- * got the memory for that. So where memory is limited, somebody has to look before. */
+/* oneDNN generates code while it runs, 6 MB at the first product and less for new shapes later, and
+ * does not look whether it got the memory for that. So where memory is limited, somebody has to
+ * look before. */
 static int check_room(struct gnn_err *e)
 {
     static atomic_bool begun;
     pthread_once(&once_limit, find_limit);
     const unsigned mb = atomic_load(&begun) ? 2 : 8;
     if (limited && !gnn_mem_room((uint64_t)mb << 20))
-        return gnn_fail(e, GNN_E_NOMEM, "out of memory: a matrix product needs another %u MB (see ulimit -v and -d)", mb);
+        return gnn_fail(
+            e, GNN_E_NOMEM,
+            "out of memory: a matrix product needs another %u MB (see ulimit -v and -d)", mb);
     atomic_store(&begun, true);
     return 0;
 }
 
-static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
-                float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
+static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
+                const float *a, const float *b, float beta, float *c, const struct gnn_epilogue *ep,
+                struct gnn_err *e)
 {
     (void)o;
     if (check_room(e))
@@ -98,7 +105,8 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
 }
 
 /* Rows [at, end) of a layer, which are in no block. */
-static void lone_rows(const struct gnn_csr *first, uint32_t at, uint32_t end, const float *x, size_t d, float *y, bool acc)
+static void lone_rows(const struct gnn_csr *first, uint32_t at, uint32_t end, const float *x,
+                      size_t d, float *y, bool acc)
 {
     const float *diag = first->diag;
     for (; at < end; at++, y += d) {
@@ -108,8 +116,9 @@ static void lone_rows(const struct gnn_csr *first, uint32_t at, uint32_t end, co
     }
 }
 
-static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to,
-                      const float *x, uint32_t xrows, size_t d, float *y, bool acc)
+static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                      uint32_t from, uint32_t to, const float *x, uint32_t xrows, size_t d,
+                      float *y, bool acc)
 {
     uint32_t at = from;
     (void)o;
@@ -131,8 +140,9 @@ static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint
     lone_rows(block, at, to, x, d, y + (size_t)(at - from) * d, acc);
 }
 
-static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t ncols,
-                     uint32_t edges, uint32_t *tptr, uint32_t *tidx, struct gnn_err *e)
+static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                     uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx,
+                     struct gnn_err *e)
 {
     (void)o;
     (void)edges;
@@ -140,7 +150,8 @@ static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint3
     return e->code;
 }
 
-static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, float *row)
+static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                         uint32_t nrows, float *row)
 {
     (void)o;
     gnn_mean_factors(block, nblocks, nrows, row);
@@ -152,101 +163,110 @@ static void gcn_degrees(const struct gnn_ops *o, const uint32_t *degree, uint64_
     gnn_gcn_degrees(degree, n, isqrt);
 }
 
-static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows,
-                        const float *isqrt, float *row, float *diag)
+static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                        uint32_t nrows, const float *isqrt, float *row, float *diag)
 {
     (void)o;
     gnn_gcn_factors(block, nblocks, nrows, isqrt, row, diag);
 }
 
-static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias, bool relu,
-                     const struct gnn_dropout *drop)
+static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias,
+                     bool relu, const struct gnn_dropout *drop)
 {
     (void)o;
     gnn_bias_act(x, n, d, bias, relu, drop);
 }
 
-static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const struct gnn_dropout *drop,
-                         float *y)
+static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
+                         const struct gnn_dropout *drop, float *y)
 {
     (void)o;
     gnn_dropout_copy(x, n, d, drop, y);
 }
 
-static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d, float scale)
+static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d,
+                      float scale)
 {
     (void)o;
     gnn_relu_back(dy, y, n * d, scale);
 }
 
-static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work, float *out, bool acc)
+static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work,
+                   float *out, bool acc)
 {
     (void)o;
     gnn_colsum(x, n, d, work, out, acc);
 }
 
-static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *gamma,
-                       const float *beta, float eps, float *xhat, float *rstd, float *y)
+static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
+                       const float *gamma, const float *beta, float eps, float *xhat, float *rstd,
+                       float *y)
 {
     (void)o;
     gnn_layer_norm(x, n, d, gamma, beta, eps, xhat, rstd, y);
 }
 
-static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const float *rstd, uint32_t n, size_t d,
-                            const float *gamma, float *dgamma, float *dbeta, float *work)
+static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xhat,
+                            const float *rstd, uint32_t n, size_t d, const float *gamma,
+                            float *dgamma, float *dbeta, float *work)
 {
     (void)o;
     gnn_layer_norm_back(dy, xhat, rstd, n, d, gamma, dgamma, dbeta, work);
 }
 
-static void moments(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count, uint32_t n,
-                    size_t d, double *work, double *sum)
+static void moments(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count,
+                    uint32_t n, size_t d, double *work, double *sum)
 {
     (void)o;
     gnn_moments(x, by, count, n, d, work, sum);
 }
 
-static void batch_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d, float eps, float *stat)
+static void batch_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d,
+                        float eps, float *stat)
 {
     (void)o;
     gnn_batch_stats(sum, rows, d, eps, stat);
 }
 
-static void running_stats(const struct gnn_ops *o, const float *mean, const float *var, size_t d, float eps,
-                          float *stat)
+static void running_stats(const struct gnn_ops *o, const float *mean, const float *var, size_t d,
+                          float eps, float *stat)
 {
     (void)o;
     gnn_running_stats(mean, var, d, eps, stat);
 }
 
-static void batch_track(const struct gnn_ops *o, const float *stat, size_t d, float momentum, float *mean, float *var,
-                        int64_t *batches)
+static void batch_track(const struct gnn_ops *o, const float *stat, size_t d, float momentum,
+                        float *mean, float *var, int64_t *batches)
 {
     (void)o;
     gnn_batch_track(stat, d, momentum, mean, var, batches);
 }
 
-static void batch_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *stat,
-                       const float *gamma, const float *beta, float *xhat, float *y)
+static void batch_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
+                       const float *stat, const float *gamma, const float *beta, float *xhat,
+                       float *y)
 {
     (void)o;
     gnn_batch_norm(x, n, d, stat, gamma, beta, xhat, y);
 }
 
-static void batch_norm_grads(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma, float *dbeta)
+static void batch_norm_grads(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma,
+                             float *dbeta)
 {
     (void)o;
     gnn_batch_norm_grads(sum, d, dgamma, dbeta);
 }
 
-static void batch_back_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d, float *stat)
+static void batch_back_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d,
+                             float *stat)
 {
     (void)o;
     gnn_batch_back_stats(sum, rows, d, stat);
 }
 
-static void batch_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const uint8_t *count, uint32_t n,
-                            size_t d, const float *stat, const float *gamma)
+static void batch_norm_back(const struct gnn_ops *o, float *dy, const float *xhat,
+                            const uint8_t *count, uint32_t n, size_t d, const float *stat,
+                            const float *gamma)
 {
     (void)o;
     gnn_batch_norm_back(dy, xhat, count, n, d, stat, gamma);
@@ -276,7 +296,8 @@ static void floats(const struct gnn_ops *o, const struct gnn_tensor *x, uint64_t
     (void)!gnn_tensor_floats(x, n, out);
 }
 
-static void classes(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n, uint32_t nclasses, int32_t *out)
+static void classes(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n,
+                    uint32_t nclasses, int32_t *out)
 {
     (void)o;
     gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, nclasses, out);
@@ -288,15 +309,15 @@ static void targets(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_
     gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out);
 }
 
-static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c, const int32_t *y, float scale,
-                       double *row_loss, float *dz)
+static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
+                       const int32_t *y, float scale, double *row_loss, float *dz)
 {
     (void)o;
     gnn_softmax_ce(z, n, c, y, scale, row_loss, dz);
 }
 
-static void sigmoid_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c, const float *y, float scale,
-                       double *row_loss, float *dz)
+static void sigmoid_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
+                       const float *y, float scale, double *row_loss, float *dz)
 {
     (void)o;
     gnn_sigmoid_ce(z, n, c, y, scale, row_loss, dz);
@@ -311,14 +332,15 @@ static void clip(const struct gnn_ops *o, float *g, size_t n, double most)
             g[i] *= (float)(most / norm);
 }
 
-static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, float *v, size_t n, bool decoupled,
-                 const struct gnn_optim_step *s)
+static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, float *v, size_t n,
+                 bool decoupled, const struct gnn_optim_step *s)
 {
     (void)o;
     gnn_adam(p, g, m, v, n, decoupled, s);
 }
 
-static void sgd(const struct gnn_ops *o, float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s)
+static void sgd(const struct gnn_ops *o, float *p, const float *g, float *m, size_t n,
+                const struct gnn_optim_step *s)
 {
     (void)o;
     gnn_sgd(p, g, m, n, s);

@@ -32,17 +32,24 @@ void gnn_schema_release(struct gnn_schema *s)
     *s = (struct gnn_schema){0};
 }
 
-static int grow(void *array, uint32_t n, uint32_t max, size_t size, const char *what, struct gnn_err *e)
+static int grow(void *array, uint32_t n, uint32_t max, size_t size, const char *what,
+                struct gnn_err *e)
 {
-    return n < max ? gnn_grow(array, n, size, what, e) : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
+    return n < max ? gnn_grow(array, n, size, what, e)
+                   : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
 }
 
-/* Well-formed by RFC 3629, for names go into JSON, and without the control characters beyond ASCII. */
+/* Well-formed by RFC 3629, for names go into JSON, and without the control characters beyond ASCII.
+ */
 static bool is_text(const char *s)
 {
     const unsigned char *p = (const unsigned char *)s;
     while (*p) {
-        unsigned n = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 4;
+        unsigned n = *p < 0x80                 ? 0
+                     : *p >= 0xc2 && *p < 0xe0 ? 1
+                     : *p >= 0xe0 && *p < 0xf0 ? 2
+                     : *p >= 0xf0 && *p < 0xf5 ? 3
+                                               : 4;
         uint32_t c = *p++ & (0x7fu >> n);
         if (n == 4)
             return false;
@@ -51,7 +58,8 @@ static bool is_text(const char *s)
                 return false;
             c = c << 6 | (*p & 0x3fu);
         }
-        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) || (n == 3 && (c < 0x10000 || c > 0x10ffff)))
+        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+            (n == 3 && (c < 0x10000 || c > 0x10ffff)))
             return false;
     }
     return true;
@@ -63,11 +71,14 @@ static int check_text(const char *name, const char *what, size_t most, struct gn
     if (!n)
         return gnn_fail(e, GNN_E_INPUT, "%s name is empty", what);
     if (n > most)
-        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s...' has %zu bytes, more than %zu", what, name, n, most);
+        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s...' has %zu bytes, more than %zu", what,
+                        name, n, most);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
             return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a control character", what, name);
-    return is_text(name) ? 0 : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
+    return is_text(name)
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
 }
 
 int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)
@@ -75,7 +86,8 @@ int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)
     return check_text(name, what, GNN_TYPE_NAME_MAX, e);
 }
 
-/* Names of fields, splits and sets stand in lists on the command line, and at the end of tensor names. */
+/* Names of fields, splits and sets stand in lists on the command line, and at the end of tensor
+ * names. */
 static bool is_word(const char *name)
 {
     return !name[strcspn(name, " /=,:")];
@@ -84,7 +96,10 @@ static bool is_word(const char *name)
 static int check_name(const char *name, const char *what, struct gnn_err *e)
 {
     int rc = check_text(name, what, GNN_WORD_MAX, e);
-    return rc || is_word(name) ? rc : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what, name);
+    return rc || is_word(name)
+               ? rc
+               : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what,
+                          name);
 }
 
 const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype)
@@ -108,14 +123,18 @@ static bool key_is(const char *src, const char *rel, const char *dst, const char
     return true;
 }
 
-/* Names may hold '/', but no key may mean two types: "a/b" and "c" joined to "d" is not "a" and "b/c". */
-static int check_key(const struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst, struct gnn_err *e)
+/* Names may hold '/', but no key may mean two types: "a/b" and "c" joined to "d" is not "a" and
+ * "b/c". */
+static int check_key(const struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
+                     struct gnn_err *e)
 {
     char key[GNN_ETYPE_KEY_ROOM];
     snprintf(key, sizeof key, "%s/%s/%s", s->ntype[src].name, rel, s->ntype[dst].name);
     if (gnn_schema_find_etype(s, key) >= 0)
         return gnn_fail(e, GNN_E_INPUT, "two edge types are called '%s'", key);
-    return gnn_schema_find_ntype(s, key) < 0 ? 0 : gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", key);
+    return gnn_schema_find_ntype(s, key) < 0
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", key);
 }
 
 int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count, struct gnn_err *e)
@@ -146,7 +165,8 @@ int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, ui
     if (rc)
         return rc;
     if (src >= s->nntypes || dst >= s->nntypes)
-        return gnn_fail(e, GNN_E_INPUT, "edge type '%s' refers to a node type that does not exist", rel);
+        return gnn_fail(e, GNN_E_INPUT, "edge type '%s' refers to a node type that does not exist",
+                        rel);
     if (count > (uint64_t)INT64_MAX / 8)
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an impossible count", rel);
     if ((rc = check_key(s, src, rel, dst, e)) ||
@@ -214,7 +234,8 @@ int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set,
     if (rc)
         return rc;
     if (ntype >= s->nntypes || count > s->ntype[ntype].count)
-        return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' has more members than there are nodes", split, set);
+        return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' has more members than there are nodes",
+                        split, set);
     for (uint32_t i = 0; i < s->nsets; i++)
         if (!strcmp(s->set[i].split, split) && !strcmp(s->set[i].set, set))
             return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' appears twice", split, set);
@@ -225,26 +246,31 @@ int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set,
         gnn_free(a);
         return e->code;
     }
-    s->set[s->nsets++] = (struct gnn_split_set){.split = a, .set = b, .ntype = ntype, .count = count};
+    s->set[s->nsets++] =
+        (struct gnn_split_set){.split = a, .set = b, .ntype = ntype, .count = count};
     return 0;
 }
 
 int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct gnn_err *e)
 {
-    struct gnn_schema c = {.task = src->task, .label_ntype = src->label_ntype,
-                           .nclasses = src->nclasses, .nparts = src->nparts};
+    struct gnn_schema c = {.task = src->task,
+                           .label_ntype = src->label_ntype,
+                           .nclasses = src->nclasses,
+                           .nparts = src->nparts};
     int rc = 0;
     for (uint32_t i = 0; !rc && i < src->nntypes; i++) {
         const struct gnn_ntype *t = &src->ntype[i];
         rc = gnn_schema_add_ntype(&c, t->name, t->count, e);
         for (uint32_t j = 0; !rc && j < t->nfields; j++)
-            rc = gnn_schema_add_nfield(&c, i, t->field[j].name, t->field[j].dtype, t->field[j].width, e);
+            rc = gnn_schema_add_nfield(&c, i, t->field[j].name, t->field[j].dtype,
+                                       t->field[j].width, e);
     }
     for (uint32_t i = 0; !rc && i < src->netypes; i++) {
         const struct gnn_etype *t = &src->etype[i];
         rc = gnn_schema_add_etype(&c, t->src, t->rel, t->dst, t->count, e);
         for (uint32_t j = 0; !rc && j < t->nfields; j++)
-            rc = gnn_schema_add_efield(&c, i, t->field[j].name, t->field[j].dtype, t->field[j].width, e);
+            rc = gnn_schema_add_efield(&c, i, t->field[j].name, t->field[j].dtype,
+                                       t->field[j].width, e);
     }
     for (uint32_t i = 0; !rc && i < src->nsets; i++) {
         const struct gnn_split_set *t = &src->set[i];
@@ -272,13 +298,15 @@ int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct
             continue;
         bare += n->count;
         if (bare > ALWAYS)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes of type %s with %llu edges are implausible", name,
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: %llu nodes of type %s with %llu edges are implausible", name,
                             (unsigned long long)n->count, n->name, (unsigned long long)edges);
     }
     return 0;
 }
 
-static bool fields_equal(const struct gnn_field *a, uint32_t na, const struct gnn_field *b, uint32_t nb)
+static bool fields_equal(const struct gnn_field *a, uint32_t na, const struct gnn_field *b,
+                         uint32_t nb)
 {
     if (na != nb)
         return false;
@@ -301,8 +329,8 @@ bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b)
     }
     for (uint32_t i = 0; i < a->netypes; i++) {
         const struct gnn_etype *p = &a->etype[i], *q = &b->etype[i];
-        if (p->src != q->src || p->dst != q->dst || strcmp(p->rel, q->rel) || p->count != q->count ||
-            !fields_equal(p->field, p->nfields, q->field, q->nfields))
+        if (p->src != q->src || p->dst != q->dst || strcmp(p->rel, q->rel) ||
+            p->count != q->count || !fields_equal(p->field, p->nfields, q->field, q->nfields))
             return false;
     }
     for (uint32_t i = 0; i < a->nsets; i++) {
@@ -345,8 +373,8 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name)
     const char *slash = strchr(name, '/');
     for (uint32_t i = 0; i < s->nsets; i++) {
         const struct gnn_split_set *t = &s->set[i];
-        if (slash ? !strncmp(t->split, name, (size_t)(slash - name)) &&
-                        !t->split[slash - name] && !strcmp(t->set, slash + 1)
+        if (slash ? !strncmp(t->split, name, (size_t)(slash - name)) && !t->split[slash - name] &&
+                        !strcmp(t->set, slash + 1)
                   : !strcmp(t->set, name))
             return (int)i;
     }

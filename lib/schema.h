@@ -11,8 +11,8 @@
 enum {
     GNN_TYPES_MAX = 1024,
     GNN_FIELDS_MAX = 256,
-    GNN_WORD_MAX = 48,        /* bytes of a field, split or set name */
-    GNN_TYPE_NAME_MAX = 1000, /* of a node type's or relation's */
+    GNN_WORD_MAX = 48,                             /* bytes of a field, split or set name */
+    GNN_TYPE_NAME_MAX = 1000,                      /* of a node type's or relation's */
     GNN_ETYPE_KEY_ROOM = 3 * GNN_TYPE_NAME_MAX + 3 /* for "src/rel/dst" and NUL */
 };
 
@@ -32,7 +32,8 @@ struct gnn_ntype {
 
 struct gnn_etype {
     uint32_t src, dst; /* node types: edges run src -> dst, are stored with dst (CSC) */
-    char *rel;         /* relation, a name like a node type's; no two types have the same key, nor a node type as its name */
+    char *rel; /* relation, a name like a node type's; no two types have the same key, nor a node
+                  type as its name */
     uint64_t count;
     struct gnn_field *field;
     uint32_t nfields;
@@ -61,13 +62,14 @@ struct gnn_schema {
 
 /* Whether a node type or relation may have this name: GNN_E_INPUT "WHAT name '...' ..." if not. */
 int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e) GNN_MUST_USE;
-/* The field in which the degrees by edge type number `etype` travel: "degree.REL", or "degree.@NUMBER" where a field cannot be
- * called so. Returns out. */
+/* The field in which the degrees by edge type number `etype` travel: "degree.REL", or
+ * "degree.@NUMBER" where a field cannot be called so. Returns out. */
 const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype);
 
 /* The empty schema is the zeroed object; everything it points to is owned by it. */
 void gnn_schema_release(struct gnn_schema *s);
-/* Each appends a copy and returns it through *out (may be NULL); pointers obtained before are void. */
+/* Each appends a copy and returns it through *out (may be NULL); pointers obtained before are void.
+ */
 int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
                          struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
@@ -94,17 +96,22 @@ int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
 /* Writes "src/rel/dst"; returns `out`. */
 const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
 
-/* The same for names that a user gave: the index, or GNN_E_USAGE "WHERE: no set 'val'; did you mean 'valid'? sets: ...". _no_field
- * only says so, _fields_text is its end. */
-int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e) GNN_MUST_USE;
-int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e) GNN_MUST_USE;
-int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key, struct gnn_err *e) GNN_MUST_USE;
+/* The same for names that a user gave: the index, or GNN_E_USAGE "WHERE: no set 'val'; did you mean
+ * 'valid'? sets: ...". _no_field only says so, _fields_text is its end. */
+int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name,
+                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name,
+                          struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key,
+                          struct gnn_err *e) GNN_MUST_USE;
 void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room);
-int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name, struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,
+                        struct gnn_err *e) GNN_MUST_USE;
 
-/* Whether a store's parts hold as many rows of something as each type has nodes, or else credibly many edges from
- * them: memory is taken for every node. GNN_E_INPUT "NAME: ..." if not. */
-int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct gnn_err *e) GNN_MUST_USE;
+/* Whether a store's parts hold as many rows of something as each type has nodes, or else credibly
+ * many edges from them: memory is taken for every node. GNN_E_INPUT "NAME: ..." if not. */
+int gnn_schema_check_counts(const struct gnn_schema *s, const char *name,
+                            struct gnn_err *e) GNN_MUST_USE;
 
 /* To and from JSON. The reader checks everything: counts, names, indices, limits. */
 json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;

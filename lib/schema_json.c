@@ -36,15 +36,16 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
     }
     for (uint32_t i = 0; !bad && i < s->nsets; i++) {
         const struct gnn_split_set *t = &s->set[i];
-        bad |= json_array_append_new(
-            sets, json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set", t->set, "node_type",
-                            s->ntype[t->ntype].name, "count", (json_int_t)t->count));
+        bad |= json_array_append_new(sets, json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set",
+                                                     t->set, "node_type", s->ntype[t->ntype].name,
+                                                     "count", (json_int_t)t->count));
     }
     json_t *j = json_object();
     bad |= !j || json_object_set(j, "node_types", nt) || json_object_set(j, "edge_types", et) ||
            json_object_set(j, "splits", sets) ||
            json_object_set_new(j, "task", json_string(tasks[s->task])) ||
-           (s->task && json_object_set_new(j, "label_type", json_string(s->ntype[s->label_ntype].name))) ||
+           (s->task &&
+            json_object_set_new(j, "label_type", json_string(s->ntype[s->label_ntype].name))) ||
            json_object_set_new(j, "classes", json_integer(s->nclasses)) ||
            json_object_set_new(j, "parts", json_integer(s->nparts));
     json_decref(nt);
@@ -93,7 +94,8 @@ static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct g
     size_t i;
     if (!json_is_array(a))
         return gnn_fail(e, GNN_E_INPUT, "schema: 'fields' is missing or not an array");
-    json_array_foreach ((json_t *)a, i, j) {
+    json_array_foreach((json_t *)a, i, j)
+    {
         const char *name, *dtype;
         uint64_t width;
         int rc = get_string(j, "name", &name, e);
@@ -104,8 +106,10 @@ static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct g
         if (!rc && !gnn_dtype_parse(dtype))
             rc = gnn_fail(e, GNN_E_INPUT, "schema: unknown dtype '%.20s'", dtype);
         if (!rc)
-            rc = node ? gnn_schema_add_nfield(s, s->nntypes - 1, name, gnn_dtype_parse(dtype), width, e)
-                      : gnn_schema_add_efield(s, s->netypes - 1, name, gnn_dtype_parse(dtype), width, e);
+            rc = node ? gnn_schema_add_nfield(s, s->nntypes - 1, name, gnn_dtype_parse(dtype),
+                                              width, e)
+                      : gnn_schema_add_efield(s, s->netypes - 1, name, gnn_dtype_parse(dtype),
+                                              width, e);
         if (rc)
             return rc;
     }
@@ -125,13 +129,15 @@ static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
             return gnn_fail(e, GNN_E_INPUT, "schema: '%s' is missing or not an array", lists[i]);
     if (!json_array_size(json_object_get(j, "node_types")))
         return gnn_fail(e, GNN_E_INPUT, "schema: there are no node types");
-    json_array_foreach (json_object_get(j, "node_types"), i, o) {
+    json_array_foreach(json_object_get(j, "node_types"), i, o)
+    {
         if ((rc = get_string(o, "name", &name, e)) ||
             (rc = get_count(o, "count", UINT32_MAX - 1u, &count, e)) ||
             (rc = gnn_schema_add_ntype(s, name, count, e)) || (rc = get_fields(s, o, true, e)))
             return rc;
     }
-    json_array_foreach (json_object_get(j, "edge_types"), i, o) {
+    json_array_foreach(json_object_get(j, "edge_types"), i, o)
+    {
         uint32_t src, dst;
         if ((rc = get_ntype(s, o, "src", &src, e)) || (rc = get_string(o, "rel", &name, e)) ||
             (rc = get_ntype(s, o, "dst", &dst, e)) ||
@@ -140,7 +146,8 @@ static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
             (rc = get_fields(s, o, false, e)))
             return rc;
     }
-    json_array_foreach (json_object_get(j, "splits"), i, o) {
+    json_array_foreach(json_object_get(j, "splits"), i, o)
+    {
         uint32_t t;
         const char *set;
         if ((rc = get_string(o, "split", &name, e)) || (rc = get_string(o, "set", &set, e)) ||
@@ -158,7 +165,8 @@ static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     uint64_t classes, parts;
     int rc = get_string(j, "task", &task, e);
     if (!rc)
-        rc = get_count(j, "classes", strcmp(task, "multilabel") ? 1 << 16 : 1 << 20, &classes, e); /* as many as can be imported */
+        rc = get_count(j, "classes", strcmp(task, "multilabel") ? 1 << 16 : 1 << 20, &classes,
+                       e); /* as many as can be imported */
     if (!rc)
         rc = get_count(j, "parts", 1u << 20, &parts, e);
     if (rc)

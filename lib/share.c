@@ -32,13 +32,15 @@ struct gnn_share {
     unsigned holders;
     int fd;
     char *base;
-    uint64_t window; /* bytes mapped; those from `end` on are not there yet */
-    uint64_t end;    /* of the file */
-    struct gap gap[GAPS]; /* pieces given back: address room without memory. From HUGE_PAGE they begin with one */
+    uint64_t window;      /* bytes mapped; those from `end` on are not there yet */
+    uint64_t end;         /* of the file */
+    struct gap gap[GAPS]; /* pieces given back: address room without memory. From HUGE_PAGE they
+                             begin with one */
     unsigned ngaps;
 };
 
-/* Kernels that are told to want the flag refuse a descriptor without it, those before 6.3 one with it. */
+/* Kernels that are told to want the flag refuse a descriptor without it, those before 6.3 one with
+ * it. */
 static int memory_new(void)
 {
     int fd = memfd_create("gnn-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
@@ -141,12 +143,15 @@ static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
     return true;
 }
 
-/* Makes the memory of a new piece, in huge pages where the kernel can, whatever it has been told to do by itself: that takes a
- * third of the time, also for who maps it next. It makes them where there is a page already. The end of a piece gets one if
- * that leaves less than half of it unused. All are hints. */
+/* Makes the memory of a new piece, in huge pages where the kernel can, whatever it has been told to
+ * do by itself: that takes a third of the time, also for who maps it next. It makes them where
+ * there is a page already. The end of a piece gets one if that leaves less than half of it unused.
+ * All are hints. */
 static void make_ready(char *p, uint64_t bytes)
 {
-    const uint64_t all = up_to(bytes, PAGE), huge = bytes < HUGE_PAGE ? 0 : (bytes + HUGE_PAGE / 2) & ~(uint64_t)(HUGE_PAGE - 1);
+    const uint64_t all = up_to(bytes, PAGE),
+                   huge =
+                       bytes < HUGE_PAGE ? 0 : (bytes + HUGE_PAGE / 2) & ~(uint64_t)(HUGE_PAGE - 1);
     uint64_t at = 0;
     while (at < huge && !madvise(p + at, PAGE, MADV_POPULATE_WRITE))
         at += HUGE_PAGE;
@@ -160,11 +165,13 @@ void *gnn_share_alloc(struct gnn_share *s, uint64_t ready, uint64_t spare, uint6
 {
     if (ready > s->window || spare > s->window)
         return NULL;
-    const uint64_t unit = ready + spare < HUGE_PAGE ? PAGE : HUGE_PAGE, bytes = up_to(ready + spare, unit);
+    const uint64_t unit = ready + spare < HUGE_PAGE ? PAGE : HUGE_PAGE,
+                   bytes = up_to(ready + spare, unit);
     struct gap g = {0};
     pthread_mutex_lock(&s->lock);
     const uint64_t at = up_to(s->end, unit);
-    if (!fill_gap(s, bytes, &g) && at <= s->window && bytes <= s->window - at && !ftruncate(s->fd, (off_t)(at + bytes))) {
+    if (!fill_gap(s, bytes, &g) && at <= s->window && bytes <= s->window - at &&
+        !ftruncate(s->fd, (off_t)(at + bytes))) {
         g = (struct gap){at, bytes};
         s->end = at + bytes;
     }

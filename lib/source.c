@@ -34,7 +34,8 @@ static void ahead_free(struct gnn_source *s)
     gnn_free(a);
 }
 
-struct gnn_source *gnn_source_ahead(struct gnn_source *up, const struct gnn_batch **first, struct gnn_err *e)
+struct gnn_source *gnn_source_ahead(struct gnn_source *up, const struct gnn_batch **first,
+                                    struct gnn_err *e)
 {
     struct ahead *a = gnn_alloc_zero(1, sizeof *a, "a source", e);
     *first = NULL;
@@ -42,7 +43,9 @@ struct gnn_source *gnn_source_ahead(struct gnn_source *up, const struct gnn_batc
         gnn_source_free(up);
         return NULL;
     }
-    *a = (struct ahead){.base = {.next = ahead_next, .free = ahead_free, .meta = up->meta, .live = up->live}, .up = up};
+    *a = (struct ahead){
+        .base = {.next = ahead_next, .free = ahead_free, .meta = up->meta, .live = up->live},
+        .up = up};
     a->rc = gnn_source_next(up, &a->first, e);
     if (a->rc > 0) {
         ahead_free(&a->base);

@@ -30,10 +30,10 @@ struct gnn_part {
     uint32_t n;
     struct gnn_tensor *tensor;
     const struct gnn_tensor **by_name; /* the same in the order of their names */
-    char *names;          /* all names, each NUL-terminated */
-    uint8_t *queued;      /* checksum job handed out */
-    uint64_t hash;        /* checksum of the tensor table */
-    pthread_mutex_t lock; /* of queued[] */
+    char *names;                       /* all names, each NUL-terminated */
+    uint8_t *queued;                   /* checksum job handed out */
+    uint64_t hash;                     /* checksum of the tensor table */
+    pthread_mutex_t lock;              /* of queued[] */
     struct gnn_verify *verify;
 };
 
@@ -57,14 +57,16 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
                     struct gnb_frame *f, struct gnb_entry **entry, struct gnn_err *e)
 {
     if (p->bytes < *at || p->bytes - *at < GNB_HEADER_BYTES)
-        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path, (unsigned long long)p->bytes);
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
+                        (unsigned long long)p->bytes);
     const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
     const char *text = gnb_frame_decode(f, h);
     if (text)
         return bad(p, *at, text, e);
     uint64_t rest = p->bytes - *at - GNB_HEADER_BYTES;
     if (f->table_bytes > rest || f->payload_bytes > rest - f->table_bytes)
-        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path, (unsigned long long)p->bytes);
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
+                        (unsigned long long)p->bytes);
     if ((text = gnb_frame_check(f, h, table)))
         return bad(p, *at, text, e);
     if (f->kind != kind || f->seq != seq || f->align != GNB_STORE_ALIGN)
@@ -109,7 +111,8 @@ static int one_tensor(const struct gnn_part *p, uint64_t at, const struct gnb_fr
 
 static int order(const void *a, const void *b)
 {
-    return strcmp((*(const struct gnn_tensor *const *)a)->name, (*(const struct gnn_tensor *const *)b)->name);
+    return strcmp((*(const struct gnn_tensor *const *)a)->name,
+                  (*(const struct gnn_tensor *const *)b)->name);
 }
 
 static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const struct gnb_entry *t,
@@ -139,7 +142,8 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
     qsort(p->by_name, f->ntensors, sizeof *p->by_name, order);
     for (uint32_t i = 1; i < f->ntensors; i++)
         if (!order(&p->by_name[i - 1], &p->by_name[i]))
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path, p->by_name[i]->name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path,
+                            p->by_name[i]->name);
     p->n = f->ntensors;
     p->hash = f->sum;
     return 0;
@@ -219,7 +223,11 @@ static int no_store(const char *path, struct gnn_err *e)
     if (k == GNN_KIND_ABSENT)
         return gnn_fail(e, GNN_E_INPUT, "%s: no such store", path);
     const int rc = gnn_kind_refuse(k, path, "a store", e);
-    return rc ? rc : gnn_fail(e, GNN_E_INPUT, "%s: not a store, which is a directory; gnn-import makes one of a data set", path);
+    return rc ? rc
+              : gnn_fail(
+                    e, GNN_E_INPUT,
+                    "%s: not a store, which is a directory; gnn-import makes one of a data set",
+                    path);
 }
 
 static int read_json(struct gnn_store *s, struct gnn_err *e)
@@ -282,9 +290,12 @@ static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e
     s->nparts = n;
     s->from = (uint32_t)((uint64_t)c->rank * n / c->size);
     s->to = (uint32_t)(((uint64_t)c->rank + 1) * n / c->size);
-    int rc = n < c->size ? gnn_fail(e, GNN_E_INPUT, "%s: has %u part%s, too few for %u ranks: gnn-partition -k %u makes more", s->path,
-                                    n, n == 1 ? "" : "s", c->size, c->size)
-                         : 0;
+    int rc =
+        n < c->size
+            ? gnn_fail(e, GNN_E_INPUT,
+                       "%s: has %u part%s, too few for %u ranks: gnn-partition -k %u makes more",
+                       s->path, n, n == 1 ? "" : "s", c->size, c->size)
+            : 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         struct gnn_meta meta = {0};
         struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a part", e);
@@ -316,12 +327,14 @@ static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e
     memcpy(identity, s->meta.identity, sizeof identity);
 #endif
     if (!rc && strcmp(identity, s->meta.identity))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: parts are missing, swapped or of another store", s->path);
+        rc =
+            gnn_fail(e, GNN_E_INPUT, "%s: parts are missing, swapped or of another store", s->path);
     gnn_free(hash);
     return rc;
 }
 
-int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c, struct gnn_err *e)
+int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
+                         struct gnn_err *e)
 {
     *s = (struct gnn_store){0};
     s->comm = c->size > 1 ? c : NULL;
@@ -382,7 +395,8 @@ const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part
 {
     const struct gnn_part *p = s->part[part];
     const struct gnn_tensor key = {.name = name}, *want = &key;
-    const struct gnn_tensor *const *at = bsearch(&want, p->by_name, p->n, sizeof *p->by_name, order);
+    const struct gnn_tensor *const *at =
+        bsearch(&want, p->by_name, p->n, sizeof *p->by_name, order);
     return at ? *at : NULL;
 }
 
@@ -445,14 +459,16 @@ static void check_again(struct gnn_part *p)
     for (uint32_t i = 0; i < p->n; i++) {
         uint64_t bytes = 0;
         if (p->queued[i] && gnn_tensor_bytes(&p->tensor[i], &bytes))
-            gnn_verify_add(p->verify, p->tensor[i].data, bytes, p->tensor[i].sum, p->path, p->tensor[i].name);
+            gnn_verify_add(p->verify, p->tensor[i].data, bytes, p->tensor[i].sum, p->path,
+                           p->tensor[i].name);
     }
 }
 
 int gnn_store_verified(struct gnn_store *s, struct gnn_err *e)
 {
     int rc = s->verify ? gnn_verify_wait(s->verify, e) : 0;
-    /* What somebody has written to since may be another store now, or the same one with another time. */
+    /* What somebody has written to since may be another store now, or the same one with another
+     * time. */
     bool again = false;
     for (uint32_t k = s->from; s->verify && !rc && k < s->to; k++)
         if (gnn_mapped_changed(s->part[k]->map)) {
@@ -483,14 +499,16 @@ bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes)
     return !s->verify || gnn_verify_last(s->verify, data, bytes, drop, s);
 }
 
-/* Only whole pages, and only hints: first out of this process, as pages in use stay, then out of the cache. */
+/* Only whole pages, and only hints: first out of this process, as pages in use stay, then out of
+ * the cache. */
 void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes)
 {
     const struct gnn_part *p = part_of(s, data);
     if (!p)
         return;
     const uint64_t at = (uint64_t)((const uint8_t *)data - p->map);
-    const uint64_t from = (at + GNB_STORE_ALIGN - 1) / GNB_STORE_ALIGN * GNB_STORE_ALIGN, to = (at + bytes) / GNB_STORE_ALIGN * GNB_STORE_ALIGN;
+    const uint64_t from = (at + GNB_STORE_ALIGN - 1) / GNB_STORE_ALIGN * GNB_STORE_ALIGN,
+                   to = (at + bytes) / GNB_STORE_ALIGN * GNB_STORE_ALIGN;
     const int fd = from < to ? open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (fd < 0)
         return;

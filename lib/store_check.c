@@ -21,7 +21,8 @@ static int shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_
     uint32_t ndim = width ? 2 : 1;
     if (t->dtype != dtype || t->ndim != ndim || (rows != UINT64_MAX && t->shape[0] != rows) ||
         (width && t->shape[1] != width))
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not have the dtype or shape its schema asks for",
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor '%s' does not have the dtype or shape its schema asks for",
                         gnn_store_part_path(s, part), name);
     return 0;
 }
@@ -29,7 +30,8 @@ static int shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_
 static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
-    uint64_t n = (uint64_t)s->nparts + 1, *book = gnn_alloc_zero(n, sizeof *book, "partition book", e);
+    uint64_t n = (uint64_t)s->nparts + 1,
+             *book = gnn_alloc_zero(n, sizeof *book, "partition book", e);
     if (!book)
         return e->code;
     s->book[t] = book;
@@ -49,10 +51,11 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     }
     for (uint32_t p = 0; p < s->nparts; p++)
         if (book[p] > book[p + 1])
-            return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' is not monotone", s->path, nt->name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' is not monotone", s->path,
+                            nt->name);
     if (book[0] || book[s->nparts] != nt->count)
-        return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' does not cover its nodes", s->path,
-                        nt->name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' does not cover its nodes",
+                        s->path, nt->name);
     return 0;
 }
 
@@ -79,7 +82,8 @@ static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_e
     return rc;
 }
 
-static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *total, struct gnn_err *e)
+static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *total,
+                       struct gnn_err *e)
 {
     const struct gnn_etype *et = &s->meta.schema.etype[t];
     uint64_t n = gnn_store_owned(s, p, et->dst);
@@ -152,14 +156,16 @@ static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct 
         return rc;
     const uint64_t edges = ((const uint64_t *)indptr->data)[ids->shape[0]];
     if (edges > et->count)
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count", gnn_store_part_path(s, p), name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
+                        gnn_store_part_path(s, p), name);
     snprintf(name, sizeof name, "halo/%s/indices", key);
     rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
     snprintf(name, sizeof name, "halo/%s/id", key);
     return rc ? rc : shape(s, p, name, GNN_U64, edges, 0, false, NULL, e);
 }
 
-static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total, struct gnn_err *e)
+static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total,
+                       struct gnn_err *e)
 {
     const struct gnn_split_set *set = &s->meta.schema.set[i];
     const struct gnn_tensor *x;
@@ -173,8 +179,10 @@ static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *to
     return shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
 }
 
-/* What the parts hold together: edges of each type, members of each set. Every number is summed over the ranks. */
-static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges, uint64_t *members, struct gnn_err *e)
+/* What the parts hold together: edges of each type, members of each set. Every number is summed
+ * over the ranks. */
+static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges, uint64_t *members,
+                        struct gnn_err *e)
 {
     const struct gnn_schema *m = &s->meta.schema;
     int rc = gnn_comm_sum(c, edges, m->netypes, GNN_SUM_U64, e);
@@ -182,14 +190,16 @@ static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges
         rc = gnn_comm_sum(c, members, m->nsets, GNN_SUM_U64, e);
     for (uint32_t t = 0; !rc && t < m->netypes; t++)
         if (edges[t] != m->etype[t].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu", s->path, m->etype[t].rel,
-                          (unsigned long long)edges[t], (unsigned long long)m->etype[t].count);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu",
+                          s->path, m->etype[t].rel, (unsigned long long)edges[t],
+                          (unsigned long long)m->etype[t].count);
     if (!rc)
         rc = gnn_schema_check_counts(m, s->path, e);
     for (uint32_t i = 0; !rc && i < m->nsets; i++)
         if (members[i] != m->set[i].count)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu", s->path, m->set[i].split,
-                          m->set[i].set, (unsigned long long)members[i], (unsigned long long)m->set[i].count);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu",
+                          s->path, m->set[i].split, m->set[i].set, (unsigned long long)members[i],
+                          (unsigned long long)m->set[i].count);
     return rc;
 }
 
@@ -246,7 +256,8 @@ int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids, struct gn
         for (uint64_t i = 0; i < x->shape[0]; i++) {
             uint64_t at = order ? order[i] : i;
             if (at >= m->count || id[i] >= nodes || v[at] != UINT32_MAX) {
-                gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s': element %llu is out of range or given twice",
+                gnn_fail(e, GNN_E_INPUT,
+                         "%s: tensor '%s': element %llu is out of range or given twice",
                          gnn_store_part_path(s, p), x->name, (unsigned long long)i);
                 break;
             }

@@ -63,7 +63,8 @@ static int encode_one(struct gnn_buf *out, uint64_t *used, enum gnb_kind kind, u
     return 0;
 }
 
-static int header_bytes(const struct gnn_meta *m, struct gnn_buf *out, uint64_t *used, struct gnn_err *e)
+static int header_bytes(const struct gnn_meta *m, struct gnn_buf *out, uint64_t *used,
+                        struct gnn_err *e)
 {
     char *text = gnn_meta_to_text(m, e);
     if (!text)
@@ -101,7 +102,8 @@ static int check_replaceable(const char *path, const char *name, struct gnn_err 
     if (!has_json)
         return gnn_fail(e, GNN_E_USAGE, "%s: exists and is not a store; not replaced", name);
     if (*other)
-        return gnn_fail(e, GNN_E_USAGE, "%s: holds '%s' besides a store; not replaced", name, other);
+        return gnn_fail(e, GNN_E_USAGE, "%s: holds '%s' besides a store; not replaced", name,
+                        other);
     return 0;
 }
 
@@ -194,12 +196,15 @@ int gnn_part_declare(struct gnn_store_writer *w, const char *name, enum gnn_dtyp
     XXH3_64bits_reset(&t->sum);
     p->tensor[p->n] = t;
     *id = p->n++;
-    return gnn_tensor_bytes(&t->t, &t->bytes) ? 0 : gnn_fail(e, GNN_E_RUN, "tensor '%s' is too large", name);
+    return gnn_tensor_bytes(&t->t, &t->bytes)
+               ? 0
+               : gnn_fail(e, GNN_E_RUN, "tensor '%s' is too large", name);
 }
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp((*(const struct part_tensor *const *)a)->name, (*(const struct part_tensor *const *)b)->name);
+    return strcmp((*(const struct part_tensor *const *)a)->name,
+                  (*(const struct part_tensor *const *)b)->name);
 }
 
 static int check_names(const struct gnn_part_writer *p, struct gnn_err *e)
@@ -270,7 +275,8 @@ int gnn_part_map(struct gnn_store_writer *w, uint32_t id, void **data, struct gn
     *data = nothing;
     if (!t->bytes)
         return 0;
-    if (!t->map && !(t->map = gnn_mapped_new(w->part->io.fd, t->at, t->bytes, true, w->part->path, e)))
+    if (!t->map &&
+        !(t->map = gnn_mapped_new(w->part->io.fd, t->at, t->bytes, true, w->part->path, e)))
         return e->code;
     *data = t->map;
     return 0;
@@ -338,8 +344,8 @@ void gnn_store_identity(const struct gnn_schema *s, const uint64_t *part_hash, c
     gnn_free(text);
 }
 
-static int write_header(struct gnn_store_writer *w, uint32_t part, const struct gnn_buf *head, uint64_t bytes,
-                        struct gnn_err *e)
+static int write_header(struct gnn_store_writer *w, uint32_t part, const struct gnn_buf *head,
+                        uint64_t bytes, struct gnn_err *e)
 {
     char *path = part_path(w->temp->name, part, e);
     if (!path)
@@ -392,7 +398,8 @@ static int write_json(struct gnn_store_writer *w, struct gnn_err *e)
     int rc = path ? 0 : e->code;
     if (!rc) {
         gnn_temp_enter();
-        struct gnn_io io = {.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), .name = path};
+        struct gnn_io io = {.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666),
+                            .name = path};
         gnn_temp_leave();
         rc = io.fd < 0 ? gnn_fail_errno(e, "%s: cannot create", path)
                        : gnn_io_write(&io, pretty, strlen(pretty), e);

@@ -10,8 +10,8 @@
 #include "lib/stream.h"
 
 enum {
-    PIECE = 256 << 10,        /* read and summed while still in cache */
-    TRUST = 64 << 20          /* allocated on a length's word alone; more only as bytes arrive */
+    PIECE = 256 << 10, /* read and summed while still in cache */
+    TRUST = 64 << 20   /* allocated on a length's word alone; more only as bytes arrive */
 };
 
 static int bad(const struct gnn_reader *r, uint64_t at, const char *what, struct gnn_err *e)
@@ -81,18 +81,21 @@ static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
     return rc;
 }
 
-/* Room for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents survive. */
-static int grow(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x, uint64_t bytes, uint8_t **to,
-                struct gnn_err *e)
+/* Room for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents
+ * survive. */
+static int grow(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x, uint64_t bytes,
+                uint8_t **to, struct gnn_err *e)
 {
-    int rc = x ? gnn_tensors_room(set, x, bytes, e) : gnn_buf_reserve(&r->packed, bytes, 1, "a tensor", e);
+    int rc = x ? gnn_tensors_room(set, x, bytes, e)
+               : gnn_buf_reserve(&r->packed, bytes, 1, "a tensor", e);
     *to = x ? x->data : r->packed.data;
     return rc;
 }
 
-/* Reads the stored bytes of a tensor to where grow tells, which it asks for more as they arrive, and checks the sum. */
-static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set, struct gnn_tensor *x,
-                       struct gnn_err *e)
+/* Reads the stored bytes of a tensor to where grow tells, which it asks for more as they arrive,
+ * and checks the sum. */
+static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
+                       struct gnn_tensor *x, struct gnn_err *e)
 {
     XXH3_state_t sum;
     XXH3_64bits_reset(&sum);
@@ -119,9 +122,11 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
     return 0;
 }
 
-/* Follows a reference to a device's memory. All of a batch lies on one device, but for what the host reads. */
-static int refer_device(struct gnn_reader *r, const struct gnb_entry *t, const struct gnn_tensor *as,
-                        const struct gnb_reference *ref, struct gnn_tensors *set, struct gnn_err *e)
+/* Follows a reference to a device's memory. All of a batch lies on one device, but for what the
+ * host reads. */
+static int refer_device(struct gnn_reader *r, const struct gnb_entry *t,
+                        const struct gnn_tensor *as, const struct gnb_reference *ref,
+                        struct gnn_tensors *set, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     unsigned device;
@@ -129,7 +134,8 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t, const s
         return bad_tensor(r, t, "is for the host, but on a device", e);
     const int rc = gnn_borrower_copy(r->borrower, ref, as, set, &device, &why);
     if (rc)
-        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e) : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
+        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e)
+                                 : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
     if (r->on_device && device != r->device)
         return bad_tensor(r, t, "is on another device than those before it", e);
     r->on_device = true;
@@ -138,14 +144,16 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t, const s
     return 0;
 }
 
-/* Whatever its bits are, a feature harms nobody and stays where it is; but an index that changes between its check and its use does harm:
- * what is used to find memory is checked and used in a copy that its writer cannot reach, nor who reads what this program writes. */
-static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, uint64_t bytes, struct gnn_tensors *set,
-                struct gnn_tensor **x, struct gnn_err *e)
+/* Whatever its bits are, a feature harms nobody and stays where it is; but an index that changes
+ * between its check and its use does harm: what is used to find memory is checked and used in a
+ * copy that its writer cannot reach, nor who reads what this program writes. */
+static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, uint64_t bytes,
+                struct gnn_tensors *set, struct gnn_tensor **x, struct gnn_err *e)
 {
     const uint64_t none = 0;
     if (!gnn_batch_is_rows(as)) {
-        const int rc = gnn_tensors_add_in(set, &gnn_mem_heap, as->name, as->dtype, as->ndim, as->shape, x, e);
+        const int rc =
+            gnn_tensors_add_in(set, &gnn_mem_heap, as->name, as->dtype, as->ndim, as->shape, x, e);
         if (!rc && bytes)
             memcpy((*x)->data, data, bytes);
         return rc;
@@ -161,8 +169,8 @@ static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, u
 }
 
 /* Follows a reference. */
-static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name, struct gnn_tensors *set,
-                 struct gnn_err *e)
+static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name,
+                 struct gnn_tensors *set, struct gnn_err *e)
 {
     struct gnb_reference ref;
     struct gnn_tensor *x, as = t->t;
@@ -185,11 +193,13 @@ static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *na
     return 0;
 }
 
-/* One frame, all of it, and of the promised size: before anything is allocated for what is in it. */
+/* One frame, all of it, and of the promised size: before anything is allocated for what is in it.
+ */
 static int check_packed(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_err *e)
 {
     const void *p = r->packed.data;
-    if (t->stored < 4 || le32(p) != ZSTD_MAGICNUMBER || ZSTD_findFrameCompressedSize(p, t->stored) != t->stored)
+    if (t->stored < 4 || le32(p) != ZSTD_MAGICNUMBER ||
+        ZSTD_findFrameCompressedSize(p, t->stored) != t->stored)
         return bad_tensor(r, t, "not one zstd frame", e);
     unsigned long long n = ZSTD_getFrameContentSize(p, t->stored);
     if (n != ZSTD_CONTENTSIZE_UNKNOWN && n != t->raw)
@@ -246,13 +256,16 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
     return rc;
 }
 
-/* A batch that lies on a device does so with all that is not for the host, and takes nothing from shared memory. */
+/* A batch that lies on a device does so with all that is not for the host, and takes nothing from
+ * shared memory. */
 static const char *check_place(const struct gnn_reader *r, const struct gnn_tensors *set)
 {
     uint32_t host = 0;
     for (uint32_t i = 0; i < set->n; i++)
         host += gnn_batch_on_host(gnn_tensors_at(set, i));
-    return r->on_device && (set->lease.give_back || r->ndevice != set->n - host) ? "only in part on a device" : NULL;
+    return r->on_device && (set->lease.give_back || r->ndevice != set->n - host)
+               ? "only in part on a device"
+               : NULL;
 }
 
 static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tensors *set,
@@ -276,7 +289,8 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
             text = "metadata that is not raw";
         if (text)
             return bad(r, frame, text, e);
-        if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) || (rc = read_tensor(r, &t, set, e)))
+        if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) ||
+            (rc = read_tensor(r, &t, set, e)))
             return rc;
     }
     const char *text = gnb_table_end(f, r->table.data, at, end);
@@ -298,8 +312,9 @@ static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
     if (strcmp(a->identity, b->identity) || !gnn_schema_equal(&a->schema, &b->schema) ||
         p->seed != q->seed || p->nhops != q->nhops || p->batch_size != q->batch_size ||
         p->frontier != q->frontier || p->replace != q->replace || p->shuffle != q->shuffle ||
-        p->drop_last != q->drop_last || p->edge_ids != q->edge_ids ||
-        p->rank != q->rank || p->ranks != q->ranks || p->original_ids != q->original_ids || p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
+        p->drop_last != q->drop_last || p->edge_ids != q->edge_ids || p->rank != q->rank ||
+        p->ranks != q->ranks || p->original_ids != q->original_ids ||
+        p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
         return false;
     for (uint32_t i = 0; i < p->nhops * a->schema.netypes; i++)
         if (p->fanout[i] != q->fanout[i])
@@ -335,7 +350,8 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
     return 0;
 }
 
-static int check_totals(struct gnn_reader *r, const struct gnn_tensors *t, uint64_t at, struct gnn_err *e)
+static int check_totals(struct gnn_reader *r, const struct gnn_tensors *t, uint64_t at,
+                        struct gnn_err *e)
 {
     const struct gnn_tensor *x = t->n == 1 ? gnn_tensors_find(t, "totals") : NULL;
     if (!x || x->dtype != GNN_U64 || x->ndim != 1 || x->shape[0] != 2)
@@ -384,14 +400,16 @@ int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_
     return gnn_reader_begin_on(r, fd, name, NULL, e);
 }
 
-int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu, struct gnn_err *e)
+int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
+                        struct gnn_err *e)
 {
     *r = (struct gnn_reader){.gpu = gpu};
     gnn_io_init(&r->io, fd, name);
     struct stat st;
     if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) { /* the name of standard input tells nothing */
         const enum gnn_kind kind = gnn_kind_path(name);
-        return gnn_kind_refuse(kind == GNN_KIND_STORE ? kind : GNN_KIND_DIRECTORY, name, "a stream of batches", e);
+        return gnn_kind_refuse(kind == GNN_KIND_STORE ? kind : GNN_KIND_DIRECTORY, name,
+                               "a stream of batches", e);
     }
     struct gnn_tensors t = {0};
     int rc = gnn_reader_next(r, &t, e);

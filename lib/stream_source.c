@@ -13,7 +13,8 @@ struct stream_source {
     uint64_t nth;
 };
 
-/* Makes sure that nobody reads the batch any more, from which it may have gone back before a device had finished. */
+/* Makes sure that nobody reads the batch any more, from which it may have gone back before a device
+ * had finished. */
 static int make_ready(const struct stream_source *q, const struct gnn_batch *b, struct gnn_err *e)
 {
     return b->place ? q->reader.gpu->ops->unused(q->reader.gpu, b, e) : 0;
@@ -43,7 +44,8 @@ static int next(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
     if (!rc)
         rc = set_place(q, b, e);
     struct gnn_err why = {0};
-    if (!rc && ((rc = gnn_batch_bind(b, s->meta, &why)) || (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why)))))
+    if (!rc && ((rc = gnn_batch_bind(b, s->meta, &why)) ||
+                (!b->place && (rc = gnn_batch_check_nodes(b, s->meta, &q->seen, &why)))))
         gnn_fail(e, (enum gnn_status)rc, "%s: frame %llu: %s", q->reader.io.name,
                  (unsigned long long)(q->reader.seq - 1), why.msg);
     if (rc) {
@@ -69,7 +71,8 @@ struct gnn_source *gnn_stream_source_new(int fd, const char *name, struct gnn_er
     return gnn_stream_source_on(fd, name, NULL, e);
 }
 
-struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu *gpu, struct gnn_err *e)
+struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu *gpu,
+                                        struct gnn_err *e)
 {
     struct stream_source *q = gnn_alloc_zero(1, sizeof *q, "a stream", e);
     if (!q) {

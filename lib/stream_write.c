@@ -35,8 +35,8 @@ static uint64_t position(const struct gnn_writer *w)
 }
 
 /* Compresses tensor t to the end of w->packed, if that saves something. */
-static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t, uint64_t *used,
-                struct gnn_err *e)
+static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
+                uint64_t *used, struct gnn_err *e)
 {
     if (entry->raw < 256)
         return 0;
@@ -49,7 +49,8 @@ static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_
     uint8_t *to = (uint8_t *)w->packed.data + *used;
     size_t n = ZSTD_compressCCtx(w->zstd, to, bound, t->data, entry->raw, w->zstd_level);
     if (ZSTD_isError(n))
-        return gnn_fail(e, GNN_E_RUN, "%s: compression failed: %s", w->io.name, ZSTD_getErrorName(n));
+        return gnn_fail(e, GNN_E_RUN, "%s: compression failed: %s", w->io.name,
+                        ZSTD_getErrorName(n));
     if (n >= entry->raw)
         return 0;
     entry->codec = GNB_ZSTD;
@@ -62,13 +63,13 @@ static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_
 struct content {
     const struct gnn_tensors *t;
     const struct gnn_batch *b; /* they are, in a BATCH frame */
-    int slot;                  /* what goes by reference does so through this one; -1: nothing does */
+    int slot; /* what goes by reference does so through this one; -1: nothing does */
     bool pack;
 };
 
 /* Leaves tensor i where the reader can see it; what is stored goes to the end of w->packed. */
-static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i, uint64_t *used,
-                 struct gnn_err *e)
+static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i,
+                 uint64_t *used, struct gnn_err *e)
 {
     int rc = gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e);
     if (rc)
@@ -86,8 +87,8 @@ static bool by_reference(const struct content *c, const struct gnn_tensor *t, ui
     return c->slot >= 0 && (c->b->place ? !gnn_batch_on_host(t) : bytes >= GNN_SHARE_MIN);
 }
 
-static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i, uint64_t *used,
-                      struct gnn_err *e)
+static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c,
+                      uint32_t i, uint64_t *used, struct gnn_err *e)
 {
     const struct gnn_tensor *t = gnn_tensors_at(c->t, i);
     *entry = (struct gnb_entry){.t = *t, .name_len = strlen(t->name), .codec = GNB_RAW};
@@ -100,15 +101,20 @@ static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struc
         rc = refer(w, entry, c, i, used, e);
     if (rc)
         return rc;
-    entry->sum = entry->codec != GNB_RAW ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
-                 : t->has_sum             ? t->sum
-                                          : XXH3_64bits(t->data, entry->raw);
+    entry->sum = entry->codec != GNB_RAW
+                     ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
+                 : t->has_sum ? t->sum
+                              : XXH3_64bits(t->data, entry->raw);
     return 0;
 }
 
-static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct content *c, struct gnn_err *e)
+static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct content *c,
+                       struct gnn_err *e)
 {
-    struct gnb_frame f = {.kind = kind, .ntensors = c->t->n, .align = GNB_ALIGN, .seq = w->seq,
+    struct gnb_frame f = {.kind = kind,
+                          .ntensors = c->t->n,
+                          .align = GNB_ALIGN,
+                          .seq = w->seq,
                           .minor = c->slot < 0 ? 0 : GNB_MINOR_REFERENCE};
     int rc = gnn_buf_reserve(&w->entries, f.ntensors, sizeof(struct gnb_entry), "tensor table", e);
     struct gnb_entry *entry = w->entries.data;
@@ -142,8 +148,8 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct co
 }
 
 /* A frame with a single tensor. */
-static int write_one(struct gnn_writer *w, enum gnb_kind kind, const char *name, enum gnn_dtype dtype,
-                     uint64_t n, const void *data, struct gnn_err *e)
+static int write_one(struct gnn_writer *w, enum gnb_kind kind, const char *name,
+                     enum gnn_dtype dtype, uint64_t n, const void *data, struct gnn_err *e)
 {
     struct gnn_tensors t = {0};
     struct gnn_tensor *x;
@@ -170,7 +176,8 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)
-        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, o->gpu, e); /* listens before there is anything to read */
+        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, o->gpu,
+                            e); /* listens before there is anything to read */
     if (rc)
         return rc;
     char *text = gnn_meta_to_text(m, e);
@@ -184,8 +191,9 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     return rc ? rc : gnn_lender_meet(w->lender, gnb_frame_sum(w->head.data), e);
 }
 
-/* There is nobody any more to whom a device's memory could be lent. A reader that has had enough hangs up a moment before
- * it ends, and then it is the pipe that tells, as it would have without devices. */
+/* There is nobody any more to whom a device's memory could be lent. A reader that has had enough
+ * hangs up a moment before it ends, and then it is the pipe that tells, as it would have without
+ * devices. */
 static int hung_up(struct gnn_writer *w, struct gnn_err *e)
 {
     struct pollfd p = {.fd = w->io.fd};
@@ -200,7 +208,8 @@ int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *
     if (!rc && b->place && slot < 0)
         rc = hung_up(w, e);
     if (!rc)
-        rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0}, e);
+        rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0},
+                         e);
     if (!rc && slot >= 0) { /* the reader may see it from now on */
         gnn_lender_lend(w->lender, slot, b);
         w->nref++;

@@ -16,7 +16,8 @@ static unsigned least(unsigned a, unsigned b)
 unsigned gnn_suggest_edits(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
-    unsigned char row[3][GNN_SUGGEST_WORD]; /* of the table: this one, the one before it, and the one before that */
+    unsigned char row[3][GNN_SUGGEST_WORD]; /* of the table: this one, the one before it, and the
+                                               one before that */
     if (n >= GNN_SUGGEST_WORD || m >= GNN_SUGGEST_WORD)
         return GNN_SUGGEST_WORD;
     for (size_t i = 0; i <= n; i++) {
@@ -28,7 +29,8 @@ unsigned gnn_suggest_edits(const char *a, const char *b)
             if (i) {
                 const bool same = folded(a[i - 1]) == folded(b[j - 1]);
                 v = least(least(before[j] + 1u, now[j - 1] + 1u), before[j - 1] + !same);
-                if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1]))
+                if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
+                    folded(a[i - 2]) == folded(b[j - 1]))
                     v = least(v, above[j - 2] + 1u);
             }
             now[j] = (unsigned char)v;
@@ -44,9 +46,9 @@ static bool begins(const char *s, const char *with)
     return !*with;
 }
 
-/* What a name costs that was meant with `word`: a third of the letters may differ, but not all; or one is the other's
- * beginning, of two letters at least, and a name cut short is as near as one with a slip. UINT32_MAX: it was not
- * meant. */
+/* What a name costs that was meant with `word`: a third of the letters may differ, but not all; or
+ * one is the other's beginning, of two letters at least, and a name cut short is as near as one
+ * with a slip. UINT32_MAX: it was not meant. */
 static unsigned cost_of(const char *word, const char *name)
 {
     const size_t n = strlen(word), m = strlen(name), longer = n > m ? n : m;
@@ -86,7 +88,8 @@ void gnn_suggest_add(struct gnn_suggest *s, const char *name)
         s->more++;
         return;
     }
-    snprintf(s->list + at, sizeof s->list - at, "%s%.*s%s", s->listed++ ? ", " : "", shown, name, (size_t)shown < n ? "..." : "");
+    snprintf(s->list + at, sizeof s->list - at, "%s%.*s%s", s->listed++ ? ", " : "", shown, name,
+             (size_t)shown < n ? "..." : "");
 }
 
 void gnn_suggest_words(struct gnn_suggest *s, const char *words)
@@ -115,7 +118,8 @@ const char *gnn_suggest_text(struct gnn_suggest *s, const char *what)
     if (s->more)
         snprintf(more, sizeof more, " and %u more", s->more);
     if (*s->best)
-        snprintf(s->text, sizeof s->text, "; did you mean '%s'? %.24s: %s%s", s->best, what, s->list, more);
+        snprintf(s->text, sizeof s->text, "; did you mean '%s'? %.24s: %s%s", s->best, what,
+                 s->list, more);
     else
         snprintf(s->text, sizeof s->text, "; %.24s: %s%s", what, s->list, more);
     return s->text;

@@ -1,4 +1,5 @@
-/* The end of a message about an unknown word: the nearest valid name and the list of valid names. */
+/* The end of a message about an unknown word: the nearest valid name and the list of valid names.
+ */
 #ifndef GNN_LIB_SUGGEST_H
 #define GNN_LIB_SUGGEST_H
 
@@ -22,8 +23,9 @@ struct gnn_suggest {
     char text[GNN_SUGGEST_TEXT];
 };
 
-/* Edits (a letter changed, missing, added, or two neighbours swapped; case does not count) from a to b: the restricted
- * Damerau-Levenshtein distance. GNN_SUGGEST_WORD where one of them is too long. */
+/* Edits (a letter changed, missing, added, or two neighbours swapped; case does not count) from a
+ * to b: the restricted Damerau-Levenshtein distance. GNN_SUGGEST_WORD where one of them is too
+ * long. */
 unsigned gnn_suggest_edits(const char *a, const char *b);
 /* Adds a name that may be suggested but is not listed. */
 void gnn_suggest_try(struct gnn_suggest *s, const char *name);
@@ -33,8 +35,8 @@ void gnn_suggest_add(struct gnn_suggest *s, const char *name);
 void gnn_suggest_words(struct gnn_suggest *s, const char *words);
 /* "; did you mean 'valid'?", or "". Lives as long as s. */
 const char *gnn_suggest_meant(struct gnn_suggest *s);
-/* "; did you mean 'valid'? WHAT: train, valid, test"; without a suggestion "; WHAT: ..."; "" where nothing was added. Lives as
- * long as s. */
+/* "; did you mean 'valid'? WHAT: train, valid, test"; without a suggestion "; WHAT: ..."; "" where
+ * nothing was added. Lives as long as s. */
 const char *gnn_suggest_text(struct gnn_suggest *s, const char *what);
 
 #endif

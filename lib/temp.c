@@ -62,14 +62,16 @@ static char *random_name(const char *path, struct gnn_err *e)
         gnn_fail_errno(e, "%s: no random number for a temporary name", path);
         return NULL;
     }
-    return gnn_strf(e, "%.*s%.*s.tmp.%016llx", (int)(base - path), path, stem(base), base, (unsigned long long)x);
+    return gnn_strf(e, "%.*s%.*s.tmp.%016llx", (int)(base - path), path, stem(base), base,
+                    (unsigned long long)x);
 }
 
 /* Whether `name` is one that random_name gives for `base`. */
 static bool is_temp_of(const char *name, const char *base)
 {
     const int n = stem(base);
-    if (strncmp(name, base, (size_t)n) != 0 || strncmp(name + n, ".tmp.", 5) != 0 || strlen(name + n) != SUFFIX)
+    if (strncmp(name, base, (size_t)n) != 0 || strncmp(name + n, ".tmp.", 5) != 0 ||
+        strlen(name + n) != SUFFIX)
         return false;
     return strspn(name + n + 5, "0123456789abcdef") == DIGITS;
 }
@@ -85,7 +87,8 @@ static int end_name(char *path, bool dir, const char *given, struct gnn_err *e)
     return 0;
 }
 
-/* What the link at `path` points to, seen from the directory of `path`; NULL without an error if it is no link. */
+/* What the link at `path` points to, seen from the directory of `path`; NULL without an error if it
+ * is no link. */
 static char *link_target(const char *path, struct gnn_err *e)
 {
     char to[PATH_MAX];
@@ -93,7 +96,8 @@ static char *link_target(const char *path, struct gnn_err *e)
     if (n < 0)
         return NULL;
     to[n] = 0;
-    return *to == '/' ? gnn_strdup(to, e) : gnn_strf(e, "%.*s%s", (int)(base_of(path) - path), path, to);
+    return *to == '/' ? gnn_strdup(to, e)
+                      : gnn_strf(e, "%.*s%s", (int)(base_of(path) - path), path, to);
 }
 
 /* Of a name that nothing has yet: where its links lead. */
@@ -125,7 +129,10 @@ char *gnn_temp_target(const char *path, bool dir, struct gnn_err *e)
         return NULL;
     }
     errno = 0;
-    char *real = stat(at, &st) ? NULL : realpath(at, NULL); /* stat: the kernel may refuse links that realpath would follow */
+    char *real =
+        stat(at, &st)
+            ? NULL
+            : realpath(at, NULL); /* stat: the kernel may refuse links that realpath would follow */
     if (!real && errno == ENOENT)
         return dangling(at, dir, path, e);
     gnn_free(at);
@@ -148,13 +155,15 @@ bool gnn_temp_in_store(const char *name)
     return digits && !strcmp(name + 5 + digits, ".gnb");
 }
 
-/* Calls fn with the name of each entry of the directory until it returns false. Needs no memory: it may have run out. */
+/* Calls fn with the name of each entry of the directory until it returns false. Needs no memory: it
+ * may have run out. */
 static void each_entry(int fd, bool (*fn)(int fd, const char *name, void *arg), void *arg)
 {
     _Alignas(struct dirent64) char buf[4096];
     (void)lseek(fd, 0, SEEK_SET);
     for (ssize_t n; (n = getdents64(fd, buf, sizeof buf)) > 0;)
-        for (const char *p = buf; p < buf + n; p += ((const struct dirent64 *)(const void *)p)->d_reclen)
+        for (const char *p = buf; p < buf + n;
+             p += ((const struct dirent64 *)(const void *)p)->d_reclen)
             if (!fn(fd, ((const struct dirent64 *)(const void *)p)->d_name, arg))
                 return;
 }
@@ -186,8 +195,8 @@ static void remove_temp(const struct gnn_temp *t)
         unlink(t->name);
 }
 
-/* Removes it, if nobody has it: what is locked is not left over. The name must still be that of what was locked: an owner that was
- * faster has exchanged the directory for another one. */
+/* Removes it, if nobody has it: what is locked is not left over. The name must still be that of
+ * what was locked: an owner that was faster has exchanged the directory for another one. */
 static bool remove_stale(int dir, const char *name, void *base)
 {
     struct stat st, now;
@@ -197,8 +206,9 @@ static bool remove_stale(int dir, const char *name, void *base)
     int fd = openat(dir, name, O_RDWR | how); /* NFS locks only what can be written */
     if (fd < 0 && errno == EISDIR)
         fd = openat(dir, name, O_RDONLY | how);
-    if (fd >= 0 && !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && !flock(fd, LOCK_EX | LOCK_NB) &&
-        !fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) && now.st_dev == st.st_dev && now.st_ino == st.st_ino) {
+    if (fd >= 0 && !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+        !flock(fd, LOCK_EX | LOCK_NB) && !fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) &&
+        now.st_dev == st.st_dev && now.st_ino == st.st_ino) {
         if (S_ISDIR(st.st_mode))
             remove_dir(dir, name);
         else
@@ -232,7 +242,9 @@ static int make_dir(const char *name)
     const int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sys = errno;
     if (fd < 0)
         rmdir(name);
-    errno = sys == ENOENT ? EEXIST : sys; /* removed meanwhile, by one who took it for left over: another name */
+    errno = sys == ENOENT
+                ? EEXIST
+                : sys; /* removed meanwhile, by one who took it for left over: another name */
     return fd;
 }
 
@@ -261,7 +273,8 @@ static int make_named(struct gnn_temp *t, struct gnn_err *e)
     return e->code;
 }
 
-/* A descriptor of a file without a name, which can get one if `flags` do not say O_EXCL; -1 where that does not work. */
+/* A descriptor of a file without a name, which can get one if `flags` do not say O_EXCL; -1 where
+ * that does not work. */
 static int make_nameless(const char *dir, int flags)
 {
     char self[64];
@@ -432,7 +445,8 @@ struct gnn_temp *gnn_temp_lock(const char *path, char who[256], struct gnn_err *
 
 /* ---- the end ---- */
 
-/* Names a file that has none: as its place, if that is free, else as something that can be renamed. */
+/* Names a file that has none: as its place, if that is free, else as something that can be renamed.
+ */
 static int name_file(struct gnn_temp *t, struct gnn_err *e)
 {
     char self[64];
@@ -456,14 +470,17 @@ static int place_file(struct gnn_temp *t, struct gnn_err *e)
 {
     if (!t->name && name_file(t, e))
         return e->code;
-    return t->name && rename(t->name, t->path) ? gnn_fail_errno(e, "%s: cannot rename from %s", t->path, t->name) : 0;
+    return t->name && rename(t->name, t->path)
+               ? gnn_fail_errno(e, "%s: cannot rename from %s", t->path, t->name)
+               : 0;
 }
 
 static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
 {
     for (int i = 0; i < TRIES; i++) {
         int rc = renameat2(AT_FDCWD, t->name, AT_FDCWD, t->path, RENAME_NOREPLACE);
-        if (rc && errno == EINVAL) /* a file system without such flags, as NFS: what is empty at most is replaced */
+        if (rc && errno == EINVAL) /* a file system without such flags, as NFS: what is empty at
+                                      most is replaced */
             rc = rename(t->name, t->path);
         if (!rc)
             return 0;
@@ -474,7 +491,8 @@ static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
             return 0;
         }
         if (errno == EINVAL)
-            return gnn_fail(e, GNN_E_RUN, "%s: cannot be replaced on this file system; remove it first", t->path);
+            return gnn_fail(e, GNN_E_RUN,
+                            "%s: cannot be replaced on this file system; remove it first", t->path);
         if (errno != ENOENT)
             break;
     }
@@ -508,8 +526,8 @@ void gnn_temp_free(struct gnn_temp *t)
     temp_release(t);
 }
 
-/* It never leaves, as the program ends. Whoever is in for longer than a second is at the same thing, or in a system call that does
- * not come back. */
+/* It never leaves, as the program ends. Whoever is in for longer than a second is at the same
+ * thing, or in a system call that does not come back. */
 void gnn_temp_abort(void)
 {
     struct timespec until;

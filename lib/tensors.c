@@ -7,8 +7,8 @@
 #include "formats/xxh.h"
 #include "kernels/half.h"
 
-/* The place in the index that holds the tensor of that name, or the free one where it belongs. The seed differs from
- * run to run, so that a frame's names cannot be chosen to collide. */
+/* The place in the index that holds the tensor of that name, or the free one where it belongs. The
+ * seed differs from run to run, so that a frame's names cannot be chosen to collide. */
 static uint32_t *place(const struct gnn_tensors *s, const char *name)
 {
     const uint32_t mask = 2 * s->room - 1;
@@ -54,7 +54,8 @@ static void buf_drop(const struct gnn_tensors *s, struct gnn_tensor_slot *q)
 }
 
 /* Puts a slot's data into a block of another kind. */
-static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, struct gnn_buf to, bool shared, bool keep)
+static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, struct gnn_buf to,
+                     bool shared, bool keep)
 {
     if (keep && q->buf.data)
         memcpy(to.data, q->buf.data, q->buf.cap < to.cap ? q->buf.cap : to.cap);
@@ -63,9 +64,11 @@ static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, str
     q->shared = shared;
 }
 
-/* Makes room in the slot's own block, which is in shared memory where the set has some and the tensor is worth it. What
- * grows gets more than asked, so that batches of about one size fit after the first. */
-static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes, bool keep, struct gnn_err *e)
+/* Makes room in the slot's own block, which is in shared memory where the set has some and the
+ * tensor is worth it. What grows gets more than asked, so that batches of about one size fit after
+ * the first. */
+static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes,
+                   bool keep, struct gnn_err *e)
 {
     if (q->mem)
         return gnn_buf_fit_in(q->mem, &q->buf, bytes, 1, q->t.name, e);
@@ -87,7 +90,8 @@ static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint6
             buf_move(s, q, to, false, keep);
         return rc;
     }
-    return keep ? gnn_buf_reserve(&q->buf, bytes, 1, q->t.name, e) : gnn_buf_fit(&q->buf, bytes, 1, q->t.name, e);
+    return keep ? gnn_buf_reserve(&q->buf, bytes, 1, q->t.name, e)
+                : gnn_buf_fit(&q->buf, bytes, 1, q->t.name, e);
 }
 
 const char *gnn_tensor_name(char name[GNN_NAME_MAX + 1], const char *fmt, ...)
@@ -107,8 +111,9 @@ int gnn_tensors_add(struct gnn_tensors *s, const char *name, enum gnn_dtype dtyp
     return gnn_tensors_add_in(s, NULL, name, dtype, ndim, shape, out, e);
 }
 
-int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const char *name, enum gnn_dtype dtype,
-                       uint32_t ndim, const uint64_t *shape, struct gnn_tensor **out, struct gnn_err *e)
+int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const char *name,
+                       enum gnn_dtype dtype, uint32_t ndim, const uint64_t *shape,
+                       struct gnn_tensor **out, struct gnn_err *e)
 {
     size_t len = strlen(name);
     if (len > GNN_NAME_MAX || ndim > GNN_NDIM_MAX)
@@ -127,7 +132,8 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
     struct gnn_tensor_slot *q = s->slot[s->n];
     if ((rc = gnn_buf_fit(&q->name, len + 1, 1, "tensor names", e)))
         return rc;
-    q->t = (struct gnn_tensor){.name = memcpy(q->name.data, name, len + 1), .dtype = dtype, .ndim = ndim};
+    q->t = (struct gnn_tensor){
+        .name = memcpy(q->name.data, name, len + 1), .dtype = dtype, .ndim = ndim};
     for (uint32_t i = 0; i < ndim; i++)
         q->t.shape[i] = shape[i];
     uint64_t bytes;
@@ -189,9 +195,12 @@ void gnn_tensors_move(struct gnn_tensors *s)
     for (uint32_t i = 0; i < s->n; i++) {
         struct gnn_tensor_slot *q = s->slot[i];
         uint64_t bytes = 0;
-        if (q->shared || q->mem || q->t.data != q->buf.data || !gnn_tensor_bytes(&q->t, &bytes) || bytes < GNN_SHARE_MIN)
+        if (q->shared || q->mem || q->t.data != q->buf.data || !gnn_tensor_bytes(&q->t, &bytes) ||
+            bytes < GNN_SHARE_MIN)
             continue;
-        const uint64_t more = q->buf.cap > bytes + bytes / 8 ? q->buf.cap - bytes : bytes / 8; /* what it once needed, too */
+        const uint64_t more = q->buf.cap > bytes + bytes / 8
+                                  ? q->buf.cap - bytes
+                                  : bytes / 8; /* what it once needed, too */
         struct gnn_buf to = {0};
         to.data = gnn_share_alloc(s->share, bytes, more, &to.cap);
         if (!to.data)

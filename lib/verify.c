@@ -62,8 +62,8 @@ static void *run(void *arg)
         v->busy = false;
         v->next++;
         if (!good)
-            gnn_fail(&v->first, GNN_E_INPUT, "%s: tensor '%s': checksum mismatch, the file is damaged",
-                     j.file, j.tensor);
+            gnn_fail(&v->first, GNN_E_INPUT,
+                     "%s: tensor '%s': checksum mismatch, the file is damaged", j.file, j.tensor);
     }
     pthread_mutex_unlock(&v->lock);
     return NULL;
@@ -114,7 +114,8 @@ void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint
     pthread_mutex_unlock(&v->lock);
 }
 
-bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes, void (*drop)(const void *arg, const void *data, uint64_t bytes),
+bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
+                     void (*drop)(const void *arg, const void *data, uint64_t bytes),
                      const void *arg)
 {
     const uint8_t *from = data;

@@ -25,17 +25,17 @@ static int edges_init(struct gnn_view *v, uint32_t et, const char *key, struct g
         *ep = (struct gnn_view_part){ptr->data, ind->data, id ? id->data : NULL, base};
         uint64_t m = ind->shape[0];
         if (ep->indptr[0] != 0 || ep->indptr[n] != m)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor edge/%s/indptr does not run from 0 to %llu", path,
-                            key, (unsigned long long)m);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor edge/%s/indptr does not run from 0 to %llu",
+                            path, key, (unsigned long long)m);
         for (uint64_t i = 0; i < n; i++)
             if (ep->indptr[i] > ep->indptr[i + 1])
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor edge/%s/indptr falls at element %llu", path, key,
-                                (unsigned long long)i + 1);
+                return gnn_fail(e, GNN_E_INPUT, "%s: tensor edge/%s/indptr falls at element %llu",
+                                path, key, (unsigned long long)i + 1);
         for (uint64_t i = 0; i < m; i++)
             if (ep->indices[i] >= nsrc)
-                return gnn_fail(e, GNN_E_INPUT,
-                                "%s: tensor edge/%s/indices: element %llu is %u, of %llu nodes", path,
-                                key, (unsigned long long)i, ep->indices[i], (unsigned long long)nsrc);
+                return gnn_fail(
+                    e, GNN_E_INPUT, "%s: tensor edge/%s/indices: element %llu is %u, of %llu nodes",
+                    path, key, (unsigned long long)i, ep->indices[i], (unsigned long long)nsrc);
         base += m;
     }
     return GNN_OK;
@@ -85,7 +85,8 @@ static int nodes_init(struct gnn_view *v, uint32_t t, struct gnn_err *e)
         for (uint64_t i = 0; i < n; i++) {
             uint32_t o = own ? own[i] : (uint32_t)(first + i);
             if (o >= nt->count || store[o] != UINT32_MAX)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor node/%s/id: element %llu is %u, which is %s",
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor node/%s/id: element %llu is %u, which is %s",
                                 gnn_store_part_path(s, p), nt->name, (unsigned long long)i, o,
                                 o >= nt->count ? "out of range" : "there twice");
             orig[first + i] = o;

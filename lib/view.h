@@ -1,5 +1,5 @@
-/* A store in its original order: nodes by their ids in the unpartitioned store, whatever the parts are.
- * Vertices number the nodes of all types through: vertex base[t] + i is node i of type t. */
+/* A store in its original order: nodes by their ids in the unpartitioned store, whatever the parts
+ * are. Vertices number the nodes of all types through: vertex base[t] + i is node i of type t. */
 #ifndef GNN_LIB_VIEW_H
 #define GNN_LIB_VIEW_H
 
@@ -13,7 +13,8 @@ struct gnn_view {
     uint32_t **to_store;      /* [nntypes] -> original id -> store id; NULL: equal */
     uint32_t **to_orig;       /* [nntypes] -> store id -> original id; NULL: equal */
     struct gnn_view_part *ep; /* [netypes * nparts] */
-    uint64_t **first;         /* [netypes] -> original id -> its first in-edge, where parts leave edge ids out; else NULL */
+    uint64_t **first; /* [netypes] -> original id -> its first in-edge, where parts leave edge ids
+                         out; else NULL */
 };
 struct gnn_view_part {
     const uint64_t *indptr;
@@ -28,8 +29,8 @@ struct gnn_view_row {
     const uint32_t *indices;
 };
 
-/* Checks what the walks below rely on: offsets monotone and in range, sources in range, original ids a
- * bijection. GNN_E_INPUT names the part and tensor. The store must outlive the view. */
+/* Checks what the walks below rely on: offsets monotone and in range, sources in range, original
+ * ids a bijection. GNN_E_INPUT names the part and tensor. The store must outlive the view. */
 int gnn_view_init(struct gnn_view *v, struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_view_release(struct gnn_view *v);
@@ -42,7 +43,8 @@ static inline uint32_t gnn_view_orig(const struct gnn_view *v, uint32_t t, uint6
     return v->to_orig[t] ? v->to_orig[t][id] : (uint32_t)id;
 }
 /* Where the store keeps the node with that original id: returns the row in the tensors of *part. */
-static inline uint64_t gnn_view_locate(const struct gnn_view *v, uint32_t t, uint64_t orig, uint32_t *part)
+static inline uint64_t gnn_view_locate(const struct gnn_view *v, uint32_t t, uint64_t orig,
+                                       uint32_t *part)
 {
     const uint64_t id = gnn_view_store_id(v, t, orig);
     *part = v->store->nparts == 1 ? 0 : gnn_store_owner(v->store, t, id);
@@ -55,12 +57,13 @@ static inline struct gnn_view_row gnn_view_row(const struct gnn_view *v, uint32_
     uint32_t p;
     const uint64_t i = gnn_view_locate(v, s->meta.schema.etype[et].dst, dst, &p);
     const struct gnn_view_part *ep = &v->ep[(size_t)et * s->nparts + p];
-    const struct gnn_view_row row = {p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i], ep->indices + ep->indptr[i]};
+    const struct gnn_view_row row = {p, ep->indptr[i], ep->indptr[i + 1] - ep->indptr[i],
+                                     ep->indices + ep->indptr[i]};
     return row;
 }
 /* The id of edge j of a row, that of original id `dst`: its position in the unpartitioned store. */
-static inline uint64_t gnn_view_edge_id(const struct gnn_view *v, uint32_t et, uint64_t dst, const struct gnn_view_row *row,
-                                        uint64_t j)
+static inline uint64_t gnn_view_edge_id(const struct gnn_view *v, uint32_t et, uint64_t dst,
+                                        const struct gnn_view_row *row, uint64_t j)
 {
     const struct gnn_view_part *ep = &v->ep[(size_t)et * v->store->nparts + row->part];
     if (ep->id)

@@ -35,7 +35,8 @@ static int drain_edges(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
     drain_digest(d, c->dst, c->n * sizeof *c->dst);
     for (uint32_t f = 0; c->field && f < et->nfields; f++)
         drain_digest(d, c->field[f],
-                     c->n * gnn_dtype_bytes(et->field[f].dtype) * (et->field[f].width ? et->field[f].width : 1));
+                     c->n * gnn_dtype_bytes(et->field[f].dtype) *
+                         (et->field[f].width ? et->field[f].width : 1));
     d->edges += c->n;
     return GNN_OK;
 }
@@ -49,10 +50,11 @@ static int drain_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     return GNN_OK;
 }
 
-/* 0 or the status; the number of edges goes to *edges and what tells two data sets apart to *digest, which may be NULL. */
+/* 0 or the status; the number of edges goes to *edges and what tells two data sets apart to
+ * *digest, which may be NULL. */
 __attribute__((unused)) static int drain_import(const char *name, const void *data, size_t n,
-                                                const struct gnn_import_opts *o, uint64_t *edges, uint64_t *digest,
-                                                struct gnn_err *e)
+                                                const struct gnn_import_opts *o, uint64_t *edges,
+                                                uint64_t *digest, struct gnn_err *e)
 {
     struct gnn_input *in;
     struct gnn_dataset *ds = NULL;

@@ -1,6 +1,6 @@
-/* Ranks that are threads of one process, behind the table of MPI's calls (lib/comm/mpi.h): messages arrive late and, but for those that
- * MPI keeps in order, in any order.
- *   ranks_run(n, fn, arg)   calls fn(comm, arg) in n threads, each with ranks of its own; returns when all have */
+/* Ranks that are threads of one process, behind the table of MPI's calls (lib/comm/mpi.h): messages
+ * arrive late and, but for those that MPI keeps in order, in any order. ranks_run(n, fn, arg) calls
+ * fn(comm, arg) in n threads, each with ranks of its own; returns when all have */
 #ifndef RANKS_H
 #define RANKS_H
 
@@ -58,7 +58,8 @@ static unsigned ranks_dice(struct ranks_world *w, unsigned n)
 static int ranks_start(void **world, struct gnn_mpi_place *at)
 {
     *world = ranks_mine;
-    *at = (struct gnn_mpi_place){ranks_mine->rank, ranks_mine->post->size, ranks_mine->rank, ranks_mine->post->size};
+    *at = (struct gnn_mpi_place){ranks_mine->rank, ranks_mine->post->size, ranks_mine->rank,
+                                 ranks_mine->post->size};
     return 0;
 }
 
@@ -106,7 +107,8 @@ static void *ranks_send(void *world, uint32_t to, uint32_t tag, const void *data
         free(l);
         return NULL;
     }
-    *l = (struct ranks_letter){.from = w->rank, .tag = tag, .late = ranks_dice(w, 4), .bytes = bytes};
+    *l = (struct ranks_letter){
+        .from = w->rank, .tag = tag, .late = ranks_dice(w, 4), .bytes = bytes};
     if (bytes)
         memcpy(l->data, data, bytes);
     pthread_mutex_lock(&w->post->lock);
@@ -160,7 +162,9 @@ static void *ranks_receive(void *world, void **message, void *data, uint64_t byt
 
 static double ranks_number(const void *data, uint64_t i, int kind)
 {
-    return kind == GNN_SUM_F32 ? ((const float *)data)[i] : kind == GNN_SUM_F64 ? ((const double *)data)[i] : (double)((const uint64_t *)data)[i];
+    return kind == GNN_SUM_F32   ? ((const float *)data)[i]
+           : kind == GNN_SUM_F64 ? ((const double *)data)[i]
+                                 : (double)((const uint64_t *)data)[i];
 }
 
 static void *ranks_sum(void *world, void *data, uint64_t n, int kind)
@@ -255,14 +259,16 @@ static void *ranks_thread(void *p)
     return NULL;
 }
 
-static void ranks_run(uint32_t n, double timeout, void (*fn)(struct gnn_comm *c, void *arg), void *arg)
+static void ranks_run(uint32_t n, double timeout, void (*fn)(struct gnn_comm *c, void *arg),
+                      void *arg)
 {
     struct ranks_post post = {.size = n};
     struct ranks_job job[16];
     pthread_t thread[16];
     pthread_mutex_init(&post.lock, NULL);
     for (uint32_t r = 0; r < n; r++) {
-        job[r] = (struct ranks_job){{.post = &post, .rank = r, .seed = 77 * r + n}, fn, arg, timeout};
+        job[r] =
+            (struct ranks_job){{.post = &post, .rank = r, .seed = 77 * r + n}, fn, arg, timeout};
         if (pthread_create(&thread[r], NULL, ranks_thread, &job[r]))
             abort();
     }

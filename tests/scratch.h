@@ -1,5 +1,6 @@
-/* A folder of its own for a unit test that writes files, which then leaves none wherever it was started: scratch_enter()
- * first in main, return scratch_done() for tap_done(). The folder stays when the test fails. */
+/* A folder of its own for a unit test that writes files, which then leaves none wherever it was
+ * started: scratch_enter() first in main, return scratch_done() for tap_done(). The folder stays
+ * when the test fails. */
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
@@ -16,7 +17,8 @@ static void scratch_enter(void)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(scratch_path, sizeof scratch_path, "%s/gnn-test.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(scratch_path) || chdir(scratch_path) || !getcwd(scratch_path, sizeof scratch_path)) {
+    if (!mkdtemp(scratch_path) || chdir(scratch_path) ||
+        !getcwd(scratch_path, sizeof scratch_path)) {
         perror(scratch_path);
         exit(99);
     }

@@ -8,7 +8,8 @@
 #include "lib/store_write.h"
 
 /* halo_edges: parts get the in-edges of their halo's nodes. Returns 0 or the status in e. */
-static int store_divide(const char *from, const char *to, uint32_t k, bool halo_edges, struct gnn_err *e)
+static int store_divide(const char *from, const char *to, uint32_t k, bool halo_edges,
+                        struct gnn_err *e)
 {
     struct gnn_store s = {0};
     struct gnn_view v = {0};

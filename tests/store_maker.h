@@ -31,12 +31,14 @@ struct maker {
 };
 
 /* Declares a tensor and returns zeroed memory for its contents. */
-static void *maker_tensor(struct maker *m, const char *name, enum gnn_dtype d, uint64_t rows, uint64_t width)
+static void *maker_tensor(struct maker *m, const char *name, enum gnn_dtype d, uint64_t rows,
+                          uint64_t width)
 {
     uint64_t bytes = rows * (width ? width : 1) * gnn_dtype_bytes(d);
     void *data = calloc(bytes + 8, 1);
     if (!m->rc)
-        m->rc = gnn_part_declare(&m->w, name, d, width ? 2 : 1, (uint64_t[]){rows, width}, &m->t[m->n].id, m->e);
+        m->rc = gnn_part_declare(&m->w, name, d, width ? 2 : 1, (uint64_t[]){rows, width},
+                                 &m->t[m->n].id, m->e);
     m->t[m->n].data = data;
     m->t[m->n++].bytes = bytes;
     return data;
@@ -101,10 +103,11 @@ static void maker_nodes(struct maker *m, const char *type, uint32_t n)
         text[i] = (char)('a' + maker_rand(26));
 }
 
-/* n nodes of type "a" with ne edges a/to/a; with typed also n/2+1 nodes "b" and ne edges a/of/b and b/rev/a.
- * Fields x, y, key, names, weights; sets random/train and random/valid. Returns 0 or the status in e. */
+/* n nodes of type "a" with ne edges a/to/a; with typed also n/2+1 nodes "b" and ne edges a/of/b and
+ * b/rev/a. Fields x, y, key, names, weights; sets random/train and random/valid. Returns 0 or the
+ * status in e. */
 __attribute__((unused)) static int store_make(const char *path, uint32_t n, uint64_t ne, bool typed,
-                                               uint64_t seed, struct gnn_err *e)
+                                              uint64_t seed, struct gnn_err *e)
 {
     struct maker m = {.e = e};
     struct gnn_meta meta = {0};
@@ -112,14 +115,19 @@ __attribute__((unused)) static int store_make(const char *path, uint32_t n, uint
     uint32_t nb = n / 2 + 1, nt = n / 2, nv = n / 4;
 
     maker_state = seed;
-    bool bad = gnn_schema_add_ntype(s, "a", n, e) || (typed && gnn_schema_add_ntype(s, "b", nb, e)) ||
-               gnn_schema_add_nfield(s, 0, "x", GNN_F32, 3, e) || gnn_schema_add_nfield(s, 0, "y", GNN_I64, 0, e) ||
+    bool bad = gnn_schema_add_ntype(s, "a", n, e) ||
+               (typed && gnn_schema_add_ntype(s, "b", nb, e)) ||
+               gnn_schema_add_nfield(s, 0, "x", GNN_F32, 3, e) ||
+               gnn_schema_add_nfield(s, 0, "y", GNN_I64, 0, e) ||
                (typed && gnn_schema_add_nfield(s, 1, "x", GNN_F32, 3, e)) ||
-               gnn_schema_add_etype(s, 0, "to", 0, ne, e) || gnn_schema_add_efield(s, 0, "weight", GNN_F32, 0, e) ||
-               (typed && (gnn_schema_add_etype(s, 0, "of", 1, ne, e) || gnn_schema_add_etype(s, 1, "rev", 0, ne, e) ||
+               gnn_schema_add_etype(s, 0, "to", 0, ne, e) ||
+               gnn_schema_add_efield(s, 0, "weight", GNN_F32, 0, e) ||
+               (typed && (gnn_schema_add_etype(s, 0, "of", 1, ne, e) ||
+                          gnn_schema_add_etype(s, 1, "rev", 0, ne, e) ||
                           gnn_schema_add_efield(s, 1, "weight", GNN_F32, 0, e) ||
                           gnn_schema_add_efield(s, 2, "weight", GNN_F32, 0, e))) ||
-               gnn_schema_add_set(s, "random", "train", 0, nt, e) || gnn_schema_add_set(s, "random", "valid", 0, nv, e);
+               gnn_schema_add_set(s, "random", "train", 0, nt, e) ||
+               gnn_schema_add_set(s, "random", "valid", 0, nv, e);
     s->nparts = 1;
     s->task = GNN_TASK_MULTICLASS;
     s->nclasses = 4;

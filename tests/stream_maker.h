@@ -1,4 +1,5 @@
-/* Small streams for unit tests: a header, batches of the caller's filling, and frames that no writer of ours would make. */
+/* Small streams for unit tests: a header, batches of the caller's filling, and frames that no
+ * writer of ours would make. */
 #ifndef STREAM_MAKER_H
 #define STREAM_MAKER_H
 
@@ -12,7 +13,8 @@
 #include "lib/stream.h"
 
 /* A header of batches of two seeds and one hop over node/to/node; x is f32 and `width` wide. */
-__attribute__((unused)) static void stream_make_meta(struct gnn_meta *meta, uint64_t nodes, uint64_t width, uint64_t steps)
+__attribute__((unused)) static void stream_make_meta(struct gnn_meta *meta, uint64_t nodes,
+                                                     uint64_t width, uint64_t steps)
 {
     struct gnn_err e = {0};
     struct gnn_sampling *s = &meta->sampling;
@@ -36,7 +38,8 @@ __attribute__((unused)) static void stream_make_meta(struct gnn_meta *meta, uint
     s->steps[0] = steps;
 }
 
-__attribute__((unused)) static void *stream_make_tensor(struct gnn_batch *b, const char *name, enum gnn_dtype d, uint64_t rows,
+__attribute__((unused)) static void *stream_make_tensor(struct gnn_batch *b, const char *name,
+                                                        enum gnn_dtype d, uint64_t rows,
                                                         uint64_t width)
 {
     struct gnn_err e = {0};
@@ -47,21 +50,25 @@ __attribute__((unused)) static void *stream_make_tensor(struct gnn_batch *b, con
 }
 
 /* What every batch of stream_make_meta needs, of n nodes; returns the room for their ids. */
-__attribute__((unused)) static uint32_t *stream_make_blocks(struct gnn_batch *b, uint64_t step, uint64_t n)
+__attribute__((unused)) static uint32_t *stream_make_blocks(struct gnn_batch *b, uint64_t step,
+                                                            uint64_t n)
 {
     memcpy(stream_make_tensor(b, "key", GNN_U64, 4, 0), (uint64_t[]){1, step, 0, 0}, 32);
     memcpy(stream_make_tensor(b, "counts/node", GNN_U64, 2, 0), (uint64_t[]){2, n}, 16);
     uint32_t *nodes = stream_make_tensor(b, "nodes/node", GNN_U32, n, 0);
-    memcpy(stream_make_tensor(b, "hop/0/node/to/node/indptr", GNN_U32, 3, 0), (uint32_t[]){0, 3, 4}, 12);
-    memcpy(stream_make_tensor(b, "hop/0/node/to/node/indices", GNN_U32, 4, 0), (uint32_t[]){2, 3, 4, 1}, 16);
+    memcpy(stream_make_tensor(b, "hop/0/node/to/node/indptr", GNN_U32, 3, 0), (uint32_t[]){0, 3, 4},
+           12);
+    memcpy(stream_make_tensor(b, "hop/0/node/to/node/indices", GNN_U32, 4, 0),
+           (uint32_t[]){2, 3, 4, 1}, 16);
     return nodes;
 }
 
-/* Writes steps 0 to n-1 as `fill` makes them to fd, which it closes; *nref (or NULL): how many went by reference. */
-__attribute__((unused)) static int stream_make(int fd, const char *name, const struct gnn_meta *meta,
-                                               const struct gnn_writer_opts *o, struct gnn_batch_pool *pool,
-                                               void (*fill)(struct gnn_batch *, uint64_t step), uint64_t n, uint64_t *nref,
-                                               struct gnn_err *e)
+/* Writes steps 0 to n-1 as `fill` makes them to fd, which it closes; *nref (or NULL): how many went
+ * by reference. */
+__attribute__((unused)) static int
+stream_make(int fd, const char *name, const struct gnn_meta *meta, const struct gnn_writer_opts *o,
+            struct gnn_batch_pool *pool, void (*fill)(struct gnn_batch *, uint64_t step),
+            uint64_t n, uint64_t *nref, struct gnn_err *e)
 {
     struct gnn_writer w;
     int rc = gnn_writer_begin(&w, fd, name, meta, o, e);
@@ -82,11 +89,17 @@ __attribute__((unused)) static int stream_make(int fd, const char *name, const s
 }
 
 /* A frame of one u8 tensor to a file. raw: what its entry says that is in `stored`. */
-__attribute__((unused)) static void stream_make_frame(int fd, enum gnb_kind kind, uint64_t seq, const char *name,
-                                                      const void *data, uint64_t stored, enum gnb_codec codec, uint64_t raw)
+__attribute__((unused)) static void stream_make_frame(int fd, enum gnb_kind kind, uint64_t seq,
+                                                      const char *name, const void *data,
+                                                      uint64_t stored, enum gnb_codec codec,
+                                                      uint64_t raw)
 {
-    struct gnb_entry t = {.t = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}}, .name_len = strlen(name),
-                          .codec = codec, .stored = stored, .raw = raw, .sum = XXH3_64bits(data, stored)};
+    struct gnb_entry t = {.t = {.name = name, .dtype = GNN_U8, .ndim = 1, .shape = {raw}},
+                          .name_len = strlen(name),
+                          .codec = codec,
+                          .stored = stored,
+                          .raw = raw,
+                          .sum = XXH3_64bits(data, stored)};
     struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_ALIGN, .seq = seq};
     if (!gnb_layout(&f, &t))
         exit(99);

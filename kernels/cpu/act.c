@@ -21,8 +21,9 @@ GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const floa
     }
 }
 
-/* Philox at the counters (node, w, 0, 0), w = w0 .. w0+15: sixteen at a time, and their 16-bit pieces piece by piece, so
- * that the compiler can vectorise it. out[16*c + l] is piece c of counter w0+l: the draw of that column of 128. */
+/* Philox at the counters (node, w, 0, 0), w = w0 .. w0+15: sixteen at a time, and their 16-bit
+ * pieces piece by piece, so that the compiler can vectorise it. out[16*c + l] is piece c of counter
+ * w0+l: the draw of that column of 128. */
 enum { LANES = 16 };
 GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint16_t *restrict out)
 {
@@ -41,7 +42,8 @@ GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint1
     }
 }
 
-GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, uint32_t node, float *y)
+GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, uint32_t node,
+                         float *y)
 {
     const float scale = 65536.0f / (float)q->keep16;
     uint16_t r[8 * LANES];
@@ -53,8 +55,8 @@ GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, 
     }
 }
 
-GNN_SIMD static void bias_act_rows(float *x, size_t from, size_t to, size_t d, const float *bias, bool relu,
-                                   const struct gnn_dropout *q)
+GNN_SIMD static void bias_act_rows(float *x, size_t from, size_t to, size_t d, const float *bias,
+                                   bool relu, const struct gnn_dropout *q)
 {
     for (size_t i = from; i < to; i++) {
         float *v = x + i * d;
@@ -97,7 +99,8 @@ void gnn_relu_back(float *dy, const float *y, size_t count, float scale)
     enum { STEP = 16384 };
 #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < (count + STEP - 1) / STEP; b++)
-        relu_back(dy + b * STEP, y + b * STEP, (b + 1) * STEP < count ? STEP : count - b * STEP, scale);
+        relu_back(dy + b * STEP, y + b * STEP, (b + 1) * STEP < count ? STEP : count - b * STEP,
+                  scale);
 }
 
 GNN_SIMD static void sum_rows(const float *x, size_t n, size_t d, float *restrict s)
@@ -124,8 +127,9 @@ void gnn_colsum(const float *x, size_t n, size_t d, float *work, float *out, boo
     }
 }
 
-GNN_SIMD static void norm_row(const float *x, size_t d, const float *restrict g, const float *restrict b,
-                              float eps, float *xhat, float *rstd, float *y)
+GNN_SIMD static void norm_row(const float *x, size_t d, const float *restrict g,
+                              const float *restrict b, float eps, float *xhat, float *rstd,
+                              float *y)
 {
     float m = 0, v = 0;
     for (size_t j = 0; j < d; j++)
@@ -143,15 +147,16 @@ GNN_SIMD static void norm_row(const float *x, size_t d, const float *restrict g,
     }
 }
 
-void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta, float eps,
-                    float *xhat, float *rstd, float *y)
+void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta,
+                    float eps, float *xhat, float *rstd, float *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
         norm_row(x + i * d, d, gamma, beta, eps, xhat ? xhat + i * d : NULL, rstd + i, y + i * d);
 }
 
-GNN_SIMD static void norm_sums(const float *dy, const float *xhat, size_t n, size_t d, float *restrict s)
+GNN_SIMD static void norm_sums(const float *dy, const float *xhat, size_t n, size_t d,
+                               float *restrict s)
 {
     memset(s, 0, d * sizeof(*s));
     for (size_t i = 0; i < n; i++)

@@ -8,8 +8,8 @@
 
 enum { ROWS = 64 };
 
-GNN_SIMD static void moment_rows(const float *x, const float *by, const uint8_t *count, size_t n, size_t d,
-                                 double *restrict s)
+GNN_SIMD static void moment_rows(const float *x, const float *by, const uint8_t *count, size_t n,
+                                 size_t d, double *restrict s)
 {
     double *restrict q = s + d;
     memset(s, 0, 2 * d * sizeof(*s));
@@ -23,13 +23,15 @@ GNN_SIMD static void moment_rows(const float *x, const float *by, const uint8_t 
     }
 }
 
-void gnn_moments(const float *x, const float *by, const uint8_t *count, size_t n, size_t d, double *work, double *sum)
+void gnn_moments(const float *x, const float *by, const uint8_t *count, size_t n, size_t d,
+                 double *work, double *sum)
 {
     const size_t per = (n + GNN_MOMENT_BLOCKS - 1) / GNN_MOMENT_BLOCKS;
 #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < GNN_MOMENT_BLOCKS; b++) {
         const size_t from = b * per < n ? b * per : n, to = from + per < n ? from + per : n;
-        moment_rows(x + from * d, by + from * d, count ? count + from : NULL, to - from, d, work + b * 2 * d);
+        moment_rows(x + from * d, by + from * d, count ? count + from : NULL, to - from, d,
+                    work + b * 2 * d);
     }
     for (size_t j = 0; j < 2 * d; j++) {
         double s = 0;
@@ -51,15 +53,17 @@ void gnn_running_stats(const float *mean, const float *var, size_t d, float eps,
         gnn_running_stat(mean, var, d, j, eps, stat);
 }
 
-void gnn_batch_track(const float *stat, size_t d, float momentum, float *mean, float *var, int64_t *batches)
+void gnn_batch_track(const float *stat, size_t d, float momentum, float *mean, float *var,
+                     int64_t *batches)
 {
     for (size_t j = 0; j < d; j++)
         gnn_batch_track_one(stat, d, j, momentum, mean, var);
     ++*batches;
 }
 
-GNN_SIMD static void norm_rows(const float *x, size_t n, size_t d, const float *restrict stat, const float *restrict g,
-                               const float *restrict b, float *xhat, float *y)
+GNN_SIMD static void norm_rows(const float *x, size_t n, size_t d, const float *restrict stat,
+                               const float *restrict g, const float *restrict b, float *xhat,
+                               float *y)
 {
     for (size_t i = 0; i < n; i++, x += d, y += d) {
         float *h = xhat ? xhat + i * d : y;
@@ -70,13 +74,14 @@ GNN_SIMD static void norm_rows(const float *x, size_t n, size_t d, const float *
     }
 }
 
-void gnn_batch_norm(const float *x, size_t n, size_t d, const float *stat, const float *gamma, const float *beta, float *xhat,
-                    float *y)
+void gnn_batch_norm(const float *x, size_t n, size_t d, const float *stat, const float *gamma,
+                    const float *beta, float *xhat, float *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < (n + ROWS - 1) / ROWS; b++) {
         const size_t at = b * ROWS * d;
-        norm_rows(x + at, (b + 1) * ROWS < n ? ROWS : n - b * ROWS, d, stat, gamma, beta, xhat ? xhat + at : NULL, y + at);
+        norm_rows(x + at, (b + 1) * ROWS < n ? ROWS : n - b * ROWS, d, stat, gamma, beta,
+                  xhat ? xhat + at : NULL, y + at);
     }
 }
 
@@ -94,7 +99,8 @@ void gnn_batch_back_stats(const double *sum, double rows, size_t d, float *stat)
         gnn_batch_back_stat(sum, rows, d, j, stat);
 }
 
-GNN_SIMD static void norm_rows_back(float *restrict dy, const float *restrict xhat, const uint8_t *count, size_t n, size_t d,
+GNN_SIMD static void norm_rows_back(float *restrict dy, const float *restrict xhat,
+                                    const uint8_t *count, size_t n, size_t d,
                                     const float *restrict stat, const float *restrict g)
 {
     const float *restrict a = stat + 3 * d, *restrict b = stat + 4 * d;
@@ -107,8 +113,8 @@ GNN_SIMD static void norm_rows_back(float *restrict dy, const float *restrict xh
     }
 }
 
-void gnn_batch_norm_back(float *dy, const float *xhat, const uint8_t *count, size_t n, size_t d, const float *stat,
-                         const float *gamma)
+void gnn_batch_norm_back(float *dy, const float *xhat, const uint8_t *count, size_t n, size_t d,
+                         const float *stat, const float *gamma)
 {
 #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < (n + ROWS - 1) / ROWS; b++)

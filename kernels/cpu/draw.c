@@ -4,11 +4,13 @@
 
 enum { LANES = GNN_DRAW_LANES };
 
-/* Sixteen numbers as the compilers' own vector type: one register, or several, as the target has them. */
+/* Sixteen numbers as the compilers' own vector type: one register, or several, as the target has
+ * them. */
 typedef uint32_t lanes __attribute__((vector_size(64), aligned(64), may_alias));
 
 /* Four words per lane of block b of every lane's stream. */
-GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, uint32_t b, uint32_t *restrict w)
+GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, uint32_t b,
+                      uint32_t *restrict w)
 {
     const uint32_t k0 = key[0], k1 = key[1];
     for (int l = 0; l < LANES; l++) {
@@ -41,7 +43,8 @@ static __attribute__((noinline, cold)) void redraw(const uint32_t key[2], const 
 {
     for (uint32_t j = 0; j < k; j++)
         for (uint32_t l = 0; l < LANES; l++)
-            x[j * LANES + l] = gnn_rng_below(key, id[l], j, 0, degree[l] - (replace ? 0 : k - j - 1));
+            x[j * LANES + l] =
+                gnn_rng_below(key, id[l], j, 0, degree[l] - (replace ? 0 : k - j - 1));
 }
 
 GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
@@ -57,8 +60,8 @@ GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
     }
 }
 
-GNN_SIMD static void draw16(const uint32_t key[2], const uint32_t *id, const uint32_t *degree, uint32_t k,
-                            bool replace, uint32_t *x)
+GNN_SIMD static void draw16(const uint32_t key[2], const uint32_t *id, const uint32_t *degree,
+                            uint32_t k, bool replace, uint32_t *x)
 {
     uint32_t any = 0;
     for (uint32_t j = 0; j < k; j += 4)
@@ -74,8 +77,9 @@ GNN_SIMD static void draw16(const uint32_t key[2], const uint32_t *id, const uin
 #ifdef __x86_64__
 #include <immintrin.h>
 
-/* By hand for AVX-512, because gcc multiplies 32 x 32 bits there with an instruction three times as slow. A register
- * holds eight lanes in the low halves of 64-bit numbers; the high halves carry rubbish that nothing reads. */
+/* By hand for AVX-512, because gcc multiplies 32 x 32 bits there with an instruction three times as
+ * slow. A register holds eight lanes in the low halves of 64-bit numbers; the high halves carry
+ * rubbish that nothing reads. */
 #define GNN_AVX512 __attribute__((target("avx512f")))
 
 struct half {
@@ -92,8 +96,8 @@ GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k
     h->c3 = p0;
 }
 
-GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id, const uint32_t *degree,
-                                     uint32_t k, bool replace, uint32_t *x)
+GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id,
+                                     const uint32_t *degree, uint32_t k, bool replace, uint32_t *x)
 {
     const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
     const __m512i odd = _mm512_srli_epi64(vid, 32), zero = _mm512_setzero_si512();
@@ -132,8 +136,8 @@ GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id, 
 }
 #endif
 
-void gnn_draw16_portable(const uint32_t key[2], const uint32_t id[16], const uint32_t degree[16], uint32_t k,
-                         bool replace, uint32_t *x)
+void gnn_draw16_portable(const uint32_t key[2], const uint32_t id[16], const uint32_t degree[16],
+                         uint32_t k, bool replace, uint32_t *x)
 {
     draw16(key, id, degree, k, replace, x);
 }

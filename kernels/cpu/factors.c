@@ -21,8 +21,8 @@ void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt)
         isqrt[i] = 1 / sqrtf((float)degree[i] + 1);
 }
 
-void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt, float *row,
-                     float *diag)
+void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt,
+                     float *row, float *diag)
 {
     for (size_t i = 0; i < nrows; i++) {
         row[i] = 0;

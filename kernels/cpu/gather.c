@@ -15,7 +15,8 @@ enum {
     AHEAD_ROWS = 32,
     LINE = 64,
     PIECE = 8192, /* of output made at once, in the first-level cache */
-    BIG = 8 << 20 /* outputs that no cache will hold go past it: half the traffic, as no line is read to be overwritten */
+    BIG = 8 << 20 /* outputs that no cache will hold go past it: half the traffic, as no line is
+                     read to be overwritten */
 };
 
 /* Address of a row, or NULL, and of its scale if rows have some. */
@@ -40,7 +41,8 @@ static inline void fetch(const char *row, size_t bytes)
         __builtin_prefetch(row + bytes - 1, 0, 2);
 }
 
-static inline void emit_cast(const struct gnn_gather *g, const void *row, const float *scale, void *out)
+static inline void emit_cast(const struct gnn_gather *g, const void *row, const float *scale,
+                             void *out)
 {
     switch (g->cast) {
     case GNN_GATHER_AS_IS:
@@ -81,12 +83,14 @@ static inline void copy_past(char *out, const char *in, size_t bytes)
     size_t b = 0;
 #ifdef __SSE2__
     for (; b + 16 <= bytes; b += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + b), _mm_load_si128((const __m128i *)(const void *)(in + b)));
+        _mm_stream_si128((__m128i *)(void *)(out + b),
+                         _mm_load_si128((const __m128i *)(const void *)(in + b)));
 #endif
     memcpy(out + b, in + b, bytes - b);
 }
 
-/* Rows that make a piece: a power of two, so that pieces end at multiples of whatever rows have in common with it. */
+/* Rows that make a piece: a power of two, so that pieces end at multiples of whatever rows have in
+ * common with it. */
 static uint64_t rows_of_piece(size_t bytes)
 {
     uint64_t rows = 1;
@@ -95,10 +99,9 @@ static uint64_t rows_of_piece(size_t bytes)
     return rows;
 }
 
-/* Aligned, so that its speed does not depend on what the linker puts before it: where its loops straddle lines of the
- * instruction cache, rows of 400 bytes take up to a fifth longer. */
-__attribute__((aligned(LINE)))
-uint64_t gnn_gather_rows(const struct gnn_gather *g)
+/* Aligned, so that its speed does not depend on what the linker puts before it: where its loops
+ * straddle lines of the instruction cache, rows of 400 bytes take up to a fifth longer. */
+__attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather *g)
 {
     _Alignas(LINE) char stage[PIECE];
     const char *at[AHEAD_ROWS];
@@ -107,7 +110,8 @@ uint64_t gnn_gather_rows(const struct gnn_gather *g)
     const uint64_t lead = fit < 1 ? 1 : fit < AHEAD_ROWS ? fit : AHEAD_ROWS;
     const size_t bytes = gnn_gather_out_bytes(g->cast, g->bytes);
     const size_t piece = rows_of_piece(bytes) * bytes;
-    const bool past = g->n * bytes > BIG && piece <= PIECE && piece % 16 == 0 && (uintptr_t)g->out % 16 == 0;
+    const bool past =
+        g->n * bytes > BIG && piece <= PIECE && piece % 16 == 0 && (uintptr_t)g->out % 16 == 0;
     char *out = g->out, *from = past ? stage : out, *to = from;
     for (uint64_t i = 0; i < g->n + lead; i++) {
         if (i >= lead) {

@@ -39,7 +39,8 @@ void gnn_f32_to_bf16(const float *in, uint64_t n, uint16_t *out)
     f32_to_bf16(in, n, out);
 }
 
-GNN_SIMD static void i8_to_f32(const int8_t *restrict in, uint64_t n, float scale, float *restrict out)
+GNN_SIMD static void i8_to_f32(const int8_t *restrict in, uint64_t n, float scale,
+                               float *restrict out)
 {
     for (uint64_t i = 0; i < n; i++)
         out[i] = (float)in[i] * scale;

@@ -1,6 +1,7 @@
 #include "kernels/label.h"
 
-void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes, int32_t *out)
+void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,
+                       int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = gnn_label_class(gnn_label_value(y, type, i), classes);

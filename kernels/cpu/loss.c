@@ -25,8 +25,8 @@ static void softmax_row(const float *z, size_t c, int32_t y, float scale, double
         dz[j] = scale * (expf(z[j] - m) * r - ((size_t)y == j ? 1.0f : 0.0f));
 }
 
-void gnn_softmax_ce(const float *z, size_t n, size_t c, const int32_t *y, float scale, double *row_loss,
-                    float *dz)
+void gnn_softmax_ce(const float *z, size_t n, size_t c, const int32_t *y, float scale,
+                    double *row_loss, float *dz)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
@@ -38,7 +38,8 @@ static float sigmoid(float x)
     return x >= 0 ? 1 / (1 + expf(-x)) : expf(x) / (1 + expf(x));
 }
 
-static void sigmoid_row(const float *z, size_t c, const float *y, float scale, double *loss, float *dz)
+static void sigmoid_row(const float *z, size_t c, const float *y, float scale, double *loss,
+                        float *dz)
 {
     size_t known = 0;
     double s = 0;
@@ -54,8 +55,8 @@ static void sigmoid_row(const float *z, size_t c, const float *y, float scale, d
         dz[j] = isnan(y[j]) ? 0 : scale / (float)known * (sigmoid(z[j]) - y[j]);
 }
 
-void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float scale, double *row_loss,
-                    float *dz)
+void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float scale,
+                    double *row_loss, float *dz)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)

@@ -1,10 +1,12 @@
-/* The numbering of nodes in order of first occurrence, inline for what looks them up as they come. */
+/* The numbering of nodes in order of first occurrence, inline for what looks them up as they come.
+ */
 #ifndef GNN_KERNELS_CPU_NUMBER_H
 #define GNN_KERNELS_CPU_NUMBER_H
 
 #include "kernels/sample.h"
 
-/* Local numbers of id[n], all below r->nnodes, into out. No branch depends on the data: whether a node is new is a coin toss. */
+/* Local numbers of id[n], all below r->nnodes, into out. No branch depends on the data: whether a
+ * node is new is a coin toss. */
 static inline void gnn_number(struct gnn_relabel *r, const uint32_t *id, uint32_t n, uint32_t *out)
 {
     uint32_t *__restrict map = r->map, *__restrict nodes = r->nodes;

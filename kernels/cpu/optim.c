@@ -20,7 +20,8 @@ GNN_SIMD static void adam(float *restrict p, const float *restrict grad, float *
     }
 }
 
-void gnn_adam_factors_make(const struct gnn_optim_step *s, bool decoupled, struct gnn_adam_factors *f)
+void gnn_adam_factors_make(const struct gnn_optim_step *s, bool decoupled,
+                           struct gnn_adam_factors *f)
 {
     f->decay = decoupled ? 1 - s->lr * s->weight_decay : 1;
     f->l2 = decoupled ? 0 : s->weight_decay;

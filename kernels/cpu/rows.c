@@ -35,7 +35,8 @@ size_t gnn_first_not_finite(const float *x, size_t n)
     while (at < n) {
         const size_t end = n - at < STEP ? n : at + STEP;
         uint32_t bad = 0;
-        for (size_t i = at; i < end; i++) { /* on the bits: comparisons of floats are not vectorised */
+        for (size_t i = at; i < end;
+             i++) { /* on the bits: comparisons of floats are not vectorised */
             uint32_t bits;
             memcpy(&bits, x + i, sizeof bits);
             bad |= (bits & 0x7f800000) == 0x7f800000;

@@ -14,7 +14,8 @@ enum {
     STAGES = 3
 };
 
-/* Groups in flight: addresses of the picks while their lines travel, then the sources read there. */
+/* Groups in flight: addresses of the picks while their lines travel, then the sources read there.
+ */
 struct ring {
     const uint32_t *at[ROOM];
     uint32_t source[ROOM];
@@ -55,9 +56,10 @@ static uint32_t look_ahead(const struct gnn_sample_graph *g, const uint32_t *dst
     return n;
 }
 
-enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst, uint32_t n,
-                                        int32_t fanout, bool replace, struct gnn_sample_row *row,
-                                        uint32_t *indptr, struct gnn_sample_place *bad)
+enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst,
+                                        uint32_t n, int32_t fanout, bool replace,
+                                        struct gnn_sample_row *row, uint32_t *indptr,
+                                        struct gnn_sample_place *bad)
 {
     uint64_t total = 0;
     uint32_t part[2][AHEAD];
@@ -99,8 +101,8 @@ static bool draws(const struct gnn_sample_job *job, uint32_t degree)
 }
 
 /* Stage 1: addresses of the picks of n <= LANES destinations; their lines start to travel. */
-static void draw_group(const struct gnn_sample_job *job, struct scratch *s, struct ring *g, uint32_t i0,
-                       uint32_t n)
+static void draw_group(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
+                       uint32_t i0, uint32_t n)
 {
     const struct gnn_sample_row *row = job->row + i0;
     const uint32_t *ptr = job->indptr + i0;
@@ -138,14 +140,15 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
 }
 
 /* Which edge an address is, for messages and edge ids. */
-static uint64_t edge_of(const struct gnn_sample_job *job, uint32_t i, const uint32_t *at, uint32_t *part)
+static uint64_t edge_of(const struct gnn_sample_job *job, uint32_t i, const uint32_t *at,
+                        uint32_t *part)
 {
     *part = find_part(job->graph, job->dst[i]);
     return (uint64_t)(at - job->graph->part[*part].indices);
 }
 
-static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_t *const *at, uint32_t n,
-                     uint64_t *ids)
+static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_t *const *at,
+                     uint32_t n, uint64_t *ids)
 {
     for (uint32_t j = 0; j < n; j++) {
         uint32_t p;
@@ -155,8 +158,8 @@ static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_
     }
 }
 
-static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint32_t out, const uint32_t *at,
-                                         struct gnn_sample_place *bad)
+static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint32_t out,
+                                         const uint32_t *at, struct gnn_sample_place *bad)
 {
     uint32_t lo = 0, hi = job->n - 1; /* the last row that starts at or before out */
     while (lo < hi) {
@@ -171,9 +174,10 @@ static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint3
     return GNN_SAMPLE_SOURCE;
 }
 
-/* Stage 2: reads the sources; lines of the map, if there is one, start to travel. Returns the first bad pick, or n. */
-static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsrc, const uint32_t *map,
-                             uint32_t *source)
+/* Stage 2: reads the sources; lines of the map, if there is one, start to travel. Returns the first
+ * bad pick, or n. */
+static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsrc,
+                             const uint32_t *map, uint32_t *source)
 {
     for (uint32_t j = 0; j < n; j++) {
         const uint32_t v = *at[j];
@@ -196,8 +200,8 @@ static void put_sources(struct gnn_relabel *r, const uint32_t *source, uint32_t 
 }
 
 /* Floyd's algorithm with a hash set, for fan-outs beyond GNN_DRAW_MAX. */
-static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sample_row *row, uint32_t k,
-                        uint32_t *table, uint32_t *x)
+static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sample_row *row,
+                        uint32_t k, uint32_t *table, uint32_t *x)
 {
     const uint32_t size = gnn_pick_set_size(k), d = row->degree;
     memset(table, 0xff, size * sizeof *table);
@@ -217,10 +221,11 @@ static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sampl
     }
 }
 
-/* One destination with more picks than a group holds, in pieces; offsets wait in the output array. */
-static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struct scratch *s, uint32_t i,
-                                         struct gnn_relabel *r, uint32_t *indices, uint64_t *ids,
-                                         struct gnn_sample_place *bad)
+/* One destination with more picks than a group holds, in pieces; offsets wait in the output array.
+ */
+static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struct scratch *s,
+                                         uint32_t i, struct gnn_relabel *r, uint32_t *indices,
+                                         uint64_t *ids, struct gnn_sample_place *bad)
 {
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t first = job->indptr[i], n = job->indptr[i + 1] - first;
@@ -248,8 +253,8 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
     return GNN_SAMPLE_OK;
 }
 
-/* How many destinations from i on form the next group: at most LANES, with at most ROOM picks in all, none of
- * which needs the hash set. 0: the next one goes alone. */
+/* How many destinations from i on form the next group: at most LANES, with at most ROOM picks in
+ * all, none of which needs the hash set. 0: the next one goes alone. */
 static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
 {
     uint32_t n = job->n - i < LANES ? job->n - i : LANES;
@@ -263,7 +268,8 @@ static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
 }
 
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
-                                       uint32_t *indices, uint64_t *ids, struct gnn_sample_place *bad)
+                                       uint32_t *indices, uint64_t *ids,
+                                       struct gnn_sample_place *bad)
 {
     struct scratch *s = job->scratch;
     uint32_t i = 0, begun = 0, read = 0, done = 0; /* destinations; groups past each stage */
@@ -283,7 +289,8 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
         }
         if (begun - read > 1 || (!n && read < begun)) {
             struct ring *g = &s->ring[read++ % STAGES];
-            const uint32_t got = read_sources(g->at, g->n, job->graph->nsrc, r ? r->map : NULL, g->source);
+            const uint32_t got =
+                read_sources(g->at, g->n, job->graph->nsrc, r ? r->map : NULL, g->source);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }

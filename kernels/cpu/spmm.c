@@ -6,10 +6,11 @@
 
 enum { TILE = 256, AHEAD = 12, CHUNK = 32 };
 
-/* s[0..w) = sum over ne edges of col * x, w <= TILE columns from x on. Rows short of the cache are fetched AHEAD edges
- * before they are used, past the end of the row too: `left` edges follow in the block. */
-GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, size_t left, const float *col, const float *x,
-                        size_t ldx, size_t w, float *restrict s)
+/* s[0..w) = sum over ne edges of col * x, w <= TILE columns from x on. Rows short of the cache are
+ * fetched AHEAD edges before they are used, past the end of the row too: `left` edges follow in the
+ * block. */
+GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, size_t left, const float *col,
+                        const float *x, size_t ldx, size_t w, float *restrict s)
 {
     for (size_t j = 0; j < w; j++)
         s[j] = 0;
@@ -42,8 +43,8 @@ GNN_INLINE void put(float *restrict y, const float *restrict s, size_t w, float 
     }
 }
 
-GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, const float *x, size_t ldx,
-                            size_t d, float *y, size_t ldy, int acc)
+GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, const float *x,
+                            size_t ldx, size_t d, float *y, size_t ldy, int acc)
 {
     float s[TILE];
     for (size_t i = from; i < to; i++) {
@@ -54,7 +55,8 @@ GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, con
         for (size_t j = 0; j < d; j += TILE) {
             const size_t w = d - j < TILE ? d - j : TILE;
             row_sum(a->indices + b, e - b, a->indptr[to] - b, a->col, x + j, ldx, w, s);
-            put(y + g * ldy + j, s, w, r, self ? a->diag[g] : 0, self ? x + g * ldx + j : NULL, acc);
+            put(y + g * ldy + j, s, w, r, self ? a->diag[g] : 0, self ? x + g * ldx + j : NULL,
+                acc);
         }
     }
 }

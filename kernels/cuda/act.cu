@@ -1,13 +1,15 @@
-/* Element-wise passes. A sub-warp has a row, so that columns need no division, and reads whole sectors: 16 bytes a lane
- * where alignment allows, and under dropout the 8 columns, 16 apart, that share one Philox call, each of them in step with
- * the neighbouring lanes'. Column sums have a thread for each column of each of GNN_COLSUM_BLOCKS ranges of rows, as the
- * CPU has, with 64 elements in flight. */
+/* Element-wise passes. A sub-warp has a row, so that columns need no division, and reads whole
+ * sectors: 16 bytes a lane where alignment allows, and under dropout the 8 columns, 16 apart, that
+ * share one Philox call, each of them in step with the neighbouring lanes'. Column sums have a
+ * thread for each column of each of GNN_COLSUM_BLOCKS ranges of rows, as the CPU has, with 64
+ * elements in flight. */
 #include "kernels/act.h"
 
 #include "kernels/cuda/cuda.cuh"
 #include "kernels/rng.h"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256;
 
@@ -17,8 +19,8 @@ __device__ float relu_of(float v)
 }
 
 template <unsigned V>
-__global__ void bias_relu(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias, bool relu,
-                          unsigned lanes)
+__global__ void bias_relu(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
+                          bool relu, unsigned lanes)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     const size_t units = d / V;
@@ -36,15 +38,17 @@ __global__ void bias_relu(float *x, const uint32_t *n, uint32_t cap, size_t d, c
         }
 }
 
-/* Work of a row under dropout: Philox calls w = 16*g + l, each good for the columns 128*g + l, + 16, ... + 112. */
+/* Work of a row under dropout: Philox calls w = 16*g + l, each good for the columns 128*g + l, +
+ * 16, ... + 112. */
 __host__ __device__ inline size_t calls_of(size_t d)
 {
     return d % 128 < 16 ? d / 128 * 16 + d % 128 : (d + 127) / 128 * 16;
 }
 
 /* y = dropout(relu(x + bias)); x may be y. `all`: no dropout at keep16 = 0. */
-__global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias, bool relu,
-                        bool all, const gnn_dropout *drop, float *y, unsigned lanes)
+__global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t d,
+                        const float *bias, bool relu, bool all, const gnn_dropout *drop, float *y,
+                        unsigned lanes)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     const uint32_t key[2] = {drop->key[0], drop->key[1]};
@@ -61,7 +65,8 @@ __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t 
             GNN_UNROLL
             for (unsigned c = 0; c < 8; c++) {
                 v[c] = first + 16 * c < d ? x[r.row * d + first + 16 * c] : 0;
-                b[c] = bias && first + 16 * c < d ? bias[first + 16 * c] : 0; /* before any store: it might be to here */
+                b[c] = bias && first + 16 * c < d ? bias[first + 16 * c]
+                                                  : 0; /* before any store: it might be to here */
             }
             gnn_philox(counter, key, word);
             GNN_UNROLL
@@ -79,10 +84,12 @@ __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t 
 }
 
 template <unsigned V>
-__global__ void relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d, float scale)
+__global__ void relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
+                          float scale)
 {
     const uint64_t count = (uint64_t)gnn_device_count(n, cap) * d;
-    const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x, stride = (uint64_t)gridDim.x * THREADS;
+    const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x,
+                   stride = (uint64_t)gridDim.x * THREADS;
     for (uint64_t u = first; u < count / V; u += stride) {
         GnnUnit<V> g = reinterpret_cast<GnnUnit<V> *>(dy)[u];
         const GnnUnit<V> o = reinterpret_cast<const GnnUnit<V> *>(y)[u];
@@ -99,7 +106,8 @@ constexpr unsigned COLUMNS = 32, PARTS = 4; /* a block sums 32 columns of 4 rang
 /* Rows in flight, for which a thread may have many registers: there are few threads. */
 template <bool product> constexpr unsigned FLIGHT = product ? 32 : 64;
 
-/* s and n more rows of a column, x or x * by, in order. What is beyond n adds +0, which changes no sum that began at +0. */
+/* s and n more rows of a column, x or x * by, in order. What is beyond n adds +0, which changes no
+ * sum that began at +0. */
 template <bool product>
 __device__ float add_rows(const float *x, const float *by, unsigned n, size_t d, float s)
 {
@@ -118,29 +126,36 @@ __device__ float add_rows(const float *x, const float *by, unsigned n, size_t d,
 /* work[b][j]: sum over the rows of range b of x, or of x * by. */
 template <bool product>
 __global__ void __launch_bounds__(COLUMNS *PARTS, 2)
-    sum_ranges(const float *x, const float *by, const uint32_t *n, uint32_t cap, size_t d, float *work)
+    sum_ranges(const float *x, const float *by, const uint32_t *n, uint32_t cap, size_t d,
+               float *work)
 {
-    const uint64_t rows = gnn_device_count(n, cap), per = (rows + GNN_COLSUM_BLOCKS - 1) / GNN_COLSUM_BLOCKS;
+    const uint64_t rows = gnn_device_count(n, cap),
+                   per = (rows + GNN_COLSUM_BLOCKS - 1) / GNN_COLSUM_BLOCKS;
     const uint64_t tiles = (d + COLUMNS - 1) / COLUMNS * (GNN_COLSUM_BLOCKS / PARTS);
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const size_t j = t / (GNN_COLSUM_BLOCKS / PARTS) * COLUMNS + threadIdx.x % COLUMNS;
-        const unsigned b = (unsigned)(t % (GNN_COLSUM_BLOCKS / PARTS)) * PARTS + threadIdx.x / COLUMNS;
-        const uint64_t from = b * per < rows ? b * per : rows, to = from + per < rows ? from + per : rows;
+        const unsigned b =
+            (unsigned)(t % (GNN_COLSUM_BLOCKS / PARTS)) * PARTS + threadIdx.x / COLUMNS;
+        const uint64_t from = b * per < rows ? b * per : rows,
+                       to = from + per < rows ? from + per : rows;
         if (j >= d)
             continue;
         float s = 0;
         uint64_t left = to - from;
         const float *p = x + from * d + j, *q = product ? by + from * d + j : x;
-        for (; left >= FLIGHT<product>; left -= FLIGHT<product>, p += FLIGHT<product> * d, q += FLIGHT<product> * d)
+        for (; left >= FLIGHT<product>;
+             left -= FLIGHT<product>, p += FLIGHT<product> * d, q += FLIGHT<product> * d)
             s = add_rows<product>(p, q, FLIGHT<product>, d, s);
         work[b * d + j] = add_rows<product>(p, q, (unsigned)left, d, s);
     }
 }
 
-/* The ranges' sums become one; `into`: added to what is there one by one, as the gradient of gamma is. */
+/* The ranges' sums become one; `into`: added to what is there one by one, as the gradient of gamma
+ * is. */
 __global__ void fold(const float *work, size_t d, float *out, bool acc, bool into)
 {
-    for (size_t j = (size_t)blockIdx.x * THREADS + threadIdx.x; j < d; j += (size_t)gridDim.x * THREADS) {
+    for (size_t j = (size_t)blockIdx.x * THREADS + threadIdx.x; j < d;
+         j += (size_t)gridDim.x * THREADS) {
         float s = into ? out[j] : 0;
         for (unsigned b = 0; b < GNN_COLSUM_BLOCKS; b++)
             s = __fadd_rn(s, work[b * d + j]);
@@ -149,54 +164,61 @@ __global__ void fold(const float *work, size_t d, float *out, bool acc, bool int
 }
 
 template <bool product>
-void launch_sums(const float *x, const float *by, const uint32_t *n, uint32_t cap, size_t d, float *work, void *stream)
+void launch_sums(const float *x, const float *by, const uint32_t *n, uint32_t cap, size_t d,
+                 float *work, void *stream)
 {
-    GNN_LAUNCH(sum_ranges<product>, gnn_grid((d + COLUMNS - 1) / COLUMNS * (GNN_COLSUM_BLOCKS / PARTS), 1), COLUMNS * PARTS,
-               0, stream, x, by, n, cap, d, work);
+    GNN_LAUNCH(sum_ranges<product>,
+               gnn_grid((d + COLUMNS - 1) / COLUMNS * (GNN_COLSUM_BLOCKS / PARTS), 1),
+               COLUMNS * PARTS, 0, stream, x, by, n, cap, d, work);
 }
 
 } // namespace
 
-void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias, bool relu,
-                       const struct gnn_dropout *drop, void *stream)
+void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
+                       bool relu, const struct gnn_dropout *drop, void *stream)
 {
     if (!cap || !d)
         return;
     if (drop) {
         const unsigned lanes = gnn_lanes(calls_of(d));
-        GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, bias, relu, true, drop, x,
-                   lanes);
+        GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, bias,
+                   relu, true, drop, x, lanes);
     } else if (d % 4 == 0 && gnn_vector(x, nullptr)) {
         const unsigned lanes = gnn_lanes(d / 4);
-        GNN_LAUNCH(bias_relu<4>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, bias, relu, lanes);
+        GNN_LAUNCH(bias_relu<4>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d,
+                   bias, relu, lanes);
     } else {
         const unsigned lanes = gnn_lanes(d);
-        GNN_LAUNCH(bias_relu<1>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, bias, relu, lanes);
+        GNN_LAUNCH(bias_relu<1>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d,
+                   bias, relu, lanes);
     }
 }
 
-void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d, const struct gnn_dropout *drop,
-                           float *y, void *stream)
+void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d,
+                           const struct gnn_dropout *drop, float *y, void *stream)
 {
     if (!cap || !d)
         return;
     const unsigned lanes = gnn_lanes(calls_of(d));
-    GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, nullptr, false, false, drop, y,
-               lanes);
+    GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, nullptr,
+               false, false, drop, y, lanes);
 }
 
-void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d, float scale, void *stream)
+void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
+                        float scale, void *stream)
 {
     if (!cap || !d)
         return;
     if (gnn_vector(dy, y))
-        GNN_LAUNCH(relu_back<4>, gnn_grid((uint64_t)cap * d, 4 * THREADS), THREADS, 0, stream, dy, y, n, cap, d, scale);
+        GNN_LAUNCH(relu_back<4>, gnn_grid((uint64_t)cap * d, 4 * THREADS), THREADS, 0, stream, dy,
+                   y, n, cap, d, scale);
     else
-        GNN_LAUNCH(relu_back<1>, gnn_grid((uint64_t)cap * d, THREADS), THREADS, 0, stream, dy, y, n, cap, d, scale);
+        GNN_LAUNCH(relu_back<1>, gnn_grid((uint64_t)cap * d, THREADS), THREADS, 0, stream, dy, y, n,
+                   cap, d, scale);
 }
 
-void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *work, float *out, bool acc,
-                     void *stream)
+void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *work,
+                     float *out, bool acc, void *stream)
 {
     if (!d)
         return;
@@ -204,12 +226,13 @@ void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, 
     GNN_LAUNCH(fold, gnn_grid(d, THREADS), THREADS, 0, stream, work, d, out, acc, false);
 }
 
-namespace {
+namespace
+{
 
 /* A warp has a row: lane l its columns l, l + 32, ...; then the lanes' sums in a tree. */
 __global__ void __launch_bounds__(THREADS)
-    norm_rows(const float *x, const uint32_t *n, uint32_t cap, size_t d, const float *gamma, const float *beta, float eps,
-              float *xhat, float *rstd, float *y)
+    norm_rows(const float *x, const uint32_t *n, uint32_t cap, size_t d, const float *gamma,
+              const float *beta, float eps, float *xhat, float *rstd, float *y)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -235,8 +258,9 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-__global__ void __launch_bounds__(THREADS) norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n,
-                                                     uint32_t cap, size_t d, const float *gamma)
+__global__ void __launch_bounds__(THREADS)
+    norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n, uint32_t cap,
+              size_t d, const float *gamma)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -258,21 +282,25 @@ __global__ void __launch_bounds__(THREADS) norm_back(float *dy, const float *xha
 
 } // namespace
 
-void gnn_cuda_layer_norm(const float *x, const uint32_t *n, uint32_t cap, size_t d, const float *gamma,
-                         const float *beta, float eps, float *xhat, float *rstd, float *y, void *stream)
+void gnn_cuda_layer_norm(const float *x, const uint32_t *n, uint32_t cap, size_t d,
+                         const float *gamma, const float *beta, float eps, float *xhat, float *rstd,
+                         float *y, void *stream)
 {
     if (!cap || !d)
         return;
-    GNN_LAUNCH(norm_rows, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, x, n, cap, d, gamma, beta, eps, xhat, rstd, y);
+    GNN_LAUNCH(norm_rows, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, x, n, cap, d, gamma,
+               beta, eps, xhat, rstd, y);
 }
 
-void gnn_cuda_layer_norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n, uint32_t cap, size_t d,
-                              const float *gamma, float *dgamma, float *dbeta, float *work, void *stream)
+void gnn_cuda_layer_norm_back(float *dy, const float *xhat, const float *rstd, const uint32_t *n,
+                              uint32_t cap, size_t d, const float *gamma, float *dgamma,
+                              float *dbeta, float *work, void *stream)
 {
     if (!cap || !d)
         return;
     gnn_cuda_colsum(dy, n, cap, d, work, dbeta, true, stream);
     launch_sums<true>(dy, xhat, n, cap, d, work, stream);
     GNN_LAUNCH(fold, gnn_grid(d, THREADS), THREADS, 0, stream, work, d, dgamma, true, true);
-    GNN_LAUNCH(norm_back, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, dy, xhat, rstd, n, cap, d, gamma);
+    GNN_LAUNCH(norm_back, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, dy, xhat, rstd, n, cap,
+               d, gamma);
 }

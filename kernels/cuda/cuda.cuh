@@ -1,6 +1,6 @@
-/* What every .cu file needs: launching, so that the kernels also run where there is no CUDA (tests/emu), and shapes of
- * grids. Kernels take their sizes from device memory where an earlier kernel made them: a grid is as large as the
- * machine, and its threads stride over the work. */
+/* What every .cu file needs: launching, so that the kernels also run where there is no CUDA
+ * (tests/emu), and shapes of grids. Kernels take their sizes from device memory where an earlier
+ * kernel made them: a grid is as large as the machine, and its threads stride over the work. */
 #ifndef GNN_KERNELS_CUDA_CUH
 #define GNN_KERNELS_CUDA_CUH
 
@@ -13,10 +13,10 @@
 
 #ifndef GNN_LAUNCH
 #include <cuda_runtime.h>
-#define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                                           \
+#define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
     (kernel<<<(grid), (block), (shared), (cudaStream_t)(stream)>>>(__VA_ARGS__))
-#define GNN_DYNAMIC_SHARED(type, name)                                                                                 \
-    extern __shared__ __align__(16) unsigned char gnn_shared_bytes[];                                                  \
+#define GNN_DYNAMIC_SHARED(type, name)                                                             \
+    extern __shared__ __align__(16) unsigned char gnn_shared_bytes[];                              \
     type *const name = reinterpret_cast<type *>(gnn_shared_bytes)
 #endif
 
@@ -40,7 +40,8 @@ static __device__ inline uint32_t gnn_device_count(const uint32_t *n, uint32_t c
     return n && *n < cap ? *n : cap;
 }
 
-/* Keeps the lowest position of anything bad, so that what is reported does not depend on who comes first. */
+/* Keeps the lowest position of anything bad, so that what is reported does not depend on who comes
+ * first. */
 static __device__ inline void gnn_device_bad(uint64_t *bad, uint64_t at)
 {
     atomicMin(reinterpret_cast<unsigned long long *>(bad), (unsigned long long)at);
@@ -54,7 +55,8 @@ struct GnnRows {
 static __device__ inline GnnRows gnn_rows(unsigned lanes)
 {
     const unsigned groups = blockDim.x / lanes;
-    return GnnRows{(uint64_t)blockIdx.x * groups + threadIdx.x / lanes, (uint64_t)gridDim.x * groups, threadIdx.x % lanes};
+    return GnnRows{(uint64_t)blockIdx.x * groups + threadIdx.x / lanes,
+                   (uint64_t)gridDim.x * groups, threadIdx.x % lanes};
 }
 /* Lanes for a row of so many units. */
 static inline unsigned gnn_lanes(size_t units)
@@ -65,7 +67,8 @@ static inline unsigned gnn_lanes(size_t units)
     return lanes;
 }
 
-/* Sum over a whole warp, the same bits in each lane: a sum of two does not depend on their order. */
+/* Sum over a whole warp, the same bits in each lane: a sum of two does not depend on their order.
+ */
 template <typename T> static __device__ inline T gnn_warp_sum(T v)
 {
     for (unsigned d = 16; d; d /= 2)

@@ -1,13 +1,15 @@
 /* Finding the rows of edges by their ids.
  *
- * What it waits for is memory, mostly the host's, where a store's row pointers stay: a few reads that depend on each
- * other. So eight lanes share a destination: they read its place at the same address, once for all of them, and then an
- * id each, side by side; fan-outs are 5 to 25, and a destination with all of its 100,000 edges is still spread over eight. */
+ * What it waits for is memory, mostly the host's, where a store's row pointers stay: a few reads
+ * that depend on each other. So eight lanes share a destination: they read its place at the same
+ * address, once for all of them, and then an id each, side by side; fan-outs are 5 to 25, and a
+ * destination with all of its 100,000 edges is still spread over eight. */
 #include "kernels/edges.h"
 
 #include "kernels/cuda/cuda.cuh"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256, LANES = 8;
 

@@ -1,10 +1,11 @@
-/* Factors of aggregation. A mean's needs the ends of a row only: a thread has one. GCN's counts self loops among a row's
- * edges: a warp has one, so that a long row is read in lines. */
+/* Factors of aggregation. A mean's needs the ends of a row only: a thread has one. GCN's counts
+ * self loops among a row's edges: a warp has one, so that a long row is read in lines. */
 #include "kernels/factors.h"
 
 #include "kernels/cuda/cuda.cuh"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256;
 
@@ -29,21 +30,25 @@ __global__ void __launch_bounds__(THREADS)
     mean(const gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, float *row)
 {
     const uint64_t rows = gnn_device_count(n, cap);
-    for (uint64_t g = (uint64_t)blockIdx.x * THREADS + threadIdx.x; g < rows; g += (uint64_t)gridDim.x * THREADS) {
+    for (uint64_t g = (uint64_t)blockIdx.x * THREADS + threadIdx.x; g < rows;
+         g += (uint64_t)gridDim.x * THREADS) {
         const Edges e = edges_of(block, nblocks, (uint32_t)g);
         row[g] = e.to > e.from ? __fdiv_rn(1.0f, (float)(e.to - e.from)) : 0;
     }
 }
 
-__global__ void __launch_bounds__(THREADS) degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt)
+__global__ void __launch_bounds__(THREADS)
+    degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt)
 {
     const uint64_t rows = gnn_device_count(n, cap);
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < rows; i += (uint64_t)gridDim.x * THREADS)
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < rows;
+         i += (uint64_t)gridDim.x * THREADS)
         isqrt[i] = __fdiv_rn(1.0f, __fsqrt_rn(__fadd_rn((float)degree[i], 1.0f)));
 }
 
-__global__ void __launch_bounds__(THREADS) gcn(const gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap,
-                                               const float *isqrt, float *row, float *diag)
+__global__ void __launch_bounds__(THREADS)
+    gcn(const gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, const float *isqrt,
+        float *row, float *diag)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -60,28 +65,32 @@ __global__ void __launch_bounds__(THREADS) gcn(const gnn_csr *block, uint32_t nb
         const float deg = __fadd_rn(rintf(__fdiv_rn(1.0f, square)), -1.0f);
         const float up = m ? __fdiv_rn(deg, (float)m) : 0;
         row[g] = e.some ? __fmul_rn(up, is) : 0;
-        diag[g] = e.some ? __fmul_rn(__fmul_rn(__fadd_rn(1.0f, -__fmul_rn((float)loops, up)), is), is) : square;
+        diag[g] = e.some
+                      ? __fmul_rn(__fmul_rn(__fadd_rn(1.0f, -__fmul_rn((float)loops, up)), is), is)
+                      : square;
     }
 }
 
 } // namespace
 
-void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, float *row,
-                           void *stream)
+void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
+                           uint32_t cap, float *row, void *stream)
 {
     if (cap)
         GNN_LAUNCH(mean, gnn_grid(cap, THREADS), THREADS, 0, stream, block, nblocks, n, cap, row);
 }
 
-void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt, void *stream)
+void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt,
+                          void *stream)
 {
     if (cap)
         GNN_LAUNCH(degrees, gnn_grid(cap, THREADS), THREADS, 0, stream, degree, n, cap, isqrt);
 }
 
-void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap,
-                          const float *isqrt, float *row, float *diag, void *stream)
+void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
+                          uint32_t cap, const float *isqrt, float *row, float *diag, void *stream)
 {
     if (cap)
-        GNN_LAUNCH(gcn, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, block, nblocks, n, cap, isqrt, row, diag);
+        GNN_LAUNCH(gcn, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, block, nblocks, n, cap,
+                   isqrt, row, diag);
 }

@@ -1,15 +1,18 @@
 /* Collecting rows over all memory tiers.
  *
- * What limits it is the number of bytes under way: memory of the device needs some 25 KB a multiprocessor, the host's
- * some 70 KB altogether. A block takes a tile of rows; first its threads find each row's address, once, all lookups
- * side by side; then the tile is one sequence of 16-byte units, whose places in the output follow one another, so that
- * no lane idles for rows of 25 units, and stores coalesce whatever the width. Each thread has four loads under way
- * before its first store. Addresses of the next tile are found by whichever warps have finished this one: the tiles'
- * addresses lie in two places by turns, with one barrier a tile. A multiprocessor runs five blocks, so while some look
- * up, others copy; a sixth would leave so few registers that the first store comes before the last load.
+ * What limits it is the number of bytes under way: memory of the device needs some 25 KB a
+ * multiprocessor, the host's some 70 KB altogether. A block takes a tile of rows; first its threads
+ * find each row's address, once, all lookups side by side; then the tile is one sequence of 16-byte
+ * units, whose places in the output follow one another, so that no lane idles for rows of 25 units,
+ * and stores coalesce whatever the width. Each thread has four loads under way before its first
+ * store. Addresses of the next tile are found by whichever warps have finished this one: the tiles'
+ * addresses lie in two places by turns, with one barrier a tile. A multiprocessor runs five blocks,
+ * so while some look up, others copy; a sixth would leave so few registers that the first store
+ * comes before the last load.
  *
- * Units shrink where a width or an address asks for it; addresses decide tile by tile, so that a part that lies at an
- * odd place slows down its own rows only. No unit costs a division: a thread steps by quotient and remainder. */
+ * Units shrink where a width or an address asks for it; addresses decide tile by tile, so that a
+ * part that lies at an odd place slows down its own rows only. No unit costs a division: a thread
+ * steps by quotient and remainder. */
 #include "kernels/gather.h"
 
 #include <string.h>
@@ -18,17 +21,19 @@
 #include "kernels/half_bits.h"
 #include "kernels/owner.h"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256, AHEAD = 4, WARP = 32, WHOLE_WARP = 0xffffffffu;
-constexpr unsigned ROWS = 512;                 /* of a tile, at most */
+constexpr unsigned ROWS = 512;                  /* of a tile, at most */
 constexpr unsigned UNITS = 2 * THREADS * AHEAD; /* of a tile, about */
 
 typedef unsigned long long count_t; /* what atomics take */
 
 struct Shared {
     count_t rows[GNN_GATHER_TIERS], missing, first_missing;
-    unsigned low[3]; /* low bits of the tile's addresses: of this tile, the next, and one that is being cleared */
+    unsigned low[3]; /* low bits of the tile's addresses: of this tile, the next, and one that is
+                        being cleared */
     const char *row[2][ROWS];
     float scale[2][ROWS]; /* there only for int8 */
 };
@@ -40,8 +45,8 @@ struct Tally {
 
 /* The numbers of a launch. */
 struct Shape {
-    unsigned width;     /* elements of a row; bytes, if as they are */
-    unsigned fit;       /* units are 1 << fit elements, if the addresses allow it */
+    unsigned width;       /* elements of a row; bytes, if as they are */
+    unsigned fit;         /* units are 1 << fit elements, if the addresses allow it */
     unsigned least, most; /* rows of a tile */
 };
 
@@ -114,8 +119,8 @@ template <> struct Cast<GNN_GATHER_I8_F32> {
     }
 };
 
-/* *p, or 0 if that is NULL. Rows do not change while they are collected, and where units are whole no other thread of the
- * multiprocessor wants these bytes again. */
+/* *p, or 0 if that is NULL. Rows do not change while they are collected, and where units are whole
+ * no other thread of the multiprocessor wants these bytes again. */
 template <typename T> __device__ __forceinline__ T load_if(const T *p)
 {
     T v = T();
@@ -136,7 +141,8 @@ template <> __device__ __forceinline__ uint4 load_if(const uint4 *p)
 #endif
 
 /* Converts the 1 << FIT elements of a word. */
-template <int CAST, unsigned FIT, typename I, typename O> __device__ __forceinline__ O convert(I word, float scale)
+template <int CAST, unsigned FIT, typename I, typename O>
+__device__ __forceinline__ O convert(I word, float scale)
 {
     typename Cast<CAST>::in in[1u << FIT];
     typename Cast<CAST>::out out[1u << FIT];
@@ -151,21 +157,23 @@ template <int CAST, unsigned FIT, typename I, typename O> __device__ __forceinli
 
 /* Copies a tile, in units of 1 << FIT elements. */
 template <int CAST, unsigned FIT>
-__device__ __forceinline__ void copy_tile(const char *const *row, const float *scale, unsigned rows, unsigned width,
-                                          char *out)
+__device__ __forceinline__ void copy_tile(const char *const *row, const float *scale, unsigned rows,
+                                          unsigned width, char *out)
 {
     typedef typename Word<sizeof(typename Cast<CAST>::in) << FIT>::type I;
     typedef typename Word<sizeof(typename Cast<CAST>::out) << FIT>::type O;
     if (!width)
         return;
-    const unsigned per = width >> FIT, units = rows * per, over = THREADS / per, rest = THREADS % per;
+    const unsigned per = width >> FIT, units = rows * per, over = THREADS / per,
+                   rest = THREADS % per;
     unsigned r = threadIdx.x / per, c = threadIdx.x % per;
     for (unsigned x = threadIdx.x; x < units; x += AHEAD * THREADS) {
         const I *at[AHEAD];
         I in[AHEAD];
         float s[AHEAD];
         GNN_UNROLL
-        for (unsigned k = 0; k < AHEAD; k++) { /* without branches, so that all loads of a kind go out together */
+        for (unsigned k = 0; k < AHEAD;
+             k++) { /* without branches, so that all loads of a kind go out together */
             const unsigned have = min(r, rows - 1);
             const char *const start = row[have];
             at[k] = start && r < rows ? (const I *)(const void *)start + c : nullptr;
@@ -192,8 +200,9 @@ __device__ __forceinline__ void copy_tile(const char *const *row, const float *s
 
 /* The same for a number known only now. */
 template <int CAST, unsigned FIT>
-__device__ __forceinline__ void copy_in_units(unsigned fit, const char *const *row, const float *scale, unsigned rows,
-                                              unsigned width, char *out)
+__device__ __forceinline__ void copy_in_units(unsigned fit, const char *const *row,
+                                              const float *scale, unsigned rows, unsigned width,
+                                              char *out)
 {
     if (fit == FIT)
         copy_tile<CAST, FIT>(row, scale, rows, width, out);
@@ -201,7 +210,8 @@ __device__ __forceinline__ void copy_in_units(unsigned fit, const char *const *r
         copy_in_units<CAST, FIT - 1>(fit, row, scale, rows, width, out);
 }
 
-__device__ __forceinline__ const gnn_gather_part *find(const gnn_gather_part *part, unsigned n, uint64_t v)
+__device__ __forceinline__ const gnn_gather_part *find(const gnn_gather_part *part, unsigned n,
+                                                       uint64_t v)
 {
     if (!n)
         return nullptr;
@@ -212,8 +222,8 @@ __device__ __forceinline__ const gnn_gather_part *find(const gnn_gather_part *pa
 
 /* Where row number i of those wanted lies; tells the tile its address's low bits. */
 template <int CAST>
-__device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Tally *t, const char **row, float *scale,
-                                        unsigned *low)
+__device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Tally *t,
+                                        const char **row, float *scale, unsigned *low)
 {
     const uint64_t id = g.id ? __ldg(g.id + i) : __ldg(g.id64 + i);
     uint64_t at = g.slot ? id < g.nslots ? __ldg(g.slot + id) : UINT64_MAX : id;
@@ -243,7 +253,8 @@ __device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Ta
 }
 
 /* A block's counts to memory: warps, then the block, then one atomic a number. */
-__device__ __forceinline__ void add_counts(gnn_gather_count *count, Tally t, count_t row_bytes, Shared *s)
+__device__ __forceinline__ void add_counts(gnn_gather_count *count, Tally t, count_t row_bytes,
+                                           Shared *s)
 {
     __syncthreads(); /* thread 0 has cleared the sums */
     GNN_UNROLL
@@ -276,7 +287,8 @@ __device__ __forceinline__ unsigned tile_rows(uint64_t n, const Shape &s)
     return max(rows, s.least);
 }
 
-template <int CAST> __global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_BLOCKS)
+template <int CAST>
+__global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_BLOCKS)
     gather_rows(const gnn_cuda_gather g, const Shape shape)
 {
     GNN_DYNAMIC_SHARED(Shared, s);
@@ -293,8 +305,10 @@ template <int CAST> __global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_B
     }
     __syncthreads();
     unsigned turn = 0, third = 0;
-    for (uint64_t from = (uint64_t)blockIdx.x * most; from < n; from += (uint64_t)gridDim.x * most) {
-        const unsigned rows = (unsigned)min(n - from, (uint64_t)most), next = third == 2 ? 0 : third + 1;
+    for (uint64_t from = (uint64_t)blockIdx.x * most; from < n;
+         from += (uint64_t)gridDim.x * most) {
+        const unsigned rows = (unsigned)min(n - from, (uint64_t)most),
+                       next = third == 2 ? 0 : third + 1;
         const char **const row = s->row[turn];
         float *const scale = s->scale[turn];
         if (threadIdx.x == 0)

@@ -1,10 +1,11 @@
-/* Losses: a warp has a row. Logits are few (a row for each seed) and lie in the caches after the first pass, so each pass
- * reads them again instead of keeping rows of any width in registers. */
+/* Losses: a warp has a row. Logits are few (a row for each seed) and lie in the caches after the
+ * first pass, so each pass reads them again instead of keeping rows of any width in registers. */
 #include "kernels/loss.h"
 
 #include "kernels/cuda/cuda.cuh"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256;
 
@@ -28,12 +29,13 @@ __device__ float row_max(const float *z, size_t c, unsigned lane)
 
 __device__ float sigmoid_of(float x)
 {
-    return x >= 0 ? __fdiv_rn(1, __fadd_rn(1, expf(-x))) : __fdiv_rn(expf(x), __fadd_rn(1, expf(x)));
+    return x >= 0 ? __fdiv_rn(1, __fadd_rn(1, expf(-x)))
+                  : __fdiv_rn(expf(x), __fadd_rn(1, expf(x)));
 }
 
 __global__ void __launch_bounds__(THREADS)
-    softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const int32_t *y, const float *scale,
-               double *row_loss, float *dz, uint64_t *bad)
+    softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const int32_t *y,
+               const float *scale, double *row_loss, float *dz, uint64_t *bad)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -69,8 +71,8 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y, const float *scale,
-               double *row_loss, float *dz)
+    sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
+               const float *scale, double *row_loss, float *dz)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -93,13 +95,15 @@ __global__ void __launch_bounds__(THREADS)
             continue;
         for (size_t j = r.lane; j < c; j += 32) {
             const float t = want[j];
-            dz[r.row * c + j] =
-                t != t ? 0 : __fmul_rn(__fdiv_rn(*scale, (float)known), __fadd_rn(sigmoid_of(in[j]), -t));
+            dz[r.row * c + j] = t != t ? 0
+                                       : __fmul_rn(__fdiv_rn(*scale, (float)known),
+                                                   __fadd_rn(sigmoid_of(in[j]), -t));
         }
     }
 }
 
-__global__ void __launch_bounds__(THREADS) softmax_rows(float *z, const uint32_t *n, uint32_t cap, size_t c)
+__global__ void __launch_bounds__(THREADS)
+    softmax_rows(float *z, const uint32_t *n, uint32_t cap, size_t c)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -113,27 +117,32 @@ __global__ void __launch_bounds__(THREADS) softmax_rows(float *z, const uint32_t
     }
 }
 
-__global__ void __launch_bounds__(THREADS) sigmoids(float *z, const uint32_t *n, uint32_t cap, size_t c)
+__global__ void __launch_bounds__(THREADS)
+    sigmoids(float *z, const uint32_t *n, uint32_t cap, size_t c)
 {
     const uint64_t count = (uint64_t)gnn_device_count(n, cap) * c;
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (uint64_t)gridDim.x * THREADS)
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count;
+         i += (uint64_t)gridDim.x * THREADS)
         z[i] = sigmoid_of(z[i]);
 }
 
 } // namespace
 
-void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const int32_t *y,
-                         const float *scale, double *row_loss, float *dz, uint64_t *bad, void *stream)
+void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c,
+                         const int32_t *y, const float *scale, double *row_loss, float *dz,
+                         uint64_t *bad, void *stream)
 {
     if (cap && c)
-        GNN_LAUNCH(softmax_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y, scale, row_loss, dz, bad);
+        GNN_LAUNCH(softmax_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y,
+                   scale, row_loss, dz, bad);
 }
 
-void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y, const float *scale,
-                         double *row_loss, float *dz, void *stream)
+void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
+                         const float *scale, double *row_loss, float *dz, void *stream)
 {
     if (cap && c)
-        GNN_LAUNCH(sigmoid_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y, scale, row_loss, dz);
+        GNN_LAUNCH(sigmoid_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y,
+                   scale, row_loss, dz);
 }
 
 void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream)
@@ -145,5 +154,6 @@ void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void 
 void gnn_cuda_sigmoid(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream)
 {
     if (cap && c)
-        GNN_LAUNCH(sigmoids, gnn_grid((uint64_t)cap * c, THREADS), THREADS, 0, stream, z, n, cap, c);
+        GNN_LAUNCH(sigmoids, gnn_grid((uint64_t)cap * c, THREADS), THREADS, 0, stream, z, n, cap,
+                   c);
 }

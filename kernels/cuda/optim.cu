@@ -1,10 +1,12 @@
-/* Optimisers: one pass over the flat buffers, a parameter a thread, lines in step. The operations are the CPU's one by
- * one, each rounded. The sum of squares is made over pieces of a fixed size, each in a fixed tree, and then over these. */
+/* Optimisers: one pass over the flat buffers, a parameter a thread, lines in step. The operations
+ * are the CPU's one by one, each rounded. The sum of squares is made over pieces of a fixed size,
+ * each in a fixed tree, and then over these. */
 #include "kernels/optim.h"
 
 #include "kernels/cuda/cuda.cuh"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256, PIECE = 16 * THREADS;
 
@@ -12,7 +14,8 @@ __global__ void __launch_bounds__(THREADS)
     adam(float *p, const float *grad, float *m, float *v, size_t n, const gnn_adam_factors *f)
 {
     const gnn_adam_factors k = *f;
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (size_t)gridDim.x * THREADS) {
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (size_t)gridDim.x * THREADS) {
         const float w = __fmul_rn(p[i], k.decay), g = __fadd_rn(grad[i], __fmul_rn(k.l2, w));
         const float mi = __fadd_rn(__fmul_rn(k.beta1, m[i]), __fmul_rn(k.rest1, g));
         const float vi = __fadd_rn(__fmul_rn(k.beta2, v[i]), __fmul_rn(__fmul_rn(k.rest2, g), g));
@@ -23,10 +26,12 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-__global__ void __launch_bounds__(THREADS) sgd(float *p, const float *g, float *m, size_t n, const gnn_optim_step *s)
+__global__ void __launch_bounds__(THREADS)
+    sgd(float *p, const float *g, float *m, size_t n, const gnn_optim_step *s)
 {
     const gnn_optim_step k = *s;
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (size_t)gridDim.x * THREADS) {
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (size_t)gridDim.x * THREADS) {
         float d = __fadd_rn(g[i], __fmul_rn(k.weight_decay, p[i]));
         if (m)
             m[i] = d = k.t == 1 ? d : __fadd_rn(__fmul_rn(k.momentum, m[i]), d);
@@ -72,26 +77,29 @@ __global__ void __launch_bounds__(THREADS) sum_pieces(const double *piece, size_
         *out = s;
 }
 
-__global__ void __launch_bounds__(THREADS) clip(float *g, size_t n, double most, const double *squares)
+__global__ void __launch_bounds__(THREADS)
+    clip(float *g, size_t n, double most, const double *squares)
 {
     const double norm = sqrt(*squares);
     if (!(norm > most))
         return;
     const float k = (float)(most / norm);
-    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (size_t)gridDim.x * THREADS)
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
+         i += (size_t)gridDim.x * THREADS)
         g[i] = __fmul_rn(g[i], k);
 }
 
 } // namespace
 
-void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n, const struct gnn_adam_factors *f,
-                   void *stream)
+void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n,
+                   const struct gnn_adam_factors *f, void *stream)
 {
     if (n)
         GNN_LAUNCH(adam, gnn_grid(n, THREADS), THREADS, 0, stream, p, g, m, v, n, f);
 }
 
-void gnn_cuda_sgd(float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s, void *stream)
+void gnn_cuda_sgd(float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s,
+                  void *stream)
 {
     if (n)
         GNN_LAUNCH(sgd, gnn_grid(n, THREADS), THREADS, 0, stream, p, g, m, n, s);

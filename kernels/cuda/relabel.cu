@@ -1,24 +1,29 @@
-/* Numbering by first occurrence. A word of the map is a batch's tag in the high bits and, below, either a local number,
- * below `base` while a list is being numbered, or base + the position in the list at which somebody claims it. Every
- * position does one atomic minimum that nothing waits for (in sampling, where the source is read); the next kernel asks
- * which positions kept their claim and counts them, its last block adds up the tiles, and the last one writes numbers.
- * That one does not read the map again: it goes from the position that won to its number through 8 bytes per 32
- * positions, which stay in the first two caches. Traffic for an id: two random words of the map, a third if new, but for
- * a type's last list. */
+/* Numbering by first occurrence. A word of the map is a batch's tag in the high bits and, below,
+ * either a local number, below `base` while a list is being numbered, or base + the position in the
+ * list at which somebody claims it. Every position does one atomic minimum that nothing waits for
+ * (in sampling, where the source is read); the next kernel asks which positions kept their claim
+ * and counts them, its last block adds up the tiles, and the last one writes numbers. That one does
+ * not read the map again: it goes from the position that won to its number through 8 bytes per 32
+ * positions, which stay in the first two caches. Traffic for an id: two random words of the map, a
+ * third if new, but for a type's last list. */
 #include "kernels/cuda/sample.cuh"
 
-namespace {
+namespace
+{
 
 constexpr uint32_t NONE = UINT32_MAX;
-constexpr uint32_t FEW_SEEDS = 2 * GNN_LIST_TILE; /* about as many as one block numbers before three kernels have started in turn */
+constexpr uint32_t FEW_SEEDS = 2 * GNN_LIST_TILE; /* about as many as one block numbers before three
+                                                     kernels have started in turn */
 
 __host__ __device__ inline uint64_t map_words(const gnn_cuda_relabel &r)
 {
     return r.slots ? r.slots : r.nnodes;
 }
 
-/* Tags descend, so that older words lose against newer; at 0 the map starts anew. 0 bits of tag: each time. A hash table's keys start anew with each batch. */
-__global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uint32_t step, uint32_t *ticket)
+/* Tags descend, so that older words lose against newer; at 0 the map starts anew. 0 bits of tag:
+ * each time. A hash table's keys start anew with each batch. */
+__global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uint32_t step,
+                                                   uint32_t *ticket)
 {
     __shared__ uint32_t last;
     const uint32_t tag = *r.tag;
@@ -43,7 +48,8 @@ __device__ __forceinline__ uint32_t list_length(const gnn_work &w)
 __device__ __forceinline__ void claim_list(const gnn_work &w)
 {
     const uint32_t n = list_length(w), tag = *w.r.tag, base = *w.r.count;
-    for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n; p += gridDim.x * (uint64_t)GNN_BLOCK) {
+    for (uint64_t p = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; p < n;
+         p += gridDim.x * (uint64_t)GNN_BLOCK) {
         const uint32_t v = w.id[p];
         if (v < w.r.nnodes)
             gnn_claim(w.r, tag, base, v, (uint32_t)p);
@@ -82,11 +88,13 @@ __device__ void finish_count(const gnn_work &w, uint32_t n)
         *w.r.count = base + (uint32_t)fresh;
 }
 
-/* Which positions kept their claim? A warp looks at 128 of them, a block at a tile. Returns how many there are in the list. */
+/* Which positions kept their claim? A warp looks at 128 of them, a block at a tile. Returns how
+ * many there are in the list. */
 __device__ __forceinline__ uint32_t count_list(const gnn_work &w)
 {
     __shared__ uint32_t of_warp[GNN_WARPS];
-    const uint32_t tag = *w.r.tag, base = *w.r.count, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t tag = *w.r.tag, base = *w.r.count, lane = threadIdx.x % 32,
+                   warp = threadIdx.x / 32;
     uint64_t key;
     const uint32_t n = gnn_noted(w.job.status, &key) ? 0 : list_length(w);
     for (uint64_t tile = blockIdx.x; tile * GNN_LIST_TILE < n; tile += gridDim.x) {
@@ -129,7 +137,8 @@ __device__ __forceinline__ uint32_t count_list(const gnn_work &w)
 __device__ __forceinline__ uint32_t number_at(const gnn_scratch &s, uint32_t base, uint32_t p)
 {
     const uint2 word = s.word[p / 32];
-    return base + (uint32_t)s.fresh[p / GNN_LIST_TILE] + word.y + (uint32_t)__popc(word.x & ((1u << p % 32) - 1));
+    return base + (uint32_t)s.fresh[p / GNN_LIST_TILE] + word.y +
+           (uint32_t)__popc(word.x & ((1u << p % 32) - 1));
 }
 
 __device__ __forceinline__ void write_list(const gnn_work &w)
@@ -139,7 +148,8 @@ __device__ __forceinline__ void write_list(const gnn_work &w)
     if (blockIdx.x == 0)
         for (uint32_t t = threadIdx.x; t < w.r.ncounts; t += GNN_BLOCK)
             w.r.counts[t] = w.r.live[t];
-    for (uint64_t i = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; i < n; i += gridDim.x * (uint64_t)GNN_BLOCK) {
+    for (uint64_t i = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; i < n;
+         i += gridDim.x * (uint64_t)GNN_BLOCK) {
         const uint32_t p = (uint32_t)i;
         if (dead) {
             if (w.out)
@@ -206,7 +216,8 @@ uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list)
 
 uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list)
 {
-    const uint64_t most = room < nnodes && list < nnodes - room ? room + list : nnodes; /* ids at once */
+    const uint64_t most =
+        room < nnodes && list < nnodes - room ? room + list : nnodes; /* ids at once */
     uint64_t slots = 64;
     while (slots < 2 * most)
         slots *= 2;
@@ -216,8 +227,10 @@ uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list)
 void gnn_cuda_begin_batch(const gnn_cuda_relabel *r, gnn_cuda_sample_status *status, void *stream)
 {
     const uint32_t step = r->bits < 32 ? UINT32_C(1) << r->bits : 0;
-    const uint64_t each = r->slots ? 16 : 256; /* a direct map starts anew once in many batches: few blocks, mostly for nothing */
-    GNN_LAUNCH(begin, gnn_scan_grid(map_words(*r), each * GNN_BLOCK), GNN_BLOCK, 0, stream, *r, step, &status->ticket);
+    const uint64_t each = r->slots ? 16 : 256; /* a direct map starts anew once in many batches: few
+                                                  blocks, mostly for nothing */
+    GNN_LAUNCH(begin, gnn_scan_grid(map_words(*r), each * GNN_BLOCK), GNN_BLOCK, 0, stream, *r,
+               step, &status->ticket);
 }
 
 static uint64_t words_bytes(uint32_t room)
@@ -229,8 +242,9 @@ uint64_t gnn_cuda_relabel_scratch(uint32_t room)
     return 16 + words_bytes(room) + (room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t);
 }
 
-void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n, uint32_t room,
-                            void *scratch, gnn_cuda_sample_status *status, void *stream)
+void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n,
+                            uint32_t room, void *scratch, gnn_cuda_sample_status *status,
+                            void *stream)
 {
     gnn_work w = {};
     char *at = static_cast<char *>(scratch);

@@ -1,16 +1,18 @@
-/* Plain passes, 16 bytes a thread where alignment allows. A row's sum is made in order, as on the CPU: a warp reads 32
- * columns at once, and each of its lanes adds them up one after the other. */
+/* Plain passes, 16 bytes a thread where alignment allows. A row's sum is made in order, as on the
+ * CPU: a warp reads 32 columns at once, and each of its lanes adds them up one after the other. */
 #include "kernels/rows.h"
 
 #include "kernels/cuda/cuda.cuh"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256;
 
 template <unsigned V> __global__ void fill(float *x, size_t n, float v)
 {
-    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x, stride = (size_t)gridDim.x * THREADS;
+    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x,
+                 stride = (size_t)gridDim.x * THREADS;
     GnnUnit<V> all;
     GNN_UNROLL
     for (unsigned i = 0; i < V; i++)
@@ -23,7 +25,8 @@ template <unsigned V> __global__ void fill(float *x, size_t n, float v)
 
 template <unsigned V> __global__ void add(const float *x, size_t n, float *y)
 {
-    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x, stride = (size_t)gridDim.x * THREADS;
+    const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x,
+                 stride = (size_t)gridDim.x * THREADS;
     for (size_t u = first; u < n / V; u += stride) {
         const GnnUnit<V> a = reinterpret_cast<const GnnUnit<V> *>(x)[u];
         GnnUnit<V> b = reinterpret_cast<GnnUnit<V> *>(y)[u];
@@ -36,7 +39,8 @@ template <unsigned V> __global__ void add(const float *x, size_t n, float *y)
         y[i] = __fadd_rn(y[i], x[i]);
 }
 
-__global__ void __launch_bounds__(THREADS) unit_sums(float *x, const uint32_t *n, uint32_t cap, size_t d)
+__global__ void __launch_bounds__(THREADS)
+    unit_sums(float *x, const uint32_t *n, uint32_t cap, size_t d)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {

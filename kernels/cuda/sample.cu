@@ -1,20 +1,24 @@
-/* Sampling one hop along one edge type: count, pick, then relabel.cu's two kernels if the sources are to be numbered.
+/* Sampling one hop along one edge type: count, pick, then relabel.cu's two kernels if the sources
+ * are to be numbered.
  *
- * A batch is small and its reads are random, so time is latency: everything keeps many reads in flight and does no more
- * than O(fan-out) for a destination. Counting takes a thread for each. Picking takes 8, 16 or 32 lanes, as the fan-out
- * needs: each draws its own number, two collectives find who must take Floyd's substitute, each reads one neighbour and
- * sends off its claim in the map of local numbers without waiting. An SM has 48 to 192 destinations in
- * flight. All neighbours: a thread for each edge, so that no long row holds up a block. Large fan-outs: a warp or a
- * block for each destination, with a hash set.
+ * A batch is small and its reads are random, so time is latency: everything keeps many reads in
+ * flight and does no more than O(fan-out) for a destination. Counting takes a thread for each.
+ * Picking takes 8, 16 or 32 lanes, as the fan-out needs: each draws its own number, two collectives
+ * find who must take Floyd's substitute, each reads one neighbour and sends off its claim in the
+ * map of local numbers without waiting. An SM has 48 to 192 destinations in flight. All neighbours:
+ * a thread for each edge, so that no long row holds up a block. Large fan-outs: a warp or a block
+ * for each destination, with a hash set.
  *
- * Floyd's algorithm in parallel. Draw j is t_j <= b + j, with b = degree - k; it is taken unless it is in the sample so
- * far, else b + j is. It is there if an earlier draw is equal, or if it is b + q for an earlier draw q that had to be
- * replaced: so whether j is replaced follows from `an earlier draw is equal` along the chain of links j -> t_j - b. */
+ * Floyd's algorithm in parallel. Draw j is t_j <= b + j, with b = degree - k; it is taken unless it
+ * is in the sample so far, else b + j is. It is there if an earlier draw is equal, or if it is b +
+ * q for an earlier draw q that had to be replaced: so whether j is replaced follows from `an
+ * earlier draw is equal` along the chain of links j -> t_j - b. */
 #include "kernels/cuda/sample.cuh"
 
 #include <algorithm>
 
-namespace {
+namespace
+{
 
 constexpr uint32_t NONE = UINT32_MAX;
 enum : uint32_t {
@@ -22,7 +26,11 @@ enum : uint32_t {
     BLOCK_SET_MAX = 4096, /* fan-outs for which a block has */
     GLOBAL_BLOCKS = 64    /* blocks with sets in global memory, beyond */
 };
-enum Kind : uint32_t { NODE, INDPTR, MANY }; /* what the CPU looks for in a chunk, one after the other */
+enum Kind : uint32_t {
+    NODE,
+    INDPTR,
+    MANY
+}; /* what the CPU looks for in a chunk, one after the other */
 
 __device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)
 {
@@ -58,7 +66,8 @@ __device__ void find_many(const gnn_work &w, uint32_t n, uint64_t tile)
 {
     const uint64_t first = tile * GNN_ROW_TILE, before = w.s.tile[tile];
     uint32_t i = (uint32_t)first;
-    for (uint64_t next = first + GNN_CHUNK; next < n && next < first + GNN_ROW_TILE; next += GNN_CHUNK) {
+    for (uint64_t next = first + GNN_CHUNK; next < n && next < first + GNN_ROW_TILE;
+         next += GNN_CHUNK) {
         if (before + __ldcg(&w.s.before[next]) >= UINT32_MAX)
             break;
         i = (uint32_t)next;
@@ -79,7 +88,10 @@ __device__ void finish_count(const gnn_work &w, const uint32_t *nodes, uint32_t 
         const uint32_t i = (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)key % GNN_CHUNK;
         const Kind kind = (Kind)(key >> 6 & 3);
         const uint32_t part = kind == INDPTR ? gnn_part_of(w.job.graph, nodes[i]) : 0;
-        gnn_fail_batch(w, kind == NODE ? GNN_SAMPLE_NODE : kind == INDPTR ? GNN_SAMPLE_INDPTR : GNN_SAMPLE_MANY,
+        gnn_fail_batch(w,
+                       kind == NODE     ? GNN_SAMPLE_NODE
+                       : kind == INDPTR ? GNN_SAMPLE_INDPTR
+                                        : GNN_SAMPLE_MANY,
                        nodes[i], 0, part);
         total = 0;
     } else if (total > w.job.room) {
@@ -99,7 +111,8 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
     for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint64_t i = tile * GNN_ROW_TILE + threadIdx.x;
         uint64_t all;
-        const uint64_t before = gnn_scan_block(i < n ? read_row(w, nodes, (uint32_t)i) : 0, warp, &all);
+        const uint64_t before =
+            gnn_scan_block(i < n ? read_row(w, nodes, (uint32_t)i) : 0, warp, &all);
         if (i < n)
             w.s.before[i] = before < UINT32_MAX ? (uint32_t)before : UINT32_MAX;
         if (threadIdx.x == 0)
@@ -124,7 +137,8 @@ struct Picker {
 
     __device__ __forceinline__ Picker(const gnn_work &work) : w(work)
     {
-        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.rows, i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
+        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.rows,
+                       i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
         n = rows < most ? rows : most;
         total = *w.job.edges;
         tag = w.r.map ? *w.r.tag : 0;
@@ -170,7 +184,8 @@ struct Row {
     }
 };
 
-/* Pick e of the block is neighbour x of the row. A bad source leaves x for who tells of it, and the batch is over. */
+/* Pick e of the block is neighbour x of the row. A bad source leaves x for who tells of it, and the
+ * batch is over. */
 __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e, uint32_t x)
 {
     const uint32_t v = __ldg(&row.base[x]);
@@ -186,12 +201,14 @@ __device__ __forceinline__ void emit(const Picker &p, const Row &row, uint32_t e
         gnn_claim(p.w.r, p.tag, p.base, v, e);
 }
 
-/* Lanes of a group of W hold draws t of their own number j < k: what does Floyd's algorithm take? Groups that take all have their
- * numbers for t, and keep them. The whole warp calls at once: collectives of its groups would be done one after the other. */
+/* Lanes of a group of W hold draws t of their own number j < k: what does Floyd's algorithm take?
+ * Groups that take all have their numbers for t, and keep them. The whole warp calls at once:
+ * collectives of its groups would be done one after the other. */
 template <unsigned W> __device__ __forceinline__ uint32_t floyd_lanes(uint32_t t, uint32_t b)
 {
     const unsigned all = 0xffffffffu, lane = threadIdx.x % 32, j = lane % W, first = lane - j;
-    const unsigned same = __match_any_sync(all, t) >> first & ((1u << j) - 1); /* of the own group */
+    const unsigned same =
+        __match_any_sync(all, t) >> first & ((1u << j) - 1); /* of the own group */
     const unsigned link = t >= b && t - b < j ? first + (t - b) : lane;
     unsigned replaced = __ballot_sync(all, same != 0);
     for (;;) { /* as often as the longest chain has links: mostly once */
@@ -204,21 +221,26 @@ template <unsigned W> __device__ __forceinline__ uint32_t floyd_lanes(uint32_t t
 }
 
 /* Fan-outs up to W, or any with replacement. */
-template <unsigned W, bool replace> __global__ __launch_bounds__(GNN_BLOCK, replace ? 4 : 6) void pick_few(const gnn_work w)
+template <unsigned W, bool replace>
+__global__ __launch_bounds__(GNN_BLOCK, replace ? 4 : 6) void pick_few(const gnn_work w)
 {
     const Picker p(w);
     const unsigned j = threadIdx.x % W, group = threadIdx.x % 32 / W;
     const uint32_t k = (uint32_t)w.job.fanout;
     const uint64_t stride = gridDim.x * (uint64_t)(GNN_BLOCK / W);
-    for (uint64_t i0 = (blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x) / 32 * (32 / W); i0 < p.n; i0 += stride) {
-        const bool in = i0 + group < p.n; /* at the end all lanes of a warp go on, for its collectives */
+    for (uint64_t i0 = (blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x) / 32 * (32 / W); i0 < p.n;
+         i0 += stride) {
+        const bool in =
+            i0 + group < p.n; /* at the end all lanes of a warp go on, for its collectives */
         const Row row(p, in ? (uint32_t)i0 + group : p.n - 1);
         const uint32_t picks = in ? row.picks : 0;
         if (replace) {
             for (uint32_t q = j; q < picks; q += W)
                 emit(p, row, row.start + q, p.draw(row.orig, q, row.degree));
         } else {
-            const uint32_t b = row.degree - k, t = !row.draws ? j : j < k ? p.draw(row.orig, j, b + j + 1) : 0;
+            const uint32_t b = row.degree - k, t = !row.draws ? j
+                                                   : j < k    ? p.draw(row.orig, j, b + j + 1)
+                                                              : 0;
             const uint32_t x = floyd_lanes<W>(t, b);
             if (j < picks)
                 emit(p, row, row.start + j, x);
@@ -230,13 +252,15 @@ template <unsigned W, bool replace> __global__ __launch_bounds__(GNN_BLOCK, repl
 __global__ __launch_bounds__(GNN_BLOCK) void pick_all(const gnn_work w)
 {
     const Picker p(w);
-    for (uint64_t e = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; e < p.total; e += gridDim.x * (uint64_t)GNN_BLOCK) {
+    for (uint64_t e = blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x; e < p.total;
+         e += gridDim.x * (uint64_t)GNN_BLOCK) {
         const Row row(p, gnn_row_of(w.s, p.n, (uint32_t)e));
         emit(p, row, (uint32_t)e, (uint32_t)e - row.start);
     }
 }
 
-/* A set of a row's draws: each slot holds the first of the draws that are equal, known by its number. */
+/* A set of a row's draws: each slot holds the first of the draws that are equal, known by its
+ * number. */
 struct Set {
     volatile uint32_t *slot;
     uint32_t size, k, b, orig;
@@ -280,8 +304,10 @@ struct Set {
     }
 };
 
-/* Large fan-outs without replacement; a warp or a block for each destination, sets in shared or in global memory. */
-template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_t size, bool global)
+/* Large fan-outs without replacement; a warp or a block for each destination, sets in shared or in
+ * global memory. */
+template <bool warps>
+__global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_t size, bool global)
 {
     GNN_DYNAMIC_SHARED(uint32_t, shared);
     constexpr unsigned TEAM = warps ? 32u : +GNN_BLOCK, TEAMS = GNN_BLOCK / TEAM;
@@ -289,7 +315,8 @@ template <bool warps> __global__ __launch_bounds__(GNN_BLOCK) void pick_many(con
     const unsigned rank = threadIdx.x % TEAM, team = threadIdx.x / TEAM;
     uint32_t *slot = global ? w.s.set + blockIdx.x * (uint64_t)size : shared + team * size;
     const uint32_t k = (uint32_t)w.job.fanout;
-    for (uint64_t i = blockIdx.x * (uint64_t)TEAMS + team; i < p.n; i += gridDim.x * (uint64_t)TEAMS) {
+    for (uint64_t i = blockIdx.x * (uint64_t)TEAMS + team; i < p.n;
+         i += gridDim.x * (uint64_t)TEAMS) {
         const Row row(p, (uint32_t)i);
         Set set = {slot, size, k, row.degree - k, row.orig, p};
         if (row.draws) {
@@ -324,7 +351,8 @@ __global__ void find_bad(const gnn_work w)
 }
 
 /* Lays the scratch out; returns its size. */
-uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32_t fanout, bool replace)
+uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32_t fanout,
+                 bool replace)
 {
     uint64_t at = 0;
     const auto take = [&](uint64_t bytes) {
@@ -334,12 +362,14 @@ uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32
     };
     s->base = static_cast<uint32_t *>(take(sizeof(uint32_t)));
     s->tile = static_cast<uint64_t *>(take((rows / (uint64_t)GNN_ROW_TILE + 1) * sizeof(uint64_t)));
-    s->fresh = static_cast<uint64_t *>(take((room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t)));
+    s->fresh =
+        static_cast<uint64_t *>(take((room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t)));
     s->word = static_cast<uint2 *>(take((room / UINT64_C(32) + 1) * sizeof(uint2)));
     s->row = static_cast<gnn_sample_row *>(take(rows * sizeof(gnn_sample_row)));
     s->before = static_cast<uint32_t *>(take(rows * sizeof(uint32_t)));
     if (!replace && fanout > (int32_t)BLOCK_SET_MAX)
-        s->set = static_cast<uint32_t *>(take(gnn_pick_set_size((uint32_t)fanout) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
+        s->set = static_cast<uint32_t *>(
+            take(gnn_pick_set_size((uint32_t)fanout) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
     return at;
 }
 
@@ -362,13 +392,17 @@ void launch_pick(const gnn_work &w, void *stream)
     else if (k <= 32)
         GNN_LAUNCH((pick_few<32, false>), gnn_grid(rows, GNN_BLOCK / 32), GNN_BLOCK, 0, stream, w);
     else {
-        const uint32_t size = gnn_pick_set_size((uint32_t)k), bytes = size * (uint32_t)sizeof(uint32_t);
+        const uint32_t size = gnn_pick_set_size((uint32_t)k),
+                       bytes = size * (uint32_t)sizeof(uint32_t);
         if (k <= (int32_t)WARP_SET_MAX)
-            GNN_LAUNCH(pick_many<true>, gnn_grid(rows, GNN_WARPS), GNN_BLOCK, GNN_WARPS * bytes, stream, w, size, false);
+            GNN_LAUNCH(pick_many<true>, gnn_grid(rows, GNN_WARPS), GNN_BLOCK, GNN_WARPS * bytes,
+                       stream, w, size, false);
         else if (k <= (int32_t)BLOCK_SET_MAX)
-            GNN_LAUNCH(pick_many<false>, gnn_grid(rows, 1), GNN_BLOCK, bytes, stream, w, size, false);
+            GNN_LAUNCH(pick_many<false>, gnn_grid(rows, 1), GNN_BLOCK, bytes, stream, w, size,
+                       false);
         else
-            GNN_LAUNCH(pick_many<false>, std::min(gnn_grid(rows, 1), (unsigned)GLOBAL_BLOCKS), GNN_BLOCK, 0, stream, w, size, true);
+            GNN_LAUNCH(pick_many<false>, std::min(gnn_grid(rows, 1), (unsigned)GLOBAL_BLOCKS),
+                       GNN_BLOCK, 0, stream, w, size, true);
     }
 }
 

@@ -1,4 +1,5 @@
-/* What sampling and numbering share on the device: the scratch of a job, and how failures are kept. */
+/* What sampling and numbering share on the device: the scratch of a job, and how failures are kept.
+ */
 #ifndef GNN_KERNELS_CUDA_SAMPLE_CUH
 #define GNN_KERNELS_CUDA_SAMPLE_CUH
 
@@ -8,16 +9,19 @@
 #include "kernels/sample.h"
 
 enum : unsigned {
-    GNN_ROW_TILE = GNN_BLOCK,     /* destinations whose picks are added up together: a multiple of GNN_CHUNK */
-    GNN_LIST_TILE = 4 * GNN_BLOCK, /* ids numbered together: four independent reads of the map for each thread */
-    GNN_CHUNK = 64                /* destinations that the CPU checks together */
+    GNN_ROW_TILE =
+        GNN_BLOCK, /* destinations whose picks are added up together: a multiple of GNN_CHUNK */
+    GNN_LIST_TILE =
+        4 *
+        GNN_BLOCK, /* ids numbered together: four independent reads of the map for each thread */
+    GNN_CHUNK = 64 /* destinations that the CPU checks together */
 };
 
 struct gnn_scratch {
-    uint32_t *base;             /* nodes numbered before the list */
-    uint64_t *tile;             /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
-    uint64_t *fresh;            /* [room / GNN_LIST_TILE] new ids, then those of the tiles before */
-    uint2 *word;                /* [room / 32] which of 32 ids are new; new ids before them in their tile */
+    uint32_t *base;  /* nodes numbered before the list */
+    uint64_t *tile;  /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
+    uint64_t *fresh; /* [room / GNN_LIST_TILE] new ids, then those of the tiles before */
+    uint2 *word;     /* [room / 32] which of 32 ids are new; new ids before them in their tile */
     struct gnn_sample_row *row; /* [rows] */
     uint32_t *before;           /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
     uint32_t *set;              /* sets of drawn neighbours, where shared memory is too small */
@@ -43,7 +47,8 @@ static __device__ __forceinline__ void gnn_note(struct gnn_cuda_sample_status *s
 }
 
 /* What the threads of earlier kernels, or of other blocks that are through, have noted. */
-static __device__ __forceinline__ bool gnn_noted(const struct gnn_cuda_sample_status *st, uint64_t *key)
+static __device__ __forceinline__ bool gnn_noted(const struct gnn_cuda_sample_status *st,
+                                                 uint64_t *key)
 {
     const uint64_t first = __ldcg(&st->first);
     *key = ~first;
@@ -51,8 +56,8 @@ static __device__ __forceinline__ bool gnn_noted(const struct gnn_cuda_sample_st
 }
 
 /* By one thread, when no other one of the kernel looks at the code any more. */
-static __device__ inline void gnn_fail_batch(const struct gnn_work &w, enum gnn_sample_status code, uint64_t node,
-                                             uint64_t edge, uint32_t part)
+static __device__ inline void gnn_fail_batch(const struct gnn_work &w, enum gnn_sample_status code,
+                                             uint64_t node, uint64_t edge, uint32_t part)
 {
     struct gnn_cuda_sample_status *st = w.job.status;
     st->code = code;
@@ -68,7 +73,8 @@ static __device__ __forceinline__ uint32_t gnn_part_of(const struct gnn_sample_g
 }
 
 /* The job's destinations: how many, and the first. */
-static __device__ __forceinline__ uint32_t gnn_rows_of(const struct gnn_cuda_sample_job &job, const uint32_t **nodes)
+static __device__ __forceinline__ uint32_t gnn_rows_of(const struct gnn_cuda_sample_job &job,
+                                                       const uint32_t **nodes)
 {
     const uint32_t first = job.first ? *job.first : 0, end = *job.end;
     *nodes = job.nodes + first;
@@ -82,7 +88,8 @@ static __device__ __forceinline__ uint32_t gnn_row_start(const struct gnn_scratc
 }
 
 /* The row that pick e belongs to: the last of n that starts there or before. */
-static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &s, uint32_t n, uint32_t e)
+static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &s, uint32_t n,
+                                                      uint32_t e)
 {
     uint32_t lo = 0, hi = n - 1;
     while (lo < hi) {
@@ -101,11 +108,13 @@ static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t
     const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
     const uint32_t part = gnn_part_of(w.job.graph, nodes[i]);
     const gnn_sample_part &a = w.job.graph.part[part];
-    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.job.source[e], part);
+    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.job.source[e],
+                   part);
 }
 
 /* Where the search for id v in the hash table begins; one goes on to the next slot. */
-static __device__ __forceinline__ uint32_t gnn_slot_first(const struct gnn_cuda_relabel &r, uint32_t v)
+static __device__ __forceinline__ uint32_t gnn_slot_first(const struct gnn_cuda_relabel &r,
+                                                          uint32_t v)
 {
     return __umulhi(v * 0x9E3779B1u, r.slots);
 }
@@ -121,9 +130,10 @@ static __device__ __forceinline__ uint32_t gnn_slot(const struct gnn_cuda_relabe
     return i;
 }
 
-/* Claims the map's word of id v for position p of the list, if it has no number and no earlier position. */
-static __device__ __forceinline__ void gnn_claim(const struct gnn_cuda_relabel &r, uint32_t tag, uint32_t base, uint32_t v,
-                                                 uint32_t p)
+/* Claims the map's word of id v for position p of the list, if it has no number and no earlier
+ * position. */
+static __device__ __forceinline__ void gnn_claim(const struct gnn_cuda_relabel &r, uint32_t tag,
+                                                 uint32_t base, uint32_t v, uint32_t p)
 {
     uint32_t i = v;
     if (r.slots) {

@@ -1,15 +1,18 @@
-/* Aggregation. A sub-warp has a row and up to 64 units (floats, or 16 bytes where alignment allows) of its columns, a
- * lane one or two of them: neighbours' rows are read in whole lines, with the rows of the next 8 (4) edges in flight
- * before the first is added, always in edge order. Wide rows are several pieces of work.
+/* Aggregation. A sub-warp has a row and up to 64 units (floats, or 16 bytes where alignment allows)
+ * of its columns, a lane one or two of them: neighbours' rows are read in whole lines, with the
+ * rows of the next 8 (4) edges in flight before the first is added, always in edge order. Wide rows
+ * are several pieces of work.
  *
- * A row of LONG edges or more would keep one warp busy long after the others: it waits in a list until the whole block
- * sums it. Then 256 threads have 8 units each in flight, put them into shared memory, and while they read the next, each
- * column's sum is carried on by one thread: the same order, so the same bits. */
+ * A row of LONG edges or more would keep one warp busy long after the others: it waits in a list
+ * until the whole block sums it. Then 256 threads have 8 units each in flight, put them into shared
+ * memory, and while they read the next, each column's sum is carried on by one thread: the same
+ * order, so the same bits. */
 #include "kernels/spmm.h"
 
 #include "kernels/cuda/cuda.cuh"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256, FLIGHT = 8, UNITS = THREADS * FLIGHT;
 constexpr unsigned LONG = 256, WAITING = 128;
@@ -45,7 +48,13 @@ __device__ Row find_row(const Layer &l, uint32_t g)
         const gnn_csr *a = &l.block[b];
         const uint32_t i = g - a->first;
         if (g >= a->first && i < a->n)
-            return Row{a, a->indices, a->col, g, a->indptr[i], a->indptr[i + 1], a->row ? a->row[g] : 1.0f};
+            return Row{a,
+                       a->indices,
+                       a->col,
+                       g,
+                       a->indptr[i],
+                       a->indptr[i + 1],
+                       a->row ? a->row[g] : 1.0f};
     }
     return Row{l.nblocks ? l.block : nullptr, nullptr, nullptr, g, 0, 0, 1.0f};
 }
@@ -67,7 +76,8 @@ template <unsigned V> __device__ const Unit<V> *unit_of(const Layer &l, uint32_t
 }
 template <unsigned V> __device__ const Unit<V> *down(const Layer &l, const Unit<V> *x, uint32_t row)
 {
-    return reinterpret_cast<const Unit<V> *>(reinterpret_cast<const char *>(x) + (uint64_t)row * l.pitch);
+    return reinterpret_cast<const Unit<V> *>(reinterpret_cast<const char *>(x) +
+                                             (uint64_t)row * l.pitch);
 }
 
 /* Unit u of the row with its sum s. */
@@ -90,8 +100,8 @@ template <unsigned V> __device__ void put(const Layer &l, const Row &r, uint32_t
     *to = out;
 }
 
-/* One lane's share, units u0 < units and u0 + lanes. An edge that is bad or none adds +0, so that no load waits for a
- * branch, and that changes no bit: a sum that began at +0 is never -0. */
+/* One lane's share, units u0 < units and u0 + lanes. An edge that is bad or none adds +0, so that
+ * no load waits for a branch, and that changes no bit: a sum that began at +0 is never -0. */
 template <unsigned V, unsigned A, bool weighted>
 __device__ void sum_row(const Layer &l, const Row &r, uint32_t u0, unsigned lanes, uint32_t units)
 {
@@ -105,46 +115,46 @@ __device__ void sum_row(const Layer &l, const Row &r, uint32_t u0, unsigned lane
         float c[E];
         Unit<V> v[E][A];
         n = r.to - e < E ? r.to - e : E;
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < E; i++) {
             id[i] = __ldg(&indices[i < n ? i : 0]);
             highest = id[i] > highest ? id[i] : highest;
         }
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < E; i++) {
             const bool good = i < n && id[i] < l.xrows;
-GNN_UNROLL
+            GNN_UNROLL
             for (unsigned k = 0; k < A; k++)
                 v[i][k] = good && (k == 0 || two) ? down<V>(l, x, id[i])[k * lanes] : Unit<V>();
         }
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < E; i++)
             c[i] = weighted && i < n && id[i] < l.xrows ? __ldg(&r.col[id[i]]) : 0;
         if (highest >= l.xrows)
             report(l, r, e, n);
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < E; i++)
-GNN_UNROLL
-            for (unsigned k = 0; k < A; k++)
-GNN_UNROLL
-                for (unsigned q = 0; q < V; q++)
-                    s[k][q] = __fadd_rn(s[k][q], weighted ? __fmul_rn(c[i], v[i][k].v[q]) : v[i][k].v[q]);
+            GNN_UNROLL
+        for (unsigned k = 0; k < A; k++)
+            GNN_UNROLL
+        for (unsigned q = 0; q < V; q++)
+            s[k][q] = __fadd_rn(s[k][q], weighted ? __fmul_rn(c[i], v[i][k].v[q]) : v[i][k].v[q]);
     }
-GNN_UNROLL
+    GNN_UNROLL
     for (unsigned k = 0; k < A; k++)
         if (k == 0 || two)
             put<V>(l, r, u0 + k * lanes, s[k]);
 }
 
-/* Unit u, a thread's, of its FLIGHT of the n edges from e on, n <= UNITS/w, and their factors. Beyond the last edge it is
- * the first again, which nobody adds. */
+/* Unit u, a thread's, of its FLIGHT of the n edges from e on, n <= UNITS/w, and their factors.
+ * Beyond the last edge it is the first again, which nobody adds. */
 template <unsigned V>
-__device__ void fetch(const Layer &l, const Row &r, uint32_t e, uint32_t n, uint32_t u, unsigned w, uint32_t units,
-                      Unit<V> *v, float *c)
+__device__ void fetch(const Layer &l, const Row &r, uint32_t e, uint32_t n, uint32_t u, unsigned w,
+                      uint32_t units, Unit<V> *v, float *c)
 {
     const Unit<V> *x = unit_of<V>(l, u);
     uint32_t id[FLIGHT], highest = 0;
-GNN_UNROLL
+    GNN_UNROLL
     for (unsigned k = 0; k < FLIGHT; k++) {
         const uint32_t i = threadIdx.x / w + k * (THREADS / w);
         id[k] = __ldg(&r.indices[e + (i < n ? i : 0)]);
@@ -152,7 +162,7 @@ GNN_UNROLL
     }
     if (highest >= l.xrows)
         report(l, r, e, n);
-GNN_UNROLL
+    GNN_UNROLL
     for (unsigned k = 0; k < FLIGHT; k++) {
         const bool good = id[k] < l.xrows && u < units;
         v[k] = good ? *down<V>(l, x, id[k]) : Unit<V>();
@@ -162,7 +172,8 @@ GNN_UNROLL
 
 /* The same sum by the whole block, for w <= 32 units from u0 on; w is a power of two. */
 template <unsigned V>
-__device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, uint32_t units, Unit<V> *stage)
+__device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, uint32_t units,
+                         Unit<V> *stage)
 {
     const uint32_t per = UNITS / w;
     const uint32_t u = u0 + threadIdx.x % w;
@@ -171,9 +182,9 @@ __device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, 
     uint32_t n = r.to - r.from < per ? r.to - r.from : per;
     fetch<V>(l, r, r.from, n, u, w, units, v, c);
     for (uint32_t e = r.from, next; e < r.to; n = next) {
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned k = 0; k < FLIGHT; k++) {
-GNN_UNROLL
+            GNN_UNROLL
             for (unsigned q = 0; q < V; q++)
                 v[k].v[q] = __fmul_rn(c[k], v[k].v[q]); /* only now: until here it was on its way */
             stage[threadIdx.x + k * THREADS] = v[k];
@@ -197,15 +208,17 @@ GNN_UNROLL
     __syncthreads();
 }
 
-/* Work is a piece of a row, A * lanes units; the pieces of all rows are dealt out in turn. Three blocks are as many as fit
- * with all rows in flight. */
+/* Work is a piece of a row, A * lanes units; the pieces of all rows are dealt out in turn. Three
+ * blocks are as many as fit with all rows in flight. */
 template <unsigned V, unsigned A>
 __global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned few, unsigned many)
 {
-    const unsigned lanes = A == 1 ? few : 32, pieces = A == 1 ? 1 : many; /* known in part to the compiler */
+    const unsigned lanes = A == 1 ? few : 32,
+                   pieces = A == 1 ? 1 : many; /* known in part to the compiler */
     GNN_DYNAMIC_SHARED(unsigned char, shared);
     Unit<V> *stage = reinterpret_cast<Unit<V> *>(shared);
-    uint64_t *waiting = reinterpret_cast<uint64_t *>(shared + UNITS * sizeof(Unit<V>)); /* row << 32 | piece */
+    uint64_t *waiting =
+        reinterpret_cast<uint64_t *>(shared + UNITS * sizeof(Unit<V>)); /* row << 32 | piece */
     unsigned *nwaiting = reinterpret_cast<unsigned *>(waiting + WAITING);
     const uint32_t end = gnn_device_count(l.nrows, l.cap);
     const unsigned groups = THREADS / lanes, lane = threadIdx.x % lanes;
@@ -223,8 +236,9 @@ __global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned 
         if (r.to - r.from >= LONG) {
             if (lane == 0)
                 place = atomicAdd(nwaiting, 1u);
-            place = __shfl_sync((lanes == 32 ? 0xffffffffu : (1u << lanes) - 1) << (threadIdx.x % 32 - lane), place, 0,
-                                lanes);
+            place = __shfl_sync((lanes == 32 ? 0xffffffffu : (1u << lanes) - 1)
+                                    << (threadIdx.x % 32 - lane),
+                                place, 0, lanes);
         }
         const uint32_t u0 = piece * A * lanes + lane;
         if (place < WAITING) {
@@ -252,10 +266,12 @@ __global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned 
 
 template <unsigned V> void launch(const Layer &l, void *stream)
 {
-    const size_t units = l.d / V, shared = UNITS * sizeof(Unit<V>) + WAITING * sizeof(uint64_t) + sizeof(unsigned);
+    const size_t units = l.d / V,
+                 shared = UNITS * sizeof(Unit<V>) + WAITING * sizeof(uint64_t) + sizeof(unsigned);
     const unsigned lanes = gnn_lanes(units);
     const bool two = units > lanes;
-    const unsigned piece = two ? 2 * lanes : lanes, pieces = (unsigned)((units + piece - 1) / piece);
+    const unsigned piece = two ? 2 * lanes : lanes,
+                   pieces = (unsigned)((units + piece - 1) / piece);
     const unsigned grid = gnn_grid((uint64_t)(l.cap - l.first) * pieces, THREADS / lanes);
     if (two)
         GNN_LAUNCH((spmm_rows<V, 2>), grid, THREADS, shared, stream, l, lanes, pieces);
@@ -265,12 +281,14 @@ template <unsigned V> void launch(const Layer &l, void *stream)
 
 } // namespace
 
-void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, uint32_t first, const uint32_t *nrows, uint32_t cap,
-                   const float *x, uint32_t xrows, size_t ldx, size_t d, float *y, size_t ldy, int acc, uint64_t *bad, void *stream)
+void gnn_cuda_spmm(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                   const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows, size_t ldx,
+                   size_t d, float *y, size_t ldy, int acc, uint64_t *bad, void *stream)
 {
     if (cap <= first || !d)
         return;
-    const Layer l = {block, nblocks, first, nrows, cap, xrows, x, (uint32_t)(ldx * sizeof(float)), d, y, ldy, acc, bad};
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, x, (uint32_t)(ldx * sizeof(float)),
+                     d,     y,       ldy,   acc,   bad};
     if ((ldx | ldy | d) % 4 == 0 && gnn_vector(x, y))
         launch<4>(l, stream);
     else

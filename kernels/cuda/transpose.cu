@@ -1,11 +1,14 @@
-/* The transposed block: edges sorted by column, stably, so that a column's rows ascend as they came. A radix sort by digits
- * of up to 8 bits, as few as the number of columns needs; each pass counts the digits of RANGES ranges of edges, sums up the
- * counts digit by digit, and puts every edge after those of lower digits, of earlier ranges, and before it in its own.
- * Lanes with equal digits find each other by match: no atomic decides an order. Cost is in edges, whatever the degrees. */
+/* The transposed block: edges sorted by column, stably, so that a column's rows ascend as they
+ * came. A radix sort by digits of up to 8 bits, as few as the number of columns needs; each pass
+ * counts the digits of RANGES ranges of edges, sums up the counts digit by digit, and puts every
+ * edge after those of lower digits, of earlier ranges, and before it in its own. Lanes with equal
+ * digits find each other by match: no atomic decides an order. Cost is in edges, whatever the
+ * degrees. */
 #include "kernels/cuda/cuda.cuh"
 #include "kernels/spmm.h"
 
-namespace {
+namespace
+{
 
 constexpr unsigned THREADS = 256, WARPS = THREADS / 32, RANGES = 256, DIGITS = 256;
 constexpr unsigned ROUNDS = 8, TILE = THREADS * ROUNDS;
@@ -13,7 +16,8 @@ static_assert(RANGES == THREADS && DIGITS == THREADS, "a thread has a range, or 
 
 struct Scratch {
     uint32_t *edges; /* [1] how many there are */
-    uint32_t *count; /* [DIGITS][RANGES] edges of the digit in the range, then in the ranges before */
+    uint32_t
+        *count; /* [DIGITS][RANGES] edges of the digit in the range, then in the ranges before */
     uint32_t *total; /* [DIGITS] */
     uint32_t *key[2], *row;
 };
@@ -53,11 +57,13 @@ __device__ uint32_t row_of(const gnn_csr *a, uint32_t e)
     return low;
 }
 
-/* Lists (column, row) of all edges, one block after the other. Bad columns become cap_cols, the last. */
+/* Lists (column, row) of all edges, one block after the other. Bad columns become cap_cols, the
+ * last. */
 __global__ void list_edges(const Blocks q, uint32_t *key, uint32_t *row, uint32_t *edges)
 {
     const uint32_t ncols = gnn_device_count(q.ncols, q.cap_cols);
-    const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x, stride = (uint64_t)gridDim.x * THREADS;
+    const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x,
+                   stride = (uint64_t)gridDim.x * THREADS;
     uint64_t base = 0;
     for (uint32_t b = 0; b < q.nblocks; b++) {
         const gnn_csr *a = &q.block[b];
@@ -88,8 +94,9 @@ __device__ uint64_t range_begin(uint32_t edges, unsigned r)
     return at < edges ? at : edges;
 }
 
-__global__ void __launch_bounds__(THREADS) count_digits(const uint32_t *edges, const uint32_t *key, unsigned shift,
-                                                        uint32_t mask, uint32_t *count)
+__global__ void __launch_bounds__(THREADS)
+    count_digits(const uint32_t *edges, const uint32_t *key, unsigned shift, uint32_t mask,
+                 uint32_t *count)
 {
     GNN_DYNAMIC_SHARED(uint32_t, n);
     const uint64_t from = range_begin(*edges, blockIdx.x), to = range_begin(*edges, blockIdx.x + 1);
@@ -115,8 +122,10 @@ __device__ uint32_t sum_lanes(uint32_t v)
     return v;
 }
 
-/* A warp has a digit: its counts in the first `ranges` become the sums of those before, and their total. */
-__global__ void __launch_bounds__(THREADS) sum_ranges(uint32_t *count, uint32_t *total, unsigned ranges)
+/* A warp has a digit: its counts in the first `ranges` become the sums of those before, and their
+ * total. */
+__global__ void __launch_bounds__(THREADS)
+    sum_ranges(uint32_t *count, uint32_t *total, unsigned ranges)
 {
     constexpr unsigned EACH = RANGES / 32;
     const unsigned digit = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -133,10 +142,12 @@ __global__ void __launch_bounds__(THREADS) sum_ranges(uint32_t *count, uint32_t 
     }
 }
 
-/* Moves a range's edges to their places, a tile at a time. A warp has ROUNDS * 32 edges of the tile, in order. */
+/* Moves a range's edges to their places, a tile at a time. A warp has ROUNDS * 32 edges of the
+ * tile, in order. */
 __global__ void __launch_bounds__(THREADS)
-    move_edges(const uint32_t *edges, const uint32_t *key, const uint32_t *row, unsigned shift, uint32_t mask,
-               const uint32_t *count, const uint32_t *total, uint32_t *key_out, uint32_t *row_out)
+    move_edges(const uint32_t *edges, const uint32_t *key, const uint32_t *row, unsigned shift,
+               uint32_t mask, const uint32_t *count, const uint32_t *total, uint32_t *key_out,
+               uint32_t *row_out)
 {
     GNN_DYNAMIC_SHARED(uint32_t, shared);
     uint32_t *n = shared, *work = shared + WARPS * DIGITS; /* n: [WARPS][DIGITS] */
@@ -159,14 +170,15 @@ __global__ void __launch_bounds__(THREADS)
         uint32_t k[ROUNDS], v[ROUNDS], before[ROUNDS];
         for (unsigned w = 0; w < WARPS; w++)
             n[w * DIGITS + t] = 0;
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++)
             k[i] = first + i * 32 < to ? key[first + i * 32] : 0;
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++)
-            v[i] = first + i * 32 < to ? row[first + i * 32] : 0; /* before any store: it might be to here */
+            v[i] = first + i * 32 < to ? row[first + i * 32]
+                                       : 0; /* before any store: it might be to here */
         __syncthreads();
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++) {
             const bool some = first + i * 32 < to;
             const uint32_t digit = some ? k[i] >> shift & mask : UINT32_MAX;
@@ -185,7 +197,7 @@ GNN_UNROLL
             next += had;
         }
         __syncthreads();
-GNN_UNROLL
+        GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++) {
             if (first + i * 32 >= to)
                 continue;
@@ -198,11 +210,12 @@ GNN_UNROLL
 }
 
 /* tptr[c]: how many sorted keys are below c. */
-__global__ void find_columns(const uint32_t *edges, const uint32_t *key, const uint32_t *ncols, uint32_t cap_cols,
-                             uint32_t *tptr)
+__global__ void find_columns(const uint32_t *edges, const uint32_t *key, const uint32_t *ncols,
+                             uint32_t cap_cols, uint32_t *tptr)
 {
     const uint64_t n = (uint64_t)gnn_device_count(ncols, cap_cols) + 1;
-    for (uint64_t c = (uint64_t)blockIdx.x * THREADS + threadIdx.x; c < n; c += (uint64_t)gridDim.x * THREADS) {
+    for (uint64_t c = (uint64_t)blockIdx.x * THREADS + threadIdx.x; c < n;
+         c += (uint64_t)gridDim.x * THREADS) {
         uint32_t low = 0, high = *edges;
         while (low < high) {
             const uint32_t mid = low + (high - low) / 2;
@@ -222,9 +235,9 @@ size_t gnn_cuda_csr_transpose_scratch(uint32_t cap_edges)
     return (1 + (size_t)DIGITS * RANGES + DIGITS + 3 * (size_t)cap_edges) * sizeof(uint32_t);
 }
 
-void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *ncols, uint32_t cap_cols,
-                            uint32_t cap_edges, uint32_t *tptr, uint32_t *tidx, void *scratch, uint64_t *bad,
-                            void *stream)
+void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *ncols,
+                            uint32_t cap_cols, uint32_t cap_edges, uint32_t *tptr, uint32_t *tidx,
+                            void *scratch, uint64_t *bad, void *stream)
 {
     const Scratch s = carve(scratch, cap_edges);
     const Blocks q = {block, nblocks, ncols, cap_cols, cap_edges, bad};
@@ -232,21 +245,24 @@ void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const
     while (bits < 32 && cap_cols >> bits)
         bits++;
     const unsigned passes = (bits + 7) / 8, width = (bits + passes - 1) / passes;
-    const unsigned tiles = cap_edges / TILE + 1, ranges = tiles < RANGES ? tiles : RANGES; /* that can have edges */
+    const unsigned tiles = cap_edges / TILE + 1,
+                   ranges = tiles < RANGES ? tiles : RANGES; /* that can have edges */
     const uint32_t mask = (1u << width) - 1;
     /* so that the last pass writes to tidx */
     uint32_t *row[2] = {passes % 2 ? s.row : tidx, passes % 2 ? tidx : s.row};
 
-    GNN_LAUNCH(list_edges, gnn_grid(cap_edges, THREADS), THREADS, 0, stream, q, s.key[0], row[0], s.edges);
+    GNN_LAUNCH(list_edges, gnn_grid(cap_edges, THREADS), THREADS, 0, stream, q, s.key[0], row[0],
+               s.edges);
     for (unsigned p = 0; p < passes; p++) {
         const uint32_t *key = s.key[p % 2], *from = row[p % 2];
         uint32_t *key_out = s.key[1 - p % 2], *to = row[1 - p % 2];
         const unsigned shift = p * width;
-        GNN_LAUNCH(count_digits, ranges, THREADS, DIGITS * sizeof(uint32_t), stream, s.edges, key, shift, mask, s.count);
+        GNN_LAUNCH(count_digits, ranges, THREADS, DIGITS * sizeof(uint32_t), stream, s.edges, key,
+                   shift, mask, s.count);
         GNN_LAUNCH(sum_ranges, DIGITS / WARPS, THREADS, 0, stream, s.count, s.total, ranges);
-        GNN_LAUNCH(move_edges, ranges, THREADS, (WARPS * DIGITS + WARPS) * sizeof(uint32_t), stream, s.edges, key, from,
-                   shift, mask, s.count, s.total, key_out, to);
+        GNN_LAUNCH(move_edges, ranges, THREADS, (WARPS * DIGITS + WARPS) * sizeof(uint32_t), stream,
+                   s.edges, key, from, shift, mask, s.count, s.total, key_out, to);
     }
-    GNN_LAUNCH(find_columns, gnn_grid((uint64_t)cap_cols + 1, THREADS), THREADS, 0, stream, s.edges, s.key[passes % 2],
-               ncols, cap_cols, tptr);
+    GNN_LAUNCH(find_columns, gnn_grid((uint64_t)cap_cols + 1, THREADS), THREADS, 0, stream, s.edges,
+               s.key[passes % 2], ncols, cap_cols, tptr);
 }

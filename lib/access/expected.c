@@ -10,7 +10,8 @@ enum { AHEAD = 24 };
 
 int gnn_scores_init(struct gnn_scores *x, const struct gnn_schema *c, struct gnn_err *e)
 {
-    *x = (struct gnn_scores){.of = gnn_alloc_zero(c->nntypes, sizeof *x->of, "node scores", e), .ntypes = c->nntypes};
+    *x = (struct gnn_scores){.of = gnn_alloc_zero(c->nntypes, sizeof *x->of, "node scores", e),
+                             .ntypes = c->nntypes};
     for (uint32_t t = 0; x->of && t < c->nntypes; t++)
         if (!(x->of[t] = gnn_alloc_zero(c->ntype[t].count, sizeof **x->of, "node scores", e)))
             gnn_scores_release(x);
@@ -84,7 +85,8 @@ static uint64_t walk(const struct rows *a, const struct gnn_giving *g, uint64_t 
     return wrong;
 }
 
-int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g, uint64_t *sum, struct gnn_err *e)
+int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g, uint64_t *sum,
+                    struct gnn_err *e)
 {
     const struct gnn_etype *type = &s->meta.schema.etype[et];
     char key[GNN_ETYPE_KEY_ROOM];
@@ -93,13 +95,18 @@ int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g
         const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
         const struct gnn_tensor *idx = gnn_store_findf(s, p, "edge/%s/indices", key);
         if (!ptr || !idx)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/%s' is missing", gnn_store_part_path(s, p), key,
-                            ptr ? "indices" : "indptr");
-        const struct rows a = {ptr->data, idx->data, gnn_store_owned(s, p, type->dst), idx->shape[0], s->book[type->dst][p],
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/%s' is missing",
+                            gnn_store_part_path(s, p), key, ptr ? "indices" : "indptr");
+        const struct rows a = {ptr->data,
+                               idx->data,
+                               gnn_store_owned(s, p, type->dst),
+                               idx->shape[0],
+                               s->book[type->dst][p],
                                s->meta.schema.ntype[type->src].count};
         if (walk(&a, g, sum))
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr' or '.../indices' is damaged", gnn_store_part_path(s, p),
-                            key);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: tensor 'edge/%s/indptr' or '.../indices' is damaged",
+                            gnn_store_part_path(s, p), key);
     }
     return 0;
 }
@@ -119,7 +126,8 @@ struct hops {
 static int hops_init(struct hops *w, struct gnn_err *e)
 {
     const struct gnn_schema *c = &w->s->meta.schema;
-    if (gnn_scores_init(&w->known, c, e) || (w->m->frontier == GNN_FRONTIER_NEW && gnn_scores_init(&w->older, c, e)))
+    if (gnn_scores_init(&w->known, c, e) ||
+        (w->m->frontier == GNN_FRONTIER_NEW && gnn_scores_init(&w->older, c, e)))
         return e->code;
     w->picked = gnn_alloc_zero(c->netypes, sizeof *w->picked, "node scores", e);
     w->sum = gnn_alloc_zero(c->nntypes, sizeof *w->sum, "node scores", e);
@@ -181,10 +189,11 @@ static int one_hop(struct hops *w, uint32_t hop, struct gnn_err *e)
         const uint32_t dst = c->etype[et].dst;
         const int32_t fanout = w->m->fanout[(size_t)hop * c->netypes + et];
         if (fanout && !w->picked[et] &&
-            !(w->picked[et] = gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", e)))
+            !(w->picked[et] =
+                  gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", e)))
             return e->code;
-        const struct gnn_giving g = {w->picked[et], w->known.of[dst], w->older.of ? w->older.of[dst] : NULL, fanout,
-                                 w->m->replace};
+        const struct gnn_giving g = {w->picked[et], w->known.of[dst],
+                                     w->older.of ? w->older.of[dst] : NULL, fanout, w->m->replace};
         if (w->picked[et])
             rc = gnn_access_walk(w->s, et, &g, w->sum[c->etype[et].src], e);
     }
@@ -193,10 +202,11 @@ static int one_hop(struct hops *w, uint32_t hop, struct gnn_err *e)
     return rc;
 }
 
-int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds, uint64_t n, double share,
-                        struct gnn_scores *x, struct gnn_err *e)
+int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds,
+                        uint64_t n, double share, struct gnn_scores *x, struct gnn_err *e)
 {
-    struct hops w = {.s = s, .m = m, .seeds = seeds, .nseeds = n, .seed_gives = gnn_access_to_fixed(share)};
+    struct hops w = {
+        .s = s, .m = m, .seeds = seeds, .nseeds = n, .seed_gives = gnn_access_to_fixed(share)};
     *x = (struct gnn_scores){0};
     int rc = hops_init(&w, e);
     if (!rc)
@@ -213,7 +223,8 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
     return rc;
 }
 
-int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e)
+int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
+                      struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_giving one = {0};
@@ -237,13 +248,14 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct 
     return rc;
 }
 
-int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds, uint64_t *n, double *share,
-                     double *steps, struct gnn_err *e)
+int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds,
+                     uint64_t *n, double *share, double *steps, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const int set = gnn_schema_find_set(c, m->split[0]);
     if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
-        return gnn_fail(e, GNN_E_USAGE, "the batches' seeds '%s' are not a set of the store", m->split[0]);
+        return gnn_fail(e, GNN_E_USAGE, "the batches' seeds '%s' are not a set of the store",
+                        m->split[0]);
     int rc = gnn_store_split(s, (uint32_t)set, seeds, e);
     *n = c->set[set].count;
     const double batches = (double)*n / m->batch_size;
@@ -252,7 +264,8 @@ int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t
     return rc;
 }
 
-int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x, struct gnn_err *e)
+int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
+                          struct gnn_err *e)
 {
     uint32_t *seeds = NULL;
     uint64_t n;

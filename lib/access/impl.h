@@ -6,8 +6,9 @@
 
 #include "lib/access.h"
 
-/* Products of many factors are sums of logarithms in fixed point: integers add up to the same in any order, so threads and
- * ranks need not agree on one. Beyond FULL, e^-32, a probability is 1; what is not added any more then cannot be seen. */
+/* Products of many factors are sums of logarithms in fixed point: integers add up to the same in
+ * any order, so threads and ranks need not agree on one. Beyond FULL, e^-32, a probability is 1;
+ * what is not added any more then cannot be seen. */
 #define GNN_ACCESS_ONE ((double)(UINT64_C(1) << 34))
 #define GNN_ACCESS_FULL (UINT64_C(32) << 34)
 
@@ -30,6 +31,7 @@ struct gnn_giving {
     bool replace;
 };
 /* Over the in-edges of the store's open parts: adds to sum[sources]. */
-int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g, uint64_t *sum, struct gnn_err *e) GNN_MUST_USE;
+int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g, uint64_t *sum,
+                    struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
-/* Expected frequencies with several ranks. The frequencies of each rank's batches are made by all of them, one rank after the other: a
- * rank keeps what is known of its own nodes, walks over its own edges, and sends what other ranks' nodes are given to their ranks. */
+/* Expected frequencies with several ranks. The frequencies of each rank's batches are made by all
+ * of them, one rank after the other: a rank keeps what is known of its own nodes, walks over its
+ * own edges, and sends what other ranks' nodes are given to their ranks. */
 #include <string.h>
 
 #include "lib/access/impl.h"
@@ -18,7 +19,7 @@ struct ranks_walk {
     struct gnn_store *s;
     const struct gnn_sampling *m;
     struct gnn_comm *c;
-    uint64_t **first;        /* [nntypes][ranks] */
+    uint64_t **first; /* [nntypes][ranks] */
     struct gnn_exchange x;
     struct gnn_buf *out;     /* [ranks] */
     uint64_t *nout;          /* [ranks] bytes */
@@ -37,7 +38,8 @@ static uint64_t first_of(const struct ranks_walk *w, uint32_t t, uint32_t r)
 
 static int put(struct ranks_walk *w, uint32_t r, const void *what, size_t bytes)
 {
-    const int rc = gnn_buf_reserve(&w->out[r], w->nout[r] + bytes, 1, "messages between ranks", w->e);
+    const int rc =
+        gnn_buf_reserve(&w->out[r], w->nout[r] + bytes, 1, "messages between ranks", w->e);
     if (rc)
         return rc;
     memcpy((char *)w->out[r].data + w->nout[r], what, bytes);
@@ -57,7 +59,8 @@ static int send_all(struct ranks_walk *w)
 /* Whether what came names a node of rank `of`. */
 static bool fits(const struct ranks_walk *w, uint32_t t, uint32_t node, uint32_t of)
 {
-    return t < w->s->meta.schema.nntypes && node >= first_of(w, t, of) && node < first_of(w, t, of + 1);
+    return t < w->s->meta.schema.nntypes && node >= first_of(w, t, of) &&
+           node < first_of(w, t, of + 1);
 }
 
 static int garbled(const struct ranks_walk *w, uint32_t r)
@@ -75,7 +78,8 @@ static int share_gifts(struct ranks_walk *w)
         for (uint32_t r = 0; !rc && r < w->c->size; r++)
             for (uint64_t i = first_of(w, t, r); !rc && r != self && i < first_of(w, t, r + 1); i++)
                 if (w->sum[t][i])
-                    rc = put(w, r, &(struct gift){w->sum[t][i], (uint32_t)i, t}, sizeof(struct gift));
+                    rc = put(w, r, &(struct gift){w->sum[t][i], (uint32_t)i, t},
+                             sizeof(struct gift));
     if (!rc)
         rc = send_all(w);
     for (uint32_t r = 0; !rc && r < w->c->size; r++) {
@@ -111,7 +115,8 @@ static int one_hop(struct ranks_walk *w, uint32_t of, uint32_t hop)
     begin_sums(w, of);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         const uint32_t dst = c->etype[et].dst;
-        const struct gnn_giving g = {w->picked[et], w->known.of[dst], NULL, w->m->fanout[(size_t)hop * c->netypes + et], w->m->replace};
+        const struct gnn_giving g = {w->picked[et], w->known.of[dst], NULL,
+                                     w->m->fanout[(size_t)hop * c->netypes + et], w->m->replace};
         if (w->picked[et])
             rc = gnn_access_walk(w->s, et, &g, w->sum[c->etype[et].src], w->e);
     }
@@ -127,7 +132,8 @@ static int collect(struct ranks_walk *w, uint32_t of, struct gnn_scores *x)
     for (uint32_t t = 0; t < c->nntypes; t++)
         for (uint64_t i = first_of(w, t, self); !rc && i < first_of(w, t, self + 1); i++)
             if (w->known.of[t][i] > 0)
-                rc = put(w, of, &(struct told){w->known.of[t][i], (uint32_t)i, t}, sizeof(struct told));
+                rc = put(w, of, &(struct told){w->known.of[t][i], (uint32_t)i, t},
+                         sizeof(struct told));
     if (!rc)
         rc = send_all(w);
     for (uint32_t r = 0; !rc && of == self && r < w->c->size; r++) {
@@ -174,7 +180,8 @@ static int walk_init(struct ranks_walk *w)
     for (uint32_t i = 0; i < w->m->nhops * c->netypes; i++) {
         const uint32_t et = i % c->netypes;
         if (w->m->fanout[i] && !w->picked[et] &&
-            !(w->picked[et] = gnn_alloc(c->ntype[c->etype[et].dst].count, sizeof **w->picked, "node scores", w->e)))
+            !(w->picked[et] = gnn_alloc(c->ntype[c->etype[et].dst].count, sizeof **w->picked,
+                                        "node scores", w->e)))
             return w->e->code;
     }
     return 0;
@@ -214,8 +221,8 @@ static int own_seeds(struct ranks_walk *w)
     return rc;
 }
 
-int gnn_access_of_rank(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_comm *c, struct gnn_scores *x,
-                       struct gnn_err *e)
+int gnn_access_of_rank(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_comm *c,
+                       struct gnn_scores *x, struct gnn_err *e)
 {
     struct ranks_walk w = {.s = s, .m = m, .c = c, .e = e};
     *x = (struct gnn_scores){0};

@@ -20,17 +20,20 @@ static int start(void **out, struct gnn_mpi_place *at)
     int level, rank, size, local_rank, local_size;
     MPI_Comm host;
 #ifdef OPEN_MPI
-    /* It would call sched_yield at each question, if there are more ranks than processors; mpi_comm.c knows when that is well. What the
-     * environment says goes before. */
+    /* It would call sched_yield at each question, if there are more ranks than processors;
+     * mpi_comm.c knows when that is well. What the environment says goes before. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
 #endif
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) || level < MPI_THREAD_SERIALIZED ||
-        MPI_Comm_dup(MPI_COMM_WORLD, &w.comm) || MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN) ||
-        MPI_Comm_rank(w.comm, &rank) || MPI_Comm_size(w.comm, &size) ||
-        MPI_Comm_split_type(w.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) || MPI_Comm_rank(host, &local_rank) ||
-        MPI_Comm_size(host, &local_size) || MPI_Comm_free(&host))
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) ||
+        level < MPI_THREAD_SERIALIZED || MPI_Comm_dup(MPI_COMM_WORLD, &w.comm) ||
+        MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN) || MPI_Comm_rank(w.comm, &rank) ||
+        MPI_Comm_size(w.comm, &size) ||
+        MPI_Comm_split_type(w.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) ||
+        MPI_Comm_rank(host, &local_rank) || MPI_Comm_size(host, &local_size) ||
+        MPI_Comm_free(&host))
         return -1;
-    *at = (struct gnn_mpi_place){(uint32_t)rank, (uint32_t)size, (uint32_t)local_rank, (uint32_t)local_size};
+    *at = (struct gnn_mpi_place){(uint32_t)rank, (uint32_t)size, (uint32_t)local_rank,
+                                 (uint32_t)local_size};
     *out = &w;
     return 0;
 }
@@ -48,10 +51,12 @@ static void kill_all(void *world, int status)
 }
 
 #ifdef OPEN_MPI
-/* Open MPI explains a lost peer, and each call of MPI_Abort, in a dozen lines for each rank, among which the one that names the rank is lost.
- * In version 4 all of them come through this pointer, which the launcher's support sets in MPI_Init; nothing documented
- * turns them off from within a process. */
-extern int (*opal_show_help)(const char *file, const char *topic, bool header, ...) __attribute__((weak));
+/* Open MPI explains a lost peer, and each call of MPI_Abort, in a dozen lines for each rank, among
+ * which the one that names the rank is lost. In version 4 all of them come through this pointer,
+ * which the launcher's support sets in MPI_Init; nothing documented turns them off from within a
+ * process. */
+extern int (*opal_show_help)(const char *file, const char *topic, bool header, ...)
+    __attribute__((weak));
 
 static int show_nothing(const char *file, const char *topic, bool header, ...)
 {
@@ -65,7 +70,8 @@ static void silence(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int n;
-    if (&opal_show_help && !MPI_Get_library_version(version, &n) && !strncmp(version, "Open MPI v4.", 12))
+    if (&opal_show_help && !MPI_Get_library_version(version, &n) &&
+        !strncmp(version, "Open MPI v4.", 12))
         opal_show_help = show_nothing;
 }
 #endif
@@ -86,7 +92,9 @@ static void *started(MPI_Request *r, int rc)
 static void *send(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes)
 {
     MPI_Request *r = request_new();
-    return r ? started(r, MPI_Isend(data, (int)bytes, MPI_BYTE, (int)to, (int)tag, ((struct world *)world)->comm, r)) : NULL;
+    return r ? started(r, MPI_Isend(data, (int)bytes, MPI_BYTE, (int)to, (int)tag,
+                                    ((struct world *)world)->comm, r))
+             : NULL;
 }
 
 static int probe(void *world, uint32_t *from, uint32_t tag, void **message, uint64_t *bytes)
@@ -94,7 +102,8 @@ static int probe(void *world, uint32_t *from, uint32_t tag, void **message, uint
     MPI_Message m;
     MPI_Status s;
     int there, n;
-    if (MPI_Improbe(*from == GNN_MPI_ANY ? MPI_ANY_SOURCE : (int)*from, (int)tag, ((struct world *)world)->comm, &there, &m, &s))
+    if (MPI_Improbe(*from == GNN_MPI_ANY ? MPI_ANY_SOURCE : (int)*from, (int)tag,
+                    ((struct world *)world)->comm, &there, &m, &s))
         return -1;
     if (!there)
         return 0;
@@ -123,9 +132,13 @@ static void *receive(void *world, void **message, void *data, uint64_t bytes)
 
 static void *sum(void *world, void *data, uint64_t n, int kind)
 {
-    const MPI_Datatype of = kind == GNN_SUM_F32 ? MPI_FLOAT : kind == GNN_SUM_F64 ? MPI_DOUBLE : MPI_UINT64_T;
+    const MPI_Datatype of = kind == GNN_SUM_F32   ? MPI_FLOAT
+                            : kind == GNN_SUM_F64 ? MPI_DOUBLE
+                                                  : MPI_UINT64_T;
     MPI_Request *r = request_new();
-    return r ? started(r, MPI_Iallreduce(MPI_IN_PLACE, data, (int)n, of, MPI_SUM, ((struct world *)world)->comm, r)) : NULL;
+    return r ? started(r, MPI_Iallreduce(MPI_IN_PLACE, data, (int)n, of, MPI_SUM,
+                                         ((struct world *)world)->comm, r))
+             : NULL;
 }
 
 static int done(void *world, void **request)

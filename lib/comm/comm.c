@@ -5,7 +5,8 @@
 
 #include "formats/xxh.h"
 
-int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t tag, struct gnn_err *e)
+int gnn_exchange_init(struct gnn_exchange *x, const struct gnn_comm *c, uint32_t tag,
+                      struct gnn_err *e)
 {
     *x = (struct gnn_exchange){.tag = tag, .size = c->size};
     x->out = gnn_alloc_zero(c->size, sizeof *x->out, "messages", e);
@@ -35,7 +36,8 @@ int gnn_comm_sum(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, 
     return rc ? rc : c->ops->sum_end(c, &sum, e);
 }
 
-int gnn_comm_share(struct gnn_comm *c, struct gnn_exchange *x, const void *data, uint64_t bytes, struct gnn_err *e)
+int gnn_comm_share(struct gnn_comm *c, struct gnn_exchange *x, const void *data, uint64_t bytes,
+                   struct gnn_err *e)
 {
     for (uint32_t r = 0; r < c->size; r++)
         x->out[r] = (struct gnn_span){data, bytes};
@@ -60,11 +62,17 @@ int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, stru
 {
     const uint32_t size = c ? c->size : 1, own = c ? c->rank : 0;
     if (size == 1 && ranks)
-        return gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u: as many ranks have to take them together", rank, ranks);
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "the batches are those of rank %u of %u: as many ranks have to take them together",
+            rank, ranks);
     if (size > 1 && !ranks)
-        return gnn_fail(e, GNN_E_INPUT, "the batches were not made by ranks, but this is rank %u of %u", own, size);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "the batches were not made by ranks, but this is rank %u of %u", own, size);
     if (size > 1 && (rank != own || ranks != size))
-        return gnn_fail(e, GNN_E_INPUT, "the batches are those of rank %u of %u, but this is rank %u of %u", rank, ranks, own, size);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "the batches are those of rank %u of %u, but this is rank %u of %u", rank,
+                        ranks, own, size);
     return 0;
 }
 

@@ -31,7 +31,8 @@ int gnn_launch_find(struct gnn_launch *l, char *(*get)(const char *), struct gnn
             continue;
         l->by = x->by;
         if (!number(size, &l->size) || !number(rank, &l->rank) || l->rank >= l->size)
-            return gnn_fail(e, GNN_E_RANK, "%s says that this is rank %s of %s (%s, %s)", x->by, rank, size, x->rank, x->size);
+            return gnn_fail(e, GNN_E_RANK, "%s says that this is rank %s of %s (%s, %s)", x->by,
+                            rank, size, x->rank, x->size);
         return 0;
     }
     return 0;

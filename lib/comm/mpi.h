@@ -1,5 +1,6 @@
-/* The few calls of MPI that ranks need. The real ones are in a plug-in (lib/comm/calls_mpi.c), which alone is compiled and linked with
- * MPI, and loaded on demand; tests put ranks that are threads behind the same table. */
+/* The few calls of MPI that ranks need. The real ones are in a plug-in (lib/comm/calls_mpi.c),
+ * which alone is compiled and linked with MPI, and loaded on demand; tests put ranks that are
+ * threads behind the same table. */
 #ifndef GNN_LIB_COMM_MPI_H
 #define GNN_LIB_COMM_MPI_H
 
@@ -14,8 +15,8 @@ struct gnn_mpi_place {
     uint32_t rank, size, local_rank, local_size;
 };
 
-/* `world` is what start made. Functions that return int: 0, or a negative number when MPI reports a failure; requests are NULL
- * then. Calls come one at a time, from any thread, but kill. */
+/* `world` is what start made. Functions that return int: 0, or a negative number when MPI reports a
+ * failure; requests are NULL then. Calls come one at a time, from any thread, but kill. */
 struct gnn_mpi {
     uint32_t version; /* GNN_MPI_VERSION */
     uint32_t chunk;   /* bytes that a message may have at most */

@@ -1,5 +1,5 @@
-/* Exchanges and sums over MPI. Whoever waits asks again and again, giving the processor away in between, so that a rank that never
- * answers is noticed, which MPI's own waiting does not. */
+/* Exchanges and sums over MPI. Whoever waits asks again and again, giving the processor away in
+ * between, so that a rank that never answers is noticed, which MPI's own waiting does not. */
 #include "lib/comm/mpi_comm.h"
 
 #include <pthread.h>
@@ -13,12 +13,13 @@
 enum {
     SLEEP_NS = 50000,
     SLICES = 3,
-    SUM_MAX = 1 << 28,    /* numbers in one call of MPI */
+    SUM_MAX = 1 << 28, /* numbers in one call of MPI */
     LOST_ROOM = 256,
     TAG_HERE = GNN_COMM_USES << 12, /* "are you there?" */
     TAG_ALIVE
 };
-static const double answer_within = 1.5; /* seconds for "are you there?", the last of the time-out, or half of it */
+static const double answer_within =
+    1.5; /* seconds for "are you there?", the last of the time-out, or half of it */
 static const double look_every = 0.05;
 static const double yield_for = 1e-4; /* of each wait; then it sleeps between two questions */
 static const double slice = 5e-4;     /* a sched_yield that takes longer let another program work */
@@ -33,14 +34,14 @@ struct mpi_comm {
     double *heard;        /* [size] when it last answered, or asked itself */
     struct gnn_buf loose; /* void *[nloose] */
     uint64_t nloose;
-    struct gnn_err gone;  /* what one thread has found, for all */
+    struct gnn_err gone;        /* what one thread has found, for all */
     _Atomic unsigned slices;    /* given away, in a row */
     _Atomic double yields_from; /* when sched_yield may be called again */
 };
 
 /* What is under way to and from one rank. */
 struct peer {
-    void *send, *receive; /* requests */
+    void *send, *receive;                   /* requests */
     uint64_t sent, got, sending, receiving; /* bytes; of the chunks under way */
     bool all_sent, all_got;
 };
@@ -61,7 +62,8 @@ static int failed(const struct mpi_comm *c, struct gnn_err *e)
 
 /* ---- who is lost ---- */
 
-/* Requests of these empty messages: nobody waits for them, but they have to be asked until they are done. */
+/* Requests of these empty messages: nobody waits for them, but they have to be asked until they are
+ * done. */
 static void follow(struct mpi_comm *c, void *request)
 {
     struct gnn_err e = {0};
@@ -134,14 +136,20 @@ static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, si
     size_t at = (size_t)snprintf(text, room, left == 1 ? "rank" : "ranks");
     for (uint32_t r = 0; r < c->base.size && at < room - 24; r++)
         if (bad[r])
-            at += (size_t)snprintf(text + at, room - at, "%s%u", !n++ ? " " : n == left ? " and " : ", ", r);
+            at += (size_t)snprintf(text + at, room - at, "%s%u",
+                                   !n++        ? " "
+                                   : n == left ? " and "
+                                               : ", ",
+                                   r);
     if (n < left && at < room)
         snprintf(text + at, room - at, " and more");
 }
 
-/* Nothing has come for too long, and all have been asked at `asked`: says in `found` who is lost. The rank with the lowest number of
- * those that are there says so first; the others give it the time to end the job. */
-static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t, struct gnn_err *found)
+/* Nothing has come for too long, and all have been asked at `asked`: says in `found` who is lost.
+ * The rank with the lowest number of those that are there says so first; the others give it the
+ * time to end the job. */
+static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t,
+                  struct gnn_err *found)
 {
     char who[LOST_ROOM];
     bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", found);
@@ -168,7 +176,8 @@ static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t
     if (any)
         gnn_fail(found, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout);
     else
-        gnn_fail(found, GNN_E_RANK, "no answer from the other ranks for %g seconds", c->base.timeout);
+        gnn_fail(found, GNN_E_RANK, "no answer from the other ranks for %g seconds",
+                 c->base.timeout);
 }
 
 /* For all threads. */
@@ -184,9 +193,10 @@ static void give_up(struct mpi_comm *c, double asked, const struct gnn_transfer 
 
 /* ---- waiting ---- */
 
-/* sched_yield is the quickest way to wait for a rank on the same processor. But where other programs never rest, it gives each of them
- * a slice of time, whenever it is called. After SLICES calls in a row that took so long, none for a while: who sleeps instead is let
- * in again before those. */
+/* sched_yield is the quickest way to wait for a rank on the same processor. But where other
+ * programs never rest, it gives each of them a slice of time, whenever it is called. After SLICES
+ * calls in a row that took so long, none for a while: who sleeps instead is let in again before
+ * those. */
 static bool give_away(struct mpi_comm *c, double now)
 {
     if (now < c->yields_from)
@@ -199,8 +209,10 @@ static bool give_away(struct mpi_comm *c, double now)
     return true;
 }
 
-/* After a question that brought nothing. GNN_E_RANK when it has been too long, in this thread or another. */
-static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gnn_transfer *t, struct gnn_err *e)
+/* After a question that brought nothing. GNN_E_RANK when it has been too long, in this thread or
+ * another. */
+static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gnn_transfer *t,
+                     struct gnn_err *e)
 {
     const double now = gnn_clock();
     if (p->since <= 0)
@@ -212,7 +224,8 @@ static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gn
         p->question = now;
         ask_all(c);
     }
-    if (c->base.timeout > 0 && left < 0 && now - p->question >= window(c)) /* later if this process itself stood still */
+    if (c->base.timeout > 0 && left < 0 &&
+        now - p->question >= window(c)) /* later if this process itself stood still */
         give_up(c, p->question, t);
     pthread_mutex_lock(&c->lock);
     const int gone = c->gone.code;
@@ -238,7 +251,9 @@ static int send_more(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, str
     struct peer *p = &x->t->peer[r];
     const uint64_t left = x->out[r].bytes - p->sent;
     p->sending = left < c->m->chunk ? left : c->m->chunk;
-    p->send = c->m->send(c->world, r, x->tag, x->out[r].data ? (const char *)x->out[r].data + p->sent : NULL, p->sending);
+    p->send =
+        c->m->send(c->world, r, x->tag,
+                   x->out[r].data ? (const char *)x->out[r].data + p->sent : NULL, p->sending);
     return p->send ? 0 : failed(c, e);
 }
 
@@ -361,7 +376,8 @@ static int sum_more(struct mpi_comm *c, struct sum *s, struct gnn_err *e)
     return s->request ? 0 : failed(c, e);
 }
 
-static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **out, struct gnn_err *e)
+static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **out,
+                     struct gnn_err *e)
 {
     struct sum *s = gnn_alloc(1, sizeof *s, "a sum over ranks", e);
     *out = s;
@@ -417,7 +433,8 @@ static void comm_free(struct gnn_comm *base)
 
 int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout, struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, NULL, bear, kill_all, comm_free};
+    static const struct gnn_comm_ops ops = {begin, end,  sum_begin, sum_end,
+                                            NULL,  bear, kill_all,  comm_free};
     struct gnn_mpi_place at;
     struct mpi_comm *c = gnn_alloc_zero(1, sizeof *c, "ranks", e);
     if (!c)
@@ -428,11 +445,11 @@ int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout,
         return gnn_fail(e, GNN_E_RANK, "%s cannot start", m->name);
     }
     c->base = (struct gnn_comm){.ops = &ops,
-                               .rank = at.rank,
-                               .size = at.size,
-                               .local_rank = at.local_rank,
-                               .local_size = at.local_size,
-                               .timeout = timeout};
+                                .rank = at.rank,
+                                .size = at.size,
+                                .local_rank = at.local_rank,
+                                .local_size = at.local_size,
+                                .timeout = timeout};
     pthread_mutex_init(&c->lock, NULL);
     *out = &c->base;
     c->heard = gnn_alloc_zero(at.size, sizeof *c->heard, "ranks", e);

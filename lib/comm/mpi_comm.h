@@ -6,6 +6,7 @@
 #include "lib/comm/mpi.h"
 
 /* Starts m, which must outlive the ranks. */
-int gnn_comm_mpi(struct gnn_comm **c, const struct gnn_mpi *m, double timeout, struct gnn_err *e) GNN_MUST_USE;
+int gnn_comm_mpi(struct gnn_comm **c, const struct gnn_mpi *m, double timeout,
+                 struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -26,7 +26,9 @@ static int plugin_path(char *path, size_t room, struct gnn_err *e)
             *slash = 0;
         n = snprintf(path, room, "%s/../lib/gnn-tools/gnn-mpi.so", exe);
     }
-    return n < 0 || (size_t)n >= room ? gnn_fail(e, GNN_E_RANK, "the path of MPI's plug-in is too long") : 0;
+    return n < 0 || (size_t)n >= room
+               ? gnn_fail(e, GNN_E_RANK, "the path of MPI's plug-in is too long")
+               : 0;
 }
 
 static const struct gnn_mpi *load(const struct gnn_launch *l, struct gnn_err *e)
@@ -41,9 +43,13 @@ static const struct gnn_mpi *load(const struct gnn_launch *l, struct gnn_err *e)
     if (m)
         gnn_fail(e, GNN_E_RUN, "%s: belongs to another version of these programs", path);
     else if (!so && access(path, F_OK))
-        gnn_fail(e, GNN_E_RUN, "%s started %u ranks, but the plug-in for MPI is not there: %s (make needs mpicc for it; GNN_MPI names another)", l->by, l->size, path);
+        gnn_fail(
+            e, GNN_E_RUN,
+            "%s started %u ranks, but the plug-in for MPI is not there: %s (make needs mpicc for it; GNN_MPI names another)",
+            l->by, l->size, path);
     else
-        gnn_fail(e, GNN_E_RUN, "%s started %u ranks, but MPI cannot be loaded: %s", l->by, l->size, dlerror());
+        gnn_fail(e, GNN_E_RUN, "%s started %u ranks, but MPI cannot be loaded: %s", l->by, l->size,
+                 dlerror());
     return NULL;
 }
 
@@ -64,7 +70,9 @@ int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_er
     if (quiet && m->silence)
         m->silence();
     if ((*c)->size != l.size || (*c)->rank != l.rank)
-        return gnn_fail(e, GNN_E_RANK, "%s says that this is rank %u of %u, %s says %u of %u: was it started by another MPI's launcher?",
-                        l.by, l.rank, l.size, m->name, (*c)->rank, (*c)->size);
+        return gnn_fail(
+            e, GNN_E_RANK,
+            "%s says that this is rank %u of %u, %s says %u of %u: was it started by another MPI's launcher?",
+            l.by, l.rank, l.size, m->name, (*c)->rank, (*c)->size);
     return 0;
 }

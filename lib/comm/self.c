@@ -19,7 +19,8 @@ static int end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
     return 0;
 }
 
-static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **sum, struct gnn_err *e)
+static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **sum,
+                     struct gnn_err *e)
 {
     (void)c;
     (void)data;
@@ -60,7 +61,8 @@ static void self_free(struct gnn_comm *c)
 
 struct gnn_comm *gnn_comm_self(struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, NULL, bear, kill_all, self_free};
+    static const struct gnn_comm_ops ops = {begin, end,  sum_begin, sum_end,
+                                            NULL,  bear, kill_all,  self_free};
     struct gnn_comm *c = gnn_alloc(1, sizeof *c, "ranks", e);
     if (c)
         *c = (struct gnn_comm){.ops = &ops, .size = 1, .local_size = 1};

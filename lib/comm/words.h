@@ -1,4 +1,5 @@
-/* Messages between ranks as arrays of 32-bit words: written piece by piece, read with their length in mind. */
+/* Messages between ranks as arrays of 32-bit words: written piece by piece, read with their length
+ * in mind. */
 #ifndef GNN_LIB_COMM_WORDS_H
 #define GNN_LIB_COMM_WORDS_H
 
@@ -8,7 +9,8 @@ struct gnn_words {
     struct gnn_buf buf;
     uint64_t n;
 };
-/* Room for n more words, where they go, which the caller fills; NULL on failure. Valid until the next call. */
+/* Room for n more words, where they go, which the caller fills; NULL on failure. Valid until the
+ * next call. */
 static inline uint32_t *gnn_words_add(struct gnn_words *w, uint64_t n, struct gnn_err *e)
 {
     if (gnn_buf_reserve(&w->buf, w->n + n, sizeof(uint32_t), "messages between ranks", e))

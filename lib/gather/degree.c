@@ -3,8 +3,8 @@
 #include "lib/mem.h"
 
 /* Returns the number of damaged rows. */
-static uint64_t count_part(const uint64_t *ptr, const uint32_t *idx, uint64_t edges, uint64_t first, uint64_t n,
-                           uint32_t *degree)
+static uint64_t count_part(const uint64_t *ptr, const uint32_t *idx, uint64_t edges, uint64_t first,
+                           uint64_t n, uint32_t *degree)
 {
     uint64_t wrong = 0;
 #pragma omp parallel for schedule(dynamic, 1024) reduction(+ : wrong)
@@ -34,12 +34,13 @@ int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree, st
     for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key);
         const struct gnn_tensor *idx = gnn_store_findf(s, p, "edge/%s/indices", key);
-        if (!ptr || !idx || count_part(ptr->data, idx->data, idx->shape[0], s->book[t][p],
-                                       gnn_store_owned(s, p, t), *degree)) {
+        if (!ptr || !idx ||
+            count_part(ptr->data, idx->data, idx->shape[0], s->book[t][p], gnn_store_owned(s, p, t),
+                       *degree)) {
             gnn_free(*degree);
             *degree = NULL;
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr' is damaged", gnn_store_part_path(s, p),
-                            key);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr' is damaged",
+                            gnn_store_part_path(s, p), key);
         }
     }
     return 0;

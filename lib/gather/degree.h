@@ -4,8 +4,8 @@
 
 #include "lib/store.h"
 
-/* *degree: for every node of a relation within one node type, its in-edges in the whole graph other than self loops,
- * by store id; free with gnn_free. GNN_E_INPUT when the adjacency is damaged. */
+/* *degree: for every node of a relation within one node type, its in-edges in the whole graph other
+ * than self loops, by store id; free with gnn_free. GNN_E_INPUT when the adjacency is damaged. */
 int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree,
                       struct gnn_err *e) GNN_MUST_USE;
 

@@ -48,15 +48,15 @@ struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *
     f->by = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->by, "ranks", e);
     f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n + 1, sizeof *f->part, "ranks", e);
     if (f->asked && f->answered && f->in && f->to && f->want && f->count && f->by && f->part &&
-        !gnn_store_firsts(g->store, n, &f->first, e) && !gnn_exchange_init(&f->ask, g->comm, 0, e) &&
-        !gnn_exchange_init(&f->answer, g->comm, 0, e))
+        !gnn_store_firsts(g->store, n, &f->first, e) &&
+        !gnn_exchange_init(&f->ask, g->comm, 0, e) && !gnn_exchange_init(&f->answer, g->comm, 0, e))
         return f;
     gnn_gather_far_free(f);
     return NULL;
 }
 
-static int exchange(const struct gatherer *g, struct gather_far *f, struct gnn_exchange *x, const struct gnn_words *out,
-                    const struct gnn_batch *b, struct gnn_err *e)
+static int exchange(const struct gatherer *g, struct gather_far *f, struct gnn_exchange *x,
+                    const struct gnn_words *out, const struct gnn_batch *b, struct gnn_err *e)
 {
     x->tag = gnn_comm_tag(GNN_COMM_GATHER, b->nth);
     for (uint32_t r = 0; r < f->ranks; r++)
@@ -68,8 +68,8 @@ static int exchange(const struct gatherer *g, struct gather_far *f, struct gnn_e
 }
 
 /* Rows for one rank, of one field; for edges, of one hop. */
-static int answer_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, uint32_t r,
-                        const struct gnn_batch *b, struct gnn_err *e)
+static int answer_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
+                        uint32_t hop, uint32_t r, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
     const uint64_t bytes = a->n * gnn_gather_job_out(j);
@@ -81,31 +81,37 @@ static int answer_field(const struct gatherer *g, struct gather_far *f, const st
                               .bytes = gnn_gather_job_bytes(j),
                               .n = a->n,
                               .id = j->edge ? NULL : a->node,
-                              .id64 = j->edge ? (const uint64_t *)f->found.data + a->found_at : NULL,
+                              .id64 =
+                                  j->edge ? (const uint64_t *)f->found.data + a->found_at : NULL,
                               .out = gnn_words_add(&f->answered[r], (bytes + 3) / 4, e)};
     if (!rows.out)
         return e->code;
     return gnn_gather_rows(&rows) < a->n ? gnn_gather_far_garbled(b, r, e) : 0;
 }
 
-static int answer(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+static int answer(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                  struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t r = 0; !rc && r < f->ranks; r++) {
         f->answered[r].n = 0;
         for (uint32_t i = 0; !rc && i < g->njobs; i++)
-            for (uint32_t h = 0; !rc && !g->job[i].label && h < (g->job[i].edge ? b->nhops : 1); h++)
+            for (uint32_t h = 0; !rc && !g->job[i].label && h < (g->job[i].edge ? b->nhops : 1);
+                 h++)
                 rc = answer_field(g, f, &g->job[i], h, r, b, e);
     }
     return rc;
 }
 
-int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, uint32_t r,
-                        const struct gnn_batch *b, const void **rows, uint64_t *n, struct gnn_err *e)
+int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
+                        uint32_t hop, uint32_t r, const struct gnn_batch *b, const void **rows,
+                        uint64_t *n, struct gnn_err *e)
 {
     const uint64_t bytes = gnn_gather_job_out(j);
     *n = f->count[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
-    *rows = gnn_words_skip(&f->in[r], GATHER_ALIGN) ? gnn_words_read(&f->in[r], (*n * bytes + 3) / 4) : NULL;
+    *rows = gnn_words_skip(&f->in[r], GATHER_ALIGN)
+                ? gnn_words_read(&f->in[r], (*n * bytes + 3) / 4)
+                : NULL;
     if (!*rows)
         return gnn_gather_far_garbled(b, r, e);
     if (r != g->comm->rank)
@@ -114,8 +120,8 @@ int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const st
 }
 
 /* One field of the batch, from this rank's parts and from what has come. */
-static int collect(const struct gatherer *g, struct gather_far *f, const struct gather_job *j, uint32_t hop, struct gnn_batch *b,
-                   struct gnn_err *e)
+static int collect(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
+                   uint32_t hop, struct gnn_batch *b, struct gnn_err *e)
 {
     const uint32_t slot = gnn_gather_slot(g, j, hop);
     const struct gather_want *w = &f->want[slot];
@@ -134,8 +140,9 @@ static int collect(const struct gatherer *g, struct gather_far *f, const struct 
         return 0;
     if (g->replica && !j->edge) {
         const uint32_t i = (uint32_t)(j - g->job);
-        f->part[nparts++] = (struct gnn_gather_part){
-            .first = w->base + f->ranks * w->n, .count = g->replica->of[j->type].n, .data = g->replica->data[i]};
+        f->part[nparts++] = (struct gnn_gather_part){.first = w->base + f->ranks * w->n,
+                                                     .count = g->replica->of[j->type].n,
+                                                     .data = g->replica->data[i]};
     }
     wire.dtype = j->wire;
     from.field = &wire;
@@ -145,7 +152,8 @@ static int collect(const struct gatherer *g, struct gather_far *f, const struct 
     if (rc)
         return rc;
     const bool sums = g->sums && !b->tensors.share;
-    if (gnn_gather_job_rows(&from, NULL, (const uint64_t *)f->row.data + w->row_at, w->n, sums, t) < w->n)
+    if (gnn_gather_job_rows(&from, NULL, (const uint64_t *)f->row.data + w->row_at, w->n, sums, t) <
+        w->n)
         return gnn_gather_bad_id(g, j, b, hop, e);
     if (j->original)
         b->type[j->type].orig = t->data;
@@ -153,7 +161,8 @@ static int collect(const struct gatherer *g, struct gather_far *f, const struct 
 }
 
 /* Labels are the seeds', which are this rank's own. */
-static int collect_labels(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b, struct gnn_err *e)
+static int collect_labels(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
+                          struct gnn_err *e)
 {
     struct gnn_tensor *t;
     const int rc = gnn_gather_wanted(j, b, 0) ? gnn_gather_add(g, j, b, 0, NULL, &t, e) : 0;
@@ -176,7 +185,8 @@ static void count_rows(const struct gatherer *g, struct gather_far *f)
     }
 }
 
-int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                        struct gnn_err *e)
 {
     int rc = gnn_gather_far_ask(g, f, b, e);
     count_rows(g, f);
@@ -191,7 +201,8 @@ int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct g
     return rc;
 }
 
-int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
+int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
+                         struct gnn_err *e)
 {
     int rc = gnn_gather_far_meet(g, f, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
@@ -224,7 +235,9 @@ int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e)
         rc = gnn_comm_share(g->comm, &x, &ended, sizeof ended, e);
     for (uint32_t r = 0; !rc && r < g->comm->size; r++)
         if (x.in[r].bytes < sizeof ended || *(const uint32_t *)x.in[r].data != ended)
-            rc = gnn_fail(e, GNN_E_INPUT, "the batches of rank %u end after %" PRIu64 ", those of rank %u do not", g->comm->rank, g->batches, r);
+            rc = gnn_fail(e, GNN_E_INPUT,
+                          "the batches of rank %u end after %" PRIu64 ", those of rank %u do not",
+                          g->comm->rank, g->batches, r);
     gnn_exchange_release(&x);
     return rc;
 }

@@ -7,7 +7,9 @@
 
 int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")", rank, b->epoch, b->step);
+    return gnn_fail(e, GNN_E_RANK,
+                    "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")",
+                    rank, b->epoch, b->step);
 }
 
 bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
@@ -32,8 +34,10 @@ static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type
     return &g->job[i];
 }
 
-/* Counts what is asked of each rank, and makes room for the words: `head` of them, and `words` for each. */
-static int make_room(struct gather_far *f, const uint64_t *count, uint64_t head, uint64_t words, struct gnn_err *e)
+/* Counts what is asked of each rank, and makes room for the words: `head` of them, and `words` for
+ * each. */
+static int make_room(struct gather_far *f, const uint64_t *count, uint64_t head, uint64_t words,
+                     struct gnn_err *e)
 {
     for (uint32_t r = 0; r < f->ranks; r++)
         if (!(f->to[r] = gnn_words_add(&f->asked[r], head + words * count[r], e)))
@@ -41,8 +45,8 @@ static int make_room(struct gather_far *f, const uint64_t *count, uint64_t head,
     return 0;
 }
 
-static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, uint32_t t, struct gather_want *w,
-                     struct gnn_err *e)
+static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                     uint32_t t, struct gather_want *w, struct gnn_err *e)
 {
     const uint32_t self = g->comm->rank, *id = b->type[t].node;
     uint64_t *count = f->count + (size_t)t * f->ranks;
@@ -59,13 +63,16 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
     const uint32_t *near = f->near ? f->near[t] : NULL;
     for (uint64_t i = 0; i < w->n; i++) {
         if (id[i] >= w->base)
-            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
+            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
+                            b->epoch, b->step);
         if (near && near[id[i]] != UINT32_MAX) {
             row[i] = id[i];
             continue;
         }
-        const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
-        const uint32_t kept = g->replica && r != self ? gnn_node_map_find(&g->replica->of[t].map, id[i]) : UINT32_MAX;
+        const uint32_t r = owner[i] =
+            gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
+        const uint32_t kept =
+            g->replica && r != self ? gnn_node_map_find(&g->replica->of[t].map, id[i]) : UINT32_MAX;
         row[i] = w->direct && r == self ? id[i]
                  : kept != UINT32_MAX   ? end + kept
                                         : w->base + r * w->n + count[r]++;
@@ -83,9 +90,11 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
     return 0;
 }
 
-/* The rows of a block's edges whose destinations are this rank's, and how many edges, and destinations, are others'. */
-static int own_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, const struct gnn_block *k,
-                     const struct gather_job *j, const struct gather_want *w, uint64_t *count, struct gnn_err *e)
+/* The rows of a block's edges whose destinations are this rank's, and how many edges, and
+ * destinations, are others'. */
+static int own_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                     const struct gnn_block *k, const struct gather_job *j,
+                     const struct gather_want *w, uint64_t *count, struct gnn_err *e)
 {
     const uint32_t t = g->meta.schema.etype[j->type].dst, self = g->comm->rank;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
@@ -106,8 +115,8 @@ static int own_edges(const struct gatherer *g, struct gather_far *f, const struc
     return 0;
 }
 
-static int ask_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, uint32_t hop, uint32_t et,
-                     struct gather_want *w, struct gnn_err *e)
+static int ask_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                     uint32_t hop, uint32_t et, struct gather_want *w, struct gnn_err *e)
 {
     const struct gather_job *j = edge_job(g, et);
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
@@ -121,7 +130,8 @@ static int ask_edges(const struct gatherer *g, struct gather_far *f, const struc
     if (!rc)
         rc = own_edges(g, f, b, k, j, w, count, e);
     const uint32_t *owner = f->owner.data;
-    for (uint32_t r = 0; !rc && r < f->ranks; r++) { /* rank by rank: blocks with fields are few and small */
+    for (uint32_t r = 0; !rc && r < f->ranks;
+         r++) { /* rank by rank: blocks with fields are few and small */
         const bool mine = w->direct && r == g->comm->rank;
         uint64_t n = 0;
         for (uint32_t i = 0; i < k->n; i++)
@@ -136,7 +146,9 @@ static int ask_edges(const struct gatherer *g, struct gather_far *f, const struc
                 to[n] = k->indptr[i + 1] - k->indptr[i];
                 *to++ = node[i];
             }
-        uint64_t *id = gnn_words_align(&f->asked[r], sizeof *id, e) ? NULL : (void *)gnn_words_add(&f->asked[r], 2 * count[r], e);
+        uint64_t *id = gnn_words_align(&f->asked[r], sizeof *id, e)
+                           ? NULL
+                           : (void *)gnn_words_add(&f->asked[r], 2 * count[r], e);
         if (!id)
             return e->code;
         for (uint32_t i = 0; i < k->n; i++)
@@ -146,7 +158,8 @@ static int ask_edges(const struct gatherer *g, struct gather_far *f, const struc
     return rc;
 }
 
-int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                       struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     uint64_t at = 0;
@@ -180,7 +193,8 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
 
 /* ---- what others want ---- */
 
-static int read_nodes(struct gather_far *f, const struct gnn_batch *b, uint32_t t, uint32_t r, struct gnn_err *e)
+static int read_nodes(struct gather_far *f, const struct gnn_batch *b, uint32_t t, uint32_t r,
+                      struct gnn_err *e)
 {
     struct gather_asked *a = &f->by[(size_t)t * f->ranks + r];
     const uint32_t *n = gnn_words_read(&f->in[r], 1);
@@ -189,14 +203,17 @@ static int read_nodes(struct gather_far *f, const struct gnn_batch *b, uint32_t 
     return a->node ? 0 : gnn_gather_far_garbled(b, r, e);
 }
 
-static int read_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, uint32_t slot, uint32_t et, uint32_t r,
-                      uint64_t *at, struct gnn_err *e)
+static int read_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                      uint32_t slot, uint32_t et, uint32_t r, uint64_t *at, struct gnn_err *e)
 {
     const struct gather_job *j = edge_job(g, et);
     struct gather_asked *a = &f->by[(size_t)slot * f->ranks + r];
     struct gnn_words_in *in = &f->in[r];
-    const uint32_t *n = gnn_words_read(in, 2), *node = n ? gnn_words_read(in, n[0]) : NULL, *of_each = node ? gnn_words_read(in, n[0]) : NULL;
-    const uint64_t *id = of_each && gnn_words_skip(in, sizeof *id) ? (const void *)gnn_words_read(in, 2 * (uint64_t)n[1]) : NULL;
+    const uint32_t *n = gnn_words_read(in, 2), *node = n ? gnn_words_read(in, n[0]) : NULL,
+                   *of_each = node ? gnn_words_read(in, n[0]) : NULL;
+    const uint64_t *id = of_each && gnn_words_skip(in, sizeof *id)
+                             ? (const void *)gnn_words_read(in, 2 * (uint64_t)n[1])
+                             : NULL;
     if (!id)
         return gnn_gather_far_garbled(b, r, e);
     *a = (struct gather_asked){.n = n[1], .found_at = *at};
@@ -215,7 +232,8 @@ static int read_edges(const struct gatherer *g, struct gather_far *f, const stru
     return k == n[1] ? 0 : gnn_gather_far_garbled(b, r, e);
 }
 
-int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                        struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     uint64_t at = 0;
@@ -226,8 +244,10 @@ int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const st
         if (!kind)
             return gnn_gather_far_garbled(b, r, e);
         if (*kind == GATHER_ENDED)
-            return gnn_fail(e, GNN_E_INPUT, "the batches of rank %u end before epoch %" PRIu64 ", step %" PRIu64 ", those of rank %u do not", r,
-                            b->epoch, b->step, g->comm->rank);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "the batches of rank %u end before epoch %" PRIu64 ", step %" PRIu64
+                            ", those of rank %u do not",
+                            r, b->epoch, b->step, g->comm->rank);
         for (uint32_t t = 0; !rc && t < c->nntypes; t++)
             if (gnn_gather_far_fields(g, false, t, &direct))
                 rc = read_nodes(f, b, t, r, e);

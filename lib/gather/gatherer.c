@@ -8,20 +8,23 @@
 
 bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop)
 {
-    return j->edge ? gnn_batch_block(b, hop, j->type)->indptr != NULL : hop == 0 && !(j->original && b->type[j->type].orig);
+    return j->edge ? gnn_batch_block(b, hop, j->type)->indptr != NULL
+                   : hop == 0 && !(j->original && b->type[j->type].orig);
 }
 
-static const char *name_of(const struct gatherer *g, const struct gather_job *j, uint32_t hop, const char *field,
-                           char name[GNN_NAME_MAX + 1])
+static const char *name_of(const struct gatherer *g, const struct gather_job *j, uint32_t hop,
+                           const char *field, char name[GNN_NAME_MAX + 1])
 {
     const struct gnn_schema *c = &g->meta.schema;
     char key[GNN_ETYPE_KEY_ROOM];
-    return j->edge ? gnn_tensor_name(name, "hop/%u/%s/%s", hop, gnn_etype_key(c, j->type, key, sizeof key), field)
+    return j->edge ? gnn_tensor_name(name, "hop/%u/%s/%s", hop,
+                                     gnn_etype_key(c, j->type, key, sizeof key), field)
                    : gnn_tensor_name(name, "node/%s/%s", c->ntype[j->type].name, field);
 }
 
-int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b, uint32_t hop,
-                   const struct gnn_mem *mem, struct gnn_tensor **t, struct gnn_err *e)
+int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
+                   uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
+                   struct gnn_err *e)
 {
     char name[GNN_NAME_MAX + 1];
     const uint64_t n = j->edge    ? gnn_batch_block(b, hop, j->type)->edges
@@ -30,32 +33,37 @@ int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct 
     const uint64_t shape[2] = {n, j->field->width};
     name_of(g, j, hop, j->field->name, name);
     if (gnn_tensors_find(&b->tensors, name))
-        return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": '%s' is there already: gathered before?", b->epoch,
-                        b->step, name);
-    return gnn_tensors_add_in(&b->tensors, mem, name, j->wire, j->field->width ? 2 : 1, shape, t, e);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "batch %" PRIu64 "/%" PRIu64 ": '%s' is there already: gathered before?",
+                        b->epoch, b->step, name);
+    return gnn_tensors_add_in(&b->tensors, mem, name, j->wire, j->field->width ? 2 : 1, shape, t,
+                              e);
 }
 
 int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch, b->step);
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
+                    b->step);
 }
 
-int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j, const struct gnn_batch *b, uint32_t hop,
-                      struct gnn_err *e)
+int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
+                      const struct gnn_batch *b, uint32_t hop, struct gnn_err *e)
 {
     char name[GNN_NAME_MAX + 1];
     name_of(g, j, hop, j->edge ? "id" : j->field->name, name);
-    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", b->epoch, b->step, name,
-                    j->edge ? "not an edge of its node" : "node id out of range");
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", b->epoch,
+                    b->step, name, j->edge ? "not an edge of its node" : "node id out of range");
 }
 
-int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b, const struct gnn_tensor *y, struct gnn_err *e)
+int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b,
+                            const struct gnn_tensor *y, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     struct gnn_err why = {0};
     if (g->meta.sampling.seed_ntype != c->label_ntype || !gnn_labels_valid(c, y, &why))
         return 0;
-    return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", g->store->path, b->epoch, b->step, y->name, why.msg);
+    return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s",
+                    g->store->path, b->epoch, b->step, y->name, why.msg);
 }
 
 /* ---- with the CPU ---- */
@@ -80,15 +88,16 @@ static void worker_free(void *worker)
     gnn_free(w);
 }
 
-/* Whether sums are wanted: not of what will be handed off in shared memory, as nothing verifies it there. */
+/* Whether sums are wanted: not of what will be handed off in shared memory, as nothing verifies it
+ * there. */
 static bool summed(const struct gatherer *g, const struct gnn_batch *b)
 {
     return g->sums && !b->tensors.share;
 }
 
 /* Store ids of n nodes of type t of the batch. */
-static int store_ids(const struct gatherer *g, struct gather_scratch *w, const struct gnn_batch *b, uint32_t t,
-                     uint64_t n, const uint32_t **ids, struct gnn_err *e)
+static int store_ids(const struct gatherer *g, struct gather_scratch *w, const struct gnn_batch *b,
+                     uint32_t t, uint64_t n, const uint32_t **ids, struct gnn_err *e)
 {
     const uint32_t *inv = g->inverse[t];
     *ids = b->type[t].node;
@@ -106,8 +115,8 @@ static int store_ids(const struct gatherer *g, struct gather_scratch *w, const s
     return rc;
 }
 
-static int gather_nodes(const struct gatherer *g, const struct gather_job *j, struct gather_scratch *w,
-                        struct gnn_batch *b, struct gnn_err *e)
+static int gather_nodes(const struct gatherer *g, const struct gather_job *j,
+                        struct gather_scratch *w, struct gnn_batch *b, struct gnn_err *e)
 {
     const uint32_t *ids;
     struct gnn_tensor *t;
@@ -123,33 +132,37 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j, st
     return j->label ? gnn_gather_check_labels(g, b, t, e) : 0;
 }
 
-static int gather_edges(const struct gatherer *g, const struct gather_job *j, struct gather_scratch *w,
-                        struct gnn_batch *b, uint32_t hop, struct gnn_err *e)
+static int gather_edges(const struct gatherer *g, const struct gather_job *j,
+                        struct gather_scratch *w, struct gnn_batch *b, uint32_t hop,
+                        struct gnn_err *e)
 {
     const struct gnn_block *k = gnn_batch_block(b, hop, j->type);
     struct gnn_tensor *t;
     const uint32_t *ids;
     int rc = gnn_gather_add(g, j, b, hop, NULL, &t, e);
     if (!rc)
-        rc = store_ids(g, w, b, g->meta.schema.etype[j->type].dst, (uint64_t)k->first + k->n, &ids, e);
+        rc = store_ids(g, w, b, g->meta.schema.etype[j->type].dst, (uint64_t)k->first + k->n, &ids,
+                       e);
     if (!rc)
         rc = gnn_buf_fit(&w->row, k->edges, sizeof(uint64_t), "edge rows", e);
     if (rc)
         return rc;
     const struct gnn_edges f = {.part = j->edges,
-                                     .nparts = j->nparts,
-                                     .n = k->n,
-                                     .dst = ids + k->first,
-                                     .indptr = k->indptr,
-                                     .id = k->id,
-                                     .row = w->row.data};
-    if (gnn_edges_find(&f) || gnn_gather_job_rows(j, NULL, f.row, k->edges, summed(g, b), t) < k->edges)
+                                .nparts = j->nparts,
+                                .n = k->n,
+                                .dst = ids + k->first,
+                                .indptr = k->indptr,
+                                .id = k->id,
+                                .row = w->row.data};
+    if (gnn_edges_find(&f) ||
+        gnn_gather_job_rows(j, NULL, f.row, k->edges, summed(g, b), t) < k->edges)
         return gnn_gather_bad_id(g, j, b, hop, e);
     return 0;
 }
 
 /* With several ranks. */
-static int apply_far(struct gatherer *g, struct gather_far *f, struct gnn_batch *b, struct gnn_err *e)
+static int apply_far(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
+                     struct gnn_err *e)
 {
     const int rc = gnn_gather_far_apply(g, f, b, e);
     gnn_gather_far_count(g, f, b);

@@ -19,7 +19,8 @@ static double warm(float heat)
 }
 
 /* Rows that every device keeps and rows that are dealt out, for a share of the budget. */
-static void extent(const struct gnn_place_opts *o, double share, uint64_t *replicated, uint64_t *sharded)
+static void extent(const struct gnn_place_opts *o, double share, uint64_t *replicated,
+                   uint64_t *sharded)
 {
     const uint64_t room = least(o->budget / o->row_bytes, o->norder);
     *replicated = least((uint64_t)((double)room * share), room);
@@ -31,8 +32,8 @@ static double share_of(const struct gnn_place_opts *o)
     return o->policy == GNN_PLACE_REPLICATE ? 1 : o->policy == GNN_PLACE_SHARD ? 0 : o->replicate;
 }
 
-/* The slot of each row, UINT32_MAX where it has none; rows that are in the order but not cached are marked on the way, to
- * find what is there twice. */
+/* The slot of each row, UINT32_MAX where it has none; rows that are in the order but not cached are
+ * marked on the way, to find what is there twice. */
 static int assign(struct gnn_place *c, const struct gnn_place_opts *o, struct gnn_err *e)
 {
     const uint32_t listed = UINT32_MAX - 1;
@@ -41,9 +42,13 @@ static int assign(struct gnn_place *c, const struct gnn_place_opts *o, struct gn
     for (uint64_t r = 0; r < o->norder; r++) {
         const uint32_t v = o->order[r];
         if (v >= c->nrows)
-            return gnn_fail(e, GNN_E_INPUT, "order of the cache, position %" PRIu64 ": there is no row %" PRIu32, r, v);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "order of the cache, position %" PRIu64 ": there is no row %" PRIu32, r,
+                            v);
         if (c->slot[v] != UINT32_MAX)
-            return gnn_fail(e, GNN_E_INPUT, "order of the cache, position %" PRIu64 ": row %" PRIu32 " is there twice", r, v);
+            return gnn_fail(
+                e, GNN_E_INPUT,
+                "order of the cache, position %" PRIu64 ": row %" PRIu32 " is there twice", r, v);
         if (r >= c->nslots) {
             c->slot[v] = listed;
             continue;
@@ -63,7 +68,9 @@ int gnn_place_init(struct gnn_place *c, const struct gnn_place_opts *o, struct g
     uint64_t replicated = 0, sharded = 0;
     if (o->policy != GNN_PLACE_HOST)
         extent(o, share_of(o), &replicated, &sharded);
-    *c = (struct gnn_place){.devices = o->devices, .nrows = o->nrows, .row_bytes = o->row_bytes,
+    *c = (struct gnn_place){.devices = o->devices,
+                            .nrows = o->nrows,
+                            .row_bytes = o->row_bytes,
                             .nslots = replicated + sharded};
     c->first = gnn_alloc((uint64_t)o->devices + 2, sizeof *c->first, "the cache's parts", e);
     c->slot = gnn_alloc(o->nrows, sizeof *c->slot, "the cache's slots", e);
@@ -87,7 +94,8 @@ static uint32_t part_of(uint16_t holder)
     return holder == GNN_PLACE_ALL ? 0 : holder + 1u;
 }
 
-int gnn_place_given(struct gnn_place *c, const struct gnn_place_opts *o, const uint16_t *holder, struct gnn_err *e)
+int gnn_place_given(struct gnn_place *c, const struct gnn_place_opts *o, const uint16_t *holder,
+                    struct gnn_err *e)
 {
     *c = (struct gnn_place){.devices = o->devices, .nrows = o->nrows, .row_bytes = o->row_bytes};
     for (uint64_t r = 0; r < o->norder; r++)
@@ -127,14 +135,15 @@ void gnn_place_release(struct gnn_place *c)
     *c = (struct gnn_place){0};
 }
 
-struct gnn_gather_part gnn_place_part(const struct gnn_place *c, uint32_t device, uint32_t k, const void *data,
-                                      const float *scale)
+struct gnn_gather_part gnn_place_part(const struct gnn_place *c, uint32_t device, uint32_t k,
+                                      const void *data, const float *scale)
 {
     return (struct gnn_gather_part){.first = c->first[k],
                                     .count = c->first[k + 1] - c->first[k],
                                     .data = data,
                                     .scale = scale,
-                                    .tier = k == 0 || k == device + 1 ? GNN_GATHER_LOCAL : GNN_GATHER_PEER};
+                                    .tier = k == 0 || k == device + 1 ? GNN_GATHER_LOCAL
+                                                                      : GNN_GATHER_PEER};
 }
 
 uint64_t gnn_place_bytes(const struct gnn_place *c, uint32_t device)
@@ -142,21 +151,26 @@ uint64_t gnn_place_bytes(const struct gnn_place *c, uint32_t device)
     return (c->first[1] + c->first[device + 2] - c->first[device + 1]) * c->row_bytes;
 }
 
-void gnn_place_expect(const struct gnn_place *c, uint32_t device, const float *heat, double hits[GNN_GATHER_TIERS])
+void gnn_place_expect(const struct gnn_place *c, uint32_t device, const float *heat,
+                      double hits[GNN_GATHER_TIERS])
 {
-    const uint64_t shared = c->first[1], from = c->first[device + 1], own = c->first[device + 2] - from;
+    const uint64_t shared = c->first[1], from = c->first[device + 1],
+                   own = c->first[device + 2] - from;
     memset(hits, 0, GNN_GATHER_TIERS * sizeof *hits);
     for (uint64_t v = 0; v < c->nrows; v++) {
         const uint64_t s = c->slot[v];
         const bool local = s < shared || s - from < own;
-        hits[s == UINT32_MAX ? GNN_GATHER_HOST : local ? GNN_GATHER_LOCAL : GNN_GATHER_PEER] += warm(heat[v]);
+        hits[s == UINT32_MAX ? GNN_GATHER_HOST
+             : local         ? GNN_GATHER_LOCAL
+                             : GNN_GATHER_PEER] += warm(heat[v]);
     }
 }
 
 /* ---- how much to replicate ---- */
 
-/* Heat of the first rows of the order, at the ends of what each step replicates and of what it caches at all. Both ends
- * move one way from step to step, so one walk along the order passes all of them in turn. */
+/* Heat of the first rows of the order, at the ends of what each step replicates and of what it
+ * caches at all. Both ends move one way from step to step, so one walk along the order passes all
+ * of them in turn. */
 struct ends {
     uint64_t replicated[STEPS + 1], cached[STEPS + 1];
     double hot[STEPS + 1], all[STEPS + 1];
@@ -164,7 +178,9 @@ struct ends {
 
 static void walk(struct ends *x, const struct gnn_place_opts *o, const float *heat)
 {
-    uint32_t up = 0, down = STEPS + 1; /* the next of replicated[], which ascends; of cached[], which descends */
+    uint32_t up = 0,
+             down = STEPS +
+                    1; /* the next of replicated[], which ascends; of cached[], which descends */
     double sum = 0;
     for (uint64_t r = 0; r <= o->norder; r++) {
         while (up <= STEPS && x->replicated[up] == r)
@@ -176,8 +192,8 @@ static void walk(struct ends *x, const struct gnn_place_opts *o, const float *he
     }
 }
 
-double gnn_place_split(const struct gnn_place_opts *o, const float *heat, const double cost[GNN_GATHER_TIERS],
-                       double *total)
+double gnn_place_split(const struct gnn_place_opts *o, const float *heat,
+                       const double cost[GNN_GATHER_TIERS], double *total)
 {
     struct ends x;
     double everything = 0, best = 0, lowest = 0;
@@ -191,7 +207,8 @@ double gnn_place_split(const struct gnn_place_opts *o, const float *heat, const 
         everything += warm(heat[v]);
     for (uint32_t i = STEPS + 1; i-- > 0;) {
         const double dealt = x.all[i] - x.hot[i], own = dealt / o->devices;
-        const double sum = (x.hot[i] + own) * cost[GNN_GATHER_LOCAL] + (dealt - own) * cost[GNN_GATHER_PEER] +
+        const double sum = (x.hot[i] + own) * cost[GNN_GATHER_LOCAL] +
+                           (dealt - own) * cost[GNN_GATHER_PEER] +
                            (everything - x.all[i]) * cost[GNN_GATHER_HOST];
         if (i == STEPS || sum < lowest) {
             lowest = sum;

@@ -22,13 +22,15 @@ void gnn_gather_replica_free(struct gather_replica *r)
 
 /* ---- which ---- */
 
-static int find_scores(const struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_scores *x, struct gnn_err *e)
+static int find_scores(const struct gatherer *g, const struct gnn_gather_replicate *o,
+                       struct gnn_scores *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->store->meta.schema;
     const struct gnn_sampling *m = &g->meta.sampling;
     if (o->by == GNN_GATHER_REPLICATE_ACCESS)
         return gnn_access_of_rank(g->store, m, g->comm, x, e);
-    int rc = gnn_access_degree(g->store, m, x, e); /* in this rank's edges: only the halo's nodes have some there */
+    int rc = gnn_access_degree(g->store, m, x,
+                               e); /* in this rank's edges: only the halo's nodes have some there */
     for (uint32_t t = 0; !rc && o->by == GNN_GATHER_REPLICATE_DEGREE && t < c->nntypes; t++)
         rc = gnn_comm_sum(g->comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
     return rc;
@@ -70,19 +72,21 @@ static uint32_t bucket(float score)
 }
 
 /* Others' nodes with rows and a score, from the bucket in which the budget runs out on. */
-static int find_candidates(const struct gatherer *g, const struct gnn_scores *x, uint64_t budget, struct candidate **out, uint64_t *n,
-                           struct gnn_err *e)
+static int find_candidates(const struct gatherer *g, const struct gnn_scores *x, uint64_t budget,
+                           struct candidate **out, uint64_t *n, struct gnn_err *e)
 {
     const struct gnn_store *s = g->store;
     const struct gnn_schema *c = &s->meta.schema;
-    uint64_t *bytes = gnn_alloc_zero(BUCKETS, sizeof *bytes, "nodes to keep", e), *count = gnn_alloc_zero(BUCKETS, sizeof *count, "nodes to keep", e);
+    uint64_t *bytes = gnn_alloc_zero(BUCKETS, sizeof *bytes, "nodes to keep", e),
+             *count = gnn_alloc_zero(BUCKETS, sizeof *count, "nodes to keep", e);
     uint32_t least = BUCKETS;
     *n = 0;
     *out = NULL;
     for (int pass = 0; bytes && count && pass < 2; pass++) {
         uint64_t at = 0;
         for (uint32_t t = 0; t < c->nntypes; t++) {
-            const uint64_t row = row_bytes(g, t), from = s->book[t][s->from], to = s->book[t][s->to];
+            const uint64_t row = row_bytes(g, t), from = s->book[t][s->from],
+                           to = s->book[t][s->to];
             for (uint64_t i = 0; row && i < c->ntype[t].count; i++) {
                 if ((i >= from && i < to) || !(x->of[t][i] > 0))
                     continue;
@@ -115,12 +119,14 @@ static void keep_add(struct gather_kept *k, uint32_t node)
     k->node[k->n++] = node;
 }
 
-static int choose(struct gather_replica *r, struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
+static int choose(struct gather_replica *r, struct gatherer *g,
+                  const struct gnn_gather_replicate *o, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->store->meta.schema;
     struct gnn_scores x = {0};
     struct candidate *all = NULL;
-    uint64_t n = 0, total = 0, left, *of = gnn_alloc_zero(c->nntypes, sizeof *of, "nodes to keep", e);
+    uint64_t n = 0, total = 0, left,
+             *of = gnn_alloc_zero(c->nntypes, sizeof *of, "nodes to keep", e);
     int rc = of ? find_scores(g, o, &x, e) : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         total += c->ntype[t].count * row_bytes(g, t);
@@ -148,7 +154,8 @@ static int choose(struct gather_replica *r, struct gatherer *g, const struct gnn
 /* ---- their rows ---- */
 
 /* A batch that has nothing but the nodes of each type from `from` on, at most ROUND of them. */
-static void fill_batch(const struct gather_replica *r, struct gnn_batch *b, uint64_t from, uint64_t *counts)
+static void fill_batch(const struct gather_replica *r, struct gnn_batch *b, uint64_t from,
+                       uint64_t *counts)
 {
     gnn_tensors_clear(&b->tensors);
     b->nth = from / ROUND;
@@ -157,28 +164,33 @@ static void fill_batch(const struct gather_replica *r, struct gnn_batch *b, uint
         uint64_t *count = counts + (size_t)t * (b->nhops + 1);
         for (uint32_t h = 0; h <= b->nhops; h++)
             count[h] = h == 0 ? 0 : n < ROUND ? n : ROUND;
-        b->type[t] = (struct gnn_batch_type){.node = n ? r->of[t].node + from : r->of[t].node, .count = count};
+        b->type[t] = (struct gnn_batch_type){.node = n ? r->of[t].node + from : r->of[t].node,
+                                             .count = count};
     }
 }
 
-static int take_rows(struct gather_replica *r, const struct gatherer *g, const struct gnn_batch *b, uint64_t from, struct gnn_err *e)
+static int take_rows(struct gather_replica *r, const struct gatherer *g, const struct gnn_batch *b,
+                     uint64_t from, struct gnn_err *e)
 {
     char name[GNN_NAME_MAX + 1];
     for (uint32_t i = 0; i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         if (!r->data[i] || from >= r->of[j->type].n)
             continue;
-        const struct gnn_tensor *x =
-            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/%s", g->meta.schema.ntype[j->type].name, j->field->name));
+        const struct gnn_tensor *x = gnn_tensors_find(
+            &b->tensors, gnn_tensor_name(name, "node/%s/%s", g->meta.schema.ntype[j->type].name,
+                                         j->field->name));
         if (!x)
             return gnn_fail(e, GNN_E_RUN, "field '%s' was not gathered", name);
-        memcpy((char *)r->data[i] + from * gnn_gather_job_out(j), x->data, x->shape[0] * gnn_gather_job_out(j));
+        memcpy((char *)r->data[i] + from * gnn_gather_job_out(j), x->data,
+               x->shape[0] * gnn_gather_job_out(j));
     }
     return 0;
 }
 
 /* The most rows of one type that any rank keeps. */
-static int most_rows(const struct gather_replica *r, struct gnn_comm *c, uint64_t *most, struct gnn_err *e)
+static int most_rows(const struct gather_replica *r, struct gnn_comm *c, uint64_t *most,
+                     struct gnn_err *e)
 {
     struct gnn_exchange x;
     uint64_t own = 0;
@@ -203,11 +215,15 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
     struct gather_far *f = gnn_gather_far_new(g, e);
     struct gnn_batch_pool *pool = f ? gnn_batch_pool_new(&g->meta, e) : NULL;
     struct gnn_batch *b = NULL;
-    uint64_t *counts = gnn_alloc(r->ntypes * (g->meta.sampling.nhops + UINT64_C(1)), sizeof *counts, "nodes to keep", e), most = 0;
+    uint64_t *counts = gnn_alloc(r->ntypes * (g->meta.sampling.nhops + UINT64_C(1)), sizeof *counts,
+                                 "nodes to keep", e),
+             most = 0;
     int rc = pool && counts ? gnn_batch_get(pool, &b, e) : e->code;
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
-        if (!j->edge && !j->label && !(r->data[i] = gnn_alloc(r->of[j->type].n, gnn_gather_job_out(j), "rows of other ranks", e)))
+        if (!j->edge && !j->label &&
+            !(r->data[i] =
+                  gnn_alloc(r->of[j->type].n, gnn_gather_job_out(j), "rows of other ranks", e)))
             rc = e->code;
     }
     if (!rc)
@@ -225,7 +241,8 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
     return rc;
 }
 
-struct gather_replica *gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
+struct gather_replica *
+gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
 {
     struct gather_replica *r = gnn_alloc_zero(1, sizeof *r, "rows of other ranks", e);
     if (!r)

@@ -12,12 +12,13 @@ struct gather_kept {
 };
 struct gather_replica {
     struct gather_kept *of; /* [nntypes] */
-    void **data;            /* [njobs] rows of each node field, as they travel; NULL: of another kind */
+    void **data; /* [njobs] rows of each node field, as they travel; NULL: of another kind */
     uint32_t ntypes, njobs;
 };
 
 /* Chooses as o says and fetches the rows; collective. NULL on failure. */
-struct gather_replica *gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o,
+struct gather_replica *gnn_gather_replica_new(struct gatherer *g,
+                                              const struct gnn_gather_replicate *o,
                                               struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_replica_free(struct gather_replica *r); /* takes NULL */
 

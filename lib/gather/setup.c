@@ -22,9 +22,10 @@ void gnn_gatherer_free(void *gatherer)
     gnn_free(g);
 }
 
-/* Adds a job for each type that has the field. *found counts them; edges count only where batches name them. */
-static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const char *name, uint32_t *found,
-                     struct gnn_err *e)
+/* Adds a job for each type that has the field. *found counts them; edges count only where batches
+ * name them. */
+static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const char *name,
+                     uint32_t *found, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     const struct gnn_sampling *m = &g->meta.sampling;
@@ -51,7 +52,8 @@ static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const 
     return rc;
 }
 
-/* The word "degree": a relation within one node type, whose nodes' degrees travel as a field of that type. */
+/* The word "degree": a relation within one node type, whose nodes' degrees travel as a field of
+ * that type. */
 static bool has_degrees(const struct gnn_etype *r)
 {
     return r->src == r->dst;
@@ -70,7 +72,8 @@ static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, st
     for (uint32_t r = 0; !rc && asked && r < c->netypes; r++) {
         if (!has_degrees(&c->etype[r]))
             continue;
-        rc = gnn_schema_add_nfield(c, c->etype[r].dst, gnn_degree_field(name, c->etype[r].rel, r), GNN_U32, 0, e);
+        rc = gnn_schema_add_nfield(c, c->etype[r].dst, gnn_degree_field(name, c->etype[r].rel, r),
+                                   GNN_U32, 0, e);
         ++*n;
     }
     return rc;
@@ -86,7 +89,8 @@ static int add_degrees(struct gatherer *g, struct gnn_err *e)
         uint32_t *of;
         if (!has_degrees(&c->etype[r]))
             continue;
-        const struct gnn_field *f = gnn_field_find(t->field, t->nfields, gnn_degree_field(name, c->etype[r].rel, r));
+        const struct gnn_field *f =
+            gnn_field_find(t->field, t->nfields, gnn_degree_field(name, c->etype[r].rel, r));
         rc = gnn_store_degrees(g->store, r, &of, e);
         if (!rc)
             rc = gnn_gather_job_numbers(&g->job[g->njobs++], c->etype[r].dst, f, of, t->count, e);
@@ -99,7 +103,8 @@ static int unknown_field(const struct gatherer *g, const char *name, struct gnn_
     const struct gnn_schema *c = &g->meta.schema;
     for (uint32_t t = 0; t < c->netypes; t++)
         if (gnn_field_find(c->etype[t].field, c->etype[t].nfields, name))
-            return gnn_fail(e, GNN_E_USAGE, "field '%s' is one of edges: the batches must carry edge ids", name);
+            return gnn_fail(e, GNN_E_USAGE,
+                            "field '%s' is one of edges: the batches must carry edge ids", name);
     return gnn_schema_no_field(c, g->store->path, name, e);
 }
 
@@ -112,7 +117,8 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
     for (const char *p = list; *p; p++)
         most += *p == ',';
     g->job = gnn_alloc_zero(most * (c->nntypes + c->netypes), sizeof *g->job, "fields", e);
-    if (!g->job || declare_degrees(g, list, &degrees, e)) /* first: jobs point into the schema, which this extends */
+    if (!g->job || declare_degrees(g, list, &degrees,
+                                   e)) /* first: jobs point into the schema, which this extends */
         return e->code;
     for (const char *p = list, *end; p; p = *end ? end + 1 : NULL) {
         end = p + strcspn(p, ",");
@@ -137,7 +143,8 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
     return degrees ? add_degrees(g, e) : 0;
 }
 
-/* Batches in store ids of several parts also get the original ones, for what must not depend on the parts. */
+/* Batches in store ids of several parts also get the original ones, for what must not depend on the
+ * parts. */
 static int add_originals(struct gatherer *g, struct gnn_err *e)
 {
     static char name[] = "id";
@@ -156,7 +163,8 @@ static int add_originals(struct gatherer *g, struct gnn_err *e)
 int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, struct gnn_err *e)
 {
     const struct gnn_meta *own = &s->meta;
-    if (strcmp(batches->identity, own->identity) || !gnn_schema_equal(&batches->schema, &own->schema))
+    if (strcmp(batches->identity, own->identity) ||
+        !gnn_schema_equal(&batches->schema, &own->schema))
         return gnn_meta_other_store(batches, own, s->path, e);
     return 0;
 }
@@ -167,8 +175,8 @@ static int check_ranks(const struct gatherer *g, struct gnn_err *e)
     return gnn_comm_check(g->comm, m->rank, m->ranks, e);
 }
 
-static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const struct gnn_gather_opts *o,
-                         struct gnn_err *e)
+static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
+                         const struct gnn_gather_opts *o, struct gnn_err *e)
 {
     int rc = gnn_meta_copy(&g->meta, up, e);
     if (!rc)
@@ -190,13 +198,14 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up, const st
         return e->code;
     for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
-    if (!rc && g->comm && o->replicate.share > 0 && !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
+    if (!rc && g->comm && o->replicate.share > 0 &&
+        !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
         rc = e->code;
     return rc;
 }
 
-struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s, const struct gnn_gather_opts *o,
-                                  struct gnn_err *e)
+struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s,
+                                  const struct gnn_gather_opts *o, struct gnn_err *e)
 {
     struct gatherer *g = gnn_alloc_zero(1, sizeof *g, "a gatherer", e);
     if (!g)

@@ -5,7 +5,8 @@
 
 #include "lib/gpu/impl.h"
 
-int gpu_place_init(struct gnn_batch_place *p, unsigned device, void (*free)(struct gnn_batch_place *p), struct gnn_err *e)
+int gpu_place_init(struct gnn_batch_place *p, unsigned device,
+                   void (*free)(struct gnn_batch_place *p), struct gnn_err *e)
 {
     *p = (struct gnn_batch_place){.device = device, .free = free};
     return gnn_dev_event_new(&p->ready, e) || gnn_dev_event_new(&p->used, e) ? e->code : 0;
@@ -36,8 +37,8 @@ int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err 
     return 0;
 }
 
-int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream, struct gnn_batch **b,
-                  struct gnn_err *e)
+int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
+                  struct gnn_batch **b, struct gnn_err *e)
 {
     struct gnn_batch *got;
     int rc = gnn_dev_use(d->number, e);
@@ -56,7 +57,8 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
     return rc;
 }
 
-/* Where the tensor of `from` that lies at p is in `to`. An empty one may have the address of its neighbour. */
+/* Where the tensor of `from` that lies at p is in `to`. An empty one may have the address of its
+ * neighbour. */
 static const void *moved(const struct gnn_batch *to, const struct gnn_batch *from, const void *p)
 {
     uint64_t most = 0;
@@ -82,9 +84,9 @@ void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     for (uint32_t t = 0; t < from->nntypes; t++) {
         const struct gnn_batch_type *x = &from->type[t];
         to->type[t] = (struct gnn_batch_type){.node = moved(to, from, x->node),
-                                               .count = moved(to, from, x->count),
-                                               .counted = moved(to, from, x->counted),
-                                               .orig = moved(to, from, x->orig)};
+                                              .count = moved(to, from, x->count),
+                                              .counted = moved(to, from, x->counted),
+                                              .orig = moved(to, from, x->orig)};
     }
     for (uint32_t i = 0; i < from->nhops * from->netypes; i++) {
         const struct gnn_block *k = &from->block[i];

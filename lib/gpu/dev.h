@@ -1,9 +1,10 @@
-/* The CUDA runtime, as far as it is used, and nothing more: devices, memory, streams, events, graphs, peers. dev_cuda.c is
- * the real one, tests/emu/dev_fake.cc the same without a device.
+/* The CUDA runtime, as far as it is used, and nothing more: devices, memory, streams, events,
+ * graphs, peers. dev_cuda.c is the real one, tests/emu/dev_fake.cc the same without a device.
  *
- * Streams, events and graphs are opaque; NULL is no stream. What makes something - memory, streams, events - makes it on
- * the thread's device, and kernels go to streams of that device. Functions that return int record GNN_E_DEVICE,
- * or GNN_E_NOMEM, with what failed; a kernel's failure comes out at any later call. Thread-safe, but for graphs. */
+ * Streams, events and graphs are opaque; NULL is no stream. What makes something - memory, streams,
+ * events - makes it on the thread's device, and kernels go to streams of that device. Functions
+ * that return int record GNN_E_DEVICE, or GNN_E_NOMEM, with what failed; a kernel's failure comes
+ * out at any later call. Thread-safe, but for graphs. */
 #ifndef GNN_LIB_GPU_DEV_H
 #define GNN_LIB_GPU_DEV_H
 
@@ -42,36 +43,42 @@ int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e) G
 void gnn_dev_unpin(void *p);
 /* Bytes of the host's memory that could be pinned now. */
 uint64_t gnn_dev_pinnable(void);
-/* Lets every device read host memory that exists already, whole pages that are ours to write, or else pages of a file that
- * is only read; *at is its address there. Fails where the system does not allow it, as few do for files. */
-int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struct gnn_err *e) GNN_MUST_USE;
+/* Lets every device read host memory that exists already, whole pages that are ours to write, or
+ * else pages of a file that is only read; *at is its address there. Fails where the system does not
+ * allow it, as few do for files. */
+int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at,
+                struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_unmap(const void *p);
 
 /* Freeing waits for the work on it; takes NULL. */
 int gnn_dev_stream_new(void **stream, struct gnn_err *e) GNN_MUST_USE;
-int gnn_dev_stream_wait(void *stream, struct gnn_err *e) GNN_MUST_USE; /* the caller waits for all work on it */
+int gnn_dev_stream_wait(void *stream,
+                        struct gnn_err *e) GNN_MUST_USE; /* the caller waits for all work on it */
 void gnn_dev_stream_free(void *stream);
 
 int gnn_dev_event_new(void **event, struct gnn_err *e) GNN_MUST_USE;
-int gnn_dev_event_timed(void **event, struct gnn_err *e) GNN_MUST_USE; /* one that also keeps the time, which costs a little */
+int gnn_dev_event_timed(void **event, struct gnn_err *e)
+    GNN_MUST_USE; /* one that also keeps the time, which costs a little */
 void gnn_dev_event_free(void *event);
-/* The event happens when the work on the stream, one of its device, so far is done. Waiting for one that was never recorded is
- * no wait. */
+/* The event happens when the work on the stream, one of its device, so far is done. Waiting for one
+ * that was never recorded is no wait. */
 int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e) GNN_MUST_USE;
-int gnn_dev_event_wait(void *event, struct gnn_err *e) GNN_MUST_USE;                 /* the caller */
+int gnn_dev_event_wait(void *event, struct gnn_err *e) GNN_MUST_USE; /* the caller */
 /* Has it happened? */
 int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e) GNN_MUST_USE;
-int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e) GNN_MUST_USE;  /* the stream's later work */
+int gnn_dev_event_after(void *stream, void *event,
+                        struct gnn_err *e) GNN_MUST_USE; /* the stream's later work */
 /* Milliseconds from one to the other; both are timed and have happened. */
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e) GNN_MUST_USE;
 
-/* Any direction, also between devices. Asynchronous: what is copied stays as it is until the stream has got there. Only a copy to
- * memory of the host that is not pinned has been made on return. */
-int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struct gnn_err *e) GNN_MUST_USE;
+/* Any direction, also between devices. Asynchronous: what is copied stays as it is until the stream
+ * has got there. Only a copy to memory of the host that is not pinned has been made on return. */
+int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream,
+                 struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err *e) GNN_MUST_USE;
 
-/* What is put on the stream between begin and end - kernels, copies, sets - is not done but kept, with all arguments, to
- * be done at each launch. Other streams do not take part. */
+/* What is put on the stream between begin and end - kernels, copies, sets - is not done but kept,
+ * with all arguments, to be done at each launch. Other streams do not take part. */
 int gnn_dev_graph_begin(void *stream, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e) GNN_MUST_USE;
 int gnn_dev_graph_launch(void *graph, void *stream, struct gnn_err *e) GNN_MUST_USE;
@@ -81,17 +88,19 @@ void gnn_dev_graph_free(void *graph);
 bool gnn_dev_peer(unsigned device, unsigned peer);
 int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e) GNN_MUST_USE;
 
-/* Device memory for another process of this host: a handle of what gnn_dev_alloc returned, and the memory there, of at
- * most so many bytes. The process that allocated it must keep it until the other has closed. */
+/* Device memory for another process of this host: a handle of what gnn_dev_alloc returned, and the
+ * memory there, of at most so many bytes. The process that allocated it must keep it until the
+ * other has closed. */
 struct gnn_dev_handle {
     unsigned char bytes[64];
 };
 int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e) GNN_MUST_USE;
-int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
+int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes,
+                   struct gnn_err *e) GNN_MUST_USE;
 void gnn_dev_import_close(void *p);
 
-/* After kernels were put on a stream: whether they could be. With GNN_DEBUG_SYNC=1 in the environment it waits for them,
- * so that a failure is found where it happens. `what` names them. */
+/* After kernels were put on a stream: whether they could be. With GNN_DEBUG_SYNC=1 in the
+ * environment it waits for them, so that a failure is found where it happens. `what` names them. */
 int gnn_dev_launched(const char *what, struct gnn_err *e) GNN_MUST_USE;
 /* Is that so? Then kernels had better not go into graphs. */
 bool gnn_dev_debugging(void);

@@ -1,4 +1,5 @@
-/* lib/gpu/dev.h over the CUDA runtime, which is linked statically and looks for the driver when it is first called. */
+/* lib/gpu/dev.h over the CUDA runtime, which is linked statically and looks for the driver when it
+ * is first called. */
 #include "lib/gpu/dev.h"
 
 #include <cuda_runtime_api.h>
@@ -15,7 +16,8 @@
 static int failed(cudaError_t rc, const char *what, struct gnn_err *e)
 {
     (void)cudaGetLastError();
-    return gnn_fail(e, rc == cudaErrorMemoryAllocation ? GNN_E_NOMEM : GNN_E_DEVICE, "CUDA: %s: %s", what, cudaGetErrorString(rc));
+    return gnn_fail(e, rc == cudaErrorMemoryAllocation ? GNN_E_NOMEM : GNN_E_DEVICE, "CUDA: %s: %s",
+                    what, cudaGetErrorString(rc));
 }
 
 static int status(cudaError_t rc, const char *what, struct gnn_err *e)
@@ -32,7 +34,9 @@ int gnn_dev_count(unsigned *n, struct gnn_err *e)
         int driver = 0;
         (void)cudaGetLastError();
         (void)cudaDriverGetVersion(&driver);
-        return driver ? gnn_fail(e, GNN_E_DEVICE, "no CUDA device: the driver is too old (it knows CUDA %d.%d)", driver / 1000, driver % 1000 / 10)
+        return driver ? gnn_fail(e, GNN_E_DEVICE,
+                                 "no CUDA device: the driver is too old (it knows CUDA %d.%d)",
+                                 driver / 1000, driver % 1000 / 10)
                       : gnn_fail(e, GNN_E_DEVICE, "no CUDA device: no driver is installed");
     }
     if (rc == cudaErrorNoDevice || (!rc && !count)) {
@@ -49,7 +53,8 @@ int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e)
 {
     struct cudaDeviceProp p;
     size_t free = 0, total = 0;
-    int rc = status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+    int rc =
+        status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
     if (!rc)
         rc = gnn_dev_use(device, e);
     if (!rc)
@@ -70,7 +75,8 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
 {
     struct cudaDeviceProp p;
     uint64_t half[2];
-    int rc = status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+    int rc =
+        status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
     if (rc)
         return rc;
     _Static_assert(sizeof p.uuid == sizeof half, "a UUID's size");
@@ -100,7 +106,8 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
     (void)cudaGetLastError();
     *p = NULL;
     return rc == cudaErrorMemoryAllocation
-               ? gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s", (unsigned long long)bytes, what)
+               ? gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s",
+                          (unsigned long long)bytes, what)
                : failed(rc, what, e);
 }
 
@@ -111,13 +118,15 @@ void gnn_dev_free(void *p)
 
 int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
 {
-    const cudaError_t rc = cudaHostAlloc(p, bytes ? bytes : 1, cudaHostAllocPortable | cudaHostAllocMapped);
+    const cudaError_t rc =
+        cudaHostAlloc(p, bytes ? bytes : 1, cudaHostAllocPortable | cudaHostAllocMapped);
     if (!rc)
         return 0;
     (void)cudaGetLastError();
     *p = NULL;
     return rc == cudaErrorMemoryAllocation
-               ? gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s", (unsigned long long)bytes, what)
+               ? gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s",
+                          (unsigned long long)bytes, what)
                : failed(rc, what, e);
 }
 
@@ -127,8 +136,8 @@ void gnn_dev_unpin(void *p)
         (void)cudaFreeHost(p);
 }
 
-/* What the system has free or would give back, and at most what a container may have: more would be pinned at the cost of whatever
- * the system ends to get it. */
+/* What the system has free or would give back, and at most what a container may have: more would be
+ * pinned at the cost of whatever the system ends to get it. */
 uint64_t gnn_dev_pinnable(void)
 {
     static const char *const files[] = {"/proc/meminfo", "/sys/fs/cgroup/memory.max"};
@@ -150,20 +159,25 @@ uint64_t gnn_dev_pinnable(void)
     return least;
 }
 
-/* Can the thread's device pin what is only read? Asked, not tried: tools that watch the runtime count each refusal as an error. */
+/* Can the thread's device pin what is only read? Asked, not tried: tools that watch the runtime
+ * count each refusal as an error. */
 static int pins_files(struct gnn_err *e)
 {
     int now = 0, can = 0;
     int rc = status(cudaGetDevice(&now), "asking for the thread's device", e);
     if (!rc)
-        rc = status(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now), "asking what a device can pin", e);
-    return rc || can ? rc : gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
+        rc = status(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now),
+                    "asking what a device can pin", e);
+    return rc || can
+               ? rc
+               : gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
 }
 
 int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struct gnn_err *e)
 {
     void *host = (void *)(uintptr_t)p, *device = NULL;
-    const unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped | (ours ? 0 : cudaHostRegisterReadOnly);
+    const unsigned flags =
+        cudaHostRegisterPortable | cudaHostRegisterMapped | (ours ? 0 : cudaHostRegisterReadOnly);
     int rc = ours ? 0 : pins_files(e);
     if (!rc)
         rc = status(cudaHostRegister(host, bytes, flags), "pinning memory", e);
@@ -185,7 +199,8 @@ void gnn_dev_unmap(const void *p)
 
 int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
-    return status(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), "making a stream", e);
+    return status(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking),
+                  "making a stream", e);
 }
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
@@ -203,12 +218,14 @@ void gnn_dev_stream_free(void *stream)
 
 int gnn_dev_event_new(void **event, struct gnn_err *e)
 {
-    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "making an event", e);
+    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming),
+                  "making an event", e);
 }
 
 int gnn_dev_event_timed(void **event, struct gnn_err *e)
 {
-    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault), "making an event", e);
+    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault),
+                  "making an event", e);
 }
 
 void gnn_dev_event_free(void *event)
@@ -249,7 +266,8 @@ int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
 
 int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struct gnn_err *e)
 {
-    return bytes ? status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying", e) : 0;
+    return bytes ? status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying", e)
+                 : 0;
 }
 
 int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err *e)
@@ -261,7 +279,8 @@ int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err
 
 int gnn_dev_graph_begin(void *stream, struct gnn_err *e)
 {
-    return status(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph", e);
+    return status(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+                  "capturing a graph", e);
 }
 
 int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
@@ -310,11 +329,12 @@ int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e)
 int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
 {
     _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof h->bytes, "a handle's size");
-    return status(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p), "sharing device memory", e);
+    return status(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p),
+                  "sharing device memory", e);
 }
 
-/* How much memory there is from p on, as the driver knows, which may not be there when the program starts; where it does not
- * tell, no limit. */
+/* How much memory there is from p on, as the driver knows, which may not be there when the program
+ * starts; where it does not tell, no limit. */
 static uint64_t extent(const void *p)
 {
     static const char name[] = "cuMemGetAddressRange";
@@ -323,7 +343,8 @@ static uint64_t extent(const void *p)
     size_t n = 0;
     enum cudaDriverEntryPointQueryResult found;
 #if CUDART_VERSION >= 12050
-    const cudaError_t rc = cudaGetDriverEntryPointByVersion(name, (void **)&ask, 3020, cudaEnableDefault, &found);
+    const cudaError_t rc =
+        cudaGetDriverEntryPointByVersion(name, (void **)&ask, 3020, cudaEnableDefault, &found);
 #else
     const cudaError_t rc = cudaGetDriverEntryPoint(name, (void **)&ask, cudaEnableDefault, &found);
 #endif
@@ -338,7 +359,8 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
 {
     cudaIpcMemHandle_t handle;
     memcpy(&handle, h, sizeof handle);
-    const int rc = status(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess), "opening another process's device memory", e);
+    const int rc = status(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess),
+                          "opening another process's device memory", e);
     *bytes = rc ? 0 : extent(*p);
     return rc;
 }

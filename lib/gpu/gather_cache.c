@@ -1,12 +1,13 @@
 /* Which rows devices keep.
  *
- * Where everything fits on each device, everything is there, by id: no order, no slots. Else rows are taken in the order of
- * their scores, over all node types, as lib/cache.h does, so that gnn-gather --plan tells beforehand what will be missed. In
- * a clique the hottest may be on each device and the next dealt out. What `auto` weighs is bandwidth: a row from a peer
- * over NVLink takes some 8 times as long as one from the device's own memory, one from the host over PCIe some 80 times
- * (H200: 4.8 TB/s, 450 GB/s in each direction, 55 GB/s). So what a clique holds altogether counts most, and copies of the
- * hottest rows pay where their accesses outweigh those of the rows they displace; lib/gather/place.h finds the
- * share. */
+ * Where everything fits on each device, everything is there, by id: no order, no slots. Else rows
+ * are taken in the order of their scores, over all node types, as lib/cache.h does, so that
+ * gnn-gather --plan tells beforehand what will be missed. In a clique the hottest may be on each
+ * device and the next dealt out. What `auto` weighs is bandwidth: a row from a peer over NVLink
+ * takes some 8 times as long as one from the device's own memory, one from the host over PCIe some
+ * 80 times (H200: 4.8 TB/s, 450 GB/s in each direction, 55 GB/s). So what a clique holds altogether
+ * counts most, and copies of the hottest rows pay where their accesses outweigh those of the rows
+ * they displace; lib/gather/place.h finds the share. */
 #include <string.h>
 
 #include "lib/gather/place.h"
@@ -38,14 +39,17 @@ uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
 {
     const struct gnn_schema *c = &x->job->meta.schema;
     const struct gnn_sampling *m = &x->job->meta.sampling;
-    uint64_t known[GNN_TYPES_MAX] = {0}, fresh[GNN_TYPES_MAX] = {0}, next[GNN_TYPES_MAX], bytes = 0, edges = 0;
+    uint64_t known[GNN_TYPES_MAX] = {0}, fresh[GNN_TYPES_MAX] = {0}, next[GNN_TYPES_MAX], bytes = 0,
+             edges = 0;
     known[m->seed_ntype] = fresh[m->seed_ntype] = m->batch_size;
     for (uint32_t h = 0; h < m->nhops; h++) {
         memset(next, 0, sizeof next);
         for (uint32_t r = 0; r < c->netypes; r++) {
             const int32_t f = m->fanout[(size_t)h * c->netypes + r];
-            const uint64_t rows = (m->frontier == GNN_FRONTIER_ALL ? known : fresh)[c->etype[r].dst];
-            const uint64_t picked = f < 0 ? (rows ? c->etype[r].count : 0) : times(rows, (uint64_t)f);
+            const uint64_t rows =
+                (m->frontier == GNN_FRONTIER_ALL ? known : fresh)[c->etype[r].dst];
+            const uint64_t picked =
+                f < 0 ? (rows ? c->etype[r].count : 0) : times(rows, (uint64_t)f);
             next[c->etype[r].src] = plus(next[c->etype[r].src], picked);
             edges = plus(edges, picked);
         }
@@ -86,7 +90,9 @@ int gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *by
     if (k->o->size == GNN_GATHER_FIT)
         return room_of(k, unit, bytes);
     const double share = k->o->share * (double)k->rows.all_bytes;
-    *bytes = k->o->size == GNN_GATHER_BYTES ? k->o->bytes : share < 0x1p63 ? (uint64_t)share : UINT64_MAX;
+    *bytes = k->o->size == GNN_GATHER_BYTES ? k->o->bytes
+             : share < 0x1p63               ? (uint64_t)share
+                                            : UINT64_MAX;
     return 0;
 }
 
@@ -128,7 +134,9 @@ int gpu_cache_order(struct gather_caching *k)
         if (!k->rows.bytes[t] || k->order[t])
             continue;
         k->order[t] = gnn_alloc(c->ntype[t].count, sizeof **k->order, "an order", k->e);
-        rc = k->order[t] ? gnn_cache_order(k->x->job->store, t, k->score, k->order[t], &k->ranked[t], k->e) : k->e->code;
+        rc = k->order[t]
+                 ? gnn_cache_order(k->x->job->store, t, k->score, k->order[t], &k->ranked[t], k->e)
+                 : k->e->code;
     }
     return rc;
 }
@@ -295,7 +303,9 @@ static int back_others(struct gpu_gather *x, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; i < x->job->njobs; i++)
-        for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) && !(x->line && x->table[i].job->edge) && u < x->g->n; u++)
+        for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) &&
+                             !(x->line && x->table[i].job->edge) && u < x->g->n;
+             u++)
             rc = gpu_gather_back(x, &x->table[i], u, e);
     return rc;
 }
@@ -309,7 +319,8 @@ int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, str
         rc = x->line ? gpu_cache_ranks(&k) : fill_cliques(&k);
     if (!rc)
         rc = back_others(x, e);
-    for (unsigned i = 0; !rc && i < x->g->n; i++) /* peers read what it keeps without waiting for anything */
+    for (unsigned i = 0; !rc && i < x->g->n;
+         i++) /* peers read what it keeps without waiting for anything */
         rc = gnn_dev_stream_wait(x->unit[i].stream, e);
     gnn_dev_range_end();
     for (uint32_t t = 0; k.order && t < x->job->meta.schema.nntypes; t++)

@@ -95,15 +95,17 @@ static void lay_out(const struct gather_line *l, struct layout *y, struct gather
 }
 
 /* One field, and hop: first an empty part, so that there is one that begins at 0. */
-static int add_parts(const struct gather_line *l, const struct layout *y, struct gather_packet *p, uint32_t job, uint32_t hop,
-                     uint64_t *nparts, struct gnn_err *e)
+static int add_parts(const struct gather_line *l, const struct layout *y, struct gather_packet *p,
+                     uint32_t job, uint32_t hop, uint64_t *nparts, struct gnn_err *e)
 {
     const struct gather_job *j = &y->g->job[job];
     const struct gather_want *w = &y->f->want[gnn_gather_slot(y->g, j, hop)];
     struct gather_pack *k = &p->of[l->at[job] + hop];
     struct gnn_gather_part *part = (struct gnn_gather_part *)p->data.data + *nparts;
-    *k = (struct gather_pack){.part_at = *nparts * sizeof *part, .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
-                              .nparts = l->nown[job] + 2 + y->f->ranks, .n = w->n};
+    *k = (struct gather_pack){.part_at = *nparts * sizeof *part,
+                              .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
+                              .nparts = l->nown[job] + 2 + y->f->ranks,
+                              .n = w->n};
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_GATHER_HOST};
     if (l->nown[job])
@@ -114,16 +116,23 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
         uint64_t n;
         if (gnn_gather_far_next(y->g, y->f, j, hop, r, y->b, &rows, &n, e))
             return e->code;
-        const uint64_t at = y->came_at[r] + (uint64_t)((const char *)rows - (const char *)y->came[r]);
-        *part++ = (struct gnn_gather_part){.first = w->base + r * w->n, .count = n, .data = (const void *)(uintptr_t)at, .tier = GNN_GATHER_HOST};
+        const uint64_t at =
+            y->came_at[r] + (uint64_t)((const char *)rows - (const char *)y->came[r]);
+        *part++ = (struct gnn_gather_part){.first = w->base + r * w->n,
+                                           .count = n,
+                                           .data = (const void *)(uintptr_t)at,
+                                           .tier = GNN_GATHER_HOST};
         k->far += r == y->g->comm->rank ? 0 : n;
     }
-    *part = (struct gnn_gather_part){.first = w->base + y->f->ranks * w->n, .count = l->kept[job] ? y->g->replica->of[j->type].n : 0,
-                                     .data = l->kept[job], .tier = GNN_GATHER_HOST};
+    *part = (struct gnn_gather_part){.first = w->base + y->f->ranks * w->n,
+                                     .count = l->kept[job] ? y->g->replica->of[j->type].n : 0,
+                                     .data = l->kept[job],
+                                     .tier = GNN_GATHER_HOST};
     return 0;
 }
 
-static int fill_packet(const struct gather_line *l, const struct layout *y, struct gather_packet *p, struct gnn_err *e)
+static int fill_packet(const struct gather_line *l, const struct layout *y, struct gather_packet *p,
+                       struct gnn_err *e)
 {
     uint64_t nparts = 0;
     int rc = 0;
@@ -139,8 +148,8 @@ static int fill_packet(const struct gather_line *l, const struct layout *y, stru
     return rc;
 }
 
-int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct gnn_batch *b, struct gather_packet **out,
-                       struct gnn_err *e)
+int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct gnn_batch *b,
+                       struct gather_packet **out, struct gnn_err *e)
 {
     struct layout y = {.g = l->job, .f = f, .b = b};
     struct gather_packet *p = packet_get(l, e);
@@ -166,7 +175,8 @@ int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct
     return rc;
 }
 
-int gather_packet_send(const struct gather_line *l, struct gather_unit *u, struct gather_packet *p, struct gnn_err *e)
+int gather_packet_send(const struct gather_line *l, struct gather_unit *u, struct gather_packet *p,
+                       struct gnn_err *e)
 {
     const uint32_t ranks = l->job->comm->size;
     int rc = gnn_buf_fit_in(&u->d->mem, &u->far, p->bytes, 1, "rows of other ranks", e);
@@ -180,8 +190,8 @@ int gather_packet_send(const struct gather_line *l, struct gather_unit *u, struc
     return rc ? rc : gnn_dev_copy(u->far.data, p->data.data, p->bytes, u->stream, e);
 }
 
-struct gather_view gather_packet_view(const struct gather_unit *u, const struct gather_view *cached, const struct gather_pack *k,
-                                      const uint64_t **rows)
+struct gather_view gather_packet_view(const struct gather_unit *u, const struct gather_view *cached,
+                                      const struct gather_pack *k, const uint64_t **rows)
 {
     struct gather_view v = *cached;
     const char *data = u->far.data;
@@ -218,7 +228,9 @@ static int ask(void *line, void *asker, struct gnn_batch *b, struct gnn_err *e)
     struct gather_line *l = line;
     struct gather_far *f = ((struct asker *)asker)->far;
     struct gather_packet *p = NULL;
-    f->near = l->near + b->nth % l->devices * l->job->meta.schema.nntypes; /* as batches are brought to devices in turn */
+    f->near =
+        l->near + b->nth % l->devices *
+                      l->job->meta.schema.nntypes; /* as batches are brought to devices in turn */
     int rc = gnn_gather_far_meet(l->job, f, b, e);
     pthread_mutex_lock(&l->lock);
     const bool closed = l->closed;
@@ -240,9 +252,14 @@ static int end(void *line, struct gnn_err *e)
     return gnn_gather_far_end(((struct gather_line *)line)->job, e);
 }
 
-struct gnn_source *gather_line_source(struct gnn_source *up, struct gather_line *l, unsigned threads, struct gnn_err *e)
+struct gnn_source *gather_line_source(struct gnn_source *up, struct gather_line *l,
+                                      unsigned threads, struct gnn_err *e)
 {
-    static const struct gnn_map_ops ops = {.worker_new = asker_new, .worker_free = asker_free, .apply = ask, .end = end, .arg_free = gather_line_put};
+    static const struct gnn_map_ops ops = {.worker_new = asker_new,
+                                           .worker_free = asker_free,
+                                           .apply = ask,
+                                           .end = end,
+                                           .arg_free = gather_line_put};
     pthread_mutex_lock(&l->lock);
     l->holders++;
     pthread_mutex_unlock(&l->lock);
@@ -266,7 +283,8 @@ struct gather_line *gather_line_new(struct gnn_gpu *g, struct gatherer *job, str
     l->own = gnn_alloc_zero(job->njobs, sizeof(struct gnn_gather_part *), "ranks", e);
     l->nown = gnn_alloc_zero(job->njobs, sizeof *l->nown, "ranks", e);
     l->kept = gnn_alloc_zero(job->njobs, sizeof *l->kept, "ranks", e);
-    l->near = gnn_alloc_zero((uint64_t)g->n * job->meta.schema.nntypes, sizeof(uint32_t *), "ranks", e);
+    l->near =
+        gnn_alloc_zero((uint64_t)g->n * job->meta.schema.nntypes, sizeof(uint32_t *), "ranks", e);
     if (l->at && l->own && l->nown && l->kept && l->near)
         return l;
     gather_line_put(l);

@@ -39,7 +39,8 @@ struct identity {
     uint64_t host, id;
 };
 
-int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users, struct gnn_err *e)
+int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
+                       struct gnn_err *e)
 {
     struct identity own[GNN_GPU_MAX] = {{0}};
     struct gnn_exchange x = {0};
@@ -54,7 +55,8 @@ int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t 
     for (uint32_t r = 0; !rc && r < comm->size; r++) {
         const struct identity *other = x.in[r].data;
         if (!x.in[r].bytes || x.in[r].bytes % sizeof *other)
-            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense", r);
+            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense",
+                          r);
         for (uint64_t i = 0; !rc && i < x.in[r].bytes / sizeof *other; i++)
             for (unsigned u = 0; u < g->n; u++)
                 users[u] += !memcmp(&other[i], &own[u], sizeof *other);
@@ -77,7 +79,8 @@ static int find(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
 }
 
 /* Does device `unit` read what the peer, another rank's, exports? If not, why. */
-static int try(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer, unsigned char *apart, struct gnn_err *e)
+static int try(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer,
+               unsigned char *apart, struct gnn_err *e)
 {
     const unsigned own = p->g->device[unit];
     struct gnn_err refused = {0};
@@ -98,7 +101,8 @@ static int try(const struct gather_peers *p, unsigned unit, const struct gather_
     return 0;
 }
 
-static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned char *apart, struct gnn_err *e)
+static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned char *apart,
+                          struct gnn_err *e)
 {
     const struct gather_peer *self = &p->peer[p->self];
     int rc = 0;
@@ -107,7 +111,8 @@ static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned 
             const struct gather_peer *q = &p->peer[i];
             unsigned char *a = &apart[(size_t)u * p->n + i];
             *a = GNN_GATHER_NO_PATH;
-            if (q->rank == self->rank && (q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit])))
+            if (q->rank == self->rank &&
+                (q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit])))
                 *a = GNN_GATHER_TOGETHER;
             else if (q->rank != self->rank && q->host == self->host && exports[i])
                 rc = try(p, u, q, a, e);
@@ -125,7 +130,8 @@ static int garbled(uint32_t rank, struct gnn_err *e)
 }
 
 /* Everybody's devices, from what came. exports[n]. */
-static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool **exports, struct gnn_err *e)
+static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool **exports,
+                    struct gnn_err *e)
 {
     for (uint32_t r = 0; r < p->comm->size; r++) {
         if (x->in[r].bytes % sizeof(struct said) || !x->in[r].bytes)
@@ -150,7 +156,8 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
 }
 
 /* What this rank says of its devices, with memory of each to be tried out. */
-static int speak(const struct gather_peers *p, const uint64_t *bytes, struct said *s, void **trial, struct gnn_err *e)
+static int speak(const struct gather_peers *p, const uint64_t *bytes, struct said *s, void **trial,
+                 struct gnn_err *e)
 {
     const uint64_t host = host_id();
     int rc = 0;
@@ -169,7 +176,8 @@ static int speak(const struct gather_peers *p, const uint64_t *bytes, struct sai
     return rc;
 }
 
-static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *apart, struct gnn_err *e)
+static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *apart,
+                       struct gnn_err *e)
 {
     int rc = gnn_comm_share(p->comm, x, apart, (uint64_t)p->g->n * p->n, e);
     for (uint32_t r = 0, i = 0; !rc && r < p->comm->size; r++) {
@@ -184,7 +192,8 @@ static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const uns
     return rc;
 }
 
-int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_comm *comm, const uint64_t *bytes, struct gnn_err *e)
+int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_comm *comm,
+                      const uint64_t *bytes, struct gnn_err *e)
 {
     struct gather_peers *p = *out = gnn_alloc_zero(1, sizeof *p, "devices of other ranks", e);
     struct said *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
@@ -223,7 +232,8 @@ bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *me
     for (uint32_t i = 0; i < p->n; i++) {
         bool all = !taken[i];
         for (uint32_t m = 0; all && m < *n; m++)
-            all = p->apart[(size_t)i * p->n + member[m]] == GNN_GATHER_TOGETHER && p->apart[(size_t)member[m] * p->n + i] == GNN_GATHER_TOGETHER;
+            all = p->apart[(size_t)i * p->n + member[m]] == GNN_GATHER_TOGETHER &&
+                  p->apart[(size_t)member[m] * p->n + i] == GNN_GATHER_TOGETHER;
         if (!all)
             continue;
         taken[i] = true;
@@ -237,7 +247,8 @@ enum gnn_gather_apart gather_peers_apart(const struct gather_peers *p, uint32_t 
     enum gnn_gather_apart worst = GNN_GATHER_TOGETHER;
     for (uint32_t i = 0; i < p->n; i++)
         for (uint32_t k = 0; k < p->n; k++)
-            if (p->peer[i].host == p->peer[k].host && p->peer[i].rank != p->peer[k].rank && p->apart[(size_t)i * p->n + k] > worst) {
+            if (p->peer[i].host == p->peer[k].host && p->peer[i].rank != p->peer[k].rank &&
+                p->apart[(size_t)i * p->n + k] > worst) {
                 worst = (enum gnn_gather_apart)p->apart[(size_t)i * p->n + k];
                 rank[0] = p->peer[i].rank;
                 rank[1] = p->peer[k].rank;
@@ -263,14 +274,16 @@ int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_er
         if (x.in[q->rank].bytes < (q->unit + 1) * sizeof *h)
             rc = garbled(q->rank, e);
         else
-            memcpy(&q->lent, (const struct gnn_dev_handle *)x.in[q->rank].data + q->unit, sizeof q->lent);
+            memcpy(&q->lent, (const struct gnn_dev_handle *)x.in[q->rank].data + q->unit,
+                   sizeof q->lent);
     }
     gnn_exchange_release(&x);
     gnn_free(h);
     return rc;
 }
 
-int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at, struct gnn_err *e)
+int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
+                      struct gnn_err *e)
 {
     uint64_t bytes;
     int rc = gnn_grow(&p->opened, p->nopened, sizeof *p->opened, "devices of other ranks", e);

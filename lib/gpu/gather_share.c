@@ -1,11 +1,13 @@
-/* What devices keep when several ranks work on a store: rows of the parts that ranks of their host have open, the hottest first, in
- * memory that devices of other ranks read through CUDA IPC.
+/* What devices keep when several ranks work on a store: rows of the parts that ranks of their host
+ * have open, the hottest first, in memory that devices of other ranks read through CUDA IPC.
  *
- * What is not kept by all devices of a clique is kept by a device of the rank whose own it is, as that rank asks for it most:
- * seeds are their owners', and parts are made so that neighbours are together. Only what does not fit there goes to the device of the
- * clique that has most room. So it depends on the order alone how many rows are kept altogether, and not on how hot parts are. All ranks of a clique
- * calculate the same plan; they exchange only how much memory there is, and handles. Rows are read from the store where it
- * is open, and asked of their owners otherwise, as those of a batch are. */
+ * What is not kept by all devices of a clique is kept by a device of the rank whose own it is, as
+ * that rank asks for it most: seeds are their owners', and parts are made so that neighbours are
+ * together. Only what does not fit there goes to the device of the clique that has most room. So it
+ * depends on the order alone how many rows are kept altogether, and not on how hot parts are. All
+ * ranks of a clique calculate the same plan; they exchange only how much memory there is, and
+ * handles. Rows are read from the store where it is open, and asked of their owners otherwise, as
+ * those of a batch are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,9 +21,10 @@ enum { ALIGN = 256, CHUNK = 32 << 20 /* bytes of rows that are asked for at once
 
 /* A clique that this rank has devices in. */
 struct clique {
-    uint32_t *member, n;     /* [n] of peers, ascending */
-    uint64_t bytes;          /* on each */
-    uint64_t *hot, *all;     /* [nntypes] rows that all keep; and those that are in `place` at all, or passed over */
+    uint32_t *member, n; /* [n] of peers, ascending */
+    uint64_t bytes;      /* on each */
+    uint64_t *hot, *all; /* [nntypes] rows that all keep; and those that are in `place` at all, or
+                            passed over */
     struct gnn_place *place; /* [nntypes]; without parts: nothing is kept */
     uint64_t *at;            /* [n][njobs] where a table's rows are in what a member lends */
     uint64_t *lent;          /* [n] bytes of it */
@@ -31,12 +34,12 @@ struct share {
     struct gather_caching *k;
     struct gpu_gather *x;
     struct gather_peers *p;
-    uint64_t **first;       /* [nntypes][ranks] */
-    struct clique *clique;  /* [ncliques] */
+    uint64_t **first;      /* [nntypes][ranks] */
+    struct clique *clique; /* [ncliques] */
     uint32_t ncliques;
-    uint32_t *clique_of;    /* [devices] of this rank */
-    void **lend;            /* [devices] */
-    void **hot;             /* [devices][njobs] rows that all keep */
+    uint32_t *clique_of; /* [devices] of this rank */
+    void **lend;         /* [devices] */
+    void **hot;          /* [devices][njobs] rows that all keep */
     struct gather_far *far;
 };
 
@@ -68,8 +71,10 @@ static int find_scores(struct share *s)
         k->score = k->o->scores;
         return 0;
     }
-    int rc = k->o->order == GNN_GATHER_BY_ACCESS ? gnn_access_of_rank(s->x->job->store, &s->x->job->meta.sampling, comm, &k->own, k->e)
-                                                 : gnn_access_degree(s->x->job->store, &s->x->job->meta.sampling, &k->own, k->e);
+    int rc =
+        k->o->order == GNN_GATHER_BY_ACCESS
+            ? gnn_access_of_rank(s->x->job->store, &s->x->job->meta.sampling, comm, &k->own, k->e)
+            : gnn_access_degree(s->x->job->store, &s->x->job->meta.sampling, &k->own, k->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = gnn_comm_sum(comm, k->own.of[t], c->ntype[t].count, GNN_SUM_F32, k->e);
     k->score = &k->own;
@@ -92,7 +97,8 @@ static int hide_others(struct share *s)
     for (uint32_t i = 0; i < s->p->n; i++) {
         const uint32_t r = s->p->peer[i].rank;
         for (uint32_t t = 0; t < c->nntypes && s->p->peer[i].host != host; t++) {
-            const uint64_t end = r + 1 < s->x->job->comm->size ? s->first[t][r + 1] : c->ntype[t].count;
+            const uint64_t end =
+                r + 1 < s->x->job->comm->size ? s->first[t][r + 1] : c->ntype[t].count;
             for (uint64_t v = s->first[t][r]; v < end; v++)
                 k->own.of[t][v] = -1;
         }
@@ -121,8 +127,10 @@ static uint16_t roomiest(const uint64_t *left, uint32_t from, uint32_t to, uint6
     return best;
 }
 
-/* Deals out what follows the first hot[] rows. holder[nntypes][ranked]; left[n]; from[ranks + 1]: a rank's members. */
-static void deal(const struct share *s, struct clique *c, uint16_t *const *holder, uint64_t *left, const uint32_t *from)
+/* Deals out what follows the first hot[] rows. holder[nntypes][ranked]; left[n]; from[ranks + 1]: a
+ * rank's members. */
+static void deal(const struct share *s, struct clique *c, uint16_t *const *holder, uint64_t *left,
+                 const uint32_t *from)
 {
     const struct gather_caching *k = s->k;
     uint64_t smallest = UINT64_MAX;
@@ -134,7 +142,8 @@ static void deal(const struct share *s, struct clique *c, uint16_t *const *holde
         if (t < 0 || roomiest(left, 0, c->n, smallest) == GNN_PLACE_NONE)
             return;
         const uint64_t i = c->all[t]++, bytes = k->rows.bytes[t];
-        const uint32_t owner = gnn_owner_find(s->first[t], sizeof **s->first, s->x->job->comm->size, k->order[t][i]);
+        const uint32_t owner =
+            gnn_owner_find(s->first[t], sizeof **s->first, s->x->job->comm->size, k->order[t][i]);
         uint16_t m = roomiest(left, from[owner], from[owner + 1], bytes);
         if (m == GNN_PLACE_NONE)
             m = roomiest(left, 0, c->n, bytes);
@@ -184,8 +193,11 @@ static int plan(struct share *s, struct clique *c)
     if (!rc)
         rc = assign(s, c, holder);
     for (uint32_t t = 0; !rc && t < ntypes(s); t++) {
-        const struct gnn_place_opts o = {.devices = c->n, .nrows = s->x->job->meta.schema.ntype[t].count, .order = k->order[t],
-                                         .norder = c->all[t], .row_bytes = k->rows.bytes[t]};
+        const struct gnn_place_opts o = {.devices = c->n,
+                                         .nrows = s->x->job->meta.schema.ntype[t].count,
+                                         .order = k->order[t],
+                                         .norder = c->all[t],
+                                         .row_bytes = k->rows.bytes[t]};
         if (k->rows.bytes[t])
             rc = gnn_place_given(&c->place[t], &o, holder[t], k->e);
     }
@@ -209,7 +221,8 @@ static void lay_out(const struct share *s, struct clique *c)
             c->at[(size_t)m * n + i] = c->lent[m];
             if (has(s, c, i)) {
                 const struct gather_table *t = &s->x->table[i];
-                c->lent[m] += (part_rows(&c->place[t->job->type], m + 1) * t->bytes + ALIGN - 1) / ALIGN * ALIGN;
+                c->lent[m] += (part_rows(&c->place[t->job->type], m + 1) * t->bytes + ALIGN - 1) /
+                              ALIGN * ALIGN;
             }
         }
 }
@@ -275,7 +288,8 @@ static int hold(struct share *s, unsigned unit)
     for (uint32_t i = 0; !rc && i < njobs; i++)
         if (has(s, c, i)) {
             const struct gather_table *t = &s->x->table[i];
-            rc = gpu_gather_alloc(u, part_rows(&c->place[t->job->type], 0) * t->bytes, "the cache", &s->hot[(size_t)unit * njobs + i], s->k->e);
+            rc = gpu_gather_alloc(u, part_rows(&c->place[t->job->type], 0) * t->bytes, "the cache",
+                                  &s->hot[(size_t)unit * njobs + i], s->k->e);
         }
     return rc;
 }
@@ -302,11 +316,13 @@ static int look(struct share *s, unsigned unit)
     const uint32_t njobs = s->x->job->njobs, self = member_of(s, c, unit);
     struct gather_unit *u = &s->x->unit[unit];
     struct gnn_gather_part *part = gnn_alloc((uint64_t)c->n + 1, sizeof *part, "a cache", s->k->e);
-    void **base = gnn_alloc_zero(c->n, sizeof *base, "a cache", s->k->e), **slot = gnn_alloc_zero(ntypes(s), sizeof *slot, "a cache", s->k->e);
+    void **base = gnn_alloc_zero(c->n, sizeof *base, "a cache", s->k->e),
+         **slot = gnn_alloc_zero(ntypes(s), sizeof *slot, "a cache", s->k->e);
     int rc = part && base && slot ? open_members(s, unit, base) : s->k->e->code;
     for (uint32_t t = 0; !rc && t < ntypes(s); t++)
         if (c->place[t].nslots)
-            rc = gpu_gather_upload(u, c->place[t].slot, c->place[t].nrows * sizeof(uint32_t), "the cache's slots", &slot[t], s->k->e);
+            rc = gpu_gather_upload(u, c->place[t].slot, c->place[t].nrows * sizeof(uint32_t),
+                                   "the cache's slots", &slot[t], s->k->e);
     for (uint32_t i = 0; !rc && i < njobs; i++) {
         struct gather_table *t = &s->x->table[i];
         struct gather_view *v = &t->view[unit];
@@ -316,8 +332,10 @@ static int look(struct share *s, unsigned unit)
         const struct gnn_place *place = &c->place[t->job->type];
         part[0] = gnn_place_part(place, self, 0, s->hot[(size_t)unit * njobs + i], NULL);
         for (uint32_t m = 0; m < c->n; m++)
-            part[m + 1] = gnn_place_part(place, self, m + 1, (char *)base[m] + c->at[(size_t)m * njobs + i], NULL);
-        rc = gpu_gather_upload(u, part, (c->n + 1) * sizeof *part, "the cache's parts", &p, s->k->e);
+            part[m + 1] = gnn_place_part(place, self, m + 1,
+                                         (char *)base[m] + c->at[(size_t)m * njobs + i], NULL);
+        rc =
+            gpu_gather_upload(u, part, (c->n + 1) * sizeof *part, "the cache's parts", &p, s->k->e);
         v->cached = p;
         v->ncached = c->n + 1;
         v->slot = slot[t->job->type];
@@ -338,10 +356,12 @@ struct piece {
     uint64_t at, n;      /* rows of the part */
 };
 
-static int add_pieces(const struct share *s, unsigned unit, uint32_t type, uint32_t part, struct piece **list, uint64_t *n)
+static int add_pieces(const struct share *s, unsigned unit, uint32_t type, uint32_t part,
+                      struct piece **list, uint64_t *n)
 {
     const struct gnn_place *p = &s->clique[s->clique_of[unit]].place[type];
-    const uint64_t rows = p->nslots ? part_rows(p, part) : 0, most = 1 + CHUNK / s->k->rows.bytes[type];
+    const uint64_t rows = p->nslots ? part_rows(p, part) : 0,
+                   most = 1 + CHUNK / s->k->rows.bytes[type];
     for (uint64_t at = 0; at < rows; at += most) {
         if (gnn_grow(list, *n, sizeof **list, "a cache", s->k->e))
             return s->k->e->code;
@@ -366,14 +386,17 @@ static int place_rows(struct share *s, const struct piece *w, struct gather_pack
         const uint64_t *rows;
         if (!gather_cacheable(t) || t->job->type != w->type)
             continue;
-        char *to = w->part ? (char *)s->lend[w->unit] + c->at[(size_t)m * njobs + i] : s->hot[(size_t)w->unit * njobs + i];
+        char *to = w->part ? (char *)s->lend[w->unit] + c->at[(size_t)m * njobs + i]
+                           : s->hot[(size_t)w->unit * njobs + i];
         const struct gather_view v = gather_packet_view(u, &nothing, k, &rows);
-        rc = gpu_gather_rows(u, &v, t->bytes, t->cast, NULL, rows, k->n, to + w->at * t->bytes, NULL, s->k->e);
+        rc = gpu_gather_rows(u, &v, t->bytes, t->cast, NULL, rows, k->n, to + w->at * t->bytes,
+                             NULL, s->k->e);
     }
     return rc ? rc : gnn_dev_stream_wait(u->stream, s->k->e);
 }
 
-/* One round: each rank asks for the rows of a piece, as if they were a batch without edges, or for none. */
+/* One round: each rank asks for the rows of a piece, as if they were a batch without edges, or for
+ * none. */
 static int fill_round(struct share *s, uint64_t round, const struct piece *w, struct gnn_batch *b)
 {
     struct gather_packet *packet = NULL;
@@ -406,7 +429,9 @@ static int fill(struct share *s)
         for (uint32_t t = 0; t < ntypes(s); t++)
             for (unsigned part = 0; !rc && part < 2; part++)
                 if (s->k->rows.bytes[t])
-                    rc = add_pieces(s, u, t, part ? 1 + member_of(s, &s->clique[s->clique_of[u]], u) : 0, &list, &n);
+                    rc = add_pieces(s, u, t,
+                                    part ? 1 + member_of(s, &s->clique[s->clique_of[u]], u) : 0,
+                                    &list, &n);
     uint64_t rounds = n;
     if (!rc)
         rc = gather_peers_most(s->p, &rounds, e);
@@ -513,7 +538,9 @@ static int make(struct share *s)
     if (!rc)
         rc = tell_near(s);
     uint64_t n = 0;
-    return rc ? rc : gather_peers_most(s->p, &n, s->k->e); /* others read what this rank keeps from now on */
+    return rc ? rc
+              : gather_peers_most(s->p, &n,
+                                  s->k->e); /* others read what this rank keeps from now on */
 }
 
 /* Ranks that share a device share its free memory. */
@@ -535,7 +562,8 @@ static int meet(struct share *s)
     int rc = 0;
     for (unsigned u = 0; !rc && u < s->x->g->n; u++)
         rc = gpu_cache_budget(s->k, u, &bytes[u]);
-    snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order, (unsigned long long)s->k->rows.all_bytes);
+    snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order,
+             (unsigned long long)s->k->rows.all_bytes);
     if (!rc)
         rc = gnn_comm_agree(s->x->job->comm, "other options for what devices keep", text, s->k->e);
     if (!rc)
@@ -565,7 +593,9 @@ int gpu_cache_ranks(struct gather_caching *k)
     s.clique_of = gnn_alloc_zero(x->g->n, sizeof *s.clique_of, "a cache", k->e);
     s.lend = gnn_alloc_zero(x->g->n, sizeof *s.lend, "a cache", k->e);
     s.hot = gnn_alloc_zero((uint64_t)x->g->n * x->job->njobs, sizeof *s.hot, "a cache", k->e);
-    int rc = s.clique_of && s.lend && s.hot ? gnn_store_firsts(x->job->store, x->job->comm->size, &s.first, k->e) : k->e->code;
+    int rc = s.clique_of && s.lend && s.hot
+                 ? gnn_store_firsts(x->job->store, x->job->comm->size, &s.first, k->e)
+                 : k->e->code;
     if (!rc)
         rc = meet(&s);
     if (!rc)

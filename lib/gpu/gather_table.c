@@ -3,17 +3,19 @@
 #include "lib/gpu/gather_far.h"
 #include "lib/gpu/gather_peers.h"
 
-int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
+int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
+                     struct gnn_err *e)
 {
     *p = NULL;
-    if (gnn_grow(&u->memory, u->nmemory, sizeof *u->memory, what, e) || gnn_dev_use(u->d->number, e) ||
-        gnn_dev_alloc(p, bytes, what, e))
+    if (gnn_grow(&u->memory, u->nmemory, sizeof *u->memory, what, e) ||
+        gnn_dev_use(u->d->number, e) || gnn_dev_alloc(p, bytes, what, e))
         return e->code;
     u->memory[u->nmemory++] = *p;
     return 0;
 }
 
-int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what, void **p, struct gnn_err *e)
+int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
+                      void **p, struct gnn_err *e)
 {
     int rc = gpu_gather_alloc(u, bytes, what, p, e);
     if (!rc)
@@ -37,7 +39,8 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_GATHER_HOST;
-        int rc = gpu_host_open(x->g, left(x), p->data, p->count * t->bytes, "rows of a store", &to->data, e);
+        int rc = gpu_host_open(x->g, left(x), p->data, p->count * t->bytes, "rows of a store",
+                               &to->data, e);
         if (rc)
             return rc;
         t->opened++;
@@ -51,7 +54,8 @@ int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit,
     void *p;
     int rc = open_parts(x, t, e);
     if (!rc)
-        rc = gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part, "a field's parts", &p, e);
+        rc = gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part,
+                               "a field's parts", &p, e);
     if (rc)
         return rc;
     v->backing = p;
@@ -83,8 +87,11 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     for (; !rc && t->edges_opened < n; t->edges_opened += !rc) {
         const struct gnn_edges_part *p = &t->job->edges[t->edges_opened];
         const void *indptr = NULL, *id = NULL;
-        rc = gpu_host_open(x->g, left(x), p->indptr, (p->count + 1) * sizeof *p->indptr, "row pointers of a store", &indptr, e);
-        if (!rc && p->id && (rc = gpu_host_open(x->g, left(x), p->id, p->nedges * sizeof *p->id, "edge ids of a store", &id, e)))
+        rc = gpu_host_open(x->g, left(x), p->indptr, (p->count + 1) * sizeof *p->indptr,
+                           "row pointers of a store", &indptr, e);
+        if (!rc && p->id &&
+            (rc = gpu_host_open(x->g, left(x), p->id, p->nedges * sizeof *p->id,
+                                "edge ids of a store", &id, e)))
             gpu_host_close(x->g, p->indptr);
         to[t->edges_opened] = *p;
         to[t->edges_opened].indptr = indptr;
@@ -99,7 +106,8 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     return rc;
 }
 
-static int open_table(struct gpu_gather *x, struct gather_table *t, const struct gather_job *j, struct gnn_err *e)
+static int open_table(struct gpu_gather *x, struct gather_table *t, const struct gather_job *j,
+                      struct gnn_err *e)
 {
     t->job = j;
     t->bytes = x->line ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
@@ -113,7 +121,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *kept = r ? r->data[j - x->job->job] : NULL;
-    if (kept && gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "rows of other ranks", &t->kept, e))
+    if (kept && gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "rows of other ranks",
+                              &t->kept, e))
         return e->code;
     bool direct;
     (void)gnn_gather_far_fields(x->job, j->edge, j->type, &direct);
@@ -122,7 +131,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
 
 /* ---- the device's side ---- */
 
-static int open_inverse(struct gather_unit *u, const uint32_t *inverse, uint64_t n, struct gather_view *v, struct gnn_err *e)
+static int open_inverse(struct gather_unit *u, const uint32_t *inverse, uint64_t n,
+                        struct gather_view *v, struct gnn_err *e)
 {
     struct gnn_gather_part part = {.count = n, .tier = GNN_GATHER_LOCAL};
     void *p;
@@ -147,7 +157,8 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
     if (!u->inverse || !u->ids || gnn_dev_use(u->d->number, e) || gnn_dev_stream_new(&u->stream, e))
         return e->code;
-    int rc = gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts", &p, e);
+    int rc =
+        gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts", &p, e);
     u->count = p;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         if (x->job->inverse[t])
@@ -235,9 +246,9 @@ void gpu_gather_release(struct gpu_gather *x)
     gnn_free(x->at);
 }
 
-int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes, enum gnn_gather_cast cast,
-                const uint32_t *id, const uint64_t *id64, uint64_t n, void *out, struct gnn_gather_count *count,
-                struct gnn_err *e)
+int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
+                    enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64, uint64_t n,
+                    void *out, struct gnn_gather_count *count, struct gnn_err *e)
 {
     const struct gnn_cuda_gather g = {.cached = v->cached,
                                       .backing = v->backing,

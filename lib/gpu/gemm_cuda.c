@@ -1,10 +1,11 @@
-/* lib/gpu/gemm.h over cuBLASLt, which is loaded when it is first needed: a program that multiplies nothing on a device
- * neither links nor needs it.
+/* lib/gpu/gemm.h over cuBLASLt, which is loaded when it is first needed: a program that multiplies
+ * nothing on a device neither links nor needs it.
  *
- * Batches differ in their numbers of rows, and asking the library how to multiply costs about as much as a small product. So
- * it is asked once for all numbers of rows between two marks, eight to the octave, and what it says is kept: equal shapes
- * are always multiplied in the same way. Of the ways to split a long sum only that is allowed which puts the parts
- * aside and adds them up in a second step, in a fixed order. Left to itself the library may do products of rounded inputs
+ * Batches differ in their numbers of rows, and asking the library how to multiply costs about as
+ * much as a small product. So it is asked once for all numbers of rows between two marks, eight to
+ * the octave, and what it says is kept: equal shapes are always multiplied in the same way. Of the
+ * ways to split a long sum only that is allowed which puts the parts aside and adds them up in a
+ * second step, in a fixed order. Left to itself the library may do products of rounded inputs
  * without the tensor cores, in plain f32: such ways are refused. */
 #include "lib/gpu/gemm.h"
 
@@ -39,7 +40,7 @@ struct lib {
 /* A kind of product, and how it is done. */
 struct way {
     uint64_t m, n, k;
-    uint32_t align[3];       /* of A, B, C; 0: this entry is free */
+    uint32_t align[3]; /* of A, B, C; 0: this entry is free */
     uint8_t ta, tb, epilogue, precision;
     cublasLtMatmulAlgo_t algo;
     uint64_t numerics; /* how the algorithm multiplies; 0: it does not say */
@@ -50,17 +51,20 @@ enum { WAY_KEY = offsetof(struct way, algo) };
 struct gemm {
     struct lib lib;
     cublasLtHandle_t lt;
-    cublasLtMatmulDesc_t desc[PRECISIONS][EPILOGUES][2][2]; /* by precision, epilogue, ta, tb; made when first needed */
+    cublasLtMatmulDesc_t desc[PRECISIONS][EPILOGUES][2]
+                             [2]; /* by precision, epilogue, ta, tb; made when first needed */
     void *workspace;
     uint64_t numerics; /* of the last product */
     struct way way[WAYS];
 };
 
 enum { PLAIN, BIAS, BIAS_RELU };
-static const cublasLtEpilogue_t epilogues[EPILOGUES] = {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS};
-static const cublasComputeType_t computes[PRECISIONS] = {[GNN_PRECISION_F32] = CUBLAS_COMPUTE_32F,
-                                                         [GNN_PRECISION_TF32] = CUBLAS_COMPUTE_32F_FAST_TF32,
-                                                         [GNN_PRECISION_BF16] = CUBLAS_COMPUTE_32F_FAST_16BF};
+static const cublasLtEpilogue_t epilogues[EPILOGUES] = {
+    CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS};
+static const cublasComputeType_t computes[PRECISIONS] = {
+    [GNN_PRECISION_F32] = CUBLAS_COMPUTE_32F,
+    [GNN_PRECISION_TF32] = CUBLAS_COMPUTE_32F_FAST_TF32,
+    [GNN_PRECISION_BF16] = CUBLAS_COMPUTE_32F_FAST_16BF};
 
 /* What one call describes to the library. It counts columns first: C' = B' A'. */
 struct call {
@@ -70,17 +74,21 @@ struct call {
 
 static int failed(cublasStatus_t rc, const char *what, struct gnn_err *e)
 {
-    return gnn_fail(e, rc == CUBLAS_STATUS_ALLOC_FAILED ? GNN_E_NOMEM : GNN_E_DEVICE, "cuBLASLt: %s: status %d", what, (int)rc);
+    return gnn_fail(e, rc == CUBLAS_STATUS_ALLOC_FAILED ? GNN_E_NOMEM : GNN_E_DEVICE,
+                    "cuBLASLt: %s: status %d", what, (int)rc);
 }
 
-/* It stays loaded: half a gigabyte with thousands of initialisers, whose kernels the device's context keeps. */
+/* It stays loaded: half a gigabyte with thousands of initialisers, whose kernels the device's
+ * context keeps. */
 static int load(struct lib *l, struct gnn_err *e)
 {
-    static const char *const name[] = {"libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13",
-                                       "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.12"};
+    static const char *const name[] = {
+        "libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13", "libcublasLt.so.12",
+        "/usr/local/cuda/lib64/libcublasLt.so.12"};
     char why[256] = "";
     void *so = NULL;
-    for (size_t i = 0; !so && i < sizeof(name) / sizeof(*name); i++) { /* what is used of it is the same in both */
+    for (size_t i = 0; !so && i < sizeof(name) / sizeof(*name);
+         i++) { /* what is used of it is the same in both */
         so = dlopen(name[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!so && !*why)
             snprintf(why, sizeof(why), "%s", dlerror());
@@ -122,7 +130,8 @@ int gnn_dev_gemm_new(void **h, struct gnn_err *e)
     int rc = load(&g->lib, e);
     if (!rc) {
         const cublasStatus_t st = g->lib.create(&g->lt);
-        rc = st ? failed(st, "starting", e) : gnn_dev_alloc(&g->workspace, WORKSPACE, "matrix products", e);
+        rc = st ? failed(st, "starting", e)
+                : gnn_dev_alloc(&g->workspace, WORKSPACE, "matrix products", e);
     }
     if (rc) {
         gnn_dev_gemm_free(g);
@@ -167,15 +176,18 @@ static void call_release(const struct lib *l, struct call *c)
 static cublasStatus_t kind_of(struct gemm *g, const struct way *w, cublasLtMatmulDesc_t *out)
 {
     const struct lib *l = &g->lib;
-    const cublasOperation_t opa = w->tb ? CUBLAS_OP_T : CUBLAS_OP_N, opb = w->ta ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t opa = w->tb ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            opb = w->ta ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasLtMatmulDesc_t *at = &g->desc[w->precision][w->epilogue][w->ta][w->tb], d = NULL;
-    cublasStatus_t rc = *at ? CUBLAS_STATUS_SUCCESS : l->desc_create(&d, computes[w->precision], CUDA_R_32F);
+    cublasStatus_t rc =
+        *at ? CUBLAS_STATUS_SUCCESS : l->desc_create(&d, computes[w->precision], CUDA_R_32F);
     if (!rc && d)
         rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_TRANSA, &opa, sizeof(opa));
     if (!rc && d)
         rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_TRANSB, &opb, sizeof(opb));
     if (!rc && d)
-        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogues[w->epilogue], sizeof(*epilogues));
+        rc = l->desc_set(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogues[w->epilogue],
+                         sizeof(*epilogues));
     if (!rc && d)
         *at = d;
     else if (d)
@@ -185,7 +197,8 @@ static cublasStatus_t kind_of(struct gemm *g, const struct way *w, cublasLtMatmu
 }
 
 /* Describes w's product, with the bias there if it has one. */
-static cublasStatus_t call_init(struct gemm *g, struct call *c, const struct way *w, const float *bias)
+static cublasStatus_t call_init(struct gemm *g, struct call *c, const struct way *w,
+                                const float *bias)
 {
     const struct lib *l = &g->lib;
     const uint64_t lda = w->ta ? w->m : w->k, ldb = w->tb ? w->k : w->n;
@@ -202,14 +215,17 @@ static cublasStatus_t call_init(struct gemm *g, struct call *c, const struct way
 }
 
 /* Takes the first of n algorithms, the best one in the library's eyes, that will do. */
-static cublasStatus_t choose(const struct gemm *g, struct way *w, const cublasLtMatmulHeuristicResult_t *got, int n)
+static cublasStatus_t choose(const struct gemm *g, struct way *w,
+                             const cublasLtMatmulHeuristicResult_t *got, int n)
 {
     for (int i = 0; i < n; i++) {
         uint64_t numerics = 0;
         size_t size = 0;
-        if (got[i].state || g->lib.able(&got[i].algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &numerics, sizeof(numerics), &size))
+        if (got[i].state || g->lib.able(&got[i].algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
+                                        &numerics, sizeof(numerics), &size))
             numerics = 0;
-        if (got[i].state || (w->precision && numerics && !(numerics & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK)))
+        if (got[i].state || (w->precision && numerics &&
+                             !(numerics & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK)))
             continue;
         w->algo = got[i].algo;
         w->numerics = numerics;
@@ -224,7 +240,8 @@ static cublasStatus_t ask(struct gemm *g, struct way *w, const float *bias)
     const struct lib *l = &g->lib;
     const size_t room = WORKSPACE;
     const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    const uint64_t allowed = w->precision ? ~(uint64_t)CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA : UINT64_MAX;
+    const uint64_t allowed =
+        w->precision ? ~(uint64_t)CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA : UINT64_MAX;
     cublasLtMatmulHeuristicResult_t got[ASKED];
     cublasLtMatmulPreference_t pref = NULL;
     struct call c = {0};
@@ -235,15 +252,20 @@ static cublasStatus_t ask(struct gemm *g, struct way *w, const float *bias)
     if (!rc)
         rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof(room));
     if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof(schemes));
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
+                         sizeof(schemes));
     if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &w->align[1], sizeof(uint32_t));
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &w->align[1],
+                         sizeof(uint32_t));
     if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &w->align[0], sizeof(uint32_t));
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &w->align[0],
+                         sizeof(uint32_t));
     if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &w->align[2], sizeof(uint32_t));
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &w->align[2],
+                         sizeof(uint32_t));
     if (!rc)
-        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &w->align[2], sizeof(uint32_t));
+        rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &w->align[2],
+                         sizeof(uint32_t));
     if (!rc)
         rc = l->pref_set(pref, CUBLASLT_MATMUL_PREF_IMPL_MASK, &allowed, sizeof(allowed));
     if (!rc)
@@ -271,8 +293,8 @@ static uint64_t mark(uint64_t rows)
     return (rows + step - 1) / step * step;
 }
 
-/* w filled in for p; `exact`, or good for all numbers of rows up to the next mark. Only a dimension along which no
- * operand is contiguous is a number of rows. */
+/* w filled in for p; `exact`, or good for all numbers of rows up to the next mark. Only a dimension
+ * along which no operand is contiguous is a number of rows. */
 static void describe(struct way *w, const struct gnn_dev_product *p, bool exact)
 {
     memset(w, 0, sizeof(*w)); /* keys are compared byte by byte */
@@ -289,7 +311,8 @@ static void describe(struct way *w, const struct gnn_dev_product *p, bool exact)
 }
 
 /* How to do p; asked for if it is not known. */
-static cublasStatus_t find(struct gemm *g, const struct gnn_dev_product *p, bool exact, const struct way **out)
+static cublasStatus_t find(struct gemm *g, const struct gnn_dev_product *p, bool exact,
+                           const struct way **out)
 {
     struct way w;
     uint64_t h = 0;
@@ -313,15 +336,16 @@ static cublasStatus_t multiply(struct gemm *g, const struct gnn_dev_product *p, 
     cublasStatus_t rc = CUBLAS_STATUS_NOT_SUPPORTED;
     struct way real;
     describe(&real, p, true);
-    for (int exact = 0; rc && exact < 2; exact++) { /* what is good for the mark may not be for fewer rows */
+    for (int exact = 0; rc && exact < 2;
+         exact++) { /* what is good for the mark may not be for fewer rows */
         const struct way *w;
         struct call c = {0};
         rc = find(g, p, exact, &w);
         if (!rc)
             rc = call_init(g, &c, &real, p->bias);
         if (!rc)
-            rc = g->lib.matmul(g->lt, c.desc, &one, p->b, c.a, p->a, c.b, &p->beta, p->c, c.c, p->c, c.c, &w->algo,
-                               g->workspace, WORKSPACE, stream);
+            rc = g->lib.matmul(g->lt, c.desc, &one, p->b, c.a, p->a, c.b, &p->beta, p->c, c.c, p->c,
+                               c.c, &w->algo, g->workspace, WORKSPACE, stream);
         if (!rc)
             g->numerics = w->numerics;
         call_release(&g->lib, &c);
@@ -329,7 +353,8 @@ static cublasStatus_t multiply(struct gemm *g, const struct gnn_dev_product *p, 
     return rc;
 }
 
-int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, bool *can, void *stream, struct gnn_err *e)
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, bool *can, void *stream,
+                     struct gnn_err *e)
 {
     const cublasStatus_t rc = multiply(h, p, stream);
     *can = rc != CUBLAS_STATUS_NOT_SUPPORTED;

@@ -1,5 +1,5 @@
-/* Memory of the host that devices read in place: where it lies, if the system pins pages of a file, which few do, or else a
- * pinned copy. */
+/* Memory of the host that devices read in place: where it lies, if the system pins pages of a file,
+ * which few do, or else a pinned copy. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -11,12 +11,14 @@ enum { PIECE = 16 << 20, PAGE = 4096 };
 struct gpu_host {
     const void *p, *at;
     void *copy;  /* NULL: mapped where it lies */
-    void *block; /* the heap's, that holds the copy and that we have pinned; NULL: the runtime has made it */
+    void *block; /* the heap's, that holds the copy and that we have pinned; NULL: the runtime has
+                    made it */
     unsigned users;
     struct gpu_host *next;
 };
 
-/* Does the system pin memory of the heap? That can be on huge pages, which shorten devices' way to it, and all threads fill it. */
+/* Does the system pin memory of the heap? That can be on huge pages, which shorten devices' way to
+ * it, and all threads fill it. */
 static bool pins_heap(struct gnn_gpu *g)
 {
     enum { UNKNOWN, NO, YES };
@@ -44,7 +46,8 @@ static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t by
         const uint64_t at = (uint64_t)i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
         const char *piece = from + at;
         if (s) /* a hint: in one go, and not page by page */
-            (void)madvise((void *)((uintptr_t)piece / PAGE * PAGE), n + (uintptr_t)piece % PAGE, MADV_POPULATE_READ);
+            (void)madvise((void *)((uintptr_t)piece / PAGE * PAGE), n + (uintptr_t)piece % PAGE,
+                          MADV_POPULATE_READ);
         memcpy(to + at, piece, n);
         if (drop)
             gnn_store_drop(s, piece, n);
@@ -54,12 +57,14 @@ static void copy_in(char *to, struct gnn_store *s, const char *from, uint64_t by
         gnn_store_drop(s, from, bytes);
 }
 
-static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes, const char *what, struct gnn_err *e)
+static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, uint64_t bytes,
+                    const char *what, struct gnn_err *e)
 {
     const uint64_t whole = (bytes + PAGE - 1) / PAGE * PAGE, room = gnn_dev_pinnable();
     if (whole > room) /* or the system would end us, or others, when it is touched */
-        return gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s, and %llu are available", (unsigned long long)bytes, what,
-                        (unsigned long long)room);
+        return gnn_fail(e, GNN_E_NOMEM,
+                        "not enough memory to pin: %llu bytes for %s, and %llu are available",
+                        (unsigned long long)bytes, what, (unsigned long long)room);
     if (!pins_heap(g)) {
         int rc = gnn_dev_pin(&h->copy, bytes, what, e);
         if (!rc)
@@ -86,8 +91,8 @@ static struct gpu_host *find(const struct gnn_gpu *g, const void *p)
     return h;
 }
 
-int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes, const char *what, const void **at,
-                  struct gnn_err *e)
+int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
+                  const char *what, const void **at, struct gnn_err *e)
 {
     struct gnn_err refused = {0};
     *at = p;

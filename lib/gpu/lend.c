@@ -1,5 +1,6 @@
-/* Device memory between two processes of a host: what one lends, the other opens once and copies from. Copies inside a device
- * cost next to nothing, and neither side depends on how long the other keeps a batch. */
+/* Device memory between two processes of a host: what one lends, the other opens once and copies
+ * from. Copies inside a device cost next to nothing, and neither side depends on how long the other
+ * keeps a batch. */
 #include <string.h>
 
 #include "lib/gpu/impl.h"
@@ -41,7 +42,8 @@ void gpu_loan_free(struct gnn_gpu_loan *l)
 }
 
 /* Where each tensor goes; *bytes in all. */
-static int lay_out(struct gnn_gpu_loan *l, const struct gnn_tensors *t, uint64_t *bytes, struct gnn_err *e)
+static int lay_out(struct gnn_gpu_loan *l, const struct gnn_tensors *t, uint64_t *bytes,
+                   struct gnn_err *e)
 {
     int rc = gnn_buf_fit(&l->offset, t->n, sizeof(uint64_t), "handing off", e);
     uint64_t *at = l->offset.data, n = 0;
@@ -54,7 +56,8 @@ static int lay_out(struct gnn_gpu_loan *l, const struct gnn_tensors *t, uint64_t
     return rc;
 }
 
-static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_device *d, uint64_t bytes, struct gnn_err *e)
+static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_device *d,
+                    uint64_t bytes, struct gnn_err *e)
 {
     int rc = gnn_dev_use(d->number, e);
     if (!rc && !a->stream)
@@ -74,7 +77,8 @@ static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_dev
     return rc ? rc : gnn_dev_export(a->memory, &a->handle, e);
 }
 
-int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b, struct gnn_err *e)
+int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b,
+             struct gnn_err *e)
 {
     const struct gpu_device *d = gpu_device_of(g, b);
     struct gnn_gpu_loan *l = *loan;
@@ -93,7 +97,8 @@ int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_bat
     for (uint32_t i = 0; !rc && i < b->tensors.n; i++) {
         const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
         if (!gnn_batch_on_host(t) && gnn_tensor_bytes(t, &n))
-            rc = gnn_dev_copy((char *)a->memory + ((uint64_t *)l->offset.data)[i], t->data, n, a->stream, e);
+            rc = gnn_dev_copy((char *)a->memory + ((uint64_t *)l->offset.data)[i], t->data, n,
+                              a->stream, e);
     }
     if (!rc)
         rc = gnn_dev_event_record(b->place->used, a->stream, e);
@@ -179,7 +184,8 @@ static int debt_new(struct gnn_gpu *g, struct gnn_gpu_debt **out, struct gnn_err
 }
 
 /* The memory that the handle opens, opened at its first use. */
-static int find(struct gnn_gpu_debt *d, const struct gnb_reference *ref, struct opened *found, struct gnn_err *e)
+static int find(struct gnn_gpu_debt *d, const struct gnb_reference *ref, struct opened *found,
+                struct gnn_err *e)
 {
     for (uint64_t i = 0; i < d->nopened; i++)
         if (!memcmp(&d->opened[i].handle, ref->handle, sizeof ref->handle)) {
@@ -192,7 +198,8 @@ static int find(struct gnn_gpu_debt *d, const struct gnb_reference *ref, struct 
         if (d->id[i] == ref->device)
             o.device = i;
     if (o.device == UINT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "its data are on a device that this program does not work on");
+        return gnn_fail(e, GNN_E_INPUT,
+                        "its data are on a device that this program does not work on");
     int rc = gnn_grow(&d->opened, d->nopened, sizeof *d->opened, "handing off", e);
     if (!rc)
         rc = gnn_dev_use(d->g->device[o.device], e);
@@ -203,8 +210,9 @@ static int find(struct gnn_gpu_debt *d, const struct gnb_reference *ref, struct 
     return rc;
 }
 
-int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref, const struct gnn_tensor *as,
-               struct gnn_tensors *set, unsigned *device, struct gnn_err *e)
+int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref,
+               const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+               struct gnn_err *e)
 {
     struct opened o = {0};
     struct gnn_tensor *t;
@@ -217,9 +225,11 @@ int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_r
     if (!rc && (ref->offset > o.bytes || bytes > o.bytes - ref->offset))
         rc = gnn_fail(e, GNN_E_INPUT, "reference beyond the device's memory");
     if (!rc)
-        rc = gnn_tensors_add_in(set, &g->dev[o.device].mem, as->name, as->dtype, as->ndim, as->shape, &t, e);
+        rc = gnn_tensors_add_in(set, &g->dev[o.device].mem, as->name, as->dtype, as->ndim,
+                                as->shape, &t, e);
     if (!rc)
-        rc = gnn_dev_copy(t->data, (char *)o.base + ref->offset, bytes, (*debt)->stream[o.device], e);
+        rc = gnn_dev_copy(t->data, (char *)o.base + ref->offset, bytes, (*debt)->stream[o.device],
+                          e);
     *device = g->device[o.device];
     return rc;
 }

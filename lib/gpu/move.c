@@ -7,9 +7,10 @@ enum { DEPTH = 3 };
 
 struct move {
     struct gnn_gpu *g;
-    struct gnn_batch_pool *pool[GNN_GPU_MAX]; /* upload: one for each device; fetch: the first, of the host */
+    struct gnn_batch_pool
+        *pool[GNN_GPU_MAX]; /* upload: one for each device; fetch: the first, of the host */
     void *stream[GNN_GPU_MAX];
-    uint64_t n; /* batches so far */
+    uint64_t n;                               /* batches so far */
     bool (*keep)(void *arg, unsigned device); /* fetch: what stays; or NULL */
     void *keep_arg;
 };
@@ -25,12 +26,13 @@ static void move_free(void *arg)
 }
 
 /* Tensor i of `to`, in memory of kind mem (or the heap), with the contents of `from`'s. */
-static int copy_tensor(struct gnn_batch *to, const struct gnn_tensor *t, const struct gnn_mem *mem, void *stream,
-                       struct gnn_err *e)
+static int copy_tensor(struct gnn_batch *to, const struct gnn_tensor *t, const struct gnn_mem *mem,
+                       void *stream, struct gnn_err *e)
 {
     struct gnn_tensor *x;
     uint64_t bytes;
-    int rc = gnn_tensors_add_in(&to->tensors, gnn_batch_on_host(t) ? NULL : mem, t->name, t->dtype, t->ndim, t->shape, &x, e);
+    int rc = gnn_tensors_add_in(&to->tensors, gnn_batch_on_host(t) ? NULL : mem, t->name, t->dtype,
+                                t->ndim, t->shape, &x, e);
     if (rc || !gnn_tensor_bytes(t, &bytes) || !bytes)
         return rc;
     if (!gnn_batch_on_host(t))
@@ -39,8 +41,8 @@ static int copy_tensor(struct gnn_batch *to, const struct gnn_tensor *t, const s
     return 0;
 }
 
-static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const struct gnn_mem *mem, void *stream,
-                      struct gnn_err *e)
+static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const struct gnn_mem *mem,
+                      void *stream, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < from->tensors.n; i++)
@@ -154,8 +156,9 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
     return 0;
 }
 
-static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, const struct gpu_pipe_ops *ops,
-                                   unsigned pools, struct move with, struct gnn_err *e)
+static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up,
+                                   const struct gpu_pipe_ops *ops, unsigned pools, struct move with,
+                                   struct gnn_err *e)
 {
     struct move *m = gnn_alloc_zero(1, sizeof *m, "a filter", e);
     if (!m) {
@@ -183,19 +186,23 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up, con
 
 struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {.start = upload_start, .finish = finish, .arg_free = move_free};
+    static const struct gpu_pipe_ops ops = {
+        .start = upload_start, .finish = finish, .arg_free = move_free};
     return move_new(g, up, &ops, g->n, (struct move){0}, e);
 }
 
 struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {.start = bring_start, .finish = finish, .arg_free = move_free};
+    static const struct gpu_pipe_ops ops = {
+        .start = bring_start, .finish = finish, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){0}, e);
 }
 
-struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up, bool (*keep)(void *arg, unsigned device),
-                                 void *arg, struct gnn_err *e)
+struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
+                                 bool (*keep)(void *arg, unsigned device), void *arg,
+                                 struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {.start = fetch_start, .finish = finish, .arg_free = move_free};
+    static const struct gpu_pipe_ops ops = {
+        .start = fetch_start, .finish = finish, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){.keep = keep, .keep_arg = arg}, e);
 }

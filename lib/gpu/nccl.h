@@ -1,9 +1,10 @@
-/* NCCL, as far as it is used: sums over devices of several processes. nccl_cuda.c is the real one, which is loaded when it is first
- * asked for; tests/emu/nccl_fake.cc the same without a device.
+/* NCCL, as far as it is used: sums over devices of several processes. nccl_cuda.c is the real one,
+ * which is loaded when it is first asked for; tests/emu/nccl_fake.cc the same without a device.
  *
- * Nothing here waits: joining, leaving, and handing over a sum go on after the call, until gnn_nccl_busy says no, and only then
- * may the next thing be asked for. Functions that return int record GNN_E_DEVICE where NCCL cannot be had, and else GNN_E_RANK. One
- * thread at a time, on the device that was the thread's in gnn_nccl_new. */
+ * Nothing here waits: joining, leaving, and handing over a sum go on after the call, until
+ * gnn_nccl_busy says no, and only then may the next thing be asked for. Functions that return int
+ * record GNN_E_DEVICE where NCCL cannot be had, and else GNN_E_RANK. One thread at a time, on the
+ * device that was the thread's in gnn_nccl_new. */
 #ifndef GNN_LIB_GPU_NCCL_H
 #define GNN_LIB_GPU_NCCL_H
 
@@ -21,17 +22,20 @@ struct gnn_nccl_id {
     unsigned char bytes[128];
 };
 
-/* path: the library, or NULL for the usual one. *version as 22809 for 2.28.9. *h, NULL on failure, is freed by gnn_nccl_free. */
+/* path: the library, or NULL for the usual one. *version as 22809 for 2.28.9. *h, NULL on failure,
+ * is freed by gnn_nccl_free. */
 int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *e) GNN_MUST_USE;
 int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e) GNN_MUST_USE;
 /* Begins to join the others: once for each h. */
-int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size, struct gnn_err *e) GNN_MUST_USE;
-/* Is what was asked for still going on? What has gone wrong anywhere meanwhile, also in sums on streams, is a failure. *other: it is
- * another rank's, which knows more of it. */
+int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* Is what was asked for still going on? What has gone wrong anywhere meanwhile, also in sums on
+ * streams, is a failure. *other: it is another rank's, which knows more of it. */
 int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e) GNN_MUST_USE;
-/* Sums n numbers (kind: enum gnn_sum) over all ranks in the device's memory, in place, when the stream comes to it. All ranks ask
- * for the same sums in the same order. */
-int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e) GNN_MUST_USE;
+/* Sums n numbers (kind: enum gnn_sum) over all ranks in the device's memory, in place, when the
+ * stream comes to it. All ranks ask for the same sums in the same order. */
+int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream,
+                 struct gnn_err *e) GNN_MUST_USE;
 /* Begins to leave, all sums being done, as the others do. */
 int gnn_nccl_leave(void *h, struct gnn_err *e) GNN_MUST_USE;
 /* Ends whatever goes on, here; streams go on behind it. Only _free may follow. */

@@ -1,4 +1,5 @@
-/* lib/gpu/nccl.h over NCCL, which is loaded when a job of several ranks on devices asks for it: nobody else needs it. */
+/* lib/gpu/nccl.h over NCCL, which is loaded when a job of several ranks on devices asks for it:
+ * nobody else needs it. */
 #include "lib/gpu/nccl.h"
 
 #include "lib/comm.h"
@@ -7,7 +8,8 @@
 #include <nccl.h>
 #endif
 
-#if defined(NCCL_VERSION_CODE) && NCCL_VERSION_CODE >= 21400 /* the first whose calls need not wait */
+#if defined(NCCL_VERSION_CODE) &&                                                                  \
+    NCCL_VERSION_CODE >= 21400 /* the first whose calls need not wait */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +28,7 @@ struct lib {
 };
 struct nccl {
     struct lib lib;
-    ncclComm_t comm; /* NULL: not joined, or aborted */
+    ncclComm_t comm;  /* NULL: not joined, or aborted */
     const char *what; /* was asked for last */
 };
 
@@ -35,7 +37,8 @@ static int failed(const struct nccl *c, ncclResult_t rc, struct gnn_err *e)
 {
     const char *last = c->lib.last(c->comm);
     const size_t n = last ? strcspn(last, "\n") : 0;
-    return gnn_fail(e, GNN_E_RANK, "NCCL: %s: %s%s%.*s", c->what, c->lib.text(rc), n ? ": " : "", (int)n, n ? last : "");
+    return gnn_fail(e, GNN_E_RANK, "NCCL: %s: %s%s%.*s", c->what, c->lib.text(rc), n ? ": " : "",
+                    (int)n, n ? last : "");
 }
 
 /* What was asked for has begun, or has been done already. */
@@ -49,16 +52,11 @@ static int find(struct lib *l, void *so, struct gnn_err *e)
     const struct {
         void *to;
         const char *name;
-    } f[] = {{&l->version, "ncclGetVersion"},
-             {&l->text, "ncclGetErrorString"},
-             {&l->last, "ncclGetLastError"},
-             {&l->id, "ncclGetUniqueId"},
-             {&l->join, "ncclCommInitRankConfig"},
-             {&l->state, "ncclCommGetAsyncError"},
-             {&l->sum, "ncclAllReduce"},
-             {&l->leave, "ncclCommFinalize"},
-             {&l->destroy, "ncclCommDestroy"},
-             {&l->cancel, "ncclCommAbort"}};
+    } f[] = {{&l->version, "ncclGetVersion"},      {&l->text, "ncclGetErrorString"},
+             {&l->last, "ncclGetLastError"},       {&l->id, "ncclGetUniqueId"},
+             {&l->join, "ncclCommInitRankConfig"}, {&l->state, "ncclCommGetAsyncError"},
+             {&l->sum, "ncclAllReduce"},           {&l->leave, "ncclCommFinalize"},
+             {&l->destroy, "ncclCommDestroy"},     {&l->cancel, "ncclCommAbort"}};
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         void *p = dlsym(so, f[i].name);
         if (!p)
@@ -71,7 +69,8 @@ static int find(struct lib *l, void *so, struct gnn_err *e)
 /* It stays loaded: it has threads of its own. */
 static int load(struct lib *l, const char *path, struct gnn_err *e)
 {
-    const char *const name[] = {path ? path : "libnccl.so.2", path ? NULL : "/usr/local/cuda/lib64/libnccl.so.2"};
+    const char *const name[] = {path ? path : "libnccl.so.2",
+                                path ? NULL : "/usr/local/cuda/lib64/libnccl.so.2"};
     char why[128] = "";
     void *so = NULL;
     for (size_t i = 0; !so && i < sizeof name / sizeof *name && name[i]; i++) {
@@ -108,7 +107,8 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
     return rc ? failed(c, rc, e) : 0;
 }
 
-int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size, struct gnn_err *e)
+int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
+                  struct gnn_err *e)
 {
     struct nccl *c = h;
     ncclConfig_t how = NCCL_CONFIG_INITIALIZER;
@@ -134,7 +134,8 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
 
 int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
 {
-    static const ncclDataType_t type[] = {[GNN_SUM_F32] = ncclFloat32, [GNN_SUM_F64] = ncclFloat64, [GNN_SUM_U64] = ncclUint64};
+    static const ncclDataType_t type[] = {
+        [GNN_SUM_F32] = ncclFloat32, [GNN_SUM_F64] = ncclFloat64, [GNN_SUM_U64] = ncclUint64};
     struct nccl *c = h;
     c->what = "summing";
     return begun(c, c->lib.sum(data, data, n, type[kind], ncclSum, c->comm, stream), e);
@@ -178,7 +179,8 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
     return GNN_E_DEVICE;
 }
 
-int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size, struct gnn_err *e)
+int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
+                  struct gnn_err *e)
 {
     return GNN_E_DEVICE;
 }

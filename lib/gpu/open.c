@@ -3,7 +3,8 @@
 
 #include "lib/gpu/impl.h"
 
-static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e)
+static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
+                          struct gnn_err *e)
 {
     const struct gpu_device *d = (const struct gpu_device *)m;
     void *p = NULL;
@@ -18,7 +19,8 @@ static void device_free(const struct gnn_mem *m, void *p)
     gnn_dev_free(p);
 }
 
-static void *pinned_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what, struct gnn_err *e)
+static void *pinned_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
+                          struct gnn_err *e)
 {
     void *p = NULL;
     (void)m;
@@ -39,12 +41,27 @@ static void close_devices(struct gnn_gpu *g)
     g->dev = NULL;
 }
 
-static const struct gnn_gpu_ops ops = {.close = close_devices, .upload = gpu_upload_new, .bring = gpu_bring_new, .fetch = gpu_fetch_new,
-                                       .sample = gpu_sample_new, .draw_new = gpu_draw_new, .gather = gpu_gather_new,
-                                       .ops_new = gpu_ops_new, .ops_note = gpu_ops_note, .ops_times = gpu_ops_times, .ops_free = gpu_ops_free,
-                                       .id = gpu_id, .lends = gpu_lends, .lend = gpu_lend, .refer = gpu_refer, .loan_free = gpu_loan_free,
-                                       .borrow = gpu_borrow, .borrowed = gpu_borrowed, .debt_free = gpu_debt_free,
-                                       .place = gpu_place, .unused = gpu_unused};
+static const struct gnn_gpu_ops ops = {.close = close_devices,
+                                       .upload = gpu_upload_new,
+                                       .bring = gpu_bring_new,
+                                       .fetch = gpu_fetch_new,
+                                       .sample = gpu_sample_new,
+                                       .draw_new = gpu_draw_new,
+                                       .gather = gpu_gather_new,
+                                       .ops_new = gpu_ops_new,
+                                       .ops_note = gpu_ops_note,
+                                       .ops_times = gpu_ops_times,
+                                       .ops_free = gpu_ops_free,
+                                       .id = gpu_id,
+                                       .lends = gpu_lends,
+                                       .lend = gpu_lend,
+                                       .refer = gpu_refer,
+                                       .loan_free = gpu_loan_free,
+                                       .borrow = gpu_borrow,
+                                       .borrowed = gpu_borrowed,
+                                       .debt_free = gpu_debt_free,
+                                       .place = gpu_place,
+                                       .unused = gpu_unused};
 
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
 {
@@ -57,14 +74,17 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
         g->device[g->n++] = g->turn % n;
     for (unsigned i = 0; i < g->n; i++)
         if (g->device[i] >= n)
-            return gnn_fail(e, GNN_E_DEVICE, "no CUDA device %u: there %s %u", g->device[i], n == 1 ? "is" : "are", n);
+            return gnn_fail(e, GNN_E_DEVICE, "no CUDA device %u: there %s %u", g->device[i],
+                            n == 1 ? "is" : "are", n);
     for (unsigned i = g->n; i-- > 0;) { /* the first comes last: it gives its name */
         rc = gnn_dev_ask(g->device[i], &info, e);
         if (rc)
             return rc;
         if (10 * info.major + info.minor < info.least)
-            return gnn_fail(e, GNN_E_DEVICE, "CUDA device %u, %s, has compute capability %d.%d: this build needs %d.%d", g->device[i],
-                            info.name, info.major, info.minor, info.least / 10, info.least % 10);
+            return gnn_fail(
+                e, GNN_E_DEVICE,
+                "CUDA device %u, %s, has compute capability %d.%d: this build needs %d.%d",
+                g->device[i], info.name, info.major, info.minor, info.least / 10, info.least % 10);
     }
     snprintf(g->name, sizeof g->name, "%s", info.name);
     g->dev = gnn_alloc_zero(g->n, sizeof *g->dev, "devices", e);

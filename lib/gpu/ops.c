@@ -10,11 +10,14 @@
 #include "kernels/loss.h"
 #include "kernels/rows.h"
 
-static const char *const precisions[] = {[GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
+static const char *const precisions[] = {
+    [GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
 
-/* Multiplies in the precision that was asked for or, where the library cannot, in the next finer one that it can. *bare: it
- * cannot add a bias to this product, either, which is without bias and ReLU. */
-static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *bare, struct gnn_err *e)
+/* Multiplies in the precision that was asked for or, where the library cannot, in the next finer
+ * one that it can. *bare: it cannot add a bias to this product, either, which is without bias and
+ * ReLU. */
+static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *bare,
+                    struct gnn_err *e)
 {
     for (int i = 0; i < 2 * (c->precision + 1); i++) {
         struct gnn_dev_product q = *g;
@@ -30,20 +33,33 @@ static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *ba
         if (gnn_dev_multiply(c->gemm, &q, &can, c->stream, e))
             return e->code;
         if (can && q.precision < c->precision && !*c->note)
-            snprintf(c->note, sizeof(c->note), "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu) in %s: such products are made in %s",
-                     g->m, g->k, g->k, g->n, precisions[c->precision], precisions[q.precision]);
+            snprintf(
+                c->note, sizeof(c->note),
+                "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu) in %s: such products are made in %s",
+                g->m, g->k, g->k, g->n, precisions[c->precision], precisions[q.precision]);
         if (can)
             return 0;
     }
-    return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu)", g->m, g->k, g->k, g->n);
+    return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu)", g->m,
+                    g->k, g->k, g->n);
 }
 
-static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,
-                float beta, float *y, const struct gnn_epilogue *ep, struct gnn_err *e)
+static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
+                const float *a, const float *b, float beta, float *y, const struct gnn_epilogue *ep,
+                struct gnn_err *e)
 {
     struct ops_dev *c = ops_dev(o);
-    const struct gnn_dev_product g = {.ta = ta, .tb = tb, .m = m, .n = n, .k = k, .a = a, .b = b, .beta = beta, .c = y,
-                                   .bias = ep ? ep->bias : NULL, .relu = ep && ep->relu && ep->bias};
+    const struct gnn_dev_product g = {.ta = ta,
+                                      .tb = tb,
+                                      .m = m,
+                                      .n = n,
+                                      .k = k,
+                                      .a = a,
+                                      .b = b,
+                                      .beta = beta,
+                                      .c = y,
+                                      .bias = ep ? ep->bias : NULL,
+                                      .relu = ep && ep->relu && ep->bias};
     if (ops_failed(c))
         return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
     if (!m || !n)
@@ -53,7 +69,9 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
         return e->code;
     if (c->times) { /* batches differ in their numbers of rows */
         char name[80];
-        snprintf(name, sizeof(name), ta ? "product (%zu, rows) by (rows, %zu)" : "product (rows, %zu) by (%zu, %zu)", ta ? m : k, ta ? n : k, n);
+        snprintf(name, sizeof(name),
+                 ta ? "product (%zu, rows) by (rows, %zu)" : "product (rows, %zu) by (%zu, %zu)",
+                 ta ? m : k, ta ? n : k, n);
         ops_timed(c, name);
     }
     if (!k && beta == 0)
@@ -63,34 +81,38 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
     return 0;
 }
 
-static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to,
-                      const float *x, uint32_t xrows, size_t d, float *y, bool acc)
+static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                      uint32_t from, uint32_t to, const float *x, uint32_t xrows, size_t d,
+                      float *y, bool acc)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
         return;
-    gnn_cuda_spmm(block, nblocks, from, NULL, to, x, xrows, d, d, y, d, acc, c->word + WORD_SPMM, c->stream);
+    gnn_cuda_spmm(block, nblocks, from, NULL, to, x, xrows, d, d, y, d, acc, c->word + WORD_SPMM,
+                  c->stream);
     char name[40];
     snprintf(name, sizeof(name), "aggregation, %zu wide", d);
     ops_launched(c, name);
 }
 
-static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t ncols,
-                     uint32_t edges, uint32_t *tptr, uint32_t *tidx, struct gnn_err *e)
+static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                     uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx,
+                     struct gnn_err *e)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
         return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
     if (o->fit(o, &c->scratch, gnn_cuda_csr_transpose_scratch(edges), 1, "transposing", e))
         return e->code;
-    gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, c->scratch.data, c->word + WORD_TRANSPOSE,
-                           c->stream);
+    gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, c->scratch.data,
+                           c->word + WORD_TRANSPOSE, c->stream);
     const int rc = gnn_dev_launched("transposing", e);
     ops_timed(c, "transposing");
     return rc;
 }
 
-static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, float *row)
+static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                         uint32_t nrows, float *row)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -108,8 +130,8 @@ static void gcn_degrees(const struct gnn_ops *o, const uint32_t *degree, uint64_
     ops_launched(c, "factors");
 }
 
-static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows,
-                        const float *isqrt, float *row, float *diag)
+static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
+                        uint32_t nrows, const float *isqrt, float *row, float *diag)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -118,8 +140,8 @@ static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, ui
     ops_launched(c, "factors");
 }
 
-static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias, bool relu,
-                     const struct gnn_dropout *drop)
+static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias,
+                     bool relu, const struct gnn_dropout *drop)
 {
     struct ops_dev *c = ops_dev(o);
     const struct gnn_dropout *q = drop ? ops_arg(c, drop, sizeof(*drop)) : NULL;
@@ -129,8 +151,8 @@ static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, co
     ops_launched(c, "bias and activation");
 }
 
-static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const struct gnn_dropout *drop,
-                         float *y)
+static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
+                         const struct gnn_dropout *drop, float *y)
 {
     struct ops_dev *c = ops_dev(o);
     const struct gnn_dropout *q = ops_arg(c, drop, sizeof(*drop));
@@ -140,7 +162,8 @@ static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, si
     ops_launched(c, "dropout");
 }
 
-static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d, float scale)
+static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d,
+                      float scale)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -149,7 +172,8 @@ static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32
     ops_launched(c, "backward activation");
 }
 
-static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work, float *out, bool acc)
+static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work,
+                   float *out, bool acc)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -199,7 +223,8 @@ static void floats(const struct gnn_ops *o, const struct gnn_tensor *x, uint64_t
     ops_launched(c, "widening features");
 }
 
-static void classes(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n, uint32_t nclasses, int32_t *out)
+static void classes(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n,
+                    uint32_t nclasses, int32_t *out)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -217,8 +242,8 @@ static void targets(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_
     ops_launched(c, "labels");
 }
 
-static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c, const int32_t *y, float scale,
-                       double *row_loss, float *dz)
+static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
+                       const int32_t *y, float scale, double *row_loss, float *dz)
 {
     struct ops_dev *v = ops_dev(o);
     const float *s = ops_arg(v, &scale, sizeof(scale));
@@ -228,8 +253,8 @@ static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size
     ops_launched(v, "the loss");
 }
 
-static void sigmoid_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c, const float *y, float scale,
-                       double *row_loss, float *dz)
+static void sigmoid_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
+                       const float *y, float scale, double *row_loss, float *dz)
 {
     struct ops_dev *v = ops_dev(o);
     const float *s = ops_arg(v, &scale, sizeof(scale));
@@ -243,15 +268,16 @@ static void clip(const struct gnn_ops *o, float *g, size_t n, double most)
 {
     struct ops_dev *c = ops_dev(o);
     double *squares = (double *)(c->word + WORD_SQUARES);
-    if (c->err.code || o->fit(o, &c->scratch, gnn_cuda_square_sum_scratch(n), 1, "clipping", &c->err))
+    if (c->err.code ||
+        o->fit(o, &c->scratch, gnn_cuda_square_sum_scratch(n), 1, "clipping", &c->err))
         return;
     gnn_cuda_square_sum(g, n, c->scratch.data, squares, c->stream);
     gnn_cuda_clip(g, n, most, squares, c->stream);
     ops_launched(c, "clipping");
 }
 
-static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, float *v, size_t n, bool decoupled,
-                 const struct gnn_optim_step *s)
+static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, float *v, size_t n,
+                 bool decoupled, const struct gnn_optim_step *s)
 {
     struct ops_dev *c = ops_dev(o);
     struct gnn_adam_factors f;
@@ -263,7 +289,8 @@ static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, fl
     ops_launched(c, "the optimiser");
 }
 
-static void sgd(const struct gnn_ops *o, float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s)
+static void sgd(const struct gnn_ops *o, float *p, const float *g, float *m, size_t n,
+                const struct gnn_optim_step *s)
 {
     struct ops_dev *c = ops_dev(o);
     const struct gnn_optim_step *there = ops_arg(c, s, sizeof(*s));

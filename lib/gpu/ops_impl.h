@@ -4,19 +4,21 @@
 
 #include "lib/gpu/impl.h"
 
-/* Small structs that launchers read from the device's memory, and all else that comes from the host, go through a ring of
- * pinned memory, a piece of which is used again when the copies from it are done. */
+/* Small structs that launchers read from the device's memory, and all else that comes from the
+ * host, go through a ring of pinned memory, a piece of which is used again when the copies from it
+ * are done. */
 enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
 
-/* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of classes; a sum. */
+/* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of
+ * classes; a sum. */
 enum { WORD_SPMM, WORD_TRANSPOSE, WORD_CLASS, WORD_SQUARES, NWORDS };
 
 struct ops_dev {
     struct gnn_ops ops; /* first */
     struct gpu_device *d;
     void *stream, *gemm;
-    int precision;  /* of matrix products, as asked for */
-    char note[160]; /* "", or the first product that was made in another one */
+    int precision;      /* of matrix products, as asked for */
+    char note[160];     /* "", or the first product that was made in another one */
     struct gnn_err err; /* the first thing that went wrong in an operation that returns nothing */
     char *ring, *ring_dev;
     uint64_t ring_at;
@@ -37,11 +39,13 @@ static inline bool ops_failed(const struct ops_dev *c)
 {
     return c->err.code != 0;
 }
-/* A copy of *arg in the device's memory, there until the operation that comes next has run; NULL if something is wrong. */
+/* A copy of *arg in the device's memory, there until the operation that comes next has run; NULL if
+ * something is wrong. */
 const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
 /* After a launch. */
 void ops_launched(struct ops_dev *c, const char *what);
-/* Times of operations, by name (ops_time.c): what is on the stream from _from on, or since the operation before. */
+/* Times of operations, by name (ops_time.c): what is on the stream from _from on, or since the
+ * operation before. */
 int ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
 void ops_times_free(struct ops_times *t);
 void ops_time_from(struct ops_dev *c);

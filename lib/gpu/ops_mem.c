@@ -3,9 +3,11 @@
 
 #include "lib/gpu/ops_impl.h"
 
-static int fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
+static int fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
+               const char *what, struct gnn_err *e)
 {
-    return gnn_buf_fit_in(&ops_dev(o)->d->mem, b, n, size, what, e); /* freeing waits for who uses it */
+    return gnn_buf_fit_in(&ops_dev(o)->d->mem, b, n, size, what,
+                          e); /* freeing waits for who uses it */
 }
 
 static void release(const struct gnn_ops *o, struct gnn_buf *b)
@@ -13,8 +15,8 @@ static void release(const struct gnn_ops *o, struct gnn_buf *b)
     gnn_buf_release_in(&ops_dev(o)->d->mem, b);
 }
 
-static int fit_host(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size, const char *what,
-                    struct gnn_err *e)
+static int fit_host(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
+                    const char *what, struct gnn_err *e)
 {
     (void)o;
     return gnn_buf_fit_in(&gpu_pinned, b, n, size, what, e);
@@ -49,9 +51,11 @@ static bool ring_room(struct ops_dev *c, size_t bytes, uint64_t *at)
     if (c->err.code)
         return false;
     if (c->ring_at % RING_PART + room > RING_PART || c->ring_at % RING_PART == 0) {
-        const uint64_t next = (c->ring_at + RING_PART - 1) / RING_PART % RING_PARTS; /* the part that begins here */
+        const uint64_t next =
+            (c->ring_at + RING_PART - 1) / RING_PART % RING_PARTS; /* the part that begins here */
         const uint64_t last = (next + RING_PARTS - 1) % RING_PARTS;
-        if (gnn_dev_event_record(c->part[last], c->stream, &c->err) || gnn_dev_event_wait(c->part[next], &c->err))
+        if (gnn_dev_event_record(c->part[last], c->stream, &c->err) ||
+            gnn_dev_event_wait(c->part[next], &c->err))
             return false;
         c->ring_at = next * RING_PART;
     }
@@ -80,7 +84,9 @@ const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes)
     if (!ring_room(c, bytes, &at))
         return NULL;
     memcpy(c->ring + at, arg, bytes);
-    return gnn_dev_copy(c->ring_dev + at, c->ring + at, bytes, c->stream, &c->err) ? NULL : c->ring_dev + at;
+    return gnn_dev_copy(c->ring_dev + at, c->ring + at, bytes, c->stream, &c->err)
+               ? NULL
+               : c->ring_dev + at;
 }
 
 void ops_launched(struct ops_dev *c, const char *what)
@@ -112,7 +118,8 @@ static int wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
     const uint64_t *w = c->seen + k * NWORDS;
     const uint64_t bad = w[WORD_SPMM] < w[WORD_TRANSPOSE] ? w[WORD_SPMM] : w[WORD_TRANSPOSE];
     if (bad != UINT64_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "a batch names a node that it does not have, in edge %llu of a block",
+        return gnn_fail(e, GNN_E_INPUT,
+                        "a batch names a node that it does not have, in edge %llu of a block",
                         (unsigned long long)(bad & UINT32_MAX));
     return 0;
 }
@@ -123,9 +130,11 @@ static int enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_
     if (c->err.code)
         return failed(c, e);
     if (!b->place)
-        return gnn_fail(e, GNN_E_DEVICE, "a batch in the host's memory is to be used on device %u", c->d->number);
+        return gnn_fail(e, GNN_E_DEVICE, "a batch in the host's memory is to be used on device %u",
+                        c->d->number);
     if (b->place->device != c->d->number)
-        return gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on device %u", b->place->device, c->d->number);
+        return gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on device %u",
+                        b->place->device, c->d->number);
     if (gnn_dev_use(c->d->number, e) || gnn_dev_event_after(c->stream, b->place->ready, e))
         return e->code;
     gpu_range_begin("step", b);

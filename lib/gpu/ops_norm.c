@@ -1,8 +1,9 @@
 /* Norms in the device's column. */
 #include "lib/gpu/ops_impl.h"
 
-static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *gamma,
-                       const float *beta, float eps, float *xhat, float *rstd, float *y)
+static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
+                       const float *gamma, const float *beta, float eps, float *xhat, float *rstd,
+                       float *y)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -11,8 +12,9 @@ static void layer_norm(const struct gnn_ops *o, const float *x, uint32_t n, size
     ops_launched(c, "layer norm");
 }
 
-static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const float *rstd, uint32_t n, size_t d,
-                            const float *gamma, float *dgamma, float *dbeta, float *work)
+static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xhat,
+                            const float *rstd, uint32_t n, size_t d, const float *gamma,
+                            float *dgamma, float *dbeta, float *work)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -21,8 +23,8 @@ static void layer_norm_back(const struct gnn_ops *o, float *dy, const float *xha
     ops_launched(c, "layer norm");
 }
 
-static void moments(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count, uint32_t n,
-                    size_t d, double *work, double *sum)
+static void moments(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count,
+                    uint32_t n, size_t d, double *work, double *sum)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -31,7 +33,8 @@ static void moments(const struct gnn_ops *o, const float *x, const float *by, co
     ops_launched(c, "moments");
 }
 
-static void batch_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d, float eps, float *stat)
+static void batch_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d,
+                        float eps, float *stat)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -40,8 +43,8 @@ static void batch_stats(const struct gnn_ops *o, const double *sum, double rows,
     ops_launched(c, "batch norm");
 }
 
-static void running_stats(const struct gnn_ops *o, const float *mean, const float *var, size_t d, float eps,
-                          float *stat)
+static void running_stats(const struct gnn_ops *o, const float *mean, const float *var, size_t d,
+                          float eps, float *stat)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -50,8 +53,8 @@ static void running_stats(const struct gnn_ops *o, const float *mean, const floa
     ops_launched(c, "batch norm");
 }
 
-static void batch_track(const struct gnn_ops *o, const float *stat, size_t d, float momentum, float *mean, float *var,
-                        int64_t *batches)
+static void batch_track(const struct gnn_ops *o, const float *stat, size_t d, float momentum,
+                        float *mean, float *var, int64_t *batches)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -60,8 +63,9 @@ static void batch_track(const struct gnn_ops *o, const float *stat, size_t d, fl
     ops_launched(c, "batch norm");
 }
 
-static void batch_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, const float *stat,
-                       const float *gamma, const float *beta, float *xhat, float *y)
+static void batch_norm(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
+                       const float *stat, const float *gamma, const float *beta, float *xhat,
+                       float *y)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -70,7 +74,8 @@ static void batch_norm(const struct gnn_ops *o, const float *x, uint32_t n, size
     ops_launched(c, "batch norm");
 }
 
-static void batch_norm_grads(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma, float *dbeta)
+static void batch_norm_grads(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma,
+                             float *dbeta)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -79,7 +84,8 @@ static void batch_norm_grads(const struct gnn_ops *o, const double *sum, size_t 
     ops_launched(c, "batch norm");
 }
 
-static void batch_back_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d, float *stat)
+static void batch_back_stats(const struct gnn_ops *o, const double *sum, double rows, size_t d,
+                             float *stat)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))
@@ -88,8 +94,9 @@ static void batch_back_stats(const struct gnn_ops *o, const double *sum, double 
     ops_launched(c, "batch norm");
 }
 
-static void batch_norm_back(const struct gnn_ops *o, float *dy, const float *xhat, const uint8_t *count, uint32_t n,
-                            size_t d, const float *stat, const float *gamma)
+static void batch_norm_back(const struct gnn_ops *o, float *dy, const float *xhat,
+                            const uint8_t *count, uint32_t n, size_t d, const float *stat,
+                            const float *gamma)
 {
     struct ops_dev *c = ops_dev(o);
     if (ops_failed(c))

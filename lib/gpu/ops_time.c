@@ -1,5 +1,6 @@
-/* How long operations take on the device, by name, where GNN_DEBUG_TIME=1 asks for it: an event after each, and the time since the one
- * before. Waiting for them now and then costs some of the time that is measured elsewhere. */
+/* How long operations take on the device, by name, where GNN_DEBUG_TIME=1 asks for it: an event
+ * after each, and the time since the one before. Waiting for them now and then costs some of the
+ * time that is measured elsewhere. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,9 @@ void ops_timed(struct ops_dev *c, const char *name)
         t->n++;
 }
 
-int gpu_ops_times(struct gnn_ops *o, void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg, struct gnn_err *e)
+int gpu_ops_times(struct gnn_ops *o,
+                  void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                  struct gnn_err *e)
 {
     struct ops_dev *c = ops_dev(o);
     if (!c->times)

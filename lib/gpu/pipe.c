@@ -1,4 +1,5 @@
-/* gpu_pipe_new: a ring of batches under way, so that a device always has work while the host prepares the next. */
+/* gpu_pipe_new: a ring of batches under way, so that a device always has work while the host
+ * prepares the next. */
 #include "lib/gpu/impl.h"
 
 struct pipe {
@@ -92,14 +93,16 @@ static void pipe_free(struct gnn_source *base)
     }
     p->ops.arg_free(p->arg); /* waits for its streams */
     for (unsigned i = 0; i < p->depth; i++)
-        for (struct gpu_slot_event *v = p->slot[i].of; v < p->slot[i].of + GNN_GPU_MAX && v->device; v++)
+        for (struct gpu_slot_event *v = p->slot[i].of; v < p->slot[i].of + GNN_GPU_MAX && v->device;
+             v++)
             gnn_dev_event_free(v->event);
     gnn_source_free(p->up);
     gnn_free(p);
 }
 
-struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta, const struct gpu_pipe_ops *ops,
-                                void *arg, unsigned depth, struct gnn_err *e)
+struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta,
+                                const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
+                                struct gnn_err *e)
 {
     struct pipe *p = gnn_alloc_zero(1, sizeof *p, "a filter", e);
     if (!p) {
@@ -107,7 +110,8 @@ struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *me
         gnn_source_free(up);
         return NULL;
     }
-    p->base = (struct gnn_source){.next = pipe_next, .free = pipe_free, .meta = meta, .live = up->live};
+    p->base =
+        (struct gnn_source){.next = pipe_next, .free = pipe_free, .meta = meta, .live = up->live};
     p->up = up;
     p->ops = *ops;
     p->arg = arg;

@@ -74,7 +74,8 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
             continue;
         x->indptr[b] = gpu_lay(base, &at, (r->rows[b] + UINT64_C(1)) * sizeof(uint32_t));
         x->indices[b] = gpu_lay(base, &at, r->edges[b] * sizeof(uint32_t));
-        x->id[b] = s->meta.sampling.edge_ids ? gpu_lay(base, &at, r->edges[b] * sizeof(uint64_t)) : NULL;
+        x->id[b] =
+            s->meta.sampling.edge_ids ? gpu_lay(base, &at, r->edges[b] * sizeof(uint64_t)) : NULL;
     }
     return at;
 }
@@ -109,7 +110,8 @@ static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const stru
 {
     const struct sampler *s = x->lane->s;
     const struct gnn_sampling *m = &s->meta.sampling;
-    uint32_t *seeds = (uint32_t *)(void *)(x->in + io->seeds), *keys = (uint32_t *)(void *)(x->in + io->keys);
+    uint32_t *seeds = (uint32_t *)(void *)(x->in + io->seeds),
+             *keys = (uint32_t *)(void *)(x->in + io->keys);
     uint64_t n;
     if (s->reader) { /* the plan brought them along */
         const struct gnn_tensor *t = gnn_tensors_at(&key->tensors, 0);
@@ -120,7 +122,8 @@ static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const stru
     *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)n;
     for (uint32_t b = 0; b < gpu_blocks(s); b++)
         gnn_rng_key(m->seed, (uint32_t)key->epoch, (uint32_t)key->step, b / key->netypes,
-                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->split[key->split].tag, b % key->netypes), keys + 2 * (size_t)b);
+                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->split[key->split].tag, b % key->netypes),
+                    keys + 2 * (size_t)b);
 }
 
 int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_err *e)
@@ -142,7 +145,8 @@ int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key, struct gn
 /* ---- when it has been drawn ---- */
 
 /* A tensor whose data are in the arena. */
-static int add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows, const void *data, struct gnn_err *e)
+static int add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows,
+               const void *data, struct gnn_err *e)
 {
     const uint64_t none = 0;
     struct gnn_tensor *t;
@@ -154,15 +158,18 @@ static int add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint
     return 0;
 }
 
-static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t, const uint32_t *counts, struct gnn_err *e)
+static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t,
+                      const uint32_t *counts, struct gnn_err *e)
 {
     const struct gnn_schema *c = &x->lane->s->meta.schema;
     const uint64_t hops = b->nhops + UINT64_C(1);
     struct gnn_tensor *sizes;
     char name[GNN_NAME_MAX + 1];
-    int rc = add(b, gnn_tensor_name(name, "nodes/%s", c->ntype[t].name), GNN_U32, counts[b->nhops * b->nntypes + t], x->nodes[t], e);
+    int rc = add(b, gnn_tensor_name(name, "nodes/%s", c->ntype[t].name), GNN_U32,
+                 counts[b->nhops * b->nntypes + t], x->nodes[t], e);
     if (!rc)
-        rc = gnn_tensors_add(&b->tensors, gnn_tensor_name(name, "counts/%s", c->ntype[t].name), GNN_U64, 1, &hops, &sizes, e);
+        rc = gnn_tensors_add(&b->tensors, gnn_tensor_name(name, "counts/%s", c->ntype[t].name),
+                             GNN_U64, 1, &hops, &sizes, e);
     if (rc)
         return rc;
     uint64_t *count = sizes->data;
@@ -172,20 +179,24 @@ static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t
     return 0;
 }
 
-static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t hop, uint32_t et, struct gnn_err *e)
+static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t hop, uint32_t et,
+                      struct gnn_err *e)
 {
     const uint32_t k = hop * b->netypes + et;
     const struct gpu_io io = gpu_io_lay(x->lane->s, x->lane->room);
     const uint32_t edges = ((const uint32_t *)(const void *)(x->out + io.edges))[k];
-    struct gnn_block block = {.edges = edges, .indptr = x->indptr[k], .indices = x->indices[k], .id = x->id[k]};
+    struct gnn_block block = {
+        .edges = edges, .indptr = x->indptr[k], .indices = x->indices[k], .id = x->id[k]};
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     gpu_drawn_rows(x, k, &block.first, &block.n);
     if (!x->lane->s->meta.sampling.fanout[k] || !block.n)
         return 0;
     gnn_etype_key(&x->lane->s->meta.schema, et, key, sizeof key);
-    int rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indptr", hop, key), GNN_U32, block.n + UINT64_C(1), block.indptr, e);
+    int rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indptr", hop, key), GNN_U32,
+                 block.n + UINT64_C(1), block.indptr, e);
     if (!rc)
-        rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indices", hop, key), GNN_U32, edges, block.indices, e);
+        rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indices", hop, key), GNN_U32, edges,
+                 block.indices, e);
     if (!rc && block.id)
         rc = add(b, gnn_tensor_name(name, "hop/%u/%s/id", hop, key), GNN_U64, edges, block.id, e);
     *gnn_batch_block(b, hop, et) = block;
@@ -202,7 +213,8 @@ void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, 
     *n = counts[hop * c->nntypes + dst] - *first;
 }
 
-int gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b, struct gnn_err *e)
+int gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
+                   struct gnn_err *e)
 {
     const uint64_t four = 4;
     struct gnn_tensor *t;

@@ -1,8 +1,11 @@
-/* Drawing for the sampler of several ranks (lib/sample/draw.c): destinations come from the host's memory, and what was drawn goes
- * there. Each of the sampler's threads has a lane: a stream of one device, and memory that grows with what it is asked for. */
+/* Drawing for the sampler of several ranks (lib/sample/draw.c): destinations come from the host's
+ * memory, and what was drawn goes there. Each of the sampler's threads has a lane: a stream of one
+ * device, and memory that grows with what it is asked for. */
 #include "lib/gpu/sample.h"
 
-enum { FIRST = 1 << 12 }; /* edges that there is room for without being sure that so many are needed */
+enum {
+    FIRST = 1 << 12
+}; /* edges that there is room for without being sure that so many are needed */
 static const uint32_t EDGES_MAX = UINT32_MAX - 1;
 
 struct gpu_draw {
@@ -51,7 +54,8 @@ static void *lane_new(struct sample_device *device, struct gnn_err *e)
     struct draw_lane *l = gnn_alloc_zero(1, sizeof *l, "a lane of a device", e);
     if (!l)
         return NULL;
-    *l = (struct draw_lane){.s = q->s, .graph = &q->graphs.of[i], .device = g->device[i], .most = FIRST};
+    *l = (struct draw_lane){
+        .s = q->s, .graph = &q->graphs.of[i], .device = g->device[i], .most = FIRST};
     if (!gnn_dev_use(l->device, e) && !gnn_dev_stream_new(&l->stream, e))
         return l;
     lane_free(l);
@@ -59,7 +63,8 @@ static void *lane_new(struct sample_device *device, struct gnn_err *e)
 }
 
 /* Lays a draw out from base; returns its size. */
-static uint64_t lay_out(struct draw_lane *l, char *base, const struct gnn_sample_job *job, uint32_t room)
+static uint64_t lay_out(struct draw_lane *l, char *base, const struct gnn_sample_job *job,
+                        uint32_t room)
 {
     uint64_t at = 0;
     l->head = gpu_lay(base, &at, sizeof *l->head);
@@ -67,11 +72,13 @@ static uint64_t lay_out(struct draw_lane *l, char *base, const struct gnn_sample
     l->indptr = gpu_lay(base, &at, (job->n + UINT64_C(1)) * sizeof *l->indptr);
     l->source = gpu_lay(base, &at, room * sizeof *l->source);
     l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, room * sizeof *l->id) : NULL;
-    l->scratch = gpu_lay(base, &at, gnn_cuda_sample_scratch(job->n, room, job->fanout, job->replace));
+    l->scratch =
+        gpu_lay(base, &at, gnn_cuda_sample_scratch(job->n, room, job->fanout, job->replace));
     return at;
 }
 
-static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint32_t room, struct gnn_err *e)
+static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint32_t room,
+                    struct gnn_err *e)
 {
     const uint64_t bytes = lay_out(l, NULL, job, room);
     int rc = 0;
@@ -90,7 +97,8 @@ static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint3
 /* ---- drawing ---- */
 
 /* Up to the copy of what came of it to *h. */
-static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room, struct draw_head *h, struct gnn_err *e)
+static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job,
+                      uint32_t room, struct draw_head *h, struct gnn_err *e)
 {
     *h = (struct draw_head){.end = job->n, .key = {job->key[0], job->key[1]}};
     int rc = lane_fit(l, job, room, e);
@@ -122,15 +130,18 @@ static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_
 }
 
 /* Draws, if so many edges are enough; *h tells. */
-static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room, struct draw_head *h, struct gnn_err *e)
+static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room,
+               struct draw_head *h, struct gnn_err *e)
 {
     struct gnn_err late = {0};
     const int rc = queue_draw(l, et, job, room, h, e);
-    const int waited = gnn_dev_stream_wait(l->stream, rc ? &late : e); /* also after a failure: what it reads is the caller's */
+    const int waited = gnn_dev_stream_wait(
+        l->stream, rc ? &late : e); /* also after a failure: what it reads is the caller's */
     return rc ? rc : waited;
 }
 
-static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr, struct gnn_err *e)
+static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr,
+                struct gnn_err *e)
 {
     struct draw_lane *l = lane;
     const uint64_t bound = job->fanout < 0 ? EDGES_MAX : job->n * (uint64_t)job->fanout;
@@ -139,7 +150,8 @@ static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint3
     if (!rc)
         rc = try(l, et, job, bound < l->most ? (uint32_t)bound : l->most, &h, e);
     while (!rc && h.status.code == GNN_SAMPLE_ROOM) {
-        const uint64_t need = h.status.at.node + h.status.at.node / 4; /* so that the next ones fit, too */
+        const uint64_t need =
+            h.status.at.node + h.status.at.node / 4; /* so that the next ones fit, too */
         l->most = need < EDGES_MAX ? (uint32_t)need : EDGES_MAX;
         rc = try(l, et, job, l->most, &h, e);
     }
@@ -171,9 +183,14 @@ static void draw_free(struct sample_device *device)
     gnn_free(q);
 }
 
-struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                   const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
-    static const struct sample_device ops = {.free = draw_free, .lane_new = lane_new, .lane_free = lane_free, .draw = draw, .take = take};
+    static const struct sample_device ops = {.free = draw_free,
+                                             .lane_new = lane_new,
+                                             .lane_free = lane_free,
+                                             .draw = draw,
+                                             .take = take};
     struct gpu_room room = {0}; /* only which rows are met most is of interest */
     struct gpu_draw *q = gnn_alloc_zero(1, sizeof *q, "a sampler", e);
     if (!q)

@@ -1,10 +1,12 @@
-/* The graph as devices see it: a copy in the memory of each, or offsets and some rows there and the rest in the host's. */
+/* The graph as devices see it: a copy in the memory of each, or offsets and some rows there and the
+ * rest in the host's. */
 #include "lib/gpu/sample.h"
 
 /* ---- edges in the host's memory ---- */
 
 /* Lets devices read an array of the store. */
-static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uint64_t bytes, struct gnn_err *e)
+static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uint64_t bytes,
+                 struct gnn_err *e)
 {
     const void *host = *p;
     int rc = gpu_host_open(f->g, s->comm ? NULL : s->store, host, bytes, "the graph", p, e);
@@ -68,12 +70,16 @@ static void *lay(struct laying *l, const void *from, uint64_t bytes)
     void *to = l->base ? l->base + l->at : NULL;
     l->at += gpu_align(bytes);
     if (to && from && bytes && !l->rc)
-        l->rc = gnn_dev_copy(to, from, bytes, l->stream, l->e) || gnn_dev_stream_wait(l->stream, l->e) ? l->e->code : 0;
+        l->rc =
+            gnn_dev_copy(to, from, bytes, l->stream, l->e) || gnn_dev_stream_wait(l->stream, l->e)
+                ? l->e->code
+                : 0;
     return to;
 }
 
 /* Original ids of type t; part: nparts of the host, to be filled. */
-static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t, struct gnn_gather_part *part)
+static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t,
+                     struct gnn_gather_part *part)
 {
     const uint32_t nparts = l->s->store->nparts;
     for (uint32_t p = 0; p < nparts; p++) {
@@ -84,8 +90,8 @@ static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t, struct g
     q->orig[t] = lay(l, part, nparts * sizeof *part);
 }
 
-static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et, const struct gnn_gather_part *orig,
-                      struct gnn_sample_part *part)
+static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
+                      const struct gnn_gather_part *orig, struct gnn_sample_part *part)
 {
     const struct gnn_sample_graph *g = &l->s->graph[et];
     for (uint32_t p = 0; p < g->nparts; p++) {
@@ -116,7 +122,8 @@ static bool wants_orig(const struct sampler *s, uint32_t t)
     return wanted && s->orig[t];
 }
 
-static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig, struct gnn_sample_part *part)
+static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
+                    struct gnn_sample_part *part)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
     if (l->near)
@@ -132,7 +139,8 @@ static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_par
 }
 
 /* Puts everything into the graph's memory. */
-static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig, struct gnn_sample_part *part)
+static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
+                struct gnn_sample_part *part)
 {
     int rc = gnn_dev_alloc(&q->memory, q->bytes, "the graph", l->e);
     if (!rc)
@@ -151,14 +159,15 @@ static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *o
     return rc;
 }
 
-int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far, const struct gpu_near *near,
-                   struct gpu_device *d, struct gnn_err *e)
+int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far,
+                   const struct gpu_near *near, struct gpu_device *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct laying l = {.s = s, .far = far, .near = near, .e = e};
     q->edges = gnn_alloc_zero(c->netypes, sizeof *q->edges, "edges", e);
     q->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
-    struct gnn_gather_part *orig = gnn_alloc_zero(s->store->nparts, sizeof *orig, "original ids", e);
+    struct gnn_gather_part *orig =
+        gnn_alloc_zero(s->store->nparts, sizeof *orig, "original ids", e);
     struct gnn_sample_part *part = gnn_alloc_zero(s->store->nparts, sizeof *part, "edges", e);
     int rc = q->edges && q->orig && orig && part ? 0 : e->code;
     if (!rc) {

@@ -55,7 +55,9 @@ static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_room *r)
     const struct gnn_sampling *m = &s->meta.sampling;
     uint64_t most = gnn_cuda_relabel_scratch(r->seeds);
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
-        const uint64_t bytes = r->rows[b] ? gnn_cuda_sample_scratch(r->rows[b], r->edges[b], m->fanout[b], m->replace) : 0;
+        const uint64_t bytes =
+            r->rows[b] ? gnn_cuda_sample_scratch(r->rows[b], r->edges[b], m->fanout[b], m->replace)
+                       : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -110,7 +112,8 @@ static uint64_t lay_out(struct gpu_lane *l, struct layout m, uint32_t **tags)
     return m.at;
 }
 
-/* Memory for the room as it is now; what is under way on the device is through when the old goes. */
+/* Memory for the room as it is now; what is under way on the device is through when the old goes.
+ */
 int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
@@ -175,8 +178,10 @@ static uint32_t *nodes_of(const struct queue *q, uint32_t t)
     return q->l->found[t] ? q->l->found[t] : q->x->nodes[t];
 }
 
-/* The numbering of a list of type t, of which row `hop` of the counts comes; block b is the first that follows. */
-static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uint32_t hop, uint32_t b)
+/* The numbering of a list of type t, of which row `hop` of the counts comes; block b is the first
+ * that follows. */
+static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uint32_t hop,
+                                          uint32_t b)
 {
     const struct gpu_lane *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
@@ -202,24 +207,25 @@ static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
     if (!l->room->rows[b] || q->rc)
         return false;
     const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src, hop + 1, b + 1);
-    const struct gnn_cuda_sample_job job = {
-        .graph = l->graph->edges[et],
-        .nodes = nodes_of(q, dst),
-        .first = m->frontier == GNN_FRONTIER_NEW && hop ? counts + (hop - 1) * c->nntypes + dst : NULL,
-        .end = counts + hop * c->nntypes + dst,
-        .rows = l->room->rows[b],
-        .room = l->room->edges[b],
-        .fanout = m->fanout[b],
-        .replace = m->replace,
-        .block = b,
-        .key = words(l, q->io.keys) + 2 * (size_t)b,
-        .indptr = q->x->indptr[b],
-        .source = l->source,
-        .indices = q->x->indices[b],
-        .ids = q->x->id[b],
-        .edges = words(l, q->io.edges) + b,
-        .scratch = l->scratch,
-        .status = status_of(l)};
+    const struct gnn_cuda_sample_job job = {.graph = l->graph->edges[et],
+                                            .nodes = nodes_of(q, dst),
+                                            .first = m->frontier == GNN_FRONTIER_NEW && hop
+                                                         ? counts + (hop - 1) * c->nntypes + dst
+                                                         : NULL,
+                                            .end = counts + hop * c->nntypes + dst,
+                                            .rows = l->room->rows[b],
+                                            .room = l->room->edges[b],
+                                            .fanout = m->fanout[b],
+                                            .replace = m->replace,
+                                            .block = b,
+                                            .key = words(l, q->io.keys) + 2 * (size_t)b,
+                                            .indptr = q->x->indptr[b],
+                                            .source = l->source,
+                                            .indices = q->x->indices[b],
+                                            .ids = q->x->id[b],
+                                            .edges = words(l, q->io.edges) + b,
+                                            .scratch = l->scratch,
+                                            .status = status_of(l)};
     gnn_cuda_sample_block(&job, &to, l->stream);
     launched(q, "sampling");
     return true;
@@ -251,7 +257,8 @@ static void queue_batch(struct queue *q)
             gnn_cuda_begin_batch(&l->type[t], status_of(l), l->stream);
     const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype, 0, 0);
     if (!q->rc)
-        gnn_cuda_relabel_seeds(&seeds, words(l, q->io.seeds), words(l, q->io.n), l->room->seeds, l->scratch, status_of(l), l->stream);
+        gnn_cuda_relabel_seeds(&seeds, words(l, q->io.seeds), words(l, q->io.n), l->room->seeds,
+                               l->scratch, status_of(l), l->stream);
     launched(q, "numbering seeds");
     queue_hops(q);
     for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
@@ -268,8 +275,8 @@ static void queue_batch(struct queue *q)
     copy(q, q->x->out, l->io, q->io.out);
 }
 
-/* The first batch of a lane goes on the stream as it is: kernels are loaded when they are first called, which a capture would
- * not survive. So do all when every kernel is to be waited for. */
+/* The first batch of a lane goes on the stream as it is: kernels are loaded when they are first
+ * called, which a capture would not survive. So do all when every kernel is to be waited for. */
 int gpu_lane_launch(struct gpu_lane *l, struct gpu_drawn *x, struct gnn_err *e)
 {
     struct queue q = {.x = x, .l = l, .io = gpu_io_lay(l->s, l->room), .e = e};

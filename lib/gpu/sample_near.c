@@ -1,4 +1,5 @@
-/* Which rows' sources a device keeps when the edges are in the host's memory: those that save most reads a byte. */
+/* Which rows' sources a device keeps when the edges are in the host's memory: those that save most
+ * reads a byte. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 enum { EXACT = 1024, STEPS = 8, CLASSES = EXACT + 22 * STEPS, CHUNK = 4 << 20 };
 
 /* Rows of about one degree. */
-struct class {
+struct class
+{
     double score; /* expected reads of a batch, for each source that is kept */
     uint64_t rows, sources, units;
     uint64_t taken; /* of the units */
@@ -46,8 +48,9 @@ static void count(const struct gnn_sample_graph *g, struct class *c)
         }
 }
 
-/* A draw that makes a node a destination finds it in proportion to its out-degree, for which its in-degree stands: the same
- * where edges go both ways. Once there, it costs as many reads as it has neighbours, or the fan-out. */
+/* A draw that makes a node a destination finds it in proportion to its out-degree, for which its
+ * in-degree stands: the same where edges go both ways. Once there, it costs as many reads as it has
+ * neighbours, or the fan-out. */
 static void score(const struct sampler *s, const struct gpu_room *r, uint32_t et, struct class *c)
 {
     const struct gnn_schema *schema = &s->meta.schema;
@@ -89,7 +92,8 @@ static uint64_t deal(struct class *c, struct class **order, uint64_t n, uint64_t
 }
 
 /* Rows get places in the order of their ids; of a class that is not taken whole, the first. */
-static void choose(struct gpu_near *n, const struct gnn_sample_part *a, struct class *c, uint32_t *at)
+static void choose(struct gpu_near *n, const struct gnn_sample_part *a, struct class *c,
+                   uint32_t *at)
 {
     for (uint64_t i = 0; i < a->count; i++) {
         const uint32_t d = degree_of(a, i);
@@ -102,7 +106,8 @@ static void choose(struct gpu_near *n, const struct gnn_sample_part *a, struct c
     }
 }
 
-int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_room *r, uint64_t bytes, struct gnn_err *e)
+int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_room *r,
+                  uint64_t bytes, struct gnn_err *e)
 {
     const uint32_t netypes = s->meta.schema.netypes, nparts = s->store->nparts;
     uint64_t index = 0, room = UINT32_MAX - UINT64_C(1);
@@ -112,10 +117,13 @@ int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_
     *n = (struct gpu_near){.narrays = (uint64_t)netypes * nparts};
     if (bytes <= index)
         return 0;
-    room = (bytes - index) / (GNN_SAMPLE_NEAR * sizeof(uint32_t)) < room ? (bytes - index) / (GNN_SAMPLE_NEAR * sizeof(uint32_t)) : room;
+    room = (bytes - index) / (GNN_SAMPLE_NEAR * sizeof(uint32_t)) < room
+               ? (bytes - index) / (GNN_SAMPLE_NEAR * sizeof(uint32_t))
+               : room;
     n->at = gnn_alloc_zero(n->narrays, sizeof *n->at, "rows to keep on a device", e);
     struct class *c = gnn_alloc_zero((uint64_t)netypes * CLASSES, sizeof *c, "degrees", e);
-    struct class **order = gnn_alloc((uint64_t)netypes * CLASSES, sizeof(struct class *), "degrees", e);
+    struct class **order =
+        gnn_alloc((uint64_t)netypes * CLASSES, sizeof(struct class *), "degrees", e);
     int rc = n->at && c && order ? 0 : e->code;
     for (uint32_t et = 0; !rc && et < netypes; et++)
         if (s->graph[et].part) {
@@ -127,7 +135,8 @@ int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_
     for (uint32_t et = 0; !rc && et < netypes; et++)
         for (uint32_t p = 0; !rc && s->graph[et].part && p < nparts; p++) {
             const struct gnn_sample_part *a = &s->graph[et].part[p];
-            uint32_t *at = n->at[(size_t)et * nparts + p] = gnn_alloc(a->count, sizeof *at, "rows to keep on a device", e);
+            uint32_t *at = n->at[(size_t)et * nparts + p] =
+                gnn_alloc(a->count, sizeof *at, "rows to keep on a device", e);
             if (at)
                 choose(n, a, c + (size_t)et * CLASSES, at);
             else
@@ -176,7 +185,8 @@ static int put(struct stage *g, const uint32_t *v, uint64_t n)
             if (rc)
                 return rc;
         }
-        const uint64_t left = i < n ? n - i : whole - i, m = left < most - g->n ? left : most - g->n;
+        const uint64_t left = i < n ? n - i : whole - i,
+                       m = left < most - g->n ? left : most - g->n;
         if (i < n)
             memcpy(g->buf + g->n, v + i, m * sizeof *v);
         else
@@ -187,8 +197,8 @@ static int put(struct stage *g, const uint32_t *v, uint64_t n)
     return 0;
 }
 
-int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struct gpu_far *far, uint32_t *to, void *stream,
-                  struct gnn_err *e)
+int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struct gpu_far *far,
+                  uint32_t *to, void *stream, struct gnn_err *e)
 {
     struct stage g = {.to = to, .stream = stream, .e = e};
     void *buf = NULL;
@@ -197,7 +207,10 @@ int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struc
     for (uint64_t k = 0; !rc && n->units && k < n->narrays; k++) {
         const struct gnn_sample_graph *graph = &s->graph[k / s->store->nparts];
         const struct gnn_sample_part *a = graph->part ? &graph->part[k % s->store->nparts] : NULL;
-        const uint32_t *copy = a ? gpu_host_copy(far->g, a->indices) : NULL, *indices = copy ? copy : a ? a->indices : NULL;
+        const uint32_t *copy = a ? gpu_host_copy(far->g, a->indices) : NULL,
+                       *indices = copy ? copy
+                                  : a  ? a->indices
+                                       : NULL;
         for (uint64_t i = 0; !rc && a && i < a->count; i++)
             if (n->at[k][i] != UINT32_MAX)
                 rc = put(&g, indices + a->indptr[i], degree_of(a, i));

@@ -1,4 +1,5 @@
-/* How much room a batch needs. Bounds follow from the seeds and fan-outs, hop by hop, and from the sizes of the graph. */
+/* How much room a batch needs. Bounds follow from the seeds and fan-outs, hop by hop, and from the
+ * sizes of the graph. */
 #include <math.h>
 
 #include "lib/gpu/sample.h"
@@ -20,7 +21,8 @@ static uint64_t edges_of(const struct sampler *s, uint32_t et)
 }
 
 /* Draws of a block with so many destinations. */
-static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_t hop, uint32_t et, uint64_t rows)
+static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_t hop, uint32_t et,
+                      uint64_t rows)
 {
     const struct gnn_sampling *m = &s->meta.sampling;
     const int32_t fanout = m->fanout[(size_t)hop * s->meta.schema.netypes + et];
@@ -31,17 +33,19 @@ static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_
         n = (uint64_t)fmax(SMALL, fmin(1e18, (double)rows * r->mean[et]));
     else
         n = rows * (uint64_t)fanout; /* below 2^32 * 10^6 */
-    if (fanout < 0 || !m->replace) /* the destinations differ, and so do their edges */
+    if (fanout < 0 || !m->replace)   /* the destinations differ, and so do their edges */
         n = least(n, edges_of(s, et));
     return least(least(n, EDGES_MAX), r->guess);
 }
 
-/* How many of n nodes, of which some are known, become known by so many draws: many draws find the same. */
+/* How many of n nodes, of which some are known, become known by so many draws: many draws find the
+ * same. */
 static uint64_t finds(uint64_t known, uint64_t draws, uint64_t n)
 {
     if (draws <= LARGE)
         return least(draws, n);
-    return least(n, (uint64_t)((double)(n - least(known, n)) * -expm1(-(double)draws / (double)n)) + LARGE);
+    return least(n, (uint64_t)((double)(n - least(known, n)) * -expm1(-(double)draws / (double)n)) +
+                        LARGE);
 }
 
 /* From the first hop to the last, each array at least as it was. */
@@ -49,7 +53,8 @@ static void derive(struct gpu_room *r, const struct sampler *s)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_sampling *m = &s->meta.sampling;
-    uint64_t *known = (uint64_t *)(void *)(r->mean + c->netypes), *fresh = known + c->nntypes, *drawn = fresh + c->nntypes;
+    uint64_t *known = (uint64_t *)(void *)(r->mean + c->netypes), *fresh = known + c->nntypes,
+             *drawn = fresh + c->nntypes;
     r->list = r->seeds;
     for (uint32_t t = 0; t < c->nntypes; t++)
         known[t] = fresh[t] = t == m->seed_ntype ? least(r->seeds, c->ntype[t].count) : 0;
@@ -60,7 +65,8 @@ static void derive(struct gpu_room *r, const struct sampler *s)
             const uint32_t b = h * c->netypes + et;
             if (!m->fanout[b])
                 continue;
-            const uint64_t rows = m->frontier == GNN_FRONTIER_ALL ? known[c->etype[et].dst] : fresh[c->etype[et].dst];
+            const uint64_t rows =
+                m->frontier == GNN_FRONTIER_ALL ? known[c->etype[et].dst] : fresh[c->etype[et].dst];
             r->rows[b] = rows > r->rows[b] ? (uint32_t)rows : r->rows[b];
             const uint64_t edges = draws(r, s, h, et, r->rows[b]);
             r->edges[b] = edges > r->edges[b] ? (uint32_t)edges : r->edges[b];
@@ -87,14 +93,16 @@ int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free, st
     r->nodes = gnn_alloc_zero(c->nntypes, sizeof *r->nodes, "room for batches", e);
     r->rows = gnn_alloc_zero(blocks, sizeof *r->rows, "room for batches", e);
     r->edges = gnn_alloc_zero(blocks, sizeof *r->edges, "room for batches", e);
-    r->mean = gnn_alloc_zero(c->netypes + 3 * (uint64_t)c->nntypes, sizeof *r->mean, "room for batches", e);
+    r->mean = gnn_alloc_zero(c->netypes + 3 * (uint64_t)c->nntypes, sizeof *r->mean,
+                             "room for batches", e);
     if (!r->nodes || !r->rows || !r->edges || !r->mean)
         return e->code;
     for (uint32_t i = 0; !s->reader && i < m->nsplits; i++)
         seeds = s->split[i].n > seeds ? s->split[i].n : seeds;
     r->seeds = (uint32_t)least(m->batch_size, s->reader ? SMALL : seeds);
     for (uint32_t et = 0; et < c->netypes; et++)
-        r->mean[et] = 2 * (double)edges_of(s, et) / fmax(1, (double)c->ntype[c->etype[et].dst].count);
+        r->mean[et] =
+            2 * (double)edges_of(s, et) / fmax(1, (double)c->ntype[c->etype[et].dst].count);
     derive(r, s);
     return 0;
 }
@@ -125,8 +133,8 @@ static int give(uint32_t *room, uint64_t need, uint64_t most, const char *what, 
     return 0;
 }
 
-int gpu_room_grow(struct gpu_room *r, const struct sampler *s, const struct gnn_cuda_sample_status *st, uint32_t rows,
-                  struct gnn_err *e)
+int gpu_room_grow(struct gpu_room *r, const struct sampler *s,
+                  const struct gnn_cuda_sample_status *st, uint32_t rows, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const uint32_t b = st->block, et = b % c->netypes;
@@ -141,7 +149,8 @@ int gpu_room_grow(struct gpu_room *r, const struct sampler *s, const struct gnn_
             r->mean[et] = fmax(r->mean[et], 1.25 * (double)st->at.node / rows);
         break;
     case GNN_CUDA_ROOM_NODES:
-        rc = give(&r->nodes[c->etype[et].src], st->at.node, c->ntype[c->etype[et].src].count, "nodes", e);
+        rc = give(&r->nodes[c->etype[et].src], st->at.node, c->ntype[c->etype[et].src].count,
+                  "nodes", e);
         break;
     case GNN_CUDA_ROOM_SEEDS:
         rc = give(&r->seeds, st->at.node, s->meta.sampling.batch_size, "seeds", e);

@@ -1,14 +1,16 @@
 /* The sampler on devices: keys of batches in, batches in device memory out. */
 #include "lib/gpu/sample.h"
 
-enum { LANES = 2 /* of a device: while one batch waits for memory, another one's small kernels run */ };
+enum {
+    LANES = 2 /* of a device: while one batch waits for memory, another one's small kernels run */
+};
 
 struct gpu_sampler {
     struct gnn_gpu *g;
     struct sampler *s;
     struct gpu_room room;
     struct gpu_graphs graphs;
-    struct gpu_lane *lane;   /* [nlanes] lane i is of device i mod g->n */
+    struct gpu_lane *lane; /* [nlanes] lane i is of device i mod g->n */
     unsigned nlanes;
     uint64_t n; /* batches so far */
 };
@@ -54,9 +56,10 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *slot, struct
     return rc ? rc : launch(gpu_drawn_of(slot->out), slot, e);
 }
 
-/* A batch that found too little room is drawn again, as are those that were under way with as little: each is a function
- * of its key. */
-static int again(struct gpu_sampler *q, struct gpu_drawn *x, struct gpu_slot *slot, struct gnn_err *e)
+/* A batch that found too little room is drawn again, as are those that were under way with as
+ * little: each is a function of its key. */
+static int again(struct gpu_sampler *q, struct gpu_drawn *x, struct gpu_slot *slot,
+                 struct gnn_err *e)
 {
     const struct gnn_cuda_sample_status *st = gpu_drawn_status(x);
     int rc = 0;
@@ -83,7 +86,8 @@ static int finish(void *arg, struct gpu_slot *slot, struct gnn_err *e)
         return rc;
     const struct gnn_cuda_sample_status *st = gpu_drawn_status(x);
     if (st->code)
-        return gnn_sample_damaged(q->s, st->block % q->s->meta.schema.netypes, (enum gnn_sample_status)st->code, &st->at, e);
+        return gnn_sample_damaged(q->s, st->block % q->s->meta.schema.netypes,
+                                  (enum gnn_sample_status)st->code, &st->at, e);
     return gpu_drawn_bind(x, slot->in, slot->out, e);
 }
 
@@ -110,7 +114,8 @@ static int fill(struct gpu_sampler *q, const struct gnn_sampler_opts *o, struct 
 struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
                                   const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
-    static const struct gpu_pipe_ops ops = {.start = start, .finish = finish, .end = end, .arg_free = gpu_sampler_free};
+    static const struct gpu_pipe_ops ops = {
+        .start = start, .finish = finish, .end = end, .arg_free = gpu_sampler_free};
     struct gpu_sampler *q = gnn_alloc_zero(1, sizeof *q, "a sampler", e);
     if (!q) {
         gnn_sampler_free(s);

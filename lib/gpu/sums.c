@@ -1,5 +1,5 @@
-/* gnn_ops.sums_new for devices: ranks as they are, but for sums, which are of the device's memory. NCCL makes them (sums_nccl.c), or
- * they are brought to the host, summed there and put back. */
+/* gnn_ops.sums_new for devices: ranks as they are, but for sums, which are of the device's memory.
+ * NCCL makes them (sums_nccl.c), or they are brought to the host, summed there and put back. */
 #include "lib/gpu/sums.h"
 
 /* ---- what does not change ---- */
@@ -54,9 +54,11 @@ static struct gpu_sum *sum_get(struct gpu_sums *c, struct gnn_err *e)
 static int host_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 {
     const uint64_t bytes = gpu_sum_bytes(s);
-    if (bytes > s->host.cap && gnn_dev_event_wait(s->done, e)) /* the last sum must be out of what is freed */
+    if (bytes > s->host.cap &&
+        gnn_dev_event_wait(s->done, e)) /* the last sum must be out of what is freed */
         return e->code;
-    if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "sums over ranks", e) || gnn_dev_copy(s->host.data, s->data, bytes, c->ops->stream, e))
+    if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "sums over ranks", e) ||
+        gnn_dev_copy(s->host.data, s->data, bytes, c->ops->stream, e))
         return e->code;
     return gnn_dev_event_record(s->before, c->ops->stream, e);
 }
@@ -70,7 +72,8 @@ static int host_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
     return gnn_dev_event_record(s->done, c->ops->stream, e);
 }
 
-static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **sum, struct gnn_err *e)
+static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **sum,
+                     struct gnn_err *e)
 {
     struct gpu_sums *c = gpu_sums(base);
     struct gpu_sum *s = NULL;
@@ -120,9 +123,11 @@ static void sums_free(struct gnn_comm *base)
     gnn_free(c);
 }
 
-int gpu_sums_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm **sums, char why[GNN_SUMS_WHY], struct gnn_err *e)
+int gpu_sums_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm **sums,
+                 char why[GNN_SUMS_WHY], struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, sum_push, bear, kill_all, sums_free};
+    static const struct gnn_comm_ops ops = {begin,    end,  sum_begin, sum_end,
+                                            sum_push, bear, kill_all,  sums_free};
     struct gpu_sums *c = gnn_alloc_zero(1, sizeof *c, "sums over ranks", e);
     *sums = NULL;
     if (!c)

@@ -1,4 +1,5 @@
-/* Sums over ranks of what lies in the memory of their devices: what the files that make gnn_ops.sums_new share. */
+/* Sums over ranks of what lies in the memory of their devices: what the files that make
+ * gnn_ops.sums_new share. */
 #ifndef GNN_LIB_GPU_SUMS_H
 #define GNN_LIB_GPU_SUMS_H
 
@@ -45,6 +46,7 @@ int gpu_sums_push(struct gpu_sums *c, struct gnn_err *e) GNN_MUST_USE;
 int gpu_sums_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e) GNN_MUST_USE;
 void gpu_sums_leave(struct gpu_sums *c);
 
-int gpu_sums_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm **sums, char why[GNN_SUMS_WHY], struct gnn_err *e) GNN_MUST_USE;
+int gpu_sums_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm **sums,
+                 char why[GNN_SUMS_WHY], struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -1,9 +1,10 @@
 /* Sums on devices by NCCL, on a stream of their own.
  *
- * NCCL waits for ranks that are lost for ever, on the device too, and whatever then waits for the device does so with it - even memory
- * that is freed. So sums are only given to NCCL when they are pushed or waited for, by who has put all the rest of a step on its
- * stream before; events let each of them begin, as early as its numbers are there, beside what follows on that stream. And who waits asks
- * again and again, as for messages between ranks. */
+ * NCCL waits for ranks that are lost for ever, on the device too, and whatever then waits for the
+ * device does so with it - even memory that is freed. So sums are only given to NCCL when they are
+ * pushed or waited for, by who has put all the rest of a step on its stream before; events let each
+ * of them begin, as early as its numbers are there, beside what follows on that stream. And who
+ * waits asks again and again, as for messages between ranks. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -101,8 +102,8 @@ static void *end_nccl(void *arg)
     return NULL;
 }
 
-/* After a failure nothing of NCCL is waited for any more, its abort no longer than a second: that waits for the device. A failure that another
- * rank tells better is left to it as long. */
+/* After a failure nothing of NCCL is waited for any more, its abort no longer than a second: that
+ * waits for the device. A failure that another rank tells better is left to it as long. */
 static void give_up(struct gpu_sums *c, bool other)
 {
     pthread_t thread;
@@ -198,7 +199,8 @@ int gpu_sums_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 /* ---- beginning and end ---- */
 
 /* An id is only made where it will be used: NCCL listens for those who have it from then on. */
-static int invite(struct gpu_sums *c, struct gnn_exchange *x, struct gnn_nccl_id *id, char why[GNN_SUMS_WHY], struct gnn_err *e)
+static int invite(struct gpu_sums *c, struct gnn_exchange *x, struct gnn_nccl_id *id,
+                  char why[GNN_SUMS_WHY], struct gnn_err *e)
 {
     struct invitation own = {.why = ""};
     struct gnn_err none = {0};
@@ -226,7 +228,8 @@ static int join(struct gpu_sums *c, const struct gnn_nccl_id *id, struct gnn_err
     if (!rc)
         rc = settle(c, &why);
     c->base.lost = rc != 0;
-    return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (with GNN_NCCL=none the host sums)", why.msg) : 0;
+    return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (with GNN_NCCL=none the host sums)", why.msg)
+              : 0;
 }
 
 int gpu_sums_join(struct gpu_sums *c, char why[GNN_SUMS_WHY], struct gnn_err *e)
@@ -261,7 +264,8 @@ void gpu_sums_leave(struct gpu_sums *c)
     struct gnn_err ignored = {0};
     if (c->hung)
         return;
-    if (c->nccl && !c->open && !c->base.lost && !c->host->lost && !gnn_nccl_leave(c->nccl, &ignored))
+    if (c->nccl && !c->open && !c->base.lost && !c->host->lost &&
+        !gnn_nccl_leave(c->nccl, &ignored))
         (void)!settle(c, &ignored);
     else if (c->nccl)
         gnn_nccl_abort(c->nccl);

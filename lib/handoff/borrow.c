@@ -27,9 +27,10 @@ struct gnn_borrower {
     pthread_mutex_t lock; /* of users, held and sending */
     unsigned users;       /* the reader, and one for each lease */
     int sock, memory;
-    char *base; /* NULL until something was offered */
+    char *base;            /* NULL until something was offered */
     uint64_t window, size; /* mapped, and of that known to be there */
-    uint8_t *near;         /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
+    uint8_t
+        *near; /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
     struct gnn_gpu *gpu;
@@ -45,7 +46,8 @@ static bool introduce(const struct gnn_borrower *b, uint64_t sum)
     bool good = gnn_meet_send(b->sock, &hello, -1);
     for (uint32_t i = 0; good && i < hello.slots; i++) {
         struct gnn_meet m = {.what = GNN_MEET_DEVICE};
-        good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) && gnn_meet_send(b->sock, &m, -1);
+        good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) &&
+               gnn_meet_send(b->sock, &m, -1);
     }
     return good;
 }
@@ -58,7 +60,8 @@ struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
         return NULL;
     struct gnn_borrower *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
     if (b)
-        *b = (struct gnn_borrower){.users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
+        *b = (struct gnn_borrower){
+            .users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
     if (!b || !introduce(b, sum)) {
         gnn_free(b);
         close(sock);
@@ -92,7 +95,8 @@ void gnn_borrower_free(struct gnn_borrower *b)
     if (!b)
         return;
     if (b->gpu)
-        b->gpu->ops->debt_free(b->debt); /* before the socket closes, which tells the writer that it may free the memory */
+        b->gpu->ops->debt_free(b->debt); /* before the socket closes, which tells the writer that it
+                                            may free the memory */
     b->debt = NULL;
     pthread_mutex_lock(&b->lock);
     if (b->users > 1 && b->sock >= 0) /* leases keep it open, and the writer may wait for its end */
@@ -101,12 +105,14 @@ void gnn_borrower_free(struct gnn_borrower *b)
     leave(b);
 }
 
-/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its pages be larger than ours. */
+/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its
+ * pages be larger than ours. */
 static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
     struct statfs f;
-    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX || m->value > SIZE_MAX / 2)
+    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX ||
+        m->value > SIZE_MAX / 2)
         return false;
     if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || seals < 0 || !(seals & F_SEAL_SHRINK))
         return false;
@@ -175,7 +181,8 @@ static void give_back(struct gnn_lease *l)
 static const char *lease(struct gnn_borrower *b, uint32_t slot, struct gnn_lease *l)
 {
     if (l->give_back)
-        return l->owner == b && l->slot == slot ? NULL : "references to different slots in one frame";
+        return l->owner == b && l->slot == slot ? NULL
+                                                : "references to different slots in one frame";
     pthread_mutex_lock(&b->lock);
     const bool taken = b->held >> slot & 1;
     if (!taken) {
@@ -203,12 +210,13 @@ static void fetch(struct gnn_borrower *b, uint64_t offset, uint64_t bytes)
     }
 }
 
-const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref, uint64_t bytes,
-                              struct gnn_tensors *set, void **data)
+const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref,
+                              uint64_t bytes, struct gnn_tensors *set, void **data)
 {
     if (!b || !b->base)
         return "its data are in memory that its writer shares with another program";
-    if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || ref->offset > b->window || bytes > b->window - ref->offset)
+    if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || ref->offset > b->window ||
+        bytes > b->window - ref->offset)
         return "reference out of range";
     if (ref->offset + bytes > b->size) { /* it grows */
         struct stat st;
@@ -223,20 +231,23 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
     return text;
 }
 
-/* Copying from the writer's memory has failed, or it may have gone before that was through: if it has, nothing else is to
- * blame. */
+/* Copying from the writer's memory has failed, or it may have gone before that was through: if it
+ * has, nothing else is to blame. */
 static int blame(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
 {
-    return gnn_meet_gone(b->sock, DYING_MS) ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
-                                  : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
+    return gnn_meet_gone(b->sock, DYING_MS)
+               ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
+               : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
 }
 
-int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref, const struct gnn_tensor *as,
-                      struct gnn_tensors *set, unsigned *device, struct gnn_err *e)
+int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref,
+                      const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+                      struct gnn_err *e)
 {
     if (!b || !b->base || !b->gpu)
         return gnn_fail(e, GNN_E_INPUT, "its data are on a device, for another program");
-    if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) || b->held >> ref->slot & 1)
+    if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) ||
+        b->held >> ref->slot & 1)
         return gnn_fail(e, GNN_E_INPUT, "reference out of range");
     b->copying = (int)ref->slot;
     struct gnn_err own = {0};

@@ -10,19 +10,21 @@
 #include "lib/handoff/meet.h"
 
 enum {
-    ANSWER_MS = 50,      /* a reader that has greeted us answers at once; it is asked once with so much patience */
-    GRACE_S = 5,         /* with SHM: after the HEADER was read a reader of ours connects at once */
+    ANSWER_MS = 50, /* a reader that has greeted us answers at once; it is asked once with so much
+                       patience */
+    GRACE_S = 5,    /* with SHM: after the HEADER was read a reader of ours connects at once */
     TICK_MS = 20,
-    SPARE = 1 << 20      /* of a staging area, kept without being needed */
+    SPARE = 1 << 20 /* of a staging area, kept without being needed */
 };
 
 enum state { LISTENING, GREETING, OFFERED, OPEN, OVER };
 
 struct lent {
-    struct gnn_batch *b; /* NULL: the slot is free, unless it is `away` */
+    struct gnn_batch *b;       /* NULL: the slot is free, unless it is `away` */
     struct gnn_gpu_loan *loan; /* device memory, or NULL */
     bool away;                 /* the reader copies from that */
-    void *stage;         /* for tensors that cannot move there: those that came by reference, or are pinned */
+    void *
+        stage; /* for tensors that cannot move there: those that came by reference, or are pinned */
     uint64_t cap, wanted, used; /* bytes there, as many as were asked for, and in use */
 };
 
@@ -31,19 +33,20 @@ struct gnn_lender {
     int pipe, listener, sock;
     const char *name;
     bool must, on_device, asked; /* the second: with CUDA */
-    uint64_t sum; /* of the HEADER */
+    uint64_t sum;                /* of the HEADER */
     struct gnn_gpu *gpu;
-    uint32_t awaited, named;           /* devices that the reader promised to name, and has; awaited UINT32_MAX: no HELLO yet */
+    uint32_t awaited, named;           /* devices that the reader promised to name, and has; awaited
+                                          UINT32_MAX: no HELLO yet */
     uint64_t theirs[GNN_MEET_DEVICES]; /* those */
     uint64_t ours[GNN_GPU_MAX];
     bool lends[GNN_GPU_MAX]; /* can others open memory there? */
-    bool lent; /* device memory, ever */
+    bool lent;               /* device memory, ever */
     struct gnn_share *share;
     struct lent slot[GNN_HANDOFF_SLOTS];
 };
 
-int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how, struct gnn_gpu *gpu,
-                   struct gnn_err *e)
+int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how,
+                   struct gnn_gpu *gpu, struct gnn_err *e)
 {
     *out = NULL;
     if (how == GNN_HANDOFF_INLINE)
@@ -53,16 +56,24 @@ int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_h
     if (listener < 0) {
         if (!must)
             return 0;
-        return errno == ENOTSUP ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off", name)
-                                : gnn_fail_errno(e, "%s: cannot hand off", name);
+        return errno == ENOTSUP
+                   ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off", name)
+                   : gnn_fail_errno(e, "%s: cannot hand off", name);
     }
     struct gnn_lender *l = gnn_alloc_zero(1, sizeof *l, "handing off", e);
     if (!l) {
         close(listener);
         return e->code;
     }
-    *l = (struct gnn_lender){.state = LISTENING, .pipe = fd, .listener = listener, .sock = -1, .name = name, .must = must,
-                             .on_device = how == GNN_HANDOFF_CUDA, .gpu = gpu, .awaited = UINT32_MAX};
+    *l = (struct gnn_lender){.state = LISTENING,
+                             .pipe = fd,
+                             .listener = listener,
+                             .sock = -1,
+                             .name = name,
+                             .must = must,
+                             .on_device = how == GNN_HANDOFF_CUDA,
+                             .gpu = gpu,
+                             .awaited = UINT32_MAX};
     *out = l;
     int rc = 0;
     for (unsigned i = 0; !rc && gpu && i < gpu->n; i++) {
@@ -70,7 +81,9 @@ int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_h
         rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
         l->lends[i] = !rc && how != GNN_HANDOFF_SHM && !gpu->ops->lends(gpu, gpu->device[i], &why);
         if (!rc && !l->lends[i] && l->on_device)
-            rc = gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off memory of device %u: %s", name, gpu->device[i], why.msg);
+            rc = gnn_fail(e, (enum gnn_status)why.code,
+                          "%s: cannot hand off memory of device %u: %s", name, gpu->device[i],
+                          why.msg);
     }
     return rc;
 }
@@ -82,8 +95,8 @@ static void shut(int *fd)
     *fd = -1;
 }
 
-/* No references from here on: the reader is gone, or there is no memory. What is lent stays as it is: the reader may have
- * hung up and still be at it. */
+/* No references from here on: the reader is gone, or there is no memory. What is lent stays as it
+ * is: the reader may have hung up and still be at it. */
 static void stop(struct gnn_lender *l)
 {
     shut(&l->sock);
@@ -103,7 +116,9 @@ static int offer(struct gnn_lender *l, struct gnn_err *e)
     struct gnn_err why = {0};
     if (!l->share && gnn_share_new(&l->share, &why)) {
         stop(l);
-        return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off: %s", l->name, why.msg) : 0;
+        return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off: %s", l->name,
+                                  why.msg)
+                       : 0;
     }
     const struct gnn_meet m = {GNN_MEET_OFFER, GNN_HANDOFF_SLOTS, gnn_share_window(l->share)};
     l->state = gnn_meet_send(l->sock, &m, gnn_share_fd(l->share)) ? OFFERED : LISTENING;
@@ -124,7 +139,8 @@ static int hear(struct gnn_lender *l)
     struct gnn_meet m;
     int got;
     while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0) {
-        if (l->awaited == UINT32_MAX && m.what == GNN_MEET_HELLO && m.value == l->sum && m.slots <= GNN_MEET_DEVICES) {
+        if (l->awaited == UINT32_MAX && m.what == GNN_MEET_HELLO && m.value == l->sum &&
+            m.slots <= GNN_MEET_DEVICES) {
             l->awaited = m.slots;
             l->named = 0;
         } else if (l->awaited != UINT32_MAX && m.what == GNN_MEET_DEVICE) {
@@ -182,7 +198,8 @@ static void collect(struct gnn_lender *l, bool wait)
     if (wait)
         (void)poll(&p, 1, -1);
     int got;
-    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_MEET_BACK && m.slots < GNN_HANDOFF_SLOTS) {
+    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_MEET_BACK &&
+           m.slots < GNN_HANDOFF_SLOTS) {
         gnn_batch_put(l->slot[m.slots].b);
         l->slot[m.slots].b = NULL;
         l->slot[m.slots].away = false;
@@ -223,7 +240,8 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
     l->sum = sum;
     double read_at = 0;
     for (;;) {
-        struct pollfd p[2] = {{.fd = l->pipe, .events = 0}, {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
+        struct pollfd p[2] = {{.fd = l->pipe, .events = 0},
+                              {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
         int rc = greet(l, e), unread = 0;
         if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
             return gnn_fail(e, GNN_E_RUN, "%s: its reader works on none of our devices", l->name);
@@ -288,7 +306,8 @@ int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct
 {
     *slot = -1;
     int rc = l->state < OPEN ? greet(l, e) : 0;
-    if (rc || l->state != OPEN || (b->place ? !gnn_lender_takes(l, b->place->device) : !worth_it(&b->tensors)))
+    if (rc || l->state != OPEN ||
+        (b->place ? !gnn_lender_takes(l, b->place->device) : !worth_it(&b->tensors)))
         return rc;
     for (bool wait = false;; wait = true) {
         collect(l, wait);
@@ -305,12 +324,13 @@ int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct
     }
 }
 
-void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i, uint64_t bytes,
-                      struct gnb_reference *ref)
+void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i,
+                      uint64_t bytes, struct gnb_reference *ref)
 {
     const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
     struct lent *s = &l->slot[slot];
-    *ref = (struct gnb_reference){.sum = t->sum, .slot = (uint32_t)slot, .has_sum = t->has_sum && !b->place};
+    *ref = (struct gnb_reference){
+        .sum = t->sum, .slot = (uint32_t)slot, .has_sum = t->has_sum && !b->place};
     if (b->place) {
         l->gpu->ops->refer(s->loan, i, ref);
         return;
@@ -333,7 +353,8 @@ void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
 
 void gnn_lender_settle(struct gnn_lender *l)
 {
-    while (l->lent && l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
+    while (l->lent &&
+           l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
         collect(l, true);
 }
 

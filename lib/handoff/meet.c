@@ -10,7 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The address is not in the file system: it goes with the socket. Network namespaces keep hosts and containers apart. */
+/* The address is not in the file system: it goes with the socket. Network namespaces keep hosts and
+ * containers apart. */
 static bool address(int fd, struct sockaddr_un *a, socklen_t *len)
 {
     struct stat st;
@@ -19,8 +20,8 @@ static bool address(int fd, struct sockaddr_un *a, socklen_t *len)
         return false;
     }
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
-    const int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "gnn-handoff/%llx/%llx", (unsigned long long)st.st_dev,
-                           (unsigned long long)st.st_ino);
+    const int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "gnn-handoff/%llx/%llx",
+                           (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
     *len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
     return true;
 }
@@ -76,7 +77,8 @@ bool gnn_meet_gone(int sock, int patience)
     struct pollfd p = {.fd = sock, .events = POLLIN | POLLRDHUP};
     (void)poll(&p, 1, patience);
     const ssize_t n = recv(sock, &c, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR); /* reset: it had not read all that we sent */
+    return n == 0 || (n < 0 && errno != EAGAIN &&
+                      errno != EINTR); /* reset: it had not read all that we sent */
 }
 
 bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor)
@@ -105,14 +107,16 @@ int gnn_meet_recv(int sock, struct gnn_meet *m, int *descriptor)
         char room[CMSG_SPACE(sizeof(int))];
     } c = {0};
     struct iovec v = {m, sizeof *m};
-    /* Room for one descriptor, not for the two that its padding would hold: what comes too many is closed by the kernel. */
-    struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = CMSG_LEN(sizeof(int))};
+    /* Room for one descriptor, not for the two that its padding would hold: what comes too many is
+     * closed by the kernel. */
+    struct msghdr h = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = CMSG_LEN(sizeof(int))};
     int got = -1;
     const ssize_t n = recvmsg(sock, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (h.msg_controllen >= CMSG_LEN(sizeof(int)) && c.head.cmsg_level == SOL_SOCKET && c.head.cmsg_type == SCM_RIGHTS &&
-        c.head.cmsg_len == CMSG_LEN(sizeof(int)))
+    if (h.msg_controllen >= CMSG_LEN(sizeof(int)) && c.head.cmsg_level == SOL_SOCKET &&
+        c.head.cmsg_type == SCM_RIGHTS && c.head.cmsg_len == CMSG_LEN(sizeof(int)))
         memcpy(&got, CMSG_DATA(&c.head), sizeof got);
     if (n != (ssize_t)sizeof *m || (got >= 0 && !descriptor)) {
         if (got >= 0)

@@ -201,7 +201,8 @@ int gnn_array_skip(struct gnn_array *a, uint64_t n, struct gnn_err *e)
     return gnn_reader_skip(a->r, n * a->width * gnn_dtype_bytes(a->h.dtype), e);
 }
 
-int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t room, struct gnn_err *e)
+int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t room,
+                   struct gnn_err *e)
 {
     struct gnn_array a = {0};
     struct gnn_err why = {0};
@@ -210,7 +211,8 @@ int gnn_array_word(struct gnn_input *in, uint32_t member, char *word, size_t roo
     if (!rc) {
         rc = parse_header(&a, &why);
         bool is = a.h.text && a.h.count == 1 && a.h.bytes <= sizeof text;
-        rc = is ? read_bytes(&a, text, a.h.bytes, e) : gnn_fail(e, GNN_E_INPUT, "%s: not a word", gnn_reader_name(a.r));
+        rc = is ? read_bytes(&a, text, a.h.bytes, e)
+                : gnn_fail(e, GNN_E_INPUT, "%s: not a word", gnn_reader_name(a.r));
     }
     size_t n = 0, step = a.h.wide ? 4 : 1;
     for (size_t i = 0; !rc && i < a.h.bytes && n + 1 < room; i += step)

@@ -18,10 +18,11 @@ struct plan {
     struct gnn_spill spill; /* what sorts the edges, if they are too many for memory */
     bool spilled;
     size_t row[GNN_FIELDS_MAX]; /* bytes */
-    uint64_t *has_loop; /* bit per node, if add_loops */
+    uint64_t *has_loop;         /* bit per node, if add_loops */
     uint64_t duplicates, loops_added;
     struct gnn_direction dir;
-    uint64_t read, balance; /* edges of the input, and what tells whether those of another type are their reverses */
+    uint64_t read, balance; /* edges of the input, and what tells whether those of another type are
+                               their reverses */
     uint32_t indptr_id, indices_id;
     uint32_t field_id[GNN_FIELDS_MAX];
 };
@@ -42,7 +43,7 @@ struct pass {
     struct build *b;
     struct plan *p;
     struct gnn_direction_counter *dir; /* counts edges as the input has them, or NULL */
-    uint64_t *at; /* positions of a chunk's edges */
+    uint64_t *at;                      /* positions of a chunk's edges */
     uint64_t room;
     void **field;     /* mapped tensors of the fields */
     uint64_t *filled; /* bit per edge, with --dedup: the first of equal edges gives the fields */
@@ -63,7 +64,8 @@ static bool bit_test_set(uint64_t *bits, uint64_t i)
     return old & m;
 }
 
-static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint64_t count, const char *what, struct gnn_err *e)
+static int check_ids(const struct build *b, const uint32_t *v, uint64_t n, uint64_t count,
+                     const char *what, struct gnn_err *e)
 {
     uint32_t max = 0;
     for (uint64_t i = 0; i < n; i++)
@@ -112,8 +114,8 @@ static int place_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
         if (rc)
             return rc;
         for (uint32_t f = 0; f < et->nfields; f++) {
-            size_t row = gnn_dtype_bytes(et->field[f].dtype) *
-                         (et->field[f].width ? et->field[f].width : 1);
+            size_t row =
+                gnn_dtype_bytes(et->field[f].dtype) * (et->field[f].width ? et->field[f].width : 1);
             const char *rows = (const char *)c->field[f] + from * row;
             for (uint64_t i = 0; i < 2 * n; i++)
                 if (ps->at[i] != UINT64_MAX)
@@ -142,8 +144,8 @@ static int field_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
         if (at == UINT64_MAX || bit_test_set(ps->filled, at))
             continue;
         for (uint32_t f = 0; f < et->nfields; f++) {
-            size_t row = gnn_dtype_bytes(et->field[f].dtype) *
-                         (et->field[f].width ? et->field[f].width : 1);
+            size_t row =
+                gnn_dtype_bytes(et->field[f].dtype) * (et->field[f].width ? et->field[f].width : 1);
             memcpy((char *)ps->field[f] + at * row, (const char *)c->field[f] + i / 2 * row, row);
         }
     }
@@ -158,14 +160,16 @@ static void pass_init(struct pass *ps, struct build *b, struct plan *p)
     ps->max_dst = b->d->schema.ntype[in->dst].count;
 }
 
-static int count_edges(struct build *b, uint32_t t, struct gnn_direction_counter *dir, struct gnn_err *e)
+static int count_edges(struct build *b, uint32_t t, struct gnn_direction_counter *dir,
+                       struct gnn_err *e)
 {
     struct plan *p = &b->plan[t];
     struct pass ps;
     pass_init(&ps, b, p);
     ps.dir = dir;
     gnn_csc_release(&p->csc);
-    int rc = gnn_csc_init(&p->csc, b->meta.schema.ntype[b->meta.schema.etype[t].dst].count, p->mode, e);
+    int rc =
+        gnn_csc_init(&p->csc, b->meta.schema.ntype[b->meta.schema.etype[t].dst].count, p->mode, e);
     return rc ? rc : b->d->ops->edges(b->d, p->in, false, count_chunk, &ps, e);
 }
 
@@ -184,13 +188,15 @@ static int count_etype(struct build *b, uint32_t t, struct gnn_err *e)
     struct plan *p = &b->plan[t];
     const struct gnn_etype *et = &b->meta.schema.etype[t], *in = &b->d->schema.etype[p->in];
     const bool same = et->src == et->dst;
-    const uint64_t n = b->meta.schema.ntype[et->dst].count, most = b->o->sort_bytes / GNN_DIRECTION_BYTES;
+    const uint64_t n = b->meta.schema.ntype[et->dst].count,
+                   most = b->o->sort_bytes / GNN_DIRECTION_BYTES;
     const uint64_t room = b->d->made ? GNN_DIRECTION_QUICK : GNN_DIRECTION_ROOM;
     struct gnn_direction_counter c = {0};
     char key[GNN_ETYPE_KEY_ROOM];
     bool again = false;
     int rc = GNN_OK;
-    if (p->add_loops && !(p->has_loop = gnn_alloc_zero(n / 64 + 1, sizeof *p->has_loop, "self-loops", e)))
+    if (p->add_loops &&
+        !(p->has_loop = gnn_alloc_zero(n / 64 + 1, sizeof *p->has_loop, "self-loops", e)))
         return GNN_E_NOMEM;
     gnn_direction_init(&c, same, in->src > in->dst, n, most && most < room ? most : room, 1);
     rc = count_edges(b, t, &c, e);
@@ -198,13 +204,15 @@ static int count_etype(struct build *b, uint32_t t, struct gnn_err *e)
         rc = gnn_direction_next(&c, &again, e);
     again = false;
     if (!rc && p->mode & GNN_CSC_REV)
-        rc = gnn_reverses_check(b->d, b->o, gnn_etype_key(&b->meta.schema, t, key, sizeof key), &c, &again, e);
+        rc = gnn_reverses_check(b->d, b->o, gnn_etype_key(&b->meta.schema, t, key, sizeof key), &c,
+                                &again, e);
     if (!rc && again) {
         b->st.two_way++;
         p->mode &= ~(unsigned)GNN_CSC_REV;
         rc = count_edges(b, t, NULL, e);
     }
-    gnn_direction_sum(&c, same && p->mode & GNN_CSC_REV, p->mode & GNN_CSC_DROP_LOOPS, b->o->dedup, &p->dir);
+    gnn_direction_sum(&c, same && p->mode & GNN_CSC_REV, p->mode & GNN_CSC_DROP_LOOPS, b->o->dedup,
+                      &p->dir);
     p->read = c.edges;
     p->balance = c.balance;
     gnn_direction_release(&c);
@@ -243,7 +251,8 @@ static int spill_loops(struct build *b, struct plan *p, struct gnn_err *e)
     void *zero = gnn_alloc_zero(widest, 1, "edge fields", e);
     int rc = zero ? GNN_OK : GNN_E_NOMEM;
     for (uint32_t f = 0; f < in->nfields; f++)
-        row[f] = !strcmp(in->field[f].name, "weight") && in->field[f].dtype == GNN_F32 ? &one : zero;
+        row[f] =
+            !strcmp(in->field[f].name, "weight") && in->field[f].dtype == GNN_F32 ? &one : zero;
     for (uint64_t v = 0; !rc && v < p->csc.ndst; v++) {
         uint32_t id = (uint32_t)v;
         if (!(p->has_loop[v >> 6] >> (v & 63) & 1))
@@ -272,14 +281,16 @@ static int spill_etype(struct build *b, struct plan *p, struct gnn_err *e)
     return rc;
 }
 
-static int write_sorted(void *arg, uint32_t which, const void *data, uint64_t bytes, struct gnn_err *e)
+static int write_sorted(void *arg, uint32_t which, const void *data, uint64_t bytes,
+                        struct gnn_err *e)
 {
     struct pass *ps = arg;
     if (!which) {
         ps->done += bytes / sizeof(uint32_t);
         tell(ps->b, "sorting edges", ps->done, ps->p->csc.nedges);
     }
-    return gnn_part_write(&ps->b->w, which ? ps->p->field_id[which - 1] : ps->p->indices_id, data, bytes, e);
+    return gnn_part_write(&ps->b->w, which ? ps->p->field_id[which - 1] : ps->p->indices_id, data,
+                          bytes, e);
 }
 
 static int write_spilled(struct build *b, struct plan *p, struct gnn_err *e)
@@ -289,7 +300,8 @@ static int write_spilled(struct build *b, struct plan *p, struct gnn_err *e)
     int rc = gnn_spill_each(&p->spill, write_sorted, &ps, e);
     gnn_spill_release(&p->spill);
     if (!rc)
-        rc = gnn_part_write(&b->w, p->indptr_id, p->csc.indptr, (p->csc.ndst + 1) * sizeof *p->csc.indptr, e);
+        rc = gnn_part_write(&b->w, p->indptr_id, p->csc.indptr,
+                            (p->csc.ndst + 1) * sizeof *p->csc.indptr, e);
     gnn_csc_release(&p->csc);
     return rc;
 }
@@ -408,7 +420,8 @@ static int copy_etype(struct build *b, uint32_t in, uint32_t src, const char *re
     b->plan[t].add_loops = src == dst && b->o->loops == GNN_LOOPS_ADD;
     int rc = gnn_schema_add_etype(&b->meta.schema, src, rel, dst, 0, e);
     for (uint32_t f = 0; !rc && f < from->nfields; f++) {
-        b->plan[t].row[f] = gnn_dtype_bytes(from->field[f].dtype) * (from->field[f].width ? from->field[f].width : 1);
+        b->plan[t].row[f] = gnn_dtype_bytes(from->field[f].dtype) *
+                            (from->field[f].width ? from->field[f].width : 1);
         rc = gnn_schema_add_efield(&b->meta.schema, t, from->field[f].name, from->field[f].dtype,
                                    from->field[f].width, e);
     }
@@ -485,13 +498,15 @@ static int dedup_etype(struct build *b, uint32_t t, struct gnn_err *e)
     return rc;
 }
 
-/* Whether another type of the input has the reverses of those edges of type t, which joins two node types. */
+/* Whether another type of the input has the reverses of those edges of type t, which joins two node
+ * types. */
 static bool has_reverse_type(const struct build *b, uint32_t t)
 {
     const struct gnn_schema *s = &b->meta.schema;
     for (uint32_t i = 0; i < s->netypes; i++)
-        if (b->plan[i].mode & GNN_CSC_FWD && s->etype[i].src == s->etype[t].src && s->etype[i].dst == s->etype[t].dst &&
-            b->plan[i].read == b->plan[t].read && b->plan[i].balance == b->plan[t].balance)
+        if (b->plan[i].mode & GNN_CSC_FWD && s->etype[i].src == s->etype[t].src &&
+            s->etype[i].dst == s->etype[t].dst && b->plan[i].read == b->plan[t].read &&
+            b->plan[i].balance == b->plan[t].balance)
             return true;
     return false;
 }
@@ -534,7 +549,9 @@ static int sum_up(struct build *b, struct gnn_err *e)
         st->input_edges += p->mode & GNN_CSC_FWD ? p->read : 0;
         p->dir.edges = p->csc.nedges;
         p->dir.loops += p->loops_added;
-        st->type[t] = (struct gnn_import_edges){.in = p->in, .d = p->dir, .same = s->etype[t].src == s->etype[t].dst,
+        st->type[t] = (struct gnn_import_edges){.in = p->in,
+                                                .d = p->dir,
+                                                .same = s->etype[t].src == s->etype[t].dst,
                                                 .rev = !(p->mode & GNN_CSC_FWD)};
     }
     st->mirrored = b->d->mirror && !b->o->directed && !(b->d->guessed && st->two_way);
@@ -557,7 +574,8 @@ static int count_all(struct build *b, struct gnn_err *e)
 }
 
 GNN_PRINTF(7, 8)
-static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id, struct gnn_err *e, const char *fmt, ...)
+static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,
+                   struct gnn_err *e, const char *fmt, ...)
 {
     char name[GNN_NAME_MAX + 1];
     va_list ap;
@@ -601,7 +619,8 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
     if (orig && orig->key)
         rc = declare(b, GNN_I64, nt->count, 0, &id->key, e, "node/%s/key", nt->name);
     if (!rc && orig && orig->word_at) {
-        rc = declare(b, GNN_U8, orig->word_at[nt->count], 0, &id->word, e, "node/%s/name", nt->name);
+        rc =
+            declare(b, GNN_U8, orig->word_at[nt->count], 0, &id->word, e, "node/%s/name", nt->name);
         if (!rc)
             rc = declare(b, GNN_U64, nt->count + 1, 0, &id->word_at, e, "node/%s/name_offsets",
                          nt->name);
@@ -671,7 +690,8 @@ int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, con
                      bool force, const char *provenance, struct gnn_import_stats *st,
                      struct gnn_err *e)
 {
-    char *target = gnn_store_target(path, force, e); /* temporary files lie there, and not beside a link to it */
+    char *target = gnn_store_target(path, force,
+                                    e); /* temporary files lie there, and not beside a link to it */
     struct build b = {.d = d, .o = o, .path = target};
     int rc = target ? plan_schema(&b, e) : e->code;
     if (!rc)

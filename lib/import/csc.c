@@ -82,8 +82,8 @@ static void place_block(struct gnn_csc *c, const uint32_t *s, const uint32_t *d,
     c->placed += n;
 }
 
-unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n, uint64_t *at, unsigned room,
-                        uint32_t *s, uint32_t *d, uint64_t *from)
+unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n,
+                        uint64_t *at, unsigned room, uint32_t *s, uint32_t *d, uint64_t *from)
 {
     bool fwd = mode & GNN_CSC_FWD, rev = mode & GNN_CSC_REV, drop = mode & GNN_CSC_DROP_LOOPS;
     uint64_t i = *at;

@@ -1,5 +1,5 @@
-/* Building compressed sparse columns from a stream of edges, in two passes: count, then place. A stable
- * counting sort: the in-edges of a destination keep the order of the input. */
+/* Building compressed sparse columns from a stream of edges, in two passes: count, then place. A
+ * stable counting sort: the in-edges of a destination keep the order of the input. */
 #ifndef GNN_LIB_IMPORT_CSC_H
 #define GNN_LIB_IMPORT_CSC_H
 
@@ -8,17 +8,18 @@
 
 #include "lib/err.h"
 
-/* What one input edge (s, d) becomes. FWD: s -> d; REV: d -> s; both: s -> d, then d -> s, a self-loop
- * once. With REV alone nsrc and ndst are those of the result. */
+/* What one input edge (s, d) becomes. FWD: s -> d; REV: d -> s; both: s -> d, then d -> s, a
+ * self-loop once. With REV alone nsrc and ndst are those of the result. */
 enum gnn_csc_mode {
     GNN_CSC_FWD = 1,
     GNN_CSC_REV = 2,
-    GNN_CSC_DROP_LOOPS = 4, /* edges with s == d are left out; only when both ends are of one type */
+    GNN_CSC_DROP_LOOPS =
+        4, /* edges with s == d are left out; only when both ends are of one type */
 };
 
 struct gnn_csc {
     uint64_t ndst;
-    uint64_t nedges;   /* edges counted so far; after _ready the final number */
+    uint64_t nedges; /* edges counted so far; after _ready the final number */
     uint64_t placed;
     unsigned mode;
     uint64_t *indptr;  /* [ndst+1]; cursors between _ready and _done */
@@ -32,12 +33,12 @@ void gnn_csc_count(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, 
 void gnn_csc_offsets(struct gnn_csc *c);
 /* The same, and allocates indices. */
 int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e) GNN_MUST_USE;
-/* What edges from *i on become, at most `room` (2 or more) copies of them, moving *i past them: sources, destinations,
- * and 2 * edge, plus 1 for a reverse copy. Returns how many. */
-unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n, uint64_t *i, unsigned room,
-                        uint32_t *s, uint32_t *d, uint64_t *from);
-/* Places n edges. at, if not NULL, has room for 2n and receives the positions of edge i's forward and
- * reverse copy at 2i and 2i+1, UINT64_MAX where there is none. GNN_E_INPUT if more edges arrive
+/* What edges from *i on become, at most `room` (2 or more) copies of them, moving *i past them:
+ * sources, destinations, and 2 * edge, plus 1 for a reverse copy. Returns how many. */
+unsigned gnn_csc_copies(unsigned mode, const uint32_t *src, const uint32_t *dst, uint64_t n,
+                        uint64_t *i, unsigned room, uint32_t *s, uint32_t *d, uint64_t *from);
+/* Places n edges. at, if not NULL, has room for 2n and receives the positions of edge i's forward
+ * and reverse copy at 2i and 2i+1, UINT64_MAX where there is none. GNN_E_INPUT if more edges arrive
  * than were counted (the input changed between passes). */
 int gnn_csc_place(struct gnn_csc *c, const uint32_t *src, const uint32_t *dst, uint64_t n,
                   uint64_t *at, struct gnn_err *e) GNN_MUST_USE;

@@ -16,8 +16,9 @@ struct columns {
 };
 
 /* What the ends of an edge are called. */
-static const char *const ends[2][7] = {{"source", "src", "from", "head", "u", "source_id", "FromNodeId"},
-                                       {"target", "dst", "to", "tail", "v", "target_id", "ToNodeId"}};
+static const char *const ends[2][7] = {
+    {"source", "src", "from", "head", "u", "source_id", "FromNodeId"},
+    {"target", "dst", "to", "tail", "v", "target_id", "ToNodeId"}};
 
 bool gnn_edgelist_head(const struct gnn_word *w, uint32_t n)
 {
@@ -25,7 +26,8 @@ bool gnn_edgelist_head(const struct gnn_word *w, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         for (int k = 0; k < 14; k++)
             if (strlen(ends[k / 7][k % 7]) == w[i].n && !memcmp(ends[k / 7][k % 7], w[i].p, w[i].n))
-                has[k / 7] = has[k / 7] || k % 7 != 3; /* a line head, relation, tail may stand before triples */
+                has[k / 7] = has[k / 7] ||
+                             k % 7 != 3; /* a line head, relation, tail may stand before triples */
     return has[0] && has[1];
 }
 
@@ -57,14 +59,15 @@ static int read_header(struct gnn_table *t, struct columns *c, struct gnn_err *e
     return rc;
 }
 
-static int no_end(const struct gnn_edgelist *l, const struct columns *c, const char *file, const char *which,
-                  struct gnn_err *e)
+static int no_end(const struct gnn_edgelist *l, const struct columns *c, const char *file,
+                  const char *which, struct gnn_err *e)
 {
     struct gnn_suggest s = {.word = ""};
     for (uint32_t i = 0; c->header && i < c->n; i++)
         gnn_suggest_add(&s, c->name[i]);
     return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT,
-                    "%s: which column is the %s? (--columns %s=COLUMN)%s", file, which, which, gnn_suggest_text(&s, "columns"));
+                    "%s: which column is the %s? (--columns %s=COLUMN)%s", file, which, which,
+                    gnn_suggest_text(&s, "columns"));
 }
 
 static int no_column(const struct columns *c, const char *name, struct gnn_err *e)
@@ -73,8 +76,11 @@ static int no_column(const struct columns *c, const char *name, struct gnn_err *
     for (uint32_t i = 0; c->header && i < c->n; i++)
         gnn_suggest_add(&s, c->name[i]);
     if (!c->header)
-        return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'; there are %u, without names", name, c->n);
-    return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'%s", name, gnn_suggest_text(&s, "columns"));
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--columns: there is no column '%s'; there are %u, without names", name,
+                        c->n);
+    return gnn_fail(e, GNN_E_USAGE, "--columns: there is no column '%s'%s", name,
+                    gnn_suggest_text(&s, "columns"));
 }
 
 /* --columns USE=NAME,...: NAME is a column's name, or its number from 1. */
@@ -103,13 +109,14 @@ static int use_columns(struct columns *c, const char *list, struct gnn_err *e)
     return GNN_OK;
 }
 
-/* Without --columns: known names for the ends, other columns under their own names; without a header the
- * first two columns. */
+/* Without --columns: known names for the ends, other columns under their own names; without a
+ * header the first two columns. */
 static int guess_columns(struct columns *c, const struct gnn_import_opts *o, const char *file,
                          struct gnn_err *e)
 {
     if (!c->header && c->n > 2)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %u columns; --columns must say what they are", file, c->n);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %u columns; --columns must say what they are", file,
+                        c->n);
     for (uint32_t i = 0; i < c->n; i++) {
         const char *use = c->header ? gnn_src_mapped(o, c->name[i]) : i ? "target" : "source";
         for (int k = 0; c->header && k < 14; k++)
@@ -120,7 +127,8 @@ static int guess_columns(struct columns *c, const struct gnn_import_opts *o, con
     return GNN_OK;
 }
 
-static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const char *file, struct gnn_err *e)
+static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const char *file,
+                        struct gnn_err *e)
 {
     enum gnn_status fault = l->s.o->columns || l->s.o->nmap ? GNN_E_USAGE : GNN_E_INPUT;
     int src = -1, dst = -1;
@@ -135,7 +143,8 @@ static int pick_columns(struct gnn_edgelist *l, const struct columns *c, const c
             if (!s && !d && !strcmp(c->use[j], c->use[i]))
                 return gnn_fail(e, fault, "%s: two columns are '%s'", file, c->use[i]);
         if (l->npick == 2 + GNN_EDGELIST_FIELDS)
-            return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file, GNN_EDGELIST_FIELDS);
+            return gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", file,
+                            GNN_EDGELIST_FIELDS);
         src = s ? (int)i : src;
         dst = d ? (int)i : dst;
         if (!s && !d && nums < GNN_EDGELIST_FIELDS)
@@ -168,8 +177,8 @@ static int add_fields(struct gnn_edgelist *l, const struct columns *c, struct gn
     return rc;
 }
 
-int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
-                      struct gnn_err *e)
+int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in,
+                      const struct gnn_import_opts *o, struct gnn_err *e)
 {
     struct gnn_edgelist *l = gnn_alloc_zero(1, sizeof *l, "data set", e);
     struct columns *c = gnn_alloc_zero(1, sizeof *c, "columns", e);
@@ -190,13 +199,15 @@ int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in, const stru
         rc = gnn_input_lone(in, "an edge list", e);
     if (!rc)
         rc = gnn_table_open(&t, in, 0, l->comment, e);
-    bool none = !rc && !t.ncols; /* comments only: a graph without edges, if --nodes says how many nodes there are */
+    bool none = !rc && !t.ncols; /* comments only: a graph without edges, if --nodes says how many
+                                    nodes there are */
     if (none)
         c->n = 2;
     else if (!rc)
         rc = read_header(&t, c, e);
     if (!rc)
-        rc = o->columns ? use_columns(c, o->columns, e) : guess_columns(c, o, gnn_reader_name(t.r), e);
+        rc = o->columns ? use_columns(c, o->columns, e)
+                        : guess_columns(c, o, gnn_reader_name(t.r), e);
     if (!rc)
         rc = pick_columns(l, c, gnn_reader_name(t.r), e);
     l->skip = c->header;

@@ -1,12 +1,12 @@
-/* A data set that is being imported: what the readers and generators offer and what the builder reads, in
- * as many passes as it likes. Nothing here holds all edges or all features in memory. */
+/* A data set that is being imported: what the readers and generators offer and what the builder
+ * reads, in as many passes as it likes. Nothing here holds all edges or all features in memory. */
 #ifndef GNN_LIB_IMPORT_DATASET_H
 #define GNN_LIB_IMPORT_DATASET_H
 
 #include "lib/schema.h"
 
-/* n edges in input order, ids below the counts of their types; field[i] has n rows of the edge type's
- * field i, or field is NULL when fields were not asked for. Valid during the call only. */
+/* n edges in input order, ids below the counts of their types; field[i] has n rows of the edge
+ * type's field i, or field is NULL when fields were not asked for. Valid during the call only. */
 struct gnn_edge_chunk {
     uint64_t n;
     const uint32_t *src, *dst;
@@ -31,21 +31,23 @@ struct gnn_dataset_ops {
 
 /* Original ids of a node type: at most one of key and word is set. */
 struct gnn_dataset_ids {
-    int64_t *key;   /* [count] ascending, when the data set's ids are not 0..count-1 */
-    uint8_t *word;  /* bytes of all words, back to back */
+    int64_t *key;      /* [count] ascending, when the data set's ids are not 0..count-1 */
+    uint8_t *word;     /* bytes of all words, back to back */
     uint64_t *word_at; /* [count+1] */
 };
 
 struct gnn_dataset {
     const struct gnn_dataset_ops *ops;
-    struct gnn_schema schema; /* etype.count: input edges, 0 if not known before a pass */
+    struct gnn_schema schema;    /* etype.count: input edges, 0 if not known before a pass */
     struct gnn_dataset_ids *ids; /* [nntypes], or NULL */
-    const char *format;       /* "ogb", "rmat", ... */
-    const char *name;         /* of the input, for messages */
-    bool mirror;              /* each edge stands for both directions */
-    bool guessed;             /* mirror follows from how the file looks: not if edges turn out to have their reverse */
-    bool made;                /* by a generator: edges come quickly */
-    const char *says;         /* what the format or the file says of the edges' direction, for people; NULL: nothing */
+    const char *format;          /* "ogb", "rmat", ... */
+    const char *name;            /* of the input, for messages */
+    bool mirror;                 /* each edge stands for both directions */
+    bool guessed;     /* mirror follows from how the file looks: not if edges turn out to have their
+                         reverse */
+    bool made;        /* by a generator: edges come quickly */
+    const char *says; /* what the format or the file says of the edges' direction, for people; NULL:
+                         nothing */
 };
 
 /* Takes NULL. */

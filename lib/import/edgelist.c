@@ -47,8 +47,8 @@ static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
     if (!rc && l->skip) /* the columns are those of the edges, not of what was skipped */
         ps->t.ncols = gnn_text_count(ps->t.p, ps->t.sep);
     if (!rc && ps->t.ncols != want)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u", gnn_reader_name(ps->t.r),
-                      (unsigned long long)ps->t.line, ps->t.ncols, want);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
+                      gnn_reader_name(ps->t.r), (unsigned long long)ps->t.line, ps->t.ncols, want);
     return rc;
 }
 
@@ -56,28 +56,33 @@ static int check_promise(const struct pass *ps, uint64_t n, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
     if (l->promised != UINT64_MAX && (n ? ps->done > l->promised : ps->done != l->promised))
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s entries than the %llu of the size line", gnn_reader_name(ps->t.r),
-                        n ? "more" : "fewer", (unsigned long long)l->promised);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s entries than the %llu of the size line",
+                        gnn_reader_name(ps->t.r), n ? "more" : "fewer",
+                        (unsigned long long)l->promised);
     return GNN_OK;
 }
 
-/* The line that edge i of the n just read is from (blank and comment lines between do not count). */
+/* The line that edge i of the n just read is from (blank and comment lines between do not count).
+ */
 static unsigned long long line_of(const struct pass *ps, uint64_t n, uint64_t i)
 {
     return (unsigned long long)(ps->t.line - (ps->l->skew ? (n - i + 1) / 2 : n - i));
 }
 
 /* What the header of a matrix says of entry (i, j), in the given line. */
-static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, uint64_t line, struct gnn_err *e)
+static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, uint64_t line,
+                       struct gnn_err *e)
 {
     const struct gnn_mtx *m = ps->l->mtx;
     unsigned allow = ps->l->s.o->allow;
     const char *bad = NULL, *word = NULL;
     if (m->symmetric && i < j && !(allow & GNN_ALLOW_UPPER)) {
-        bad = "above the diagonal of a symmetric matrix, where only entries on and below it are allowed";
+        bad =
+            "above the diagonal of a symmetric matrix, where only entries on and below it are allowed";
         word = " (--allow upper reads it as its mirror image)";
     } else if (m->skew && i < j) {
-        bad = "above the diagonal of a skew-symmetric matrix, where only entries below it are allowed";
+        bad =
+            "above the diagonal of a skew-symmetric matrix, where only entries below it are allowed";
     } else if (m->skew && i == j && v != 0) {
         bad = "on the diagonal of a skew-symmetric matrix, where all values are 0";
     } else if (m->integer && v != floor(v) && isfinite(v) && !(allow & GNN_ALLOW_FRACTIONS)) {
@@ -86,15 +91,17 @@ static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, 
     }
     if (!bad)
         return GNN_OK;
-    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: entry (%llu, %llu) is %s%s", gnn_reader_name(ps->t.r),
-                    (unsigned long long)line, (unsigned long long)i, (unsigned long long)j, bad, word ? word : "");
+    return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: entry (%llu, %llu) is %s%s",
+                    gnn_reader_name(ps->t.r), (unsigned long long)line, (unsigned long long)i,
+                    (unsigned long long)j, bad, word ? word : "");
 }
 
 static int check_entries(const struct pass *ps, uint64_t n, struct gnn_err *e)
 {
     int rc = GNN_OK;
     for (uint64_t i = 0; !rc && i < n; i++)
-        rc = check_entry(ps, ps->id[2 * i], ps->id[2 * i + 1], ps->nnum ? ps->num[i] : 0, ps->t.line - (n - i), e);
+        rc = check_entry(ps, ps->id[2 * i], ps->id[2 * i + 1], ps->nnum ? ps->num[i] : 0,
+                         ps->t.line - (n - i), e);
     return rc;
 }
 
@@ -116,8 +123,9 @@ static int dense_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
             uint64_t line = ps->t.line - (got - k);
             rc = check_entry(ps, ps->row + 1, ps->col + 1, v[k], line, e);
             if (!rc && !isfinite((float)v[k]))
-                rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: weight is %s", gnn_reader_name(ps->t.r),
-                              (unsigned long long)line, isnan(v[k]) ? "missing or nan" : "infinite or too large");
+                rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: weight is %s",
+                              gnn_reader_name(ps->t.r), (unsigned long long)line,
+                              isnan(v[k]) ? "missing or nan" : "infinite or too large");
             if (v[k] != 0) {
                 ps->id[2 * *n] = ps->row + 1;
                 ps->id[2 * *n + 1] = ps->col + 1;
@@ -191,8 +199,10 @@ static int bad_id(const struct pass *ps, uint64_t n, uint64_t i, uint64_t id, ui
                     (unsigned long long)(ps->l->base + count - 1));
 }
 
-/* Numbers of the n lines just read: which are whole, and that those are finite (as f32, if stored so) that must be. */
-static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t n, struct gnn_err *e)
+/* Numbers of the n lines just read: which are whole, and that those are finite (as f32, if stored
+ * so) that must be. */
+static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
+                         struct gnn_err *e)
 {
     for (uint64_t i = 0; i < n * ps->nnum; i++) {
         const double v = ps->num[i];
@@ -279,7 +289,8 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
         return rc;
     gnn_idmap_finish(&l->map);
     if (l->map.n > UINT32_MAX - 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: more than 4294967294 nodes", gnn_input_name(l->s.in[0]));
+        return gnn_fail(e, GNN_E_INPUT, "%s: more than 4294967294 nodes",
+                        gnn_input_name(l->s.in[0]));
     l->mapped = !l->map.dense;
     rc = gnn_schema_add_ntype(&l->s.d.schema, "node", l->map.n, e);
     if (rc || !l->mapped)
@@ -303,7 +314,8 @@ static void fill_fields(const struct gnn_edgelist *l, const double *num, uint32_
                 ((float *)row[f])[i] = (float)*v;
             else if (et->field[f].dtype == GNN_F64)
                 ((double *)row[f])[i] = *v;
-            else /* the scan saw whole numbers; should the file have changed, no undefined conversion */
+            else /* the scan saw whole numbers; should the file have changed, no undefined
+                    conversion */
                 ((int64_t *)row[f])[i] = fabs(*v) < 9e18 ? (int64_t)*v : 0;
         }
     }
@@ -325,8 +337,8 @@ static int next_chunk(struct pass *ps, uint64_t *n, const double **num, struct g
     return GNN_OK;
 }
 
-static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn, void *arg,
-                          struct gnn_err *e)
+static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn *fn,
+                          void *arg, struct gnn_err *e)
 {
     struct gnn_edgelist *l = (struct gnn_edgelist *)d;
     const struct gnn_etype *et = &d->schema.etype[t];
@@ -370,4 +382,5 @@ static void edgelist_free(struct gnn_dataset *d)
     gnn_free(l);
 }
 
-const struct gnn_dataset_ops gnn_edgelist_ops = {edgelist_edges, gnn_src_rows, gnn_src_set, edgelist_free};
+const struct gnn_dataset_ops gnn_edgelist_ops = {edgelist_edges, gnn_src_rows, gnn_src_set,
+                                                 edgelist_free};

@@ -17,10 +17,10 @@ struct gnn_edgelist {
     uint32_t skip;  /* lines before the first edge that are not comments */
     uint32_t ncols; /* fields an edge's line must have; 0: as many as the lines that are skipped */
     uint64_t base;  /* of the ids: 0 or 1 */
-    uint64_t promised; /* lines, or UINT64_MAX */
+    uint64_t promised;         /* lines, or UINT64_MAX */
     const struct gnn_mtx *mtx; /* what a matrix's header says, or NULL */
-    bool skew;      /* each entry gives the reverse edge of opposite weight, too */
-    bool mapped;    /* ids go through map */
+    bool skew;                 /* each entry gives the reverse edge of opposite weight, too */
+    bool mapped;               /* ids go through map */
     struct gnn_idmap map;
     struct gnn_pick pick[2 + GNN_EDGELIST_FIELDS];
     uint32_t npick;
@@ -33,7 +33,8 @@ struct gnn_edgelist {
     double *kept_num;
 };
 
-/* Reads all edges once: counts, collects ids (unless the node types are already there) and kinds of numbers. */
+/* Reads all edges once: counts, collects ids (unless the node types are already there) and kinds of
+ * numbers. */
 int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e) GNN_MUST_USE;
 extern const struct gnn_dataset_ops gnn_edgelist_ops;
 

@@ -5,8 +5,8 @@
 #include "lib/import/dataset.h"
 #include "lib/import/input.h"
 
-/* Node ids in a member (text or .npy), one a row, each below count. *ids is to be freed with gnn_free. With
- * orig, what is read are original ids. */
+/* Node ids in a member (text or .npy), one a row, each below count. *ids is to be freed with
+ * gnn_free. With orig, what is read are original ids. */
 int gnn_member_ids(struct gnn_input *in, uint32_t member, uint64_t count,
                    const struct gnn_dataset_ids *orig, uint32_t **ids, uint64_t *n,
                    struct gnn_err *e) GNN_MUST_USE;

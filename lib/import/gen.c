@@ -1,10 +1,12 @@
-/* Generators: rmat:, sbm: and products:. Every edge, feature and label is a function of the parameters,
- * the seed and its own index, so passes can be repeated and threads do not change the result.
+/* Generators: rmat:, sbm: and products:. Every edge, feature and label is a function of the
+ * parameters, the seed and its own index, so passes can be repeated and threads do not change the
+ * result.
  *
- * sbm and products share one model: nodes stand in an order in which communities are contiguous, each has
- * a number of half-edges (uniform, or log-normal with a heavy tail); half-edge i starts an edge that ends at a random
- * half-edge of the same community with probability `homophily`, else at a random half-edge of all. Ids are a random
- * permutation of that order. rmat (gen_rmat.c) is Chakrabarti, Zhan, Faloutsos 2004. */
+ * sbm and products share one model: nodes stand in an order in which communities are contiguous,
+ * each has a number of half-edges (uniform, or log-normal with a heavy tail); half-edge i starts an
+ * edge that ends at a random half-edge of the same community with probability `homophily`, else at
+ * a random half-edge of all. Ids are a random permutation of that order. rmat (gen_rmat.c) is
+ * Chakrabarti, Zhan, Faloutsos 2004. */
 #include "lib/import/gen.h"
 
 #include <math.h>
@@ -15,24 +17,35 @@
 #include "lib/mem.h"
 
 enum { CHUNK = 1 << 15, CHUNKS = 16, FIRST_SHIFT = 6 };
-enum purpose { P_PERM = 1, P_EDGE, P_WEIGHT, P_CLASS, P_FLIP, P_CENTRE, P_X, P_SPLIT, P_TAIL, P_FIELD };
+enum purpose {
+    P_PERM = 1,
+    P_EDGE,
+    P_WEIGHT,
+    P_CLASS,
+    P_FLIP,
+    P_CENTRE,
+    P_X,
+    P_SPLIT,
+    P_TAIL,
+    P_FIELD
+};
 
 struct gen {
     struct gnn_dataset d;
     struct gnn_gen_params p;
     uint64_t n, m;
     uint32_t ntypes, classes;
-    uint32_t **perm;    /* [ntypes] community order -> id */
-    uint8_t *label_set; /* [n] 0 train, 1 valid, 2 test, 3 none; of type 0 */
-    uint16_t **label;   /* [ntypes][n] class by id, before flips */
-    uint64_t *half;     /* [n+1] first half-edge of each node, in community order */
-    uint32_t *first;    /* node that owns half-edge i << FIRST_SHIFT */
-    uint64_t *bound;    /* [ncomm+1] first node of each community */
+    uint32_t **perm;           /* [ntypes] community order -> id */
+    uint8_t *label_set;        /* [n] 0 train, 1 valid, 2 test, 3 none; of type 0 */
+    uint16_t **label;          /* [ntypes][n] class by id, before flips */
+    uint64_t *half;            /* [n+1] first half-edge of each node, in community order */
+    uint32_t *first;           /* node that owns half-edge i << FIRST_SHIFT */
+    uint64_t *bound;           /* [ncomm+1] first node of each community */
     uint32_t ncomm, comm_size; /* comm_size 0: communities are the classes */
-    int8_t *centre;     /* [classes][features] +-1 */
-    uint64_t in_comm;   /* homophily as a threshold on 32 bits */
-    uint32_t *src, *dst; /* [2][CHUNKS*CHUNK] */
-    uint8_t *weight;    /* [2][CHUNKS*CHUNK] f32 then i64 room, or NULL */
+    int8_t *centre;            /* [classes][features] +-1 */
+    uint64_t in_comm;          /* homophily as a threshold on 32 bits */
+    uint32_t *src, *dst;       /* [2][CHUNKS*CHUNK] */
+    uint8_t *weight;           /* [2][CHUNKS*CHUNK] f32 then i64 room, or NULL */
 };
 
 /* exp by IEEE multiplications only, so that all machines agree to the bit; ample for |x| < 20. */
@@ -232,7 +245,10 @@ struct half {
 static struct half half_of(const struct gen *g, unsigned i, uint64_t at)
 {
     const size_t room = (size_t)CHUNKS * CHUNK;
-    struct half h = {.at = at, .n = g->m - at < room ? g->m - at : room, .src = g->src + i * room, .dst = g->dst + i * room};
+    struct half h = {.at = at,
+                     .n = g->m - at < room ? g->m - at : room,
+                     .src = g->src + i * room,
+                     .dst = g->dst + i * room};
     if (g->weight) {
         h.w = (float *)(g->weight + i * room * 12);
         h.tm = (int64_t *)(g->weight + i * room * 12 + room * sizeof *h.w);
@@ -240,11 +256,13 @@ static struct half half_of(const struct gen *g, unsigned i, uint64_t at)
     return h;
 }
 
-static void fill_chunk(const struct gen *g, uint32_t t, const struct half *h, uint64_t o, bool fields)
+static void fill_chunk(const struct gen *g, uint32_t t, const struct half *h, uint64_t o,
+                       bool fields)
 {
     uint64_t k = h->n - o < CHUNK ? h->n - o : CHUNK;
     if (g->p.kind == GNN_GEN_RMAT)
-        gnn_rmat_edges(&g->p, gnn_rand_key(g->p.seed, P_EDGE, h->at + o).state, k, h->src + o, h->dst + o);
+        gnn_rmat_edges(&g->p, gnn_rand_key(g->p.seed, P_EDGE, h->at + o).state, k, h->src + o,
+                       h->dst + o);
     else
         community_edges(g, t, h->at + o, k, h->src + o, h->dst + o);
     if (fields)
@@ -262,7 +280,8 @@ static int gen_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn
     for (unsigned round = 1; !rc && (ready.n || next.n); round++) {
         const void *field[2];
         for (uint32_t i = 0; i < et->nfields; i++)
-            field[i] = et->field[i].dtype == GNN_F32 ? (const void *)ready.w : (const void *)ready.tm;
+            field[i] =
+                et->field[i].dtype == GNN_F32 ? (const void *)ready.w : (const void *)ready.tm;
         int nchunks = (int)((next.n + CHUNK - 1) / CHUNK);
 #pragma omp parallel for schedule(dynamic) num_threads(g->p.threads)
         for (int c = 0; c <= nchunks; c++) {
@@ -346,8 +365,8 @@ static void gen_free(struct gnn_dataset *d)
         if (g->label)
             gnn_free(g->label[t]);
     }
-    void *p[] = {g->perm, g->label, g->label_set, g->half, g->first, g->bound,
-                 g->centre, g->src, g->dst, g->weight, g};
+    void *p[] = {g->perm,   g->label, g->label_set, g->half,   g->first, g->bound,
+                 g->centre, g->src,   g->dst,       g->weight, g};
     for (unsigned i = 0; i < sizeof p / sizeof *p; i++)
         gnn_free(p[i]);
 }

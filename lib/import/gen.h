@@ -10,11 +10,11 @@ enum gnn_gen_kind { GNN_GEN_RMAT, GNN_GEN_SBM, GNN_GEN_PRODUCTS };
 struct gnn_gen_params {
     enum gnn_gen_kind kind;
     const char *name;
-    uint64_t nodes, edges;      /* per type, per edge type; an undirected edge counts once */
-    uint64_t train, valid;      /* labelled nodes; the rest is "test" */
+    uint64_t nodes, edges; /* per type, per edge type; an undirected edge counts once */
+    uint64_t train, valid; /* labelled nodes; the rest is "test" */
     uint64_t seed;
     uint32_t types, classes, features, community, scale;
-    uint32_t quad[3];           /* rmat: probabilities a, b, c in 1/65536 */
+    uint32_t quad[3]; /* rmat: probabilities a, b, c in 1/65536 */
     double homophily, signal, flip;
     bool skewed, mirror, weights, times, seed_given;
     int threads;
@@ -28,6 +28,7 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
 int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
                  struct gnn_err *e) GNN_MUST_USE;
 /* n edges of rmat from random words that begin after `state` (lib/import/rand.h). */
-void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src, uint32_t *dst);
+void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src,
+                    uint32_t *dst);
 
 #endif

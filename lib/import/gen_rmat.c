@@ -27,8 +27,8 @@ GNN_SIMD static void draw(uint16_t q[restrict WORDS * 4][BLOCK], uint64_t state,
 }
 
 /* The bits of levels [from, to), highest first. */
-GNN_SIMD static void bits(uint16_t q[restrict][BLOCK], uint32_t from, uint32_t to, const struct threshold t[3],
-                          uint16_t *restrict s, uint16_t *restrict d)
+GNN_SIMD static void bits(uint16_t q[restrict][BLOCK], uint32_t from, uint32_t to,
+                          const struct threshold t[3], uint16_t *restrict s, uint16_t *restrict d)
 {
     const struct threshold a = t[0], ab = t[1], abc = t[2];
     for (uint32_t i = 0; i < BLOCK; i++)
@@ -43,11 +43,14 @@ GNN_SIMD static void bits(uint16_t q[restrict][BLOCK], uint32_t from, uint32_t t
         }
 }
 
-void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src, uint32_t *dst)
+void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src,
+                    uint32_t *dst)
 {
     uint16_t q[WORDS * 4][BLOCK], s[2][BLOCK], d[2][BLOCK];
-    uint32_t ab = p->quad[0] + p->quad[1], words = (p->scale + 3) / 4, high = p->scale > 16 ? p->scale - 16 : 0;
-    const struct threshold t[3] = {threshold(p->quad[0]), threshold(ab), threshold(ab + p->quad[2])};
+    uint32_t ab = p->quad[0] + p->quad[1], words = (p->scale + 3) / 4,
+             high = p->scale > 16 ? p->scale - 16 : 0;
+    const struct threshold t[3] = {threshold(p->quad[0]), threshold(ab),
+                                   threshold(ab + p->quad[2])};
     for (uint64_t at = 0; at < n; at += BLOCK) {
         uint64_t k = n - at < BLOCK ? n - at : BLOCK;
         draw(q, state + GNN_RAND_STEP * (at * words), words);

@@ -9,7 +9,8 @@
 #include "lib/suggest.h"
 
 struct values {
-    double nodes, edges, degree, classes, features, types, homophily, signal, flip, train, valid, seed;
+    double nodes, edges, degree, classes, features, types, homophily, signal, flip, train, valid,
+        seed;
     double scale, factor, a, b, c, community, weights, times, directed;
 };
 
@@ -68,7 +69,8 @@ static int no_key(int kind, const char *key, size_t n, struct gnn_err *e)
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         if (keys[k].kinds >> kind & 1)
             gnn_suggest_add(&s, keys[k].key);
-    return gnn_fail(e, GNN_E_USAGE, "%s: no parameter '%s'%s", names[kind], word, gnn_suggest_text(&s, "parameters"));
+    return gnn_fail(e, GNN_E_USAGE, "%s: no parameter '%s'%s", names[kind], word,
+                    gnn_suggest_text(&s, "parameters"));
 }
 
 static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_err *e)
@@ -89,7 +91,8 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
             text[len - klen - 1] = 0;
             x = strtod(text, &end);
             static const char suffix[] = "kMGT";
-            const char *k1000 = end > text && *end && !end[1] ? strchr(suffix, *end == 'K' ? 'k' : *end) : NULL;
+            const char *k1000 =
+                end > text && *end && !end[1] ? strchr(suffix, *end == 'K' ? 'k' : *end) : NULL;
             for (const char *c = suffix; k1000 && c <= k1000; c++)
                 x *= 1000;
             end += k1000 != NULL;
@@ -97,8 +100,8 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
         if (end == text || *end || !(x >= keys[k].min && x <= keys[k].max) ||
             (keys[k].whole && x != floor(x)))
             return gnn_fail(e, GNN_E_USAGE, "%s: '%.*s' wants %s from %.16g to %.16g", names[kind],
-                            (int)len, s, keys[k].whole ? "a whole number" : "a number",
-                            keys[k].min, keys[k].max);
+                            (int)len, s, keys[k].whole ? "a whole number" : "a number", keys[k].min,
+                            keys[k].max);
         *(double *)((char *)v + keys[k].at) = x;
         s += len;
         if (*s == ',' && !*++s)
@@ -118,9 +121,22 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
     int kind = kind_of(spec);
     if (kind < 0)
         return gnn_fail(e, GNN_E_USAGE, "'%s' is not a generator", spec);
-    struct values v = {.nodes = 1000, .degree = 10, .classes = -1, .features = 16, .types = 1,
-                       .homophily = 0.8, .signal = 0.35, .flip = 0, .train = 0.6, .valid = 0.2,
-                       .seed = -1, .scale = 14, .factor = 16, .a = 0.57, .b = 0.19, .c = 0.19};
+    struct values v = {.nodes = 1000,
+                       .degree = 10,
+                       .classes = -1,
+                       .features = 16,
+                       .types = 1,
+                       .homophily = 0.8,
+                       .signal = 0.35,
+                       .flip = 0,
+                       .train = 0.6,
+                       .valid = 0.2,
+                       .seed = -1,
+                       .scale = 14,
+                       .factor = 16,
+                       .a = 0.57,
+                       .b = 0.19,
+                       .c = 0.19};
     if (kind == GNN_GEN_RMAT)
         v.classes = v.features = 0;
     if (kind == GNN_GEN_PRODUCTS) {
@@ -132,16 +148,26 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
         return rc;
     if (v.classes < 0)
         v.classes = v.nodes < 4 ? v.nodes : 4;
-    *p = (struct gnn_gen_params){
-        .kind = (enum gnn_gen_kind)kind, .name = names[kind], .types = (uint32_t)v.types,
-        .classes = (uint32_t)v.classes, .features = (uint32_t)v.features, .homophily = v.homophily,
-        .signal = v.signal, .flip = v.flip, .weights = v.weights > 0, .times = v.times > 0,
-        .seed_given = v.seed >= 0, .seed = v.seed >= 0 ? (uint64_t)v.seed : 0, .mirror = true};
+    *p = (struct gnn_gen_params){.kind = (enum gnn_gen_kind)kind,
+                                 .name = names[kind],
+                                 .types = (uint32_t)v.types,
+                                 .classes = (uint32_t)v.classes,
+                                 .features = (uint32_t)v.features,
+                                 .homophily = v.homophily,
+                                 .signal = v.signal,
+                                 .flip = v.flip,
+                                 .weights = v.weights > 0,
+                                 .times = v.times > 0,
+                                 .seed_given = v.seed >= 0,
+                                 .seed = v.seed >= 0 ? (uint64_t)v.seed : 0,
+                                 .mirror = true};
     if (kind == GNN_GEN_SBM) {
         if (v.classes < 1 || v.classes > v.nodes)
             return gnn_fail(e, GNN_E_USAGE, "sbm: classes must be from 1 to the number of nodes");
         p->nodes = (uint64_t)v.nodes;
-        p->edges = v.nodes < 2 || v.degree <= 0 ? 0 : at_least(v.nodes * v.degree / 2, 1); /* there are no loops */
+        p->edges = v.nodes < 2 || v.degree <= 0
+                       ? 0
+                       : at_least(v.nodes * v.degree / 2, 1); /* there are no loops */
     } else if (kind == GNN_GEN_RMAT) {
         if (v.scale != floor(v.scale) || v.scale > 31)
             return gnn_fail(e, GNN_E_USAGE, "rmat: scale is a whole number from 0 to 31");

@@ -1,5 +1,5 @@
-/* Compaction of sparse ids: the id of a node is the rank of its key among all keys. Keys below 2^32 are bits in
- * pages that exist only where keys do; larger ones a sorted list. */
+/* Compaction of sparse ids: the id of a node is the rank of its key among all keys. Keys below 2^32
+ * are bits in pages that exist only where keys do; larger ones a sorted list. */
 #ifndef GNN_LIB_IMPORT_IDMAP_H
 #define GNN_LIB_IMPORT_IDMAP_H
 
@@ -19,14 +19,15 @@ struct gnn_idmap_page {
 struct gnn_idmap {
     struct gnn_idmap_page **page; /* [npages], by the upper bits of a key */
     uint64_t npages;
-    uint64_t *big;                /* keys of 2^32 and more */
+    uint64_t *big; /* keys of 2^32 and more */
     uint64_t nbig, room, sorted;
     uint64_t nsmall, n; /* after _finish */
     bool dense;         /* the keys are 0..n-1 */
 };
 
 /* Zeroed object: empty. Keys above 2^63-1 are GNN_E_INPUT. */
-int gnn_idmap_add(struct gnn_idmap *m, const uint64_t *key, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+int gnn_idmap_add(struct gnn_idmap *m, const uint64_t *key, uint64_t n,
+                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_idmap_finish(struct gnn_idmap *m);
 /* Rank of a key that was added; UINT64_MAX for any other. Thread-safe after _finish. */
 uint64_t gnn_idmap_find(const struct gnn_idmap *m, uint64_t key);

@@ -20,13 +20,13 @@ struct gnn_input {
     char *name;
     struct member *m;
     uint32_t n;
-    bool archive;              /* members are in an archive */
-    enum gnn_packing packing;  /* of the archive itself */
-    char *path;                /* of the archive */
-    const void *mem;           /* or its bytes */
+    bool archive;             /* members are in an archive */
+    enum gnn_packing packing; /* of the archive itself */
+    char *path;               /* of the archive */
+    const void *mem;          /* or its bytes */
     size_t nmem;
-    uint64_t bytes;            /* of the files */
-    struct gnn_input *outer;   /* or the archive that holds it */
+    uint64_t bytes;          /* of the files */
+    struct gnn_input *outer; /* or the archive that holds it */
     uint32_t outer_member;
 };
 
@@ -72,8 +72,7 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
         else if (S_ISREG(st.st_mode)) {
             in->bytes += (uint64_t)st.st_size;
             rc = add_member(in, name, path, e);
-        }
-        else if (S_ISDIR(st.st_mode)) {
+        } else if (S_ISDIR(st.st_mode)) {
             char *sub = gnn_strf(e, "%s/", name);
             rc = sub ? list_dir(in, path, sub, depth + 1, e) : GNN_E_NOMEM;
             gnn_free(sub);
@@ -85,7 +84,8 @@ static int list_dir(struct gnn_input *in, const char *dir, const char *prefix, i
     return rc;
 }
 
-static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top, struct gnn_err *e);
+static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top,
+                        struct gnn_err *e);
 
 /* The bytes of the archive, or of a lone file, still packed. */
 static int base_stage(struct gnn_input *in, struct gnn_stage **s, struct gnn_err *e)
@@ -177,10 +177,12 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     return rc ? rc : sort_members(in, e);
 }
 
-/* Whether a file so called should be an archive: one that is cut in its first bytes does not look like one. */
+/* Whether a file so called should be an archive: one that is cut in its first bytes does not look
+ * like one. */
 static bool named_archive(const char *name)
 {
-    static const char *const packed[] = {".gz", ".zst", ".xz"}, *const ends[] = {".zip", ".npz", ".tar", ".tgz"};
+    static const char *const packed[] = {".gz", ".zst", ".xz"}, *const ends[] = {".zip", ".npz",
+                                                                                 ".tar", ".tgz"};
     size_t n = strlen(name);
     for (int k = 0; k < 3; k++)
         if (n > strlen(packed[k]) && !strcmp(name + n - strlen(packed[k]), packed[k])) {
@@ -212,7 +214,10 @@ static int list_lone(struct gnn_input *in, struct gnn_err *e)
     bool archive = !rc && gnn_stage_is_archive(p, n), zip = archive && *p == 'P';
     gnn_stage_free(s);
     if (!rc && !archive && n && named_archive(in->name))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: cut short in its first bytes, or not an archive of the kind that its name suggests", in->name);
+        rc = gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: cut short in its first bytes, or not an archive of the kind that its name suggests",
+            in->name);
     if (rc)
         return rc;
     return archive ? list_archive(in, zip, e) : add_member(in, base_name(in->name), NULL, e);
@@ -222,7 +227,8 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
 {
     struct stat st;
     if (!strcmp(path, "-"))
-        return gnn_fail(e, GNN_E_USAGE, "inputs are read several times, so standard input cannot be one");
+        return gnn_fail(e, GNN_E_USAGE,
+                        "inputs are read several times, so standard input cannot be one");
     if (stat(path, &st))
         return gnn_fail_open(e, path);
     if (S_ISDIR(st.st_mode)) {
@@ -232,7 +238,8 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
         return rc ? rc : sort_members(in, e);
     }
     if (!S_ISREG(st.st_mode))
-        return gnn_fail(e, GNN_E_USAGE, "%s: not a file or directory; inputs are read several times", path);
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: not a file or directory; inputs are read several times", path);
     in->bytes = (uint64_t)st.st_size;
     in->path = gnn_strdup(path, e);
     return in->path ? list_lone(in, e) : GNN_E_NOMEM;
@@ -341,7 +348,8 @@ const char *gnn_input_member(const struct gnn_input *in, uint32_t i)
 int gnn_input_lone(const struct gnn_input *in, const char *what, struct gnn_err *e)
 {
     if (in->n > 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: several members, but %s must be one file", in->name, what);
+        return gnn_fail(e, GNN_E_INPUT, "%s: several members, but %s must be one file", in->name,
+                        what);
     return GNN_OK;
 }
 

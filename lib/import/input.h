@@ -1,6 +1,6 @@
-/* Inputs: a file, a directory, an archive (zip, tar; itself compressed or not) or memory, all seen as a list of
- * members that can be opened again and again as byte streams. Nothing is unpacked to disk, and no
- * buffer's size comes from a length that the input declares. */
+/* Inputs: a file, a directory, an archive (zip, tar; itself compressed or not) or memory, all seen
+ * as a list of members that can be opened again and again as byte streams. Nothing is unpacked to
+ * disk, and no buffer's size comes from a length that the input declares. */
 #ifndef GNN_LIB_IMPORT_INPUT_H
 #define GNN_LIB_IMPORT_INPUT_H
 
@@ -13,8 +13,9 @@
 struct gnn_input;
 struct gnn_reader;
 
-/* One path, or several plain files that become the members. Refuses (GNN_E_INPUT) encrypted members,
- * names that lead out of the archive, the same name twice, and more than 100,000 members. */
+/* One path, or several plain files that become the members. Refuses (GNN_E_INPUT) encrypted
+ * members, names that lead out of the archive, the same name twice, and more than 100,000 members.
+ */
 int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n,
                    struct gnn_err *e) GNN_MUST_USE;
 /* The same over bytes in memory, which stay the caller's; `name` is for messages and formats. */
@@ -37,12 +38,12 @@ const char *gnn_input_member(const struct gnn_input *in, uint32_t i);
 /* Index of the member called name, or name with ".gz", ".zst" or ".xz"; -1 if there is none. */
 int gnn_input_find(const struct gnn_input *in, const char *name);
 
-/* Opens a member as a stream of its bytes, decompressed if they are gzip, zstd or xz. Independent of other readers
- * of the input. */
+/* Opens a member as a stream of its bytes, decompressed if they are gzip, zstd or xz. Independent
+ * of other readers of the input. */
 int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member,
                     struct gnn_err *e) GNN_MUST_USE;
-/* Reads n bytes; fewer only at the end. GNN_E_INPUT for damage, a cut, a checksum that does not fit, or content
- * that expands more than 1,100-fold. */
+/* Reads n bytes; fewer only at the end. GNN_E_INPUT for damage, a cut, a checksum that does not
+ * fit, or content that expands more than 1,100-fold. */
 int gnn_reader_read(struct gnn_reader *r, void *buf, uint64_t n, uint64_t *got,
                     struct gnn_err *e) GNN_MUST_USE;
 /* The first bytes, up to 512, before anything has been read. */

@@ -1,4 +1,5 @@
-/* METIS graphs: line i holds the neighbours of vertex i, so the adjacency of the file is that of the store. */
+/* METIS graphs: line i holds the neighbours of vertex i, so the adjacency of the file is that of
+ * the store. */
 #include "formats/metis_graph.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ static int open_table(struct gnn_table *t, struct metis *m, bool parse, struct g
 }
 
 /* A number of a vertex line, or an error. */
-static int number(struct gnn_table *t, const char **p, uint64_t *v, const char *what, struct gnn_err *e)
+static int number(struct gnn_table *t, const char **p, uint64_t *v, const char *what,
+                  struct gnn_err *e)
 {
     const char *q = gnn_text_u64(*p, v);
     if (!q || (*q != ' ' && *q != '\t' && *q != '\n' && *q != '\r'))
@@ -80,7 +82,8 @@ static int vertex_prefix(struct pass *ps, const char **p, struct gnn_err *e)
     for (uint32_t k = 0; k < n; k++) {
         int rc = number(&ps->t, p, &v, "not a vertex weight or size", e);
         if (!rc && !ps->fn) {
-            rc = gnn_buf_reserve(&ps->prefix, ps->nprefix + 1, sizeof(int64_t), "vertex weights", e);
+            rc =
+                gnn_buf_reserve(&ps->prefix, ps->nprefix + 1, sizeof(int64_t), "vertex weights", e);
             if (!rc && v > INT64_MAX)
                 rc = gnn_table_fail(&ps->t, NULL, "a vertex weight is too large", e);
         }
@@ -92,7 +95,8 @@ static int vertex_prefix(struct pass *ps, const char **p, struct gnn_err *e)
     return GNN_OK;
 }
 
-/* One vertex line. Each edge must be listed from both ends: signed hashes of the entries cancel out. */
+/* One vertex line. Each edge must be listed from both ends: signed hashes of the entries cancel
+ * out. */
 static int vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
 {
     struct gnn_metis_head *h = &ps->m->h;
@@ -138,21 +142,25 @@ static int walk(struct metis *m, struct pass *ps, struct gnn_err *e)
     for (uint64_t v = 0; !rc && v < m->h.n; v++) {
         rc = raw_line(&ps->t, e);
         if (rc == GNN_END)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: ends after %llu of %llu vertices", gnn_reader_name(ps->t.r),
-                          (unsigned long long)v, (unsigned long long)m->h.n);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: ends after %llu of %llu vertices",
+                          gnn_reader_name(ps->t.r), (unsigned long long)v,
+                          (unsigned long long)m->h.n);
         if (!rc)
             rc = vertex(ps, v, e);
     }
     if (!rc) {
         rc = gnn_table_line(&ps->t, e);
-        rc = rc == GNN_END ? GNN_OK : rc ? rc : gnn_table_fail(&ps->t, NULL, "more lines than vertices", e);
+        rc = rc == GNN_END ? GNN_OK
+             : rc          ? rc
+                           : gnn_table_fail(&ps->t, NULL, "more lines than vertices", e);
     }
     if (!rc && ps->entries != 2 * m->h.m)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu neighbours listed, but %llu edges need %llu",
                       gnn_reader_name(ps->t.r), (unsigned long long)ps->entries,
                       (unsigned long long)m->h.m, (unsigned long long)m->h.m * 2);
     if (!rc && ps->balance)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: not every edge is listed from both its ends with one weight",
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: not every edge is listed from both its ends with one weight",
                       gnn_reader_name(ps->t.r));
     if (!rc)
         rc = flush(ps, e);
@@ -177,7 +185,8 @@ static void metis_free(struct gnn_dataset *d)
     gnn_free(d);
 }
 
-static const struct gnn_dataset_ops metis_ops = {metis_edges, gnn_src_rows, gnn_src_set, metis_free};
+static const struct gnn_dataset_ops metis_ops = {metis_edges, gnn_src_rows, gnn_src_set,
+                                                 metis_free};
 
 /* The numbers before the neighbours become node fields "size" (n) and "weight" (n) or (n, ncon). */
 static int add_fields(struct metis *m, const struct pass *ps, struct gnn_err *e)
@@ -191,7 +200,8 @@ static int add_fields(struct metis *m, const struct pass *ps, struct gnn_err *e)
         if (!v)
             return GNN_E_NOMEM;
         for (uint64_t i = 0; i < m->h.n; i++)
-            memcpy(v + i * width, (const int64_t *)ps->prefix.data + i * all + from, width * sizeof *v);
+            memcpy(v + i * width, (const int64_t *)ps->prefix.data + i * all + from,
+                   width * sizeof *v);
         from += width;
         int rc = gnn_src_mem(&m->s, 0, k ? "weight" : "size", GNN_I64, width > 1 ? width : 0, v, e);
         if (rc)

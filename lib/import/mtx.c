@@ -1,4 +1,5 @@
-/* Matrix Market: entry (i, j) is an edge i -> j; a matrix that is not square joins two node types. */
+/* Matrix Market: entry (i, j) is an edge i -> j; a matrix that is not square joins two node types.
+ */
 #include "formats/mtx.h"
 
 #include "lib/import/edgelist.h"
@@ -28,12 +29,13 @@ struct matrix {
     struct gnn_mtx m;
 };
 
-/* Looking for entries that are there twice: those of a range of columns at a time are put together by column. */
+/* Looking for entries that are there twice: those of a range of columns at a time are put together
+ * by column. */
 struct once {
-    bool fold;           /* an entry and its mirror image are the same */
-    uint64_t *at;        /* [columns+1] counts, then where in all a column's entries begin, then end */
-    uint64_t lo, hi;     /* the columns in question; hi 0: only counts */
-    uint32_t *row;       /* their entries */
+    bool fold;       /* an entry and its mirror image are the same */
+    uint64_t *at;    /* [columns+1] counts, then where in all a column's entries begin, then end */
+    uint64_t lo, hi; /* the columns in question; hi 0: only counts */
+    uint32_t *row;   /* their entries */
     uint64_t base, room; /* of `row`, in all entries; entries it holds */
 };
 
@@ -47,14 +49,16 @@ static int take_entries(void *arg, const struct gnn_edge_chunk *c, struct gnn_er
             o->at[col]++;
         else if (col >= o->lo && col < o->hi) {
             if (o->at[col] - o->base >= o->room)
-                return gnn_fail(e, GNN_E_INPUT, "the input changed while it was read: more entries");
+                return gnn_fail(e, GNN_E_INPUT,
+                                "the input changed while it was read: more entries");
             o->row[o->at[col]++ - o->base] = row;
         }
     }
     return GNN_OK;
 }
 
-/* One range, from its first column on; seen[row] is the last column, plus 1, that had an entry there. */
+/* One range, from its first column on; seen[row] is the last column, plus 1, that had an entry
+ * there. */
 static int check_range(struct matrix *x, struct once *o, uint32_t *seen, struct gnn_err *e)
 {
     int rc = x->l.s.d.ops->edges(&x->l.s.d, 0, false, take_entries, o, e);
@@ -62,9 +66,12 @@ static int check_range(struct matrix *x, struct once *o, uint32_t *seen, struct 
     for (uint64_t col = o->lo; !rc && col < o->hi; col++)
         for (; k < o->at[col] - o->base; k++) {
             if (seen[o->row[k]] == col + 1)
-                return gnn_fail(e, GNN_E_INPUT, "%s: entry (%llu, %llu)%s is there twice (--allow duplicates keeps both, "
-                                "--dedup the first)", gnn_input_name(x->l.s.in[0]), (unsigned long long)o->row[k] + 1,
-                                (unsigned long long)col + 1, o->fold ? ", or its mirror image," : "");
+                return gnn_fail(
+                    e, GNN_E_INPUT,
+                    "%s: entry (%llu, %llu)%s is there twice (--allow duplicates keeps both, "
+                    "--dedup the first)",
+                    gnn_input_name(x->l.s.in[0]), (unsigned long long)o->row[k] + 1,
+                    (unsigned long long)col + 1, o->fold ? ", or its mirror image," : "");
             seen[o->row[k]] = (uint32_t)col + 1;
         }
     return rc;
@@ -73,13 +80,15 @@ static int check_range(struct matrix *x, struct once *o, uint32_t *seen, struct 
 static int check_once(struct matrix *x, struct gnn_err *e)
 {
     const struct gnn_import_opts *opts = x->l.s.o;
-    const uint64_t most = (opts->sort_bytes ? opts->sort_bytes : UINT64_C(1) << 30) / sizeof(uint32_t);
+    const uint64_t most =
+        (opts->sort_bytes ? opts->sort_bytes : UINT64_C(1) << 30) / sizeof(uint32_t);
     struct once o = {.fold = x->m.symmetric};
     if (x->m.array || opts->dedup || opts->allow & GNN_ALLOW_DUPLICATES)
         return GNN_OK;
     uint32_t *seen = gnn_alloc_zero(x->m.rows, sizeof *seen, "matrix rows", e);
     o.at = gnn_alloc_zero(x->m.cols + 1, sizeof *o.at, "matrix columns", e);
-    int rc = seen && o.at ? x->l.s.d.ops->edges(&x->l.s.d, 0, false, take_entries, &o, e) : GNN_E_NOMEM;
+    int rc =
+        seen && o.at ? x->l.s.d.ops->edges(&x->l.s.d, 0, false, take_entries, &o, e) : GNN_E_NOMEM;
     for (uint64_t col = 0, at = 0, n; !rc && col <= x->m.cols; col++, at += n) {
         n = o.at[col];
         o.at[col] = at;
@@ -138,9 +147,11 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     l->mtx = &x->m;
     l->promised = x->m.entries;
     l->s.d.mirror = x->m.symmetric;
-    l->s.d.says = x->m.symmetric ? "a symmetric matrix: each entry is an edge in both directions"
-                  : x->m.skew    ? "a skew-symmetric matrix: each entry is an edge in both directions, of opposite weights"
-                                 : NULL;
+    l->s.d.says =
+        x->m.symmetric ? "a symmetric matrix: each entry is an edge in both directions"
+        : x->m.skew
+            ? "a skew-symmetric matrix: each entry is an edge in both directions, of opposite weights"
+            : NULL;
     l->skew = x->m.skew && !o->directed;
     l->pick[0] = (struct gnn_pick){0, true};
     l->pick[1] = (struct gnn_pick){1, true};

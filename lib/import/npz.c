@@ -1,6 +1,6 @@
-/* Arrays with names: an .npz, a directory of .npy files, or a lone .npy that holds edges. Edges are pairs, or a sparse matrix
- * as scipy.sparse.save_npz writes it, or with arrays called adj_* as in the data sets of gnn-benchmark, where features can be one
- * too. */
+/* Arrays with names: an .npz, a directory of .npy files, or a lone .npy that holds edges. Edges are
+ * pairs, or a sparse matrix as scipy.sparse.save_npz writes it, or with arrays called adj_* as in
+ * the data sets of gnn-benchmark, where features can be one too. */
 #include <math.h>
 #include <string.h>
 
@@ -25,23 +25,54 @@ struct npz {
 static const struct {
     const char *key, *role;
 } known[] = {
-    {"x", "x"}, {"node_features", "x"}, {"node_feat", "x"}, {"features", "x"}, {"feat", "x"}, {"attr_matrix", "x"},
-    {"y", "y"}, {"node_labels", "y"}, {"node_label", "y"}, {"labels", "y"}, {"label", "y"},
-    {"edges", "edges"}, {"edge_index", "edge_index"}, {"edge_list", "edges"},
-    {"src", "src"}, {"row", "src"}, {"edge_src", "src"},
-    {"dst", "dst"}, {"col", "dst"}, {"edge_dst", "dst"},
-    {"edge_attr", "edge_x"}, {"edge_feat", "edge_x"}, {"edge_features", "edge_x"},
-    {"edge_weight", "weight"}, {"weight", "weight"}, {"edge_time", "time"}, {"time", "time"},
-    {"num_nodes", "num_nodes"}, {"num_nodes_list", "num_nodes"}, {"num_edges_list", "num_edges"},
-    {"train_mask", "train_mask"}, {"train_masks", "train_mask"}, {"val_mask", "valid_mask"},
-    {"val_masks", "valid_mask"}, {"valid_mask", "valid_mask"}, {"valid_masks", "valid_mask"},
-    {"test_mask", "test_mask"}, {"test_masks", "test_mask"}, {"train_idx", "train_ids"},
-    {"val_idx", "valid_ids"}, {"valid_idx", "valid_ids"}, {"test_idx", "test_ids"},
+    {"x", "x"},
+    {"node_features", "x"},
+    {"node_feat", "x"},
+    {"features", "x"},
+    {"feat", "x"},
+    {"attr_matrix", "x"},
+    {"y", "y"},
+    {"node_labels", "y"},
+    {"node_label", "y"},
+    {"labels", "y"},
+    {"label", "y"},
+    {"edges", "edges"},
+    {"edge_index", "edge_index"},
+    {"edge_list", "edges"},
+    {"src", "src"},
+    {"row", "src"},
+    {"edge_src", "src"},
+    {"dst", "dst"},
+    {"col", "dst"},
+    {"edge_dst", "dst"},
+    {"edge_attr", "edge_x"},
+    {"edge_feat", "edge_x"},
+    {"edge_features", "edge_x"},
+    {"edge_weight", "weight"},
+    {"weight", "weight"},
+    {"edge_time", "time"},
+    {"time", "time"},
+    {"num_nodes", "num_nodes"},
+    {"num_nodes_list", "num_nodes"},
+    {"num_edges_list", "num_edges"},
+    {"train_mask", "train_mask"},
+    {"train_masks", "train_mask"},
+    {"val_mask", "valid_mask"},
+    {"val_masks", "valid_mask"},
+    {"valid_mask", "valid_mask"},
+    {"valid_masks", "valid_mask"},
+    {"test_mask", "test_mask"},
+    {"test_masks", "test_mask"},
+    {"train_idx", "train_ids"},
+    {"val_idx", "valid_ids"},
+    {"valid_idx", "valid_ids"},
+    {"test_idx", "test_ids"},
 };
 
 /* The same for a matrix of scipy.sparse.save_npz, whose names would say little elsewhere. */
-static const char *const of_scipy[][2] = {{"indptr", "adj_indptr"}, {"indices", "adj_indices"}, {"data", "adj_data"},
-                                          {"shape", "adj_shape"}, {"format", "adj_format"}, {"_is_array", ""}};
+static const char *const of_scipy[][2] = {{"indptr", "adj_indptr"}, {"indices", "adj_indices"},
+                                          {"data", "adj_data"},     {"shape", "adj_shape"},
+                                          {"format", "adj_format"}, {"_is_array", ""}};
 
 enum { ROLE_ROOM = 256 };
 
@@ -90,8 +121,10 @@ static int find_role(const struct npz *z, struct gnn_input *in, const char *role
     return found;
 }
 
-/* Which of the known arrays with edges there is: only one, for there would be no telling which one is meant. */
-static int choose_edges(struct npz *z, struct gnn_input *in, int found[5], int *which, struct gnn_err *e)
+/* Which of the known arrays with edges there is: only one, for there would be no telling which one
+ * is meant. */
+static int choose_edges(struct npz *z, struct gnn_input *in, int found[5], int *which,
+                        struct gnn_err *e)
 {
     static const char *const roles[] = {"edges", "edge_index", "src", "dst", "adj_indptr"};
     *which = -1;
@@ -102,30 +135,37 @@ static int choose_edges(struct npz *z, struct gnn_input *in, int found[5], int *
         if (found[k] < 0)
             continue;
         if (*which >= 0 && !(k == 3 && *which == 2))
-            return gnn_fail(e, GNN_E_INPUT, "%s: both '%s' and '%s' hold edges (--map =NAME leaves one out)", gnn_input_name(in),
-                            gnn_input_member(in, (uint32_t)found[*which]), gnn_input_member(in, (uint32_t)found[k]));
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: both '%s' and '%s' hold edges (--map =NAME leaves one out)",
+                            gnn_input_name(in), gnn_input_member(in, (uint32_t)found[*which]),
+                            gnn_input_member(in, (uint32_t)found[k]));
         *which = *which < 0 ? k : *which;
     }
     return GNN_OK;
 }
 
 /* Two numbers: rows and columns. */
-static int read_shape(struct gnn_input *in, uint32_t member, uint64_t *rows, uint64_t *cols, struct gnn_err *e)
+static int read_shape(struct gnn_input *in, uint32_t member, uint64_t *rows, uint64_t *cols,
+                      struct gnn_err *e)
 {
     int64_t *v = NULL;
     uint64_t n, width;
     int rc = gnn_array_load(in, member, GNN_I64, (void **)&v, &n, &width, e);
-    if (!rc && (n * width != 2 || v[0] < 1 || v[1] < 1 || v[0] > UINT32_MAX - 1 || v[1] > UINT32_MAX - 1))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: not the numbers of rows and columns, from 1 to 4294967294", gnn_input_name(in),
-                      gnn_input_member(in, member));
+    if (!rc &&
+        (n * width != 2 || v[0] < 1 || v[1] < 1 || v[0] > UINT32_MAX - 1 || v[1] > UINT32_MAX - 1))
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: %s: not the numbers of rows and columns, from 1 to 4294967294",
+                      gnn_input_name(in), gnn_input_member(in, member));
     *rows = rc ? 0 : (uint64_t)v[0];
     *cols = rc ? 0 : (uint64_t)v[1];
     gnn_free(v);
     return rc;
 }
 
-/* The arrays PREFIX_indptr, PREFIX_indices, PREFIX_shape and perhaps PREFIX_data as a matrix of compressed rows. */
-static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix, struct gnn_sparse *m, struct gnn_err *e)
+/* The arrays PREFIX_indptr, PREFIX_indices, PREFIX_shape and perhaps PREFIX_data as a matrix of
+ * compressed rows. */
+static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix,
+                       struct gnn_sparse *m, struct gnn_err *e)
 {
     static const char *const names[] = {"indptr", "indices", "shape", "data"};
     int found[4];
@@ -134,11 +174,13 @@ static int find_sparse(struct npz *z, struct gnn_input *in, const char *prefix, 
         snprintf(role, sizeof role, "%s_%s", prefix, names[k]);
         found[k] = find_role(z, in, role, e);
         if (!e->code && found[k] < 0 && k < 3)
-            gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix lacks the array %s", gnn_input_name(in), z->scipy ? names[k] : role);
+            gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix lacks the array %s", gnn_input_name(in),
+                     z->scipy ? names[k] : role);
         if (e->code)
             return e->code;
     }
-    *m = (struct gnn_sparse){.in = in, .indptr = (uint32_t)found[0], .indices = (uint32_t)found[1], .data = found[3]};
+    *m = (struct gnn_sparse){
+        .in = in, .indptr = (uint32_t)found[0], .indices = (uint32_t)found[1], .data = found[3]};
     return read_shape(in, (uint32_t)found[2], &m->major, &m->minor, e);
 }
 
@@ -166,7 +208,8 @@ static int scan_sparse(const struct gnn_sparse *m, bool *ones, struct gnn_err *e
 }
 
 /* The layout of a sparse matrix: csr, csc or coo. */
-static int read_format(const struct npz *z, struct gnn_input *in, char *format, size_t room, struct gnn_err *e)
+static int read_format(const struct npz *z, struct gnn_input *in, char *format, size_t room,
+                       struct gnn_err *e)
 {
     int m = find_role(z, in, "adj_format", e);
     snprintf(format, room, "csr");
@@ -174,15 +217,19 @@ static int read_format(const struct npz *z, struct gnn_input *in, char *format, 
     for (char *p = format; *p; p++)
         *p = *p >= ' ' && *p <= '~' ? *p : '?';
     if (!rc && strcmp(format, "csr") && strcmp(format, "csc") && strcmp(format, "coo"))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout '%s', not csr, csc or coo", gnn_input_name(in), format);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout '%s', not csr, csc or coo",
+                      gnn_input_name(in), format);
     return rc;
 }
 
-static int open_adjacency(struct npz *z, struct gnn_input *in, const char *format, struct gnn_err *e)
+static int open_adjacency(struct npz *z, struct gnn_input *in, const char *format,
+                          struct gnn_err *e)
 {
     int rc = GNN_OK;
     if (!strcmp(format, "coo"))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout 'coo' that also has indptr", gnn_input_name(in));
+        rc =
+            gnn_fail(e, GNN_E_INPUT, "%s: a sparse matrix in the layout 'coo' that also has indptr",
+                     gnn_input_name(in));
     if (!rc)
         rc = find_sparse(z, in, "adj", &z->adj, e);
     bool ones;
@@ -220,8 +267,10 @@ static int find_edges(struct npz *z, struct gnn_input *in, struct gnn_err *e)
     struct gnn_suggest arrays = {.word = ""};
     for (uint32_t i = 0; i < gnn_input_members(in); i++)
         gnn_suggest_add(&arrays, gnn_input_member(in, i));
-    return gnn_fail(e, GNN_E_INPUT, "%s: no array of edges (edges, edge_index, src and dst, or a sparse matrix; see --map)%s",
-                    gnn_input_name(in), gnn_suggest_text(&arrays, "arrays"));
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: no array of edges (edges, edge_index, src and dst, or a sparse matrix; see --map)%s",
+        gnn_input_name(in), gnn_suggest_text(&arrays, "arrays"));
 }
 
 /* The number of nodes: told, or the rows of x, y or the masks, or one more than the largest id. */
@@ -230,8 +279,10 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     static const char *const by_rows[] = {"x", "y"};
     int m = find_role(z, in, "num_nodes", e);
     if (z->rows && z->s.o->nodes && z->s.o->nodes != z->rows)
-        return gnn_fail(e, GNN_E_USAGE, "--nodes %llu: the matrix of edges has %llu rows and %llu columns",
-                        (unsigned long long)z->s.o->nodes, (unsigned long long)z->rows, (unsigned long long)z->cols);
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--nodes %llu: the matrix of edges has %llu rows and %llu columns",
+                        (unsigned long long)z->s.o->nodes, (unsigned long long)z->rows,
+                        (unsigned long long)z->cols);
     if (z->rows || z->s.o->nodes) {
         *n = z->rows ? z->rows : z->s.o->nodes;
         return GNN_OK;
@@ -239,8 +290,9 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     if (m >= 0) {
         int rc = gnn_member_number(in, (uint32_t)m, n, e);
         if (!rc && (*n < 1 || *n > UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes are not from 1 to 4294967294", gnn_input_name(in),
-                          gnn_input_member(in, (uint32_t)m), (unsigned long long)*n);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes are not from 1 to 4294967294",
+                          gnn_input_name(in), gnn_input_member(in, (uint32_t)m),
+                          (unsigned long long)*n);
         return rc;
     }
     for (int k = 0; k < 2; k++) {
@@ -251,7 +303,8 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
         int rc = gnn_array_open(&a, in, (uint32_t)m, e);
         *n = a.rows;
         if (!rc && (a.rows < 1 || a.rows > UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows", gnn_array_name(&a), (unsigned long long)a.rows);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows", gnn_array_name(&a),
+                          (unsigned long long)a.rows);
         gnn_array_close(&a);
         return rc;
     }
@@ -267,7 +320,8 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
 }
 
 /* Masks of shape (n), (splits, n) or (n, splits): split "0", "1", ... or "mask" if there is one. */
-static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const char *set, struct gnn_err *e)
+static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const char *set,
+                     struct gnn_err *e)
 {
     float *v;
     uint64_t rows, width, n = z->s.d.schema.ntype[0].count;
@@ -295,7 +349,8 @@ static int add_masks(struct npz *z, struct gnn_input *in, uint32_t member, const
     return rc;
 }
 
-static int add_ids(struct npz *z, struct gnn_input *in, uint32_t member, const char *set, struct gnn_err *e)
+static int add_ids(struct npz *z, struct gnn_input *in, uint32_t member, const char *set,
+                   struct gnn_err *e)
 {
     int64_t *v;
     uint64_t rows, width, n = z->s.d.schema.ntype[0].count;
@@ -305,8 +360,8 @@ static int add_ids(struct npz *z, struct gnn_input *in, uint32_t member, const c
         rc = GNN_E_NOMEM;
     for (uint64_t i = 0; !rc && i < rows; i++) {
         if (width != 1 || v[i] < 0 || (uint64_t)v[i] >= n)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: row %llu: not the id of a node", gnn_input_name(in),
-                          gnn_input_member(in, member), (unsigned long long)i);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: row %llu: not the id of a node",
+                          gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)i);
         ids[i] = (uint32_t)v[i];
     }
     gnn_free(v);
@@ -331,11 +386,11 @@ static int add_other(struct npz *z, struct gnn_input *in, uint32_t member, const
     if (rows == n && !edge)
         return gnn_src_node_array(&z->s, 0, name, in, member, e);
     if (rows == UINT64_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s: not an array (--map =%s leaves it out)", gnn_input_name(in),
-                        gnn_input_member(in, member), name);
-    return gnn_fail(e, GNN_E_INPUT,
-                    "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
-                    gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)rows, name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s: not an array (--map =%s leaves it out)",
+                        gnn_input_name(in), gnn_input_member(in, member), name);
+    return gnn_fail(
+        e, GNN_E_INPUT, "%s: %s: %llu rows fit neither nodes nor edges (--map =%s leaves it out)",
+        gnn_input_name(in), gnn_input_member(in, member), (unsigned long long)rows, name);
 }
 
 /* Values of a matrix of coordinates, unless each is 1. */
@@ -356,10 +411,13 @@ static int add_weights(struct npz *z, struct gnn_input *in, uint32_t member, str
     return rc || ones ? rc : gnn_pairs_field(&z->s, 0, &z->pairs, "weight", in, member, e);
 }
 
-static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const char *pass, struct gnn_err *e)
+static int add_member(struct npz *z, struct gnn_input *in, uint32_t i, const char *pass,
+                      struct gnn_err *e)
 {
-    static const char *const taken[] = {"edges", "edge_index", "src", "dst", "num_nodes", "num_edges", "adj_indptr", "adj_indices",
-                                        "adj_shape", "adj_format", "attr_indptr", "attr_indices", "attr_data", "attr_shape", ""};
+    static const char *const taken[] = {
+        "edges",       "edge_index",   "src",         "dst",        "num_nodes",
+        "num_edges",   "adj_indptr",   "adj_indices", "adj_shape",  "adj_format",
+        "attr_indptr", "attr_indices", "attr_data",   "attr_shape", ""};
     static const char *const sets[] = {"train", "valid", "test"};
     char role[ROLE_ROOM];
     role_of(z, in, i, role);
@@ -399,7 +457,8 @@ static int sparse_edges(struct npz *z, bool fields, gnn_edge_fn *fn, void *arg, 
     float *v = b.data;
     uint32_t *major = (uint32_t *)(v + chunk), *minor = major + chunk;
     const void *field[] = {v};
-    struct gnn_edge_chunk c = {0, z->columns ? minor : major, z->columns ? major : minor, fields ? field : NULL};
+    struct gnn_edge_chunk c = {0, z->columns ? minor : major, z->columns ? major : minor,
+                               fields ? field : NULL};
     rc = gnn_sparse_open(&p, &z->adj, e);
     for (c.n = 1; !rc && c.n;) {
         rc = gnn_sparse_read(&p, major, minor, v, chunk, &c.n, e);
@@ -419,8 +478,8 @@ static int npz_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_fn
                      : gnn_pairs_edges(d, t, &z->pairs, fields, fn, arg, e);
 }
 
-/* The rows of a sparse matrix of features, one after the other as dense ones; values of one place are added up, as SciPy
- * does. */
+/* The rows of a sparse matrix of features, one after the other as dense ones; values of one place
+ * are added up, as SciPy does. */
 struct dense_rows {
     struct gnn_sparse_pass p;
     float *row, v[GNN_SPARSE_CHUNK];
@@ -456,8 +515,9 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
             rc = give_rows(r, r->major[i], e);
             r->row[r->minor[i]] += r->v[i];
             if (!rc && !isfinite(r->row[r->minor[i]]))
-                rc = gnn_fail(e, GNN_E_INPUT, "%s: the values at (%u, %u) add up to more than a number holds", gnn_array_name(&r->p.val),
-                              r->major[i], r->minor[i]);
+                rc = gnn_fail(e, GNN_E_INPUT,
+                              "%s: the values at (%u, %u) add up to more than a number holds",
+                              gnn_array_name(&r->p.val), r->major[i], r->minor[i]);
         }
     }
     if (!rc)
@@ -468,11 +528,13 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
     return rc;
 }
 
-static int npz_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn, void *arg, struct gnn_err *e)
+static int npz_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows_fn *fn,
+                    void *arg, struct gnn_err *e)
 {
     struct npz *z = (struct npz *)d;
-    return z->x.minor && !strcmp(d->schema.ntype[ntype].field[field].name, "x") ? sparse_rows(z, fn, arg, e)
-                                                                               : gnn_src_rows(d, ntype, field, fn, arg, e);
+    return z->x.minor && !strcmp(d->schema.ntype[ntype].field[field].name, "x")
+               ? sparse_rows(z, fn, arg, e)
+               : gnn_src_rows(d, ntype, field, fn, arg, e);
 }
 
 /* Features as a sparse matrix. */
@@ -484,9 +546,11 @@ static int add_attributes(struct npz *z, struct gnn_input *in, struct gnn_err *e
         return e->code;
     int rc = find_sparse(z, in, "attr", &z->x, e);
     uint64_t n = z->s.d.schema.ntype[0].count, width = z->x.minor;
-    if (!rc && (z->x.major != n || width > WIDEST || (n * width > ALWAYS && n * width / PER_BYTE > gnn_input_bytes(in))))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: attr_shape: %llu rows of %llu values for %llu nodes", gnn_input_name(in),
-                      (unsigned long long)z->x.major, (unsigned long long)width, (unsigned long long)n);
+    if (!rc && (z->x.major != n || width > WIDEST ||
+                (n * width > ALWAYS && n * width / PER_BYTE > gnn_input_bytes(in))))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: attr_shape: %llu rows of %llu values for %llu nodes",
+                      gnn_input_name(in), (unsigned long long)z->x.major, (unsigned long long)width,
+                      (unsigned long long)n);
     if (!rc)
         rc = scan_sparse(&z->x, &ones, e);
     return rc ? rc : gnn_schema_add_nfield(&z->s.d.schema, 0, "x", GNN_F32, width, e);
@@ -507,8 +571,9 @@ static bool is_scipy(const struct gnn_input *in)
     return gnn_input_find(in, "format.npy") >= 0 || (csr && gnn_input_find(in, "shape.npy") >= 0);
 }
 
-/* Arrays that hold no numbers, all of them at once; of more arrays than there are names for, and a graph may have fields, none: each
- * is looked for from the archive's beginning, and something else is wrong. */
+/* Arrays that hold no numbers, all of them at once; of more arrays than there are names for, and a
+ * graph may have fields, none: each is looked for from the archive's beginning, and something else
+ * is wrong. */
 static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_err *e)
 {
     enum { MOST = sizeof known / sizeof *known + GNN_FIELDS_MAX };
@@ -533,13 +598,15 @@ static int check_readable(const struct npz *z, struct gnn_input *in, struct gnn_
             return gnn_fail_as(e, &why);
         key_of(in, i, role);
         if (none && used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s=%s", *list ? "," : "", role);
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, "%s=%s", *list ? "," : "", role);
         if (none && !first.code)
             first = why;
     }
     if (!first.code || gnn_input_members(in) == 1 || used >= sizeof list)
         return first.code ? gnn_fail_as(e, &first) : GNN_OK;
-    return gnn_fail(e, GNN_E_INPUT, "%s (--map %s leaves out what holds no numbers)", first.msg, list);
+    return gnn_fail(e, GNN_E_INPUT, "%s (--map %s leaves out what holds no numbers)", first.msg,
+                    list);
 }
 
 /* The node types: one, or rows and columns of a matrix that is not square. */
@@ -560,11 +627,12 @@ static int add_types(struct npz *z, struct gnn_input *in, struct gnn_err *e)
     return rc;
 }
 
-/* The heterophilous graph data sets list each undirected edge once, and say so in their paper only. */
+/* The heterophilous graph data sets list each undirected edge once, and say so in their paper only.
+ */
 static bool lists_pairs(const struct gnn_input *in)
 {
-    static const char *const name[] = {"edges.npy", "node_features.npy", "node_labels.npy",
-                                       "train_masks.npy", "val_masks.npy", "test_masks.npy"};
+    static const char *const name[] = {"edges.npy",       "node_features.npy", "node_labels.npy",
+                                       "train_masks.npy", "val_masks.npy",     "test_masks.npy"};
     for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
         if (gnn_input_find(in, name[i]) < 0)
             return false;
@@ -586,7 +654,8 @@ int gnn_npz_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     z->s.d.format = "npz";
     if (lists_pairs(in)) {
         z->s.d.mirror = z->s.d.guessed = true;
-        z->s.d.says = "has the members of the heterophilous graph data sets: each edge is read in both directions (--directed: in one)";
+        z->s.d.says =
+            "has the members of the heterophilous graph data sets: each edge is read in both directions (--directed: in one)";
     }
     int rc = gnn_src_own(&z->s, in, e);
     z->scipy = is_scipy(in);

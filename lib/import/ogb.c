@@ -1,5 +1,6 @@
-/* The Open Graph Benchmark's node-property archives, as snap-stanford/ogb reads them: raw/ with CSV files or
- * with data.npz and node-label.npz, or with triplet-type-list for typed graphs; split/NAME/{train,valid,test}. */
+/* The Open Graph Benchmark's node-property archives, as snap-stanford/ogb reads them: raw/ with CSV
+ * files or with data.npz and node-label.npz, or with triplet-type-list for typed graphs;
+ * split/NAME/{train,valid,test}. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,8 @@ static int add_pairs(struct ogb *g, uint32_t src, const char *rel, uint32_t dst,
 }
 
 /* Node ids of the split's sets; typed graphs have a directory for each type below the split's. */
-static int add_split(struct ogb *g, const char *split, uint32_t ntype, const char *dir, struct gnn_err *e)
+static int add_split(struct ogb *g, const char *split, uint32_t ntype, const char *dir,
+                     struct gnn_err *e)
 {
     static const char *const sets[] = {"train", "valid", "test"};
     int rc = GNN_OK, found = 0;
@@ -72,7 +74,8 @@ static int add_split(struct ogb *g, const char *split, uint32_t ntype, const cha
         if (m < 0)
             continue;
         found++;
-        rc = gnn_member_ids(g->in, (uint32_t)m, g->s.d.schema.ntype[ntype].count, NULL, &ids, &n, e);
+        rc =
+            gnn_member_ids(g->in, (uint32_t)m, g->s.d.schema.ntype[ntype].count, NULL, &ids, &n, e);
         if (!rc)
             rc = gnn_src_add_set(&g->s, split, sets[k], ntype, ids, n, e);
     }
@@ -92,7 +95,8 @@ static int add_splits(struct ogb *g, struct gnn_err *e)
             continue;
         char split[WORD];
         if (end - name >= WORD)
-            return gnn_fail(e, GNN_E_INPUT, "%s: a split's name is too long", gnn_input_name(g->in));
+            return gnn_fail(e, GNN_E_INPUT, "%s: a split's name is too long",
+                            gnn_input_name(g->in));
         snprintf(split, sizeof split, "%.*s", (int)(end - name), name);
         if (!strcmp(split, before)) /* members are sorted */
             continue;
@@ -104,17 +108,20 @@ static int add_splits(struct ogb *g, struct gnn_err *e)
             rc = add_split(g, split, t, dir, e);
         }
         if (!rc && !g->s.d.schema.nsets && !g->s.o->nsplit && strstr(name, ".pt"))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s%s: splits in PyTorch files are not supported (--split)",
+            rc = gnn_fail(e, GNN_E_INPUT,
+                          "%s: %s%s: splits in PyTorch files are not supported (--split)",
                           gnn_input_name(g->in), prefix, name);
     }
     return rc;
 }
 
-static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *n, struct gnn_err *e)
+static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *n,
+                    struct gnn_err *e)
 {
     int m = find(g, "%s%s.csv", dir, what);
     if (m < 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s.csv is missing", gnn_input_name(g->in), g->root, dir, what);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s.csv is missing", gnn_input_name(g->in), g->root,
+                        dir, what);
     return gnn_member_number(g->in, (uint32_t)m, n, e);
 }
 
@@ -135,7 +142,8 @@ static int promise(struct gnn_pairs *p, const struct gnn_input *in, uint64_t n, 
     return GNN_OK;
 }
 
-/* Files node_NAME.csv and edge_NAME.csv become fields NAME; edge_reltype says what the type says. */
+/* Files node_NAME.csv and edge_NAME.csv become fields NAME; edge_reltype says what the type says.
+ */
 static int add_extras(struct ogb *g, struct gnn_err *e)
 {
     char prefix[PATH + 8];
@@ -209,7 +217,8 @@ static int add_arrays(struct ogb *g, struct gnn_input *npz, struct gnn_err *e)
             continue;
         bool node = !strncmp(field, "node_", 5), edge = !strncmp(field, "edge_", 5);
         if (!node && !edge)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %s is neither node_ nor edge_", gnn_input_name(npz), name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s is neither node_ nor edge_",
+                            gnn_input_name(npz), name);
         const char *m = gnn_src_mapped(g->s.o, field + 5);
         if (m == field + 5)
             m = !strcmp(m, "feat") ? "x" : !strcmp(m, "label") ? "y" : m;
@@ -309,11 +318,12 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
     int src = gnn_schema_find_ntype(&g->s.d.schema, name[0]);
     int dst = gnn_schema_find_ntype(&g->s.d.schema, name[2]);
     if (src < 0 || dst < 0)
-        return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: no node type '%s'", gnn_input_name(g->in),
-                        name[src < 0 ? 0 : 2]);
+        return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: no node type '%s'",
+                        gnn_input_name(g->in), name[src < 0 ? 0 : 2]);
     snprintf(dir, sizeof dir, "raw/relations/%s___%s___%s/", name[0], name[1], name[2]);
     int m = find(g, "%sedge.csv", dir);
-    int rc = m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s%sedge.csv is missing", gnn_input_name(g->in), g->root, dir)
+    int rc = m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s%sedge.csv is missing", gnn_input_name(g->in),
+                              g->root, dir)
                    : count_of(g, dir, "num-edge-list", &edges, e);
     if (!rc)
         rc = gnn_pairs_open(&p, g->in, m, -1, true, e);
@@ -324,7 +334,8 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
     return rc;
 }
 
-/* nodetype-has-feat and -has-label, where present, promise members: an archive that lost some shows. */
+/* nodetype-has-feat and -has-label, where present, promise members: an archive that lost some
+ * shows. */
 static int check_promised(struct ogb *g, const char *list, const char *dir, struct gnn_err *e)
 {
     struct gnn_table t;
@@ -345,8 +356,8 @@ static int check_promised(struct ogb *g, const char *list, const char *dir, stru
     for (uint32_t i = 0; !rc && i < n; i++)
         if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&
             find(g, "raw/%s/%.*s/%s.csv", dir, (int)name[i].n, name[i].p, dir) < 0)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s/%.*s/%s.csv is missing", gnn_input_name(g->in),
-                          g->root, dir, (int)name[i].n, name[i].p, dir);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s/%.*s/%s.csv is missing",
+                          gnn_input_name(g->in), g->root, dir, (int)name[i].n, name[i].p, dir);
     gnn_table_close(&t);
     return rc;
 }
@@ -378,7 +389,8 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
             rc = gnn_src_node_array(&g->s, i, "x", g->in, (uint32_t)m, e);
         if (!rc && (m = find(g, "raw/node-label/%s/node-label.csv", name)) >= 0)
             rc = g->s.d.schema.task != GNN_TASK_NONE
-                     ? gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types", gnn_input_name(g->in))
+                     ? gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types",
+                                gnn_input_name(g->in))
                      : gnn_src_node_array(&g->s, i, "y", g->in, (uint32_t)m, e);
     }
     return rc;
@@ -399,12 +411,14 @@ static int add_typed_extras(struct ogb *g, struct gnn_err *e)
             continue;
         char field[WORD], tname[WORD];
         if (len - 5 >= WORD || file - type > WORD)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in), name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s: the name is too long", gnn_input_name(g->in),
+                            name);
         snprintf(field, sizeof field, "%.*s", (int)len - 5, name + 5);
         snprintf(tname, sizeof tname, "%.*s", (int)(file - 1 - type), type);
         int t = gnn_schema_find_ntype(&g->s.d.schema, tname);
         if (t < 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in), name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: %s: no such node type", gnn_input_name(g->in),
+                            name);
         const char *m = gnn_src_mapped(g->s.o, field);
         if (*m)
             rc = gnn_src_node_array(&g->s, (uint32_t)t, m, g->in, i, e);

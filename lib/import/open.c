@@ -80,8 +80,9 @@ static uint32_t look(const struct gnn_word *w, uint32_t n, bool *numbers)
     return n;
 }
 
-/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line triples, unless it is a table:
- * one with a head line that names the ends, or with a line of numbers only. Anything else is a table of edges. */
+/* By the first lines of a text: ragged lines of numbers are METIS's, three words a line triples,
+ * unless it is a table: one with a head line that names the ends, or with a line of numbers only.
+ * Anything else is a table of edges. */
 static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
 {
     enum { LINES = 64, WORDS = 256 };
@@ -99,7 +100,9 @@ static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
     }
     if (words && !table && first == 3)
         return "triples";
-    return ragged && t->sep == GNN_TEXT_SPACE ? "metis" : t->sep == ',' || t->sep == ';' ? "csv" : "snap";
+    return ragged && t->sep == GNN_TEXT_SPACE ? "metis"
+           : t->sep == ',' || t->sep == ';'   ? "csv"
+                                              : "snap";
 }
 
 static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_err *e)
@@ -142,7 +145,8 @@ static int detect(struct gnn_input *in, const char **format, struct gnn_err *e)
     if (!*format && gnn_input_members(in) == 1)
         *format = by_content(in, 0, e);
     if (!*format)
-        return gnn_fail(e, GNN_E_INPUT, "%s: not a format that is known (see --format)", gnn_input_name(in));
+        return gnn_fail(e, GNN_E_INPUT, "%s: not a format that is known (see --format)",
+                        gnn_input_name(in));
     return GNN_OK;
 }
 
@@ -157,7 +161,8 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
         wrong = o->features ? "features" : "labels";
     if (o->nmap && !(f->takes & MAP))
         wrong = "map (or --time, --weight)";
-    return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not fit the format %s", wrong, f->name) : GNN_OK;
+    return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not fit the format %s", wrong, f->name)
+                 : GNN_OK;
 }
 
 /* What the schema refuses does not know its file. */
@@ -215,7 +220,8 @@ static bool like_generator(const char *input)
 {
     char word[GNN_SUGGEST_WORD];
     snprintf(word, sizeof word, "%s:", input);
-    return !gnn_gen_is(input) && (strchr(input, ':') || gnn_gen_is(word)) && access(input, F_OK) && errno == ENOENT;
+    return !gnn_gen_is(input) && (strchr(input, ':') || gnn_gen_is(word)) && access(input, F_OK) &&
+           errno == ENOENT;
 }
 
 static int no_generator(const char *spec, struct gnn_err *e)
@@ -224,7 +230,8 @@ static int no_generator(const char *spec, struct gnn_err *e)
     struct gnn_suggest s = {.word = word};
     snprintf(word, sizeof word, "%.*s:", (int)strcspn(spec, ":"), spec);
     gnn_suggest_words(&s, "rmat:|sbm:|products:");
-    return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator%s", spec, gnn_suggest_text(&s, "generators"));
+    return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator%s", spec,
+                    gnn_suggest_text(&s, "generators"));
 }
 
 /* What this program's users make of data sets is none. */
@@ -233,7 +240,8 @@ static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
     int rc = 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         const enum gnn_kind k = gnn_kind_path(input[i]);
-        if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM || k == GNN_KIND_MODEL)
+        if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM ||
+            k == GNN_KIND_MODEL)
             rc = gnn_kind_refuse(k, input[i], "a data set", e);
     }
     return rc;

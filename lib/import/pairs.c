@@ -12,7 +12,8 @@ static int layout(struct gnn_pairs *p, const struct gnn_array *a, bool tall, str
     const struct gnn_npy *h = &a->h;
     bool side = h->ndim == 2 && h->shape[1] == 2, top = h->ndim == 2 && h->shape[0] == 2;
     if (!side && !top)
-        return gnn_fail(e, GNN_E_INPUT, "%s: edges must have shape (E, 2) or (2, E)", gnn_array_name(a));
+        return gnn_fail(e, GNN_E_INPUT, "%s: edges must have shape (E, 2) or (2, E)",
+                        gnn_array_name(a));
     if (side && top)
         side = tall;
     p->n = h->count / 2;
@@ -29,15 +30,16 @@ int gnn_pairs_open(struct gnn_pairs *p, struct gnn_input *in, int a, int b, bool
     int rc = gnn_array_open(&first, in, p->a, e);
     if (!rc && b >= 0)
         rc = gnn_array_open(&second, in, p->b, e);
-    if (!rc && b >= 0 && (first.width != 1 || second.width != 1 || first.rows != second.rows ||
-                          first.text || second.text))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s and %s: not vectors of one length", gnn_array_name(&first),
-                      gnn_array_name(&second));
+    if (!rc && b >= 0 &&
+        (first.width != 1 || second.width != 1 || first.rows != second.rows || first.text ||
+         second.text))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s and %s: not vectors of one length",
+                      gnn_array_name(&first), gnn_array_name(&second));
     else if (!rc && b >= 0)
         p->n = first.rows;
     else if (!rc && first.text && first.t.ncols != 2 && first.t.ncols != 0)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 2", gnn_array_name(&first),
-                      (unsigned long long)first.t.line, first.t.ncols);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 2",
+                      gnn_array_name(&first), (unsigned long long)first.t.line, first.t.ncols);
     else if (!rc && !first.text)
         rc = layout(p, &first, tall, e);
     gnn_array_close(&first);
@@ -58,7 +60,8 @@ int gnn_pairs_field(struct gnn_src *s, uint32_t t, struct gnn_pairs *p, const ch
     if (!rc && a.text && !strcmp(name, "time"))
         dt = GNN_F64;
     if (!rc && et->nfields == GNN_PAIRS_FIELDS)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", gnn_array_name(&a), GNN_PAIRS_FIELDS);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: more than %d edge fields", gnn_array_name(&a),
+                      GNN_PAIRS_FIELDS);
     if (!rc && a.rows != UINT64_MAX && p->n != UINT64_MAX && a.rows != p->n)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu edges", gnn_array_name(&a),
                       (unsigned long long)a.rows, (unsigned long long)p->n);
@@ -116,7 +119,8 @@ static int pass_open(struct pass *ps, const struct gnn_pairs *p, struct gnn_err 
         struct gnn_array *a[] = {&ps->a, &ps->b};
         for (int i = 0; i < 2; i++) {
             if (!a[i]->text && a[i]->r && a[i]->h.count / (p->a == p->b ? 2 : 1) != p->n)
-                return gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(a[i]));
+                return gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read",
+                                gnn_array_name(a[i]));
             a[i]->h.fortran = false;
             a[i]->rows = two && p->rows ? 2 * n : p->n;
             a[i]->width = two ? 1 : 2;
@@ -167,11 +171,13 @@ static int bad_id(const struct pass *ps, uint64_t i, int64_t v, uint64_t count, 
         return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: a negative id %lld", name,
                         (unsigned long long)(ps->done + i), (long long)v);
     if (ps->a.text)
-        return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %llu, but there are %llu nodes of type %s",
-                        name, (unsigned long long)(ps->done + i + 1), (unsigned long long)v,
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: edge %llu: id %llu, but there are %llu nodes of type %s", name,
+                        (unsigned long long)(ps->done + i + 1), (unsigned long long)v,
                         (unsigned long long)count, type);
-    return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, but there are %llu nodes of type %s", name,
-                    (unsigned long long)(ps->done + i), (long long)v, (unsigned long long)count, type);
+    return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, but there are %llu nodes of type %s",
+                    name, (unsigned long long)(ps->done + i), (long long)v,
+                    (unsigned long long)count, type);
 }
 
 static int read_fields(struct pass *ps, const struct gnn_etype *et, uint64_t n, struct gnn_err *e)
@@ -183,8 +189,9 @@ static int read_fields(struct pass *ps, const struct gnn_etype *et, uint64_t n, 
             rc = gnn_fail(e, GNN_E_INPUT, "%s: %s rows than edges", gnn_array_name(&ps->field[f]),
                           got < n ? "fewer" : "more");
         if (!rc && gnn_src_finite(et->field[f].name))
-            rc = gnn_src_check_finite(gnn_array_name(&ps->field[f]), et->field[f].name, et->field[f].dtype, ps->row[f], n,
-                                      ps->field[f].width, ps->field[f].at - n + 1, e);
+            rc = gnn_src_check_finite(gnn_array_name(&ps->field[f]), et->field[f].name,
+                                      et->field[f].dtype, ps->row[f], n, ps->field[f].width,
+                                      ps->field[f].at - n + 1, e);
         if (rc)
             return rc;
     }
@@ -198,7 +205,8 @@ static int open_fields(struct pass *ps, const struct gnn_etype *et, struct gnn_e
         ps->nfields = f + 1;
         int rc = gnn_array_open(&ps->field[f], ps->p->field[f].in, ps->p->field[f].member, e);
         if (!rc && ps->field[f].width != width)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read", gnn_array_name(&ps->field[f]));
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: changed while it was read",
+                          gnn_array_name(&ps->field[f]));
         if (rc)
             return rc;
         if (ps->max > (1 << 20) / width)
@@ -233,8 +241,9 @@ int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p
         }
         if (!rc && p->expected != UINT64_MAX &&
             (n ? ps.done + n > p->expected : ps.done != p->expected))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu edges promised", gnn_array_name(&ps.a),
-                          n ? "more" : "fewer", (unsigned long long)p->expected);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu edges promised",
+                          gnn_array_name(&ps.a), n ? "more" : "fewer",
+                          (unsigned long long)p->expected);
         if (!rc && fields)
             rc = read_fields(&ps, et, n, e);
         struct gnn_edge_chunk c = {n, ps.src, ps.dst, fields ? (const void *const *)ps.row : NULL};

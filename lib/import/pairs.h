@@ -1,4 +1,5 @@
-/* Edges from arrays: (E, 2) or (2, E), .npy or text, or two vectors; with edge fields in further arrays. */
+/* Edges from arrays: (E, 2) or (2, E), .npy or text, or two vectors; with edge fields in further
+ * arrays. */
 #ifndef GNN_LIB_IMPORT_PAIRS_H
 #define GNN_LIB_IMPORT_PAIRS_H
 
@@ -8,10 +9,10 @@ enum { GNN_PAIRS_FIELDS = 16 };
 
 struct gnn_pairs {
     struct gnn_input *in;
-    uint32_t a, b;      /* members; the same for one array */
-    bool rows;          /* first all sources, then all destinations */
-    uint64_t n;         /* edges; UINT64_MAX: a text file of unknown length */
-    uint64_t expected;  /* edges that another member promises, or UINT64_MAX */
+    uint32_t a, b;     /* members; the same for one array */
+    bool rows;         /* first all sources, then all destinations */
+    uint64_t n;        /* edges; UINT64_MAX: a text file of unknown length */
+    uint64_t expected; /* edges that another member promises, or UINT64_MAX */
     struct {
         struct gnn_input *in;
         uint32_t member;

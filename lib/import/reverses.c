@@ -1,9 +1,12 @@
 #include "lib/import/reverses.h"
 
-#define NEARLY 0.99 /* the share of edges with a reverse from which adding reverses is a mistake */
+#define NEARLY                                                                                     \
+    0.99 /* the share of edges with a reverse from which adding reverses is a mistake              \
+          */
 
-int gnn_reverses_check(const struct gnn_dataset *d, const struct gnn_import_opts *o, const char *key,
-                       const struct gnn_direction_counter *c, bool *there, struct gnn_err *e)
+int gnn_reverses_check(const struct gnn_dataset *d, const struct gnn_import_opts *o,
+                       const char *key, const struct gnn_direction_counter *c, bool *there,
+                       struct gnn_err *e)
 {
     struct gnn_direction n;
     gnn_direction_sum(c, false, false, false, &n);
@@ -14,7 +17,9 @@ int gnn_reverses_check(const struct gnn_dataset *d, const struct gnn_import_opts
     *there = n.symmetric || (!o->undirected && share >= NEARLY);
     if (*there || o->dedup || share < NEARLY)
         return GNN_OK;
-    return gnn_fail(e, GNN_E_USAGE, "%s: %s%.2f %% of the edges %s have their reverse already: add only the missing "
-                    "ones with -u --dedup, or leave out -u", d->name, gnn_direction_estimated(&n) ? "about " : "",
-                    100 * share, key);
+    return gnn_fail(
+        e, GNN_E_USAGE,
+        "%s: %s%.2f %% of the edges %s have their reverse already: add only the missing "
+        "ones with -u --dedup, or leave out -u",
+        d->name, gnn_direction_estimated(&n) ? "about " : "", 100 * share, key);
 }

@@ -27,8 +27,9 @@ static int narrow(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err
         gnn_f32_to_bf16(v, n, a->buf.data);
     for (uint64_t i = 0; i < n; i++)
         if ((h[i] & inf) == inf)
-            return gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu: %g is too large for %s", a->name,
-                            (unsigned long long)(a->rows + i / a->values + 1), (double)v[i], gnn_dtype_name(a->out));
+            return gnn_fail(e, GNN_E_INPUT, "%s: features, row %llu: %g is too large for %s",
+                            a->name, (unsigned long long)(a->rows + i / a->values + 1),
+                            (double)v[i], gnn_dtype_name(a->out));
     return GNN_OK;
 }
 
@@ -50,17 +51,24 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     return gnn_part_write(a->w, a->id, rows, values * gnn_dtype_bytes(a->out), e);
 }
 
-int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype, uint32_t field, enum gnn_dtype out,
-                   struct gnn_store_writer *w, uint32_t id, struct gnn_err *e)
+int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
+                   uint32_t field, enum gnn_dtype out, struct gnn_store_writer *w, uint32_t id,
+                   struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &d->schema.ntype[ntype];
     const struct gnn_field *f = &nt->field[field];
-    struct rows_arg a = {.o = o, .w = w, .name = d->name, .id = id, .limit = nt->count, .values = f->width ? f->width : 1,
-                         .in = f->dtype, .out = out};
+    struct rows_arg a = {.o = o,
+                         .w = w,
+                         .name = d->name,
+                         .id = id,
+                         .limit = nt->count,
+                         .values = f->width ? f->width : 1,
+                         .in = f->dtype,
+                         .out = out};
     int rc = d->ops->rows(d, ntype, field, write_rows, &a, e);
     if (!rc && a.rows != nt->count)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu rows for %llu nodes", d->name, nt->name, f->name, (unsigned long long)a.rows,
-                      (unsigned long long)nt->count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s/%s: %llu rows for %llu nodes", d->name, nt->name,
+                      f->name, (unsigned long long)a.rows, (unsigned long long)nt->count);
     gnn_buf_release(&a.buf);
     return rc;
 }

@@ -5,8 +5,10 @@
 #include "lib/import.h"
 #include "lib/store_write.h"
 
-/* Writes all rows of a field as tensor number `id` of the part, as `out` where features are narrowed. */
-int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype, uint32_t field, enum gnn_dtype out,
-                   struct gnn_store_writer *w, uint32_t id, struct gnn_err *e) GNN_MUST_USE;
+/* Writes all rows of a field as tensor number `id` of the part, as `out` where features are
+ * narrowed. */
+int gnn_rows_write(struct gnn_dataset *d, const struct gnn_import_opts *o, uint32_t ntype,
+                   uint32_t field, enum gnn_dtype out, struct gnn_store_writer *w, uint32_t id,
+                   struct gnn_err *e) GNN_MUST_USE;
 
 #endif

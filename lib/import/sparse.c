@@ -24,8 +24,9 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
     if (rc)
         return rc;
     if (p->ptr.rows != s->major + 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu offsets for %llu rows or columns, where one more is expected",
-                        gnn_array_name(&p->ptr), (unsigned long long)p->ptr.rows, (unsigned long long)s->major);
+        return gnn_fail(
+            e, GNN_E_INPUT, "%s: %llu offsets for %llu rows or columns, where one more is expected",
+            gnn_array_name(&p->ptr), (unsigned long long)p->ptr.rows, (unsigned long long)s->major);
     if (s->data >= 0 && p->val.rows != p->idx.rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: %llu values for %llu indices", gnn_array_name(&p->val),
                         (unsigned long long)p->val.rows, (unsigned long long)p->idx.rows);
@@ -52,9 +53,9 @@ static int next_row(struct gnn_sparse_pass *p, struct gnn_err *e)
     int64_t end = p->end[p->at++];
     p->row++;
     if (end < 0 || (uint64_t)end < p->last || (uint64_t)end > p->idx.rows)
-        return gnn_fail(e, GNN_E_INPUT, "%s: element %llu: offset %lld after %llu, of %llu entries", gnn_array_name(&p->ptr),
-                        (unsigned long long)p->row + 1, (long long)end, (unsigned long long)p->last,
-                        (unsigned long long)p->idx.rows);
+        return gnn_fail(e, GNN_E_INPUT, "%s: element %llu: offset %lld after %llu, of %llu entries",
+                        gnn_array_name(&p->ptr), (unsigned long long)p->row + 1, (long long)end,
+                        (unsigned long long)p->last, (unsigned long long)p->idx.rows);
     p->last = (uint64_t)end;
     return GNN_OK;
 }
@@ -63,8 +64,8 @@ static int check_value(const struct gnn_sparse_pass *p, uint64_t i, float v, str
 {
     if (isfinite(v))
         return GNN_OK;
-    return gnn_fail(e, GNN_E_INPUT, "%s: element %llu is %s", gnn_array_name(&p->val), (unsigned long long)(p->done + i),
-                    isnan(v) ? "nan" : "infinite or too large");
+    return gnn_fail(e, GNN_E_INPUT, "%s: element %llu is %s", gnn_array_name(&p->val),
+                    (unsigned long long)(p->done + i), isnan(v) ? "nan" : "infinite or too large");
 }
 
 /* The rest of the offsets, after the last entry. */
@@ -74,13 +75,14 @@ static int finish(struct gnn_sparse_pass *p, struct gnn_err *e)
     while (!(rc = next_row(p, e)))
         ;
     if (rc == GNN_END && p->last != p->done)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu indices, but the last offset is %llu", gnn_array_name(&p->idx),
-                        (unsigned long long)p->done, (unsigned long long)p->last);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu indices, but the last offset is %llu",
+                        gnn_array_name(&p->idx), (unsigned long long)p->done,
+                        (unsigned long long)p->last);
     return rc == GNN_END ? GNN_OK : rc;
 }
 
-int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor, float *value, uint64_t max, uint64_t *got,
-                    struct gnn_err *e)
+int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor, float *value,
+                    uint64_t max, uint64_t *got, struct gnn_err *e)
 {
     uint64_t nval = 0;
     int rc = gnn_array_read(&p->idx, GNN_I64, p->buf, max < CHUNK ? max : CHUNK, got, e);
@@ -90,11 +92,13 @@ int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor,
         while (!rc && (p->row == UINT64_MAX || p->done + i == p->last))
             rc = next_row(p, e);
         if (rc == GNN_END)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %llu indices, but the last offset is %llu", gnn_array_name(&p->idx),
-                            (unsigned long long)p->idx.rows, (unsigned long long)p->last);
+            return gnn_fail(e, GNN_E_INPUT, "%s: %llu indices, but the last offset is %llu",
+                            gnn_array_name(&p->idx), (unsigned long long)p->idx.rows,
+                            (unsigned long long)p->last);
         if (!rc && (p->buf[i] < 0 || (uint64_t)p->buf[i] >= p->s->minor))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: element %llu: index %lld is outside 0 to %llu", gnn_array_name(&p->idx),
-                          (unsigned long long)(p->done + i), (long long)p->buf[i], (unsigned long long)p->s->minor - 1);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: element %llu: index %lld is outside 0 to %llu",
+                          gnn_array_name(&p->idx), (unsigned long long)(p->done + i),
+                          (long long)p->buf[i], (unsigned long long)p->s->minor - 1);
         if (!rc && p->s->data >= 0)
             rc = check_value(p, i, value[i], e);
         major[i] = (uint32_t)p->row;

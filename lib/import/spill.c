@@ -8,7 +8,8 @@
 
 #include "lib/temp.h"
 
-/* Destinations from v on, up to the next range's: their edges are numbers `edge` to the next range's. */
+/* Destinations from v on, up to the next range's: their edges are numbers `edge` to the next
+ * range's. */
 struct gnn_spill_range {
     uint64_t v, edge, put, kept; /* put: edges in the file; kept: after gnn_spill_dedup */
     uint32_t fill;               /* edges in the buffer */
@@ -40,15 +41,18 @@ static int make_file(struct gnn_spill *s, const char *beside, struct gnn_err *e)
     if (!sys)
         return GNN_OK;
     errno = sys;
-    return gnn_fail_errno(e, "%s: cannot reserve %llu bytes for sorting", s->name, (unsigned long long)bytes);
+    return gnn_fail_errno(e, "%s: cannot reserve %llu bytes for sorting", s->name,
+                          (unsigned long long)bytes);
 }
 
-/* Ranges of up to `window` edges, or of one destination. Two neighbours have more together, so there are few. */
+/* Ranges of up to `window` edges, or of one destination. Two neighbours have more together, so
+ * there are few. */
 static int make_ranges(struct gnn_spill *s, struct gnn_err *e)
 {
     const struct gnn_csc *c = s->csc;
     uint64_t most = 2 * (c->nedges / s->window) + 2;
-    struct gnn_spill_range *r = s->range = gnn_alloc_zero(most + 1, sizeof *r, "ranges of edges", e);
+    struct gnn_spill_range *r = s->range =
+        gnn_alloc_zero(most + 1, sizeof *r, "ranges of edges", e);
     s->first = gnn_alloc(CELLS + 1, sizeof *s->first, "ranges of edges", e);
     if (!r || !s->first)
         return e->code;
@@ -79,10 +83,11 @@ static uint64_t clamp(uint64_t x, uint64_t least, uint64_t most)
     return x > most ? most : x;
 }
 
-int gnn_spill_init(struct gnn_spill *s, struct gnn_csc *c, const size_t *row, uint32_t nfields, const char *beside,
-                   uint64_t memory, struct gnn_err *e)
+int gnn_spill_init(struct gnn_spill *s, struct gnn_csc *c, const size_t *row, uint32_t nfields,
+                   const char *beside, uint64_t memory, struct gnn_err *e)
 {
-    *s = (struct gnn_spill){.csc = c, .row = row, .nfields = nfields, .io = {.fd = -1}, .edge = sizeof(uint32_t)};
+    *s = (struct gnn_spill){
+        .csc = c, .row = row, .nfields = nfields, .io = {.fd = -1}, .edge = sizeof(uint32_t)};
     for (uint32_t f = 0; f < nfields; f++)
         s->edge += row[f];
     s->record = s->edge + sizeof(uint32_t);
@@ -132,8 +137,8 @@ static uint32_t range_of(const struct gnn_spill *s, uint32_t d)
     return lo;
 }
 
-static int put_record(struct gnn_spill *s, uint32_t src, uint32_t dst, uint64_t i, const void *const *field,
-                      struct gnn_err *e)
+static int put_record(struct gnn_spill *s, uint32_t src, uint32_t dst, uint64_t i,
+                      const void *const *field, struct gnn_err *e)
 {
     uint32_t at = range_of(s, dst), pair[2] = {src, dst};
     struct gnn_spill_range *r = &s->range[at];
@@ -149,8 +154,8 @@ static int put_record(struct gnn_spill *s, uint32_t src, uint32_t dst, uint64_t 
     return r->fill * s->record < s->room ? GNN_OK : flush(s, at, e);
 }
 
-int gnn_spill_put(struct gnn_spill *s, const uint32_t *src, const uint32_t *dst, uint64_t n, const void *const *field,
-                  struct gnn_err *e)
+int gnn_spill_put(struct gnn_spill *s, const uint32_t *src, const uint32_t *dst, uint64_t n,
+                  const void *const *field, struct gnn_err *e)
 {
     uint32_t a[BLOCK], b[BLOCK];
     uint64_t from[BLOCK];
@@ -190,14 +195,16 @@ static int read_at(struct gnn_spill *s, void *data, uint64_t n, uint64_t at, str
         if (r == 0)
             errno = EIO;
         if (r <= 0)
-            return gnn_fail_errno(e, "%s: cannot read at byte %llu", s->name, (unsigned long long)(at + done));
+            return gnn_fail_errno(e, "%s: cannot read at byte %llu", s->name,
+                                  (unsigned long long)(at + done));
         done += (uint64_t)r;
     }
     return GNN_OK;
 }
 
 /* A read of many records at a time: *n of them from number `at` of a range that has `of`. */
-static int read_records(struct gnn_spill *s, const struct gnn_spill_range *r, uint64_t at, uint64_t *n, struct gnn_err *e)
+static int read_records(struct gnn_spill *s, const struct gnn_spill_range *r, uint64_t at,
+                        uint64_t *n, struct gnn_err *e)
 {
     uint64_t most = PIECE / s->record ? PIECE / s->record : 1, rest = r[1].edge - r->edge - at;
     *n = rest < most ? rest : most;
@@ -214,7 +221,8 @@ static uint32_t word(const char *p)
 }
 
 /* Two stages as in csc.c; the cursors of a range lie together. */
-static int place_records(struct gnn_spill *s, const struct gnn_spill_range *r, uint64_t n, struct gnn_err *e)
+static int place_records(struct gnn_spill *s, const struct gnn_spill_range *r, uint64_t n,
+                         struct gnn_err *e)
 {
     const char *rec = s->piece.data;
     uint64_t *cursor = s->csc->indptr, size = r[1].edge - r->edge, pos[BLOCK];
@@ -232,7 +240,8 @@ static int place_records(struct gnn_spill *s, const struct gnn_spill_range *r, u
         const char *rows = rec + 8;
         for (uint32_t f = 0; f < s->nfields; rows += s->row[f++])
             for (unsigned i = 0; i < k; i++)
-                memcpy((char *)s->field[f].data + pos[i] * s->row[f], rows + i * s->record, s->row[f]);
+                memcpy((char *)s->field[f].data + pos[i] * s->row[f], rows + i * s->record,
+                       s->row[f]);
     }
     return GNN_OK;
 }
@@ -252,7 +261,8 @@ static int sort_range(struct gnn_spill *s, const struct gnn_spill_range *r, stru
     return GNN_OK;
 }
 
-static int window_out(struct gnn_spill *s, uint64_t n, gnn_spill_fn *fn, void *arg, struct gnn_err *e)
+static int window_out(struct gnn_spill *s, uint64_t n, gnn_spill_fn *fn, void *arg,
+                      struct gnn_err *e)
 {
     if (n && fn(arg, 0, s->indices.data, n * sizeof(uint32_t), e))
         return e->code;
@@ -263,7 +273,8 @@ static int window_out(struct gnn_spill *s, uint64_t n, gnn_spill_fn *fn, void *a
 }
 
 /* One destination with more edges than a window has room for: they are in order already. */
-static int pass_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_spill_fn *fn, void *arg, struct gnn_err *e)
+static int pass_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_spill_fn *fn,
+                      void *arg, struct gnn_err *e)
 {
     uint64_t size = r[1].edge - r->edge, n, most = PIECE / s->record + 1;
     if (gnn_buf_fit(&s->indices, most, sizeof(uint32_t), "edges", e))
@@ -298,9 +309,10 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts n sources from position `from` of the window on, moves the first of equal ones to position `to`, rows along.
- * Returns how many are kept, or UINT64_MAX. */
-static uint64_t dedup_row(struct gnn_spill *s, uint64_t from, uint64_t n, uint64_t to, struct gnn_err *e)
+/* Sorts n sources from position `from` of the window on, moves the first of equal ones to position
+ * `to`, rows along. Returns how many are kept, or UINT64_MAX. */
+static uint64_t dedup_row(struct gnn_spill *s, uint64_t from, uint64_t n, uint64_t to,
+                          struct gnn_err *e)
 {
     uint32_t *src = s->indices.data;
     if (!n)
@@ -322,7 +334,8 @@ static uint64_t dedup_row(struct gnn_spill *s, uint64_t from, uint64_t n, uint64
             return UINT64_MAX;
         memcpy(s->rows.data, rows + from * s->row[f], n * s->row[f]);
         for (uint64_t i = 0; i < kept; i++)
-            memcpy(rows + (to + i) * s->row[f], (char *)s->rows.data + (uint32_t)key[i] * s->row[f], s->row[f]);
+            memcpy(rows + (to + i) * s->row[f], (char *)s->rows.data + (uint32_t)key[i] * s->row[f],
+                   s->row[f]);
     }
     return kept;
 }
@@ -332,7 +345,8 @@ struct back {
     uint64_t at;
 };
 
-static int write_back(void *arg, uint32_t which, const void *data, uint64_t bytes, struct gnn_err *e)
+static int write_back(void *arg, uint32_t which, const void *data, uint64_t bytes,
+                      struct gnn_err *e)
 {
     struct back *b = arg;
     uint64_t at = b->at;
@@ -341,12 +355,15 @@ static int write_back(void *arg, uint32_t which, const void *data, uint64_t byte
     return gnn_io_pwrite(&b->s->io, data, bytes, at, e);
 }
 
-/* What is kept goes where the records were, one tensor after the other; cursors become ends of what is kept. */
-static int dedup_range(struct gnn_spill *s, struct gnn_spill_range *r, uint64_t before, struct gnn_err *e)
+/* What is kept goes where the records were, one tensor after the other; cursors become ends of what
+ * is kept. */
+static int dedup_range(struct gnn_spill *s, struct gnn_spill_range *r, uint64_t before,
+                       struct gnn_err *e)
 {
     uint64_t *end = s->csc->indptr, from = 0;
     if (r[1].edge - r->edge > UINT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "more than 2^32 edges have the same destination: too many to compare");
+        return gnn_fail(e, GNN_E_INPUT,
+                        "more than 2^32 edges have the same destination: too many to compare");
     if (sort_range(s, r, e))
         return e->code;
     for (uint64_t v = r->v; v < r[1].v; v++) {
@@ -378,15 +395,16 @@ int gnn_spill_dedup(struct gnn_spill *s, struct gnn_err *e)
     return gnn_csc_done(s->csc, e);
 }
 
-static int copy_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_spill_fn *fn, void *arg, struct gnn_err *e)
+static int copy_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_spill_fn *fn,
+                      void *arg, struct gnn_err *e)
 {
     uint64_t at = r->edge * s->record;
     for (uint32_t which = 0; which <= s->nfields; which++) {
         uint64_t rest = r->kept * (which ? s->row[which - 1] : sizeof(uint32_t));
         for (uint64_t n; rest; at += n, rest -= n) {
             n = rest < PIECE ? rest : PIECE;
-            if (gnn_buf_reserve(&s->piece, PIECE, 1, "edges", e) || read_at(s, s->piece.data, n, at, e) ||
-                fn(arg, which, s->piece.data, n, e))
+            if (gnn_buf_reserve(&s->piece, PIECE, 1, "edges", e) ||
+                read_at(s, s->piece.data, n, at, e) || fn(arg, which, s->piece.data, n, e))
                 return e->code;
         }
     }
@@ -405,7 +423,8 @@ int gnn_spill_each(struct gnn_spill *s, gnn_spill_fn *fn, void *arg, struct gnn_
     for (uint32_t i = 0; i < s->nranges; i++) {
         const struct gnn_spill_range *r = &s->range[i];
         uint64_t n = r[1].edge - r->edge;
-        if (n > s->window ? pass_range(s, r, fn, arg, e) : sort_range(s, r, e) || window_out(s, n, fn, arg, e))
+        if (n > s->window ? pass_range(s, r, fn, arg, e)
+                          : sort_range(s, r, e) || window_out(s, n, fn, arg, e))
             return e->code;
     }
     return gnn_csc_done(s->csc, e);

@@ -127,8 +127,8 @@ static int file_split(struct gnn_splits *s, const char *text, struct gnn_err *e)
         struct gnn_splits_set *set = NULL;
         int rc = name && file ? add_set(s, "file", name, t, &set, e) : GNN_E_NOMEM;
         if (!rc)
-            rc = gnn_files_ids(file, s->d->schema.ntype[t].count,
-                               s->d->ids ? &s->d->ids[t] : NULL, &set->ids, &set->count, e);
+            rc = gnn_files_ids(file, s->d->schema.ntype[t].count, s->d->ids ? &s->d->ids[t] : NULL,
+                               &set->ids, &set->count, e);
         if (set)
             set->file = file;
         else
@@ -171,7 +171,8 @@ int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gn
     return rc;
 }
 
-static int load_ids(struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t **ids, struct gnn_err *e)
+static int load_ids(struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t **ids,
+                    struct gnn_err *e)
 {
     uint64_t n = s->d->schema.ntype[set->ntype].count;
     *ids = gnn_alloc(set->count, sizeof **ids, "split", e);
@@ -182,8 +183,8 @@ static int load_ids(struct gnn_splits *s, const struct gnn_splits_set *set, uint
         rc = s->d->ops->set(s->d, set->own, *ids, e);
     for (uint64_t k = 0; !rc && k < set->count; k++)
         if ((*ids)[k] >= n)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %u, but there are %llu", s->d->name,
-                          set->split, set->name, (*ids)[k], (unsigned long long)n);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %u, but there are %llu",
+                          s->d->name, set->split, set->name, (*ids)[k], (unsigned long long)n);
     return rc;
 }
 
@@ -192,15 +193,17 @@ static int again(const struct gnn_splits *s, const struct gnn_splits_set *set, u
 {
     const int64_t *key = s->d->ids ? s->d->ids[set->ntype].key : NULL;
     long long id = key ? (long long)key[v] : (long long)v;
-    return gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %lld is %s%s", set->file ? set->file : s->d->name, set->split,
-                    set->name, id, other == set ? "there twice" : "also in ", other == set ? "" : other->name);
+    return gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %lld is %s%s",
+                    set->file ? set->file : s->d->name, set->split, set->name, id,
+                    other == set ? "there twice" : "also in ", other == set ? "" : other->name);
 }
 
 /* No node is twice in a set, nor in two sets of a split: it would be trained on and tested with. */
 static int check_once(struct gnn_splits *s, uint32_t i, const uint32_t *ids, struct gnn_err *e)
 {
     const struct gnn_splits_set *set = &s->set[i];
-    uint64_t *seen = gnn_alloc_zero(s->d->schema.ntype[set->ntype].count / 64 + 1, sizeof *seen, "split", e);
+    uint64_t *seen =
+        gnn_alloc_zero(s->d->schema.ntype[set->ntype].count / 64 + 1, sizeof *seen, "split", e);
     int rc = seen ? GNN_OK : GNN_E_NOMEM;
     for (uint64_t k = 0; !rc && k < set->count; k++) {
         if (seen[ids[k] >> 6] >> (ids[k] & 63) & 1)

@@ -10,17 +10,19 @@ struct gnn_splits {
         char *split, *name, *file; /* file: of --split, or NULL */
         uint32_t ntype;
         uint64_t count;
-        uint32_t *ids;     /* NULL: set `own` of the data set */
+        uint32_t *ids; /* NULL: set `own` of the data set */
         uint32_t own;
-    } *set;
+    } * set;
     uint32_t n;
 };
 
 /* Takes a zeroed object; to be released on failure too. */
 int gnn_splits_plan(struct gnn_splits *s, struct gnn_dataset *d, const struct gnn_import_opts *o,
                     struct gnn_err *e) GNN_MUST_USE;
-/* The ids of set i, checked: below the count of their type, none twice or in another set of the split. Free with gnn_free. */
-int gnn_splits_ids(struct gnn_splits *s, uint32_t i, uint32_t **ids, struct gnn_err *e) GNN_MUST_USE;
+/* The ids of set i, checked: below the count of their type, none twice or in another set of the
+ * split. Free with gnn_free. */
+int gnn_splits_ids(struct gnn_splits *s, uint32_t i, uint32_t **ids,
+                   struct gnn_err *e) GNN_MUST_USE;
 void gnn_splits_release(struct gnn_splits *s);
 
 #endif

@@ -51,14 +51,16 @@ static uint64_t find_odd(enum gnn_dtype dtype, const void *v, uint64_t n)
     return at;
 }
 
-int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype, const void *rows, uint64_t n,
-                         uint64_t width, uint64_t first, struct gnn_err *e)
+int gnn_src_check_finite(const char *file, const char *field, enum gnn_dtype dtype,
+                         const void *rows, uint64_t n, uint64_t width, uint64_t first,
+                         struct gnn_err *e)
 {
     uint64_t at = find_odd(dtype, rows, n * width);
     if (at == n * width)
         return GNN_OK;
     double v = dtype == GNN_F32 ? (double)((const float *)rows)[at] : ((const double *)rows)[at];
-    return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s is %s", file, (unsigned long long)(first + at / width), field,
+    return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: %s is %s", file,
+                    (unsigned long long)(first + at / width), field,
                     isnan(v) ? "missing or nan" : "infinite or too large");
 }
 
@@ -84,7 +86,8 @@ int gnn_src_rows(struct gnn_dataset *d, uint32_t ntype, uint32_t field, gnn_rows
             rc = gnn_fail(e, GNN_E_INPUT, "%s: more rows than the %llu nodes", gnn_array_name(&a),
                           (unsigned long long)d->schema.ntype[ntype].count);
         if (!rc && gnn_src_finite(def->name))
-            rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width, a.at - got + 1, e);
+            rc = gnn_src_check_finite(gnn_array_name(&a), def->name, GNN_F32, buf, got, width,
+                                      a.at - got + 1, e);
         if (!rc && got)
             rc = fn(arg, buf, got, e);
     }
@@ -148,7 +151,8 @@ static int add_field(struct gnn_src *s, uint32_t ntype, const char *name, enum g
     const struct gnn_ntype *nt = &s->d.schema.ntype[ntype];
     *out = NULL;
     if (gnn_field_find(nt->field, nt->nfields, name))
-        return gnn_fail(e, GNN_E_INPUT, "node type '%s' has two fields called '%s'", nt->name, name);
+        return gnn_fail(e, GNN_E_INPUT, "node type '%s' has two fields called '%s'", nt->name,
+                        name);
     uint32_t at = nt->nfields;
     int rc = gnn_grow(&s->field, s->nfields, sizeof *s->field, "fields", e);
     if (!rc)
@@ -221,8 +225,9 @@ static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, 
         rc = gnn_fail(e, GNN_E_USAGE, "%s: %llu labels a node need --task multilabel", name,
                       (unsigned long long)width);
     else if (task != GNN_TASK_MULTILABEL && bad != UINT64_MAX)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none)",
-                      name, (unsigned long long)(bad / width + 1), v[bad]);
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none)", name,
+                      (unsigned long long)(bad / width + 1), v[bad]);
     else if (task == GNN_TASK_BINARY && max > 1)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: class %g in a binary task", name, max);
     else if (max < 0)
@@ -280,7 +285,8 @@ static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, doub
             memcpy((char *)v + i * sizeof f, &f, sizeof f);
     }
     /* as it is stored: narrowing makes infinities */
-    int rc = gnn_src_finite(name) ? gnn_src_check_finite(where, name, dtype, v, n, width, 1, e) : GNN_OK;
+    int rc =
+        gnn_src_finite(name) ? gnn_src_check_finite(where, name, dtype, v, n, width, 1, e) : GNN_OK;
     if (!rc)
         return gnn_src_mem(s, ntype, name, dtype, width > 1 ? width : 0, v, e);
     gnn_free(v);
@@ -289,7 +295,8 @@ static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, doub
 
 static char *member_name(const struct gnn_input *in, uint32_t member, struct gnn_err *e)
 {
-    return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in), gnn_input_member(in, member));
+    return gnn_strf(e, gnn_input_members(in) > 1 ? "%s: %s" : "%s", gnn_input_name(in),
+                    gnn_input_member(in, member));
 }
 
 int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, struct gnn_input *in,
@@ -309,8 +316,8 @@ int gnn_src_node_array(struct gnn_src *s, uint32_t ntype, const char *name, stru
     }
     if (rows != count || !width) {
         gnn_free(v);
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where, (unsigned long long)rows,
-                      (unsigned long long)count);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %llu rows for %llu nodes", where,
+                      (unsigned long long)rows, (unsigned long long)count);
     } else {
         rc = strcmp(name, "y") ? add_numbers(s, ntype, name, v, rows, width, where, e)
                                : add_labels(s, ntype, v, rows, width, where, e);
@@ -351,14 +358,15 @@ int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
     return rc;
 }
 
-int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes, const struct gnn_import_opts *o, struct gnn_err *e)
+int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
+                         const struct gnn_import_opts *o, struct gnn_err *e)
 {
     enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
     uint64_t n = 0;
     for (uint32_t t = 0; t < d->schema.nntypes; t++)
         n += d->schema.ntype[t].count;
     if (!o->nodes && n > ALWAYS && n / PER_BYTE > bytes)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are implausible", d->name, (unsigned long long)n,
-                        (unsigned long long)bytes);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes in %llu bytes are implausible", d->name,
+                        (unsigned long long)n, (unsigned long long)bytes);
     return GNN_OK;
 }

@@ -29,7 +29,8 @@ static int file_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, stru
     return GNN_OK;
 }
 
-/* Not beyond the end: libarchive skips over data so, and a file that is cut there would look like one that ends. */
+/* Not beyond the end: libarchive skips over data so, and a file that is cut there would look like
+ * one that ends. */
 static int64_t file_seek(struct gnn_stage *s, int64_t at, int whence)
 {
     int fd = ((struct file_stage *)s)->fd;
@@ -51,7 +52,8 @@ int gnn_stage_file(struct gnn_stage **s, const char *path, const char *name, str
     struct file_stage *f = gnn_alloc_zero(1, sizeof *f, "input", e);
     if (!f)
         return GNN_E_NOMEM;
-    f->s = (struct gnn_stage){.read = file_read, .seek = file_seek, .free = file_free, .name = name};
+    f->s =
+        (struct gnn_stage){.read = file_read, .seek = file_seek, .free = file_free, .name = name};
     struct stat st;
     f->fd = gnn_io_open(path, &st, e);
     if (f->fd < 0) {
@@ -107,7 +109,8 @@ int gnn_stage_mem(struct gnn_stage **s, const void *data, size_t n, const char *
     return GNN_OK;
 }
 
-/* gzip through zlib, because libarchive does not check gzip's checksums. Members may follow one another. */
+/* gzip through zlib, because libarchive does not check gzip's checksums. Members may follow one
+ * another. */
 struct gunzip_stage {
     struct gnn_stage s;
     z_stream z;
@@ -174,7 +177,7 @@ struct archive_stage {
     int failed;        /* what reading from below said: libarchive may take it for the end */
     uint64_t at;       /* where in the bytes below `in` ends, which holds the last n of them */
     size_t n;
-    bool inside;       /* a member has begun */
+    bool inside; /* a member has begun */
     uint8_t in[BLOCK];
 };
 
@@ -239,7 +242,8 @@ static int ar_open(struct gnn_stage **below, bool raw, struct gnn_err *e)
     if (!s)
         return GNN_E_NOMEM;
     memset(s, 0, offsetof(struct archive_stage, in));
-    s->s = (struct gnn_stage){.read = ar_data, .free = ar_free, .below = *below, .name = (*below)->name};
+    s->s = (struct gnn_stage){
+        .read = ar_data, .free = ar_free, .below = *below, .name = (*below)->name};
     s->e = e;
     s->a = archive_read_new();
     if (!s->a) {
@@ -256,7 +260,8 @@ static int ar_open(struct gnn_stage **below, bool raw, struct gnn_err *e)
         WORST(archive_read_support_format_zip(s->a));
         WORST(archive_read_support_format_tar(s->a));
     }
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* what lies behind the checksums is to be reached */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* what lies behind the checksums is to be reached \
+                                                 */
     if (!raw)
         WORST(archive_read_set_option(s->a, "zip", "ignorecrc32", "1"));
 #endif
@@ -290,7 +295,8 @@ int gnn_stage_unpack(struct gnn_stage **s, enum gnn_packing how, struct gnn_err 
     if (!g)
         return GNN_E_NOMEM;
     memset(g, 0, offsetof(struct gunzip_stage, in));
-    g->s = (struct gnn_stage){.read = gunzip_read, .free = gunzip_free, .below = *s, .name = (*s)->name};
+    g->s = (struct gnn_stage){
+        .read = gunzip_read, .free = gunzip_free, .below = *s, .name = (*s)->name};
     if (inflateInit2(&g->z, 15 + 16) != Z_OK) {
         gnn_free(g);
         return gnn_fail_nomem(e, BLOCK, "inflating");
@@ -312,16 +318,17 @@ static bool all_zero(const uint8_t *p, size_t n)
     return !n || (!*p && !memcmp(p, p + 1, n - 1));
 }
 
-/* libarchive takes a tar file that is cut where a member ends for a whole one. Here it has to end with two blocks of zeros, of
- * which libarchive has just read `seen` bytes, and nothing but zeros may follow. What lies below is read to its end, where
- * gzip and the like have their checksums. */
+/* libarchive takes a tar file that is cut where a member ends for a whole one. Here it has to end
+ * with two blocks of zeros, of which libarchive has just read `seen` bytes, and nothing but zeros
+ * may follow. What lies below is read to its end, where gzip and the like have their checksums. */
 static int ar_end(struct archive_stage *s, uint64_t seen, struct gnn_err *e)
 {
     if ((archive_format(s->a) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_TAR)
         return GNN_OK; /* gnn_zip_check has seen the end of the others */
     uint64_t left = s->at - (uint64_t)archive_filter_bytes(s->a, 0);
     if (seen < 1024)
-        return gnn_fail(e, GNN_E_INPUT, "%s: cut short: the tar archive lacks %s of zeros at its end", s->s.name,
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: cut short: the tar archive lacks %s of zeros at its end", s->s.name,
                         seen ? "the second of the two blocks" : "the two blocks");
     size_t got = left < s->n ? (size_t)left : s->n;
     bool zero = all_zero(s->in + s->n - got, got);
@@ -331,10 +338,12 @@ static int ar_end(struct archive_stage *s, uint64_t seen, struct gnn_err *e)
             return rc;
         zero = zero && all_zero(s->in, got);
     } while (zero && got);
-    return zero ? GNN_OK : gnn_fail(e, GNN_E_INPUT, "%s: bytes after the end of the tar archive", s->s.name);
+    return zero ? GNN_OK
+                : gnn_fail(e, GNN_E_INPUT, "%s: bytes after the end of the tar archive", s->s.name);
 }
 
-/* Names stay names, nothing is unpacked; still, one that leads outside says the archive is hostile. */
+/* Names stay names, nothing is unpacked; still, one that leads outside says the archive is hostile.
+ */
 static bool leads_out(const char *name)
 {
     if (*name == '/')
@@ -371,7 +380,8 @@ int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
         if (!n || !*n)
             return gnn_fail(e, GNN_E_INPUT, "%s: a member has no readable name", st->name);
         if (leads_out(n))
-            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' leads out of the archive", st->name, n);
+            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' leads out of the archive",
+                            st->name, n);
         if (archive_entry_is_encrypted(entry))
             return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' is encrypted", st->name, n);
         mode_t type = archive_entry_filetype(entry);
@@ -380,8 +390,9 @@ int gnn_stage_next(struct gnn_stage *st, const char **name, struct gnn_err *e)
         if ((type && type != AE_IFREG) || archive_entry_hardlink(entry))
             return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' is %s", st->name, n,
                             type == AE_IFDIR ? "a directory with data"
-                            : type == AE_IFLNK || archive_entry_hardlink(entry) ? "a link, and links are not followed"
-                                                                                : "neither a file nor a directory");
+                            : type == AE_IFLNK || archive_entry_hardlink(entry)
+                                ? "a link, and links are not followed"
+                                : "neither a file nor a directory");
         while (n[0] == '.' && n[1] == '/')
             n += 2;
         *name = n;
@@ -432,7 +443,10 @@ enum gnn_packing gnn_stage_packing(const uint8_t *p, size_t n)
         return GNN_GZIP;
     if (n >= 4 && !memcmp(p, "\x28\xb5\x2f\xfd", 4))
         return GNN_ZSTD;
-    if (n >= 6 && !memcmp(p, "\xfd" "7zXZ", 6))
+    if (n >= 6 && !memcmp(p,
+                          "\xfd"
+                          "7zXZ",
+                          6))
         return GNN_XZ;
     return GNN_PLAIN;
 }

@@ -33,14 +33,15 @@ int gnn_stage_mem(struct gnn_stage **s, const void *data, size_t n, const char *
 int gnn_stage_unpack(struct gnn_stage **s, enum gnn_packing how, struct gnn_err *e) GNN_MUST_USE;
 /* A zip or tar archive, before its first member. */
 int gnn_stage_archive(struct gnn_stage **s, struct gnn_err *e) GNN_MUST_USE;
-/* Goes to the archive's next regular file: *name (valid until the next call), or NULL at the end. The stage then
- * yields that member's bytes. */
+/* Goes to the archive's next regular file: *name (valid until the next call), or NULL at the end.
+ * The stage then yields that member's bytes. */
 int gnn_stage_next(struct gnn_stage *s, const char **name, struct gnn_err *e) GNN_MUST_USE;
 
 int gnn_stage_read(struct gnn_stage *s, void *buf, size_t n, size_t *got,
                    struct gnn_err *e) GNN_MUST_USE;
 /* The first bytes, up to 512, without taking them. Only before the first read. */
-int gnn_stage_peek(struct gnn_stage *s, const uint8_t **p, size_t *n, struct gnn_err *e) GNN_MUST_USE;
+int gnn_stage_peek(struct gnn_stage *s, const uint8_t **p, size_t *n,
+                   struct gnn_err *e) GNN_MUST_USE;
 enum gnn_packing gnn_stage_packing(const uint8_t *p, size_t n);
 bool gnn_stage_is_archive(const uint8_t *p, size_t n);
 /* With all stages below. Takes NULL. */

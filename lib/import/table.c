@@ -130,7 +130,8 @@ void gnn_table_next(struct gnn_table *t)
     t->line++;
 }
 
-/* After a value at q: is it well ended? Returns where the next field or the line's newline is, or NULL. */
+/* After a value at q: is it well ended? Returns where the next field or the line's newline is, or
+ * NULL. */
 static inline const char *after(const char *q, char sep, bool last)
 {
     if (last) {
@@ -154,22 +155,25 @@ static inline const char *after(const char *q, char sep, bool last)
 }
 
 /* A value the straight way did not take: quoted, padded or wrong. */
-static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, uint64_t *u, double *d,
-                      struct gnn_err *e)
+static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, uint64_t *u,
+                      double *d, struct gnn_err *e)
 {
     const char *field, *next, *q;
     size_t len;
     bool is_last;
     if (!gnn_text_field(*p, t->sep, &field, &len, &next, &is_last))
         return gnn_table_fail(t, NULL, "a quote is not closed", e);
-    /* A quoted or bare field's text ends before a quote, separator or newline, so numbers stop there. */
+    /* A quoted or bare field's text ends before a quote, separator or newline, so numbers stop
+     * there. */
     if (id) {
         q = len ? gnn_text_u64(field, u) : NULL;
         if (!q || q != field + len)
-            return gnn_table_fail(t, *p, len && *field == '-' ? "a negative id"
-                                         : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
-                                             ? "not a number, and words are ids in triples only:"
-                                             : "not an id", e);
+            return gnn_table_fail(t, *p,
+                                  len && *field == '-' ? "a negative id"
+                                  : len && (*field | 32) >= 'a' && (*field | 32) <= 'z'
+                                      ? "not a number, and words are ids in triples only:"
+                                      : "not an id",
+                                  e);
     } else if (!len) {
         *d = NAN;
     } else {
@@ -178,8 +182,10 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, u
             return gnn_table_fail(t, *p, "not a number", e);
     }
     if (is_last != last)
-        return gnn_table_fail(t, NULL, last ? "more fields than the first line has"
-                                            : "fewer fields than the first line has", e);
+        return gnn_table_fail(t, NULL,
+                              last ? "more fields than the first line has"
+                                   : "fewer fields than the first line has",
+                              e);
     *p = next;
     return GNN_OK;
 }
@@ -256,8 +262,8 @@ int gnn_table_row(struct gnn_table *t, struct gnn_word *w, uint32_t want, struct
     if (!rc)
         rc = gnn_table_words(t, w, want, &n, e);
     if (!rc && n != want)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u", gnn_reader_name(t->r),
-                      (unsigned long long)t->line - 1, n, want);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of %u",
+                      gnn_reader_name(t->r), (unsigned long long)t->line - 1, n, want);
     return rc;
 }
 

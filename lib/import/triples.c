@@ -1,6 +1,6 @@
-/* Knowledge graphs as (head, relation, tail) words, one triple a line: one node type, an edge type for each
- * relation, in order of first occurrence. Files train, valid (or dev) and test are read in that order, and each edge
- * says by its field "set" (0, 1, 2) which file it came from. */
+/* Knowledge graphs as (head, relation, tail) words, one triple a line: one node type, an edge type
+ * for each relation, in order of first occurrence. Files train, valid (or dev) and test are read in
+ * that order, and each edge says by its field "set" (0, 1, 2) which file it came from. */
 #include <string.h>
 
 #include "lib/import/formats.h"
@@ -17,7 +17,8 @@ struct triples {
 };
 
 /* A relation becomes an edge type of that name. */
-static int check_relation(const struct triples *g, const struct gnn_table *t, const struct gnn_word *w, struct gnn_err *e)
+static int check_relation(const struct triples *g, const struct gnn_table *t,
+                          const struct gnn_word *w, struct gnn_err *e)
 {
     char name[GNN_TYPE_NAME_MAX + 2];
     struct gnn_err why = {0};
@@ -27,10 +28,12 @@ static int check_relation(const struct triples *g, const struct gnn_table *t, co
     if (strlen(name) < w->n && w->n < sizeof name)
         gnn_fail(&why, GNN_E_INPUT, "relation name '%.70s' has a control character", name);
     else if (w->n >= sizeof name)
-        gnn_fail(&why, GNN_E_INPUT, "relation name '%.70s...' has %zu bytes, more than %d", name, w->n, GNN_TYPE_NAME_MAX);
+        gnn_fail(&why, GNN_E_INPUT, "relation name '%.70s...' has %zu bytes, more than %d", name,
+                 w->n, GNN_TYPE_NAME_MAX);
     else
         (void)!gnn_type_name_check(name, "relation", &why);
-    return why.code ? gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r), (unsigned long long)t->line - 1, why.msg)
+    return why.code ? gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", gnn_reader_name(t->r),
+                               (unsigned long long)t->line - 1, why.msg)
                     : GNN_OK;
 }
 
@@ -103,7 +106,8 @@ static int read_all(struct triples *g, struct gnn_err *e)
     for (uint32_t i = 0; i < n; i++) {
         int k = set_of(gnn_input_member(in, i));
         if (k < 0 || member[k] >= 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: %s: triples are in one train, one valid and one test file",
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: %s: triples are in one train, one valid and one test file",
                             gnn_input_name(in), gnn_input_member(in, i));
         member[k] = (int)i;
     }
@@ -154,7 +158,8 @@ static void triples_free(struct gnn_dataset *d)
     gnn_free(g);
 }
 
-static const struct gnn_dataset_ops triples_ops = {triples_edges, gnn_src_rows, gnn_src_set, triples_free};
+static const struct gnn_dataset_ops triples_ops = {triples_edges, gnn_src_rows, gnn_src_set,
+                                                   triples_free};
 
 static int add_types(struct triples *g, bool sets, struct gnn_err *e)
 {
@@ -163,7 +168,8 @@ static int add_types(struct triples *g, bool sets, struct gnn_err *e)
     int rc = gnn_schema_add_ntype(s, "node", g->node.n, e);
     for (uint32_t r = 0; !rc && r < g->rel.n; r++) {
         char name[GNN_TYPE_NAME_MAX + 1];
-        snprintf(name, sizeof name, "%.*s", (int)(at[r + 1] - at[r]), (char *)g->rel.byte.data + at[r]);
+        snprintf(name, sizeof name, "%.*s", (int)(at[r + 1] - at[r]),
+                 (char *)g->rel.byte.data + at[r]);
         rc = gnn_schema_add_etype(s, 0, name, 0, 0, e);
         if (!rc && sets)
             rc = gnn_schema_add_efield(s, r, "set", GNN_U8, 0, e);
@@ -184,8 +190,8 @@ static int add_words(struct triples *g, struct gnn_err *e)
     return GNN_OK;
 }
 
-int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in, const struct gnn_import_opts *o,
-                     struct gnn_err *e)
+int gnn_triples_open(struct gnn_dataset **out, struct gnn_input *in,
+                     const struct gnn_import_opts *o, struct gnn_err *e)
 {
     struct triples *g = gnn_alloc_zero(1, sizeof *g, "data set", e);
     *out = NULL;

@@ -35,7 +35,8 @@ static int grow(struct gnn_words *w, struct gnn_err *e)
     return GNN_OK;
 }
 
-int gnn_words_add(struct gnn_words *w, const char *word, size_t len, uint32_t *id, struct gnn_err *e)
+int gnn_words_add(struct gnn_words *w, const char *word, size_t len, uint32_t *id,
+                  struct gnn_err *e)
 {
     int rc = gnn_buf_reserve(&w->at, (uint64_t)w->n + 2, sizeof(uint64_t), "words", e);
     if (rc)

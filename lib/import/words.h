@@ -6,8 +6,9 @@
 
 /* Zeroed object: empty. */
 struct gnn_words {
-    struct gnn_buf byte, at, slot; /* words back to back; u64 offsets [n+1]; u32 hash slots, 0 = free */
-    uint64_t nbytes, nslots;       /* nslots is a power of two */
+    struct gnn_buf byte, at,
+        slot;                /* words back to back; u64 offsets [n+1]; u32 hash slots, 0 = free */
+    uint64_t nbytes, nslots; /* nslots is a power of two */
     uint32_t n;
 };
 

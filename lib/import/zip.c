@@ -11,7 +11,8 @@ struct entry {
     uint64_t name; /* where in the walk's names */
 };
 
-/* The archive's bytes from anywhere. Those that are unpacked on the way are read anew for a step back. */
+/* The archive's bytes from anywhere. Those that are unpacked on the way are read anew for a step
+ * back. */
 struct walk {
     gnn_zip_open_fn *open;
     void *arg;
@@ -33,7 +34,8 @@ static int open_again(struct walk *w, struct gnn_err *e)
 
 static int cut(const struct walk *w, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", w->s->name, (unsigned long long)w->at);
+    return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", w->s->name,
+                    (unsigned long long)w->at);
 }
 
 static int read_exactly(struct walk *w, void *buf, size_t n, struct gnn_err *e)
@@ -61,7 +63,8 @@ static int go_to(struct walk *w, uint64_t at, struct gnn_err *e)
     if (at < w->at)
         rc = open_again(w, e);
     while (!rc && w->at < at)
-        rc = read_exactly(w, skipped, at - w->at < sizeof skipped ? (size_t)(at - w->at) : sizeof skipped, e);
+        rc = read_exactly(w, skipped,
+                          at - w->at < sizeof skipped ? (size_t)(at - w->at) : sizeof skipped, e);
     return rc;
 }
 
@@ -101,8 +104,8 @@ static int find_directory(struct walk *w, struct gnn_err *e)
 }
 
 /* A header of some kind at the present place, whole, in w->buf. */
-static int read_header(struct walk *w, size_t fixed, uint32_t (*bytes)(const uint8_t *p), uint64_t end, bool *is,
-                       struct gnn_err *e)
+static int read_header(struct walk *w, size_t fixed, uint32_t (*bytes)(const uint8_t *p),
+                       uint64_t end, bool *is, struct gnn_err *e)
 {
     uint8_t head[GNN_ZIP_ENTRY];
     *is = false;
@@ -120,7 +123,8 @@ static int read_header(struct walk *w, size_t fixed, uint32_t (*bytes)(const uin
     return read_exactly(w, (uint8_t *)w->buf.data + fixed, all - fixed, e);
 }
 
-static int bad_member(const struct walk *w, const char *name, size_t n, const char *why, struct gnn_err *e)
+static int bad_member(const struct walk *w, const char *name, size_t n, const char *why,
+                      struct gnn_err *e)
 {
     char shown[201];
     size_t i = 0;
@@ -135,14 +139,17 @@ static int read_entry(struct walk *w, uint64_t i, struct gnn_err *e)
     bool is;
     int rc = read_header(w, GNN_ZIP_ENTRY, gnn_zip_entry_bytes, w->end.at + w->end.bytes, &is, e);
     if (!rc && !is)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: the directory of the zip archive is damaged: %llu members promised, %llu found",
-                      w->s->name, (unsigned long long)w->end.entries, (unsigned long long)i);
+        rc = gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: the directory of the zip archive is damaged: %llu members promised, %llu found",
+            w->s->name, (unsigned long long)w->end.entries, (unsigned long long)i);
     if (!rc)
         rc = gnn_grow(&w->entry, i, sizeof *w->entry, "members", e);
     if (rc)
         return rc;
     struct entry *n = &w->entry[i];
-    const char *bad = gnn_zip_entry(&n->z, w->buf.data), *name = (char *)w->buf.data + GNN_ZIP_ENTRY;
+    const char *bad = gnn_zip_entry(&n->z, w->buf.data),
+               *name = (char *)w->buf.data + GNN_ZIP_ENTRY;
     if (bad)
         return bad_member(w, name, n->z.name, bad, e);
     rc = gnn_buf_reserve(&w->names, w->nnames + n->z.name, 1, "members", e);
@@ -160,8 +167,10 @@ static int read_directory(struct walk *w, struct gnn_err *e)
     for (uint64_t i = 0; !rc && i < w->end.entries; i++)
         rc = read_entry(w, i, e);
     if (!rc && w->at != w->end.at + w->end.bytes)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: the directory of the zip archive is damaged: %llu members promised, more found",
-                      w->s->name, (unsigned long long)w->end.entries);
+        rc = gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: the directory of the zip archive is damaged: %llu members promised, more found",
+            w->s->name, (unsigned long long)w->end.entries);
     return rc;
 }
 
@@ -171,11 +180,15 @@ static int check_member(struct walk *w, const struct entry *n, uint64_t *at, str
     const char *name = (char *)w->names.data + n->name;
     bool is = false;
     if (n->z.at != *at)
-        return bad_member(w, name, n->z.name, n->z.at < *at ? "it overlaps another" : "the bytes before it belong to no listed member", e);
+        return bad_member(w, name, n->z.name,
+                          n->z.at < *at ? "it overlaps another"
+                                        : "the bytes before it belong to no listed member",
+                          e);
     int rc = go_to(w, *at, e);
     if (!rc)
         rc = read_header(w, GNN_ZIP_LOCAL, gnn_zip_local_bytes, w->end.at, &is, e);
-    const char *bad = !is ? "it is not where the directory says" : gnn_zip_local(&n->z, name, w->buf.data);
+    const char *bad =
+        !is ? "it is not where the directory says" : gnn_zip_local(&n->z, name, w->buf.data);
     if (!rc && bad)
         return bad_member(w, name, n->z.name, bad, e);
     if (rc || n->z.packed > w->end.at - w->at)
@@ -190,7 +203,9 @@ static int check_member(struct walk *w, const struct entry *n, uint64_t *at, str
         rc = read_exactly(w, d, room, e);
     uint32_t k = rc ? 0 : gnn_zip_descriptor(&n->z, d, room);
     *at += k;
-    return rc || k ? rc : bad_member(w, name, n->z.name, "the descriptor after its data differs from the directory", e);
+    return rc || k ? rc
+                   : bad_member(w, name, n->z.name,
+                                "the descriptor after its data differs from the directory", e);
 }
 
 static int by_place(const void *a, const void *b)
@@ -213,7 +228,10 @@ int gnn_zip_check(gnn_zip_open_fn *open, void *arg, struct gnn_err *e)
     for (uint64_t i = 0; !rc && i < w.end.entries; i++)
         rc = check_member(&w, &w.entry[i], &at, e);
     if (!rc && at != w.end.at)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: the bytes before the directory of the zip archive belong to no listed member", w.s->name);
+        rc = gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: the bytes before the directory of the zip archive belong to no listed member",
+            w.s->name);
     gnn_stage_free(w.s);
     gnn_free(w.entry);
     gnn_buf_release(&w.names);

@@ -15,8 +15,8 @@ static int diff_parts(struct gnn_store *a, struct gnn_store *b, struct gnn_diff 
             gnn_differ_tensor(d, gnn_store_at(a, p, i), gnn_store_at(b, p, i), where);
         if (!d->differ && na != nb)
             gnn_differ_text(d, na > nb ? gnn_store_peek(a, p, nb)->name : "(absent)",
-                            nb > na ? gnn_store_peek(b, p, na)->name : "(absent)", "%s: tensor %u", where,
-                            na < nb ? na : nb);
+                            nb > na ? gnn_store_peek(b, p, na)->name : "(absent)", "%s: tensor %u",
+                            where, na < nb ? na : nb);
     }
     return GNN_OK;
 }
@@ -85,8 +85,8 @@ static int rows_fit(const struct gnn_view *v, uint32_t t, const struct gnn_tenso
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < v->store->nparts; p++)
         if (!gnn_tensor_bytes(x[p], &bytes) || bytes != gnn_store_owned(v->store, p, t) * row)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s has a wrong shape", gnn_store_part_path(v->store, p),
-                            x[p]->name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s has a wrong shape",
+                            gnn_store_part_path(v->store, p), x[p]->name);
     return GNN_OK;
 }
 
@@ -110,10 +110,12 @@ static int same_rows(struct gnn_view *a, struct gnn_view *b, uint32_t t, const c
         for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
             uint32_t p, q;
             uint64_t ra = gnn_view_locate(a, t, i, &p), rb = gnn_view_locate(b, t, i, &q);
-            const char *pa = (const char *)x.a[p]->data + ra * row, *pb = (const char *)x.b[q]->data + rb * row;
+            const char *pa = (const char *)x.a[p]->data + ra * row,
+                       *pb = (const char *)x.b[q]->data + rb * row;
             if (memcmp(pa, pb, row) == 0)
                 continue;
-            snprintf(where, sizeof where, "tensor %s, original node %llu", name, (unsigned long long)i);
+            snprintf(where, sizeof where, "tensor %s, original node %llu", name,
+                     (unsigned long long)i);
             gnn_differ_elements(d, dtype, pa, pb, per, 0, where);
         }
     pair_release(&x);
@@ -136,13 +138,17 @@ static int same_names(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
         for (uint64_t i = 0; i < nt->count && !d->differ; i++) {
             uint32_t p, q;
             uint64_t ra = gnn_view_locate(a, t, i, &p), rb = gnn_view_locate(b, t, i, &q);
-            const uint64_t *oa = (const uint64_t *)off.a[p]->data + ra, *ob = (const uint64_t *)off.b[q]->data + rb;
-            if (oa[0] > oa[1] || oa[1] > text.a[p]->shape[0] || ob[0] > ob[1] || ob[1] > text.b[q]->shape[0]) {
-                rc = gnn_fail(e, GNN_E_INPUT, "tensor %s: offsets of original node %llu out of order", name,
+            const uint64_t *oa = (const uint64_t *)off.a[p]->data + ra,
+                           *ob = (const uint64_t *)off.b[q]->data + rb;
+            if (oa[0] > oa[1] || oa[1] > text.a[p]->shape[0] || ob[0] > ob[1] ||
+                ob[1] > text.b[q]->shape[0]) {
+                rc = gnn_fail(e, GNN_E_INPUT,
+                              "tensor %s: offsets of original node %llu out of order", name,
                               (unsigned long long)i);
                 break;
             }
-            const char *na = (const char *)text.a[p]->data + oa[0], *nb = (const char *)text.b[q]->data + ob[0];
+            const char *na = (const char *)text.a[p]->data + oa[0],
+                       *nb = (const char *)text.b[q]->data + ob[0];
             uint64_t la = oa[1] - oa[0], lb = ob[1] - ob[0];
             if (la == lb && memcmp(na, nb, la) == 0)
                 continue;
@@ -194,13 +200,16 @@ static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, c
         snprintf(d->a, sizeof d->a, "%llu", (unsigned long long)ra.n);
         snprintf(d->b, sizeof d->b, "%llu", (unsigned long long)rb.n);
         if (ra.n != rb.n) {
-            gnn_differ(d, "edge type %s, in-degree of original node %llu", key, (unsigned long long)i);
+            gnn_differ(d, "edge type %s, in-degree of original node %llu", key,
+                       (unsigned long long)i);
             break;
         }
-        uint32_t *sa = sources(a, t->src, &ra, &ba, e), *sb = sa ? sources(b, t->src, &rb, &bb, e) : NULL;
+        uint32_t *sa = sources(a, t->src, &ra, &ba, e),
+                 *sb = sa ? sources(b, t->src, &rb, &bb, e) : NULL;
         if (!sb || memcmp(sa, sb, ra.n * sizeof *sa) == 0)
             continue;
-        snprintf(where, sizeof where, "edge type %s, in-edges of original node %llu", key, (unsigned long long)i);
+        snprintf(where, sizeof where, "edge type %s, in-edges of original node %llu", key,
+                 (unsigned long long)i);
         gnn_differ_elements(d, GNN_U32, sa, sb, ra.n, 0, where);
         gnn_u32_sort(sa, ra.n);
         gnn_u32_sort(sb, rb.n);
@@ -230,7 +239,8 @@ static int same_edge_field(struct gnn_view *a, struct gnn_view *b, uint32_t et, 
                        *pb = (const char *)x.b[rb.part]->data + rb.first * row;
             if (memcmp(pa, pb, ra.n * row) == 0)
                 continue;
-            snprintf(where, sizeof where, "tensor %s, in-edges of original node %llu", name, (unsigned long long)i);
+            snprintf(where, sizeof where, "tensor %s, in-edges of original node %llu", name,
+                     (unsigned long long)i);
             gnn_differ_elements(d, f->dtype, pa, pb, ra.n * per, 0, where);
         }
     pair_release(&x);

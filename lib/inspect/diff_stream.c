@@ -15,8 +15,8 @@ struct side {
     const char *name;
 };
 
-static int side_init(struct side *s, int fd, const char *name, bool original, struct gnn_store *stores,
-                     uint32_t nstores, struct gnn_err *e)
+static int side_init(struct side *s, int fd, const char *name, bool original,
+                     struct gnn_store *stores, uint32_t nstores, struct gnn_err *e)
 {
     s->name = name;
     if (gnn_reader_begin(&s->r, fd, name, e))
@@ -28,8 +28,9 @@ static int side_init(struct side *s, int fd, const char *name, bool original, st
             return gnn_view_init(&s->view, &stores[i], e);
     if (s->r.meta.schema.nparts == 1)
         return GNN_OK;
-    return gnn_fail(e, GNN_E_USAGE, "%s: its node ids are those of store %s in %u parts; name it with --store", name,
-                    s->r.meta.identity, s->r.meta.schema.nparts);
+    return gnn_fail(e, GNN_E_USAGE,
+                    "%s: its node ids are those of store %s in %u parts; name it with --store",
+                    name, s->r.meta.identity, s->r.meta.schema.nparts);
 }
 
 static void side_release(struct side *s)
@@ -57,7 +58,8 @@ static int side_next(struct side *s, struct gnn_err *e)
         uint32_t *id = x->data;
         for (uint64_t i = 0; i < x->shape[0]; i++) {
             if (id[i] >= sc->ntype[t].count)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is %u, of %" PRIu64 " nodes",
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor %s: element %" PRIu64 " is %u, of %" PRIu64 " nodes",
                                 s->name, name, i, id[i], sc->ntype[t].count);
             id[i] = gnn_view_orig(&s->view, t, id[i]);
         }
@@ -73,15 +75,15 @@ static void diff_frame(const struct gnn_tensors *a, const struct gnn_tensors *b,
     int n = snprintf(where, sizeof where, "batch %" PRIu64, frame);
     if (key && key->dtype == GNN_U64 && key->ndim == 1 && key->shape[0] == 4) {
         const uint64_t *k = key->data;
-        snprintf(where + n, sizeof where - (size_t)n, " (epoch %" PRIu64 ", step %" PRIu64 ", split %" PRIu64 ")", k[0],
-                 k[1], k[2]);
+        snprintf(where + n, sizeof where - (size_t)n,
+                 " (epoch %" PRIu64 ", step %" PRIu64 ", split %" PRIu64 ")", k[0], k[1], k[2]);
     }
     for (uint32_t i = 0; i < a->n && i < b->n && !d->differ; i++)
         gnn_differ_tensor(d, gnn_tensors_at(a, i), gnn_tensors_at(b, i), where);
     if (!d->differ && a->n != b->n)
         gnn_differ_text(d, a->n > b->n ? gnn_tensors_at(a, b->n)->name : "(absent)",
-                        b->n > a->n ? gnn_tensors_at(b, a->n)->name : "(absent)", "%s: tensor %u", where,
-                        a->n < b->n ? a->n : b->n);
+                        b->n > a->n ? gnn_tensors_at(b, a->n)->name : "(absent)", "%s: tensor %u",
+                        where, a->n < b->n ? a->n : b->n);
 }
 
 static int diff_frames(struct side *a, struct side *b, struct gnn_diff *d, struct gnn_err *e)
@@ -93,7 +95,8 @@ static int diff_frames(struct side *a, struct side *b, struct gnn_diff *d, struc
         if (ra == GNN_END && rb == GNN_END)
             return GNN_OK;
         if (ra != rb)
-            gnn_differ_text(d, ra ? "(end)" : "a batch", rb ? "(end)" : "a batch", "batch %" PRIu64, frame);
+            gnn_differ_text(d, ra ? "(end)" : "a batch", rb ? "(end)" : "a batch", "batch %" PRIu64,
+                            frame);
         else
             diff_frame(&a->t, &b->t, frame, d);
     }
@@ -112,7 +115,8 @@ int gnn_diff_streams(int fd_a, const char *name_a, int fd_b, const char *name_b,
     else
         rc = side_init(&b, fd_b, name_b, original, stores, nstores, e);
     if (!rc)
-        rc = gnn_differ_meta(d, &a.r.meta, &b.r.meta, flags & ~(unsigned)(GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY), e);
+        rc = gnn_differ_meta(d, &a.r.meta, &b.r.meta,
+                             flags & ~(unsigned)(GNN_DIFF_PROVENANCE | GNN_DIFF_IDENTITY), e);
     if (!rc && !d->differ)
         rc = diff_frames(&a, &b, d, e);
     if (!rc && !d->differ)

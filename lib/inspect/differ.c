@@ -46,7 +46,8 @@ static const char *shape_text(const struct gnn_tensor *t, char *out, size_t room
 {
     size_t n = (size_t)snprintf(out, room, "%s (", gnn_dtype_name(t->dtype));
     for (uint32_t i = 0; i < t->ndim && n < room; i++)
-        n += (size_t)snprintf(out + n, room - n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
+        n += (size_t)snprintf(out + n, room - n, "%s%llu", i ? ", " : "",
+                              (unsigned long long)t->shape[i]);
     if (n < room)
         snprintf(out + n, room - n, ")");
     return out;
@@ -85,12 +86,14 @@ int gnn_differ_json(struct gnn_diff *d, const json_t *a, const json_t *b, const 
     if (json_is_object(a) && json_is_object(b)) {
         const char *key;
         json_t *value;
-        json_object_foreach((json_t *)(uintptr_t)a, key, value) {
+        json_object_foreach((json_t *)(uintptr_t)a, key, value)
+        {
             snprintf(place, sizeof place, "%s.%s", where, key);
             if (gnn_differ_json(d, value, json_object_get(b, key), place), d->differ)
                 return GNN_OK;
         }
-        json_object_foreach((json_t *)(uintptr_t)b, key, value) {
+        json_object_foreach((json_t *)(uintptr_t)b, key, value)
+        {
             snprintf(place, sizeof place, "%s.%s", where, key);
             if (gnn_differ_json(d, json_object_get(a, key), value, place), d->differ)
                 return GNN_OK;

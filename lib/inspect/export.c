@@ -17,7 +17,8 @@ struct zip {
     struct archive *a;
     struct gnn_io io;
     struct gnn_err *e;
-    locale_t utf8, before; /* of this thread while libarchive writes: it converts names from the locale's encoding */
+    locale_t utf8, before; /* of this thread while libarchive writes: it converts names from the
+                              locale's encoding */
 };
 
 /* libarchive's writer: errors are kept in e, where the first one wins. */
@@ -38,16 +39,19 @@ static int zip_fail(struct zip *z)
 
 static int zip_begin(struct zip *z, int fd, const char *name, struct gnn_err *e)
 {
-    *z = (struct zip){.a = archive_write_new(), .e = e, .utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0)};
+    *z = (struct zip){
+        .a = archive_write_new(), .e = e, .utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0)};
     if (z->utf8)
         z->before = uselocale(z->utf8);
     if (!z->a)
         return gnn_fail_nomem(e, 0, "archive");
     gnn_io_init(&z->io, fd, name);
     /* One block per write, no padding of the last: a zip may not be followed by zeros. */
-    if (archive_write_set_format_zip(z->a) || (z->utf8 && archive_write_set_options(z->a, "hdrcharset=UTF-8")) ||
+    if (archive_write_set_format_zip(z->a) ||
+        (z->utf8 && archive_write_set_options(z->a, "hdrcharset=UTF-8")) ||
         archive_write_zip_set_compression_store(z->a) ||
-        archive_write_set_bytes_per_block(z->a, 0) || archive_write_set_bytes_in_last_block(z->a, 1) ||
+        archive_write_set_bytes_per_block(z->a, 0) ||
+        archive_write_set_bytes_in_last_block(z->a, 1) ||
         archive_write_open(z->a, z, NULL, zip_write, NULL))
         return zip_fail(z);
     return GNN_OK;

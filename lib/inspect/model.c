@@ -28,7 +28,8 @@ static json_t *totals(const struct gnn_st_file *f, bool *bad)
     uint64_t tensors = 0, numbers = 0, bytes = 0;
     for (size_t i = 0; i < f->st.n; i++) {
         uint64_t n = 0, size = 0;
-        if (is_state(&f->st.tensor[i]) || !gnn_tensor_count(&f->st.tensor[i], &n) || !gnn_tensor_bytes(&f->st.tensor[i], &size))
+        if (is_state(&f->st.tensor[i]) || !gnn_tensor_count(&f->st.tensor[i], &n) ||
+            !gnn_tensor_bytes(&f->st.tensor[i], &size))
             continue;
         tensors++;
         numbers += n;
@@ -74,7 +75,8 @@ static const char *word_at(const char *run, const char *word)
     return NULL;
 }
 
-static int put_training(json_t *o, const struct gnn_st_file *f, const char *path, bool *bad, struct gnn_err *e)
+static int put_training(json_t *o, const struct gnn_st_file *f, const char *path, bool *bad,
+                        struct gnn_err *e)
 {
     static const char *const words[] = {"optimizer", "schedule", "metric"};
     const char *run = text_of(f, "run"), *lr = word_at(run, "lr");
@@ -105,14 +107,19 @@ static int put_training(json_t *o, const struct gnn_st_file *f, const char *path
     return 0;
 }
 
-static int report(const struct gnn_st_file *f, const char *path, unsigned what, json_t *o, struct gnn_err *e)
+static int report(const struct gnn_st_file *f, const char *path, unsigned what, json_t *o,
+                  struct gnn_err *e)
 {
     const char *gnn = text_of(f, "gnn"), *line = text_of(f, "provenance");
     bool bad = !o;
     json_t *architecture = gnn ? gnn_json_parse(gnn, strlen(gnn), path, e) : guessed(f, path, &bad);
     if (e->code)
         return e->code;
-    put(o, "kind", json_string(gnn_st_checkpoint(f) ? "checkpoint" : gnn ? "model" : "state dict"), &bad);
+    put(o, "kind",
+        json_string(gnn_st_checkpoint(f) ? "checkpoint"
+                    : gnn                ? "model"
+                                         : "state dict"),
+        &bad);
     put(o, "path", json_string(path), &bad);
     put(o, "bytes", num(f->nbytes), &bad);
     put(o, "checksum", json_boolean(f->st.summed), &bad);
@@ -154,13 +161,15 @@ static int prove_all(const struct gnn_st_file *f, const char *path, json_t *out,
         return gnn_report_proved(out, e, "no checksum: only the format is verified");
     if (gnn_report_proved(out, e, "checksum: of all bytes") || gnn_model_open(&m, f, path, NULL, e))
         return e->code;
-    (void)!gnn_report_proved(out, e, "parameters: %u, as the description says, and finite", m.nparams);
+    (void)!gnn_report_proved(out, e, "parameters: %u, as the description says, and finite",
+                             m.nparams);
     gnn_model_release(&m);
     if (e->code || !gnn_st_checkpoint(f))
         return e->code;
     if (gnn_checkpoint_state(f, path, &s, e))
         return e->code;
-    return gnn_report_proved(out, e, "counters: of epoch %" PRIu64 ", step %" PRIu64, s.epoch, s.step);
+    return gnn_report_proved(out, e, "counters: of epoch %" PRIu64 ", step %" PRIu64, s.epoch,
+                             s.step);
 }
 
 int gnn_verify_model(const char *path, json_t *out, struct gnn_err *e)
@@ -174,8 +183,8 @@ int gnn_verify_model(const char *path, json_t *out, struct gnn_err *e)
 }
 
 /* A text of the metadata: as JSON, member by member, or as it is. */
-static int differ_meta(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b, const char *key, bool is_json,
-                       struct gnn_err *e)
+static int differ_meta(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b,
+                       const char *key, bool is_json, struct gnn_err *e)
 {
     const char *x = text_of(a, key), *y = text_of(b, key);
     if ((!x && !y) || (x && y && !strcmp(x, y)))
@@ -190,7 +199,8 @@ static int differ_meta(struct gnn_diff *d, const struct gnn_st_file *a, const st
     return e->code;
 }
 
-static int differ(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b, unsigned flags, struct gnn_err *e)
+static int differ(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b,
+                  unsigned flags, struct gnn_err *e)
 {
     int rc = differ_meta(d, a, b, "gnn", true, e);
     if (!rc && !d->differ)
@@ -199,13 +209,15 @@ static int differ(struct gnn_diff *d, const struct gnn_st_file *a, const struct 
         gnn_differ_tensor(d, a->st.by_name[i], b->st.by_name[i], "model");
     if (!rc && !d->differ && a->st.n != b->st.n)
         gnn_differ_text(d, a->st.n > b->st.n ? a->st.by_name[b->st.n]->name : "(absent)",
-                        b->st.n > a->st.n ? b->st.by_name[a->st.n]->name : "(absent)", "model: name of tensor");
+                        b->st.n > a->st.n ? b->st.by_name[a->st.n]->name : "(absent)",
+                        "model: name of tensor");
     if (!rc && !d->differ && (flags & GNN_DIFF_PROVENANCE))
         rc = differ_meta(d, a, b, "provenance", false, e);
     return rc;
 }
 
-int gnn_diff_models(const char *path_a, const char *path_b, unsigned flags, struct gnn_diff *d, struct gnn_err *e)
+int gnn_diff_models(const char *path_a, const char *path_b, unsigned flags, struct gnn_diff *d,
+                    struct gnn_err *e)
 {
     struct gnn_st_file a = {0}, b = {0};
     if (!gnn_st_read(&a, path_a, e) && !gnn_st_read(&b, path_b, e))

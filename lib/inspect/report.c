@@ -229,8 +229,13 @@ static void put_totals(json_t *o, const struct totals *t, uint32_t nhops, unsign
     put(o, "batches", num(t->batches), bad);
     put(o, "bytes", num(t->bytes), bad);
     if (t->batches) {
-        put(o, "first", json_pack("{s:I,s:I}", "epoch", (json_int_t)t->first[0], "step", (json_int_t)t->first[1]), bad);
-        put(o, "last", json_pack("{s:I,s:I}", "epoch", (json_int_t)t->last[0], "step", (json_int_t)t->last[1]), bad);
+        put(o, "first",
+            json_pack("{s:I,s:I}", "epoch", (json_int_t)t->first[0], "step",
+                      (json_int_t)t->first[1]),
+            bad);
+        put(o, "last",
+            json_pack("{s:I,s:I}", "epoch", (json_int_t)t->last[0], "step", (json_int_t)t->last[1]),
+            bad);
     }
     put(o, "seeds", num(t->seeds), bad);
     put(o, "mean_nodes", means(t->nodes, nhops + 1, t->batches, bad), bad);

@@ -33,7 +33,8 @@ static inline json_t *real(double x)
 /* {"name", "dtype", "shape", "bytes"} */
 json_t *gnn_report_tensor(const struct gnn_tensor *t, bool *bad);
 /* Adds a sentence to the array "proved" of a report. */
-int gnn_report_proved(json_t *report, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(3, 4) GNN_MUST_USE;
+int gnn_report_proved(json_t *report, struct gnn_err *e, const char *fmt, ...)
+    GNN_PRINTF(3, 4) GNN_MUST_USE;
 static inline int no_json(struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_NOMEM, "out of memory for the report");

@@ -32,8 +32,10 @@ struct edge_work {
     uint32_t *in, *out, *seen;
 };
 
-/* How many edges have their reverse: of up to 2^28 edges exactly, going over them several times if need be. */
-static int direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d, struct gnn_err *e)
+/* How many edges have their reverse: of up to 2^28 edges exactly, going over them several times if
+ * need be. */
+static int direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d,
+                     struct gnn_err *e)
 {
     enum { ROOM = 1 << 24, PARTS = 32, CHUNK = 4096 };
     const struct gnn_schema *sc = &v->store->meta.schema;
@@ -83,7 +85,8 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
     const struct gnn_etype *t = &sc->etype[et];
-    uint64_t ndst = sc->ntype[t->dst].count, nsrc = sc->ntype[t->src].count, loops = 0, parallel = 0;
+    uint64_t ndst = sc->ntype[t->dst].count, nsrc = sc->ntype[t->src].count, loops = 0,
+             parallel = 0;
     char key[GNN_ETYPE_KEY_ROOM];
 
     memset(w->out, 0, nsrc * sizeof *w->out);
@@ -174,7 +177,8 @@ static int class_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
     if (!count)
         return e->code;
     for (uint32_t p = 0; p < s->nparts; p++) {
-        const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", sc->ntype[sc->label_ntype].name);
+        const struct gnn_tensor *y =
+            gnn_store_findf(s, p, "node/%s/y", sc->ntype[sc->label_ntype].name);
         uint64_t n = 0;
         if (!y || !gnn_tensor_count(y, &n))
             continue;
@@ -244,9 +248,14 @@ int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
         return rc;
     for (uint32_t t = 0; t < sc->nntypes; t++)
         for (uint32_t f = 0; f < sc->ntype[t].nfields; f++)
-            push(fields, field_stats(v->store, "node", sc->ntype[t].name, &sc->ntype[t].field[f], &bad), &bad);
+            push(fields,
+                 field_stats(v->store, "node", sc->ntype[t].name, &sc->ntype[t].field[f], &bad),
+                 &bad);
     for (uint32_t t = 0; t < sc->netypes; t++)
         for (uint32_t f = 0; f < sc->etype[t].nfields; f++)
-            push(fields, field_stats(v->store, "edge", gnn_etype_key(sc, t, key, sizeof key), &sc->etype[t].field[f], &bad), &bad);
+            push(fields,
+                 field_stats(v->store, "edge", gnn_etype_key(sc, t, key, sizeof key),
+                             &sc->etype[t].field[f], &bad),
+                 &bad);
     return bad ? no_json(e) : class_stats(v->store, stats, e);
 }

@@ -19,7 +19,10 @@ const char *gnn_value_text(enum gnn_dtype d, const void *data, uint64_t i, char 
     else if (d == GNN_I64)
         snprintf(out, room, "%" PRId64, ((const int64_t *)data)[i]);
     else
-        snprintf(out, room, d == GNN_F64 ? "%.17g" : d == GNN_U32 || d == GNN_I32 ? "%.0f" : "%.9g",
+        snprintf(out, room,
+                 d == GNN_F64                   ? "%.17g"
+                 : d == GNN_U32 || d == GNN_I32 ? "%.0f"
+                                                : "%.9g",
                  gnn_value(d, data, i));
     return out;
 }

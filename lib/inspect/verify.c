@@ -18,11 +18,12 @@ static int checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
         }
     if (gnn_store_verified(s, e))
         return e->code;
-    return gnn_report_proved(report, e, "checksums: %" PRIu64 " tensors, %" PRIu64 " bytes", n, sum);
+    return gnn_report_proved(report, e, "checksums: %" PRIu64 " tensors, %" PRIu64 " bytes", n,
+                             sum);
 }
 
-/* Edge ids are positions in the unpartitioned store, so in original order they count 0, 1, 2, ... That makes them a
- * permutation, and every edge present once. */
+/* Edge ids are positions in the unpartitioned store, so in original order they count 0, 1, 2, ...
+ * That makes them a permutation, and every edge present once. */
 static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
 {
     struct gnn_store *s = v->store;
@@ -45,8 +46,9 @@ static int edge_ids(struct gnn_view *v, json_t *report, struct gnn_err *e)
             }
         }
         if (next != sc->etype[et].count)
-            return gnn_fail(e, GNN_E_INPUT, "%s: edge type %s has %" PRIu64 " edges instead of %" PRIu64,
-                            s->path, key, next, sc->etype[et].count);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: edge type %s has %" PRIu64 " edges instead of %" PRIu64, s->path,
+                            key, next, sc->etype[et].count);
         total += next;
     }
     return gnn_report_proved(report, e, "edges: %" PRIu64 ", each once, ids a permutation", total);
@@ -70,7 +72,8 @@ static int halo_of_type(struct gnn_view *v, uint32_t p, uint32_t t, uint64_t *bi
                         ids_t ? "owner" : "ids");
     if (ids_t && (ids_t->dtype != GNN_U32 || own_t->dtype != GNN_U32 || ids_t->ndim != 1 ||
                   own_t->ndim != 1 || own_t->shape[0] != n))
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensors halo/%s/ids and owner are not two lists of u32", path, name);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensors halo/%s/ids and owner are not two lists of u32", path, name);
     memset(bits, 0, (sc->ntype[t].count / 64 + 1) * sizeof *bits);
     for (uint32_t et = 0; et < sc->netypes; et++) {
         if (sc->etype[et].src != t)
@@ -88,22 +91,26 @@ static int halo_of_type(struct gnn_view *v, uint32_t p, uint32_t t, uint64_t *bi
             uint64_t want = w * 64 + (uint64_t)__builtin_ctzll(b);
             if (at >= n || ids[at] != want)
                 return gnn_fail(e, GNN_E_INPUT,
-                                "%s: tensor halo/%s/ids: element %" PRIu64 " should be %" PRIu64, path, name,
-                                at, want);
+                                "%s: tensor halo/%s/ids: element %" PRIu64 " should be %" PRIu64,
+                                path, name, at, want);
             if (own[at] != gnn_store_owner(s, t, want))
                 return gnn_fail(e, GNN_E_INPUT,
-                                "%s: tensor halo/%s/owner: element %" PRIu64 " is %u; part %u owns node %" PRIu64,
+                                "%s: tensor halo/%s/owner: element %" PRIu64
+                                " is %u; part %u owns node %" PRIu64,
                                 path, name, at, own[at], gnn_store_owner(s, t, want), want);
         }
     if (at != n)
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor halo/%s/ids: element %" PRIu64 " (%u) is no source of the part",
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor halo/%s/ids: element %" PRIu64 " (%u) is no source of the part",
                         path, name, at, ids[at]);
     *total += n;
     return GNN_OK;
 }
 
-/* In-edges that a part keeps of its halo's nodes are those that the nodes have. *total: how many. */
-static int halo_edges(struct gnn_view *v, uint32_t p, uint32_t et, uint64_t *total, struct gnn_err *e)
+/* In-edges that a part keeps of its halo's nodes are those that the nodes have. *total: how many.
+ */
+static int halo_edges(struct gnn_view *v, uint32_t p, uint32_t et, uint64_t *total,
+                      struct gnn_err *e)
 {
     struct gnn_store *s = v->store;
     const struct gnn_schema *sc = &s->meta.schema;
@@ -111,21 +118,28 @@ static int halo_edges(struct gnn_view *v, uint32_t p, uint32_t et, uint64_t *tot
     char key[GNN_ETYPE_KEY_ROOM];
     gnn_etype_key(sc, et, key, sizeof key);
     const char *path = gnn_store_part_path(s, p);
-    const struct gnn_tensor *ptr_t = gnn_store_findf(s, p, "halo/%s/indptr", key), *idx_t = gnn_store_findf(s, p, "halo/%s/indices", key);
-    const struct gnn_tensor *id_t = gnn_store_findf(s, p, "halo/%s/id", key), *node_t = gnn_store_findf(s, p, "halo/%s/ids", sc->ntype[t].name);
+    const struct gnn_tensor *ptr_t = gnn_store_findf(s, p, "halo/%s/indptr", key),
+                            *idx_t = gnn_store_findf(s, p, "halo/%s/indices", key);
+    const struct gnn_tensor *id_t = gnn_store_findf(s, p, "halo/%s/id", key),
+                            *node_t = gnn_store_findf(s, p, "halo/%s/ids", sc->ntype[t].name);
     const struct gnn_tensor *orig_t = gnn_store_findf(s, p, "halo/%s/id", sc->ntype[t].name);
     if (!ptr_t)
         return GNN_OK;
     const uint64_t *ptr = ptr_t->data, *id = id_t ? id_t->data : NULL;
     const uint32_t *idx = idx_t->data, *node = node_t->data, *orig = orig_t->data;
     for (uint64_t i = 0; i < node_t->shape[0]; i++) {
-        const uint32_t v_orig = gnn_view_orig(v, t, node[i]); /* checked: it is a node of another part */
+        const uint32_t v_orig =
+            gnn_view_orig(v, t, node[i]); /* checked: it is a node of another part */
         const struct gnn_view_row row = gnn_view_row(v, et, v_orig);
-        bool same = orig[i] == v_orig && ptr[i + 1] - ptr[i] == row.n && ptr[i + 1] <= idx_t->shape[0] && (i || !ptr[0]);
+        bool same = orig[i] == v_orig && ptr[i + 1] - ptr[i] == row.n &&
+                    ptr[i + 1] <= idx_t->shape[0] && (i || !ptr[0]);
         for (uint64_t k = 0; same && k < row.n; k++)
-            same = idx[ptr[i] + k] == row.indices[k] && (!id || id[ptr[i] + k] == gnn_view_edge_id(v, et, v_orig, &row, k));
+            same = idx[ptr[i] + k] == row.indices[k] &&
+                   (!id || id[ptr[i] + k] == gnn_view_edge_id(v, et, v_orig, &row, k));
         if (!same)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensors halo/%s: row %" PRIu64 " is not what node %u has", path, key, i, node[i]);
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: tensors halo/%s: row %" PRIu64 " is not what node %u has", path,
+                            key, i, node[i]);
         *total += row.n;
     }
     return GNN_OK;
@@ -149,8 +163,12 @@ static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
         for (uint32_t et = 0; !rc && et < sc->netypes; et++)
             rc = halo_edges(v, p, et, &edges, e);
     if (rc || !edges)
-        return rc ? rc : gnn_report_proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners", total);
-    return gnn_report_proved(report, e, "halo: %" PRIu64 " nodes, exact, with their owners and %" PRIu64 " in-edges", total, edges);
+        return rc ? rc
+                  : gnn_report_proved(report, e,
+                                      "halo: %" PRIu64 " nodes, exact, with their owners", total);
+    return gnn_report_proved(
+        report, e, "halo: %" PRIu64 " nodes, exact, with their owners and %" PRIu64 " in-edges",
+        total, edges);
 }
 
 /* ---- splits and names ---- */
@@ -171,12 +189,14 @@ static int sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
             for (uint64_t j = 0; t && j < t->shape[0]; j++)
                 if (own[j] < s->book[ss->ntype][p] || own[j] >= s->book[ss->ntype][p + 1])
                     return gnn_fail(e, GNN_E_INPUT,
-                                    "%s: tensor %s: element %" PRIu64 " is node %u, which the part does not own",
+                                    "%s: tensor %s: element %" PRIu64
+                                    " is node %u, which the part does not own",
                                     gnn_store_part_path(s, p), t->name, j, own[j]);
         }
         total += ss->count;
     }
-    return gnn_report_proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets, total);
+    return gnn_report_proved(report, e, "splits: %u sets, %" PRIu64 " members, complete", sc->nsets,
+                             total);
 }
 
 static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
@@ -185,10 +205,12 @@ static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
     struct gnn_err why = {0};
     uint64_t total = 0;
     for (uint32_t p = 0; c->task && p < s->nparts; p++) {
-        const struct gnn_tensor *y = gnn_store_findf(s, p, "node/%s/y", c->ntype[c->label_ntype].name);
+        const struct gnn_tensor *y =
+            gnn_store_findf(s, p, "node/%s/y", c->ntype[c->label_ntype].name);
         uint64_t n = 0;
         if (y && gnn_labels_valid(c, y, &why))
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: %s", gnn_store_part_path(s, p), y->name, why.msg);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: %s", gnn_store_part_path(s, p), y->name,
+                            why.msg);
         total += y && gnn_tensor_count(y, &n) ? n : 0;
     }
     return total ? gnn_report_proved(report, e, "labels: %" PRIu64 ", in range", total) : GNN_OK;
@@ -200,23 +222,28 @@ static int names(struct gnn_store *s, json_t *report, struct gnn_err *e)
     uint64_t total = 0;
     for (uint32_t p = 0; p < s->nparts; p++)
         for (uint32_t t = 0; t < sc->nntypes; t++) {
-            const struct gnn_tensor *text = gnn_store_findf(s, p, "node/%s/name", sc->ntype[t].name);
-            const struct gnn_tensor *off = gnn_store_findf(s, p, "node/%s/name_offsets", sc->ntype[t].name);
+            const struct gnn_tensor *text =
+                gnn_store_findf(s, p, "node/%s/name", sc->ntype[t].name);
+            const struct gnn_tensor *off =
+                gnn_store_findf(s, p, "node/%s/name_offsets", sc->ntype[t].name);
             if (!text || !off)
                 continue;
             const uint64_t *o = off->data;
             uint64_t n = gnn_store_owned(s, p, t);
             for (uint64_t i = 0; i <= n; i++)
-                if ((i == 0 && o[0] != 0) || (i && o[i] < o[i - 1]) || (i == n && o[n] != text->shape[0]))
+                if ((i == 0 && o[0] != 0) || (i && o[i] < o[i - 1]) ||
+                    (i == n && o[n] != text->shape[0]))
                     return gnn_fail(e, GNN_E_INPUT,
-                                    "%s: tensor %s: element %" PRIu64 " is %" PRIu64 ", out of order",
+                                    "%s: tensor %s: element %" PRIu64 " is %" PRIu64
+                                    ", out of order",
                                     gnn_store_part_path(s, p), off->name, i, o[i]);
             total += n;
         }
     return total ? gnn_report_proved(report, e, "names: %" PRIu64 ", in order", total) : GNN_OK;
 }
 
-static int against_store(struct gnn_view *v, struct gnn_store *other, json_t *report, struct gnn_err *e)
+static int against_store(struct gnn_view *v, struct gnn_store *other, json_t *report,
+                         struct gnn_err *e)
 {
     struct gnn_view w = {0};
     struct gnn_diff d = {0};
@@ -227,8 +254,8 @@ static int against_store(struct gnn_view *v, struct gnn_store *other, json_t *re
     if (rc)
         return rc;
     if (d.differ)
-        return gnn_fail(e, GNN_E_INPUT, "%s is not the graph of %s: %s: %s against %s", v->store->path,
-                        other->path, d.where, d.a, d.b);
+        return gnn_fail(e, GNN_E_INPUT, "%s is not the graph of %s: %s: %s against %s",
+                        v->store->path, other->path, d.where, d.a, d.b);
     return gnn_report_proved(report, e, "same graph as %s", other->path);
 }
 
@@ -240,8 +267,10 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
     if (!rc)
         rc = gnn_view_init(&v, s, e);
     if (!rc)
-        rc = gnn_report_proved(report, e, "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " nodes",
-                    v.nvertices);
+        rc = gnn_report_proved(
+            report, e,
+            "offsets monotone, indices in range, original ids a bijection: %" PRIu64 " nodes",
+            v.nvertices);
     if (!rc)
         rc = edge_ids(&v, report, e);
     if (!rc)

@@ -11,9 +11,9 @@
 struct check {
     const char *name;
     const struct gnn_meta *meta;
-    struct gnn_view view;    /* of the store, if there is one */
-    uint64_t (*last)[2];     /* [nsplits] epoch and step */
-    bool *started;           /* [nsplits] */
+    struct gnn_view view; /* of the store, if there is one */
+    uint64_t (*last)[2];  /* [nsplits] epoch and step */
+    bool *started;        /* [nsplits] */
     uint64_t batch, edges;
 };
 
@@ -44,8 +44,8 @@ static int check_key(struct check *c, const struct gnn_batch *b, struct gnn_err 
     if (c->started[b->split] &&
         !(b->epoch > last[0] || (b->epoch == last[0] && b->step == last[1] + 1)))
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: batch %" PRIu64 ": epoch %" PRIu64 " step %" PRIu64 " follows epoch %" PRIu64
-                        " step %" PRIu64,
+                        "%s: batch %" PRIu64 ": epoch %" PRIu64 " step %" PRIu64
+                        " follows epoch %" PRIu64 " step %" PRIu64,
                         c->name, c->batch, b->epoch, b->step, last[0], last[1]);
     c->started[b->split] = true;
     last[0] = b->epoch;
@@ -59,13 +59,15 @@ static int check_nodes(struct check *c, const struct gnn_batch *b, struct gnn_er
     for (uint32_t t = 0; c->view.store && t < b->nntypes; t++)
         for (uint64_t i = 0; b->type[t].orig && i < gnn_batch_nodes(b, t); i++)
             if (b->type[t].orig[i] != gnn_view_orig(&c->view, t, b->type[t].node[i]))
-                return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 ": node/%s/id: element %" PRIu64 ": not node %u's", c->name, c->batch,
-                                c->meta->schema.ntype[t].name, i, b->type[t].node[i]);
+                return gnn_fail(
+                    e, GNN_E_INPUT,
+                    "%s: batch %" PRIu64 ": node/%s/id: element %" PRIu64 ": not node %u's",
+                    c->name, c->batch, c->meta->schema.ntype[t].name, i, b->type[t].node[i]);
     return GNN_OK;
 }
 
-static bool in_row(const struct gnn_view *v, const struct gnn_view_row *r, uint32_t et, uint32_t dst, uint32_t src,
-                   const uint64_t *id)
+static bool in_row(const struct gnn_view *v, const struct gnn_view_row *r, uint32_t et,
+                   uint32_t dst, uint32_t src, const uint64_t *id)
 {
     for (uint64_t i = 0; i < r->n; i++)
         if (r->indices[i] == src && (!id || *id == gnn_view_edge_id(v, et, dst, r, i)))
@@ -89,8 +91,8 @@ static int check_block(struct check *c, const struct gnn_batch *b, uint32_t hop,
             uint32_t at = original ? gnn_view_store_id(&c->view, t->src, src) : src;
             if (!in_row(&c->view, &row, et, orig, at, k->id ? &k->id[j] : NULL))
                 return gnn_fail(e, GNN_E_INPUT,
-                                "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is not in the store", c->name, c->batch,
-                                hop, src, dst);
+                                "%s: batch %" PRIu64 ": hop %u: edge %u -> %u is not in the store",
+                                c->name, c->batch, hop, src, dst);
         }
     }
     return GNN_OK;
@@ -112,7 +114,8 @@ static int report(const struct check *c, json_t *out, struct gnn_err *e)
 {
     bool bad = false;
     json_t *a = json_array();
-    push(a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch), &bad);
+    push(a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch),
+         &bad);
     push(a, json_string("batches: valid, no node twice"), &bad);
     push(a, json_string("keys: in sequence"), &bad);
     if (c->view.store)

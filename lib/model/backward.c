@@ -1,5 +1,5 @@
-/* The backward pass. Gradients flow from destinations to sources through the transposed blocks, so every sum is
- * made by one thread in a fixed order. The features need no gradient. */
+/* The backward pass. Gradients flow from destinations to sources through the transposed blocks, so
+ * every sum is made by one thread in a fixed order. The features need no gradient. */
 #include "lib/model/net_impl.h"
 
 /* Where gradients of the rows that enter layer l are gathered; the first writer covers all rows. */
@@ -14,28 +14,31 @@ static int open_grad(struct gnn_net *n, uint32_t l, uint32_t t, float **g, struc
 }
 
 /* Through the transposed block: dx (+)= A^T dy. */
-static void spread(struct gnn_net *n, const struct gnn_net_rel *q, uint32_t nsrc, uint32_t ndst, const float *dy,
-                   size_t d, float *dx, bool acc)
+static void spread(struct gnn_net *n, const struct gnn_net_rel *q, uint32_t nsrc, uint32_t ndst,
+                   const float *dy, size_t d, float *dx, bool acc)
 {
     n->ops->aggregate(n->ops, q->seg + q->nseg, 1, 0, nsrc, dy, ndst, d, dx, acc);
 }
 
-/* Gradient of lin_l, for rows [from, to) of dy (ndst, w) while they are in the cache. Their aggregated inputs are
- * not needed after that: the gradients of these take their place. */
-static int conv_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, uint32_t from, uint32_t to,
-                     const float *dy, struct gnn_err *e)
+/* Gradient of lin_l, for rows [from, to) of dy (ndst, w) while they are in the cache. Their
+ * aggregated inputs are not needed after that: the gradients of these take their place. */
+static int conv_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, uint32_t from,
+                     uint32_t to, const float *dy, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
     const struct gnn_conv *v = gnn_model_conv(m, l, r);
     struct gnn_net_rel *q = net_rel(n, l, r);
     const uint32_t dst = m->c.etype[r].dst;
-    const size_t ds = gnn_model_in(m, l, m->c.etype[r].src), dd = gnn_model_in(m, l, dst), w = m->c.width[l];
+    const size_t ds = gnn_model_in(m, l, m->c.etype[r].src), dd = gnn_model_in(m, l, dst),
+                 w = m->c.width[l];
     float *a = (float *)q->agg.data + (size_t)from * ds;
 
     dy += (size_t)from * w;
     if (!q->transform_first) {
-        if (net_gemm(n, true, false, w, ds, to - from, dy, a, 1, n->grad + net_param(n, v->lin_l), NULL, e) ||
-            (l && net_gemm(n, false, false, to - from, ds, w, dy, p + net_param(n, v->lin_l), 0, a, NULL, e)))
+        if (net_gemm(n, true, false, w, ds, to - from, dy, a, 1, n->grad + net_param(n, v->lin_l),
+                     NULL, e) ||
+            (l && net_gemm(n, false, false, to - from, ds, w, dy, p + net_param(n, v->lin_l), 0, a,
+                           NULL, e)))
             return e->code;
     }
     if (v->lin_r == UINT32_MAX)
@@ -98,10 +101,10 @@ static int selves(struct gnn_net *n, const float *p, uint32_t l, uint32_t r, con
     return net_gemm(n, false, false, nd, dd, w, dy, p + net_param(n, v->lin_r), 1, g, NULL, e);
 }
 
-/* From the gradient of layer l's output to that of its convolutions' sum, in place, rows [from, to); gradients of norm
- * and bias (db) on the way. */
-static void activation_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from, uint32_t to,
-                            float *dy, float *work, float *db)
+/* From the gradient of layer l's output to that of its convolutions' sum, in place, rows [from,
+ * to); gradients of norm and bias (db) on the way. */
+static void activation_rows(struct gnn_net *n, const float *p, uint32_t l, uint32_t t,
+                            uint32_t from, uint32_t to, float *dy, float *work, float *db)
 {
     const struct gnn_model *m = n->m;
     const struct gnn_net_act *a = net_act(n, l + 1, t);
@@ -114,15 +117,17 @@ static void activation_rows(struct gnn_net *n, const float *p, uint32_t l, uint3
     if (batch)
         net_batch_back(n, p, l, t, from, to, dy);
     else if (norm != UINT32_MAX)
-        o->layer_norm_back(o, dy + at, (const float *)a->xhat.data + at, (const float *)a->rstd.data + from, rows, w,
-                           p + net_param(n, norm), n->grad + net_param(n, norm), n->grad + net_param(n, norm + GNN_NORM_BIAS),
-                           work);
+        o->layer_norm_back(o, dy + at, (const float *)a->xhat.data + at,
+                           (const float *)a->rstd.data + from, rows, w, p + net_param(n, norm),
+                           n->grad + net_param(n, norm),
+                           n->grad + net_param(n, norm + GNN_NORM_BIAS), work);
     if (db)
         o->colsum(o, dy + at, rows, w, work, db, true);
 }
 
 /* Everything that is done with the rows of dy, chunk by chunk. */
-static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, float *dy, struct gnn_err *e)
+static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, float *dy,
+                        struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
     const struct gnn_ops *o = n->ops;
@@ -136,7 +141,8 @@ static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t 
             db = n->grad + net_param(n, gnn_model_conv(m, l, r)->bias);
     if (net_batch_norm(n, l, t) && net_batch_back_open(n, l, t, dy, e))
         return e->code;
-    /* A batch's mean takes the bias out again. Its gradient is 0, of which a sum would leave noise, and Adam make whole steps. */
+    /* A batch's mean takes the bias out again. Its gradient is 0, of which a sum would leave noise,
+     * and Adam make whole steps. */
     const bool moot = net_batch_norm(n, l, t) && net_act(n, l + 1, t)->rows > 1;
     for (uint32_t from = 0; from < rows; from += chunk) {
         const uint32_t to = rows - from < chunk ? rows : from + chunk;
@@ -146,7 +152,8 @@ static int rows_of_type(struct gnn_net *n, const float *p, uint32_t l, uint32_t 
                 return e->code;
     }
     for (uint32_t r = 0; r < m->c.netypes; r++) {
-        float *g = net_into(n, l, r, t) ? n->grad + net_param(n, gnn_model_conv(m, l, r)->bias) : db;
+        float *g =
+            net_into(n, l, r, t) ? n->grad + net_param(n, gnn_model_conv(m, l, r)->bias) : db;
         if (g != db)
             o->copy(o, g, db, w * sizeof(float));
     }
@@ -170,7 +177,8 @@ static int residual(struct gnn_net *n, uint32_t l, uint32_t t, const float *dy, 
 }
 
 /* Layer l, as far as it makes rows of type t. */
-static int type_back(struct gnn_net *n, const float *params, uint32_t l, uint32_t t, struct gnn_err *e)
+static int type_back(struct gnn_net *n, const float *params, uint32_t l, uint32_t t,
+                     struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
     struct gnn_net_act *a = net_act(n, l + 1, t);
@@ -181,7 +189,8 @@ static int type_back(struct gnn_net *n, const float *params, uint32_t l, uint32_
     if (rows_of_type(n, params, l, t, dy, e))
         return e->code;
     for (uint32_t r = 0; r < m->c.netypes; r++)
-        if (net_into(n, l, r, t) && (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
+        if (net_into(n, l, r, t) &&
+            (sources(n, params, l, r, dy, e) || selves(n, params, l, r, dy, e)))
             return e->code;
     return residual(n, l, t, dy, e);
 }

@@ -1,6 +1,7 @@
-/* Batch norm: statistics of a batch need all its rows, on all ranks, before the first can be normalised, and so does the way
- * back. Over ranks, a node's rows are the same in all shares that have it: one of them counts for the statistics (gnn_batch_type.counted), and
- * passes on what the gradient owes to these, so that any number of ranks makes what one does. */
+/* Batch norm: statistics of a batch need all its rows, on all ranks, before the first can be
+ * normalised, and so does the way back. Over ranks, a node's rows are the same in all shares that
+ * have it: one of them counts for the statistics (gnn_batch_type.counted), and passes on what the
+ * gradient owes to these, so that any number of ranks makes what one does. */
 #include "lib/model/net_impl.h"
 
 /* Moments of chunks are added up in n->sums, cleared here; n->work is gnn_moments'. */
@@ -14,7 +15,8 @@ static int clear_sums(struct gnn_net *n, size_t w, struct gnn_err *e)
     return 0;
 }
 
-int net_batch_open(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, bool train, struct gnn_err *e)
+int net_batch_open(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, bool train,
+                   struct gnn_err *e)
 {
     const struct gnn_ops *o = n->ops;
     struct gnn_net_act *a = net_act(n, l + 1, t);
@@ -23,14 +25,16 @@ int net_batch_open(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, bo
     a->count = train && n->sum ? n->b->type[t].counted : NULL;
     a->rows = 0;
     if (train && n->sum && !a->count && net_rows(n, l + 1, t))
-        return gnn_fail(e, GNN_E_INPUT, "the ranks' batches do not tell who counts which of their nodes, as batch norm has to know: run "
-                                        "gnn-sample --count-once");
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "the ranks' batches do not tell who counts which of their nodes, as batch norm has to know: run "
+            "gnn-sample --count-once");
     if (o->fit(o, &a->stat, GNN_BATCH_STATS * w, sizeof(float), "statistics", e))
         return e->code;
     if (train)
         return clear_sums(n, w, e);
-    o->running_stats(o, p + net_param(n, norm + GNN_NORM_MEAN), p + net_param(n, norm + GNN_NORM_VAR), w, NET_NORM_EPS,
-                     a->stat.data);
+    o->running_stats(o, p + net_param(n, norm + GNN_NORM_MEAN),
+                     p + net_param(n, norm + GNN_NORM_VAR), w, NET_NORM_EPS, a->stat.data);
     return 0;
 }
 
@@ -39,7 +43,8 @@ void net_batch_add(struct gnn_net *n, uint32_t l, uint32_t t, uint32_t from, uin
     const struct gnn_net_act *a = net_act(n, l + 1, t);
     const size_t w = n->m->c.width[l];
     const float *y = (const float *)a->out.data + from * w;
-    n->ops->moments(n->ops, y, y, a->count ? a->count + from : NULL, to - from, w, n->work.data, n->sums.data);
+    n->ops->moments(n->ops, y, y, a->count ? a->count + from : NULL, to - from, w, n->work.data,
+                    n->sums.data);
 }
 
 /* What lies where the operations are, on the host until the next call; NULL on failure. */
@@ -92,8 +97,8 @@ int net_batch_close(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, s
         return 0;
     }
     a->rows = 0; /* one row has no variance */
-    o->running_stats(o, p + net_param(n, norm + GNN_NORM_MEAN), p + net_param(n, norm + GNN_NORM_VAR), w, NET_NORM_EPS,
-                     a->stat.data);
+    o->running_stats(o, p + net_param(n, norm + GNN_NORM_MEAN),
+                     p + net_param(n, norm + GNN_NORM_VAR), w, NET_NORM_EPS, a->stat.data);
     return 0;
 }
 
@@ -105,7 +110,8 @@ void gnn_net_track(struct gnn_net *n, float *params)
             const struct gnn_net_act *a = net_act(n, l + 1, t);
             const uint32_t norm = net_norm(n, l, t);
             if (norm != UINT32_MAX && gnn_model_live(m, l + 1, t) && a->rows > 1)
-                n->ops->batch_track(n->ops, a->stat.data, m->c.width[l], NET_MOMENTUM, params + net_param(n, norm + GNN_NORM_MEAN),
+                n->ops->batch_track(n->ops, a->stat.data, m->c.width[l], NET_MOMENTUM,
+                                    params + net_param(n, norm + GNN_NORM_MEAN),
                                     params + net_param(n, norm + GNN_NORM_VAR),
                                     (int64_t *)(params + net_param(n, norm + GNN_NORM_BATCHES)));
         }
@@ -122,21 +128,25 @@ int net_batch_back_open(struct gnn_net *n, uint32_t l, uint32_t t, float *dy, st
     double *sum = n->sums.data;
     for (uint32_t from = 0; from < rows; from += chunk) {
         const uint32_t some = rows - from < chunk ? rows - from : chunk;
-        const float *h = (const float *)a->xhat.data + from * w, *y = (const float *)a->out.data + from * w;
+        const float *h = (const float *)a->xhat.data + from * w,
+                    *y = (const float *)a->out.data + from * w;
         o->relu_back(o, dy + from * w, y, some, w, n->keep);
         o->moments(o, dy + from * w, h, NULL, some, w, n->work.data, sum);
     }
-    o->batch_norm_grads(o, sum, w, n->grad + net_param(n, norm), n->grad + net_param(n, norm + GNN_NORM_BIAS));
+    o->batch_norm_grads(o, sum, w, n->grad + net_param(n, norm),
+                        n->grad + net_param(n, norm + GNN_NORM_BIAS));
     if (n->sum && n->sum(n->arg, sum, 2 * w, e))
         return e->code;
     o->batch_back_stats(o, sum, a->rows, w, a->stat.data);
     return 0;
 }
 
-void net_batch_back(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from, uint32_t to, float *dy)
+void net_batch_back(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, uint32_t from,
+                    uint32_t to, float *dy)
 {
     const struct gnn_net_act *a = net_act(n, l + 1, t);
     const size_t w = n->m->c.width[l];
-    n->ops->batch_norm_back(n->ops, dy + from * w, (const float *)a->xhat.data + from * w, a->count ? a->count + from : NULL,
-                            to - from, w, a->stat.data, p + net_param(n, net_norm(n, l, t)));
+    n->ops->batch_norm_back(n->ops, dy + from * w, (const float *)a->xhat.data + from * w,
+                            a->count ? a->count + from : NULL, to - from, w, a->stat.data,
+                            p + net_param(n, net_norm(n, l, t)));
 }

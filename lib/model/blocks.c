@@ -1,6 +1,6 @@
-/* From a batch to the layers' blocks. Under the rule "all", layer l of L reads hop L-1-l; under "new", layer l
- * reads the rows of hops 0 .. L-1-l one after the other: each further layer drops the outermost rows, which no
- * later layer needs (PyG's trim_to_layer). */
+/* From a batch to the layers' blocks. Under the rule "all", layer l of L reads hop L-1-l; under
+ * "new", layer l reads the rows of hops 0 .. L-1-l one after the other: each further layer drops
+ * the outermost rows, which no later layer needs (PyG's trim_to_layer). */
 #include <string.h>
 
 #include "lib/model/net_impl.h"
@@ -15,16 +15,17 @@ static uint32_t src_rows(const struct gnn_net *n, uint32_t l, uint32_t r)
 }
 
 /* Room for the factors of q's rows and for the transposed block, which `like` names and t lists. */
-static int fit(struct gnn_net *n, struct gnn_net_rel *q, uint32_t l, uint32_t r, bool transposed, struct gnn_csr *like,
-               struct gnn_csr *t, struct gnn_err *e)
+static int fit(struct gnn_net *n, struct gnn_net_rel *q, uint32_t l, uint32_t r, bool transposed,
+               struct gnn_csr *like, struct gnn_csr *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = n->ops;
     const uint32_t ndst = dst_rows(n, l, r), nsrc = src_rows(n, l, r);
     const bool gcn = n->m->c.kind == GNN_GCN;
     if (o->fit(o, &q->row, ndst, sizeof(float), "row factors", e) ||
         (gcn && o->fit(o, &q->diag, ndst, sizeof(float), "diagonal", e)) ||
-        (transposed && (o->fit(o, &q->tptr, (uint64_t)nsrc + 1, sizeof(uint32_t), "transposed block", e) ||
-                        o->fit(o, &q->tidx, q->edges, sizeof(uint32_t), "transposed block", e))))
+        (transposed &&
+         (o->fit(o, &q->tptr, (uint64_t)nsrc + 1, sizeof(uint32_t), "transposed block", e) ||
+          o->fit(o, &q->tidx, q->edges, sizeof(uint32_t), "transposed block", e))))
         return e->code;
     *like = (struct gnn_csr){.row = q->row.data};
     if (gcn) {
@@ -42,8 +43,8 @@ static int fit(struct gnn_net *n, struct gnn_net_rel *q, uint32_t l, uint32_t r,
 }
 
 /* Lists the blocks of layer l, relation r from seg[0] on, at least one, and the transposed one. */
-static int collect(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier rule, bool train, struct gnn_csr *seg,
-                   struct gnn_err *e)
+static int collect(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier rule, bool train,
+                   struct gnn_csr *seg, struct gnn_err *e)
 {
     const struct gnn_model *m = n->m;
     const uint32_t last = m->c.nlayers - 1 - l;
@@ -55,8 +56,8 @@ static int collect(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier 
     if (edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
     q->edges = (uint32_t)edges;
-    q->transform_first = net_transform_first(gnn_model_in(m, l, m->c.etype[r].src), m->c.width[l], dst_rows(n, l, r),
-                                             src_rows(n, l, r), edges);
+    q->transform_first = net_transform_first(gnn_model_in(m, l, m->c.etype[r].src), m->c.width[l],
+                                             dst_rows(n, l, r), src_rows(n, l, r), edges);
     if (fit(n, q, l, r, train && (l > 0 || q->transform_first), &like, &t, e))
         return e->code;
     q->nseg = 0;
@@ -110,8 +111,9 @@ static void count_rows(struct gnn_net *n)
     const uint32_t nl = m->c.nlayers, nt = m->c.nntypes;
     for (uint32_t l = 0; l <= nl; l++)
         for (uint32_t t = 0; t < nt; t++)
-            n->rows[l * nt + t] =
-                n->b->type[t].count && gnn_model_in(m, l, t) ? (uint32_t)n->b->type[t].count[nl - l] : 0;
+            n->rows[l * nt + t] = n->b->type[t].count && gnn_model_in(m, l, t)
+                                      ? (uint32_t)n->b->type[t].count[nl - l]
+                                      : 0;
 }
 
 /* All relations' blocks, brought to where they are used in one go; seg becomes the place there. */
@@ -122,7 +124,8 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, bool train, st
     uint64_t room = 0, at = 0;
     for (uint32_t l = 0; l < nl; l++)
         for (uint32_t r = 0; r < m->c.netypes; r++)
-            room += gnn_model_conv(m, l, r)->needed ? 1 + (rule == GNN_FRONTIER_ALL ? 1 : nl - l) : 0;
+            room +=
+                gnn_model_conv(m, l, r)->needed ? 1 + (rule == GNN_FRONTIER_ALL ? 1 : nl - l) : 0;
     if (gnn_buf_fit(&n->segs, room, sizeof(struct gnn_csr), "blocks", e) ||
         n->ops->fit(n->ops, &n->blocks, room, sizeof(struct gnn_csr), "blocks", e))
         return e->code;
@@ -145,11 +148,13 @@ static int fill_factors(struct gnn_net *n, uint32_t l, uint32_t r, bool train, s
     const struct gnn_ops *o = n->ops;
     const struct gnn_net_rel *q = net_rel(n, l, r);
     if (n->m->c.kind == GNN_GCN)
-        o->gcn_factors(o, q->seg, q->nseg, dst_rows(n, l, r), n->gcn[r].data, q->row.data, q->diag.data);
+        o->gcn_factors(o, q->seg, q->nseg, dst_rows(n, l, r), n->gcn[r].data, q->row.data,
+                       q->diag.data);
     else
         o->mean_factors(o, q->seg, q->nseg, dst_rows(n, l, r), q->row.data);
     if (train && (l > 0 || q->transform_first))
-        return o->transpose(o, q->seg, q->nseg, src_rows(n, l, r), q->edges, q->tptr.data, q->tidx.data, e);
+        return o->transpose(o, q->seg, q->nseg, src_rows(n, l, r), q->edges, q->tptr.data,
+                            q->tidx.data, e);
     return 0;
 }
 
@@ -158,7 +163,8 @@ int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train, struc
     const struct gnn_model *m = n->m;
     const uint32_t nl = m->c.nlayers;
     if (n->b->nhops != nl)
-        return gnn_fail(e, GNN_E_INPUT, "batches have %u hops, the model %u layers", n->b->nhops, nl);
+        return gnn_fail(e, GNN_E_INPUT, "batches have %u hops, the model %u layers", n->b->nhops,
+                        nl);
     count_rows(n);
     for (uint32_t r = 0; m->c.kind == GNN_GCN && r < m->c.netypes; r++)
         if (gcn_degrees(n, r, e))

@@ -36,8 +36,9 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
         if (!c->ntype[t].name)
             return e->code;
         if (x && !is_float(x->dtype))
-            return gnn_fail(e, GNN_E_USAGE, "features x of node type %s are %s, not f32, f16 or bf16",
-                            n->name, gnn_dtype_name(x->dtype));
+            return gnn_fail(e, GNN_E_USAGE,
+                            "features x of node type %s are %s, not f32, f16 or bf16", n->name,
+                            gnn_dtype_name(x->dtype));
         if (x && x->width > 1u << 24)
             return gnn_fail(e, GNN_E_USAGE, "features x of node type %s are too wide", n->name);
         if (x)
@@ -50,10 +51,10 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
         if (!c->etype[r].rel)
             return e->code;
         if (c->kind == GNN_GCN && c->etype[r].src != c->etype[r].dst)
-            return gnn_fail(e, GNN_E_USAGE,
-                            "gcn is defined for relations within one node type, not for %s/%s/%s; use sage",
-                            s->ntype[s->etype[r].src].name, s->etype[r].rel,
-                            s->ntype[s->etype[r].dst].name);
+            return gnn_fail(
+                e, GNN_E_USAGE,
+                "gcn is defined for relations within one node type, not for %s/%s/%s; use sage",
+                s->ntype[s->etype[r].src].name, s->etype[r].rel, s->ntype[s->etype[r].dst].name);
     }
     return 0;
 }
@@ -61,7 +62,8 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
 {
     if (c->nlayers < 1 || c->nlayers > GNN_LAYERS_MAX)
-        return gnn_fail(e, GNN_E_USAGE, "a model has 1 to %d layers, not %u", GNN_LAYERS_MAX, c->nlayers);
+        return gnn_fail(e, GNN_E_USAGE, "a model has 1 to %d layers, not %u", GNN_LAYERS_MAX,
+                        c->nlayers);
     if (s->task == GNN_TASK_NONE || s->nclasses == 0)
         return gnn_fail(e, GNN_E_USAGE, "the graph has no labels to train on");
     if (s->netypes == 0)
@@ -76,29 +78,30 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
     return take_types(c, s, e);
 }
 
-int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s, const char *what,
-                           struct gnn_err *e)
+int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
+                           const char *what, struct gnn_err *e)
 {
     if (s->nntypes != c->nntypes || s->netypes != c->netypes)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %u node and %u edge types; the model has %u and %u", what,
-                        s->nntypes, s->netypes, c->nntypes, c->netypes);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %u node and %u edge types; the model has %u and %u",
+                        what, s->nntypes, s->netypes, c->nntypes, c->netypes);
     for (uint32_t t = 0; t < s->nntypes; t++) {
         const struct gnn_ntype *n = &s->ntype[t];
         const struct gnn_field *x = gnn_field_find(n->field, n->nfields, "x");
         const uint64_t w = x ? (x->width ? x->width : 1) : 0;
         if (strcmp(n->name, c->ntype[t].name) != 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: node type %u is %s; the model's is %s", what, t, n->name,
-                            c->ntype[t].name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: node type %u is %s; the model's is %s", what, t,
+                            n->name, c->ntype[t].name);
         if (w != c->ntype[t].width || (x && !is_float(x->dtype)))
-            return gnn_fail(e, GNN_E_INPUT, "%s: node type %s has %llu features (%s); the model needs %u",
-                            what, n->name, (unsigned long long)w, x ? gnn_dtype_name(x->dtype) : "none",
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: node type %s has %llu features (%s); the model needs %u", what,
+                            n->name, (unsigned long long)w, x ? gnn_dtype_name(x->dtype) : "none",
                             c->ntype[t].width);
     }
     for (uint32_t r = 0; r < s->netypes; r++)
         if (s->etype[r].src != c->etype[r].src || s->etype[r].dst != c->etype[r].dst ||
             strcmp(s->etype[r].rel, c->etype[r].rel) != 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: edge type %u is %s; the model's is %s/%s/%s", what, r,
-                            s->etype[r].rel, c->ntype[c->etype[r].src].name, c->etype[r].rel,
+            return gnn_fail(e, GNN_E_INPUT, "%s: edge type %u is %s; the model's is %s/%s/%s", what,
+                            r, s->etype[r].rel, c->ntype[c->etype[r].src].name, c->etype[r].rel,
                             c->ntype[c->etype[r].dst].name);
     return 0;
 }

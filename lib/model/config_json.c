@@ -21,12 +21,13 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
         json_array_append_new(nt, json_pack("{s:s, s:I}", "name", c->ntype[t].name, "features",
                                             (json_int_t)c->ntype[t].width));
     for (uint32_t r = 0; r < c->netypes; r++)
-        json_array_append_new(et, json_pack("[I, s, I]", (json_int_t)c->etype[r].src, c->etype[r].rel,
-                                            (json_int_t)c->etype[r].dst));
-    json_t *j = json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1, "kind",
-                          kinds[c->kind], "width", width, "layer_norm", c->layer_norm, "residual",
-                          c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
-                          "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
+        json_array_append_new(et, json_pack("[I, s, I]", (json_int_t)c->etype[r].src,
+                                            c->etype[r].rel, (json_int_t)c->etype[r].dst));
+    json_t *j =
+        json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1, "kind",
+                  kinds[c->kind], "width", width, "layer_norm", c->layer_norm, "residual",
+                  c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
+                  "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
     if (j && c->batch_norm) /* only then, so that descriptions without it stay what they were */
         json_object_set_new(j, "batch_norm", json_true());
     if (j)
@@ -51,13 +52,15 @@ static bool pick(const json_t *j, const char *const *names, int n, int *out)
 
 static bool number(const json_t *j, uint64_t below, uint32_t *out)
 {
-    if (!json_is_integer(j) || json_integer_value(j) < 0 || (uint64_t)json_integer_value(j) >= below)
+    if (!json_is_integer(j) || json_integer_value(j) < 0 ||
+        (uint64_t)json_integer_value(j) >= below)
         return false;
     *out = (uint32_t)json_integer_value(j);
     return true;
 }
 
-static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json_t *et, struct gnn_err *e)
+static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json_t *et,
+                        struct gnn_err *e)
 {
     if (!json_is_array(nt) || !json_is_array(et) || !json_array_size(nt) || !json_array_size(et) ||
         json_array_size(nt) > GNN_TYPES_MAX || json_array_size(et) > GNN_TYPES_MAX)
@@ -70,7 +73,8 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
         return false;
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const json_t *j = json_array_get(nt, t), *name = json_object_get(j, "name");
-        if (!json_is_string(name) || !number(json_object_get(j, "features"), (1u << 24) + 1, &c->ntype[t].width) ||
+        if (!json_is_string(name) ||
+            !number(json_object_get(j, "features"), (1u << 24) + 1, &c->ntype[t].width) ||
             !(c->ntype[t].name = gnn_strdup(json_string_value(name), e)))
             return false;
     }

@@ -43,7 +43,8 @@ out:
     return e->code;
 }
 
-/* What is ours has both a description and a checksum: no damage to the one may turn it into something from elsewhere. */
+/* What is ours has both a description and a checksum: no damage to the one may turn it into
+ * something from elsewhere. */
 static int check_pair(const struct gnn_safetensors *st, const char *path, struct gnn_err *e)
 {
     const bool described = json_object_get(st->metadata, "gnn") != NULL;
@@ -54,11 +55,15 @@ static int check_pair(const struct gnn_safetensors *st, const char *path, struct
 #endif
     if (paired)
         return 0;
-    return gnn_fail(e, GNN_E_INPUT, described ? "%s: a model without its checksum: damaged, or written by an earlier version"
-                                              : "%s: damaged: it has a checksum, but not the model's description", path);
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        described ? "%s: a model without its checksum: damaged, or written by an earlier version"
+                  : "%s: damaged: it has a checksum, but not the model's description",
+        path);
 }
 
-int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path, struct gnn_err *e)
+int gnn_st_parse(struct gnn_st_file *f, void *bytes, uint64_t n, const char *path,
+                 struct gnn_err *e)
 {
     char why[512];
     *f = (struct gnn_st_file){.bytes = bytes, .nbytes = n};
@@ -84,8 +89,8 @@ void gnn_st_release(struct gnn_st_file *f)
     memset(f, 0, sizeof(*f));
 }
 
-int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, size_t n, json_t *metadata,
-                 struct gnn_err *e)
+int gnn_st_write(int fd, const char *name, const struct gnn_tensor *const *t, size_t n,
+                 json_t *metadata, struct gnn_err *e)
 {
     struct gnn_io io;
     char *head = NULL;
@@ -136,7 +141,8 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     if (!text)
         return NULL;
     gnn_json_watch();
-    json_t *j = json_pack("{s:s, s:s, s:s}", "format", "pt", "gnn", text, GNN_SAFETENSORS_CHECKSUM, GNN_SAFETENSORS_NO_DIGITS);
+    json_t *j = json_pack("{s:s, s:s, s:s}", "format", "pt", "gnn", text, GNN_SAFETENSORS_CHECKSUM,
+                          GNN_SAFETENSORS_NO_DIGITS);
     gnn_free(text);
     if (j && provenance)
         json_object_set_new(j, "provenance", json_string(provenance));
@@ -147,7 +153,8 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
     return NULL;
 }
 
-/* The order in which tensors are written: the widest numbers first, as readers want each at a multiple of its size. */
+/* The order in which tensors are written: the widest numbers first, as readers want each at a
+ * multiple of its size. */
 void gnn_model_order(const struct gnn_tensor *t, size_t n, const struct gnn_tensor **p)
 {
     for (size_t width = sizeof(uint64_t); width; width /= 2)
@@ -176,21 +183,24 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
     return e->code;
 }
 
-static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, float *to, const char *path,
-                      struct gnn_err *e)
+static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, float *to,
+                      const char *path, struct gnn_err *e)
 {
-    if (t->ndim != p->ndim || (p->ndim && t->shape[0] != p->shape[0]) || (p->ndim == 2 && t->shape[1] != p->shape[1]))
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)", path,
-                        t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
+    if (t->ndim != p->ndim || (p->ndim && t->shape[0] != p->shape[0]) ||
+        (p->ndim == 2 && t->shape[1] != p->shape[1]))
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)",
+                        path, t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
                         (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
                         p->ndim == 2 ? p->shape[1] : 1);
     if (p->dtype == GNN_I64) {
         int64_t v;
         if (t->dtype != GNN_I64)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not i64", path, t->name, gnn_dtype_name(t->dtype));
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %s, not i64", path, t->name,
+                            gnn_dtype_name(t->dtype));
         memcpy(&v, t->data, sizeof(v));
         if (v < 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %lld, a count below 0", path, t->name, (long long)v);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is %lld, a count below 0", path, t->name,
+                            (long long)v);
         memcpy(to, &v, sizeof(v));
         return 0;
     }
@@ -201,8 +211,8 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
                         gnn_dtype_name(t->dtype));
     const uint64_t k = gnn_first_not_finite(to, p->count);
     if (k < p->count)
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %llu is %g, not a finite number", path, t->name,
-                        (unsigned long long)k, (double)to[k]);
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %llu is %g, not a finite number",
+                        path, t->name, (unsigned long long)k, (double)to[k]);
     return 0;
 }
 
@@ -223,18 +233,21 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
         if (t)
             (void)!copy_param(p, t, slab + p->at, path, e);
         else if (p->must)
-            (void)(gnn_model_refuse_foreign(f, path, e) || gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name));
+            (void)(gnn_model_refuse_foreign(f, path, e) ||
+                   gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name));
         gnn_free(name);
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
         if (!known[k])
-            gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not part of the model", path, f->st.tensor[k].name);
+            gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is not part of the model", path,
+                     f->st.tensor[k].name);
     gnn_free(known);
     return e->code;
 }
 
 /* Reads a state dict's architecture off its names and shapes. */
-int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
+                    struct gnn_err *e)
 {
     if (gnn_model_refuse_foreign(f, path, e))
         return e->code;
@@ -245,9 +258,11 @@ int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, con
         const size_t len = strlen(t->name);
         if (!strncmp(t->name, "norms.", 6))
             c->layer_norm = true;
-        if (!strncmp(t->name, "norms.", 6) && len > 13 && !strcmp(t->name + len - 13, ".running_mean"))
+        if (!strncmp(t->name, "norms.", 6) && len > 13 &&
+            !strcmp(t->name + len - 13, ".running_mean"))
             c->batch_norm = true;
-        if (sscanf(t->name, "convs.%u.%n", &l, &at) != 1 || !at || t->ndim != 2 || l >= GNN_LAYERS_MAX)
+        if (sscanf(t->name, "convs.%u.%n", &l, &at) != 1 || !at || t->ndim != 2 ||
+            l >= GNN_LAYERS_MAX)
             continue;
         const bool sage = len > 13 && !strcmp(t->name + len - 13, ".lin_l.weight");
         const bool gcn = len > 11 && !strcmp(t->name + len - 11, ".lin.weight");
@@ -259,24 +274,28 @@ int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, con
     }
     c->layer_norm = c->layer_norm && !c->batch_norm;
     if (c->nlayers == 0)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)%s%s", path,
-                        f->st.n ? ", but " : "", f->st.n ? f->st.tensor[0].name : "");
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)%s%s",
+            path, f->st.n ? ", but " : "", f->st.n ? f->st.tensor[0].name : "");
     for (uint32_t l = 0; l < c->nlayers; l++)
         if (!c->width[l])
-            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor of layer %u, but of layer %u", path, l, c->nlayers - 1);
+            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor of layer %u, but of layer %u", path, l,
+                            c->nlayers - 1);
     return 0;
 }
 
-/* What a description promises must be in the file, but for what nothing depends on, before memory is taken for it. */
-static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
-                   struct gnn_err *e)
+/* What a description promises must be in the file, but for what nothing depends on, before memory
+ * is taken for it. */
+static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct gnn_st_file *f,
+                   const char *path, struct gnn_err *e)
 {
     enum { FOLD = 16, SMALL = 1 << 24 };
     struct gnn_err why = {0};
     int rc = gnn_model_layout(m, c, &why);
     if (rc)
-        return gnn_fail(e, rc == GNN_E_USAGE ? GNN_E_INPUT : (enum gnn_status)rc, "%s: %s", path, why.msg);
+        return gnn_fail(e, rc == GNN_E_USAGE ? GNN_E_INPUT : (enum gnn_status)rc, "%s: %s", path,
+                        why.msg);
     if (m->nfloats > SMALL && m->nfloats / FOLD > f->nbytes)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: a model of %llu parameters in %llu bytes", path,
                       (unsigned long long)m->nfloats, (unsigned long long)f->nbytes);
@@ -299,8 +318,8 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
         outputs = c.width[c.nlayers - 1];
         rc = gnn_model_config_fit(&c, s, e);
         if (!rc && c.width[c.nlayers - 1] != outputs)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %u outputs, but the graph has %u classes", path, outputs,
-                          c.width[c.nlayers - 1]);
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %u outputs, but the graph has %u classes", path,
+                          outputs, c.width[c.nlayers - 1]);
     }
     if (rc) {
         gnn_model_config_release(&c);

@@ -1,4 +1,5 @@
-/* Layers of other libraries, known by the names of their parameters, so that a state dict is refused for the right reason. */
+/* Layers of other libraries, known by the names of their parameters, so that a state dict is
+ * refused for the right reason. */
 #include <string.h>
 
 #include "lib/model_file.h"
@@ -34,10 +35,11 @@ int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, stru
     for (size_t i = 0; i < f->st.n; i++) {
         const char *layer = layer_of(f->st.tensor[i].name);
         if (layer)
-            return gnn_fail(e, GNN_E_INPUT,
-                            "%s: tensor %s belongs to a layer that is not supported, %s; supported are GraphSAGE with mean (PyG's "
-                            "SAGEConv: convs.0.lin_l.weight, ...) and GCN (GCNConv: convs.0.lin.weight, ...)",
-                            path, f->st.tensor[i].name, layer);
+            return gnn_fail(
+                e, GNN_E_INPUT,
+                "%s: tensor %s belongs to a layer that is not supported, %s; supported are GraphSAGE with mean (PyG's "
+                "SAGEConv: convs.0.lin_l.weight, ...) and GCN (GCNConv: convs.0.lin.weight, ...)",
+                path, f->st.tensor[i].name, layer);
     }
     return 0;
 }

@@ -53,8 +53,8 @@ static void trace(struct gnn_model *m)
         }
 }
 
-static int add(struct gnn_model *m, const char *prefix, const char *name, uint32_t rows, uint32_t cols,
-               double bound, double fill, uint32_t *index, struct gnn_err *e)
+static int add(struct gnn_model *m, const char *prefix, const char *name, uint32_t rows,
+               uint32_t cols, double bound, double fill, uint32_t *index, struct gnn_err *e)
 {
     struct gnn_param *p = &m->param[m->nparams];
     p->name = gnn_strf(e, "%s%s", prefix, name);
@@ -76,7 +76,8 @@ static int add(struct gnn_model *m, const char *prefix, const char *name, uint32
 static char *module_name(const struct gnn_model_config *c, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model_etype *t = &c->etype[r];
-    char *name = gnn_strf(e, "<%s___%s___%s>", c->ntype[t->src].name, t->rel, c->ntype[t->dst].name);
+    char *name =
+        gnn_strf(e, "<%s___%s___%s>", c->ntype[t->src].name, t->rel, c->ntype[t->dst].name);
     for (char *p = name; p && *p; p++)
         if (*p == '.')
             *p = '#';
@@ -98,14 +99,16 @@ static int check_modules(const struct gnn_model_config *c, struct gnn_err *e)
         qsort(name, c->netypes, sizeof(*name), by_text);
     for (uint32_t r = 1; r < c->netypes && !e->code; r++)
         if (!strcmp(name[r - 1], name[r]))
-            gnn_fail(e, GNN_E_USAGE, "two relations would have parameters of the same name, %s", name[r]);
+            gnn_fail(e, GNN_E_USAGE, "two relations would have parameters of the same name, %s",
+                     name[r]);
     for (uint32_t r = 0; name && r < c->netypes; r++)
         gnn_free(name[r]);
     gnn_free(name);
     return e->code;
 }
 
-static char *conv_prefix(const struct gnn_model_config *c, uint32_t l, uint32_t r, struct gnn_err *e)
+static char *conv_prefix(const struct gnn_model_config *c, uint32_t l, uint32_t r,
+                         struct gnn_err *e)
 {
     if (c->nntypes == 1 && c->netypes == 1)
         return gnn_strf(e, "convs.%u.", l);
@@ -118,7 +121,8 @@ static char *conv_prefix(const struct gnn_model_config *c, uint32_t l, uint32_t 
 static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
-    const uint32_t ds = gnn_model_in(m, l, c->etype[r].src), dd = gnn_model_in(m, l, c->etype[r].dst);
+    const uint32_t ds = gnn_model_in(m, l, c->etype[r].src),
+                   dd = gnn_model_in(m, l, c->etype[r].dst);
     const uint32_t out = c->width[l];
     struct gnn_conv *v = &m->conv[l * c->netypes + r];
     if (!ds || !dd)
@@ -128,7 +132,8 @@ static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err 
     if (!rc && c->kind == GNN_GCN) {
         if (!(rc = add(m, prefix, "bias", out, 0, 0, 0, &v->bias, e)))
             rc = add(m, prefix, "lin.weight", out, ds, sqrt(6.0 / (ds + out)), 0, &v->lin_l, e);
-    } else if (!rc && !(rc = add(m, prefix, "lin_l.weight", out, ds, 1 / sqrt(ds), 0, &v->lin_l, e)) &&
+    } else if (!rc &&
+               !(rc = add(m, prefix, "lin_l.weight", out, ds, 1 / sqrt(ds), 0, &v->lin_l, e)) &&
                !(rc = add(m, prefix, "lin_l.bias", out, 0, 1 / sqrt(ds), 0, &v->bias, e))) {
         rc = add(m, prefix, "lin_r.weight", out, dd, 1 / sqrt(dd), 0, &v->lin_r, e);
     }
@@ -136,12 +141,14 @@ static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err 
     return rc;
 }
 
-/* Running statistics and their count, which gradients do not reach; files of old PyTorch versions have no count. */
+/* Running statistics and their count, which gradients do not reach; files of old PyTorch versions
+ * have no count. */
 static int add_running(struct gnn_model *m, const char *prefix, uint32_t width, struct gnn_err *e)
 {
     uint32_t i;
     int rc;
-    if ((rc = add(m, prefix, "running_mean", width, 0, 0, 0, &i, e)) || (rc = add(m, prefix, "running_var", width, 0, 0, 1, &i, e)) ||
+    if ((rc = add(m, prefix, "running_mean", width, 0, 0, 0, &i, e)) ||
+        (rc = add(m, prefix, "running_var", width, 0, 0, 1, &i, e)) ||
         (rc = add(m, prefix, "num_batches_tracked", 1, 0, 0, 0, &i, e)))
         return rc;
     m->param[i - 2].trained = m->param[i - 1].trained = m->param[i].trained = false;
@@ -155,10 +162,13 @@ static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err 
 {
     const struct gnn_model_config *c = &m->c;
     const char *module = c->batch_norm ? "module." : ""; /* PyG's BatchNorm holds PyTorch's */
-    char *prefix = c->nntypes == 1 && c->netypes == 1 ? gnn_strf(e, "norms.%u.%s", l, module)
-                                                      : gnn_strf(e, "norms.%u.%s.%s", l, c->ntype[t].name, module);
+    char *prefix = c->nntypes == 1 && c->netypes == 1
+                       ? gnn_strf(e, "norms.%u.%s", l, module)
+                       : gnn_strf(e, "norms.%u.%s.%s", l, c->ntype[t].name, module);
     uint32_t bias;
-    int rc = prefix ? add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e) : GNN_E_NOMEM;
+    int rc = prefix
+                 ? add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e)
+                 : GNN_E_NOMEM;
     if (!rc)
         rc = add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
     if (!rc && c->batch_norm)
@@ -167,7 +177,8 @@ static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err 
     return rc;
 }
 
-/* What is trained first, so that the optimiser's range is one piece. layer_at comes with indices of parameters. */
+/* What is trained first, so that the optimiser's range is one piece. layer_at comes with indices of
+ * parameters. */
 static void place(struct gnn_model *m)
 {
     uint64_t at = 0;
@@ -213,7 +224,8 @@ static int add_all(struct gnn_model *m, struct gnn_err *e)
         for (uint32_t t = 0; t < c->nntypes; t++) {
             const uint32_t from = m->nparams;
             m->norm[l * c->nntypes + t] = NONE;
-            if (!(c->layer_norm || c->batch_norm) || l + 1 == c->nlayers || !gnn_model_in(m, l + 1, t))
+            if (!(c->layer_norm || c->batch_norm) || l + 1 == c->nlayers ||
+                !gnn_model_in(m, l + 1, t))
                 continue;
             if ((rc = add_norm(m, l, t, e)))
                 return rc;
@@ -274,14 +286,16 @@ void gnn_model_reset(struct gnn_model *m, uint64_t seed)
         const struct gnn_param *p = &m->param[i];
         float *w = m->slab + p->at;
         for (uint64_t k = 0; k < p->count; k++) {
-            const uint32_t r = p->bound > 0 ? gnn_rng_word(key, (uint32_t)k, (uint32_t)(k >> 32) << 2, i, 0) : 0;
+            const uint32_t r =
+                p->bound > 0 ? gnn_rng_word(key, (uint32_t)k, (uint32_t)(k >> 32) << 2, i, 0) : 0;
             const float u = (float)(r >> 8) * 0x1p-24f; /* [0, 1), exact */
             w[k] = p->bound > 0 ? (2 * u - 1) * p->bound : p->fill;
         }
     }
 }
 
-const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, bool all, uint64_t *element)
+const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, bool all,
+                                             uint64_t *element)
 {
     for (uint32_t i = 0; i < m->nparams; i++) {
         const struct gnn_param *p = &m->param[i];

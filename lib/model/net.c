@@ -8,7 +8,8 @@
 #include "kernels/rng.h"
 #include "lib/model/net_impl.h"
 
-int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops, struct gnn_err *e)
+int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
+                 struct gnn_err *e)
 {
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
     memset(n, 0, sizeof(*n));
@@ -65,8 +66,8 @@ void gnn_net_release(struct gnn_net *n)
     memset(n, 0, sizeof(*n));
 }
 
-int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a, const float *b,
-             float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
+int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a,
+             const float *b, float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     n->flops += 2 * (uint64_t)m * nn * k;
     return n->ops->gemm(n->ops, ta, tb, m, nn, k, a, b, beta, c, ep, e);
@@ -101,8 +102,9 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
     const struct gnn_tensor *x = c->ntype[t].width ? gnn_tensors_find(&n->b->tensors, name) : NULL;
     if (rows && c->ntype[t].width &&
         (!x || x->shape[0] < rows || (x->ndim == 2 ? x->shape[1] : 1) != d))
-        return gnn_fail(e, GNN_E_INPUT, "batches have no features %s (%llu wide): run gnn-gather first",
-                        name, (unsigned long long)d);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "batches have no features %s (%llu wide): run gnn-gather first", name,
+                        (unsigned long long)d);
     if (x && x->dtype != GNN_F32 && x->dtype != GNN_F16 && x->dtype != GNN_BF16)
         return gnn_fail(e, GNN_E_INPUT, "features %s are %s, not floating-point", name,
                         gnn_dtype_name(x->dtype));

@@ -39,7 +39,8 @@ static int want(struct access *a, uint32_t r, struct gnn_err *e)
     struct gnn_store *s = a->v->store;
     const struct gnn_schema *sc = &s->meta.schema;
     const struct gnn_split_set *ss = &sc->set[a->o->set];
-    const double share = ss->count > a->o->m->batch_size ? (double)a->o->m->batch_size / (double)ss->count : 1;
+    const double share =
+        ss->count > a->o->m->batch_size ? (double)a->o->m->batch_size / (double)ss->count : 1;
     struct gnn_sampling m = *a->o->m;
     struct gnn_scores x = {0};
     m.seed_ntype = ss->ntype;
@@ -67,7 +68,8 @@ static double local_rows(const struct access *a)
 
 /* ---- in which order ---- */
 
-/* How much is lost if a vertex does not get its best part; by 16 bits of the float, the highest has rank 0. */
+/* How much is lost if a vertex does not get its best part; by 16 bits of the float, the highest has
+ * rank 0. */
 static uint32_t rank_of(const struct access *a, uint64_t i)
 {
     float best = 0, next = 0;
@@ -173,20 +175,22 @@ static int level_init(struct access *a, uint32_t finer, struct gnn_err *e)
     struct gnn_store *s = a->v->store;
     const uint64_t n = a->v->nvertices, nseeds = s->meta.schema.set[a->o->set].count;
     if (n > UINT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes are too many for the method access", s->path, (unsigned long long)n);
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu nodes are too many for the method access",
+                        s->path, (unsigned long long)n);
     a->p = gnn_alloc(n, a->group * sizeof *a->p, "access frequencies", e);
     a->order = gnn_alloc(n, sizeof *a->order, "order of nodes", e);
     a->own = gnn_alloc(nseeds, sizeof *a->own, "seeds", e);
     if (!a->p || !a->order || !a->own || gnn_store_split(s, a->o->set, &a->seeds, e))
         return e->code;
-    const uint64_t held = n * (a->group * sizeof *a->p + sizeof *a->order) + 2 * nseeds * sizeof *a->own;
+    const uint64_t held =
+        n * (a->group * sizeof *a->p + sizeof *a->order) + 2 * nseeds * sizeof *a->own;
     a->o->bytes = held > a->o->bytes ? held : a->o->bytes;
     return gnn_loads_init(&a->l, a->v, &a->o->by->even, a->k, a->group, finer, e);
 }
 
 /* k parts in runs of `group`; part[]: in, where the stream put them; out. */
-static int level(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t k, uint32_t group, uint32_t finer, uint32_t *part,
-                 struct gnn_err *e)
+static int level(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t k, uint32_t group,
+                 uint32_t finer, uint32_t *part, struct gnn_err *e)
 {
     struct access a = {.o = o, .v = v, .k = k, .group = group, .part = part};
     int rc = level_init(&a, finer, e);
@@ -210,7 +214,8 @@ static int level(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t 
     return rc;
 }
 
-int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t *part, struct gnn_err *e)
+int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t *part,
+                      struct gnn_err *e)
 {
     struct gnn_stream *by = o->by;
     const uint32_t k = by->k, nodes = by->nodes > 1 ? by->nodes : 1;

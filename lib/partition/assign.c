@@ -5,19 +5,22 @@
 #include "lib/partition.h"
 
 /* One number a line: so says the line that the reader found it in. */
-static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, uint64_t n, bool end, struct gnn_err *e)
+static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, uint64_t n, bool end,
+                      struct gnn_err *e)
 {
     if (end && n < v->nvertices)
-        return gnn_fail(e, GNN_E_INPUT, "%s: ends after line %llu; the graph has %llu nodes", r->name,
-                        (unsigned long long)n, (unsigned long long)v->nvertices);
+        return gnn_fail(e, GNN_E_INPUT, "%s: ends after line %llu; the graph has %llu nodes",
+                        r->name, (unsigned long long)n, (unsigned long long)v->nvertices);
     if (end)
         return GNN_OK;
     if (r->at_line != n + 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", r->name, (unsigned long long)(r->at_line > n ? n + 1 : n),
+        return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", r->name,
+                        (unsigned long long)(r->at_line > n ? n + 1 : n),
                         r->at_line > n ? "no part number" : "two part numbers");
-    return n < v->nvertices ? GNN_OK
-                            : gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", r->name,
-                                       (unsigned long long)r->at_line, (unsigned long long)v->nvertices);
+    return n < v->nvertices
+               ? GNN_OK
+               : gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", r->name,
+                          (unsigned long long)r->at_line, (unsigned long long)v->nvertices);
 }
 
 int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t *k, uint32_t *part,
@@ -66,8 +69,10 @@ static int add_weight(int32_t *w, uint64_t more, uint64_t *sum, const char *what
 {
     *sum += more;
     if (*sum > INT32_MAX)
-        return gnn_fail(e, GNN_E_INPUT, "METIS's 32-bit weights cannot hold the sum of %s (over %d); --method fennel and ldg can", what,
-                        INT32_MAX);
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "METIS's 32-bit weights cannot hold the sum of %s (over %d); --method fennel and ldg can",
+            what, INT32_MAX);
     *w += (int32_t)more;
     return GNN_OK;
 }
@@ -102,7 +107,8 @@ int gnn_balance_weights(const struct gnn_view *v, unsigned balance, const uint32
                         uint32_t nsets, uint32_t *ncon, int32_t **wgt, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
-    uint64_t want = (balance & GNN_BALANCE_NODES ? 1u : 0u) + (balance & GNN_BALANCE_EDGES ? 1u : 0u) +
+    uint64_t want = (balance & GNN_BALANCE_NODES ? 1u : 0u) +
+                    (balance & GNN_BALANCE_EDGES ? 1u : 0u) +
                     (balance & GNN_BALANCE_SETS ? (uint64_t)nsets : 0) +
                     (balance & GNN_BALANCE_TYPES ? (uint64_t)sc->nntypes : 0);
     uint32_t c = 0, n;

@@ -6,7 +6,8 @@ static int type_init(struct gnn_layout *l, uint32_t t, struct gnn_err *e)
 {
     uint64_t n = l->view->base[t + 1] - l->view->base[t];
     const uint32_t *part = l->part + l->view->base[t];
-    uint64_t *book = l->book[t] = gnn_alloc_zero((uint64_t)l->k + 1, sizeof *book, "partition book", e);
+    uint64_t *book = l->book[t] =
+        gnn_alloc_zero((uint64_t)l->k + 1, sizeof *book, "partition book", e);
     uint32_t *to_new = l->to_new[t] = gnn_alloc(n, sizeof *to_new, "new ids", e);
     uint32_t *order = l->order[t] = gnn_alloc(n, sizeof *order, "new order", e);
 
@@ -16,7 +17,8 @@ static int type_init(struct gnn_layout *l, uint32_t t, struct gnn_err *e)
         book[part[i] + 1]++;
     for (uint32_t p = 0; p < l->k; p++)
         book[p + 1] += book[p];
-    /* A stable counting sort that uses the book itself as its cursors and moves it back afterwards. */
+    /* A stable counting sort that uses the book itself as its cursors and moves it back afterwards.
+     */
     for (uint64_t i = 0; i < n; i++) {
         to_new[i] = (uint32_t)book[part[i]]++;
         order[to_new[i]] = (uint32_t)i;
@@ -27,8 +29,8 @@ static int type_init(struct gnn_layout *l, uint32_t t, struct gnn_err *e)
     return GNN_OK;
 }
 
-int gnn_layout_init(struct gnn_layout *l, const struct gnn_view *v, uint32_t k, const uint32_t *part,
-                    struct gnn_err *e)
+int gnn_layout_init(struct gnn_layout *l, const struct gnn_view *v, uint32_t k,
+                    const uint32_t *part, struct gnn_err *e)
 {
     uint32_t nt = v->store->meta.schema.nntypes;
     *l = (struct gnn_layout){.view = v, .k = k, .part = part};

@@ -12,7 +12,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static uint64_t cap_of(uint64_t total, double imbalance, uint64_t k)
 {
-    const uint64_t even = total / k + (total % k != 0), more = (uint64_t)((double)total * imbalance / (double)k);
+    const uint64_t even = total / k + (total % k != 0),
+                   more = (uint64_t)((double)total * imbalance / (double)k);
     return more > even ? more : even;
 }
 
@@ -42,12 +43,13 @@ static int cons_init(struct gnn_loads *l, const struct gnn_even *even, struct gn
     const struct gnn_schema *sc = &l->view->store->meta.schema;
     const unsigned b = even->balance;
     const uint64_t want = (b & GNN_BALANCE_NODES ? 1u : 0u) + (b & GNN_BALANCE_EDGES ? 1u : 0u) +
-                          (b & GNN_BALANCE_SETS ? (uint64_t)even->nsets : 0) + (b & GNN_BALANCE_TYPES ? (uint64_t)sc->nntypes : 0);
+                          (b & GNN_BALANCE_SETS ? (uint64_t)even->nsets : 0) +
+                          (b & GNN_BALANCE_TYPES ? (uint64_t)sc->nntypes : 0);
     struct gnn_load_con *c = l->con;
 
     if (want > GNN_METIS_CONSTRAINTS_MAX || want == 0)
-        return gnn_fail(e, GNN_E_USAGE, "%llu balance constraints; there can be 1 to %d", (unsigned long long)want,
-                        GNN_METIS_CONSTRAINTS_MAX);
+        return gnn_fail(e, GNN_E_USAGE, "%llu balance constraints; there can be 1 to %d",
+                        (unsigned long long)want, GNN_METIS_CONSTRAINTS_MAX);
     l->ncon = (uint32_t)want;
     if (b & GNN_BALANCE_NODES)
         *c++ = (struct gnn_load_con){.what = GNN_BALANCE_NODES, .total = l->view->nvertices};
@@ -63,18 +65,20 @@ static int cons_init(struct gnn_loads *l, const struct gnn_even *even, struct gn
             return e->code;
     }
     for (uint32_t t = 0; b & GNN_BALANCE_TYPES && t < sc->nntypes; t++)
-        *c++ = (struct gnn_load_con){.what = GNN_BALANCE_TYPES, .type = t, .total = sc->ntype[t].count};
+        *c++ = (struct gnn_load_con){
+            .what = GNN_BALANCE_TYPES, .type = t, .total = sc->ntype[t].count};
     return GNN_OK;
 }
 
-int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even, uint32_t k, uint32_t group,
-                   uint32_t finer, struct gnn_err *e)
+int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even,
+                   uint32_t k, uint32_t group, uint32_t finer, struct gnn_err *e)
 {
     *l = (struct gnn_loads){.view = v, .k = k, .group = group, .leaves = 1};
     if (cons_init(l, even, e))
         return e->code;
     for (struct gnn_load_con *c = l->con; c < l->con + l->ncon; c++)
-        c->cap = least(cap_of(c->total, even->imbalance, k), finer * cap_of(c->total, even->imbalance, (uint64_t)k * finer));
+        c->cap = least(cap_of(c->total, even->imbalance, k),
+                       finer * cap_of(c->total, even->imbalance, (uint64_t)k * finer));
     while (l->leaves < group)
         l->leaves *= 2;
     const uint64_t nodes = (uint64_t)(k / group) * l->ncon * l->leaves;
@@ -109,7 +113,9 @@ static uint32_t winner(const struct gnn_loads *l, const uint32_t *tree, uint32_t
 static void play(const struct gnn_loads *l, uint32_t *tree, uint32_t lo, uint32_t c, uint32_t i)
 {
     const uint32_t a = winner(l, tree, lo, 2 * i), b = winner(l, tree, lo, 2 * i + 1);
-    tree[i] = b == UINT32_MAX || l->load[(size_t)a * l->ncon + c] <= l->load[(size_t)b * l->ncon + c] ? a : b;
+    tree[i] =
+        b == UINT32_MAX || l->load[(size_t)a * l->ncon + c] <= l->load[(size_t)b * l->ncon + c] ? a
+                                                                                                : b;
 }
 
 static uint32_t *tree_of(const struct gnn_loads *l, uint32_t lo, uint32_t c)
@@ -178,7 +184,8 @@ double gnn_loads_fill(const struct gnn_loads *l, uint32_t p, const struct gnn_we
 {
     double most = 0;
     for (uint32_t c = 0; c < l->ncon; c++) {
-        const double x = w->of[c] ? (double)l->load[(size_t)p * l->ncon + c] / (double)l->con[c].cap : 0;
+        const double x =
+            w->of[c] ? (double)l->load[(size_t)p * l->ncon + c] / (double)l->con[c].cap : 0;
         most = x > most ? x : most;
     }
     return most;

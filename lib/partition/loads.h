@@ -1,4 +1,5 @@
-/* What parts weigh while vertices are being given to them, against what they may. Not for use outside lib/partition. */
+/* What parts weigh while vertices are being given to them, against what they may. Not for use
+ * outside lib/partition. */
 #ifndef GNN_LIB_PARTITION_LOADS_H
 #define GNN_LIB_PARTITION_LOADS_H
 
@@ -21,9 +22,10 @@ struct gnn_loads {
     const struct gnn_view *view;
     uint32_t k, group, ncon, leaves;
     struct gnn_load_con con[GNN_METIS_CONSTRAINTS_MAX];
-    uint64_t *load;     /* [k][ncon] */
-    uint32_t *lightest; /* [k / group][ncon][leaves]: a tournament each, the winner's number in [1] */
-    uint64_t bytes;     /* held */
+    uint64_t *load; /* [k][ncon] */
+    uint32_t
+        *lightest;  /* [k / group][ncon][leaves]: a tournament each, the winner's number in [1] */
+    uint64_t bytes; /* held */
 };
 
 /* Weights of one vertex. */
@@ -31,10 +33,11 @@ struct gnn_weights {
     uint64_t of[GNN_METIS_CONSTRAINTS_MAX];
 };
 
-/* No part may be heavier than even->imbalance times the average, rounded down, but always the average, rounded up; nor
- * heavier than `finer` parts of an equal split into k * finer. group divides k. On failure release it all the same. */
-int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even, uint32_t k, uint32_t group,
-                   uint32_t finer, struct gnn_err *e) GNN_MUST_USE;
+/* No part may be heavier than even->imbalance times the average, rounded down, but always the
+ * average, rounded up; nor heavier than `finer` parts of an equal split into k * finer. group
+ * divides k. On failure release it all the same. */
+int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct gnn_even *even,
+                   uint32_t k, uint32_t group, uint32_t finer, struct gnn_err *e) GNN_MUST_USE;
 void gnn_loads_release(struct gnn_loads *l);
 /* All parts empty. */
 void gnn_loads_clear(struct gnn_loads *l);
@@ -44,14 +47,17 @@ struct gnn_weights gnn_loads_weigh(const struct gnn_loads *l, uint32_t t, uint64
 void gnn_loads_add(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
 void gnn_loads_take(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
 
-/* The part with the least of constraint c in the run that begins with part lo; the first of several. */
+/* The part with the least of constraint c in the run that begins with part lo; the first of
+ * several. */
 static inline uint32_t gnn_loads_lightest(const struct gnn_loads *l, uint32_t c, uint32_t lo)
 {
-    return l->leaves == 1 ? lo : l->lightest[((size_t)(lo / l->group) * l->ncon + c) * l->leaves + 1];
+    return l->leaves == 1 ? lo
+                          : l->lightest[((size_t)(lo / l->group) * l->ncon + c) * l->leaves + 1];
 }
 /* Load in units of what is allowed, the highest over the constraints that the vertex counts for. */
 double gnn_loads_fill(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
-/* How much more there would be too much with the vertex, in units of what is allowed, summed over the constraints. */
+/* How much more there would be too much with the vertex, in units of what is allowed, summed over
+ * the constraints. */
 double gnn_loads_excess(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
 bool gnn_loads_fits(const struct gnn_loads *l, uint32_t p, const struct gnn_weights *w);
 /* The part holds more than it may of something that this vertex counts for. */

@@ -1,6 +1,7 @@
-/* METIS at arm's length. What 5.1.0 does inside a call: catches SIGTERM and SIGABRT, dies of SIGFPE for k = 1 and of
- * SIGSEGV for a neighbour out of range, prints to stdout when memory runs out. So: a child process, with its
- * standard files closed, that gets a valid graph and leaves its answer in shared memory. */
+/* METIS at arm's length. What 5.1.0 does inside a call: catches SIGTERM and SIGABRT, dies of SIGFPE
+ * for k = 1 and of SIGSEGV for a neighbour out of range, prints to stdout when memory runs out. So:
+ * a child process, with its standard files closed, that gets a valid graph and leaves its answer in
+ * shared memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <metis.h>
@@ -33,14 +34,15 @@ static int metis_call(const struct gnn_metis *m, const struct gnn_symgraph *g, i
     METIS_SetDefaultOptions(opt);
     opt[METIS_OPTION_OBJTYPE] =
         m->objective == GNN_OBJECTIVE_VOL ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
-    /* The C library's generator, which METIS uses, is the same for 0 and 1: 0 stands for METIS's own default. */
+    /* The C library's generator, which METIS uses, is the same for 0 and 1: 0 stands for METIS's
+     * own default. */
     if (seed)
         opt[METIS_OPTION_SEED] = (idx_t)seed;
     opt[METIS_OPTION_UFACTOR] = (idx_t)((m->imbalance - 1.0) * 1000 + 0.5);
     opt[METIS_OPTION_NUMBERING] = 0;
     /* METIS takes the weights as non-const and does not change them. */
-    return METIS_PartGraphKway(&n, &ncon, g->xadj, g->adjncy, (idx_t *)(uintptr_t)m->wgt, NULL, NULL,
-                               &k, NULL, NULL, opt, &obj, part);
+    return METIS_PartGraphKway(&n, &ncon, g->xadj, g->adjncy, (idx_t *)(uintptr_t)m->wgt, NULL,
+                               NULL, &k, NULL, NULL, opt, &obj, part);
 }
 
 static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
@@ -48,7 +50,8 @@ static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struc
 static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
                   pid_t parent)
 {
-    /* Whatever ends the parent ends the child; handlers that remove the parent's files must not run here. */
+    /* Whatever ends the parent ends the child; handlers that remove the parent's files must not run
+     * here. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -79,7 +82,8 @@ static int judge(const struct gnn_metis *m, const struct gnn_symgraph *g, const 
     if (WIFSIGNALED(ws)) {
         int sig = WTERMSIG(ws);
         return gnn_fail(e, GNN_E_RUN, "METIS was ended by signal %d (%s)%s", sig, strsignal(sig),
-                        sig == SIGKILL ? "; out of memory? --method fennel and ldg need little" : "");
+                        sig == SIGKILL ? "; out of memory? --method fennel and ldg need little"
+                                       : "");
     }
     if (!a->done || WEXITSTATUS(ws))
         return gnn_fail(e, GNN_E_RUN, "METIS ended without an answer (status %d)", WEXITSTATUS(ws));
@@ -90,7 +94,8 @@ static int judge(const struct gnn_metis *m, const struct gnn_symgraph *g, const 
         return gnn_fail(e, GNN_E_RUN, "METIS failed with status %d", a->status);
     for (uint32_t i = 0; i < g->n; i++)
         if (a->part[i] < 0 || (uint32_t)a->part[i] >= m->k)
-            return gnn_fail(e, GNN_E_RUN, "METIS put node %u into part %d of %u", i, a->part[i], m->k);
+            return gnn_fail(e, GNN_E_RUN, "METIS put node %u into part %d of %u", i, a->part[i],
+                            m->k);
     return GNN_OK;
 }
 
@@ -105,8 +110,7 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
         return GNN_OK;
     }
     size_t bytes = sizeof(struct answer) + (size_t)g->n * sizeof(int32_t);
-    struct answer *a =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct answer *a = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (a == MAP_FAILED)
         return gnn_fail_nomem(e, bytes, "METIS's answer");
 

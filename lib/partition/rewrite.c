@@ -1,5 +1,6 @@
 /* A store of k parts from any store: splits, book, and the order of things. Nodes are in
- * rewrite_nodes.c, edges in rewrite_edges.c, the halo in rewrite_halo.c, the walk over the input in rewrite_walk.c. */
+ * rewrite_nodes.c, edges in rewrite_edges.c, the halo in rewrite_halo.c, the walk over the input in
+ * rewrite_walk.c. */
 #include "lib/partition/rewrite.h"
 
 #include <stdio.h>
@@ -28,8 +29,9 @@ int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct g
     return GNN_OK;
 }
 
-int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, enum gnn_dtype dtype, uint32_t ndim,
-                        const uint64_t *shape, struct gnn_err *e, const char *fmt, ...)
+int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job,
+                        enum gnn_dtype dtype, uint32_t ndim, const uint64_t *shape,
+                        struct gnn_err *e, const char *fmt, ...)
 {
     char name[GNN_NAME_MAX + 1];
     va_list ap;
@@ -43,7 +45,8 @@ int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, 
         job.at = p->r->l->book[job.walk][p->part];
         job.end = p->r->l->book[job.walk][p->part + 1];
     }
-    if (gnn_part_declare(&p->w, name, dtype, ndim, shape, &job.sink.id, e) || !gnn_tensor_bytes(&t, &job.bytes))
+    if (gnn_part_declare(&p->w, name, dtype, ndim, shape, &job.sink.id, e) ||
+        !gnn_tensor_bytes(&t, &job.bytes))
         return e->code;
     if (gnn_buf_reserve(&p->jobs, (uint64_t)p->njobs + 1, sizeof job, "list of tensors", e))
         return e->code;
@@ -51,8 +54,8 @@ int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, 
     return GNN_OK;
 }
 
-int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, bool *fresh,
-                     struct gnn_err *e)
+int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p,
+                     struct gnn_rewrite_job *j, bool *fresh, struct gnn_err *e)
 {
     *fresh = p == r->part;
     if (!*fresh) { /* all parts declare the same */
@@ -79,7 +82,8 @@ int gnn_rewrite_find(const struct gnn_rewrite *r, uint32_t p, const struct gnn_t
     va_end(ap);
     *t = gnn_store_find(s, p, name);
     if (!*t)
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is missing", gnn_store_part_path(s, p), name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s is missing", gnn_store_part_path(s, p),
+                        name);
     return GNN_OK;
 }
 
@@ -125,22 +129,26 @@ static int sets_init(struct gnn_rewrite *r, struct gnn_err *e)
     return GNN_OK;
 }
 
-static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_set(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                     struct gnn_err *e)
 {
     const struct gnn_rewrite *r = p->r;
     const uint64_t *at = r->cursor[j->type];
     (void)to;
     for (uint64_t i = at[p->part]; i < at[p->part + 1]; i++)
-        if (gnn_sink_put(&j->sink, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t), e))
+        if (gnn_sink_put(&j->sink, &r->members[j->type][r->sorted[j->type][i]], sizeof(uint32_t),
+                         e))
             return e->code;
     return gnn_sink_flush(&j->sink, e);
 }
 
-static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_order(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                       struct gnn_err *e)
 {
     const uint64_t *at = p->r->cursor[j->type];
     (void)to;
-    if (gnn_sink_put(&j->sink, p->r->sorted[j->type] + at[p->part], (at[p->part + 1] - at[p->part]) * sizeof(uint64_t), e))
+    if (gnn_sink_put(&j->sink, p->r->sorted[j->type] + at[p->part],
+                     (at[p->part + 1] - at[p->part]) * sizeof(uint64_t), e))
         return e->code;
     return gnn_sink_flush(&j->sink, e);
 }
@@ -156,25 +164,29 @@ static int declare_set(struct gnn_rewrite_part *p, uint32_t i, struct gnn_err *e
     if (gnn_rewrite_declare(p, j, GNN_U32, 1, &m, e, "split/%s/%s", ss->split, ss->set))
         return e->code;
     j.write = write_order;
-    if (r->named && gnn_rewrite_declare(p, j, GNN_U64, 1, &m, e, "split/%s/%s/order", ss->split, ss->set))
+    if (r->named &&
+        gnn_rewrite_declare(p, j, GNN_U64, 1, &m, e, "split/%s/%s/order", ss->split, ss->set))
         return e->code;
     return GNN_OK;
 }
 
 /* ---- book ---- */
 
-static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_book(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                      struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     (void)to;
-    return gnn_part_write(j->sink.w, j->sink.id, l->book[j->type], ((uint64_t)l->k + 1) * sizeof(uint64_t), e);
+    return gnn_part_write(j->sink.w, j->sink.id, l->book[j->type],
+                          ((uint64_t)l->k + 1) * sizeof(uint64_t), e);
 }
 
 static int declare_book(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
 {
     uint64_t k1 = (uint64_t)p->r->l->k + 1;
     struct gnn_rewrite_job book = {.write = write_book, .type = t, .walk = -1};
-    return gnn_rewrite_declare(p, book, GNN_U64, 1, &k1, e, "book/%s", p->r->l->view->store->meta.schema.ntype[t].name);
+    return gnn_rewrite_declare(p, book, GNN_U64, 1, &k1, e, "book/%s",
+                               p->r->l->view->store->meta.schema.ntype[t].name);
 }
 
 /* ---- all of it ---- */
@@ -219,13 +231,15 @@ static int part_init(struct gnn_rewrite_part *p, const struct gnn_schema *sc, st
     if (!p->edges || !p->nhalo || !p->marks)
         return e->code;
     for (uint32_t t = 0; t < sc->nntypes; t++)
-        if (!(p->marks[t] = gnn_alloc_zero(sc->ntype[t].count / 64 + 1, sizeof(uint64_t), "marks of nodes", e)))
+        if (!(p->marks[t] = gnn_alloc_zero(sc->ntype[t].count / 64 + 1, sizeof(uint64_t),
+                                           "marks of nodes", e)))
             return e->code;
     return GNN_OK;
 }
 
-static int write_group(struct gnn_rewrite *r, struct gnn_store_writer *w, uint32_t from, struct gnn_part_figures *fig,
-                       int (*done)(void *arg, uint32_t part), void *arg, struct gnn_err *e)
+static int write_group(struct gnn_rewrite *r, struct gnn_store_writer *w, uint32_t from,
+                       struct gnn_part_figures *fig, int (*done)(void *arg, uint32_t part),
+                       void *arg, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &r->l->view->store->meta.schema;
     int rc = GNN_OK;

@@ -1,6 +1,6 @@
-/* Shared by the files that write the parts of a new store, a group of them at a time: the input is walked once for the whole
- * group, in its original order, and every tensor of every part takes its rows as they come by. Not for use outside
- * lib/partition. */
+/* Shared by the files that write the parts of a new store, a group of them at a time: the input is
+ * walked once for the whole group, in its original order, and every tensor of every part takes its
+ * rows as they come by. Not for use outside lib/partition. */
 #ifndef GNN_LIB_PARTITION_REWRITE_H
 #define GNN_LIB_PARTITION_REWRITE_H
 
@@ -14,9 +14,9 @@ struct gnn_rewrite {
     const struct gnn_layout *l;
     bool named; /* the store has k > 1 parts, so original ids are written */
     unsigned threads;
-    uint64_t **sorted;    /* [nsets] positions in the set, grouped by part */
-    uint64_t **cursor;    /* [nsets] -> (k+1) bounds of the groups */
-    uint32_t **members;   /* [nsets] new ids by position in the set */
+    uint64_t **sorted;             /* [nsets] positions in the set, grouped by part */
+    uint64_t **cursor;             /* [nsets] -> (k+1) bounds of the groups */
+    uint32_t **members;            /* [nsets] new ids by position in the set */
     struct gnn_rewrite_part *part; /* [most] the group */
     uint32_t n, most;
     struct gnn_buf chunks; /* of all tensors of the group */
@@ -49,11 +49,12 @@ struct gnn_sink {
 /* A tensor to be: declared first, written after the layout is fixed, by any thread. */
 struct gnn_rewrite_job {
     /* Writes what nodes [at, to) of the part bring, or everything if there is no walk. */
-    int (*write)(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e);
-    uint32_t type;     /* node type, edge type or set */
-    int64_t walk;      /* node type whose nodes, as new ids, are walked; -1: none */
-    uint64_t at, end;  /* next node, and the part's last + 1 */
-    uint64_t sum;      /* offset so far */
+    int (*write)(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                 struct gnn_err *e);
+    uint32_t type;    /* node type, edge type or set */
+    int64_t walk;     /* node type whose nodes, as new ids, are walked; -1: none */
+    uint64_t at, end; /* next node, and the part's last + 1 */
+    uint64_t sum;     /* offset so far */
     bool done;
     const char *field;
     size_t row;        /* bytes of a row */
@@ -68,8 +69,10 @@ enum { GNN_SINK_BYTES = 1 << 20, GNN_SINK_LEAST = 16 << 10, GNN_SINK_TOTAL = 64 
 enum { GNN_REWRITE_PARTS = 64, GNN_REWRITE_MARKS = 512 << 20 };
 
 int gnn_sink_flush(struct gnn_sink *s, struct gnn_err *e) GNN_MUST_USE;
-int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
-static inline int gnn_sink_put(struct gnn_sink *s, const void *data, uint64_t bytes, struct gnn_err *e)
+int gnn_sink_long(struct gnn_sink *s, const void *data, uint64_t bytes,
+                  struct gnn_err *e) GNN_MUST_USE;
+static inline int gnn_sink_put(struct gnn_sink *s, const void *data, uint64_t bytes,
+                               struct gnn_err *e)
 {
     if (bytes > s->room - s->len)
         return gnn_sink_long(s, data, bytes, e);
@@ -78,8 +81,10 @@ static inline int gnn_sink_put(struct gnn_sink *s, const void *data, uint64_t by
     return GNN_OK;
 }
 
-/* In-edges of the node with new id i; fetches ahead where their sources' new ids are. Empty from `to` on. */
-static inline struct gnn_view_row gnn_rewrite_row(const struct gnn_layout *l, uint32_t et, uint64_t i, uint64_t to)
+/* In-edges of the node with new id i; fetches ahead where their sources' new ids are. Empty from
+ * `to` on. */
+static inline struct gnn_view_row gnn_rewrite_row(const struct gnn_layout *l, uint32_t et,
+                                                  uint64_t i, uint64_t to)
 {
     const struct gnn_etype *t = &l->view->store->meta.schema.etype[et];
     struct gnn_view_row row = {0, 0, 0, NULL};
@@ -93,21 +98,23 @@ static inline struct gnn_view_row gnn_rewrite_row(const struct gnn_layout *l, ui
 }
 
 /* Declares a tensor and queues its writer. */
-int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job, enum gnn_dtype dtype, uint32_t ndim,
-                        const uint64_t *shape, struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(7, 8) GNN_MUST_USE;
+int gnn_rewrite_declare(struct gnn_rewrite_part *p, struct gnn_rewrite_job job,
+                        enum gnn_dtype dtype, uint32_t ndim, const uint64_t *shape,
+                        struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(7, 8) GNN_MUST_USE;
 int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
 int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, struct gnn_err *e) GNN_MUST_USE;
 int gnn_rewrite_halo(struct gnn_rewrite_part *p, struct gnn_err *e) GNN_MUST_USE;
 /* Counts the edges of the group's parts and marks their halos; before anything is declared. */
 void gnn_rewrite_scan(struct gnn_rewrite *r);
-/* The input is walked in so many stretches of type t's nodes, that what they bring stays in memory while all parts
- * of the group look at it. */
+/* The input is walked in so many stretches of type t's nodes, that what they bring stays in memory
+ * while all parts of the group look at it. */
 uint64_t gnn_rewrite_stretches(const struct gnn_rewrite *r, uint32_t t);
 /* Writes all tensors of the group, which are declared. */
 int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e) GNN_MUST_USE;
-/* For the job that is declared next: `from` of the same job of the group's first part, or room for it, which is then *fresh. */
-int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, bool *fresh,
-                     struct gnn_err *e) GNN_MUST_USE;
+/* For the job that is declared next: `from` of the same job of the group's first part, or room for
+ * it, which is then *fresh. */
+int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p,
+                     struct gnn_rewrite_job *j, bool *fresh, struct gnn_err *e) GNN_MUST_USE;
 /* The tensor of input part p, or GNN_E_INPUT. */
 int gnn_rewrite_find(const struct gnn_rewrite *r, uint32_t p, const struct gnn_tensor **t,
                      struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(5, 6) GNN_MUST_USE;

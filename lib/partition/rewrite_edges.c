@@ -3,7 +3,8 @@
 
 #include "lib/partition/rewrite.h"
 
-static int write_indptr(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_indptr(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                        struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     for (uint64_t i = j->at; i < to; i++) {
@@ -13,10 +14,12 @@ static int write_indptr(const struct gnn_rewrite_part *p, struct gnn_rewrite_job
     }
     if (to < j->end)
         return GNN_OK;
-    return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e) ? e->code : gnn_sink_flush(&j->sink, e);
+    return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e) ? e->code
+                                                             : gnn_sink_flush(&j->sink, e);
 }
 
-static int write_indices(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_indices(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                         struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     const uint32_t src = l->view->store->meta.schema.etype[j->type].src;
@@ -41,7 +44,8 @@ static int write_indices(const struct gnn_rewrite_part *p, struct gnn_rewrite_jo
     return to < j->end ? GNN_OK : gnn_sink_flush(s, e);
 }
 
-static int write_edge_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_edge_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                          struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     const struct gnn_view *v = l->view;
@@ -57,7 +61,8 @@ static int write_edge_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_j
     return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
 }
 
-static int write_edge_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_edge_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                           struct gnn_err *e)
 {
     const struct gnn_layout *l = p->r->l;
     for (uint64_t i = j->at; i < to; i++) {
@@ -69,11 +74,13 @@ static int write_edge_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_
     return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
 }
 
-static int declare_rows(struct gnn_rewrite_part *p, uint32_t et, const char *key, const struct gnn_field *f, struct gnn_err *e)
+static int declare_rows(struct gnn_rewrite_part *p, uint32_t et, const char *key,
+                        const struct gnn_field *f, struct gnn_err *e)
 {
     const struct gnn_etype *t = &p->r->l->view->store->meta.schema.etype[et];
     uint64_t shape[2] = {p->edges[et], f->width};
-    struct gnn_rewrite_job j = {.write = write_edge_rows, .type = et, .walk = t->dst, .field = f->name};
+    struct gnn_rewrite_job j = {
+        .write = write_edge_rows, .type = et, .walk = t->dst, .field = f->name};
     bool fresh;
     j.row = gnn_dtype_bytes(f->dtype) * (size_t)(f->width ? f->width : 1);
     if (gnn_rewrite_from(p->r, p, &j, &fresh, e))
@@ -84,7 +91,8 @@ static int declare_rows(struct gnn_rewrite_part *p, uint32_t et, const char *key
             return e->code;
         j.from[q] = x->data;
     }
-    return gnn_rewrite_declare(p, j, f->dtype, f->width ? 2 : 1, shape, e, "edge/%s/%s", key, f->name);
+    return gnn_rewrite_declare(p, j, f->dtype, f->width ? 2 : 1, shape, e, "edge/%s/%s", key,
+                               f->name);
 }
 
 int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, struct gnn_err *e)
@@ -102,7 +110,8 @@ int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, struct gnn_err *e
     if (gnn_rewrite_declare(p, ptr, GNN_U64, 1, &rows, e, "edge/%s/indptr", key) ||
         gnn_rewrite_declare(p, ind, GNN_U32, 1, &n, e, "edge/%s/indices", key))
         return e->code;
-    if (p->r->named && !l->no_edge_ids && gnn_rewrite_declare(p, ids, GNN_U64, 1, &n, e, "edge/%s/id", key))
+    if (p->r->named && !l->no_edge_ids &&
+        gnn_rewrite_declare(p, ids, GNN_U64, 1, &n, e, "edge/%s/id", key))
         return e->code;
     for (uint32_t f = 0; f < t->nfields; f++)
         if (declare_rows(p, et, key, &t->field[f], e))

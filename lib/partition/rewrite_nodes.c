@@ -15,7 +15,8 @@ static uint64_t owned(const struct gnn_rewrite_part *p, uint32_t t)
     return book[p->part + 1] - book[p->part];
 }
 
-static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                      struct gnn_err *e)
 {
     const uint32_t *ids = own(p, j);
     for (uint64_t i = j->at; i < to; i++) {
@@ -27,9 +28,11 @@ static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *
     return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
 }
 
-static int write_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                     struct gnn_err *e)
 {
-    return gnn_part_write(j->sink.w, j->sink.id, own(p, j) + j->at, (to - j->at) * sizeof(uint32_t), e);
+    return gnn_part_write(j->sink.w, j->sink.id, own(p, j) + j->at, (to - j->at) * sizeof(uint32_t),
+                          e);
 }
 
 /* Bytes and offsets of the names of every input part. */
@@ -45,17 +48,19 @@ static int names_find(const struct gnn_rewrite *r, const void **from, uint32_t t
         const uint64_t *o = off->data;
         for (uint64_t i = 0, n = gnn_store_owned(s, p, t); i <= n; i++)
             if (o[i] > text->shape[0] || (i && o[i] < o[i - 1]))
-                return gnn_fail(e, GNN_E_INPUT,
-                                "%s: tensor node/%s/name_offsets: element %llu is %llu, out of order",
-                                gnn_store_part_path(s, p), type, (unsigned long long)i,
-                                (unsigned long long)o[i]);
+                return gnn_fail(
+                    e, GNN_E_INPUT,
+                    "%s: tensor node/%s/name_offsets: element %llu is %llu, out of order",
+                    gnn_store_part_path(s, p), type, (unsigned long long)i,
+                    (unsigned long long)o[i]);
         from[2 * p] = text->data;
         from[2 * p + 1] = o;
     }
     return GNN_OK;
 }
 
-static const char *name_of(const struct gnn_rewrite *r, const void **from, uint32_t t, uint32_t orig, uint64_t *len)
+static const char *name_of(const struct gnn_rewrite *r, const void **from, uint32_t t,
+                           uint32_t orig, uint64_t *len)
 {
     uint32_t p;
     uint64_t row = gnn_view_locate(r->l->view, t, orig, &p);
@@ -64,7 +69,8 @@ static const char *name_of(const struct gnn_rewrite *r, const void **from, uint3
     return (const char *)from[2 * p] + o[row];
 }
 
-static int write_names(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_names(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
+                       struct gnn_err *e)
 {
     uint64_t len;
     for (uint64_t i = j->at; i < to; i++) {
@@ -75,7 +81,8 @@ static int write_names(const struct gnn_rewrite_part *p, struct gnn_rewrite_job 
     return to < j->end ? GNN_OK : gnn_sink_flush(&j->sink, e);
 }
 
-static int write_name_offsets(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to, struct gnn_err *e)
+static int write_name_offsets(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j,
+                              uint64_t to, struct gnn_err *e)
 {
     uint64_t len;
     for (uint64_t i = j->at; i < to; i++) {
@@ -86,7 +93,8 @@ static int write_name_offsets(const struct gnn_rewrite_part *p, struct gnn_rewri
     }
     if (to < j->end)
         return GNN_OK;
-    return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e) ? e->code : gnn_sink_flush(&j->sink, e);
+    return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e) ? e->code
+                                                             : gnn_sink_flush(&j->sink, e);
 }
 
 static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
@@ -112,24 +120,27 @@ static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err 
     return GNN_OK;
 }
 
-static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j, struct gnn_err *e)
+static int rows_find(const struct gnn_rewrite *r, const struct gnn_rewrite_job *j,
+                     struct gnn_err *e)
 {
     struct gnn_store *s = r->l->view->store;
     for (uint32_t p = 0; p < s->nparts; p++) {
         const struct gnn_tensor *t;
         uint64_t bytes = 0;
-        if (gnn_rewrite_find(r, p, &t, e, "node/%s/%s", s->meta.schema.ntype[j->type].name, j->field))
+        if (gnn_rewrite_find(r, p, &t, e, "node/%s/%s", s->meta.schema.ntype[j->type].name,
+                             j->field))
             return e->code;
         /* The schema's fields were checked when the store was opened, keys were not. */
         if (!gnn_tensor_bytes(t, &bytes) || bytes != gnn_store_owned(s, p, j->type) * j->row)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s has a wrong shape", gnn_store_part_path(s, p), t->name);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s has a wrong shape",
+                            gnn_store_part_path(s, p), t->name);
         j->from[p] = t->data;
     }
     return GNN_OK;
 }
 
-static int declare_rows(struct gnn_rewrite_part *p, uint32_t t, const char *field, enum gnn_dtype dtype,
-                        uint64_t width, struct gnn_err *e)
+static int declare_rows(struct gnn_rewrite_part *p, uint32_t t, const char *field,
+                        enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
 {
     struct gnn_rewrite_job j = {.write = write_rows, .type = t, .walk = t, .field = field};
     uint64_t shape[2] = {owned(p, t), width};

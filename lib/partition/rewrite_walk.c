@@ -17,11 +17,13 @@ uint64_t gnn_rewrite_stretches(const struct gnn_rewrite *r, uint32_t t)
 {
     const struct gnn_schema *sc = &r->l->view->store->meta.schema;
     const struct gnn_ntype *nt = &sc->ntype[t];
-    double bytes = (double)nt->count * (double)row_bytes(nt->field, nt->nfields); /* a hint: need not be exact */
+    double bytes = (double)nt->count *
+                   (double)row_bytes(nt->field, nt->nfields); /* a hint: need not be exact */
     for (uint32_t et = 0; et < sc->netypes; et++)
         if (sc->etype[et].dst == t)
-            bytes += (double)sc->etype[et].count *
-                     (double)(sizeof(uint32_t) + row_bytes(sc->etype[et].field, sc->etype[et].nfields));
+            bytes +=
+                (double)sc->etype[et].count *
+                (double)(sizeof(uint32_t) + row_bytes(sc->etype[et].field, sc->etype[et].nfields));
     uint64_t n = (uint64_t)(bytes / (double)(r->l->stretch ? r->l->stretch : STRETCH)) + 1;
     return r->n == 1 ? 1 : n < nt->count ? n : nt->count + !nt->count;
 }
@@ -113,8 +115,8 @@ static int larger_first(const void *a, const void *b)
 }
 
 /* All tasks that walk type t go on to original id `orig`, or to their end. */
-static int run_tasks(const struct gnn_rewrite *r, struct task *task, uint64_t n, int64_t t, uint64_t orig, unsigned threads,
-                     struct gnn_err *e)
+static int run_tasks(const struct gnn_rewrite *r, struct task *task, uint64_t n, int64_t t,
+                     uint64_t orig, unsigned threads, struct gnn_err *e)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (uint64_t i = 0; i < n; i++) {
@@ -122,7 +124,8 @@ static int run_tasks(const struct gnn_rewrite *r, struct task *task, uint64_t n,
         struct gnn_err late = {0};
         if (j->walk != t || j->done)
             continue;
-        uint64_t to = t < 0 || orig == UINT64_MAX ? j->end : bound(r->l->order[t], j->at, j->end, orig);
+        uint64_t to =
+            t < 0 || orig == UINT64_MAX ? j->end : bound(r->l->order[t], j->at, j->end, orig);
         int rc = j->write(task[i].p, j, to, &late);
         j->at = to;
         j->done = rc || to == j->end;
@@ -161,7 +164,10 @@ int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e)
     for (uint32_t i = 0; i < r->n; i++)
         n += r->part[i].njobs;
     uint64_t most = GNN_SINK_TOTAL / (n + 1);
-    most = (most < GNN_SINK_LEAST ? GNN_SINK_LEAST : most < GNN_SINK_BYTES ? most : GNN_SINK_BYTES) & ~(uint64_t)63;
+    most = (most < GNN_SINK_LEAST   ? GNN_SINK_LEAST
+            : most < GNN_SINK_BYTES ? most
+                                    : GNN_SINK_BYTES) &
+           ~(uint64_t)63;
     struct task *task = gnn_alloc(n, sizeof *task, "list of tensors", e);
     if (!task)
         return e->code;

@@ -15,12 +15,14 @@ struct stream {
     uint32_t *part; /* GNN_UNPLACED | first part of the run: not placed yet */
     uint32_t *vote; /* (nvertices) part << 16 | count, or NULL */
     struct gnn_loads l;
-    double *price;     /* [k][ncon] LDG: 1 - load / cap; Fennel: cost of a unit of weight */
-    double rate[GNN_METIS_CONSTRAINTS_MAX], average[GNN_METIS_CONSTRAINTS_MAX]; /* Fennel: cost at the average load; that load */
-    uint32_t *count;   /* [group] neighbours in the run's parts */
-    uint32_t *touched; /* [group] those that are not 0 */
+    double *price; /* [k][ncon] LDG: 1 - load / cap; Fennel: cost of a unit of weight */
+    double rate[GNN_METIS_CONSTRAINTS_MAX],
+        average[GNN_METIS_CONSTRAINTS_MAX]; /* Fennel: cost at the average load; that load */
+    uint32_t *count;                        /* [group] neighbours in the run's parts */
+    uint32_t *touched;                      /* [group] those that are not 0 */
     uint32_t ntouched;
-    uint64_t moved, counted, kept; /* in this pass: vertices; neighbours, and those in the part that was chosen */
+    uint64_t moved, counted,
+        kept; /* in this pass: vertices; neighbours, and those in the part that was chosen */
 };
 
 /* ---- what the graph is like ---- */
@@ -70,8 +72,9 @@ static void set_prices(struct stream *s, uint32_t p)
     const uint32_t ncon = s->l.ncon;
     for (uint32_t c = 0; c < ncon; c++) {
         const double load = (double)s->l.load[(size_t)p * ncon + c];
-        s->price[(size_t)p * ncon + c] =
-            s->o->rule == GNN_STREAM_LDG ? 1 - load / (double)s->l.con[c].cap : s->rate[c] * sqrt(load / s->average[c]);
+        s->price[(size_t)p * ncon + c] = s->o->rule == GNN_STREAM_LDG
+                                             ? 1 - load / (double)s->l.con[c].cap
+                                             : s->rate[c] * sqrt(load / s->average[c]);
     }
 }
 
@@ -124,7 +127,8 @@ static void count_neighbours(struct stream *s, uint32_t t, uint64_t d, uint64_t 
 }
 
 /* Part p, of the run from lo, is a vote for where the in-neighbours of x should be. */
-static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uint32_t p, uint32_t lo)
+static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uint32_t p,
+                       uint32_t lo)
 {
     const struct gnn_view *v = s->v;
     const struct gnn_schema *sc = &v->store->meta.schema;
@@ -174,10 +178,11 @@ struct bid {
     uint32_t p;
     bool fits;
     double score; /* if it does not fit: minus what would be too much */
-    double room; /* LDG's factor; Fennel's score has it in it */
+    double room;  /* LDG's factor; Fennel's score has it in it */
 };
 
-static struct bid bid_of(const struct stream *s, uint32_t p, uint32_t neighbours, const struct gnn_weights *w)
+static struct bid bid_of(const struct stream *s, uint32_t p, uint32_t neighbours,
+                         const struct gnn_weights *w)
 {
     const double *price = s->price + (size_t)p * s->l.ncon;
     const bool ldg = s->o->rule == GNN_STREAM_LDG;
@@ -213,15 +218,18 @@ static bool better(const struct bid *a, const struct bid *b, uint32_t old)
     return a->p < b->p;
 }
 
-static void consider(const struct stream *s, struct bid *best, uint32_t p, uint32_t lo, uint32_t old, const struct gnn_weights *w)
+static void consider(const struct stream *s, struct bid *best, uint32_t p, uint32_t lo,
+                     uint32_t old, const struct gnn_weights *w)
 {
     const struct bid b = bid_of(s, p, s->count[p - lo], w);
     if (better(&b, best, old))
         *best = b;
 }
 
-/* Parts where neighbours are, the lightest, and where it was; all of the run if none of these has room. */
-static struct bid choose(const struct stream *s, uint32_t lo, uint32_t old, const struct gnn_weights *w)
+/* Parts where neighbours are, the lightest, and where it was; all of the run if none of these has
+ * room. */
+static struct bid choose(const struct stream *s, uint32_t lo, uint32_t old,
+                         const struct gnn_weights *w)
 {
     const uint32_t lightest = gnn_loads_lightest(&s->l, 0, lo);
     struct bid best = bid_of(s, lightest, s->count[lightest - lo], w);
@@ -266,7 +274,8 @@ static void visit(struct stream *s, uint32_t t, uint64_t d)
         cast_votes(s, t, d, x, p, lo);
 }
 
-/* Moves a vertex out of a part that has too much of what it counts for, if that makes less too much in all. */
+/* Moves a vertex out of a part that has too much of what it counts for, if that makes less too much
+ * in all. */
 static void relieve(struct stream *s, uint32_t t, uint64_t d)
 {
     const uint64_t x = s->v->base[t] + d;
@@ -305,9 +314,11 @@ static int run_passes(struct stream *s, struct gnn_err *e)
         s->o->moved = s->moved;
         if (s->o->done && s->o->done(s->o->arg, pass))
             return gnn_fail(e, GNN_E_STOPPED, "stopped after pass %u", pass);
-        /* Neither settling nor getting better; the first pass sees only some neighbours, so what it cuts tells nothing. */
+        /* Neither settling nor getting better; the first pass sees only some neighbours, so what it
+         * cuts tells nothing. */
         const uint64_t cut = s->counted - s->kept;
-        const bool stale = pass > 1 && cut > cut_before - cut_before / 200 && s->moved > moved_before - moved_before / 4;
+        const bool stale = pass > 1 && cut > cut_before - cut_before / 200 &&
+                           s->moved > moved_before - moved_before / 4;
         if (s->moved <= s->v->nvertices / 1000 || stale)
             break;
         cut_before = cut;
@@ -340,17 +351,19 @@ static int stream_init(struct stream *s, uint32_t finer, struct gnn_err *e)
         return e->code;
     for (uint32_t c = 0; c < s->l.ncon; c++) {
         const double total = s->l.con[c].total ? (double)s->l.con[c].total : 1;
-        s->rate[c] = 1.5 * (g.symmetric ? 1 : 2) * (g.edges ? (double)g.edges : 1) / total; /* not 0: nodes without edges spread */
+        s->rate[c] = 1.5 * (g.symmetric ? 1 : 2) * (g.edges ? (double)g.edges : 1) /
+                     total; /* not 0: nodes without edges spread */
         s->average[c] = total / s->k;
     }
-    const uint64_t held = n * sizeof *s->part * (s->vote ? 2 : 1) + s->l.bytes + (uint64_t)s->k * s->l.ncon * sizeof *s->price +
+    const uint64_t held = n * sizeof *s->part * (s->vote ? 2 : 1) + s->l.bytes +
+                          (uint64_t)s->k * s->l.ncon * sizeof *s->price +
                           2 * (uint64_t)s->group * sizeof *s->count;
     s->o->bytes = held > s->o->bytes ? held : s->o->bytes;
     return GNN_OK;
 }
 
-int gnn_stream_level(struct gnn_stream *o, const struct gnn_view *v, uint32_t k, uint32_t group, uint32_t finer, uint32_t *part,
-                     struct gnn_err *e)
+int gnn_stream_level(struct gnn_stream *o, const struct gnn_view *v, uint32_t k, uint32_t group,
+                     uint32_t finer, uint32_t *part, struct gnn_err *e)
 {
     struct stream s = {.v = v, .o = o, .k = k, .group = group, .part = part};
     int rc = v->nvertices ? stream_init(&s, finer, e) : GNN_OK;
@@ -364,7 +377,8 @@ int gnn_stream_level(struct gnn_stream *o, const struct gnn_view *v, uint32_t k,
     return rc;
 }
 
-int gnn_stream_run(struct gnn_stream *o, const struct gnn_view *v, uint32_t *part, struct gnn_err *e)
+int gnn_stream_run(struct gnn_stream *o, const struct gnn_view *v, uint32_t *part,
+                   struct gnn_err *e)
 {
     const uint32_t nodes = o->nodes > 1 ? o->nodes : 1;
     const struct gnn_even even = o->even;

@@ -15,9 +15,9 @@ static inline double gnn_stream_half(double imbalance)
 {
     return 1 + (imbalance - 1) / 2;
 }
-/* k parts in runs of `group`: with group < k, part[v] says on entry in which run v's parts are. finer: into how many each part
- * will be split later. */
-int gnn_stream_level(struct gnn_stream *s, const struct gnn_view *v, uint32_t k, uint32_t group, uint32_t finer, uint32_t *part,
-                     struct gnn_err *e) GNN_MUST_USE;
+/* k parts in runs of `group`: with group < k, part[v] says on entry in which run v's parts are.
+ * finer: into how many each part will be split later. */
+int gnn_stream_level(struct gnn_stream *s, const struct gnn_view *v, uint32_t k, uint32_t group,
+                     uint32_t finer, uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -17,11 +17,12 @@ struct rows {
 
 static int too_large(const char *store, uint64_t n, uint64_t adj, uint64_t limit, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_INPUT,
-                    "%s: METIS's 32-bit indices cannot hold this graph: %llu nodes and %s%llu "
-                    "adjacencies (2 per undirected edge), %llu is the limit of each; --method fennel and ldg can",
-                    store, (unsigned long long)n, adj ? "at least " : "", (unsigned long long)adj,
-                    (unsigned long long)limit - 1);
+    return gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: METIS's 32-bit indices cannot hold this graph: %llu nodes and %s%llu "
+        "adjacencies (2 per undirected edge), %llu is the limit of each; --method fennel and ldg can",
+        store, (unsigned long long)n, adj ? "at least " : "", (unsigned long long)adj,
+        (unsigned long long)limit - 1);
 }
 
 static uint64_t mix(uint64_t u, uint64_t v)
@@ -31,8 +32,10 @@ static uint64_t mix(uint64_t u, uint64_t v)
     return z ^ z >> 32;
 }
 
-/* In-neighbours of vertex v (node d of type t), each once, in order of first appearance. seen[u] == v + 1 marks u. */
-static uint32_t in_row(const struct gnn_view *view, uint32_t t, uint64_t d, uint32_t *seen, int32_t *out)
+/* In-neighbours of vertex v (node d of type t), each once, in order of first appearance. seen[u] ==
+ * v + 1 marks u. */
+static uint32_t in_row(const struct gnn_view *view, uint32_t t, uint64_t d, uint32_t *seen,
+                       int32_t *out)
 {
     const struct gnn_schema *sc = &view->store->meta.schema;
     uint32_t v = (uint32_t)(view->base[t] + d), n = 0;
@@ -52,9 +55,11 @@ static uint32_t in_row(const struct gnn_view *view, uint32_t t, uint64_t d, uint
     return n;
 }
 
-/* Rows of in-neighbours. The graph is symmetric, as most are, when the edges hash to the same sum in both directions
- * (an accident has probability 2^-64, and METIS is guarded against it); then these rows are all there is to do. */
-static int rows_init(struct rows *r, const struct gnn_view *view, unsigned threads, struct gnn_err *e)
+/* Rows of in-neighbours. The graph is symmetric, as most are, when the edges hash to the same sum
+ * in both directions (an accident has probability 2^-64, and METIS is guarded against it); then
+ * these rows are all there is to do. */
+static int rows_init(struct rows *r, const struct gnn_view *view, unsigned threads,
+                     struct gnn_err *e)
 {
     const struct gnn_schema *sc = &view->store->meta.schema;
     uint64_t n = view->nvertices, kept = 0, there = 0, back = 0;
@@ -113,7 +118,8 @@ static void rows_release(struct rows *r)
     *r = (struct rows){0};
 }
 
-/* Adds the reverse of every edge, keeping each neighbour once: a counting sort of both directions. */
+/* Adds the reverse of every edge, keeping each neighbour once: a counting sort of both directions.
+ */
 static int rows_symmetrise(struct rows *r, uint64_t n, struct gnn_err *e)
 {
     struct rows s = {0};
@@ -157,7 +163,8 @@ static int rows_symmetrise(struct rows *r, uint64_t n, struct gnn_err *e)
     return GNN_OK;
 }
 
-/* Closes the gaps between rows in place and gives what that frees back to the system before METIS asks for memory. */
+/* Closes the gaps between rows in place and gives what that frees back to the system before METIS
+ * asks for memory. */
 static void rows_pack(struct rows *r, struct gnn_symgraph *g)
 {
     uint64_t room = r->at[g->n];
@@ -178,8 +185,8 @@ static void rows_pack(struct rows *r, struct gnn_symgraph *g)
         madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-int gnn_symgraph_init(struct gnn_symgraph *g, const struct gnn_view *v, uint64_t limit, unsigned threads,
-                      struct gnn_err *e)
+int gnn_symgraph_init(struct gnn_symgraph *g, const struct gnn_view *v, uint64_t limit,
+                      unsigned threads, struct gnn_err *e)
 {
     const char *store = v->store->path;
     struct rows r = {0};

@@ -13,8 +13,8 @@ struct piece {
 };
 
 /* number: (whole->n) vertex in its piece. */
-static int piece_init(struct piece *x, const struct gnn_metis *m, const struct gnn_symgraph *whole, const uint32_t *part,
-                      uint32_t which, uint32_t *number, struct gnn_err *e)
+static int piece_init(struct piece *x, const struct gnn_metis *m, const struct gnn_symgraph *whole,
+                      const uint32_t *part, uint32_t which, uint32_t *number, struct gnn_err *e)
 {
     uint64_t room = 0;
     for (uint32_t v = 0; v < whole->n; v++)
@@ -24,7 +24,8 @@ static int piece_init(struct piece *x, const struct gnn_metis *m, const struct g
         }
     x->vertex = gnn_alloc(x->g.n, sizeof *x->vertex, "nodes of a part", e);
     x->part = gnn_alloc(x->g.n, sizeof *x->part, "nodes of a part", e);
-    x->wgt = m->wgt ? gnn_alloc((uint64_t)x->g.n * m->ncon, sizeof *x->wgt, "balance weights", e) : NULL;
+    x->wgt =
+        m->wgt ? gnn_alloc((uint64_t)x->g.n * m->ncon, sizeof *x->wgt, "balance weights", e) : NULL;
     x->g.xadj = gnn_alloc((uint64_t)x->g.n + 1, sizeof *x->g.xadj, "METIS's offsets", e);
     x->g.adjncy = gnn_alloc(room, sizeof *x->g.adjncy, "METIS's adjacency", e);
     if (!x->vertex || !x->part || (m->wgt && !x->wgt) || !x->g.xadj || !x->g.adjncy)
@@ -38,7 +39,8 @@ static int piece_init(struct piece *x, const struct gnn_metis *m, const struct g
             if (part[whole->adjncy[j]] == which)
                 x->g.adjncy[at++] = (int32_t)number[whole->adjncy[j]];
         if (m->wgt)
-            memcpy(x->wgt + (size_t)i * m->ncon, m->wgt + (size_t)v * m->ncon, m->ncon * sizeof *x->wgt);
+            memcpy(x->wgt + (size_t)i * m->ncon, m->wgt + (size_t)v * m->ncon,
+                   m->ncon * sizeof *x->wgt);
         x->vertex[i++] = v;
         x->g.xadj[i] = at;
     }
@@ -54,8 +56,8 @@ static void piece_release(struct piece *x)
 }
 
 /* Runs METIS as m says, and adds what it took to m. */
-static int run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t k, const int32_t *wgt, uint32_t *part,
-               struct gnn_err *e)
+static int run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t k, const int32_t *wgt,
+               uint32_t *part, struct gnn_err *e)
 {
     struct gnn_metis one = *m;
     one.k = k;
@@ -70,9 +72,11 @@ static int run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t k, co
     return rc;
 }
 
-int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into, uint32_t *part, struct gnn_err *e)
+int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
+                        uint32_t *part, struct gnn_err *e)
 {
-    uint32_t *number = gnn_alloc(g->n, sizeof *number, "nodes of parts", e), *fine = gnn_alloc(g->n, sizeof *fine, "parts", e);
+    uint32_t *number = gnn_alloc(g->n, sizeof *number, "nodes of parts", e),
+             *fine = gnn_alloc(g->n, sizeof *fine, "parts", e);
     m->peak = 0;
     m->seconds = m->cpu_seconds = 0;
     int rc = number && fine ? run(m, g, m->k / into, m->wgt, part, e) : e->code;

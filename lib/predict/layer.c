@@ -21,16 +21,16 @@ static const float *param(const struct gnn_predict *p, uint32_t i)
 }
 
 /* y = x w^T + beta y. */
-static int product(struct gnn_predict *p, size_t m, size_t n, size_t k, const float *x, uint32_t w, float beta, float *y,
-                   struct gnn_err *e)
+static int product(struct gnn_predict *p, size_t m, size_t n, size_t k, const float *x, uint32_t w,
+                   float beta, float *y, struct gnn_err *e)
 {
     p->flops += 2 * (uint64_t)m * n * k;
     return p->o.ops->gemm(p->o.ops, false, true, m, n, k, x, param(p, w), beta, y, NULL, e);
 }
 
 /* What lies at `from` in the host's memory, where the operations can read it. */
-static int near(struct gnn_predict *p, struct gnn_buf *b, const void *from, uint64_t n, size_t size, const void **at,
-                struct gnn_err *e)
+static int near(struct gnn_predict *p, struct gnn_buf *b, const void *from, uint64_t n, size_t size,
+                const void **at, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     *at = from;
@@ -44,12 +44,14 @@ static int near(struct gnn_predict *p, struct gnn_buf *b, const void *from, uint
 }
 
 /* The chunk's adjacency along relation r, with offsets of 32 bits. */
-static int make_block(struct gnn_predict *p, uint32_t r, const struct chunk *c, const struct gnn_csr **block,
-                      struct gnn_err *e)
+static int make_block(struct gnn_predict *p, uint32_t r, const struct chunk *c,
+                      const struct gnn_csr **block, struct gnn_err *e)
 {
     const struct gnn_predict_rel *q = &p->rel[r];
-    const uint64_t *ptr = (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
-    const uint32_t *idx = (const uint32_t *)predict_adjacency(p, c->part, r, "indices")->data + ptr[0];
+    const uint64_t *ptr =
+        (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
+    const uint32_t *idx =
+        (const uint32_t *)predict_adjacency(p, c->part, r, "indices")->data + ptr[0];
     const uint64_t edges = ptr[c->n] - ptr[0];
     const void *at;
     if (gnn_buf_fit(&p->offsets, c->n + 1, sizeof(uint32_t), "a chunk of edges", e))
@@ -78,19 +80,19 @@ static int make_block(struct gnn_predict *p, uint32_t r, const struct chunk *c, 
 }
 
 /* Aggregates x (all sources, d columns) into y, the chunk's rows, or adds to it. */
-static int aggregate(struct gnn_predict *p, uint32_t r, const struct chunk *c, const struct gnn_table *x, float *y, bool acc,
-                     struct gnn_err *e)
+static int aggregate(struct gnn_predict *p, uint32_t r, const struct chunk *c,
+                     const struct gnn_table *x, float *y, bool acc, struct gnn_err *e)
 {
     const struct gnn_csr *block = NULL;
     if (make_block(p, r, c, &block, e))
         return e->code;
-    p->o.ops->aggregate(p->o.ops, block, 1, (uint32_t)c->first, (uint32_t)(c->first + c->n), x->data, (uint32_t)x->rows,
-                        x->width, y, acc);
+    p->o.ops->aggregate(p->o.ops, block, 1, (uint32_t)c->first, (uint32_t)(c->first + c->n),
+                        x->data, (uint32_t)x->rows, x->width, y, acc);
     return 0;
 }
 
-static int conv_chunk(struct gnn_predict *p, uint32_t l, uint32_t r, const struct chunk *c, float *y, bool acc,
-                      struct gnn_err *e)
+static int conv_chunk(struct gnn_predict *p, uint32_t l, uint32_t r, const struct chunk *c,
+                      float *y, bool acc, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const struct gnn_model *m = p->m;
@@ -114,8 +116,8 @@ static int conv_chunk(struct gnn_predict *p, uint32_t l, uint32_t r, const struc
     return product(p, c->n, w, dd, self, v->lin_r, 1, y, e);
 }
 
-static int finish_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const struct chunk *c, float *y,
-                        struct gnn_err *e)
+static int finish_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const struct chunk *c,
+                        float *y, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const struct gnn_model *m = p->m;
@@ -125,13 +127,15 @@ static int finish_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const 
     const float *bias = p->bias.data;
     if (norm != UINT32_MAX && m->c.batch_norm) {
         o->bias_act(o, y, n, w, bias, false, NULL);
-        o->batch_norm(o, y, n, w, p->stat.data, param(p, norm), param(p, norm + GNN_NORM_BIAS), NULL, y);
+        o->batch_norm(o, y, n, w, p->stat.data, param(p, norm), param(p, norm + GNN_NORM_BIAS),
+                      NULL, y);
         bias = NULL;
     } else if (norm != UINT32_MAX) {
         if (o->fit(o, &p->rstd, n, sizeof(float), "activations", e))
             return e->code;
         o->bias_act(o, y, n, w, bias, false, NULL);
-        o->layer_norm(o, y, n, w, param(p, norm), param(p, norm + GNN_NORM_BIAS), NET_NORM_EPS, NULL, p->rstd.data, y);
+        o->layer_norm(o, y, n, w, param(p, norm), param(p, norm + GNN_NORM_BIAS), NET_NORM_EPS,
+                      NULL, p->rstd.data, y);
         bias = NULL;
     }
     o->bias_act(o, y, n, w, bias, !last, NULL);
@@ -155,7 +159,8 @@ static int transform(struct gnn_predict *p, uint32_t l, uint32_t r, struct gnn_e
         const float *x;
         float *y;
         if (predict_rows(p, &p->in[src], i, n, &x, e) || predict_open_rows(p, z, i, n, &y, e) ||
-            product(p, n, w, ds, x, gnn_model_conv(m, l, r)->lin_l, 0, y, e) || predict_keep_rows(p, z, i, n, y, e))
+            product(p, n, w, ds, x, gnn_model_conv(m, l, r)->lin_l, 0, y, e) ||
+            predict_keep_rows(p, z, i, n, y, e))
             return e->code;
     }
     return 0;
@@ -185,13 +190,15 @@ static int take_stats(struct gnn_predict *p, uint32_t l, uint32_t type, struct g
         return 0;
     if (o->fit(o, &p->stat, GNN_BATCH_STATS * w, sizeof(float), "statistics", e))
         return e->code;
-    o->running_stats(o, param(p, norm + GNN_NORM_MEAN), param(p, norm + GNN_NORM_VAR), w, NET_NORM_EPS, p->stat.data);
+    o->running_stats(o, param(p, norm + GNN_NORM_MEAN), param(p, norm + GNN_NORM_VAR), w,
+                     NET_NORM_EPS, p->stat.data);
     return 0;
 }
 
 static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
 {
-    if (predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count, p->m->c.width[l], e) ||
+    if (predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count, p->m->c.width[l],
+                          e) ||
         sum_bias(p, l, type, e) || take_stats(p, l, type, e))
         return e->code;
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
@@ -201,20 +208,23 @@ static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct 
 }
 
 /* Fewer rows, if they have too many edges along one of the relations. */
-static uint64_t fitting(const struct gnn_predict *p, uint32_t l, uint32_t type, const struct chunk *c)
+static uint64_t fitting(const struct gnn_predict *p, uint32_t l, uint32_t type,
+                        const struct chunk *c)
 {
     uint64_t n = c->n;
     for (uint32_t r = 0; r < p->m->c.netypes; r++) {
         if (!into(p, l, r, type))
             continue;
-        const uint64_t *ptr = (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
+        const uint64_t *ptr =
+            (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
         while (n > 1 && ptr[n] - ptr[0] > PREDICT_EDGES)
             n /= 2;
     }
     return n;
 }
 
-static int layer_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const struct chunk *c, struct gnn_err *e)
+static int layer_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const struct chunk *c,
+                       struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const struct gnn_model *m = p->m;

@@ -1,17 +1,21 @@
-/* What is known of a relation before the first layer: that its adjacency is sound, and what sums over it are scaled by. */
+/* What is known of a relation before the first layer: that its adjacency is sound, and what sums
+ * over it are scaled by. */
 #include <math.h>
 #include <string.h>
 
 #include "lib/gather/degree.h"
 #include "lib/predict/impl.h"
 
-const struct gnn_tensor *predict_adjacency(const struct gnn_predict *p, uint32_t part, uint32_t r, const char *what)
+const struct gnn_tensor *predict_adjacency(const struct gnn_predict *p, uint32_t part, uint32_t r,
+                                           const char *what)
 {
     char key[GNN_ETYPE_KEY_ROOM];
-    return gnn_store_findf(p->s, part, "edge/%s/%s", gnn_etype_key(&p->s->meta.schema, r, key, sizeof(key)), what);
+    return gnn_store_findf(p->s, part, "edge/%s/%s",
+                           gnn_etype_key(&p->s->meta.schema, r, key, sizeof(key)), what);
 }
 
-static bool sound(const uint64_t *ptr, const uint32_t *idx, uint64_t n, uint64_t edges, uint64_t sources)
+static bool sound(const uint64_t *ptr, const uint32_t *idx, uint64_t n, uint64_t edges,
+                  uint64_t sources)
 {
     uint64_t wrong = ptr[0] != 0 || ptr[n] != edges;
 #pragma omp parallel for schedule(static) reduction(+ : wrong)
@@ -34,7 +38,8 @@ static void means(const uint64_t *ptr, uint64_t n, float *row)
 }
 
 /* GCN has exactly one self loop a node; those that the graph has already are counted in the sum. */
-static void loops(const uint64_t *ptr, const uint32_t *idx, uint64_t first, uint64_t n, const float *isqrt, float *diag)
+static void loops(const uint64_t *ptr, const uint32_t *idx, uint64_t first, uint64_t n,
+                  const float *isqrt, float *diag)
 {
 #pragma omp parallel for schedule(static)
     for (uint64_t i = 0; i < n; i++) {
@@ -47,7 +52,8 @@ static void loops(const uint64_t *ptr, const uint32_t *idx, uint64_t first, uint
 }
 
 /* row (n) and, for GCN, diag (n), by store id. */
-static int host_factors(struct gnn_predict *p, uint32_t r, float *row, float *diag, struct gnn_err *e)
+static int host_factors(struct gnn_predict *p, uint32_t r, float *row, float *diag,
+                        struct gnn_err *e)
 {
     const struct gnn_etype *t = &p->s->meta.schema.etype[r];
     const bool gcn = p->m->c.kind == GNN_GCN;
@@ -58,10 +64,13 @@ static int host_factors(struct gnn_predict *p, uint32_t r, float *row, float *di
         row[i] = 1 / sqrtf((float)degree[i] + 1);
     gnn_free(degree);
     for (uint32_t k = 0; k < p->s->nparts; k++) {
-        const struct gnn_tensor *ptr = predict_adjacency(p, k, r, "indptr"), *idx = predict_adjacency(p, k, r, "indices");
+        const struct gnn_tensor *ptr = predict_adjacency(p, k, r, "indptr"),
+                                *idx = predict_adjacency(p, k, r, "indices");
         const uint64_t first = p->s->book[t->dst][k], n = gnn_store_owned(p->s, k, t->dst);
-        if (!ptr || !idx || !sound(ptr->data, idx->data, n, idx->shape[0], p->s->meta.schema.ntype[t->src].count))
-            return gnn_fail(e, GNN_E_INPUT, "%s: adjacency %s is damaged", gnn_store_part_path(p->s, k), ptr ? ptr->name : "?");
+        if (!ptr || !idx ||
+            !sound(ptr->data, idx->data, n, idx->shape[0], p->s->meta.schema.ntype[t->src].count))
+            return gnn_fail(e, GNN_E_INPUT, "%s: adjacency %s is damaged",
+                            gnn_store_part_path(p->s, k), ptr ? ptr->name : "?");
         if (gcn)
             loops(ptr->data, idx->data, first, n, row, diag);
         else
@@ -78,7 +87,8 @@ static int relation(struct gnn_predict *p, uint32_t r, struct gnn_err *e)
     struct gnn_predict_rel *q = &p->rel[r];
     float *row = gnn_alloc(n, sizeof *row, "row factors", e);
     float *diag = row && gcn ? gnn_alloc(n, sizeof *diag, "row factors", e) : NULL;
-    if (!e->code && !host_factors(p, r, row, diag, e) && !o->fit(o, &q->row, n, sizeof *row, "row factors", e) &&
+    if (!e->code && !host_factors(p, r, row, diag, e) &&
+        !o->fit(o, &q->row, n, sizeof *row, "row factors", e) &&
         (!gcn || !o->fit(o, &q->diag, n, sizeof *diag, "row factors", e))) {
         o->put(o, q->row.data, row, n * sizeof *row);
         if (gcn)

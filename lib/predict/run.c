@@ -18,7 +18,8 @@ static int start(struct gnn_predict *p, struct gnn_err *e)
     for (size_t i = 0; o->async && i < sizeof rows / sizeof *rows; i++)
         if (o->fit(o, rows[i], p->chunk * widest, sizeof(float), "a chunk of rows", e))
             return e->code;
-    return o->async ? o->fit(o, &p->indices, PREDICT_EDGES, sizeof(uint32_t), "a chunk of edges", e) : 0;
+    return o->async ? o->fit(o, &p->indices, PREDICT_EDGES, sizeof(uint32_t), "a chunk of edges", e)
+                    : 0;
 }
 
 /* Layer l for every type that matters; its inputs are given up, but for what is to be returned. */
@@ -86,7 +87,8 @@ void gnn_predict_release(struct gnn_predict *p)
     }
     predict_table_free(p, &p->logits);
     predict_table_free(p, &p->embedding);
-    struct gnn_buf *const bufs[] = {&p->params, &p->agg, &p->read, &p->written, &p->bias, &p->rstd, &p->stat, &p->indptr, &p->indices, &p->block};
+    struct gnn_buf *const bufs[] = {&p->params, &p->agg,  &p->read,   &p->written, &p->bias,
+                                    &p->rstd,   &p->stat, &p->indptr, &p->indices, &p->block};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         o->release(o, bufs[i]);
     gnn_buf_release(&p->offsets);

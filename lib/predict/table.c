@@ -19,10 +19,12 @@ static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, 
         gnn_free(path);
         return e->code;
     }
-    const int sys = posix_fallocate(fd, 0, (off_t)bytes); /* a full disk is found here, not by a fault */
+    const int sys =
+        posix_fallocate(fd, 0, (off_t)bytes); /* a full disk is found here, not by a fault */
     errno = sys;
     if (sys)
-        gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", p->o.tmpdir, (unsigned long long)bytes);
+        gnn_fail_errno(e, "%s: cannot hold %llu bytes of activations", p->o.tmpdir,
+                       (unsigned long long)bytes);
     else
         t->data = gnn_mapped_new(fd, 0, bytes, true, path, e);
     close(fd);
@@ -76,8 +78,8 @@ void predict_table_free(struct gnn_predict *p, struct gnn_table *t)
     memset(t, 0, sizeof(*t));
 }
 
-int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n, const float **x,
-                 struct gnn_err *e)
+int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
+                 const float **x, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     *x = t->data + first * t->width;
@@ -90,8 +92,8 @@ int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t firs
     return 0;
 }
 
-int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n, float **y,
-                      struct gnn_err *e)
+int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
+                      float **y, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     if (!t->near && o->fit(o, &p->written, n * t->width, sizeof(float), "rows", e))
@@ -100,8 +102,8 @@ int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t
     return 0;
 }
 
-int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n, const float *y,
-                      struct gnn_err *e)
+int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
+                      const float *y, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     if (t->near)
@@ -137,7 +139,8 @@ int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *
 static bool borrow(const struct gnn_predict *p, uint32_t type, struct gnn_table *t)
 {
     const struct gnn_tensor *x = gnn_store_findf(p->s, 0, "node/%s/x", p->m->c.ntype[type].name);
-    if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS || !x || x->dtype != GNN_F32)
+    if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS || !x ||
+        x->dtype != GNN_F32)
         return false;
     t->data = x->data;
     t->near = true;
@@ -145,8 +148,8 @@ static bool borrow(const struct gnn_predict *p, uint32_t type, struct gnn_table 
 }
 
 /* n rows of a part from row `at` on, as the model wants them, to row `first` of t. */
-static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct gnn_tensor *x, uint64_t at, uint64_t first,
-                        uint64_t n, float *room, struct gnn_err *e)
+static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct gnn_tensor *x,
+                        uint64_t at, uint64_t first, uint64_t n, float *room, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     struct gnn_tensor rows = *x;
@@ -154,7 +157,8 @@ static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct
     float *to = t->near && o->async ? room : y;
     rows.data = (char *)x->data + at * t->width * gnn_dtype_bytes(x->dtype);
     if (!gnn_tensor_floats(&rows, n * t->width, to))
-        return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", p->s->path, x->name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: features %s are not floating-point", p->s->path,
+                        x->name);
     if (p->m->c.feature_norm != GNN_FEATURES_AS_IS)
         gnn_rows_to_unit_sum(to, n, t->width);
     if (to != y)
@@ -162,12 +166,14 @@ static int feature_rows(struct gnn_predict *p, struct gnn_table *t, const struct
     return 0;
 }
 
-static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float *room, struct gnn_err *e)
+static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float *room,
+                         struct gnn_err *e)
 {
     const uint64_t own = gnn_store_owned(p->s, k, type), first = p->s->book[type][k];
     const struct gnn_tensor *x = gnn_store_findf(p->s, k, "node/%s/x", p->m->c.ntype[type].name);
     if (!x)
-        return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x", gnn_store_part_path(p->s, k), p->m->c.ntype[type].name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: no features node/%s/x", gnn_store_part_path(p->s, k),
+                        p->m->c.ntype[type].name);
     for (uint64_t at = 0; at < own; at += PREDICT_CHUNK) {
         const uint64_t n = own - at < PREDICT_CHUNK ? own - at : PREDICT_CHUNK;
         if (feature_rows(p, &p->in[type], x, at, first + at, n, room, e))

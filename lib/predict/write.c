@@ -25,7 +25,8 @@ static struct gnn_npy head_of(const struct gnn_predict *p, enum gnn_predict_outp
     return t;
 }
 
-int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what, struct gnn_err *e)
+int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
+                       struct gnn_err *e)
 {
     const uint64_t w = t->width;
     uint32_t *store_id = NULL;
@@ -39,16 +40,18 @@ int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *w
         const float *row = t->data + (store_id ? store_id[i] : i) * w;
         const size_t k = gnn_first_not_finite(row, w);
         if (k < w)
-            gnn_fail(e, GNN_E_RUN, "the %s of node %llu is not finite (%g at element %zu): a NaN among the features, or too large weights",
-                     what, (unsigned long long)i, (double)row[k], k);
+            gnn_fail(
+                e, GNN_E_RUN,
+                "the %s of node %llu is not finite (%g at element %zu): a NaN among the features, or too large weights",
+                what, (unsigned long long)i, (double)row[k], k);
     }
     gnn_free(store_id);
     return e->code;
 }
 
 /* n rows of z in the form asked for, to `out` (which may be z). Returns the bytes. */
-static uint64_t convert(const struct gnn_predict *p, enum gnn_predict_output what, float *z, uint64_t n,
-                        uint64_t w, void *out)
+static uint64_t convert(const struct gnn_predict *p, enum gnn_predict_output what, float *z,
+                        uint64_t n, uint64_t w, void *out)
 {
     const enum gnn_task task = p->m->c.task;
     if (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTILABEL) {
@@ -83,7 +86,8 @@ static int write_rows(struct gnn_predict *p, enum gnn_predict_output what, const
     for (uint64_t i = 0; z && out && i < t->rows; i += ROWS) {
         const uint64_t n = t->rows - i < ROWS ? t->rows - i : ROWS;
         for (uint64_t k = 0; k < n; k++)
-            memcpy(z + k * w, t->data + (store_id ? store_id[i + k] : i + k) * w, w * sizeof(float));
+            memcpy(z + k * w, t->data + (store_id ? store_id[i + k] : i + k) * w,
+                   w * sizeof(float));
         if (gnn_io_write(io, out, convert(p, what, z, n, w, out), e))
             break;
     }
@@ -100,9 +104,11 @@ int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool 
     uint32_t *store_id = NULL;
     struct gnn_io io;
     gnn_io_init(&io, fd, name);
-    if ((what == GNN_OUT_EMBEDDINGS ? predict_check_rows(p, &p->embedding, "embedding", e) : predict_to_host(p, &p->logits, e)) ||
+    if ((what == GNN_OUT_EMBEDDINGS ? predict_check_rows(p, &p->embedding, "embedding", e)
+                                    : predict_to_host(p, &p->logits, e)) ||
         (original && gnn_store_inverse(p->s, p->m->c.target, &store_id, e)) ||
-        gnn_io_write(&io, head, gnn_npy_header(&t, head), e) || write_rows(p, what, store_id, &io, e)) {
+        gnn_io_write(&io, head, gnn_npy_header(&t, head), e) ||
+        write_rows(p, what, store_id, &io, e)) {
         gnn_free(store_id);
         close(fd);
         return e->code;
@@ -131,13 +137,14 @@ static int labels_of(struct gnn_predict *p, const uint32_t *ids, uint64_t n, str
         const struct gnn_tensor *part = gnn_store_findf(p->s, k, "node/%s/y", type);
         if (!part)
             return gnn_fail(e, GNN_E_INPUT, "%s: no labels", gnn_store_part_path(p->s, k));
-        memcpy((char *)y->data + i * bytes, (const char *)part->data + (ids[i] - p->s->book[t][k]) * bytes, bytes);
+        memcpy((char *)y->data + i * bytes,
+               (const char *)part->data + (ids[i] - p->s->book[t][k]) * bytes, bytes);
     }
     return 0;
 }
 
-static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n, struct gnn_score *score,
-                      struct gnn_err *e)
+static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n,
+                      struct gnn_score *score, struct gnn_err *e)
 {
     const uint64_t w = p->logits.width;
     struct gnn_tensor y;
@@ -162,7 +169,8 @@ static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n, st
     return e->code;
 }
 
-int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score, struct gnn_err *e)
+int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
+                      struct gnn_err *e)
 {
     const struct gnn_split_set *q = &p->s->meta.schema.set[set];
     uint32_t *ids;

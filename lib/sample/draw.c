@@ -1,21 +1,26 @@
-/* Drawing neighbours along one edge type: by the CPU or a device, from this rank's own parts, or by the CPU, from its halo's rows. */
+/* Drawing neighbours along one edge type: by the CPU or a device, from this rank's own parts, or by
+ * the CPU, from its halo's rows. */
 #include <inttypes.h>
 
 #include "kernels/rng.h"
 #include "lib/sample/sampler_impl.h"
 
-int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why, const struct gnn_sample_place *at,
-                       struct gnn_err *e)
+int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why,
+                       const struct gnn_sample_place *at, struct gnn_err *e)
 {
     char key[GNN_ETYPE_KEY_ROOM];
     const char *path = gnn_store_part_path(s->store, at->part);
     gnn_etype_key(&s->meta.schema, et, key, sizeof key);
     switch (why) {
     case GNN_SAMPLE_INDPTR:
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64 " fall or leave the edges",
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64
+                        " fall or leave the edges",
                         path, key, at->node);
     case GNN_SAMPLE_SOURCE:
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'edge/%s/indices': edge %" PRIu64 " of node %" PRIu64 ": source out of range",
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor 'edge/%s/indices': edge %" PRIu64 " of node %" PRIu64
+                        ": source out of range",
                         path, key, at->edge, at->node);
     case GNN_SAMPLE_MANY:
         return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
@@ -34,14 +39,15 @@ static bool own(const struct sample_draw *d, uint32_t et, const struct gnn_sampl
     return job->graph == &d->s->graph[et];
 }
 
-static int damaged(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job, enum gnn_sample_status why,
-                   const struct gnn_sample_place *at)
+static int damaged(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
+                   enum gnn_sample_status why, const struct gnn_sample_place *at)
 {
     char key[GNN_ETYPE_KEY_ROOM];
     if (own(d, et, job) || why == GNN_SAMPLE_MANY)
         return gnn_sample_damaged(d->s, et, why, at, d->e);
     return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'halo/%s/%s': row %" PRIu64 " is damaged",
-                    gnn_store_part_path(d->s->store, d->s->store->from + at->part), gnn_etype_key(&d->s->meta.schema, et, key, sizeof key),
+                    gnn_store_part_path(d->s->store, d->s->store->from + at->part),
+                    gnn_etype_key(&d->s->meta.schema, et, key, sizeof key),
                     why == GNN_SAMPLE_SOURCE ? "indices" : "indptr", at->node);
 }
 
@@ -51,7 +57,8 @@ static void set_key(const struct sample_draw *d, uint32_t hop, uint32_t et, uint
                 gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), key);
 }
 
-int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t et, struct gnn_sample_job *job, uint32_t *indptr)
+int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t et,
+                           struct gnn_sample_job *job, uint32_t *indptr)
 {
     const struct sample_device *device = own(d, et, job) ? d->s->device : NULL;
     struct gnn_sample_place bad = {0};
@@ -65,12 +72,13 @@ int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t e
         return d->e->code;
     job->row = d->w->row.data;
     job->scratch = d->w->scratch;
-    const enum gnn_sample_status st =
-        gnn_sample_count(job->graph, job->dst, job->n, job->fanout, job->replace, d->w->row.data, indptr, &bad);
+    const enum gnn_sample_status st = gnn_sample_count(job->graph, job->dst, job->n, job->fanout,
+                                                       job->replace, d->w->row.data, indptr, &bad);
     return st ? damaged(d, et, job, st, &bad) : 0;
 }
 
-int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job, struct gnn_relabel *r,
+int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
+                          const struct gnn_sample_job *job, struct gnn_relabel *r,
                           uint32_t *indices, uint64_t *ids)
 {
     const struct sample_device *device = own(d, et, job) ? d->s->device : NULL;
@@ -78,7 +86,8 @@ int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et, const struct
     if (device) {
         const int rc = device->take(d->w->lane, indices, ids, d->e);
         if (!rc && r)
-            (void)gnn_relabel_number(r, indices, job->indptr[job->n], indices); /* the device has looked whether they are nodes */
+            (void)gnn_relabel_number(r, indices, job->indptr[job->n],
+                                     indices); /* the device has looked whether they are nodes */
         return rc;
     }
     const enum gnn_sample_status st = gnn_sample_pick(job, r, indices, ids, &bad);

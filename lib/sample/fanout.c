@@ -16,8 +16,10 @@ static int parse_list(const char *text, int32_t *fan, uint32_t *nhops, struct gn
         char *end;
         errno = 0;
         const long v = strtol(p, &end, 10);
-        if (end == p || errno || v < -1 || v > FANOUT_MAX || (*end && *end != ',') || *p == ' ' || *p == '+')
-            return gnn_fail(e, GNN_E_USAGE, "fan-out '%s': '%s' is not a number from -1 to %d", text, p, FANOUT_MAX);
+        if (end == p || errno || v < -1 || v > FANOUT_MAX || (*end && *end != ',') || *p == ' ' ||
+            *p == '+')
+            return gnn_fail(e, GNN_E_USAGE, "fan-out '%s': '%s' is not a number from -1 to %d",
+                            text, p, FANOUT_MAX);
         if (*nhops == HOPS_MAX)
             return gnn_fail(e, GNN_E_USAGE, "fan-out '%s': more than %d hops", text, HOPS_MAX);
         fan[(*nhops)++] = (int32_t)v;
@@ -52,7 +54,8 @@ int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32
     bool *set = gnn_alloc_zero(ne, sizeof *set, "fan-outs", e);
     int rc = set ? 0 : e->code;
     bool general = false;
-    for (int pass = 0; pass < 2; pass++) /* what is meant for all first, so that the order does not matter */
+    for (int pass = 0; pass < 2;
+         pass++) /* what is meant for all first, so that the order does not matter */
         for (uint32_t i = 0; !rc && i < nspec; i++) {
             int type;
             const char *list;
@@ -67,7 +70,8 @@ int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32
                 if (!(fan = gnn_alloc_zero((uint64_t)n * ne, sizeof *fan, "fan-outs", e)))
                     rc = e->code;
             } else if (n != sm->nhops)
-                rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': has %u hops where another has %u", spec[i], n, sm->nhops);
+                rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': has %u hops where another has %u",
+                              spec[i], n, sm->nhops);
             if (!rc && (type < 0 ? general : set[type]))
                 rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': given twice", spec[i]);
             for (uint32_t h = 0; !rc && h < n; h++)

@@ -1,8 +1,8 @@
-/* Sampling with several ranks. A hop's destinations go to the ranks that own them, this one included, which draw their neighbours and
- * send them back; put together in the order of the destinations they are what one rank would have drawn, since a draw
- * depends on the destination only. Two exchanges a hop:
- *   asked:    per edge type, u32 n, u32 destinations[n]
- *   answered: per edge type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and with edge ids, from the next
+/* Sampling with several ranks. A hop's destinations go to the ranks that own them, this one
+ * included, which draw their neighbours and send them back; put together in the order of the
+ * destinations they are what one rank would have drawn, since a draw depends on the destination
+ * only. Two exchanges a hop: asked:    per edge type, u32 n, u32 destinations[n] answered: per edge
+ * type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and with edge ids, from the next
  *             multiple of 8 bytes on, u64 ids[e]
  * and after these what lib/sample/once.c has to say. */
 #include <inttypes.h>
@@ -19,17 +19,18 @@ struct answer {
 
 struct sample_far {
     struct gnn_exchange ask, answer;
-    uint32_t ranks, owners; /* owners: the ranks, and last, where there is one, the halo, which is asked for rows instead of nodes */
+    uint32_t ranks, owners; /* owners: the ranks, and last, where there is one, the halo, which is
+                               asked for rows instead of nodes */
     uint64_t **first;       /* [nntypes][ranks] first node of each rank */
     struct gnn_words *asked, *answered; /* [owners] */
     struct gnn_words_in *in;            /* [owners] */
-    uint32_t *wanted;       /* [netypes][owners] destinations that were asked for */
-    uint32_t **to;          /* [owners] where the next of them goes */
-    struct gnn_buf owner;   /* u32, by destination of all edge types in turn */
+    uint32_t *wanted;                   /* [netypes][owners] destinations that were asked for */
+    uint32_t **to;                      /* [owners] where the next of them goes */
+    struct gnn_buf owner;               /* u32, by destination of all edge types in turn */
     struct gnn_buf ask_for, indptr;
-    struct answer *from;    /* [owners] */
+    struct answer *from;               /* [owners] */
     struct gnn_sample_far_stats stats; /* of one hop */
-    struct sample_once *once; /* or NULL */
+    struct sample_once *once;          /* or NULL */
 };
 
 void gnn_sample_far_free(struct sample_far *f)
@@ -71,8 +72,10 @@ struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e
     f->from = gnn_alloc_zero(n, sizeof *f->from, "ranks", e);
     f->wanted = gnn_alloc_zero((uint64_t)n * s->meta.schema.netypes, sizeof *f->wanted, "ranks", e);
     f->to = gnn_alloc_zero(n, sizeof(uint32_t *), "ranks", e);
-    if (f->asked && f->answered && f->in && f->from && f->wanted && f->to && !gnn_store_firsts(s->store, ranks, &f->first, e) &&
-        !gnn_exchange_init(&f->ask, s->comm, 0, e) && !gnn_exchange_init(&f->answer, s->comm, 0, e) &&
+    if (f->asked && f->answered && f->in && f->from && f->wanted && f->to &&
+        !gnn_store_firsts(s->store, ranks, &f->first, e) &&
+        !gnn_exchange_init(&f->ask, s->comm, 0, e) &&
+        !gnn_exchange_init(&f->answer, s->comm, 0, e) &&
         (!s->count_once || (f->once = gnn_sample_once_new(s, f->first, e))))
         return f;
     gnn_sample_far_free(f);
@@ -100,7 +103,8 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
     for (uint32_t i = 0; i < n; i++) {
         owner[i] = gnn_owner_find(f->first[dst], sizeof **f->first, f->ranks, node[i]);
         ask_for[i] = node[i];
-        const uint32_t row = halo && owner[i] != self ? gnn_node_map_find(&halo->of[dst], node[i]) : UINT32_MAX;
+        const uint32_t row =
+            halo && owner[i] != self ? gnn_node_map_find(&halo->of[dst], node[i]) : UINT32_MAX;
         f->stats.rows++;
         f->stats.others += owner[i] != self;
         f->stats.halo += row != UINT32_MAX;
@@ -124,7 +128,8 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
 }
 
 /* Sends what `out` holds; what comes is in f->in, to be read from the start. */
-static int exchange(const struct sample_draw *d, struct gnn_exchange *x, const struct gnn_words *out)
+static int exchange(const struct sample_draw *d, struct gnn_exchange *x,
+                    const struct gnn_words *out)
 {
     struct sample_far *f = d->w->far;
     x->tag = gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth);
@@ -140,8 +145,9 @@ static int exchange(const struct sample_draw *d, struct gnn_exchange *x, const s
 
 static int garbled(const struct sample_draw *d, uint32_t r)
 {
-    return gnn_fail(d->e, GNN_E_RANK, "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")", r, d->b->epoch,
-                    d->b->step);
+    return gnn_fail(d->e, GNN_E_RANK,
+                    "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")",
+                    r, d->b->epoch, d->b->step);
 }
 
 /* ---- answering ---- */
@@ -150,7 +156,8 @@ static int garbled(const struct sample_draw *d, uint32_t r)
 static bool all_own(const struct sample_draw *d, uint32_t et, const uint32_t *dst, uint32_t n)
 {
     const uint32_t t = d->s->meta.schema.etype[et].dst;
-    const uint64_t *book = d->s->store->book[t], from = book[d->s->store->from], to = book[d->s->store->to];
+    const uint64_t *book = d->s->store->book[t], from = book[d->s->store->from],
+                   to = book[d->s->store->to];
     for (uint32_t i = 0; i < n; i++)
         if (dst[i] < from || dst[i] >= to)
             return false;
@@ -162,15 +169,19 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
 {
     struct sample_far *f = d->w->far;
     struct gnn_words *out = &f->answered[r];
-    const uint32_t *n = gnn_words_read(&f->in[r], 1), *dst = n ? gnn_words_read(&f->in[r], *n) : NULL;
+    const uint32_t *n = gnn_words_read(&f->in[r], 1),
+                   *dst = n ? gnn_words_read(&f->in[r], *n) : NULL;
     if (!dst)
         return garbled(d, r);
     if (!*n)
         return 0;
-    if (!d->s->meta.sampling.fanout[(size_t)hop * d->b->netypes + et] || (r < f->ranks && !all_own(d, et, dst, *n)))
+    if (!d->s->meta.sampling.fanout[(size_t)hop * d->b->netypes + et] ||
+        (r < f->ranks && !all_own(d, et, dst, *n)))
         return garbled(d, r);
-    struct gnn_sample_job job = {.graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n};
-    int rc = gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "messages between ranks", d->e);
+    struct gnn_sample_job job = {
+        .graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n};
+    int rc =
+        gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "messages between ranks", d->e);
     if (!rc)
         rc = gnn_sample_count_block(d, hop, et, &job, f->indptr.data);
     if (rc)
@@ -185,7 +196,8 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
     uint64_t *id = NULL;
     if (d->s->meta.sampling.edge_ids) {
         const uint64_t at = (uint64_t)(w - (uint32_t *)out->buf.data);
-        if (gnn_words_align(out, sizeof *id, d->e) || !(id = (void *)gnn_words_add(out, 2 * (uint64_t)edges, d->e)))
+        if (gnn_words_align(out, sizeof *id, d->e) ||
+            !(id = (void *)gnn_words_add(out, 2 * (uint64_t)edges, d->e)))
             return d->e->code;
         w = (uint32_t *)out->buf.data + at; /* it may have moved */
     }
@@ -212,7 +224,9 @@ static int read_answers(const struct sample_draw *d, uint32_t et)
             picks += a->count[i];
         a->id = NULL;
         if (a->source && d->s->meta.sampling.edge_ids) {
-            a->id = gnn_words_skip(in, sizeof *a->id) ? (const void *)gnn_words_read(in, 2 * (uint64_t)*edges) : NULL;
+            a->id = gnn_words_skip(in, sizeof *a->id)
+                        ? (const void *)gnn_words_read(in, 2 * (uint64_t)*edges)
+                        : NULL;
         }
         if (!a->source || picks != *edges || (d->s->meta.sampling.edge_ids && !a->id))
             return garbled(d, r);
@@ -226,7 +240,8 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     struct gnn_relabel *src = &d->w->type[d->s->meta.schema.etype[et].src];
     struct gnn_tensor *indptr, *indices, *id;
     uint32_t first;
-    const uint32_t n = gnn_sample_rows(d, hop, et, &first), *owner = (const uint32_t *)f->owner.data + *at;
+    const uint32_t n = gnn_sample_rows(d, hop, et, &first),
+                   *owner = (const uint32_t *)f->owner.data + *at;
     if (!n)
         return 0;
     int rc = read_answers(d, et);
@@ -260,8 +275,10 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     }
     const uint64_t good = gnn_relabel_number(src, source, total, source);
     if (good < total)
-        return gnn_fail(d->e, GNN_E_RANK, "a rank sent a node that is not in the store (%" PRIu32 ")", source[good]);
-    *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, (uint32_t)total, ptr, source, id ? id->data : NULL};
+        return gnn_fail(d->e, GNN_E_RANK,
+                        "a rank sent a node that is not in the store (%" PRIu32 ")", source[good]);
+    *gnn_batch_block(d->b, hop, et) =
+        (struct gnn_block){first, n, (uint32_t)total, ptr, source, id ? id->data : NULL};
     *at += n;
     return 0;
 }
@@ -298,7 +315,9 @@ int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop)
     for (uint32_t r = 0; !rc && r < f->owners; r++) {
         for (uint32_t et = 0; !rc && et < netypes; et++)
             rc = answer_block(d, hop, et, r);
-        if (!rc && once && r < f->ranks && (rc = gnn_sample_once_answer(d, once, f->first, r, &f->in[r], &f->answered[r])) == GNN_END)
+        if (!rc && once && r < f->ranks &&
+            (rc = gnn_sample_once_answer(d, once, f->first, r, &f->in[r], &f->answered[r])) ==
+                GNN_END)
             rc = garbled(d, r);
     }
     if (!rc)
@@ -307,7 +326,10 @@ int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop)
     for (uint32_t et = 0; !rc && et < netypes; et++)
         rc = merge_block(d, hop, et, &at);
     if (!rc && once && (rc = gnn_sample_once_read(d, once, hop, f->first, f->in)) == GNN_END)
-        rc = gnn_fail(d->e, GNN_E_RANK, "what other ranks answered makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")", d->b->epoch, d->b->step);
+        rc = gnn_fail(d->e, GNN_E_RANK,
+                      "what other ranks answered makes no sense (epoch %" PRIu64 ", step %" PRIu64
+                      ")",
+                      d->b->epoch, d->b->step);
     tell(d);
     return rc;
 }

@@ -1,5 +1,5 @@
-/* Ranks that stop before the last batch: some have begun batches that others have not, and wait for them. So the plan goes on, on all
- * ranks, to the last batch that one of them has begun. */
+/* Ranks that stop before the last batch: some have begun batches that others have not, and wait for
+ * them. So the plan goes on, on all ranks, to the last batch that one of them has begun. */
 #include "lib/sample/sampler_impl.h"
 
 int gnn_sample_gate_new(struct sampler *s, struct gnn_err *e)
@@ -41,7 +41,8 @@ static uint64_t most(struct sampler *s, uint64_t taken)
     uint64_t n = 0;
     if (s->comm->lost)
         return 0;
-    if (!gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_GATE), &e) && !gnn_comm_share(s->comm, &x, &taken, sizeof taken, &e))
+    if (!gnn_exchange_init(&x, s->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_GATE), &e) &&
+        !gnn_comm_share(s->comm, &x, &taken, sizeof taken, &e))
         for (uint32_t r = 0; r < s->comm->size; r++) {
             const uint64_t v = x.in[r].bytes == sizeof v ? *(const uint64_t *)x.in[r].data : 0;
             s->comm->lost = s->comm->lost || x.in[r].bytes != sizeof v;

@@ -1,4 +1,5 @@
-/* In-edges of other ranks' nodes that this rank's parts keep (gnn-partition --halo-edges): what they say need not be asked for. */
+/* In-edges of other ranks' nodes that this rank's parts keep (gnn-partition --halo-edges): what
+ * they say need not be asked for. */
 #include "lib/sample/sampler_impl.h"
 
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c)
@@ -14,8 +15,10 @@ void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c)
     gnn_free(h);
 }
 
-/* Rows of the halos of all own parts follow one another, in each edge type alike: *rows of type t. */
-static int map_nodes(struct sample_halo *h, const struct sampler *s, uint32_t t, uint64_t *rows, struct gnn_err *e)
+/* Rows of the halos of all own parts follow one another, in each edge type alike: *rows of type t.
+ */
+static int map_nodes(struct sample_halo *h, const struct sampler *s, uint32_t t, uint64_t *rows,
+                     struct gnn_err *e)
 {
     struct gnn_store *store = s->store;
     const struct gnn_ntype *type = &s->meta.schema.ntype[t];
@@ -25,7 +28,10 @@ static int map_nodes(struct sample_halo *h, const struct sampler *s, uint32_t t,
         *rows += ids ? ids->shape[0] : 0;
     }
     if (*rows >= UINT32_MAX)
-        return gnn_fail(e, GNN_E_USAGE, "%s: the halos of a rank's parts have 2^32 nodes '%s' or more: take more ranks", store->path, type->name);
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "%s: the halos of a rank's parts have 2^32 nodes '%s' or more: take more ranks",
+            store->path, type->name);
     int rc = gnn_node_map_init(&h->of[t], *rows, e);
     uint64_t row = 0;
     for (uint32_t p = store->from; !rc && p < store->to; p++) {
@@ -33,15 +39,18 @@ static int map_nodes(struct sample_halo *h, const struct sampler *s, uint32_t t,
         const uint32_t *id = ids ? ids->data : NULL;
         for (uint64_t i = 0; id && i < ids->shape[0]; i++, row++) {
             if (id[i] >= type->count)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'halo/%s/ids': element %llu is out of range", gnn_store_part_path(store, p),
-                                type->name, (unsigned long long)i);
-            (void)gnn_node_map_add(&h->of[t], id[i], (uint32_t)row); /* several own parts may have the same */
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor 'halo/%s/ids': element %llu is out of range",
+                                gnn_store_part_path(store, p), type->name, (unsigned long long)i);
+            (void)gnn_node_map_add(&h->of[t], id[i],
+                                   (uint32_t)row); /* several own parts may have the same */
         }
     }
     return rc;
 }
 
-static int find_edges(struct sample_halo *h, const struct sampler *s, uint32_t et, struct gnn_err *e)
+static int find_edges(struct sample_halo *h, const struct sampler *s, uint32_t et,
+                      struct gnn_err *e)
 {
     struct gnn_store *store = s->store;
     const struct gnn_etype *type = &s->meta.schema.etype[et];
@@ -56,10 +65,13 @@ static int find_edges(struct sample_halo *h, const struct sampler *s, uint32_t e
     uint64_t first = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t p = store->from + i;
-        const struct gnn_tensor *indptr = gnn_store_findf(store, p, "halo/%s/indptr", key), *indices = gnn_store_findf(store, p, "halo/%s/indices", key);
-        const struct gnn_tensor *orig = gnn_store_findf(store, p, "halo/%s/id", dst), *id = gnn_store_findf(store, p, "halo/%s/id", key);
+        const struct gnn_tensor *indptr = gnn_store_findf(store, p, "halo/%s/indptr", key),
+                                *indices = gnn_store_findf(store, p, "halo/%s/indices", key);
+        const struct gnn_tensor *orig = gnn_store_findf(store, p, "halo/%s/id", dst),
+                                *id = gnn_store_findf(store, p, "halo/%s/id", key);
         if (!indptr || !indices || !orig || (s->meta.sampling.edge_ids && !id))
-            return gnn_fail(e, GNN_E_INPUT, "%s: the halo's edges '%s' are missing", gnn_store_part_path(store, p), key);
+            return gnn_fail(e, GNN_E_INPUT, "%s: the halo's edges '%s' are missing",
+                            gnn_store_part_path(store, p), key);
         part[i] = (struct gnn_sample_part){.first = first,
                                            .count = orig->shape[0],
                                            .indptr = indptr->data,
@@ -78,7 +90,9 @@ int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e)
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     uint64_t rows = 0;
     for (uint32_t p = s->store->from; p < s->store->to; p++)
-        if (!c->netypes || !gnn_store_look(s->store, p, gnn_tensor_name(name, "halo/%s/indptr", gnn_etype_key(c, 0, key, sizeof key))))
+        if (!c->netypes || !gnn_store_look(s->store, p,
+                                           gnn_tensor_name(name, "halo/%s/indptr",
+                                                           gnn_etype_key(c, 0, key, sizeof key))))
             return 0;
     struct sample_halo *h = s->halo = gnn_alloc_zero(1, sizeof *h, "the halo", e);
     if (!h)

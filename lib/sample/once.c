@@ -1,9 +1,11 @@
-/* With several ranks a node may be in the shares of several. What is summed over the nodes of the whole batch counts it once: in
- * the rank that finds it first, hop by hop, and of those that find it in the same hop the lowest. So who counts a node counts it
- * in all later hops, in which the others have it, too. Its owner knows who has found it, as all ask there; both questions and
+/* With several ranks a node may be in the shares of several. What is summed over the nodes of the
+ * whole batch counts it once: in the rank that finds it first, hop by hop, and of those that find
+ * it in the same hop the lowest. So who counts a node counts it in all later hops, in which the
+ * others have it, too. Its owner knows who has found it, as all ask there; both questions and
  * answers travel with those of the hop (lib/sample/far.c):
  *   asked:    per node type, u32 n, u32 nodes[n] that are new to the rank
- *   answered: per node type with n > 0, their bits, from the lowest of words u32 on: does the rank count it? */
+ *   answered: per node type with n > 0, their bits, from the lowest of words u32 on: does the rank
+ * count it? */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +13,13 @@
 #include "lib/sample/sampler_impl.h"
 
 struct sample_once {
-    uint32_t **by;    /* [nntypes] of each own node: turn * ranks + the rank that counts it */
-    uint64_t *own;    /* [nntypes] their number */
+    uint32_t **by; /* [nntypes] of each own node: turn * ranks + the rank that counts it */
+    uint64_t *own; /* [nntypes] their number */
     uint32_t nntypes, turn;
-    uint32_t *wanted;        /* [nntypes][ranks] nodes asked for */
-    uint32_t *left;          /* [ranks] the next of their bits */
-    const uint32_t **bits;   /* [ranks] */
-    uint32_t **to;           /* [ranks] where the next node goes */
+    uint32_t *wanted;            /* [nntypes][ranks] nodes asked for */
+    uint32_t *left;              /* [ranks] the next of their bits */
+    const uint32_t **bits;       /* [ranks] */
+    uint32_t **to;               /* [ranks] where the next node goes */
     struct gnn_tensor **counted; /* [nntypes] of the batch */
     struct gnn_buf owner;
 };
@@ -39,7 +41,8 @@ void gnn_sample_once_free(struct sample_once *o)
     gnn_free(o);
 }
 
-struct sample_once *gnn_sample_once_new(const struct sampler *s, uint64_t *const *first, struct gnn_err *e)
+struct sample_once *gnn_sample_once_new(const struct sampler *s, uint64_t *const *first,
+                                        struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const uint32_t ranks = s->comm->size, self = s->comm->rank;
@@ -82,13 +85,15 @@ static int begin(const struct sample_draw *d, struct sample_once *o)
         o->turn = 1;
     }
     for (uint32_t t = 0; t < o->nntypes; t++)
-        if (gnn_tensors_add(&d->b->tensors, gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name), GNN_U8, 1, &none,
-                            &o->counted[t], d->e))
+        if (gnn_tensors_add(&d->b->tensors,
+                            gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name),
+                            GNN_U8, 1, &none, &o->counted[t], d->e))
             return d->e->code;
     return 0;
 }
 
-int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint32_t hop, uint64_t *const *first, struct gnn_words *asked)
+int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint32_t hop,
+                        uint64_t *const *first, struct gnn_words *asked)
 {
     const uint32_t ranks = d->s->comm->size;
     if (hop == 1 && begin(d, o))
@@ -115,7 +120,8 @@ int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint
     return 0;
 }
 
-int gnn_sample_once_answer(const struct sample_draw *d, struct sample_once *o, uint64_t *const *first, uint32_t r, struct gnn_words_in *in,
+int gnn_sample_once_answer(const struct sample_draw *d, struct sample_once *o,
+                           uint64_t *const *first, uint32_t r, struct gnn_words_in *in,
                            struct gnn_words *out)
 {
     const uint32_t ranks = d->s->comm->size, self = d->s->comm->rank, mine = o->turn * ranks + r;
@@ -142,7 +148,8 @@ int gnn_sample_once_answer(const struct sample_draw *d, struct sample_once *o, u
     return 0;
 }
 
-int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uint32_t hop, uint64_t *const *first, struct gnn_words_in *in)
+int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uint32_t hop,
+                         uint64_t *const *first, struct gnn_words_in *in)
 {
     const uint32_t ranks = d->s->comm->size;
     for (uint32_t t = 0; t < o->nntypes; t++) {
@@ -152,13 +159,15 @@ int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uin
             return d->e->code;
         for (uint32_t r = 0; r < ranks; r++) {
             o->left[r] = 0;
-            o->bits[r] = gnn_words_read(&in[r], ((uint64_t)o->wanted[(size_t)t * ranks + r] + 31) / 32);
+            o->bits[r] =
+                gnn_words_read(&in[r], ((uint64_t)o->wanted[(size_t)t * ranks + r] + 31) / 32);
             if (!o->bits[r])
                 return GNN_END;
         }
         uint8_t *counted = (uint8_t *)o->counted[t]->data + from;
         for (uint32_t i = 0; i < n; i++) {
-            const uint32_t r = gnn_owner_find(first[t], sizeof **first, ranks, node[i]), k = o->left[r]++;
+            const uint32_t r = gnn_owner_find(first[t], sizeof **first, ranks, node[i]),
+                           k = o->left[r]++;
             counted[i] = o->bits[r][k / 32] >> k % 32 & 1;
         }
     }

@@ -13,7 +13,8 @@ enum { SET_MAX = (1 << 14) - 2, SPLITS_MAX = 64 };
 
 /* ---- what to draw from ---- */
 
-static int add_set(struct sampler *s, uint32_t i, const char *name, bool shuffle, bool drop, struct gnn_err *e)
+static int add_set(struct sampler *s, uint32_t i, const char *name, bool shuffle, bool drop,
+                   struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_sampling *m = &s->meta.sampling;
@@ -21,9 +22,11 @@ static int add_set(struct sampler *s, uint32_t i, const char *name, bool shuffle
     if (set < 0)
         return set;
     if (set > SET_MAX)
-        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' comes after %d others: too many", s->store->path, name, SET_MAX);
+        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' comes after %d others: too many",
+                        s->store->path, name, SET_MAX);
     if (i && c->set[set].ntype != m->seed_ntype)
-        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is of another node type than set '%s'", s->store->path, name, m->split[0]);
+        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is of another node type than set '%s'",
+                        s->store->path, name, m->split[0]);
     struct plan_split *p = &s->split[i];
     m->seed_ntype = c->set[set].ntype;
     *p = (struct plan_split){.n = c->set[set].count, .tag = (uint32_t)set + 1, .shuffle = shuffle};
@@ -41,13 +44,19 @@ static int seed_type(struct sampler *s, const char *name, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_suggest types = {.word = ""};
-    int t = name ? gnn_schema_need_ntype(c, s->store->path, name, e) : c->task != GNN_TASK_NONE ? (int)c->label_ntype : c->nntypes == 1 ? 0 : -1;
+    int t = name                       ? gnn_schema_need_ntype(c, s->store->path, name, e)
+            : c->task != GNN_TASK_NONE ? (int)c->label_ntype
+            : c->nntypes == 1          ? 0
+                                       : -1;
     for (uint32_t i = 0; !name && t < 0 && i < c->nntypes; i++)
         gnn_suggest_add(&types, c->ntype[i].name);
     if (t < 0)
-        return name ? t
-                    : gnn_fail(e, GNN_E_USAGE, "%s: has several node types: say which one the ids are of (--seed-type)%s",
-                               s->store->path, gnn_suggest_text(&types, "node types"));
+        return name
+                   ? t
+                   : gnn_fail(
+                         e, GNN_E_USAGE,
+                         "%s: has several node types: say which one the ids are of (--seed-type)%s",
+                         s->store->path, gnn_suggest_text(&types, "node types"));
     s->meta.sampling.seed_ntype = (uint32_t)t;
     return 0;
 }
@@ -77,7 +86,8 @@ static int read_all(struct sampler *s, struct gnn_err *e)
 static int agree_on_seeds(struct sampler *s, struct gnn_err *e)
 {
     char text[32];
-    snprintf(text, sizeof text, "%016" PRIx64, (uint64_t)XXH3_64bits(s->split[0].ids, s->split[0].n * sizeof *s->split[0].ids));
+    snprintf(text, sizeof text, "%016" PRIx64,
+             (uint64_t)XXH3_64bits(s->split[0].ids, s->split[0].n * sizeof *s->split[0].ids));
     return gnn_comm_agree(s->comm, "other seeds", text, e);
 }
 
@@ -86,7 +96,8 @@ static int add_ids(struct sampler *s, const struct gnn_sampler_opts *o, struct g
     struct gnn_sampling *m = &s->meta.sampling;
     int rc = seed_type(s, o->seed_type, e);
     if (!rc && o->stream && (o->shuffle || o->drop_last || o->epoch_to != o->epoch_from + 1))
-        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe are one epoch, in their order", o->seeds_name);
+        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe are one epoch, in their order",
+                      o->seeds_name);
     if (!rc && o->original_ids)
         rc = gnn_store_inverse(s->store, m->seed_ntype, &s->inverse, e);
     if (!rc && !(s->reader = gnn_alloc(1, sizeof *s->reader, "seeds", e)))
@@ -95,7 +106,8 @@ static int add_ids(struct sampler *s, const struct gnn_sampler_opts *o, struct g
         close(o->seeds_fd);
         return rc;
     }
-    gnn_id_reader_init(s->reader, o->seeds_fd, o->seeds_name, "node id", s->meta.schema.ntype[m->seed_ntype].count);
+    gnn_id_reader_init(s->reader, o->seeds_fd, o->seeds_name, "node id",
+                       s->meta.schema.ntype[m->seed_ntype].count);
     struct plan_split *p = &s->split[0];
     p->shuffle = o->shuffle;
     p->steps = UINT64_MAX;
@@ -118,16 +130,19 @@ static int check_ranges(struct sampler *s, const struct gnn_sampler_opts *o, str
     s->step_first = o->step_first;
     s->step_to = o->step_to < p->steps ? o->step_to : p->steps;
     if (o->epoch_from >= o->epoch_to || o->epoch_to > (uint64_t)1 << 32)
-        return gnn_fail(e, GNN_E_USAGE, "epochs %" PRIu64 ":%" PRIu64 ": not a range of epochs", o->epoch_from, o->epoch_to);
+        return gnn_fail(e, GNN_E_USAGE, "epochs %" PRIu64 ":%" PRIu64 ": not a range of epochs",
+                        o->epoch_from, o->epoch_to);
     if (o->step_from >= o->step_to)
-        return gnn_fail(e, GNN_E_USAGE, "steps %" PRIu64 ":%" PRIu64 ": not a range of steps", o->step_from, o->step_to);
+        return gnn_fail(e, GNN_E_USAGE, "steps %" PRIu64 ":%" PRIu64 ": not a range of steps",
+                        o->step_from, o->step_to);
     if (p->steps != UINT64_MAX && p->steps > (uint64_t)1 << 32)
         return gnn_fail(e, GNN_E_USAGE, "an epoch has more than 2^32 steps");
     if (p->steps && s->step_from >= p->steps)
-        return gnn_fail(e, GNN_E_USAGE, "steps from %" PRIu64 " on: an epoch has %" PRIu64 " steps", s->step_from, p->steps);
+        return gnn_fail(e, GNN_E_USAGE, "steps from %" PRIu64 " on: an epoch has %" PRIu64 " steps",
+                        s->step_from, p->steps);
     if (!p->steps && !s->reader)
-        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' has %" PRIu64 " nodes: not one batch", s->store->path,
-                        s->meta.sampling.split[0], p->n);
+        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' has %" PRIu64 " nodes: not one batch",
+                        s->store->path, s->meta.sampling.split[0], p->n);
     return 0;
 }
 
@@ -158,7 +173,8 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
     return rc ? rc : check_ranges(s, o, e);
 }
 
-/* Seeds of a global batch: at most batch_size into ids, UINT32_MAX for those of other ranks' parts; returns how many. */
+/* Seeds of a global batch: at most batch_size into ids, UINT32_MAX for those of other ranks' parts;
+ * returns how many. */
 static uint64_t global_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids)
 {
     const struct gnn_sampling *m = &s->meta.sampling;
@@ -295,7 +311,9 @@ struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e)
     struct plan *p = gnn_alloc_zero(1, sizeof *p, "a plan", e);
     if (!p)
         return NULL;
-    *p = (struct plan){.base = {plan_next, plan_free, &s->meta, s->reader != NULL}, .s = s, .epoch = s->epoch_from};
+    *p = (struct plan){.base = {plan_next, plan_free, &s->meta, s->reader != NULL},
+                       .s = s,
+                       .epoch = s->epoch_from};
     p->step = s->reader ? 0 : s->step_first > s->step_from ? s->step_first : s->step_from;
     p->pool = gnn_batch_pool_new(&s->meta, e);
     if (!p->pool) {

@@ -56,7 +56,8 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
         if (!gnn_store_has(store, p))
             continue;
         const struct gnn_tensor *x = gnn_store_findf(store, p, "node/%s/id", name);
-        part[p] = (struct gnn_gather_part){store->book[t][p], gnn_store_owned(store, p, t), x ? x->data : NULL};
+        part[p] = (struct gnn_gather_part){store->book[t][p], gnn_store_owned(store, p, t),
+                                           x ? x->data : NULL};
         found += x != NULL;
     }
     const uint32_t all = store->to - store->from;
@@ -65,7 +66,8 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
     else
         gnn_free(part);
     return found && found < all
-               ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some parts only", store->path, name)
+               ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some parts only",
+                          store->path, name)
                : 0;
 }
 
@@ -79,19 +81,24 @@ static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
     struct gnn_sample_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "edges", e);
     if (!part)
         return e->code;
-    s->graph[et] = (struct gnn_sample_graph){part, store->nparts, s->meta.schema.ntype[type->src].count};
+    s->graph[et] =
+        (struct gnn_sample_graph){part, store->nparts, s->meta.schema.ntype[type->src].count};
     for (uint32_t p = 0; p < store->nparts; p++) {
         part[p].first = store->book[type->dst][p];
         if (!gnn_store_has(store, p))
             continue;
         const struct gnn_tensor *indptr = gnn_store_findf(store, p, "edge/%s/indptr", key);
         const struct gnn_tensor *indices = gnn_store_findf(store, p, "edge/%s/indices", key);
-        const struct gnn_tensor *id = s->meta.sampling.edge_ids ? gnn_store_findf(store, p, "edge/%s/id", key) : NULL;
+        const struct gnn_tensor *id =
+            s->meta.sampling.edge_ids ? gnn_store_findf(store, p, "edge/%s/id", key) : NULL;
         if (!indptr || !indices)
-            return gnn_fail(e, GNN_E_INPUT, "%s: edges '%s' are missing", gnn_store_part_path(store, p), key);
+            return gnn_fail(e, GNN_E_INPUT, "%s: edges '%s' are missing",
+                            gnn_store_part_path(store, p), key);
         if (s->meta.sampling.edge_ids && !id && store->nparts > 1)
-            return gnn_fail(e, GNN_E_USAGE, "%s: was partitioned without edge ids (edge/%s/id): they cannot be added to batches",
-                            store->path, key);
+            return gnn_fail(
+                e, GNN_E_USAGE,
+                "%s: was partitioned without edge ids (edge/%s/id): they cannot be added to batches",
+                store->path, key);
         part[p] = (struct gnn_sample_part){.first = store->book[type->dst][p],
                                            .count = gnn_store_owned(store, p, type->dst),
                                            .indptr = indptr->data,
@@ -125,11 +132,16 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
 static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     if (o->frontier != GNN_FRONTIER_ALL)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks the hop rule is 'all': which nodes are new depends on the seeds of all of them");
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "with several ranks the hop rule is 'all': which nodes are new depends on the seeds of all of them");
     if (o->original_ids)
-        return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches have the ids of the partitioned store");
+        return gnn_fail(e, GNN_E_USAGE,
+                        "with several ranks, batches have the ids of the partitioned store");
     if (o->stream)
-        return gnn_fail(e, GNN_E_USAGE, "%s: with several ranks, seeds come from a file that all of them read", o->seeds_name);
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%s: with several ranks, seeds come from a file that all of them read",
+                        o->seeds_name);
     s->comm = o->comm;
     s->far = o->far;
     s->count_once = o->count_once;
@@ -204,5 +216,6 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     struct gnn_map_ops with = ops;
     with.background = o->background;
     with.leave = s->comm ? gnn_sample_gate_leave : NULL;
-    return gnn_map_new(plan, &s->meta, &with, s, o->threads, o->depth ? o->depth : 2 * o->threads, e);
+    return gnn_map_new(plan, &s->meta, &with, s, o->threads, o->depth ? o->depth : 2 * o->threads,
+                       e);
 }

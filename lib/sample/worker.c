@@ -21,7 +21,8 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w);
 }
 
-/* How many nodes a batch may well have; too little costs a pass over the map of local numbers, once. */
+/* How many nodes a batch may well have; too little costs a pass over the map of local numbers,
+ * once. */
 static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
 {
     uint64_t n = m->batch_size;
@@ -78,7 +79,8 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     return w;
 }
 
-static int add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_tensor **t)
+static int add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows,
+               struct gnn_tensor **t)
 {
     return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
 }
@@ -92,7 +94,9 @@ int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra
     if (rc)
         return rc;
     r->nodes = d->w->nodes[t]->data;
-    return gnn_relabel_fit(r, extra) ? 0 : gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
+    return gnn_relabel_fit(r, extra)
+               ? 0
+               : gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
 }
 
 static int begin(const struct sample_draw *d)
@@ -140,20 +144,23 @@ uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et,
     return m->fanout[(size_t)hop * d->b->netypes + et] ? (uint32_t)known[hop] - *first : 0;
 }
 
-static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et, const char *what, char name[GNN_NAME_MAX + 1])
+static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et,
+                              const char *what, char name[GNN_NAME_MAX + 1])
 {
     char key[GNN_ETYPE_KEY_ROOM];
-    return gnn_tensor_name(name, "hop/%u/%s/%s", hop, gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
+    return gnn_tensor_name(name, "hop/%u/%s/%s", hop,
+                           gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
 }
 
-int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows, struct gnn_tensor **indptr)
+int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
+                          struct gnn_tensor **indptr)
 {
     char name[GNN_NAME_MAX + 1];
     return add(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1, indptr);
 }
 
-int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges, struct gnn_tensor **indices,
-                         struct gnn_tensor **id)
+int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
+                         struct gnn_tensor **indices, struct gnn_tensor **id)
 {
     char name[GNN_NAME_MAX + 1];
     int rc = add(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
@@ -171,7 +178,8 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
     const uint32_t n = gnn_sample_rows(d, hop, et, &first);
     if (!n)
         return 0;
-    struct gnn_sample_job job = {.graph = &d->s->graph[et], .dst = d->w->type[type->dst].nodes + first, .n = n};
+    struct gnn_sample_job job = {
+        .graph = &d->s->graph[et], .dst = d->w->type[type->dst].nodes + first, .n = n};
     int rc = gnn_sample_add_indptr(d, hop, et, n, &indptr);
     if (!rc)
         rc = gnn_sample_count_block(d, hop, et, &job, indptr->data);
@@ -181,13 +189,16 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
     rc = gnn_sample_add_edges(d, hop, et, edges, &indices, &id);
     job.dst = d->w->type[type->dst].nodes + first; /* it may have moved */
     if (!rc)
-        rc = gnn_sample_pick_block(d, et, &job, &d->w->type[type->src], indices->data, id ? id->data : NULL);
+        rc = gnn_sample_pick_block(d, et, &job, &d->w->type[type->src], indices->data,
+                                   id ? id->data : NULL);
     if (!rc)
-        *gnn_batch_block(d->b, hop, et) = (struct gnn_block){first, n, edges, indptr->data, indices->data, id ? id->data : NULL};
+        *gnn_batch_block(d->b, hop, et) =
+            (struct gnn_block){first, n, edges, indptr->data, indices->data, id ? id->data : NULL};
     return rc;
 }
 
-/* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed view. */
+/* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed
+ * view. */
 static int finish(const struct sample_draw *d)
 {
     int rc = 0;
@@ -201,14 +212,22 @@ static int finish(const struct sample_draw *d)
             for (uint64_t i = 0; i < n; i += 256) {
                 const uint64_t m = n - i < 256 ? n - i : 256;
                 memcpy(id, v + i, m * sizeof *id);
-                (void)gnn_gather_rows(&(struct gnn_gather){
-                    .part = orig, .nparts = d->s->store->nparts, .bytes = sizeof *id, .n = m, .id = id, .out = v + i});
+                (void)gnn_gather_rows(&(struct gnn_gather){.part = orig,
+                                                           .nparts = d->s->store->nparts,
+                                                           .bytes = sizeof *id,
+                                                           .n = m,
+                                                           .id = id,
+                                                           .out = v + i});
             }
         }
         char name[GNN_NAME_MAX + 1];
         const struct gnn_tensor *counted =
-            d->s->count_once ? gnn_tensors_find(&d->b->tensors, gnn_tensor_name(name, "counted/%s", d->s->meta.schema.ntype[t].name)) : NULL;
-        d->b->type[t] = (struct gnn_batch_type){.node = x->data, .count = d->w->counts[t], .counted = counted ? counted->data : NULL};
+            d->s->count_once
+                ? gnn_tensors_find(&d->b->tensors, gnn_tensor_name(name, "counted/%s",
+                                                                   d->s->meta.schema.ntype[t].name))
+                : NULL;
+        d->b->type[t] = (struct gnn_batch_type){
+            .node = x->data, .count = d->w->counts[t], .counted = counted ? counted->data : NULL};
     }
     return rc;
 }

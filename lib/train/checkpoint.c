@@ -16,9 +16,9 @@ enum { NU64 = 12, NSLABS = 3 };
 static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
 {
     const struct gnn_train_state *s = &t->s;
-    const uint64_t v[NU64] = {s->epoch,      s->step,    s->any,           s->closed,     s->t,
-                              s->best_epoch, s->since_best, s->has_best,   s->stopped_early,
-                              t->r.steps,    t->r.seeds, s->dtypes};
+    const uint64_t v[NU64] = {
+        s->epoch,      s->step,     s->any,           s->closed,  s->t,       s->best_epoch,
+        s->since_best, s->has_best, s->stopped_early, t->r.steps, t->r.seeds, s->dtypes};
     memcpy(u, v, sizeof(v));
     f[0] = s->best;
     f[1] = t->train.loss;
@@ -37,11 +37,15 @@ static int damaged(const char *path, const char *what, uint64_t n, struct gnn_er
     return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s is %" PRIu64, path, what, n);
 }
 
-/* The first counter that a run cannot have come to, or NULL. steps: of an epoch, 0 if that is not known. */
-static const char *implausible(const struct gnn_train_state *s, uint64_t epoch_steps, uint64_t epoch_seeds, uint64_t steps)
+/* The first counter that a run cannot have come to, or NULL. steps: of an epoch, 0 if that is not
+ * known. */
+static const char *implausible(const struct gnn_train_state *s, uint64_t epoch_steps,
+                               uint64_t epoch_seeds, uint64_t steps)
 {
     if (!s->any)
-        return s->epoch || s->step || s->closed || s->t || s->has_best || epoch_steps || epoch_seeds ? "a counter before the first step" : NULL;
+        return s->epoch || s->step || s->closed || s->t || s->has_best || epoch_steps || epoch_seeds
+                   ? "a counter before the first step"
+                   : NULL;
     if (steps && (s->t > UINT64_MAX - steps || (s->t + steps - 1) / steps > s->epoch + 1))
         return "the number of optimiser steps";
     if (s->closed ? epoch_steps || epoch_seeds : !epoch_steps || epoch_steps - 1 > s->step)
@@ -56,14 +60,16 @@ static const char *implausible(const struct gnn_train_state *s, uint64_t epoch_s
 }
 
 /* Counters as pack() made them, if they make sense; with what they count of the epoch under way. */
-static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t steps, const char *path, struct gnn_err *e)
+static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t steps,
+                        const char *path, struct gnn_err *e)
 {
     enum { NFLAGS = 4, DTYPES = NU64 - 1 };
     static const unsigned flag[NFLAGS] = {2, 3, 7, 8};
     static const uint64_t most = UINT64_C(1) << 53; /* nothing that is counted comes so far */
     for (unsigned i = 0; i < NFLAGS; i++)
         if (u[flag[i]] > 1)
-            return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %" PRIu64 " where 0 or 1 is expected", path, u[flag[i]]);
+            return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %" PRIu64 " where 0 or 1 is expected",
+                            path, u[flag[i]]);
     for (unsigned i = 0; i < DTYPES; i++)
         if (u[i] > most)
             return damaged(path, "a counter", u[i], e);
@@ -78,13 +84,19 @@ static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t s
                                   .stopped_early = u[8],
                                   .dtypes = u[DTYPES]};
     if (steps && s->any && s->step >= steps)
-        return gnn_fail(e, GNN_E_INPUT, "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path, s->step, steps);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path,
+                        s->step, steps);
     const char *what = implausible(s, u[9], u[10], steps);
-    return what ? gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s does not match epoch %" PRIu64 ", step %" PRIu64, path, what, s->epoch, s->step) : 0;
+    return what ? gnn_fail(e, GNN_E_INPUT,
+                           "%s: damaged: %s does not match epoch %" PRIu64 ", step %" PRIu64, path,
+                           what, s->epoch, s->step)
+                : 0;
 }
 
 /* Scores, and what has been counted of this epoch's rows, of which there are `rows`. */
-static int check_scores(const struct gnn_trainer *t, const double *f, const uint64_t *counts, uint64_t rows, const char *path, struct gnn_err *e)
+static int check_scores(const struct gnn_trainer *t, const double *f, const uint64_t *counts,
+                        uint64_t rows, const char *path, struct gnn_err *e)
 {
     const struct gnn_score *s = &t->train;
     if (!isfinite(f[0]) || !isfinite(f[1]))
@@ -102,7 +114,8 @@ static int check_scores(const struct gnn_trainer *t, const double *f, const uint
     return 0;
 }
 
-static void unpack(struct gnn_trainer *t, const struct gnn_train_state *s, const uint64_t *u, const double *f, const uint64_t *counts)
+static void unpack(struct gnn_trainer *t, const struct gnn_train_state *s, const uint64_t *u,
+                   const double *f, const uint64_t *counts)
 {
     t->s = *s;
     t->s.best = f[0];
@@ -124,7 +137,8 @@ static char *sets_text(const struct gnn_sampling *s, struct gnn_err *e)
 {
     char *text = gnn_strdup("", e);
     for (uint32_t i = 0; text && i < s->nsplits; i++) {
-        char *more = gnn_strf(e, "%s%s %llu,", text, s->split[i], (unsigned long long)s->split_seeds[i]);
+        char *more =
+            gnn_strf(e, "%s%s %llu,", text, s->split[i], (unsigned long long)s->split_seeds[i]);
         gnn_free(text);
         text = more;
     }
@@ -150,18 +164,20 @@ char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
         fan = more;
     }
     if (config && fan && sets)
-        text = gnn_strf(e,
-                        "store %s; batches: seed %llu, size %u, fan-out %s frontier %s, replace %d, shuffle %d, "
-                        "drop-last %d, sets %s optimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
-                        "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
-                        "%.17g, dropout %.17g %.17g, seed %llu, metric %s; model %s",
-                        t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan, s->frontier == GNN_FRONTIER_NEW ? "new" : "all",
-                        s->replace, s->shuffle, s->drop_last, sets, optimizers[o->optimizer], schedules[o->schedule], o->lr,
-                        o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
-                        (unsigned long long)o->warmup,
-                        (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps : 0), /* else runs may be longer */
-                        (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
-                        (unsigned long long)o->seed, gnn_metric_name(o->metric), config);
+        text = gnn_strf(
+            e,
+            "store %s; batches: seed %llu, size %u, fan-out %s frontier %s, replace %d, shuffle %d, "
+            "drop-last %d, sets %s optimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
+            "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
+            "%.17g, dropout %.17g %.17g, seed %llu, metric %s; model %s",
+            t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan,
+            s->frontier == GNN_FRONTIER_NEW ? "new" : "all", s->replace, s->shuffle, s->drop_last,
+            sets, optimizers[o->optimizer], schedules[o->schedule], o->lr, o->weight_decay,
+            o->momentum, o->beta1, o->beta2, o->eps, o->clip, (unsigned long long)o->warmup,
+            (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
+                                                           : 0), /* else runs may be longer */
+            (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
+            (unsigned long long)o->seed, gnn_metric_name(o->metric), config);
     gnn_free(config);
     gnn_free(fan);
     gnn_free(sets);
@@ -229,7 +245,8 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         train_keep_own(t);
         goto out;
     }
-    if (train_checkpoint_dir(t->o.checkpoint, e) || train_slabs_fetch(t, e) || train_check_params(t, e))
+    if (train_checkpoint_dir(t->o.checkpoint, e) || train_slabs_fetch(t, e) ||
+        train_check_params(t, e))
         goto out;
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)
@@ -240,8 +257,10 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     }
     pack(t, u, f, counts);
     slabs_of(t, slab);
-    x[0] = (struct gnn_tensor){.name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};
-    x[1] = (struct gnn_tensor){.name = "state.f64", .dtype = GNN_F64, .ndim = 1, .shape = {nf}, .data = f};
+    x[0] = (struct gnn_tensor){
+        .name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};
+    x[1] = (struct gnn_tensor){
+        .name = "state.f64", .dtype = GNN_F64, .ndim = 1, .shape = {nf}, .data = f};
     x[2] = (struct gnn_tensor){
         .name = "state.counts", .dtype = GNN_U64, .ndim = 1, .shape = {ncounts}, .data = counts};
     for (uint32_t i = 0; i < NSLABS; i++)
@@ -263,8 +282,8 @@ out:
     return e->code;
 }
 
-static const void *state(const struct gnn_st_file *f, const char *path, const char *name, enum gnn_dtype dtype,
-                         uint64_t n, struct gnn_err *e)
+static const void *state(const struct gnn_st_file *f, const char *path, const char *name,
+                         enum gnn_dtype dtype, uint64_t n, struct gnn_err *e)
 {
     const struct gnn_tensor *x = gnn_safetensors_find(&f->st, name);
     if (x && x->dtype == dtype && x->ndim == 1 && x->shape[0] == n &&
@@ -274,8 +293,9 @@ static const void *state(const struct gnn_st_file *f, const char *path, const ch
     return NULL;
 }
 
-/* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or "\"width\":[16,4]", to what separates
- * it from the next one: a comma, semicolon or colon before a blank, or a comma between members of the model. */
+/* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or
+ * "\"width\":[16,4]", to what separates it from the next one: a comma, semicolon or colon before a
+ * blank, or a comma between members of the model. */
 static size_t item(const char *s)
 {
     size_t n = 0;
@@ -297,11 +317,14 @@ static void other_run(const char *path, const char *a, const char *b, struct gnn
         ;
     a += at;
     b += at;
-    gnn_fail(e, GNN_E_INPUT, "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'", path,
-             (int)item(a), a, (int)item(b), b);
+    gnn_fail(
+        e, GNN_E_INPUT,
+        "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'",
+        path, (int)item(a), a, (int)item(b), b);
 }
 
-static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
+                     struct gnn_err *e)
 {
     char *run = train_run_text(t, e);
     if (!run)
@@ -316,7 +339,8 @@ static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, c
 }
 
 /* The moments and the best parameters. */
-static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
+                         struct gnn_err *e)
 {
     struct slabs slab[NSLABS];
     uint64_t k;
@@ -329,26 +353,33 @@ static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, con
     }
     for (uint32_t i = 0; i < NSLABS - 1; i++)
         if ((k = gnn_first_not_finite(slab[i].data, slab[i].n)) < slab[i].n)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is not finite", path, slab[i].name, k);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is not finite",
+                            path, slab[i].name, k);
     for (k = 0; k < t->m->trained; k++)
         if (t->m2[k] < 0)
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is negative", path, slab[1].name, k);
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 " is negative", path,
+                            slab[1].name, k);
     const struct gnn_param *p = gnn_model_not_finite(t->m, t->best, true, &k);
     if (p)
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 ", of %s, is not finite", path, slab[2].name, p->at + k, p->name);
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: element %" PRIu64 ", of %s, is not finite",
+                        path, slab[2].name, p->at + k, p->name);
     return 0;
 }
 
-int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
+                           struct gnn_err *e)
 {
     struct gnn_train_state s;
     if (check_run(t, f, path, e))
         return e->code;
     const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
-    const double *d = state(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
-    const uint64_t *c = state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
-    if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) || check_scores(t, d, c, u[10], path, e) ||
-        restore_slabs(t, f, path, e) || gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
+    const double *d =
+        state(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
+    const uint64_t *c =
+        state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
+    if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) ||
+        check_scores(t, d, c, u[10], path, e) || restore_slabs(t, f, path, e) ||
+        gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
         return e->code;
     unpack(t, &s, u, d, c);
     train_keep_own(t);
@@ -378,19 +409,22 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
     return rc < 0 || !train_agree(t, "another checkpoint", e) ? rc : e->code;
 }
 
-int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s, struct gnn_err *e)
+int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
+                         struct gnn_err *e)
 {
     const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
     const struct gnn_tensor *d = gnn_safetensors_find(&f->st, "state.f64");
     if (!u || unpack_state(s, u, 0, path, e))
         return e->code;
-    if (!d || d->dtype != GNN_F64 || d->ndim != 1 || d->shape[0] < 2 || (uintptr_t)d->data % sizeof(double))
+    if (!d || d->dtype != GNN_F64 || d->ndim != 1 || d->shape[0] < 2 ||
+        (uintptr_t)d->data % sizeof(double))
         return gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint (no fitting tensor state.f64)", path);
     s->best = *(const double *)d->data;
     return 0;
 }
 
-int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any, struct gnn_err *e)
+int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any,
+                      struct gnn_err *e)
 {
     struct gnn_st_file f;
     struct gnn_train_state s;

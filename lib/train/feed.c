@@ -12,5 +12,9 @@ void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, un
     s->threads = n;
     s->depth = n + 1; /* one is ready while n are being made: each is some hundred megabytes */
     s->background = true;
-    *g = (struct gnn_gather_opts){.dtype = g->dtype, .fields = g->fields, .comm = g->comm, .replicate = g->replicate, .far = g->far}; /* on the same threads */
+    *g = (struct gnn_gather_opts){.dtype = g->dtype,
+                                  .fields = g->fields,
+                                  .comm = g->comm,
+                                  .replicate = g->replicate,
+                                  .far = g->far}; /* on the same threads */
 }

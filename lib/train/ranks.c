@@ -1,7 +1,9 @@
-/* Training with several ranks: each works on its share of a batch; gradients are summed, so all make the same step.
+/* Training with several ranks: each works on its share of a batch; gradients are summed, so all
+ * make the same step.
  *
- * With every batch each rank tells the others where it is, what it thinks of stopping, and how the training batch before went. So
- * ranks that have got out of step find out before they add up what does not belong together, and all stop after the same batch. */
+ * With every batch each rank tells the others where it is, what it thinks of stopping, and how the
+ * training batch before went. So ranks that have got out of step find out before they add up what
+ * does not belong together, and all stop after the same batch. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,12 +13,14 @@
 #include "lib/clock.h"
 #include "lib/train/impl.h"
 
-/* Told by the way back: what one layer's parameters have is summed while the layers before it are worked on. */
+/* Told by the way back: what one layer's parameters have is summed while the layers before it are
+ * worked on. */
 static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
-    return t->sums->ops->sum_begin(t->sums, t->net.grad + from, to - from, GNN_SUM_F32, &t->pace.sum[l], e);
+    return t->sums->ops->sum_begin(t->sums, t->net.grad + from, to - from, GNN_SUM_F32,
+                                   &t->pace.sum[l], e);
 }
 
 /* Sums that a step waits for. */
@@ -42,7 +46,9 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
     t->net.sum = sum_in_step;
     t->net.arg = t;
     t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
-    return !t->pace.sum ? e->code : gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
+    return !t->pace.sum ? e->code
+                        : gnn_exchange_init(&t->pace.x, t->comm,
+                                            gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
 }
 
 void train_ranks_release(struct gnn_trainer *t)
@@ -74,7 +80,8 @@ void train_pace_scored(struct gnn_trainer *t, uint64_t epoch, uint64_t step, dou
     o->loss = loss;
 }
 
-int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b, struct gnn_err *e)
+int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
+                     struct gnn_err *e)
 {
     struct train_told *o = &t->pace.own;
     const struct gnn_train_hooks *h = t->hooks;
@@ -117,7 +124,8 @@ static void tell_scored(struct gnn_trainer *t)
     t->r.balance += balance;
     t->pace.scored++;
     if (t->hooks->step)
-        t->hooks->step(t->hooks->arg, first->scored_epoch, first->scored_step, t->meta->sampling.steps[0], rows ? loss / (double)rows : 0, balance);
+        t->hooks->step(t->hooks->arg, first->scored_epoch, first->scored_step,
+                       t->meta->sampling.steps[0], rows ? loss / (double)rows : 0, balance);
 }
 
 /* "epoch 0, step 3" or what else a rank said. */
@@ -126,7 +134,9 @@ static const char *where(const struct gnn_trainer *t, const struct train_told *x
     if (x->next == TRAIN_NEXT_END)
         snprintf(text, 96, "at the end of its batches");
     else if (x->split)
-        snprintf(text, 96, "at set %s, epoch %" PRIu64 ", step %" PRIu64, x->split < t->meta->sampling.nsplits ? t->meta->sampling.split[x->split] : "?", x->epoch, x->step);
+        snprintf(text, 96, "at set %s, epoch %" PRIu64 ", step %" PRIu64,
+                 x->split < t->meta->sampling.nsplits ? t->meta->sampling.split[x->split] : "?",
+                 x->epoch, x->step);
     else
         snprintf(text, 96, "at epoch %" PRIu64 ", step %" PRIu64, x->epoch, x->step);
     return text;
@@ -156,8 +166,10 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
     for (uint32_t r = 0; r < t->comm->size; r++) {
         const struct train_told *x = told(t, r);
         char here[96], there[96];
-        if (x->next != mine->next || x->epoch != mine->epoch || x->step != mine->step || x->split != mine->split)
-            return gnn_fail(e, GNN_E_INPUT, "rank %u is %s, rank %u %s", r, where(t, x, there), t->comm->rank, where(t, mine, here));
+        if (x->next != mine->next || x->epoch != mine->epoch || x->step != mine->step ||
+            x->split != mine->split)
+            return gnn_fail(e, GNN_E_INPUT, "rank %u is %s, rank %u %s", r, where(t, x, there),
+                            t->comm->rank, where(t, mine, here));
     }
     return 0;
 }
@@ -186,7 +198,8 @@ int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 }
 
 /* Every rank gets what all have kept for ROC-AUC, in the order of the ranks. */
-static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf *kept, struct gnn_err *e)
+static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf *kept,
+                      struct gnn_err *e)
 {
     struct gnn_exchange x;
     uint64_t bytes = 0, at = 0;
@@ -214,9 +227,11 @@ static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf
 static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
 {
     uint64_t n[3] = {s->rows, s->known, s->correct};
-    if (s->keep && s->task != GNN_TASK_MULTICLASS && (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
+    if (s->keep && s->task != GNN_TASK_MULTICLASS &&
+        (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
         return e->code;
-    if (gnn_comm_sum(t->comm, n, 3, GNN_SUM_U64, e) || gnn_comm_sum(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_SUM_U64, e) ||
+    if (gnn_comm_sum(t->comm, n, 3, GNN_SUM_U64, e) ||
+        gnn_comm_sum(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_SUM_U64, e) ||
         gnn_comm_sum(t->comm, &s->loss, 1, GNN_SUM_F64, e))
         return e->code;
     s->rows = n[0];
@@ -274,8 +289,11 @@ int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e)
     char text[128];
     if (!t->comm)
         return 0;
-    const uint64_t p = XXH3_64bits(t->m->slab, t->m->nfloats * sizeof(float)), m1 = XXH3_64bits(t->m1, t->m->trained * sizeof(float)),
+    const uint64_t p = XXH3_64bits(t->m->slab, t->m->nfloats * sizeof(float)),
+                   m1 = XXH3_64bits(t->m1, t->m->trained * sizeof(float)),
                    m2 = XXH3_64bits(t->m2, t->m->trained * sizeof(float));
-    snprintf(text, sizeof text, "%016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %" PRIu64 " %" PRIu64 " %d", p, m1, m2, t->s.t, t->s.epoch, t->s.any);
+    snprintf(text, sizeof text,
+             "%016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %" PRIu64 " %" PRIu64 " %d", p, m1, m2,
+             t->s.t, t->s.epoch, t->s.any);
     return gnn_comm_agree(t->comm, what, text, e);
 }

@@ -28,12 +28,14 @@ static int check(const struct gnn_trainer *t, struct gnn_err *e)
         return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
     if (sm->seed_ntype != t->m->c.target)
         return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, the labels of %s",
-                        t->meta->schema.ntype[sm->seed_ntype].name, t->m->c.ntype[t->m->c.target].name);
+                        t->meta->schema.ntype[sm->seed_ntype].name,
+                        t->m->c.ntype[t->m->c.target].name);
     if (sm->nhops != t->m->c.nlayers)
         return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches %u hops",
                         t->m->c.nlayers, sm->nhops);
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
-        return gnn_fail(e, GNN_E_USAGE, "--schedule cosine needs --epochs, and more of them than --warmup");
+        return gnn_fail(e, GNN_E_USAGE,
+                        "--schedule cosine needs --epochs, and more of them than --warmup");
     if (o->patience && sm->nsplits < 2)
         return gnn_fail(e, GNN_E_USAGE, "early stopping needs a set to evaluate: --eval valid");
     return 0;
@@ -106,7 +108,8 @@ static int measure(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     r->epoch = t->s.epoch;
     r->eval = t->eval;
-    if (gnn_score_value(&t->train, GNN_METRIC_LOSS, &r->loss, e) || gnn_score_value(&t->train, t->o.metric, &r->value, e))
+    if (gnn_score_value(&t->train, GNN_METRIC_LOSS, &r->loss, e) ||
+        gnn_score_value(&t->train, t->o.metric, &r->value, e))
         return e->code;
     for (uint32_t i = 1; i < t->meta->sampling.nsplits; i++) {
         t->eval[i].rows = t->score[i].rows;
@@ -117,7 +120,8 @@ static int measure(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-/* A value that is not defined, as ROC-AUC where all labels are the same, makes no epoch the best one. */
+/* A value that is not defined, as ROC-AUC where all labels are the same, makes no epoch the best
+ * one. */
 static void keep_best(struct gnn_trainer *t)
 {
     const uint32_t ns = t->meta->sampling.nsplits;
@@ -146,7 +150,8 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     if (!t->s.any || t->s.closed)
         return 0;
-    if (train_flush(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e) || train_sum_epoch(t, e) || measure(t, e))
+    if (train_flush(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e) ||
+        train_sum_epoch(t, e) || measure(t, e))
         return e->code;
     keep_best(t);
     t->s.closed = true;
@@ -185,7 +190,8 @@ static bool continues(const struct gnn_trainer *t, const struct gnn_batch *b)
     return b->split != 0 && b->epoch == s->epoch;
 }
 
-/* Features rounded on the way make another model, and no header says so: the batches must go on as they began. */
+/* Features rounded on the way make another model, and no header says so: the batches must go on as
+ * they began. */
 static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &t->m->c;
@@ -194,12 +200,15 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
     if (t->dtypes)
         return 0;
     for (uint32_t i = 0; i < c->nntypes; i++) {
-        const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", c->ntype[i].name));
+        const struct gnn_tensor *x =
+            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", c->ntype[i].name));
         now = 31 * now + (x ? 1 + (uint64_t)x->dtype : 0);
     }
     t->dtypes = now;
     if (t->s.dtypes && t->s.dtypes != now)
-        return gnn_fail(e, GNN_E_INPUT, "the features come in another type than those the checkpoint was made with (--dtype)");
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "the features come in another type than those the checkpoint was made with (--dtype)");
     t->s.dtypes = now;
     return 0;
 }
@@ -208,17 +217,18 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
 {
     const double from = gnn_clock();
     if (b->split >= t->meta->sampling.nsplits)
-        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits", b->split,
-                        t->meta->sampling.nsplits);
+        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits",
+                        b->split, t->meta->sampling.nsplits);
     if (check_dtypes(t, b, e))
         return e->code;
     if (used(t, b))
         return 0;
     if (!continues(t, b))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "batches go on at epoch %llu, step %llu, but the checkpoint ends after epoch %llu, step %llu",
-                        (unsigned long long)b->epoch, (unsigned long long)b->step,
-                        (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "batches go on at epoch %llu, step %llu, but the checkpoint ends after epoch %llu, step %llu",
+            (unsigned long long)b->epoch, (unsigned long long)b->step,
+            (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
     t->met = true;
     const bool turn = t->s.any && b->epoch != t->s.epoch;
     if (train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
@@ -330,8 +340,10 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
     if (rc < 0)
         return rc;
     if (t->resumed && !t->met && !t->s.stopped_early)
-        return gnn_fail(e, GNN_E_INPUT, "the batches end before epoch %llu, step %llu, where the checkpoint was made",
-                        (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
+        return gnn_fail(
+            e, GNN_E_INPUT,
+            "the batches end before epoch %llu, step %llu, where the checkpoint was made",
+            (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
     if (close_epoch(t, e) || train_slabs_fetch(t, e))
         return e->code;
     if (!t->s.any)

@@ -25,8 +25,9 @@ int train_slabs_init(struct gnn_trainer *t, struct gnn_err *e)
     pairs_of(t, p);
     for (unsigned i = 0; i < NSLABS; i++)
         at[i + 1] = (at[i] + p[i].n + APART - 1) / APART * APART;
-    if (t->ops->async && (t->ops->fit(t->ops, &t->work.buf, at[NSLABS], sizeof(float), "parameters", e) ||
-                          t->ops->fit_host(t->ops, &t->work.host, t->m->nfloats, sizeof(float), "parameters", e)))
+    if (t->ops->async &&
+        (t->ops->fit(t->ops, &t->work.buf, at[NSLABS], sizeof(float), "parameters", e) ||
+         t->ops->fit_host(t->ops, &t->work.host, t->m->nfloats, sizeof(float), "parameters", e)))
         return e->code;
     for (unsigned i = 0; i < NSLABS; i++)
         *p[i].work = t->ops->async ? (float *)t->work.buf.data + at[i] : p[i].host;

@@ -47,8 +47,8 @@ static uint32_t outputs(const struct gnn_trainer *t)
 }
 
 /* Labels of the batch's seeds in t->y, and on their way to h. */
-static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows, struct gnn_train_half *h,
-                  struct gnn_err *e)
+static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
+                  struct gnn_train_half *h, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &t->m->c;
     const struct gnn_ops *o = t->ops;
@@ -56,11 +56,13 @@ static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t row
     gnn_tensor_name(h->label, "node/%s/y", c->ntype[c->target].name);
     const struct gnn_tensor *y = gnn_tensors_find(&b->tensors, h->label);
     if (!y)
-        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first", h->label);
+        return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
+                        h->label);
     if (gnn_labels_fit(y, c->task, outputs(t), rows, &width, e))
         return e->code;
     const uint64_t n = (uint64_t)rows * width;
-    if (o->fit(o, &t->y, n, sizeof(float), "labels", e) || o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
+    if (o->fit(o, &t->y, n, sizeof(float), "labels", e) ||
+        o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
         return e->code;
     if (c->task == GNN_TASK_MULTICLASS)
         o->classes(o, y, n, outputs(t), t->y.data);
@@ -73,17 +75,17 @@ static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t row
     return gnn_labels_check(&l, c->task, outputs(t), rows, h->label, y->data, y->dtype, e);
 }
 
-/* Outputs of the batch's seeds, their losses and labels, and what scoring takes; the loss's gradient over the outputs if
- * wanted. */
-static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_net_mode *mode, uint32_t *rows,
-                struct gnn_err *e)
+/* Outputs of the batch's seeds, their losses and labels, and what scoring takes; the loss's
+ * gradient over the outputs if wanted. */
+static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_net_mode *mode,
+                uint32_t *rows, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const uint32_t out = outputs(t);
     struct gnn_train_half *h = &t->half[t->turn];
     float *z;
-    if (gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, &z, rows, e) || labels(t, b, *rows, h, e) ||
-        o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
+    if (gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, &z, rows, e) ||
+        labels(t, b, *rows, h, e) || o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
         return e->code;
@@ -114,23 +116,28 @@ int train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
     for (unsigned i = 0; i < sizeof slab / sizeof *slab; i++) {
         const struct gnn_param *p = gnn_model_not_finite(t->m, slab[i], i == 0, &k);
         if (p)
-            return gnn_fail(e, GNN_E_RUN, "%sparameter %s is not finite (%g at element %llu) after epoch %llu, step %llu: " NOT_FINITE_WHY,
-                            i ? "the optimiser's state of " : "", p->name, (double)slab[i][p->at + k], (unsigned long long)k,
-                            (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
+            return gnn_fail(
+                e, GNN_E_RUN,
+                "%sparameter %s is not finite (%g at element %llu) after epoch %llu, step %llu: " NOT_FINITE_WHY,
+                i ? "the optimiser's state of " : "", p->name, (double)slab[i][p->at + k],
+                (unsigned long long)k, (unsigned long long)t->s.epoch,
+                (unsigned long long)t->s.step);
     }
     return 0;
 }
 
 /* Of this batch, whose losses have this sum. */
-static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum, struct gnn_err *e)
+static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum,
+                        struct gnn_err *e)
 {
     const uint64_t n = (uint64_t)h->rows * outputs(t);
     const bool outputs_finite = gnn_first_not_finite(h->z.data, n) == n;
     if (isfinite(sum) && outputs_finite)
         return 0;
     return gnn_fail(e, GNN_E_RUN, "the %s not finite in epoch %llu, step %llu%s%s: " NOT_FINITE_WHY,
-                    isfinite(sum) ? "outputs are" : "loss is", (unsigned long long)h->epoch, (unsigned long long)h->step,
-                    h->split ? " of set " : "", h->split ? t->meta->sampling.split[h->split] : "");
+                    isfinite(sum) ? "outputs are" : "loss is", (unsigned long long)h->epoch,
+                    (unsigned long long)h->step, h->split ? " of set " : "",
+                    h->split ? t->meta->sampling.split[h->split] : "");
 }
 
 static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, struct gnn_err *e)
@@ -151,7 +158,8 @@ static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, st
     if (t->comm)
         train_pace_scored(t, h->epoch, h->step, sum);
     else if (t->hooks && t->hooks->step)
-        t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0], h->rows ? sum / h->rows : 0, 0);
+        t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0],
+                       h->rows ? sum / h->rows : 0, 0);
     return 0;
 }
 
@@ -201,8 +209,8 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     const uint64_t flops = t->net.flops, edges = t->net.edges;
     uint32_t rows;
-    /* Where layers sum over the ranks, these must be at the same batch before; else it is enough to know it before gradients are
-     * summed. */
+    /* Where layers sum over the ranks, these must be at the same batch before; else it is enough to
+     * know it before gradients are summed. */
     const int early = t->m->c.batch_norm ? train_pace_end(t, e) : 0;
     if (early)
         return early;

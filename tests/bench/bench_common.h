@@ -1,4 +1,5 @@
-/* What the benchmarks of one stage share: time, the store, the limits of memory measured on the store's own pages. */
+/* What the benchmarks of one stage share: time, the store, the limits of memory measured on the
+ * store's own pages. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -23,7 +24,8 @@ static _Noreturn void bench_die(const struct gnn_err *e)
     exit(1);
 }
 
-/* How the benchmarks sample: fan-outs 15, 10, 5, each node's neighbours drawn once, and epochs that do not run out. */
+/* How the benchmarks sample: fan-outs 15, 10, 5, each node's neighbours drawn once, and epochs that
+ * do not run out. */
 __attribute__((unused)) static void bench_sampling(struct gnn_sampler_opts *o)
 {
     static const char *const fan[] = {"15,10,5"};
@@ -35,7 +37,8 @@ __attribute__((unused)) static void bench_sampling(struct gnn_sampler_opts *o)
 }
 
 /* The largest tensor of the store whose name ends so, in one part. */
-__attribute__((unused)) static const struct gnn_tensor *bench_tensor(struct gnn_store *s, const char *end)
+__attribute__((unused)) static const struct gnn_tensor *bench_tensor(struct gnn_store *s,
+                                                                     const char *end)
 {
     const struct gnn_tensor *best = NULL;
     for (uint32_t i = 0; i < gnn_store_ntensors(s, 0); i++) {
@@ -94,13 +97,16 @@ __attribute__((unused)) static double bench_stream(const char *p, size_t bytes, 
     return (double)n * 8 / t / 1e9;
 }
 
-/* Limit and stage take turns, so that a change in the machine's mood meets both; the best turn of each counts. */
+/* Limit and stage take turns, so that a change in the machine's mood meets both; the best turn of
+ * each counts. */
 struct bench_pair {
     double rate, limit;
 };
-__attribute__((unused)) static void bench_print(const char *name, struct bench_pair b, const char *unit, int threads, const char *of)
+__attribute__((unused)) static void bench_print(const char *name, struct bench_pair b,
+                                                const char *unit, int threads, const char *of)
 {
-    printf("%-16s %8.2f %-10s %d  %5.1f %% of %.1f (%s)\n", name, b.rate, unit, threads, 100 * b.rate / b.limit, b.limit, of);
+    printf("%-16s %8.2f %-10s %d  %5.1f %% of %.1f (%s)\n", name, b.rate, unit, threads,
+           100 * b.rate / b.limit, b.limit, of);
     fflush(stdout);
 }
 

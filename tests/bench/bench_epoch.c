@@ -1,7 +1,7 @@
-/* Is sampling and gathering hidden behind training? Turns of STEPS batches: A trains on batches held in memory, B on the
- * next ones as gnn-train --store makes them. (At the start of a turn B the feed has three batches ready that A gave time
- * to make: STEPS must be many more.) Prints the ratio of the medians, and how busy the cores were.
- * Usage: bench_epoch STORE [TURNS [STEPS]] */
+/* Is sampling and gathering hidden behind training? Turns of STEPS batches: A trains on batches
+ * held in memory, B on the next ones as gnn-train --store makes them. (At the start of a turn B the
+ * feed has three batches ready that A gave time to make: STEPS must be many more.) Prints the ratio
+ * of the medians, and how busy the cores were. Usage: bench_epoch STORE [TURNS [STEPS]] */
 #include <omp.h>
 #include <sys/resource.h>
 
@@ -19,7 +19,8 @@ static double cpu_now(void)
 {
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static struct gnn_source *feed(struct gnn_store *s, struct gnn_err *e)
@@ -32,7 +33,8 @@ static struct gnn_source *feed(struct gnn_store *s, struct gnn_err *e)
     return gnn_feed_new(s, &o, &g, e);
 }
 
-static struct turn alone(struct bench_model *m, struct gnn_batch **held, int steps, const struct gnn_meta *meta)
+static struct turn alone(struct bench_model *m, struct gnn_batch **held, int steps,
+                         const struct gnn_meta *meta)
 {
     struct turn t = {-bench_now(), -cpu_now(), 0};
     for (int i = 0; i < steps; i++)
@@ -70,9 +72,10 @@ static double report(const char *what, struct turn *t, int turns, int steps)
 {
     qsort(t, (size_t)turns, sizeof(*t), by_wall);
     const struct turn m = t[turns / 2];
-    printf("%-6s %7.1f ms a step (median of %d turns; %.1f-%.1f), %.1f CPU-ms, %.2f cores busy, %.1f ms waiting\n", what,
-           1e3 * m.wall / steps, turns, 1e3 * t[0].wall / steps, 1e3 * t[turns - 1].wall / steps, 1e3 * m.cpu / steps,
-           m.cpu / m.wall, 1e3 * m.wait / steps);
+    printf(
+        "%-6s %7.1f ms a step (median of %d turns; %.1f-%.1f), %.1f CPU-ms, %.2f cores busy, %.1f ms waiting\n",
+        what, 1e3 * m.wall / steps, turns, 1e3 * t[0].wall / steps, 1e3 * t[turns - 1].wall / steps,
+        1e3 * m.cpu / steps, m.cpu / m.wall, 1e3 * m.wait / steps);
     return m.wall;
 }
 

@@ -1,6 +1,7 @@
-/* Gathering the features of sampled batches from a store: GB of stored rows per second, and the share of the rate of
- * sequential reading (a gather that also writes what it reads cannot come nearer than about half); then what the checksums
- * add to a stream that is read from a pipe. Usage: bench_gather STORE [THREADS] */
+/* Gathering the features of sampled batches from a store: GB of stored rows per second, and the
+ * share of the rate of sequential reading (a gather that also writes what it reads cannot come
+ * nearer than about half); then what the checksums add to a stream that is read from a pipe. Usage:
+ * bench_gather STORE [THREADS] */
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,9 +14,13 @@
 
 enum { TURNS = 3, PAIRS = 5 };
 
-static double gather(struct gnn_store *s, struct replay *r, int threads, enum gnn_dtype dtype, bool sums)
+static double gather(struct gnn_store *s, struct replay *r, int threads, enum gnn_dtype dtype,
+                     bool sums)
 {
-    struct gnn_gather_opts o = {.dtype = dtype, .fields = "x", .threads = threads > 1 ? (unsigned)threads : 0, .sums = sums};
+    struct gnn_gather_opts o = {.dtype = dtype,
+                                .fields = "x",
+                                .threads = threads > 1 ? (unsigned)threads : 0,
+                                .sums = sums};
     struct gnn_err e = {0};
     struct gnn_batch *b;
     replay_start(r, 1000000);
@@ -66,7 +71,8 @@ static double used(const struct timeval *t)
     return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
 }
 
-/* Gathers and writes all steps as gnn-gather -j 1 does. The writer believes the sums it finds, right or not. */
+/* Gathers and writes all steps as gnn-gather -j 1 does. The writer believes the sums it finds,
+ * right or not. */
 static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
 {
     struct gnn_gather_opts o = {.fields = "x", .threads = 1, .sums = sums};
@@ -80,7 +86,8 @@ static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
     getrusage(RUSAGE_SELF, &from);
     const double t = bench_now();
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
-    int rc = !src || gnn_writer_begin(&w, fd, "the pipe", src->meta, &(struct gnn_writer_opts){0}, &e);
+    int rc =
+        !src || gnn_writer_begin(&w, fd, "the pipe", src->meta, &(struct gnn_writer_opts){0}, &e);
     while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
         for (uint32_t i = 0; i < b->tensors.n; i++)
             gnn_tensors_at(&b->tensors, i)->has_sum = true;
@@ -94,7 +101,8 @@ static struct cost stream(struct gnn_store *s, struct replay *r, bool sums)
     gnn_writer_release(&w);
     gnn_source_free(src);
     waitpid(pid, NULL, 0);
-    return (struct cost){elapsed, used(&to.ru_utime) + used(&to.ru_stime) - used(&from.ru_utime) - used(&from.ru_stime)};
+    return (struct cost){elapsed, used(&to.ru_utime) + used(&to.ru_stime) - used(&from.ru_utime) -
+                                      used(&from.ru_stime)};
 }
 
 static int by_value(const void *a, const void *b)
@@ -115,7 +123,9 @@ static void checksums(struct gnn_store *s, struct replay *r)
     }
     qsort(elapsed, PAIRS, sizeof *elapsed, by_value);
     qsort(cpu, PAIRS, sizeof *cpu, by_value);
-    printf("checksums        %8.2f %% of the time, %.2f %% of the processor time of a stream into a pipe\n", elapsed[PAIRS / 2], cpu[PAIRS / 2]);
+    printf(
+        "checksums        %8.2f %% of the time, %.2f %% of the processor time of a stream into a pipe\n",
+        elapsed[PAIRS / 2], cpu[PAIRS / 2]);
 }
 
 int main(int argc, char **argv)
@@ -138,7 +148,10 @@ int main(int argc, char **argv)
         const char *name;
         enum gnn_dtype dtype;
         bool sums;
-    } kind[] = {{"gather", GNN_F32, false}, {"gather+sum", GNN_F32, true}, {"gather-f16", GNN_F16, false}, {"gather-bf16", GNN_BF16, false}};
+    } kind[] = {{"gather", GNN_F32, false},
+                {"gather+sum", GNN_F32, true},
+                {"gather-f16", GNN_F16, false},
+                {"gather-bf16", GNN_BF16, false}};
     for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
         struct bench_pair best = {0};
         for (int i = 0; i < TURNS; i++) {

@@ -1,7 +1,8 @@
-/* What reaches the next program of gathered batches, in GB/s: through a pipe that is read dry by a program that knows nothing
- * of streams, through a pipe into our reader, and in shared memory into our reader, which drops the batches or reads all
- * their bytes first; and what the gatherer makes for nobody, which is the limit. In turns, A-B-C-D-E-A-B-C-D-E; the ratios are
- * of medians. Usage: bench_handoff STORE */
+/* What reaches the next program of gathered batches, in GB/s: through a pipe that is read dry by a
+ * program that knows nothing of streams, through a pipe into our reader, and in shared memory into
+ * our reader, which drops the batches or reads all their bytes first; and what the gatherer makes
+ * for nobody, which is the limit. In turns, A-B-C-D-E-A-B-C-D-E; the ratios are of medians. Usage:
+ * bench_handoff STORE */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,7 +87,8 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
         close(fd[0]);
     replay_start(r, steps);
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
-    int rc = !src || gnn_writer_begin(&out, fd[1], "the pipe", src->meta, &(struct gnn_writer_opts){.handoff = w->how}, &e);
+    int rc = !src || gnn_writer_begin(&out, fd[1], "the pipe", src->meta,
+                                      &(struct gnn_writer_opts){.handoff = w->how}, &e);
     for (uint64_t i = 0; !rc && !(rc = gnn_source_next(src, &b, &e)); i++) {
         if (i == WARM) { /* by then the memory is made */
             t = bench_now();
@@ -141,11 +143,12 @@ int main(int argc, char **argv)
     }
     for (int k = 0; k < WAYS; k++) {
         qsort(rate[k], TURNS, sizeof **rate, by_value);
-        printf("%-22s %8.2f GB/s (%.2f to %.2f)\n", way[k].name, rate[k][TURNS / 2], rate[k][0], rate[k][TURNS - 1]);
+        printf("%-22s %8.2f GB/s (%.2f to %.2f)\n", way[k].name, rate[k][TURNS / 2], rate[k][0],
+               rate[k][TURNS - 1]);
     }
     const int m = TURNS / 2;
-    printf("handoff %.2f x a pipe into it, %.2f x one read dry, %.2f x gathering alone\n", rate[2][m] / rate[1][m],
-           rate[2][m] / rate[0][m], rate[2][m] / rate[4][m]);
+    printf("handoff %.2f x a pipe into it, %.2f x one read dry, %.2f x gathering alone\n",
+           rate[2][m] / rate[1][m], rate[2][m] / rate[0][m], rate[2][m] / rate[4][m]);
     printf("limit %.2f x a pipe read dry\n", rate[4][m] / rate[0][m]);
     return 0;
 }

@@ -22,15 +22,18 @@ static size_t fill(char *text, int kind)
     struct gnn_rand r = gnn_rand_key(1, 2, (uint64_t)kind);
     size_t n = 0;
     while (n < SIZE - 4096) {
-        unsigned a = (unsigned)gnn_rand_below(&r, 2449029), b = (unsigned)gnn_rand_below(&r, 2449029);
+        unsigned a = (unsigned)gnn_rand_below(&r, 2449029),
+                 b = (unsigned)gnn_rand_below(&r, 2449029);
         if (kind == 0)
             n += (size_t)sprintf(text + n, "%u\t%u\n", a, b);
         else if (kind == 1)
-            n += (size_t)sprintf(text + n, "%u,%u,%d,1289241911.%05u\n", a, b, (int)(a % 21) - 10, b % 100000);
+            n += (size_t)sprintf(text + n, "%u,%u,%d,1289241911.%05u\n", a, b, (int)(a % 21) - 10,
+                                 b % 100000);
         else
             for (int j = 0; j < 100; j++)
                 n += (size_t)sprintf(text + n, kind == 2 ? "%.6g%c" : "%.0f%c",
-                                     (double)gnn_rand_next(&r) * 0x1p-64 * (kind == 2 ? 2 : 1), j < 99 ? ',' : '\n');
+                                     (double)gnn_rand_next(&r) * 0x1p-64 * (kind == 2 ? 2 : 1),
+                                     j < 99 ? ',' : '\n');
     }
     return n;
 }
@@ -40,9 +43,10 @@ static uint64_t parse(struct gnn_table *t, int kind, void *out, struct gnn_err *
     static const struct gnn_pick pick[] = {{0, true}, {1, true}, {2, false}, {3, false}};
     uint64_t rows = 0, got = 1;
     while (got) {
-        int rc = kind == 0   ? gnn_table_ids(t, out, 2, ROWS, &got, e)
-                 : kind == 1 ? gnn_table_pick(t, pick, 4, out, (double *)out + 2 * ROWS, ROWS, &got, e)
-                             : gnn_table_f32(t, out, 100, ROWS, &got, e);
+        int rc = kind == 0 ? gnn_table_ids(t, out, 2, ROWS, &got, e)
+                 : kind == 1
+                     ? gnn_table_pick(t, pick, 4, out, (double *)out + 2 * ROWS, ROWS, &got, e)
+                     : gnn_table_f32(t, out, 100, ROWS, &got, e);
         if (rc) {
             fprintf(stderr, "%s\n", e->msg);
             exit(1);
@@ -54,7 +58,8 @@ static uint64_t parse(struct gnn_table *t, int kind, void *out, struct gnn_err *
 
 int main(void)
 {
-    static const char *const names[] = {"edges (two ids)", "edges with weight and time", "features (6 digits)", "features (one digit)"};
+    static const char *const names[] = {"edges (two ids)", "edges with weight and time",
+                                        "features (6 digits)", "features (one digit)"};
     struct gnn_err e = {0};
     char *text = malloc(SIZE);
     void *out = malloc(ROWS * 100 * sizeof(double));
@@ -73,8 +78,8 @@ int main(void)
             gnn_table_close(&t);
             gnn_input_free(in);
         }
-        printf("import text, %-28s %7.0f MB/s  %6.1f M rows/s  (asked: 150 MB/s)\n", names[k], (double)n / best / 1e6,
-               (double)rows / best / 1e6);
+        printf("import text, %-28s %7.0f MB/s  %6.1f M rows/s  (asked: 150 MB/s)\n", names[k],
+               (double)n / best / 1e6, (double)rows / best / 1e6);
     }
     free(text);
     free(out);

@@ -1,6 +1,6 @@
-/* The limits of this machine, against which every rate of `make bench` is held: streaming and random access to memory,
- * a row gather, single-precision matrix products, a pipe. One line each: NAME VALUE UNIT THREADS.
- * Best of a few short runs; the whole program takes about ten seconds. */
+/* The limits of this machine, against which every rate of `make bench` is held: streaming and
+ * random access to memory, a row gather, single-precision matrix products, a pipe. One line each:
+ * NAME VALUE UNIT THREADS. Best of a few short runs; the whole program takes about ten seconds. */
 #include <dnnl.h>
 #include <fcntl.h>
 #include <omp.h>
@@ -94,7 +94,8 @@ static void random_lines(const char *a, int threads)
     report("random-lines", N / best / 1e6, "M/s", threads);
 }
 
-/* Rows of 400 bytes from random places to a contiguous block; the rate counts the row bytes once. */
+/* Rows of 400 bytes from random places to a contiguous block; the rate counts the row bytes once.
+ */
 static void gather_rows(const char *a, char *out, int threads)
 {
     enum { N = 1 << 18, AHEAD = 6 };
@@ -180,7 +181,8 @@ int main(void)
 {
     char *a = area_new(AREA), *out = area_new((size_t)(1 << 18) * ROW);
     int cores = omp_get_num_procs();
-    for (int threads = 1, last = 0; last < cores; last = threads, threads = 2 * threads < cores ? 2 * threads : cores) {
+    for (int threads = 1, last = 0; last < cores;
+         last = threads, threads = 2 * threads < cores ? 2 * threads : cores) {
         stream_read(a, threads);
         random_lines(a, threads);
         gather_rows(a, out, threads);

@@ -1,6 +1,8 @@
-/* What bare MPI makes of rows that other ranks have: ids by one MPI_Alltoallv, rows, drawn at random, by another, and each row put
- * where a batch wants it; alone, and with as many of the rank's own in between. The machine's limit for gnn-gather with ranks.
- * usage: mpirun -n N bench_mpi [BATCHES [ROWS [BYTES]]]   ROWS of other ranks that each rank wants of a batch, of BYTES each */
+/* What bare MPI makes of rows that other ranks have: ids by one MPI_Alltoallv, rows, drawn at
+ * random, by another, and each row put where a batch wants it; alone, and with as many of the
+ * rank's own in between. The machine's limit for gnn-gather with ranks. usage: mpirun -n N
+ * bench_mpi [BATCHES [ROWS [BYTES]]]   ROWS of other ranks that each rank wants of a batch, of
+ * BYTES each */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +44,8 @@ static void place_rows(char *to, const char *from, int n, size_t bytes)
         memcpy(to + 2 * (size_t)i * bytes, from + (size_t)i * bytes, bytes);
 }
 
-static void copy_rows(char *to, size_t apart, const char *table, const uint32_t *id, int n, size_t bytes)
+static void copy_rows(char *to, size_t apart, const char *table, const uint32_t *id, int n,
+                      size_t bytes)
 {
     for (int i = 0; i < n; i++) {
         for (size_t b = 0; i + AHEAD < n && b < bytes; b += 64)
@@ -61,9 +64,11 @@ struct work {
 
 static void one_batch(const struct work *w, bool own)
 {
-    MPI_Alltoallv(w->want, w->ids.count, w->ids.at, MPI_UINT32_T, w->asked, w->ids.count, w->ids.at, MPI_UINT32_T, MPI_COMM_WORLD);
+    MPI_Alltoallv(w->want, w->ids.count, w->ids.at, MPI_UINT32_T, w->asked, w->ids.count, w->ids.at,
+                  MPI_UINT32_T, MPI_COMM_WORLD);
     copy_rows(w->send, w->bytes, w->table, w->asked, w->n, w->bytes);
-    MPI_Alltoallv(w->send, w->rows.count, w->rows.at, MPI_BYTE, w->got, w->rows.count, w->rows.at, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Alltoallv(w->send, w->rows.count, w->rows.at, MPI_BYTE, w->got, w->rows.count, w->rows.at,
+                  MPI_BYTE, MPI_COMM_WORLD);
     place_rows(w->batch, w->got, w->n, w->bytes);
     if (own)
         copy_rows(w->batch + w->bytes, 2 * w->bytes, w->table, w->own, w->n, w->bytes);
@@ -88,9 +93,14 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const int batches = argc > 1 ? atoi(argv[1]) : 20, rows = argc > 2 ? atoi(argv[2]) : 140000;
-    struct work w = {.bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 400, .ids = peers_new(size), .rows = peers_new(size)};
-    if (size < 2 || batches < 1 || rows < size || w.bytes < 1 || (uint64_t)rows * w.bytes > INT32_MAX) {
-        fputs("bench_mpi: needs two ranks, a batch, a row of each rank, and less than 2 GiB a batch\n", stderr);
+    struct work w = {.bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 400,
+                     .ids = peers_new(size),
+                     .rows = peers_new(size)};
+    if (size < 2 || batches < 1 || rows < size || w.bytes < 1 ||
+        (uint64_t)rows * w.bytes > INT32_MAX) {
+        fputs(
+            "bench_mpi: needs two ranks, a batch, a row of each rank, and less than 2 GiB a batch\n",
+            stderr);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const int each = rows / (size - 1);

@@ -1,6 +1,7 @@
-/* What gnn-partition adds to METIS, and its cut beside gpmetis's. usage: bench_partition STORE [PARTS [ROUNDS]]
- * STORE has one part; the new stores go beside it. Rounds alternate: METIS alone on the finished graph, everything from opening to
- * renaming, gpmetis (if installed) on the same graph as text. One line each: NAME VALUE UNIT THREADS; best of the rounds. */
+/* What gnn-partition adds to METIS, and its cut beside gpmetis's. usage: bench_partition STORE
+ * [PARTS [ROUNDS]] STORE has one part; the new stores go beside it. Rounds alternate: METIS alone
+ * on the finished graph, everything from opening to renaming, gpmetis (if installed) on the same
+ * graph as text. One line each: NAME VALUE UNIT THREADS; best of the rounds. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,8 @@ static void write_text(const struct gnn_symgraph *g, const char *path)
     }
 }
 
-/* Processor seconds that gpmetis itself reports for partitioning, and its cut; -1 if it is not there. */
+/* Processor seconds that gpmetis itself reports for partitioning, and its cut; -1 if it is not
+ * there. */
 static double gpmetis(const char *text, uint32_t k, unsigned long long *cut)
 {
     char cmd[700], line[512];
@@ -180,7 +182,8 @@ int main(int argc, char **argv)
     printf("partition_metis_cpu %.3f s 1\n", alone_cpu);
     printf("partition_total %.3f s %d\n", all, omp_get_num_procs());
     printf("partition_overhead %.1f %% %d\n", 100 * (all - alone) / alone, omp_get_num_procs());
-    printf("partition_overhead_cpu %.1f %% %d\n", 100 * (all_cpu - alone_cpu) / alone_cpu, omp_get_num_procs());
+    printf("partition_overhead_cpu %.1f %% %d\n", 100 * (all_cpu - alone_cpu) / alone_cpu,
+           omp_get_num_procs());
     printf("partition_cut %.2f %% 1\n", 200.0 * (double)cut / (double)x.g.xadj[x.g.n]);
     if (theirs < 1e9) {
         printf("gpmetis_cpu %.3f s 1\n", theirs);

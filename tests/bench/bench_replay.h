@@ -1,4 +1,5 @@
-/* Batches drawn once and given again and again: what the stages behind a sampler cost, without it. */
+/* Batches drawn once and given again and again: what the stages behind a sampler cost, without it.
+ */
 #ifndef BENCH_REPLAY_H
 #define BENCH_REPLAY_H
 
@@ -53,7 +54,8 @@ static void replay_free(struct gnn_source *s)
     r->pool = NULL;
 }
 
-/* Gives so many batches, of a pool of its own: those of another run may still lie in memory that it shared. */
+/* Gives so many batches, of a pool of its own: those of another run may still lie in memory that it
+ * shared. */
 static inline void replay_start(struct replay *r, uint64_t steps)
 {
     struct gnn_err e = {0};

@@ -1,5 +1,5 @@
-/* Sampling of fan-outs 15,10,5 and batches of 1024 from a store: edges per second, and the share of the limit, which is one
- * random line of memory per edge. Usage: bench_sample STORE [THREADS] */
+/* Sampling of fan-outs 15,10,5 and batches of 1024 from a store: edges per second, and the share of
+ * the limit, which is one random line of memory per edge. Usage: bench_sample STORE [THREADS] */
 #include "bench_common.h"
 
 enum { TURNS = 4, WARM = 4, STEPS = 60 };
@@ -51,7 +51,8 @@ int main(int argc, char **argv)
             best.limit = limit > best.limit ? limit : best.limit;
             best.rate = rate > best.rate ? rate : best.rate;
         }
-        bench_print(f ? "sample-all" : "sample-new", best, "M edges/s", threads, "random lines, M/s");
+        bench_print(f ? "sample-all" : "sample-new", best, "M edges/s", threads,
+                    "random lines, M/s");
     }
     gnn_store_close(&s);
     return 0;

@@ -1,4 +1,5 @@
-/* A training step of SAGE with hidden width 256, dropout 0.5 and Adam: what bench_train and bench_epoch time. */
+/* A training step of SAGE with hidden width 256, dropout 0.5 and Adam: what bench_train and
+ * bench_epoch time. */
 #ifndef BENCH_STEP_H
 #define BENCH_STEP_H
 
@@ -25,14 +26,16 @@ static void *bench_need(void *p)
     return p;
 }
 
-static void bench_model_init(struct bench_model *b, const struct gnn_schema *schema, uint32_t nlayers, uint32_t seeds)
+static void bench_model_init(struct bench_model *b, const struct gnn_schema *schema,
+                             uint32_t nlayers, uint32_t seeds)
 {
     struct gnn_err e = {0};
     struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = nlayers};
     for (uint32_t l = 0; l + 1 < nlayers; l++)
         c.width[l] = 256;
     *b = (struct bench_model){.seeds = seeds};
-    if (gnn_model_config_fit(&c, schema, &e) || gnn_model_init(&b->m, &c, &e) || gnn_net_init(&b->net, &b->m, &gnn_ops_cpu, &e))
+    if (gnn_model_config_fit(&c, schema, &e) || gnn_model_init(&b->m, &c, &e) ||
+        gnn_net_init(&b->net, &b->m, &gnn_ops_cpu, &e))
         bench_die(&e);
     gnn_model_reset(&b->m, 1);
     b->moments = bench_need(calloc(2 * b->m.nfloats, sizeof(float)));
@@ -42,7 +45,8 @@ static void bench_model_init(struct bench_model *b, const struct gnn_schema *sch
         b->y[i] = (int32_t)(i % b->m.c.width[nlayers - 1]);
 }
 
-static void bench_step(struct bench_model *b, const struct gnn_batch *batch, const struct gnn_meta *meta)
+static void bench_step(struct bench_model *b, const struct gnn_batch *batch,
+                       const struct gnn_meta *meta)
 {
     const struct gnn_net_mode mode = {true, 0.5, 0, 1};
     const struct gnn_optim_step s = {0.003f, 0, 0.9f, 0.999f, 1e-8f, 0, ++b->t};
@@ -57,7 +61,8 @@ static void bench_step(struct bench_model *b, const struct gnn_batch *batch, con
     gnn_softmax_ce(z, rows, classes, b->y, 1.0f / (float)rows, b->loss, z);
     if (gnn_net_backward(&b->net, b->m.slab, &e))
         bench_die(&e);
-    gnn_adam(b->m.slab, b->net.grad, b->moments, b->moments + b->m.nfloats, b->m.trained, false, &s);
+    gnn_adam(b->m.slab, b->net.grad, b->moments, b->moments + b->m.nfloats, b->m.trained, false,
+             &s);
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* A training step of SAGE 3x256 on the batch shape of ogbn-products (fan-out 15,10,5, 1024 seeds), against the same
- * step's matrix products alone. Prints seconds, GFLOP/s and the ratio. Arguments: rounds (default 5). */
+/* A training step of SAGE 3x256 on the batch shape of ogbn-products (fan-out 15,10,5, 1024 seeds),
+ * against the same step's matrix products alone. Prints seconds, GFLOP/s and the ratio. Arguments:
+ * rounds (default 5). */
 #include <omp.h>
 
 #include "kernels/gemm.h"
@@ -34,13 +35,16 @@ static void make(struct gnn_batch *b, struct gnn_meta *meta, struct gnn_err *e)
     for (uint32_t i = 0; i < count[HOPS]; i++)
         id[i] = i;
     type = (struct gnn_batch_type){.node = id, .count = count};
-    *b = (struct gnn_batch){.nhops = HOPS, .nntypes = 1, .netypes = 1, .type = &type, .block = block};
+    *b = (struct gnn_batch){
+        .nhops = HOPS, .nntypes = 1, .netypes = 1, .type = &type, .block = block};
     for (uint32_t h = 0; h < HOPS; h++) {
         const uint32_t first = h ? (uint32_t)count[h - 1] : 0, n = (uint32_t)count[h] - first;
-        uint32_t *ptr = bench_need(malloc((n + 1) * sizeof(*ptr))), *idx = bench_need(malloc(edges[h] * sizeof(*idx)));
+        uint32_t *ptr = bench_need(malloc((n + 1) * sizeof(*ptr))),
+                 *idx = bench_need(malloc(edges[h] * sizeof(*idx)));
         for (uint32_t i = 0; i <= n; i++)
             ptr[i] = (uint32_t)((uint64_t)edges[h] * i / n);
-        for (uint32_t i = 0; i < edges[h]; i++) /* most sources are new: in order of first occurrence */
+        for (uint32_t i = 0; i < edges[h];
+             i++) /* most sources are new: in order of first occurrence */
             idx[i] = below(4) ? (uint32_t)(count[h] + (count[h + 1] - count[h]) * i / edges[h])
                               : below(count[h + 1]);
         block[h] = (struct gnn_block){first, n, ptr[n], ptr, idx, NULL};
@@ -78,7 +82,8 @@ static double products(double *flops)
             gnn_gemm(false, true, m, dn, di, 1, x, di, w, di, twice ? 1 : 0, y, dn); /* forward */
             gnn_gemm(true, false, dn, di, m, 1, y, dn, x, di, 0, w, di);             /* weights */
             if (l)
-                gnn_gemm(false, false, m, di, dn, 1, y, dn, w, di, twice ? 1 : 0, x, di); /* inputs */
+                gnn_gemm(false, false, m, di, dn, 1, y, dn, w, di, twice ? 1 : 0, x,
+                         di); /* inputs */
             *flops += 2.0 * (double)(m * di * dn) * (l ? 3 : 2);
         }
     return bench_now() - from;
@@ -101,8 +106,8 @@ int main(int argc, char **argv)
         best_step = s < best_step ? s : best_step;
         best_gemm = g < best_gemm ? g : best_gemm;
     }
-    printf("SAGE 3x256 step, %d threads: %.1f ms, %.1f GFLOP at %.0f GFLOP/s\n", omp_get_max_threads(),
-           1e3 * best_step, 1e-9 * flops, 1e-9 * flops / best_step);
+    printf("SAGE 3x256 step, %d threads: %.1f ms, %.1f GFLOP at %.0f GFLOP/s\n",
+           omp_get_max_threads(), 1e3 * best_step, 1e-9 * flops, 1e-9 * flops / best_step);
     printf("its matrix products alone:   %.1f ms, at %.0f GFLOP/s\n", 1e3 * best_gemm,
            1e-9 * flops / best_gemm);
     printf("ratio %.2f (share of the products' rate: %.0f %%)\n", best_step / best_gemm,

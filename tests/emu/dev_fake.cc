@@ -1,12 +1,16 @@
-/* lib/gpu/dev.h without a device, and less forgiving than one. Streams are queues whose operations run late and in random
- * order, as far as streams and events allow; device memory cannot be touched but by kernels and copies, and by kernels only
- * if it is their device's or that of an opened peer; what is never freed is an error at exit.
+/* lib/gpu/dev.h without a device, and less forgiving than one. Streams are queues whose operations
+ * run late and in random order, as far as streams and events allow; device memory cannot be touched
+ * but by kernels and copies, and by kernels only if it is their device's or that of an opened peer;
+ * what is never freed is an error at exit.
  *
- * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE (all) devices that reach
- * each other; GNN_FAKE_FIRST (0) the number of the first on its machine, as where a process sees some of them; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90) ten times what they can compute;
- * GNN_FAKE_HOST (0) on which of several machines they are; GNN_FAKE_MAP=1 lets pages of files be pinned, which it refuses otherwise, as
- * most systems do; GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share memory with other
- * processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
+ * GNN_FAKE_DEVICES (1) how many there are; GNN_FAKE_MEMORY (1 GiB) bytes of each; GNN_FAKE_CLIQUE
+ * (all) devices that reach each other; GNN_FAKE_FIRST (0) the number of the first on its machine,
+ * as where a process sees some of them; GNN_FAKE_SEED (1) of the order; GNN_FAKE_CAPABILITY (90)
+ * ten times what they can compute; GNN_FAKE_HOST (0) on which of several machines they are;
+ * GNN_FAKE_MAP=1 lets pages of files be pinned, which it refuses otherwise, as most systems do;
+ * GNN_FAKE_NO_REGISTER=1 refuses to pin any memory that exists, GNN_FAKE_NO_EXPORT=1 to share
+ * memory with other processes; GNN_FAKE_PINNABLE (no limit) bytes of the host's memory that can be
+ * pinned; GNN_FAKE_FAIL=k lets call k fail, and a count of calls is printed for k = 0. */
 #include "lib/gpu/dev.h"
 
 #include <cstdio>
@@ -19,10 +23,10 @@
 
 using namespace fake;
 
-#define CALL(what)                                                                                                     \
-    std::lock_guard<Lock> hold(lock);                                                                                  \
-    if (call(what, e))                                                                                                 \
-        return e->code;                                                                                                \
+#define CALL(what)                                                                                 \
+    std::lock_guard<Lock> hold(lock);                                                              \
+    if (call(what, e))                                                                             \
+        return e->code;                                                                            \
     (void)0
 
 int gnn_dev_count(unsigned *n, struct gnn_err *e)
@@ -84,7 +88,8 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
         at = b.first + (b.second.bytes + ALIGN - 1) / ALIGN * ALIGN + GUARD;
     }
     if (bytes > memory || at + room > memory)
-        return gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s", (unsigned long long)bytes, what);
+        return gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s",
+                        (unsigned long long)bytes, what);
     a.block[at] = Block{bytes, what};
     a.used = at + room > a.used ? at + room : a.used;
     open_memory(now_using);
@@ -103,10 +108,10 @@ void gnn_dev_free(void *p)
     if (d < 0)
         die("frees what is not device memory");
     drain([=] { /* other devices go on, whatever they read here */
-        for (Stream *s : streams)
-            if (s->device == (unsigned)d && !s->todo.empty())
-                return false;
-        return true;
+                for (Stream *s : streams)
+                    if (s->device == (unsigned)d && !s->todo.empty())
+                        return false;
+                return true;
     });
     Arena &a = device[(unsigned)d];
     auto b = a.block.find((uint64_t)((char *)p - a.base));
@@ -124,7 +129,8 @@ int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
     CALL(what);
     *p = aligned_alloc(ALIGN, bytes / ALIGN * ALIGN + ALIGN);
     if (!*p)
-        return gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s", (unsigned long long)bytes, what);
+        return gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s",
+                        (unsigned long long)bytes, what);
     memset(*p, FRESH_BYTE, bytes);
     pinned[(uintptr_t)*p] = bytes ? bytes : 1;
     return 0;
@@ -283,7 +289,8 @@ int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
     CALL("measuring time");
     if (!event_of(from)->timed || !event_of(to)->timed)
         die("measures the time of events that keep none");
-    if (event_of(from)->happened < event_of(from)->asked || event_of(to)->happened < event_of(to)->asked)
+    if (event_of(from)->happened < event_of(from)->asked ||
+        event_of(to)->happened < event_of(to)->asked)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: measuring time: not ready");
     *ms = 1;
     return 0;
@@ -390,7 +397,8 @@ int gnn_dev_peer_open(unsigned d, unsigned peer, struct gnn_err *e)
     return 0;
 }
 
-namespace {
+namespace
+{
 struct Handle {
     int pid, fd;
     uint64_t at, memory, host;
@@ -402,12 +410,14 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
 {
     CALL("sharing device memory");
     const int d = owner(p);
-    if (d < 0 || !device[(unsigned)d].block.count((uint64_t)((const char *)p - device[(unsigned)d].base)))
+    if (d < 0 ||
+        !device[(unsigned)d].block.count((uint64_t)((const char *)p - device[(unsigned)d].base)))
         die("shares what was not allocated");
     if (refuse_export)
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: sharing device memory: operation not supported");
     const Arena &a = device[(unsigned)d];
-    const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base), memory, host, (unsigned)(setting("GNN_FAKE_FIRST", 0) + (unsigned)d)};
+    const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base),
+                       memory,        host, (unsigned)(setting("GNN_FAKE_FIRST", 0) + (unsigned)d)};
     memset(h, 0, sizeof *h);
     memcpy(h, &of, sizeof of);
     return 0;
@@ -422,7 +432,8 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
     memcpy(&of, h, sizeof of);
     of.device -= (unsigned)setting("GNN_FAKE_FIRST", 0);
     if (of.pid == (int)getpid())
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: it is this process's");
+        return gnn_fail(e, GNN_E_DEVICE,
+                        "CUDA: opening another process's device memory: it is this process's");
     snprintf(path, sizeof path, "/proc/%d/fd/%d", of.pid, of.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     const bool good = fd >= 0 && of.at < of.memory && lseek(fd, 0, SEEK_END) == (off_t)of.memory;
@@ -430,10 +441,13 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
     if (fd >= 0)
         close(fd);
     if (m == MAP_FAILED)
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: invalid handle");
-    if (of.host != host || of.device >= device.size() || (of.device != now_using && !gnn_dev_peer(now_using, of.device))) {
+        return gnn_fail(e, GNN_E_DEVICE,
+                        "CUDA: opening another process's device memory: invalid handle");
+    if (of.host != host || of.device >= device.size() ||
+        (of.device != now_using && !gnn_dev_peer(now_using, of.device))) {
         munmap(m, of.memory);
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: opening another process's device memory: no peer access");
+        return gnn_fail(e, GNN_E_DEVICE,
+                        "CUDA: opening another process's device memory: no peer access");
     }
     imports.push_back(Import{(char *)m, of.memory, (char *)m + of.at, now_using, of.device});
     *p = imports.back().p;

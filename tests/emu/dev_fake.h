@@ -1,5 +1,5 @@
-/* What the files of the fake run-time share (dev_fake.cc is the way in): its state, who may touch what, in which order things
- * happen. */
+/* What the files of the fake run-time share (dev_fake.cc is the way in): its state, who may touch
+ * what, in which order things happen. */
 #ifndef GNN_TESTS_EMU_DEV_FAKE_H
 #define GNN_TESTS_EMU_DEV_FAKE_H
 
@@ -14,7 +14,8 @@
 
 #include "lib/err.h"
 
-namespace fake {
+namespace fake
+{
 
 enum : uint64_t { ALIGN = 256, GUARD = 512, PAGE = 4096 };
 enum : unsigned char { GUARD_BYTE = 0xA7, FRESH_BYTE = 0xD3 };
@@ -23,7 +24,9 @@ struct Event {
     unsigned device;
     uint64_t asked = 0, happened = 0;
     bool timed = false;
-    explicit Event(unsigned d) : device(d) {}
+    explicit Event(unsigned d) : device(d)
+    {
+    }
 };
 using EventRef = std::shared_ptr<Event>;
 
@@ -53,8 +56,8 @@ struct Block {
 struct Arena {
     char *base = nullptr;
     int fd = -1;
-    uint64_t used = 0; /* beyond, nothing was ever allocated */
-    uint64_t open = 0; /* bytes that may be touched at the moment */
+    uint64_t used = 0;               /* beyond, nothing was ever allocated */
+    uint64_t open = 0;               /* bytes that may be touched at the moment */
     std::map<uint64_t, Block> block; /* by offset */
     std::vector<bool> peer;
 };
@@ -67,8 +70,8 @@ struct Import {
     bool open = false;       /* may be touched at the moment */
 };
 
-/* Leaving the outermost call closes all device memory: to open and close it for every single operation would take longer
- * than the operations themselves. */
+/* Leaving the outermost call closes all device memory: to open and close it for every single
+ * operation would take longer than the operations themselves. */
 struct Lock {
     void lock();
     void unlock();
@@ -85,7 +88,8 @@ extern std::vector<Stream *> streams;
 extern std::map<uintptr_t, uint64_t> pinned, mapped; /* bytes by address */
 extern std::vector<EventRef *> events;
 extern unsigned graphs;
-extern uint64_t memory, clique, capability, host; /* as GNN_FAKE_MEMORY, _CLIQUE, _CAPABILITY and _HOST say */
+extern uint64_t memory, clique, capability,
+    host; /* as GNN_FAKE_MEMORY, _CLIQUE, _CAPABILITY and _HOST say */
 extern bool allow_map, refuse_register, refuse_export;
 extern thread_local unsigned now_using;
 
@@ -95,8 +99,8 @@ void begin();
 /* Every call comes here first. Nonzero: it is the one that shall fail. */
 int call(const char *what, struct gnn_err *e);
 
-/* From here until the next of these, or until the outermost call is left, device d reaches its own memory and its peers',
- * and nothing else; ANY: a copy reaches all. */
+/* From here until the next of these, or until the outermost call is left, device d reaches its own
+ * memory and its peers', and nothing else; ANY: a copy reaches all. */
 enum : unsigned { ANY = ~0u };
 void open_memory(unsigned d);
 /* Does p lie in one of these? */

@@ -51,12 +51,14 @@ emu_switch:
 extern char emu_section_begin[] asm("__start_emu_shared") __attribute__((weak));
 extern char emu_section_end[] asm("__stop_emu_shared") __attribute__((weak));
 
-namespace emu {
+namespace emu
+{
 
 uint3 thread_idx, block_idx;
 dim3 block_dim, grid_dim;
 
-namespace {
+namespace
+{
 
 constexpr size_t STACK = 256 << 10;
 constexpr unsigned WARP = 32;
@@ -103,8 +105,8 @@ struct Fiber {
     Place at;
 };
 
-/* Lanes of a warp that meet, known by their lowest lane. Values lie in two sets by turns: nobody can begin the turn after
- * next before all have read this one. */
+/* Lanes of a warp that meet, known by their lowest lane. Values lie in two sets by turns: nobody
+ * can begin the turn after next before all have read this one. */
 struct Meeting {
     unsigned mask, here;
     uint64_t turn;
@@ -156,8 +158,9 @@ bool same(Place a, Place b)
 [[noreturn]] void die(const char *what, Place at)
 {
     fflush(stdout);
-    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", block.name, block_idx.x, block_idx.y,
-            block_idx.z, what, at.file, at.line, (unsigned long long)first_seed);
+    fprintf(stderr, "emu: kernel %s, block (%u,%u,%u), %s at %s:%d (seed %llu)\n", block.name,
+            block_idx.x, block_idx.y, block_idx.z, what, at.file, at.line,
+            (unsigned long long)first_seed);
     abort();
 }
 
@@ -203,7 +206,8 @@ void resume(Fiber *f)
 Fiber *new_fiber()
 {
     Fiber *f = new Fiber;
-    f->stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    f->stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (f->stack == MAP_FAILED)
         abort();
     prepare(&f->context, f->stack, run_fiber);
@@ -219,7 +223,8 @@ void wake(State from)
         }
 }
 
-/* All threads that have not ended wait at the barrier: they may go on, if it is one and the same. */
+/* All threads that have not ended wait at the barrier: they may go on, if it is one and the same.
+ */
 void open_barrier()
 {
     const Fiber *first = nullptr;
@@ -246,7 +251,8 @@ void run_block()
         f->number = i;
         f->idx = block_dim.y * block_dim.z == 1
                      ? uint3{i, 0, 0}
-                     : uint3{i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
+                     : uint3{i % block_dim.x, i / block_dim.x % block_dim.y,
+                             i / (block_dim.x * block_dim.y)};
         f->state = READY;
         block.ready.push_back(i);
     }
@@ -281,7 +287,8 @@ void run_block()
 
 void misaligned()
 {
-    die("a load or store at an address that is no multiple of its size", Place{"thread", (int)current->number});
+    die("a load or store at an address that is no multiple of its size",
+        Place{"thread", (int)current->number});
 }
 
 void set_seed(uint64_t seed)
@@ -319,7 +326,8 @@ unsigned lane()
     return current->number % WARP;
 }
 
-void launch(dim3 grid, dim3 size, size_t shared, const char *name, const std::function<void()> &body)
+void launch(dim3 grid, dim3 size, size_t shared, const char *name,
+            const std::function<void()> &body)
 {
     const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
     block.name = name;
@@ -337,7 +345,8 @@ void launch(dim3 grid, dim3 size, size_t shared, const char *name, const std::fu
     for (uint64_t i = blocks; i > 1; i--)
         std::swap(order[i - 1], order[draw(i)]);
     for (uint64_t b : order) {
-        block_idx = uint3{(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y), (unsigned)(b / grid.x / grid.y)};
+        block_idx = uint3{(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
+                          (unsigned)(b / grid.x / grid.y)};
         run_block();
     }
 }

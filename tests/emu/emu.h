@@ -1,13 +1,16 @@
-/* CUDA's device side on the host: compiles a .cu file unchanged with the host's compiler (-include emu/emu.h) and runs
- * its kernels, so that they are tested, also under sanitizers, where there is no GPU.
+/* CUDA's device side on the host: compiles a .cu file unchanged with the host's compiler (-include
+ * emu/emu.h) and runs its kernels, so that they are tested, also under sanitizers, where there is
+ * no GPU.
  *
- * Blocks run one after the other in random order. A block's threads are fibers of the one host thread; each runs until
- * it waits at a barrier or in a warp's collective, or is made to pause at an atomic, and who goes on is drawn at
- * random. Shared memory is poisoned before each block. What depends on an order that nothing guarantees - a missing
- * barrier above all - comes out differently for different seeds. Threads that wait for each other at different places,
- * for lanes that have ended, or for ever, are an error that names the place and ends the process.
+ * Blocks run one after the other in random order. A block's threads are fibers of the one host
+ * thread; each runs until it waits at a barrier or in a warp's collective, or is made to pause at
+ * an atomic, and who goes on is drawn at random. Shared memory is poisoned before each block. What
+ * depends on an order that nothing guarantees - a missing barrier above all - comes out differently
+ * for different seeds. Threads that wait for each other at different places, for lanes that have
+ * ended, or for ever, are an error that names the place and ends the process.
  *
- * Not simulated: caches, weak memory order, the clock, textures, tensor cores, launches from kernels. */
+ * Not simulated: caches, weak memory order, the clock, textures, tensor cores, launches from
+ * kernels. */
 #ifndef GNN_TESTS_EMU_H
 #define GNN_TESTS_EMU_H
 
@@ -23,7 +26,9 @@ struct uint3 {
 };
 struct dim3 {
     unsigned x, y, z;
-    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c)
+    {
+    }
 };
 struct alignas(8) uint2 {
     unsigned x, y;
@@ -46,7 +51,8 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
     return uint4{x, y, z, w};
 }
 
-namespace emu {
+namespace emu
+{
 
 struct Place {
     const char *file;
@@ -61,7 +67,8 @@ extern dim3 block_dim, grid_dim;
 void *dynamic_shared();
 
 /* Runs all blocks of a kernel now. seed() decides the order; set_seed before the first launch. */
-void launch(dim3 grid, dim3 block, size_t shared, const char *name, const std::function<void()> &body);
+void launch(dim3 grid, dim3 block, size_t shared, const char *name,
+            const std::function<void()> &body);
 void set_seed(uint64_t seed);
 uint64_t seed();
 uint64_t launches(); /* so far */
@@ -71,14 +78,16 @@ void submit(void *stream, Kernel run);
 void set_runtime(void (*take)(void *stream, Kernel run));
 /* Arguments are taken now, even if the kernel runs later. */
 template <typename K, typename... A>
-void submit(void *stream, dim3 grid, dim3 block, size_t shared, const char *name, K kernel, A... args)
+void submit(void *stream, dim3 grid, dim3 block, size_t shared, const char *name, K kernel,
+            A... args)
 {
     submit(stream, [=]() { launch(grid, block, shared, name, [=]() { kernel(args...); }); });
 }
 
 void barrier(Place at);
 void pause(); /* at an atomic: lets others go first, now and then */
-/* All lanes of `mask`, the caller's among them, must come here with the same mask; returns the values of all 32. */
+/* All lanes of `mask`, the caller's among them, must come here with the same mask; returns the
+ * values of all 32. */
 const uint64_t *collect(unsigned mask, uint64_t value, Op op, Place at);
 unsigned lane();
 
@@ -97,7 +106,8 @@ template <typename T> T value(uint64_t b)
 }
 
 enum Shuffle { IDX, UP, DOWN, XOR };
-template <typename T> T shuffle(Shuffle how, unsigned mask, T v, unsigned by, unsigned width, Place at)
+template <typename T>
+T shuffle(Shuffle how, unsigned mask, T v, unsigned by, unsigned width, Place at)
 {
     const uint64_t *all = collect(mask, bits(v), SHFL, at);
     const unsigned me = lane(), base = me / width * width;
@@ -155,7 +165,8 @@ template <typename T, typename F> T atomic(T *p, F f)
 
 #define __syncthreads() emu::barrier(EMU_HERE)
 #define __syncwarp(...) ((void)emu::collect(emu::mask_of(__VA_ARGS__), 0, emu::SYNCWARP, EMU_HERE))
-namespace emu {
+namespace emu
+{
 static inline unsigned mask_of(unsigned m = 0xffffffffu)
 {
     return m;
@@ -165,8 +176,10 @@ static inline unsigned mask_of(unsigned m = 0xffffffffu)
 #define __shfl_up_sync(mask, v, ...) emu::shuffle_at(emu::UP, EMU_HERE, mask, v, __VA_ARGS__)
 #define __shfl_down_sync(mask, v, ...) emu::shuffle_at(emu::DOWN, EMU_HERE, mask, v, __VA_ARGS__)
 #define __shfl_xor_sync(mask, v, ...) emu::shuffle_at(emu::XOR, EMU_HERE, mask, v, __VA_ARGS__)
-namespace emu {
-template <typename T> T shuffle_at(Shuffle how, Place at, unsigned mask, T v, unsigned by, unsigned width = 32)
+namespace emu
+{
+template <typename T>
+T shuffle_at(Shuffle how, Place at, unsigned mask, T v, unsigned by, unsigned width = 32)
 {
     return shuffle(how, mask, v, by, width, at);
 }
@@ -205,7 +218,8 @@ template <typename T> static inline T atomicCAS(T *p, T expected, T v)
 #define __threadfence_block() emu::pause()
 
 /* What a device does not forgive either. */
-namespace emu {
+namespace emu
+{
 [[noreturn]] void misaligned();
 template <typename T> T *aligned(T *p)
 {
@@ -278,12 +292,14 @@ static inline float rsqrtf(float a)
 using std::max;
 using std::min;
 
-/* kernels/cuda/cuda.cuh's words. Small grids: threads have to stride; tests change it, to see no result change. */
-namespace emu {
+/* kernels/cuda/cuda.cuh's words. Small grids: threads have to stride; tests change it, to see no
+ * result change. */
+namespace emu
+{
 inline unsigned grid_max = 12;
 }
 #define GNN_GRID_MAX (emu::grid_max)
-#define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                                           \
+#define GNN_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
     emu::submit((stream), (grid), (block), (shared), #kernel, kernel, __VA_ARGS__)
 #define GNN_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(emu::dynamic_shared())
 

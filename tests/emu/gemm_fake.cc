@@ -1,6 +1,7 @@
-/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double. GNN_FAKE_NO_BIAS=1: it knows no way to add one.
- * GNN_FAKE_NO_BF16=n: no way to multiply in bf16 where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no
- * way to multiply on tensor cores. */
+/* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double.
+ * GNN_FAKE_NO_BIAS=1: it knows no way to add one. GNN_FAKE_NO_BF16=n: no way to multiply in bf16
+ * where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no way to
+ * multiply on tensor cores. */
 #include "lib/gpu/gemm.h"
 
 #include <cstdlib>
@@ -11,7 +12,8 @@
 #include "emu/emu.h"
 #include "kernels/half_bits.h"
 
-namespace {
+namespace
+{
 
 struct Handle {
     uint64_t numerics = 0;
@@ -48,7 +50,8 @@ __global__ void product(const gnn_dev_product g)
         for (size_t x = 0; x < g.k; x++) {
             const double a = (double)rounded(g.ta ? g.a[x * g.m + i] : g.a[i * g.k + x], precision);
             for (size_t j = 0; j < g.n; j++)
-                sum[j] += a * (double)rounded(g.tb ? g.b[j * g.k + x] : g.b[x * g.n + j], precision);
+                sum[j] +=
+                    a * (double)rounded(g.tb ? g.b[j * g.k + x] : g.b[x * g.n + j], precision);
         }
         for (size_t j = 0; j < g.n; j++) {
             const float v = (float)sum[j] + (g.bias ? g.bias[j] : 0);
@@ -72,9 +75,11 @@ void gnn_dev_gemm_free(void *h)
     delete (Handle *)h;
 }
 
-int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, bool *can, void *stream, struct gnn_err *e)
+int gnn_dev_multiply(void *h, const struct gnn_dev_product *g, bool *can, void *stream,
+                     struct gnn_err *e)
 {
-    static const uint64_t numerics[] = {0x080201, 0x040202, 0x020202}; /* products of f32, tf32, bf16, summed up in f32 */
+    static const uint64_t numerics[] = {
+        0x080201, 0x040202, 0x020202}; /* products of f32, tf32, bf16, summed up in f32 */
     if (!g->m || !g->n || !g->k || (g->relu && !g->bias))
         return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt: an empty product");
     *can = able(g);

@@ -1,10 +1,11 @@
-/* lib/gpu/nccl.h between processes whose devices are fake: numbers are added up in the order of the ranks, through memory that all
- * of them map. It minds what NCCL minds: nothing is asked for before the last thing is settled, devices are not shared, sums are the
- * same on all ranks.
+/* lib/gpu/nccl.h between processes whose devices are fake: numbers are added up in the order of the
+ * ranks, through memory that all of them map. It minds what NCCL minds: nothing is asked for before
+ * the last thing is settled, devices are not shared, sums are the same on all ranks.
  *
- * Any library that is named is not there. GNN_FAKE_NCCL_VERSION (22809) is what it calls itself; GNN_FAKE_NCCL_LOG=FILE gets a line
- * for each call; with GNN_FAKE_NCCL_HANG=k this rank's device does not come to sum k, counted from 1; with GNN_FAKE_NCCL_FAIL=k NCCL
- * reports a failure when sum k is asked for, 0: when ranks join. */
+ * Any library that is named is not there. GNN_FAKE_NCCL_VERSION (22809) is what it calls itself;
+ * GNN_FAKE_NCCL_LOG=FILE gets a line for each call; with GNN_FAKE_NCCL_HANG=k this rank's device
+ * does not come to sum k, counted from 1; with GNN_FAKE_NCCL_FAIL=k NCCL reports a failure when sum
+ * k is asked for, 0: when ranks join. */
 #include "lib/gpu/nccl.h"
 
 #include <atomic>
@@ -22,7 +23,8 @@
 
 using namespace fake;
 
-namespace {
+namespace
+{
 
 enum : uint64_t { RANKS = 64, HEAD = 1 << 16, ROOM = 16 << 20 /* bytes of a sum */ };
 
@@ -51,8 +53,14 @@ struct Nccl {
     enum { NEW, JOINING, READY, SUMMING, LEAVING, GONE } state = NEW;
     bool failed = false;
 
-    Rank &of(uint32_t r) { return ((Shared *)base)->rank[r]; }
-    char *data(uint32_t r) { return base + HEAD + r * ROOM; }
+    Rank &of(uint32_t r)
+    {
+        return ((Shared *)base)->rank[r];
+    }
+    char *data(uint32_t r)
+    {
+        return base + HEAD + r * ROOM;
+    }
 };
 
 void note(const std::string &line)
@@ -65,15 +73,17 @@ void note(const std::string &line)
     fclose(f);
 }
 
-#define CALL(what)                                                                                                     \
-    std::lock_guard<Lock> hold(lock);                                                                                  \
-    if (call(what, e))                                                                                                 \
-        return e->code;                                                                                                \
+#define CALL(what)                                                                                 \
+    std::lock_guard<Lock> hold(lock);                                                              \
+    if (call(what, e))                                                                             \
+        return e->code;                                                                            \
     (void)0
 
 const char *doing(const Nccl &c)
 {
-    return c.state == Nccl::JOINING ? "joining the ranks" : c.state == Nccl::LEAVING ? "leaving the ranks" : "summing";
+    return c.state == Nccl::JOINING   ? "joining the ranks"
+           : c.state == Nccl::LEAVING ? "leaving the ranks"
+                                      : "summing";
 }
 
 int map(Nccl &c, const struct gnn_nccl_id *id)
@@ -83,7 +93,9 @@ int map(Nccl &c, const struct gnn_nccl_id *id)
     memcpy(&at, id, sizeof at);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", at.pid, at.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
-    void *p = fd < 0 ? MAP_FAILED : mmap(nullptr, HEAD + RANKS * ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *p = fd < 0 ? MAP_FAILED
+                     : mmap(nullptr, HEAD + RANKS * ROOM, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (fd >= 0)
         close(fd);
     c.base = p == MAP_FAILED ? nullptr : (char *)p;
@@ -115,7 +127,10 @@ struct Sum {
     int kind;
     void *data;
 
-    uint64_t bytes() const { return n * (kind == GNN_SUM_F32 ? 4 : 8); }
+    uint64_t bytes() const
+    {
+        return n * (kind == GNN_SUM_F32 ? 4 : 8);
+    }
     bool can() const
     {
         Rank &own = c->of(c->rank);
@@ -187,7 +202,8 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
     return 0;
 }
 
-int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size, struct gnn_err *e)
+int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
+                  struct gnn_err *e)
 {
     CALL("joining the ranks");
     Nccl &c = *(Nccl *)h;
@@ -219,8 +235,10 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
     for (uint32_t r = 0; r < c.size; r++)
         *other = *other || c.of(r).aborted;
     if (*other)
-        return gnn_fail(e, GNN_E_RANK, "NCCL: %s: remote process exited or there was a network error", doing(c));
-    *busy = (c.state == Nccl::JOINING && !all(c, &Rank::joined, 1)) || (c.state == Nccl::LEAVING && !all(c, &Rank::left, 1));
+        return gnn_fail(e, GNN_E_RANK,
+                        "NCCL: %s: remote process exited or there was a network error", doing(c));
+    *busy = (c.state == Nccl::JOINING && !all(c, &Rank::joined, 1)) ||
+            (c.state == Nccl::LEAVING && !all(c, &Rank::left, 1));
     for (uint32_t r = 0; c.state == Nccl::JOINING && !*busy && r < c.size; r++)
         if (r != c.rank && c.of(r).device == c.of(c.rank).device)
             return gnn_fail(e, GNN_E_RANK, "NCCL: joining the ranks: invalid usage");

@@ -1,5 +1,5 @@
-/* The state of the fake run-time: memory that is closed while nobody works with it, and streams whose operations wait until
- * somebody waits for them. */
+/* The state of the fake run-time: memory that is closed while nobody works with it, and streams
+ * whose operations wait until somebody waits for them. */
 #include "emu/dev_fake.h"
 
 #include <cstdio>
@@ -10,7 +10,8 @@
 
 #include "emu/emu.h"
 
-namespace fake {
+namespace fake
+{
 
 Lock lock;
 std::vector<Arena> device;
@@ -233,11 +234,15 @@ static void at_exit(int status, void *)
                     (unsigned long long)b.second.bytes);
             left++;
         }
-    left += (unsigned)(pinned.size() + mapped.size() + streams.size() + events.size() + imports.size()) + graphs;
+    left += (unsigned)(pinned.size() + mapped.size() + streams.size() + events.size() +
+                       imports.size()) +
+            graphs;
     if (!left)
         return;
-    fprintf(stderr, "fake device: never freed: %zu pinned, %zu mapped, %zu streams, %zu events, %zu imports, %u graphs\n",
-            pinned.size(), mapped.size(), streams.size(), events.size(), imports.size(), graphs);
+    fprintf(
+        stderr,
+        "fake device: never freed: %zu pinned, %zu mapped, %zu streams, %zu events, %zu imports, %u graphs\n",
+        pinned.size(), mapped.size(), streams.size(), events.size(), imports.size(), graphs);
     fflush(stdout);
     _exit(98);
 }

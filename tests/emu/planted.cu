@@ -3,7 +3,8 @@
 
 #include "emu/planted.h"
 
-/* Each thread adds what its neighbour put into shared memory; `guarded` has the barrier in between. */
+/* Each thread adds what its neighbour put into shared memory; `guarded` has the barrier in between.
+ */
 template <bool guarded> __global__ void neighbours(const unsigned *in, unsigned *out)
 {
     GNN_DYNAMIC_SHARED(unsigned, s);
@@ -27,7 +28,8 @@ __global__ void warp_sums(const unsigned *in, unsigned *out)
 /* The same, by the instruction for it. */
 __global__ void warp_reductions(const unsigned *in, unsigned *out)
 {
-    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, v = __reduce_add_sync(0xffffffffu, in[i]);
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x,
+                   v = __reduce_add_sync(0xffffffffu, in[i]);
     if (threadIdx.x % 32 == 31)
         out[i / 32] = v;
 }
@@ -57,12 +59,14 @@ __global__ void divergent(unsigned *out)
         __syncthreads();
 }
 
-void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in, unsigned *out)
+void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in,
+                        unsigned *out)
 {
     if (guarded)
         GNN_LAUNCH(neighbours<true>, blocks, threads, threads * sizeof(unsigned), nullptr, in, out);
     else
-        GNN_LAUNCH(neighbours<false>, blocks, threads, threads * sizeof(unsigned), nullptr, in, out);
+        GNN_LAUNCH(neighbours<false>, blocks, threads, threads * sizeof(unsigned), nullptr, in,
+                   out);
 }
 void planted_warp_sums(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out)
 {

@@ -3,7 +3,8 @@
 #define GNN_TESTS_EMU_PLANTED_H
 
 /* out[i] = in[i] + in of the next thread of the block. */
-void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
+void planted_neighbours(bool guarded, unsigned blocks, unsigned threads, const unsigned *in,
+                        unsigned *out);
 /* out[w] = sum of the 32 numbers of warp w. */
 void planted_warp_sums(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);
 void planted_warp_reductions(unsigned blocks, unsigned threads, const unsigned *in, unsigned *out);

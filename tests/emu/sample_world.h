@@ -1,5 +1,5 @@
-/* Random typed graphs, and whole batches drawn from them twice: by the CPU's functions and by the CUDA kernels, in
- * memory with guards round every array. */
+/* Random typed graphs, and whole batches drawn from them twice: by the CPU's functions and by the
+ * CUDA kernels, in memory with guards round every array. */
 #ifndef GNN_TESTS_SAMPLE_WORLD_H
 #define GNN_TESTS_SAMPLE_WORLD_H
 
@@ -12,14 +12,18 @@
 #include "kernels/sample.h"
 
 /* An array between guards; filled with rubbish. */
-template <typename T> class Guarded {
+template <typename T> class Guarded
+{
     static constexpr size_t G = 64;
     std::vector<unsigned char> bytes;
     size_t n = 0;
 
   public:
     Guarded() = default;
-    explicit Guarded(size_t count) { reset(count); }
+    explicit Guarded(size_t count)
+    {
+        reset(count);
+    }
     void reset(size_t count)
     {
         n = count;
@@ -28,19 +32,30 @@ template <typename T> class Guarded {
     }
     T *data()
     {
-        return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(bytes.data() + G + 15) & ~(uintptr_t)15);
+        return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(bytes.data() + G + 15) &
+                                     ~(uintptr_t)15);
     }
-    T &operator[](size_t i) { return data()[i]; }
-    size_t size() const { return n; }
+    T &operator[](size_t i)
+    {
+        return data()[i];
+    }
+    size_t size() const
+    {
+        return n;
+    }
     bool intact()
     {
-        const unsigned char *from = reinterpret_cast<unsigned char *>(data()), *to = from + n * sizeof(T);
+        const unsigned char *from = reinterpret_cast<unsigned char *>(data()),
+                            *to = from + n * sizeof(T);
         for (const unsigned char *p = bytes.data(); p < bytes.data() + bytes.size(); p++)
             if ((p < from || p >= to) && *p != 0xc3)
                 return false;
         return true;
     }
-    bool equals(const std::vector<T> &v) { return v.empty() || memcmp(data(), v.data(), v.size() * sizeof(T)) == 0; }
+    bool equals(const std::vector<T> &v)
+    {
+        return v.empty() || memcmp(data(), v.data(), v.size() * sizeof(T)) == 0;
+    }
 };
 
 struct Random {
@@ -51,7 +66,10 @@ struct Random {
         s ^= s >> 7;
         return s ^= s << 17;
     }
-    uint32_t below(uint64_t n) { return (uint32_t)((*this)() % n); }
+    uint32_t below(uint64_t n)
+    {
+        return (uint32_t)((*this)() % n);
+    }
 };
 
 struct Part {
@@ -65,15 +83,20 @@ struct Relation {
     std::vector<gnn_sample_part> view;
     gnn_sample_graph graph;
 
-    /* degree(i): of node i. Parts of uneven size, the last but one empty; original ids and edge ids in some. */
-    template <typename F> void make(Random &r, uint64_t ndst, uint64_t nsrc, uint32_t nparts, bool orig, bool ids, F degree)
+    /* degree(i): of node i. Parts of uneven size, the last but one empty; original ids and edge ids
+     * in some. */
+    template <typename F>
+    void make(Random &r, uint64_t ndst, uint64_t nsrc, uint32_t nparts, bool orig, bool ids,
+              F degree)
     {
         uint64_t first = 0, number = 1000;
         part.resize(nparts);
         view.resize(nparts);
         for (uint32_t p = 0; p < nparts; p++) {
             Part &a = part[p];
-            uint64_t end = p + 1 == nparts ? ndst : p + 2 == nparts ? first : first + (ndst - first) / 3;
+            uint64_t end = p + 1 == nparts   ? ndst
+                           : p + 2 == nparts ? first
+                                             : first + (ndst - first) / 3;
             if (p + 2 == nparts && nparts == 2)
                 end = ndst / 3;
             a.indptr.assign(1, 0);
@@ -87,8 +110,13 @@ struct Relation {
                 if (orig && p % 3 != 2)
                     a.orig.push_back((uint32_t)(i * 2654435761u));
             }
-            view[p] = gnn_sample_part{first, end - first, a.indptr.data(), a.indices.data(), a.indices.size(),
-                                      a.orig.empty() ? nullptr : a.orig.data(), a.id.empty() ? nullptr : a.id.data()};
+            view[p] = gnn_sample_part{first,
+                                      end - first,
+                                      a.indptr.data(),
+                                      a.indices.data(),
+                                      a.indices.size(),
+                                      a.orig.empty() ? nullptr : a.orig.data(),
+                                      a.id.empty() ? nullptr : a.id.data()};
             first = end;
         }
         graph = gnn_sample_graph{view.data(), nparts, nsrc};
@@ -145,17 +173,20 @@ struct CpuState {
     }
 };
 
-static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, uint32_t step, uint32_t hop, uint32_t et, Drawn &d)
+static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, uint32_t step,
+                                  uint32_t hop, uint32_t et, Drawn &d)
 {
     const Relation &rel = *w.relation[et];
-    const uint32_t first = p.only_new && hop ? d.counts[hop - 1][rel.dst] : 0, n = d.counts[hop][rel.dst] - first;
+    const uint32_t first = p.only_new && hop ? d.counts[hop - 1][rel.dst] : 0,
+                   n = d.counts[hop][rel.dst] - first;
     const int32_t fanout = p.fanout[hop][et];
     const uint32_t *dst = d.nodes[rel.dst].data() + first;
     Drawn::Block &b = d.block[hop * w.relation.size() + et];
     std::vector<gnn_sample_row> row(n + 1);
     b.indptr.assign(n + 1, 0);
     d.bad_block = (uint32_t)(hop * w.relation.size() + et);
-    d.code = gnn_sample_count(&rel.graph, dst, n, fanout, p.replace, row.data(), b.indptr.data(), &d.at);
+    d.code =
+        gnn_sample_count(&rel.graph, dst, n, fanout, p.replace, row.data(), b.indptr.data(), &d.at);
     if (d.code)
         return false;
     gnn_relabel &r = s.r[rel.src];
@@ -173,13 +204,15 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     job.n = n;
     job.fanout = fanout;
     job.replace = p.replace;
-    job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~(uintptr_t)63);
+    job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) &
+                                           ~(uintptr_t)63);
     world_key(step, hop, et, job.key);
     d.code = gnn_sample_pick(&job, &r, b.indices.data(), p.ids ? b.ids.data() : nullptr, &d.at);
     return d.code == 0;
 }
 
-static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_t step, const std::vector<uint32_t> &seeds)
+static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_t step,
+                             const std::vector<uint32_t> &seeds)
 {
     Drawn d;
     const size_t types = w.ntype.size();
@@ -248,7 +281,8 @@ static inline void room_grow(Room &a, const Room &b)
 }
 
 /* All that lives on the device, kept from batch to batch. */
-class CudaState {
+class CudaState
+{
     const World &w;
     const Plan &p;
     Room room;
@@ -264,8 +298,8 @@ class CudaState {
     Guarded<char> seed_scratch;
     Guarded<gnn_cuda_sample_status> status;
 
-    /* The device's view of a relation: every third row of most parts lies a second time somewhere near, and where that
-     * hurts no other row, its first place holds rubbish. */
+    /* The device's view of a relation: every third row of most parts lies a second time somewhere
+     * near, and where that hurts no other row, its first place holds rubbish. */
     struct Near {
         std::vector<std::vector<uint32_t>> at, row, indices;
         std::vector<gnn_sample_part> view;
@@ -283,7 +317,8 @@ class CudaState {
                 continue;
             const Part &a = rel.part[p];
             gnn_sample_part &v = n.view[p];
-            const bool sound = std::is_sorted(a.indptr.begin(), a.indptr.end()) && a.indptr.back() <= a.indices.size();
+            const bool sound = std::is_sorted(a.indptr.begin(), a.indptr.end()) &&
+                               a.indptr.back() <= a.indices.size();
             n.indices[p] = a.indices;
             for (uint64_t i = 0; i < v.count; i++) {
                 const uint64_t b = a.indptr[i], e = a.indptr[i + 1];
@@ -291,10 +326,14 @@ class CudaState {
                 if (i % 3 || b > e || e > a.indices.size())
                     continue;
                 n.at[p].back() = (uint32_t)(n.row[p].size() / GNN_SAMPLE_NEAR);
-                n.row[p].insert(n.row[p].end(), a.indices.begin() + (long)b, a.indices.begin() + (long)e);
-                n.row[p].resize((n.row[p].size() + GNN_SAMPLE_NEAR - 1) / GNN_SAMPLE_NEAR * GNN_SAMPLE_NEAR, 0xabababab);
+                n.row[p].insert(n.row[p].end(), a.indices.begin() + (long)b,
+                                a.indices.begin() + (long)e);
+                n.row[p].resize((n.row[p].size() + GNN_SAMPLE_NEAR - 1) / GNN_SAMPLE_NEAR *
+                                    GNN_SAMPLE_NEAR,
+                                0xabababab);
                 if (sound)
-                    std::fill(n.indices[p].begin() + (long)b, n.indices[p].begin() + (long)e, 0xcdcdcdcd);
+                    std::fill(n.indices[p].begin() + (long)b, n.indices[p].begin() + (long)e,
+                              0xcdcdcdcd);
             }
             v.indices = n.indices[p].data();
             v.near_at = n.at[p].data();
@@ -303,7 +342,8 @@ class CudaState {
     }
 
   public:
-    CudaState(const World &world, const Plan &plan, const Room &ro, bool hash = false) : w(world), p(plan), room(ro)
+    CudaState(const World &world, const Plan &plan, const Room &ro, bool hash = false)
+        : w(world), p(plan), room(ro)
     {
         const size_t types = w.ntype.size(), rels = w.relation.size(), hops = p.fanout.size();
         r.resize(types);
@@ -329,21 +369,30 @@ class CudaState {
             a.source.reset(room.edges[i]);
             a.indices.reset(room.edges[i]);
             a.ids.reset(p.ids ? room.edges[i] : 0);
-            a.scratch.reset(gnn_cuda_sample_scratch(room.rows[i], room.edges[i], p.fanout[i / rels][i % rels], p.replace));
+            a.scratch.reset(gnn_cuda_sample_scratch(room.rows[i], room.edges[i],
+                                                    p.fanout[i / rels][i % rels], p.replace));
             list = std::max(list, room.edges[i]);
         }
         for (size_t t = 0; t < types; t++) {
             /* the hash table is as small as it may be, so that searches are long */
             uint32_t slots = 0;
-            while (hash && (slots = slots ? 2 * slots : 2) <= std::min<uint64_t>(room.nodes[t] + (uint64_t)list, w.ntype[t]))
+            while (hash && (slots = slots ? 2 * slots : 2) <=
+                               std::min<uint64_t>(room.nodes[t] + (uint64_t)list, w.ntype[t]))
                 ;
             map[t].reset(slots ? slots : w.ntype[t]);
             key[t].reset(slots);
             nodes[t].reset(room.nodes[t]);
             tag[t] = 0;
-            r[t] = gnn_cuda_relabel{map[t].data(), key[t].data(), slots, w.ntype[t], nodes[t].data(), room.nodes[t],
-                                    room.bits ? room.bits : gnn_cuda_relabel_bits(room.nodes[t], list),
-                                    counts.data() + (hops + 1) * types + t, tag.data() + t};
+            r[t] =
+                gnn_cuda_relabel{map[t].data(),
+                                 key[t].data(),
+                                 slots,
+                                 w.ntype[t],
+                                 nodes[t].data(),
+                                 room.nodes[t],
+                                 room.bits ? room.bits : gnn_cuda_relabel_bits(room.nodes[t], list),
+                                 counts.data() + (hops + 1) * types + t,
+                                 tag.data() + t};
         }
     }
 
@@ -359,13 +408,15 @@ class CudaState {
         for (size_t t = 0; t < types; t++)
             gnn_cuda_begin_batch(&r[t], status.data(), nullptr);
         const gnn_cuda_relabel to = list_of(0, 0, 0);
-        gnn_cuda_relabel_seeds(&to, seeds.data(), nseeds.data(), room.seeds, seed_scratch.data(), status.data(), nullptr);
+        gnn_cuda_relabel_seeds(&to, seeds.data(), nseeds.data(), room.seeds, seed_scratch.data(),
+                               status.data(), nullptr);
         for (size_t hop = 0; hop < hops; hop++)
             for (size_t et = 0; et < rels; et++)
                 draw_block(hop, et);
     }
 
-    /* The numbering of a list of type t, after which the counts of a hop are known; block i is the first that follows. */
+    /* The numbering of a list of type t, after which the counts of a hop are known; block i is the
+     * first that follows. */
     gnn_cuda_relabel list_of(uint32_t t, size_t hop, size_t i)
     {
         const size_t types = w.ntype.size();
@@ -408,14 +459,18 @@ class CudaState {
     void draw_block(size_t hop, size_t et)
     {
         const gnn_cuda_sample_job job = job_of(hop, et);
-        const gnn_cuda_relabel to = list_of(w.relation[et]->src, hop + 1, hop * w.relation.size() + et + 1);
+        const gnn_cuda_relabel to =
+            list_of(w.relation[et]->src, hop + 1, hop * w.relation.size() + et + 1);
         gnn_cuda_sample_block(&job, &to, nullptr);
     }
 
-    /* The blocks of the batch just drawn, once more and each by itself, sources not numbered: the same, up to a failure? */
+    /* The blocks of the batch just drawn, once more and each by itself, sources not numbered: the
+     * same, up to a failure? */
     bool redraws(const Drawn &d)
     {
-        const size_t rels = w.relation.size(), n = d.code == GNN_SAMPLE_SEED ? 0 : d.code ? d.bad_block + 1 : block.size();
+        const size_t rels = w.relation.size(), n = d.code == GNN_SAMPLE_SEED ? 0
+                                                   : d.code                  ? d.bad_block + 1
+                                                                             : block.size();
         bool same = true;
         for (size_t i = 0; same && i < n; i++) {
             Guarded<uint32_t> indptr(room.rows[i] + UINT64_C(1)), source(room.edges[i]), edge(1);
@@ -432,14 +487,17 @@ class CudaState {
             job.status = st.data();
             st[0] = gnn_cuda_sample_status{};
             gnn_cuda_sample_block(&job, nullptr, nullptr);
-            same = indptr.intact() && source.intact() && edge.intact() && ids.intact() && scratch.intact() && st.intact() && st[0].ticket == 0;
+            same = indptr.intact() && source.intact() && edge.intact() && ids.intact() &&
+                   scratch.intact() && st.intact() && st[0].ticket == 0;
             if (d.code && i == d.bad_block) {
-                same = same && st[0].code == d.code && st[0].at.node == d.at.node && st[0].at.edge == d.at.edge && st[0].at.part == d.at.part;
+                same = same && st[0].code == d.code && st[0].at.node == d.at.node &&
+                       st[0].at.edge == d.at.edge && st[0].at.part == d.at.part;
                 continue;
             }
             const Drawn::Block &b = d.block[i];
             const std::vector<uint32_t> &found = d.nodes[w.relation[i % rels]->src];
-            same = same && st[0].code == 0 && edge[0] == b.indices.size() && indptr.equals(b.indptr) && ids.equals(b.ids);
+            same = same && st[0].code == 0 && edge[0] == b.indices.size() &&
+                   indptr.equals(b.indptr) && ids.equals(b.ids);
             for (size_t e = 0; same && e < b.indices.size(); e++)
                 same = source[e] == found[b.indices[e]];
         }
@@ -448,14 +506,16 @@ class CudaState {
 
     bool intact()
     {
-        bool good = tag.intact() && counts.intact() && keys.intact() && seeds.intact() && nseeds.intact() && edges.intact() &&
-                    status.intact() && seed_scratch.intact() && status[0].ticket == 0;
+        bool good = tag.intact() && counts.intact() && keys.intact() && seeds.intact() &&
+                    nseeds.intact() && edges.intact() && status.intact() && seed_scratch.intact() &&
+                    status[0].ticket == 0;
         for (auto &x : map)
             good = good && x.intact();
         for (auto &x : nodes)
             good = good && x.intact();
         for (auto &a : block)
-            good = good && a.indptr.intact() && a.source.intact() && a.indices.intact() && a.ids.intact() && a.scratch.intact();
+            good = good && a.indptr.intact() && a.source.intact() && a.indices.intact() &&
+                   a.ids.intact() && a.scratch.intact();
         return good;
     }
 
@@ -465,27 +525,32 @@ class CudaState {
         const size_t types = w.ntype.size();
         bool same = intact() && status[0].code == 0 && status[0].first == 0;
         for (size_t h = 0; h < d.counts.size(); h++)
-            same = same && memcmp(&counts[h * types], d.counts[h].data(), types * sizeof(uint32_t)) == 0;
+            same = same &&
+                   memcmp(&counts[h * types], d.counts[h].data(), types * sizeof(uint32_t)) == 0;
         for (size_t t = 0; same && t < types; t++)
             same = nodes[t].equals(d.nodes[t]);
         for (size_t i = 0; same && i < block.size(); i++) {
             const Drawn::Block &b = d.block[i];
-            same = edges[i] == b.indices.size() && block[i].indptr.equals(b.indptr) && block[i].indices.equals(b.indices) &&
-                   block[i].ids.equals(b.ids);
+            same = edges[i] == b.indices.size() && block[i].indptr.equals(b.indptr) &&
+                   block[i].indices.equals(b.indices) && block[i].ids.equals(b.ids);
             for (size_t e = 0; same && e < b.indices.size(); e++)
-                same = block[i].source[e] == d.nodes[w.relation[i % w.relation.size()]->src][b.indices[e]];
+                same = block[i].source[e] ==
+                       d.nodes[w.relation[i % w.relation.size()]->src][b.indices[e]];
         }
         return same;
     }
 
-    const gnn_cuda_sample_status &outcome() { return status[0]; }
+    const gnn_cuda_sample_status &outcome()
+    {
+        return status[0];
+    }
 
     /* The same failure, and nothing in the arrays that would lead a later kernel astray? */
     bool fails_like(const Drawn &d)
     {
         const gnn_cuda_sample_status &s = status[0];
-        return sound() && s.code == d.code && s.block == d.bad_block && s.at.node == d.at.node && s.at.edge == d.at.edge &&
-               s.at.part == d.at.part;
+        return sound() && s.code == d.code && s.block == d.bad_block && s.at.node == d.at.node &&
+               s.at.edge == d.at.edge && s.at.part == d.at.part;
     }
     bool sound()
     {
@@ -495,7 +560,8 @@ class CudaState {
             const size_t hop = i / rels, dst = w.relation[i % rels]->dst;
             const uint32_t first = p.only_new && hop ? counts[(hop - 1) * types + dst] : 0;
             const uint32_t n = std::min(counts[hop * types + dst] - first, room.rows[i]);
-            good = good && edges[i] <= room.edges[i] && block[i].indptr[0] == 0 && block[i].indptr[n] == edges[i];
+            good = good && edges[i] <= room.edges[i] && block[i].indptr[0] == 0 &&
+                   block[i].indptr[n] == edges[i];
             for (uint32_t k = 0; k < n; k++)
                 good = good && block[i].indptr[k] <= block[i].indptr[k + 1];
             const uint32_t known = counts[(hop + 1) * types + w.relation[i % rels]->src];

@@ -1,17 +1,20 @@
-/* Element-wise passes on the emulated device: the CPU's bits; layer norm close to them, and the same on any grid. */
+/* Element-wise passes on the emulated device: the CPU's bits; layer norm close to them, and the
+ * same on any grid. */
 #include "emu/arrays.h"
 #include "emu/emu.h"
 #include "kernels/act.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 struct Shape {
     uint32_t n;
     size_t d, off;
 };
-const Shape shapes[] = {{0, 5, 0},  {1, 1, 0},   {70, 3, 1},  {40, 17, 0}, {33, 47, 0},  {20, 64, 0},  {65, 64, 1},
-                        {64, 5, 0}, {9, 100, 0}, {7, 128, 3}, {6, 130, 0}, {130, 145, 0}, {5, 256, 0}, {3, 1000, 0}};
+const Shape shapes[] = {{0, 5, 0},   {1, 1, 0},     {70, 3, 1},  {40, 17, 0}, {33, 47, 0},
+                        {20, 64, 0}, {65, 64, 1},   {64, 5, 0},  {9, 100, 0}, {7, 128, 3},
+                        {6, 130, 0}, {130, 145, 0}, {5, 256, 0}, {3, 1000, 0}};
 
 /* Another order of threads and another grid for each try. */
 void vary(uint64_t seed)
@@ -49,7 +52,8 @@ void test_bias_act(const Shape &s)
         copy(want, x), copy(y, x);
         vary(t % 3 + 1);
         gnn_bias_act(want.data(), s.n, s.d, b, t & 2, drop);
-        gnn_cuda_bias_act(y.data(), t & 4 ? &s.n : nullptr, s.n + (t & 4 ? 300 : 0), s.d, b, t & 2, drop, nullptr);
+        gnn_cuda_bias_act(y.data(), t & 4 ? &s.n : nullptr, s.n + (t & 4 ? 300 : 0), s.d, b, t & 2,
+                          drop, nullptr);
         wrong += differences(y.data(), want.data(), y.n) + !y.whole();
     }
     ok(wrong == 0, "bias, ReLU and dropout, (%u, %zu)", s.n, s.d);
@@ -94,7 +98,8 @@ void test_colsum(const Shape &s)
         copy(want, was), copy(out, was);
         vary(seed);
         gnn_colsum(x.data(), s.n, s.d, work.data(), want.data(), seed & 1);
-        gnn_cuda_colsum(x.data(), &s.n, s.n * (uint32_t)seed, s.d, w.data(), out.data(), seed & 1, nullptr);
+        gnn_cuda_colsum(x.data(), &s.n, s.n * (uint32_t)seed, s.d, w.data(), out.data(), seed & 1,
+                        nullptr);
         wrong += differences(out.data(), want.data(), s.d) + !out.whole() + !w.whole();
     }
     ok(wrong == 0, "column sums, (%u, %zu)", s.n, s.d);
@@ -111,7 +116,8 @@ void test_norm(const Shape &s)
         x[i] = 3 * x[i] + 0.5f;
     gnn_layer_norm(x.data(), s.n, s.d, ga.data(), be.data(), 1e-5f, h.data(), rs.data(), y.data());
     dg.fill(0.25f), db.fill(0.5f), copy(dx, g0);
-    gnn_layer_norm_back(dx.data(), h.data(), rs.data(), s.n, s.d, ga.data(), dg.data(), db.data(), work.data());
+    gnn_layer_norm_back(dx.data(), h.data(), rs.data(), s.n, s.d, ga.data(), dg.data(), db.data(),
+                        work.data());
     double far = 0;
     size_t wrong = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -119,23 +125,27 @@ void test_norm(const Shape &s)
         Array<float> work2(GNN_COLSUM_BLOCKS * s.d);
         vary(seed);
         copy(y2, x); /* in place */
-        gnn_cuda_layer_norm(y2.data(), &s.n, s.n + 100, s.d, ga.data(), be.data(), 1e-5f, seed == 2 ? nullptr : h2.data(),
-                            rs2.data(), y2.data(), nullptr);
+        gnn_cuda_layer_norm(y2.data(), &s.n, s.n + 100, s.d, ga.data(), be.data(), 1e-5f,
+                            seed == 2 ? nullptr : h2.data(), rs2.data(), y2.data(), nullptr);
         far = fmax(far, distance(y2.data(), y.data(), size));
         /* rstd of a constant row is large: it counts by its own size */
         far = fmax(far, distance(rs2.data(), rs.data(), s.n));
         far = fmax(far, seed == 2 ? 0 : distance(h2.data(), h.data(), size));
         dg2.fill(0.25f), db2.fill(0.5f), copy(dx2, g0);
-        gnn_cuda_layer_norm_back(dx2.data(), h.data(), rs.data(), nullptr, s.n, s.d, ga.data(), dg2.data(), db2.data(),
-                                 work2.data(), nullptr);
+        gnn_cuda_layer_norm_back(dx2.data(), h.data(), rs.data(), nullptr, s.n, s.d, ga.data(),
+                                 dg2.data(), db2.data(), work2.data(), nullptr);
         far = fmax(far, s.d > 1 ? distance(dx2.data(), dx.data(), size) : 0);
-        wrong += differences(dg2.data(), dg.data(), s.n ? s.d : 0) + differences(db2.data(), db.data(), s.n ? s.d : 0);
+        wrong += differences(dg2.data(), dg.data(), s.n ? s.d : 0) +
+                 differences(db2.data(), db.data(), s.n ? s.d : 0);
         if (seed > 1)
-            wrong += differences(y2.data(), first.data(), size) + differences(dx2.data(), firstdx.data(), size);
+            wrong += differences(y2.data(), first.data(), size) +
+                     differences(dx2.data(), firstdx.data(), size);
         copy(first, y2), copy(firstdx, dx2);
-        wrong += !y2.whole() + !h2.whole() + !rs2.whole() + !dx2.whole() + !dg2.whole() + !db2.whole() + !work2.whole();
+        wrong += !y2.whole() + !h2.whole() + !rs2.whole() + !dx2.whole() + !dg2.whole() +
+                 !db2.whole() + !work2.whole();
     }
-    ok(wrong == 0 && far < 1e-5, "layer norm and its way back, (%u, %zu): within %g, always the same bits", s.n, s.d, far);
+    ok(wrong == 0 && far < 1e-5,
+       "layer norm and its way back, (%u, %zu): within %g, always the same bits", s.n, s.d, far);
 }
 
 } // namespace
@@ -148,7 +158,8 @@ int main()
         test_colsum(s);
         test_norm(s);
     }
-    for (uint32_t n : {64u * 64, 64u * 64 + 1, 9000u}) /* several chunks of rows in flight, with and without a rest */
+    for (uint32_t n : {64u * 64, 64u * 64 + 1,
+                       9000u}) /* several chunks of rows in flight, with and without a rest */
         test_colsum({n, 3, 0}), test_norm({n, 3, 0});
     return tap_done();
 }

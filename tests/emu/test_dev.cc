@@ -1,4 +1,5 @@
-/* tests/emu/dev_fake.cc: that it is as unforgiving as it claims, since the tests of everything on devices rest on it. */
+/* tests/emu/dev_fake.cc: that it is as unforgiving as it claims, since the tests of everything on
+ * devices rest on it. */
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,8 @@
 #include "lib/gpu/dev.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 struct gnn_err err;
 
@@ -76,7 +78,8 @@ void release(Two &t)
     gnn_dev_unpin(t.pin);
 }
 
-/* A kernel on one stream, the copy of its result on another; the answer is 0x4000 (2.0) if they were in order. */
+/* A kernel on one stream, the copy of its result on another; the answer is 0x4000 (2.0) if they
+ * were in order. */
 bool in_order(bool event)
 {
     Two t = two();
@@ -131,7 +134,8 @@ void leak()
 void overrun()
 {
     Two t = two();
-    gnn_cuda_f32_to_f16((const float *)t.from, 1024, (uint16_t *)t.to + 1025, t.a); /* one element too far */
+    gnn_cuda_f32_to_f16((const float *)t.from, 1024, (uint16_t *)t.to + 1025,
+                        t.a); /* one element too far */
     release(t);
 }
 
@@ -170,7 +174,8 @@ void early_free()
     must(gnn_dev_event_after(t.a, t.event, &err));
     gnn_dev_unpin(t.pin);
     t.pin = nullptr;
-    must(gnn_dev_copy(t.to, (char *)t.from + 8192, 8, t.a, &err)); /* between two blocks: allowed, but of nobody */
+    must(gnn_dev_copy(t.to, (char *)t.from + 8192, 8, t.a,
+                      &err)); /* between two blocks: allowed, but of nobody */
     release(t);
 }
 
@@ -212,7 +217,8 @@ void import_memory(const char *me)
     struct gnn_err own = {};
     void *again = nullptr;
     uint64_t bytes;
-    ok(gnn_dev_import(&h, &again, &bytes, &own) == GNN_E_DEVICE, "a process does not import its own memory");
+    ok(gnn_dev_import(&h, &again, &bytes, &own) == GNN_E_DEVICE,
+       "a process does not import its own memory");
     int to[2];
     if (pipe(to))
         exit(1);
@@ -265,12 +271,15 @@ int main(int argc, char **argv)
     int st = child(nullptr, nullptr, leak);
     ok(WIFEXITED(st) && WEXITSTATUS(st) == 98, "memory that is never freed is an error");
     ok(WIFSIGNALED(child(nullptr, nullptr, overrun)), "so is a kernel that writes behind an array");
-    ok(crashed(child(nullptr, nullptr, other_device)), "a kernel cannot read another device's memory");
+    ok(crashed(child(nullptr, nullptr, other_device)),
+       "a kernel cannot read another device's memory");
     ok(child("OPEN_PEER", "1", other_device) == 0, "but that of a peer");
-    ok(crashed(child("GNN_FAKE_CLIQUE", "1", []() { must(gnn_dev_peer_open(1, 0, &err)); })), "which not every device is");
+    ok(crashed(child("GNN_FAKE_CLIQUE", "1", []() { must(gnn_dev_peer_open(1, 0, &err)); })),
+       "which not every device is");
     ok(child(nullptr, nullptr, other_event) == 0, "a stream can wait for another device's event");
     ok(crashed(child("RECORD", "1", other_event)), "but an event cannot be recorded on it");
-    ok(child(nullptr, nullptr, early_free) == 0, "an event that was never recorded is not waited for");
+    ok(child(nullptr, nullptr, early_free) == 0,
+       "an event that was never recorded is not waited for");
     ok(asked(), "one is asked for until it has happened");
     unsigned right = 0, wrong = 0;
     for (int i = 0; i < 20; i++) {
@@ -284,7 +293,8 @@ int main(int argc, char **argv)
     ok(gnn_dev_use(2, &e) == GNN_E_DEVICE, "there is no third device of two: %s", e.msg);
     e = {};
     must(gnn_dev_use(0, &err));
-    ok(gnn_dev_alloc(&p, (uint64_t)1 << 40, "a lot", &e) == GNN_E_NOMEM && !p, "memory ends: %s", e.msg);
+    ok(gnn_dev_alloc(&p, (uint64_t)1 << 40, "a lot", &e) == GNN_E_NOMEM && !p, "memory ends: %s",
+       e.msg);
     graphs();
     import_memory(argv[0]);
     return tap_done();

@@ -1,5 +1,5 @@
-/* kernels/cuda/edges.cu, and its CPU twin, compared with a search through all edges: parts, hubs, ids that are positions
- * or not, ids and destinations that are wrong. */
+/* kernels/cuda/edges.cu, and its CPU twin, compared with a search through all edges: parts, hubs,
+ * ids that are positions or not, ids and destinations that are wrong. */
 #include <unordered_map>
 #include <vector>
 
@@ -8,7 +8,8 @@
 #include "kernels/edges.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 struct Graph {
     std::vector<std::vector<uint64_t>> ptr, ids;
@@ -17,8 +18,8 @@ struct Graph {
     uint64_t edges = 0;
 };
 
-/* Parts of uneven size, every third one empty; one hub of `hub` edges. With ids: blocks of consecutive ones, each node's
- * somewhere else. */
+/* Parts of uneven size, every third one empty; one hub of `hub` edges. With ids: blocks of
+ * consecutive ones, each node's somewhere else. */
 void make(Graph &g, Random &r, uint32_t nparts, bool ids, uint32_t hub)
 {
     g = Graph();
@@ -35,7 +36,8 @@ void make(Graph &g, Random &r, uint32_t nparts, bool ids, uint32_t hub)
                 g.ids[p].push_back(at + k);
             ptr.push_back(ptr.back() + d);
         }
-        g.part.push_back({g.nodes, n, g.edges, ptr.back(), ptr.data(), ids ? g.ids[p].data() : nullptr});
+        g.part.push_back(
+            {g.nodes, n, g.edges, ptr.back(), ptr.data(), ids ? g.ids[p].data() : nullptr});
         g.nodes += n;
         g.edges += ptr.back();
     }
@@ -75,12 +77,16 @@ void pick(Picks &k, const Graph &g, Random &r, uint32_t n, Wrong wrong)
     k.ptr.push_back(0);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t v = r.below(g.nodes);
-        const gnn_edges_part &a = g.part[gnn_owner_find(&g.part[0].first, sizeof g.part[0], (uint32_t)g.part.size(), v)];
+        const gnn_edges_part &a =
+            g.part[gnn_owner_find(&g.part[0].first, sizeof g.part[0], (uint32_t)g.part.size(), v)];
         const uint64_t from = a.indptr[v - a.first], degree = a.indptr[v - a.first + 1] - from;
         const uint32_t want = !degree ? 0 : degree > 1000 ? (uint32_t)degree : r.below(20);
         for (uint32_t j = 0; j < want; j++) {
             const uint64_t at = from + (degree > 1000 ? j : r.below((uint32_t)degree));
-            k.id.push_back(wrong == IDS && !r.below(30) ? (uint64_t)r.below(2) * UINT64_MAX + r.below(1000) : a.id ? a.id[at] : at);
+            k.id.push_back(wrong == IDS && !r.below(30)
+                               ? (uint64_t)r.below(2) * UINT64_MAX + r.below(1000)
+                           : a.id ? a.id[at]
+                                  : at);
         }
         k.dst.push_back(wrong == NODES && !r.below(10) ? g.nodes + r.below(1u << 31) : v);
         k.ptr.push_back((uint32_t)k.id.size());
@@ -92,7 +98,9 @@ void check(const Graph &g, Random &r, uint32_t n, Wrong wrong, const char *what)
     Picks k;
     pick(k, g, r, n, wrong);
     Array<uint64_t> on_cpu(k.id.size()), on_device(k.id.size());
-    gnn_edges f = {g.part.data(), (uint32_t)g.part.size(), n, k.dst.data(), k.ptr.data(), k.id.data(), on_cpu.data()};
+    gnn_edges f = {
+        g.part.data(), (uint32_t)g.part.size(), n, k.dst.data(), k.ptr.data(), k.id.data(),
+        on_cpu.data()};
     const uint64_t missing = gnn_edges_find(&f);
     f.row = on_device.data();
     gnn_cuda_find_edges(&f, nullptr);
@@ -106,7 +114,8 @@ void check(const Graph &g, Random &r, uint32_t n, Wrong wrong, const char *what)
             right = right && on_cpu[q] == row;
             same = same && on_device[q] == on_cpu[q];
         }
-    ok(right && missing == expected, "%s, %zu edges: the CPU finds them; %llu are none", what, k.id.size(), (unsigned long long)missing);
+    ok(right && missing == expected, "%s, %zu edges: the CPU finds them; %llu are none", what,
+       k.id.size(), (unsigned long long)missing);
     ok(same, "%s: the kernel finds the same", what);
     ok(on_cpu.whole() && on_device.whole(), "%s: nothing else is written", what);
     if (wrong != NOTHING && n > 50)
@@ -145,7 +154,8 @@ int main()
     const uint64_t missing = gnn_edges_find(&f);
     f.row = b.data();
     gnn_cuda_find_edges(&f, nullptr);
-    ok(missing > 0 && !memcmp(a.data(), b.data(), k.id.size() * 8), "damaged offsets: no edges, on both");
+    ok(missing > 0 && !memcmp(a.data(), b.data(), k.id.size() * 8),
+       "damaged offsets: no edges, on both");
     ok(a.whole() && b.whole(), "and nothing else is written");
     return tap_done();
 }

@@ -75,7 +75,8 @@ int main()
     }
     ok(seen_good == 0, "with its barrier a kernel gives the right numbers for 5 seeds");
     ok(seen_bad == 5, "a missing barrier shows for each of 5 seeds");
-    ok(exact == 5 * 64 && lost < exact, "atomics add up, an update without one gets lost (%u of %u)", lost, exact);
+    ok(exact == 5 * 64 && lost < exact,
+       "atomics add up, an update without one gets lost (%u of %u)", lost, exact);
     test_values();
     ok(aborts(planted_divergent, out), "threads at different barriers are an error");
     return tap_done();

@@ -1,4 +1,5 @@
-/* kernels/cuda/gather.cu: compared with gnn_gather_rows over tiers, types, widths, addresses and bad ids. */
+/* kernels/cuda/gather.cu: compared with gnn_gather_rows over tiers, types, widths, addresses and
+ * bad ids. */
 #include <sys/mman.h>
 #include <vector>
 
@@ -9,7 +10,8 @@ extern "C" {
 #include "lib/gather/place.h"
 }
 
-namespace {
+namespace
+{
 
 constexpr unsigned char GUARD = 0xc3;
 constexpr size_t MARGIN = 64;
@@ -62,7 +64,8 @@ struct Case {
     bool count_rows = true, on_device = true;
 };
 
-/* A store in backing parts, a cache of some of its rows in replicated and sharded ones, and what is to be collected. */
+/* A store in backing parts, a cache of some of its rows in replicated and sharded ones, and what is
+ * to be collected. */
 struct World {
     const Case c;
     Room store, cache;
@@ -72,15 +75,18 @@ struct World {
     std::vector<uint64_t> id64;
 
     explicit World(const Case &k)
-        : c(k), store(k.nrows * k.bytes, k.data_off), cache(slots(k) * k.bytes, k.data_off), scale(k.nrows),
-          cached_scale(slots(k)), slot(k.nrows, UINT32_MAX)
+        : c(k), store(k.nrows * k.bytes, k.data_off), cache(slots(k) * k.bytes, k.data_off),
+          scale(k.nrows), cached_scale(slots(k)), slot(k.nrows, UINT32_MAX)
     {
         store.fill();
         for (auto &s : scale)
             s = (float)((double)draw(2000001) / 1e6 - 1);
         whole.push_back(part(0, c.nrows, store, scale, GNN_GATHER_LOCAL));
-        for (uint64_t first = 0, k2 = 0; k2 < c.backing; k2++) { /* of uneven sizes, some of them empty */
-            const uint64_t left = c.nrows - first, count = k2 + 1 == c.backing ? left : k2 % 3 == 1 ? 0 : draw(left + 1);
+        for (uint64_t first = 0, k2 = 0; k2 < c.backing;
+             k2++) { /* of uneven sizes, some of them empty */
+            const uint64_t left = c.nrows - first, count = k2 + 1 == c.backing ? left
+                                                           : k2 % 3 == 1       ? 0
+                                                                               : draw(left + 1);
             backing.push_back(part(first, count, store, scale, GNN_GATHER_HOST));
             first += count;
         }
@@ -92,7 +98,8 @@ struct World {
     {
         return k.replicated + (uint64_t)k.shards * k.per_shard;
     }
-    gnn_gather_part part(uint64_t first, uint64_t count, const Room &room, const std::vector<float> &sc, unsigned tier)
+    gnn_gather_part part(uint64_t first, uint64_t count, const Room &room,
+                         const std::vector<float> &sc, unsigned tier)
     {
         return {first, count, room.at + first * c.bytes, sc.data() + first, tier};
     }
@@ -115,8 +122,8 @@ struct World {
         if (c.replicated)
             cached.push_back(part(0, c.replicated, cache, cached_scale, GNN_GATHER_LOCAL));
         for (unsigned d = 0; d < c.shards; d++)
-            cached.push_back(part(c.replicated + (uint64_t)d * c.per_shard, c.per_shard, cache, cached_scale,
-                                  d == 1 ? GNN_GATHER_LOCAL : GNN_GATHER_PEER));
+            cached.push_back(part(c.replicated + (uint64_t)d * c.per_shard, c.per_shard, cache,
+                                  cached_scale, d == 1 ? GNN_GATHER_LOCAL : GNN_GATHER_PEER));
     }
     void draw_ids()
     {
@@ -226,7 +233,8 @@ size_t element(gnn_gather_cast cast)
 
 void widths()
 {
-    static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 12, 16, 24, 36, 100, 256, 400, 401, 1204, 2408, 4100};
+    static const size_t sizes[] = {1,  2,   3,   4,   7,   8,    12,   16,  24,
+                                   36, 100, 256, 400, 401, 1204, 2408, 4100};
     unsigned wrong = 0;
     for (size_t z : sizes)
         for (unsigned seed = 1; seed <= 2 + (z == 400); seed++) {
@@ -252,7 +260,8 @@ void widths()
 
 void casts()
 {
-    static const gnn_gather_cast all[] = {GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16, GNN_GATHER_F16_F32, GNN_GATHER_BF16_F32,
+    static const gnn_gather_cast all[] = {GNN_GATHER_F32_F16, GNN_GATHER_F32_BF16,
+                                          GNN_GATHER_F16_F32, GNN_GATHER_BF16_F32,
                                           GNN_GATHER_I8_F32};
     static const size_t elements[] = {1, 2, 3, 4, 6, 25, 50, 100, 128, 301, 602, 1024};
     for (gnn_gather_cast cast : all) {
@@ -293,7 +302,8 @@ void addresses()
     Room even(64 * z, 0), odd(64 * z, 3), out(1000 * z, 0);
     even.fill();
     odd.fill();
-    const gnn_gather_part part[2] = {{0, 64, even.at, nullptr, GNN_GATHER_LOCAL}, {64, 64, odd.at, nullptr, GNN_GATHER_HOST}};
+    const gnn_gather_part part[2] = {{0, 64, even.at, nullptr, GNN_GATHER_LOCAL},
+                                     {64, 64, odd.at, nullptr, GNN_GATHER_HOST}};
     std::vector<uint32_t> id(1000);
     for (uint32_t i = 0; i < 1000; i++)
         id[i] = (uint32_t)(i < 500 ? draw(64) : draw(128));
@@ -308,7 +318,8 @@ void addresses()
     gnn_cuda_gather_rows(&g, nullptr);
     wrong = 0;
     for (uint32_t i = 0; i < 1000; i++)
-        wrong += memcmp(out.at + i * z, id[i] < 64 ? even.at + id[i] * z : odd.at + (id[i] - 64) * z, z) != 0;
+        wrong += memcmp(out.at + i * z,
+                        id[i] < 64 ? even.at + id[i] * z : odd.at + (id[i] - 64) * z, z) != 0;
     ok(!wrong && out.untouched_from(1000 * z), "a part at an odd address beside one that is not");
 }
 
@@ -348,7 +359,9 @@ void numbers()
             c.blocks = blocks;
             wrong += !run(c);
         }
-    ok(!wrong, "from no rows to 3000, in any number of blocks, less than there is room for (%u wrong)", wrong);
+    ok(!wrong,
+       "from no rows to 3000, in any number of blocks, less than there is room for (%u wrong)",
+       wrong);
     gnn_cuda_gather g = {};
     const uint64_t before = emu::launches();
     gnn_cuda_gather_rows(&g, nullptr);
@@ -367,7 +380,8 @@ void numbers()
     g.id = w.id.data();
     g.out = out.at;
     gnn_cuda_gather_rows(&g, nullptr);
-    ok(out.untouched_from(100 * c.bytes) && !memcmp(out.at + 99 * c.bytes, w.store.at + w.id[99] * c.bytes, c.bytes),
+    ok(out.untouched_from(100 * c.bytes) &&
+           !memcmp(out.at + 99 * c.bytes, w.store.at + w.id[99] * c.bytes, c.bytes),
        "a count beyond the capacity stops there");
 }
 
@@ -423,15 +437,16 @@ void adding_up()
     ok(same_count(count, x) && count.missing, "counters add up over launches");
 }
 
-/* Rows and edges of which the store has more than 32 bits can number. Only addresses are large: the rows lie where the
- * part says that the last ones of very many do. */
+/* Rows and edges of which the store has more than 32 bits can number. Only addresses are large: the
+ * rows lie where the part says that the last ones of very many do. */
 void large_numbers()
 {
     const size_t z = 20;
     const uint64_t many = (uint64_t)5 << 32;
     Room few(16 * z, 4), out(64 * z, 0);
     few.fill();
-    const gnn_gather_part part[2] = {{0, many, few.at, nullptr, GNN_GATHER_HOST}, {many, 16, few.at, nullptr, GNN_GATHER_HOST}};
+    const gnn_gather_part part[2] = {{0, many, few.at, nullptr, GNN_GATHER_HOST},
+                                     {many, 16, few.at, nullptr, GNN_GATHER_HOST}};
     std::vector<uint64_t> id(64);
     for (auto &v : id)
         v = many + draw(16);
@@ -472,7 +487,8 @@ void large_numbers()
     gnn_cuda_gather_rows(&g, nullptr);
     wrong = 0;
     for (size_t i = 0; i < far.size(); i++)
-        wrong += memcmp(&got[i * wide], table + far[i] * wide, wide) != 0 || got[i * wide] != (char)(i + 1);
+        wrong += memcmp(&got[i * wide], table + far[i] * wide, wide) != 0 ||
+                 got[i * wide] != (char)(i + 1);
     munmap(table, wide * rows);
     ok(!wrong, "rows beyond 4 GiB");
 }
@@ -481,7 +497,8 @@ void large_numbers()
 
 struct Clique {
     gnn_place plan;
-    std::vector<std::vector<int8_t>> data; /* [device * (1 + devices) + part], of the parts that the device holds */
+    std::vector<std::vector<int8_t>>
+        data; /* [device * (1 + devices) + part], of the parts that the device holds */
     std::vector<std::vector<float>> scale;
 };
 
@@ -519,7 +536,8 @@ void fill(Clique *q, const gnn_gather_part &host)
         }
 }
 
-bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host, const std::vector<uint32_t> &id)
+bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host,
+               const std::vector<uint32_t> &id)
 {
     const uint32_t parts = q.plan.devices + 1;
     std::vector<gnn_gather_part> cached;
@@ -545,7 +563,8 @@ bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host, co
     c.n = id.size();
     c.id = id.data();
     c.out = want.data();
-    bool same = gnn_gather_rows(&c) == id.size() && !memcmp(out.data(), want.data(), out.size() * sizeof out[0]);
+    bool same = gnn_gather_rows(&c) == id.size() &&
+                !memcmp(out.data(), want.data(), out.size() * sizeof out[0]);
     double hits[GNN_GATHER_TIERS];
     for (uint32_t v : id)
         heat[v]++;
@@ -592,7 +611,9 @@ void planned()
                 wrong += !read_back(q, d, host, id);
             gnn_place_release(&q.plan);
         }
-    ok(!wrong, "planned caches of 1, 2 and 4 devices: rows as from the host, hits as expected (%u wrong)", wrong);
+    ok(!wrong,
+       "planned caches of 1, 2 and 4 devices: rows as from the host, hits as expected (%u wrong)",
+       wrong);
 }
 
 } // namespace

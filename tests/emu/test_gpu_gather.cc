@@ -1,5 +1,6 @@
-/* lib/gpu/gather*.c, move.c and pipe.c on fake devices, where the programs do not come: ids that no reader of streams lets
- * through, batches with nothing in them, tensors that lie on a device already. */
+/* lib/gpu/gather*.c, move.c and pipe.c on fake devices, where the programs do not come: ids that no
+ * reader of streams lets through, batches with nothing in them, tensors that lie on a device
+ * already. */
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +14,8 @@ extern "C" {
 #include "scratch.h"
 }
 
-namespace {
+namespace
+{
 
 gnn_store one, parts; /* a typed graph, and the same in three parts */
 
@@ -92,7 +94,8 @@ gnn_source *touched(gnn_source *up, Touch touch)
     return &t->base;
 }
 
-/* All that a stream's batches consist of, in words and bytes; of host batches. Leaves the status in e. */
+/* All that a stream's batches consist of, in words and bytes; of host batches. Leaves the status in
+ * e. */
 std::string drained(gnn_source *s, gnn_err *e)
 {
     std::string all;
@@ -107,27 +110,32 @@ std::string drained(gnn_source *s, gnn_err *e)
             uint64_t bytes = 0;
             if (!gnn_tensor_bytes(t, &bytes))
                 bail(t->name);
-            snprintf(text, sizeof text, "%s %d %u %" PRIu64 " %" PRIu64 "\n", t->name, (int)t->dtype, t->ndim, t->shape[0], t->shape[1]);
+            snprintf(text, sizeof text, "%s %d %u %" PRIu64 " %" PRIu64 "\n", t->name,
+                     (int)t->dtype, t->ndim, t->shape[0], t->shape[1]);
             all += text;
             all.append(static_cast<const char *>(t->data), bytes);
         }
-        snprintf(text, sizeof text, "\n%" PRIu64 "/%" PRIu64 " %u %u\n", b->epoch, b->step, b->split, b->rank);
+        snprintf(text, sizeof text, "\n%" PRIu64 "/%" PRIu64 " %u %u\n", b->epoch, b->step,
+                 b->split, b->rank);
         all += text;
         for (uint32_t t = 0; t < b->nntypes; t++) { /* the view leads to the same */
             const gnn_batch_type &x = b->type[t];
             for (uint32_t h = 0; h <= b->nhops; h++)
                 all += std::to_string(x.count[h]) + " ";
             for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
-                all += std::to_string(x.node[i]) + (x.orig ? "=" + std::to_string(x.orig[i]) : "") + " ";
+                all += std::to_string(x.node[i]) + (x.orig ? "=" + std::to_string(x.orig[i]) : "") +
+                       " ";
         }
         for (uint32_t i = 0; i < b->nhops * b->netypes; i++) {
             const gnn_block &k = b->block[i];
-            snprintf(text, sizeof text, "\n%u %u %u %d %d", k.first, k.n, k.edges, k.indptr != nullptr, k.id != nullptr);
+            snprintf(text, sizeof text, "\n%u %u %u %d %d", k.first, k.n, k.edges,
+                     k.indptr != nullptr, k.id != nullptr);
             all += text;
             for (uint32_t v = 0; k.indptr && v <= k.n; v++)
                 all += " " + std::to_string(k.indptr[v]);
             for (uint32_t q = 0; q < k.edges; q++)
-                all += " " + std::to_string(k.indices[q]) + (k.id ? ":" + std::to_string(k.id[q]) : "");
+                all += " " + std::to_string(k.indices[q]) +
+                       (k.id ? ":" + std::to_string(k.id[q]) : "");
         }
         gnn_batch_put(b);
     }
@@ -153,7 +161,8 @@ void emptied(gnn_batch *b, const gnn_meta *m)
         uint64_t *count = const_cast<uint64_t *>(b->type[t].count);
         memset(count, 0, (b->nhops + 1) * sizeof *count);
         char name[GNN_NAME_MAX + 1];
-        gnn_tensor *x = gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "nodes/%s", m->schema.ntype[t].name));
+        gnn_tensor *x = gnn_tensors_find(
+            &b->tensors, gnn_tensor_name(name, "nodes/%s", m->schema.ntype[t].name));
         x->shape[0] = 0;
     }
     for (uint32_t i = 0; i < b->nhops * b->netypes; i++)
@@ -192,7 +201,8 @@ void test_moving()
             s = s ? g->ops->fetch(g, s, nullptr, nullptr, &e) : s;
             s = s ? g->ops->fetch(g, s, nullptr, nullptr, &e) : s;
             const std::string got = drained(s, &e);
-            ok(!want.empty() && got == want && !e.code, "%s: there and back%s", spec, touch == emptied ? ", empty tensors" : "");
+            ok(!want.empty() && got == want && !e.code, "%s: there and back%s", spec,
+               touch == emptied ? ", empty tensors" : "");
             gnn_gpu_close(g);
         }
     gnn_gpu *g = devices("cuda:0,1");
@@ -208,7 +218,8 @@ void test_moving()
         wrong += (b->place != nullptr) != (n % 2 == 1) || (b->place && b->place->device != 1);
         gnn_batch_put(b);
     }
-    ok(rc == GNN_END && stayed && came && !wrong, "what shall stay on its device does: %u of %u", stayed, stayed + came);
+    ok(rc == GNN_END && stayed && came && !wrong, "what shall stay on its device does: %u of %u",
+       stayed, stayed + came);
     gnn_source_free(s);
     /* Left while batches are under way. */
     e = {};
@@ -228,7 +239,8 @@ template <uint32_t TYPE, unsigned STEP, bool LAST> void bad_node(gnn_batch *b, c
 {
     const uint64_t n = gnn_batch_nodes(b, TYPE);
     if (b->step == STEP && n)
-        const_cast<uint32_t *>(b->type[TYPE].node)[LAST ? n - 1 : 0] = (uint32_t)m->schema.ntype[TYPE].count + (LAST ? 0 : 1u << 31);
+        const_cast<uint32_t *>(b->type[TYPE].node)[LAST ? n - 1 : 0] =
+            (uint32_t)m->schema.ntype[TYPE].count + (LAST ? 0 : 1u << 31);
 }
 
 void bad_edge(gnn_batch *b, const gnn_meta *)
@@ -259,23 +271,29 @@ gnn_source *gathered(gnn_source *up, gnn_store &s, const char *fields, gnn_gpu *
     return g && up ? g->ops->fetch(g, up, nullptr, nullptr, e) : up;
 }
 
-void compare(gnn_store &s, bool original, Touch touch, const char *fields, const char *spec, const char *words)
+void compare(gnn_store &s, bool original, Touch touch, const char *fields, const char *spec,
+             const char *words)
 {
     gnn_err a{}, b{};
-    const std::string want = drained(gathered(touched(sampled(s, original, &a), touch), s, fields, nullptr, &a), &a);
+    const std::string want =
+        drained(gathered(touched(sampled(s, original, &a), touch), s, fields, nullptr, &a), &a);
     gnn_gpu *g = devices(spec);
-    const std::string got = drained(gathered(touched(sampled(s, original, &b), touch), s, fields, g, &b), &b);
+    const std::string got =
+        drained(gathered(touched(sampled(s, original, &b), touch), s, fields, g, &b), &b);
     gnn_gpu_close(g);
     const bool same = a.code == b.code && !strcmp(a.msg, b.msg) && want == got;
-    ok(same && (words ? strstr(a.msg, words) != nullptr : !a.code), "%s, %s: %s", spec, fields, words ? b.msg : "nothing is wrong");
+    ok(same && (words ? strstr(a.msg, words) != nullptr : !a.code), "%s, %s: %s", spec, fields,
+       words ? b.msg : "nothing is wrong");
     if (!same)
-        printf("# CPU: %s\n# device: %s\n# %zu bytes, %zu\n", a.msg, b.msg, want.size(), got.size());
+        printf("# CPU: %s\n# device: %s\n# %zu bytes, %zu\n", a.msg, b.msg, want.size(),
+               got.size());
 }
 
 void test_gathering()
 {
     static const char x[] = "/x': node id out of range", y[] = "/y': node id out of range",
-                      degree[] = "': node id out of range", any[] = ": node id out of range", edge[] = "not an edge of its node";
+                      degree[] = "': node id out of range", any[] = ": node id out of range",
+                      edge[] = "not an edge of its node";
     for (const char *spec : {"cuda", "cuda:0,1,2"}) {
         compare(one, false, nothing, "x,y,weight,degree", spec, nullptr);
         compare(parts, true, nothing, "x,y,weight,degree", spec, nullptr);
@@ -307,8 +325,8 @@ void test_gathering()
     gnn_gpu_close(g);
 }
 
-/* Sampler and gatherer on the same devices, nothing through the host in between; several rounds, so that batches are used
- * again. */
+/* Sampler and gatherer on the same devices, nothing through the host in between; several rounds, so
+ * that batches are used again. */
 std::string fed(gnn_store &s, bool original, gnn_gpu *g, gnn_err *e)
 {
     gnn_sampler_opts so = sampling(original);
@@ -330,7 +348,8 @@ void test_feed()
             gnn_err a{}, b{};
             gnn_gpu *g = devices("cuda:0,1,3");
             const std::string want = fed(*s, original, nullptr, &a), got = fed(*s, original, g, &b);
-            ok(!a.code && !b.code && want == got && want.size() > 10000, "%s%s, sampled and gathered on three devices: %s",
+            ok(!a.code && !b.code && want == got && want.size() > 10000,
+               "%s%s, sampled and gathered on three devices: %s",
                s == &one ? "one part" : "three parts", original ? ", original ids" : "", b.msg);
             gnn_gpu_close(g);
         }
@@ -340,7 +359,9 @@ void test_feed()
 
 int main(int, char **argv)
 {
-    const std::string me = argv[0][0] == '/' ? argv[0] : std::string(getenv("PWD") ? getenv("PWD") : ".") + "/" + argv[0];
+    const std::string me = argv[0][0] == '/'
+                               ? argv[0]
+                               : std::string(getenv("PWD") ? getenv("PWD") : ".") + "/" + argv[0];
     gnn_err e{};
     scratch_enter();
     setenv("GNN_FAKE_DEVICES", "4", 1);

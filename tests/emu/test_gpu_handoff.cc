@@ -1,4 +1,5 @@
-/* Writers that lie about batches on devices, each in a process with a device of its own: the reader says what is wrong. */
+/* Writers that lie about batches on devices, each in a process with a device of its own: the reader
+ * says what is wrong. */
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -20,13 +21,15 @@ extern "C" {
 #include "lib/source.h"
 }
 
-namespace {
+namespace
+{
 
-const char meta[] = "{\"content\":\"batches\",\"identity\":\"0123456789abcdef\",\"schema\":{\"node_types\":[{\"name\":\"n\","
-                    "\"count\":9,\"fields\":[]}],\"edge_types\":[],\"splits\":[],\"task\":\"none\",\"classes\":0,\"parts\":1},"
-                    "\"sampling\":{\"seed\":\"0000000000000000\",\"fanout\":[],\"batch_size\":2,\"frontier\":\"all\","
-                    "\"replace\":false,\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false,"
-                    "\"seed_type\":\"n\",\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}";
+const char meta[] =
+    "{\"content\":\"batches\",\"identity\":\"0123456789abcdef\",\"schema\":{\"node_types\":[{\"name\":\"n\","
+    "\"count\":9,\"fields\":[]}],\"edge_types\":[],\"splits\":[],\"task\":\"none\",\"classes\":0,\"parts\":1},"
+    "\"sampling\":{\"seed\":\"0000000000000000\",\"fanout\":[],\"batch_size\":2,\"frontier\":\"all\","
+    "\"replace\":false,\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false,"
+    "\"seed_type\":\"n\",\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}";
 enum { NODES = 4, MEMORY = 1 << 20, AREA = 4096, LIAR_FD = 9 };
 
 [[noreturn]] void bail(const char *what)
@@ -78,7 +81,8 @@ void frame(int fd, gnb_kind kind, uint64_t seq, const std::vector<Entry> &all)
 
 template <class T> Entry raw(const char *name, gnn_dtype dtype, std::vector<T> v)
 {
-    return Entry{name, dtype, v.size(), GNB_RAW, std::string((const char *)v.data(), v.size() * sizeof(T))};
+    return Entry{name, dtype, v.size(), GNB_RAW,
+                 std::string((const char *)v.data(), v.size() * sizeof(T))};
 }
 
 Entry refers(const char *name, gnn_dtype dtype, uint64_t n, const gnb_reference &r)
@@ -96,8 +100,10 @@ gnb_reference lend(unsigned device)
     gnn_dev_handle h;
     gnb_reference r = {};
     r.on_device = true;
-    if (gnn_dev_use(device, &e) || gnn_dev_alloc(&p, AREA, "a lie", &e) || gnn_dev_stream_new(&s, &e) ||
-        gnn_dev_set(p, 0, AREA, s, &e) || gnn_dev_stream_wait(s, &e) || gnn_dev_export(p, &h, &e) || gnn_dev_id(device, &r.device, &e))
+    if (gnn_dev_use(device, &e) || gnn_dev_alloc(&p, AREA, "a lie", &e) ||
+        gnn_dev_stream_new(&s, &e) || gnn_dev_set(p, 0, AREA, s, &e) ||
+        gnn_dev_stream_wait(s, &e) || gnn_dev_export(p, &h, &e) ||
+        gnn_dev_id(device, &r.device, &e))
         bail(e.msg);
     memcpy(r.handle, &h, sizeof h);
     return r;
@@ -126,8 +132,8 @@ int meet(int listener, bool offer)
     if (!offer)
         return sock;
     m = gnn_meet{GNN_MEET_OFFER, 3, MEMORY};
-    if (memory < 0 || ftruncate(memory, MEMORY) || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) || !gnn_meet_send(sock, &m, memory) ||
-        !says(sock, &m) || m.what != GNN_MEET_TAKEN)
+    if (memory < 0 || ftruncate(memory, MEMORY) || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) ||
+        !gnn_meet_send(sock, &m, memory) || !says(sock, &m) || m.what != GNN_MEET_TAKEN)
         bail("not taken");
     return sock;
 }
@@ -137,11 +143,13 @@ int lie(const std::string &how)
     const int fd = LIAR_FD, listener = gnn_meet_listen(fd);
     if (listener < 0)
         bail("listen");
-    frame(fd, GNB_HEADER, 0, {raw<char>("meta", GNN_U8, std::vector<char>(meta, meta + strlen(meta)))});
+    frame(fd, GNB_HEADER, 0,
+          {raw<char>("meta", GNN_U8, std::vector<char>(meta, meta + strlen(meta)))});
     const int sock = meet(listener, how != "no offer");
     gnb_reference r = lend(0), other = r;
     uint64_t n = NODES;
-    Entry key = raw<uint64_t>("key", GNN_U64, {0, 0, 0, 0}), counts = raw<uint64_t>("counts/n", GNN_U64, {NODES});
+    Entry key = raw<uint64_t>("key", GNN_U64, {0, 0, 0, 0}),
+          counts = raw<uint64_t>("counts/n", GNN_U64, {NODES});
     std::vector<Entry> more;
     if (how == "at the end")
         r.offset = AREA - 16;
@@ -164,7 +172,8 @@ int lie(const std::string &how)
     else if (how == "inline")
         more = {raw<uint32_t>("node/n/id", GNN_U32, {1, 2, 3, 4})};
     else if (how == "shared")
-        other = gnb_reference{}, other.slot = 1, more = {refers("node/n/id", GNN_U32, NODES, other)};
+        other = gnb_reference{}, other.slot = 1,
+        more = {refers("node/n/id", GNN_U32, NODES, other)};
     else if (how == "shared first")
         other = gnb_reference{}, counts = refers("counts/n", GNN_U64, 1, other);
     else if (how == "slots")
@@ -213,7 +222,8 @@ void case_of(const char *me, gnn_gpu *g, const char *how, int status, const char
     gnn_source *s = gnn_stream_source_on(fd[0], "in", g, &e);
     int rc = s ? gnn_source_next(s, &b, &e) : e.code;
     if (!rc && !status)
-        ok(b->place && b->place->device == 0 && gnn_batch_nodes(b, 0) == NODES, "%s: a batch on the first device", how);
+        ok(b->place && b->place->device == 0 && gnn_batch_nodes(b, 0) == NODES,
+           "%s: a batch on the first device", how);
     else
         ok(rc == status && strstr(e.msg, why), "%s: %d, %s", how, rc, e.msg);
     gnn_batch_put(b);

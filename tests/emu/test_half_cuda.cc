@@ -1,10 +1,12 @@
-/* Conversions on the emulated device: the CPU's bits, NaN included, as they are made of integers. */
+/* Conversions on the emulated device: the CPU's bits, NaN included, as they are made of integers.
+ */
 #include "emu/arrays.h"
 #include "emu/emu.h"
 #include "kernels/half.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 void test_narrow(void (*cpu)(const float *, uint64_t, uint16_t *),
                  void (*cuda)(const float *, uint64_t, uint16_t *, void *), const char *name)
@@ -24,7 +26,8 @@ void test_narrow(void (*cpu)(const float *, uint64_t, uint16_t *),
                 memcpy(&in[i], &u, sizeof u);
             }
             if (n > 5)
-                in[0] = NAN, in[1] = INFINITY, in[2] = -INFINITY, in[3] = 65520, in[4] = 0x1p-25f, in[5] = -0.0f;
+                in[0] = NAN, in[1] = INFINITY, in[2] = -INFINITY, in[3] = 65520, in[4] = 0x1p-25f,
+                in[5] = -0.0f;
             emu::set_seed(off + 1);
             emu::grid_max = 1 + 7 * (unsigned)off;
             cpu(in.data(), n, want.data());

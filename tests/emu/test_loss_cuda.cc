@@ -4,7 +4,8 @@
 #include "kernels/loss.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 void vary(uint64_t seed)
 {
@@ -29,7 +30,7 @@ void logits(Random &r, Array<float> &z, size_t c)
         z[i] = 10 * r.number();
     if (z.n < 6 * c)
         return;
-    z[c] = NAN;                              /* the first of a row, and one in the middle */
+    z[c] = NAN; /* the first of a row, and one in the middle */
     z[2 * c + c / 2] = NAN;
     z[3 * c] = INFINITY;
     z[4 * c + c - 1] = -INFINITY;
@@ -69,12 +70,16 @@ template <bool soft> void test_loss(uint32_t n, size_t c)
         memcpy(dz.data(), z.data(), size * sizeof(float)); /* in place */
         memcpy(p.data(), z.data(), size * sizeof(float));
         if (soft) {
-            gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), &scale, only.data(), nullptr, &bad, nullptr);
-            gnn_cuda_softmax_ce(dz.data(), &n, n + 50, c, cls.data(), &scale, l.data(), dz.data(), &bad, nullptr);
+            gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), &scale, only.data(), nullptr,
+                                &bad, nullptr);
+            gnn_cuda_softmax_ce(dz.data(), &n, n + 50, c, cls.data(), &scale, l.data(), dz.data(),
+                                &bad, nullptr);
             gnn_cuda_softmax(p.data(), &n, n + 50, c, nullptr);
         } else {
-            gnn_cuda_sigmoid_ce(z.data(), nullptr, n, c, target.data(), &scale, only.data(), nullptr, nullptr);
-            gnn_cuda_sigmoid_ce(dz.data(), &n, n + 50, c, target.data(), &scale, l.data(), dz.data(), nullptr);
+            gnn_cuda_sigmoid_ce(z.data(), nullptr, n, c, target.data(), &scale, only.data(),
+                                nullptr, nullptr);
+            gnn_cuda_sigmoid_ce(dz.data(), &n, n + 50, c, target.data(), &scale, l.data(),
+                                dz.data(), nullptr);
             gnn_cuda_sigmoid(p.data(), &n, n + 50, c, nullptr);
         }
         far = fmax(far, distance64(l.data(), loss.data(), n));
@@ -86,7 +91,8 @@ template <bool soft> void test_loss(uint32_t n, size_t c)
             wrong += differences(dz.data(), first.data(), size);
         memcpy(first.data(), dz.data(), size * sizeof(float));
     }
-    ok(wrong == 0 && far < 1e-6, "%s, (%u, %zu): within %g, always the same bits", soft ? "softmax" : "sigmoid", n, c, far);
+    ok(wrong == 0 && far < 1e-6, "%s, (%u, %zu): within %g, always the same bits",
+       soft ? "softmax" : "sigmoid", n, c, far);
 }
 
 void test_classes()
@@ -104,8 +110,10 @@ void test_classes()
     for (uint64_t seed = 1; seed <= 3; seed++) {
         uint64_t bad = UINT64_MAX;
         vary(seed);
-        gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), &scale, loss.data(), dz.data(), &bad, nullptr);
-        wrong += bad != 5 || loss[5] != 0 || loss[33] != 0 || loss[2] != 0 || dz[5 * c] != 0 || !(loss[6] > 0);
+        gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), &scale, loss.data(), dz.data(),
+                            &bad, nullptr);
+        wrong += bad != 5 || loss[5] != 0 || loss[33] != 0 || loss[2] != 0 || dz[5 * c] != 0 ||
+                 !(loss[6] > 0);
         wrong += !dz.whole() + !loss.whole();
     }
     ok(wrong == 0, "classes out of range are unlabelled, and the first row is reported");

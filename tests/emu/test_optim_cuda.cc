@@ -4,7 +4,8 @@
 #include "kernels/optim.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 enum Kind { ADAM, ADAMW, SGD, SGD_PLAIN };
 

@@ -1,4 +1,5 @@
-/* Factors, fills, sums, unit rows and labels on the emulated device, beside their CPU twins, bit by bit. */
+/* Factors, fills, sums, unit rows and labels on the emulated device, beside their CPU twins, bit by
+ * bit. */
 #include "emu/arrays.h"
 #include "emu/emu.h"
 #include "kernels/factors.h"
@@ -6,7 +7,8 @@
 #include "kernels/rows.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 void vary(unsigned i)
 {
@@ -14,7 +16,8 @@ void vary(unsigned i)
     emu::grid_max = 1 + 7 * i;
 }
 
-/* Blocks over parts of a layer's rows, some rows in none, with self loops, a long row and empty ones. */
+/* Blocks over parts of a layer's rows, some rows in none, with self loops, a long row and empty
+ * ones. */
 struct Layer {
     static constexpr uint32_t NB = 3;
     Array<uint32_t> indptr[NB], indices[NB];
@@ -24,7 +27,8 @@ struct Layer {
     Layer(uint32_t n, uint32_t longest, Random &r) : rows(n)
     {
         for (uint32_t b = 0; b < NB; b++) {
-            const uint32_t first = b * (n / NB), count = n / NB > 2 ? n / NB - (b == 1 ? 2 : 0) : n / NB;
+            const uint32_t first = b * (n / NB),
+                           count = n / NB > 2 ? n / NB - (b == 1 ? 2 : 0) : n / NB;
             indptr[b].~Array();
             new (&indptr[b]) Array<uint32_t>(count + 1);
             uint32_t e = 0;
@@ -55,7 +59,8 @@ void test_factors()
             Random r(n + k);
             Layer l(n, k ? 5000 * k : 0, r);
             Array<uint32_t> degree(n, k);
-            Array<float> is(n), is2(n, k), row(n), row2(n, k), diag(n), diag2(n, k), mean(n), mean2(n, k);
+            Array<float> is(n), is2(n, k), row(n), row2(n, k), diag(n), diag2(n, k), mean(n),
+                mean2(n, k);
             for (uint32_t i = 0; i < n; i++)
                 degree[i] = i % 7 ? r.below(40) : r.below(1u << 31);
             vary(k);
@@ -66,9 +71,11 @@ void test_factors()
             const uint32_t cap = count ? n + 5 : n;
             gnn_cuda_mean_factors(l.block, Layer::NB, count, cap, mean2.data(), nullptr);
             gnn_cuda_gcn_degrees(degree.data(), count, cap, is2.data(), nullptr);
-            gnn_cuda_gcn_factors(l.block, Layer::NB, count, cap, is2.data(), row2.data(), diag2.data(), nullptr);
-            wrong += differences(mean.data(), mean2.data(), n) + differences(is.data(), is2.data(), n) +
-                     differences(row.data(), row2.data(), n) + differences(diag.data(), diag2.data(), n);
+            gnn_cuda_gcn_factors(l.block, Layer::NB, count, cap, is2.data(), row2.data(),
+                                 diag2.data(), nullptr);
+            wrong +=
+                differences(mean.data(), mean2.data(), n) + differences(is.data(), is2.data(), n) +
+                differences(row.data(), row2.data(), n) + differences(diag.data(), diag2.data(), n);
             wrong += !mean2.whole() + !is2.whole() + !row2.whole() + !diag2.whole();
         }
     Array<float> none(4);
@@ -96,7 +103,8 @@ void test_passes()
             gnn_fill(f.data(), n, 1.5f);
             gnn_cuda_add(x.data(), n, y2.data(), nullptr);
             gnn_cuda_fill(f2.data(), n, 1.5f, nullptr);
-            wrong += differences(y.data(), y2.data(), n) + differences(f.data(), f2.data(), n) + !y2.whole() + !f2.whole();
+            wrong += differences(y.data(), y2.data(), n) + differences(f.data(), f2.data(), n) +
+                     !y2.whole() + !f2.whole();
         }
     ok(wrong == 0, "fill and add");
 }
@@ -116,7 +124,8 @@ void test_unit_sums()
                 y[2 * d] = x[2 * d] = NAN;
             vary(k);
             gnn_rows_to_unit_sum(x.data(), n, d);
-            gnn_cuda_rows_to_unit_sum(y.data(), k == 2 ? &n : nullptr, k == 2 ? n + 9 : n, d, nullptr);
+            gnn_cuda_rows_to_unit_sum(y.data(), k == 2 ? &n : nullptr, k == 2 ? n + 9 : n, d,
+                                      nullptr);
             wrong += differences(x.data(), y.data(), n * d) + !y.whole();
         }
     ok(wrong == 0, "rows to unit sums");
@@ -140,7 +149,8 @@ template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, siz
         wrong += differences(t.data(), t2.data(), n) + !c2.whole() + !t2.whole();
         for (size_t i = 0; i < n; i++) { /* out of range stays so */
             const double x = gnn_label_value(y.data(), type, i);
-            const bool none = std::isnan(x) || x == -1, is_class = x >= 0 && x < 7 && x == std::floor(x);
+            const bool none = std::isnan(x) || x == -1,
+                       is_class = x >= 0 && x < 7 && x == std::floor(x);
             wrong += none ? c[i] != -1 : is_class ? c[i] != (int32_t)x : c[i] >= -1 && c[i] < 7;
             wrong += (x > 1 || (x < 0 && x != -1)) != (t[i] > 1) || std::isnan(t[i]) != none;
         }
@@ -150,7 +160,9 @@ template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, siz
 
 void test_labels()
 {
-    const double d[] = {0, 1, 6, 7, 2.5, -1, NAN, INFINITY, -INFINITY, 1e300, 2147483647.0, 1 + 1e-12, 0.25, -0.0, -0.5, -1e-300};
+    const double d[] = {0,    1,        6,         7,      2.5,          -1,
+                        NAN,  INFINITY, -INFINITY, 1e300,  2147483647.0, 1 + 1e-12,
+                        0.25, -0.0,     -0.5,      -1e-300};
     const float f[] = {0, 1, 6, 7, 2.5f, -1, NAN, INFINITY, 0.25f, -0.5f};
     const int64_t i64[] = {0, 6, 7, -1, INT64_MAX, INT64_MIN, INT32_MAX, (int64_t)INT32_MAX + 1};
     const uint64_t u64[] = {0, 1, 6, 7, UINT64_MAX};
@@ -160,11 +172,16 @@ void test_labels()
     const uint16_t u16[] = {0, 6, 7, 65535};
     const int8_t i8[] = {0, 6, 7, -1};
     const uint8_t u8[] = {0, 6, 7, 255};
-    const uint16_t bf16[] = {0, 0x3f80, 0x40c0, 0x4020, 0x7fc0, 0xbf80, 0xbf00}; /* 0, 1, 6, 2.5, NaN, -1, -0.5 */
-    size_t wrong = labels_of(GNN_LABEL_F64, d, sizeof d / sizeof *d) + labels_of(GNN_LABEL_F32, f, sizeof f / sizeof *f);
-    wrong += labels_of(GNN_LABEL_I64, i64, 8) + labels_of(GNN_LABEL_U64, u64, 5) + labels_of(GNN_LABEL_I32, i32, 6);
-    wrong += labels_of(GNN_LABEL_U32, u32, 4) + labels_of(GNN_LABEL_I16, i16, 4) + labels_of(GNN_LABEL_U16, u16, 4);
-    wrong += labels_of(GNN_LABEL_I8, i8, 4) + labels_of(GNN_LABEL_U8, u8, 4) + labels_of(GNN_LABEL_BF16, bf16, 7);
+    const uint16_t bf16[] = {0,      0x3f80, 0x40c0, 0x4020,
+                             0x7fc0, 0xbf80, 0xbf00}; /* 0, 1, 6, 2.5, NaN, -1, -0.5 */
+    size_t wrong = labels_of(GNN_LABEL_F64, d, sizeof d / sizeof *d) +
+                   labels_of(GNN_LABEL_F32, f, sizeof f / sizeof *f);
+    wrong += labels_of(GNN_LABEL_I64, i64, 8) + labels_of(GNN_LABEL_U64, u64, 5) +
+             labels_of(GNN_LABEL_I32, i32, 6);
+    wrong += labels_of(GNN_LABEL_U32, u32, 4) + labels_of(GNN_LABEL_I16, i16, 4) +
+             labels_of(GNN_LABEL_U16, u16, 4);
+    wrong += labels_of(GNN_LABEL_I8, i8, 4) + labels_of(GNN_LABEL_U8, u8, 4) +
+             labels_of(GNN_LABEL_BF16, bf16, 7);
     ok(wrong == 0, "classes and targets of every type of labels (%zu wrong)", wrong);
 }
 

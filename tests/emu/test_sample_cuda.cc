@@ -2,9 +2,10 @@
 #include "emu/sample_world.h"
 #include "tap.h"
 
-/* Draws some batches, with exactly enough room, and compares, with direct maps and hash tables; seeds may repeat themselves. */
-static unsigned differing(const World &w, const Plan &p, unsigned batches, uint32_t nseeds, uint32_t bits, Random &r,
-                          std::vector<uint32_t> always = {})
+/* Draws some batches, with exactly enough room, and compares, with direct maps and hash tables;
+ * seeds may repeat themselves. */
+static unsigned differing(const World &w, const Plan &p, unsigned batches, uint32_t nseeds,
+                          uint32_t bits, Random &r, std::vector<uint32_t> always = {})
 {
     std::vector<std::vector<uint32_t>> seeds(batches, always);
     std::vector<Drawn> want;
@@ -36,7 +37,8 @@ static unsigned differing(const World &w, const Plan &p, unsigned batches, uint3
 
 static uint32_t some_degree(Random &r)
 {
-    static const uint32_t d[] = {0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 31, 33, 34, 40, 65};
+    static const uint32_t d[] = {0, 0,  1,  1,  2,  3,  4,  5,  6,  7,  8,
+                                 9, 12, 15, 16, 17, 20, 31, 33, 34, 40, 65};
     return d[r.below(sizeof d / sizeof *d)];
 }
 
@@ -65,7 +67,13 @@ static void test_one_type()
         for (unsigned how = 0; how < 8; how++) {
             World w;
             one_type(w, r, 500, how % 3 + 1, how & 1, how & 2);
-            const Plan p = {{{f}, {how & 4 ? 3 : f < 0 ? 1 : f}}, how % 3 == 2, (how & 1) != 0, how > 2};
+            const Plan p = {{{f},
+                             {how & 4 ? 3
+                              : f < 0 ? 1
+                                      : f}},
+                            how % 3 == 2,
+                            (how & 1) != 0,
+                            how > 2};
             emu::set_seed(how + 1);
             wrong += differing(w, p, 2, f > 100 ? 5 : 20, 0, r);
             seen += 2;
@@ -81,7 +89,10 @@ static void test_typed()
     for (unsigned how = 0; how < 8; how++) {
         World w;
         typed(w, r, how % 4 + 1, how & 1, how & 2);
-        const Plan p = {{{3, 2, 4}, {2, -1, 10}, {0, 3, 2}}, how == 5 || how == 6, (how & 4) != 0, (how & 2) != 0};
+        const Plan p = {{{3, 2, 4}, {2, -1, 10}, {0, 3, 2}},
+                        how == 5 || how == 6,
+                        (how & 4) != 0,
+                        (how & 2) != 0};
         emu::set_seed(how + 50);
         wrong += differing(w, p, 2, 12, 0, r);
     }
@@ -93,12 +104,15 @@ static void test_shapes()
     Random r{4711};
     World w;
     w.ntype.assign(1, 1000);
-    w.add(0, 0).make(r, 1000, 1000, 2, true, true, [&](uint64_t i) { return i == 7 ? 100000u : i == 8 ? 5001u : i < 40 ? 600u + (uint32_t)i : 3u; });
+    w.add(0, 0).make(r, 1000, 1000, 2, true, true, [&](uint64_t i) {
+        return i == 7 ? 100000u : i == 8 ? 5001u : i < 40 ? 600u + (uint32_t)i : 3u;
+    });
     const Plan all = {{{-1}, {1}}, false, true, true};
     ok(differing(w, all, 1, 3, 0, r, {7, 9}) == 0, "all of 100,000 neighbours");
     for (const int32_t f : {3, 31, 64, 256, 257, 600, 1000}) {
         const Plan p = {{{f}}, false, true, true};
-        ok(differing(w, p, 1, 2, 0, r, {7, 8, 9, 10, 11}) == 0, "%d of 100,000 neighbours, of 5,001, of 609", f);
+        ok(differing(w, p, 1, 2, 0, r, {7, 8, 9, 10, 11}) == 0,
+           "%d of 100,000 neighbours, of 5,001, of 609", f);
     }
     for (const int32_t f : {4096, 5000}) {
         const Plan p = {{{f}}, false, true, true};
@@ -125,7 +139,8 @@ static void test_chains()
     for (const int32_t f : {7, 8, 15, 16, 30, 32, 63, 100}) {
         World w;
         w.ntype.assign(1, 200);
-        w.add(0, 0).make(r, 200, 200, 1, false, true, [&](uint64_t i) { return (uint32_t)f + (uint32_t)i % 3; });
+        w.add(0, 0).make(r, 200, 200, 1, false, true,
+                         [&](uint64_t i) { return (uint32_t)f + (uint32_t)i % 3; });
         emu::set_seed((uint64_t)f);
         wrong += differing(w, Plan{{{f}}, false, true, true}, 1, 60, 0, r);
     }
@@ -142,22 +157,32 @@ static void test_tags()
         const Plan p = {{{3, 2, 4}, {2, 2, 2}}, false, false, false};
         ok(differing(w, p, 10, 12, bits, r) == 0, "ten batches with %u bits of tag", 32 - bits);
     }
-    ok(gnn_cuda_relabel_slots(100000, 500, 500) == 2048 && gnn_cuda_relabel_slots(8192, 500, 500) == 2048 &&
-           gnn_cuda_relabel_slots(8191, 500, 500) == 0 && gnn_cuda_relabel_slots(UINT32_MAX - 1, UINT32_MAX, UINT32_MAX) == 0,
+    ok(gnn_cuda_relabel_slots(100000, 500, 500) == 2048 &&
+           gnn_cuda_relabel_slots(8192, 500, 500) == 2048 &&
+           gnn_cuda_relabel_slots(8191, 500, 500) == 0 &&
+           gnn_cuda_relabel_slots(UINT32_MAX - 1, UINT32_MAX, UINT32_MAX) == 0,
        "a hash table where a direct map takes twice its memory");
-    ok(gnn_cuda_relabel_bits(1000, 23) == 10 && gnn_cuda_relabel_bits(1000, 24) == 11, "as few bits as hold nodes and edges");
-    ok(gnn_cuda_relabel_bits(UINT32_C(1) << 31, INT32_MAX) == 32 && gnn_cuda_relabel_bits(UINT32_C(1) << 31, UINT32_C(1) << 31) == 0 &&
-           gnn_cuda_relabel_bits(UINT32_MAX, 1) == 0 && gnn_cuda_relabel_bits(UINT64_MAX, UINT64_MAX) == 0,
+    ok(gnn_cuda_relabel_bits(1000, 23) == 10 && gnn_cuda_relabel_bits(1000, 24) == 11,
+       "as few bits as hold nodes and edges");
+    ok(gnn_cuda_relabel_bits(UINT32_C(1) << 31, INT32_MAX) == 32 &&
+           gnn_cuda_relabel_bits(UINT32_C(1) << 31, UINT32_C(1) << 31) == 0 &&
+           gnn_cuda_relabel_bits(UINT32_MAX, 1) == 0 &&
+           gnn_cuda_relabel_bits(UINT64_MAX, UINT64_MAX) == 0,
        "more than 32 bits are refused");
 }
 
 /* One hop over a graph that is damaged in some places: the CPU and the device find the same. */
-static bool same_failure(const World &w, int32_t fanout, const std::vector<uint32_t> &seeds, uint32_t rows, uint32_t edges, bool *failed)
+static bool same_failure(const World &w, int32_t fanout, const std::vector<uint32_t> &seeds,
+                         uint32_t rows, uint32_t edges, bool *failed)
 {
     const Plan p = {{{fanout}, {2}}, false, false, true};
     CpuState cpu(w);
     const Drawn d = draw_cpu(w, p, cpu, 1, seeds);
-    const Room room = {{(uint32_t)w.ntype[0]}, {rows, (uint32_t)w.ntype[0]}, {edges, 2 * (uint32_t)w.ntype[0]}, (uint32_t)seeds.size(), 0};
+    const Room room = {{(uint32_t)w.ntype[0]},
+                       {rows, (uint32_t)w.ntype[0]},
+                       {edges, 2 * (uint32_t)w.ntype[0]},
+                       (uint32_t)seeds.size(),
+                       0};
     CudaState cuda(w, p, room);
     cuda.draw(1, seeds);
     *failed = d.code != 0;
@@ -194,10 +219,16 @@ static void test_damage()
             seeds[r.below(390)] = 400 + r.below(3);
         bool failed;
         emu::set_seed(trial + 1);
-        same += same_failure(w, trial % 4 == 0 ? -1 : trial % 4 == 1 ? 3 : trial % 4 == 2 ? 10 : 40, seeds, 400, 6000, &failed);
+        same += same_failure(w,
+                             trial % 4 == 0   ? -1
+                             : trial % 4 == 1 ? 3
+                             : trial % 4 == 2 ? 10
+                                              : 40,
+                             seeds, 400, 6000, &failed);
         failures += failed;
     }
-    ok(same == 60 && failures > 20 && failures < 60, "60 graphs, %u of them damaged: the CPU's first error, %u times", failures, same);
+    ok(same == 60 && failures > 20 && failures < 60,
+       "60 graphs, %u of them damaged: the CPU's first error, %u times", failures, same);
 }
 
 /* Of 64 destinations the CPU looks for all parts before it reads offsets. */
@@ -234,7 +265,9 @@ static void test_many()
         rel.make(r, n, n, 1, false, false, [](uint64_t) { return 0u; });
         uint64_t at = 0; /* offsets without edges behind them: nothing may read those */
         for (uint64_t i = 0; i < n; i++) {
-            at += trial == 0 ? (i == 63 ? UINT32_MAX : 0) : trial == 1 ? UINT32_MAX : (UINT64_C(1) << (22 + trial % 11)) + r.below(1000);
+            at += trial == 0   ? (i == 63 ? UINT32_MAX : 0)
+                  : trial == 1 ? UINT32_MAX
+                               : (UINT64_C(1) << (22 + trial % 11)) + r.below(1000);
             rel.part[0].indptr[i + 1] = at;
         }
         rel.view[0].nedges = at;
@@ -270,7 +303,8 @@ static void test_room()
         asked++;
         cuda.draw(3, seeds);
         const gnn_cuda_sample_status &s = cuda.outcome();
-        told += cuda.sound() && s.code == GNN_SAMPLE_ROOM && s.at.edge == which && s.at.node == need && (block == UINT32_MAX || s.block == block);
+        told += cuda.sound() && s.code == GNN_SAMPLE_ROOM && s.at.edge == which &&
+                s.at.node == need && (block == UINT32_MAX || s.block == block);
         cuda.draw(2, std::vector<uint32_t>(1, 0)); /* a small one fits again */
         told += cuda.sound();
         asked++;
@@ -295,11 +329,13 @@ static void test_room()
     Room less = enough;
     less.seeds--;
     tell(less, GNN_CUDA_ROOM_SEEDS, 20, 0);
-    ok(told == asked, "one too few places are told of, with what would do, and harm nothing: %u of %u", told, asked);
+    ok(told == asked,
+       "one too few places are told of, with what would do, and harm nothing: %u of %u", told,
+       asked);
 }
 
-/* More seeds than one block numbers, up to where its two kinds of kernels meet, and so many rows that their tiles are added up in
- * two rounds. */
+/* More seeds than one block numbers, up to where its two kinds of kernels meet, and so many rows
+ * that their tiles are added up in two rounds. */
 static void test_many_seeds()
 {
     Random r{6};
@@ -314,11 +350,13 @@ static void test_many_seeds()
         std::vector<uint32_t> seeds;
         for (uint32_t i = 0; i < n; i++)
             seeds.push_back(i * 7 % 9000);
-        const Room room = {{9000}, {n, 9000}, {2 * n, 27000}, n, 0}, less = {{n - 1}, {n, 9000}, {2 * n, 27000}, n, 0};
+        const Room room = {{9000}, {n, 9000}, {2 * n, 27000}, n, 0},
+                   less = {{n - 1}, {n, 9000}, {2 * n, 27000}, n, 0};
         CudaState few(w, p, less), more(w, p, {{9000}, {n - 1, 9000}, {2 * n, 27000}, n - 1, 0});
         few.draw(1, seeds);
         more.draw(1, seeds);
-        ok(few.sound() && few.outcome().at.edge == GNN_CUDA_ROOM_NODES && few.outcome().at.node == n && more.sound() &&
+        ok(few.sound() && few.outcome().at.edge == GNN_CUDA_ROOM_NODES &&
+               few.outcome().at.node == n && more.sound() &&
                more.outcome().at.edge == GNN_CUDA_ROOM_SEEDS && more.outcome().at.node == n,
            "room for one less than %u seeds", n);
         seeds[n - 3] = seeds[n / 2] = 9001;
@@ -334,7 +372,8 @@ static void test_many_seeds()
     std::vector<uint32_t> all;
     for (uint32_t i = 0; i < 263000; i++)
         all.push_back(i);
-    ok(differing(wide, Plan{{{1}}, false, false, false}, 1, 0, 0, r, all) == 0, "263,000 destinations");
+    ok(differing(wide, Plan{{{1}}, false, false, false}, 1, 0, 0, r, all) == 0,
+       "263,000 destinations");
 }
 
 /* What decides the time of a small batch: kernels that wait for each other. */
@@ -350,7 +389,8 @@ static void test_kernels()
     CudaState cuda(w, p, room_for(w, p, d, seeds.size()));
     const uint64_t before = emu::launches();
     cuda.draw(0, seeds);
-    ok(cuda.equals(d) && emu::launches() - before == 14, "three hops of one type: %d kernels", (int)(emu::launches() - before));
+    ok(cuda.equals(d) && emu::launches() - before == 14, "three hops of one type: %d kernels",
+       (int)(emu::launches() - before));
 }
 
 int main()

@@ -4,7 +4,8 @@
 #include "kernels/spmm.h"
 #include "tap.h"
 
-namespace {
+namespace
+{
 
 /* A layer of blocks with gaps between them, some without rows. */
 struct Graph {
@@ -19,18 +20,22 @@ Graph make(Random &r, uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t d
     g.ptr.resize(nblocks);
     g.idx.resize(nblocks);
     for (uint32_t b = 0; b < nblocks; b++) {
-        const uint32_t n = nblocks > 2 && b == 1 ? 0 : rows, start = b * 5; /* offsets may start anywhere */
+        const uint32_t n = nblocks > 2 && b == 1 ? 0 : rows,
+                       start = b * 5; /* offsets may start anywhere */
         g.ptr[b].push_back(start);
         g.idx[b].reserve(start + 1); /* not NULL */
         g.idx[b].resize(start, UINT32_MAX);
         for (uint32_t i = 0; i < n; i++) {
-            const uint32_t deg = i == 2 && big ? big : degree ? r.below(degree) * (r.below(4) != 0) : 0;
+            const uint32_t deg = i == 2 && big ? big
+                                 : degree      ? r.below(degree) * (r.below(4) != 0)
+                                               : 0;
             for (uint32_t k = 0; k < deg; k++)
                 g.idx[b].push_back(r.below(3) ? r.below(cols) : r.below(1 + cols / 50));
             g.ptr[b].push_back((uint32_t)g.idx[b].size());
         }
         g.rows += b % 2 * 3; /* rows of no block */
-        g.block.push_back(gnn_csr{g.rows, n, g.ptr[b].data(), g.idx[b].data(), nullptr, nullptr, nullptr, 0});
+        g.block.push_back(
+            gnn_csr{g.rows, n, g.ptr[b].data(), g.idx[b].data(), nullptr, nullptr, nullptr, 0});
         g.rows += n;
         g.edges += (uint32_t)g.idx[b].size() - start;
     }
@@ -50,7 +55,8 @@ void expect(const Graph &g, const float *x, size_t ldx, size_t d, float *y, size
     for (uint32_t i = 0; i < g.rows; i++)
         for (size_t j = 0; !in[i] && j < d; j++) {
             const gnn_csr &a = g.block[0];
-            y[i * ldy + j] = (acc ? y[i * ldy + j] : 0) + (a.diag && i < a.ndiag ? a.diag[i] * x[i * ldx + j] : 0);
+            y[i * ldy + j] = (acc ? y[i * ldy + j] : 0) +
+                             (a.diag && i < a.ndiag ? a.diag[i] * x[i * ldx + j] : 0);
         }
 }
 
@@ -66,7 +72,8 @@ void test_shape(const Shape &s)
     Graph g = make(r, s.nblocks, s.rows, s.cols, s.degree, s.big);
     const size_t ldx = s.d + s.padx, ldy = s.d + s.pady;
     const uint32_t xrows = s.cols > g.rows ? s.cols : g.rows;
-    Array<float> x(xrows * ldx, s.offx), row(g.rows), col(xrows), diag(g.rows), was(g.rows * ldy), want(g.rows * ldy);
+    Array<float> x(xrows * ldx, s.offx), row(g.rows), col(xrows), diag(g.rows), was(g.rows * ldy),
+        want(g.rows * ldy);
     r.numbers(x), r.numbers(row), r.numbers(col), r.numbers(diag), r.numbers(was);
     for (gnn_csr &a : g.block) {
         a.row = s.factors & 1 ? row.data() : nullptr;
@@ -83,18 +90,21 @@ void test_shape(const Shape &s)
         memcpy(y.data(), was.data(), was.n * sizeof(float));
         emu::set_seed(seed);
         emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
-        gnn_cuda_spmm(g.block.data(), s.nblocks, 0, seed == 1 ? nullptr : &g.rows, g.rows * (uint32_t)seed, x.data(), xrows,
-                      ldx, s.d, y.data(), ldy, s.acc, &status, nullptr);
+        gnn_cuda_spmm(g.block.data(), s.nblocks, 0, seed == 1 ? nullptr : &g.rows,
+                      g.rows * (uint32_t)seed, x.data(), xrows, ldx, s.d, y.data(), ldy, s.acc,
+                      &status, nullptr);
         bad += differences(y.data(), want.data(), was.n) + !y.whole() + (status != UINT64_MAX);
         const uint32_t first = g.rows / (uint32_t)(seed + 1); /* only the rows from here on */
         Array<float> z((g.rows - first) * ldy, s.offy);
         memcpy(z.data(), was.data() + first * ldy, z.n * sizeof(float));
-        gnn_cuda_spmm(g.block.data(), s.nblocks, first, seed == 1 ? nullptr : &g.rows, g.rows * (uint32_t)seed, x.data(),
-                      xrows, ldx, s.d, z.data(), ldy, s.acc, &status, nullptr);
-        bad += differences(z.data(), want.data() + first * ldy, z.n) + !z.whole() + (status != UINT64_MAX);
+        gnn_cuda_spmm(g.block.data(), s.nblocks, first, seed == 1 ? nullptr : &g.rows,
+                      g.rows * (uint32_t)seed, x.data(), xrows, ldx, s.d, z.data(), ldy, s.acc,
+                      &status, nullptr);
+        bad += differences(z.data(), want.data() + first * ldy, z.n) + !z.whole() +
+               (status != UINT64_MAX);
     }
-    ok(bad == 0, "%u blocks of %u rows, degree %u and %u, %zu columns, factors %d, acc %d", s.nblocks, s.rows, s.degree,
-       s.big, s.d, s.factors, s.acc);
+    ok(bad == 0, "%u blocks of %u rows, degree %u and %u, %zu columns, factors %d, acc %d",
+       s.nblocks, s.rows, s.degree, s.big, s.d, s.factors, s.acc);
 }
 
 void test_long()
@@ -106,8 +116,10 @@ void test_long()
     uint64_t bad = UINT64_MAX;
     r.numbers(x);
     gnn_spmm(g.block.data(), x.data(), d, d, want.data(), d, 0);
-    gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 300, d, d, y.data(), d, 0, &bad, nullptr);
-    ok(!differences(y.data(), want.data(), y.n) && y.whole() && bad == UINT64_MAX, "a row of 100,000 edges");
+    gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 300, d, d, y.data(), d, 0, &bad,
+                  nullptr);
+    ok(!differences(y.data(), want.data(), y.n) && y.whole() && bad == UINT64_MAX,
+       "a row of 100,000 edges");
 }
 
 void test_special()
@@ -120,8 +132,10 @@ void test_special()
     r.numbers(x);
     x[3 * d + 1] = NAN, x[5 * d + 2] = INFINITY, x[9 * d + 3] = -INFINITY, x[7 * d + 3] = INFINITY;
     gnn_spmm(g.block.data(), x.data(), d, d, want.data(), d, 0);
-    gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
-    ok(!differences(y.data(), want.data(), y.n) && std::isnan(y[2 * d + 1]), "NaN and infinity go through");
+    gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad,
+                  nullptr);
+    ok(!differences(y.data(), want.data(), y.n) && std::isnan(y[2 * d + 1]),
+       "NaN and infinity go through");
 
     /* two bad ones in a long row: left out, the first reported */
     const uint32_t at = g.ptr[0][2] + 17, later = g.ptr[0][2] + 290;
@@ -132,19 +146,23 @@ void test_special()
         emu::set_seed(seed);
         emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
         bad = UINT64_MAX;
-        gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
-        ok(bad == at && y[2 * d] == 298 && y.whole(), "ids out of range are left out and the first is reported");
+        gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0,
+                      &bad, nullptr);
+        ok(bad == at && y[2 * d] == 298 && y.whole(),
+           "ids out of range are left out and the first is reported");
     }
     const gnn_csr none = {0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
     y.fill(5);
     gnn_cuda_spmm(&none, 1, 0, nullptr, 3, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
     gnn_cuda_spmm(nullptr, 0, 0, nullptr, 0, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
-    gnn_cuda_spmm(nullptr, 0, 0, nullptr, 2, x.data(), 50, d, d, y.data() + 5 * d, d, 0, &bad, nullptr);
-    ok(y[0] == 0 && y[3 * d - 1] == 0 && y[3 * d] == 5 && y[5 * d] == 0 && y[7 * d] == 5, "no rows, no blocks");
+    gnn_cuda_spmm(nullptr, 0, 0, nullptr, 2, x.data(), 50, d, d, y.data() + 5 * d, d, 0, &bad,
+                  nullptr);
+    ok(y[0] == 0 && y[3 * d - 1] == 0 && y[3 * d] == 5 && y[5 * d] == 0 && y[7 * d] == 5,
+       "no rows, no blocks");
 }
 
-/* Bad indices anywhere, with factors in the second block only, and whole rows of them, are as if they were not there. Zeros
- * have the CPU's sign. */
+/* Bad indices anywhere, with factors in the second block only, and whole rows of them, are as if
+ * they were not there. Zeros have the CPU's sign. */
 void test_bad(size_t d, bool weighted)
 {
     Random r(d);
@@ -178,13 +196,17 @@ void test_bad(size_t d, bool weighted)
         emu::set_seed(seed);
         emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
         y.fill(7);
-        gnn_cuda_spmm(g.block.data(), 2, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
+        gnn_cuda_spmm(g.block.data(), 2, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0,
+                      &bad, nullptr);
         wrong += differences(y.data(), want.data(), y.n) + !y.whole() + (bad != first);
         bad = UINT64_MAX; /* the second block alone */
-        gnn_cuda_spmm(&g.block[1], 1, g.block[1].first, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
-        wrong += differences(y.data(), want.data() + g.block[1].first * d, g.block[1].n * d) + (bad > UINT32_MAX);
+        gnn_cuda_spmm(&g.block[1], 1, g.block[1].first, nullptr, g.rows, x.data(), 50, d, d,
+                      y.data(), d, 0, &bad, nullptr);
+        wrong += differences(y.data(), want.data() + g.block[1].first * d, g.block[1].n * d) +
+                 (bad > UINT32_MAX);
     }
-    ok(wrong == 0 && first < UINT64_MAX, "ids out of range anywhere, %zu columns%s", d, weighted ? " with factors" : "");
+    ok(wrong == 0 && first < UINT64_MAX, "ids out of range anywhere, %zu columns%s", d,
+       weighted ? " with factors" : "");
 }
 
 void test_transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t degree, uint32_t big)
@@ -198,19 +220,21 @@ void test_transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t deg
     gnn_csr_transpose(g.block.data(), nblocks, cols, tptr.data(), tidx.data());
     size_t wrong = 0;
     for (uint64_t seed = 1; seed <= (big > 50000 ? 1 : 3); seed++) {
-        const uint32_t cap_cols = seed == 3 ? cols * 300 : cols, cap = g.edges + (seed == 2 ? 5000 : 0);
+        const uint32_t cap_cols = seed == 3 ? cols * 300 : cols,
+                       cap = g.edges + (seed == 2 ? 5000 : 0);
         Array<uint32_t> p(cap_cols + 1), e(cap);
         Array<char> scratch(gnn_cuda_csr_transpose_scratch(cap));
         uint64_t bad = UINT64_MAX;
         emu::set_seed(seed);
         emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
-        gnn_cuda_csr_transpose(g.block.data(), nblocks, seed == 1 ? nullptr : &cols, cap_cols, cap, p.data(), e.data(),
-                               scratch.data(), &bad, nullptr);
+        gnn_cuda_csr_transpose(g.block.data(), nblocks, seed == 1 ? nullptr : &cols, cap_cols, cap,
+                               p.data(), e.data(), scratch.data(), &bad, nullptr);
         wrong += memcmp(p.data(), tptr.data(), (cols + 1) * sizeof(uint32_t)) != 0;
         wrong += g.edges && memcmp(e.data(), tidx.data(), g.edges * sizeof(uint32_t)) != 0;
         wrong += !p.whole() + !e.whole() + !scratch.whole() + (bad != UINT64_MAX);
     }
-    ok(wrong == 0, "transposed: %u blocks of %u rows, %u columns, %u edges", nblocks, rows, cols, g.edges);
+    ok(wrong == 0, "transposed: %u blocks of %u rows, %u columns, %u edges", nblocks, rows, cols,
+       g.edges);
 }
 
 void test_transpose_bad()
@@ -225,16 +249,21 @@ void test_transpose_bad()
     const uint32_t at = g.ptr[1][0] + 3, last = g.ptr[1][50] - 1;
     const uint32_t hidden[2] = {g.idx[1][at], g.idx[1][last]};
     g.idx[1][at] = g.idx[1][last] = cols;
-    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, g.edges, p.data(), e.data(), scratch.data(), &bad, nullptr);
-    ok(bad == (1ull << 32 | at) && p[cols] == g.edges - 2 && p.whole() && e.whole(), "columns out of range are reported");
+    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, g.edges, p.data(), e.data(),
+                           scratch.data(), &bad, nullptr);
+    ok(bad == (1ull << 32 | at) && p[cols] == g.edges - 2 && p.whole() && e.whole(),
+       "columns out of range are reported");
     g.idx[1][at] = hidden[0], g.idx[1][last] = hidden[1];
     bad = UINT64_MAX;
     const uint32_t cap = g.ptr[0][50] + 3;
     Array<uint32_t> few(cap);
-    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, cap, p.data(), few.data(), scratch.data(), &bad, nullptr);
-    ok(bad == (1ull << 32 | at) && p[cols] == cap && few.whole(), "edges beyond the capacity are reported");
+    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, cap, p.data(), few.data(),
+                           scratch.data(), &bad, nullptr);
+    ok(bad == (1ull << 32 | at) && p[cols] == cap && few.whole(),
+       "edges beyond the capacity are reported");
     bad = UINT64_MAX;
-    gnn_cuda_csr_transpose(nullptr, 0, nullptr, 0, 0, p.data(), few.data(), scratch.data(), &bad, nullptr);
+    gnn_cuda_csr_transpose(nullptr, 0, nullptr, 0, 0, p.data(), few.data(), scratch.data(), &bad,
+                           nullptr);
     ok(bad == UINT64_MAX && p[0] == 0, "no blocks, no columns");
 }
 
@@ -252,8 +281,10 @@ void test_adjoint()
     r.numbers(x), r.numbers(gy), r.numbers(row), r.numbers(col);
     for (gnn_csr &a : g.block)
         a.row = row.data(), a.col = col.data();
-    gnn_cuda_spmm(g.block.data(), 3, 0, nullptr, g.rows, x.data(), n, d, d, y.data(), d, 0, &bad, nullptr);
-    gnn_cuda_csr_transpose(g.block.data(), 3, nullptr, n, g.edges, tptr.data(), tidx.data(), scratch.data(), &bad, nullptr);
+    gnn_cuda_spmm(g.block.data(), 3, 0, nullptr, g.rows, x.data(), n, d, d, y.data(), d, 0, &bad,
+                  nullptr);
+    gnn_cuda_csr_transpose(g.block.data(), 3, nullptr, n, g.edges, tptr.data(), tidx.data(),
+                           scratch.data(), &bad, nullptr);
     const gnn_csr t = {0, n, tptr.data(), tidx.data(), col.data(), row.data(), nullptr, 0};
     gnn_cuda_spmm(&t, 1, 0, nullptr, n, gy.data(), g.rows, d, d, dx.data(), d, 0, &bad, nullptr);
     double a = 0, b = 0;
@@ -261,7 +292,8 @@ void test_adjoint()
         a += (double)y[i] * (double)gy[i];
     for (size_t i = 0; i < n * d; i++)
         b += (double)x[i] * (double)dx[i];
-    ok(std::fabs(a - b) < 1e-3 && std::fabs(a) > 0.1 && bad == UINT64_MAX, "backward is the adjoint (%g, %g)", a, b);
+    ok(std::fabs(a - b) < 1e-3 && std::fabs(a) > 0.1 && bad == UINT64_MAX,
+       "backward is the adjoint (%g, %g)", a, b);
 }
 
 } // namespace

@@ -1,16 +1,15 @@
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
- *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send | flock
- *   FAULT_N     which call fails, from 1; 0 or unset: none, only counting
- *   FAULT_ERR   errno of the failure (default ENOSPC; malloc: always ENOMEM)
- *   FAULT_STICKY=1  all later calls fail too
+ *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send |
+ * flock FAULT_N     which call fails, from 1; 0 or unset: none, only counting FAULT_ERR   errno of
+ * the failure (default ENOSPC; malloc: always ENOMEM) FAULT_STICKY=1  all later calls fail too
  *   FAULT_SHORT=1   instead of failing, writes and reads do only half
  *   FAULT_KILL=1    SIGKILL at that call
  *   FAULT_SLOW=S    instead of failing, the call begins S seconds later
  *   FAULT_NAMED=1   no file is made without a name (O_TMPFILE), as on NFS
  *   FAULT_TRACE=1   prints the stack of the call that fails (addr2line or gdb tell the lines)
  *   FAULT_COUNT FILE to which the number of calls is written at the end
- * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do not count, nor do
- * those before main. read and write count on descriptors above 2 and on pipes. */
+ * Calls of malloc by libraries that abort by design when memory is out (C++ and OpenMP run-time) do
+ * not count, nor do those before main. read and write count on descriptors above 2 and on pipes. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -55,7 +54,8 @@ static atomic_long calls;
 
 static int note_exempt(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    static const char *const names[] = {"libgomp", "libdnnl", "libstdc++", "libtbb", "ld-linux", "libOpenCL"};
+    static const char *const names[] = {"libgomp", "libdnnl",  "libstdc++",
+                                        "libtbb",  "ld-linux", "libOpenCL"};
     (void)size;
     (void)arg;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -98,12 +98,13 @@ static int main_counted(int argc, char **argv, char **env)
     ready = true;
     return real_main(argc, argv, env);
 }
-typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
-                       void (*rtld_fini)(void), void *stack_end);
+typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv,
+                       void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+                       void *stack_end);
 start_main __libc_start_main;
 /* The initialisers of libraries, also of those linked in, as CUDA's run-time, come before. */
-int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
-                      void (*rtld_fini)(void), void *stack_end)
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
     start_main *next;
     *(void **)&next = dlsym(RTLD_NEXT, "__libc_start_main");
@@ -160,7 +161,8 @@ static bool hit_memory(const char *what, void *caller)
 static bool data_fd(int fd)
 {
     struct stat st;
-    return fd > 2 || (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 && !S_ISCHR(st.st_mode) && fd != 2);
+    return fd > 2 || (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 &&
+                      !S_ISCHR(st.st_mode) && fd != 2);
 }
 
 #define CALLER __builtin_return_address(0)

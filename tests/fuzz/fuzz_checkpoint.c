@@ -1,6 +1,7 @@
-/* What a trainer goes on from: any bytes are refused, or training goes on. The first byte of the input: 0, a file is what follows; else a
- * checkpoint that was written when the target started, with changes (edits.h), checksums being off:
- *   op 0 an element of tensor `which`, 1 a byte, 2 the length, 3 a byte of the header, 4 an element of a state.* tensor with all of its bits */
+/* What a trainer goes on from: any bytes are refused, or training goes on. The first byte of the
+ * input: 0, a file is what follows; else a checkpoint that was written when the target started,
+ * with changes (edits.h), checksums being off: op 0 an element of tensor `which`, 1 a byte, 2 the
+ * length, 3 a byte of the header, 4 an element of a state.* tensor with all of its bits */
 #include "fuzz/edits.h"
 #include "fuzz/fuzz.h"
 #include "lib/gatherer.h"
@@ -9,7 +10,10 @@
 #include "lib/trainer.h"
 #include "store_maker.h"
 
-enum { EPOCHS = 3, BEFORE = 4 /* batches, of which there are two, and one to evaluate, in an epoch */ };
+enum {
+    EPOCHS = 3,
+    BEFORE = 4 /* batches, of which there are two, and one to evaluate, in an epoch */
+};
 
 unsigned long fuzz_accepted;
 
@@ -30,7 +34,8 @@ static struct gnn_source *batches(struct gnn_err *e)
     o.eval = &eval;
     o.neval = 1;
     struct gnn_source *s = gnn_sampler_source_new(&store, &o, e);
-    return s ? gnn_gather_source_new(s, &store, &(struct gnn_gather_opts){.fields = "x,y"}, e) : NULL;
+    return s ? gnn_gather_source_new(s, &store, &(struct gnn_gather_opts){.fields = "x,y"}, e)
+             : NULL;
 }
 
 static bool stop(void *arg, bool cut)
@@ -39,7 +44,8 @@ static bool stop(void *arg, bool cut)
     return (*(int *)arg)-- == 0;
 }
 
-/* Trains from the checkpoint that is there, if one is, until told to stop. The status; GNN_E_INPUT: it was refused. */
+/* Trains from the checkpoint that is there, if one is, until told to stop. The status; GNN_E_INPUT:
+ * it was refused. */
 static int train(int steps, bool load)
 {
     struct gnn_err e = {0};
@@ -77,7 +83,8 @@ static void make(void)
     char path[256], why[512];
     fuzz_dir_new();
     fuzz_path(dir, "C");
-    if (store_make(fuzz_path(path, "S"), 24, 60, false, 5, &e) || gnn_store_open(&store, path, false, &e))
+    if (store_make(fuzz_path(path, "S"), 24, 60, false, 5, &e) ||
+        gnn_store_open(&store, path, false, &e))
         abort();
     if (train(BEFORE, false) != GNN_E_STOPPED)
         abort();
@@ -105,11 +112,13 @@ static void change(const struct edit *x)
         edited_cut(&file, x->at);
         break;
     case 3:
-        edited_flip(&file, x->at % (uint64_t)((const uint8_t *)st.tensor[0].data - file.good), x->value);
+        edited_flip(&file, x->at % (uint64_t)((const uint8_t *)st.tensor[0].data - file.good),
+                    x->value);
         break;
     default:
         if (all)
-            edited_put(&file, at + x->at % (all / bytes) * bytes + bytes - (bytes < 4 ? bytes : 4), x->value, bytes < 4 ? bytes : 4);
+            edited_put(&file, at + x->at % (all / bytes) * bytes + bytes - (bytes < 4 ? bytes : 4),
+                       x->value, bytes < 4 ? bytes : 4);
     }
 }
 

@@ -1,4 +1,5 @@
-/* The safetensors reader, and what makes a model of a file: any bytes give a model or a clean error. */
+/* The safetensors reader, and what makes a model of a file: any bytes give a model or a clean
+ * error. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ unsigned long fuzz_accepted;
 static void make_schema(struct gnn_schema *s)
 {
     struct gnn_err e = {0};
-    if (gnn_schema_add_ntype(s, "node", 60, &e) || gnn_schema_add_nfield(s, 0, "x", GNN_F32, 11, &e) ||
+    if (gnn_schema_add_ntype(s, "node", 60, &e) ||
+        gnn_schema_add_nfield(s, 0, "x", GNN_F32, 11, &e) ||
         gnn_schema_add_etype(s, 0, "to", 0, 100, &e))
         abort();
     s->task = GNN_TASK_MULTICLASS;

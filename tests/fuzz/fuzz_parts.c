@@ -1,7 +1,8 @@
-/* A store of two parts with halos and their in-edges, of two node types and three edge types, with changes (edits.h); checksums are off.
- * It is reported, proved, sampled and gathered from, as a whole. Changes: what 0 is store.json, else a part;
- *   op 0 an element of a tensor, 1 a byte, 2 the length, 3 a byte of header or table, 4 the other part in its place,
- *   5 a byte of the metadata of all, 6 a length or number in the table of tensors */
+/* A store of two parts with halos and their in-edges, of two node types and three edge types, with
+ * changes (edits.h); checksums are off. It is reported, proved, sampled and gathered from, as a
+ * whole. Changes: what 0 is store.json, else a part; op 0 an element of a tensor, 1 a byte, 2 the
+ * length, 3 a byte of header or table, 4 the other part in its place, 5 a byte of the metadata of
+ * all, 6 a length or number in the table of tensors */
 #include "formats/gnb.h"
 #include "formats/le.h"
 #include "fuzz/edits.h"
@@ -36,7 +37,9 @@ static void find_tensors(struct gnn_store *s, uint32_t p)
     ntensors[p] = gnn_store_ntensors(s, p);
     tensor[p] = calloc(ntensors[p], sizeof **tensor);
     for (uint32_t i = 0; i < ntensors[p]; i++) /* the first is where the frame's payload begins */
-        first = (uintptr_t)gnn_store_peek(s, p, i)->data < first ? (uintptr_t)gnn_store_peek(s, p, i)->data : first;
+        first = (uintptr_t)gnn_store_peek(s, p, i)->data < first
+                    ? (uintptr_t)gnn_store_peek(s, p, i)->data
+                    : first;
     struct gnb_frame f;
     (void)gnb_frame_decode(&f, file[1 + p].good);
     table[p] = GNB_HEADER_BYTES + f.table_bytes + f.payload_bytes;
@@ -59,7 +62,8 @@ static void make(void)
     struct gnn_store s;
     char from[256], to[256];
     fuzz_dir_new();
-    if (store_make(fuzz_path(from, "S"), 12, 24, true, 7, &e) || store_divide(from, fuzz_path(to, "W"), PARTS, true, &e) ||
+    if (store_make(fuzz_path(from, "S"), 12, 24, true, 7, &e) ||
+        store_divide(from, fuzz_path(to, "W"), PARTS, true, &e) ||
         gnn_store_open(&s, to, false, &e))
         abort();
     for (int i = 1; i < 1 + PARTS; i++)
@@ -67,7 +71,8 @@ static void make(void)
     for (uint32_t p = 0; p < PARTS; p++)
         find_tensors(&s, p);
     gnn_store_close(&s);
-    edited_init(&file[0], file[1].good + meta_at[1], strlen((const char *)file[1].good + meta_at[1]));
+    edited_init(&file[0], file[1].good + meta_at[1],
+                strlen((const char *)file[1].good + meta_at[1]));
     file[0].dirty = true; /* now it has the bytes of the parts' header */
 }
 
@@ -121,7 +126,9 @@ static void sample(struct gnn_store *s)
     o.step_to = 2;
     o.edge_ids = true;
     struct gnn_source *q = gnn_sampler_source_new(s, &o, &e);
-    q = q ? gnn_gather_source_new(q, s, &(struct gnn_gather_opts){.fields = "x,y,key,weight,degree"}, &e) : NULL;
+    q = q ? gnn_gather_source_new(q, s,
+                                  &(struct gnn_gather_opts){.fields = "x,y,key,weight,degree"}, &e)
+          : NULL;
     while (q && !gnn_source_next(q, &b, &e)) {
         (void)walk_batch(b, q->meta);
         gnn_batch_put(b);

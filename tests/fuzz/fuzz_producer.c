@@ -1,7 +1,8 @@
-/* A producer at the other end of a pipe that offers memory: what it says, what it offers, what is in the memory, and where the stream refers
- * to; and it writes there after each batch. Any of it gives batches that stay as they were checked, or a clean error. The input:
- *   u8 n, then n times u8 descriptor and a message (lib/handoff/meet.h); u16 m, then m bytes for the memory, which goes on with zeros,
- *   from the half on counts up from 0, and at the end has small numbers; the stream
+/* A producer at the other end of a pipe that offers memory: what it says, what it offers, what is
+ * in the memory, and where the stream refers to; and it writes there after each batch. Any of it
+ * gives batches that stay as they were checked, or a clean error. The input: u8 n, then n times u8
+ * descriptor and a message (lib/handoff/meet.h); u16 m, then m bytes for the memory, which goes on
+ * with zeros, from the half on counts up from 0, and at the end has small numbers; the stream
  * Checksums are off. */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -106,7 +107,8 @@ static int read_all(struct gnn_source *s, const struct input *mem)
     int rc;
     for (uint32_t i = 0; !(rc = gnn_source_next(s, &b, &e)); i++) {
         fill(NULL, 0);
-        memset(memory, 0xff, MEMORY / 2 + (i % 3) * (MEMORY / 4)); /* a batch that is checked stays that */
+        memset(memory, 0xff,
+               MEMORY / 2 + (i % 3) * (MEMORY / 4)); /* a batch that is checked stays that */
         (void)walk_batch(b, s->meta);
         gnn_batch_put(held[i % HELD]);
         held[i % HELD] = b;

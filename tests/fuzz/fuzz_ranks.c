@@ -1,7 +1,8 @@
-/* What other ranks say to one that samples and gathers: rank 0 of two, with what rank 1 said when both worked, and changes (edits.h).
- * Any of it gives batches of sense or a clean error. Changes: message `which`;
- *   op 0 a word, 1 a bit flipped, 2 the length, 3 a small number added to a word, 4 another message in its place, 5 nothing, 6 zeros at the end,
- *   7 a sum over ranks, which counts by itself */
+/* What other ranks say to one that samples and gathers: rank 0 of two, with what rank 1 said when
+ * both worked, and changes (edits.h). Any of it gives batches of sense or a clean error. Changes:
+ * message `which`; op 0 a word, 1 a bit flipped, 2 the length, 3 a small number added to a word, 4
+ * another message in its place, 5 nothing, 6 zeros at the end, 7 a sum over ranks, which counts by
+ * itself */
 #include <sched.h>
 
 #include "fuzz/edits.h"
@@ -52,8 +53,10 @@ static int work(struct gnn_comm *c)
     o.batch_size = 10;
     o.edge_ids = o.count_once = true;
     o.comm = c;
-    const struct gnn_gather_opts g = {
-        .fields = "x,y,weight,degree", .dtype = GNN_F16, .comm = c, .replicate = {0.5, GNN_GATHER_REPLICATE_ACCESS}};
+    const struct gnn_gather_opts g = {.fields = "x,y,weight,degree",
+                                      .dtype = GNN_F16,
+                                      .comm = c,
+                                      .replicate = {0.5, GNN_GATHER_REPLICATE_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
     while (q && !(rc = gnn_source_next(q, &b, &e))) {
@@ -87,7 +90,8 @@ struct summing {
     uint64_t bytes;
 };
 
-static int sum_begin_heard(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **out, struct gnn_err *e)
+static int sum_begin_heard(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind,
+                           void **out, struct gnn_err *e)
 {
     struct summing *s = calloc(1, sizeof *s);
     if (!s)
@@ -131,7 +135,8 @@ static void make(void)
     struct gnn_err e = {0};
     char from[256], to[256];
     fuzz_dir_new();
-    if (store_make(fuzz_path(from, "whole"), 60, 200, true, 3, &e) || store_divide(from, fuzz_path(to, "parts"), PARTS, true, &e))
+    if (store_make(fuzz_path(from, "whole"), 60, 200, true, 3, &e) ||
+        store_divide(from, fuzz_path(to, "parts"), PARTS, true, &e))
         abort();
     ranks_run(RANKS, 0, rank, NULL);
 }
@@ -223,7 +228,8 @@ static int end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
     return 0;
 }
 
-static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **out, struct gnn_err *e)
+static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **out,
+                     struct gnn_err *e)
 {
     const uint64_t bytes = n * (kind == GNN_SUM_F32 ? 4 : 8);
     const struct said *s = &sum[at_sum++ % (nsums ? nsums : 1)];
@@ -271,7 +277,8 @@ static void comm_free(struct gnn_comm *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct gnn_comm_ops ops = {begin, end, sum_begin, sum_end, NULL, bear, kill_all, comm_free};
+    static const struct gnn_comm_ops ops = {begin, end,  sum_begin, sum_end,
+                                            NULL,  bear, kill_all,  comm_free};
     struct gnn_comm c = {.ops = &ops, .size = RANKS, .local_size = 1};
     if (!fuzz_dir[0])
         make();

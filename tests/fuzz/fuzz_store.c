@@ -1,4 +1,5 @@
-/* The store reader, with checksums off: the bytes are part 0 of a store; its header becomes store.json too. */
+/* The store reader, with checksums off: the bytes are part 0 of a store; its header becomes
+ * store.json too. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>

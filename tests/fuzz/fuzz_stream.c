@@ -1,5 +1,6 @@
-/* The stream reader and the batch binder, with checksums off: any bytes give batches or a clean error. They come through a
- * pipe whose writer offers memory, as far as they fit in there, so that references lead somewhere. */
+/* The stream reader and the batch binder, with checksums off: any bytes give batches or a clean
+ * error. They come through a pipe whose writer offers memory, as far as they fit in there, so that
+ * references lead somewhere. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,8 @@ static int memory_new(void)
     for (uint32_t i = 0; i < MEMORY / 8; i++)
         number[i] = i % 4;
     const int fd = memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0 || ftruncate(fd, MEMORY) || pwrite(fd, number, sizeof number, MEMORY / 2) != (ssize_t)sizeof number ||
+    if (fd < 0 || ftruncate(fd, MEMORY) ||
+        pwrite(fd, number, sizeof number, MEMORY / 2) != (ssize_t)sizeof number ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
         abort();
     return fd;
@@ -35,7 +37,9 @@ static int input(const uint8_t *data, size_t n, int *end, int *listener)
     *end = *listener = -1;
     if (n > PIPE) {
         fd[0] = memfd_create("fuzz", MFD_CLOEXEC);
-        return fd[0] < 0 || write(fd[0], data, n) != (ssize_t)n || lseek(fd[0], 0, SEEK_SET) ? -1 : fd[0];
+        return fd[0] < 0 || write(fd[0], data, n) != (ssize_t)n || lseek(fd[0], 0, SEEK_SET)
+                   ? -1
+                   : fd[0];
     }
     if (pipe2(fd, O_CLOEXEC))
         return -1;

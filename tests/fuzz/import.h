@@ -1,5 +1,6 @@
-/* A fuzz target for a format of gnn-import: the bytes are a file of that name. Bytes that begin with "== " are members of an
- * archive in plain, each after a line "== NAME", so that mutations reach what is in archives. */
+/* A fuzz target for a format of gnn-import: the bytes are a file of that name. Bytes that begin
+ * with "== " are members of an archive in plain, each after a line "== NAME", so that mutations
+ * reach what is in archives. */
 #include <archive.h>
 #include <archive_entry.h>
 

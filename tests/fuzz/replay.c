@@ -1,10 +1,10 @@
-/* Runs a fuzz target on files, so that corpora are replayed without libFuzzer. usage: replay FILE... */
+/* Runs a fuzz target on files, so that corpora are replayed without libFuzzer. usage: replay
+ * FILE... */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
-
 
 int main(int argc, char **argv)
 {

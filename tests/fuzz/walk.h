@@ -23,14 +23,17 @@ __attribute__((unused)) static void walk_store(struct gnn_store *s)
     if (!gnn_verify_store(s, s, proofs, &e))
         e = (struct gnn_err){0};
     json_decref(proofs);
-    if (!gnn_view_init(&v, s, &e) && v.nvertices < 1 << 20 && gnn_symgraph_init(&g, &v, GNN_METIS_LIMIT, 1, &e) && !e.code)
+    if (!gnn_view_init(&v, s, &e) && v.nvertices < 1 << 20 &&
+        gnn_symgraph_init(&g, &v, GNN_METIS_LIMIT, 1, &e) && !e.code)
         abort();
     gnn_symgraph_release(&g);
     gnn_view_release(&v);
 }
 
-/* Reads all of a batch's structure, which must lead nowhere but into the batch. Returns something of it. */
-__attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b, const struct gnn_meta *m)
+/* Reads all of a batch's structure, which must lead nowhere but into the batch. Returns something
+ * of it. */
+__attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b,
+                                                   const struct gnn_meta *m)
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < b->nntypes; t++)
@@ -43,7 +46,8 @@ __attribute__((unused)) static uint64_t walk_batch(const struct gnn_batch *b, co
         for (uint32_t et = 0; et < b->netypes; et++) {
             const struct gnn_block *k = gnn_batch_block(b, h, et);
             const struct gnn_etype *c = &m->schema.etype[et];
-            if (k->n && (k->indptr[0] || k->indptr[k->n] != k->edges || (uint64_t)k->first + k->n > gnn_batch_nodes(b, c->dst)))
+            if (k->n && (k->indptr[0] || k->indptr[k->n] != k->edges ||
+                         (uint64_t)k->first + k->n > gnn_batch_nodes(b, c->dst)))
                 abort();
             for (uint32_t i = 0; i < k->n; i++)
                 if (k->indptr[i] > k->indptr[i + 1])

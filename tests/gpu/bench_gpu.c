@@ -1,6 +1,7 @@
-/* Rates of a device: first its limits, then kernels beside them, on the shapes of a step of GraphSAGE 3 x 256 on products:. Prints
- * rows of a table, "| what | rate | limit, share |"; lines that begin with # say what all was measured on.
- * usage: bench_gpu [ROWS]   rows of the table that is gathered from, all else in proportion (default 2449029, as in products:) */
+/* Rates of a device: first its limits, then kernels beside them, on the shapes of a step of
+ * GraphSAGE 3 x 256 on products:. Prints rows of a table, "| what | rate | limit, share |"; lines
+ * that begin with # say what all was measured on. usage: bench_gpu [ROWS]   rows of the table that
+ * is gathered from, all else in proportion (default 2449029, as in products:) */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ static float *numbers(uint64_t n)
 {
     float *p = room(n * sizeof *p);
     for (uint64_t i = 0; i < n; i += RANDOM)
-        must(gnn_dev_copy(p + i, random_numbers, (n - i < RANDOM ? n - i : RANDOM) * sizeof *p, stream, &err));
+        must(gnn_dev_copy(p + i, random_numbers, (n - i < RANDOM ? n - i : RANDOM) * sizeof *p,
+                          stream, &err));
     return p;
 }
 static void *up(const void *data, uint64_t bytes)
@@ -106,11 +108,13 @@ static double time_of(void (*f)(const void *arg), const void *arg)
 }
 
 /* Prints the rate at which f moves so many bytes, and returns it, in GB/s. limit 0: it is one. */
-static double rate(const char *name, double bytes, double limit, void (*f)(const void *arg), const void *arg)
+static double rate(const char *name, double bytes, double limit, void (*f)(const void *arg),
+                   const void *arg)
 {
     const double ms = time_of(f, arg), gb = bytes / ms / 1e6;
     if (limit > 0)
-        printf("| %s | %.1f GB/s, %.1f us | %.1f, %.1f %% |\n", name, gb, 1000 * ms, limit, 100 * gb / limit);
+        printf("| %s | %.1f GB/s, %.1f us | %.1f, %.1f %% |\n", name, gb, 1000 * ms, limit,
+               100 * gb / limit);
     else
         printf("| %s | %.1f GB/s | a limit |\n", name, gb);
     fflush(stdout);
@@ -136,8 +140,10 @@ static void limits(void)
     void *pinned = NULL;
     must(gnn_dev_pin(&pinned, big, "a benchmark", &err));
     void *a = numbers(big / sizeof(float)), *b = numbers(big / sizeof(float));
-    device_limit = rate("copy, device, read + write", 2 * (double)big, 0, copy, &(struct copy){a, b, big});
-    host_limit = rate("copy, pinned host to device", (double)big, 0, copy, &(struct copy){a, pinned, big});
+    device_limit =
+        rate("copy, device, read + write", 2 * (double)big, 0, copy, &(struct copy){a, b, big});
+    host_limit =
+        rate("copy, pinned host to device", (double)big, 0, copy, &(struct copy){a, pinned, big});
     (void)rate("copy, device to pinned host", (double)big, 0, copy, &(struct copy){pinned, a, big});
     release();
     gnn_dev_unpin(pinned);
@@ -149,7 +155,8 @@ static void gather(const void *arg)
 {
     gnn_cuda_gather_rows(arg, stream);
 }
-static void rate_of_gather(const char *name, const struct gnn_cuda_gather *g, double passes, double limit)
+static void rate_of_gather(const char *name, const struct gnn_cuda_gather *g, double passes,
+                           double limit)
 {
     (void)rate(name, passes * (double)(g->capacity * g->bytes), limit, gather, g);
 }
@@ -163,12 +170,18 @@ static void gathers(void)
     must(gnn_dev_pin((void **)&id, wanted * sizeof *id, "ids", &err));
     must(gnn_dev_pin(&pinned, bytes, "a table", &err));
     memset(pinned, 1, bytes);
-    for (uint32_t i = 0; i < wanted; i++) /* each at most once, in no order: an odd factor permutes 32 bits */
+    for (uint32_t i = 0; i < wanted;
+         i++) /* each at most once, in no order: an odd factor permutes 32 bits */
         id[i] = (uint32_t)((uint64_t)(i * 2654435761u) * all >> 32);
-    const struct gnn_gather_part table[2] = {{.count = all, .data = numbers(bytes / sizeof(float)), .tier = GNN_GATHER_LOCAL},
-                                             {.count = all, .data = pinned, .tier = GNN_GATHER_HOST}};
+    const struct gnn_gather_part table[2] = {
+        {.count = all, .data = numbers(bytes / sizeof(float)), .tier = GNN_GATHER_LOCAL},
+        {.count = all, .data = pinned, .tier = GNN_GATHER_HOST}};
     const struct gnn_gather_part *parts = up(table, sizeof table);
-    struct gnn_cuda_gather g = {.backing = parts, .nbacking = 1, .bytes = LINES, .capacity = wanted, .id = up(id, wanted * sizeof *id),
+    struct gnn_cuda_gather g = {.backing = parts,
+                                .nbacking = 1,
+                                .bytes = LINES,
+                                .capacity = wanted,
+                                .id = up(id, wanted * sizeof *id),
                                 .out = room(wanted * (uint64_t)LINES)};
     rate_of_gather("random rows, 512 bytes", &g, 2, device_limit);
     g.bytes = WIDTH * sizeof(float);
@@ -198,12 +211,14 @@ struct sum {
 static void aggregate(const void *arg)
 {
     const struct sum *s = arg;
-    gnn_cuda_spmm(s->block, 1, 0, NULL, s->rows, s->x, s->cols, s->width, s->width, s->y, s->width, 0, s->bad, stream);
+    gnn_cuda_spmm(s->block, 1, 0, NULL, s->rows, s->x, s->cols, s->width, s->width, s->y, s->width,
+                  0, s->bad, stream);
 }
 static void transpose(const void *arg)
 {
     const struct sum *s = arg;
-    gnn_cuda_csr_transpose(s->block, 1, NULL, s->cols, s->edges, s->tptr, s->tidx, s->scratch, s->bad, stream);
+    gnn_cuda_csr_transpose(s->block, 1, NULL, s->cols, s->edges, s->tptr, s->tidx, s->scratch,
+                           s->bad, stream);
 }
 
 /* Rows of DEGREE neighbours each, and the way back. */
@@ -219,7 +234,9 @@ static void aggregates(uint32_t rows, uint32_t cols, uint32_t width)
         ptr[i] = i * DEGREE;
     for (uint32_t i = 0; i < s.edges; i++)
         idx[i] = (uint32_t)((uint64_t)(i * 2654435761u) * cols >> 32);
-    const struct gnn_csr a = {.n = rows, .indptr = up(ptr, (rows + 1) * sizeof *ptr), .indices = up(idx, (size_t)s.edges * sizeof *idx)};
+    const struct gnn_csr a = {.n = rows,
+                              .indptr = up(ptr, (rows + 1) * sizeof *ptr),
+                              .indices = up(idx, (size_t)s.edges * sizeof *idx)};
     s.block = up(&a, sizeof a);
     s.bad = up(&none, sizeof none);
     s.x = numbers((uint64_t)cols * width);
@@ -279,7 +296,9 @@ static void passes(void)
     (void)rate("relu_back, 256 wide", 3 * bytes, device_limit, relu_back, &p);
     (void)rate("column sums, 256 wide", bytes, device_limit, colsum, &p);
     struct gnn_adam_factors f;
-    gnn_adam_factors_make(&(struct gnn_optim_step){.lr = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .t = 1}, false, &f);
+    gnn_adam_factors_make(
+        &(struct gnn_optim_step){.lr = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .t = 1},
+        false, &f);
     p.n = part(2 * (WIDTH + HIDDEN + CLASSES) * HIDDEN);
     p.m = numbers(p.n);
     p.v = numbers(p.n);
@@ -298,15 +317,18 @@ static void multiply(const void *arg)
     must(gnn_dev_multiply(gemm, arg, &able, stream, &err));
 }
 
-/* Multiplies in all precisions: rate, bytes beside the copy's, and what the library multiplies with. */
+/* Multiplies in all precisions: rate, bytes beside the copy's, and what the library multiplies
+ * with. */
 static void product(const char *what, struct gnn_dev_product g)
 {
-    static const char *const precision[] = {[GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
+    static const char *const precision[] = {
+        [GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};
     g.a = numbers((uint64_t)g.m * g.k);
     g.b = numbers((uint64_t)g.k * g.n);
     g.c = numbers((uint64_t)g.m * g.n);
     const float *bias = g.bias ? numbers(g.n) : NULL;
-    const double bytes = 4.0 * ((double)g.m * (double)g.k + (double)g.k * (double)g.n + (double)g.m * (double)g.n * (g.beta != 0 ? 2 : 1));
+    const double bytes = 4.0 * ((double)g.m * (double)g.k + (double)g.k * (double)g.n +
+                                (double)g.m * (double)g.n * (g.beta != 0 ? 2 : 1));
     for (g.precision = GNN_PRECISION_F32; g.precision <= GNN_PRECISION_BF16; g.precision++) {
         struct gnn_dev_gemm_info info;
         g.bias = bias;
@@ -318,11 +340,16 @@ static void product(const char *what, struct gnn_dev_product g)
         }
         const double ms = time_of(multiply, &g);
         gnn_dev_gemm_ask(gemm, &info);
-        printf("| product, %s: (%zu, %zu) by (%zu, %zu), %s | ", what, g.m, g.k, g.k, g.n, precision[g.precision]);
+        printf("| product, %s: (%zu, %zu) by (%zu, %zu), %s | ", what, g.m, g.k, g.k, g.n,
+               precision[g.precision]);
         if (able)
-            printf("%.1f TFLOP/s, %.1f us | %s, numerics 0x%llx; bytes: %.1f %% of a copy%s |\n", 2e-9 * (double)(g.m * g.n) * (double)g.k / ms, 1000 * ms,
-                   info.numerics & 0xfe ? "tensor cores" : info.numerics ? "no tensor cores" : "unknown", (unsigned long long)info.numerics,
-                   100 * bytes / ms / 1e6 / device_limit, bare && bias ? "; without the bias" : "");
+            printf("%.1f TFLOP/s, %.1f us | %s, numerics 0x%llx; bytes: %.1f %% of a copy%s |\n",
+                   2e-9 * (double)(g.m * g.n) * (double)g.k / ms, 1000 * ms,
+                   info.numerics & 0xfe ? "tensor cores"
+                   : info.numerics      ? "no tensor cores"
+                                        : "unknown",
+                   (unsigned long long)info.numerics, 100 * bytes / ms / 1e6 / device_limit,
+                   bare && bias ? "; without the bias" : "");
         else
             printf("refused | the next finer precision takes its place |\n");
         fflush(stdout);
@@ -335,13 +362,24 @@ static void products(void)
     static const float yes = 1;
     const size_t first = part(137000), middle = part(15800), last = part(1024);
     product("layer 0", (struct gnn_dev_product){.tb = true, .m = first, .n = HIDDEN, .k = WIDTH});
-    product("layer 0, added, bias, ReLU", (struct gnn_dev_product){.tb = true, .m = first, .n = HIDDEN, .k = WIDTH, .beta = 1, .bias = &yes, .relu = true});
+    product("layer 0, added, bias, ReLU", (struct gnn_dev_product){.tb = true,
+                                                                   .m = first,
+                                                                   .n = HIDDEN,
+                                                                   .k = WIDTH,
+                                                                   .beta = 1,
+                                                                   .bias = &yes,
+                                                                   .relu = true});
     product("layer 1", (struct gnn_dev_product){.tb = true, .m = middle, .n = HIDDEN, .k = HIDDEN});
-    product("layer 2, bias", (struct gnn_dev_product){.tb = true, .m = last, .n = CLASSES, .k = HIDDEN, .bias = &yes});
-    product("layer 0, gradient of weights", (struct gnn_dev_product){.ta = true, .m = HIDDEN, .n = WIDTH, .k = first});
-    product("layer 1, gradient of weights", (struct gnn_dev_product){.ta = true, .m = HIDDEN, .n = HIDDEN, .k = middle});
-    product("layer 1, gradient of inputs", (struct gnn_dev_product){.m = middle, .n = HIDDEN, .k = HIDDEN});
-    product("layer 2, gradient of weights", (struct gnn_dev_product){.ta = true, .m = CLASSES, .n = HIDDEN, .k = last});
+    product("layer 2, bias", (struct gnn_dev_product){
+                                 .tb = true, .m = last, .n = CLASSES, .k = HIDDEN, .bias = &yes});
+    product("layer 0, gradient of weights",
+            (struct gnn_dev_product){.ta = true, .m = HIDDEN, .n = WIDTH, .k = first});
+    product("layer 1, gradient of weights",
+            (struct gnn_dev_product){.ta = true, .m = HIDDEN, .n = HIDDEN, .k = middle});
+    product("layer 1, gradient of inputs",
+            (struct gnn_dev_product){.m = middle, .n = HIDDEN, .k = HIDDEN});
+    product("layer 2, gradient of weights",
+            (struct gnn_dev_product){.ta = true, .m = CLASSES, .n = HIDDEN, .k = last});
 }
 
 /* ---- all ---- */
@@ -357,15 +395,18 @@ static void versions(void)
     must(gnn_dev_versions(&driver, &runtime, &err));
     must(gnn_dev_gemm_new(&gemm, &err));
     gnn_dev_gemm_ask(gemm, &lt);
-    printf("# %u device%s; the first: %s, sm_%d%d, %u multiprocessors, %.0f GB; the driver knows CUDA %d.%d, the runtime is %d.%d; cuBLASLt %llu\n", n,
-           n == 1 ? "" : "s", info.name, info.major, info.minor, info.multiprocessors, (double)info.bytes / 1e9, driver / 1000, driver % 1000 / 10,
-           runtime / 1000, runtime % 1000 / 10, (unsigned long long)lt.version);
+    printf(
+        "# %u device%s; the first: %s, sm_%d%d, %u multiprocessors, %.0f GB; the driver knows CUDA %d.%d, the runtime is %d.%d; cuBLASLt %llu\n",
+        n, n == 1 ? "" : "s", info.name, info.major, info.minor, info.multiprocessors,
+        (double)info.bytes / 1e9, driver / 1000, driver % 1000 / 10, runtime / 1000,
+        runtime % 1000 / 10, (unsigned long long)lt.version);
 }
 
 static void draw_numbers(void)
 {
     uint64_t x = 1;
-    must(gnn_dev_pin((void **)&random_numbers, RANDOM * sizeof *random_numbers, "a benchmark", &err));
+    must(gnn_dev_pin((void **)&random_numbers, RANDOM * sizeof *random_numbers, "a benchmark",
+                     &err));
     for (int i = 0; i < RANDOM; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         random_numbers[i] = (float)(x >> 40) / (float)(1 << 23) - 1;

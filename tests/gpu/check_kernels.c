@@ -1,6 +1,7 @@
-/* Every kernel on a device beside its CPU twin, all data copied there and back. Runs on real devices (scripts/gpu-check.sh)
- * and, as any other test, on the fake one. Each case runs twice, and both must give the same bits.
- * usage: check_kernels [SCALE]   sizes times SCALE (default 1, for emulation and compute-sanitizer; 100 for a GPU) */
+/* Every kernel on a device beside its CPU twin, all data copied there and back. Runs on real
+ * devices (scripts/gpu-check.sh) and, as any other test, on the fake one. Each case runs twice, and
+ * both must give the same bits. usage: check_kernels [SCALE]   sizes times SCALE (default 1, for
+ * emulation and compute-sanitizer; 100 for a GPU) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,11 +144,14 @@ static bool was_bad(const uint64_t *bad)
 
 static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gather_cast cast)
 {
-    const size_t element = cast == GNN_GATHER_AS_IS || cast == GNN_GATHER_F32_F16 || cast == GNN_GATHER_F32_BF16 ? 4 : 2;
+    const size_t element =
+        cast == GNN_GATHER_AS_IS || cast == GNN_GATHER_F32_F16 || cast == GNN_GATHER_F32_BF16 ? 4
+                                                                                              : 2;
     const size_t bytes = width * element, out = gnn_gather_out_bytes(cast, bytes);
     float *table = numbers(((size_t)rows * bytes + 3) / 4);
     if (element == 2)
-        gnn_f32_to_f16(numbers((size_t)rows * width), (uint64_t)rows * width, (uint16_t *)(void *)table);
+        gnn_f32_to_f16(numbers((size_t)rows * width), (uint64_t)rows * width,
+                       (uint16_t *)(void *)table);
     uint32_t *id = host(wanted * sizeof *id), *slot = host(rows * sizeof *slot);
     for (uint32_t i = 0; i < wanted; i++)
         id[i] = below(rows);
@@ -160,13 +164,28 @@ static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gath
     }
     const struct gnn_gather_part whole = {.count = rows, .data = table};
     char *want = host(wanted * out);
-    (void)gnn_gather_rows(&(struct gnn_gather){.part = &whole, .nparts = 1, .cast = cast, .bytes = bytes, .n = wanted, .id = id, .out = want});
-    const struct gnn_gather_part near = {.count = cached, .data = up(cache, cached * bytes), .tier = GNN_GATHER_LOCAL};
-    const struct gnn_gather_part far = {.count = rows, .data = pin(table, rows * bytes), .tier = GNN_GATHER_HOST};
+    (void)gnn_gather_rows(&(struct gnn_gather){.part = &whole,
+                                               .nparts = 1,
+                                               .cast = cast,
+                                               .bytes = bytes,
+                                               .n = wanted,
+                                               .id = id,
+                                               .out = want});
+    const struct gnn_gather_part near = {
+        .count = cached, .data = up(cache, cached * bytes), .tier = GNN_GATHER_LOCAL};
+    const struct gnn_gather_part far = {
+        .count = rows, .data = pin(table, rows * bytes), .tier = GNN_GATHER_HOST};
     const struct gnn_gather_count none = {.first_missing = UINT64_MAX};
-    struct gnn_cuda_gather g = {.cached = up(&near, sizeof near), .backing = up(&far, sizeof far), .ncached = 1,
-                                .nbacking = 1, .slot = up(slot, rows * sizeof *slot), .nslots = rows, .cast = cast,
-                                .bytes = bytes, .capacity = wanted, .id = up(id, wanted * sizeof *id)};
+    struct gnn_cuda_gather g = {.cached = up(&near, sizeof near),
+                                .backing = up(&far, sizeof far),
+                                .ncached = 1,
+                                .nbacking = 1,
+                                .slot = up(slot, rows * sizeof *slot),
+                                .nslots = rows,
+                                .cast = cast,
+                                .bytes = bytes,
+                                .capacity = wanted,
+                                .id = up(id, wanted * sizeof *id)};
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         g.out = room(wanted * out);
@@ -185,9 +204,11 @@ static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gath
 /* Every second node has edges; a pick in eight is not an edge of its node. */
 static void edges(uint32_t nodes, uint32_t degree, uint32_t n)
 {
-    uint64_t *ptr = host((nodes + 1) * sizeof *ptr), *id = host((size_t)nodes * degree * sizeof *id);
+    uint64_t *ptr = host((nodes + 1) * sizeof *ptr),
+             *id = host((size_t)nodes * degree * sizeof *id);
     uint32_t *dst = host(n * sizeof *dst), *at = host((n + 1) * sizeof *at);
-    uint64_t *picked = host((size_t)n * 8 * sizeof *picked), *want = host((size_t)n * 8 * sizeof *want);
+    uint64_t *picked = host((size_t)n * 8 * sizeof *picked),
+             *want = host((size_t)n * 8 * sizeof *want);
     for (uint32_t v = 0; v < nodes; v++) {
         ptr[v + 1] = ptr[v] + (v % 2 ? degree : 0);
         for (uint64_t k = ptr[v]; k < ptr[v + 1]; k++)
@@ -197,16 +218,23 @@ static void edges(uint32_t nodes, uint32_t degree, uint32_t n)
         dst[i] = below(nodes);
         at[i + 1] = at[i] + (dst[i] % 2 ? below(9) : 0);
         for (uint32_t q = at[i]; q < at[i + 1]; q++)
-            picked[q] = ((uint64_t)dst[i] << 33 | below(degree)) ^ (below(8) ? 0 : UINT64_C(1) << 40);
+            picked[q] =
+                ((uint64_t)dst[i] << 33 | below(degree)) ^ (below(8) ? 0 : UINT64_C(1) << 40);
     }
-    struct gnn_edges_part part = {.count = nodes, .row = 7, .nedges = ptr[nodes], .indptr = ptr, .id = id};
-    struct gnn_edges f = {.part = &part, .nparts = 1, .n = n, .dst = dst, .indptr = at, .id = picked, .row = want};
+    struct gnn_edges_part part = {
+        .count = nodes, .row = 7, .nedges = ptr[nodes], .indptr = ptr, .id = id};
+    struct gnn_edges f = {
+        .part = &part, .nparts = 1, .n = n, .dst = dst, .indptr = at, .id = picked, .row = want};
     const size_t bytes = at[n] * sizeof *want;
     const uint64_t missing = gnn_edges_find(&f);
     part.indptr = pin(ptr, (nodes + 1) * sizeof *ptr);
     part.id = pin(id, ptr[nodes] * sizeof *id);
-    f = (struct gnn_edges){.part = up(&part, sizeof part), .nparts = 1, .n = n, .dst = up(dst, n * sizeof *dst),
-                           .indptr = up(at, (n + 1) * sizeof *at), .id = up(picked, bytes)};
+    f = (struct gnn_edges){.part = up(&part, sizeof part),
+                           .nparts = 1,
+                           .n = n,
+                           .dst = up(dst, n * sizeof *dst),
+                           .indptr = up(at, (n + 1) * sizeof *at),
+                           .id = up(picked, bytes)};
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         f.row = room(bytes);
@@ -230,12 +258,16 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
     uint32_t *idx = host(edges * sizeof *idx);
     for (uint32_t i = 0; i < edges; i++)
         idx[i] = below(below(4) ? cols : cols / 50 + 1);
-    float *x = numbers((size_t)cols * d), *row = numbers(rows), *want = host((size_t)rows * d * sizeof *want);
+    float *x = numbers((size_t)cols * d), *row = numbers(rows),
+          *want = host((size_t)rows * d * sizeof *want);
     struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx, .row = row};
     gnn_spmm(&a, x, d, d, want, d, 0);
     uint32_t *tptr = host((cols + 1) * sizeof *tptr), *tidx = host(edges * sizeof *tidx);
     gnn_csr_transpose(&a, 1, cols, tptr, tidx);
-    a = (struct gnn_csr){.n = rows, .indptr = up(ptr, (rows + 1) * sizeof *ptr), .indices = up(idx, edges * sizeof *idx), .row = up(row, rows * sizeof *row)};
+    a = (struct gnn_csr){.n = rows,
+                         .indptr = up(ptr, (rows + 1) * sizeof *ptr),
+                         .indices = up(idx, edges * sizeof *idx),
+                         .row = up(row, rows * sizeof *row)};
     const struct gnn_csr *block = up(&a, sizeof a);
     float *dx = up(x, (size_t)cols * d * sizeof *x);
     uint64_t *bad = nothing_bad();
@@ -245,11 +277,13 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
         gnn_cuda_spmm(block, 1, 0, NULL, rows, dx, cols, d, d, y, d, 0, bad, stream);
         wrong += differ(down(y, (size_t)rows * d * sizeof *y), want, (size_t)rows * d);
         uint32_t *p = room((cols + 1) * sizeof *p), *q = room(edges * sizeof *q);
-        gnn_cuda_csr_transpose(block, 1, NULL, cols, edges, p, q, room(gnn_cuda_csr_transpose_scratch(edges)), bad, stream);
+        gnn_cuda_csr_transpose(block, 1, NULL, cols, edges, p, q,
+                               room(gnn_cuda_csr_transpose_scratch(edges)), bad, stream);
         wrong += memcmp(down(p, (cols + 1) * sizeof *p), tptr, (cols + 1) * sizeof *p) != 0;
         wrong += memcmp(down(q, edges * sizeof *q), tidx, edges * sizeof *q) != 0;
     }
-    ok(!wrong && !was_bad(bad), "aggregate and transpose: %u rows, %u columns, %u edges, %u wide", rows, cols, edges, d);
+    ok(!wrong && !was_bad(bad), "aggregate and transpose: %u rows, %u columns, %u edges, %u wide",
+       rows, cols, edges, d);
     release();
 }
 
@@ -258,12 +292,14 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
 static void passes(uint32_t n, uint32_t d)
 {
     const size_t count = (size_t)n * d, bytes = count * sizeof(float);
-    float *x = numbers(count), *bias = numbers(d), *work = host((GNN_COLSUM_BLOCKS + 1) * d * sizeof *work);
+    float *x = numbers(count), *bias = numbers(d),
+          *work = host((GNN_COLSUM_BLOCKS + 1) * d * sizeof *work);
     uint32_t *node = host(n * sizeof *node);
     for (uint32_t i = 0; i < n; i++)
         node[i] = draw();
     struct gnn_dropout q = {{draw(), draw()}, node, 40000};
-    float *act = copy_of(x, count), *drop = host(bytes), *back = copy_of(x, count), *sum = host(d * sizeof *sum);
+    float *act = copy_of(x, count), *drop = host(bytes), *back = copy_of(x, count),
+          *sum = host(d * sizeof *sum);
     gnn_bias_act(act, n, d, bias, true, &q);
     gnn_dropout_copy(x, n, d, &q, drop);
     gnn_relu_back(back, act, count, 1.5f);
@@ -289,7 +325,8 @@ static void norm(uint32_t n, uint32_t d)
 {
     const size_t count = (size_t)n * d, bytes = count * sizeof(float), line = d * sizeof(float);
     float *x = numbers(count), *gamma = numbers(d), *beta = numbers(d), *dy = numbers(count);
-    float *y = host(bytes), *xhat = host(bytes), *rstd = host(n * sizeof *rstd), *dg = host(line), *db = host(line);
+    float *y = host(bytes), *xhat = host(bytes), *rstd = host(n * sizeof *rstd), *dg = host(line),
+          *db = host(line);
     float *dx = copy_of(dy, count), *work = host(GNN_COLSUM_BLOCKS * line);
     gnn_layer_norm(x, n, d, gamma, beta, 1e-5f, xhat, rstd, y);
     gnn_layer_norm_back(dx, xhat, rstd, n, d, gamma, dg, db, work);
@@ -302,9 +339,12 @@ static void norm(uint32_t n, uint32_t d)
         float *a = up(host(line), line), *b = up(host(line), line);
         gnn_cuda_layer_norm(vx, NULL, n, d, vg, vb, 1e-5f, h, r, o, stream);
         far = fmax(far, apart(down(o, bytes), y, count));
-        gnn_cuda_layer_norm_back(g, h, r, NULL, n, d, vg, a, b, room(GNN_COLSUM_BLOCKS * line), stream);
+        gnn_cuda_layer_norm_back(g, h, r, NULL, n, d, vg, a, b, room(GNN_COLSUM_BLOCKS * line),
+                                 stream);
         float *got = down(g, bytes);
-        far = fmax(far, fmax(apart(got, dx, count), fmax(apart(down(a, line), dg, d), apart(down(b, line), db, d)) / (1 + n / 100.)));
+        far = fmax(far, fmax(apart(got, dx, count),
+                             fmax(apart(down(a, line), dg, d), apart(down(b, line), db, d)) /
+                                 (1 + n / 100.)));
         wrong += before ? differ(got, before, count) : 0;
         before = got;
     }
@@ -316,9 +356,12 @@ static void norm(uint32_t n, uint32_t d)
 static void batch_norm(uint32_t n, uint32_t d)
 {
     const size_t count = (size_t)n * d, bytes = count * sizeof(float), line = d * sizeof(float);
-    const size_t sums = 2 * d * sizeof(double), stats = GNN_BATCH_STATS * line, rooms = GNN_MOMENT_BLOCKS * sums;
-    float *x = numbers(count), *gamma = numbers(d), *beta = numbers(d), *dy = numbers(count), *dx = copy_of(dy, count);
-    float *y = host(bytes), *h = host(bytes), *stat = host(stats), *dg = host(line), *db = host(line);
+    const size_t sums = 2 * d * sizeof(double), stats = GNN_BATCH_STATS * line,
+                 rooms = GNN_MOMENT_BLOCKS * sums;
+    float *x = numbers(count), *gamma = numbers(d), *beta = numbers(d), *dy = numbers(count),
+          *dx = copy_of(dy, count);
+    float *y = host(bytes), *h = host(bytes), *stat = host(stats), *dg = host(line),
+          *db = host(line);
     float *mean = copy_of(gamma, d), *var = copy_of(beta, d);
     double *sum = host(sums), *back = host(sums), *work = host(rooms);
     int64_t batches = 1;
@@ -336,7 +379,8 @@ static void batch_norm(uint32_t n, uint32_t d)
     for (int run = 0; run < 2; run++) {
         double *s = up(nothing, sums), *b = up(nothing, sums), *w = room(rooms);
         float *vh = room(bytes), *vy = room(bytes), *g = up(dy, bytes), *st = room(stats);
-        float *m = up(gamma, line), *v = up(beta, line), *vdg = up(host(line), line), *vdb = up(host(line), line);
+        float *m = up(gamma, line), *v = up(beta, line), *vdg = up(host(line), line),
+              *vdb = up(host(line), line);
         int64_t one = 1, *many = up(&one, sizeof one);
         gnn_cuda_moments(vx, vx, NULL, NULL, n, d, w, s, stream);
         gnn_cuda_batch_stats(s, n, d, 1e-5f, st, stream);
@@ -346,9 +390,12 @@ static void batch_norm(uint32_t n, uint32_t d)
         gnn_cuda_batch_norm_grads(b, d, vdg, vdb, stream);
         gnn_cuda_batch_back_stats(b, n, d, st, stream);
         gnn_cuda_batch_norm_back(g, vh, NULL, NULL, n, d, st, vg, stream);
-        wrong += differ(down(vy, bytes), y, count) + differ(down(vh, bytes), h, count) + differ(down(g, bytes), dx, count);
-        wrong += differ(down(st, stats), stat, GNN_BATCH_STATS * d) + differ(down(m, line), mean, d) + differ(down(v, line), var, d);
-        wrong += differ(down(vdg, line), dg, d) + differ(down(vdb, line), db, d) + (*(int64_t *)down(many, sizeof one) != batches);
+        wrong += differ(down(vy, bytes), y, count) + differ(down(vh, bytes), h, count) +
+                 differ(down(g, bytes), dx, count);
+        wrong += differ(down(st, stats), stat, GNN_BATCH_STATS * d) +
+                 differ(down(m, line), mean, d) + differ(down(v, line), var, d);
+        wrong += differ(down(vdg, line), dg, d) + differ(down(vdb, line), db, d) +
+                 (*(int64_t *)down(many, sizeof one) != batches);
     }
     ok(!wrong, "batch norm: (%u, %u)", n, d);
     release();
@@ -380,12 +427,15 @@ static void losses(uint32_t n, uint32_t c)
         double *r1 = room(n * sizeof *r1), *r2 = room(n * sizeof *r2);
         gnn_cuda_softmax_ce(vz, NULL, n, c, vc, vs, r1, a, bad, stream);
         gnn_cuda_sigmoid_ce(vz, NULL, n, c, vt, vs, r2, b, stream);
-        far = fmax(far, fmax(apart(down(a, bytes), soft, count), apart(down(b, bytes), sigm, count)));
+        far =
+            fmax(far, fmax(apart(down(a, bytes), soft, count), apart(down(b, bytes), sigm, count)));
         const double *g1 = down(r1, n * sizeof *r1), *g2 = down(r2, n * sizeof *r2);
         for (uint32_t i = 0; i < n; i++)
-            far = fmax(far, fmax(fabs(g1[i] - l1[i]) / fmax(1, l1[i]), fabs(g2[i] - l2[i]) / fmax(1, l2[i])));
+            far = fmax(far, fmax(fabs(g1[i] - l1[i]) / fmax(1, l1[i]),
+                                 fabs(g2[i] - l2[i]) / fmax(1, l2[i])));
     }
-    ok(far < 1e-5 && !was_bad(bad), "softmax and sigmoid losses: (%u, %u), apart by %.1e", n, c, far);
+    ok(far < 1e-5 && !was_bad(bad), "softmax and sigmoid losses: (%u, %u), apart by %.1e", n, c,
+       far);
     release();
 }
 
@@ -396,8 +446,14 @@ static void optimisers(uint32_t n)
     const size_t bytes = n * sizeof(float);
     float *p = numbers(n), *g = numbers(n), *p1 = copy_of(p, n), *p2 = copy_of(p, n);
     float *m1 = host(bytes), *v1 = host(bytes), *m2 = host(bytes);
-    struct gnn_optim_step s = {.lr = 0.01f, .weight_decay = 0.1f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .momentum = 0.9f};
-    float *vg = up(g, bytes), *q1 = up(p, bytes), *q2 = up(p, bytes), *n1 = up(m1, bytes), *w1 = up(v1, bytes), *n2 = up(m2, bytes);
+    struct gnn_optim_step s = {.lr = 0.01f,
+                               .weight_decay = 0.1f,
+                               .beta1 = 0.9f,
+                               .beta2 = 0.999f,
+                               .eps = 1e-8f,
+                               .momentum = 0.9f};
+    float *vg = up(g, bytes), *q1 = up(p, bytes), *q2 = up(p, bytes), *n1 = up(m1, bytes),
+          *w1 = up(v1, bytes), *n2 = up(m2, bytes);
     for (s.t = 1; s.t <= 3; s.t++) {
         struct gnn_adam_factors f;
         gnn_adam_factors_make(&s, true, &f);
@@ -435,8 +491,9 @@ static void halves(uint32_t n)
     gnn_cuda_f32_to_bf16(vx, n, vb, stream);
     gnn_cuda_f16_to_f32(vf, n, y1, stream);
     gnn_cuda_bf16_to_f32(vb, n, y2, stream);
-    ok(!memcmp(down(vf, n * 2), f, n * 2) && !memcmp(down(vb, n * 2), b, n * 2) && !differ(down(y1, n * sizeof *y1), w1, n) &&
-           !differ(down(y2, n * sizeof *y2), w2, n), "f16 and bf16, there and back: %u", n);
+    ok(!memcmp(down(vf, n * 2), f, n * 2) && !memcmp(down(vb, n * 2), b, n * 2) &&
+           !differ(down(y1, n * sizeof *y1), w1, n) && !differ(down(y2, n * sizeof *y2), w2, n),
+       "f16 and bf16, there and back: %u", n);
     release();
 }
 
@@ -455,7 +512,8 @@ static void helpers(uint32_t n, uint32_t d)
             idx[k] = below(3) ? below(n) : i;
     struct gnn_csr a = {.n = n, .indptr = ptr, .indices = idx};
     const size_t line = n * sizeof(float), bytes = line * d;
-    float *mean = host(line), *is = host(line), *row = host(line), *diag = host(line), *x = numbers((size_t)n * d);
+    float *mean = host(line), *is = host(line), *row = host(line), *diag = host(line),
+          *x = numbers((size_t)n * d);
     float *unit = copy_of(x, (size_t)n * d), *sum = copy_of(x, (size_t)n * d);
     double *y = host(n * sizeof *y);
     int32_t *cls = host(n * sizeof *cls);
@@ -475,7 +533,8 @@ static void helpers(uint32_t n, uint32_t d)
     const double *vy = up(y, n * sizeof *y);
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
-        float *m = room(line), *i = room(line), *r = room(line), *g = room(line), *u = up(x, bytes), *s = up(x, bytes);
+        float *m = room(line), *i = room(line), *r = room(line), *g = room(line), *u = up(x, bytes),
+              *s = up(x, bytes);
         int32_t *c = room(n * sizeof *c);
         gnn_cuda_mean_factors(block, 1, NULL, n, m, stream);
         gnn_cuda_gcn_degrees(deg, NULL, n, i, stream);
@@ -483,9 +542,11 @@ static void helpers(uint32_t n, uint32_t d)
         gnn_cuda_rows_to_unit_sum(u, NULL, n, d, stream);
         gnn_cuda_add(vx, (size_t)n * d, s, stream);
         gnn_cuda_label_classes(vy, GNN_LABEL_F64, n, 10, c, stream);
-        wrong += differ(down(m, line), mean, n) + differ(down(i, line), is, n) + differ(down(r, line), row, n);
+        wrong += differ(down(m, line), mean, n) + differ(down(i, line), is, n) +
+                 differ(down(r, line), row, n);
         wrong += differ(down(g, line), diag, n) + differ(down(u, bytes), unit, (size_t)n * d);
-        wrong += differ(down(s, bytes), sum, (size_t)n * d) + (memcmp(down(c, n * sizeof *c), cls, n * sizeof *c) != 0);
+        wrong += differ(down(s, bytes), sum, (size_t)n * d) +
+                 (memcmp(down(c, n * sizeof *c), cls, n * sizeof *c) != 0);
         gnn_cuda_fill(u, (size_t)n * d, 1, stream);
         const float *ones = down(u, bytes);
         for (size_t k = 0; k < (size_t)n * d; k++)
@@ -531,15 +592,29 @@ static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout
         index[k] = below(nodes);
     for (uint32_t i = 0; i < n; i++)
         dst[i] = below(nodes);
-    struct gnn_sample_part part = {.count = nodes, .indptr = ptr, .indices = index, .nedges = ptr[nodes]};
+    struct gnn_sample_part part = {
+        .count = nodes, .indptr = ptr, .indices = index, .nedges = ptr[nodes]};
     struct gnn_sample_graph g = {&part, 1, nodes};
-    struct gnn_sample_job j = {.graph = &g, .dst = dst, .n = n, .fanout = fanout, .replace = replace, .key = {draw(), draw()}};
+    struct gnn_sample_job j = {.graph = &g,
+                               .dst = dst,
+                               .n = n,
+                               .fanout = fanout,
+                               .replace = replace,
+                               .key = {draw(), draw()}};
     const struct drawn want = draw_here(&j);
     const uint32_t edges = want.indptr[n];
-    const struct gnn_sample_part there = {.count = nodes, .indptr = up(ptr, (nodes + 1) * sizeof *ptr),
-                                          .indices = up(index, ptr[nodes] * sizeof *index), .nedges = ptr[nodes]};
-    struct gnn_cuda_sample_job c = {.graph = {up(&there, sizeof there), 1, nodes}, .nodes = up(dst, n * sizeof *dst), .end = up(&n, sizeof n),
-                                    .rows = n, .room = edges, .fanout = fanout, .replace = replace, .key = up(j.key, sizeof j.key)};
+    const struct gnn_sample_part there = {.count = nodes,
+                                          .indptr = up(ptr, (nodes + 1) * sizeof *ptr),
+                                          .indices = up(index, ptr[nodes] * sizeof *index),
+                                          .nedges = ptr[nodes]};
+    struct gnn_cuda_sample_job c = {.graph = {up(&there, sizeof there), 1, nodes},
+                                    .nodes = up(dst, n * sizeof *dst),
+                                    .end = up(&n, sizeof n),
+                                    .rows = n,
+                                    .room = edges,
+                                    .fanout = fanout,
+                                    .replace = replace,
+                                    .key = up(j.key, sizeof j.key)};
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         const struct gnn_cuda_sample_status none = {0};
@@ -551,11 +626,14 @@ static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout
         c.status = up(&none, sizeof none);
         gnn_cuda_sample_block(&c, NULL, stream);
         wrong += ((struct gnn_cuda_sample_status *)down(c.status, sizeof none))->code != 0;
-        wrong += memcmp(down(c.indptr, (n + 1) * sizeof *c.indptr), want.indptr, (n + 1) * sizeof *c.indptr) != 0;
-        wrong += memcmp(down(c.source, edges * sizeof *c.source), want.source, edges * sizeof *c.source) != 0;
+        wrong += memcmp(down(c.indptr, (n + 1) * sizeof *c.indptr), want.indptr,
+                        (n + 1) * sizeof *c.indptr) != 0;
+        wrong += memcmp(down(c.source, edges * sizeof *c.source), want.source,
+                        edges * sizeof *c.source) != 0;
         wrong += memcmp(down(c.ids, edges * sizeof *c.ids), want.id, edges * sizeof *c.ids) != 0;
     }
-    ok(!wrong, "sampling: %d of up to %u neighbours%s, %u nodes, %u edges", (int)fanout, degree, replace ? ", with replacement" : "", n, edges);
+    ok(!wrong, "sampling: %d of up to %u neighbours%s, %u nodes, %u edges", (int)fanout, degree,
+       replace ? ", with replacement" : "", n, edges);
     release();
 }
 

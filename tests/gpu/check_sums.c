@@ -1,5 +1,6 @@
-/* Sums over ranks on a device, of one rank: NCCL is opened, adds up what one rank has, which is what it had, and is left. Also the
- * way by the host. Runs on a real device, where there is NCCL, and on the fake one. */
+/* Sums over ranks on a device, of one rank: NCCL is opened, adds up what one rank has, which is
+ * what it had, and is left. Also the way by the host. Runs on a real device, where there is NCCL,
+ * and on the fake one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +22,16 @@ static void must(int rc)
     exit(1);
 }
 
-/* Several sums at once of numbers that operations have just put there, and that operations take away from there. */
+/* Several sums at once of numbers that operations have just put there, and that operations take
+ * away from there. */
 static bool sums_right(struct gnn_comm *c, enum gnn_sum kind, uint64_t n, bool push)
 {
     const size_t size = kind == GNN_SUM_F32 ? 4 : 8;
     struct gnn_buf at = {0}, back = {0};
     void *sum[SUMS] = {NULL};
     char *from = malloc(SUMS * n * size);
-    must(!from || ops->fit(ops, &at, SUMS * n, size, "a test", &err) || ops->fit_host(ops, &back, SUMS * n, size, "a test", &err));
+    must(!from || ops->fit(ops, &at, SUMS * n, size, "a test", &err) ||
+         ops->fit_host(ops, &back, SUMS * n, size, "a test", &err));
     for (uint64_t i = 0; i < SUMS * n; i++)
         if (kind == GNN_SUM_F32)
             ((float *)from)[i] = (float)i / 3;
@@ -37,7 +40,8 @@ static bool sums_right(struct gnn_comm *c, enum gnn_sum kind, uint64_t n, bool p
         else
             ((uint64_t *)from)[i] = i << 40 | i;
     for (int k = 0; k < SUMS; k++) {
-        ops->put(ops, (char *)at.data + (size_t)k * n * size, from + (size_t)k * n * size, n * size);
+        ops->put(ops, (char *)at.data + (size_t)k * n * size, from + (size_t)k * n * size,
+                 n * size);
         must(c->ops->sum_begin(c, (char *)at.data + (size_t)k * n * size, n, kind, &sum[k], &err));
     }
     must(push && gnn_comm_push(c, &err));
@@ -61,7 +65,8 @@ static void test_sums(struct gnn_comm *self, const char *name)
     const bool host = *why;
     if (host && strcmp(name, "the host"))
         ok(true, "%s # SKIP %s", name, why);
-    for (enum gnn_sum kind = GNN_SUM_F32; kind <= GNN_SUM_U64 && host == !strcmp(name, "the host"); kind++) {
+    for (enum gnn_sum kind = GNN_SUM_F32; kind <= GNN_SUM_U64 && host == !strcmp(name, "the host");
+         kind++) {
         ok(sums_right(c, kind, 1, false), "%s, numbers of kind %d: one by one", name, (int)kind);
         ok(sums_right(c, kind, 1000, true), "%s, numbers of kind %d: a thousand", name, (int)kind);
         ok(sums_right(c, kind, MOST, true), "%s, numbers of kind %d: a million", name, (int)kind);

@@ -1,7 +1,8 @@
-/* Training on a device: the same model from the same batches as on the CPU, in f32, to 1e-5 in the first steps; after that rounding grows,
- * as a ReLU or the sign of a small gradient falls to the other side, and only a fault would be far off. The same bits from run to run,
- * and from any checkpoint. Runs on a real device and, as any other test, on the fake one.
- * usage: check_train [once]   once: a short run, of which only the status is printed, for tests that let calls fail */
+/* Training on a device: the same model from the same batches as on the CPU, in f32, to 1e-5 in the
+ * first steps; after that rounding grows, as a ReLU or the sign of a small gradient falls to the
+ * other side, and only a fault would be far off. The same bits from run to run, and from any
+ * checkpoint. Runs on a real device and, as any other test, on the fake one. usage: check_train
+ * [once]   once: a short run, of which only the status is printed, for tests that let calls fail */
 #include "lib/gpu.h"
 #include "lib/trainer.h"
 #include "made_batches.h"
@@ -19,21 +20,93 @@ struct variant {
 };
 
 static const struct variant variants[] = {
-    {"sage", GNN_SAGE, false, false, false, false, 0, 0, 0, GNN_ADAM,
+    {"sage",
+     GNN_SAGE,
+     false,
+     false,
+     false,
+     false,
+     0,
+     0,
+     0,
+     GNN_ADAM,
      {.wa = 7, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, norm, residual, dropout", GNN_SAGE, true, true, false, false, 0.3, 0.1, 0, GNN_ADAMW,
+    {"sage, norm, residual, dropout",
+     GNN_SAGE,
+     true,
+     true,
+     false,
+     false,
+     0.3,
+     0.1,
+     0,
+     GNN_ADAMW,
      {.wa = 16, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, every node expanded, f16, transform first", GNN_SAGE, false, false, false, false, 0, 0, 1, GNN_SGD,
+    {"sage, every node expanded, f16, transform first",
+     GNN_SAGE,
+     false,
+     false,
+     false,
+     false,
+     0,
+     0,
+     1,
+     GNN_SGD,
      {.all = true, .wa = 60, .x = GNN_F16, .task = GNN_TASK_MULTICLASS}},
-    {"sage, typed, norm, residual, dropout", GNN_SAGE, true, true, false, false, 0.3, 0.2, 1, GNN_ADAM,
+    {"sage, typed, norm, residual, dropout",
+     GNN_SAGE,
+     true,
+     true,
+     false,
+     false,
+     0.3,
+     0.2,
+     1,
+     GNN_ADAM,
      {.typed = true, .wa = 16, .wb = 5, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, typed, one type without features, several labels", GNN_SAGE, false, false, false, false, 0, 0, 0, GNN_ADAM,
+    {"sage, typed, one type without features, several labels",
+     GNN_SAGE,
+     false,
+     false,
+     false,
+     false,
+     0,
+     0,
+     0,
+     GNN_ADAM,
      {.typed = true, .all = true, .wa = 9, .x = GNN_F32, .task = GNN_TASK_MULTILABEL}},
-    {"gcn, features of unit sum, dropout", GNN_GCN, false, true, true, false, 0.5, 0.1, 0, GNN_ADAM,
+    {"gcn, features of unit sum, dropout",
+     GNN_GCN,
+     false,
+     true,
+     true,
+     false,
+     0.5,
+     0.1,
+     0,
+     GNN_ADAM,
      {.wa = 20, .x = GNN_F16, .task = GNN_TASK_MULTICLASS}},
-    {"sage, batch norm, dropout", GNN_SAGE, false, true, false, true, 0.3, 0, 0, GNN_ADAM,
+    {"sage, batch norm, dropout",
+     GNN_SAGE,
+     false,
+     true,
+     false,
+     true,
+     0.3,
+     0,
+     0,
+     GNN_ADAM,
      {.wa = 16, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
-    {"sage, typed, batch norm", GNN_SAGE, false, false, false, true, 0, 0, 0, GNN_ADAM,
+    {"sage, typed, batch norm",
+     GNN_SAGE,
+     false,
+     false,
+     false,
+     true,
+     0,
+     0,
+     0,
+     GNN_ADAM,
      {.typed = true, .all = true, .wa = 16, .wb = 5, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
 };
 
@@ -49,7 +122,8 @@ struct run {
     uint64_t nfloats;
 };
 
-static void on_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss, double balance)
+static void on_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
+                    double balance)
 {
     struct run *r = arg;
     (void)steps;
@@ -74,19 +148,24 @@ static bool on_stop(void *arg, bool cut)
     return r->stop_after && r->steps >= r->stop_after;
 }
 
-/* With `device` on it, else on the CPU. dir: of checkpoints, or NULL; `resume`: from what is there. */
-static void train(struct run *r, const struct variant *v, bool device, enum gnn_precision precision, const char *dir,
-                  bool resume, uint64_t stop_after)
+/* With `device` on it, else on the CPU. dir: of checkpoints, or NULL; `resume`: from what is there.
+ */
+static void train(struct run *r, const struct variant *v, bool device, enum gnn_precision precision,
+                  const char *dir, bool resume, uint64_t stop_after)
 {
     struct gnn_train_opts o;
     struct gnn_model m;
     struct gnn_trainer t;
     struct gnn_source *src = made_new(&v->w);
     struct gnn_ops *ops = device ? gpu->ops->ops_new(gpu, precision, &r->e) : NULL;
-    struct gnn_model_config c = {.kind = v->kind, .nlayers = MADE_HOPS, .width = {16, 16}, .layer_norm = v->norm,
+    struct gnn_model_config c = {.kind = v->kind,
+                                 .nlayers = MADE_HOPS,
+                                 .width = {16, 16},
+                                 .layer_norm = v->norm,
                                  .batch_norm = v->batch,
                                  .residual = v->residual,
-                                 .feature_norm = v->row_sum ? GNN_FEATURES_ROW_SUM : GNN_FEATURES_AS_IS};
+                                 .feature_norm =
+                                     v->row_sum ? GNN_FEATURES_ROW_SUM : GNN_FEATURES_AS_IS};
     const struct gnn_train_hooks h = {r, dir ? on_stop : NULL, on_step, on_epoch};
     *r = (struct run){.e = r->e, .stop_after = stop_after};
     if (device && (!ops || !(src = gpu->ops->upload(gpu, src, &r->e)))) {
@@ -141,15 +220,19 @@ static void test_variant(const struct variant *v)
     w.w.epochs = EPOCHS;
     train(&cpu, &w, false, GNN_PRECISION_F32, NULL, false, 0);
     train(&one, &w, true, GNN_PRECISION_F32, NULL, false, 0);
-    const double first = apart(one.loss, cpu.loss, 2), early = apart(one.loss, cpu.loss, 10), steps = apart(one.loss, cpu.loss, 50);
+    const double first = apart(one.loss, cpu.loss, 2), early = apart(one.loss, cpu.loss, 10),
+                 steps = apart(one.loss, cpu.loss, 50);
     const double evals = apart(one.eval, cpu.eval, EPOCHS - 1);
-    ok(!cpu.rc && !one.rc && one.steps == MOST && one.epochs == EPOCHS && cpu.loss[MOST - 1] < cpu.loss[0],
+    ok(!cpu.rc && !one.rc && one.steps == MOST && one.epochs == EPOCHS &&
+           cpu.loss[MOST - 1] < cpu.loss[0],
        "%s: learns (loss %.3f, then %.3f)", v->name, one.loss[0], one.loss[MOST - 1]);
     ok(first < 1e-5 && early < 1e-3 && steps < 0.05 && evals < 0.1,
-       "%s: as on the CPU, to %.1e in 2 steps, %.1e in 10, %.1e in 50, %.1e in evaluation", v->name, first, early, steps, evals);
+       "%s: as on the CPU, to %.1e in 2 steps, %.1e in 10, %.1e in 50, %.1e in evaluation", v->name,
+       first, early, steps, evals);
     w.w.epochs = 2; /* is enough for the rest */
     train(&two, &w, true, GNN_PRECISION_F32, NULL, false, 0);
-    ok(!two.rc && !memcmp(one.loss, two.loss, 2 * MADE_STEPS * sizeof(*one.loss)) && !memcmp(one.eval, two.eval, 2 * sizeof(*one.eval)),
+    ok(!two.rc && !memcmp(one.loss, two.loss, 2 * MADE_STEPS * sizeof(*one.loss)) &&
+           !memcmp(one.eval, two.eval, 2 * sizeof(*one.eval)),
        "%s: the same bits again", v->name);
     char dir[] = "ckpt.0";
     dir[5] = (char)('0' + (v - variants));
@@ -157,7 +240,8 @@ static void test_variant(const struct variant *v)
     const int stopped = half.rc;
     free(half.slab);
     train(&half, &w, true, GNN_PRECISION_F32, dir, true, 0);
-    ok(stopped == GNN_E_STOPPED && !half.rc && half.steps < MADE_STEPS && !memcmp(half.slab, two.slab, two.nfloats * sizeof(float)),
+    ok(stopped == GNN_E_STOPPED && !half.rc && half.steps < MADE_STEPS &&
+           !memcmp(half.slab, two.slab, two.nfloats * sizeof(float)),
        "%s: and from a checkpoint%s%s", v->name, half.rc ? ": " : "", half.e.msg);
     free(cpu.slab);
     free(one.slab);
@@ -173,18 +257,22 @@ static void test_errors(void)
     v.w.epochs = 2;
     v.w.nan_at = MADE_STEPS + 4;
     train(&r, &v, true, GNN_PRECISION_F32, NULL, false, 0);
-    ok(r.rc == GNN_E_RUN && strstr(r.e.msg, "epoch 1, step 3") && r.steps == MADE_STEPS + 3, "a loss that is not finite: %s", r.e.msg);
+    ok(r.rc == GNN_E_RUN && strstr(r.e.msg, "epoch 1, step 3") && r.steps == MADE_STEPS + 3,
+       "a loss that is not finite: %s", r.e.msg);
     free(r.slab);
     r.e = (struct gnn_err){0};
     v.w.nan_at = MADE_STEPS; /* the last of its epoch: found when that is closed */
     train(&r, &v, true, GNN_PRECISION_F32, NULL, false, 0);
-    ok(r.rc == GNN_E_RUN && strstr(r.e.msg, "epoch 0, step 8") && r.epochs == 0, "in the last step of an epoch: %s", r.e.msg);
+    ok(r.rc == GNN_E_RUN && strstr(r.e.msg, "epoch 0, step 8") && r.epochs == 0,
+       "in the last step of an epoch: %s", r.e.msg);
     free(r.slab);
     r.e = (struct gnn_err){0};
     v.w.nan_at = 0;
     v.w.bad_at = 2;
     train(&r, &v, true, GNN_PRECISION_F32, NULL, false, 0);
-    ok(r.rc == GNN_E_INPUT && strstr(r.e.msg, "node/a/y") && strstr(r.e.msg, "label 7 outside 0..3"), "a label out of range: %s", r.e.msg);
+    ok(r.rc == GNN_E_INPUT && strstr(r.e.msg, "node/a/y") &&
+           strstr(r.e.msg, "label 7 outside 0..3"),
+       "a label out of range: %s", r.e.msg);
     free(r.slab);
     r.e = (struct gnn_err){0};
 }
@@ -199,7 +287,8 @@ static void test_precision(void)
     for (int p = GNN_PRECISION_TF32; p <= GNN_PRECISION_BF16; p++) {
         train(&r, &v, true, (enum gnn_precision)p, NULL, false, 0);
         const double d = apart(r.loss, f32.loss, 2 * MADE_STEPS);
-        ok(!r.rc && d < 0.05 && d > 0, "%s: losses apart by %.1e", p == GNN_PRECISION_TF32 ? "tf32" : "bf16", d);
+        ok(!r.rc && d < 0.05 && d > 0, "%s: losses apart by %.1e",
+           p == GNN_PRECISION_TF32 ? "tf32" : "bf16", d);
         free(r.slab);
     }
     free(f32.slab);

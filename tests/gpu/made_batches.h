@@ -1,5 +1,6 @@
-/* A source of made-up batches with something to learn in them, for tests of training: batch i is a function of the world and
- * i. Node type a (seeds, with features and labels), with relation r; if typed also b, with relations to and from a. */
+/* A source of made-up batches with something to learn in them, for tests of training: batch i is a
+ * function of the world and i. Node type a (seeds, with features and labels), with relation r; if
+ * typed also b, with relations to and from a. */
 #ifndef MADE_BATCHES_H
 #define MADE_BATCHES_H
 
@@ -14,12 +15,13 @@
 enum { MADE_HOPS = 3, MADE_STEPS = 9, MADE_EVAL = 2, MADE_CLASSES = 4, MADE_NODES = 1000 };
 
 struct made_world {
-    bool typed, all;       /* types a and b; every node so far is expanded */
-    uint32_t wa, wb;       /* widths of features; wb 0: none */
+    bool typed, all; /* types a and b; every node so far is expanded */
+    uint32_t wa, wb; /* widths of features; wb 0: none */
     enum gnn_dtype x;
     enum gnn_task task;
     uint64_t epochs;
-    uint64_t nan_at, bad_at; /* training batch, from 1, with a NaN among the features, or a label out of range; 0: none */
+    uint64_t nan_at, bad_at; /* training batch, from 1, with a NaN among the features, or a label
+                                out of range; 0: none */
 };
 
 struct made {
@@ -48,15 +50,18 @@ static float made_number(struct made *s)
     return (float)made_below(s, 1 << 20) / (float)(1 << 20) - 0.5f;
 }
 
-static void *made_tensor(struct gnn_batch *b, const char *name, enum gnn_dtype d, uint64_t rows, uint64_t width)
+static void *made_tensor(struct gnn_batch *b, const char *name, enum gnn_dtype d, uint64_t rows,
+                         uint64_t width)
 {
     struct gnn_err e = {0};
     struct gnn_tensor *t;
-    made_must(gnn_tensors_add(&b->tensors, name, d, width ? 2 : 1, (uint64_t[]){rows, width}, &t, &e));
+    made_must(
+        gnn_tensors_add(&b->tensors, name, d, width ? 2 : 1, (uint64_t[]){rows, width}, &t, &e));
     return t->data;
 }
 
-static void made_features(struct made *s, struct gnn_batch *b, const char *name, uint64_t rows, uint64_t width, float *x)
+static void made_features(struct made *s, struct gnn_batch *b, const char *name, uint64_t rows,
+                          uint64_t width, float *x)
 {
     for (uint64_t i = 0; i < rows * width; i++)
         x[i] = made_number(s);
@@ -92,22 +97,27 @@ static void made_blocks(struct made *s, struct gnn_batch *b, uint64_t counts[2][
     for (uint32_t h = 0; h < MADE_HOPS; h++)
         for (uint32_t r = 0; r < s->meta.schema.netypes; r++) {
             const struct gnn_etype *t = &s->meta.schema.etype[r];
-            const uint64_t first = s->w.all || !h ? 0 : counts[t->dst][h - 1], n = counts[t->dst][h] - first;
+            const uint64_t first = s->w.all || !h ? 0 : counts[t->dst][h - 1],
+                           n = counts[t->dst][h] - first;
             char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
             gnn_etype_key(&s->meta.schema, r, key, sizeof(key));
-            uint32_t edges = 0, *ptr = made_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indptr", h, key), GNN_U32, n + 1, 0);
+            uint32_t edges = 0,
+                     *ptr = made_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indptr", h, key),
+                                        GNN_U32, n + 1, 0);
             for (uint64_t i = 0; i <= n; i++) {
                 ptr[i] = edges;
                 edges += made_below(s, 6) * (i < n);
             }
             ptr[n] = edges;
-            uint32_t *idx = made_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indices", h, key), GNN_U32, edges, 0);
+            uint32_t *idx = made_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indices", h, key),
+                                        GNN_U32, edges, 0);
             for (uint32_t k = 0; k < edges; k++)
                 idx[k] = made_below(s, (uint32_t)counts[t->src][h + 1]);
         }
 }
 
-static void made_fill(struct made *s, struct gnn_batch *b, uint64_t epoch, uint64_t step, uint32_t split)
+static void made_fill(struct made *s, struct gnn_batch *b, uint64_t epoch, uint64_t step,
+                      uint32_t split)
 {
     const uint64_t number = epoch * (MADE_STEPS + MADE_EVAL) + (split ? MADE_STEPS : 0) + step;
     const bool nan = !split && s->w.nan_at == epoch * MADE_STEPS + step + 1;
@@ -122,7 +132,8 @@ static void made_fill(struct made *s, struct gnn_batch *b, uint64_t epoch, uint6
     made_must(!x);
     for (uint32_t t = 0; t < s->meta.schema.nntypes; t++) {
         const uint64_t n = counts[t][MADE_HOPS];
-        memcpy(made_tensor(b, t ? "counts/b" : "counts/a", GNN_U64, MADE_HOPS + 1, 0), counts[t], sizeof(counts[t]));
+        memcpy(made_tensor(b, t ? "counts/b" : "counts/a", GNN_U64, MADE_HOPS + 1, 0), counts[t],
+               sizeof(counts[t]));
         uint32_t *id = made_tensor(b, t ? "nodes/b" : "nodes/a", GNN_U32, n, 0);
         for (uint64_t i = 0; i < n; i++)
             id[i] = made_below(s, MADE_NODES);
@@ -174,7 +185,8 @@ static void made_meta(struct gnn_meta *m, const struct made_world *w)
     made_must(gnn_schema_add_nfield(c, 0, "x", GNN_F32, w->wa, &e));
     made_must(gnn_schema_add_nfield(c, 0, "degree.r", GNN_U32, 0, &e));
     const bool classes = w->task == GNN_TASK_MULTICLASS;
-    made_must(gnn_schema_add_nfield(c, 0, "y", classes ? GNN_I64 : GNN_F32, classes ? 0 : MADE_CLASSES, &e));
+    made_must(gnn_schema_add_nfield(c, 0, "y", classes ? GNN_I64 : GNN_F32,
+                                    classes ? 0 : MADE_CLASSES, &e));
     if (w->typed)
         made_must(gnn_schema_add_ntype(c, "b", MADE_NODES, &e));
     if (w->typed && w->wb)
@@ -189,7 +201,10 @@ static void made_meta(struct gnn_meta *m, const struct made_world *w)
     c->nparts = 1;
     m->is_stream = true;
     memcpy(m->identity, "0123456789abcdef", 17);
-    *s = (struct gnn_sampling){.seed = 5, .nhops = MADE_HOPS, .batch_size = 20, .nsplits = 2,
+    *s = (struct gnn_sampling){.seed = 5,
+                               .nhops = MADE_HOPS,
+                               .batch_size = 20,
+                               .nsplits = 2,
                                .frontier = w->all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW};
     s->fanout = gnn_alloc_zero(MADE_HOPS * c->netypes, sizeof(*s->fanout), "a test", &e);
     s->split = gnn_alloc_zero(2, sizeof(*s->split), "a test", &e);

@@ -1,12 +1,10 @@
-/* A plug-in for MPI ($GNN_MPI) that passes everything on to the real one, and has something happen to one rank.
- *   FAULT_MPI    the real plug-in
- *   FAULT_RANK   the rank
- *   FAULT_AT     before which of its calls that send, receive, sum, start or finish, from 1; 0: none
- *   FAULT_LATER  microseconds after that (default: 0)
- *   FAULT_HOW    kill, segv, stop, or exit: with status 0. The last two not after the ranks' common end, when nobody looks any more
- *   FAULT_TOLD   file in which its time is written, in seconds
- *   FAULT_COUNT  file in which the rank writes its number of calls at the end
- * Ranks are those of mpirun of Open MPI or of srun. */
+/* A plug-in for MPI ($GNN_MPI) that passes everything on to the real one, and has something happen
+ * to one rank. FAULT_MPI    the real plug-in FAULT_RANK   the rank FAULT_AT     before which of its
+ * calls that send, receive, sum, start or finish, from 1; 0: none FAULT_LATER  microseconds after
+ * that (default: 0) FAULT_HOW    kill, segv, stop, or exit: with status 0. The last two not after
+ * the ranks' common end, when nobody looks any more FAULT_TOLD   file in which its time is written,
+ * in seconds FAULT_COUNT  file in which the rank writes its number of calls at the end Ranks are
+ * those of mpirun of Open MPI or of srun. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +45,9 @@ static void *happen(void *arg)
     note("FAULT_TOLD", (double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
     if (how && !strcmp(how, "exit"))
         _exit(0);
-    kill(getpid(), how && !strcmp(how, "segv") ? SIGSEGV : how && !strcmp(how, "stop") ? SIGSTOP : SIGKILL);
+    kill(getpid(), how && !strcmp(how, "segv")   ? SIGSEGV
+                   : how && !strcmp(how, "stop") ? SIGSTOP
+                                                 : SIGKILL);
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* A plain sampler for the tests: one destination after the other, linear searches, no prefetch, no lanes. */
+/* A plain sampler for the tests: one destination after the other, linear searches, no prefetch, no
+ * lanes. */
 #ifndef SAMPLE_REF_H
 #define SAMPLE_REF_H
 
@@ -9,8 +10,8 @@
 #include "kernels/sample.h"
 
 /* Positions in the adjacency of a node of degree d; returns how many. */
-__attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t id, uint32_t d, int32_t fanout, bool replace,
-                         uint32_t *x)
+__attribute__((unused)) static uint32_t ref_pick(const uint32_t key[2], uint32_t id, uint32_t d,
+                                                 int32_t fanout, bool replace, uint32_t *x)
 {
     const uint32_t k = (uint32_t)fanout;
     if (fanout < 0 || (!replace && d <= k)) {
@@ -56,7 +57,8 @@ __attribute__((unused)) static uint64_t toy_rand(uint64_t *s)
     *s ^= *s >> 7;
     return *s ^= *s << 17;
 }
-__attribute__((unused)) static void toy_make(struct toy *t, uint64_t n, uint64_t nsrc, uint64_t seed, uint32_t (*degree)(uint64_t, uint64_t))
+__attribute__((unused)) static void toy_make(struct toy *t, uint64_t n, uint64_t nsrc,
+                                             uint64_t seed, uint32_t (*degree)(uint64_t, uint64_t))
 {
     t->n = n;
     t->nsrc = nsrc;

@@ -1,5 +1,5 @@
-/* lib/access.h: exact where it must be (graphs without cycles, against every possible outcome), near the sampler where it
- * approximates, and the same bits for any number of threads. */
+/* lib/access.h: exact where it must be (graphs without cycles, against every possible outcome),
+ * near the sampler where it approximates, and the same bits for any number of threads. */
 #include <math.h>
 #include <omp.h>
 
@@ -62,7 +62,8 @@ struct state {
 
 static void next_row(struct state s, uint32_t at, double p);
 
-/* All ways to pick `left` more sources, from number `from` on (without replacement) or any (with). */
+/* All ways to pick `left` more sources, from number `from` on (without replacement) or any (with).
+ */
 static void next_pick(struct state s, uint32_t at, uint32_t from, uint32_t left, double p)
 {
     const struct toy *g = s.g;
@@ -150,7 +151,8 @@ static int write_toy(const char *path, const struct toy *g, struct gnn_err *e)
         char name[64], key[GNN_ETYPE_KEY_ROOM];
         gnn_etype_key(&meta.schema, t, key, sizeof key);
         snprintf(name, sizeof name, "edge/%.32s/indptr", key);
-        uint64_t *ptr = maker_tensor(&m, name, GNN_U64, g->count[etype_dst[t]] + UINT64_C(1), 0), n = 0;
+        uint64_t *ptr = maker_tensor(&m, name, GNN_U64, g->count[etype_dst[t]] + UINT64_C(1), 0),
+                 n = 0;
         snprintf(name, sizeof name, "edge/%.32s/indices", key);
         uint32_t *idx = maker_tensor(&m, name, GNN_U32, edges[t], 0);
         for (uint32_t v = 0; v < N; v++)
@@ -174,7 +176,9 @@ static double compare(struct toy *g)
     for (uint32_t v = 0; v < N; v++)
         if (g->seed[v])
             seeds[n++] = g->local[v];
-    const struct gnn_sampling m = {.nhops = g->nhops, .fanout = g->fan, .replace = g->replace,
+    const struct gnn_sampling m = {.nhops = g->nhops,
+                                   .fanout = g->fan,
+                                   .replace = g->replace,
                                    .frontier = g->fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL};
     if (write_toy("toy", g, &e) || gnn_store_open(&s, "toy", true, &e) ||
         gnn_access_expected(&s, &m, seeds, n, g->share, &x, &e)) {
@@ -201,12 +205,19 @@ static void trees(void)
             for (uint32_t v = 0; v < N; v++)
                 inner += g.p[v] > 0 && g.p[v] < 1 && !g.seed[v];
         }
-        ok(worst < 1e-6 && inner > 40, "%s trees: as often as in all that can happen (%u nodes, worst %.1e)",
+        ok(worst < 1e-6 && inner > 40,
+           "%s trees: as often as in all that can happen (%u nodes, worst %.1e)",
            typed ? "typed" : "plain", inner, worst);
     }
     /* The comparison must be able to fail: the usual shortcut, hops taken as independent. */
-    struct toy g = {.count = {2, 0}, .local = {0, 1}, .degree = {{1}}, .adj = {{{1}}}, .seed = {true}, .share = 0.5,
-                    .fan = {1, 0, 0, 1}, .nhops = 2};
+    struct toy g = {.count = {2, 0},
+                    .local = {0, 1},
+                    .degree = {{1}},
+                    .adj = {{{1}}},
+                    .seed = {true},
+                    .share = 0.5,
+                    .fan = {1, 0, 0, 1},
+                    .nhops = 2};
     for (uint32_t v = 2; v < N; v++)
         g.local[v] = g.count[0]++;
     ok(compare(&g) < 1e-6 && fabs(g.p[1] - 0.5) < 1e-9 && fabs(g.p[1] - (1 - 0.5 * 0.5)) > 0.2,
@@ -232,15 +243,19 @@ static void sampled(struct gnn_store *s, bool fresh)
     o.epoch_to = EPOCHS;
     o.frontier = fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     struct gnn_source *src = gnn_sampler_source_new(s, &o, &e);
-    double *count[2] = {calloc(c->ntype[0].count, sizeof(double)), calloc(c->ntype[1].count, sizeof(double))}, batches = 0;
+    double *count[2] = {calloc(c->ntype[0].count, sizeof(double)),
+                        calloc(c->ntype[1].count, sizeof(double))},
+           batches = 0;
     const double share = (double)BATCH / (double)c->set[0].count;
-    const bool good = src && !gnn_store_split(s, 0, &seeds, &e) &&
-                      !gnn_access_expected(s, &src->meta->sampling, seeds, c->set[0].count, share, &x, &e);
+    const bool good =
+        src && !gnn_store_split(s, 0, &seeds, &e) &&
+        !gnn_access_expected(s, &src->meta->sampling, seeds, c->set[0].count, share, &x, &e);
     for (; good && !gnn_source_next(src, &b, &e); gnn_batch_put(b), batches++)
         for (uint32_t t = 0; t < 2; t++)
             for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
                 count[t][b->type[t].node[i]]++;
-    ok(good && !e.code && batches == EPOCHS * 10, "--frontier %s: %g batches%s", fresh ? "new" : "all", batches, e.msg);
+    ok(good && !e.code && batches == EPOCHS * 10, "--frontier %s: %g batches%s",
+       fresh ? "new" : "all", batches, e.msg);
     for (uint32_t t = 0; good && t < 2; t++) {
         double want = 0, got = 0, error = 0, all = 0;
         for (uint64_t i = 0; i < c->ntype[t].count; i++) {
@@ -250,7 +265,8 @@ static void sampled(struct gnn_store *s, bool fresh)
             error += (p - q) * (p - q);
             all += q * q;
         }
-        ok(fabs(want - got) < 0.1 * got, "type %s: %.1f nodes of a batch expected, %.1f there", c->ntype[t].name, want, got);
+        ok(fabs(want - got) < 0.1 * got, "type %s: %.1f nodes of a batch expected, %.1f there",
+           c->ntype[t].name, want, got);
         ok(sqrt(error / all) < 0.15, "and each about as often (error %.3f)", sqrt(error / all));
     }
     for (uint32_t t = 0; t < 2; t++)
@@ -298,7 +314,8 @@ static void threads(struct gnn_store *s)
     for (uint32_t t = 0; degree.of && t < c->nntypes; t++)
         for (uint64_t i = 0; i < c->ntype[t].count; i++)
             sum += degree.of[t][i];
-    ok(degrees && sum == (double)(c->etype[0].count + c->etype[1].count + c->etype[2].count), "out-degrees add up to the edges");
+    ok(degrees && sum == (double)(c->etype[0].count + c->etype[1].count + c->etype[2].count),
+       "out-degrees add up to the edges");
     gnn_scores_release(&one);
     gnn_scores_release(&degree);
     gnn_free(seeds);
@@ -311,7 +328,8 @@ int main(void)
     scratch_enter();
     maker_state = 11;
     trees();
-    if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e), "a store %s", e.msg)) {
+    if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e),
+           "a store %s", e.msg)) {
         sampled(&s, false);
         sampled(&s, true);
         threads(&s);

@@ -1,4 +1,5 @@
-/* lib/cache.h, lib/cache_plan.h: what is in a cache and what it misses, against sorting and counting the plain way. */
+/* lib/cache.h, lib/cache_plan.h: what is in a cache and what it misses, against sorting and
+ * counting the plain way. */
 #include <math.h>
 
 #include "lib/cache_plan.h"
@@ -20,7 +21,9 @@ static void random_scores(struct gnn_scores *x)
     for (uint32_t t = 0; t < c->nntypes; t++)
         for (uint64_t i = 0; i < c->ntype[t].count; i++) {
             const uint32_t k = maker_rand(40);
-            x->of[t][i] = k == 0 ? -1.0f : k < 5 ? 0.0f : ldexpf((float)maker_rand(9), (int)maker_rand(20) - 10);
+            x->of[t][i] = k == 0  ? -1.0f
+                          : k < 5 ? 0.0f
+                                  : ldexpf((float)maker_rand(9), (int)maker_rand(20) - 10);
         }
 }
 
@@ -69,7 +72,8 @@ static uint64_t bytes_before(const struct gnn_scores *x, uint32_t t, uint64_t i,
 static void caches(const struct gnn_scores *x, const struct gnn_scores *p, int64_t part)
 {
     const struct gnn_schema *c = &s.meta.schema;
-    const uint64_t size[SIZES] = {0, rows.all_bytes / 100, rows.all_bytes / 7, rows.all_bytes / 7 + 11, rows.all_bytes};
+    const uint64_t size[SIZES] = {0, rows.all_bytes / 100, rows.all_bytes / 7,
+                                  rows.all_bytes / 7 + 11, rows.all_bytes};
     struct gnn_err e = {0};
     struct gnn_cache k = {0};
     struct gnn_cache_tally y = {0};
@@ -95,7 +99,8 @@ static void caches(const struct gnn_scores *x, const struct gnn_scores *p, int64
             gnn_cache_count(&k, t, &id, 1, (uint64_t[]){2}, 5, &y); /* other parts' */
         }
     ok(fine && right, "part %d: levels %s", (int)part, e.msg);
-    ok(!memcmp(held, k.rows, sizeof held) && !memcmp(bytes, k.bytes, sizeof bytes), "rows and bytes");
+    ok(!memcmp(held, k.rows, sizeof held) && !memcmp(bytes, k.bytes, sizeof bytes),
+       "rows and bytes");
     gnn_cache_expected(&k, c, p, missed);
     gnn_cache_missed(&k, &y, counted);
     right = true;
@@ -106,25 +111,31 @@ static void caches(const struct gnn_scores *x, const struct gnn_scores *p, int64
     gnn_cache_release(&k);
 }
 
-/* Two parts, seeds 0 (of part 0) and 9 (of part 1): 0 <- 1, then 1 <- 9 and 9 <- 2; 2 is two hops from 0. */
+/* Two parts, seeds 0 (of part 0) and 9 (of part 1): 0 <- 1, then 1 <- 9 and 9 <- 2; 2 is two hops
+ * from 0. */
 static void reach(void)
 {
     struct gnn_ntype type = {.count = 10};
     struct gnn_etype edge = {0};
     const uint64_t book0[3] = {0, 5, 10}, *book[1] = {book0};
-    const struct gnn_store two = {.meta.schema = {.ntype = &type, .etype = &edge, .nntypes = 1, .netypes = 1}, .nparts = 2,
-                                  .book = book};
+    const struct gnn_store two = {
+        .meta.schema = {.ntype = &type, .etype = &edge, .nntypes = 1, .netypes = 1},
+        .nparts = 2,
+        .book = book};
     const uint32_t node[] = {0, 9, 1, 2}, *ids[] = {node};
     const uint64_t count[] = {2, 3, 4};
     struct gnn_batch_type bt = {node, count, NULL};
-    /* Hop 0: 0 <- 1. Hop 1, all three: 0 <- 9, 9 <- 2, 1 <- nothing: 9 has not got 0's bit before this hop. */
+    /* Hop 0: 0 <- 1. Hop 1, all three: 0 <- 9, 9 <- 2, 1 <- nothing: 9 has not got 0's bit before
+     * this hop. */
     struct gnn_block block[] = {{0, 2, 1, (uint32_t[]){0, 1, 1}, (uint32_t[]){2}, NULL},
                                 {0, 3, 2, (uint32_t[]){0, 1, 2, 2}, (uint32_t[]){1, 3}, NULL}};
-    const struct gnn_batch b = {.type = &bt, .block = block, .nhops = 2, .nntypes = 1, .netypes = 1};
+    const struct gnn_batch b = {
+        .type = &bt, .block = block, .nhops = 2, .nntypes = 1, .netypes = 1};
     struct gnn_err e = {0};
     struct gnn_reach r = {0};
     const uint64_t want[] = {1, 3, 1, 2};
-    ok(!gnn_reach_init(&r, 1, &e) && !gnn_reach_find(&r, &two, &b, 0, ids, &e) && !memcmp(r.bits[0].data, want, sizeof want),
+    ok(!gnn_reach_init(&r, 1, &e) && !gnn_reach_find(&r, &two, &b, 0, ids, &e) &&
+           !memcmp(r.bits[0].data, want, sizeof want),
        "which part's seeds lead to a node: no further than the hops go");
     gnn_reach_release(&r);
 }
@@ -148,9 +159,12 @@ static void plan(void)
     o.batch_size = 40;
     struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e);
     bool fine = src && !gnn_rows_init(&r, &s.meta.schema, NULL, &e) &&
-                !gnn_cache_plan_init(&p, &s, &src->meta->sampling, &po, &e) && !gnn_scores_init(&x, &s.meta.schema, &e) &&
-                !gnn_cache_plan_add(&p, GNN_CACHE_BY_ACCESS, NULL, &e) && !gnn_cache_plan_add(&p, GNN_CACHE_BY_SCORES, &x, &e) &&
-                !gnn_cache_plan_add(&p, GNN_CACHE_BY_HALO, NULL, &e) && !gnn_cache_plan_parts(&p, &e);
+                !gnn_cache_plan_init(&p, &s, &src->meta->sampling, &po, &e) &&
+                !gnn_scores_init(&x, &s.meta.schema, &e) &&
+                !gnn_cache_plan_add(&p, GNN_CACHE_BY_ACCESS, NULL, &e) &&
+                !gnn_cache_plan_add(&p, GNN_CACHE_BY_SCORES, &x, &e) &&
+                !gnn_cache_plan_add(&p, GNN_CACHE_BY_HALO, NULL, &e) &&
+                !gnn_cache_plan_parts(&p, &e);
     for (int i = 0; fine && i < 3; i++) {
         fine = !gnn_source_next(src, &b, &e) && !gnn_cache_plan_count(&p, b, &e);
         for (uint32_t t = 0; fine && t < b->nntypes; t++)
@@ -162,13 +176,18 @@ static void plan(void)
         exit(99);
     gnn_cache_plan_finish(&p);
     const struct gnn_cache_figures *access = &p.order[0].whole, *equal = &p.order[1].whole;
-    ok(p.batches == 3 && p.measured_rows * 3 == (double)nodes && access->measured[2] == (double)nodes &&
-           equal->measured[2] == (double)nodes && p.order[2].whole.nsizes == 0, "rows of %d nodes", (int)nodes);
-    ok(fabs(access->expected[2] - p.expected_rows) < 1e-6 * p.expected_rows && access->expected[0] < equal->expected[0] &&
-           access->expected[1] == 0 && access->measured[0] < equal->measured[0] && access->measured[1] == 0,
+    ok(p.batches == 3 && p.measured_rows * 3 == (double)nodes &&
+           access->measured[2] == (double)nodes && equal->measured[2] == (double)nodes &&
+           p.order[2].whole.nsizes == 0,
+       "rows of %d nodes", (int)nodes);
+    ok(fabs(access->expected[2] - p.expected_rows) < 1e-6 * p.expected_rows &&
+           access->expected[0] < equal->expected[0] && access->expected[1] == 0 &&
+           access->measured[0] < equal->measured[0] && access->measured[1] == 0,
        "fewer missed by expected frequencies, and none at all");
     ((uint32_t *)(uintptr_t)b->type[0].node)[1] = 300;
-    ok(gnn_cache_plan_count(&p, b, &e) == GNN_E_INPUT && strstr(e.msg, "batch 0/2: node id out of range"), "%s", e.msg);
+    ok(gnn_cache_plan_count(&p, b, &e) == GNN_E_INPUT &&
+           strstr(e.msg, "batch 0/2: node id out of range"),
+       "%s", e.msg);
     gnn_batch_put(b);
     gnn_cache_plan_release(&p);
     gnn_rows_release(&r);
@@ -180,17 +199,20 @@ int main(void)
     struct gnn_err e = {0};
     struct gnn_scores x = {0}, p = {0};
     scratch_enter();
-    if (!ok(!store_make("s", 300, 900, true, 3, &e) && !gnn_store_open(&s, "s", true, &e), "a store %s", e.msg))
+    if (!ok(!store_make("s", 300, 900, true, 3, &e) && !gnn_store_open(&s, "s", true, &e),
+            "a store %s", e.msg))
         return scratch_done();
     const struct gnn_schema *c = &s.meta.schema;
     ok(gnn_rows_init(&rows, c, "x,nothing", &e) == GNN_E_USAGE, "no such field");
     gnn_rows_release(&rows);
     e = (struct gnn_err){0};
-    ok(gnn_rows_init(&rows, c, "y", &e) == GNN_E_USAGE, "labels are of seeds only: nothing to cache");
+    ok(gnn_rows_init(&rows, c, "y", &e) == GNN_E_USAGE,
+       "labels are of seeds only: nothing to cache");
     gnn_rows_release(&rows);
     e = (struct gnn_err){0};
-    ok(!gnn_rows_init(&rows, c, "y,x", &e) && rows.bytes[0] == 12 && rows.bytes[1] == 12 && rows.count == 451 &&
-           rows.all_bytes == 12 * 451, "bytes of a row %s", e.msg);
+    ok(!gnn_rows_init(&rows, c, "y,x", &e) && rows.bytes[0] == 12 && rows.bytes[1] == 12 &&
+           rows.count == 451 && rows.all_bytes == 12 * 451,
+       "bytes of a row %s", e.msg);
     rows.bytes[1] = 20; /* rows of two lengths */
     rows.all_bytes = c->ntype[0].count * 12 + c->ntype[1].count * 20;
     if (!gnn_scores_init(&x, c, &e) && !gnn_scores_init(&p, c, &e)) {
@@ -201,7 +223,8 @@ int main(void)
         orders(&x);
         caches(&x, &p, -1);
         caches(&p, &p, -1);
-        const uint64_t a[] = {0, 100, 300}, b[] = {0, 40, 151}, *whole = s.book[0], *other = s.book[1];
+        const uint64_t a[] = {0, 100, 300}, b[] = {0, 40, 151}, *whole = s.book[0],
+                       *other = s.book[1];
         s.book[0] = a; /* as if it had two parts */
         s.book[1] = b;
         caches(&x, &p, 0);

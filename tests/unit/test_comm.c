@@ -1,4 +1,5 @@
-/* Ranks: exchanges, sums, agreement, and what happens when one is lost; over ranks that are threads. */
+/* Ranks: exchanges, sums, agreement, and what happens when one is lost; over ranks that are
+ * threads. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -13,10 +14,12 @@ static void must(bool right)
         atomic_fetch_add(&wrong, 1);
 }
 
-/* Bytes from rank a to rank b in round i: of every length up to some chunks, and of chunks exactly. */
+/* Bytes from rank a to rank b in round i: of every length up to some chunks, and of chunks exactly.
+ */
 static uint64_t length(uint32_t a, uint32_t b, unsigned i)
 {
-    return i % 5 == 4 ? 1000 * ((a + b + i) % 4) : (a * 7919 + b * 104729 + i * 1299709) % (i % 3 ? 60 : 4000);
+    return i % 5 == 4 ? 1000 * ((a + b + i) % 4)
+                      : (a * 7919 + b * 104729 + i * 1299709) % (i % 3 ? 60 : 4000);
 }
 
 static unsigned char byte_of(uint32_t a, uint32_t b, unsigned i, uint64_t k)
@@ -99,8 +102,8 @@ static void sums(struct gnn_comm *c, void *arg)
     (void)arg;
     for (int i = 0; i < 100; i++)
         f[i] = (float)(i * (int)c->rank);
-    must(!gnn_comm_sum(c, f, 100, GNN_SUM_F32, &e) && !gnn_comm_sum(c, d, 3, GNN_SUM_F64, &e) && !gnn_comm_sum(c, u, 2, GNN_SUM_U64, &e) &&
-         !gnn_comm_sum(c, f, 0, GNN_SUM_F32, &e));
+    must(!gnn_comm_sum(c, f, 100, GNN_SUM_F32, &e) && !gnn_comm_sum(c, d, 3, GNN_SUM_F64, &e) &&
+         !gnn_comm_sum(c, u, 2, GNN_SUM_U64, &e) && !gnn_comm_sum(c, f, 0, GNN_SUM_F32, &e));
     for (int i = 0; i < 100; i++)
         must(f[i] == (float)(i * all));
     must(d[0] == all && d[1] == 0.5 * c->size && d[2] == -1.0 * c->size);
@@ -127,7 +130,8 @@ static void lost(struct gnn_comm *c, void *arg)
     if (c->rank == 1)
         return;
     must(!gnn_exchange_init(&x, c, 9, &e));
-    const int rc = in_sum ? gnn_comm_sum(c, &one, 1, GNN_SUM_U64, &e) : gnn_comm_share(c, &x, &one, sizeof one, &e);
+    const int rc = in_sum ? gnn_comm_sum(c, &one, 1, GNN_SUM_U64, &e)
+                          : gnn_comm_share(c, &x, &one, sizeof one, &e);
     must(rc == GNN_E_RANK);
     if (!strcmp(e.msg, "rank 1 did not answer for 1.2 seconds"))
         atomic_fetch_add(&named, 1);
@@ -136,7 +140,8 @@ static void lost(struct gnn_comm *c, void *arg)
     gnn_exchange_release(&x);
 }
 
-/* A thread that begins to wait 8 seconds after another does not wait 9 seconds of its own, but the one that is left. */
+/* A thread that begins to wait 8 seconds after another does not wait 9 seconds of its own, but the
+ * one that is left. */
 static void *wait_for_rank_1(void *p)
 {
     struct lane *l = p;
@@ -146,7 +151,8 @@ static void *wait_for_rank_1(void *p)
     if (l->k)
         sleep(8);
     const double from = gnn_clock();
-    must(gnn_comm_share(l->c, &x, "", 1, &e) == GNN_E_RANK && !strcmp(e.msg, "rank 1 did not answer for 9 seconds"));
+    must(gnn_comm_share(l->c, &x, "", 1, &e) == GNN_E_RANK &&
+         !strcmp(e.msg, "rank 1 did not answer for 9 seconds"));
     must(!l->k || gnn_clock() - from < 8.5); /* 1, were nothing else running here */
     gnn_exchange_release(&x);
     return NULL;
@@ -174,7 +180,8 @@ static void broken(struct gnn_comm *c, void *arg)
         return;
     ranks_mine->broken = true;
     must(!gnn_exchange_init(&x, c, 9, &e));
-    must(gnn_comm_share(c, &x, "", 1, &e) == GNN_E_RANK && strstr(e.msg, "a row of threads reports a failure"));
+    must(gnn_comm_share(c, &x, "", 1, &e) == GNN_E_RANK &&
+         strstr(e.msg, "a row of threads reports a failure"));
     gnn_exchange_release(&x);
 }
 
@@ -193,7 +200,8 @@ static bool launched(const char *const *vars, const char *by, uint32_t rank, uin
     struct gnn_err e = {0};
     struct gnn_launch l;
     env = vars;
-    return !gnn_launch_find(&l, get, &e) && (by ? l.by && !strcmp(l.by, by) : !l.by) && l.rank == rank && l.size == size;
+    return !gnn_launch_find(&l, get, &e) && (by ? l.by && !strcmp(l.by, by) : !l.by) &&
+           l.rank == rank && l.size == size;
 }
 #define VARS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -202,13 +210,21 @@ static void launchers(void)
     struct gnn_err e = {0};
     struct gnn_launch l;
     ok(launched(VARS(NULL), NULL, 0, 1), "no launcher");
-    ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "3"), "mpirun", 3, 4), "Open MPI's mpirun");
+    ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "3"), "mpirun", 3, 4),
+       "Open MPI's mpirun");
     ok(launched(VARS("PMI_SIZE", "2", "PMI_RANK", "1"), "mpirun", 1, 2), "MPICH's mpirun");
-    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "7", "SLURM_STEP_ID", "0"), "srun", 7, 8), "srun");
-    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0"), NULL, 0, 1), "a batch script is one process");
-    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0", "SLURM_STEP_ID", "batch"), NULL, 0, 1), "a batch script with a step's name");
-    ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_RANK", "1", "SLURM_STEP_NUM_TASKS", "1", "SLURM_PROCID", "0", "SLURM_STEP_ID", "0"),
-                "mpirun", 1, 2), "mpirun inside a Slurm step");
+    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "7", "SLURM_STEP_ID", "0"),
+                "srun", 7, 8),
+       "srun");
+    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0"), NULL, 0, 1),
+       "a batch script is one process");
+    ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0", "SLURM_STEP_ID", "batch"),
+                NULL, 0, 1),
+       "a batch script with a step's name");
+    ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_RANK", "1",
+                     "SLURM_STEP_NUM_TASKS", "1", "SLURM_PROCID", "0", "SLURM_STEP_ID", "0"),
+                "mpirun", 1, 2),
+       "mpirun inside a Slurm step");
     env = VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "4");
     ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK, "rank 4 of 4: %s", e.msg);
     e = (struct gnn_err){0};
@@ -223,7 +239,9 @@ static void alone(void)
     ok(c && c->size == 1 && !c->rank, "one rank");
     exchanges(c, NULL);
     uint64_t v = 5;
-    ok(!wrong && !gnn_comm_sum(c, &v, 1, GNN_SUM_U64, &e) && v == 5 && !gnn_comm_agree(c, "x", "y", &e), "talks to itself");
+    ok(!wrong && !gnn_comm_sum(c, &v, 1, GNN_SUM_U64, &e) && v == 5 &&
+           !gnn_comm_agree(c, "x", "y", &e),
+       "talks to itself");
     gnn_comm_free(c);
 }
 

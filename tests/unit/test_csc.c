@@ -1,4 +1,5 @@
-/* The counting sort of edges against a plain sort, and the one through a file against that in memory. */
+/* The counting sort of edges against a plain sort, and the one through a file against that in
+ * memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +78,8 @@ static const size_t rows[2] = {2, 24};
 static uint16_t small[M];
 static uint64_t wide[M][3];
 
-static int spill(struct gnn_spill *s, struct gnn_csc *c, unsigned mode, uint32_t nfields, uint64_t memory, bool dedup)
+static int spill(struct gnn_spill *s, struct gnn_csc *c, unsigned mode, uint32_t nfields,
+                 uint64_t memory, bool dedup)
 {
     const void *field[2] = {small, wide};
     if (gnn_csc_init(c, N, mode, &e))
@@ -118,9 +120,11 @@ static bool spilled(unsigned mode, uint32_t nfields, uint64_t memory, bool dedup
         if (p == UINT64_MAX)
             continue;
         if (dedup)
-            p = fwd ? gnn_csc_find(&want, src[i / 2], dst[i / 2]) : gnn_csc_find(&want, dst[i / 2], src[i / 2]);
+            p = fwd ? gnn_csc_find(&want, src[i / 2], dst[i / 2])
+                    : gnn_csc_find(&want, dst[i / 2], src[i / 2]);
         if (!seen[p] && nfields)
-            good = !memcmp(g.data[1] + p * 2, &small[i / 2], 2) && (nfields < 2 || !memcmp(g.data[2] + p * 24, wide[i / 2], 24));
+            good = !memcmp(g.data[1] + p * 2, &small[i / 2], 2) &&
+                   (nfields < 2 || !memcmp(g.data[2] + p * 24, wide[i / 2], 24));
         seen[p] = 1;
     }
     free(seen);
@@ -140,7 +144,8 @@ static void test_spill(void)
         for (int dedup = 0; dedup < 2 && mode & 3; dedup++) {
             bool good = true;
             make(mode);
-            for (int i = 0; i < M; i += 3) /* one destination with more edges than a window has room for */
+            for (int i = 0; i < M;
+                 i += 3) /* one destination with more edges than a window has room for */
                 dst[i] = 17;
             for (int i = 0; i < 3; i++)
                 for (uint32_t nfields = 0; nfields < 3; nfields++)
@@ -149,20 +154,24 @@ static void test_spill(void)
         }
     struct gnn_csc c;
     struct gnn_spill s = {0};
-    ok(!spill(&s, &c, GNN_CSC_FWD, 0, 1500, false) && gnn_spill_put(&s, src, dst, 1, NULL, &e) == GNN_E_INPUT,
+    ok(!spill(&s, &c, GNN_CSC_FWD, 0, 1500, false) &&
+           gnn_spill_put(&s, src, dst, 1, NULL, &e) == GNN_E_INPUT,
        "through a file: more edges than counted");
     e.code = 0;
     gnn_spill_release(&s);
     c.nedges++, c.indptr[N]++;
     struct got g = {{malloc(2 * M * 4)}, {0}};
     c.placed = 0;
-    ok(!gnn_spill_init(&s, &c, NULL, 0, "sorted", 1500, &e) && !gnn_spill_put(&s, src, dst, M, NULL, &e) &&
-           gnn_spill_each(&s, take, &g, &e) == GNN_E_INPUT, "through a file: fewer edges than counted");
+    ok(!gnn_spill_init(&s, &c, NULL, 0, "sorted", 1500, &e) &&
+           !gnn_spill_put(&s, src, dst, M, NULL, &e) &&
+           gnn_spill_each(&s, take, &g, &e) == GNN_E_INPUT,
+       "through a file: fewer edges than counted");
     e.code = 0;
     gnn_spill_release(&s);
     gnn_csc_release(&c);
     free(g.data[0]);
-    ok(!gnn_csc_init(&c, N, GNN_CSC_FWD, &e) && gnn_spill_init(&s, &c, NULL, 0, "absent/sorted", 1500, &e) == GNN_E_RUN,
+    ok(!gnn_csc_init(&c, N, GNN_CSC_FWD, &e) &&
+           gnn_spill_init(&s, &c, NULL, 0, "absent/sorted", 1500, &e) == GNN_E_RUN,
        "through a file: no folder for it");
     e.code = 0;
     gnn_spill_release(&s);

@@ -1,4 +1,5 @@
-/* Counting which edges have their reverse, against counting in a matrix; and in less memory than there are edges. */
+/* Counting which edges have their reverse, against counting in a matrix; and in less memory than
+ * there are edges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,9 @@ static uint32_t draw(uint32_t n)
 }
 
 /* In pieces, as a reader would. */
-static struct gnn_direction count(uint64_t n, bool same, bool swap, uint64_t nodes, uint64_t most, uint32_t parts, bool both, bool drop,
-                                  bool dedup, uint64_t *balance)
+static struct gnn_direction count(uint64_t n, bool same, bool swap, uint64_t nodes, uint64_t most,
+                                  uint32_t parts, bool both, bool drop, bool dedup,
+                                  uint64_t *balance)
 {
     struct gnn_direction_counter c;
     struct gnn_direction d;
@@ -69,8 +71,8 @@ static struct gnn_direction expected(uint64_t n, bool both, bool drop, bool dedu
 
 static bool same_counts(const struct gnn_direction *a, const struct gnn_direction *b)
 {
-    return a->edges == b->edges && a->loops == b->loops && a->looked == b->looked && a->reversed == b->reversed &&
-           a->parallel == b->parallel && a->symmetric == b->symmetric;
+    return a->edges == b->edges && a->loops == b->loops && a->looked == b->looked &&
+           a->reversed == b->reversed && a->parallel == b->parallel && a->symmetric == b->symmetric;
 }
 
 static void test_exact(void)
@@ -86,13 +88,17 @@ static void test_exact(void)
                     src[i] = dst[i - 1], dst[i] = src[i - 1];
             }
             const struct gnn_direction want = expected(n, both, drop, dedup);
-            const struct gnn_direction got = count(n, true, false, N, 1 << 20, 1 + draw(5), both, drop, dedup, NULL);
+            const struct gnn_direction got =
+                count(n, true, false, N, 1 << 20, 1 + draw(5), both, drop, dedup, NULL);
             good = same_counts(&want, &got);
             if (!good)
-                printf("# %llu edges: reversed %llu of %llu, parallel %llu of %llu\n", (unsigned long long)n, (unsigned long long)got.reversed,
-                       (unsigned long long)want.reversed, (unsigned long long)got.parallel, (unsigned long long)want.parallel);
+                printf("# %llu edges: reversed %llu of %llu, parallel %llu of %llu\n",
+                       (unsigned long long)n, (unsigned long long)got.reversed,
+                       (unsigned long long)want.reversed, (unsigned long long)got.parallel,
+                       (unsigned long long)want.parallel);
         }
-        ok(good, "60 graphs%s%s%s", how & 1 ? ", both ways" : "", how & 2 ? ", without loops" : "", how & 4 ? ", without parallel edges" : "");
+        ok(good, "60 graphs%s%s%s", how & 1 ? ", both ways" : "", how & 2 ? ", without loops" : "",
+           how & 4 ? ", without parallel edges" : "");
     }
 }
 
@@ -105,22 +111,31 @@ static void test_sample(void)
         if (i % 8 == 1)
             src[i] = dst[i - 1], dst[i] = src[i - 1];
     }
-    const struct gnn_direction all = count(EDGES_MAX, true, false, nodes, 1 << 21, 1, false, false, false, NULL);
-    const struct gnn_direction parts = count(EDGES_MAX, true, false, nodes, 1 << 16, 40, false, false, false, NULL);
-    const struct gnn_direction some = count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
+    const struct gnn_direction all =
+        count(EDGES_MAX, true, false, nodes, 1 << 21, 1, false, false, false, NULL);
+    const struct gnn_direction parts =
+        count(EDGES_MAX, true, false, nodes, 1 << 16, 40, false, false, false, NULL);
+    const struct gnn_direction some =
+        count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
     const double off = gnn_direction_share(&some) / gnn_direction_share(&all);
-    ok(!gnn_direction_estimated(&all) && all.looked == EDGES_MAX - all.loops && all.reversed >= EDGES_MAX / 4, "all edges in one go");
+    ok(!gnn_direction_estimated(&all) && all.looked == EDGES_MAX - all.loops &&
+           all.reversed >= EDGES_MAX / 4,
+       "all edges in one go");
     ok(same_counts(&all, &parts), "in 40 parts, with a sixteenth of the memory");
-    ok(gnn_direction_estimated(&some) && some.looked > 1 << 13 && some.looked < 1 << 16 && some.edges == all.edges, "a sample of %llu edges",
-       (unsigned long long)some.looked);
+    ok(gnn_direction_estimated(&some) && some.looked > 1 << 13 && some.looked < 1 << 16 &&
+           some.edges == all.edges,
+       "a sample of %llu edges", (unsigned long long)some.looked);
     ok(off > 0.95 && off < 1.05, "whose estimate is %.4f of what is right", off);
     ok(!some.symmetric, "and which are not symmetric");
     for (uint64_t i = 0; i < EDGES_MAX; i += 2)
         src[i + 1] = dst[i], dst[i + 1] = src[i];
-    const struct gnn_direction sym = count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
-    ok(sym.symmetric && sym.reversed == sym.edges - sym.loops && gnn_direction_estimated(&sym), "symmetric is known of all from a sample");
+    const struct gnn_direction sym =
+        count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
+    ok(sym.symmetric && sym.reversed == sym.edges - sym.loops && gnn_direction_estimated(&sym),
+       "symmetric is known of all from a sample");
     src[EDGES_MAX - 1] ^= 1;
-    const struct gnn_direction one = count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
+    const struct gnn_direction one =
+        count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
     ok(!one.symmetric, "and that one edge is not");
 }
 
@@ -134,23 +149,29 @@ static void test_heavy(void)
         back += src[i] == 2 && dst[i] == 1;
         loops += src[i] == dst[i];
     }
-    const struct gnn_direction d = count(EDGES_MAX, true, false, 3, 1 << 14, 1, false, false, false, NULL);
-    ok(!gnn_direction_estimated(&d) && d.edges == EDGES_MAX && d.loops == loops, "a million edges of one pair, with room for 16,384");
+    const struct gnn_direction d =
+        count(EDGES_MAX, true, false, 3, 1 << 14, 1, false, false, false, NULL);
+    ok(!gnn_direction_estimated(&d) && d.edges == EDGES_MAX && d.loops == loops,
+       "a million edges of one pair, with room for 16,384");
     ok(d.reversed == EDGES_MAX - loops && d.symmetric && d.parallel == EDGES_MAX - 3,
        "each of which has its reverse, there %llu times", (unsigned long long)back);
     for (uint64_t i = 0; i < EDGES_MAX; i++)
         src[i] = (uint32_t)(i % 1000), dst[i] = (uint32_t)(i % 1000) + 1;
-    const struct gnn_direction k = count(EDGES_MAX, true, false, 1001, 1 << 14, 1, false, false, false, NULL);
-    ok(!gnn_direction_estimated(&k) && k.reversed == 0 && k.parallel == EDGES_MAX - 1000, "a thousand pairs, a thousand times each");
+    const struct gnn_direction k =
+        count(EDGES_MAX, true, false, 1001, 1 << 14, 1, false, false, false, NULL);
+    ok(!gnn_direction_estimated(&k) && k.reversed == 0 && k.parallel == EDGES_MAX - 1000,
+       "a thousand pairs, a thousand times each");
 }
 
 /* The edges of two types that join two node types are each other's reverses when they balance. */
 static void test_types(void)
 {
     uint64_t a, b, c;
-    const struct gnn_direction d = (src[0] = 7, dst[0] = 7, src[1] = 7, dst[1] = 7, src[2] = 3, dst[2] = 9,
-                                    count(3, false, false, 10, 100, 1, false, false, false, &a));
-    ok(d.loops == 0 && d.parallel == 1 && d.reversed == 0 && d.edges == 3 && !d.symmetric, "between two types are no loops and no reverses");
+    const struct gnn_direction d =
+        (src[0] = 7, dst[0] = 7, src[1] = 7, dst[1] = 7, src[2] = 3, dst[2] = 9,
+         count(3, false, false, 10, 100, 1, false, false, false, &a));
+    ok(d.loops == 0 && d.parallel == 1 && d.reversed == 0 && d.edges == 3 && !d.symmetric,
+       "between two types are no loops and no reverses");
     src[0] = 9, dst[0] = 3, src[2] = 7, dst[2] = 7;
     (void)count(3, false, true, 10, 100, 1, false, false, false, &b);
     (void)count(3, false, false, 10, 100, 1, false, false, false, &c);
@@ -164,7 +185,8 @@ static void test_one(void)
     for (uint32_t s = 0; s < N; s++)
         for (uint32_t t = 0; t < N; t++) {
             src[0] = s, dst[0] = t;
-            const struct gnn_direction d = count(1, true, false, N, 100, 1, false, false, false, NULL);
+            const struct gnn_direction d =
+                count(1, true, false, N, 100, 1, false, false, false, NULL);
             good = good && d.symmetric == (s == t) && d.loops == (s == t);
         }
     ok(good, "one edge is not symmetric, unless it is a loop");
@@ -173,7 +195,8 @@ static void test_one(void)
 static void test_no_edges(void)
 {
     const struct gnn_direction d = count(0, true, false, 0, 0, 3, false, false, false, NULL);
-    ok(!d.edges && d.symmetric && gnn_direction_share(&d) == 1 && !gnn_direction_estimated(&d), "no edges are symmetric");
+    ok(!d.edges && d.symmetric && gnn_direction_share(&d) == 1 && !gnn_direction_estimated(&d),
+       "no edges are symmetric");
 }
 
 int main(void)

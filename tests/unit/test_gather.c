@@ -31,17 +31,23 @@ static double meaning(uint16_t h, int exponent_bits)
     return h & 0x8000 ? -a : a;
 }
 
-/* The nearest finite or infinite pattern, ties to even: checks a candidate against its neighbours. */
+/* The nearest finite or infinite pattern, ties to even: checks a candidate against its neighbours.
+ */
 static bool nearest(double x, uint16_t h, int exponent_bits)
 {
     const uint16_t inf = (uint16_t)(((1 << exponent_bits) - 1) << (15 - exponent_bits));
     const uint16_t a = h & 0x7fff;
     const double v = fabs(x), top = meaning((uint16_t)(inf - 1), exponent_bits);
-    const double next = 2 * top - meaning((uint16_t)(inf - 2), exponent_bits); /* where infinity's half-way point is counted from */
+    const double next =
+        2 * top - meaning((uint16_t)(inf - 2),
+                          exponent_bits); /* where infinity's half-way point is counted from */
     if ((h & 0x8000) != (signbit(x) ? 0x8000 : 0) || a > inf)
         return false;
     const double me = a == inf ? next : meaning(a, exponent_bits);
-    const double down = a ? meaning((uint16_t)(a - 1), exponent_bits) : -1, up = a == inf ? INFINITY : a + 1 == inf ? next : meaning((uint16_t)(a + 1), exponent_bits);
+    const double down = a ? meaning((uint16_t)(a - 1), exponent_bits) : -1,
+                 up = a == inf       ? INFINITY
+                      : a + 1 == inf ? next
+                                     : meaning((uint16_t)(a + 1), exponent_bits);
     const double mine = fabs(v - me);
     if (a == inf && v >= next)
         return true;
@@ -88,7 +94,9 @@ static void conversions(void)
     gnn_f16_to_f32(all, 65536, wide);
     for (uint32_t i = 0; i < 65536; i++) {
         const bool nan = (i & 0x7fff) > 0x7c00, inf = (i & 0x7fff) == 0x7c00;
-        const bool fine = nan ? isnan(wide[i]) : inf ? isinf(wide[i]) : wide[i] == (float)meaning((uint16_t)i, 5);
+        const bool fine = nan   ? isnan(wide[i])
+                          : inf ? isinf(wide[i])
+                                : wide[i] == (float)meaning((uint16_t)i, 5);
         wrong += !fine || bits(wide[i]) >> 31 != i >> 15;
     }
     ok(wrong == 0, "f16 to f32 is exact (%u wrong)", wrong);
@@ -131,16 +139,21 @@ static void rows(void)
         for (size_t i = 0; i < N * w; i++)
             data[i] = (unsigned char)toy_rand(&s);
         const struct gnn_gather_part whole = {0, N, data};
-        const struct gnn_gather_part cut[4] = {{0, 1000, data}, {1000, 0, data}, {1000, 1999, data + 1000 * w}, {2999, 1, data + 2999 * w}};
+        const struct gnn_gather_part cut[4] = {{0, 1000, data},
+                                               {1000, 0, data},
+                                               {1000, 1999, data + 1000 * w},
+                                               {2999, 1, data + 2999 * w}};
         for (int k = 0; k < 3; k++) {
             memset(a, 0, M * w);
-            struct gnn_gather g = {.part = k ? cut : &whole, .nparts = k ? 4 : 1, .bytes = w, .n = M, .out = a};
+            struct gnn_gather g = {
+                .part = k ? cut : &whole, .nparts = k ? 4 : 1, .bytes = w, .n = M, .out = a};
             unsigned char *end = b;
             g.id = k < 2 ? id : NULL;
             g.id64 = edge;
             g.show = k ? show : NULL;
             g.arg = &end;
-            bool fine = gnn_gather_rows(&g) == M && (!k || (end == b + M * w && !memcmp(a, b, M * w)));
+            bool fine =
+                gnn_gather_rows(&g) == M && (!k || (end == b + M * w && !memcmp(a, b, M * w)));
             for (int i = 0; i < M && fine; i++)
                 fine = !memcmp(a + (size_t)i * w, data + id[i] * w, w);
             if (k == 0)
@@ -168,13 +181,22 @@ static void rows(void)
         ids[i] = (uint32_t)(toy_rand(&s) % N);
     for (size_t z = 0; z < sizeof wide_rows / sizeof *wide_rows; z++) {
         const size_t w = wide_rows[z], n = z < 2 ? BIGN : BIGN / 8 + 1;
-        unsigned char *big = aligned_alloc(64, n * w / 64 * 64 + 64), *shown = malloc(n * w), *end = shown;
-        const struct gnn_gather_part far[2] = {{0, 1234, data8}, {1234, N - 1234, data8 + 1234 * w}};
-        bool same = gnn_gather_rows(&(struct gnn_gather){
-                        .part = far, .nparts = 2, .bytes = w, .n = n, .id = ids, .out = big, .show = show, .arg = &end}) == n;
+        unsigned char *big = aligned_alloc(64, n * w / 64 * 64 + 64), *shown = malloc(n * w),
+                      *end = shown;
+        const struct gnn_gather_part far[2] = {{0, 1234, data8},
+                                               {1234, N - 1234, data8 + 1234 * w}};
+        bool same = gnn_gather_rows(&(struct gnn_gather){.part = far,
+                                                         .nparts = 2,
+                                                         .bytes = w,
+                                                         .n = n,
+                                                         .id = ids,
+                                                         .out = big,
+                                                         .show = show,
+                                                         .arg = &end}) == n;
         for (uint32_t i = 0; i < n && same; i++)
             same = !memcmp(big + (size_t)i * w, data8 + (size_t)ids[i] * w, w);
-        ok(same && end == shown + n * w && !memcmp(big, shown, n * w), "rows of %zu bytes of a large output, and what is shown", w);
+        ok(same && end == shown + n * w && !memcmp(big, shown, n * w),
+           "rows of %zu bytes of a large output, and what is shown", w);
         free(big);
         free(shown);
     }
@@ -187,26 +209,36 @@ static void rows(void)
     const struct gnn_gather_part p = {0, 4, data};
     const uint32_t pick[2] = {3, 1};
     for (int c = 0; c < 2; c++) {
-        const uint64_t got = gnn_gather_rows(&(struct gnn_gather){
-            .part = &p, .nparts = 1, .cast = c ? GNN_GATHER_F32_BF16 : GNN_GATHER_F32_F16, .bytes = 20, .n = 2, .id = pick, .out = narrow});
+        const uint64_t got = gnn_gather_rows(
+            &(struct gnn_gather){.part = &p,
+                                 .nparts = 1,
+                                 .cast = c ? GNN_GATHER_F32_BF16 : GNN_GATHER_F32_F16,
+                                 .bytes = 20,
+                                 .n = 2,
+                                 .id = pick,
+                                 .out = narrow});
         memcpy(back, data + 15, 20);
         memcpy(back + 5, data + 5, 20);
         if (c)
             gnn_f32_to_bf16(back, 10, want);
         else
             gnn_f32_to_f16(back, 10, want);
-        ok(got == 2 && !memcmp(narrow, want, 20), "rows are narrowed on the way (%s)", c ? "bf16" : "f16");
+        ok(got == 2 && !memcmp(narrow, want, 20), "rows are narrowed on the way (%s)",
+           c ? "bf16" : "f16");
     }
     const uint32_t wrong[3] = {0, 4, 1};
     float out[15];
-    ok(gnn_gather_rows(&(struct gnn_gather){.part = &p, .nparts = 1, .bytes = 20, .n = 3, .id = wrong, .out = out}) == 1, "an id in no part is named");
+    ok(gnn_gather_rows(&(struct gnn_gather){
+           .part = &p, .nparts = 1, .bytes = 20, .n = 3, .id = wrong, .out = out}) == 1,
+       "an id in no part is named");
 }
 
 /* Rows that become f32, their types' values known from the definition. */
 static void widening(void)
 {
     enum { N = 40, W = 33, M = 50 };
-    static const enum gnn_gather_cast casts[] = {GNN_GATHER_F16_F32, GNN_GATHER_BF16_F32, GNN_GATHER_I8_F32};
+    static const enum gnn_gather_cast casts[] = {GNN_GATHER_F16_F32, GNN_GATHER_BF16_F32,
+                                                 GNN_GATHER_I8_F32};
     static uint16_t half[N * W];
     static int8_t byte[N * W];
     static float scale[N], out[M * W], shown[M * W];
@@ -224,17 +256,29 @@ static void widening(void)
         const bool i8 = casts[c] == GNN_GATHER_I8_F32;
         const char *data = i8 ? (const char *)byte : (const char *)half;
         const size_t w = i8 ? W : 2 * W;
-        const struct gnn_gather_part part[2] = {{0, 9, data, scale, 0}, {9, N - 9, data + 9 * w, scale + 9, 0}};
+        const struct gnn_gather_part part[2] = {{0, 9, data, scale, 0},
+                                                {9, N - 9, data + 9 * w, scale + 9, 0}};
         unsigned char *end = (unsigned char *)shown;
-        unsigned wrong = gnn_gather_rows(&(struct gnn_gather){.part = part, .nparts = 2, .cast = casts[c], .bytes = w, .n = M,
-                                                              .id = id, .out = out, .show = show, .arg = &end}) != M;
+        unsigned wrong = gnn_gather_rows(&(struct gnn_gather){.part = part,
+                                                              .nparts = 2,
+                                                              .cast = casts[c],
+                                                              .bytes = w,
+                                                              .n = M,
+                                                              .id = id,
+                                                              .out = out,
+                                                              .show = show,
+                                                              .arg = &end}) != M;
         for (uint32_t i = 0; i < M * W; i++) {
             const uint32_t v = id[i / W], at = v * W + i % W;
-            const float want = i8 ? (float)((double)byte[at] * (double)scale[v]) : (float)meaning(half[at], c ? 8 : 5);
+            const float want = i8 ? (float)((double)byte[at] * (double)scale[v])
+                                  : (float)meaning(half[at], c ? 8 : 5);
             wrong += bits(want) != bits(out[i]);
         }
         ok(!wrong && end == (unsigned char *)(shown + M * W) && !memcmp(out, shown, sizeof out),
-           "rows are widened on the way (%s)", i8 ? "int8" : c ? "bf16" : "f16");
+           "rows are widened on the way (%s)",
+           i8  ? "int8"
+           : c ? "bf16"
+               : "f16");
     }
 }
 

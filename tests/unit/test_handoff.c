@@ -1,4 +1,5 @@
-/* Payloads by reference: what comes is what was sent, whoever dies, stalls, lies or is not one of ours. */
+/* Payloads by reference: what comes is what was sent, whoever dies, stalls, lies or is not one of
+ * ours. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,7 +48,8 @@ static void fill(struct gnn_batch *b, uint64_t step)
 static bool right(const struct gnn_batch *b, uint64_t step)
 {
     const struct gnn_tensor *x = gnn_tensors_find(&b->tensors, "node/node/x");
-    bool good = b->step == step && gnn_batch_nodes(b, 0) == rows_of(step) && x && x->shape[0] == rows_of(step);
+    bool good = b->step == step && gnn_batch_nodes(b, 0) == rows_of(step) && x &&
+                x->shape[0] == rows_of(step);
     for (uint64_t i = 0; good && i < (uint64_t)rows_of(step) * WIDTH; i++)
         good = ((const float *)x->data)[i] == value(step, i);
     for (uint32_t i = 0; good && i < rows_of(step); i++)
@@ -58,7 +60,8 @@ static bool right(const struct gnn_batch *b, uint64_t step)
 /* Writes steps 0 to n-1; *nref of them by reference. */
 static int write_stream(int fd, enum gnn_handoff how, uint64_t n, uint64_t *nref, struct gnn_err *e)
 {
-    return stream_make(fd, "out", &meta, &(struct gnn_writer_opts){.handoff = how}, pool, fill, n, nref, e);
+    return stream_make(fd, "out", &meta, &(struct gnn_writer_opts){.handoff = how}, pool, fill, n,
+                       nref, e);
 }
 
 static void pipes(int fd[2])
@@ -67,7 +70,8 @@ static void pipes(int fd[2])
         exit(99);
 }
 
-/* A child that writes n steps to fd[1]; its status is 0 if at least `want` of them went by reference. */
+/* A child that writes n steps to fd[1]; its status is 0 if at least `want` of them went by
+ * reference. */
 static pid_t writer(int fd[2], enum gnn_handoff how, uint64_t n, uint64_t want)
 {
     const pid_t pid = fork();
@@ -138,29 +142,40 @@ static void test_share(void)
     uint64_t cap, cap2, at = 1, other;
     ok(!gnn_share_new(&s, &e), "shared memory %s", e.msg);
     char *p = gnn_share_alloc(s, 100000, 0, &cap), *q = gnn_share_alloc(s, 5, 0, &cap2);
-    ok(p && q && cap >= 100000 && cap2 >= 5 && gnn_share_offset(s, q, cap2, &at) && at >= cap, "two pieces side by side");
+    ok(p && q && cap >= 100000 && cap2 >= 5 && gnn_share_offset(s, q, cap2, &at) && at >= cap,
+       "two pieces side by side");
     memset(p, 7, cap);
     memset(q, 8, cap2);
     gnn_share_free(s, p, cap);
     struct stat st;
-    ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2, "what is freed takes no memory");
+    ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2,
+       "what is freed takes no memory");
     char *r = gnn_share_alloc(s, 5000, 1000, &cap);
     ok(r == p && r[0] == 0 && q[0] == 8, "its place is used again");
     const uint64_t huge = 2 << 20, most = 5 << 20;
     uint8_t *large = gnn_share_alloc(s, most, 1000, &cap);
-    ok(large && (uintptr_t)large % huge == 0 && cap >= most + 1000 && cap % huge == 0, "a large piece is made of whole huge pages");
+    ok(large && (uintptr_t)large % huge == 0 && cap >= most + 1000 && cap % huge == 0,
+       "a large piece is made of whole huge pages");
     memset(large, 3, most);
     uint8_t *theirs = gnn_share_map(gnn_share_fd(s), gnn_share_window(s), PROT_READ);
-    ok(theirs && (uintptr_t)theirs % huge == 0 && gnn_share_offset(s, large, most, &at) && at % huge == 0 && theirs[at] == 3 &&
-           theirs[at + most - 1] == 3 && theirs[at + most] == 0, "another mapping begins like the first, and sees it");
+    ok(theirs && (uintptr_t)theirs % huge == 0 && gnn_share_offset(s, large, most, &at) &&
+           at % huge == 0 && theirs[at] == 3 && theirs[at + most - 1] == 3 &&
+           theirs[at + most] == 0,
+       "another mapping begins like the first, and sees it");
     gnn_share_free(s, large, cap);
-    ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2 + 8192 && theirs && theirs[at] == 0, "its memory goes, too, also where it is seen");
+    ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2 + 8192 && theirs &&
+           theirs[at] == 0,
+       "its memory goes, too, also where it is seen");
     ok(gnn_share_alloc(s, huge, huge, &cap) == (void *)large, "and its place is used again");
     if (theirs)
         munmap(theirs, gnn_share_window(s));
-    ok(!gnn_share_map(-1, huge, PROT_READ) && !gnn_share_map(gnn_share_fd(s), 0, PROT_READ), "what cannot be mapped is not");
-    ok(!gnn_share_alloc(s, 4096, gnn_share_window(s), &cap) && !gnn_share_alloc(s, UINT64_MAX, 5, &cap), "no room is no room");
-    ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other), "other memory is not in it");
+    ok(!gnn_share_map(-1, huge, PROT_READ) && !gnn_share_map(gnn_share_fd(s), 0, PROT_READ),
+       "what cannot be mapped is not");
+    ok(!gnn_share_alloc(s, 4096, gnn_share_window(s), &cap) &&
+           !gnn_share_alloc(s, UINT64_MAX, 5, &cap),
+       "no room is no room");
+    ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other),
+       "other memory is not in it");
     ok(ftruncate(gnn_share_fd(s), 0) != 0, "it does not shrink");
     gnn_share_hold(s);
     gnn_share_drop(s);
@@ -181,14 +196,19 @@ static void test_tensors(void)
         exit(99);
     memset(t->data, 3, n);
     gnn_tensors_share(&set, s);
-    ok(!gnn_tensors_resize(&set, t, 300000, &e) && gnn_share_offset(s, t->data, 300000, &at) && ((char *)t->data)[99999] == 3,
+    ok(!gnn_tensors_resize(&set, t, 300000, &e) && gnn_share_offset(s, t->data, 300000, &at) &&
+           ((char *)t->data)[99999] == 3,
        "a tensor that grows moves into shared memory %s", e.msg);
     memset(t->data, 4, 300000);
-    ok(!gnn_tensors_resize(&set, t, 3000000, &e) && ((char *)t->data)[299999] == 4, "and grows there");
+    ok(!gnn_tensors_resize(&set, t, 3000000, &e) && ((char *)t->data)[299999] == 4,
+       "and grows there");
     gnn_tensors_clear(&set);
-    ok(!gnn_tensors_add(&set, "b", GNN_U8, 1, &n, &t, &e) && gnn_share_offset(s, t->data, n, &at), "its room is used again");
+    ok(!gnn_tensors_add(&set, "b", GNN_U8, 1, &n, &t, &e) && gnn_share_offset(s, t->data, n, &at),
+       "its room is used again");
     const uint64_t small = 10;
-    ok(!gnn_tensors_add(&set, "c", GNN_U8, 1, &small, &t, &e) && !gnn_share_offset(s, t->data, small, &at), "small ones stay outside");
+    ok(!gnn_tensors_add(&set, "c", GNN_U8, 1, &small, &t, &e) &&
+           !gnn_share_offset(s, t->data, small, &at),
+       "small ones stay outside");
     const struct rlimit none = {0, RLIM_INFINITY};
     struct rlimit was;
     getrlimit(RLIMIT_FSIZE, &was);
@@ -202,7 +222,8 @@ static void test_tensors(void)
     gnn_share_drop(s);
 }
 
-/* What is made outside moves there as a whole: large ones, with their sums; the rest, and what has no room, stays. */
+/* What is made outside moves there as a whole: large ones, with their sums; the rest, and what has
+ * no room, stays. */
 static void test_move(void)
 {
     struct gnn_err e = {0};
@@ -213,7 +234,8 @@ static void test_move(void)
     uint64_t at;
     static uint8_t theirs[100000];
     if (gnn_share_new(&s, &e) || gnn_tensors_add(&set, "large", GNN_U8, 1, &n, &large, &e) ||
-        gnn_tensors_add(&set, "small", GNN_U8, 1, &few, &small, &e) || gnn_tensors_add(&set, "empty", GNN_U8, 1, &nothing, &empty, &e) ||
+        gnn_tensors_add(&set, "small", GNN_U8, 1, &few, &small, &e) ||
+        gnn_tensors_add(&set, "empty", GNN_U8, 1, &nothing, &empty, &e) ||
         gnn_tensors_add(&set, "leased", GNN_U8, 1, &n, &leased, &e))
         exit(99);
     memset(large->data, 5, n);
@@ -222,9 +244,12 @@ static void test_move(void)
     leased->data = theirs;
     gnn_tensors_share(&set, s);
     gnn_tensors_move(&set);
-    ok(gnn_share_offset(s, large->data, n, &at) && ((uint8_t *)large->data)[0] == 5 && ((uint8_t *)large->data)[n - 1] == 5, "a tensor moves");
+    ok(gnn_share_offset(s, large->data, n, &at) && ((uint8_t *)large->data)[0] == 5 &&
+           ((uint8_t *)large->data)[n - 1] == 5,
+       "a tensor moves");
     ok(large->has_sum && large->sum == 77, "with its sum");
-    ok(!gnn_share_offset(s, small->data, few, &at) && leased->data == theirs, "small and leased ones stay");
+    ok(!gnn_share_offset(s, small->data, few, &at) && leased->data == theirs,
+       "small and leased ones stay");
     const void *where = large->data;
     gnn_tensors_move(&set);
     ok(large->data == where, "what is there stays there");
@@ -240,9 +265,11 @@ static void test_move(void)
     setrlimit(RLIMIT_FSIZE, &none);
     gnn_tensors_move(&set);
     setrlimit(RLIMIT_FSIZE, &was);
-    ok(!gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6, "what has no room stays outside, whole");
+    ok(!gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6,
+       "what has no room stays outside, whole");
     gnn_tensors_move(&set);
-    ok(gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6, "until there is some");
+    ok(gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6,
+       "until there is some");
     gnn_tensors_release(&set);
     gnn_share_drop(s);
 }
@@ -253,7 +280,8 @@ static void test_plain(void)
     struct gnn_err e = {0};
     int fd[2], file = open("plain", O_RDWR | O_CREAT | O_TRUNC, 0666);
     uint64_t nref, at = 0;
-    ok(!write_stream(dup(file), GNN_HANDOFF_AUTO, 20, &nref, &e) && !nref, "a file gets no references %s", e.msg);
+    ok(!write_stream(dup(file), GNN_HANDOFF_AUTO, 20, &nref, &e) && !nref,
+       "a file gets no references %s", e.msg);
     const uint64_t size = (uint64_t)lseek(file, 0, SEEK_END);
     uint8_t *want = malloc(size), *got = malloc(size + 1);
     if (!want || !got || pread(file, want, size, 0) != (ssize_t)size)
@@ -280,7 +308,8 @@ static void test_plain(void)
     close(fd[0]);
     close(far[1]);
     uint64_t n;
-    ok(read_stream(far[0], 0, &n, &e) == GNN_END && n == 20, "behind a relay the stream is whole and inline %s", e.msg);
+    ok(read_stream(far[0], 0, &n, &e) == GNN_END && n == 20,
+       "behind a relay the stream is whole and inline %s", e.msg);
     ok(status_of(first) == 0 && status_of(relay) == 0, "and all end well");
     free(want);
     free(got);
@@ -292,7 +321,8 @@ static void test_must(void)
 {
     struct gnn_err e = {0};
     uint64_t nref;
-    ok(write_stream(open("f", O_WRONLY | O_CREAT | O_TRUNC, 0666), GNN_HANDOFF_SHM, 2, &nref, &e) == GNN_E_USAGE,
+    ok(write_stream(open("f", O_WRONLY | O_CREAT | O_TRUNC, 0666), GNN_HANDOFF_SHM, 2, &nref, &e) ==
+           GNN_E_USAGE,
        "shm into a file: %s", e.msg);
     int fd[2];
     pipes(fd);
@@ -306,7 +336,8 @@ static void test_must(void)
     }
     close(fd[0]);
     e = (struct gnn_err){0};
-    ok(write_stream(fd[1], GNN_HANDOFF_SHM, 2, &nref, &e) == GNN_E_RUN && strstr(e.msg, "takes nothing"),
+    ok(write_stream(fd[1], GNN_HANDOFF_SHM, 2, &nref, &e) == GNN_E_RUN &&
+           strstr(e.msg, "takes nothing"),
        "shm to another program: %s", e.msg);
     ok(status_of(pid) == 0, "which sees the end");
 }
@@ -323,7 +354,8 @@ static void test_joined(void)
         uint64_t a = 0, b = 0, c = 0;
         close(fd[0]);
         const int rc = write_stream(dup(fd[1]), GNN_HANDOFF_SHM, 10, &a, &e) ||
-                       write_stream(dup(fd[1]), GNN_HANDOFF_INLINE, 10, &b, &e) || write_stream(fd[1], GNN_HANDOFF_SHM, 10, &c, &e);
+                       write_stream(dup(fd[1]), GNN_HANDOFF_INLINE, 10, &b, &e) ||
+                       write_stream(fd[1], GNN_HANDOFF_SHM, 10, &c, &e);
         _exit(rc || a < 9 || b || c < 9);
     }
     close(fd[1]);
@@ -333,7 +365,9 @@ static void test_joined(void)
         n += right(b, total++ % 10);
         gnn_batch_put(b);
     }
-    ok(n == 30 && !e.code, "streams by reference, inline and by reference again read as one: %d of %d %s", (int)n, (int)total, e.msg);
+    ok(n == 30 && !e.code,
+       "streams by reference, inline and by reference again read as one: %d of %d %s", (int)n,
+       (int)total, e.msg);
     gnn_source_free(s);
     ok(status_of(pid) == 0, "and were sent so");
 }
@@ -403,7 +437,8 @@ static void test_reader_killed(void)
 
 /* ---- a reader that lies, or is slow ---- */
 
-/* Connects as a reader would, says n messages, of which UINT64_MAX is the stream's own sum, and then only reads. */
+/* Connects as a reader would, says n messages, of which UINT64_MAX is the stream's own sum, and
+ * then only reads. */
 static void stranger(const char *what, const struct gnn_meet *m, int n)
 {
     int fd[2];
@@ -432,8 +467,10 @@ static void stranger(const char *what, const struct gnn_meet *m, int n)
 static void test_strangers(void)
 {
     const struct gnn_meet wrong = {GNN_MEET_HELLO, 0, 12345}, other = {GNN_MEET_BACK, 0, 0};
-    const struct gnn_meet hello = {GNN_MEET_HELLO, 0, UINT64_MAX}, taken = {GNN_MEET_TAKEN, 0, 0}, device = {GNN_MEET_DEVICE, 0, 7};
-    const struct gnn_meet two = {GNN_MEET_HELLO, 2, UINT64_MAX}, many = {GNN_MEET_HELLO, GNN_MEET_DEVICES + 1, UINT64_MAX};
+    const struct gnn_meet hello = {GNN_MEET_HELLO, 0, UINT64_MAX}, taken = {GNN_MEET_TAKEN, 0, 0},
+                          device = {GNN_MEET_DEVICE, 0, 7};
+    const struct gnn_meet two = {GNN_MEET_HELLO, 2, UINT64_MAX},
+                          many = {GNN_MEET_HELLO, GNN_MEET_DEVICES + 1, UINT64_MAX};
     struct gnn_meet all[GNN_MEET_DEVICES + 3] = {{GNN_MEET_HELLO, GNN_MEET_DEVICES, UINT64_MAX}};
     for (int i = 1; i < GNN_MEET_DEVICES + 3; i++)
         all[i] = device;
@@ -465,7 +502,8 @@ static void test_descriptors(void)
     close(before);
     for (int k = 0; k < 4; k++) {
         struct iovec v = {&m, sizeof m};
-        struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c};
+        struct msghdr h = {
+            .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c};
         int got = -1;
         c.head.cmsg_level = SOL_SOCKET;
         c.head.cmsg_type = SCM_RIGHTS;
@@ -486,7 +524,8 @@ static void test_descriptors(void)
     close(spare[1]);
 }
 
-/* Takes the memory, then gives back slots that never were or says nonsense: it counts as gone, and the rest comes inline. */
+/* Takes the memory, then gives back slots that never were or says nonsense: it counts as gone, and
+ * the rest comes inline. */
 static void test_nonsense(void)
 {
     int fd[2];
@@ -500,9 +539,11 @@ static void test_nonsense(void)
     const int sock = gnn_meet_connect(fd[0]);
     struct pollfd p = {.fd = sock, .events = POLLIN};
     m = (struct gnn_meet){GNN_MEET_HELLO, 0, gnb_frame_sum(buf)};
-    if (sock < 0 || !gnn_meet_send(sock, &m, -1) || poll(&p, 1, 5000) != 1 || gnn_meet_recv(sock, &m, &memory) != 1)
+    if (sock < 0 || !gnn_meet_send(sock, &m, -1) || poll(&p, 1, 5000) != 1 ||
+        gnn_meet_recv(sock, &m, &memory) != 1)
         exit(99);
-    ok(memory >= 0 && m.what == GNN_MEET_OFFER && m.slots == GNN_HANDOFF_SLOTS, "an offer of memory");
+    ok(memory >= 0 && m.what == GNN_MEET_OFFER && m.slots == GNN_HANDOFF_SLOTS,
+       "an offer of memory");
     const struct gnn_meet said[] = {{GNN_MEET_TAKEN, 0, 0}, {GNN_MEET_BACK, 99, 0}};
     if (!gnn_meet_send(sock, &said[0], -1) || !gnn_meet_send(sock, &said[1], -1))
         exit(99);

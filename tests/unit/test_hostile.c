@@ -15,11 +15,12 @@
 #include "stream_maker.h"
 #include "tap.h"
 
-#define HEAD "{\"content\":\"batches\",\"identity\":\"0123456789abcdef\",\"schema\":{\"node_types\":[{\"name\":\"node\"," \
-             "\"count\":3,\"fields\":[]}],\"edge_types\":[],\"splits\":[],\"task\":\"none\",\"classes\":0,\"parts\":1}," \
-             "\"sampling\":{\"seed\":\"0000000000000000\",\"fanout\":[],\"batch_size\":2,\"frontier\":\"all\"," \
-             "\"replace\":false,\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false," \
-             "\"seed_type\":\"node\",\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}"
+#define HEAD                                                                                                     \
+    "{\"content\":\"batches\",\"identity\":\"0123456789abcdef\",\"schema\":{\"node_types\":[{\"name\":\"node\"," \
+    "\"count\":3,\"fields\":[]}],\"edge_types\":[],\"splits\":[],\"task\":\"none\",\"classes\":0,\"parts\":1},"  \
+    "\"sampling\":{\"seed\":\"0000000000000000\",\"fanout\":[],\"batch_size\":2,\"frontier\":\"all\","           \
+    "\"replace\":false,\"shuffle\":false,\"drop_last\":false,\"edge_ids\":false,\"original_ids\":false,"         \
+    "\"seed_type\":\"node\",\"splits\":[{\"name\":\"train\",\"steps\":1,\"seeds\":1}]},\"provenance\":[]}"
 
 static int create(void)
 {
@@ -55,7 +56,8 @@ static void header(const char *from, const char *to, const char *why)
     ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, why), "%s for %s: %s", to, from, e.msg);
 }
 
-static void packed(const char *what, const void *data, uint64_t stored, uint64_t raw, const char *why)
+static void packed(const char *what, const void *data, uint64_t stored, uint64_t raw,
+                   const char *why)
 {
     struct gnn_err e;
     int fd = create(), rc;
@@ -79,7 +81,8 @@ static void test_packed(void)
     packed("a skippable frame", "\x50\x2a\x4d\x18\0\0\0\0", 8, 0, "not one zstd frame");
 }
 
-/* No writer packs metadata, and what a thousand bytes of it unpack to would take hundreds of megabytes once parsed. */
+/* No writer packs metadata, and what a thousand bytes of it unpack to would take hundreds of
+ * megabytes once parsed. */
 static void test_packed_header(void)
 {
     struct gnn_err e;
@@ -101,7 +104,8 @@ static void test_counts(void)
     ok(!gnn_schema_check_counts(&c, "S", &e), "two types of 2^23 nodes without anything");
     if (gnn_schema_add_ntype(&c, "c", 1 << 20, &e))
         exit(99);
-    ok(gnn_schema_check_counts(&c, "S", &e) == GNN_E_INPUT && strstr(e.msg, "S: 1048576 nodes of type c with 0 edges are implausible"),
+    ok(gnn_schema_check_counts(&c, "S", &e) == GNN_E_INPUT &&
+           strstr(e.msg, "S: 1048576 nodes of type c with 0 edges are implausible"),
        "and a third one: %s", e.msg);
     gnn_schema_release(&c);
 }
@@ -120,7 +124,8 @@ static void test_bomb(void)
     int fd = create();
     stream_make_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, n);
     close(fd);
-    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "larger than 8 MiB"), "a packed header of 60 MiB: %s", e.msg);
+    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "larger than 8 MiB"),
+       "a packed header of 60 MiB: %s", e.msg);
     free(text);
     free(p);
 }
@@ -154,7 +159,8 @@ static void fill(struct gnn_batch *b, uint64_t step)
 static struct gnn_meta meta;
 static struct gnn_batch_pool *pool;
 
-/* Four batches of as many nodes as there can be, read to the end and then verified in 1 GiB, or refused with a reason. */
+/* Four batches of as many nodes as there can be, read to the end and then verified in 1 GiB, or
+ * refused with a reason. */
 static void batches(enum harm what, const char *name, const char *why)
 {
     struct gnn_err e = {0};
@@ -192,18 +198,24 @@ static void test_batches(void)
 {
     struct gnn_err e = {0};
     stream_make_meta(&meta, UINT32_MAX - 1, 4, 4);
-    if (gnn_schema_add_nfield(&meta.schema, 0, "y", GNN_I32, 0, &e) || !(pool = gnn_batch_pool_new(&meta, &e)))
+    if (gnn_schema_add_nfield(&meta.schema, 0, "y", GNN_I32, 0, &e) ||
+        !(pool = gnn_batch_pool_new(&meta, &e)))
         exit(99);
     meta.schema.task = GNN_TASK_MULTICLASS;
     meta.schema.nclasses = 3;
-    batches(TWICE, "a node twice", "frame 1: batch 1/0: tensor 'nodes/node': element 4: node 4294959374 is there twice");
+    batches(TWICE, "a node twice",
+            "frame 1: batch 1/0: tensor 'nodes/node': element 4: node 4294959374 is there twice");
     batches(FAR_TWICE, "a node twice, on a page of its own", "element 4: node 5 is there twice");
-    batches(BEYOND, "a node too many", "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
-    batches(STEP, "a step past the set", "frame 1: batch 1/4: tensor 'key': element 1: 4 is a step past the last of its split");
+    batches(BEYOND, "a node too many",
+            "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
+    batches(STEP, "a step past the set",
+            "frame 1: batch 1/4: tensor 'key': element 1: 4 is a step past the last of its split");
     batches(SPLIT, "a split too many", "tensor 'key': element 2: 1 is no split");
     batches(RANK, "another rank", "tensor 'key': element 3: 1 is not the rank of the header");
-    batches(BELOW, "a label below -1", "frame 1: batch 1/0: tensor 'node/node/y': element 1: label -2 outside 0..2");
-    batches(ABOVE, "a label that is no class", "tensor 'node/node/y': element 1: label 3 outside 0..2");
+    batches(BELOW, "a label below -1",
+            "frame 1: batch 1/0: tensor 'node/node/y': element 1: label -2 outside 0..2");
+    batches(ABOVE, "a label that is no class",
+            "tensor 'node/node/y': element 1: label 3 outside 0..2");
     batches(UNLABELLED, "no label", NULL);
     batches(NONE, "nothing of it", NULL);
     fflush(stdout);
@@ -211,7 +223,8 @@ static void test_batches(void)
     const pid_t pid = fork();
     if (!pid)
         exit(verify_in(1 << 30));
-    ok(waitpid(pid, &status, 0) == pid && !status, "2^32 - 2 nodes of which 20 came are verified in 1 GiB");
+    ok(waitpid(pid, &status, 0) == pid && !status,
+       "2^32 - 2 nodes of which 20 came are verified in 1 GiB");
     gnn_batch_pool_free(pool);
     gnn_meta_release(&meta);
 }
@@ -222,8 +235,10 @@ static int make_store(int32_t label)
     struct gnn_err e = {0};
     struct gnn_meta m = {.schema = {.nparts = 1, .task = GNN_TASK_MULTICLASS, .nclasses = 3}};
     struct maker k = {.e = &e};
-    if (gnn_schema_add_ntype(&m.schema, "node", 2, &e) || gnn_schema_add_nfield(&m.schema, 0, "y", GNN_I32, 0, &e) ||
-        gnn_schema_add_etype(&m.schema, 0, "to", 0, 2, &e) || gnn_schema_add_set(&m.schema, "all", "train", 0, 2, &e) ||
+    if (gnn_schema_add_ntype(&m.schema, "node", 2, &e) ||
+        gnn_schema_add_nfield(&m.schema, 0, "y", GNN_I32, 0, &e) ||
+        gnn_schema_add_etype(&m.schema, 0, "to", 0, 2, &e) ||
+        gnn_schema_add_set(&m.schema, "all", "train", 0, 2, &e) ||
         gnn_store_create(&k.w, "S", &m, true, &e) || gnn_part_begin(&k.w, 0, &e))
         exit(99);
     memcpy(maker_tensor(&k, "node/node/y", GNN_I32, 2, 0), (int32_t[]){2, label}, 8);
@@ -248,11 +263,14 @@ static void labels(int32_t label, const char *why)
     if (make_store(label) || gnn_store_open(&s, "S", true, &e))
         exit(99);
     const int rc = gnn_verify_store(&s, NULL, proofs, &e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "a store with label %d: %s", label, e.msg);
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "a store with label %d: %s", label,
+       e.msg);
     struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e2);
-    src = src ? gnn_gather_source_new(src, &s, &(struct gnn_gather_opts){.fields = "y"}, &e2) : NULL;
+    src =
+        src ? gnn_gather_source_new(src, &s, &(struct gnn_gather_opts){.fields = "y"}, &e2) : NULL;
     const int got = src ? gnn_source_next(src, &b, &e2) : e2.code;
-    ok(why ? got == GNN_E_INPUT && strstr(e2.msg, why) && strstr(e2.msg, "batch 0/0") : !got, "gathered: %s", e2.msg);
+    ok(why ? got == GNN_E_INPUT && strstr(e2.msg, why) && strstr(e2.msg, "batch 0/0") : !got,
+       "gathered: %s", e2.msg);
     if (!got)
         gnn_batch_put(b);
     gnn_source_free(src);

@@ -19,8 +19,8 @@ struct file {
 
 enum { ROOM = 1 << 18 };
 
-/* gnn_alloc is the only user of aligned_alloc, so this fails our k-th allocation and leaves libarchive's alone:
- * its zip reader does not look at what malloc returns. */
+/* gnn_alloc is the only user of aligned_alloc, so this fails our k-th allocation and leaves
+ * libarchive's alone: its zip reader does not look at what malloc returns. */
 static long fail_at = -1;
 void *aligned_alloc(size_t align, size_t n)
 {
@@ -30,7 +30,8 @@ void *aligned_alloc(size_t align, size_t n)
     return posix_memalign(&p, align, n) ? NULL : p;
 }
 
-/* An archive of the files: "zip", "zip store", "tar", "tar gzip", "tar zstd", "tar xz", "raw gzip", "raw xz". */
+/* An archive of the files: "zip", "zip store", "tar", "tar gzip", "tar zstd", "tar xz", "raw gzip",
+ * "raw xz". */
 static size_t pack(const char *how, const struct file *f, int nf, uint8_t *out)
 {
     size_t used = 0;
@@ -71,8 +72,8 @@ static struct file text(const char *name, const char *s)
     return (struct file){name, s, strlen(s)};
 }
 
-static struct file npy(const char *name, enum gnn_dtype d, uint32_t ndim, uint64_t rows, uint64_t cols,
-                       const void *data)
+static struct file npy(const char *name, enum gnn_dtype d, uint32_t ndim, uint64_t rows,
+                       uint64_t cols, const void *data)
 {
     struct gnn_npy h = {.dtype = d, .ndim = ndim, .shape = {rows, cols}};
     static uint8_t pool[16][1024];
@@ -140,18 +141,21 @@ static int ogb_binary(struct file *f)
     return 5;
 }
 
-/* A cut archive fails, wherever it is cut, and what is said names it; a flipped bit fails or changes nothing, where there are
- * checksums. */
+/* A cut archive fails, wherever it is cut, and what is said names it; a flipped bit fails or
+ * changes nothing, where there are checksums. */
 static void damage(const char *what, const char *name, size_t n, uint64_t want, bool sums)
 {
-    ok(!run(name, buf, n, NULL) && edges == want, "%s: %llu edges (%s)", what, (unsigned long long)edges, e.msg);
+    ok(!run(name, buf, n, NULL) && edges == want, "%s: %llu edges (%s)", what,
+       (unsigned long long)edges, e.msg);
     const uint64_t whole = digest;
     bool good = true;
-    for (size_t k = 0; k < n && good; k += n < 3000 || k % 512 == 511 || n - k < 700 ? 1 : 7 - k % 512 % 7) {
+    for (size_t k = 0; k < n && good;
+         k += n < 3000 || k % 512 == 511 || n - k < 700 ? 1 : 7 - k % 512 % 7) {
         int rc = run(name, buf, k, NULL);
         good = rc == GNN_E_INPUT && strstr(e.msg, name) == e.msg;
         if (!good)
-            printf("# cut at %zu of %zu: %d, %llu edges, %s\n", k, n, rc, (unsigned long long)edges, e.msg);
+            printf("# cut at %zu of %zu: %d, %llu edges, %s\n", k, n, rc, (unsigned long long)edges,
+                   e.msg);
     }
     ok(good, "%s cut at many bytes", what);
     struct gnn_rand r = gnn_rand_key(7, n, want);
@@ -161,12 +165,14 @@ static void damage(const char *what, const char *name, size_t n, uint64_t want, 
         for (uint64_t i = 0; i <= gnn_rand_below(&r, 4); i++)
             hurt[gnn_rand_below(&r, n)] ^= (uint8_t)(1 << gnn_rand_below(&r, 8));
         int rc = run(name, hurt, n, NULL);
-        good = rc == 0 ? !sums || digest == whole : (rc == GNN_E_INPUT || rc == GNN_E_NOMEM) && *e.msg;
+        good =
+            rc == 0 ? !sums || digest == whole : (rc == GNN_E_INPUT || rc == GNN_E_NOMEM) && *e.msg;
         same += !rc;
         if (!good)
             printf("# flip %d: %d %s\n", k, rc, rc ? e.msg : "another data set");
     }
-    ok(good, "%s with flipped bits%s: %u of 1500 change nothing", what, sums ? "" : ", or the data", same);
+    ok(good, "%s with flipped bits%s: %u of 1500 change nothing", what, sums ? "" : ", or the data",
+       same);
 }
 
 /* An archive with more behind it than its end. */
@@ -204,7 +210,8 @@ static void archives(void)
     struct file f[16];
     for (int i = 0; i < 6; i++) {
         char what[64];
-        bool sums = strcmp(how[i], "tar") && strcmp(how[i], "tar zstd"); /* libarchive's zstd has none */
+        bool sums =
+            strcmp(how[i], "tar") && strcmp(how[i], "tar zstd"); /* libarchive's zstd has none */
         snprintf(what, sizeof what, "OGB CSV, %s", how[i]);
         damage(what, "d", pack(how[i], f, ogb_csv(f), buf), 4, sums);
         snprintf(what, sizeof what, "arrays, %s", how[i]);
@@ -222,7 +229,8 @@ static void tricks(void)
     struct file f[16];
     static const struct {
         const char *what, *name, *message;
-    } bad[] = {{"a name that leads out", "../d/raw/edge.csv", "leads out"}, {"an absolute name", "/d/raw/edge.csv", "leads out"}};
+    } bad[] = {{"a name that leads out", "../d/raw/edge.csv", "leads out"},
+               {"an absolute name", "/d/raw/edge.csv", "leads out"}};
     for (int i = 0; i < 2; i++) {
         int n = ogb_csv(f);
         f[0].name = bad[i].name;
@@ -240,7 +248,8 @@ static void tricks(void)
     }
     int n = ogb_csv(f);
     f[n++] = f[0];
-    ok(run("d", buf, pack("zip", f, n, buf), NULL) == GNN_E_INPUT && strstr(e.msg, "twice"), "twice: %s", e.msg);
+    ok(run("d", buf, pack("zip", f, n, buf), NULL) == GNN_E_INPUT && strstr(e.msg, "twice"),
+       "twice: %s", e.msg);
     n = ogb_csv(f);
     f[0] = (struct file){"in.zip", inner, pack("zip", f, n, inner)};
     ok(run("d", buf, pack("zip", f, 1, buf), NULL) == GNN_E_INPUT, "nested: %s", e.msg);
@@ -248,11 +257,34 @@ static void tricks(void)
     static const struct {
         int i;
         const char *data;
-    } lies[] = {{0, "0,1\n"}, {0, "0,1\n1,2\n2,3\n3,0\n0,0\n"}, {0, "0,1\n1,2\n2,3\n3,4\n"}, {0, "0,1\n1,2\n2\n3,0\n"},
-                {0, "0,1\n-1,2\n2,3\n3,0\n"}, {0, "0,1\n1,2\n2,x\n3,0\n"}, {0, "0,1,2\n"}, {0, ""}, {1, "5\n"}, {1, "4\n4\n"},
-                {1, ""}, {1, "0\n"}, {1, "99999999999\n"}, {1, "4294967294\n"}, {2, "5\n"}, {2, "99999999999999\n"}, {3, "1,2\n3,4\n5,6\n"},
-                {3, "1,2\n3,4\n5,6\n7\n"}, {3, "1,2\n3,4\n5,6\n7,8\n9,9\n"}, {3, "1,2\n3,four\n5,6\n7,8\n"}, {3, "1,2\n3,nan\n5,6\n7,8\n"}, {4, "0\n1\n2\n"},
-                {4, "0\n1\n0.5\n2\n"}, {4, "nan\nnan\nnan\nnan\n"}, {4, "0\n1\n99999999\n2\n"}, {5, "4\n"}, {5, "-1\n"}, {5, "x\n"}};
+    } lies[] = {{0, "0,1\n"},
+                {0, "0,1\n1,2\n2,3\n3,0\n0,0\n"},
+                {0, "0,1\n1,2\n2,3\n3,4\n"},
+                {0, "0,1\n1,2\n2\n3,0\n"},
+                {0, "0,1\n-1,2\n2,3\n3,0\n"},
+                {0, "0,1\n1,2\n2,x\n3,0\n"},
+                {0, "0,1,2\n"},
+                {0, ""},
+                {1, "5\n"},
+                {1, "4\n4\n"},
+                {1, ""},
+                {1, "0\n"},
+                {1, "99999999999\n"},
+                {1, "4294967294\n"},
+                {2, "5\n"},
+                {2, "99999999999999\n"},
+                {3, "1,2\n3,4\n5,6\n"},
+                {3, "1,2\n3,4\n5,6\n7\n"},
+                {3, "1,2\n3,4\n5,6\n7,8\n9,9\n"},
+                {3, "1,2\n3,four\n5,6\n7,8\n"},
+                {3, "1,2\n3,nan\n5,6\n7,8\n"},
+                {4, "0\n1\n2\n"},
+                {4, "0\n1\n0.5\n2\n"},
+                {4, "nan\nnan\nnan\nnan\n"},
+                {4, "0\n1\n99999999\n2\n"},
+                {5, "4\n"},
+                {5, "-1\n"},
+                {5, "x\n"}};
     for (unsigned i = 0; i < sizeof lies / sizeof *lies; i++) {
         n = ogb_csv(f);
         f[lies[i].i] = text(f[lies[i].i].name, lies[i].data);
@@ -264,7 +296,10 @@ static void tricks(void)
         n = ogb_csv(f);
         f[n++] = text(time ? "d/raw/node_time.csv" : "d/raw/node_weight.csv", "1\n2\n1e39\n0.5\n");
         int rc = run("d", buf, pack("zip", f, n, buf), NULL);
-        ok(time ? !rc : rc == GNN_E_INPUT && strstr(e.msg, "d/raw/node_weight.csv: row 3: weight is infinite or too large"),
+        ok(time
+               ? !rc
+               : rc == GNN_E_INPUT &&
+                     strstr(e.msg, "d/raw/node_weight.csv: row 3: weight is infinite or too large"),
            "a %s of 1e39: %s", time ? "time" : "weight", rc ? e.msg : "taken");
     }
 }
@@ -273,7 +308,8 @@ static void texts(void)
 {
     fails("empty", "f", "", "f: empty");
     fails("comments only", "f", "# nothing\n", "no edges");
-    fails("not a number", "f", "1 2\n3 x\n", "line 2: not a number, and words are ids in triples only: 'x'");
+    fails("not a number", "f", "1 2\n3 x\n",
+          "line 2: not a number, and words are ids in triples only: 'x'");
     fails("negative", "f", "1 2\n-3 4\n", "line 2: a negative id '-3'");
     fails("ragged, short", "f", "1,2\n3\n", "line 2: fewer fields");
     fails("ragged, long", "f", "1,2\n3,4,5\n", "line 2: more fields");
@@ -282,8 +318,12 @@ static void texts(void)
     fails("a fraction as id", "f", "1 2.5\n2 3\n", "line 1: not an id '2.5'");
     fails("an id beyond 63 bits", "f", "1 18446744073709551615\n", "too large");
     fails("an id beyond 64 bits", "f", "1 99999999999999999999\n", "not an id");
-    ok(!run_text("f", "\xef\xbb\xbf" "1 2\r\n\r\n2 3\r\n# c\r\n3 1") && edges == 3, "mark, CRLF, no last newline: %s", e.msg);
-    ok(!run_text("f", "to;\"from\"\n\"1\";2\n 2 ;3\n") && edges == 2, "quotes and blanks: %s", e.msg);
+    ok(!run_text("f", "\xef\xbb\xbf"
+                      "1 2\r\n\r\n2 3\r\n# c\r\n3 1") &&
+           edges == 3,
+       "mark, CRLF, no last newline: %s", e.msg);
+    ok(!run_text("f", "to;\"from\"\n\"1\";2\n 2 ;3\n") && edges == 2, "quotes and blanks: %s",
+       e.msg);
     ok(!run_text("f", "0 4294967296\n5 4294967297\n") && edges == 2, "large ids: %s", e.msg);
 #define MTX "%%MatrixMarket matrix coordinate real general\n"
     ok(!run_text("f", MTX "% c\n3 2 2\n1 1 0.5\n3 2 -1e3\n") && edges == 2, "a matrix: %s", e.msg);
@@ -296,7 +336,8 @@ static void texts(void)
     fails("a size of words", "f", MTX "a b c\n", "line 2");
     fails("a huge size", "f", MTX "4294967294 4294967294 4611686018427387903\n1 1 1\n", "fewer");
     ok(!run_text("f.graph", "3 2\n2\n1 3\n2\n") && edges == 4, "METIS: %s", e.msg);
-    ok(!run_text("f.graph", "%c\n3 1 11 2\n1 2 2 5\n%c\n3 4 1 5\n6 7\n") && edges == 2, "METIS, weights: %s", e.msg);
+    ok(!run_text("f.graph", "%c\n3 1 11 2\n1 2 2 5\n%c\n3 4 1 5\n6 7\n") && edges == 2,
+       "METIS, weights: %s", e.msg);
     ok(!run_text("f.graph", "3 1\n\n3\n2") && edges == 2, "METIS, an isolated vertex: %s", e.msg);
     fails("one end only", "f.graph", "3 1\n2 3\n\n\n", "both its ends");
     fails("other weights", "f.graph", "2 1 1\n2 5\n1 6\n", "both its ends");
@@ -352,7 +393,8 @@ static void maps(void)
     gnn_idmap_keys(&m, got);
     for (uint64_t i = 0; i < 5; i++)
         good = good && got[i] == want[i] && gnn_idmap_find(&m, (uint64_t)want[i]) == i;
-    ok(good && gnn_idmap_find(&m, 4) == UINT64_MAX && gnn_idmap_find(&m, 1u << 31) == UINT64_MAX, "ranks of keys");
+    ok(good && gnn_idmap_find(&m, 4) == UINT64_MAX && gnn_idmap_find(&m, 1u << 31) == UINT64_MAX,
+       "ranks of keys");
     gnn_idmap_release(&m);
     good = true;
     for (uint64_t i = 0; i < 200000; i++) {
@@ -379,9 +421,14 @@ static void numbers(void)
 {
     struct gnn_gen_params p;
     e.code = 0;
-    ok(!gnn_gen_parse(&p, "rmat:scale=27,edges=16", &e) && p.nodes == 1u << 27 && p.edges == UINT64_C(1) << 31, "2^31 edges");
-    ok(!gnn_gen_parse(&p, "sbm:nodes=4G,degree=20", &e) && p.edges == UINT64_C(40000000000), "10 edges for each of 4 G nodes");
-    ok(gnn_gen_parse(&p, "rmat:scale=31,edges=1M", &e) == GNN_E_USAGE && strstr(e.msg, "too many edges"), "2^51 edges");
+    ok(!gnn_gen_parse(&p, "rmat:scale=27,edges=16", &e) && p.nodes == 1u << 27 &&
+           p.edges == UINT64_C(1) << 31,
+       "2^31 edges");
+    ok(!gnn_gen_parse(&p, "sbm:nodes=4G,degree=20", &e) && p.edges == UINT64_C(40000000000),
+       "10 edges for each of 4 G nodes");
+    ok(gnn_gen_parse(&p, "rmat:scale=31,edges=1M", &e) == GNN_E_USAGE &&
+           strstr(e.msg, "too many edges"),
+       "2^51 edges");
 }
 
 int main(void)

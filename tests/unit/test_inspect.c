@@ -10,9 +10,11 @@
 /* IEEE 754 from its definition. */
 static double ieee(uint32_t bits, int exponent_bits, int mantissa_bits)
 {
-    uint32_t m = bits & ((1u << mantissa_bits) - 1), e = bits >> mantissa_bits & ((1u << exponent_bits) - 1);
+    uint32_t m = bits & ((1u << mantissa_bits) - 1),
+             e = bits >> mantissa_bits & ((1u << exponent_bits) - 1);
     int bias = (1 << (exponent_bits - 1)) - 1;
-    double x = ldexp((double)(e ? m + (1u << mantissa_bits) : m), (e ? (int)e : 1) - bias - mantissa_bits);
+    double x =
+        ldexp((double)(e ? m + (1u << mantissa_bits) : m), (e ? (int)e : 1) - bias - mantissa_bits);
     if (e == (1u << exponent_bits) - 1)
         x = m ? NAN : INFINITY;
     return bits >> (exponent_bits + mantissa_bits) & 1 ? -x : x;
@@ -42,11 +44,16 @@ static void test_values(void)
     float f32 = 16777216;
     char text[64];
     ok(gnn_value(GNN_I8, &i8, 0) == -5 && gnn_value(GNN_U16, &u16, 0) == 65535, "small integers");
-    ok(!strcmp(gnn_value_text(GNN_I64, &i64, 0, text, sizeof text), "-9223372036854775808"), "i64 exactly: %s", text);
-    ok(!strcmp(gnn_value_text(GNN_U64, &u64, 0, text, sizeof text), "18446744073709551615"), "u64 exactly: %s", text);
-    ok(!strcmp(gnn_value_text(GNN_U32, &u32, 0, text, sizeof text), "4294967295"), "u32 exactly: %s", text);
-    ok(strtod(gnn_value_text(GNN_F64, &f64, 0, text, sizeof text), NULL) == 0.1, "f64 comes back: %s", text);
-    ok(strtof(gnn_value_text(GNN_F32, &f32, 0, text, sizeof text), NULL) == f32, "f32 comes back: %s", text);
+    ok(!strcmp(gnn_value_text(GNN_I64, &i64, 0, text, sizeof text), "-9223372036854775808"),
+       "i64 exactly: %s", text);
+    ok(!strcmp(gnn_value_text(GNN_U64, &u64, 0, text, sizeof text), "18446744073709551615"),
+       "u64 exactly: %s", text);
+    ok(!strcmp(gnn_value_text(GNN_U32, &u32, 0, text, sizeof text), "4294967295"),
+       "u32 exactly: %s", text);
+    ok(strtod(gnn_value_text(GNN_F64, &f64, 0, text, sizeof text), NULL) == 0.1,
+       "f64 comes back: %s", text);
+    ok(strtof(gnn_value_text(GNN_F32, &f32, 0, text, sizeof text), NULL) == f32,
+       "f32 comes back: %s", text);
 }
 
 static void test_json(void)
@@ -65,8 +72,8 @@ static void test_json(void)
         struct gnn_diff d = {0};
         json_t *a = json_loads(c[i].a, 0, NULL), *b = json_loads(c[i].b, 0, NULL);
         gnn_differ_json(&d, a, b, "h");
-        ok(d.differ == (c[i].where != NULL) && (!d.differ || !strcmp(d.where, c[i].where)), "%s %s: %s", c[i].a, c[i].b,
-           d.differ ? d.where : "equal");
+        ok(d.differ == (c[i].where != NULL) && (!d.differ || !strcmp(d.where, c[i].where)),
+           "%s %s: %s", c[i].a, c[i].b, d.differ ? d.where : "equal");
         json_decref(a);
         json_decref(b);
     }
@@ -76,14 +83,16 @@ static void test_tensors(void)
 {
     struct gnn_diff d = {0};
     float a[4] = {1, 2, NAN, 4}, b[4] = {1, 2, NAN, 4};
-    struct gnn_tensor x = {.name = "x", .dtype = GNN_F32, .ndim = 1, .shape = {4}, .data = a}, y = x;
+    struct gnn_tensor x = {.name = "x", .dtype = GNN_F32, .ndim = 1, .shape = {4}, .data = a},
+                      y = x;
     y.data = b;
     gnn_differ_tensor(&d, &x, &y, "part 0");
     ok(!d.differ, "equal bits are equal, NaN too");
     b[3] = -4;
     gnn_differ_tensor(&d, &x, &y, "part 0");
-    ok(d.differ && !strcmp(d.where, "part 0, tensor x, element 3") && !strcmp(d.a, "4") && !strcmp(d.b, "-4"), "%s: %s %s",
-       d.where, d.a, d.b);
+    ok(d.differ && !strcmp(d.where, "part 0, tensor x, element 3") && !strcmp(d.a, "4") &&
+           !strcmp(d.b, "-4"),
+       "%s: %s %s", d.where, d.a, d.b);
     d = (struct gnn_diff){0};
     y.shape[0] = 3;
     gnn_differ_tensor(&d, &x, &y, "part 0");

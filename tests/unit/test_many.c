@@ -1,5 +1,6 @@
-/* As many tensors as a frame may have, and a model of more, with names that differ only far from their start: found, bound and
- * refused before anybody waits. Looked up one by one they would take seconds. */
+/* As many tensors as a frame may have, and a model of more, with names that differ only far from
+ * their start: found, bound and refused before anybody waits. Looked up one by one they would take
+ * seconds. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static void test_index(void)
             snprintf(name, sizeof name, "node/%0100u", i);
             good = gnn_tensors_find(&s, name) == gnn_tensors_at(&s, i);
         }
-        good = good && !gnn_tensors_find(&s, "node/x") && gnn_tensors_add(&s, name, GNN_U8, 1, &one, NULL, &e) == GNN_E_INPUT;
+        good = good && !gnn_tensors_find(&s, "node/x") &&
+               gnn_tensors_add(&s, name, GNN_U8, 1, &one, NULL, &e) == GNN_E_INPUT;
     }
     good = good && !gnn_tensors_find(&s, name);
     const double t = cpu() - from;
@@ -61,7 +63,8 @@ static void test_index(void)
     gnn_tensors_release(&s);
 }
 
-static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_err *e)
+static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows,
+                struct gnn_err *e)
 {
     struct gnn_tensor *t;
     uint64_t bytes;
@@ -71,32 +74,40 @@ static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uin
     return true;
 }
 
-/* A batch of n tensors, of as many edge types and hops as may be: fields of edges without rows, and the tensor `more`, for which
- * it is to be refused with `why`, if that is not NULL. */
-static void test_bind(uint32_t n, const char *more, enum gnn_dtype dtype, uint64_t rows, const char *why)
+/* A batch of n tensors, of as many edge types and hops as may be: fields of edges without rows, and
+ * the tensor `more`, for which it is to be refused with `why`, if that is not NULL. */
+static void test_bind(uint32_t n, const char *more, enum gnn_dtype dtype, uint64_t rows,
+                      const char *why)
 {
     enum { HOPS = 64 };
     uint64_t steps = 1;
-    struct gnn_meta m = {.is_stream = true, .sampling = {.nhops = HOPS, .nsplits = 1, .batch_size = 1, .steps = &steps}};
+    struct gnn_meta m = {
+        .is_stream = true,
+        .sampling = {.nhops = HOPS, .nsplits = 1, .batch_size = 1, .steps = &steps}};
     struct gnn_err e = {0};
     struct gnn_batch *b;
     char w[GNN_WORD_MAX + 1], name[GNN_NAME_MAX + 1];
-    bool good = !gnn_schema_add_ntype(&m.schema, "a", 1, &e) && !gnn_schema_add_nfield(&m.schema, 0, "x", GNN_F32, 0, &e);
+    bool good = !gnn_schema_add_ntype(&m.schema, "a", 1, &e) &&
+                !gnn_schema_add_nfield(&m.schema, 0, "x", GNN_F32, 0, &e);
     for (uint32_t t = 0; good && t < GNN_TYPES_MAX; t++)
-        good = !gnn_schema_add_etype(&m.schema, 0, word(w, t), 0, 0, &e) && !gnn_schema_add_efield(&m.schema, t, "f", GNN_F32, 0, &e);
+        good = !gnn_schema_add_etype(&m.schema, 0, word(w, t), 0, 0, &e) &&
+               !gnn_schema_add_efield(&m.schema, t, "f", GNN_F32, 0, &e);
     struct gnn_batch_pool *pool = good ? gnn_batch_pool_new(&m, &e) : NULL;
     if (!pool || gnn_batch_get(pool, &b, &e))
         exit(99);
-    good = add(b, "key", GNN_U64, 4, &e) && add(b, "counts/a", GNN_U64, HOPS + 1, &e) && add(b, "nodes/a", GNN_U32, 0, &e);
+    good = add(b, "key", GNN_U64, 4, &e) && add(b, "counts/a", GNN_U64, HOPS + 1, &e) &&
+           add(b, "nodes/a", GNN_U32, 0, &e);
     for (uint32_t i = 0; good && b->tensors.n + 1 < n; i++) {
-        snprintf(name, sizeof name, "hop/%u/a/%s/a/f", 63 - i / GNN_TYPES_MAX, word(w, GNN_TYPES_MAX - 1 - i % GNN_TYPES_MAX));
+        snprintf(name, sizeof name, "hop/%u/a/%s/a/f", 63 - i / GNN_TYPES_MAX,
+                 word(w, GNN_TYPES_MAX - 1 - i % GNN_TYPES_MAX));
         good = add(b, name, GNN_F32, 0, &e);
     }
     good = good && add(b, more, dtype, rows, &e);
     const double from = cpu();
     const int rc = gnn_batch_bind(b, &m, &e);
     const double t = cpu() - from;
-    ok(good && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc), "%u tensors and %s: %s", n - 1, more, rc ? e.msg : "bound");
+    ok(good && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc), "%u tensors and %s: %s",
+       n - 1, more, rc ? e.msg : "bound");
     ok(t < 0.5, "in %.3f s of 0.5", t);
     gnn_batch_put(b);
     gnn_batch_pool_free(pool);
@@ -105,7 +116,8 @@ static void test_bind(uint32_t n, const char *more, enum gnn_dtype dtype, uint64
     gnn_meta_release(&m);
 }
 
-/* A part of as many tensors: 255 fields of the first of 64 node types, 256 of the others, and one that is none. */
+/* A part of as many tensors: 255 fields of the first of 64 node types, 256 of the others, and one
+ * that is none. */
 static void make_store(void)
 {
     struct gnn_meta m = {0};
@@ -127,7 +139,8 @@ static void make_store(void)
             snprintf(name, sizeof name, "node/%s/%s", m.schema.ntype[t].name, word(x, f));
             good = !gnn_part_declare(&w, name, GNN_U8, 1, &none, &id, &e);
         }
-    good = good && !gnn_part_layout(&w, &e) && !gnn_part_finish(&w, &e) && !gnn_store_commit(&w, &e);
+    good =
+        good && !gnn_part_layout(&w, &e) && !gnn_part_finish(&w, &e) && !gnn_store_commit(&w, &e);
     gnn_store_abandon(&w);
     gnn_meta_release(&m);
     if (!good)
@@ -144,7 +157,9 @@ static void rename_tensor(const char *from, const char *to)
     if (!p || pread(fd, p, (size_t)size, 0) != (ssize_t)size || gnb_frame_decode(&f, p))
         exit(99);
     uint8_t *h = p + GNB_HEADER_BYTES + f.table_bytes + f.payload_bytes;
-    char *at = gnb_frame_decode(&f, h) ? NULL : memmem(h, GNB_HEADER_BYTES + f.table_bytes, from, strlen(from));
+    char *at = gnb_frame_decode(&f, h)
+                   ? NULL
+                   : memmem(h, GNB_HEADER_BYTES + f.table_bytes, from, strlen(from));
     if (!at || strlen(from) != strlen(to))
         exit(99);
     memcpy(at, to, strlen(to));
@@ -171,7 +186,9 @@ static void open_store(const char *why)
     bool good = why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc;
     for (uint32_t i = 0; !rc && good && i < gnn_store_ntensors(&s, 0); i++)
         good = gnn_store_find(&s, 0, gnn_store_peek(&s, 0, i)->name) == gnn_store_at(&s, 0, i);
-    good = good && (rc || (!gnn_store_find(&s, 0, "node/x") && gnn_store_ntensors(&s, 0) == GNB_TENSORS_MAX));
+    good =
+        good &&
+        (rc || (!gnn_store_find(&s, 0, "node/x") && gnn_store_ntensors(&s, 0) == GNB_TENSORS_MAX));
     ok(good, "a part of %d tensors: %s", GNB_TENSORS_MAX, rc ? e.msg : "each is found");
     ok(t < 1, "in %.3f s of 1", t);
     if (!rc)
@@ -187,18 +204,21 @@ static void test_model(void)
     struct gnn_model m, again;
     struct gnn_st_file f;
     char w[GNN_WORD_MAX + 1];
-    bool good = !gnn_schema_add_ntype(&s, "a", 9, &e) && !gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 1, &e);
+    bool good =
+        !gnn_schema_add_ntype(&s, "a", 9, &e) && !gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 1, &e);
     for (uint32_t t = 0; good && t < GNN_TYPES_MAX; t++)
         good = !gnn_schema_add_etype(&s, 0, word(w, t), 0, 9, &e);
     if (!good || gnn_model_config_fit(&c, &s, &e) || gnn_model_init(&m, &c, &e))
         exit(99);
     gnn_model_reset(&m, 1);
-    if (gnn_model_write(&m, m.slab, NULL, open("m", O_WRONLY | O_CREAT | O_TRUNC, 0666), "m", &e) || gnn_st_read(&f, "m", &e))
+    if (gnn_model_write(&m, m.slab, NULL, open("m", O_WRONLY | O_CREAT | O_TRUNC, 0666), "m", &e) ||
+        gnn_st_read(&f, "m", &e))
         exit(99);
     const double from = cpu();
     const int rc = gnn_model_open(&again, &f, "m", &s, &e);
     const double t = cpu() - from;
-    ok(!rc && !memcmp(m.slab, again.slab, m.nfloats * sizeof *m.slab), "a model of %u parameters: %s", m.nparams, rc ? e.msg : "the same");
+    ok(!rc && !memcmp(m.slab, again.slab, m.nfloats * sizeof *m.slab),
+       "a model of %u parameters: %s", m.nparams, rc ? e.msg : "the same");
     ok(t < 0.5, "in %.3f s of 0.5", t);
     gnn_st_release(&f);
     gnn_model_release(&m);

@@ -44,14 +44,17 @@ static struct gnn_source *counter_new(uint64_t total, int fail_at)
     if (!c)
         exit(99);
     *c = (struct counter){.base = {counter_next, counter_free, &meta},
-                          .pool = gnn_batch_pool_new(&meta, &e), .total = total, .fail_at = fail_at};
+                          .pool = gnn_batch_pool_new(&meta, &e),
+                          .total = total,
+                          .fail_at = fail_at};
     return &c->base;
 }
 
 static int fail_apply_at = -1;
 static int ended;
 
-/* Which thread did a batch's first function, by step; the second must find itself on the same one. */
+/* Which thread did a batch's first function, by step; the second must find itself on the same one.
+ */
 static pthread_t first_on[200];
 static int elsewhere;
 
@@ -68,7 +71,8 @@ static int second(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *
     (void)arg, (void)worker;
     if (b->epoch != 1000 + b->step)
         return gnn_fail(e, GNN_E_RUN, "the first function was not there first");
-    __atomic_fetch_add(&elsewhere, !pthread_equal(first_on[b->step], pthread_self()), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&elsewhere, !pthread_equal(first_on[b->step], pthread_self()),
+                       __ATOMIC_RELAXED);
     b->epoch = b->step;
     return 0;
 }
@@ -124,7 +128,8 @@ static void test(unsigned threads, unsigned depth)
     s = mapped(counter_new(200, 50), threads, depth);
     for (n = 0; !(rc = gnn_source_next(s, &b, &e)); n++)
         gnn_batch_put(b);
-    ok(n == 50 && rc == GNN_E_INPUT && !strcmp(e.msg, "source fails"), "a failing source fails in its place");
+    ok(n == 50 && rc == GNN_E_INPUT && !strcmp(e.msg, "source fails"),
+       "a failing source fails in its place");
     gnn_source_free(s);
 
     e = (struct gnn_err){0};
@@ -132,7 +137,8 @@ static void test(unsigned threads, unsigned depth)
     s = mapped(counter_new(200, -1), threads, depth);
     for (n = 0; !(rc = gnn_source_next(s, &b, &e)); n++)
         gnn_batch_put(b);
-    ok(n == 70 && rc == GNN_E_RUN && !strcmp(e.msg, "apply fails"), "a failing function fails in its place");
+    ok(n == 70 && rc == GNN_E_RUN && !strcmp(e.msg, "apply fails"),
+       "a failing function fails in its place");
     gnn_source_free(s);
     fail_apply_at = -1;
 
@@ -145,14 +151,16 @@ static void test(unsigned threads, unsigned depth)
 
 static void test_joined(unsigned threads)
 {
-    static const struct gnn_map_ops one = {.apply = first, .end = end}, two = {.apply = second, .end = end};
+    static const struct gnn_map_ops one = {.apply = first, .end = end},
+                                    two = {.apply = second, .end = end};
     struct gnn_err e = {0};
     struct gnn_batch *b;
     uint64_t n = 0;
     int rc;
     bool good = true;
     ended = elsewhere = 0;
-    struct gnn_source *below = gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, threads + 1, &e);
+    struct gnn_source *below =
+        gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, threads + 1, &e);
     struct gnn_source *s = gnn_map_new(below, &meta, &two, NULL, 0, 0, &e);
     while (!(rc = gnn_source_next(s, &b, &e))) {
         good &= b->step == n && b->epoch == n;
@@ -164,7 +172,8 @@ static void test_joined(unsigned threads)
     gnn_source_free(s);
 }
 
-/* What the second function holds: its argument and a block a thread, of which the last may not be had. */
+/* What the second function holds: its argument and a block a thread, of which the last may not be
+ * had. */
 static int held, refuse_worker;
 
 static void *worker_new(void *arg, struct gnn_err *e)
@@ -192,11 +201,13 @@ static void arg_free(void *arg)
 static int fails(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
 {
     const int rc = second(arg, worker, b, e);
-    return rc || (int)b->step != fail_apply_at ? rc : gnn_fail(e, GNN_E_RUN, "the second function fails");
+    return rc || (int)b->step != fail_apply_at
+               ? rc
+               : gnn_fail(e, GNN_E_RUN, "the second function fails");
 }
 
-/* The second of two functions on the same threads fails, is freed in the middle, or cannot be had: in its place, and
- * nothing is left. */
+/* The second of two functions on the same threads fails, is freed in the middle, or cannot be had:
+ * in its place, and nothing is left. */
 static void test_joined_ends(unsigned threads)
 {
     static const struct gnn_map_ops one = {.apply = first},
@@ -208,7 +219,9 @@ static void test_joined_ends(unsigned threads)
     ended = 0;
     held = 1;
     fail_apply_at = 90;
-    struct gnn_source *s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta, &two, &e, 0, 0, &e);
+    struct gnn_source *s =
+        gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta,
+                    &two, &e, 0, 0, &e);
     for (n = 0; s && !(rc = gnn_source_next(s, &b, &e)); n++)
         gnn_batch_put(b);
     gnn_source_free(s);
@@ -218,7 +231,8 @@ static void test_joined_ends(unsigned threads)
     fail_apply_at = -1;
     e = (struct gnn_err){0};
     held = 1;
-    s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta, &two, &e, 0, 0, &e);
+    s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta,
+                    &two, &e, 0, 0, &e);
     for (n = 0; s && n < 5 && !gnn_source_next(s, &b, &e); n++)
         gnn_batch_put(b);
     gnn_source_free(s);
@@ -226,8 +240,10 @@ static void test_joined_ends(unsigned threads)
 
     held = 1;
     refuse_worker = (int)threads; /* the last of them: arg counts as one */
-    s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta, &two, &e, 0, 0, &e);
-    ok(!s && e.code == GNN_E_NOMEM && !held, "a second function without memory for %u threads frees both", threads);
+    s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta,
+                    &two, &e, 0, 0, &e);
+    ok(!s && e.code == GNN_E_NOMEM && !held,
+       "a second function without memory for %u threads frees both", threads);
     refuse_worker = 0;
 }
 

@@ -6,10 +6,12 @@
 #include "lib/mem.h"
 #include "tap.h"
 
-/* Sizes about the one from which blocks are on huge pages; a sanitizer sees whether all bytes are there. */
+/* Sizes about the one from which blocks are on huge pages; a sanitizer sees whether all bytes are
+ * there. */
 static void blocks(void)
 {
-    static const uint64_t sizes[] = {0, 1, 63, 64, (4 << 20) - 64, 4 << 20, (4 << 20) + 1, (6 << 20) + 4096 + 64, 9999999};
+    static const uint64_t sizes[] = {
+        0, 1, 63, 64, (4 << 20) - 64, 4 << 20, (4 << 20) + 1, (6 << 20) + 4096 + 64, 9999999};
     struct gnn_err e = {0};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const uint64_t n = sizes[i];
@@ -19,7 +21,8 @@ static void blocks(void)
             memset(p, 1, n);
         for (uint64_t k = 0; zero && k < n; k++)
             zero = !z[k];
-        ok(zero && (uintptr_t)p % 64 == 0 && (uintptr_t)z % 64 == 0 && (n < 4 << 20 || (uintptr_t)p % (2 << 20) == 0),
+        ok(zero && (uintptr_t)p % 64 == 0 && (uintptr_t)z % 64 == 0 &&
+               (n < 4 << 20 || (uintptr_t)p % (2 << 20) == 0),
            "%llu bytes, aligned, zeroed where asked", (unsigned long long)n);
         gnn_free(p);
         gnn_free(z);
@@ -34,8 +37,10 @@ static void overflows(void)
         struct gnn_err a = {0}, b = {0}, c = {0};
         struct gnn_buf buf = {0};
         void *p = gnn_alloc(n[i], 8, "much", &a);
-        const int rc = gnn_buf_reserve(&buf, n[i], 8, "much", &b), fit = gnn_buf_fit(&buf, n[i], 8, "much", &c);
-        ok(!p && a.code == GNN_E_NOMEM && rc == GNN_E_NOMEM && fit == GNN_E_NOMEM && strstr(a.msg, "much") && !buf.data,
+        const int rc = gnn_buf_reserve(&buf, n[i], 8, "much", &b),
+                  fit = gnn_buf_fit(&buf, n[i], 8, "much", &c);
+        ok(!p && a.code == GNN_E_NOMEM && rc == GNN_E_NOMEM && fit == GNN_E_NOMEM &&
+               strstr(a.msg, "much") && !buf.data,
            "%llu x 8: %s", (unsigned long long)n[i], a.msg);
         gnn_free(p);
     }
@@ -51,7 +56,8 @@ static void buffers(void)
     ok(good, "what is reserved again keeps its contents");
     good = !gnn_buf_fit(&b, 1 << 20, 8, "a test", &e) && b.cap >= 9 << 20;
     void *was = b.data;
-    ok(good && !gnn_buf_fit(&b, 9 << 20, 1, "a test", &e) && b.data == was && !gnn_buf_fit(&b, 0, 1, "a test", &e) && b.data == was,
+    ok(good && !gnn_buf_fit(&b, 9 << 20, 1, "a test", &e) && b.data == was &&
+           !gnn_buf_fit(&b, 0, 1, "a test", &e) && b.data == was,
        "what is fitted has an eighth to spare, and does not shrink");
     gnn_buf_release(&b);
     ok(!gnn_buf_fit(&b, 0, 4, "nothing", &e) && b.data, "room for nothing is room");

@@ -11,20 +11,24 @@ static bool near(double a, double b)
     return fabs(a - b) < 1e-6 || (isnan(a) && isnan(b));
 }
 
-static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, const float *z, enum gnn_dtype d,
-                 void *y, uint64_t n)
+static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, const float *z,
+                 enum gnn_dtype d, void *y, uint64_t n)
 {
     struct gnn_err e = {0};
     struct gnn_labels l = {0};
-    struct gnn_tensor t = {.name = "y", .dtype = d, .ndim = task == GNN_TASK_MULTILABEL ? 2 : 1,
-                           .shape = {n, outputs}, .data = y};
+    struct gnn_tensor t = {.name = "y",
+                           .dtype = d,
+                           .ndim = task == GNN_TASK_MULTILABEL ? 2 : 1,
+                           .shape = {n, outputs},
+                           .data = y};
     if (gnn_score_init(s, task, outputs, true, &e))
         abort();
     for (uint64_t i = 0; i < n; i++) { /* one row at a time: sums over batches */
         struct gnn_tensor row = t;
         row.shape[0] = 1;
         row.data = (char *)y + i * gnn_dtype_bytes(d) * (task == GNN_TASK_MULTILABEL ? outputs : 1);
-        if (gnn_labels_read(&l, task, outputs, &row, 1, &e) || gnn_score_add(s, z + i * outputs, &l, 1, NULL, &e))
+        if (gnn_labels_read(&l, task, outputs, &row, 1, &e) ||
+            gnn_score_add(s, z + i * outputs, &l, 1, NULL, &e))
             abort();
     }
     gnn_labels_release(&l);
@@ -67,7 +71,8 @@ int main(void)
     gnn_score_release(&s);
     bad[1] = INFINITY;
     fill(&s, GNN_TASK_BINARY, 1, bad, GNN_U8, y1, 5);
-    ok(near(value(&s, GNN_ROC_AUC), 1.5 / 6), "ROC-AUC of infinite logits, which are ranked like others");
+    ok(near(value(&s, GNN_ROC_AUC), 1.5 / 6),
+       "ROC-AUC of infinite logits, which are ranked like others");
     gnn_score_release(&s);
     ok(!gnn_metric_better(GNN_ROC_AUC, NAN, 0.5) && !gnn_metric_better(GNN_METRIC_LOSS, NAN, 0.5),
        "a value that is not defined is not better than another");
@@ -85,12 +90,15 @@ int main(void)
 
     struct gnn_labels l = {0};
     int32_t big[] = {0, 3};
-    struct gnn_tensor t = {.name = "node/n/y", .dtype = GNN_I32, .ndim = 1, .shape = {2}, .data = big};
-    ok(gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e) == GNN_E_INPUT && strstr(e.msg, "node/n/y: row 1"),
+    struct gnn_tensor t = {
+        .name = "node/n/y", .dtype = GNN_I32, .ndim = 1, .shape = {2}, .data = big};
+    ok(gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e) == GNN_E_INPUT &&
+           strstr(e.msg, "node/n/y: row 1"),
        "a class beyond the last is refused: %s", e.msg);
     e = (struct gnn_err){0};
     big[1] = -2;
-    ok(gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e) == GNN_E_INPUT && strstr(e.msg, "row 1: label -2"),
+    ok(gnn_labels_read(&l, GNN_TASK_MULTICLASS, 3, &t, 2, &e) == GNN_E_INPUT &&
+           strstr(e.msg, "row 1: label -2"),
        "so is one below -1: %s", e.msg);
     e = (struct gnn_err){0};
     big[1] = -1;
@@ -98,7 +106,8 @@ int main(void)
     float half[] = {-1, -0.5f};
     t.dtype = GNN_F32;
     t.data = half;
-    ok(gnn_labels_read(&l, GNN_TASK_BINARY, 1, &t, 2, &e) == GNN_E_INPUT && strstr(e.msg, "row 1: label -0.5"),
+    ok(gnn_labels_read(&l, GNN_TASK_BINARY, 1, &t, 2, &e) == GNN_E_INPUT &&
+           strstr(e.msg, "row 1: label -0.5"),
        "a target between -1, which is none, and 0 is refused: %s", e.msg);
     gnn_labels_release(&l);
     return tap_done();

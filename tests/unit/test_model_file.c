@@ -1,5 +1,5 @@
-/* Models and checkpoints as bytes: every bit that flips and every cut is refused, and so is every number, under a checksum that
- * holds, that no run comes to. */
+/* Models and checkpoints as bytes: every bit that flips and every cut is refused, and so is every
+ * number, under a checksum that holds, that no run comes to. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,8 @@ static unsigned accepted(const struct file *f, bool cut)
         struct gnn_err e;
         if (!cut)
             f->bytes[i / 8] = (char)(f->bytes[i / 8] ^ 1 << i % 8);
-        if (parse(&st, f->bytes, cut ? i : f->n, &e) != GNN_E_INPUT || strncmp(e.msg, "F: ", 3) || strchr(e.msg, '\n')) {
+        if (parse(&st, f->bytes, cut ? i : f->n, &e) != GNN_E_INPUT || strncmp(e.msg, "F: ", 3) ||
+            strchr(e.msg, '\n')) {
             printf("# %s at byte %zu: %s\n", cut ? "cut" : "flip", cut ? i : i / 8, e.msg);
             wrong++;
             gnn_st_release(&st);
@@ -83,7 +84,8 @@ static void make_model(struct gnn_model *m)
     struct gnn_err e = {0};
     struct gnn_schema s = {0};
     struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 2, .width = {2}, .batch_norm = true};
-    if (gnn_schema_add_ntype(&s, "node", 60, &e) || gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 3, &e) ||
+    if (gnn_schema_add_ntype(&s, "node", 60, &e) ||
+        gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 3, &e) ||
         gnn_schema_add_etype(&s, 0, "to", 0, 100, &e))
         abort();
     s.task = GNN_TASK_MULTICLASS;
@@ -100,7 +102,8 @@ static void make_meta(struct gnn_meta *m)
     struct gnn_err e = {0};
     struct gnn_sampling *s = &m->sampling;
     *m = (struct gnn_meta){.is_stream = true, .identity = "0123456789abcdef"};
-    if (gnn_schema_add_ntype(&m->schema, "node", 60, &e) || gnn_schema_add_etype(&m->schema, 0, "to", 0, 100, &e))
+    if (gnn_schema_add_ntype(&m->schema, "node", 60, &e) ||
+        gnn_schema_add_etype(&m->schema, 0, "to", 0, 100, &e))
         abort();
     s->nhops = 2;
     s->batch_size = 8;
@@ -130,7 +133,14 @@ static void make_trainer(struct gnn_trainer *t, struct gnn_model *m, const struc
         printf("# %s\n", e.msg);
         abort();
     }
-    t->s = (struct gnn_train_state){.epoch = 2, .step = 1, .any = true, .t = 12, .since_best = 1, .has_best = true, .best = 0.5, .dtypes = 42};
+    t->s = (struct gnn_train_state){.epoch = 2,
+                                    .step = 1,
+                                    .any = true,
+                                    .t = 12,
+                                    .since_best = 1,
+                                    .has_best = true,
+                                    .best = 0.5,
+                                    .dtypes = 42};
     t->r.steps = 2;
     t->r.seeds = t->train.rows = t->train.known = 16;
     t->train.correct = t->train.tp[0] = 10;
@@ -154,7 +164,8 @@ static void test_damage(const char *what, const char *path)
     struct file f = read_file(path);
     struct gnn_st_file st;
     struct gnn_err e;
-    ok(!parse(&st, f.bytes, f.n, &e) && st.st.summed, "%s of %zu bytes is read, and its checksum holds %s", what, f.n, e.msg);
+    ok(!parse(&st, f.bytes, f.n, &e) && st.st.summed,
+       "%s of %zu bytes is read, and its checksum holds %s", what, f.n, e.msg);
     gnn_st_release(&st);
     ok(accepted(&f, false) == 0, "%s: every flip of one bit is refused", what);
     ok(accepted(&f, true) == 0, "%s: every cut is refused", what);
@@ -202,7 +213,8 @@ static int restore(struct gnn_trainer *t, const struct file *f, struct gnn_err *
 }
 
 /* With `bytes` at element i of a tensor, under a checksum that holds. */
-static void refused(struct gnn_trainer *t, const struct file *good, const char *name, size_t i, const void *bytes, size_t size, const char *why)
+static void refused(struct gnn_trainer *t, const struct file *good, const char *name, size_t i,
+                    const void *bytes, size_t size, const char *why)
 {
     struct file f = {malloc(good->n), good->n};
     struct gnn_err e;
@@ -211,7 +223,8 @@ static void refused(struct gnn_trainer *t, const struct file *good, const char *
     memcpy(f.bytes, good->bytes, f.n);
     memcpy(tensor_at(&f, name) + i * size, bytes, size);
     sum_again(&f);
-    ok(restore(t, &f, &e) == GNN_E_INPUT && !strncmp(e.msg, "F: ", 3), "refused: %s %zu, %s: %s", name, i, why, e.msg);
+    ok(restore(t, &f, &e) == GNN_E_INPUT && !strncmp(e.msg, "F: ", 3), "refused: %s %zu, %s: %s",
+       name, i, why, e.msg);
     free(f.bytes);
 }
 
@@ -222,13 +235,27 @@ static void test_numbers(struct gnn_trainer *t)
         uint64_t value;
         const char *why;
     } words[] = {
-        {0, UINT64_MAX, "an epoch past all"},       {0, 0, "more steps than fit the epoch"}, {1, STEPS, "a step that no epoch has"},
-        {1, 0, "more steps of the epoch than done"}, {2, 2, "a boolean of 2"},                {2, 0, "nothing done"},
-        {3, UINT64_MAX, "a boolean"},               {3, 1, "closed, with steps open"},       {4, UINT64_C(1) << 63, "2^63 steps of the optimiser"},
-        {4, 16, "too many of them"},                {5, 3, "a best epoch to come"},          {5, 2, "the best epoch is this one"},
-        {6, 3, "since before the first epoch"},     {7, 256, "a boolean of 256"},            {7, 0, "no best epoch, but epochs since"},
-        {8, 2, "a boolean of 2"},                   {8, 1, "stopped in mid-epoch"},          {9, 0, "no steps of the epoch"},
-        {9, 3, "too many steps of the epoch"},      {10, 17, "other seeds than rows"},       {10, UINT64_MAX, "seeds past all"},
+        {0, UINT64_MAX, "an epoch past all"},
+        {0, 0, "more steps than fit the epoch"},
+        {1, STEPS, "a step that no epoch has"},
+        {1, 0, "more steps of the epoch than done"},
+        {2, 2, "a boolean of 2"},
+        {2, 0, "nothing done"},
+        {3, UINT64_MAX, "a boolean"},
+        {3, 1, "closed, with steps open"},
+        {4, UINT64_C(1) << 63, "2^63 steps of the optimiser"},
+        {4, 16, "too many of them"},
+        {5, 3, "a best epoch to come"},
+        {5, 2, "the best epoch is this one"},
+        {6, 3, "since before the first epoch"},
+        {7, 256, "a boolean of 256"},
+        {7, 0, "no best epoch, but epochs since"},
+        {8, 2, "a boolean of 2"},
+        {8, 1, "stopped in mid-epoch"},
+        {9, 0, "no steps of the epoch"},
+        {9, 3, "too many steps of the epoch"},
+        {10, 17, "other seeds than rows"},
+        {10, UINT64_MAX, "seeds past all"},
     };
     static const double not_finite[] = {NAN, INFINITY, -INFINITY};
     static const float bad[] = {NAN, INFINITY, -1};
@@ -236,10 +263,12 @@ static void test_numbers(struct gnn_trainer *t)
     struct gnn_err e;
     t->s = (struct gnn_train_state){0};
     t->r.seeds = 0;
-    ok(!restore(t, &f, &e) && t->s.epoch == 2 && t->s.t == 12 && t->s.best == 0.5 && t->r.seeds == 16 && t->train.correct == 10 && t->resumed,
+    ok(!restore(t, &f, &e) && t->s.epoch == 2 && t->s.t == 12 && t->s.best == 0.5 &&
+           t->r.seeds == 16 && t->train.correct == 10 && t->resumed,
        "a checkpoint is restored %s", e.msg);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        refused(t, &f, "state.u64", words[i].at, &words[i].value, sizeof words[i].value, words[i].why);
+        refused(t, &f, "state.u64", words[i].at, &words[i].value, sizeof words[i].value,
+                words[i].why);
     for (size_t i = 0; i < 3; i++) {
         refused(t, &f, "state.f64", 0, &not_finite[i], sizeof(double), "the best value");
         refused(t, &f, "state.f64", 1, &not_finite[i], sizeof(double), "the loss so far");
@@ -251,7 +280,8 @@ static void test_numbers(struct gnn_trainer *t)
     refused(t, &f, "state.moment1", 0, &bad[0], sizeof(float), "a first moment");
     refused(t, &f, "state.best", 0, &bad[1], sizeof(float), "a parameter of the best epoch");
     refused(t, &f, "convs.0.lin_l.weight", 1, &bad[0], sizeof(float), "a parameter");
-    refused(t, &f, "norms.0.module.num_batches_tracked", 0, &(int64_t){-1}, sizeof(int64_t), "a count");
+    refused(t, &f, "norms.0.module.num_batches_tracked", 0, &(int64_t){-1}, sizeof(int64_t),
+            "a count");
     free(f.bytes);
 }
 
@@ -263,17 +293,21 @@ static void promise(const char *widths, const char *types, int target, const cha
     struct gnn_st_file st;
     struct gnn_model m;
     size_t n;
-    char *head, *text = gnn_strf(&e,
-                                 "{\"version\":1,\"kind\":\"sage\",\"width\":[%s],\"layer_norm\":false,\"residual\":false,\"feature_norm\":\"none\","
-                                 "\"task\":\"multiclass\",\"target\":%d,\"node_types\":[%s],\"edge_types\":[[0,\"to\",0]]}",
-                                 widths, target, types);
-    json_t *meta = json_pack("{s:s, s:s}", "gnn", text, GNN_SAFETENSORS_CHECKSUM, GNN_SAFETENSORS_NO_DIGITS);
+    char *head,
+        *text = gnn_strf(
+            &e,
+            "{\"version\":1,\"kind\":\"sage\",\"width\":[%s],\"layer_norm\":false,\"residual\":false,\"feature_norm\":\"none\","
+            "\"task\":\"multiclass\",\"target\":%d,\"node_types\":[%s],\"edge_types\":[[0,\"to\",0]]}",
+            widths, target, types);
+    json_t *meta =
+        json_pack("{s:s, s:s}", "gnn", text, GNN_SAFETENSORS_CHECKSUM, GNN_SAFETENSORS_NO_DIGITS);
     if (!meta || gnn_safetensors_header(NULL, 0, meta, &head, &n))
         abort();
     gnn_safetensors_sum(head, n, NULL, 0);
     if (parse(&st, head, n, &e))
         abort();
-    ok(gnn_model_open(&m, &st, "F", NULL, &e) == GNN_E_INPUT && strstr(e.msg, want), "refused: %s", e.msg);
+    ok(gnn_model_open(&m, &st, "F", NULL, &e) == GNN_E_INPUT && strstr(e.msg, want), "refused: %s",
+       e.msg);
     gnn_st_release(&st);
     json_decref(meta);
     free(head);
@@ -297,8 +331,9 @@ int main(void)
     test_damage("a model", "model");
     test_damage("a checkpoint", "C/checkpoint.safetensors");
     test_numbers(&t);
-    promise("1048576,4", "{\"name\":\"node\",\"features\":1024}", 0,  "parameters in 384 bytes");
-    promise("4,4", "{\"name\":\"node\",\"features\":16},{\"name\":\"b\",\"features\":16}", 1, "no relation leads to the classified node type b");
+    promise("1048576,4", "{\"name\":\"node\",\"features\":1024}", 0, "parameters in 384 bytes");
+    promise("4,4", "{\"name\":\"node\",\"features\":16},{\"name\":\"b\",\"features\":16}", 1,
+            "no relation leads to the classified node type b");
     promise("4,4", "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin_l.weight");
     gnn_trainer_release(&t);
     gnn_model_release(&m);

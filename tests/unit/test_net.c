@@ -1,4 +1,5 @@
-/* Whole nets on small random batches: gradients against finite differences, both frontier rules, typed graphs. */
+/* Whole nets on small random batches: gradients against finite differences, both frontier rules,
+ * typed graphs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static void die(const struct gnn_err *e)
 static const uint64_t counts[2][HOPS + 1] = {{9, 22, 40, 61}, {0, 5, 11, 30}};
 
 /* Node types a (9 seeds) and b (no seeds), relations a-a, b-a, a-b; or only a and a-a. */
-static void make_schema(struct gnn_schema *s, bool typed, uint64_t wa, uint64_t wb, struct gnn_err *e)
+static void make_schema(struct gnn_schema *s, bool typed, uint64_t wa, uint64_t wb,
+                        struct gnn_err *e)
 {
     memset(s, 0, sizeof(*s));
     if (gnn_schema_add_ntype(s, "a", 1000, e) || gnn_schema_add_nfield(s, 0, "x", GNN_F32, wa, e) ||
@@ -40,7 +42,8 @@ static void make_schema(struct gnn_schema *s, bool typed, uint64_t wa, uint64_t 
                   (wb && gnn_schema_add_nfield(s, 1, "x", GNN_F32, wb, e))))
         die(e);
     if (gnn_schema_add_etype(s, 0, "r", 0, 100, e) ||
-        (typed && (gnn_schema_add_etype(s, 1, "s.t", 0, 100, e) || gnn_schema_add_etype(s, 0, "u", 1, 100, e))))
+        (typed && (gnn_schema_add_etype(s, 1, "s.t", 0, 100, e) ||
+                   gnn_schema_add_etype(s, 0, "u", 1, 100, e))))
         die(e);
     s->task = GNN_TASK_MULTICLASS;
     s->nclasses = CLASSES;
@@ -83,8 +86,10 @@ static void make_batch(struct gnn_batch *b, const struct gnn_schema *s, bool all
     for (uint32_t h = 0; h < HOPS; h++)
         for (uint32_t r = 0; r < s->netypes; r++) {
             const uint64_t *cd = counts[s->etype[r].dst], *cs = counts[s->etype[r].src];
-            const uint32_t first = all || h == 0 ? 0 : (uint32_t)cd[h - 1], n = (uint32_t)cd[h] - first;
-            uint32_t *ptr = malloc((n + 1) * sizeof(*ptr)), *idx = malloc((n + 1) * 6 * sizeof(*idx));
+            const uint32_t first = all || h == 0 ? 0 : (uint32_t)cd[h - 1],
+                           n = (uint32_t)cd[h] - first;
+            uint32_t *ptr = malloc((n + 1) * sizeof(*ptr)),
+                     *idx = malloc((n + 1) * 6 * sizeof(*idx));
             if (!ptr || !idx)
                 abort();
             ptr[0] = 0;
@@ -116,8 +121,8 @@ static void free_batch(struct gnn_batch *b)
     gnn_tensors_release(&b->tensors);
 }
 
-static double loss(struct gnn_net *n, const float *p, const struct gnn_batch *b, const struct gnn_meta *meta,
-                   const struct gnn_net_mode *mode, bool grad)
+static double loss(struct gnn_net *n, const float *p, const struct gnn_batch *b,
+                   const struct gnn_meta *meta, const struct gnn_net_mode *mode, bool grad)
 {
     static const int32_t y[9] = {0, 1, 2, 3, 0, 1, -1, 3, 0};
     struct gnn_err e = {0};
@@ -194,7 +199,8 @@ static void test_gradients(void)
         {"sage, batch norm", GNN_SAGE, false, false, false, true, false, 5, 0, 8, 0},
         {"sage, all, batch norm, dropout", GNN_SAGE, false, true, false, true, true, 8, 0, 8, 0.3},
         {"sage, typed, all, batch norm", GNN_SAGE, true, true, false, true, true, 5, 6, 8, 0},
-        {"gcn, batch norm, transform first", GNN_GCN, false, true, false, true, false, 300, 0, 8, 0},
+        {"gcn, batch norm, transform first", GNN_GCN, false, true, false, true, false, 300, 0, 8,
+         0},
     };
     for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
         struct gnn_err e = {0};
@@ -211,15 +217,20 @@ static void test_gradients(void)
         const struct gnn_net_mode mode = {true, v[i].drop, v[i].drop / 2, 99};
         make_schema(&meta.schema, v[i].typed, v[i].wa, v[i].wb, &e);
         meta.sampling.frontier = v[i].all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW;
-        if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) || gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
+        if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
+            gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
             die(&e);
         gnn_model_reset(&m, i);
-        for (uint32_t k = 0; k < m.nparams; k++) /* away from zero, so that few ReLUs sit at their kink */
+        for (uint32_t k = 0; k < m.nparams;
+             k++) /* away from zero, so that few ReLUs sit at their kink */
             if (m.param[k].ndim == 1)
                 for (uint64_t j = 0; j < m.param[k].count; j++)
-                    m.slab[m.param[k].at + j] += v[i].batch && strstr(m.param[k].name, "module.bias") ? (j % 4 ? 2 : -2) : 0.1f;
+                    m.slab[m.param[k].at + j] +=
+                        v[i].batch && strstr(m.param[k].name, "module.bias") ? (j % 4 ? 2 : -2)
+                                                                             : 0.1f;
         make_batch(&b, &meta.schema, v[i].all);
-        /* Small, as ReLU has kinks; batch norm's rows are kept from these, and have larger gradients, so more noise. */
+        /* Small, as ReLU has kinks; batch norm's rows are kept from these, and have larger
+         * gradients, so more noise. */
         const double w = worst_gap(&n, &m, &b, &meta, &mode, v[i].batch ? 4e-3f : 4e-4f);
         ok(w < 0.02, "%s: gradients agree with finite differences (%.1e)", v[i].name, w);
         loss(&n, m.slab, &b, &meta, &mode, true);
@@ -241,22 +252,26 @@ static void test_gradients(void)
     }
 }
 
-/* Running statistics take steps of 0.1 towards a batch's, are what evaluation uses, and are no business of the optimiser. */
+/* Running statistics take steps of 0.1 towards a batch's, are what evaluation uses, and are no
+ * business of the optimiser. */
 static void test_running(void)
 {
     struct gnn_err e = {0};
     struct gnn_meta meta = {0};
     struct gnn_batch b;
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = HOPS, .width = {6, 6}, .batch_norm = true};
+    struct gnn_model_config c = {
+        .kind = GNN_SAGE, .nlayers = HOPS, .width = {6, 6}, .batch_norm = true};
     struct gnn_model m;
     struct gnn_net n;
     const struct gnn_net_mode train = {true, 0, 0, 1}, eval = {false, 0, 0, 1};
     make_schema(&meta.schema, true, 5, 6, &e);
-    if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) || gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
+    if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
+        gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
         die(&e);
     gnn_model_reset(&m, 4);
     make_batch(&b, &meta.schema, true);
-    const double first = loss(&n, m.slab, &b, &meta, &eval, false), batch = loss(&n, m.slab, &b, &meta, &train, false);
+    const double first = loss(&n, m.slab, &b, &meta, &eval, false),
+                 batch = loss(&n, m.slab, &b, &meta, &train, false);
     bool apart = true;
     for (uint32_t i = 0; i < m.nparams; i++)
         apart = apart && m.param[i].trained == (m.param[i].at < m.trained) &&
@@ -274,7 +289,8 @@ static void test_running(void)
     memcpy(&batches, m.slab + m.param[norm + GNN_NORM_BATCHES].at, sizeof batches);
     ok(batches == 200, "batches are counted");
     ok(!strcmp(m.param[norm].name, "norms.0.a.module.weight") &&
-           !strcmp(m.param[norm + GNN_NORM_BATCHES].name, "norms.0.a.module.num_batches_tracked"), "names of batch norm");
+           !strcmp(m.param[norm + GNN_NORM_BATCHES].name, "norms.0.a.module.num_batches_tracked"),
+       "names of batch norm");
     free_batch(&b);
     gnn_net_release(&n);
     gnn_model_release(&m);
@@ -291,9 +307,9 @@ static void test_names(void)
     if (gnn_model_config_fit(&c, &s, &e) || gnn_model_init(&m, &c, &e))
         die(&e);
     static const char *const want[] = {
-        "convs.0.convs.<a___r___a>.lin_l.weight",   "convs.0.convs.<a___r___a>.lin_l.bias",
-        "convs.0.convs.<a___r___a>.lin_r.weight",   "convs.0.convs.<b___s#t___a>.lin_l.weight",
-        "convs.0.convs.<b___s#t___a>.lin_l.bias",   "convs.0.convs.<b___s#t___a>.lin_r.weight",
+        "convs.0.convs.<a___r___a>.lin_l.weight", "convs.0.convs.<a___r___a>.lin_l.bias",
+        "convs.0.convs.<a___r___a>.lin_r.weight", "convs.0.convs.<b___s#t___a>.lin_l.weight",
+        "convs.0.convs.<b___s#t___a>.lin_l.bias", "convs.0.convs.<b___s#t___a>.lin_r.weight",
     };
     bool same = true;
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)

@@ -25,24 +25,32 @@ static const char *parse(struct gnn_npy *h, int v, const char *d)
 static void good(void)
 {
     struct gnn_npy h;
-    ok(!parse(&h, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (10, 2), }   \n") && h.dtype == GNN_F32 &&
-           h.ndim == 2 && h.shape[0] == 10 && h.count == 20 && h.bytes == 80 && !h.fortran, "as NumPy writes it");
-    ok(!parse(&h, 2, "{'shape': (3,), 'descr': '>i8', 'fortran_order': True}") && h.swap && h.dtype == GNN_I64 &&
-           h.ndim == 1 && !h.fortran, "version 2, other order, big-endian; a vector has no column order");
-    ok(!parse(&h, 3, "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3)}") && h.is_bool && h.dtype == GNN_U8 &&
-           h.fortran, "booleans, by column");
-    ok(!parse(&h, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': ()}") && h.ndim == 0 && h.count == 1, "a scalar");
-    ok(!parse(&h, 1, "{'descr': '<u2', 'fortran_order': False, 'shape': (0, 7)}") && h.count == 0, "an empty array");
-    static const enum gnn_dtype all[] = {GNN_U8, GNN_I8, GNN_U16, GNN_I16, GNN_U32, GNN_I32, GNN_U64, GNN_I64,
-                                         GNN_F16, GNN_F32, GNN_F64, GNN_BF16};
+    ok(!parse(&h, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (10, 2), }   \n") &&
+           h.dtype == GNN_F32 && h.ndim == 2 && h.shape[0] == 10 && h.count == 20 &&
+           h.bytes == 80 && !h.fortran,
+       "as NumPy writes it");
+    ok(!parse(&h, 2, "{'shape': (3,), 'descr': '>i8', 'fortran_order': True}") && h.swap &&
+           h.dtype == GNN_I64 && h.ndim == 1 && !h.fortran,
+       "version 2, other order, big-endian; a vector has no column order");
+    ok(!parse(&h, 3, "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3)}") && h.is_bool &&
+           h.dtype == GNN_U8 && h.fortran,
+       "booleans, by column");
+    ok(!parse(&h, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': ()}") && h.ndim == 0 &&
+           h.count == 1,
+       "a scalar");
+    ok(!parse(&h, 1, "{'descr': '<u2', 'fortran_order': False, 'shape': (0, 7)}") && h.count == 0,
+       "an empty array");
+    static const enum gnn_dtype all[] = {GNN_U8,  GNN_I8,  GNN_U16, GNN_I16, GNN_U32, GNN_I32,
+                                         GNN_U64, GNN_I64, GNN_F16, GNN_F32, GNN_F64, GNN_BF16};
     bool same = true;
     for (unsigned i = 0; i < 12; i++)
         for (uint32_t nd = 0; nd <= 4; nd++) {
             uint8_t buf[256];
             struct gnn_npy in = {.dtype = all[i], .ndim = nd, .shape = {7, 5, 3, 2}};
             uint32_t n = gnn_npy_header(&in, buf);
-            same = same && n % 64 == 0 && gnn_npy_header_bytes(buf) == n && !gnn_npy_parse(&h, buf, n) &&
-                   h.dtype == all[i] && h.ndim == nd && !memcmp(h.shape, in.shape, nd * sizeof *h.shape);
+            same = same && n % 64 == 0 && gnn_npy_header_bytes(buf) == n &&
+                   !gnn_npy_parse(&h, buf, n) && h.dtype == all[i] && h.ndim == nd &&
+                   !memcmp(h.shape, in.shape, nd * sizeof *h.shape);
         }
     ok(same, "written headers are read back");
 }
@@ -50,16 +58,25 @@ static void good(void)
 static void bad(void)
 {
     static const char *const refused[] = {
-        "{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "{'descr': '<U5', 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': '<U5', 'fortran_order': False, 'shape': (3,)}",
         "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}",
-        "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (3,)}", "{'descr': '<f4', 'shape': (3,)}",
+        "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (3,)}",
+        "{'descr': '<f4', 'shape': (3,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3, 3, 3, 3)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'more': 1}", "", "{", "[]", "{'descr'", "{'shape': (",
-        "{'descr': '<f4' 'fortran_order': False 'shape': (3,)}", "{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}"};
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'more': 1}",
+        "",
+        "{",
+        "[]",
+        "{'descr'",
+        "{'shape': (",
+        "{'descr': '<f4' 'fortran_order': False 'shape': (3,)}",
+        "{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}"};
     struct gnn_npy h;
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
         const char *why = parse(&h, 1, refused[i]);
@@ -71,7 +88,8 @@ static void bad(void)
     for (uint32_t k = 0; k < n; k++)
         all = all && gnn_npy_parse(&h, buf, k);
     ok(all, "every cut header is refused");
-    for (uint32_t k = 0; k < n * 8; k++) { /* must not crash; what it answers is checked elsewhere */
+    for (uint32_t k = 0; k < n * 8;
+         k++) { /* must not crash; what it answers is checked elsewhere */
         memcpy(cut, buf, n);
         cut[k / 8] ^= (uint8_t)(1 << k % 8);
         uint32_t m = gnn_npy_header_bytes(cut);
@@ -96,7 +114,9 @@ static void values(void)
     ok(gnn_npy_to_i64(GNN_F32, big, v, 1, &at) && v[0] == 10000000000, "whole floats");
     ok(!gnn_npy_to_i64(GNN_F32, big, v, 2, &at) && at == 1, "a fraction is found");
     ok(!gnn_npy_to_i64(GNN_U64, &(uint64_t){UINT64_MAX}, v, 1, &at), "too large");
-    ok(!gnn_npy_to_i64(GNN_F64, &(double){NAN}, v, 1, &at) && !gnn_npy_to_i64(GNN_F64, &(double){1e19}, v, 1, &at), "nan, 1e19");
+    ok(!gnn_npy_to_i64(GNN_F64, &(double){NAN}, v, 1, &at) &&
+           !gnn_npy_to_i64(GNN_F64, &(double){1e19}, v, 1, &at),
+       "nan, 1e19");
     uint32_t w[] = {0x01020304, 5};
     gnn_npy_swap(w, 2, 4);
     ok(w[0] == 0x04030201 && w[1] == 0x05000000, "bytes turned round");

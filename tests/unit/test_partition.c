@@ -47,7 +47,8 @@ static char *matrix(struct fix *f)
         const uint32_t *ind = gnn_store_findf(&f->s, 0, "edge/%s/indices", key)->data;
         for (uint64_t d = 0; d < sc->ntype[sc->etype[et].dst].count; d++)
             for (uint64_t i = ptr[d]; i < ptr[d + 1]; i++) {
-                uint64_t u = f->v.base[sc->etype[et].src] + ind[i], v = f->v.base[sc->etype[et].dst] + d;
+                uint64_t u = f->v.base[sc->etype[et].src] + ind[i],
+                         v = f->v.base[sc->etype[et].dst] + d;
                 if (u != v)
                     m[u * n + v] = m[v * n + u] = 1;
             }
@@ -69,7 +70,8 @@ static void test_symgraph(const char *path)
     for (uint32_t v = 0; v < f.g.n; v++)
         for (int32_t i = f.g.xadj[v]; i < f.g.xadj[v + 1]; i++)
             bad += !left[v * n + (uint64_t)f.g.adjncy[i]]--;
-    ok(f.g.n == n && (uint64_t)f.g.xadj[n] == want && !bad, "%s: each neighbour once at both ends", path);
+    ok(f.g.n == n && (uint64_t)f.g.xadj[n] == want && !bad, "%s: each neighbour once at both ends",
+       path);
 
     uint32_t *part = calloc(n, sizeof *part), k = 5;
     uint64_t cut, vol, brute_cut = 0, brute_vol = 0;
@@ -87,11 +89,13 @@ static void test_symgraph(const char *path)
        "%s: cut and volume are those of brute force", path);
 
     struct gnn_symgraph small = {0};
-    ok(gnn_symgraph_init(&small, &f.v, n, 2, &e) == GNN_E_INPUT && strstr(e.msg, "32-bit"), "too many nodes: %s", e.msg);
+    ok(gnn_symgraph_init(&small, &f.v, n, 2, &e) == GNN_E_INPUT && strstr(e.msg, "32-bit"),
+       "too many nodes: %s", e.msg);
     gnn_symgraph_release(&small);
     e = (struct gnn_err){0};
-    ok(gnn_symgraph_init(&small, &f.v, want, 1, &e) == GNN_E_INPUT && strstr(e.msg, "adjacencies") && strstr(e.msg, "--method fennel"), "too many edges: %s",
-       e.msg);
+    ok(gnn_symgraph_init(&small, &f.v, want, 1, &e) == GNN_E_INPUT &&
+           strstr(e.msg, "adjacencies") && strstr(e.msg, "--method fennel"),
+       "too many edges: %s", e.msg);
     gnn_symgraph_release(&small);
     e = (struct gnn_err){0};
     ok(!gnn_symgraph_init(&small, &f.v, want + 1, 3, &e), "just enough room is enough %s", e.msg);
@@ -157,7 +161,8 @@ static void test_metis(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct gnn_metis m = {.k = 3, .imbalance = 1.03, .call = bad[i].call};
         e = (struct gnn_err){0};
-        ok(gnn_metis_run(&m, &f.g, part, &e) == bad[i].want && strstr(e.msg, bad[i].text), "METIS failing: %s", e.msg);
+        ok(gnn_metis_run(&m, &f.g, part, &e) == bad[i].want && strstr(e.msg, bad[i].text),
+           "METIS failing: %s", e.msg);
     }
     e = (struct gnn_err){0};
     struct gnn_metis quiet = {.k = 3, .imbalance = 1.03, .call = call_prints};
@@ -180,7 +185,8 @@ static void test_empty_graph(void)
 {
     struct gnn_err e = {0};
     struct fix f;
-    ok(!store_make("none", 10, 0, false, 3, &e) && !fix_open(&f, "none", &e), "a graph without edges %s", e.msg);
+    ok(!store_make("none", 10, 0, false, 3, &e) && !fix_open(&f, "none", &e),
+       "a graph without edges %s", e.msg);
     uint32_t part[10];
     uint64_t count[3] = {0};
     struct gnn_metis m = {.k = 3, .imbalance = 1.03};
@@ -199,8 +205,11 @@ static void test_balance(void)
         return;
     uint32_t ncon, set = 0;
     int32_t *w = NULL;
-    ok(!gnn_balance_weights(&f.v, GNN_BALANCE_NODES | GNN_BALANCE_EDGES | GNN_BALANCE_SETS | GNN_BALANCE_TYPES, &set, 1,
-                            &ncon, &w, &e) && ncon == 5, "five constraints %s", e.msg);
+    ok(!gnn_balance_weights(
+           &f.v, GNN_BALANCE_NODES | GNN_BALANCE_EDGES | GNN_BALANCE_SETS | GNN_BALANCE_TYPES, &set,
+           1, &ncon, &w, &e) &&
+           ncon == 5,
+       "five constraints %s", e.msg);
     int64_t sum[5] = {0};
     for (uint64_t i = 0; i < f.v.nvertices; i++)
         for (uint32_t c = 0; c < 5; c++)
@@ -208,7 +217,8 @@ static void test_balance(void)
     const struct gnn_schema *sc = &f.s.meta.schema;
     ok(sum[0] == (int64_t)f.v.nvertices && sum[1] == (int64_t)(3 * sc->etype[0].count) &&
            sum[2] == (int64_t)sc->set[0].count && sum[3] == (int64_t)sc->ntype[0].count &&
-           sum[4] == (int64_t)sc->ntype[1].count, "sum up to what they count");
+           sum[4] == (int64_t)sc->ntype[1].count,
+       "sum up to what they count");
     gnn_free(w);
     fix_close(&f);
 }
@@ -292,7 +302,8 @@ static void rewrite(const char *from, const char *to, uint32_t k, const char *or
     gnn_store_abandon(&w);
     for (uint32_t p = 0; p < k; p++)
         edges += fig[p].edges;
-    ok(!rc && edges == f.s.meta.schema.etype[0].count * f.s.meta.schema.netypes, "%s in %u parts %s", from, k, e.msg);
+    ok(!rc && edges == f.s.meta.schema.etype[0].count * f.s.meta.schema.netypes,
+       "%s in %u parts %s", from, k, e.msg);
     gnn_layout_release(&l);
     gnn_meta_release(&meta);
     fix_close(&f);

@@ -28,7 +28,8 @@ static void shuffle(uint64_t n, uint64_t seed)
     }
 }
 
-static enum gnn_gather_tier tier_of(const struct gnn_place *c, uint32_t device, uint32_t row, unsigned *places)
+static enum gnn_gather_tier tier_of(const struct gnn_place *c, uint32_t device, uint32_t row,
+                                    unsigned *places)
 {
     enum gnn_gather_tier t = GNN_GATHER_HOST;
     *places = 0;
@@ -50,7 +51,8 @@ static bool sound(const struct gnn_place *c, const struct gnn_place_opts *o)
     uint64_t cached = 0;
     for (uint32_t v = 0; v < c->nrows; v++) {
         cached += c->slot[v] != UINT32_MAX;
-        fine = fine && (c->slot[v] == UINT32_MAX || (c->slot[v] < c->nslots && c->row[c->slot[v]] == v));
+        fine = fine &&
+               (c->slot[v] == UINT32_MAX || (c->slot[v] < c->nslots && c->row[c->slot[v]] == v));
     }
     fine = fine && cached == c->nslots;
     for (uint32_t d = 0; d < c->devices; d++) {
@@ -68,7 +70,8 @@ static bool sound(const struct gnn_place *c, const struct gnn_place_opts *o)
 }
 
 /* By rank: first the replicated rows, then those dealt out in turn, then none. */
-static bool in_turn(const struct gnn_place *c, const struct gnn_place_opts *o, uint64_t replicated, uint64_t cached)
+static bool in_turn(const struct gnn_place *c, const struct gnn_place_opts *o, uint64_t replicated,
+                    uint64_t cached)
 {
     bool fine = c->nslots == cached && c->first[1] == replicated;
     for (uint64_t r = 0; r < o->norder && fine; r++) {
@@ -76,7 +79,7 @@ static bool in_turn(const struct gnn_place *c, const struct gnn_place_opts *o, u
         unsigned places;
         for (uint32_t d = 0; d < c->devices && fine; d++) {
             const enum gnn_gather_tier t = tier_of(c, d, v, &places);
-            fine = t == (r >= cached ? GNN_GATHER_HOST
+            fine = t == (r >= cached                                            ? GNN_GATHER_HOST
                          : r < replicated || (r - replicated) % c->devices == d ? GNN_GATHER_LOCAL
                                                                                 : GNN_GATHER_PEER);
         }
@@ -96,21 +99,31 @@ static void plans(void)
     for (int policy = GNN_PLACE_HOST; policy <= GNN_PLACE_MIXED; policy++) {
         unsigned wrong = 0;
         for (int i = 0; i < 4 * 6 * 4 * 2; i++) {
-            const uint64_t n = rows[i / 48], norder = i % 2 ? n : n / 2, budget = budgets[i / 8 % 6];
-            struct gnn_place_opts o = {.policy = (enum gnn_place_policy)policy, .devices = devices[i / 2 % 4], .nrows = n,
-                                       .order = order, .norder = norder, .row_bytes = 100, .budget = budget,
+            const uint64_t n = rows[i / 48], norder = i % 2 ? n : n / 2,
+                           budget = budgets[i / 8 % 6];
+            struct gnn_place_opts o = {.policy = (enum gnn_place_policy)policy,
+                                       .devices = devices[i / 2 % 4],
+                                       .nrows = n,
+                                       .order = order,
+                                       .norder = norder,
+                                       .row_bytes = 100,
+                                       .budget = budget,
                                        .replicate = 0.25};
             struct gnn_place c;
             struct gnn_err e = {0};
             shuffle(n, (uint64_t)i + 1);
             const uint64_t room = budget / 100 < norder ? budget / 100 : norder;
-            const uint64_t replicated = policy == GNN_PLACE_REPLICATE ? room : policy == GNN_PLACE_MIXED ? room / 4 : 0;
+            const uint64_t replicated = policy == GNN_PLACE_REPLICATE ? room
+                                        : policy == GNN_PLACE_MIXED   ? room / 4
+                                                                      : 0;
             uint64_t cached = replicated + (room - replicated) * o.devices;
             cached = policy == GNN_PLACE_HOST ? 0 : cached < norder ? cached : norder;
-            wrong += gnn_place_init(&c, &o, &e) || !sound(&c, &o) || !in_turn(&c, &o, replicated, cached);
+            wrong += gnn_place_init(&c, &o, &e) || !sound(&c, &o) ||
+                     !in_turn(&c, &o, replicated, cached);
             gnn_place_release(&c);
         }
-        ok(wrong == 0, "%s: 192 plans keep each row in one place, within the budget (%u wrong)", name[policy], wrong);
+        ok(wrong == 0, "%s: 192 plans keep each row in one place, within the budget (%u wrong)",
+           name[policy], wrong);
     }
 }
 
@@ -122,19 +135,26 @@ static void given(void)
         static uint16_t holder[MOST];
         uint64_t seed = i, cached = 0, last[9] = {0};
         const uint64_t n = i * 7, norder = i % 3 ? n : n / 2;
-        const struct gnn_place_opts o = {.devices = 1 + (uint32_t)i % 7, .nrows = n, .order = order, .norder = norder, .row_bytes = 100,
+        const struct gnn_place_opts o = {.devices = 1 + (uint32_t)i % 7,
+                                         .nrows = n,
+                                         .order = order,
+                                         .norder = norder,
+                                         .row_bytes = 100,
                                          .budget = UINT64_MAX};
         struct gnn_place c;
         struct gnn_err e = {0};
         shuffle(n, i);
         for (uint64_t r = 0; r < norder; r++) {
             const uint64_t x = toy_rand(&seed) % (o.devices + 2);
-            holder[r] = x < o.devices ? (uint16_t)x : x == o.devices ? GNN_PLACE_ALL : GNN_PLACE_NONE;
+            holder[r] = x < o.devices    ? (uint16_t)x
+                        : x == o.devices ? GNN_PLACE_ALL
+                                         : GNN_PLACE_NONE;
             cached += holder[r] != GNN_PLACE_NONE;
         }
         wrong += gnn_place_given(&c, &o, holder, &e) || !sound(&c, &o) || c.nslots != cached;
         for (uint64_t r = 0; !e.code && r < norder; r++) {
-            const uint32_t s = c.slot[order[r]], part = holder[r] == GNN_PLACE_ALL ? 0 : holder[r] + 1u;
+            const uint32_t s = c.slot[order[r]],
+                           part = holder[r] == GNN_PLACE_ALL ? 0 : holder[r] + 1u;
             if (holder[r] == GNN_PLACE_NONE)
                 wrong += s != UINT32_MAX;
             else
@@ -142,26 +162,35 @@ static void given(void)
         }
         gnn_place_release(&c);
     }
-    ok(wrong == 0, "100 plans that are given keep each row where it was given to (%u wrong)", wrong);
+    ok(wrong == 0, "100 plans that are given keep each row where it was given to (%u wrong)",
+       wrong);
 }
 
 static void errors(void)
 {
-    struct gnn_place_opts o = {.policy = GNN_PLACE_SHARD, .devices = 2, .nrows = 100, .order = order, .norder = 100,
-                               .row_bytes = 8, .budget = 80};
+    struct gnn_place_opts o = {.policy = GNN_PLACE_SHARD,
+                               .devices = 2,
+                               .nrows = 100,
+                               .order = order,
+                               .norder = 100,
+                               .row_bytes = 8,
+                               .budget = 80};
     struct gnn_place c;
     struct gnn_err e = {0};
     shuffle(100, 5);
     order[3] = 100;
-    ok(gnn_place_init(&c, &o, &e) == GNN_E_INPUT && strstr(e.msg, "position 3") && !c.slot, "%s", e.msg);
+    ok(gnn_place_init(&c, &o, &e) == GNN_E_INPUT && strstr(e.msg, "position 3") && !c.slot, "%s",
+       e.msg);
     shuffle(100, 5);
     order[7] = order[2];
     memset(&e, 0, sizeof e);
-    ok(gnn_place_init(&c, &o, &e) == GNN_E_INPUT && strstr(e.msg, "position 7") && !c.slot, "%s", e.msg);
+    ok(gnn_place_init(&c, &o, &e) == GNN_E_INPUT && strstr(e.msg, "position 7") && !c.slot, "%s",
+       e.msg);
     shuffle(100, 5);
     order[99] = order[60];
     memset(&e, 0, sizeof e);
-    ok(gnn_place_init(&c, &o, &e) == GNN_E_INPUT && strstr(e.msg, "position 99"), "%s, among the rows not cached", e.msg);
+    ok(gnn_place_init(&c, &o, &e) == GNN_E_INPUT && strstr(e.msg, "position 99"),
+       "%s, among the rows not cached", e.msg);
     gnn_place_release(&c);
 }
 
@@ -187,7 +216,8 @@ static double price(struct gnn_place_opts o, double share, const double cost[GNN
 
 static void splits(void)
 {
-    static const double costs[][GNN_GATHER_TIERS] = {{1, 10, 80}, {1, 1, 80}, {1, 80, 80}, {1, 30, 60}};
+    static const double costs[][GNN_GATHER_TIERS] = {
+        {1, 10, 80}, {1, 1, 80}, {1, 80, 80}, {1, 30, 60}};
     struct gnn_place_opts o = {.nrows = MOST, .order = order, .norder = MOST, .row_bytes = 1};
     unsigned dear = 0, off = 0, all = 0, none = 0, between = 0;
     for (uint32_t v = 0; v < MOST; v++)

@@ -1,4 +1,5 @@
-/* Payloads by reference from a producer that lies, or that writes to memory after it has sent it. */
+/* Payloads by reference from a producer that lies, or that writes to memory after it has sent it.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,8 @@ static void put_header(int fd)
 
 enum { MEMORY = 1 << 20, LEN = 100000 };
 
-/* A peer that hands `memory` out under the name of a pipe. The reader has met it, and whether it took the memory is in
- * *taken. NULL if the reader could not begin. */
+/* A peer that hands `memory` out under the name of a pipe. The reader has met it, and whether it
+ * took the memory is in *taken. NULL if the reader could not begin. */
 struct liar {
     int fd[2], listener, sock;
     struct gnn_reader r;
@@ -53,7 +54,8 @@ static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
     m = (struct gnn_meet){what, slots, UINT64_C(1) << 32};
     if (!gnn_meet_send(l->sock, &m, memory))
         exit(99);
-    stream_make_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW, 3); /* what it waits for while it is offered memory */
+    stream_make_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW,
+                      3); /* what it waits for while it is offered memory */
     if (gnn_reader_next(&l->r, &l->t, &l->e))
         exit(99);
     l->taken = gnn_meet_recv(l->sock, &m, NULL) == 1 && m.what == GNN_MEET_TAKEN;
@@ -86,7 +88,8 @@ static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
 }
 
 /* A reference of `bytes`, sent after another in `slot` 0 that is still held. */
-static void reference(const char *what, struct gnb_reference ref, uint64_t bytes, uint32_t flags, const char *why)
+static void reference(const char *what, struct gnb_reference ref, uint64_t bytes, uint32_t flags,
+                      const char *why)
 {
     struct liar l;
     uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
@@ -108,7 +111,8 @@ static void reference(const char *what, struct gnb_reference ref, uint64_t bytes
     close(memory);
 }
 
-/* Changes memory after it has been sent: rows change where they are, what memory is found by does not. */
+/* Changes memory after it has been sent: rows change where they are, what memory is found by does
+ * not. */
 static void scribbled(const char *name, bool seen)
 {
     struct liar l;
@@ -116,22 +120,32 @@ static void scribbled(const char *name, bool seen)
     const int memory = sealed(F_SEAL_SHRINK);
     const struct gnb_reference ref = {.offset = 4096};
     liar_init(&l, memory, GNN_MEET_OFFER, 3);
-    stream_make_frame(l.fd[1], GNB_BATCH, 2, name, stored, gnb_reference_encode(&ref, stored), GNB_REFERENCE, LEN);
-    if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e) || pwrite(memory, "!", 1, 4096 + LEN / 2) != 1)
+    stream_make_frame(l.fd[1], GNB_BATCH, 2, name, stored, gnb_reference_encode(&ref, stored),
+                      GNB_REFERENCE, LEN);
+    if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e) ||
+        pwrite(memory, "!", 1, 4096 + LEN / 2) != 1)
         exit(99);
     const uint8_t *x = gnn_tensors_at(&l.t, 0)->data;
-    ok((x[LEN / 2] == '!') == seen, "%s %s when its producer writes there later", name, seen ? "changes" : "does not change");
+    ok((x[LEN / 2] == '!') == seen, "%s %s when its producer writes there later", name,
+       seen ? "changes" : "does not change");
     struct gnn_meet m;
     const int back = gnn_meet_recv(l.sock, &m, NULL);
-    ok(seen ? !back : back == 1 && m.what == GNN_MEET_BACK, "its slot %s", seen ? "is kept" : "went back at once");
+    ok(seen ? !back : back == 1 && m.what == GNN_MEET_BACK, "its slot %s",
+       seen ? "is kept" : "went back at once");
     liar_release(&l);
     close(memory);
 }
 
 static void test_scribbling(void)
 {
-    static const char *const copied[] = {"key", "nodes/node", "counts/node", "counted/node", "node/node/id", "hop/0/node/to/node/indptr",
-                                         "hop/0/node/to/node/indices", "hop/0/node/to/node/id"};
+    static const char *const copied[] = {"key",
+                                         "nodes/node",
+                                         "counts/node",
+                                         "counted/node",
+                                         "node/node/id",
+                                         "hop/0/node/to/node/indptr",
+                                         "hop/0/node/to/node/indices",
+                                         "hop/0/node/to/node/id"};
     for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
         scribbled(copied[i], false);
     scribbled("node/node/x", true);
@@ -147,17 +161,27 @@ static void test_lies(void)
     refuses("a million slots", GNN_MEET_OFFER, 1000000, sealed(F_SEAL_SHRINK));
     refuses("what cannot be mapped", GNN_MEET_OFFER, 3, dup(2));
     reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
-    reference("a sum", (struct gnb_reference){.offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true}, LEN, 0, NULL);
-    reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0, "checksum mismatch in shared");
+    reference("a sum",
+              (struct gnb_reference){
+                  .offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true},
+              LEN, 0, NULL);
+    reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0,
+              "checksum mismatch in shared");
     reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 4, "reserved bits");
-    reference("one to a device, too short", (struct gnb_reference){.slot = 1}, LEN, 2, "of a wrong size");
-    reference("one that is no device's, too long", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
-    reference("a device, for a reader that works on none", (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
+    reference("one to a device, too short", (struct gnb_reference){.slot = 1}, LEN, 2,
+              "of a wrong size");
+    reference("one that is no device's, too long",
+              (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
+    reference("a device, for a reader that works on none",
+              (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
               "on a device, for another program");
     reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
-    reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1}, LEN, 0, "out of range");
-    reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0, "out of range");
-    reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0, "beyond");
+    reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1},
+              LEN, 0, "out of range");
+    reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0,
+              "out of range");
+    reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0,
+              "beyond");
     reference("no such slot", (struct gnb_reference){.slot = 3}, LEN, 0, "out of range");
     reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not given back");
 
@@ -172,7 +196,8 @@ static void test_lies(void)
     const uint32_t n = gnb_reference_encode(&good, stored);
     stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
     lseek(fd, 0, SEEK_SET);
-    ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT, "in a file: %s", e.msg);
+    ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT,
+       "in a file: %s", e.msg);
     gnn_tensors_release(&t);
     gnn_reader_release(&r);
 }

@@ -39,7 +39,8 @@ static void bounded(void)
         max = x > max ? x : max;
     }
     /* sd = sqrt(draws * 2/9) = 258 */
-    ok(max < n && abs((int)low - (int)(draws / 3)) < 6 * 258, "a bound above 2^31 is exact (%u of %u)", low, draws);
+    ok(max < n && abs((int)low - (int)(draws / 3)) < 6 * 258,
+       "a bound above 2^31 is exact (%u of %u)", low, draws);
     bool one = true;
     for (uint32_t i = 0; i < 1000; i++)
         one = one && gnn_rng_below(key, i, 0, 0, 1) == 0;
@@ -80,7 +81,8 @@ static void many_positions(void)
     bool same = true;
     for (uint64_t k = 0; k < 300; k++) {
         const uint64_t n = k < 100 ? k + 1 : k < 200 ? k * k * 7 : 0xfffffffeull - k;
-        const uint32_t key[2] = {(uint32_t)k, 5}, m = (uint32_t)(n < GNN_PERM_MANY ? n : GNN_PERM_MANY - k % 9);
+        const uint32_t key[2] = {(uint32_t)k, 5},
+                       m = (uint32_t)(n < GNN_PERM_MANY ? n : GNN_PERM_MANY - k % 9);
         uint64_t to[GNN_PERM_MANY];
         struct gnn_perm p;
         gnn_perm_init(&p, n, key);
@@ -109,7 +111,8 @@ static void permutations(void)
         below = below && gnn_perm_at(&p, i * 42949) < 0xfffffffeull;
     ok(below, "2^32 - 2 items stay in range");
 
-    /* Each position of a list of 12 is hit by each item equally often, and pairs of neighbours too. */
+    /* Each position of a list of 12 is hit by each item equally often, and pairs of neighbours too.
+     */
     enum { N = 12, KEYS = 120000 };
     static uint32_t at[N][N], next[N][N];
     for (uint32_t k = 0; k < KEYS; k++) {

@@ -1,4 +1,5 @@
-/* The safetensors reader and writer: round trip, every rule of the format broken once, every truncation. */
+/* The safetensors reader and writer: round trip, every rule of the format broken once, every
+ * truncation. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,10 +60,12 @@ static void test_bad(void)
         {"not JSON", "{\"a\"", 0},
         {"an array", "[]", 0},
         {"a hole", "{\"a\":" T("F32", "[1]", "4", "8") "}", 8},
-        {"an overlap", "{\"a\":" T("F32", "[2]", "0", "8") ",\"b\":" T("F32", "[1]", "4", "8") "}", 8},
+        {"an overlap", "{\"a\":" T("F32", "[2]", "0", "8") ",\"b\":" T("F32", "[1]", "4", "8") "}",
+         8},
         {"trailing bytes", "{\"a\":" T("F32", "[1]", "0", "4") "}", 5},
         {"cut data", "{\"a\":" T("F32", "[2]", "0", "8") "}", 7},
-        {"a duplicate", "{\"a\":" T("F32", "[1]", "0", "4") ",\"a\":" T("F32", "[1]", "0", "4") "}", 4},
+        {"a duplicate", "{\"a\":" T("F32", "[1]", "0", "4") ",\"a\":" T("F32", "[1]", "0", "4") "}",
+         4},
         {"shape and offsets that disagree", "{\"a\":" T("F32", "[3]", "0", "8") "}", 8},
         {"a negative shape", "{\"a\":" T("F32", "[-1]", "0", "4") "}", 4},
         {"a negative offset", "{\"a\":" T("F32", "[1]", "-4", "0") "}", 4},
@@ -71,7 +74,8 @@ static void test_bad(void)
         {"an unknown dtype", "{\"a\":" T("C64", "[1]", "0", "8") "}", 8},
         {"five dimensions", "{\"a\":" T("U8", "[1,1,1,1,1]", "0", "1") "}", 1},
         {"a missing shape", "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1},
-        {"a further key", "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"z\":1}}", 1},
+        {"a further key", "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"z\":1}}",
+         1},
         {"metadata that is no text", "{\"__metadata__\":{\"x\":1}}", 0},
         {"a real number as offset", "{\"a\":" T("U8", "[1]", "0", "1.0") "}", 1},
     };
@@ -87,14 +91,16 @@ static void test_round_trip(void)
 {
     float a[6] = {1, 2, 3, 4, 5, 6};
     uint64_t b[2] = {7, UINT64_MAX};
-    struct gnn_tensor ta = {.name = "w.\"q\"", .dtype = GNN_F32, .ndim = 2, .shape = {2, 3}, .data = a};
+    struct gnn_tensor ta = {
+        .name = "w.\"q\"", .dtype = GNN_F32, .ndim = 2, .shape = {2, 3}, .data = a};
     struct gnn_tensor tb = {.name = "n", .dtype = GNN_U64, .ndim = 1, .shape = {2}, .data = b};
     const struct gnn_tensor *t[2] = {&tb, &ta};
     struct gnn_safetensors st;
     char *head, why[256];
     size_t len;
     json_t *meta = json_pack("{s:s}", "k", "v");
-    ok(gnn_safetensors_header(t, 2, meta, &head, &len) == 0 && len % 64 == 0, "header of %zu bytes", len);
+    ok(gnn_safetensors_header(t, 2, meta, &head, &len) == 0 && len % 64 == 0, "header of %zu bytes",
+       len);
     uint8_t *file = malloc(len + sizeof(a) + sizeof(b));
     if (!file)
         abort();
@@ -122,7 +128,8 @@ static void test_round_trip(void)
     ok(accepted == 0, "no truncation is accepted");
     const struct gnn_tensor *twice[2] = {&ta, &ta};
     char *none;
-    ok(gnn_safetensors_header(twice, 2, NULL, &none, &len) == -1, "two tensors of one name are not written");
+    ok(gnn_safetensors_header(twice, 2, NULL, &none, &len) == -1,
+       "two tensors of one name are not written");
     json_decref(meta);
     free(head);
     free(file);

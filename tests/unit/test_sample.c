@@ -1,4 +1,5 @@
-/* kernels/sample.h against a plain reference: every pick, number and edge id, for one part and for many. */
+/* kernels/sample.h against a plain reference: every pick, number and edge id, for one part and for
+ * many. */
 #include "kernels/cpu/draw.h"
 #include "kernels/sample.h"
 
@@ -28,8 +29,8 @@ static void out_free(struct out *o)
     }
 }
 
-static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t *seeds, uint32_t nseeds,
-                const int32_t *fanout, bool replace, bool fresh_only)
+static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t *seeds,
+                uint32_t nseeds, const int32_t *fanout, bool replace, bool fresh_only)
 {
     memset(o, 0, sizeof *o);
     o->r.nnodes = g->nsrc;
@@ -58,7 +59,8 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
             uint64_t room = o->r.count + e;
             room = (room < g->nsrc ? room : g->nsrc) + 1; /* exactly what the contract asks for */
             o->r.nodes = o->nodes = realloc(o->nodes, room * sizeof *o->nodes);
-            struct gnn_sample_job job = {g, dst, row, o->indptr[h], n, fanout[h], replace, {0, 0}, scratch};
+            struct gnn_sample_job job = {g,         dst,     row,    o->indptr[h], n,
+                                         fanout[h], replace, {0, 0}, scratch};
             gnn_rng_key(7, 0, 1, h, 0, job.key);
             if (!fresh_only)
                 from = 0;
@@ -74,9 +76,11 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
     }
 }
 
-/* The same batch by the reference, compared on the way. orig[v] and back map ids of the parts to those of t. */
-static bool same(const struct out *o, const struct toy *t, const uint32_t *orig, const uint32_t *seeds,
-                 uint32_t nseeds, const int32_t *fanout, bool replace, bool fresh_only)
+/* The same batch by the reference, compared on the way. orig[v] and back map ids of the parts to
+ * those of t. */
+static bool same(const struct out *o, const struct toy *t, const uint32_t *orig,
+                 const uint32_t *seeds, uint32_t nseeds, const int32_t *fanout, bool replace,
+                 bool fresh_only)
 {
     struct ref_relabel r = {calloc(t->nsrc + 1, 4), malloc((t->nsrc + 1) * 4), 0};
     uint32_t *x = malloc((t->nedges + 1024 * 1024) * 4);
@@ -92,10 +96,12 @@ static bool same(const struct out *o, const struct toy *t, const uint32_t *orig,
         for (uint32_t i = from; i < to && fine; i++) {
             const uint32_t v = r.nodes[i];
             const uint64_t b = t->indptr[v];
-            const uint32_t c = ref_pick(key, v, (uint32_t)(t->indptr[v + 1] - b), fanout[h], replace, x);
+            const uint32_t c =
+                ref_pick(key, v, (uint32_t)(t->indptr[v + 1] - b), fanout[h], replace, x);
             fine = o->indptr[h][i - from + 1] - o->indptr[h][i - from] == c;
             for (uint32_t j = 0; j < c && fine; j++, e++)
-                fine = o->indices[h][e] == ref_local(&r, t->indices[b + x[j]]) && o->ids[h][e] == b + x[j];
+                fine = o->indices[h][e] == ref_local(&r, t->indices[b + x[j]]) &&
+                       o->ids[h][e] == b + x[j];
         }
         from = fresh_only ? to : 0;
     }
@@ -172,15 +178,31 @@ static void cut_free(struct cut *c)
     free(c->now);
 }
 
-static uint32_t deg_small(uint64_t i, uint64_t r) { return i % 7 == 0 ? 0 : (uint32_t)(r % 40); }
-static uint32_t deg_hub(uint64_t i, uint64_t r) { return i % 50 == 3 ? 3000 + (uint32_t)(r % 97) : (uint32_t)(r % 5); }
-static uint32_t deg_huge(uint64_t i, uint64_t r) { return i == 0 ? 100000 : i == 1 ? 1500 : (uint32_t)(r % 130); }
-static uint32_t deg_one(uint64_t i, uint64_t r) { return (uint32_t)(i * 0 + r * 0 + 1); }
-static uint32_t deg_none(uint64_t i, uint64_t r) { return (uint32_t)(i * 0 + r * 0); }
+static uint32_t deg_small(uint64_t i, uint64_t r)
+{
+    return i % 7 == 0 ? 0 : (uint32_t)(r % 40);
+}
+static uint32_t deg_hub(uint64_t i, uint64_t r)
+{
+    return i % 50 == 3 ? 3000 + (uint32_t)(r % 97) : (uint32_t)(r % 5);
+}
+static uint32_t deg_huge(uint64_t i, uint64_t r)
+{
+    return i == 0 ? 100000 : i == 1 ? 1500 : (uint32_t)(r % 130);
+}
+static uint32_t deg_one(uint64_t i, uint64_t r)
+{
+    return (uint32_t)(i * 0 + r * 0 + 1);
+}
+static uint32_t deg_none(uint64_t i, uint64_t r)
+{
+    return (uint32_t)(i * 0 + r * 0);
+}
 
 static void compare(const char *name, const struct toy *t, uint32_t nseeds)
 {
-    static const int32_t fan[][HOPS] = {{15, 10, 5}, {1, 1, 1}, {-1, 2, 0}, {4, -1, 3}, {16, 17, 64}, {65, 100, 2}, {2000, 1, 1}};
+    static const int32_t fan[][HOPS] = {{15, 10, 5},  {1, 1, 1},    {-1, 2, 0},  {4, -1, 3},
+                                        {16, 17, 64}, {65, 100, 2}, {2000, 1, 1}};
     uint32_t *seeds = malloc((nseeds + 1) * 4);
     uint64_t s = 5;
     for (uint32_t i = 0; i < nseeds; i++) /* with repeats: they count once */
@@ -214,11 +236,13 @@ static void compare(const char *name, const struct toy *t, uint32_t nseeds)
     free(seeds);
 }
 
-/* Sixteen lanes against one draw after the other, degrees up to 2^32 - 1, where draws are rejected often. */
+/* Sixteen lanes against one draw after the other, degrees up to 2^32 - 1, where draws are rejected
+ * often. */
 static void lanes(void)
 {
     uint32_t id[16] __attribute__((aligned(64))), d[16] __attribute__((aligned(64)));
-    static uint32_t a[64 * 16] __attribute__((aligned(64))), b[64 * 16] __attribute__((aligned(64)));
+    static uint32_t a[64 * 16] __attribute__((aligned(64))),
+        b[64 * 16] __attribute__((aligned(64)));
     uint64_t s = 1;
     bool best = true, plain = true;
     for (uint32_t k = 1; k <= GNN_DRAW_MAX; k++)
@@ -247,7 +271,8 @@ static void lanes(void)
     ok(plain, "lanes without chosen instructions equal single draws");
 }
 
-/* A store may hold anything: each kind of damage is named, and nothing outside the arrays is read. */
+/* A store may hold anything: each kind of damage is named, and nothing outside the arrays is read.
+ */
 static void hostile(void)
 {
     struct toy t;
@@ -270,7 +295,8 @@ static void hostile(void)
     const uint32_t was = t.indices[t.indptr[11]];
     t.indices[t.indptr[11]] = 100;
     run(&o, &g, seeds, 3, fan, false, true);
-    ok(o.rc == GNN_SAMPLE_SOURCE && o.bad.node == 11 && o.bad.edge == t.indptr[11], "a source out of range is named");
+    ok(o.rc == GNN_SAMPLE_SOURCE && o.bad.node == 11 && o.bad.edge == t.indptr[11],
+       "a source out of range is named");
     out_free(&o);
     t.indices[t.indptr[11]] = was;
     p.count = 11;
@@ -301,7 +327,8 @@ static void generations(void)
             ids[i] = (uint32_t)(toy_rand(&s) % N);
         gnn_relabel_begin(&r);
         const uint32_t half = n / 2;
-        fine = gnn_relabel_fit(&r, half) && gnn_relabel_add(&r, ids, half) == half && gnn_relabel_fit(&r, n - half) &&
+        fine = gnn_relabel_fit(&r, half) && gnn_relabel_add(&r, ids, half) == half &&
+               gnn_relabel_fit(&r, n - half) &&
                gnn_relabel_add(&r, ids + half, n - half) == n - half;
         uint32_t want = 0;
         for (uint32_t i = 0; i < n && fine; i++) {

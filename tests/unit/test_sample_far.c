@@ -1,4 +1,5 @@
-/* Sampling of several ranks, which are threads: together their batches are those of one, and what comes garbled is an error. */
+/* Sampling of several ranks, which are threads: together their batches are those of one, and what
+ * comes garbled is an error. */
 #include <inttypes.h>
 
 #include "lib/sampler.h"
@@ -40,7 +41,8 @@ static struct gnn_batch *one[BATCHES];
 static atomic_uchar found[BATCHES][3][2][NODES];
 
 /* The row of node v in a block of one's batch; NULL: there is none. */
-static const struct gnn_block *row_of(const struct gnn_batch *b, uint32_t hop, uint32_t et, uint32_t dst, uint32_t v, uint32_t *row)
+static const struct gnn_block *row_of(const struct gnn_batch *b, uint32_t hop, uint32_t et,
+                                      uint32_t dst, uint32_t v, uint32_t *row)
 {
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
     for (*row = 0; *row < k->n; ++*row)
@@ -49,14 +51,15 @@ static const struct gnn_block *row_of(const struct gnn_batch *b, uint32_t hop, u
     return NULL;
 }
 
-static bool same_row(const struct gnn_batch *a, const struct gnn_block *x, uint32_t i, const struct gnn_batch *b, const struct gnn_block *y,
-                     uint32_t k, uint32_t src)
+static bool same_row(const struct gnn_batch *a, const struct gnn_block *x, uint32_t i,
+                     const struct gnn_batch *b, const struct gnn_block *y, uint32_t k, uint32_t src)
 {
     const uint32_t n = x->indptr[i + 1] - x->indptr[i];
     bool same = y->indptr[k + 1] - y->indptr[k] == n;
     for (uint32_t j = 0; same && j < n; j++) {
         const uint32_t p = x->indptr[i] + j, q = y->indptr[k] + j;
-        same = a->type[src].node[x->indices[p]] == b->type[src].node[y->indices[q]] && x->id[p] == y->id[q];
+        same = a->type[src].node[x->indices[p]] == b->type[src].node[y->indices[q]] &&
+               x->id[p] == y->id[q];
     }
     return same;
 }
@@ -91,7 +94,8 @@ static uint32_t missing(const struct gnn_schema *c)
                 const struct gnn_block *y = gnn_batch_block(one[nth], hop, et);
                 const uint32_t dst = c->etype[et].dst;
                 for (uint32_t i = 0; i < y->n; i++)
-                    n += !atomic_load(&found[nth][hop][dst][one[nth]->type[dst].node[y->first + i]]);
+                    n +=
+                        !atomic_load(&found[nth][hop][dst][one[nth]->type[dst].node[y->first + i]]);
             }
     return n;
 }
@@ -130,7 +134,8 @@ static void test_together(void)
         memset(found, 0, sizeof found);
         atomic_store(&wrong, 0);
         ranks_run(RANKS, 0, rank, &threads);
-        ok(!wrong && !missing(&s.meta.schema), "%u threads of %d ranks: %d things wrong, %u rows missing", threads, RANKS, (int)wrong,
+        ok(!wrong && !missing(&s.meta.schema),
+           "%u threads of %d ranks: %d things wrong, %u rows missing", threads, RANKS, (int)wrong,
            missing(&s.meta.schema));
     }
     for (uint32_t i = 0; i < n; i++)
@@ -152,7 +157,8 @@ static __thread const struct gnn_comm_ops *whole;
 static __thread const struct garbling *garbling;
 static __thread unsigned exchanges;
 
-/* Does harm to what came from the next rank, on all ranks in the same exchange, so that none waits for another. */
+/* Does harm to what came from the next rank, on all ranks in the same exchange, so that none waits
+ * for another. */
 static int end_garbled(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
 {
     const int rc = whole->end(c, x, e);
@@ -211,13 +217,15 @@ static void rank_garbled(struct gnn_comm *c, void *arg)
 
 static void test_garbled(void)
 {
-    static const struct garbling garblings[] = {{"questions are cut", 0, CUT, "makes no sense (epoch 0, step 0)"},
-                                                {"questions without an end", 2, LENGTH, "makes no sense (epoch 0, step 0)"},
-                                                {"questions for others' nodes", 0, OTHERS, "makes no sense (epoch 0, step 0)"},
-                                                {"answers are cut", 1, CUT, "makes no sense (epoch 0, step 0)"},
-                                                {"answers without an end", 5, LENGTH, "makes no sense (epoch 0, step 1)"},
-                                                {"one pick more than sources", 3, PICKS, "makes no sense (epoch 0, step 0)"},
-                                                {"a node that nobody has", 1, NODE, "a rank sent a node that is not in the store (4294967295)"}};
+    static const struct garbling garblings[] = {
+        {"questions are cut", 0, CUT, "makes no sense (epoch 0, step 0)"},
+        {"questions without an end", 2, LENGTH, "makes no sense (epoch 0, step 0)"},
+        {"questions for others' nodes", 0, OTHERS, "makes no sense (epoch 0, step 0)"},
+        {"answers are cut", 1, CUT, "makes no sense (epoch 0, step 0)"},
+        {"answers without an end", 5, LENGTH, "makes no sense (epoch 0, step 1)"},
+        {"one pick more than sources", 3, PICKS, "makes no sense (epoch 0, step 0)"},
+        {"a node that nobody has", 1, NODE,
+         "a rank sent a node that is not in the store (4294967295)"}};
     for (unsigned i = 0; i < sizeof garblings / sizeof *garblings; i++) {
         struct garbling g = garblings[i];
         atomic_store(&wrong, 0);
@@ -231,7 +239,8 @@ int main(void)
     struct gnn_err e = {0};
     scratch_enter();
     const int rc = store_make("whole", NODES, 4000, true, 3, &e);
-    if (ok(!rc && !store_divide("whole", "parts", 5, false, &e), "a store of five parts %s", e.msg)) {
+    if (ok(!rc && !store_divide("whole", "parts", 5, false, &e), "a store of five parts %s",
+           e.msg)) {
         test_together();
         test_garbled();
     }

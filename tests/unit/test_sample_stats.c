@@ -1,4 +1,5 @@
-/* Are the picks uniform? Chi-square gates on the kernel and on whole batches; seeds are fixed, so a pass is a pass. */
+/* Are the picks uniform? Chi-square gates on the kernel and on whole batches; seeds are fixed, so a
+ * pass is a pass. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,21 @@ static double chi_square(const uint32_t *count, uint32_t n, double each)
     return q;
 }
 
-/* Draws k of d neighbours of 64 nodes, `rounds` times with new keys, through the kernel; counts who is picked. */
+/* Draws k of d neighbours of 64 nodes, `rounds` times with new keys, through the kernel; counts who
+ * is picked. */
 static void draw(uint32_t d, int32_t k, bool replace, uint32_t rounds, uint32_t *count)
 {
     enum { DST = 64 };
     uint64_t ptr[DST + 1];
     uint32_t *src = malloc(d * sizeof *src), dst[DST], indptr[DST + 1];
-    uint32_t *out = malloc((size_t)DST * (uint32_t)k * sizeof *out), *nodes = malloc((d + 1) * sizeof *nodes);
+    uint32_t *out = malloc((size_t)DST * (uint32_t)k * sizeof *out),
+             *nodes = malloc((d + 1) * sizeof *nodes);
     struct gnn_sample_part part[DST];
     struct gnn_sample_row row[DST];
     for (uint32_t i = 0; i < d; i++)
         src[i] = i;
-    for (uint32_t i = 0; i < DST; i++) { /* parts of one node that share one adjacency, to save memory */
+    for (uint32_t i = 0; i < DST;
+         i++) { /* parts of one node that share one adjacency, to save memory */
         ptr[0] = 0;
         ptr[1] = d;
         part[i] = (struct gnn_sample_part){i, 1, ptr, src, d, NULL, NULL};
@@ -57,8 +61,8 @@ static void draw(uint32_t d, int32_t k, bool replace, uint32_t rounds, uint32_t 
         gnn_relabel_begin(&r);
         struct gnn_sample_job job = {&g, dst, row, indptr, DST, k, replace, {0, 0}, scratch};
         gnn_rng_key(17, t, 0, 0, 0, job.key);
-        if (gnn_sample_count(&g, dst, DST, k, replace, row, indptr, &bad) || !gnn_relabel_fit(&r, indptr[DST]) ||
-            gnn_sample_pick(&job, &r, out, NULL, &bad))
+        if (gnn_sample_count(&g, dst, DST, k, replace, row, indptr, &bad) ||
+            !gnn_relabel_fit(&r, indptr[DST]) || gnn_sample_pick(&job, &r, out, NULL, &bad))
             abort();
         for (uint32_t j = 0; j < indptr[DST]; j++)
             count[nodes[out[j]]]++;
@@ -76,7 +80,9 @@ static void uniform(void)
     static const struct {
         uint32_t d;
         int32_t k;
-    } c[] = {{10, 1}, {10, 5}, {10, 9}, {11, 10}, {17, 15}, {50, 5}, {64, 63}, {100, 15}, {100, 64}, {100, 65}, {100, 99}, {1000, 10}, {1000, 200}, {10000, 25}, {100000, 15}, {100000, 1000}};
+    } c[] = {{10, 1},     {10, 5},     {10, 9},      {11, 10},      {17, 15},  {50, 5},
+             {64, 63},    {100, 15},   {100, 64},    {100, 65},     {100, 99}, {1000, 10},
+             {1000, 200}, {10000, 25}, {100000, 15}, {100000, 1000}};
     uint32_t *count = malloc(100000 * sizeof *count);
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)
         for (int replace = 0; replace < 2; replace++) {
@@ -89,7 +95,8 @@ static void uniform(void)
             if (!replace)
                 q *= (c[i].d - 1.0) / ((double)c[i].d - c[i].k);
             const bool fine = gate(q, c[i].d - 1, &z);
-            ok(fine, "%d of %u, %s: z %.2f", (int)c[i].k, c[i].d, replace ? "with replacement" : "without", z);
+            ok(fine, "%d of %u, %s: z %.2f", (int)c[i].k, c[i].d,
+               replace ? "with replacement" : "without", z);
         }
     free(count);
 }
@@ -200,7 +207,8 @@ static void frontiers(struct gnn_store *s)
         bool shape = src != NULL;
         uint32_t n = 0, last = 0;
         while (shape && !gnn_source_next(src, &b, &e)) {
-            const uint32_t first = picked(b, 0, 0), again = picked(b, 1, 0), second = picked(b, 1, 1);
+            const uint32_t first = picked(b, 0, 0), again = picked(b, 1, 0),
+                           second = picked(b, 1, 1);
             shape = shape && first >= 1 && first <= 10 && second >= 11 && second <= 20;
             shape = shape && (fresh ? again == 0 : again >= 1 && again <= 10);
             if (shape) {
@@ -215,9 +223,11 @@ static void frontiers(struct gnn_store *s)
         }
         gnn_source_free(src);
         double z;
-        ok(shape && n == EPOCHS && !e.code, "--frontier %s: batches have the shape it asks for", fresh ? "new" : "all");
+        ok(shape && n == EPOCHS && !e.code, "--frontier %s: batches have the shape it asks for",
+           fresh ? "new" : "all");
         bool fine = gate(chi_square(ac, 100, EPOCHS / 100.0), 99, &z);
-        ok(fine, "--frontier %s: second hop is uniform, whatever the first was (z %.2f)", fresh ? "new" : "all", z);
+        ok(fine, "--frontier %s: second hop is uniform, whatever the first was (z %.2f)",
+           fresh ? "new" : "all", z);
         if (!fresh) {
             fine = gate(chi_square(ab, 100, EPOCHS / 100.0), 99, &z);
             ok(fine, "--frontier all: a node drawn again draws anew (z %.2f)", z);
@@ -235,7 +245,8 @@ int main(void)
     uniform();
     sets();
     control();
-    if (!ok(!write_store("stats", &e) && !gnn_store_open(&s, "stats", false, &e), "a store: %s", e.msg))
+    if (!ok(!write_store("stats", &e) && !gnn_store_open(&s, "stats", false, &e), "a store: %s",
+            e.msg))
         return scratch_done();
     frontiers(&s);
     gnn_store_close(&s);

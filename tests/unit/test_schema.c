@@ -1,4 +1,5 @@
-/* Names of types and relations: what is a name, that no two things share a key, and what is made of names. */
+/* Names of types and relations: what is a name, that no two things share a key, and what is made of
+ * names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static void is_name(const char *name, const char *why)
     struct gnn_schema s = {0};
     struct gnn_err e = {0};
     const int rc = gnn_schema_add_ntype(&s, name, 1, &e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc && !strcmp(s.ntype[0].name, name), "%.30s: %.100s", name, rc ? e.msg : "a name");
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc && !strcmp(s.ntype[0].name, name),
+       "%.30s: %.100s", name, rc ? e.msg : "a name");
     gnn_schema_release(&s);
 }
 
@@ -33,8 +35,10 @@ static void test_names(void)
     is_name("\xed\xa0\x80", "not UTF-8");
 }
 
-/* Of node types a, b, "a/b", ... one relation and then another, which is refused for `why`, if that is not NULL. */
-static void pair(const char *const types[], uint32_t s1, const char *r1, uint32_t d1, uint32_t s2, const char *r2, uint32_t d2, const char *why)
+/* Of node types a, b, "a/b", ... one relation and then another, which is refused for `why`, if that
+ * is not NULL. */
+static void pair(const char *const types[], uint32_t s1, const char *r1, uint32_t d1, uint32_t s2,
+                 const char *r2, uint32_t d2, const char *why)
 {
     struct gnn_schema s = {0};
     struct gnn_err e = {0};
@@ -45,16 +49,20 @@ static void pair(const char *const types[], uint32_t s1, const char *r1, uint32_
     if (rc || gnn_schema_add_etype(&s, s1, r1, d1, 1, &e))
         exit(99);
     rc = gnn_schema_add_etype(&s, s2, r2, d2, 1, &e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s and %s: %s", r1, r2, rc ? e.msg : "two keys");
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s and %s: %s", r1, r2,
+       rc ? e.msg : "two keys");
     for (uint32_t i = 0; i < s.netypes; i++)
-        ok(gnn_schema_find_etype(&s, gnn_etype_key(&s, i, key, sizeof key)) == (int)i, "%s is found", key);
-    ok(gnn_schema_find_etype(&s, "a/b") < 0 && gnn_schema_find_etype(&s, "a/b/c/") < 0, "what is no key is not");
+        ok(gnn_schema_find_etype(&s, gnn_etype_key(&s, i, key, sizeof key)) == (int)i,
+           "%s is found", key);
+    ok(gnn_schema_find_etype(&s, "a/b") < 0 && gnn_schema_find_etype(&s, "a/b/c/") < 0,
+       "what is no key is not");
     gnn_schema_release(&s);
 }
 
 static void test_keys(void)
 {
-    static const char *const slashes[] = {"a", "d", "a/b", "c/d", NULL}, *const triple[] = {"a", "a/b/a", NULL};
+    static const char *const slashes[] = {"a", "d", "a/b", "c/d", NULL}, *const triple[] = {
+                                                                             "a", "a/b/a", NULL};
     pair(slashes, 0, "b/c", 1, 2, "c", 1, "two edge types are called 'a/b/c/d'");
     pair(slashes, 0, "b/c", 1, 0, "b", 3, "two edge types are called 'a/b/c/d'");
     pair(slashes, 0, "b/c", 1, 0, "b/c", 1, "two edge types are called 'a/b/c/d'");
@@ -71,14 +79,16 @@ static void degree(const char *rel, const char *want)
 static void test_degrees(void)
 {
     degree("to", "degree.to");
-    degree("12345678901234567890123456789012345678901", "degree.12345678901234567890123456789012345678901");
+    degree("12345678901234567890123456789012345678901",
+           "degree.12345678901234567890123456789012345678901");
     degree("123456789012345678901234567890123456789012", "degree.@7");
     degree("a/b", "degree.@7");
     degree("a b", "degree.@7");
     degree(thousand, "degree.@7");
 }
 
-static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows, struct gnn_err *e)
+static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows,
+                struct gnn_err *e)
 {
     struct gnn_tensor *t;
     uint64_t bytes;
@@ -88,18 +98,23 @@ static bool add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uin
     return true;
 }
 
-/* A field of an edge type whose key has slashes everywhere is found at the end of a tensor's name, and nowhere else. */
+/* A field of an edge type whose key has slashes everywhere is found at the end of a tensor's name,
+ * and nowhere else. */
 static void bind(const char *name, const char *why)
 {
     uint64_t steps = 1;
-    struct gnn_meta m = {.is_stream = true, .sampling = {.nhops = 1, .nsplits = 1, .batch_size = 1, .steps = &steps}};
+    struct gnn_meta m = {.is_stream = true,
+                         .sampling = {.nhops = 1, .nsplits = 1, .batch_size = 1, .steps = &steps}};
     struct gnn_err e = {0};
     struct gnn_batch *b;
-    bool good = !gnn_schema_add_ntype(&m.schema, "/a/", 1, &e) && !gnn_schema_add_nfield(&m.schema, 0, "y", GNN_F32, 0, &e) &&
-                !gnn_schema_add_etype(&m.schema, 0, "//r/", 0, 0, &e) && !gnn_schema_add_efield(&m.schema, 0, "f", GNN_F32, 0, &e);
+    bool good = !gnn_schema_add_ntype(&m.schema, "/a/", 1, &e) &&
+                !gnn_schema_add_nfield(&m.schema, 0, "y", GNN_F32, 0, &e) &&
+                !gnn_schema_add_etype(&m.schema, 0, "//r/", 0, 0, &e) &&
+                !gnn_schema_add_efield(&m.schema, 0, "f", GNN_F32, 0, &e);
     struct gnn_batch_pool *pool = good ? gnn_batch_pool_new(&m, &e) : NULL;
-    if (!pool || gnn_batch_get(pool, &b, &e) || !add(b, "key", GNN_U64, 4, &e) || !add(b, "counts//a/", GNN_U64, 2, &e) ||
-        !add(b, "nodes//a/", GNN_U32, 0, &e) || !add(b, name, GNN_F32, 0, &e))
+    if (!pool || gnn_batch_get(pool, &b, &e) || !add(b, "key", GNN_U64, 4, &e) ||
+        !add(b, "counts//a/", GNN_U64, 2, &e) || !add(b, "nodes//a/", GNN_U32, 0, &e) ||
+        !add(b, name, GNN_F32, 0, &e))
         exit(99);
     const int rc = gnn_batch_bind(b, &m, &e);
     ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s: %s", name, rc ? e.msg : "bound");
@@ -122,18 +137,22 @@ static void test_bind(void)
     bind("hop/0/a////r///a//f", "does not explain");
 }
 
-/* The names of a model's parameters over relations r and q of one node type; NULL: none can be made. */
+/* The names of a model's parameters over relations r and q of one node type; NULL: none can be
+ * made. */
 static void params(const char *type, const char *r, const char *q, const char *want)
 {
     struct gnn_schema s = {.task = GNN_TASK_MULTICLASS, .nclasses = 2};
     struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 1};
     struct gnn_err e = {0};
     struct gnn_model m = {0};
-    if (gnn_schema_add_ntype(&s, type, 9, &e) || gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 1, &e) ||
-        gnn_schema_add_etype(&s, 0, r, 0, 9, &e) || gnn_schema_add_etype(&s, 0, q, 0, 9, &e) || gnn_model_config_fit(&c, &s, &e))
+    if (gnn_schema_add_ntype(&s, type, 9, &e) ||
+        gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 1, &e) ||
+        gnn_schema_add_etype(&s, 0, r, 0, 9, &e) || gnn_schema_add_etype(&s, 0, q, 0, 9, &e) ||
+        gnn_model_config_fit(&c, &s, &e))
         exit(99);
     const int rc = gnn_model_init(&m, &c, &e);
-    ok(want ? !rc && !strcmp(m.param[0].name, want) : rc == GNN_E_USAGE && strstr(e.msg, "parameters of the same name"),
+    ok(want ? !rc && !strcmp(m.param[0].name, want)
+            : rc == GNN_E_USAGE && strstr(e.msg, "parameters of the same name"),
        "%.40s, %.40s: %.120s", r, q, rc ? e.msg : m.param[0].name);
     if (!rc)
         gnn_model_release(&m);
@@ -147,7 +166,8 @@ static void test_params(void)
     params("a.b", "s.t", "s", "convs.0.convs.<a#b___s#t___a#b>.lin_l.weight");
     params("node", "/film/actor/film./film/performance/film", "s",
            "convs.0.convs.<node___/film/actor/film#/film/performance/film___node>.lin_l.weight");
-    snprintf(want, sizeof want, "convs.0.convs.<%s___%s___%s>.lin_l.weight", thousand, thousand, thousand);
+    snprintf(want, sizeof want, "convs.0.convs.<%s___%s___%s>.lin_l.weight", thousand, thousand,
+             thousand);
     params(thousand, thousand, "s", want);
     params("a", "s.t", "s#t", NULL);
 }
@@ -155,9 +175,11 @@ static void test_params(void)
 static void test_message(void)
 {
     struct gnn_err e = {0};
-    (void)!gnn_fail(&e, GNN_E_INPUT, "store: tensor 'edge/%s/%s/%s/indptr' is damaged", thousand, thousand, thousand);
+    (void)!gnn_fail(&e, GNN_E_INPUT, "store: tensor 'edge/%s/%s/%s/indptr' is damaged", thousand,
+                    thousand, thousand);
     static const char end[] = "/indptr' is damaged";
-    ok(!strncmp(e.msg, "store: tensor 'edge/r", 21) && strstr(e.msg, " ... ") && !strcmp(e.msg + strlen(e.msg) - strlen(end), end),
+    ok(!strncmp(e.msg, "store: tensor 'edge/r", 21) && strstr(e.msg, " ... ") &&
+           !strcmp(e.msg + strlen(e.msg) - strlen(end), end),
        "a message with long names keeps its end");
 }
 

@@ -50,8 +50,8 @@ static int write_part(struct gnn_store_writer *w, uint32_t p, struct gnn_err *e)
     if (!rc)
         rc = gnn_part_layout(w, e);
     for (int i = 0; !rc && i < N; i++) {
-        uint64_t bytes = piece[i].rows * (piece[i].width ? piece[i].width : 1) *
-                         gnn_dtype_bytes(piece[i].dtype);
+        uint64_t bytes =
+            piece[i].rows * (piece[i].width ? piece[i].width : 1) * gnn_dtype_bytes(piece[i].dtype);
         void *map;
         if (i % 2)
             rc = gnn_part_write(w, id[i], piece[i].data, bytes, e);
@@ -101,9 +101,11 @@ static void test_roundtrip(void)
     ok(!gnn_store_open(&s, "a", true, &e), "opens %s", e.msg);
     ok(s.nparts == 2 && s.meta.schema.ntype[0].count == 5, "has its schema");
     ok(gnn_store_owner(&s, 0, 2) == 0 && gnn_store_owner(&s, 0, 3) == 1, "knows owners");
-    ok(same(&s, 1, "node/node/x", x[1], 16) && same(&s, 0, "edge/node/to/node/indices", indices[0], 16),
+    ok(same(&s, 1, "node/node/x", x[1], 16) &&
+           same(&s, 0, "edge/node/to/node/indices", indices[0], 16),
        "has its tensors");
-    ok(((uintptr_t)gnn_store_find(&s, 0, "node/node/x")->data & 4095) == 0, "tensors are page-aligned");
+    ok(((uintptr_t)gnn_store_find(&s, 0, "node/node/x")->data & 4095) == 0,
+       "tensors are page-aligned");
     uint32_t *train;
     ok(!gnn_store_split(&s, 0, &train, &e) && train[0] == 2 && train[1] == 4 && train[2] == 0,
        "split comes back in order %s", e.msg);

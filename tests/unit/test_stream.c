@@ -25,7 +25,8 @@ static int write_stream(const char *path, int flags, int level, struct gnn_err *
 {
     const struct gnn_writer_opts o = {.zstd_level = level};
     struct gnn_batch_pool *pool = gnn_batch_pool_new(&meta, e);
-    const int rc = stream_make(open(path, O_WRONLY | O_CREAT | flags, 0666), path, &meta, &o, pool, fill, 4, NULL, e);
+    const int rc = stream_make(open(path, O_WRONLY | O_CREAT | flags, 0666), path, &meta, &o, pool,
+                               fill, 4, NULL, e);
     gnn_batch_pool_free(pool);
     return rc;
 }
@@ -40,8 +41,8 @@ static int read_fd(int fd, const char *path, int *n, struct gnn_err *e)
     int rc;
     for (struct gnn_batch *b; !(rc = gnn_source_next(s, &b, e)); gnn_batch_put(b), ++*n) {
         const struct gnn_block *k = gnn_batch_block(b, 0, 0);
-        if (b->epoch != 1 || b->step != (uint64_t)(*n % 4) || b->type[0].node[0] != 7 || k->n != 2 ||
-            k->indices[3] != 1 || gnn_batch_nodes(b, 0) != 5)
+        if (b->epoch != 1 || b->step != (uint64_t)(*n % 4) || b->type[0].node[0] != 7 ||
+            k->n != 2 || k->indices[3] != 1 || gnn_batch_nodes(b, 0) != 5)
             exit(98);
     }
     gnn_source_free(s);

@@ -1,4 +1,5 @@
-/* Names of results under way: many writers of one name at once, locks, what is left over; and mapped files that change. */
+/* Names of results under way: many writers of one name at once, locks, what is left over; and
+ * mapped files that change. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +42,8 @@ static bool make_store(bool killed)
 {
     struct gnn_err e = {0};
     struct gnn_temp *t = gnn_temp_dir("store", &e);
-    const bool good = t && put(t->name, "store.json", "{}") && put(t->name, "part-00000.gnb", "part");
+    const bool good =
+        t && put(t->name, "store.json", "{}") && put(t->name, "part-00000.gnb", "part");
     if (killed)
         _exit(0);
     const bool done = good && !gnn_temp_commit(t, true, &e);
@@ -114,7 +116,9 @@ static void check_names(void)
 {
     struct gnn_err e = {0};
     static const char *const yes[] = {"store.json", "part-00000.gnb", "part-123456.gnb"};
-    static const char *const no[] = {"", "part-.gnb", "part-0.gnb2", "part-0x.gnb", "store.jso", ".part-00000.gnb", "part-00000.gnb/"};
+    static const char *const no[] = {
+        "",          "part-.gnb",       "part-0.gnb2",    "part-0x.gnb",
+        "store.jso", ".part-00000.gnb", "part-00000.gnb/"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         ok(gnn_temp_in_store(yes[i]), "%s is of a store", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
@@ -122,12 +126,14 @@ static void check_names(void)
     char *at = symlink("a/b/", "link") ? NULL : gnn_temp_target("./link//", true, &e);
     ok(at && !strcmp(at, "./a/b"), "a link to nothing");
     gnn_free(at);
-    ok(!gnn_temp_target("link", false, &e) && e.code == GNN_E_USAGE, "no file has that name: %s", e.msg);
+    ok(!gnn_temp_target("link", false, &e) && e.code == GNN_E_USAGE, "no file has that name: %s",
+       e.msg);
 }
 
 static void check_leftovers(void)
 {
-    static const char *const kept[] = {"file.tmp.mine", "file.tmp.0123456789ABCDEF", "file.tmp.0123456789abcdef0", "xfile.tmp.0123456789abcdef"};
+    static const char *const kept[] = {"file.tmp.mine", "file.tmp.0123456789ABCDEF",
+                                       "file.tmp.0123456789abcdef0", "xfile.tmp.0123456789abcdef"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         put("", kept[i], "x");
     put("", "file.tmp.0123456789abcdef", "left over");
@@ -150,13 +156,19 @@ static void check_mapped(void)
     const char *p = gnn_mapped_new(fd, 0, 10, false, "data", &e);
     ok(p && !memcmp(p, "0123456789", 10), "maps");
     ok(!gnn_mapped_changed(p) && !gnn_mapped_check(&e), "has not changed");
-    ok(!gnn_mapped_fault(p - 1, &e) && !gnn_mapped_fault(p + 10, &e) && !e.code, "addresses around it are not its");
-    ok(gnn_mapped_fault(p + 3, &e) == GNN_E_RUN && strstr(e.msg, "data: the system cannot read byte 3"), "one in it is: %s", e.msg);
+    ok(!gnn_mapped_fault(p - 1, &e) && !gnn_mapped_fault(p + 10, &e) && !e.code,
+       "addresses around it are not its");
+    ok(gnn_mapped_fault(p + 3, &e) == GNN_E_RUN &&
+           strstr(e.msg, "data: the system cannot read byte 3"),
+       "one in it is: %s", e.msg);
     e = (struct gnn_err){0};
-    ok(!ftruncate(fd, 4) && gnn_mapped_changed(p) && gnn_mapped_check(&e) && strstr(e.msg, "data: cut to 4 bytes"), "cut: %s", e.msg);
+    ok(!ftruncate(fd, 4) && gnn_mapped_changed(p) && gnn_mapped_check(&e) &&
+           strstr(e.msg, "data: cut to 4 bytes"),
+       "cut: %s", e.msg);
     e = (struct gnn_err){0};
     put("", "other", "other");
-    ok(!rename("other", "data") && !gnn_mapped_changed(p) && !gnn_mapped_check(&e), "replaced by another file: no change");
+    ok(!rename("other", "data") && !gnn_mapped_changed(p) && !gnn_mapped_check(&e),
+       "replaced by another file: no change");
     gnn_mapped_free(p);
     gnn_mapped_free(NULL);
     ok(!gnn_mapped_fault(p + 3, &e), "unmapped, it is nobody's");
@@ -168,7 +180,8 @@ int main(void)
     scratch_enter();
     check_names();
     check_leftovers();
-    ok(many(turn_store), "%d processes write one store, %d times each, and some are killed", PROCESSES, TURNS);
+    ok(many(turn_store), "%d processes write one store, %d times each, and some are killed",
+       PROCESSES, TURNS);
     ok(!access("store/store.json", F_OK) && !access("store/part-00000.gnb", F_OK), "it is whole");
     ok(make_store(false) && count(".tmp.") == 0, "nothing is left of any");
     ok(many(make_file), "the same for a file");
@@ -176,7 +189,8 @@ int main(void)
     ok(many(add_one), "%d processes take a lock, %d times each", PROCESSES, TURNS);
     char text[32] = "";
     const int fd = open("number", O_RDONLY);
-    ok(read(fd, text, sizeof text - 1) > 0 && atoi(text) == PROCESSES * TURNS, "one at a time: %s", text);
+    ok(read(fd, text, sizeof text - 1) > 0 && atoi(text) == PROCESSES * TURNS, "one at a time: %s",
+       text);
     close(fd);
     ok(count("lock") == 0, "nothing is left of the lock");
     check_mapped();

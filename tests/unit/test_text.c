@@ -36,18 +36,26 @@ static void numbers(void)
     ok(u64_is("0\n", 0, "\n") && u64_is("00042,", 42, ","), "small numbers");
     ok(u64_is("18446744073709551615\n", UINT64_MAX, "\n"), "the largest number");
     ok(!gnn_text_u64("18446744073709551616\n", &v) && !gnn_text_u64("99999999999999999999\n", &v) &&
-           !gnn_text_u64("184467440737095516150\n", &v), "larger ones");
-    ok(!gnn_text_u64("-1\n", &v) && !gnn_text_u64("\n", &v) && !gnn_text_u64("x\n", &v), "not numbers");
-    ok(f64_is("1\n", 1, "\n") && f64_is("-1.5,", -1.5, ",") && f64_is("+.5\n", .5, "\n") && f64_is("3.\n", 3, "\n"),
-       "decimals");
-    ok(f64_is("1e3\n", 1e3, "\n") && f64_is("1E-3\n", 1e-3, "\n") && f64_is("12.5e+2 ", 1250, " "), "exponents");
-    ok(f64_is("1e400\n", INFINITY, "\n") && f64_is("1e-400\n", 0, "\n"), "out of range");
-    ok(f64_is("nan\n", NAN, "\n") && f64_is("NaN\n", NAN, "\n") && f64_is("-inf\n", -INFINITY, "\n") &&
-           f64_is("Infinity\n", INFINITY, "\n"), "names");
-    ok(f64_bad("\n") && f64_bad("-\n") && f64_bad(".\n") && f64_bad("1e\n") && f64_bad("e5\n") && f64_bad("na\n"),
+           !gnn_text_u64("184467440737095516150\n", &v),
+       "larger ones");
+    ok(!gnn_text_u64("-1\n", &v) && !gnn_text_u64("\n", &v) && !gnn_text_u64("x\n", &v),
        "not numbers");
-    ok(f64_is("0.1\n", 0.1, "\n") && f64_is("123456789012345678901234567890\n", 123456789012345678901234567890.0, "\n") &&
-           f64_is("0.00000000000000000000000000012345\n", 1.2345e-28, "\n"), "many digits");
+    ok(f64_is("1\n", 1, "\n") && f64_is("-1.5,", -1.5, ",") && f64_is("+.5\n", .5, "\n") &&
+           f64_is("3.\n", 3, "\n"),
+       "decimals");
+    ok(f64_is("1e3\n", 1e3, "\n") && f64_is("1E-3\n", 1e-3, "\n") && f64_is("12.5e+2 ", 1250, " "),
+       "exponents");
+    ok(f64_is("1e400\n", INFINITY, "\n") && f64_is("1e-400\n", 0, "\n"), "out of range");
+    ok(f64_is("nan\n", NAN, "\n") && f64_is("NaN\n", NAN, "\n") &&
+           f64_is("-inf\n", -INFINITY, "\n") && f64_is("Infinity\n", INFINITY, "\n"),
+       "names");
+    ok(f64_bad("\n") && f64_bad("-\n") && f64_bad(".\n") && f64_bad("1e\n") && f64_bad("e5\n") &&
+           f64_bad("na\n"),
+       "not numbers");
+    ok(f64_is("0.1\n", 0.1, "\n") &&
+           f64_is("123456789012345678901234567890\n", 123456789012345678901234567890.0, "\n") &&
+           f64_is("0.00000000000000000000000000012345\n", 1.2345e-28, "\n"),
+       "many digits");
     bool same = true;
     struct gnn_rand r = gnn_rand_key(1, 2, 3);
     for (int i = 0; i < 200000; i++) {
@@ -70,8 +78,8 @@ static bool field_is(const char *text, char sep, const char *want, const char *r
     const char *f, *next;
     size_t n;
     bool last;
-    return gnn_text_field(text, sep, &f, &n, &next, &last) && n == strlen(want) && !memcmp(f, want, n) &&
-           !strcmp(next, rest) && last == is_last;
+    return gnn_text_field(text, sep, &f, &n, &next, &last) && n == strlen(want) &&
+           !memcmp(f, want, n) && !strcmp(next, rest) && last == is_last;
 }
 
 static void fields(void)
@@ -83,38 +91,52 @@ static void fields(void)
     ok(field_is(",b\n", ',', "", "b\n", false) && field_is("\n", ',', "", "\n", true), "empty");
     ok(field_is("\"a,b\",c\n", ',', "a,b", "c\n", false), "quoted");
     ok(field_is(" a , b\n", ',', "a", " b\n", false), "blanks round a field");
-    ok(field_is("a\r\n", ',', "a", "\n", true) && field_is("\"a\"\r\n", ',', "a", "\n", true), "carriage return");
-    ok(field_is("a \t b\n", ' ', "a", "b\n", false) && field_is("a \n", ' ', "a", "\n", true), "runs of blanks");
+    ok(field_is("a\r\n", ',', "a", "\n", true) && field_is("\"a\"\r\n", ',', "a", "\n", true),
+       "carriage return");
+    ok(field_is("a \t b\n", ' ', "a", "b\n", false) && field_is("a \n", ' ', "a", "\n", true),
+       "runs of blanks");
     ok(field_is("a b\tc\n", '\t', "a b", "c\n", false), "a tab separates, a blank does not");
     ok(!gnn_text_field("\"a\n", ',', &f, &n, &next, &last), "an open quote");
     ok(!gnn_text_field("\"a\"b,c\n", ',', &f, &n, &next, &last), "text after a quote");
     ok(gnn_text_separator("1,2\t3\n") == ',' && gnn_text_separator("1;2\n") == ';' &&
-           gnn_text_separator("1\t2 3\n") == '\t' && gnn_text_separator("1 2\n") == ' ', "separators");
-    ok(gnn_text_count("1,2,3\n", ',') == 3 && gnn_text_count("1,2,\n", ',') == 3 && gnn_text_count(" \r\n", ',') == 0 &&
-           gnn_text_count("1  2 \n", ' ') == 2, "counts");
+           gnn_text_separator("1\t2 3\n") == '\t' && gnn_text_separator("1 2\n") == ' ',
+       "separators");
+    ok(gnn_text_count("1,2,3\n", ',') == 3 && gnn_text_count("1,2,\n", ',') == 3 &&
+           gnn_text_count(" \r\n", ',') == 0 && gnn_text_count("1  2 \n", ' ') == 2,
+       "counts");
 }
 
 static void headers(void)
 {
     struct gnn_mtx m;
     struct gnn_metis_head h;
-    ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate pattern symmetric\n") && m.pattern && m.symmetric &&
-           !gnn_mtx_size(&m, "3 3 2\r\n") && m.rows == 3 && m.entries == 2, "a matrix");
-    ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix array integer skew-symmetric\r\n") && m.array && m.skew && m.integer &&
-           !m.symmetric && !gnn_mtx_size(&m, "5 5\r\n") && m.entries == 10, "a dense matrix");
+    ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate pattern symmetric\n") && m.pattern &&
+           m.symmetric && !gnn_mtx_size(&m, "3 3 2\r\n") && m.rows == 3 && m.entries == 2,
+       "a matrix");
+    ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix array integer skew-symmetric\r\n") && m.array &&
+           m.skew && m.integer && !m.symmetric && !gnn_mtx_size(&m, "5 5\r\n") && m.entries == 10,
+       "a dense matrix");
     ok(gnn_mtx_banner(&m, "%%MatrixMarket matrix array pattern general\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate complex general\n") &&
-           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real hermitian\n") && gnn_mtx_banner(&m, "%%Matrix\n") &&
-           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real general more\n"), "matrices refused");
+           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real hermitian\n") &&
+           gnn_mtx_banner(&m, "%%Matrix\n") &&
+           gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real general more\n"),
+       "matrices refused");
     ok(gnn_mtx_size(&m, "3 3\n") && gnn_mtx_size(&m, "0 3 1\n") && gnn_mtx_size(&m, "3 3 1 1\n") &&
-           gnn_mtx_size(&m, "99999999999 3 1\n") && gnn_mtx_size(&m, "3 x 1\n"), "sizes refused");
-    ok(!gnn_metis_parse(&h, " 5 4\n") && h.n == 5 && h.m == 4 && !h.ncon && !h.edge_weights && !h.sizes, "plain graph");
+           gnn_mtx_size(&m, "99999999999 3 1\n") && gnn_mtx_size(&m, "3 x 1\n"),
+       "sizes refused");
+    ok(!gnn_metis_parse(&h, " 5 4\n") && h.n == 5 && h.m == 4 && !h.ncon && !h.edge_weights &&
+           !h.sizes,
+       "plain graph");
     ok(!gnn_metis_parse(&h, "5 4 011 2\n") && h.ncon == 2 && h.edge_weights && !h.sizes, "weights");
-    ok(!gnn_metis_parse(&h, "5 4 100\n") && h.sizes && !h.ncon && !gnn_metis_parse(&h, "5 4 10\n") && h.ncon == 1,
+    ok(!gnn_metis_parse(&h, "5 4 100\n") && h.sizes && !h.ncon &&
+           !gnn_metis_parse(&h, "5 4 10\n") && h.ncon == 1,
        "sizes; one weight");
-    ok(gnn_metis_parse(&h, "5\n") && gnn_metis_parse(&h, "0 0\n") && gnn_metis_parse(&h, "5 4 2\n") &&
-           gnn_metis_parse(&h, "5 4 1 3\n") && gnn_metis_parse(&h, "5 4 011 2 1\n") && gnn_metis_parse(&h, "5 4 011 99\n") &&
-           gnn_metis_parse(&h, "5 4 0x1\n") && gnn_metis_parse(&h, "99999999999 4\n"), "headers refused");
+    ok(gnn_metis_parse(&h, "5\n") && gnn_metis_parse(&h, "0 0\n") &&
+           gnn_metis_parse(&h, "5 4 2\n") && gnn_metis_parse(&h, "5 4 1 3\n") &&
+           gnn_metis_parse(&h, "5 4 011 2 1\n") && gnn_metis_parse(&h, "5 4 011 99\n") &&
+           gnn_metis_parse(&h, "5 4 0x1\n") && gnn_metis_parse(&h, "99999999999 4\n"),
+       "headers refused");
 }
 
 /* What an unknown word may have been meant as. */
@@ -127,26 +149,38 @@ static bool meant(const char *word, const char *names, const char *want)
 
 static void suggestions(void)
 {
-    ok(gnn_suggest_edits("train", "train") == 0 && gnn_suggest_edits("TRAIN", "train") == 0, "equal words, whatever their case");
-    ok(gnn_suggest_edits("trian", "train") == 1 && gnn_suggest_edits("ab", "ba") == 1, "neighbours swapped");
-    ok(gnn_suggest_edits("train", "tran") == 1 && gnn_suggest_edits("tran", "train") == 1 && gnn_suggest_edits("trxin", "train") == 1,
+    ok(gnn_suggest_edits("train", "train") == 0 && gnn_suggest_edits("TRAIN", "train") == 0,
+       "equal words, whatever their case");
+    ok(gnn_suggest_edits("trian", "train") == 1 && gnn_suggest_edits("ab", "ba") == 1,
+       "neighbours swapped");
+    ok(gnn_suggest_edits("train", "tran") == 1 && gnn_suggest_edits("tran", "train") == 1 &&
+           gnn_suggest_edits("trxin", "train") == 1,
        "a letter missing, added, changed");
-    ok(gnn_suggest_edits("", "abc") == 3 && gnn_suggest_edits("abc", "") == 3 && gnn_suggest_edits("", "") == 0, "empty words");
+    ok(gnn_suggest_edits("", "abc") == 3 && gnn_suggest_edits("abc", "") == 3 &&
+           gnn_suggest_edits("", "") == 0,
+       "empty words");
     ok(gnn_suggest_edits("ca", "abc") == 3, "a swap is not edited again");
     char longest[1000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
     ok(gnn_suggest_edits(longest, "x") == GNN_SUGGEST_WORD, "too long a word");
-    ok(meant("val", "train|valid|test", "valid") && meant("validation", "train|valid|test", "valid") && meant("tets", "train|valid|test", "test"),
+    ok(meant("val", "train|valid|test", "valid") &&
+           meant("validation", "train|valid|test", "valid") &&
+           meant("tets", "train|valid|test", "test"),
        "the nearest is meant");
-    ok(meant("out", "count|output|output-kind", "output") && meant("ep", "help|epochs", "epochs"), "a name cut short is meant before a word with slips");
-    ok(meant("x", "y|z", "") && meant("feat", "x|y", "") && meant("", "train", "") && meant("qqq", "train|valid", ""), "or none");
-    ok(meant(longest, "train|valid", "") && meant(longest, "x|xx", "xx"), "a very long word is meant by none that it does not begin with");
+    ok(meant("out", "count|output|output-kind", "output") && meant("ep", "help|epochs", "epochs"),
+       "a name cut short is meant before a word with slips");
+    ok(meant("x", "y|z", "") && meant("feat", "x|y", "") && meant("", "train", "") &&
+           meant("qqq", "train|valid", ""),
+       "or none");
+    ok(meant(longest, "train|valid", "") && meant(longest, "x|xx", "xx"),
+       "a very long word is meant by none that it does not begin with");
     struct gnn_suggest s = {.word = "none"};
     for (int i = 0; i < 300; i++)
         gnn_suggest_add(&s, i % 2 ? longest : "name");
     const char *text = gnn_suggest_text(&s, "names");
-    ok(strlen(text) < GNN_SUGGEST_TEXT && strstr(text, "x...") && s.listed + s.more == 300 && strstr(text, " more"),
+    ok(strlen(text) < GNN_SUGGEST_TEXT && strstr(text, "x...") && s.listed + s.more == 300 &&
+           strstr(text, " more"),
        "many and long names are shortened: %s", text);
     struct gnn_suggest none = {.word = "w"};
     ok(!*gnn_suggest_text(&none, "names"), "nothing there, nothing said");

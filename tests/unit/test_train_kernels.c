@@ -47,7 +47,8 @@ static void test_gemm(void)
             for (size_t j = 0; j < N; j++) {
                 double s = (double)(beta * w[i * N + j]);
                 for (size_t k = 0; k < K; k++)
-                    s += (double)(ta ? a[k * M + i] : a[i * K + k]) * (double)(tb ? b[j * K + k] : b[k * N + j]);
+                    s += (double)(ta ? a[k * M + i] : a[i * K + k]) *
+                         (double)(tb ? b[j * K + k] : b[k * N + j]);
                 w[i * N + j] = (float)s;
             }
         const int rc = gnn_gemm(ta, tb, M, N, K, 1, a, ta ? M : K, b, tb ? K : N, beta, c, N);
@@ -89,11 +90,13 @@ static void test_spmm(void)
                 double s = 0;
                 for (uint32_t e = ptr[i]; e < ptr[i + 1]; e++)
                     s += (double)col[idx[e]] * (double)x[idx[e] * d + j];
-                w[(i + FIRST) * d + j] = (float)(s * (double)row[i + FIRST] +
-                                                 (double)(diag[i + FIRST] * x[(i + FIRST) * d + j]));
+                w[(i + FIRST) * d + j] =
+                    (float)(s * (double)row[i + FIRST] +
+                            (double)(diag[i + FIRST] * x[(i + FIRST) * d + j]));
             }
         gnn_spmm(&a, x, d, d, y, d, 0);
-        ok(gap(y, w, (NR + FIRST) * d) < 1e-5, "aggregation of %zu columns; rows before the block untouched", d);
+        ok(gap(y, w, (NR + FIRST) * d) < 1e-5,
+           "aggregation of %zu columns; rows before the block untouched", d);
 
         /* <A x, g> = <x, A^T g> with rows 0..FIRST-1 of A empty but for no diagonal */
         a.diag = NULL;
@@ -144,7 +147,8 @@ static void test_act(void)
     for (size_t i = 0; i < N * D; i++)
         kept += y[i] > 0;
     /* 6 standard deviations of a binomial */
-    ok(fabs((double)kept - 0.75 * N * D) < 6 * sqrt(N * D * 0.75 * 0.25), "dropout keeps three quarters (%zu)", kept);
+    ok(fabs((double)kept - 0.75 * N * D) < 6 * sqrt(N * D * 0.75 * 0.25),
+       "dropout keeps three quarters (%zu)", kept);
     ok(fabsf(y[0] - 4.0f / 3) < 1e-6f || y[0] == 0, "kept values are scaled");
     for (uint32_t i = 0; i < N; i++) /* the same nodes in another order: the same masks */
         id[i] = (N - 1 - i) * 7;
@@ -175,7 +179,8 @@ static void test_act(void)
 static void test_layer_norm(void)
 {
     enum { N = 9, D = 33 };
-    float *x = vec(N * D), *ga = vec(D), *be = vec(D), *w = vec(N * D), *y = vec(N * D), *h = vec(N * D);
+    float *x = vec(N * D), *ga = vec(D), *be = vec(D), *w = vec(N * D), *y = vec(N * D),
+          *h = vec(N * D);
     float rstd[N], *dg = calloc(D, sizeof(float)), *db = calloc(D, sizeof(float)), *dy = vec(N * D);
     float *work = vec(GNN_COLSUM_BLOCKS * D);
     double worst = 0;
@@ -201,38 +206,47 @@ static void test_layer_norm(void)
         worst = fmax(worst, fabs(want - got) / (1 + fabs(want)));
     }
     ok(worst < 2e-3, "layer norm gradients (%.1e)", worst);
-    free(x), free(ga), free(be), free(w), free(y), free(h), free(dg), free(db), free(dy), free(work);
+    free(x), free(ga), free(be), free(w), free(y), free(h), free(dg), free(db), free(dy),
+        free(work);
 }
 
 /* Numbers of PyTorch: tests/train/record.py --batch-norm. */
 static void test_batch_norm(void)
 {
     enum { N = 7, D = 4 };
-        static const float y[] = {-0.765530348f, 1.17351973f, 0.4837991f, 1.32553458f, 0.248280108f,
-        -1.02664459f, -2.4513979f, 1.01122534f, -0.331040144f, 0.230592117f, 2.68519688f, 0.696916044f, 0.682770312f,
-        1.48782885f, -0.250000179f, 1.2469573f, 0.103450045f, -0.712335467f, -3.18519735f, 0.932648003f,
-        -0.475870192f, 0.544901311f, 1.95139766f, 0.618338764f, 0.537940264f, 1.80213809f, -0.983799458f, 1.1683799f};
-        static const float dx[] = {-0.137515679f, 0.0655866936f, 0.0182553846f, 0.00848776288f, 0.0778714493f,
-        -0.0858013406f, -0.147947013f, -0.00679386687f, -0.12796694f, 0.0366271622f, 0.0613739304f, 0.00512434263f,
-        0.087420173f, -0.123822607f, -0.104828469f, -0.00137705309f, -0.118418217f, 0.00766762067f, 0.0958687663f,
-        0.0105411559f, 0.327478677f, 0.130096123f, -0.0617099218f, -0.00474047288f, -0.108869493f, -0.0303536467f,
-        0.138987318f, -0.0112418691f};
-        static const float dgamma[] = {0.87415272f, 0.0729646236f, -0.0458624549f, -0.735259116f};
-        static const float dbeta[] = {-0.5f, 0.125f, -0.375f, 0.25f};
-        static const float mean[] = {0.151071429f, 0.361428559f, 2.41750002f, 0.619285762f};
-        static const float var[] = {0.975118995f, 4.31595182f, 9.14624977f, 24.5102386f};
-        static const float later[] = {-0.582829118f, 1.27566159f, 7.74033594f, 1.78930521f, 0.303259224f,
-        -2.93615317f, 1.78850281f, 1.13284338f, -0.203076988f, -0.529401898f, 12.2042103f, 0.476381481f, 0.683011413f,
-        1.87734938f, 6.25237751f, 1.62518978f, 0.176675171f, -2.33446527f, 0.3005445f, 0.968727887f, -0.329661041f,
-        0.0722859353f, 10.7162523f, 0.312266022f, 0.55642736f, 2.47903705f, 4.76441956f, 1.46107423f};
+    static const float y[] = {
+        -0.765530348f, 1.17351973f,  0.4837991f,    1.32553458f,  0.248280108f, -1.02664459f,
+        -2.4513979f,   1.01122534f,  -0.331040144f, 0.230592117f, 2.68519688f,  0.696916044f,
+        0.682770312f,  1.48782885f,  -0.250000179f, 1.2469573f,   0.103450045f, -0.712335467f,
+        -3.18519735f,  0.932648003f, -0.475870192f, 0.544901311f, 1.95139766f,  0.618338764f,
+        0.537940264f,  1.80213809f,  -0.983799458f, 1.1683799f};
+    static const float dx[] = {-0.137515679f, 0.0655866936f,  0.0182553846f,  0.00848776288f,
+                               0.0778714493f, -0.0858013406f, -0.147947013f,  -0.00679386687f,
+                               -0.12796694f,  0.0366271622f,  0.0613739304f,  0.00512434263f,
+                               0.087420173f,  -0.123822607f,  -0.104828469f,  -0.00137705309f,
+                               -0.118418217f, 0.00766762067f, 0.0958687663f,  0.0105411559f,
+                               0.327478677f,  0.130096123f,   -0.0617099218f, -0.00474047288f,
+                               -0.108869493f, -0.0303536467f, 0.138987318f,   -0.0112418691f};
+    static const float dgamma[] = {0.87415272f, 0.0729646236f, -0.0458624549f, -0.735259116f};
+    static const float dbeta[] = {-0.5f, 0.125f, -0.375f, 0.25f};
+    static const float mean[] = {0.151071429f, 0.361428559f, 2.41750002f, 0.619285762f};
+    static const float var[] = {0.975118995f, 4.31595182f, 9.14624977f, 24.5102386f};
+    static const float later[] = {
+        -0.582829118f, 1.27566159f,  7.74033594f,   1.78930521f,   0.303259224f, -2.93615317f,
+        1.78850281f,   1.13284338f,  -0.203076988f, -0.529401898f, 12.2042103f,  0.476381481f,
+        0.683011413f,  1.87734938f,  6.25237751f,   1.62518978f,   0.176675171f, -2.33446527f,
+        0.3005445f,    0.968727887f, -0.329661041f, 0.0722859353f, 10.7162523f,  0.312266022f,
+        0.55642736f,   2.47903705f,  4.76441956f,   1.46107423f};
     const float gamma[D] = {0.5f, -1, 2, 0.25f}, beta[D] = {0, 0.5f, -0.25f, 1};
-    float x[N * D], g[N * D], out[N * D], h[N * D], stat[GNN_BATCH_STATS * D], rm[D] = {0}, rv[D] = {1, 1, 1, 1}, dg[D] = {0}, db[D] = {0};
+    float x[N * D], g[N * D], out[N * D], h[N * D], stat[GNN_BATCH_STATS * D],
+        rm[D] = {0}, rv[D] = {1, 1, 1, 1}, dg[D] = {0}, db[D] = {0};
     double work[GNN_MOMENT_BLOCKS * 2 * D], sum[2 * D];
     int64_t batches = 0;
     for (int step = 0; step < 2; step++) {
         for (int i = 0; i < N; i++)
             for (int j = 0; j < D; j++) {
-                x[i * D + j] = (float)((7 * i + 3 * j) % 11 - 4) * (0.25f + (float)j) + (j == 2 ? 10 : 0) + (step ? 0 : 1);
+                x[i * D + j] = (float)((7 * i + 3 * j) % 11 - 4) * (0.25f + (float)j) +
+                               (j == 2 ? 10 : 0) + (step ? 0 : 1);
                 g[i * D + j] = (float)((5 * i + 2 * j) % 9 - 4) * 0.125f;
             }
         memset(sum, 0, sizeof sum);
@@ -243,19 +257,22 @@ static void test_batch_norm(void)
         gnn_batch_track(stat, D, 0.1f, rm, rv, &batches);
     }
     ok(gap(out, y, N * D) < 1e-5, "batch norm: PyTorch's rows");
-    ok(gap(rm, mean, D) < 1e-6 && gap(rv, var, D) < 1e-5 && batches == 2, "batch norm: PyTorch's running statistics");
+    ok(gap(rm, mean, D) < 1e-6 && gap(rv, var, D) < 1e-5 && batches == 2,
+       "batch norm: PyTorch's running statistics");
     memset(sum, 0, sizeof sum);
     gnn_moments(g, h, NULL, N, D, work, sum);
     gnn_batch_norm_grads(sum, D, dg, db);
     gnn_batch_back_stats(sum, N, D, stat);
     gnn_batch_norm_back(g, h, NULL, N, D, stat, gamma);
-    ok(gap(g, dx, N * D) < 1e-6 && gap(dg, dgamma, D) < 1e-6 && gap(db, dbeta, D) < 1e-6, "batch norm: PyTorch's gradients");
+    ok(gap(g, dx, N * D) < 1e-6 && gap(dg, dgamma, D) < 1e-6 && gap(db, dbeta, D) < 1e-6,
+       "batch norm: PyTorch's gradients");
     gnn_running_stats(rm, rv, D, 1e-5f, stat);
     gnn_batch_norm(x, N, D, stat, gamma, beta, NULL, out);
     ok(gap(out, later, N * D) < 2e-5, "batch norm: PyTorch's rows by running statistics");
 }
 
-/* Variances from sums of squares, where the mean is large; rows that do not count; one value everywhere. */
+/* Variances from sums of squares, where the mean is large; rows that do not count; one value
+ * everywhere. */
 static void test_batch_stats(void)
 {
     enum { N = 20000, D = 5 };
@@ -278,11 +295,14 @@ static void test_batch_stats(void)
         for (size_t i = 0; i < N; i++)
             m += count[i] ? (double)x[i * D + j] / rows : 0;
         for (size_t i = 0; i < N; i++)
-            v += count[i] ? ((double)x[i * D + j] - m) * ((double)x[i * D + j] - m) / (rows - 1) : 0;
-        worst = fmax(worst, fmax(fabs((double)stat[j] - m) / sqrt(v), fabs((double)stat[2 * D + j] - v) / v));
+            v +=
+                count[i] ? ((double)x[i * D + j] - m) * ((double)x[i * D + j] - m) / (rows - 1) : 0;
+        worst = fmax(worst, fmax(fabs((double)stat[j] - m) / sqrt(v),
+                                 fabs((double)stat[2 * D + j] - v) / v));
     }
     ok(worst < 1e-3, "batch norm: statistics of what counts (%.1e)", worst);
-    ok(fabsf(stat[4] - 7.1f) < 1e-6f && stat[3 * D - 1] < 1e-6f && isfinite(stat[2 * D - 1]), "batch norm: a constant column");
+    ok(fabsf(stat[4] - 7.1f) < 1e-6f && stat[3 * D - 1] < 1e-6f && isfinite(stat[2 * D - 1]),
+       "batch norm: a constant column");
     free(x), free(count);
 }
 
@@ -316,7 +336,8 @@ static void test_loss(void)
             z[i] = old;
             worst = fmax(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
         }
-        ok(worst < 1e-4, "%s gradient (%.1e)", kind ? "sigmoid cross-entropy" : "softmax cross-entropy", worst);
+        ok(worst < 1e-4, "%s gradient (%.1e)",
+           kind ? "sigmoid cross-entropy" : "softmax cross-entropy", worst);
     }
     ok(dz[3] == 0, "no gradient where the target is unknown");
     float big[2] = {1000, -1000}, dbig[2];
@@ -367,7 +388,11 @@ static void test_optim(void)
         double worst = 0;
         for (int i = 0; i < N; i++)
             worst = fmax(worst, fabs(dp[i] - (double)p[i]));
-        ok(worst < 1e-5, "%s as in PyTorch (%.1e)", kind == 0 ? "Adam" : kind == 1 ? "AdamW" : "SGD", worst);
+        ok(worst < 1e-5, "%s as in PyTorch (%.1e)",
+           kind == 0   ? "Adam"
+           : kind == 1 ? "AdamW"
+                       : "SGD",
+           worst);
     }
     free(p), free(q), free(m), free(v);
 }
