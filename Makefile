@@ -57,10 +57,12 @@ Q    := $(if $(V),,@)
 # Headers of the test code only.
 TESTFLAGS := -Itests
 
-# lib/gpu and kernels/cuda are CUDA's column. What is named *_cuda.c there calls the run-time; the rest is plain C.
-GPU_SRC  := $(sort $(wildcard lib/gpu/*.c))
+# What only a build with CUDA has: the device runtime in lib/gpu, each stage's gpu_*.c, and kernels/cuda. Files named *_cuda.c call
+# CUDA's libraries; the rest is plain C. Without CUDA the gpu_none.c take their place.
+GPU_NONE := $(sort $(wildcard lib/*/gpu_none.c))
+GPU_SRC  := $(filter-out $(GPU_NONE) lib/gpu/gpu.c,$(sort $(wildcard lib/gpu/*.c lib/*/gpu_*.c)))
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(GPU_SRC))
-LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),lib/gpu_none.c) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*.c lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
+LIB_SRC  := $(filter-out $(GPU_SRC) $(if $(NVCC),$(GPU_NONE)) lib/comm/calls_mpi.c,$(sort $(wildcard lib/*/*.c formats/*.c kernels/*.c kernels/cpu/*.c)))
 CMD_SRC  := $(filter-out cmd/gnn-%,$(wildcard cmd/*.c))
 PROGS    := $(patsubst cmd/%.c,%,$(sort $(wildcard cmd/gnn-*.c)))
 UNIT     := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -142,7 +144,7 @@ $(B)/emu/bin/gnn-%: $(B)/cmd/gnn-%.o $(CMD_OBJ) $(FAKE) $(B)/libgnn.a
 	$(Q)$(CXX) $(CXXFLAGS_ALL) -Wl,--as-needed $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # No sanitizer: it would have to be loaded first.
-$(B)/lib/gnn-tools/gnn-mpi.so: lib/comm/calls_mpi.c lib/comm/mpi.h lib/comm.h Makefile
+$(B)/lib/gnn-tools/gnn-mpi.so: lib/comm/calls_mpi.c lib/comm/mpi.h lib/comm/comm.h Makefile
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  MPI $<')
 	$(Q)$(MPICC) $(CPPFLAGS) -std=c11 -O2 -g -fPIC -shared $(filter-out -Wpedantic -Wconversion,$(WARN)) -o $@ $<
@@ -183,7 +185,7 @@ check-san: ## run the tests under sanitizers
 	$(Q)$(MAKE) -s check-threads SAN=thread OPT=-O1 GNN_SAN=thread
 
 # clang warns of other things than gcc; what it would compile is tested as gcc compiles it.
-SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*.c lib/*/*.c tests/unit/*.c tests/fuzz/*.c tests/gpu/*.c tests/bench/*.c))
+SYNTAX_C  = $(sort $(wildcard cmd/*.c formats/*.c kernels/*.c kernels/cpu/*.c lib/*/*.c tests/unit/*.c tests/fuzz/*.c tests/gpu/*.c tests/bench/*.c))
 SYNTAX_CC = $(EMU_OBJ:$(B)/emu/%.o=%.cu) $(sort $(wildcard tests/emu/*.cc))
 syntax: ## let clang read everything but what needs CUDA or MPI (make CC=clang syntax)
 	$(if $(findstring clang,$(CC)),,$(error make CC=clang syntax))
@@ -199,8 +201,8 @@ lint: ## check layers, headers, scripts, manual pages, text
 
 # --- installation ---
 D          = $(DESTDIR)$(PREFIX)
-# lib/import.h includes lib/import/dataset.h; the other headers in folders of lib are their own business.
-PUBLIC     = $(sort $(wildcard lib/*.h lib/import/dataset.h formats/*.h kernels/*.h))
+# Headers named *_impl.h are their module's own.
+PUBLIC     = $(sort $(filter-out %_impl.h,$(wildcard lib/*/*.h)) $(wildcard formats/*.h kernels/*.h))
 MAN1      := $(sort $(wildcard man/*.1))
 MAN5      := $(sort $(wildcard man/*.5))
 MAN7      := $(sort $(wildcard man/*.7))
@@ -231,7 +233,7 @@ FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= $(FUZZ)
 # What replays files ignores checksums, as what fuzzes does: or most damage would end there.
-UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/stage.o lib/store.o lib/stream_read.o)
+UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/stage.o lib/store/store.o lib/stream/read.o)
 $(B)/unsummed/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -MMD -MP -c -o $@ $<

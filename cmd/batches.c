@@ -7,9 +7,9 @@
 #include "cmd/cli.h"
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
-#include "lib/clock.h"
-#include "lib/store.h"
-#include "lib/stream.h"
+#include "lib/base/clock.h"
+#include "lib/store/store.h"
+#include "lib/stream/stream.h"
 
 enum { HOPS_MAX = 64 };
 

@@ -3,8 +3,8 @@
 #ifndef GNN_CMD_BATCHES_H
 #define GNN_CMD_BATCHES_H
 
-#include "lib/frequency.h"
-#include "lib/source.h"
+#include "lib/cache/frequency.h"
+#include "lib/data/source.h"
 
 struct batches_opts {
     const char *output;                   /* FILE, "-" or NULL */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
-#include "lib/frequency.h"
+#include "lib/cache/frequency.h"
 
 void cache_size(const char *text, double *share, uint64_t *bytes)
 {
@@ -72,17 +72,17 @@ static json_t *tier(uint64_t rows, uint64_t bytes, uint64_t all)
 void cache_note(const struct gnn_gather_stats *s)
 {
     const uint32_t a = s->apart_rank[0], b = s->apart_rank[1];
-    if (s->apart == GNN_GATHER_HIDDEN)
+    if (s->apart == GNN_GPU_HIDDEN)
         cli_note(
             "no GPU peers: rank %u does not see the GPU of rank %u on the same host, so each caches rows for itself alone; "
             "make all GPUs of a host visible to each of its ranks (not --gpus-per-task, --gpu-bind or a CUDA_VISIBLE_DEVICES for each)",
             a, b);
-    if (s->apart == GNN_GATHER_REFUSED)
+    if (s->apart == GNN_GPU_REFUSED)
         cli_note(
             "no GPU peers: the system shares no GPU memory between ranks %u and %u of one host, so each caches rows for itself alone; "
             "CUDA IPC needs them in one container",
             a, b);
-    if (s->apart == GNN_GATHER_NO_PATH)
+    if (s->apart == GNN_GPU_NO_PATH)
         cli_info(
             "no GPU peers: the GPUs of ranks %u and %u of one host have neither NVLink nor peer access over PCIe",
             a, b);

@@ -3,7 +3,7 @@
 #define GNN_CMD_CACHE_H
 
 #include "cmd/opt.h"
-#include "lib/gatherer.h"
+#include "lib/gather/gatherer.h"
 
 /* For the table of options, in this order. */
 #define CACHE_POLICY_CHOICE "auto|replicate|shard"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 void calm_threads(char **argv)
 {

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "cmd/sig.h"
-#include "lib/clock.h"
-#include "lib/io.h"
-#include "lib/mapped.h"
-#include "lib/mem.h"
-#include "lib/temp.h"
+#include "lib/base/clock.h"
+#include "lib/base/io.h"
+#include "lib/base/mapped.h"
+#include "lib/base/mem.h"
+#include "lib/base/temp.h"
 
 static const char *prog = "gnn";
 static char provenance[4096], version[64];

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "cmd/opt.h"
-#include "lib/err.h"
+#include "lib/base/err.h"
 
 /* First call of main: opens fds 0-2 if closed, restores SIGPIPE, ignores SIGXFSZ, installs the
  * handlers of sig.h, remembers the command line for provenance. */
@@ -33,7 +33,7 @@ void cli_rank(uint32_t rank, void (*end)(int exit_status));
 const char *cli_path(const char *path);
 
 /* fd for reading ("-" or NULL: stdin) or writing ("-" or NULL: stdout; otherwise a temporary name
- * in the same directory until cli_out_commit, lib/temp.h; nothing is left on any other exit).
+ * in the same directory until cli_out_commit, lib/base/temp.h; nothing is left on any other exit).
  * Binary from or to a terminal is refused. The returned fd is the caller's. */
 int cli_in(const char *path, const char **name);
 int cli_out(const char *path, const char **name);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 /* Do all ranks have devices? Where only some do, "auto" gives them back. */
 static bool all_have(struct gnn_comm *c, bool has, bool choose)

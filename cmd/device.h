@@ -2,8 +2,8 @@
 #ifndef GNN_CMD_DEVICE_H
 #define GNN_CMD_DEVICE_H
 
-#include "lib/gpu.h"
-#include "lib/sampler.h"
+#include "lib/gpu/gpu.h"
+#include "lib/sample/sampler.h"
 
 /* For the table of options. */
 #define DEVICE_HELP "where to work: cpu, cuda, cuda:0,1, or auto (default: cpu)"

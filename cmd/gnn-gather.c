@@ -11,9 +11,9 @@
 #include "cmd/plan.h"
 #include "cmd/ranks.h"
 #include "cmd/stdin.h"
-#include "lib/clock.h"
-#include "lib/gatherer.h"
-#include "lib/kind.h"
+#include "lib/base/clock.h"
+#include "lib/gather/gatherer.h"
+#include "lib/base/kind.h"
 
 static struct gnn_gather_opts o;
 static struct batches_opts run;

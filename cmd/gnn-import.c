@@ -6,11 +6,11 @@
 #include "cmd/opt.h"
 #include "cmd/sig.h"
 #include "cmd/stdin.h"
-#include "lib/clock.h"
-#include "lib/import.h"
-#include "lib/kind.h"
-#include "lib/mem.h"
-#include "lib/store_write.h"
+#include "lib/base/clock.h"
+#include "lib/import/import.h"
+#include "lib/base/kind.h"
+#include "lib/base/mem.h"
+#include "lib/store/write.h"
 
 static const char *output;
 static bool force;

@@ -13,8 +13,8 @@
 #include "cmd/opt.h"
 #include "cmd/stdin.h"
 #include "cmd/sig.h"
-#include "lib/inspect.h"
-#include "lib/kind.h"
+#include "lib/inspect/inspect.h"
+#include "lib/base/kind.h"
 
 static bool tensors, stats, verify, diff, original, json;
 static const char *against, *export;

@@ -7,10 +7,10 @@
 #include "cmd/partition_assign.h"
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
-#include "lib/clock.h"
-#include "lib/kind.h"
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/clock.h"
+#include "lib/base/kind.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 static struct partition_opts o = {
     .seed = 1, .imbalance = 1.03, .passes = 10, .split = "train", .batch = 1024};

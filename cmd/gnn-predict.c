@@ -10,11 +10,11 @@
 #include "cmd/opt.h"
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
-#include "lib/clock.h"
-#include "lib/kind.h"
-#include "lib/mem.h"
-#include "lib/model_file.h"
-#include "lib/predict.h"
+#include "lib/base/clock.h"
+#include "lib/base/kind.h"
+#include "lib/base/mem.h"
+#include "lib/model/file.h"
+#include "lib/predict/predict.h"
 
 static const char *output;
 static struct opt_list sets;
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     if (!none)
         out = cli_out(output, &name);
     unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
-    if (gpu && !(ops = gpu->ops->ops_new(gpu, GNN_PRECISION_F32, &e)))
+    if (gpu && !(ops = gnn_ops_gpu.make(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {.ops = ops,
                                        .memory = memory,
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
                           "peak_bytes", (json_int_t)gnn_mem_peak()));
     gnn_predict_release(&p);
     if (gpu)
-        gpu->ops->ops_free(ops);
+        gnn_ops_gpu.free(ops);
     gnn_gpu_close(gpu);
     gnn_model_release(&m);
     gnn_store_close(&store);

@@ -10,8 +10,8 @@
 #include "cmd/ranks.h"
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
-#include "lib/clock.h"
-#include "lib/sampler.h"
+#include "lib/base/clock.h"
+#include "lib/sample/sampler.h"
 
 static struct gnn_sampler_opts o;
 static struct batches_opts run;

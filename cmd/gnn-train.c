@@ -15,8 +15,8 @@
 #include "cmd/train_lock.h"
 #include "cmd/train_text.h"
 #include "cmd/unused.h"
-#include "lib/model_file.h"
-#include "lib/trainer.h"
+#include "lib/model/file.h"
+#include "lib/train/trainer.h"
 
 static struct train_feed feed = {.split = "train",
                                  .batch = TRAIN_BATCH,
@@ -394,7 +394,7 @@ int main(int argc, char **argv)
     make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
     struct gnn_ops *ops =
-        feed.gpu ? feed.gpu->ops->ops_new(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
+        feed.gpu ? gnn_ops_gpu.make(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
     if (feed.gpu && !ops)
         cli_fail(&e);
     if (ops)
@@ -421,7 +421,7 @@ int main(int argc, char **argv)
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     if (ops)
-        feed.gpu->ops->ops_free(ops);
+        gnn_ops_gpu.free(ops);
     train_feed_close(&feed, src);
     ranks_close(c);
     cli_out_commit();

@@ -5,7 +5,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/unused.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 enum { FEW = 4 }; /* edge types with a line each, unless -v is given */
 

@@ -2,7 +2,7 @@
 #ifndef GNN_CMD_IMPORT_TEXT_H
 #define GNN_CMD_IMPORT_TEXT_H
 
-#include "lib/import.h"
+#include "lib/import/import.h"
 
 void import_text(const struct gnn_dataset *d, const struct gnn_import_opts *o,
                  const struct gnn_import_stats *st, double seconds);

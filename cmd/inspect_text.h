@@ -1,4 +1,4 @@
-/* The reports of lib/inspect.h as text on stdout. */
+/* The reports of lib/inspect/inspect.h as text on stdout. */
 #ifndef GNN_CMD_INSPECT_TEXT_H
 #define GNN_CMD_INSPECT_TEXT_H
 

@@ -9,8 +9,8 @@
 
 #include "cmd/cli.h"
 #include "cmd/paths.h"
-#include "lib/kind.h"
-#include "lib/suggest.h"
+#include "lib/base/kind.h"
+#include "lib/base/suggest.h"
 
 struct opt_common common;
 

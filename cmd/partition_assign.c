@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
-#include "lib/clock.h"
-#include "lib/mem.h"
-#include "lib/sampler.h"
-#include "lib/suggest.h"
+#include "lib/base/clock.h"
+#include "lib/base/mem.h"
+#include "lib/sample/sampler.h"
+#include "lib/base/suggest.h"
 
 static void need(int rc, const struct gnn_err *e)
 {

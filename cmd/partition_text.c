@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 /* Heaviest part against the average. */
 static double ratio(uint32_t k, uint64_t most, uint64_t total)

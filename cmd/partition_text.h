@@ -2,7 +2,7 @@
 #ifndef GNN_CMD_PARTITION_TEXT_H
 #define GNN_CMD_PARTITION_TEXT_H
 
-#include "lib/partition.h"
+#include "lib/partition/partition.h"
 
 struct partition_figures {
     const char *how; /* the method, or "file" */

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "cmd/cli.h"
-#include "lib/mem.h"
-#include "lib/temp.h"
+#include "lib/base/mem.h"
+#include "lib/base/temp.h"
 
 struct place {
     const struct opt *opt; /* that it was given by, or NULL */

@@ -7,8 +7,8 @@
 #include "cmd/cache.h"
 #include "cmd/cli.h"
 #include "cmd/plan_text.h"
-#include "lib/frequency.h"
-#include "lib/gatherer.h"
+#include "lib/cache/frequency.h"
+#include "lib/gather/gatherer.h"
 
 enum { ORDERS_MAX = 16 };
 

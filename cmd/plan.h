@@ -3,8 +3,8 @@
 #define GNN_CMD_PLAN_H
 
 #include "cmd/opt.h"
-#include "lib/source.h"
-#include "lib/store.h"
+#include "lib/data/source.h"
+#include "lib/store/store.h"
 
 struct plan_opts {
     bool on;

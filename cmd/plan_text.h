@@ -2,7 +2,7 @@
 #ifndef GNN_CMD_PLAN_TEXT_H
 #define GNN_CMD_PLAN_TEXT_H
 
-#include "lib/cache_plan.h"
+#include "lib/cache/plan.h"
 
 /* One order's part of a table. */
 struct plan_figures {

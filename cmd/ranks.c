@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
-#include "lib/gatherer.h"
-#include "lib/sampler.h"
+#include "lib/gather/gatherer.h"
+#include "lib/sample/sampler.h"
 
 static struct gnn_launch launch = {.size = 1};
 static struct gnn_comm *opened; /* once there are others to end */

@@ -4,7 +4,7 @@
 #define GNN_CMD_RANKS_H
 
 #include "cmd/opt.h"
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 /* For the table of options. */
 #define RANKS_TIMEOUT(value)                                                                       \

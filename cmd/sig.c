@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
-#include "lib/mapped.h"
+#include "lib/base/mapped.h"
 
 /* The signals that users send have no handler: they are blocked in every thread and one thread
  * waits for them. A handler would use the stack of whatever it interrupts, and generated code of

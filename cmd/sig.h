@@ -8,8 +8,8 @@
  * signal. After sig_defer the first only sets what sig_pending returns (the signal's number, or 0),
  * and a second acts as by default. No handler of these runs in any thread; a child that is forked
  * starts with them blocked. A mapped file that is cut short or cannot be read (SIGBUS,
- * lib/mapped.h) ends the process with status 1 and a line that names it, whichever thread finds
- * out. */
+ * lib/base/mapped.h) ends the process with status 1 and a line that names it, whichever thread
+ * finds out. */
 void sig_start(void);
 void sig_defer(void);
 int sig_pending(void);

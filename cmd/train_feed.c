@@ -6,7 +6,7 @@
 #include "cmd/device.h"
 #include "cmd/ranks.h"
 #include "cmd/train_defaults.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 void train_feed_check(const struct train_feed *f)
 {

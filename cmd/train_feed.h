@@ -3,7 +3,7 @@
 #define GNN_CMD_TRAIN_FEED_H
 
 #include "cmd/cache.h"
-#include "lib/feed.h"
+#include "lib/train/feed.h"
 
 /* Filled by the table of options. */
 struct train_feed {

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
-#include "lib/clock.h"
-#include "lib/trainer.h"
+#include "lib/base/clock.h"
+#include "lib/train/trainer.h"
 
 static struct gnn_temp *lock; /* until the process ends, which removes it */
 

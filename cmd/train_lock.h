@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 /* Locks the directory until the process ends. All ranks call it; rank 0 holds the lock. If another
  * process holds it, waits for up to `seconds`, because the run that is resumed may be about to end,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
-#include "lib/clock.h"
+#include "lib/base/clock.h"
 
 /* Where gradients of several ranks on devices are summed. */
 static void tell_sums(const struct gnn_trainer *t)
@@ -39,7 +39,7 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
 /* Once: that products are made in another precision than was asked for. */
 static void tell_precision(struct train_text *x)
 {
-    const char *note = x->gpu && !x->noted ? x->gpu->ops->ops_note(x->t->ops) : "";
+    const char *note = x->gpu && !x->noted ? gnn_ops_gpu.note(x->t->ops) : "";
     if (!*note)
         return;
     x->noted = true;
@@ -147,7 +147,7 @@ static void tell_time(void *arg, const char *name, uint64_t n, double ms)
 void train_text_times(const struct train_text *x, struct gnn_ops *ops)
 {
     struct gnn_err e = {0};
-    if (x->gpu && x->gpu->ops->ops_times(ops, tell_time, NULL, &e))
+    if (x->gpu && gnn_ops_gpu.times(ops, tell_time, NULL, &e))
         cli_fail(&e);
 }
 

@@ -2,8 +2,8 @@
 #ifndef GNN_CMD_TRAIN_TEXT_H
 #define GNN_CMD_TRAIN_TEXT_H
 
-#include "lib/gpu.h"
-#include "lib/trainer.h"
+#include "lib/gpu/gpu.h"
+#include "lib/train/trainer.h"
 
 struct train_text {
     const struct gnn_trainer *t;
@@ -14,7 +14,7 @@ struct train_text {
 };
 
 void train_text_init(struct train_text *x, const struct gnn_trainer *t);
-/* Hooks of lib/trainer.h; arg is the struct train_text. */
+/* Hooks of lib/train/trainer.h; arg is the struct train_text. */
 void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
                      double balance);
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r);

@@ -2,7 +2,7 @@
 #ifndef GNN_CMD_UNUSED_H
 #define GNN_CMD_UNUSED_H
 
-#include "lib/schema.h"
+#include "lib/data/schema.h"
 
 /* Prints one line, unless -q is given, if an edge type has one of these fields ("weight time"): it
  * names the fields that exist, and `instead` says what the program does without them. */

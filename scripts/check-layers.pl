@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Who may know whom: cmd -> lib -> {kernels, formats}; only cmd prints or exits; only lib/mem.c allocates for
-# lib; a few functions are used nowhere.
+# Dependencies: cmd -> lib -> {kernels, formats}; inside lib a module includes only modules that stand before it
+# in @modules, and every file is in one of them; only cmd prints or exits; only lib/base/mem.c allocates for lib;
+# a few functions are used nowhere.
 # usage: check-layers.pl [TREE]      one line a finding; exit status 1 if there is any
 use strict;
 use warnings;
@@ -12,6 +13,8 @@ my %may = (
     kernels => {kernels => 1},
     formats => {formats => 1},
 );
+my @modules = qw(base data comm store gpu stream cache import partition sample gather ops model train predict inspect);
+my %rank = map { $modules[$_] => $_ } 0 .. $#modules;
 my $never  = qr/\b(strcpy|strcat|stpcpy|strncpy|strncat|sprintf|vsprintf|gets|atoi|atol|atoll|atof|strtok|alloca
     |rand|srand|random|srandom|drand48|tmpnam|mktemp|system|asctime|ctime|gmtime|localtime|setjmp|longjmp)\s*\(/x;
 my $prints = qr/\b(?:(printf|vprintf|puts|putchar|perror|exit|abort|err|errx|warn|warnx|psignal)\s*\(|(stderr|stdout)\b)/;
@@ -29,6 +32,8 @@ for my $room (sort keys %may) {
         my @include = map { m/^\s*#\s*include\s*"([^"]*)"/ ? $1 : undef } split /\n/, $text;
         $text =~ s{(/\*.*?\*/)|(//[^\n]*)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')}
                   {my $c = $1 // ''; $c =~ s/[^\n]//g; defined $3 ? '""' : $c}gse;
+        my $module = $name =~ m{^lib/([^/]+)/} ? $1 : undef;
+        report("$name: no module: lib has none but @modules") if $room eq 'lib' && !exists $rank{$module // ''};
         my $line = 0;
         for my $s (split /\n/, $text) {
             my $at = "$name:" . ++$line;
@@ -36,11 +41,14 @@ for my $room (sort keys %may) {
                 my ($to) = $inc =~ m{^([a-z]+)/};
                 report("$at: include \"$inc\" by its path from the root") if !defined $to;
                 report("$at: $room may not include \"$inc\"") if defined $to && !$may{$room}{$to};
+                if (defined $module && exists $rank{$module} && $inc =~ m{^lib/([^/]+)/}) {
+                    report("$at: $module may not include \"$inc\": $1 comes after it") if ($rank{$1} // @modules) > $rank{$module};
+                }
                 next;
             }
             report("$at: $1 is not to be used") if $s =~ $never;
             report("$at: only cmd prints or ends the process (" . ($1 // $2) . ')') if $room ne 'cmd' && $s =~ $prints;
-            report("$at: $1 outside lib/mem.c") if $room eq 'lib' && $name !~ m{^lib/(mem|comm/calls_mpi)\.c$} && $s =~ $heap;
+            report("$at: $1 outside lib/base/mem.c") if $room eq 'lib' && $name !~ m{^lib/(base/mem|comm/calls_mpi)\.c$} && $s =~ $heap;
             report("$at: kernels do not allocate ($1)") if $room eq 'kernels' && $s =~ $heap;
         }
     }

@@ -1,15 +1,15 @@
 /* Reads a whole data set from memory as an import would, and throws it away but for a digest. */
-#ifndef IMPORT_DRAIN_H
-#define IMPORT_DRAIN_H
+#ifndef GNN_TESTS_IMPORT_DRAIN_H
+#define GNN_TESTS_IMPORT_DRAIN_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/xxh.h"
-#include "lib/import.h"
+#include "lib/import/import.h"
 #include "lib/import/input.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 struct drain {
     const struct gnn_schema *s;

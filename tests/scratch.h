@@ -1,8 +1,8 @@
 /* A folder of its own for a unit test that writes files, which then leaves none wherever it was
  * started: scratch_enter() first in main, return scratch_done() for tap_done(). The folder stays
  * when the test fails. */
-#ifndef SCRATCH_H
-#define SCRATCH_H
+#ifndef GNN_TESTS_SCRATCH_H
+#define GNN_TESTS_SCRATCH_H
 
 #include <ftw.h>
 #include <limits.h>

@@ -1,11 +1,11 @@
 /* A store of several parts of one, with nodes dealt out at random. */
-#ifndef STORE_DIVIDE_H
-#define STORE_DIVIDE_H
+#ifndef GNN_TESTS_STORE_DIVIDE_H
+#define GNN_TESTS_STORE_DIVIDE_H
 
 #include <stdlib.h>
 
-#include "lib/partition.h"
-#include "lib/store_write.h"
+#include "lib/partition/partition.h"
+#include "lib/store/write.h"
 
 /* halo_edges: parts get the in-edges of their halo's nodes. Returns 0 or the status in e. */
 static int store_divide(const char *from, const char *to, uint32_t k, bool halo_edges,

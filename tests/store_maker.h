@@ -1,13 +1,13 @@
 /* Small random stores for unit tests: every kind of tensor a store can have. */
-#ifndef STORE_MAKER_H
-#define STORE_MAKER_H
+#ifndef GNN_TESTS_STORE_MAKER_H
+#define GNN_TESTS_STORE_MAKER_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/mem.h"
-#include "lib/store.h"
-#include "lib/store_write.h"
+#include "lib/base/mem.h"
+#include "lib/store/store.h"
+#include "lib/store/write.h"
 
 static uint64_t maker_state;
 static uint32_t maker_rand(uint32_t n)

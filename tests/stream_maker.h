@@ -1,7 +1,7 @@
 /* Small streams for unit tests: a header, batches of the caller's filling, and frames that no
  * writer of ours would make. */
-#ifndef STREAM_MAKER_H
-#define STREAM_MAKER_H
+#ifndef GNN_TESTS_STREAM_MAKER_H
+#define GNN_TESTS_STREAM_MAKER_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #include "formats/gnb.h"
 #include "formats/xxh.h"
-#include "lib/mem.h"
-#include "lib/stream.h"
+#include "lib/base/mem.h"
+#include "lib/stream/stream.h"
 
 /* A header of batches of two seeds and one hop over node/to/node; x is f32 and `width` wide. */
 __attribute__((unused)) static void stream_make_meta(struct gnn_meta *meta, uint64_t nodes,

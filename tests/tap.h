@@ -1,6 +1,6 @@
 /* TAP for unit tests: ok(condition, "name %d", ...) per check, return tap_done() from main. */
-#ifndef TAP_H
-#define TAP_H
+#ifndef GNN_TESTS_TAP_H
+#define GNN_TESTS_TAP_H
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* What every .cu file needs: launching, so that the kernels also run where there is no CUDA
  * (tests/emu), and shapes of grids. Kernels take their sizes from device memory where an earlier
  * kernel made them: a grid is as large as the machine, and its threads stride over the work. */
-#ifndef GNN_KERNELS_CUDA_CUH
-#define GNN_KERNELS_CUDA_CUH
+#ifndef GNN_KERNELS_CUDA_CUDA_CUH
+#define GNN_KERNELS_CUDA_CUDA_CUH
 
 /* In front of a loop over registers. */
 #ifdef __CUDACC__

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 struct world {
     MPI_Comm comm; /* ours alone */

@@ -1,5 +1,5 @@
 /* What is built from exchanges and sums, whoever carries them. */
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 static const struct launcher {
     const char *by, *size, *rank, *also; /* also: must be set too, and not to "batch" or "extern" */

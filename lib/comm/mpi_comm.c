@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/clock.h"
+#include "lib/base/clock.h"
 
 enum {
     SLEEP_NS = 50000,

@@ -2,7 +2,7 @@
 #ifndef GNN_LIB_COMM_MPI_COMM_H
 #define GNN_LIB_COMM_MPI_COMM_H
 
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 #include "lib/comm/mpi.h"
 
 /* Starts m, which must outlive the ranks. */

@@ -1,5 +1,5 @@
 /* One rank alone: what it sends is what it gets. */
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 #include <sched.h>
 

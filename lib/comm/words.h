@@ -3,7 +3,7 @@
 #ifndef GNN_LIB_COMM_WORDS_H
 #define GNN_LIB_COMM_WORDS_H
 
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 struct gnn_words {
     struct gnn_buf buf;

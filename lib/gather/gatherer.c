@@ -1,10 +1,10 @@
 /* Which tensors a batch gets, and the gatherer that fills them with the CPU. */
-#include "lib/gather/far.h"
-#include "lib/gather/impl.h"
+#include "lib/gather/remote.h"
+#include "lib/gather/gather_impl.h"
 
 #include <inttypes.h>
 
-#include "lib/labels.h"
+#include "lib/data/labels.h"
 
 bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop)
 {
@@ -208,6 +208,6 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
         return NULL;
     }
     if (o->gpu)
-        return o->gpu->ops->gather(o->gpu, up, g, o, e);
+        return gnn_gather_gpu.source_new(o->gpu, up, g, o, e);
     return gnn_map_new(up, &g->meta, &ops, g, o->threads, o->depth ? o->depth : o->threads + 1, e);
 }

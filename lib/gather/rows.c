@@ -1,7 +1,7 @@
 #include "lib/gather/rows.h"
 
 #include "formats/xxh.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 /* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
 static enum gnn_dtype on_the_wire(const struct gnn_field *f, bool label, enum gnn_dtype dtype)

@@ -4,8 +4,8 @@
 
 #include "kernels/edges.h"
 #include "kernels/gather.h"
-#include "lib/batch.h"
-#include "lib/store.h"
+#include "lib/data/batch.h"
+#include "lib/store/store.h"
 
 struct gather_job {
     bool edge, label,

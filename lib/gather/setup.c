@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/gather/degree.h"
-#include "lib/gather/impl.h"
+#include "lib/store/degree.h"
+#include "lib/gather/gather_impl.h"
 #include "lib/gather/replica.h"
-#include "lib/ids.h"
+#include "lib/store/ids.h"
 
 void gnn_gatherer_free(void *gatherer)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/gpu/impl.h"
+#include "lib/gpu/runtime.h"
 
 int gpu_place_init(struct gnn_batch_place *p, unsigned device,
                    void (*free)(struct gnn_batch_place *p), struct gnn_err *e)

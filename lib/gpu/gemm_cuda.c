@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "lib/gpu/dev.h"
-#include "lib/gpu.h"
+#include "lib/gpu/gpu.h"
 
 enum { WORKSPACE = 32 << 20, WAYS = 1024, ASKED = 16, PRECISIONS = 3, EPILOGUES = 3 };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/gpu/impl.h"
-#include "lib/store.h"
+#include "lib/gpu/runtime.h"
+#include "lib/store/store.h"
 
 enum { PIECE = 16 << 20, PAGE = 4096 };
 

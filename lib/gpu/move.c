@@ -1,7 +1,7 @@
 /* Batches from the host's memory to a device's, and back. */
 #include <string.h>
 
-#include "lib/gpu/impl.h"
+#include "lib/gpu/runtime.h"
 
 enum { DEPTH = 3 };
 

@@ -2,7 +2,7 @@
  * nobody else needs it. */
 #include "lib/gpu/nccl.h"
 
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>

@@ -1,7 +1,7 @@
 /* The devices: found, opened, their memory, and who reaches whom. */
 #include <stdio.h>
 
-#include "lib/gpu/impl.h"
+#include "lib/gpu/runtime.h"
 
 static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
                           struct gnn_err *e)
@@ -45,13 +45,6 @@ static const struct gnn_gpu_ops ops = {.close = close_devices,
                                        .upload = gpu_upload_new,
                                        .bring = gpu_bring_new,
                                        .fetch = gpu_fetch_new,
-                                       .sample = gpu_sample_new,
-                                       .draw_new = gpu_draw_new,
-                                       .gather = gpu_gather_new,
-                                       .ops_new = gpu_ops_new,
-                                       .ops_note = gpu_ops_note,
-                                       .ops_times = gpu_ops_times,
-                                       .ops_free = gpu_ops_free,
                                        .id = gpu_id,
                                        .lends = gpu_lends,
                                        .lend = gpu_lend,

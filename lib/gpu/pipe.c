@@ -1,6 +1,6 @@
 /* gpu_pipe_new: a ring of batches under way, so that a device always has work while the host
  * prepares the next. */
-#include "lib/gpu/impl.h"
+#include "lib/gpu/runtime.h"
 
 struct pipe {
     struct gnn_source base;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/ids.h"
+#include "lib/store/ids.h"
 
 int gnn_csc_init(struct gnn_csc *c, uint64_t ndst, unsigned mode, struct gnn_err *e)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/err.h"
+#include "lib/base/err.h"
 
 /* What one input edge (s, d) becomes. FWD: s -> d; REV: d -> s; both: s -> d, then d -> s, a
  * self-loop once. With REV alone nsrc and ndst are those of the result. */

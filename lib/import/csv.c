@@ -4,7 +4,7 @@
 
 #include "lib/import/edgelist.h"
 #include "lib/import/formats.h"
-#include "lib/suggest.h"
+#include "lib/base/suggest.h"
 
 enum { COLS = 256, WORD = 128 };
 

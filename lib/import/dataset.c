@@ -1,6 +1,6 @@
 #include "lib/import/dataset.h"
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 void gnn_dataset_free(struct gnn_dataset *d)
 {

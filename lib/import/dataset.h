@@ -3,7 +3,7 @@
 #ifndef GNN_LIB_IMPORT_DATASET_H
 #define GNN_LIB_IMPORT_DATASET_H
 
-#include "lib/schema.h"
+#include "lib/data/schema.h"
 
 /* n edges in input order, ids below the counts of their types; field[i] has n rows of the edge
  * type's field i, or field is NULL when fields were not asked for. Valid during the call only. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "lib/import/rand.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 enum { CHUNK = 1 << 15, CHUNKS = 16, FIRST_SHIFT = 6 };
 enum purpose {

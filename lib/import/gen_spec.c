@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/import/gen.h"
-#include "lib/suggest.h"
+#include "lib/base/suggest.h"
 
 struct values {
     double nodes, edges, degree, classes, features, types, homophily, signal, flip, train, valid,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 enum { GNN_IDMAP_WORDS = 1 << 10 };
 

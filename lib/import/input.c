@@ -7,7 +7,7 @@
 
 #include "lib/import/stage.h"
 #include "lib/import/zip.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 enum { MEMBERS_MAX = 100000, DEPTH_MAX = 8, NAME_MAX_BYTES = 4096 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/err.h"
+#include "lib/base/err.h"
 
 struct gnn_input;
 struct gnn_reader;

@@ -9,7 +9,7 @@
 #include "lib/import/formats.h"
 #include "lib/import/pairs.h"
 #include "lib/import/sparse.h"
-#include "lib/suggest.h"
+#include "lib/base/suggest.h"
 
 struct npz {
     struct gnn_src s;

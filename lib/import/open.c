@@ -5,13 +5,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "lib/import.h"
+#include "lib/import/import.h"
 #include "lib/import/array.h"
 #include "lib/import/formats.h"
 #include "lib/import/gen.h"
 #include "lib/import/stage.h"
-#include "lib/kind.h"
-#include "lib/suggest.h"
+#include "lib/base/kind.h"
+#include "lib/base/suggest.h"
 
 enum { COLUMNS = 1, NODES = 2, ATTACH = 4, MAP = 8 };
 

@@ -2,7 +2,7 @@
 #ifndef GNN_LIB_IMPORT_REVERSES_H
 #define GNN_LIB_IMPORT_REVERSES_H
 
-#include "lib/import.h"
+#include "lib/import/import.h"
 
 /* Called after all edges of the type `key` were counted. *there says that the edges have their
  * reverses already, so that none must be added. GNN_E_USAGE if nearly all have their reverses. */

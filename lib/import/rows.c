@@ -1,7 +1,7 @@
 #include "lib/import/rows.h"
 
 #include "kernels/half.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 struct rows_arg {
     const struct gnn_import_opts *o;

@@ -2,8 +2,8 @@
 #ifndef GNN_LIB_IMPORT_ROWS_H
 #define GNN_LIB_IMPORT_ROWS_H
 
-#include "lib/import.h"
-#include "lib/store_write.h"
+#include "lib/import/import.h"
+#include "lib/store/write.h"
 
 /* Writes all rows of a field as tensor number `id` of the part, as `out` where features are
  * narrowed. */

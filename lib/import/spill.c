@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/temp.h"
+#include "lib/base/temp.h"
 
 /* Destinations from v on, up to the next range's: their edges are numbers `edge` to the next
  * range's. */

@@ -5,8 +5,8 @@
 #define GNN_LIB_IMPORT_SPILL_H
 
 #include "lib/import/csc.h"
-#include "lib/io.h"
-#include "lib/mem.h"
+#include "lib/base/io.h"
+#include "lib/base/mem.h"
 
 struct gnn_spill {
     struct gnn_csc *csc; /* borrowed */

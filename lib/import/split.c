@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/ids.h"
+#include "lib/store/ids.h"
 #include "lib/import/files.h"
 #include "lib/import/rand.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 static int add_set(struct gnn_splits *s, const char *split, const char *name, uint32_t ntype,
                    struct gnn_splits_set **out, struct gnn_err *e)

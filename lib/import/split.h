@@ -2,7 +2,7 @@
 #ifndef GNN_LIB_IMPORT_SPLIT_H
 #define GNN_LIB_IMPORT_SPLIT_H
 
-#include "lib/import.h"
+#include "lib/import/import.h"
 
 struct gnn_splits {
     struct gnn_dataset *d;

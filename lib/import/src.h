@@ -3,7 +3,7 @@
 #ifndef GNN_LIB_IMPORT_SRC_H
 #define GNN_LIB_IMPORT_SRC_H
 
-#include "lib/import.h"
+#include "lib/import/import.h"
 #include "lib/import/input.h"
 
 enum { GNN_SRC_INPUTS = 8 };

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "lib/io.h"
-#include "lib/mem.h"
+#include "lib/base/io.h"
+#include "lib/base/mem.h"
 
 enum { BLOCK = 1 << 16 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/err.h"
+#include "lib/base/err.h"
 
 struct gnn_stage {
     /* Up to n bytes, at least one unless at the end. */

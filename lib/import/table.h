@@ -6,7 +6,7 @@
 
 #include "formats/text.h"
 #include "lib/import/input.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 struct gnn_table {
     struct gnn_reader *r;

@@ -2,7 +2,7 @@
 #ifndef GNN_LIB_IMPORT_WORDS_H
 #define GNN_LIB_IMPORT_WORDS_H
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 /* Zeroed object: empty. */
 struct gnn_words {

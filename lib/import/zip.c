@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/zip.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 struct entry {
     struct gnn_zip_entry z;

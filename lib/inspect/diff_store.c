@@ -1,9 +1,9 @@
 /* Differences between stores: as they lie on disk, or as graphs. */
 #include <string.h>
 
-#include "lib/ids.h"
+#include "lib/store/ids.h"
 #include "lib/inspect/differ.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 static int diff_parts(struct gnn_store *a, struct gnn_store *b, struct gnn_diff *d)
 {

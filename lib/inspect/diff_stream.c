@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "lib/inspect/differ.h"
-#include "lib/mem.h"
-#include "lib/stream.h"
+#include "lib/base/mem.h"
+#include "lib/stream/stream.h"
 
 /* One stream, with the store its node ids are mapped through, if any. */
 struct side {

@@ -2,7 +2,7 @@
 #ifndef GNN_LIB_INSPECT_DIFFER_H
 #define GNN_LIB_INSPECT_DIFFER_H
 
-#include "lib/inspect.h"
+#include "lib/inspect/inspect.h"
 
 /* The place; values follow in d->a and d->b. Returns GNN_OK, so that "return differ(...)" ends a
  * comparison. */

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "formats/npy.h"
-#include "lib/inspect.h"
-#include "lib/io.h"
-#include "lib/model_file.h"
-#include "lib/stream.h"
+#include "lib/inspect/inspect.h"
+#include "lib/base/io.h"
+#include "lib/model/file.h"
+#include "lib/stream/stream.h"
 
 struct zip {
     struct archive *a;

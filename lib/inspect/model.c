@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/inspect.h"
+#include "lib/inspect/inspect.h"
 #include "lib/inspect/differ.h"
 #include "lib/inspect/report.h"
-#include "lib/json.h"
-#include "lib/model_file.h"
-#include "lib/trainer.h"
+#include "lib/base/json.h"
+#include "lib/model/file.h"
+#include "lib/train/trainer.h"
 
 enum { FEW = 32 }; /* tensors that are listed unasked */
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "lib/inspect.h"
-#include "lib/mem.h"
-#include "lib/source.h"
+#include "lib/inspect/inspect.h"
+#include "lib/base/mem.h"
+#include "lib/data/source.h"
 
 static json_t *fields(const struct gnn_field *f, uint32_t n, bool *bad)
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "formats/tensor.h"
-#include "lib/err.h"
+#include "lib/base/err.h"
 
 /* Sets key to value and takes over value; NULL (out of memory) makes *bad true. */
 static inline void put(json_t *o, const char *key, json_t *value, bool *bad)

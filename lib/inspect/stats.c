@@ -1,12 +1,12 @@
 /* Statistics of a store: degrees, values, classes. */
 #include <string.h>
 
-#include "lib/direction.h"
-#include "lib/ids.h"
-#include "lib/inspect.h"
+#include "lib/data/direction.h"
+#include "lib/store/ids.h"
+#include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
 #include "lib/inspect/value.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 /* deg (n) is sorted in place. */
 static json_t *degrees(uint32_t *deg, uint64_t n, bool *bad)

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/inspect.h"
+#include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
-#include "lib/labels.h"
-#include "lib/mem.h"
+#include "lib/data/labels.h"
+#include "lib/base/mem.h"
 
 static int checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {

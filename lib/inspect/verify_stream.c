@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/inspect.h"
+#include "lib/inspect/inspect.h"
 #include "lib/inspect/report.h"
-#include "lib/mem.h"
-#include "lib/source.h"
+#include "lib/base/mem.h"
+#include "lib/data/source.h"
 
 /* What is kept between batches. */
 struct check {

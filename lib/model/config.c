@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/mem.h"
-#include "lib/model.h"
+#include "lib/base/mem.h"
+#include "lib/model/model.h"
 
 void gnn_model_config_release(struct gnn_model_config *c)
 {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/json.h"
-#include "lib/mem.h"
-#include "lib/model_file.h"
+#include "lib/base/json.h"
+#include "lib/base/mem.h"
+#include "lib/model/file.h"
 
 static const char *const kinds[] = {"sage", "gcn"};
 static const char *const norms[] = {"none", "row"};

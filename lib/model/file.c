@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "kernels/rows.h"
-#include "lib/io.h"
-#include "lib/json.h"
-#include "lib/kind.h"
-#include "lib/mem.h"
-#include "lib/model_file.h"
-#include "lib/temp.h"
-#include "lib/tensors.h"
+#include "lib/base/io.h"
+#include "lib/base/json.h"
+#include "lib/base/kind.h"
+#include "lib/base/mem.h"
+#include "lib/model/file.h"
+#include "lib/base/temp.h"
+#include "lib/data/tensors.h"
 
 int gnn_st_read(struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {

@@ -6,8 +6,8 @@
 
 #include "kernels/rng.h"
 #include "kernels/rows.h"
-#include "lib/mem.h"
-#include "lib/model.h"
+#include "lib/base/mem.h"
+#include "lib/model/model.h"
 
 #define NONE UINT32_MAX
 enum { PAD = 16 };

@@ -1,5 +1,5 @@
 /* A net's memory, and what enters its first layer. */
-#include "lib/net.h"
+#include "lib/model/net.h"
 
 #include <math.h>
 #include <omp.h>

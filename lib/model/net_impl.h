@@ -1,10 +1,10 @@
-/* Shared by the files that implement lib/net.h; nobody else includes it. */
+/* Shared by the files that implement lib/model/net.h; nobody else includes it. */
 #ifndef GNN_LIB_MODEL_NET_IMPL_H
 #define GNN_LIB_MODEL_NET_IMPL_H
 
 #include <stdio.h>
 
-#include "lib/net.h"
+#include "lib/model/net.h"
 
 /* PyTorch's defaults. */
 #define NET_NORM_EPS 1e-5f

@@ -1,9 +1,9 @@
 /* Parts by expected access. */
-#include "lib/access.h"
+#include "lib/cache/access.h"
 
 #include <string.h>
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include "lib/partition/loads.h"
 #include "lib/partition/stream.h"
 

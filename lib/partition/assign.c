@@ -1,8 +1,8 @@
 /* Assignments that need no graph: a file, chance; and the weights METIS balances. */
 #include "kernels/rng.h"
-#include "lib/ids.h"
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/store/ids.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 /* One number a line: so says the line that the reader found it in. */
 static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, uint64_t n, bool end,

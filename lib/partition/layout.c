@@ -1,6 +1,6 @@
 /* New ids: parts own contiguous ranges, inside a part the original order holds. */
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 static int type_init(struct gnn_layout *l, uint32_t t, struct gnn_err *e)
 {

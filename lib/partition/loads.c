@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {

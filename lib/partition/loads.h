@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "lib/partition.h"
+#include "lib/partition/partition.h"
 
 /* A vertex without a part, in an array of parts: UNPLACED | the first part that it may have. */
 #define GNN_UNPLACED ((uint32_t)1 << 31)

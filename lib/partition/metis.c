@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/clock.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "this file expects METIS with 32-bit indices");
 

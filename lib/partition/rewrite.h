@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 /* What is the same for all parts. */
 struct gnn_rewrite {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include "lib/partition/loads.h"
 
 enum { AHEAD = 2, AHEAD_MOST = 128, VOTES_MOST = 0xffff, RELIEVE_MOST = 20 };

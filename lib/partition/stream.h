@@ -2,7 +2,7 @@
 #ifndef GNN_LIB_PARTITION_STREAM_H
 #define GNN_LIB_PARTITION_STREAM_H
 
-#include "lib/partition.h"
+#include "lib/partition/partition.h"
 
 /* How often edges go each way, counting only edges inside runs of parts. */
 struct gnn_stream_graph {

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 /* A directed graph under construction: row v is adj[at[v] .. at[v] + len[v]). */
 struct rows {

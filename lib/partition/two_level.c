@@ -1,8 +1,8 @@
 /* METIS in two levels. */
 #include <string.h>
 
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 /* The vertices of one part of the first level, and what of the graph is between them. */
 struct piece {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/model/net_impl.h"
-#include "lib/predict/impl.h"
+#include "lib/predict/predict_impl.h"
 
 /* A chunk: rows [at, at + n) of part `part`, store ids from `first` on. */
 struct chunk {

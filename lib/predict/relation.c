@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/gather/degree.h"
-#include "lib/predict/impl.h"
+#include "lib/store/degree.h"
+#include "lib/predict/predict_impl.h"
 
 const struct gnn_tensor *predict_adjacency(const struct gnn_predict *p, uint32_t part, uint32_t r,
                                            const char *what)

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "lib/predict/impl.h"
+#include "lib/predict/predict_impl.h"
 
 /* On a device: room for a chunk before the tables take all there is; and the parameters. */
 static int start(struct gnn_predict *p, struct gnn_err *e)

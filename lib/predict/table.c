@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "kernels/rows.h"
-#include "lib/predict/impl.h"
-#include "lib/mapped.h"
-#include "lib/temp.h"
-#include "lib/tensors.h"
+#include "lib/predict/predict_impl.h"
+#include "lib/base/mapped.h"
+#include "lib/base/temp.h"
+#include "lib/data/tensors.h"
 
 static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, struct gnn_err *e)
 {

@@ -5,9 +5,9 @@
 #include "formats/npy.h"
 #include "kernels/loss.h"
 #include "kernels/rows.h"
-#include "lib/ids.h"
-#include "lib/io.h"
-#include "lib/predict/impl.h"
+#include "lib/store/ids.h"
+#include "lib/base/io.h"
+#include "lib/predict/predict_impl.h"
 
 enum { ROWS = 4096 };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "kernels/rng.h"
-#include "lib/sample/sampler_impl.h"
+#include "lib/sample/sample_impl.h"
 
 int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why,
                        const struct gnn_sample_place *at, struct gnn_err *e)

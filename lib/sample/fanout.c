@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/mem.h"
-#include "lib/sampler.h"
+#include "lib/base/mem.h"
+#include "lib/sample/sampler.h"
 
 enum { HOPS_MAX = 64, FANOUT_MAX = 1000000 };
 

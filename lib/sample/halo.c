@@ -1,6 +1,6 @@
 /* In-edges of other ranks' nodes that this rank's parts keep (gnn-partition --halo-edges): what
  * they say need not be asked for. */
-#include "lib/sample/sampler_impl.h"
+#include "lib/sample/sample_impl.h"
 
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c)
 {

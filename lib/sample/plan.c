@@ -6,8 +6,8 @@
 
 #include "formats/xxh.h"
 #include "kernels/perm.h"
-#include "lib/sample/sampler_impl.h"
-#include "lib/suggest.h"
+#include "lib/sample/sample_impl.h"
+#include "lib/base/suggest.h"
 
 enum { SET_MAX = (1 << 14) - 2, SPLITS_MAX = 64 };
 

@@ -1,10 +1,10 @@
-#include "lib/sampler.h"
+#include "lib/sample/sampler.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/gpu.h"
-#include "lib/sample/sampler_impl.h"
+#include "lib/gpu/gpu.h"
+#include "lib/sample/sample_impl.h"
 
 void gnn_sampler_opts_init(struct gnn_sampler_opts *o)
 {
@@ -182,7 +182,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     if (!rc && s->comm)
         rc = gnn_sample_halo_new(s, e);
     if (!rc && s->comm && o->gpu)
-        rc = (s->device = o->gpu->ops->draw_new(o->gpu, s, o, e)) ? 0 : e->code;
+        rc = (s->device = gnn_sample_gpu.draw_new(o->gpu, s, o, e)) ? 0 : e->code;
     return rc;
 }
 
@@ -212,7 +212,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
         return NULL;
     }
     if (o->gpu && !s->comm)
-        return o->gpu->ops->sample(o->gpu, s, plan, o, e);
+        return gnn_sample_gpu.source_new(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;
     with.leave = s->comm ? gnn_sample_gate_leave : NULL;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/sample/sampler_impl.h"
+#include "lib/sample/sample_impl.h"
 
 void gnn_sample_worker_free(void *worker)
 {

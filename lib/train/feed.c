@@ -1,4 +1,4 @@
-#include "lib/feed.h"
+#include "lib/train/feed.h"
 
 struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,
                                 const struct gnn_gather_opts *g, struct gnn_err *e)

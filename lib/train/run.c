@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/clock.h"
-#include "lib/train/impl.h"
+#include "lib/base/clock.h"
+#include "lib/train/train_impl.h"
 
 void gnn_train_opts_init(struct gnn_train_opts *o)
 {

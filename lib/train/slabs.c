@@ -1,7 +1,7 @@
 /* Parameters and moments where steps work on them: the host's own, or copies. */
 #include <string.h>
 
-#include "lib/train/impl.h"
+#include "lib/train/train_impl.h"
 
 enum { NSLABS = 4, APART = 64 }; /* floats between which slabs begin */
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "kernels/rows.h"
-#include "lib/clock.h"
-#include "lib/train/impl.h"
+#include "lib/base/clock.h"
+#include "lib/train/train_impl.h"
 
 double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch)
 {

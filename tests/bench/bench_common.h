@@ -1,15 +1,15 @@
 /* What the benchmarks of one stage share: time, the store, the limits of memory measured on the
  * store's own pages. */
-#ifndef BENCH_COMMON_H
-#define BENCH_COMMON_H
+#ifndef GNN_TESTS_BENCH_BENCH_COMMON_H
+#define GNN_TESTS_BENCH_BENCH_COMMON_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "lib/sampler.h"
-#include "lib/store.h"
+#include "lib/sample/sampler.h"
+#include "lib/store/store.h"
 
 static double bench_now(void)
 {

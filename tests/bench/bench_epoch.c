@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <sys/resource.h>
 
-#include "lib/feed.h"
+#include "lib/train/feed.h"
 
 #include "bench_step.h"
 

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/gatherer.h"
-#include "lib/stream.h"
+#include "lib/gather/gatherer.h"
+#include "lib/stream/stream.h"
 
 #include "bench_common.h"
 #include "bench_replay.h"

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/mem.h"
-#include "lib/partition.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
 
 static double now(void)
 {

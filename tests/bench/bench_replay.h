@@ -1,11 +1,11 @@
 /* Batches drawn once and given again and again: what the stages behind a sampler cost, without it.
  */
-#ifndef BENCH_REPLAY_H
-#define BENCH_REPLAY_H
+#ifndef GNN_TESTS_BENCH_BENCH_REPLAY_H
+#define GNN_TESTS_BENCH_BENCH_REPLAY_H
 
 #include <string.h>
 
-#include "lib/source.h"
+#include "lib/data/source.h"
 
 #include "bench_common.h"
 

@@ -1,11 +1,11 @@
 /* A training step of SAGE with hidden width 256, dropout 0.5 and Adam: what bench_train and
  * bench_epoch time. */
-#ifndef BENCH_STEP_H
-#define BENCH_STEP_H
+#ifndef GNN_TESTS_BENCH_BENCH_STEP_H
+#define GNN_TESTS_BENCH_BENCH_STEP_H
 
 #include "kernels/loss.h"
 #include "kernels/optim.h"
-#include "lib/net.h"
+#include "lib/model/net.h"
 
 #include "bench_common.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/err.h"
+#include "lib/base/err.h"
 
 namespace fake
 {

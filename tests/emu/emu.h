@@ -11,8 +11,8 @@
  *
  * Not simulated: caches, weak memory order, the clock, textures, tensor cores, launches from
  * kernels. */
-#ifndef GNN_TESTS_EMU_H
-#define GNN_TESTS_EMU_H
+#ifndef GNN_TESTS_EMU_EMU_H
+#define GNN_TESTS_EMU_EMU_H
 
 #include <algorithm>
 #include <cmath>

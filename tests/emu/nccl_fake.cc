@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "emu/dev_fake.h"
-#include "lib/comm.h"
+#include "lib/comm/comm.h"
 #include "lib/gpu/dev.h"
 
 using namespace fake;

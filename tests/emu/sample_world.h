@@ -1,7 +1,7 @@
 /* Random typed graphs, and whole batches drawn from them twice: by the CPU's functions and by the
  * CUDA kernels, in memory with guards round every array. */
-#ifndef GNN_TESTS_SAMPLE_WORLD_H
-#define GNN_TESTS_SAMPLE_WORLD_H
+#ifndef GNN_TESTS_EMU_SAMPLE_WORLD_H
+#define GNN_TESTS_EMU_SAMPLE_WORLD_H
 
 #include <algorithm>
 #include <cstring>

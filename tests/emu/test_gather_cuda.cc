@@ -7,7 +7,7 @@
 #include "kernels/gather.h"
 #include "tap.h"
 extern "C" {
-#include "lib/gather/place.h"
+#include "lib/cache/place.h"
 }
 
 namespace

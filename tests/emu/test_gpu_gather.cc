@@ -10,7 +10,7 @@
 
 #include "tap.h"
 extern "C" {
-#include "lib/feed.h"
+#include "lib/train/feed.h"
 #include "scratch.h"
 }
 

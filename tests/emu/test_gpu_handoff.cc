@@ -15,10 +15,10 @@
 #include "tap.h"
 extern "C" {
 #include "formats/xxh.h"
-#include "lib/gpu.h"
+#include "lib/gpu/gpu.h"
 #include "lib/gpu/dev.h"
-#include "lib/handoff/meet.h"
-#include "lib/source.h"
+#include "lib/stream/handshake.h"
+#include "lib/data/source.h"
 }
 
 namespace

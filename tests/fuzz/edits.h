@@ -1,7 +1,7 @@
 /* Inputs that are lists of changes to something that was good, made when the target starts: so
  * nearly every input gets far. Short ones are seeds for good: they say nothing of the format. */
-#ifndef FUZZ_EDITS_H
-#define FUZZ_EDITS_H
+#ifndef GNN_TESTS_FUZZ_EDITS_H
+#define GNN_TESTS_FUZZ_EDITS_H
 
 #include <ftw.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* What a fuzz target is. */
-#ifndef FUZZ_H
-#define FUZZ_H
+#ifndef GNN_TESTS_FUZZ_FUZZ_H
+#define GNN_TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

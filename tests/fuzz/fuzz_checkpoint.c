@@ -4,10 +4,10 @@
  * length, 3 a byte of the header, 4 an element of a state.* tensor with all of its bits */
 #include "fuzz/edits.h"
 #include "fuzz/fuzz.h"
-#include "lib/gatherer.h"
-#include "lib/model_file.h"
-#include "lib/sampler.h"
-#include "lib/trainer.h"
+#include "lib/gather/gatherer.h"
+#include "lib/model/file.h"
+#include "lib/sample/sampler.h"
+#include "lib/train/trainer.h"
 #include "store_maker.h"
 
 enum {

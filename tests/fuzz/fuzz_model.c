@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "lib/mem.h"
-#include "lib/model_file.h"
+#include "lib/base/mem.h"
+#include "lib/model/file.h"
 
 unsigned long fuzz_accepted;
 

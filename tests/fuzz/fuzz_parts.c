@@ -8,8 +8,8 @@
 #include "fuzz/edits.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/walk.h"
-#include "lib/gatherer.h"
-#include "lib/sampler.h"
+#include "lib/gather/gatherer.h"
+#include "lib/sample/sampler.h"
 #include "store_divide.h"
 #include "store_maker.h"
 

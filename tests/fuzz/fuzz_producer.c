@@ -1,8 +1,8 @@
 /* A producer at the other end of a pipe that offers memory: what it says, what it offers, what is
  * in the memory, and where the stream refers to; and it writes there after each batch. Any of it
  * gives batches that stay as they were checked, or a clean error. The input: u8 n, then n times u8
- * descriptor and a message (lib/handoff/meet.h); u16 m, then m bytes for the memory, which goes on
- * with zeros, from the half on counts up from 0, and at the end has small numbers; the stream
+ * descriptor and a message (lib/stream/handshake.h); u16 m, then m bytes for the memory, which goes
+ * on with zeros, from the half on counts up from 0, and at the end has small numbers; the stream
  * Checksums are off. */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "formats/le.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/walk.h"
-#include "lib/handoff/meet.h"
+#include "lib/stream/handshake.h"
 
 enum { PIPE = 65536, MEMORY = 65536, MESSAGES = 8, HELD = 4 };
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "lib/handoff/meet.h"
-#include "lib/source.h"
+#include "lib/stream/handshake.h"
+#include "lib/data/source.h"
 
 enum { PIPE = 65536, MEMORY = 65536, SLOTS = 3 };
 

@@ -1,14 +1,14 @@
 /* What walks a store that could be opened, and a batch that was accepted. */
-#ifndef FUZZ_WALK_H
-#define FUZZ_WALK_H
+#ifndef GNN_TESTS_FUZZ_WALK_H
+#define GNN_TESTS_FUZZ_WALK_H
 
 #include <stdlib.h>
 
-#include "lib/inspect.h"
-#include "lib/mem.h"
-#include "lib/partition.h"
-#include "lib/source.h"
-#include "lib/store.h"
+#include "lib/inspect/inspect.h"
+#include "lib/base/mem.h"
+#include "lib/partition/partition.h"
+#include "lib/data/source.h"
+#include "lib/store/store.h"
 
 /* Reports, proofs, and METIS's graph. */
 __attribute__((unused)) static void walk_store(struct gnn_store *s)

@@ -11,7 +11,8 @@
 #include "kernels/gather.h"
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
-#include "lib/gpu.h"
+#include "lib/gpu/gpu.h"
+#include "lib/ops/ops.h"
 #include "lib/gpu/dev.h"
 #include "lib/gpu/gemm.h"
 

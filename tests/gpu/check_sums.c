@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/comm.h"
-#include "lib/gpu.h"
-#include "lib/mem.h"
+#include "lib/comm/comm.h"
+#include "lib/gpu/gpu.h"
+#include "lib/ops/ops.h"
+#include "lib/base/mem.h"
 #include "tap.h"
 
 enum { SUMS = 3, MOST = 1 << 20 };
@@ -79,12 +80,12 @@ int main(void)
     struct gnn_gpu *gpu = NULL;
     struct gnn_comm *self = gnn_comm_self(&err);
     must(!self || gnn_gpu_open(&gpu, "cuda", NULL, 0, &err));
-    must(!(ops = gpu->ops->ops_new(gpu, GNN_PRECISION_F32, &err)));
+    must(!(ops = gnn_ops_gpu.make(gpu, GNN_PRECISION_F32, &err)));
     test_sums(self, "NCCL");
     test_sums(self, "NCCL, once more");
     setenv("GNN_NCCL", "none", 1);
     test_sums(self, "the host");
-    gpu->ops->ops_free(ops);
+    gnn_ops_gpu.free(ops);
     gnn_gpu_close(gpu);
     gnn_comm_free(self);
     return tap_done();

@@ -3,8 +3,8 @@
  * other side, and only a fault would be far off. The same bits from run to run, and from any
  * checkpoint. Runs on a real device and, as any other test, on the fake one. usage: check_train
  * [once]   once: a short run, of which only the status is printed, for tests that let calls fail */
-#include "lib/gpu.h"
-#include "lib/trainer.h"
+#include "lib/gpu/gpu.h"
+#include "lib/train/trainer.h"
 #include "made_batches.h"
 #include "scratch.h"
 
@@ -157,7 +157,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     struct gnn_model m;
     struct gnn_trainer t;
     struct gnn_source *src = made_new(&v->w);
-    struct gnn_ops *ops = device ? gpu->ops->ops_new(gpu, precision, &r->e) : NULL;
+    struct gnn_ops *ops = device ? gnn_ops_gpu.make(gpu, precision, &r->e) : NULL;
     struct gnn_model_config c = {.kind = v->kind,
                                  .nlayers = MADE_HOPS,
                                  .width = {16, 16},
@@ -200,7 +200,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     gnn_model_release(&m);
 out:
     gnn_source_free(src);
-    gpu->ops->ops_free(ops);
+    gnn_ops_gpu.free(ops);
 }
 
 static double apart(const double *a, const double *b, uint64_t n)

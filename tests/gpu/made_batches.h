@@ -1,8 +1,8 @@
 /* A source of made-up batches with something to learn in them, for tests of training: batch i is a
  * function of the world and i. Node type a (seeds, with features and labels), with relation r; if
  * typed also b, with relations to and from a. */
-#ifndef MADE_BATCHES_H
-#define MADE_BATCHES_H
+#ifndef GNN_TESTS_GPU_MADE_BATCHES_H
+#define GNN_TESTS_GPU_MADE_BATCHES_H
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "kernels/half.h"
-#include "lib/source.h"
+#include "lib/data/source.h"
 
 enum { MADE_HOPS = 3, MADE_STEPS = 9, MADE_EVAL = 2, MADE_CLASSES = 4, MADE_NODES = 1000 };
 

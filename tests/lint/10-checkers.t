@@ -8,29 +8,37 @@ finds() { # NAME WANTED-TEXT COMMAND...
         sed 's/^/# /' out
     fi
 }
-mkdir -p cmd lib kernels/cpu formats man scripts tests
+mkdir -p cmd lib/base lib/store kernels/cpu formats man scripts tests
 echo all: >Makefile
 echo x >README.md
-reset() { rm -f cmd/* lib/* kernels/cpu/* formats/* scripts/* man/*; }
+reset() { rm -f cmd/* lib/*/* kernels/cpu/* formats/* scripts/* man/*; }
 layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
 headers() { sh "$GNN_TOP/scripts/check-headers.sh" .; }
 text() { sh "$GNN_TOP/scripts/check-text.sh" .; }
 plant() { printf '%b' "$2" >"$1"; }
 
-plant lib/a.c '/* printf( */ static const char *s = "exit(1)"; // strcpy(\n#include "formats/x.h"\n'
+plant lib/base/a.c '/* printf( */ static const char *s = "exit(1)"; // strcpy(\n#include "formats/x.h"\n'
 check 'comments and strings are not code' layers
-plant lib/a.c '#include "cmd/cli.h"\n'
-finds 'lib does not know cmd' 'lib/a.c:1: lib may not include' layers
-plant lib/a.c '\nint f(void) { printf("x"); }\n'
-finds 'lib does not print' 'lib/a.c:2: only cmd prints' layers
-plant lib/a.c 'void *f(void) { return malloc(3); }\n'
-finds 'lib allocates in one place' 'malloc outside lib/mem.c' layers
-plant lib/a.c 'void f(void) { fputs("a", stderr); }\n'
+plant lib/base/a.c '#include "cmd/cli.h"\n'
+finds 'lib does not know cmd' 'lib/base/a.c:1: lib may not include' layers
+plant lib/base/a.c '\nint f(void) { printf("x"); }\n'
+finds 'lib does not print' 'lib/base/a.c:2: only cmd prints' layers
+plant lib/base/a.c 'void *f(void) { return malloc(3); }\n'
+finds 'lib allocates in one place' 'malloc outside lib/base/mem.c' layers
+plant lib/base/a.c 'void f(void) { fputs("a", stderr); }\n'
 finds 'lib does not know stderr' 'stderr' layers
-plant lib/a.c 'void f(void) { _exit(1); }\n'
+plant lib/base/a.c '#include "lib/store/s.h"\n'
+finds 'a module does not know those after it' 'base may not include "lib/store/s.h": store comes after it' layers
+plant lib/base/a.c ''
+plant lib/store/s.c '#include "lib/base/err.h"\n'
+check 'but those before it' layers
+plant lib/a.c ''
+finds 'no file lies flat in lib' 'lib/a.c: no module' layers
+rm lib/a.c
+plant lib/base/a.c 'void f(void) { _exit(1); }\n'
 check 'a child of lib may end itself' layers
 reset
-plant kernels/cpu/k.c '#include "lib/err.h"\n'
+plant kernels/cpu/k.c '#include "lib/base/err.h"\n'
 finds 'kernels do not know lib' 'kernels may not include' layers
 plant kernels/cpu/k.c '#include "formats/tensor.h"\n'
 finds 'kernels do not know formats' 'kernels may not include' layers
@@ -48,25 +56,25 @@ for f in strcpy sprintf atoi strtok gets rand; do
 done
 reset
 
-plant lib/h.h '#include <stdint.h>\nstruct h { uint32_t a; };\n'
+plant lib/base/h.h '#include <stdint.h>\nstruct h { uint32_t a; };\n'
 finds 'a header without a guard' 'as C11' headers
-plant lib/h.h '#ifndef H\n#define H\nstruct h { uint32_t a; };\n#endif\n'
+plant lib/base/h.h '#ifndef H\n#define H\nstruct h { uint32_t a; };\n#endif\n'
 finds 'a header that needs another' 'as C11' headers
-plant lib/h.h '#ifndef H\n#define H\nstatic inline int *f(void *p) { return p; }\n#endif\n'
+plant lib/base/h.h '#ifndef H\n#define H\nstatic inline int *f(void *p) { return p; }\n#endif\n'
 finds 'a header that is not C++' 'as C++17' headers
-plant lib/h.h '#ifndef H\n#define H\nstruct h;\n#endif\n'
+plant lib/base/h.h '#ifndef H\n#define H\nstruct h;\n#endif\n'
 check 'a good header' headers
 reset
 
-plant lib/t.c 'int a; \n'
-finds 'trailing blanks' 'lib/t.c:1: trailing blanks' text
-plant lib/t.c '\tint a;\n'
+plant lib/base/t.c 'int a; \n'
+finds 'trailing blanks' 'lib/base/t.c:1: trailing blanks' text
+plant lib/base/t.c '\tint a;\n'
 finds 'a tab in C' 'a tab in C' text
-plant lib/t.c 'int a;'
+plant lib/base/t.c 'int a;'
 finds 'no last newline' 'no newline' text
-plant lib/t.c '// TO''DO: later\n'
+plant lib/base/t.c '// TO''DO: later\n'
 finds 'a promise' 'a promise' text
-yes 'int a;' | head -n 701 >lib/t.c
+yes 'int a;' | head -n 701 >lib/base/t.c
 finds 'a long file' 'over 700' text
 reset
 if command -v shellcheck >/dev/null; then

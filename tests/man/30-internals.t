@@ -12,7 +12,7 @@ for p in $paths; do
 done
 waiting=
 check_in() { # FUNCTION FILE: it is defined there
-    grep -Eq "^[a-z].*[ *]$1\(" "$2" 2>/dev/null && _ok "$1 in $2" || _not_ok "$1 is not in $2"
+    grep -Eq "^([a-z_].*[ *])?$1\\(" "$2" 2>/dev/null && _ok "$1 in $2" || _not_ok "$1 is not in $2"
 }
 echo "$tokens" >"$home/tokens"
 while read -r kind name _; do

@@ -29,7 +29,7 @@ cp err said
 check "in a line that lists what there is" grep -q "^Makefile:.*CUDA_ARCHS: .*nvcc makes no code for '77': choose from 80 90 100 120 121, or all" said
 status 2 "as is what the kernels are too new for" dry CUDA_ARCHS=75
 dry -B NVCC= all >all
-check "NVCC=: nothing for devices" sh -c '! grep -q "kernels/cuda\|lib/gpu/" all && grep -q lib/gpu_none.c all'
+check "NVCC=: nothing for devices" sh -c '! grep "kernels/cuda\|lib/gpu/\|/gpu_" all | grep -v "lib/gpu/gpu\.\|/gpu_none\." && grep -q lib/gpu/gpu_none.c all'
 
 cores() { dry -p "$@" list 2>/dev/null | sed -n 's/^MAKEFLAGS = [^-]*\(-j[0-9]*\).*/\1/p' | head -n 1; }
 check "on all cores" test "$(cores)" = "-j$(nproc)"

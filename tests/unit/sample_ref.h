@@ -1,7 +1,7 @@
 /* A plain sampler for the tests: one destination after the other, linear searches, no prefetch, no
  * lanes. */
-#ifndef SAMPLE_REF_H
-#define SAMPLE_REF_H
+#ifndef GNN_TESTS_UNIT_SAMPLE_REF_H
+#define GNN_TESTS_UNIT_SAMPLE_REF_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* lib/access.h: exact where it must be (graphs without cycles, against every possible outcome),
- * near the sampler where it approximates, and the same bits for any number of threads. */
+/* lib/cache/access.h: exact where it must be (graphs without cycles, against every possible
+ * outcome), near the sampler where it approximates, and the same bits for any number of threads. */
 #include <math.h>
 #include <omp.h>
 
-#include "lib/access.h"
-#include "lib/sampler.h"
+#include "lib/cache/access.h"
+#include "lib/sample/sampler.h"
 
 #include "scratch.h"
 #include "store_maker.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <omp.h>
 
-#include "lib/access.h"
-#include "lib/partition.h"
+#include "lib/cache/access.h"
+#include "lib/partition/partition.h"
 #include "lib/partition/loads.h"
 #include "scratch.h"
 #include "store_maker.h"

@@ -1,9 +1,9 @@
-/* lib/cache.h, lib/cache_plan.h: what is in a cache and what it misses, against sorting and
+/* lib/cache/cache.h, lib/cache/plan.h: what is in a cache and what it misses, against sorting and
  * counting the plain way. */
 #include <math.h>
 
-#include "lib/cache_plan.h"
-#include "lib/sampler.h"
+#include "lib/cache/plan.h"
+#include "lib/sample/sampler.h"
 
 #include "scratch.h"
 #include "store_maker.h"

@@ -5,7 +5,7 @@
 
 #include "lib/import/rand.h"
 #include "lib/import/spill.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include "tap.h"
 
 enum { N = 50, M = 1000 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/direction.h"
+#include "lib/data/direction.h"
 #include "tap.h"
 
 enum { N = 24, EDGES_MAX = 1 << 20 };

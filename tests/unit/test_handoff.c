@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/handoff/meet.h"
-#include "lib/source.h"
+#include "lib/stream/handshake.h"
+#include "lib/data/source.h"
 
 #include "scratch.h"
 #include "stream_maker.h"

@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "lib/gatherer.h"
-#include "lib/inspect.h"
-#include "lib/sampler.h"
+#include "lib/gather/gatherer.h"
+#include "lib/inspect/inspect.h"
+#include "lib/sample/sampler.h"
 #include "scratch.h"
 #include "store_maker.h"
 #include "stream_maker.h"

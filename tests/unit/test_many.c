@@ -9,11 +9,11 @@
 #include "formats/xxh.h"
 
 #include "formats/gnb.h"
-#include "lib/batch.h"
-#include "lib/mem.h"
-#include "lib/model_file.h"
-#include "lib/store.h"
-#include "lib/store_write.h"
+#include "lib/data/batch.h"
+#include "lib/base/mem.h"
+#include "lib/model/file.h"
+#include "lib/store/store.h"
+#include "lib/store/write.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/mem.h"
-#include "lib/source.h"
+#include "lib/base/mem.h"
+#include "lib/data/source.h"
 #include "tap.h"
 
 static struct gnn_meta meta;

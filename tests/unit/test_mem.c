@@ -1,9 +1,10 @@
-/* lib/mem.h: blocks of every size are aligned and whole, room is kept or made anew as promised. */
+/* lib/base/mem.h: blocks of every size are aligned and whole, room is kept or made anew as
+ * promised. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/mem.h"
+#include "lib/base/mem.h"
 #include "tap.h"
 
 /* Sizes about the one from which blocks are on huge pages; a sanitizer sees whether all bytes are

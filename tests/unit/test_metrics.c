@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/metrics.h"
+#include "lib/model/metrics.h"
 #include "tap.h"
 
 static bool near(double a, double b)

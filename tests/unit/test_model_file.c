@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/mem.h"
-#include "lib/model_file.h"
-#include "lib/trainer.h"
+#include "lib/base/mem.h"
+#include "lib/model/file.h"
+#include "lib/train/trainer.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/loss.h"
-#include "lib/net.h"
+#include "lib/model/net.h"
 #include "tap.h"
 
 enum { HOPS = 3, CLASSES = 4 };

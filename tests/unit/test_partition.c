@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "lib/inspect.h"
-#include "lib/partition.h"
+#include "lib/inspect/inspect.h"
+#include "lib/partition/partition.h"
 #include "scratch.h"
 #include "store_maker.h"
 #include "tap.h"

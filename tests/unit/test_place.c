@@ -1,10 +1,10 @@
-/* lib/gather/place.h: where rows are kept, for every policy and number of devices. */
+/* lib/cache/place.h: where rows are kept, for every policy and number of devices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/gather/place.h"
-#include "lib/mem.h"
+#include "lib/cache/place.h"
+#include "lib/base/mem.h"
 
 #include "sample_ref.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/handoff/meet.h"
+#include "lib/stream/handshake.h"
 #include "scratch.h"
 #include "stream_maker.h"
 #include "tap.h"

@@ -2,7 +2,7 @@
  * comes garbled is an error. */
 #include <inttypes.h>
 
-#include "lib/sampler.h"
+#include "lib/sample/sampler.h"
 #include "ranks.h"
 #include "scratch.h"
 #include "store_divide.h"

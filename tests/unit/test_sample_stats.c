@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "kernels/sample.h"
-#include "lib/sampler.h"
-#include "lib/store_write.h"
+#include "lib/sample/sampler.h"
+#include "lib/store/write.h"
 
 #include "sample_ref.h"
 #include "scratch.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/batch.h"
-#include "lib/mem.h"
-#include "lib/model.h"
+#include "lib/data/batch.h"
+#include "lib/base/mem.h"
+#include "lib/model/model.h"
 #include "tap.h"
 
 static char thousand[1001], more[1002];

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/mem.h"
-#include "lib/store.h"
-#include "lib/store_write.h"
+#include "lib/base/mem.h"
+#include "lib/store/store.h"
+#include "lib/store/write.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/source.h"
+#include "lib/data/source.h"
 
 #include "scratch.h"
 #include "stream_maker.h"

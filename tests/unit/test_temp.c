@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/mapped.h"
-#include "lib/mem.h"
-#include "lib/temp.h"
+#include "lib/base/mapped.h"
+#include "lib/base/mem.h"
+#include "lib/base/temp.h"
 #include "scratch.h"
 #include "tap.h"
 

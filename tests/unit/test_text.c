@@ -7,7 +7,7 @@
 #include "formats/mtx.h"
 #include "formats/text.h"
 #include "lib/import/rand.h"
-#include "lib/suggest.h"
+#include "lib/base/suggest.h"
 #include "tap.h"
 
 static bool u64_is(const char *text, uint64_t want, const char *rest)

@@ -1,0 +1,66 @@
+/* Status codes and the error text that goes with them. */
+#ifndef GNN_LIB_BASE_ERR_H
+#define GNN_LIB_BASE_ERR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GNN_MUST_USE __attribute__((warn_unused_result))
+#define GNN_PRINTF(a, b) __attribute__((format(printf, a, b)))
+
+/* What functions that can fail return: 0, GNN_END, or a negative code. */
+enum gnn_status {
+    GNN_OK = 0,
+    GNN_END = 1,       /* no more items; not an error */
+    GNN_E_RUN = -1,    /* I/O failed, or a child process; exit status 1 */
+    GNN_E_NOMEM = -2,  /* out of memory; exit status 1 */
+    GNN_E_USAGE = -3,  /* the options do not fit each other or the data; exit status 2 */
+    GNN_E_INPUT = -4,  /* bad, cut or mismatched input; exit status 3 */
+    GNN_E_DEVICE = -5, /* device not usable; exit status 4 */
+    GNN_E_RANK = -6,   /* a rank was lost; exit status 5 */
+    GNN_E_STOPPED = -7 /* stopped by a signal after a good checkpoint; exit status 75 */
+};
+
+/* Owned by the caller, zeroed before use. The first failure wins: later calls of gnn_fail on the
+ * same object leave it as it is. Not thread-safe: one object per thread. */
+struct gnn_err {
+    int code;
+    bool told; /* the program before this one, whose pipe ended too early, has told the user why */
+    char msg[1024];
+};
+
+/* Records the failure, if it is the first one, and returns `code`. */
+int gnn_fail(struct gnn_err *e, enum gnn_status code, const char *fmt, ...) GNN_PRINTF(3, 4);
+/* The same for a failed system call: appends ": " and strerror(errno). Keeps errno.
+ * ENOMEM is recorded as GNN_E_NOMEM, everything else as GNN_E_RUN. */
+int gnn_fail_errno(struct gnn_err *e, const char *fmt, ...) GNN_PRINTF(2, 3);
+/* The same for an input that could not be opened, with "PATH: cannot open: REASON": one that is not
+ * there, or that is no file to read, is GNN_E_INPUT. */
+int gnn_fail_open(struct gnn_err *e, const char *path);
+/* The same failure as `from`, of another thread's. */
+int gnn_fail_as(struct gnn_err *e, const struct gnn_err *from);
+/* GNN_E_NOMEM, with a text that says how much was wanted and for what. */
+int gnn_fail_nomem(struct gnn_err *e, unsigned long long bytes, const char *what);
+
+/* Tells the compiler that a failure is not 0, so it can see that results are set on success. */
+static inline int gnn_failed(int rc)
+{
+    if (!rc)
+        __builtin_unreachable();
+    return rc;
+}
+#define gnn_fail(...) gnn_failed(gnn_fail(__VA_ARGS__))
+#define gnn_fail_errno(...) gnn_failed(gnn_fail_errno(__VA_ARGS__))
+#define gnn_fail_open(...) gnn_failed(gnn_fail_open(__VA_ARGS__))
+#define gnn_fail_as(...) gnn_failed(gnn_fail_as(__VA_ARGS__))
+#define gnn_fail_nomem(...) gnn_failed(gnn_fail_nomem(__VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* Whole reads and writes on file descriptors, which know their place and name for messages. */
+#ifndef GNN_LIB_BASE_IO_H
+#define GNN_LIB_BASE_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "lib/base/err.h"
+
+struct gnn_io {
+    int fd;
+    const char *name; /* for messages; not owned */
+    uint64_t pos;     /* bytes read or written through this object */
+    bool ended;       /* a read has met the end */
+};
+
+/* Asks for a larger pipe (a hint). name must outlive the object. */
+void gnn_io_init(struct gnn_io *io, int fd, const char *name);
+/* Opens an input that must be a regular file, without ever waiting for one that is not: -1 and
+ * GNN_E_INPUT for a FIFO, a device or a directory, as for what is not there (errno is ENOENT then).
+ */
+int gnn_io_open(const char *path, struct stat *st, struct gnn_err *e) GNN_MUST_USE;
+/* Reads until n bytes or end of file; *got tells which. Retries EINTR and short reads. */
+int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got,
+                struct gnn_err *e) GNN_MUST_USE;
+/* Reads exactly n bytes; end of file before that is GNN_E_INPUT "NAME: cut short at byte P (in
+ * WHAT)". */
+int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* A program that fails, and has said why, marks the pipe that it writes to. The next one, whose
+ * input then ends too early, asks for the mark, and keeps quiet about what follows from that. The
+ * mark is the sticky bit of the pipe's inode, which means nothing else there; only pipes of pipe(2)
+ * have one: those that have names would keep it. */
+void gnn_io_mark_failed(int fd);
+bool gnn_io_has_failed(int fd);
+/* Writes all n bytes, in pieces that suit a pipe. EPIPE ends the process by SIGPIPE, as a filter
+ * should. */
+int gnn_io_write(struct gnn_io *io, const void *buf, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* The same at a file position, without moving pos. */
+int gnn_io_pwrite(struct gnn_io *io, const void *buf, uint64_t n, uint64_t at,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* fsync where that means something, then close; errors of both are reported. */
+int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e) GNN_MUST_USE;
+/* Makes the names in a directory, or in the one that holds `path`, last through a loss of power, as
+ * gnn_io_close does with contents. */
+int gnn_io_sync_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
+int gnn_io_sync_parent(const char *path, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,104 @@
+#include "lib/base/kind.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/gnb.h"
+#include "formats/le.h"
+#include "lib/base/mem.h"
+
+static bool magic(const uint8_t *p, size_t n, const char *want, size_t len)
+{
+    return n >= len && !memcmp(p, want, len);
+}
+
+enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
+{
+    struct gnb_frame f;
+    if (n >= 4 && gnb_frame_is(p))
+        return n >= GNB_HEADER_BYTES && !gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
+                   ? GNN_KIND_PART
+                   : GNN_KIND_STREAM;
+    if (magic(p, n, "PK\3\4", 4) || magic(p, n, "PK\5\6", 4))
+        return GNN_KIND_ZIP;
+    if (magic(p, n, "\x1f\x8b", 2))
+        return GNN_KIND_GZIP;
+    if (magic(p, n, "\x28\xb5\x2f\xfd", 4))
+        return GNN_KIND_ZSTD;
+    if (magic(p, n,
+              "\xfd"
+              "7zXZ",
+              5))
+        return GNN_KIND_XZ;
+    if (magic(p, n, "\x93NUMPY", 6))
+        return GNN_KIND_NPY;
+    if (magic(p, n, "%%MatrixMarket", 14))
+        return GNN_KIND_MTX;
+    if (n > 262 && !memcmp(p + 257, "ustar", 5))
+        return GNN_KIND_TAR;
+    /* the length of a JSON text, and its first character: text cannot begin so */
+    return n > 8 && p[8] == '{' && le64(p) < (uint64_t)1 << 32 ? GNN_KIND_MODEL : GNN_KIND_UNKNOWN;
+}
+
+static bool holds_store(const char *path)
+{
+    struct gnn_err ignored = {0};
+    char *json = gnn_strf(&ignored, "%s/store.json", path);
+    const bool is = json && !access(json, F_OK);
+    gnn_free(json);
+    return is;
+}
+
+enum gnn_kind gnn_kind_path(const char *path)
+{
+    struct stat st;
+    uint8_t head[GNN_KIND_BYTES];
+    if (stat(path, &st))
+        return access(path, F_OK) ? GNN_KIND_ABSENT : GNN_KIND_UNKNOWN;
+    if (S_ISDIR(st.st_mode))
+        return holds_store(path) ? GNN_KIND_STORE : GNN_KIND_DIRECTORY;
+    const int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return GNN_KIND_UNKNOWN;
+    const ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return n > 0 ? gnn_kind_bytes(head, (size_t)n) : GNN_KIND_UNKNOWN;
+}
+
+const char *gnn_kind_text(enum gnn_kind k)
+{
+    static const char *const text[] = {
+        [GNN_KIND_DIRECTORY] = "a directory",
+        [GNN_KIND_STORE] = "a store",
+        [GNN_KIND_PART] = "one part of a store",
+        [GNN_KIND_STREAM] = "a stream of batches",
+        [GNN_KIND_MODEL] = "a model or checkpoint (safetensors)",
+        [GNN_KIND_ZIP] = "a zip archive",
+        [GNN_KIND_TAR] = "a tar archive",
+        [GNN_KIND_GZIP] = "a gzip file",
+        [GNN_KIND_ZSTD] = "a zstd file",
+        [GNN_KIND_XZ] = "an xz file",
+        [GNN_KIND_NPY] = "a NumPy array (.npy)",
+        [GNN_KIND_MTX] = "a Matrix Market file",
+    };
+    return text[k];
+}
+
+int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct gnn_err *e)
+{
+    const char *is = gnn_kind_text(k);
+    if (!is)
+        return 0;
+    if (k >= GNN_KIND_ZIP)
+        return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s; gnn-import makes a store of it",
+                        name, is, what);
+    return gnn_fail(
+        e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
+        k == GNN_KIND_STORE && !strncmp(what, "a stream", 8) ? "; gnn-sample draws batches from it"
+        : k == GNN_KIND_PART && !strcmp(what, "a store")     ? "; a store is named by its directory"
+        : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
+                                                              : "");
+}

@@ -1,0 +1,125 @@
+#include "lib/base/mapped.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "lib/base/mem.h"
+
+struct mapping {
+    const char *at;
+    uint64_t from, bytes; /* `from`: in the file */
+    char *path;
+    bool write;
+    struct stat was;
+    struct mapping *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mapping *all;
+
+void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path,
+                     struct gnn_err *e)
+{
+    struct mapping *m = gnn_alloc_zero(1, sizeof *m, "a mapping", e);
+    if (m && (m->path = gnn_strdup(path, e))) {
+        void *p = fstat(fd, &m->was) ? MAP_FAILED
+                                     : mmap(NULL, bytes, PROT_READ | (write ? PROT_WRITE : 0),
+                                            MAP_SHARED, fd, (off_t)at);
+        if (p != MAP_FAILED) {
+            m->at = p;
+            m->from = at;
+            m->bytes = bytes;
+            m->write = write;
+            pthread_mutex_lock(&lock);
+            m->next = all;
+            all = m;
+            pthread_mutex_unlock(&lock);
+            return p;
+        }
+        gnn_fail_errno(e, "%s: cannot map %llu bytes", path, (unsigned long long)bytes);
+    }
+    if (m)
+        gnn_free(m->path);
+    gnn_free(m);
+    return NULL;
+}
+
+void gnn_mapped_free(const void *p)
+{
+    struct mapping *m = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct mapping **at = &all; p && *at; at = &(*at)->next)
+        if ((*at)->at == p) {
+            m = *at;
+            *at = m->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    if (!m)
+        return;
+    munmap((void *)(uintptr_t)p, m->bytes);
+    gnn_free(m->path);
+    gnn_free(m);
+}
+
+/* Whether the file at the path is still the one that was mapped. */
+static bool same_file(const struct mapping *m, struct stat *now)
+{
+    return !stat(m->path, now) && now->st_dev == m->was.st_dev && now->st_ino == m->was.st_ino;
+}
+
+static bool changed(const struct mapping *m, struct stat *now)
+{
+    const struct timespec *a = &m->was.st_mtim, *b = &now->st_mtim;
+    return !m->write && same_file(m, now) &&
+           (now->st_size != m->was.st_size || a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec);
+}
+
+static int cut(const struct mapping *m, const struct stat *now, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_RUN, "%s: cut to %lld bytes while it was in use", m->path,
+                    (long long)now->st_size);
+}
+
+bool gnn_mapped_changed(const void *p)
+{
+    struct stat now;
+    bool yes = false;
+    pthread_mutex_lock(&lock);
+    for (const struct mapping *m = all; m; m = m->next)
+        yes = yes || (m->at == p && changed(m, &now));
+    pthread_mutex_unlock(&lock);
+    return yes;
+}
+
+int gnn_mapped_check(struct gnn_err *e)
+{
+    struct stat now;
+    int rc = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct mapping *m = all; m && !rc; m = m->next)
+        if (changed(m, &now))
+            rc = now.st_size < m->was.st_size
+                     ? cut(m, &now, e)
+                     : gnn_fail(e, GNN_E_RUN, "%s: written to while it was in use", m->path);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int gnn_mapped_fault(const void *p, struct gnn_err *e)
+{
+    const char *c = p;
+    struct stat now;
+    int rc = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct mapping *m = all; m && !rc; m = m->next)
+        if (c >= m->at && c < m->at + m->bytes)
+            rc = same_file(m, &now) && now.st_size < m->was.st_size
+                     ? cut(m, &now, e)
+                     : gnn_fail(e, GNN_E_RUN, "%s: the system cannot %s byte %llu", m->path,
+                                m->write ? "read or write" : "read",
+                                (unsigned long long)(m->from + (uint64_t)(c - m->at)));
+    pthread_mutex_unlock(&lock);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* Memory-mapped files: which file an address belongs to, and whether it was written to after it was
+ * mapped. Thread-safe. */
+#ifndef GNN_LIB_BASE_MAPPED_H
+#define GNN_LIB_BASE_MAPPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+
+/* Maps `bytes` of fd from `at` on, shared, to read or (`write`) also to write; NULL on failure.
+ * `path` is what messages call it. */
+void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Takes NULL. */
+void gnn_mapped_free(const void *p);
+
+/* Whether the file that is mapped read-only at `p` has another size or change time than when it was
+ * mapped. A file that was renamed over or removed counts as unchanged, because the mapping keeps
+ * it. */
+bool gnn_mapped_changed(const void *p);
+/* Records the first changed file of all mappings as GNN_E_RUN; 0 if none has changed. */
+int gnn_mapped_check(struct gnn_err *e);
+/* Records as GNN_E_RUN why an access at `p` faulted; 0 if `p` is in no mapping. */
+int gnn_mapped_fault(const void *p, struct gnn_err *e);
+
+#endif

@@ -1,0 +1,58 @@
+#include "lib/base/node_set.h"
+
+#include <string.h>
+
+enum { SHIFT = 15, PAGES = 1 << (32 - SHIFT), WORDS = 1 << (SHIFT - 6) };
+
+static uint64_t *page_new(struct gnn_node_set *s, uint32_t id, struct gnn_err *e)
+{
+    uint64_t *p = s->page[id >> SHIFT] = gnn_alloc_zero(WORDS, sizeof *p, "marks of nodes", e);
+    s->npages += p != NULL;
+    return p;
+}
+
+/* Clears the bits of n ids: page by page or one by one, whichever is less. */
+static void clear(struct gnn_node_set *s, const uint32_t *id, uint64_t n)
+{
+    if ((uint64_t)s->npages * WORDS / 8 > n) {
+        for (uint64_t i = 0; i < n; i++)
+            s->page[id[i] >> SHIFT][id[i] >> 6 & (WORDS - 1)] =
+                0; /* other ids' bits there go as well */
+        return;
+    }
+    for (uint32_t p = 0, left = s->npages; left; p++)
+        if (s->page[p]) {
+            memset(s->page[p], 0, WORDS * sizeof **s->page);
+            left--;
+        }
+}
+
+int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, uint64_t *at,
+                        struct gnn_err *e)
+{
+    uint64_t i = 0, there = 0;
+    if (!s->page && !(s->page = gnn_alloc_zero(PAGES, sizeof *s->page, "marks of nodes", e)))
+        return e->code;
+    for (; i < n && !there; i++) {
+        uint64_t *p = s->page[id[i] >> SHIFT];
+        if (!p && !(p = page_new(s, id[i], e)))
+            break;
+        p += id[i] >> 6 & (WORDS - 1);
+        there = *p >> (id[i] & 63) & 1;
+        *p |= UINT64_C(1) << (id[i] & 63);
+    }
+    clear(s, id, i);
+    *at = i - there;
+    return e->code;
+}
+
+void gnn_node_set_release(struct gnn_node_set *s)
+{
+    for (uint32_t i = 0, left = s->npages; left;
+         i++) { /* not on: what was never touched takes no memory */
+        left -= s->page[i] != NULL;
+        gnn_free(s->page[i]);
+    }
+    gnn_free(s->page);
+    *s = (struct gnn_node_set){0};
+}

@@ -1,0 +1,178 @@
+#include "lib/cache/frequency.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "formats/npy.h"
+#include "lib/comm/comm.h"
+#include "lib/store/ids.h"
+#include "lib/base/io.h"
+
+enum { CHUNK = 1 << 14 };
+
+int gnn_frequency_init(struct gnn_frequency *f, struct gnn_store *s, bool original,
+                       struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    *f = (struct gnn_frequency){.store = s, .original = original};
+    f->n = gnn_alloc_zero(c->nntypes, sizeof *f->n, "frequencies", e);
+    for (uint32_t t = 0; f->n && t < c->nntypes; t++)
+        if (!(f->n[t] = gnn_alloc_zero(c->ntype[t].count, sizeof **f->n, "frequencies", e)))
+            return e->code;
+    return f->n ? 0 : e->code;
+}
+
+void gnn_frequency_release(struct gnn_frequency *f)
+{
+    for (uint32_t t = 0; f->n && t < f->store->meta.schema.nntypes; t++)
+        gnn_free(f->n[t]);
+    gnn_free(f->n);
+    *f = (struct gnn_frequency){0};
+}
+
+int gnn_frequency_add(struct gnn_frequency *f, const struct gnn_batch *b, struct gnn_err *e)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++) {
+        const uint64_t n = gnn_batch_nodes(b, t), limit = f->store->meta.schema.ntype[t].count;
+        const uint32_t *id = b->type[t].node;
+        uint32_t *count = f->n[t];
+        for (uint64_t i = 0; i < n; i++) {
+            if (id[i] >= limit)
+                return gnn_fail(e, GNN_E_INPUT,
+                                "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
+                                b->step);
+            count[id[i]] += count[id[i]] < UINT32_MAX;
+        }
+    }
+    return 0;
+}
+
+static int write_type(const struct gnn_frequency *f, uint32_t t, struct gnn_io *io,
+                      struct gnn_err *e)
+{
+    const uint64_t n = f->store->meta.schema.ntype[t].count;
+    uint32_t *store_id = NULL, out[CHUNK];
+    int rc = f->original ? 0 : gnn_store_inverse(f->store, t, &store_id, e);
+    for (uint64_t i = 0; !rc && i < n; i += CHUNK) {
+        const uint64_t m = n - i < CHUNK ? n - i : CHUNK;
+        for (uint64_t k = 0; k < m; k++)
+            out[k] = f->n[t][store_id ? store_id[i + k] : i + k];
+        rc = gnn_io_write(io, out, m * sizeof *out, e);
+    }
+    gnn_free(store_id);
+    return rc;
+}
+
+static uint64_t all_nodes(const struct gnn_schema *c)
+{
+    uint64_t n = 0;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        n += c->ntype[t].count;
+    return n;
+}
+
+int gnn_frequency_write(struct gnn_frequency *f, int fd, const char *name, struct gnn_err *e)
+{
+    const struct gnn_npy h = {
+        .dtype = GNN_U32, .ndim = 1, .shape = {all_nodes(&f->store->meta.schema)}};
+    uint8_t head[256];
+    struct gnn_io io;
+    gnn_io_init(&io, fd, name);
+    int rc = gnn_io_write(&io, head, gnn_npy_header(&h, head), e);
+    for (uint32_t t = 0; !rc && t < f->store->meta.schema.nntypes; t++)
+        rc = write_type(f, t, &io, e);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    return gnn_io_close(&io, true, e);
+}
+
+/* ---- reading ---- */
+
+static int read_head(struct gnn_io *io, uint64_t want, struct gnn_npy *h, struct gnn_err *e)
+{
+    uint8_t prefix[GNN_NPY_PREFIX];
+    int rc = gnn_io_read_exact(io, prefix, sizeof prefix, "the header", e);
+    const uint32_t n = rc ? 0 : gnn_npy_header_bytes(prefix);
+    if (rc)
+        return rc;
+    if (!n)
+        return gnn_fail(e, GNN_E_INPUT, "%s: not an .npy file", io->name);
+    uint8_t *head = gnn_alloc(n, 1, "a header", e);
+    if (!head)
+        return e->code;
+    for (uint32_t i = 0; i < sizeof prefix; i++)
+        head[i] = prefix[i];
+    rc = gnn_io_read_exact(io, head + sizeof prefix, n - sizeof prefix, "the header", e);
+    const char *why = rc ? NULL : gnn_npy_parse(h, head, n);
+    gnn_free(head);
+    if (why)
+        return gnn_fail(e, GNN_E_INPUT, "%s: %s", io->name, why);
+    if (!rc && (h->ndim != 1 || h->shape[0] != want))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: %" PRIu64 " numbers in %u dimensions: the store has %" PRIu64 " nodes",
+                        io->name, h->count, h->ndim, want);
+    return rc;
+}
+
+/* own: the store ids that this rank has. */
+static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n,
+                     const uint32_t *store_id, const uint64_t own[2], float *out, struct gnn_err *e)
+{
+    const size_t size = gnn_dtype_bytes(h->dtype);
+    double v[1024];
+    uint64_t raw[1024];
+    int rc = 0;
+    for (uint64_t i = 0; !rc && i < n; i += 1024) {
+        const uint64_t m = n - i < 1024 ? n - i : 1024;
+        if ((rc = gnn_io_read_exact(io, raw, m * size, "the numbers", e)))
+            break;
+        if (h->swap)
+            gnn_npy_swap(raw, m, size);
+        gnn_npy_to_f64(h->dtype, raw, v, m);
+        for (uint64_t k = 0; k < m; k++) {
+            if (!(v[k] >= 0 && v[k] <= FLT_MAX))
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: number %" PRIu64 " of a node type is %g: not a frequency",
+                                io->name, i + k, v[k]);
+            const uint64_t id = store_id ? store_id[i + k] : i + k;
+            if (id >= own[0] && id < own[1])
+                out[id] = (float)v[k];
+        }
+    }
+    return rc;
+}
+
+int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn_scores *x,
+                       struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    struct gnn_npy h;
+    struct gnn_io io;
+    uint64_t got = 0;
+    char more;
+    *x = (struct gnn_scores){0};
+    gnn_io_init(&io, fd, name);
+    int rc = read_head(&io, all_nodes(c), &h, e);
+    if (!rc)
+        rc = gnn_scores_init(x, c, e);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
+        uint32_t *store_id = NULL;
+        const uint64_t own[2] = {s->book[t][s->from], s->book[t][s->to]};
+        rc = gnn_store_inverse(s, t, &store_id, e);
+        if (!rc)
+            rc = read_type(&io, &h, c->ntype[t].count, store_id, own, x->of[t], e);
+        if (!rc && s->comm)
+            rc = gnn_comm_sum(s->comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
+        gnn_free(store_id);
+    }
+    if (!rc)
+        rc = gnn_io_read(&io, &more, 1, &got, e);
+    if (!rc && got)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: goes on after its last number", name);
+    if (rc)
+        gnn_scores_release(x);
+    return rc;
+}

@@ -1,0 +1,266 @@
+#include "lib/cache/plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/store/ids.h"
+
+/* ---- what is asked of which batches ---- */
+
+/* A copy, so that the caller's need not stay. */
+static int keep_sizes(uint64_t **to, const uint64_t *from, uint32_t n, struct gnn_err *e)
+{
+    if (!(*to = gnn_alloc(n, sizeof **to, "sizes of caches", e)))
+        return e->code;
+    if (n)
+        memcpy(*to, from, n * sizeof **to);
+    return 0;
+}
+
+int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const struct gnn_sampling *m,
+                        const struct gnn_cache_plan_opts *o, struct gnn_err *e)
+{
+    const uint32_t ntypes = s->meta.schema.nntypes;
+    *p = (struct gnn_cache_plan){
+        .store = s, .sampling = m, .rows = o->rows, .nsizes = o->nsizes, .nremote = o->nremote};
+    int rc = gnn_access_seeds(s, m, &p->seeds, &p->nseeds, &p->share, &p->steps, e);
+    if (!rc)
+        rc = keep_sizes(&p->size, o->size, o->nsizes, e);
+    if (!rc)
+        rc = keep_sizes(&p->remote, o->remote, o->nremote, e);
+    if (rc)
+        return rc;
+    p->inverse = gnn_alloc_zero(ntypes, sizeof *p->inverse, "node ids", e);
+    p->ids = gnn_alloc_zero(ntypes, sizeof *p->ids, "node ids", e);
+    p->id = gnn_alloc_zero(ntypes, sizeof *p->id, "node ids", e);
+    rc = p->inverse && p->ids && p->id ? 0 : e->code;
+    for (uint32_t t = 0; !rc && m->original_ids && t < ntypes; t++)
+        rc = gnn_store_inverse(s, t, &p->inverse[t], e);
+    if (!rc)
+        rc = gnn_reach_init(&p->reach, ntypes, e);
+    const double begin = gnn_clock();
+    if (!rc)
+        rc = gnn_access_expected(s, m, p->seeds, p->nseeds, p->share, &p->access, e);
+    p->seconds = gnn_clock() - begin;
+    return rc;
+}
+
+/* ---- orders and their caches ---- */
+
+static void figures_of(struct gnn_cache_figures *f, const struct gnn_cache *k)
+{
+    f->nsizes = k->nsizes;
+    for (uint32_t i = 0; i < k->nsizes; i++) {
+        f->rows[i] += k->rows[i];
+        f->bytes[i] += k->bytes[i];
+    }
+}
+
+int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gnn_scores *score,
+                       struct gnn_err *e)
+{
+    if (gnn_grow(&p->order, p->norder, sizeof *p->order, "orders", e)) {
+        if (score)
+            gnn_scores_release(score);
+        return e->code;
+    }
+    struct gnn_cache_plan_order *r = &p->order[p->norder++];
+    int rc = 0;
+    r->by = by;
+    if (by == GNN_CACHE_BY_DEGREE)
+        rc = gnn_access_degree(p->store, p->sampling, &r->score, e);
+    if (by == GNN_CACHE_BY_SCORES) {
+        r->score = *score;
+        *score = (struct gnn_scores){0};
+    }
+    if (rc || !p->nsizes || by == GNN_CACHE_BY_HALO)
+        return rc;
+    rc = gnn_cache_init(&r->cache, p->store, p->rows,
+                        by == GNN_CACHE_BY_ACCESS ? &p->access : &r->score, p->size, p->nsizes, -1,
+                        e);
+    if (rc)
+        return rc;
+    gnn_cache_expected(&r->cache, &p->store->meta.schema, &p->access, r->whole.expected);
+    figures_of(&r->whole, &r->cache);
+    return 0;
+}
+
+/* 1 for the nodes in the part's halo, which are kept in the order of their ids; nothing else is. */
+static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    if (gnn_scores_init(x, c, e))
+        return e->code;
+    for (uint32_t t = 0; t < c->nntypes; t++) {
+        const struct gnn_tensor *ids = gnn_store_findf(s, part, "halo/%s/ids", c->ntype[t].name);
+        for (uint64_t i = 0; i < c->ntype[t].count; i++)
+            x->of[t][i] = -1;
+        for (uint64_t i = 0; ids && i < ids->shape[0]; i++) {
+            const uint32_t id = ((const uint32_t *)ids->data)[i];
+            if (id >= c->ntype[t].count)
+                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'halo/%s/ids': out of range",
+                                gnn_store_part_path(s, part), c->ntype[t].name);
+            x->of[t][id] = 1;
+        }
+    }
+    return 0;
+}
+
+/* What the part keeps by this order, and what it asks of others all the same. access: of the seeds
+ * it owns. */
+static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, uint32_t part,
+                      const struct gnn_scores *access, struct gnn_err *e)
+{
+    struct gnn_scores halo = {0};
+    double missed[GNN_CACHE_SIZES_MAX + 1];
+    const struct gnn_scores *x = r->by == GNN_CACHE_BY_HALO     ? &halo
+                                 : r->by == GNN_CACHE_BY_ACCESS ? access
+                                                                : &r->score;
+    int rc = r->by == GNN_CACHE_BY_HALO ? halo_scores(p->store, part, &halo, e) : 0;
+    if (!rc)
+        rc = gnn_cache_init(&r->remote[part], p->store, p->rows, x, p->remote, p->nremote, part, e);
+    gnn_scores_release(&halo);
+    if (rc)
+        return rc;
+    gnn_cache_expected(&r->remote[part], &p->store->meta.schema, access, missed);
+    for (uint32_t k = 0; k <= p->nremote; k++)
+        r->parts.expected[k] += missed[k] * p->steps;
+    figures_of(&r->parts, &r->remote[part]);
+    return 0;
+}
+
+static int one_part(struct gnn_cache_plan *p, uint32_t part, struct gnn_err *e)
+{
+    const uint64_t *book = p->store->book[p->sampling->seed_ntype];
+    struct gnn_scores access = {0};
+    uint64_t n = 0;
+    uint32_t *own = gnn_alloc(p->nseeds, sizeof *own, "a part's seeds", e);
+    if (!own)
+        return e->code;
+    for (uint64_t i = 0; i < p->nseeds; i++)
+        if (p->seeds[i] >= book[part] && p->seeds[i] < book[part + 1])
+            own[n++] = p->seeds[i];
+    int rc = gnn_access_expected(p->store, p->sampling, own, n, p->share, &access, e);
+    gnn_free(own);
+    for (uint32_t i = 0; !rc && i < p->norder; i++)
+        rc = order_part(p, &p->order[i], part, &access, e);
+    gnn_scores_release(&access);
+    return rc;
+}
+
+int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; p->nremote && i < p->norder; i++)
+        if (!(p->order[i].remote =
+                  gnn_alloc_zero(p->store->nparts, sizeof(struct gnn_cache), "parts' caches", e)))
+            return e->code;
+    for (uint32_t k = 0; !rc && p->nremote && k < p->store->nparts; k++)
+        rc = one_part(p, k, e);
+    return rc;
+}
+
+/* ---- batches ---- */
+
+static int store_ids(struct gnn_cache_plan *p, const struct gnn_batch *b, uint32_t t,
+                     struct gnn_err *e)
+{
+    const uint64_t n = gnn_batch_nodes(b, t), limit = p->store->meta.schema.ntype[t].count;
+    const uint32_t *id = b->type[t].node;
+    for (uint64_t i = 0; i < n; i++)
+        if (id[i] >= limit)
+            return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
+                            b->epoch, b->step);
+    p->id[t] = id;
+    if (!p->inverse[t])
+        return 0;
+    if (gnn_buf_fit(&p->ids[t], n, sizeof *id, "node ids", e))
+        return e->code;
+    uint32_t *v = p->ids[t].data;
+    for (uint64_t i = 0; i < n; i++)
+        v[i] = p->inverse[t][id[i]];
+    p->id[t] = v;
+    return 0;
+}
+
+static void count_order(const struct gnn_cache_plan *p, struct gnn_cache_plan_order *r,
+                        const struct gnn_batch *b)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++) {
+        const uint64_t n = gnn_batch_nodes(b, t);
+        if (r->cache.level)
+            gnn_cache_count(&r->cache, t, p->id[t], n, NULL, 0, &r->tally);
+        for (uint32_t k = 0; r->remote && k < p->store->nparts; k++)
+            gnn_cache_count(&r->remote[k], t, p->id[t], n, p->reach.bits[t].data, UINT64_C(1) << k,
+                            &r->remote_tally);
+    }
+}
+
+int gnn_cache_plan_count(struct gnn_cache_plan *p, const struct gnn_batch *b, struct gnn_err *e)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        if (store_ids(p, b, t, e))
+            return e->code;
+    if (p->nremote && gnn_reach_find(&p->reach, p->store, b, p->sampling->seed_ntype, p->id, e))
+        return e->code;
+    for (uint32_t t = 0; t < b->nntypes; t++)
+        p->nodes += p->rows->bytes[t] ? gnn_batch_nodes(b, t) : 0;
+    for (uint32_t i = 0; i < p->norder; i++)
+        count_order(p, &p->order[i], b);
+    p->batches++;
+    return 0;
+}
+
+/* ---- figures ---- */
+
+void gnn_cache_plan_finish(struct gnn_cache_plan *p)
+{
+    uint64_t missed[GNN_CACHE_SIZES_MAX + 1];
+    for (uint32_t i = 0; i < p->norder; i++) {
+        struct gnn_cache_plan_order *r = &p->order[i];
+        if (r->cache.level)
+            gnn_cache_missed(&r->cache, &r->tally, missed);
+        for (uint32_t k = 0; r->cache.level && k <= p->nsizes; k++)
+            r->whole.measured[k] = (double)missed[k];
+        if (r->remote)
+            gnn_cache_missed(&r->remote[0], &r->remote_tally, missed);
+        for (uint32_t k = 0; r->remote && k <= p->nremote; k++)
+            r->parts.measured[k] =
+                p->batches ? (double)missed[k] * (double)p->sampling->steps[0] / (double)p->batches
+                           : 0;
+    }
+    p->expected_rows = 0;
+    for (uint32_t t = 0; t < p->access.ntypes; t++)
+        for (uint64_t i = 0; p->rows->bytes[t] && i < p->store->meta.schema.ntype[t].count; i++)
+            p->expected_rows += p->access.of[t][i];
+    p->measured_rows = p->batches ? (double)p->nodes / (double)p->batches : 0;
+}
+
+void gnn_cache_plan_release(struct gnn_cache_plan *p)
+{
+    for (uint32_t i = 0; i < p->norder; i++) {
+        struct gnn_cache_plan_order *r = &p->order[i];
+        gnn_scores_release(&r->score);
+        gnn_cache_release(&r->cache);
+        for (uint32_t k = 0; r->remote && k < p->store->nparts; k++)
+            gnn_cache_release(&r->remote[k]);
+        gnn_free(r->remote);
+    }
+    for (uint32_t t = 0; p->store && t < p->store->meta.schema.nntypes; t++) {
+        if (p->inverse)
+            gnn_free(p->inverse[t]);
+        if (p->ids)
+            gnn_buf_release(&p->ids[t]);
+    }
+    gnn_free(p->order);
+    gnn_free(p->size);
+    gnn_free(p->remote);
+    gnn_free(p->inverse);
+    gnn_free(p->ids);
+    gnn_free(p->id);
+    gnn_free(p->seeds);
+    gnn_scores_release(&p->access);
+    gnn_reach_release(&p->reach);
+    *p = (struct gnn_cache_plan){0};
+}

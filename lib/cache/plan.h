@@ -1,0 +1,89 @@
+/* What caches would hold and miss, for several orders of rows: as expected of the way batches are
+ * drawn, and as measured in batches that were. First _init, then _add per order, _parts, _count per
+ * batch, _finish; figures are there to be read until _release. One thread at a time. */
+#ifndef GNN_LIB_CACHE_PLAN_H
+#define GNN_LIB_CACHE_PLAN_H
+
+#include "lib/cache/cache.h"
+
+enum { GNN_CACHE_PARTS_MAX = 64 };
+
+enum gnn_cache_by {
+    GNN_CACHE_BY_DEGREE, /* gnn_access_degree */
+    GNN_CACHE_BY_ACCESS, /* gnn_access_expected; of a part, of the seeds it owns */
+    GNN_CACHE_BY_HALO,   /* nodes of a part's halo by id, no others: only for what parts keep */
+    GNN_CACHE_BY_SCORES  /* the caller's */
+};
+
+struct gnn_cache_plan_opts {
+    const struct gnn_rows *rows; /* lives as long as the plan */
+    const uint64_t *size;        /* [nsizes] bytes, ascending: caches of all rows */
+    const uint64_t
+        *remote; /* [nremote] bytes, ascending: what each part keeps of other parts' rows. If there
+                  * are any, the store has 2 to GNN_CACHE_PARTS_MAX parts */
+    uint32_t nsizes, nremote; /* at most GNN_CACHE_SIZES_MAX */
+};
+
+/* What caches of one order come to, by size. */
+struct gnn_cache_figures {
+    uint32_t nsizes;
+    uint64_t rows[GNN_CACHE_SIZES_MAX],
+        bytes[GNN_CACHE_SIZES_MAX]; /* held; of parts: by all together */
+    double expected[GNN_CACHE_SIZES_MAX + 1],
+        measured[GNN_CACHE_SIZES_MAX + 1]; /* rows missed; [nsizes]: without a cache */
+};
+
+struct gnn_cache_plan_order {
+    enum gnn_cache_by by;
+    struct gnn_scores score;         /* _BY_DEGREE and _BY_SCORES */
+    struct gnn_cache cache, *remote; /* remote: [nparts], or NULL */
+    struct gnn_cache_tally tally, remote_tally;
+    struct gnn_cache_figures
+        whole; /* missed: `expected` in a batch, `measured` in all of them; nsizes 0 for _BY_HALO */
+    struct gnn_cache_figures
+        parts; /* missed in an epoch by all parts, each taking the seeds it owns of each batch */
+};
+
+/* Readable: rows, steps, seconds, order, norder, batches; after _finish expected_rows and
+ * measured_rows. */
+struct gnn_cache_plan {
+    struct gnn_store *store;
+    const struct gnn_sampling *sampling;
+    const struct gnn_rows *rows;
+    uint64_t *size, *remote; /* as asked for */
+    uint32_t nsizes, nremote, norder;
+    struct gnn_cache_plan_order *order;
+    struct gnn_scores access;
+    uint32_t *seeds;
+    uint64_t nseeds;
+    double share;          /* of the seeds that a batch takes */
+    double steps, seconds; /* batches of an epoch; time that the expected frequencies took */
+    uint32_t **inverse;  /* [nntypes] original id to store id, where batches carry original ids and
+                            they differ */
+    struct gnn_buf *ids; /* [nntypes] */
+    const uint32_t **id; /* [nntypes] store ids of the batch at hand */
+    struct gnn_reach reach;
+    uint64_t batches, nodes;             /* counted; nodes: those with rows */
+    double expected_rows, measured_rows; /* of a batch; measured: 0 if none was */
+};
+
+/* For batches drawn from s as m says; both outlive the plan. GNN_E_USAGE when the seeds are not a
+ * set of the store, GNN_E_INPUT when the store is damaged. On failure, too, the plan is to be
+ * released. O(hops * edges). */
+int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const struct gnn_sampling *m,
+                        const struct gnn_cache_plan_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* One more order. score: for _BY_SCORES, taken over, also on failure; not used by the others, NULL
+ * will do. */
+int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gnn_scores *score,
+                       struct gnn_err *e) GNN_MUST_USE;
+/* What parts keep, by all orders; nothing to do without `remote`. O(parts * hops * edges). */
+int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT for a node that the store does not have. */
+int gnn_cache_plan_count(struct gnn_cache_plan *p, const struct gnn_batch *b,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* Fills the figures. */
+void gnn_cache_plan_finish(struct gnn_cache_plan *p);
+/* Takes a zeroed object. */
+void gnn_cache_plan_release(struct gnn_cache_plan *p);
+
+#endif

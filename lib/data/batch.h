@@ -1,0 +1,106 @@
+/* A batch: seeds, the nodes sampled round them, and one CSC block per hop and edge type. */
+#ifndef GNN_LIB_DATA_BATCH_H
+#define GNN_LIB_DATA_BATCH_H
+
+#include "lib/data/meta.h"
+#include "lib/base/node_set.h"
+#include "lib/data/tensors.h"
+
+/* In-edges of destination nodes [first, first+n) of the destination type, as local ids. The sources
+ * of destination first+i are indices[indptr[i] .. indptr[i+1]). n = 0 and NULL pointers: nothing
+ * sampled. */
+struct gnn_block {
+    uint32_t first, n;
+    uint32_t edges;          /* indptr[n]; 0 if n is */
+    const uint32_t *indptr;  /* (n+1), starts at 0 */
+    const uint32_t *indices; /* (edges), local ids of the source type */
+    const uint64_t *id;      /* edge ids, or NULL */
+};
+
+struct gnn_batch_type {
+    const uint32_t
+        *node; /* (count[nhops]) store ids; seeds first, then in order of first occurrence */
+    const uint64_t *count; /* (nhops+1) nodes known after hop h; count[0] are the seeds */
+    const uint8_t
+        *counted; /* (count[nhops-1]) of several ranks: this one counts the node in sums over the
+                   * whole batch, in which each of its nodes counts once, in any hop; or NULL */
+    const uint32_t *orig; /* (count[nhops]) ids in the unpartitioned store, if they travel beside
+                             others; or NULL */
+};
+
+/* Where a batch lies that is in a device's memory: its tensors, but for "key" and "counts/T", and
+ * what the typed view points to, but for count. The rest of the view - first, n, edges - is for the
+ * host as ever. A stream that reads the batch waits for `ready` first; the reader records `used` on
+ * its stream before it gives the batch back. Who fills the batch again waits for that. */
+struct gnn_batch_place {
+    unsigned device;
+    void *ready, *used; /* events of lib/gpu/dev.h */
+    void (*free)(struct gnn_batch_place *p);
+};
+
+/* On the wire a batch is the tensor set, and the typed part is a view into it (gnb(5)):
+ *   key        u64 (4)           epoch, step, split, rank
+ *   nodes/T    u32 (n)           store ids
+ *   counts/T   u64 (nhops+1)
+ *   counted/T  u8 (counts[nhops-1])  of several ranks, if asked for
+ *   hop/H/S/R/D/indptr u32 (m+1), hop/H/S/R/D/indices u32 (e), hop/H/S/R/D/id u64 (e)
+ *   node/T/id  u32 (n)           after gnn-gather from several parts, unless nodes/T are original
+ * ids: those node/T/<field>               after gnn-gather: rows for all n nodes; "y": for the
+ * seeds only hop/H/S/R/D/<field>          after gnn-gather: edge fields The rows of hop H (from 0)
+ * are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and [count[H-1], count[H]) (from 0 for H = 0)
+ * under GNN_FRONTIER_NEW. Edge types without rows are absent. */
+struct gnn_batch {
+    uint64_t epoch, step;
+    uint32_t split, rank;
+    uint64_t nth;                /* how many its source gave before it */
+    struct gnn_batch_type *type; /* [nntypes] */
+    struct gnn_block *block;     /* [nhops * netypes], hop-major */
+    uint32_t nhops, nntypes, netypes;
+    struct gnn_tensors tensors;
+    struct gnn_batch_place
+        *place; /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */
+    struct gnn_batch_pool *pool; /* where gnn_batch_put returns it */
+    uint32_t holders;
+    struct gnn_batch *next_free;
+};
+
+/* Whether this tensor of a batch that lies on a device is in the host's memory all the same. */
+bool gnn_batch_on_host(const struct gnn_tensor *t);
+
+/* Whether a tensor of a batch holds gathered rows, "node/T/FIELD" or "hop/H/S/R/D/FIELD". All
+ * others are its structure, which is used to find memory. */
+bool gnn_batch_is_rows(const struct gnn_tensor *t);
+
+/* Batches are recycled through a pool, so a steady stream allocates nothing. Thread-safe. */
+struct gnn_batch_pool;
+struct gnn_batch_pool *gnn_batch_pool_new(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+/* Batches that are still out may be put afterwards, and are freed then. Takes NULL. */
+void gnn_batch_pool_free(struct gnn_batch_pool *p);
+/* An empty batch with room for the stream's types and hops. */
+int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+/* Gives it back, with what it has leased. Takes NULL. */
+void gnn_batch_put(struct gnn_batch *b);
+/* One more gnn_batch_put is needed. */
+void gnn_batch_hold(struct gnn_batch *b);
+
+/* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes,
+ * shapes, the key, prefix counts, monotone indptr, local ids in range, gathered rows, labels; not
+ * what lies on a device, which comes from a program of ours and is checked where it is used.
+ * GNN_E_INPUT names the tensor. */
+int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_INPUT if a node is twice among those of its type in a batch that lies in the host's memory
+ * and is bound. */
+int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
+                          struct gnn_node_set *s, struct gnn_err *e) GNN_MUST_USE;
+
+static inline struct gnn_block *gnn_batch_block(const struct gnn_batch *b, uint32_t hop,
+                                                uint32_t et)
+{
+    return &b->block[(size_t)hop * b->netypes + et];
+}
+static inline uint64_t gnn_batch_nodes(const struct gnn_batch *b, uint32_t t)
+{
+    return b->type[t].count ? b->type[t].count[b->nhops] : 0;
+}
+
+#endif

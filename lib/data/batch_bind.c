@@ -1,0 +1,266 @@
+/* From the tensors of a BATCH frame to the typed view of a batch, trusting nothing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/data/batch.h"
+#include "lib/data/labels.h"
+
+struct bind {
+    struct gnn_batch *b;
+    const struct gnn_meta *m;
+    struct gnn_err *e;
+    uint32_t known; /* tensors recognised so far */
+};
+
+static int bad(struct bind *s, const char *name, const char *what)
+{
+    return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s",
+                    s->b->epoch, s->b->step, name, what);
+}
+
+static int bad_element(struct bind *s, const char *name, uint64_t i, uint64_t v, const char *what)
+{
+    return gnn_fail(s->e, GNN_E_INPUT,
+                    "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': element %" PRIu64 ": %" PRIu64
+                    " %s",
+                    s->b->epoch, s->b->step, name, i, v, what);
+}
+
+/* *out is NULL if there is no such tensor and it is not required. rows UINT64_MAX: any number. */
+static int take(struct bind *s, const char *name, enum gnn_dtype dtype, uint64_t rows,
+                bool required, const struct gnn_tensor **out)
+{
+    const struct gnn_tensor *t = gnn_tensors_find(&s->b->tensors, name);
+    *out = t;
+    if (!t)
+        return required ? bad(s, name, "missing") : 0;
+    s->known++;
+    if (t->dtype != dtype || t->ndim != 1 || (rows != UINT64_MAX && t->shape[0] != rows))
+        return bad(s, name, "wrong dtype or shape");
+    return 0;
+}
+
+static int bind_key(struct bind *s)
+{
+    const struct gnn_tensor *t;
+    int rc = take(s, "key", GNN_U64, 4, true, &t);
+    if (rc)
+        return rc;
+    const uint64_t *v = t->data;
+    s->b->epoch = v[0];
+    s->b->step = v[1];
+    const struct gnn_sampling *m = &s->m->sampling;
+    if (v[2] >= m->nsplits)
+        return bad_element(s, "key", 2, v[2], "is no split");
+    if (m->steps[v[2]] && v[1] >= m->steps[v[2]]) /* 0: not known, of seeds from a pipe */
+        return bad_element(s, "key", 1, v[1], "is a step past the last of its split");
+    if (v[3] != m->rank)
+        return bad_element(s, "key", 3, v[3], "is not the rank of the header");
+    s->b->split = (uint32_t)v[2];
+    s->b->rank = (uint32_t)v[3];
+    return 0;
+}
+
+static int bind_nodes(struct bind *s, uint32_t t)
+{
+    const struct gnn_ntype *nt = &s->m->schema.ntype[t];
+    uint32_t nhops = s->b->nhops;
+    const struct gnn_tensor *nodes, *counts, *counted, *orig;
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "counts/%s", nt->name);
+    int rc = take(s, name, GNN_U64, (uint64_t)nhops + 1, true, &counts);
+    if (rc)
+        return rc;
+    const uint64_t *c = counts->data;
+    for (uint32_t h = 0; h < nhops; h++)
+        if (c[h] > c[h + 1])
+            return bad(s, name, "counts shrink");
+    if (c[nhops] > nt->count)
+        return bad(s, name, "more nodes than there are");
+    if (c[0] && t != s->m->sampling.seed_ntype)
+        return bad(s, name, "seeds of a type that has none");
+    snprintf(name, sizeof name, "nodes/%s", nt->name);
+    if ((rc = take(s, name, GNN_U32, c[nhops], true, &nodes)))
+        return rc;
+    const uint32_t *v = nodes->data;
+    for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
+        if (v[i] >= nt->count)
+            return bad_element(s, name, i, v[i], "is a node id out of range");
+    snprintf(name, sizeof name, "node/%s/id", nt->name);
+    if ((rc = take(s, name, GNN_U32, c[nhops], false, &orig)))
+        return rc;
+    snprintf(name, sizeof name, "counted/%s", nt->name);
+    if ((rc = take(s, name, GNN_U8, nhops ? c[nhops - 1] : 0, false, &counted)))
+        return rc;
+    s->b->type[t] = (struct gnn_batch_type){.node = v,
+                                            .count = c,
+                                            .counted = counted ? counted->data : NULL,
+                                            .orig = orig ? orig->data : NULL};
+    return 0;
+}
+
+static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
+{
+    struct gnn_batch *b = s->b;
+    const struct gnn_etype *t = &s->m->schema.etype[et];
+    const uint64_t *dst = b->type[t->dst].count, *src = b->type[t->src].count;
+    uint64_t first = s->m->sampling.frontier == GNN_FRONTIER_NEW && hop ? dst[hop - 1] : 0;
+    uint64_t n = dst[hop] - first;
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_etype_key(&s->m->schema, et, key, sizeof key);
+    const struct gnn_tensor *indptr, *indices, *id;
+    snprintf(name, sizeof name, "hop/%u/%s/indptr", hop, key);
+    int rc = take(s, name, GNN_U32, n + 1, false, &indptr);
+    if (rc || !indptr)
+        return rc;
+    const uint32_t *ptr = indptr->data;
+    if (!b->place && ptr[0])
+        return bad(s, name, "does not start at 0");
+    for (uint64_t i = 0; !b->place && i < n; i++)
+        if (ptr[i] > ptr[i + 1])
+            return bad_element(s, name, i + 1, ptr[i + 1],
+                               "is less than the one before: not monotone");
+    snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
+    if ((rc = take(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
+        return rc;
+    const uint32_t *v = indices->data;
+    const uint64_t edges = indices->shape[0];
+    if (edges >= UINT32_MAX)
+        return bad(s, name, "too many edges");
+    uint32_t limit = (uint32_t)src[hop + 1], worst = 0, at = 0;
+    for (uint32_t i = 0; !b->place && i < edges; i++)
+        worst |= v[i] >= limit;
+    while (worst && v[at] < limit)
+        at++;
+    if (worst)
+        return bad_element(s, name, at, v[at], "is a local id out of range");
+    snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
+    if ((rc = take(s, name, GNN_U64, edges, s->m->sampling.edge_ids, &id)))
+        return rc;
+    *gnn_batch_block(b, hop, et) = (struct gnn_block){.first = (uint32_t)first,
+                                                      .n = (uint32_t)n,
+                                                      .edges = (uint32_t)edges,
+                                                      .indptr = ptr,
+                                                      .indices = v,
+                                                      .id = id ? id->data : NULL};
+    return 0;
+}
+
+/* The node type called name[0..n), or UINT32_MAX. */
+static uint32_t find_ntype(const struct gnn_schema *c, const char *name, size_t n)
+{
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        if (!strncmp(c->ntype[t].name, name, n) && !c->ntype[t].name[n])
+            return t;
+    return UINT32_MAX;
+}
+
+/* What follows "NAME/" at p; NULL if something else is there. */
+static const char *after(const char *p, const char *name)
+{
+    const size_t n = strlen(name);
+    return p && !strncmp(p, name, n) && p[n] == '/' ? p + n + 1 : NULL;
+}
+
+/* The hop of "H/SRC/REL/DST/FIELD" and the number of its edge type; false if there are no such. */
+static bool find_block(const struct bind *s, const char *p, const char *field, uint32_t *hop,
+                       uint32_t *et)
+{
+    const struct gnn_schema *c = &s->m->schema;
+    const size_t n = strcspn(p, "/");
+    char h[12];
+    *hop = n < 10 ? (uint32_t)strtoul(p, NULL, 10) : UINT32_MAX;
+    snprintf(h, sizeof h, "%u", *hop); /* the one way to write it */
+    p = after(p, h);
+    for (*et = 0; p && *hop < s->b->nhops && *et < c->netypes; ++*et) {
+        const struct gnn_etype *t = &c->etype[*et];
+        if (after(after(after(p, c->ntype[t->src].name), t->rel), c->ntype[t->dst].name) == field)
+            return true;
+    }
+    return false;
+}
+
+static int check_labels(struct bind *s, const struct gnn_tensor *y)
+{
+    struct gnn_err why = {0};
+    return gnn_labels_valid(&s->m->schema, y, &why) ? bad(s, y->name, why.msg) : 0;
+}
+
+/* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right
+ * number of rows. Floats may have been narrowed on the way. What else there is, is not known. */
+static int bind_field(struct bind *s, const struct gnn_tensor *t)
+{
+    const struct gnn_schema *c = &s->m->schema;
+    const char *slash = strrchr(t->name, '/');
+    uint64_t rows;
+    const struct gnn_field *x;
+    bool labels = false;
+    if (!slash)
+        return 0;
+    const char *field = slash + 1;
+    if (!strcmp(field, "indptr") || !strcmp(field, "indices") || !strcmp(field, "id"))
+        return 0;
+    if (!strncmp(t->name, "node/", 5) && field > t->name + 5) {
+        const uint32_t type = find_ntype(c, t->name + 5, (size_t)(field - 1 - (t->name + 5)));
+        if (type == UINT32_MAX)
+            return 0;
+        x = gnn_field_find(c->ntype[type].field, c->ntype[type].nfields, field);
+        labels = !strcmp(field, "y");
+        rows = labels ? s->b->type[type].count[0] : gnn_batch_nodes(s->b, type);
+        labels = labels && type == c->label_ntype;
+    } else if (!strncmp(t->name, "hop/", 4)) {
+        uint32_t hop, type;
+        if (!find_block(s, t->name + 4, field, &hop, &type))
+            return 0;
+        const struct gnn_block *k = gnn_batch_block(s->b, hop, type);
+        x = gnn_field_find(c->etype[type].field, c->etype[type].nfields, field);
+        rows = k->edges;
+    } else {
+        return 0;
+    }
+    if (!x)
+        return bad(s, t->name, "no such field in the schema");
+    const bool real = t->dtype >= GNN_F16 && x->dtype >= GNN_F16;
+    if ((t->dtype != x->dtype && !real) || t->ndim != (x->width ? 2u : 1u) || t->shape[0] != rows ||
+        (x->width && t->shape[1] != x->width))
+        return bad(s, t->name, "wrong dtype or shape");
+    s->known++;
+    return labels && !s->b->place ? check_labels(s, t) : 0;
+}
+
+int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e)
+{
+    struct bind s = {.b = b, .m = m, .e = e};
+    int rc = bind_key(&s);
+    for (uint32_t t = 0; !rc && t < m->schema.nntypes; t++)
+        rc = bind_nodes(&s, t);
+    for (uint32_t h = 0; !rc && h < b->nhops; h++)
+        for (uint32_t t = 0; !rc && t < m->schema.netypes; t++)
+            rc = bind_block(&s, h, t);
+    for (uint32_t i = 0; !rc && i < b->tensors.n; i++)
+        rc = bind_field(&s, gnn_tensors_at(&b->tensors, i));
+    if (!rc && s.known != b->tensors.n)
+        rc = gnn_fail(e, GNN_E_INPUT,
+                      "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
+                      b->epoch, b->step);
+    return rc;
+}
+
+int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
+                          struct gnn_node_set *set, struct gnn_err *e)
+{
+    for (uint32_t t = 0; t < b->nntypes; t++) {
+        const uint64_t n = gnn_batch_nodes(b, t);
+        uint64_t at;
+        if (gnn_node_set_repeat(set, b->type[t].node, n, &at, e))
+            return e->code;
+        if (at < n)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64
+                            ": node %u is there twice",
+                            b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at]);
+    }
+    return 0;
+}

@@ -1,0 +1,20 @@
+#include "lib/data/labels.h"
+
+#include <inttypes.h>
+
+#include "kernels/label.h"
+
+int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, struct gnn_err *e)
+{
+    const uint64_t n = y->shape[0] * (y->ndim == 2 ? y->shape[1] : 1);
+    const bool classes = c->task == GNN_TASK_MULTICLASS;
+    for (uint64_t i = 0; c->task && i < n; i++) {
+        const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
+        const int32_t k = classes ? gnn_label_class(v, c->nclasses) : 0;
+        if (classes ? k < -1 || (k >= 0 && (uint32_t)k >= c->nclasses) : gnn_label_target(v) > 1)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "element %" PRIu64 ": label %g outside 0..%u (-1 for none)", i, v,
+                            classes ? c->nclasses - 1 : 1);
+    }
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* The JSON in a HEADER frame: schema, store identity, how the batches were drawn, provenance. */
+#ifndef GNN_LIB_DATA_META_H
+#define GNN_LIB_DATA_META_H
+
+#include "lib/data/schema.h"
+
+enum { GNN_META_MAX = 8 << 20 }; /* bytes of the JSON: parsed, it takes a hundred times as much */
+
+enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
+
+/* How a batch stream was drawn; part of its HEADER. */
+struct gnn_sampling {
+    uint64_t seed;
+    uint32_t nhops;
+    int32_t *fanout; /* [nhops][netypes]; -1 = all, 0 = none */
+    uint32_t batch_size;
+    enum gnn_frontier frontier;
+    bool replace, shuffle, drop_last, edge_ids;
+    bool original_ids; /* node ids in batches are those of the unpartitioned store */
+    uint32_t seed_ntype;
+    uint32_t nsplits;      /* a batch key's split is an index into split[] */
+    char **split;          /* "train", "valid", ... ; [0] is what is trained on */
+    uint64_t *steps;       /* batches per epoch of each split, before --steps narrows them */
+    uint64_t *split_seeds; /* seeds per epoch of each split */
+    uint32_t rank, ranks;  /* several ranks: these batches have the seeds only that belong to this
+                              one. Else 0 */
+};
+
+struct gnn_meta {
+    struct gnn_schema schema;
+    char identity[17]; /* store's content hash, 16 hex digits */
+    char graph[17]; /* identity of the store that gnn-partition made this one of, at first; "": it
+                       is this one */
+    bool is_stream; /* batches, not a store part */
+    struct gnn_sampling sampling; /* if is_stream */
+    json_t *provenance;           /* array of strings, one per program; may be NULL */
+};
+
+void gnn_meta_release(struct gnn_meta *m);
+int gnn_meta_copy(struct gnn_meta *dst, const struct gnn_meta *src, struct gnn_err *e) GNN_MUST_USE;
+/* The identity that all stores of a graph have in common, however it is partitioned. */
+static inline const char *gnn_meta_graph(const struct gnn_meta *m)
+{
+    return *m->graph ? m->graph : m->identity;
+}
+/* GNN_E_INPUT: says why batches with the header b do not fit the store at `path` with the header s.
+ */
+int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, const char *path,
+                         struct gnn_err *e);
+/* Appends "program version: command line". NULL line: nothing is added. */
+int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err *e) GNN_MUST_USE;
+/* JSON text, NUL-terminated, to be freed with gnn_free. Byte-identical for equal metas. */
+char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+int gnn_meta_from_text(struct gnn_meta *m, const char *text, size_t n,
+                       struct gnn_err *e) GNN_MUST_USE;
+
+#endif

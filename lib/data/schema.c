@@ -1,0 +1,389 @@
+#include "lib/data/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+static void fields_release(struct gnn_field *f, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        gnn_free(f[i].name);
+    gnn_free(f);
+}
+
+void gnn_schema_release(struct gnn_schema *s)
+{
+    for (uint32_t i = 0; i < s->nntypes; i++) {
+        gnn_free(s->ntype[i].name);
+        fields_release(s->ntype[i].field, s->ntype[i].nfields);
+    }
+    for (uint32_t i = 0; i < s->netypes; i++) {
+        gnn_free(s->etype[i].rel);
+        fields_release(s->etype[i].field, s->etype[i].nfields);
+    }
+    for (uint32_t i = 0; i < s->nsets; i++) {
+        gnn_free(s->set[i].split);
+        gnn_free(s->set[i].set);
+    }
+    gnn_free(s->ntype);
+    gnn_free(s->etype);
+    gnn_free(s->set);
+    *s = (struct gnn_schema){0};
+}
+
+static int grow(void *array, uint32_t n, uint32_t max, size_t size, const char *what,
+                struct gnn_err *e)
+{
+    return n < max ? gnn_grow(array, n, size, what, e)
+                   : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
+}
+
+/* Well-formed by RFC 3629, for names go into JSON, and without the control characters beyond ASCII.
+ */
+static bool is_text(const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    while (*p) {
+        unsigned n = *p < 0x80                 ? 0
+                     : *p >= 0xc2 && *p < 0xe0 ? 1
+                     : *p >= 0xe0 && *p < 0xf0 ? 2
+                     : *p >= 0xf0 && *p < 0xf5 ? 3
+                                               : 4;
+        uint32_t c = *p++ & (0x7fu >> n);
+        if (n == 4)
+            return false;
+        for (unsigned i = 0; i < n; i++, p++) {
+            if ((*p & 0xc0) != 0x80)
+                return false;
+            c = c << 6 | (*p & 0x3fu);
+        }
+        if ((n == 1 && c < 0xa0) || (n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
+            (n == 3 && (c < 0x10000 || c > 0x10ffff)))
+            return false;
+    }
+    return true;
+}
+
+static int check_text(const char *name, const char *what, size_t most, struct gnn_err *e)
+{
+    const size_t n = strlen(name);
+    if (!n)
+        return gnn_fail(e, GNN_E_INPUT, "%s name is empty", what);
+    if (n > most)
+        return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s...' has %zu bytes, more than %zu", what,
+                        name, n, most);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+            return gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a control character", what, name);
+    return is_text(name)
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' is not UTF-8 text", what, name);
+}
+
+int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)
+{
+    return check_text(name, what, GNN_TYPE_NAME_MAX, e);
+}
+
+/* Names of fields, splits and sets stand in lists on the command line, and at the end of tensor
+ * names. */
+static bool is_word(const char *name)
+{
+    return !name[strcspn(name, " /=,:")];
+}
+
+static int check_name(const char *name, const char *what, struct gnn_err *e)
+{
+    int rc = check_text(name, what, GNN_WORD_MAX, e);
+    return rc || is_word(name)
+               ? rc
+               : gnn_fail(e, GNN_E_INPUT, "%s name '%.70s' has a blank or one of / = , :", what,
+                          name);
+}
+
+const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype)
+{
+    const int n = is_word(rel) ? snprintf(out, GNN_WORD_MAX + 1, "degree.%s", rel) : -1;
+    if (n < 0 || n > GNN_WORD_MAX)
+        snprintf(out, GNN_WORD_MAX + 1, "degree.@%u", etype);
+    return out;
+}
+
+/* Whether the words are those of the key "src/rel/dst". */
+static bool key_is(const char *src, const char *rel, const char *dst, const char *key)
+{
+    const char *const word[] = {src, rel, dst};
+    for (int i = 0; i < 3; i++) {
+        const size_t n = strlen(word[i]);
+        if (strncmp(key, word[i], n) != 0 || key[n] != (i < 2 ? '/' : 0))
+            return false;
+        key += n + 1;
+    }
+    return true;
+}
+
+/* Names may hold '/', but no key may mean two types: "a/b" and "c" joined to "d" is not "a" and
+ * "b/c". */
+static int check_key(const struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
+                     struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    snprintf(key, sizeof key, "%s/%s/%s", s->ntype[src].name, rel, s->ntype[dst].name);
+    if (gnn_schema_find_etype(s, key) >= 0)
+        return gnn_fail(e, GNN_E_INPUT, "two edge types are called '%s'", key);
+    return gnn_schema_find_ntype(s, key) < 0
+               ? 0
+               : gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", key);
+}
+
+int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count, struct gnn_err *e)
+{
+    int rc = gnn_type_name_check(name, "node type", e);
+    if (rc)
+        return rc;
+    if (gnn_schema_find_ntype(s, name) >= 0)
+        return gnn_fail(e, GNN_E_INPUT, "node type '%s' appears twice", name);
+    if (gnn_schema_find_etype(s, name) >= 0)
+        return gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", name);
+    if (count > UINT32_MAX - 1u)
+        return gnn_fail(e, GNN_E_INPUT, "node type '%s' has %llu nodes, more than 2^32 - 2", name,
+                        (unsigned long long)count);
+    if ((rc = grow(&s->ntype, s->nntypes, GNN_TYPES_MAX, sizeof *s->ntype, "node types", e)))
+        return rc;
+    char *copy = gnn_strdup(name, e);
+    if (!copy)
+        return e->code;
+    s->ntype[s->nntypes++] = (struct gnn_ntype){.name = copy, .count = count};
+    return 0;
+}
+
+int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
+                         uint64_t count, struct gnn_err *e)
+{
+    int rc = gnn_type_name_check(rel, "relation", e);
+    if (rc)
+        return rc;
+    if (src >= s->nntypes || dst >= s->nntypes)
+        return gnn_fail(e, GNN_E_INPUT, "edge type '%s' refers to a node type that does not exist",
+                        rel);
+    if (count > (uint64_t)INT64_MAX / 8)
+        return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an impossible count", rel);
+    if ((rc = check_key(s, src, rel, dst, e)) ||
+        (rc = grow(&s->etype, s->netypes, GNN_TYPES_MAX, sizeof *s->etype, "edge types", e)))
+        return rc;
+    char *copy = gnn_strdup(rel, e);
+    if (!copy)
+        return e->code;
+    s->etype[s->netypes++] =
+        (struct gnn_etype){.src = src, .rel = copy, .dst = dst, .count = count};
+    return 0;
+}
+
+void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i)
+{
+    gnn_free(s->etype[i].rel);
+    fields_release(s->etype[i].field, s->etype[i].nfields);
+    s->netypes--;
+    memmove(&s->etype[i], &s->etype[i + 1], (s->netypes - i) * sizeof *s->etype);
+}
+
+static int add_field(struct gnn_field **f, uint32_t *n, const char *name, enum gnn_dtype dtype,
+                     uint64_t width, struct gnn_err *e)
+{
+    int rc = check_name(name, "field", e);
+    if (rc)
+        return rc;
+    static const char *const taken[] = {"id", "indptr", "indices", "name_offsets"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (!strcmp(name, taken[i]))
+            return gnn_fail(e, GNN_E_INPUT, "field name '%s' is reserved", name);
+    if (gnn_field_find(*f, *n, name))
+        return gnn_fail(e, GNN_E_INPUT, "field '%s' appears twice", name);
+    if (!gnn_dtype_bytes(dtype) || width > UINT32_MAX)
+        return gnn_fail(e, GNN_E_INPUT, "field '%s' has a bad dtype or width", name);
+    if ((rc = grow(f, *n, GNN_FIELDS_MAX, sizeof **f, "fields", e)))
+        return rc;
+    char *copy = gnn_strdup(name, e);
+    if (!copy)
+        return e->code;
+    (*f)[(*n)++] = (struct gnn_field){.name = copy, .dtype = dtype, .width = width};
+    return 0;
+}
+
+int gnn_schema_add_nfield(struct gnn_schema *s, uint32_t ntype, const char *name,
+                          enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
+{
+    struct gnn_ntype *t = &s->ntype[ntype];
+    return add_field(&t->field, &t->nfields, name, dtype, width, e);
+}
+
+int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name,
+                          enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
+{
+    struct gnn_etype *t = &s->etype[etype];
+    return add_field(&t->field, &t->nfields, name, dtype, width, e);
+}
+
+int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
+                       uint64_t count, struct gnn_err *e)
+{
+    int rc = check_name(split, "split", e);
+    if (!rc)
+        rc = check_name(set, "set", e);
+    if (rc)
+        return rc;
+    if (ntype >= s->nntypes || count > s->ntype[ntype].count)
+        return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' has more members than there are nodes",
+                        split, set);
+    for (uint32_t i = 0; i < s->nsets; i++)
+        if (!strcmp(s->set[i].split, split) && !strcmp(s->set[i].set, set))
+            return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' appears twice", split, set);
+    if ((rc = grow(&s->set, s->nsets, GNN_TYPES_MAX, sizeof *s->set, "splits", e)))
+        return rc;
+    char *a = gnn_strdup(split, e), *b = a ? gnn_strdup(set, e) : NULL;
+    if (!b) {
+        gnn_free(a);
+        return e->code;
+    }
+    s->set[s->nsets++] =
+        (struct gnn_split_set){.split = a, .set = b, .ntype = ntype, .count = count};
+    return 0;
+}
+
+int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct gnn_err *e)
+{
+    struct gnn_schema c = {.task = src->task,
+                           .label_ntype = src->label_ntype,
+                           .nclasses = src->nclasses,
+                           .nparts = src->nparts};
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < src->nntypes; i++) {
+        const struct gnn_ntype *t = &src->ntype[i];
+        rc = gnn_schema_add_ntype(&c, t->name, t->count, e);
+        for (uint32_t j = 0; !rc && j < t->nfields; j++)
+            rc = gnn_schema_add_nfield(&c, i, t->field[j].name, t->field[j].dtype,
+                                       t->field[j].width, e);
+    }
+    for (uint32_t i = 0; !rc && i < src->netypes; i++) {
+        const struct gnn_etype *t = &src->etype[i];
+        rc = gnn_schema_add_etype(&c, t->src, t->rel, t->dst, t->count, e);
+        for (uint32_t j = 0; !rc && j < t->nfields; j++)
+            rc = gnn_schema_add_efield(&c, i, t->field[j].name, t->field[j].dtype,
+                                       t->field[j].width, e);
+    }
+    for (uint32_t i = 0; !rc && i < src->nsets; i++) {
+        const struct gnn_split_set *t = &src->set[i];
+        rc = gnn_schema_add_set(&c, t->split, t->set, t->ntype, t->count, e);
+    }
+    if (rc)
+        gnn_schema_release(&c);
+    *dst = c;
+    return rc;
+}
+
+int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct gnn_err *e)
+{
+    enum { ALWAYS = 1 << 24, PER_EDGE = 1024 };
+    uint64_t bare = 0; /* nodes of which nothing in the store tells */
+    for (uint32_t t = 0; t < s->nntypes; t++) {
+        const struct gnn_ntype *n = &s->ntype[t];
+        bool rows = s->nparts > 1 || n->nfields; /* ids, fields */
+        uint64_t edges = 0;
+        for (uint32_t i = 0; i < s->netypes; i++) {
+            rows = rows || s->etype[i].dst == t; /* offsets */
+            edges += s->etype[i].src == t ? s->etype[i].count : 0;
+        }
+        if (rows || n->count / PER_EDGE <= edges)
+            continue;
+        bare += n->count;
+        if (bare > ALWAYS)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: %llu nodes of type %s with %llu edges are implausible", name,
+                            (unsigned long long)n->count, n->name, (unsigned long long)edges);
+    }
+    return 0;
+}
+
+static bool fields_equal(const struct gnn_field *a, uint32_t na, const struct gnn_field *b,
+                         uint32_t nb)
+{
+    if (na != nb)
+        return false;
+    for (uint32_t i = 0; i < na; i++)
+        if (strcmp(a[i].name, b[i].name) || a[i].dtype != b[i].dtype || a[i].width != b[i].width)
+            return false;
+    return true;
+}
+
+bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b)
+{
+    if (a->nntypes != b->nntypes || a->netypes != b->netypes || a->nsets != b->nsets ||
+        a->task != b->task || a->label_ntype != b->label_ntype || a->nclasses != b->nclasses)
+        return false;
+    for (uint32_t i = 0; i < a->nntypes; i++) {
+        const struct gnn_ntype *p = &a->ntype[i], *q = &b->ntype[i];
+        if (strcmp(p->name, q->name) || p->count != q->count ||
+            !fields_equal(p->field, p->nfields, q->field, q->nfields))
+            return false;
+    }
+    for (uint32_t i = 0; i < a->netypes; i++) {
+        const struct gnn_etype *p = &a->etype[i], *q = &b->etype[i];
+        if (p->src != q->src || p->dst != q->dst || strcmp(p->rel, q->rel) ||
+            p->count != q->count || !fields_equal(p->field, p->nfields, q->field, q->nfields))
+            return false;
+    }
+    for (uint32_t i = 0; i < a->nsets; i++) {
+        const struct gnn_split_set *p = &a->set[i], *q = &b->set[i];
+        if (strcmp(p->split, q->split) || strcmp(p->set, q->set) || p->ntype != q->ntype ||
+            p->count != q->count)
+            return false;
+    }
+    return true;
+}
+
+int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->nntypes; i++)
+        if (!strcmp(s->ntype[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+int gnn_schema_find_etype(const struct gnn_schema *s, const char *key)
+{
+    for (uint32_t i = 0; i < s->netypes; i++) {
+        const struct gnn_etype *t = &s->etype[i];
+        if (key_is(s->ntype[t->src].name, t->rel, s->ntype[t->dst].name, key))
+            return (int)i;
+    }
+    return -1;
+}
+
+const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(f[i].name, name))
+            return &f[i];
+    return NULL;
+}
+
+int gnn_schema_find_set(const struct gnn_schema *s, const char *name)
+{
+    const char *slash = strchr(name, '/');
+    for (uint32_t i = 0; i < s->nsets; i++) {
+        const struct gnn_split_set *t = &s->set[i];
+        if (slash ? !strncmp(t->split, name, (size_t)(slash - name)) && !t->split[slash - name] &&
+                        !strcmp(t->set, slash + 1)
+                  : !strcmp(t->set, name))
+            return (int)i;
+    }
+    return -1;
+}
+
+const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room)
+{
+    const struct gnn_etype *t = &s->etype[etype];
+    snprintf(out, room, "%s/%s/%s", s->ntype[t->src].name, t->rel, s->ntype[t->dst].name);
+    return out;
+}

@@ -1,0 +1,120 @@
+/* What a graph consists of: node types, edge types, fields, splits, classes. Stored as JSON in the
+ * HEADER frame of every store part and stream, and in store.json. */
+#ifndef GNN_LIB_DATA_SCHEMA_H
+#define GNN_LIB_DATA_SCHEMA_H
+
+#include <jansson.h>
+
+#include "formats/tensor.h"
+#include "lib/base/err.h"
+
+enum {
+    GNN_TYPES_MAX = 1024,
+    GNN_FIELDS_MAX = 256,
+    GNN_WORD_MAX = 48,                             /* bytes of a field, split or set name */
+    GNN_TYPE_NAME_MAX = 1000,                      /* of a node type's or relation's */
+    GNN_ETYPE_KEY_ROOM = 3 * GNN_TYPE_NAME_MAX + 3 /* for "src/rel/dst" and NUL */
+};
+
+/* A per-node or per-edge tensor: shape (count) when width is 0, else (count, width). */
+struct gnn_field {
+    char *name; /* "x" features, "y" labels, "time", "weight", "key", or the user's own */
+    enum gnn_dtype dtype;
+    uint64_t width;
+};
+
+struct gnn_ntype {
+    char *name;     /* UTF-8 without control characters, not empty; any other character may occur */
+    uint64_t count; /* nodes in the whole store, at most 2^32 - 2 */
+    struct gnn_field *field;
+    uint32_t nfields;
+};
+
+struct gnn_etype {
+    uint32_t src, dst; /* node types: edges run src -> dst, are stored with dst (CSC) */
+    char *rel; /* relation, a name like a node type's; no two types have the same key, nor a node
+                  type as its name */
+    uint64_t count;
+    struct gnn_field *field;
+    uint32_t nfields;
+};
+
+/* A named split has sets ("train", "valid", "test"), each a list of node ids of one type. */
+struct gnn_split_set {
+    char *split; /* "random", "planetoid", "0", ... ; the store's first split is the default */
+    char *set;   /* "train", "valid", "test", or the user's own */
+    uint32_t ntype;
+    uint64_t count;
+};
+
+enum gnn_task { GNN_TASK_NONE, GNN_TASK_MULTICLASS, GNN_TASK_BINARY, GNN_TASK_MULTILABEL };
+
+struct gnn_schema {
+    struct gnn_ntype *ntype;
+    struct gnn_etype *etype;
+    struct gnn_split_set *set;
+    uint32_t nntypes, netypes, nsets;
+    enum gnn_task task;
+    uint32_t label_ntype; /* node type that carries field "y", if task is not NONE */
+    uint32_t nclasses;    /* classes, or tasks when MULTILABEL; 0 if unknown */
+    uint32_t nparts;
+};
+
+/* Whether a node type or relation may have this name: GNN_E_INPUT "WHAT name '...' ..." if not. */
+int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e) GNN_MUST_USE;
+/* The field in which the degrees by edge type number `etype` travel: "degree.REL", or
+ * "degree.@NUMBER" where a field cannot be called so. Returns out. */
+const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype);
+
+/* The empty schema is the zeroed object; everything it points to is owned by it. */
+void gnn_schema_release(struct gnn_schema *s);
+/* Each appends a copy and returns it through *out (may be NULL); pointers obtained before are void.
+ */
+int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
+                         struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
+                         uint64_t count, struct gnn_err *e) GNN_MUST_USE;
+/* Takes edge type i away; those after it move up. */
+void gnn_schema_drop_etype(struct gnn_schema *s, uint32_t i);
+int gnn_schema_add_nfield(struct gnn_schema *s, uint32_t ntype, const char *name,
+                          enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_add_efield(struct gnn_schema *s, uint32_t etype, const char *name,
+                          enum gnn_dtype dtype, uint64_t width, struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set, uint32_t ntype,
+                       uint64_t count, struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Equal in everything but nparts. */
+bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b);
+
+/* Index of the type, or -1. An edge type's key is "src/rel/dst". */
+int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name);
+int gnn_schema_find_etype(const struct gnn_schema *s, const char *key);
+const struct gnn_field *gnn_field_find(const struct gnn_field *f, uint32_t n, const char *name);
+/* Finds "set" (in the first split that has it) or "split/set". Index into s->set, or -1. */
+int gnn_schema_find_set(const struct gnn_schema *s, const char *name);
+/* Writes "src/rel/dst"; returns `out`. */
+const char *gnn_etype_key(const struct gnn_schema *s, uint32_t etype, char *out, size_t room);
+
+/* The same for names that a user gave: the index, or GNN_E_USAGE "WHERE: no set 'val'; did you mean
+ * 'valid'? sets: ...". _no_field only says so, _fields_text is its end. */
+int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name,
+                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name,
+                          struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key,
+                          struct gnn_err *e) GNN_MUST_USE;
+void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room);
+int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,
+                        struct gnn_err *e) GNN_MUST_USE;
+
+/* Whether a store's parts hold as many rows of something as each type has nodes, or else credibly
+ * many edges from them: memory is taken for every node. GNN_E_INPUT "NAME: ..." if not. */
+int gnn_schema_check_counts(const struct gnn_schema *s, const char *name,
+                            struct gnn_err *e) GNN_MUST_USE;
+
+/* To and from JSON. The reader checks everything: counts, names, indices, limits. */
+json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
+int gnn_schema_from_json(struct gnn_schema *s, const json_t *j, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,198 @@
+/* The schema as JSON: the writer's order of keys is fixed, so equal schemas give equal bytes. */
+#include <string.h>
+
+#include "lib/data/schema.h"
+
+static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"};
+
+static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
+{
+    json_t *a = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        if (json_array_append_new(a, json_pack("{s:s,s:s,s:I}", "name", f[i].name, "dtype",
+                                               gnn_dtype_name(f[i].dtype), "width",
+                                               (json_int_t)f[i].width))) {
+            json_decref(a);
+            return NULL;
+        }
+    return a;
+}
+
+json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
+{
+    json_t *nt = json_array(), *et = json_array(), *sets = json_array();
+    int bad = !nt || !et || !sets;
+    for (uint32_t i = 0; !bad && i < s->nntypes; i++)
+        bad |= json_array_append_new(
+            nt, json_pack("{s:s,s:I,s:o}", "name", s->ntype[i].name, "count",
+                          (json_int_t)s->ntype[i].count, "fields",
+                          fields_to_json(s->ntype[i].field, s->ntype[i].nfields)));
+    for (uint32_t i = 0; !bad && i < s->netypes; i++) {
+        const struct gnn_etype *t = &s->etype[i];
+        bad |= json_array_append_new(
+            et, json_pack("{s:s,s:s,s:s,s:I,s:o}", "src", s->ntype[t->src].name, "rel", t->rel,
+                          "dst", s->ntype[t->dst].name, "count", (json_int_t)t->count, "fields",
+                          fields_to_json(t->field, t->nfields)));
+    }
+    for (uint32_t i = 0; !bad && i < s->nsets; i++) {
+        const struct gnn_split_set *t = &s->set[i];
+        bad |= json_array_append_new(sets, json_pack("{s:s,s:s,s:s,s:I}", "split", t->split, "set",
+                                                     t->set, "node_type", s->ntype[t->ntype].name,
+                                                     "count", (json_int_t)t->count));
+    }
+    json_t *j = json_object();
+    bad |= !j || json_object_set(j, "node_types", nt) || json_object_set(j, "edge_types", et) ||
+           json_object_set(j, "splits", sets) ||
+           json_object_set_new(j, "task", json_string(tasks[s->task])) ||
+           (s->task &&
+            json_object_set_new(j, "label_type", json_string(s->ntype[s->label_ntype].name))) ||
+           json_object_set_new(j, "classes", json_integer(s->nclasses)) ||
+           json_object_set_new(j, "parts", json_integer(s->nparts));
+    json_decref(nt);
+    json_decref(et);
+    json_decref(sets);
+    if (bad) {
+        json_decref(j);
+        gnn_fail_nomem(e, 0, "a JSON header");
+        return NULL;
+    }
+    return j;
+}
+
+static int get_count(const json_t *o, const char *key, uint64_t max, uint64_t *v, struct gnn_err *e)
+{
+    const json_t *j = json_object_get(o, key);
+    if (!json_is_integer(j) || json_integer_value(j) < 0 || (uint64_t)json_integer_value(j) > max)
+        return gnn_fail(e, GNN_E_INPUT, "schema: '%s' is missing or out of range", key);
+    *v = (uint64_t)json_integer_value(j);
+    return 0;
+}
+
+static int get_string(const json_t *o, const char *key, const char **v, struct gnn_err *e)
+{
+    *v = json_string_value(json_object_get(o, key));
+    return *v ? 0 : gnn_fail(e, GNN_E_INPUT, "schema: '%s' is missing or not a string", key);
+}
+
+static int get_ntype(const struct gnn_schema *s, const json_t *o, const char *key, uint32_t *v,
+                     struct gnn_err *e)
+{
+    const char *name;
+    int rc = get_string(o, key, &name, e);
+    if (rc)
+        return rc;
+    int t = gnn_schema_find_ntype(s, name);
+    if (t < 0)
+        return gnn_fail(e, GNN_E_INPUT, "schema: there is no node type '%.64s'", name);
+    *v = (uint32_t)t;
+    return 0;
+}
+
+static int get_fields(struct gnn_schema *s, const json_t *o, bool node, struct gnn_err *e)
+{
+    const json_t *a = json_object_get(o, "fields"), *j;
+    size_t i;
+    if (!json_is_array(a))
+        return gnn_fail(e, GNN_E_INPUT, "schema: 'fields' is missing or not an array");
+    json_array_foreach((json_t *)a, i, j)
+    {
+        const char *name, *dtype;
+        uint64_t width;
+        int rc = get_string(j, "name", &name, e);
+        if (!rc)
+            rc = get_string(j, "dtype", &dtype, e);
+        if (!rc)
+            rc = get_count(j, "width", UINT32_MAX, &width, e);
+        if (!rc && !gnn_dtype_parse(dtype))
+            rc = gnn_fail(e, GNN_E_INPUT, "schema: unknown dtype '%.20s'", dtype);
+        if (!rc)
+            rc = node ? gnn_schema_add_nfield(s, s->nntypes - 1, name, gnn_dtype_parse(dtype),
+                                              width, e)
+                      : gnn_schema_add_efield(s, s->netypes - 1, name, gnn_dtype_parse(dtype),
+                                              width, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int read_types(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
+{
+    const json_t *o;
+    size_t i;
+    int rc = 0;
+    uint64_t count;
+    const char *name;
+    static const char *const lists[] = {"node_types", "edge_types", "splits"};
+    for (i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!json_is_array(json_object_get(j, lists[i])))
+            return gnn_fail(e, GNN_E_INPUT, "schema: '%s' is missing or not an array", lists[i]);
+    if (!json_array_size(json_object_get(j, "node_types")))
+        return gnn_fail(e, GNN_E_INPUT, "schema: there are no node types");
+    json_array_foreach(json_object_get(j, "node_types"), i, o)
+    {
+        if ((rc = get_string(o, "name", &name, e)) ||
+            (rc = get_count(o, "count", UINT32_MAX - 1u, &count, e)) ||
+            (rc = gnn_schema_add_ntype(s, name, count, e)) || (rc = get_fields(s, o, true, e)))
+            return rc;
+    }
+    json_array_foreach(json_object_get(j, "edge_types"), i, o)
+    {
+        uint32_t src, dst;
+        if ((rc = get_ntype(s, o, "src", &src, e)) || (rc = get_string(o, "rel", &name, e)) ||
+            (rc = get_ntype(s, o, "dst", &dst, e)) ||
+            (rc = get_count(o, "count", (uint64_t)INT64_MAX / 8, &count, e)) ||
+            (rc = gnn_schema_add_etype(s, src, name, dst, count, e)) ||
+            (rc = get_fields(s, o, false, e)))
+            return rc;
+    }
+    json_array_foreach(json_object_get(j, "splits"), i, o)
+    {
+        uint32_t t;
+        const char *set;
+        if ((rc = get_string(o, "split", &name, e)) || (rc = get_string(o, "set", &set, e)) ||
+            (rc = get_ntype(s, o, "node_type", &t, e)) ||
+            (rc = get_count(o, "count", UINT32_MAX, &count, e)) ||
+            (rc = gnn_schema_add_set(s, name, set, t, count, e)))
+            return rc;
+    }
+    return 0;
+}
+
+static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
+{
+    const char *task;
+    uint64_t classes, parts;
+    int rc = get_string(j, "task", &task, e);
+    if (!rc)
+        rc = get_count(j, "classes", strcmp(task, "multilabel") ? 1 << 16 : 1 << 20, &classes,
+                       e); /* as many as can be imported */
+    if (!rc)
+        rc = get_count(j, "parts", 1u << 20, &parts, e);
+    if (rc)
+        return rc;
+    s->nclasses = (uint32_t)classes;
+    s->nparts = (uint32_t)parts;
+    for (unsigned i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        if (!strcmp(task, tasks[i])) {
+            s->task = (enum gnn_task)i;
+            return i ? get_ntype(s, j, "label_type", &s->label_ntype, e) : 0;
+        }
+    return gnn_fail(e, GNN_E_INPUT, "schema: unknown task '%.40s'", task);
+}
+
+int gnn_schema_from_json(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
+{
+    struct gnn_schema c = {0};
+    int rc = 0;
+    if (!json_is_object(j))
+        rc = gnn_fail(e, GNN_E_INPUT, "schema: not a JSON object");
+    if (!rc)
+        rc = read_types(&c, j, e);
+    if (!rc)
+        rc = read_task(&c, j, e);
+    if (rc)
+        gnn_schema_release(&c);
+    *s = c;
+    return rc;
+}

@@ -1,0 +1,115 @@
+/* Names of the user's in a schema, and what there is instead. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/data/schema.h"
+#include "lib/base/suggest.h"
+
+static bool seen_before(const struct gnn_schema *s, uint32_t i, bool split)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (!strcmp(split ? s->set[k].split : s->set[k].set,
+                    split ? s->set[i].split : s->set[i].set))
+            return true;
+    return false;
+}
+
+/* "; did you mean '0/valid'? sets: train, valid, test; splits: 0, 1, 2" */
+static int no_set(const struct gnn_schema *s, const char *where, const char *name,
+                  struct gnn_err *e)
+{
+    struct gnn_suggest sets = {.word = name}, splits = {.word = name};
+    char key[2 * GNN_SUGGEST_WORD];
+    bool several = false;
+    for (uint32_t i = 0; i < s->nsets; i++) {
+        const struct gnn_split_set *t = &s->set[i];
+        if (!seen_before(s, i, false))
+            gnn_suggest_add(&sets, t->set);
+        if (!seen_before(s, i, true)) {
+            gnn_suggest_add(&splits, t->split);
+            several = several || i;
+        }
+    }
+    for (uint32_t i = 0; i < s->nsets; i++) {
+        snprintf(key, sizeof key, "%s/%s", s->set[i].split, s->set[i].set);
+        gnn_suggest_try(&sets, key);
+    }
+    *splits.best = 0;
+    return gnn_fail(e, GNN_E_USAGE, "%s: no set '%.128s'%s%s", where, name,
+                    s->nsets ? gnn_suggest_text(&sets, "sets")
+                             : ": the store has no splits (gnn-import --split makes them)",
+                    several ? gnn_suggest_text(&splits, "splits") : "");
+}
+
+int gnn_schema_need_set(const struct gnn_schema *s, const char *where, const char *name,
+                        struct gnn_err *e)
+{
+    const int i = gnn_schema_find_set(s, name);
+    return i >= 0 ? i : no_set(s, where, name, e);
+}
+
+int gnn_schema_need_ntype(const struct gnn_schema *s, const char *where, const char *name,
+                          struct gnn_err *e)
+{
+    struct gnn_suggest types = {.word = name};
+    const int i = gnn_schema_find_ntype(s, name);
+    for (uint32_t t = 0; i < 0 && t < s->nntypes; t++)
+        gnn_suggest_add(&types, s->ntype[t].name);
+    return i >= 0 ? i
+                  : gnn_fail(e, GNN_E_USAGE, "%s: no node type '%.128s'%s", where, name,
+                             gnn_suggest_text(&types, "node types"));
+}
+
+int gnn_schema_need_etype(const struct gnn_schema *s, const char *where, const char *key,
+                          struct gnn_err *e)
+{
+    struct gnn_suggest types = {.word = key};
+    char k[GNN_ETYPE_KEY_ROOM];
+    const int i = gnn_schema_find_etype(s, key);
+    for (uint32_t t = 0; i < 0 && t < s->netypes; t++)
+        gnn_suggest_add(&types, gnn_etype_key(s, t, k, sizeof k));
+    for (uint32_t t = 0; i < 0 && t < s->netypes;
+         t++) /* the relation alone is not enough, but meant */
+        if (!strcmp(s->etype[t].rel, key))
+            snprintf(types.best, sizeof types.best, "%s", gnn_etype_key(s, t, k, sizeof k));
+    return i >= 0 ? i
+                  : gnn_fail(e, GNN_E_USAGE, "%s: no edge type '%.128s'%s", where, key,
+                             gnn_suggest_text(&types, "edge types"));
+}
+
+void gnn_schema_fields_text(const struct gnn_schema *s, const char *name, char *out, size_t room)
+{
+    struct gnn_suggest of_nodes = {.word = name}, of_edges = {.word = name};
+    for (uint32_t t = 0; t < s->nntypes; t++)
+        for (uint32_t i = 0; i < s->ntype[t].nfields; i++) {
+            bool again = false;
+            for (uint32_t k = 0; k < t; k++)
+                again = again || gnn_field_find(s->ntype[k].field, s->ntype[k].nfields,
+                                                s->ntype[t].field[i].name);
+            if (!again)
+                gnn_suggest_add(&of_nodes, s->ntype[t].field[i].name);
+        }
+    for (uint32_t t = 0; t < s->netypes; t++)
+        for (uint32_t i = 0; i < s->etype[t].nfields; i++) {
+            bool again = false;
+            for (uint32_t k = 0; k < t; k++)
+                again = again || gnn_field_find(s->etype[k].field, s->etype[k].nfields,
+                                                s->etype[t].field[i].name);
+            if (!again)
+                gnn_suggest_add(&of_edges, s->etype[t].field[i].name);
+        }
+    if (*of_nodes.best)
+        *of_edges.best = 0;
+    snprintf(out, room, "%s%s",
+             of_nodes.listed ? gnn_suggest_text(&of_nodes, "fields of nodes")
+                             : "; nodes have no fields",
+             gnn_suggest_text(&of_edges, "fields of edges"));
+}
+
+int gnn_schema_no_field(const struct gnn_schema *s, const char *where, const char *name,
+                        struct gnn_err *e)
+{
+    char text[2 * GNN_SUGGEST_TEXT];
+    gnn_schema_fields_text(s, name, text, sizeof text);
+    return gnn_fail(e, GNN_E_USAGE, "%s: no field '%.128s'%s", where, name, text);
+}

@@ -1,0 +1,59 @@
+/* What the gatherers share - the CPU's here, the devices' in lib/gpu: which rows go into which
+ * tensors. */
+#ifndef GNN_LIB_GATHER_GATHER_IMPL_H
+#define GNN_LIB_GATHER_GATHER_IMPL_H
+
+#include <pthread.h>
+
+#include "lib/gather/rows.h"
+#include "lib/gather/gatherer.h"
+
+struct gatherer {
+    struct gnn_store *store;
+    struct gnn_meta meta;
+    struct gather_job *job; /* in the order of the tensors */
+    uint32_t njobs;
+    bool sums;
+    struct gnn_comm *comm;              /* the ranks, if there are several; or NULL */
+    struct gather_replica *replica;     /* what it keeps of others' rows, or NULL */
+    uint64_t batches;                   /* with ranks: how many there were */
+    pthread_mutex_t lock;               /* of batches and what follows */
+    struct gnn_gather_far_stats *stats; /* or NULL */
+    uint32_t **inverse; /* [nntypes] original id to store id, where batches carry original ids and
+                           they differ */
+};
+
+/* Checks what gnn_gather_source_new promises to, and looks the fields up. NULL on failure. */
+struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s,
+                                  const struct gnn_gather_opts *o, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gatherer_free(void *gatherer);
+
+/* Is there a tensor to add to the batch for the job; of an edge field in this hop, which is 0 for
+ * all others? */
+bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop);
+/* Adds it, in memory of a certain kind (NULL: the heap); GNN_E_INPUT if it is there already. */
+int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
+                   uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
+                   struct gnn_err *e) GNN_MUST_USE;
+
+/* What is wrong with a batch: an original id that is out of range, or an id that has no row. */
+int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e);
+int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
+                      const struct gnn_batch *b, uint32_t hop, struct gnn_err *e);
+
+/* What has been gathered for a job of labels, in the host's memory, must be labels. */
+int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b,
+                            const struct gnn_tensor *y, struct gnn_err *e) GNN_MUST_USE;
+
+/* Gathering on devices (gpu_gather.c); NULL in a build without CUDA, in which no device can be
+ * opened. */
+struct gnn_gather_gpu {
+    /* The work of gnn_gather_source_new, which has made `job`: the same batches with rows of a
+     * store's fields, where they lie, on the devices, or, of several ranks, in the host's memory,
+     * from where they are copied to the devices. Takes over up and job. */
+    struct gnn_source *(*source_new)(struct gnn_gpu *g, struct gnn_source *up, struct gatherer *job,
+                                     const struct gnn_gather_opts *o, struct gnn_err *e);
+};
+extern const struct gnn_gather_gpu gnn_gather_gpu;
+
+#endif

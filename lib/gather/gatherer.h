@@ -1,0 +1,106 @@
+/* The gatherer: a filter that adds rows of fields (features, labels, edge fields) from a store to
+ * each batch. */
+#ifndef GNN_LIB_GATHER_GATHERER_H
+#define GNN_LIB_GATHER_GATHERER_H
+
+#include "kernels/gather.h"
+#include "lib/cache/access.h"
+#include "lib/comm/comm.h"
+#include "lib/gpu/gpu.h"
+
+/* Rows of nodes' fields, but labels, that devices keep: those wanted most often, all fields of a
+ * node or none. */
+struct gnn_gather_cache {
+    enum {
+        GNN_GATHER_FIT,   /* as many as the free memory of the device holds, less a reserve */
+        GNN_GATHER_BYTES, /* 0: none */
+        GNN_GATHER_SHARE  /* of the bytes of all rows */
+    } size;               /* on each device */
+    uint64_t bytes;
+    double share;
+    enum {
+        GNN_GATHER_AUTO,      /* what costs least, given the order */
+        GNN_GATHER_REPLICATE, /* each device keeps the same rows */
+        GNN_GATHER_SHARD      /* devices that reach each other's memory keep different ones */
+    } policy;
+    enum {
+        GNN_GATHER_BY_DEGREE,
+        GNN_GATHER_BY_ACCESS,
+        GNN_GATHER_BY_SCORES
+    } order;                         /* lib/cache/cache.h; of the batches' header */
+    const struct gnn_scores *scores; /* BY_SCORES; read by gnn_gather_source_new only */
+};
+
+/* What devices collected of the cached fields, a row for each field, and of others: edges' fields
+ * and labels, which stay with the host. Grows as batches are handed on. */
+struct gnn_gather_stats {
+    uint64_t rows[GNN_GATHER_TIERS], bytes[GNN_GATHER_TIERS];
+    uint64_t other_rows, other_bytes;
+    uint32_t devices, cliques; /* cliques: groups of devices that reach each other's memory */
+    uint64_t replicated, sharded, nodes; /* nodes whose rows each device keeps; dealt out in a
+                                            clique; of all (the least of the cliques') */
+    uint64_t cached_bytes;               /* on the fullest device */
+    enum gnn_gpu_apart apart; /* the last of these that is true of any two ranks, which are in
+                                    apart_rank; set by gnn_gather_source_new */
+    uint32_t apart_rank[2];
+};
+
+/* What several ranks had of the nodes' rows themselves, and what came from others. Grows as batches
+ * are handed on. */
+struct gnn_gather_far_stats {
+    uint64_t rows, kept_rows, far_rows, far_bytes; /* kept: others' rows that are here as well */
+};
+
+/* Rows of other ranks' nodes that each rank keeps: those that its batches want most often, of all
+ * node fields but labels. */
+struct gnn_gather_replicate {
+    double share; /* of an average rank's rows; 0: none */
+    enum gnn_replicate_by {
+        GNN_GATHER_REPLICATE_ACCESS, /* gnn_access_of_rank */
+        GNN_GATHER_REPLICATE_DEGREE, /* gnn_access_degree, of the whole graph */
+        GNN_GATHER_REPLICATE_HALO    /* the same of the edges into this rank's own nodes */
+    } by;
+};
+
+struct gnn_gather_opts {
+    /* Element type on the wire of features, that is of fields with a width that are f32 in the
+     * store: GNN_F32, GNN_F16, GNN_BF16 (round to nearest, ties to even), or 0: as stored.
+     * Everything else, and label "y", always travels as stored. */
+    enum gnn_dtype dtype;
+    const char *fields; /* "x,y,time": of all node types, and of edges when the batches carry edge
+                         * ids, that have them; NULL: "x,y". "degree" also adds, per relation REL
+                         * within one node type, "degree.REL" u32: a node's in-edges in the whole
+                         * graph other than self loops */
+    bool sums; /* compute each added tensor's checksum, in the worker; set if a stream is written.
+                  On the CPU only */
+    unsigned threads; /* 0: on the sampler's threads, if `up` has some, else in the caller's */
+    unsigned depth;   /* batches under way; 0: chosen from threads */
+    const char *provenance;                /* line for the header, or NULL */
+    struct gnn_comm *comm;                 /* the ranks, or NULL; see below */
+    struct gnn_gather_replicate replicate; /* with several ranks */
+    struct gnn_gather_far_stats *far;      /* with several ranks, or NULL; outlives the source */
+    struct gnn_gpu
+        *gpu; /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several
+               * ranks they come from the host, and `threads` ask the other ranks for rows */
+    struct gnn_gather_cache cache;  /* with a gpu */
+    struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
+};
+
+/* Whether batches with this header were drawn from the store; GNN_E_INPUT if not. */
+int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+/* With several ranks, which have opened the store with gnn_store_open_ranks, each gathers for its
+ * own batches, all make as many and together, and what a rank does not have comes from the one that
+ * has it. */
+/* Takes over `up`, also on failure (then returns NULL and fills e). GNN_E_INPUT when up's identity
+ * is not the store's or the store is damaged, GNN_E_USAGE for a field that no type has. The store
+ * must outlive the source and is checked (gnn_store_verified) before the source ends. ->meta is
+ * up's with one more line of provenance. Tensors added: node/T/FIELD (all nodes of the batch; "y"
+ * for the seeds only), hop/H/S/R/D/FIELD; and node/T/id, the ids in the unpartitioned store, when
+ * the store has several parts and the batches carry store ids. */
+struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store *s,
+                                         const struct gnn_gather_opts *o,
+                                         struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,319 @@
+/* The gatherer on devices: rows of the store's fields for batches that lie there.
+ *
+ * A batch's kernels run on one stream of its device, one after the other, so that what they need in
+ * between - store ids, rows of edges - is one block a device. Ids that have no row are counted by
+ * the kernels; the counts come back with the batch, and what is wrong is then said in the words,
+ * and in the order, of the CPU's gatherer. */
+#include "lib/gather/gpu_remote.h"
+
+enum { DEPTH = 4 };
+
+/* ---- a batch's work ---- */
+
+struct work {
+    struct gpu_gather *x;
+    unsigned unit;
+    struct gather_unit *u;
+    struct gnn_batch *b;
+    struct gnn_gather_count *count;     /* of this batch, on the device */
+    const struct gather_packet *packet; /* with ranks */
+    struct gnn_err *e;
+};
+
+/* Store ids of the batch's nodes of type t. */
+static const uint32_t *ids_of(const struct work *w, uint32_t t)
+{
+    return w->u->inverse[t].ncached ? w->u->ids[t].data : w->b->type[t].node;
+}
+
+static int find_ids(const struct work *w, uint32_t t)
+{
+    const struct gather_view *v = &w->u->inverse[t];
+    const uint64_t n = gnn_batch_nodes(w->b, t);
+    if (!v->ncached)
+        return 0;
+    if (gnn_buf_fit_in(&w->u->d->mem, &w->u->ids[t], n, sizeof(uint32_t), "node ids", w->e))
+        return w->e->code;
+    return gpu_gather_rows(w->u, v, sizeof(uint32_t), GNN_GATHER_AS_IS, w->b->type[t].node, NULL, n,
+                           w->u->ids[t].data, &w->count[t], w->e);
+}
+
+/* With several ranks: rows as their packet numbers them. */
+static int gather_packed(const struct work *w, const struct gather_table *t,
+                         const struct gather_pack *k, void *out, struct gnn_gather_count *count)
+{
+    const uint64_t *rows;
+    const struct gather_view v = gather_packet_view(w->u, &t->view[w->unit], k, &rows);
+    return gpu_gather_rows(w->u, &v, t->bytes, t->cast, NULL, rows, k->n, out, count, w->e);
+}
+
+static int gather_nodes(const struct work *w, const struct gather_table *t,
+                        struct gnn_gather_count *count)
+{
+    const struct gather_job *j = t->job;
+    struct gnn_tensor *to;
+    int rc = gnn_gather_add(w->x->job, j, w->b, 0, &w->u->d->mem, &to, w->e);
+    if (rc)
+        return rc;
+    if (j->original)
+        w->b->type[j->type].orig = to->data;
+    if (w->packet && !j->label)
+        return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job]], to->data, count);
+    return gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL,
+                           to->shape[0], to->data, count, w->e);
+}
+
+/* What is no edge of its node has no row, so the kernel that gathers counts it. */
+static int gather_edges(const struct work *w, const struct gather_table *t, uint32_t hop,
+                        struct gnn_gather_count *count)
+{
+    const struct gather_job *j = t->job;
+    const struct gnn_block *k = gnn_batch_block(w->b, hop, j->type);
+    struct gnn_tensor *to;
+    int rc = gnn_gather_add(w->x->job, j, w->b, hop, &w->u->d->mem, &to, w->e);
+    if (!rc && w->packet)
+        return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job] + hop], to->data,
+                             count);
+    if (!rc)
+        rc = gnn_buf_fit_in(&w->u->d->mem, &w->u->rows, k->edges, sizeof(uint64_t), "edge rows",
+                            w->e);
+    if (rc || !k->edges)
+        return rc;
+    const struct gnn_edges f = {.part = t->edges[w->unit],
+                                .nparts = j->nparts,
+                                .n = k->n,
+                                .dst =
+                                    ids_of(w, w->x->job->meta.schema.etype[j->type].dst) + k->first,
+                                .indptr = k->indptr,
+                                .id = k->id,
+                                .row = w->u->rows.data};
+    gnn_cuda_find_edges(&f, w->u->stream);
+    rc = gnn_dev_launched("finding edges", w->e);
+    return rc ? rc
+              : gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, NULL, f.row, k->edges,
+                                to->data, count, w->e);
+}
+
+static uint32_t hops(const struct gather_job *j, const struct gnn_batch *b)
+{
+    return j->edge ? b->nhops : 1;
+}
+
+static int gather_all(const struct work *w)
+{
+    const struct gatherer *g = w->x->job;
+    int rc = 0;
+    for (uint32_t t = 0; !rc && t < g->meta.schema.nntypes; t++)
+        rc = find_ids(w, t);
+    for (uint32_t i = 0; !rc && i < g->njobs; i++) {
+        const struct gather_table *t = &w->x->table[i];
+        for (uint32_t h = 0; !rc && h < hops(t->job, w->b); h++)
+            if (gnn_gather_wanted(t->job, w->b, h)) {
+                struct gnn_gather_count *count = &w->count[w->x->at[i] + h];
+                rc = t->job->edge ? gather_edges(w, t, h, count) : gather_nodes(w, t, count);
+            }
+    }
+    return rc;
+}
+
+/* What the other ranks have sent for the batch. */
+static int send_packet(struct gpu_gather *x, struct gather_unit *u, const struct gpu_slot *s,
+                       struct gnn_err *e)
+{
+    struct gather_packet **p = &x->packet[s->index];
+    if (!x->line)
+        return 0;
+    *p = gather_packet_take(x->line, s->in->nth);
+    return *p ? gather_packet_send(x->line, u, *p, e)
+              : gnn_fail(e, GNN_E_RUN, "a batch comes whose rows were not asked for");
+}
+
+static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_slot *s,
+                       struct gnn_err *e)
+{
+    const uint64_t at = (uint64_t)s->index * x->ncounts, bytes = x->ncounts * sizeof *x->fresh;
+    int rc = gnn_source_next(up, &s->in, e);
+    if (rc)
+        return rc;
+    struct gpu_device *d = gpu_device_of(x->g, s->in);
+    if (!d)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "a batch to be gathered on a device lies on none that is in use");
+    const unsigned unit = (unsigned)(d - x->g->dev);
+    struct gather_unit *u = &x->unit[unit];
+    gpu_range_begin("gather", s->in);
+    rc = gnn_dev_use(d->number, e);
+    if (!rc)
+        rc = send_packet(x, u, s, e);
+    const struct work w = {x, unit, u, s->in, u->count + at, x->line ? x->packet[s->index] : NULL,
+                           e};
+    if (!rc)
+        rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);
+    if (!rc)
+        rc = gnn_dev_copy(w.count, x->fresh, bytes, u->stream, e);
+    if (!rc)
+        rc = gather_all(&w);
+    if (!rc)
+        rc = gnn_dev_copy(x->counted + at, w.count, bytes, u->stream, e);
+    if (!rc)
+        rc = gnn_dev_event_record(s->in->place->ready, u->stream, e);
+    if (!rc)
+        rc = gpu_slot_done(s, d, u->stream, e);
+    gnn_dev_range_end();
+    return rc;
+}
+
+static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct gpu_gather *x = arg;
+    const int rc = start_batch(x, up, s, e);
+    if (rc < 0 && x->line)
+        x->job->comm->lost = true;
+    return rc;
+}
+
+/* ---- what came of it ---- */
+
+static int check_node(const struct gpu_gather *x, uint32_t t, uint64_t used,
+                      const struct gnn_gather_count *c, const struct gnn_batch *b,
+                      struct gnn_err *e)
+{
+    return x->job->inverse[t] && c[t].first_missing < used ? gnn_gather_bad_original(b, e) : 0;
+}
+
+/* Whether all ids of a job's tensor were good. */
+static int check_job(const struct gpu_gather *x, const struct gather_job *j, uint32_t hop,
+                     const struct gnn_gather_count *c, const struct gnn_gather_count *own,
+                     const struct gnn_batch *b, struct gnn_err *e)
+{
+    const struct gnn_block *k = j->edge ? gnn_batch_block(b, hop, j->type) : NULL;
+    const uint32_t type = j->edge ? x->job->meta.schema.etype[j->type].dst : j->type;
+    const uint64_t used = k          ? (uint64_t)k->first + k->n
+                          : j->label ? b->type[type].count[0]
+                                     : gnn_batch_nodes(b, type);
+    int rc = check_node(x, type, used, c, b, e);
+    return rc || !own->missing ? rc : gnn_gather_bad_id(x->job, j, b, hop, e);
+}
+
+/* came: rows from other ranks, which are counted elsewhere. */
+static void add_up(struct gnn_gather_stats *s, const struct gather_table *t,
+                   const struct gnn_gather_count *c, uint64_t came)
+{
+    const uint64_t far = came < c->rows[GNN_GATHER_HOST] ? came : c->rows[GNN_GATHER_HOST];
+    for (int k = 0; k < GNN_GATHER_TIERS; k++) {
+        const uint64_t rows = c->rows[k] - (k == GNN_GATHER_HOST ? far : 0);
+        const uint64_t bytes = c->bytes[k] - (k == GNN_GATHER_HOST ? far * t->bytes : 0);
+        if (gather_cacheable(t)) {
+            s->rows[k] += rows;
+            s->bytes[k] += bytes;
+        } else {
+            s->other_rows += rows;
+            s->other_bytes += bytes;
+        }
+    }
+}
+
+static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
+{
+    struct gpu_gather *x = arg;
+    const struct gnn_gather_count *c = x->counted + (uint64_t)s->index * x->ncounts;
+    const struct gather_packet *p = x->packet[s->index];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
+        const struct gather_table *t = &x->table[i];
+        for (uint32_t h = 0; !rc && h < hops(t->job, s->in); h++) {
+            rc = check_job(x, t->job, h, c, &c[x->at[i] + h], s->in, e);
+            if (x->stats)
+                add_up(x->stats, t, &c[x->at[i] + h],
+                       p && !t->job->label ? p->of[x->at[i] + h].far : 0);
+        }
+    }
+    if (rc && x->line)
+        x->job->comm->lost = true;
+    if (rc)
+        return rc;
+    gather_packet_put(x->line, x->packet[s->index]);
+    x->packet[s->index] = NULL;
+    s->out = s->in;
+    s->in = NULL;
+    return 0;
+}
+
+static int end(void *arg, struct gnn_err *e)
+{
+    return gnn_store_verified(((struct gpu_gather *)arg)->job->store, e);
+}
+
+static void arg_free(void *arg)
+{
+    struct gpu_gather *x = arg;
+    if (x->line)
+        gather_line_shut(x->line);
+    gpu_gather_release(x);
+    if (x->line)
+        gather_line_put(x->line);
+    else
+        gnn_gatherer_free(x->job);
+    gnn_free(x);
+}
+
+/* With several ranks threads ask for rows before a batch is brought to its device. Their source. */
+static struct gnn_source *ask_first(struct gpu_gather *x, struct gnn_source *up, unsigned threads,
+                                    struct gnn_err *e)
+{
+    up = gather_line_source(up, x->line, threads, e);
+    return up ? gpu_upload_new(x->g, up, e) : NULL;
+}
+
+static int prepare(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
+{
+    int rc = gpu_gather_init(x, e);
+    if (!rc && x->line)
+        rc = gather_line_open(x->line, x, e);
+    return rc ? rc : gpu_gather_cache(x, &o->cache, e);
+}
+
+static struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up,
+                                         struct gatherer *job, const struct gnn_gather_opts *o,
+                                         struct gnn_err *e)
+{
+    static const struct gpu_pipe_ops ops = {
+        .start = start, .finish = finish, .end = end, .arg_free = arg_free};
+    struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
+    struct gnn_comm *comm = job->comm;
+    if (!x || (comm && !(x->line = gather_line_new(g, job, e)))) {
+        if (!x)
+            gnn_gatherer_free(job);
+        gnn_free(x);
+        gnn_source_free(up);
+        return NULL;
+    }
+    x->g = g;
+    x->job = job;
+    x->stats = o->stats;
+    x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
+    if (x->stats)
+        *x->stats = (struct gnn_gather_stats){0};
+    if (comm) { /* until all of it stands */
+        comm->lost = true;
+        g->dev->ranks = true;
+    }
+    int rc = prepare(x, o, e);
+    if (!rc && comm) {
+        up = ask_first(x, up, o->threads, e);
+        rc = up ? 0 : e->code;
+    }
+    if (!rc) {
+        struct gpu_pipe_ops with = ops;
+        with.at_once = comm != NULL;
+        struct gnn_source *src = gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
+        if (comm)
+            comm->lost = !src;
+        return src;
+    }
+    arg_free(x);
+    gnn_source_free(up);
+    return NULL;
+}
+
+const struct gnn_gather_gpu gnn_gather_gpu = {gpu_gather_new};

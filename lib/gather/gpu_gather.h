@@ -1,0 +1,107 @@
+/* What the files of the gatherer on devices share (gather.c is the way in).
+ *
+ * A table is what a job of lib/gather/gather_impl.h takes rows from: the store's parts, which
+ * devices read where they lie, and, of nodes' fields but labels, what devices keep
+ * (gather_cache.c). A view is a table as one device sees it. */
+#ifndef GNN_LIB_GATHER_GPU_GATHER_H
+#define GNN_LIB_GATHER_GPU_GATHER_H
+
+#include "lib/gather/gather_impl.h"
+#include "lib/gpu/runtime.h"
+
+struct gather_view {
+    const struct gnn_gather_part *cached, *backing; /* in the device's memory */
+    uint32_t ncached, nbacking;
+    const uint32_t *slot; /* likewise; NULL: the ids are the slots */
+    uint64_t nslots;
+};
+
+struct gather_table {
+    const struct gather_job *job;
+    size_t bytes; /* of a row */
+    enum gnn_gather_cast cast;
+    struct gnn_gather_part *part; /* [nparts] at addresses that devices reach, once opened */
+    uint32_t opened;              /* parts that are */
+    const void *kept; /* of several ranks: copies of others' rows, at such an address, or NULL */
+    struct gather_view *view; /* [devices] */
+    const struct gnn_edges_part *
+        *edges; /* [devices] parts in the device's memory, of an edge field */
+    uint32_t edges_opened;
+};
+
+/* A device's own. */
+struct gather_unit {
+    struct gpu_device *d;
+    void *stream;
+    void **memory; /* [nmemory] to be freed with it */
+    uint64_t nmemory;
+    struct gather_view
+        *inverse; /* [nntypes] original id to store id; nothing in it where they are the same */
+    struct gnn_buf *ids;            /* [nntypes] store ids of the batch at hand */
+    struct gnn_buf rows;            /* of edges */
+    struct gnn_gather_count *count; /* [depth][ncounts] */
+    struct gnn_buf far;             /* with ranks: the packet of the batch at hand */
+};
+
+struct gpu_gather {
+    struct gnn_gpu *g;
+    struct gatherer *job;
+    struct gather_unit *unit;   /* [g->n] */
+    struct gather_table *table; /* [njobs] */
+    uint32_t *at; /* [njobs] a job's place among the counts of a batch; of an edge field, hop 0's */
+    uint32_t ncounts; /* first the inverse tables' */
+    unsigned depth;
+    struct gnn_gather_count *fresh,
+        *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
+    struct gnn_gather_stats *stats;
+    struct gather_line *line;      /* with several ranks (gather_far.h), the threads'; or NULL */
+    struct gather_packet **packet; /* [depth] of the batches under way, with ranks */
+    struct gather_peers *peers;    /* with ranks (gather_peers.h), or NULL */
+};
+
+/* Does the table have rows that devices may keep? */
+static inline bool gather_cacheable(const struct gather_table *t)
+{
+    return !t->job->edge && !t->job->label;
+}
+
+/* ---- tables and views (gather_table.c) ---- */
+
+/* Streams, tables, and the inverse ids on each device; views have nothing yet. x->g and ->job are
+ * set; x is to be released on failure too. */
+int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e) GNN_MUST_USE;
+void gpu_gather_release(struct gpu_gather *x);
+/* Memory of the device that is freed with the unit. */
+int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* The same with contents. */
+int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
+                      void **p, struct gnn_err *e) GNN_MUST_USE;
+/* Gives the device the store's parts of the table to look into. */
+int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Puts on the unit's stream: rows id[n] or id64[n] to `out`. */
+int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
+                    enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64, uint64_t n,
+                    void *out, struct gnn_gather_count *count, struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- what devices keep (gather_cache.c, gather_fill.c) ---- */
+
+/* A group of devices that reach each other's memory, and what they keep: of type t's order, the
+ * first hot[t] rows on each of them, those up to all[t] dealt out. */
+struct gather_clique {
+    unsigned member[GNN_GPU_MAX], n;
+    bool whole;          /* everything, on each of them, in the order of the ids */
+    uint64_t *hot, *all; /* [nntypes] */
+};
+
+/* Decides, fills, and sets all views. */
+int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* order[nntypes]: rows by rank. Not needed if c->whole. */
+int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Bytes of device memory that batches may need at once, at most. */
+uint64_t gpu_gather_batch_room(const struct gpu_gather *x);
+
+#endif

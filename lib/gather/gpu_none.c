@@ -1,0 +1,4 @@
+/* In a build without CUDA. */
+#include "lib/gather/gather_impl.h"
+
+const struct gnn_gather_gpu gnn_gather_gpu;

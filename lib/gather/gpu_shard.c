@@ -1,0 +1,615 @@
+/* What devices keep when several ranks work on a store: rows of the parts that ranks of their host
+ * have open, the hottest first, in memory that devices of other ranks read through CUDA IPC.
+ *
+ * What is not kept by all devices of a clique is kept by a device of the rank whose own it is, as
+ * that rank asks for it most: seeds are their owners', and parts are made so that neighbours are
+ * together. Only what does not fit there goes to the device of the clique that has most room. So it
+ * depends on the order alone how many rows are kept altogether, and not on how hot parts are. All
+ * ranks of a clique calculate the same plan; they exchange only how much memory there is, and
+ * handles. Rows are read from the store where it is open, and asked of their owners otherwise, as
+ * those of a batch are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/owner.h"
+#include "lib/cache/place.h"
+#include "lib/gather/gpu_cache.h"
+#include "lib/gather/gpu_remote.h"
+#include "lib/gpu/peers.h"
+
+enum { ALIGN = 256, CHUNK = 32 << 20 /* bytes of rows that are asked for at once */ };
+
+/* A clique that this rank has devices in. */
+struct clique {
+    uint32_t *member, n; /* [n] of peers, ascending */
+    uint64_t bytes;      /* on each */
+    uint64_t *hot, *all; /* [nntypes] rows that all keep; and those that are in `place` at all, or
+                            passed over */
+    struct gnn_place *place; /* [nntypes]; without parts: nothing is kept */
+    uint64_t *at;            /* [n][njobs] where a table's rows are in what a member lends */
+    uint64_t *lent;          /* [n] bytes of it */
+};
+
+struct share {
+    struct gather_caching *k;
+    struct gpu_gather *x;
+    struct gather_peers *p;
+    uint64_t **first;      /* [nntypes][ranks] */
+    struct clique *clique; /* [ncliques] */
+    uint32_t ncliques;
+    uint32_t *clique_of; /* [devices] of this rank */
+    void **lend;         /* [devices] */
+    void **hot;          /* [devices][njobs] rows that all keep */
+    struct gather_far *far;
+};
+
+static uint32_t ntypes(const struct share *s)
+{
+    return s->x->job->meta.schema.nntypes;
+}
+
+static bool has(const struct share *s, const struct clique *c, uint32_t job)
+{
+    const struct gather_table *t = &s->x->table[job];
+    return gather_cacheable(t) && c->place[t->job->type].nslots;
+}
+
+static bool mine(const struct share *s, uint32_t peer)
+{
+    return s->p->peer[peer].rank == s->x->job->comm->rank;
+}
+
+/* ---- scores ---- */
+
+/* How often ranks come upon each node, all of them together. */
+static int find_scores(struct share *s)
+{
+    struct gather_caching *k = s->k;
+    struct gnn_comm *comm = s->x->job->comm;
+    const struct gnn_schema *c = &s->x->job->meta.schema;
+    if (k->o->order == GNN_GATHER_BY_SCORES) {
+        k->score = k->o->scores;
+        return 0;
+    }
+    int rc =
+        k->o->order == GNN_GATHER_BY_ACCESS
+            ? gnn_access_of_rank(s->x->job->store, &s->x->job->meta.sampling, comm, &k->own, k->e)
+            : gnn_access_degree(s->x->job->store, &s->x->job->meta.sampling, &k->own, k->e);
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        rc = gnn_comm_sum(comm, k->own.of[t], c->ntype[t].count, GNN_SUM_F32, k->e);
+    k->score = &k->own;
+    return rc;
+}
+
+/* Rows that only ranks of other hosts have are not kept. */
+static int hide_others(struct share *s)
+{
+    struct gather_caching *k = s->k;
+    const struct gnn_schema *c = &s->x->job->meta.schema;
+    const uint64_t host = s->p->peer[s->p->self].host;
+    if (k->score != &k->own) {
+        if (gnn_scores_init(&k->own, c, k->e))
+            return k->e->code;
+        for (uint32_t t = 0; t < c->nntypes; t++)
+            memcpy(k->own.of[t], k->score->of[t], c->ntype[t].count * sizeof **k->own.of);
+        k->score = &k->own;
+    }
+    for (uint32_t i = 0; i < s->p->n; i++) {
+        const uint32_t r = s->p->peer[i].rank;
+        for (uint32_t t = 0; t < c->nntypes && s->p->peer[i].host != host; t++) {
+            const uint64_t end =
+                r + 1 < s->x->job->comm->size ? s->first[t][r + 1] : c->ntype[t].count;
+            for (uint64_t v = s->first[t][r]; v < end; v++)
+                k->own.of[t][v] = -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- who keeps what ---- */
+
+static uint64_t least_bytes(const struct share *s, const struct clique *c)
+{
+    uint64_t bytes = UINT64_MAX;
+    for (uint32_t m = 0; m < c->n; m++)
+        if (s->p->peer[c->member[m]].bytes < bytes)
+            bytes = s->p->peer[c->member[m]].bytes;
+    return bytes;
+}
+
+/* Of the members [from, to) that with most room; GNN_PLACE_NONE if none has so much. */
+static uint16_t roomiest(const uint64_t *left, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    uint16_t best = GNN_PLACE_NONE;
+    for (uint32_t m = from; m < to; m++)
+        if (left[m] >= bytes && (best == GNN_PLACE_NONE || left[m] > left[best]))
+            best = (uint16_t)m;
+    return best;
+}
+
+/* Deals out what follows the first hot[] rows. holder[nntypes][ranked]; left[n]; from[ranks + 1]: a
+ * rank's members. */
+static void deal(const struct share *s, struct clique *c, uint16_t *const *holder, uint64_t *left,
+                 const uint32_t *from)
+{
+    const struct gather_caching *k = s->k;
+    uint64_t smallest = UINT64_MAX;
+    for (uint32_t t = 0; t < ntypes(s); t++)
+        if (k->rows.bytes[t] && k->rows.bytes[t] < smallest)
+            smallest = k->rows.bytes[t];
+    for (;;) {
+        const int64_t t = gpu_cache_next(k, c->all);
+        if (t < 0 || roomiest(left, 0, c->n, smallest) == GNN_PLACE_NONE)
+            return;
+        const uint64_t i = c->all[t]++, bytes = k->rows.bytes[t];
+        const uint32_t owner =
+            gnn_owner_find(s->first[t], sizeof **s->first, s->x->job->comm->size, k->order[t][i]);
+        uint16_t m = roomiest(left, from[owner], from[owner + 1], bytes);
+        if (m == GNN_PLACE_NONE)
+            m = roomiest(left, 0, c->n, bytes);
+        holder[t][i] = m;
+        if (m != GNN_PLACE_NONE)
+            left[m] -= bytes;
+    }
+}
+
+/* For each row of the order that it comes to, who keeps it. */
+static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
+{
+    const struct gather_caching *k = s->k;
+    const uint32_t ranks = s->x->job->comm->size;
+    const double share = gpu_cache_share(k, c->n, c->bytes);
+    const uint64_t hot = share < 1 ? (uint64_t)((double)c->bytes * share) : c->bytes;
+    uint64_t *left = gnn_alloc(c->n, sizeof *left, "a cache", k->e), used = 0;
+    uint32_t *from = gnn_alloc_zero((uint64_t)ranks + 1, sizeof *from, "a cache", k->e);
+    gpu_cache_take(k, hot, c->hot);
+    for (uint32_t t = 0; left && from && t < ntypes(s); t++) {
+        used += c->hot[t] * k->rows.bytes[t];
+        c->all[t] = c->hot[t];
+        for (uint64_t i = 0; i < c->hot[t]; i++)
+            holder[t][i] = GNN_PLACE_ALL;
+    }
+    for (uint32_t m = 0; left && from && m < c->n; m++) {
+        left[m] = c->bytes - used;
+        from[s->p->peer[c->member[m]].rank + 1]++;
+    }
+    for (uint32_t r = 0; from && r < ranks; r++)
+        from[r + 1] += from[r];
+    if (left && from && share < 1)
+        deal(s, c, holder, left, from);
+    gnn_free(left);
+    gnn_free(from);
+    return left && from ? 0 : k->e->code;
+}
+
+static int plan(struct share *s, struct clique *c)
+{
+    struct gather_caching *k = s->k;
+    uint16_t **holder = gnn_alloc_zero(ntypes(s), sizeof(uint16_t *), "a cache", k->e);
+    int rc = holder ? 0 : k->e->code;
+    for (uint32_t t = 0; !rc && t < ntypes(s); t++)
+        if (!(holder[t] = gnn_alloc(k->ranked[t], sizeof **holder, "a cache", k->e)))
+            rc = k->e->code;
+    if (!rc)
+        rc = assign(s, c, holder);
+    for (uint32_t t = 0; !rc && t < ntypes(s); t++) {
+        const struct gnn_place_opts o = {.devices = c->n,
+                                         .nrows = s->x->job->meta.schema.ntype[t].count,
+                                         .order = k->order[t],
+                                         .norder = c->all[t],
+                                         .row_bytes = k->rows.bytes[t]};
+        if (k->rows.bytes[t])
+            rc = gnn_place_given(&c->place[t], &o, holder[t], k->e);
+    }
+    for (uint32_t t = 0; holder && t < ntypes(s); t++)
+        gnn_free(holder[t]);
+    gnn_free(holder);
+    return rc;
+}
+
+static uint64_t part_rows(const struct gnn_place *p, uint32_t part)
+{
+    return p->first[part + 1] - p->first[part];
+}
+
+/* Where tables lie in what members lend. */
+static void lay_out(const struct share *s, struct clique *c)
+{
+    const uint32_t n = s->x->job->njobs;
+    for (uint32_t m = 0; m < c->n; m++)
+        for (uint32_t i = 0; i < n; i++) {
+            c->at[(size_t)m * n + i] = c->lent[m];
+            if (has(s, c, i)) {
+                const struct gather_table *t = &s->x->table[i];
+                c->lent[m] += (part_rows(&c->place[t->job->type], m + 1) * t->bytes + ALIGN - 1) /
+                              ALIGN * ALIGN;
+            }
+        }
+}
+
+static int clique_new(struct share *s, const uint32_t *member, uint32_t n)
+{
+    struct gnn_err *e = s->k->e;
+    if (gnn_grow(&s->clique, s->ncliques, sizeof *s->clique, "a cache", e))
+        return e->code;
+    struct clique *c = &s->clique[s->ncliques++];
+    c->n = n;
+    c->member = gnn_alloc(n, sizeof *c->member, "a cache", e);
+    c->hot = gnn_alloc_zero(ntypes(s), sizeof *c->hot, "a cache", e);
+    c->all = gnn_alloc_zero(ntypes(s), sizeof *c->all, "a cache", e);
+    c->place = gnn_alloc_zero(ntypes(s), sizeof *c->place, "a cache", e);
+    c->at = gnn_alloc_zero((uint64_t)n * s->x->job->njobs, sizeof *c->at, "a cache", e);
+    c->lent = gnn_alloc_zero(n, sizeof *c->lent, "a cache", e);
+    if (!c->member || !c->hot || !c->all || !c->place || !c->at || !c->lent)
+        return e->code;
+    memcpy(c->member, member, n * sizeof *member);
+    for (uint32_t m = 0; m < n; m++)
+        if (mine(s, member[m]))
+            s->clique_of[s->p->peer[member[m]].unit] = s->ncliques - 1;
+    c->bytes = least_bytes(s, c);
+    return 0;
+}
+
+static int find_cliques(struct share *s)
+{
+    struct gnn_err *e = s->k->e;
+    bool *taken = gnn_alloc_zero(s->p->n, sizeof *taken, "a cache", e);
+    uint32_t *member = gnn_alloc(s->p->n, sizeof *member, "a cache", e), n;
+    int rc = taken && member ? 0 : e->code;
+    while (!rc && gather_peers_clique(s->p, taken, member, &n)) {
+        bool in = false;
+        for (uint32_t m = 0; m < n; m++)
+            in = in || mine(s, member[m]);
+        if (in)
+            rc = clique_new(s, member, n);
+    }
+    gnn_free(taken);
+    gnn_free(member);
+    return rc;
+}
+
+/* ---- memory ---- */
+
+/* This rank's member of the clique that is device `unit`. */
+static uint32_t member_of(const struct share *s, const struct clique *c, unsigned unit)
+{
+    uint32_t m = 0;
+    while (c->member[m] != s->p->self + unit)
+        m++;
+    return m;
+}
+
+static int hold(struct share *s, unsigned unit)
+{
+    const struct clique *c = &s->clique[s->clique_of[unit]];
+    const uint32_t m = member_of(s, c, unit), njobs = s->x->job->njobs;
+    struct gather_unit *u = &s->x->unit[unit];
+    int rc = c->lent[m] ? gpu_gather_alloc(u, c->lent[m], "the cache", &s->lend[unit], s->k->e) : 0;
+    for (uint32_t i = 0; !rc && i < njobs; i++)
+        if (has(s, c, i)) {
+            const struct gather_table *t = &s->x->table[i];
+            rc = gpu_gather_alloc(u, part_rows(&c->place[t->job->type], 0) * t->bytes, "the cache",
+                                  &s->hot[(size_t)unit * njobs + i], s->k->e);
+        }
+    return rc;
+}
+
+/* Where the members' memory is, as the device sees it. */
+static int open_members(struct share *s, unsigned unit, void **base)
+{
+    const struct clique *c = &s->clique[s->clique_of[unit]];
+    int rc = 0;
+    for (uint32_t m = 0; !rc && m < c->n; m++) {
+        const struct gather_peer *q = &s->p->peer[c->member[m]];
+        if (mine(s, c->member[m]))
+            base[m] = s->lend[q->unit];
+        else if (c->lent[m])
+            rc = gather_peers_open(s->p, unit, c->member[m], &base[m], s->k->e);
+    }
+    return rc;
+}
+
+/* The views of device `unit`. */
+static int look(struct share *s, unsigned unit)
+{
+    const struct clique *c = &s->clique[s->clique_of[unit]];
+    const uint32_t njobs = s->x->job->njobs, self = member_of(s, c, unit);
+    struct gather_unit *u = &s->x->unit[unit];
+    struct gnn_gather_part *part = gnn_alloc((uint64_t)c->n + 1, sizeof *part, "a cache", s->k->e);
+    void **base = gnn_alloc_zero(c->n, sizeof *base, "a cache", s->k->e),
+         **slot = gnn_alloc_zero(ntypes(s), sizeof *slot, "a cache", s->k->e);
+    int rc = part && base && slot ? open_members(s, unit, base) : s->k->e->code;
+    for (uint32_t t = 0; !rc && t < ntypes(s); t++)
+        if (c->place[t].nslots)
+            rc = gpu_gather_upload(u, c->place[t].slot, c->place[t].nrows * sizeof(uint32_t),
+                                   "the cache's slots", &slot[t], s->k->e);
+    for (uint32_t i = 0; !rc && i < njobs; i++) {
+        struct gather_table *t = &s->x->table[i];
+        struct gather_view *v = &t->view[unit];
+        void *p;
+        if (!has(s, c, i))
+            continue;
+        const struct gnn_place *place = &c->place[t->job->type];
+        part[0] = gnn_place_part(place, self, 0, s->hot[(size_t)unit * njobs + i], NULL);
+        for (uint32_t m = 0; m < c->n; m++)
+            part[m + 1] = gnn_place_part(place, self, m + 1,
+                                         (char *)base[m] + c->at[(size_t)m * njobs + i], NULL);
+        rc =
+            gpu_gather_upload(u, part, (c->n + 1) * sizeof *part, "the cache's parts", &p, s->k->e);
+        v->cached = p;
+        v->ncached = c->n + 1;
+        v->slot = slot[t->job->type];
+        v->nslots = place->nrows;
+    }
+    gnn_free(part);
+    gnn_free(base);
+    gnn_free(slot);
+    return rc;
+}
+
+/* ---- rows ---- */
+
+/* A piece of what this rank's devices are to keep: some rows of a type, on a device. */
+struct piece {
+    unsigned unit;
+    uint32_t type, part; /* of the place */
+    uint64_t at, n;      /* rows of the part */
+};
+
+static int add_pieces(const struct share *s, unsigned unit, uint32_t type, uint32_t part,
+                      struct piece **list, uint64_t *n)
+{
+    const struct gnn_place *p = &s->clique[s->clique_of[unit]].place[type];
+    const uint64_t rows = p->nslots ? part_rows(p, part) : 0,
+                   most = 1 + CHUNK / s->k->rows.bytes[type];
+    for (uint64_t at = 0; at < rows; at += most) {
+        if (gnn_grow(list, *n, sizeof **list, "a cache", s->k->e))
+            return s->k->e->code;
+        (*list)[(*n)++] = (struct piece){unit, type, part, at, rows - at < most ? rows - at : most};
+    }
+    return 0;
+}
+
+/* Gathers it on the device, with what the other ranks have sent. */
+static int place_rows(struct share *s, const struct piece *w, struct gather_packet *packet)
+{
+    const struct clique *c = &s->clique[s->clique_of[w->unit]];
+    const uint32_t m = member_of(s, c, w->unit), njobs = s->x->job->njobs;
+    struct gather_unit *u = &s->x->unit[w->unit];
+    int rc = gnn_dev_use(u->d->number, s->k->e);
+    if (!rc)
+        rc = gather_packet_send(s->x->line, u, packet, s->k->e);
+    for (uint32_t i = 0; !rc && i < njobs; i++) {
+        const struct gather_table *t = &s->x->table[i];
+        const struct gather_view nothing = {0};
+        const struct gather_pack *k = &packet->of[s->x->at[i]];
+        const uint64_t *rows;
+        if (!gather_cacheable(t) || t->job->type != w->type)
+            continue;
+        char *to = w->part ? (char *)s->lend[w->unit] + c->at[(size_t)m * njobs + i]
+                           : s->hot[(size_t)w->unit * njobs + i];
+        const struct gather_view v = gather_packet_view(u, &nothing, k, &rows);
+        rc = gpu_gather_rows(u, &v, t->bytes, t->cast, NULL, rows, k->n, to + w->at * t->bytes,
+                             NULL, s->k->e);
+    }
+    return rc ? rc : gnn_dev_stream_wait(u->stream, s->k->e);
+}
+
+/* One round: each rank asks for the rows of a piece, as if they were a batch without edges, or for
+ * none. */
+static int fill_round(struct share *s, uint64_t round, const struct piece *w, struct gnn_batch *b)
+{
+    struct gather_packet *packet = NULL;
+    uint64_t counts[GNN_TYPES_MAX] = {0};
+    for (uint32_t t = 0; t < ntypes(s); t++)
+        b->type[t].count = &counts[t];
+    if (w) {
+        const struct gnn_place *p = &s->clique[s->clique_of[w->unit]].place[w->type];
+        counts[w->type] = w->n;
+        b->type[w->type].node = p->row + p->first[w->part] + w->at;
+    }
+    b->nth = round;
+    int rc = gnn_gather_far_meet(s->x->job, s->far, b, s->k->e);
+    if (!rc && w)
+        rc = gather_packet_make(s->x->line, s->far, b, &packet, s->k->e);
+    if (!rc && w)
+        rc = place_rows(s, w, packet);
+    gather_packet_put(s->x->line, packet);
+    return rc;
+}
+
+static int fill(struct share *s)
+{
+    struct gnn_err *e = s->k->e;
+    struct gnn_batch b = {.nntypes = ntypes(s)};
+    struct piece *list = NULL;
+    uint64_t n = 0;
+    int rc = (b.type = gnn_alloc_zero(b.nntypes, sizeof *b.type, "a cache", e)) ? 0 : e->code;
+    for (unsigned u = 0; u < s->x->g->n; u++)
+        for (uint32_t t = 0; t < ntypes(s); t++)
+            for (unsigned part = 0; !rc && part < 2; part++)
+                if (s->k->rows.bytes[t])
+                    rc = add_pieces(s, u, t,
+                                    part ? 1 + member_of(s, &s->clique[s->clique_of[u]], u) : 0,
+                                    &list, &n);
+    uint64_t rounds = n;
+    if (!rc)
+        rc = gather_peers_most(s->p, &rounds, e);
+    if (!rc && !(s->far = gnn_gather_far_new(s->x->job, e)))
+        rc = e->code;
+    for (uint64_t i = 0; !rc && i < rounds; i++)
+        rc = fill_round(s, i, i < n ? &list[i] : NULL, &b);
+    gnn_free(b.type);
+    gnn_free(list);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+/* What the threads that ask need not ask for. */
+static int tell_near(struct share *s)
+{
+    struct gather_line *l = s->x->line;
+    for (uint32_t i = 0; i < s->ncliques; i++)
+        for (uint32_t t = 0; t < ntypes(s); t++) {
+            struct gnn_place *p = &s->clique[i].place[t];
+            if (!p->nslots)
+                continue;
+            if (gnn_grow(&l->slots, l->nslots, sizeof(uint32_t *), "a cache", s->k->e))
+                return s->k->e->code;
+            l->slots[l->nslots++] = p->slot;
+            for (unsigned u = 0; u < s->x->g->n; u++)
+                if (s->clique_of[u] == i)
+                    l->near[(size_t)u * ntypes(s) + t] = p->slot;
+            p->slot = NULL;
+        }
+    return 0;
+}
+
+static void tell(const struct share *s, const struct clique *c)
+{
+    struct gnn_gather_stats *to = s->x->stats;
+    uint64_t hot = 0, dealt = 0;
+    if (!to)
+        return;
+    for (uint32_t t = 0; t < ntypes(s); t++)
+        if (c->place[t].nslots) {
+            hot += part_rows(&c->place[t], 0);
+            dealt += c->place[t].nslots - part_rows(&c->place[t], 0);
+        }
+    to->nodes = s->k->rows.count;
+    if (!to->cliques || hot + dealt < to->replicated + to->sharded) {
+        to->replicated = hot;
+        to->sharded = dealt;
+    }
+    to->cliques++;
+    for (uint32_t m = 0; m < c->n; m++) {
+        uint64_t bytes = 0;
+        for (uint32_t t = 0; t < ntypes(s); t++)
+            if (c->place[t].nslots)
+                bytes += gnn_place_bytes(&c->place[t], m);
+        if (!mine(s, c->member[m]))
+            continue;
+        to->devices++;
+        to->cached_bytes = bytes > to->cached_bytes ? bytes : to->cached_bytes;
+    }
+}
+
+static int decide(struct share *s)
+{
+    struct gather_caching *k = s->k;
+    bool any = false;
+    for (uint32_t i = 0; i < s->p->n; i++)
+        any = any || s->p->peer[i].bytes;
+    int rc = find_cliques(s);
+    if (rc || !any || !k->rows.all_bytes)
+        return rc;
+    if (s->x->stats)
+        s->x->stats->apart = gather_peers_apart(s->p, s->x->stats->apart_rank);
+    rc = find_scores(s);
+    if (!rc)
+        rc = hide_others(s);
+    if (!rc)
+        rc = gpu_cache_order(k);
+    for (uint32_t i = 0; !rc && i < s->ncliques; i++) {
+        rc = s->clique[i].bytes ? plan(s, &s->clique[i]) : 0;
+        if (!rc)
+            lay_out(s, &s->clique[i]);
+    }
+    return rc;
+}
+
+static int make(struct share *s)
+{
+    struct gpu_gather *x = s->x;
+    int rc = 0;
+    for (unsigned u = 0; !rc && u < x->g->n; u++)
+        rc = hold(s, u);
+    if (!rc)
+        rc = gather_peers_lend(s->p, s->lend, s->k->e);
+    for (unsigned u = 0; !rc && u < x->g->n; u++)
+        rc = look(s, u);
+    if (!rc)
+        rc = fill(s);
+    for (uint32_t i = 0; !rc && i < s->ncliques; i++)
+        tell(s, &s->clique[i]);
+    for (unsigned u = 0; !rc && u < x->g->n; u++)
+        rc = gnn_dev_stream_wait(x->unit[u].stream, s->k->e);
+    if (!rc)
+        rc = tell_near(s);
+    uint64_t n = 0;
+    return rc ? rc
+              : gather_peers_most(s->p, &n,
+                                  s->k->e); /* others read what this rank keeps from now on */
+}
+
+/* Ranks that share a device share its free memory. */
+static void divide(struct gather_peers *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint64_t n = 0;
+        for (uint32_t k = 0; k < p->n; k++)
+            n += p->peer[k].host == p->peer[i].host && p->peer[k].id == p->peer[i].id;
+        p->peer[i].bytes /= n;
+    }
+}
+
+static int meet(struct share *s)
+{
+    const struct gnn_gather_cache *o = s->k->o;
+    uint64_t bytes[GNN_GPU_MAX];
+    char text[96];
+    int rc = 0;
+    for (unsigned u = 0; !rc && u < s->x->g->n; u++)
+        rc = gpu_cache_budget(s->k, u, &bytes[u]);
+    snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order,
+             (unsigned long long)s->k->rows.all_bytes);
+    if (!rc)
+        rc = gnn_comm_agree(s->x->job->comm, "other options for what devices keep", text, s->k->e);
+    if (!rc)
+        rc = gather_peers_meet(&s->x->peers, s->x->g, s->x->job->comm, bytes, s->k->e);
+    s->p = s->x->peers;
+    if (!rc && o->size == GNN_GATHER_FIT)
+        divide(s->p);
+    return rc;
+}
+
+static void clique_free(struct clique *c, uint32_t types)
+{
+    for (uint32_t t = 0; c->place && t < types; t++)
+        gnn_place_release(&c->place[t]);
+    gnn_free(c->member);
+    gnn_free(c->hot);
+    gnn_free(c->all);
+    gnn_free(c->place);
+    gnn_free(c->at);
+    gnn_free(c->lent);
+}
+
+int gpu_cache_ranks(struct gather_caching *k)
+{
+    struct gpu_gather *x = k->x;
+    struct share s = {.k = k, .x = x};
+    s.clique_of = gnn_alloc_zero(x->g->n, sizeof *s.clique_of, "a cache", k->e);
+    s.lend = gnn_alloc_zero(x->g->n, sizeof *s.lend, "a cache", k->e);
+    s.hot = gnn_alloc_zero((uint64_t)x->g->n * x->job->njobs, sizeof *s.hot, "a cache", k->e);
+    int rc = s.clique_of && s.lend && s.hot
+                 ? gnn_store_firsts(x->job->store, x->job->comm->size, &s.first, k->e)
+                 : k->e->code;
+    if (!rc)
+        rc = meet(&s);
+    if (!rc)
+        rc = decide(&s);
+    if (!rc)
+        rc = make(&s);
+    for (uint32_t i = 0; i < s.ncliques; i++)
+        clique_free(&s.clique[i], x->job->meta.schema.nntypes);
+    gnn_gather_far_free(s.far);
+    gnn_free(s.first ? s.first[0] : NULL);
+    gnn_free(s.first);
+    gnn_free(s.clique);
+    gnn_free(s.clique_of);
+    gnn_free(s.lend);
+    gnn_free(s.hot);
+    return rc;
+}

@@ -1,0 +1,91 @@
+/* Gathering with several ranks: rows that a rank does not have come from the one that has them. Two
+ * exchanges a batch: asked:    u32 1; per node type with fields, u32 n, u32 nodes[n]; per hop and
+ * edge type with fields, u32 n, u32 e, u32 destinations[n], u32 edges of each[n], and from the next
+ * multiple of 8 bytes on u64 ids[e] answered: per field, and hop of an edges' field, from the next
+ * multiple of 64 bytes on, the rows that were asked for What comes counts, as it lies in the
+ * messages, as further parts of the field, with rows numbered from the end of the field on: then
+ * one pass over a batch's rows collects all of them, its own and the others'. */
+#ifndef GNN_LIB_GATHER_REMOTE_H
+#define GNN_LIB_GATHER_REMOTE_H
+
+#include "lib/comm/words.h"
+#include "lib/gather/gather_impl.h"
+
+enum { GATHER_ENDED, GATHER_ASKED }; /* what a message begins with */
+enum { GATHER_ALIGN = 64 };
+
+/* What a batch wants of one slot: a node type, or a block of edges. */
+struct gather_want {
+    uint64_t n;      /* rows */
+    uint64_t base;   /* rows of the whole field: rank r's begin at base + r * n */
+    uint64_t row_at; /* where its rows' numbers begin in gather_far.row */
+    bool direct; /* this rank's own rows are read where they are; else they are asked for as others'
+                    are, as they change type on the way */
+};
+/* What one rank asked for of one slot. */
+struct gather_asked {
+    uint64_t n;
+    const uint32_t *node; /* [n], or ... */
+    uint64_t found_at;    /* ... where the rows' numbers begin in gather_far.found */
+};
+
+/* Per worker. Slots: node types, then hop-major blocks of edge types. */
+struct gather_far {
+    struct gnn_exchange ask, answer;
+    uint32_t ranks, slots;
+    uint64_t **first;            /* [nntypes][ranks] first node of each rank */
+    const uint32_t *const *near; /* [nntypes] of nodes: UINT32_MAX, or its rows are kept where the
+                                    batch goes; or NULL: none are */
+    struct gnn_words *asked, *answered; /* [ranks] */
+    struct gnn_words_in *in;            /* [ranks] */
+    uint32_t **to;                      /* [ranks] where the next word goes */
+    struct gather_want *want;           /* [slots] */
+    uint64_t *count;                    /* [slots][ranks] rows that this rank asked of each */
+    struct gather_asked *by;            /* [slots][ranks] what each asked of this rank */
+    struct gnn_buf owner, row, found;
+    struct gnn_gather_part *part; /* [parts + ranks + 1] */
+    uint64_t rows, kept_rows, far_rows,
+        far_bytes; /* of this batch: wanted; others' that were kept here; what came from them */
+};
+
+/* NULL on failure; takes NULL. */
+struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gather_far_free(struct gather_far *f);
+/* All fields of a batch. Every rank does the same for its batch of the same number. */
+int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* The first part of that, up to the second exchange: f->want and ->row are set, and what has come
+ * is in f->in. */
+int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                        struct gnn_err *e) GNN_MUST_USE;
+/* The next rows in what has come from rank r: those of a field other than labels, and a hop of it,
+ * in the order in which all ranks go through them - jobs, then hops. *n of them, of
+ * gnn_gather_job_out bytes each. */
+int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
+                        uint32_t hop, uint32_t r, const struct gnn_batch *b, const void **rows,
+                        uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+/* Adds up what a batch had; and how many batches there are, for _end. */
+void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f,
+                          const struct gnn_batch *b);
+/* After the last batch: GNN_E_INPUT if another rank has more. */
+int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
+
+/* Parts of it (lib/gather/remote_ask.c): f->want, f->row and what goes to each rank, f->asked. */
+int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                       struct gnn_err *e) GNN_MUST_USE;
+/* What has come, f->in, into f->by and f->found. */
+int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e);
+
+/* Does a field other than labels belong to the type; and does none of them change its elements'
+ * type on the way? */
+bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct);
+
+static inline uint32_t gnn_gather_slot(const struct gatherer *g, const struct gather_job *j,
+                                       uint32_t hop)
+{
+    return j->edge ? g->meta.schema.nntypes + hop * g->meta.schema.netypes + j->type : j->type;
+}
+
+#endif

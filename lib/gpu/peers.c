@@ -1,0 +1,328 @@
+#include "lib/gpu/peers.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/xxh.h"
+
+enum { TRIAL = 256 }; /* bytes */
+
+/* What a rank says of each device. */
+struct said {
+    uint64_t host, id, bytes, exports;
+    struct gnn_dev_handle handle;
+};
+
+static uint32_t tag(void)
+{
+    return gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_DEVICES);
+}
+
+/* ---- who there is ---- */
+
+/* Processes of one start of one machine, that call it by the same name. */
+static uint64_t host_id(void)
+{
+    char text[256] = "";
+    (void)gethostname(text, 128);
+    const size_t n = strlen(text);
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, text + n, sizeof text - n);
+    if (fd >= 0)
+        close(fd);
+    return XXH3_64bits(text, n + (got > 0 ? (size_t)got : 0));
+}
+
+/* What tells a device from all others of all ranks. */
+struct identity {
+    uint64_t host, id;
+};
+
+int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
+                       struct gnn_err *e)
+{
+    struct identity own[GNN_GPU_MAX] = {{0}};
+    struct gnn_exchange x = {0};
+    int rc = gnn_exchange_init(&x, comm, tag(), e);
+    for (unsigned u = 0; !rc && u < g->n; u++) {
+        own[u].host = host_id();
+        users[u] = 0;
+        rc = gnn_dev_id(g->device[u], &own[u].id, e);
+    }
+    if (!rc)
+        rc = gnn_comm_share(comm, &x, own, g->n * sizeof *own, e);
+    for (uint32_t r = 0; !rc && r < comm->size; r++) {
+        const struct identity *other = x.in[r].data;
+        if (!x.in[r].bytes || x.in[r].bytes % sizeof *other)
+            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense",
+                          r);
+        for (uint64_t i = 0; !rc && i < x.in[r].bytes / sizeof *other; i++)
+            for (unsigned u = 0; u < g->n; u++)
+                users[u] += !memcmp(&other[i], &own[u], sizeof *other);
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
+/* The device of this host that has the id; *n: there is none that this process sees. */
+static int find(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
+{
+    int rc = gnn_dev_count(n, e);
+    for (*device = 0; !rc && *device < *n; ++*device) {
+        uint64_t v;
+        rc = gnn_dev_id(*device, &v, e);
+        if (!rc && v == id)
+            return 0;
+    }
+    return rc;
+}
+
+/* Does device `unit` read what the peer, another rank's, exports? If not, why. */
+static int try(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer,
+               unsigned char *apart, struct gnn_err *e)
+{
+    const unsigned own = p->g->device[unit];
+    struct gnn_err refused = {0};
+    unsigned device, n;
+    uint64_t bytes;
+    void *at;
+    int rc = find(peer->id, &device, &n, e);
+    if (!rc)
+        rc = gnn_dev_use(own, e);
+    if (rc)
+        return rc;
+    *apart = device == n                                          ? GNN_GPU_HIDDEN
+             : device != own && !gnn_dev_peer(own, device)        ? GNN_GPU_NO_PATH
+             : gnn_dev_import(&peer->lent, &at, &bytes, &refused) ? GNN_GPU_REFUSED
+                                                                  : GNN_GPU_TOGETHER;
+    if (*apart == GNN_GPU_TOGETHER)
+        gnn_dev_import_close(at);
+    return 0;
+}
+
+static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned char *apart,
+                          struct gnn_err *e)
+{
+    const struct gather_peer *self = &p->peer[p->self];
+    int rc = 0;
+    for (unsigned u = 0; u < p->g->n; u++)
+        for (uint32_t i = 0; !rc && i < p->n; i++) {
+            const struct gather_peer *q = &p->peer[i];
+            unsigned char *a = &apart[(size_t)u * p->n + i];
+            *a = GNN_GPU_NO_PATH;
+            if (q->rank == self->rank &&
+                (q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit])))
+                *a = GNN_GPU_TOGETHER;
+            else if (q->rank != self->rank && q->host == self->host && exports[i])
+                rc = try(p, u, q, a, e);
+            else if (q->rank != self->rank && q->host == self->host)
+                *a = GNN_GPU_REFUSED;
+        }
+    return rc;
+}
+
+/* ---- meeting ---- */
+
+static int garbled(uint32_t rank, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense", rank);
+}
+
+/* Everybody's devices, from what came. exports[n]. */
+static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool **exports,
+                    struct gnn_err *e)
+{
+    for (uint32_t r = 0; r < p->comm->size; r++) {
+        if (x->in[r].bytes % sizeof(struct said) || !x->in[r].bytes)
+            return garbled(r, e);
+        p->n += (uint32_t)(x->in[r].bytes / sizeof(struct said));
+    }
+    p->peer = gnn_alloc_zero(p->n, sizeof *p->peer, "devices of other ranks", e);
+    p->apart = gnn_alloc_zero((uint64_t)p->n * p->n, 1, "devices of other ranks", e);
+    *exports = gnn_alloc_zero(p->n, sizeof **exports, "devices of other ranks", e);
+    if (!p->peer || !p->apart || !*exports)
+        return e->code;
+    for (uint32_t r = 0, i = 0; r < p->comm->size; r++) {
+        const struct said *s = x->in[r].data;
+        if (r == p->comm->rank)
+            p->self = i;
+        for (uint32_t u = 0; u < x->in[r].bytes / sizeof *s; u++, i++) {
+            p->peer[i] = (struct gather_peer){r, u, s[u].host, s[u].id, s[u].bytes, s[u].handle};
+            (*exports)[i] = s[u].exports;
+        }
+    }
+    return 0;
+}
+
+/* What this rank says of its devices, with memory of each to be tried out. */
+static int speak(const struct gather_peers *p, const uint64_t *bytes, struct said *s, void **trial,
+                 struct gnn_err *e)
+{
+    const uint64_t host = host_id();
+    int rc = 0;
+    for (unsigned u = 0; !rc && u < p->g->n; u++) {
+        struct gnn_err refused = {0};
+        s[u].host = host;
+        s[u].bytes = bytes[u];
+        rc = gnn_dev_id(p->g->device[u], &s[u].id, e);
+        if (!rc)
+            rc = gnn_dev_use(p->g->device[u], e);
+        if (!rc)
+            rc = gnn_dev_alloc(&trial[u], TRIAL, "a trial", e);
+        if (!rc)
+            s[u].exports = !gnn_dev_export(trial[u], &s[u].handle, &refused);
+    }
+    return rc;
+}
+
+static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *apart,
+                       struct gnn_err *e)
+{
+    int rc = gnn_comm_share(p->comm, x, apart, (uint64_t)p->g->n * p->n, e);
+    for (uint32_t r = 0, i = 0; !rc && r < p->comm->size; r++) {
+        uint32_t units = 0;
+        while (i + units < p->n && p->peer[i + units].rank == r)
+            units++;
+        if (x->in[r].bytes != (uint64_t)units * p->n)
+            return garbled(r, e);
+        memcpy(p->apart + (size_t)i * p->n, x->in[r].data, x->in[r].bytes);
+        i += units;
+    }
+    return rc;
+}
+
+int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_comm *comm,
+                      const uint64_t *bytes, struct gnn_err *e)
+{
+    struct gather_peers *p = *out = gnn_alloc_zero(1, sizeof *p, "devices of other ranks", e);
+    struct said *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
+    void *trial[GNN_GPU_MAX] = {NULL};
+    struct gnn_exchange x = {0};
+    unsigned char *apart = NULL;
+    bool *exports = NULL;
+    int rc = p && s ? gnn_exchange_init(&x, comm, tag(), e) : e->code;
+    if (!rc) {
+        p->comm = comm;
+        p->g = g;
+        rc = speak(p, bytes, s, trial, e);
+    }
+    if (!rc)
+        rc = gnn_comm_share(comm, &x, s, g->n * sizeof *s, e);
+    if (!rc)
+        rc = read_all(p, &x, &exports, e);
+    if (!rc && !(apart = gnn_alloc_zero((uint64_t)g->n * p->n, 1, "devices of other ranks", e)))
+        rc = e->code;
+    if (!rc)
+        rc = fill_own_reach(p, exports, apart, e);
+    if (!rc)
+        rc = share_reach(p, &x, apart, e); /* all have tried */
+    for (unsigned u = 0; u < g->n; u++)
+        gnn_dev_free(trial[u]);
+    gnn_exchange_release(&x);
+    gnn_free(s);
+    gnn_free(apart);
+    gnn_free(exports);
+    return rc;
+}
+
+bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *member, uint32_t *n)
+{
+    *n = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        bool all = !taken[i];
+        for (uint32_t m = 0; all && m < *n; m++)
+            all = p->apart[(size_t)i * p->n + member[m]] == GNN_GPU_TOGETHER &&
+                  p->apart[(size_t)member[m] * p->n + i] == GNN_GPU_TOGETHER;
+        if (!all)
+            continue;
+        taken[i] = true;
+        member[(*n)++] = i;
+    }
+    return *n > 0;
+}
+
+enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank)
+{
+    enum gnn_gpu_apart worst = GNN_GPU_TOGETHER;
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->n; k++)
+            if (p->peer[i].host == p->peer[k].host && p->peer[i].rank != p->peer[k].rank &&
+                p->apart[(size_t)i * p->n + k] > worst) {
+                worst = (enum gnn_gpu_apart)p->apart[(size_t)i * p->n + k];
+                rank[0] = p->peer[i].rank;
+                rank[1] = p->peer[k].rank;
+            }
+    return worst;
+}
+
+/* ---- memory ---- */
+
+int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_err *e)
+{
+    const unsigned units = p->g->n;
+    struct gnn_dev_handle *h = gnn_alloc_zero(units, sizeof *h, "devices of other ranks", e);
+    struct gnn_exchange x = {0};
+    int rc = h ? gnn_exchange_init(&x, p->comm, tag(), e) : e->code;
+    for (unsigned u = 0; !rc && u < units; u++)
+        if (memory[u])
+            rc = gnn_dev_export(memory[u], &h[u], e);
+    if (!rc)
+        rc = gnn_comm_share(p->comm, &x, h, units * sizeof *h, e);
+    for (uint32_t i = 0; !rc && i < p->n; i++) {
+        struct gather_peer *q = &p->peer[i];
+        if (x.in[q->rank].bytes < (q->unit + 1) * sizeof *h)
+            rc = garbled(q->rank, e);
+        else
+            memcpy(&q->lent, (const struct gnn_dev_handle *)x.in[q->rank].data + q->unit,
+                   sizeof q->lent);
+    }
+    gnn_exchange_release(&x);
+    gnn_free(h);
+    return rc;
+}
+
+int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
+                      struct gnn_err *e)
+{
+    uint64_t bytes;
+    int rc = gnn_grow(&p->opened, p->nopened, sizeof *p->opened, "devices of other ranks", e);
+    if (!rc)
+        rc = gnn_dev_use(p->g->device[unit], e);
+    if (!rc)
+        rc = gnn_dev_import(&p->peer[peer].lent, at, &bytes, e);
+    if (!rc)
+        p->opened[p->nopened++] = *at;
+    return rc;
+}
+
+int gather_peers_most(struct gather_peers *p, uint64_t *n, struct gnn_err *e)
+{
+    struct gnn_exchange x = {0};
+    const uint64_t own = *n;
+    int rc = gnn_exchange_init(&x, p->comm, tag(), e);
+    if (!rc)
+        rc = gnn_comm_share(p->comm, &x, &own, sizeof own, e);
+    for (uint32_t r = 0; !rc && r < p->comm->size; r++) {
+        const uint64_t v = x.in[r].bytes == sizeof v ? *(const uint64_t *)x.in[r].data : 0;
+        *n = v > *n ? v : *n;
+    }
+    gnn_exchange_release(&x);
+    return rc;
+}
+
+void gather_peers_close(struct gather_peers *p)
+{
+    struct gnn_err ignored = {0};
+    uint64_t n = 0;
+    if (!p)
+        return;
+    for (uint64_t i = 0; i < p->nopened; i++)
+        gnn_dev_import_close(p->opened[i]);
+    if (p->comm && !p->comm->lost)
+        (void)!gather_peers_most(p, &n, &ignored);
+    gnn_free(p->peer);
+    gnn_free(p->apart);
+    gnn_free(p->opened);
+    gnn_free(p);
+}

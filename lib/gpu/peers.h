@@ -1,0 +1,53 @@
+/* The devices of all ranks, as far as they matter to what each keeps: who reaches whose memory, and
+ * that memory opened. All but _clique, _open and _close are collective. */
+#ifndef GNN_LIB_GPU_PEERS_H
+#define GNN_LIB_GPU_PEERS_H
+
+#include "lib/comm/comm.h"
+#include "lib/gpu/runtime.h"
+
+struct gather_peer {
+    uint32_t rank, unit; /* which of its rank's devices */
+    uint64_t host, id;   /* what tells hosts, and devices, apart */
+    uint64_t bytes;      /* that it has for rows */
+    struct gnn_dev_handle lent;
+};
+
+struct gather_peers {
+    struct gnn_comm *comm;
+    struct gnn_gpu *g;
+    struct gather_peer *peer; /* [n] rank by rank */
+    uint32_t n, self;         /* the first of this rank's */
+    unsigned char
+        *apart;    /* [n][n] enum gnn_gpu_apart: TOGETHER if a device reads another's memory */
+    void **opened; /* [nopened] */
+    uint64_t nopened;
+};
+
+/* How many devices of all ranks are the very one that this rank's is, itself included:
+ * users[devices]. */
+int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
+                       struct gnn_err *e) GNN_MUST_USE;
+/* bytes: [devices]. Reaching is tried out, not only asked for, as a system may keep processes
+ * apart. *p is to be closed on failure too. */
+int gather_peers_meet(struct gather_peers **p, struct gnn_gpu *g, struct gnn_comm *comm,
+                      const uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
+/* The next group that reach each other, as indices into peer: the first that is in none yet, and
+ * all that fit. taken[n] starts with false. member has room for n. False when there is none any
+ * more. */
+bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *member, uint32_t *n);
+/* The worst of what keeps devices of two ranks of one host apart, and the first two ranks of which
+ * it is true. */
+enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank);
+/* memory: [devices] what each lends, or NULL. It must stay until all have closed. */
+int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_err *e) GNN_MUST_USE;
+/* What another rank's device lends, for device `unit` of this one. */
+int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* The largest of all ranks' numbers. All have come here then. */
+int gather_peers_most(struct gather_peers *p, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+/* Closes what was opened, and waits until all ranks have, unless this one has failed. Nothing uses
+ * it any more. Takes NULL. */
+void gather_peers_close(struct gather_peers *p);
+
+#endif

@@ -1,0 +1,120 @@
+/* The device runtime, for the files of lib/gpu and for what stages do on devices (gpu_*.c).
+ *
+ * Everything here is queued on streams by one host thread: a source keeps a few batches launched
+ * and hands on the oldest (pipe.c). A function that launches makes its device the thread's first.
+ */
+#ifndef GNN_LIB_GPU_RUNTIME_H
+#define GNN_LIB_GPU_RUNTIME_H
+
+#include "lib/gpu/gpu.h"
+#include "lib/gpu/dev.h"
+#include "lib/base/mem.h"
+
+/* A device in use. */
+struct gpu_device {
+    struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
+    unsigned number;
+    struct gpu_host *host; /* of the first: what gpu_host_open has opened */
+    int pins;   /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
+    bool ranks; /* of the first: what is made with the devices is part of several ranks' work */
+};
+/* Pinned memory of the host. */
+extern const struct gnn_mem gpu_pinned;
+
+/* Lets all devices read memory of the host: where it lies, or if the system refuses that, in a
+ * pinned copy. *at: its address there. Once for all who ask for the same memory; close it as often
+ * as it was opened. Empty memory needs neither, and NULL is not closed. s: the store that it
+ * belongs to and that nobody reads it from again, so that it does not stay in the page cache beside
+ * the copy; or NULL. */
+struct gnn_store;
+int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
+                  const char *what, const void **at, struct gnn_err *e) GNN_MUST_USE;
+/* The copy, in the host's address space, or NULL: they read it where it lies. */
+const void *gpu_host_copy(const struct gnn_gpu *g, const void *p);
+void gpu_host_close(struct gnn_gpu *g, const void *p);
+
+/* ---- batches on devices ---- */
+
+/* A place on the device, the thread's; free gets it when its batch goes. To be released on failure
+ * too. */
+int gpu_place_init(struct gnn_batch_place *p, unsigned device,
+                   void (*free)(struct gnn_batch_place *p), struct gnn_err *e) GNN_MUST_USE;
+void gpu_place_release(struct gnn_batch_place *p);
+int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e) GNN_MUST_USE;
+/* An empty batch of d from the pool, which is of d alone. What `stream` does from now on comes
+ * after the last reader of what it held before. */
+int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
+                  struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+/* Sets to's typed view as from's, where tensor i of `to` is that of `from`, somewhere else. */
+void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from);
+/* Begins a range in the profiler's time line, "STAGE EPOCH/STEP"; gnn_dev_range_end ends it. */
+void gpu_range_begin(const char *stage, const struct gnn_batch *b);
+/* The device in use that has this number. */
+struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b);
+
+/* ---- sources with batches under way ---- */
+
+/* A batch under way. The stage's own state of it, if it needs one, is an array beside: `index` is
+ * the place. */
+struct gpu_slot {
+    struct gnn_batch *in,
+        *out; /* given back, if they are still there, when the stage has finished or failed */
+    unsigned index;
+    struct gpu_slot_event {
+        const struct gpu_device *device;
+        void *event;
+    } of[GNN_GPU_MAX], *done; /* an event is one device's: one for each that this slot was used on;
+                                 done: the last, or NULL */
+    int rc;                   /* of start */
+    struct gnn_err err;
+};
+/* The end of start: what `stream` of d has to do so far is the work on this batch. */
+int gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream,
+                  struct gnn_err *e) GNN_MUST_USE;
+
+/* start: draws from `up` and puts the work on streams; nothing is waited for. GNN_END when there is
+ * no more. finish: the work is done, if start said gpu_slot_done; sets s->out to what is handed on.
+ * end, may be NULL: has the last word, as in gnn_map_ops. */
+struct gpu_pipe_ops {
+    int (*start)(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e);
+    int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);
+    int (*end)(void *arg, struct gnn_err *e);
+    void (*arg_free)(void *arg);
+    bool at_once; /* a failure of start comes before the batches that are under way: of several
+                   * ranks, as others wait for this one to begin what comes next, while it would
+                   * wait for them to go on with what is there */
+};
+enum { GPU_DEPTH_MAX = 16 };
+/* At most `depth` are under way. Takes over up and, through arg_free, arg, on failure too. */
+struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta,
+                                const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
+                                struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- handing off: as in lib/gpu/gpu.h ---- */
+
+int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+int gpu_lends(struct gnn_gpu *g, unsigned device, struct gnn_err *e) GNN_MUST_USE;
+int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b,
+             struct gnn_err *e) GNN_MUST_USE;
+void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *ref);
+void gpu_loan_free(struct gnn_gpu_loan *l);
+int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref,
+               const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+               struct gnn_err *e) GNN_MUST_USE;
+int gpu_borrowed(struct gnn_gpu_debt *d, struct gnn_err *e) GNN_MUST_USE;
+void gpu_debt_free(struct gnn_gpu_debt *d);
+int gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b,
+              struct gnn_err *e) GNN_MUST_USE;
+int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+
+/* ---- the stages ---- */
+
+struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up,
+                                  struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up,
+                                 struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
+                                 bool (*keep)(void *arg, unsigned device), void *arg,
+                                 struct gnn_err *e) GNN_MUST_USE;
+
+#endif

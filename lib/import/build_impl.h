@@ -1,0 +1,46 @@
+/* What the files that write an imported store share: build.c and, for the edges, build_edges.c. */
+#ifndef GNN_LIB_IMPORT_BUILD_IMPL_H
+#define GNN_LIB_IMPORT_BUILD_IMPL_H
+
+#include "lib/import/import.h"
+#include "lib/import/spill.h"
+#include "lib/import/split.h"
+#include "lib/store/write.h"
+
+/* An edge type of the store: which input type it is made of and how. */
+struct plan {
+    uint32_t in;
+    unsigned mode;
+    bool add_loops;
+    struct gnn_csc csc;
+    struct gnn_spill spill; /* what sorts the edges, if they are too many for memory */
+    bool spilled;
+    size_t row[GNN_FIELDS_MAX]; /* bytes */
+    uint64_t *has_loop;         /* bit per node, if add_loops */
+    uint64_t duplicates, loops_added;
+    struct gnn_direction dir;
+    uint64_t read, balance; /* edges of the input, and what tells whether those of another type are
+                               their reverses */
+    uint32_t indptr_id, indices_id;
+    uint32_t field_id[GNN_FIELDS_MAX];
+};
+
+struct build {
+    struct gnn_dataset *d;
+    const struct gnn_import_opts *o;
+    const char *path;
+    struct gnn_meta meta; /* schema of the store */
+    struct gnn_store_writer w;
+    struct plan *plan; /* [schema.netypes] */
+    struct gnn_splits splits;
+    struct gnn_import_stats st;
+};
+
+/* Counts the edges of type t of the store: its offsets, directions and duplicates. */
+int gnn_build_count(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* Leaves one of equal edges of type t, which was counted. */
+int gnn_build_dedup(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+/* Writes the sources and fields of type t, which was counted, in the order of the offsets. */
+int gnn_build_edges(struct build *b, uint32_t t, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,84 @@
+/* Importing: data sets and generated graphs in, a store of one part out. gnn-import(1) has the
+ * formats. */
+#ifndef GNN_LIB_IMPORT_IMPORT_H
+#define GNN_LIB_IMPORT_IMPORT_H
+
+#include "lib/data/direction.h"
+#include "lib/import/dataset.h"
+#include "lib/data/meta.h"
+
+/* What is refused unless a user knows better. */
+enum gnn_allow {
+    GNN_ALLOW_DUPLICATES =
+        1, /* entries of a Matrix Market file that are there twice become parallel edges */
+    GNN_ALLOW_UPPER =
+        2, /* entries above the diagonal of a symmetric one count as if they were below it */
+    GNN_ALLOW_FRACTIONS = 4, /* values with a fraction in one of integers */
+};
+
+enum gnn_loops { GNN_LOOPS_KEEP, GNN_LOOPS_ADD, GNN_LOOPS_REMOVE };
+
+struct gnn_import_opts {
+    const char *format;     /* NULL: found out from the content */
+    const char *const *map; /* "new=old" renamings of fields and arrays */
+    bool *map_used; /* [nmap] or NULL: told which held; with it, one that did not is an error */
+    uint32_t nmap;
+    const char *columns;      /* "source=from,target=to,..." for text tables */
+    const char *labels;       /* file with a row of labels for each node */
+    const char *features;     /* file with a row of features for each node */
+    const char *const *split; /* "random:0.6,0.2,0.2" or "train=FILE,valid=FILE,..." */
+    uint32_t nsplit;
+    uint64_t nodes; /* ids are 0..nodes-1; 0: as found in the data */
+    uint64_t seed;
+    unsigned threads;    /* of generators; 0: one per core */
+    uint64_t sort_bytes; /* for sorting edges by destination; more go through a file beside the
+                            store; 0: 1 GiB */
+    bool undirected, dedup;
+    unsigned allow; /* enum gnn_allow, any of them */
+    bool directed;  /* edges are as they stand, whatever the file says */
+    enum gnn_loops loops;
+    int task; /* enum gnn_task; -1: from the labels */
+    /* Told now and then how far the writing is: "placing edges", 5 of 9 (of 0: of an unknown
+     * number). NULL: nobody is. */
+    void (*progress)(const char *what, uint64_t done, uint64_t total);
+    enum gnn_dtype dtype; /* of stored features x: F32 (also 0), F16 or BF16 */
+};
+
+struct gnn_import_stats {
+    uint64_t nodes, edges; /* in the store */
+    uint64_t input_edges;  /* read */
+    uint64_t duplicates;   /* edges that --dedup left out */
+    uint64_t loops_added;
+    struct gnn_import_edges
+        *type; /* [ntypes] edge types of the store, to be freed with gnn_free, on failure too */
+    uint32_t ntypes;
+    bool mirrored;    /* the file's edges stood for both directions */
+    uint32_t two_way; /* edge types that were to get reverses, but have them already, and stayed as
+                         they are */
+    uint32_t
+        rev_left; /* types rev_NAME that were not made, as the input has a type of those reverses */
+};
+struct gnn_import_edges {
+    uint32_t in;            /* the input's edge type */
+    struct gnn_direction d; /* of the store's */
+    bool same;              /* both ends are of one node type */
+    bool rev;               /* of type rev_NAME */
+};
+
+/* Opens n inputs (one, or several files that belong together) or a generator. *out is to be freed
+ * with gnn_dataset_free. Errors: GNN_E_INPUT for what the data says, GNN_E_USAGE for options that
+ * do not fit. */
+int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t n,
+                    const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* The same from an input that is open already, which it takes over, on failure too. */
+struct gnn_input;
+int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
+                          const struct gnn_import_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Writes the store; whole or not at all. provenance may be NULL. Reverses (undirected) are refused
+ * (GNN_E_USAGE) for edges of which nearly all, at least 99 in 100, have theirs, unless dedup takes
+ * away what is double. */
+int gnn_import_write(struct gnn_dataset *d, const struct gnn_import_opts *o, const char *path,
+                     bool force, const char *provenance, struct gnn_import_stats *st,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+#endif

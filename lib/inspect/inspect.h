@@ -1,0 +1,85 @@
+/* Looking at stores and streams: reports, statistics, proofs, differences, export. Nothing here
+ * prints; reports are JSON objects that the program shows as text or as they are. */
+#ifndef GNN_LIB_INSPECT_INSPECT_H
+#define GNN_LIB_INSPECT_INSPECT_H
+
+#include <jansson.h>
+
+#include "lib/store/view.h"
+
+enum { GNN_REPORT_TENSORS = 1, GNN_REPORT_STATS = 2 };
+
+/* Header and schema: kind, identity, parts, node_types, edge_types, splits, provenance, sampling.
+ * *out is the caller's reference. */
+int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e) GNN_MUST_USE;
+/* The same for a store, with path and bytes; with GNN_REPORT_TENSORS an array "tensors" of part,
+ * name, dtype, shape, bytes; with GNN_REPORT_STATS an object "statistics" (below). */
+int gnn_report_store(struct gnn_store *s, unsigned what, json_t **out,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* The same for a batch stream, which is read to its end: frames, seeds, mean nodes and edges per
+ * hop, and with GNN_REPORT_TENSORS the tensors of the first batch. Takes over fd. */
+int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* The same for a safetensors file, a model, a checkpoint or a state dict: kind, path, bytes,
+ * checksum (whether it has one, which holds), architecture (guessed where nothing says it),
+ * parameters, training, provenance; tensors if they are few or asked for. */
+int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_err *e) GNN_MUST_USE;
+/* Degrees (in and out: min, median, mean, max, zero), isolated nodes, self loops, parallel edges,
+ * values of every field (min, max, mean, nan, infinite), members of every class and set. */
+int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e) GNN_MUST_USE;
+
+/* Proves a store: checksums of all tensors; offsets monotone, indices in range, original ids a
+ * bijection (gnn_view_init); edge ids exactly the positions in the unpartitioned store; halo lists
+ * exact, with the right owners; sets complete and with their owners; names in order; labels in
+ * range. With `against`: the two hold the same graph (gnn_same_graph). Adds to `report` what was
+ * proved, as an array "proved" of sentences. The first failure is GNN_E_INPUT and names part,
+ * tensor and element. The store must have been opened with verify. */
+int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *report,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Proves a batch stream: frames, checksums, END, batches valid, keys in sequence, no node twice in
+ * a batch. With `against`: made from that store (identity), and every sampled edge is one of its
+ * edges. Takes over fd. */
+int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_t *report,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+/* Proves a model or a checkpoint: format, checksum, that the parameters are those of the
+ * description, finite, and that counters make sense. Of a file from elsewhere, the format. */
+int gnn_verify_model(const char *path, json_t *report, struct gnn_err *e) GNN_MUST_USE;
+
+/* The first difference between A and B, if any: header, then contents, and what only names the
+ * origin (identity, provenance) last. */
+struct gnn_diff {
+    bool differ;
+    char where[GNN_NAME_MAX + 128]; /* "part 0, tensor edge/a/b/c/indices, element 17" */
+    char a[GNN_NAME_MAX + 1], b[GNN_NAME_MAX + 1];
+};
+enum {
+    GNN_DIFF_ORIGINAL = 1,   /* compare by original ids: partitioning does not count */
+    GNN_DIFF_PROVENANCE = 2, /* provenance counts */
+    GNN_DIFF_IDENTITY = 4,   /* the store's identity counts */
+};
+int gnn_diff_stores(struct gnn_store *a, struct gnn_store *b, unsigned flags, struct gnn_diff *d,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Takes over both fds. With GNN_DIFF_ORIGINAL node ids are mapped through the store, of the
+ * `nstores` given, whose identity the stream names; streams that already hold original ids need
+ * none. */
+int gnn_diff_streams(int fd_a, const char *name_a, int fd_b, const char *name_b, unsigned flags,
+                     struct gnn_store *stores, uint32_t nstores, struct gnn_diff *d,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Models, checkpoints, state dicts: description, tensors by name, provenance. */
+int gnn_diff_models(const char *a, const char *b, unsigned flags, struct gnn_diff *d,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* Same nodes, edges (order within a destination included), fields, names and sets by original id.
+ */
+int gnn_same_graph(struct gnn_view *a, struct gnn_view *b, struct gnn_diff *d,
+                   struct gnn_err *e) GNN_MUST_USE;
+
+/* A zip of .npy members, uncompressed, which numpy.load opens. Members are named like the tensors,
+ * with "part-N/" before them if the store has several parts, and "batch-N/" in a stream. bf16
+ * becomes u16. The fds stay open. */
+int gnn_export_store(struct gnn_store *s, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
+int gnn_export_model(const char *path, int fd, const char *name, struct gnn_err *e) GNN_MUST_USE;
+int gnn_export_stream(int in, const char *in_name, int fd, const char *name,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+#endif

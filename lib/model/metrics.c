@@ -1,0 +1,269 @@
+#include "lib/model/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/label.h"
+
+_Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GNN_I64 &&
+                   (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
+               "one numbering of element types");
+
+int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
+                   uint32_t *width, struct gnn_err *e)
+{
+    const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
+    *width = task == GNN_TASK_MULTILABEL ? outputs : 1;
+    if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
+        return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %u columns are needed",
+                        y->name, (unsigned long long)n, *width);
+    return 0;
+}
+
+int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
+                     const char *name, const void *y, enum gnn_dtype dtype, struct gnn_err *e)
+{
+    const bool classes = task == GNN_TASK_MULTICLASS;
+    const uint32_t width = task == GNN_TASK_MULTILABEL ? outputs : 1;
+    for (uint64_t i = 0; i < n * width; i++) {
+        if (classes ? l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs)
+                    : !(l->target[i] > 1))
+            continue;
+        const double v = y         ? gnn_label_value(y, (enum gnn_label_type)dtype, i)
+                         : classes ? (double)l->cls[i]
+                                   : (double)l->target[i];
+        return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g outside 0..%u", name,
+                        (unsigned long long)(i / width), v, classes ? outputs - 1 : 1);
+    }
+    return 0;
+}
+
+int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
+                    const struct gnn_tensor *y, uint64_t n, struct gnn_err *e)
+{
+    uint32_t width;
+    if (gnn_labels_fit(y, task, outputs, n, &width, e) ||
+        gnn_buf_fit(&l->buf, n * width, sizeof(float), "labels", e))
+        return e->code;
+    l->cls = l->buf.data;
+    l->target = l->buf.data;
+    if (task == GNN_TASK_MULTICLASS)
+        gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, outputs, l->cls);
+    else
+        gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n * width, l->target);
+    return gnn_labels_check(l, task, outputs, n, y->name, y->data, y->dtype, e);
+}
+
+void gnn_labels_release(struct gnn_labels *l)
+{
+    gnn_buf_release(&l->buf);
+    memset(l, 0, sizeof(*l));
+}
+
+int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
+                   struct gnn_err *e)
+{
+    memset(s, 0, sizeof(*s));
+    s->task = task;
+    s->outputs = outputs;
+    s->classes = task == GNN_TASK_BINARY ? 2 : outputs;
+    s->keep = keep;
+    s->tp = gnn_alloc_zero(3 * (uint64_t)s->classes, sizeof(*s->tp), "score counts", e);
+    if (!s->tp)
+        return e->code;
+    s->fp = s->tp + s->classes;
+    s->fn = s->fp + s->classes;
+    return 0;
+}
+
+void gnn_score_clear(struct gnn_score *s)
+{
+    s->rows = s->known = s->correct = 0;
+    s->loss = 0;
+    if (s->tp)
+        memset(s->tp, 0, 3 * sizeof(*s->tp) * s->classes);
+}
+
+void gnn_score_release(struct gnn_score *s)
+{
+    gnn_free(s->tp);
+    gnn_buf_release(&s->z);
+    gnn_buf_release(&s->y);
+    memset(s, 0, sizeof(*s));
+}
+
+static void count_class(struct gnn_score *s, uint32_t got, uint32_t want)
+{
+    s->known++;
+    if (got == want) {
+        s->correct++;
+        s->tp[want]++;
+    } else {
+        s->fp[got]++;
+        s->fn[want]++;
+    }
+}
+
+static void count_row(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t i)
+{
+    if (s->task == GNN_TASK_MULTICLASS) {
+        uint32_t best = 0;
+        for (uint32_t j = 1; j < s->outputs; j++)
+            best = z[j] > z[best] ? j : best;
+        if (y->cls[i] >= 0)
+            count_class(s, best, (uint32_t)y->cls[i]);
+        return;
+    }
+    for (uint32_t j = 0; j < s->outputs; j++) {
+        const float t = y->target[i * s->outputs + j];
+        if (isnan(t))
+            continue;
+        const bool got = z[j] > 0, want = t > 0.5f;
+        if (s->task == GNN_TASK_BINARY) {
+            count_class(s, got, want);
+            continue;
+        }
+        s->known++;
+        s->correct += got == want;
+        s->tp[j] += got && want;
+        s->fp[j] += got && !want;
+        s->fn[j] += !got && want;
+    }
+}
+
+int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
+                  const double *row_loss, struct gnn_err *e)
+{
+    const uint64_t w = s->outputs;
+    for (uint64_t i = 0; i < n; i++) {
+        count_row(s, z + i * w, y, i);
+        if (row_loss)
+            s->loss += row_loss[i];
+    }
+    if (s->keep && s->task != GNN_TASK_MULTICLASS) {
+        if (gnn_buf_reserve(&s->z, (s->rows + n) * w, sizeof(float), "predictions", e) ||
+            gnn_buf_reserve(&s->y, (s->rows + n) * w, sizeof(float), "labels", e))
+            return e->code;
+        if (n) {
+            memcpy((float *)s->z.data + s->rows * w, z, n * w * sizeof(float));
+            memcpy((float *)s->y.data + s->rows * w, y->target, n * w * sizeof(float));
+        }
+    }
+    s->rows += n;
+    return 0;
+}
+
+static double f1(uint64_t tp, uint64_t fp, uint64_t fn)
+{
+    return tp || fp || fn ? 2.0 * (double)tp / (double)(2 * tp + fp + fn) : NAN;
+}
+
+static double f1_mean(const struct gnn_score *s, bool macro)
+{
+    uint64_t tp = 0, fp = 0, fn = 0, n = 0;
+    double sum = 0;
+    for (uint32_t c = 0; c < s->classes; c++) {
+        const double v = f1(s->tp[c], s->fp[c], s->fn[c]);
+        tp += s->tp[c];
+        fp += s->fp[c];
+        fn += s->fn[c];
+        if (!isnan(v)) {
+            sum += v;
+            n++;
+        }
+    }
+    return !macro ? f1(tp, fp, fn) : n ? sum / (double)n : NAN;
+}
+
+struct pair {
+    float z, y;
+};
+
+static int by_z(const void *a, const void *b)
+{
+    const float x = ((const struct pair *)a)->z, y = ((const struct pair *)b)->z;
+    return x < y ? -1 : x > y;
+}
+
+/* Share of (positive, negative) pairs in the right order: Mann and Whitney's statistic from ranks.
+ */
+static double auc(const struct gnn_score *s, uint32_t task, struct pair *p)
+{
+    const float *z = s->z.data, *y = s->y.data;
+    uint64_t n = 0, pos = 0;
+    double ranks = 0;
+    for (uint64_t i = 0; i < s->rows; i++) {
+        const struct pair q = {z[i * s->outputs + task], y[i * s->outputs + task]};
+        if (isnan(q.y))
+            continue;
+        if (isnan(q.z)) /* has no rank */
+            return NAN;
+        p[n++] = q;
+    }
+    qsort(p, n, sizeof(*p), by_z);
+    for (uint64_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && p[k].z == p[i].z; k++)
+            ;
+        for (uint64_t j = i; j < k; j++)
+            if (p[j].y > 0.5f) {
+                pos++;
+                ranks += (double)(i + k + 1) / 2; /* mean of the ranks i+1 .. k */
+            }
+    }
+    if (pos == 0 || pos == n)
+        return NAN;
+    return (ranks - (double)pos * (double)(pos + 1) / 2) / ((double)pos * (double)(n - pos));
+}
+
+static int auc_mean(const struct gnn_score *s, double *value, struct gnn_err *e)
+{
+    double sum = 0;
+    uint32_t n = 0;
+    if (s->task == GNN_TASK_MULTICLASS || !s->keep)
+        return 0;
+    struct pair *p = gnn_alloc(s->rows, sizeof(*p), "ranks", e);
+    if (!p)
+        return e->code;
+    for (uint32_t t = 0; t < s->outputs; t++) {
+        const double v = auc(s, t, p);
+        if (!isnan(v)) {
+            sum += v;
+            n++;
+        }
+    }
+    gnn_free(p);
+    *value = n ? sum / n : NAN;
+    return 0;
+}
+
+int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value, struct gnn_err *e)
+{
+    *value = NAN;
+    switch (m) {
+    case GNN_ACCURACY:
+        *value = s->known ? (double)s->correct / (double)s->known : NAN;
+        break;
+    case GNN_F1_MICRO:
+    case GNN_F1_MACRO:
+        *value = f1_mean(s, m == GNN_F1_MACRO);
+        break;
+    case GNN_ROC_AUC:
+        return auc_mean(s, value, e);
+    case GNN_METRIC_LOSS:
+        *value = s->rows ? s->loss / (double)s->rows : NAN;
+        break;
+    }
+    return 0;
+}
+
+bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task)
+{
+    return m != GNN_ROC_AUC || task != GNN_TASK_MULTICLASS;
+}
+
+const char *gnn_metric_name(enum gnn_metric m)
+{
+    static const char *const names[] = {"accuracy", "f1-micro", "f1-macro", "roc-auc", "loss"};
+    return names[m];
+}

@@ -1,0 +1,68 @@
+/* Labels of a batch, and what is measured of predictions against them. */
+#ifndef GNN_LIB_MODEL_METRICS_H
+#define GNN_LIB_MODEL_METRICS_H
+
+#include "lib/base/mem.h"
+#include "lib/data/schema.h"
+
+enum gnn_metric { GNN_ACCURACY, GNN_F1_MICRO, GNN_F1_MACRO, GNN_ROC_AUC, GNN_METRIC_LOSS };
+
+/* Labels of n rows in the form the losses take. Zeroed object = empty. */
+struct gnn_labels {
+    struct gnn_buf buf;
+    int32_t *cls;  /* (n) multiclass: class, negative = unlabelled */
+    float *target; /* (n, outputs) binary and multi-label: NaN = unlabelled */
+};
+/* From a label tensor (n or more rows; integers or floats; NaN and -1 mean unlabelled). A class
+ * that is not below `outputs`, or a target outside 0..1, is GNN_E_INPUT "NAME: row R: ...". */
+int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
+                    const struct gnn_tensor *y, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+void gnn_labels_release(struct gnn_labels *l);
+/* The same in steps, for labels that are not in the host's memory: GNN_E_INPUT unless y has n rows
+ * of *width labels; and, once they are in the form above (kernels/label.h), unless all are in
+ * range. y: where they come from, NULL if it is not at hand. */
+int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
+                   uint32_t *width, struct gnn_err *e) GNN_MUST_USE;
+int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
+                     const char *name, const void *y, enum gnn_dtype dtype,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+/* Counts over batches. Multiclass and binary (two classes, split at logit 0) count per class;
+ * multi-label counts the positive side of each task. */
+struct gnn_score {
+    enum gnn_task task;
+    uint32_t outputs, classes;
+    bool keep;            /* keep every logit: ROC-AUC needs them */
+    uint64_t rows, known; /* rows added; labelled rows, or labelled elements when multi-label */
+    uint64_t correct;
+    uint64_t *tp, *fp, *fn; /* [classes] */
+    double loss;            /* summed over rows */
+    struct gnn_buf z, y;    /* (rows, outputs) when keep */
+};
+int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
+                   struct gnn_err *e) GNN_MUST_USE;
+void gnn_score_clear(struct gnn_score *s);
+void gnn_score_release(struct gnn_score *s);
+/* Adds n rows of logits z. row_loss may be NULL. */
+int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t n,
+                  const double *row_loss, struct gnn_err *e) GNN_MUST_USE;
+/* The metric over everything added; NaN when it is not defined (nothing labelled, one class only, a
+ * logit that is a NaN). F1 macro averages over the classes that occur; ROC-AUC, for several tasks,
+ * over those with both labels (OGB's rule), ties counted half. GNN_METRIC_LOSS: mean loss.
+ * GNN_E_NOMEM: ROC-AUC sorts a copy. */
+int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value,
+                    struct gnn_err *e) GNN_MUST_USE;
+bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
+/* What is reported of a task unless something else is asked for. */
+static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)
+{
+    return task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
+}
+/* A value that is not defined is never better. */
+static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
+{
+    return m == GNN_METRIC_LOSS ? a < b : a > b;
+}
+const char *gnn_metric_name(enum gnn_metric m);
+
+#endif

@@ -1,0 +1,84 @@
+/* Forward and backward passes of a model over sampled batches. */
+#ifndef GNN_LIB_MODEL_NET_H
+#define GNN_LIB_MODEL_NET_H
+
+#include "lib/data/batch.h"
+#include "lib/model/model.h"
+#include "lib/ops/ops.h"
+
+/* One relation of one layer: the blocks it consists of, and what aggregation needs. */
+struct gnn_net_rel {
+    const struct gnn_csr *seg; /* [nseg], into the batch; then the transposed one */
+    uint32_t nseg, edges;
+    struct gnn_buf row, diag;  /* 1/degree per destination, or GCN's factors */
+    struct gnn_buf tptr, tidx; /* transposed */
+    struct gnn_buf agg;        /* aggregated inputs, kept for the way back */
+    bool transform_first;
+};
+
+struct gnn_net_act {
+    struct gnn_buf out;  /* (n, width): output of the layer */
+    struct gnn_buf grad; /* its gradient */
+    struct gnn_buf xhat, rstd;
+    struct gnn_buf stat; /* batch norm's, kernels/batch_norm.h */
+    double rows; /* that its statistics are of, over all ranks; 0: they are the running ones */
+    const uint8_t *count; /* of this rank's rows, which are counted; NULL: all */
+    bool has_grad;
+};
+
+/* Zeroed object = empty; buffers grow to the largest batch and are reused. One thread at a time
+ * (the passes themselves run on OpenMP threads, or on a device). All rows, parameters and gradients
+ * are in the operations' memory. */
+struct gnn_net {
+    const struct gnn_model *m;
+    const struct gnn_ops *ops;
+    float *grad;             /* slab of gradients, laid out as the model's */
+    struct gnn_net_rel *rel; /* [nlayers][netypes] */
+    struct gnn_net_act *act; /* [nlayers+1][nntypes]; layer 0 is the input */
+    const float **in;        /* [nlayers+1][nntypes] rows that enter layer l */
+    uint32_t *rows;          /* [nlayers+1][nntypes] their number */
+    struct gnn_buf *gcn;     /* [netypes] degree^-1/2 per node */
+    struct gnn_buf segs,
+        blocks; /* all relations' blocks: as the host puts them together, and where they are used */
+    struct gnn_buf slab, tmp, work, bias, sums;
+    struct gnn_buf seen; /* the host's: what of these it has to know */
+    /* Or NULL: told on the way back that gradients of layer l will not change any more, the last
+     * layer first. */
+    int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
+    /* Or NULL: sums numbers in the operations' memory over ranks. All of them call it equally often
+     * in a pass that trains. */
+    int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
+    void *arg;
+    const struct gnn_batch *b;
+    float keep;  /* dropout scale of the last forward pass */
+    int threads; /* OpenMP's number when the net was made; small batches take one */
+    uint64_t flops,
+        edges; /* of matrix products, and aggregated over, since the object was zeroed */
+};
+
+struct gnn_net_mode {
+    bool train;           /* dropout on, by original node id; keep what the way back needs */
+    double dropout;       /* of hidden layers, [0, 1) */
+    double dropout_input; /* of the features */
+    uint64_t seed;
+};
+
+/* Model and operations must outlive the net. */
+int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
+                 struct gnn_err *e) GNN_MUST_USE;
+void gnn_net_release(struct gnn_net *n);
+/* Computes the outputs of the batch's seeds of the target type: *out has *rows rows of
+ * width[nlayers-1], owned by the net, overwritten by the next call. GNN_E_INPUT if the batch lacks
+ * a tensor, has another number of hops, or, under dropout, has store ids of several parts without
+ * the original ones (gnn_batch_type.orig). The batch must live until the backward pass. params: the
+ * slab to use (on the host usually m->slab). */
+int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_batch *b,
+                    const struct gnn_meta *meta, const struct gnn_net_mode *mode, float **out,
+                    uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
+/* After a forward pass with mode.train: batch norm's running statistics, in params, take a step. */
+void gnn_net_track(struct gnn_net *n, float *params);
+/* From the gradient of the loss with respect to *out, written over it, to n->grad (overwritten).
+ * Needs a forward pass with mode.train. */
+int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

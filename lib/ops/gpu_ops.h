@@ -1,0 +1,64 @@
+/* The device's column of lib/ops/ops.h: its state, shared by the files that fill the column. */
+#ifndef GNN_LIB_OPS_GPU_OPS_H
+#define GNN_LIB_OPS_GPU_OPS_H
+
+#include "lib/gpu/runtime.h"
+#include "lib/ops/ops.h"
+
+/* Small structs that launchers read from the device's memory, and all else that comes from the
+ * host, go through a ring of pinned memory, a piece of which is used again when the copies from it
+ * are done. */
+enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
+
+/* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of
+ * classes; a sum. */
+enum { WORD_SPMM, WORD_TRANSPOSE, WORD_CLASS, WORD_SQUARES, NWORDS };
+
+struct ops_dev {
+    struct gnn_ops ops; /* first */
+    struct gpu_device *d;
+    void *stream, *gemm;
+    int precision;      /* of matrix products, as asked for */
+    char note[160];     /* "", or the first product that was made in another one */
+    struct gnn_err err; /* the first thing that went wrong in an operation that returns nothing */
+    char *ring, *ring_dev;
+    uint64_t ring_at;
+    void *part[RING_PARTS]; /* events: the copies from it are done */
+    uint64_t *word;         /* [NWORDS] */
+    uint64_t *seen;         /* [GNN_OPS_MARKS][NWORDS] pinned: the words at a mark */
+    void *mark[GNN_OPS_MARKS];
+    struct gnn_buf scratch;
+    struct ops_times *times; /* NULL: nobody asks for them */
+};
+
+static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
+{
+    return (struct ops_dev *)o->dev;
+}
+/* After a failure nothing more is put on the stream: what it would work on may not be there. */
+static inline bool ops_failed(const struct ops_dev *c)
+{
+    return c->err.code != 0;
+}
+/* A copy of *arg in the device's memory, there until the operation that comes next has run; NULL if
+ * something is wrong. */
+const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
+/* After a launch. */
+void ops_launched(struct ops_dev *c, const char *what);
+/* Times of operations, by name (ops_time.c): what is on the stream from _from on, or since the
+ * operation before. */
+int ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
+void ops_times_free(struct ops_times *t);
+void ops_time_from(struct ops_dev *c);
+void ops_timed(struct ops_dev *c, const char *name);
+/* Memory, copies, marks. */
+void ops_fill_memory(struct gnn_ops *o);
+/* Layer norm, batch norm. */
+void ops_fill_norms(struct gnn_ops *o);
+
+/* gnn_ops_gpu.times (gpu_time.c). */
+int gpu_ops_times(struct gnn_ops *o,
+                  void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                  struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,191 @@
+/* Assigning nodes to parts, and rewriting a store by an assignment. Everything here works in
+ * original ids (lib/store/view.h), so the result does not depend on how the input store happens to
+ * be partitioned. */
+#ifndef GNN_LIB_PARTITION_PARTITION_H
+#define GNN_LIB_PARTITION_PARTITION_H
+
+#include "lib/store/write.h"
+#include "lib/store/view.h"
+
+/* The graph as METIS wants it: undirected (in-edges united with out-edges, over all edge types), no
+ * self loops, no parallel edges; every adjacency appears at both ends. */
+struct gnn_symgraph {
+    uint32_t n;
+    int32_t *xadj;   /* (n+1) */
+    int32_t *adjncy; /* (xadj[n]) vertices, in order of first appearance */
+};
+/* 32-bit METIS holds fewer than 2^31 vertices and adjacencies. */
+#define GNN_METIS_LIMIT ((uint64_t)1 << 31)
+/* GNN_E_INPUT, naming the numbers, if the graph does not stay below `limit` (GNN_METIS_LIMIT; tests
+ * pass less). */
+int gnn_symgraph_init(struct gnn_symgraph *g, const struct gnn_view *v, uint64_t limit,
+                      unsigned threads, struct gnn_err *e) GNN_MUST_USE;
+void gnn_symgraph_release(struct gnn_symgraph *g);
+/* Undirected edges between parts, and the communication volume: the number of pairs (v, p) such
+ * that v is not in part p but has a neighbour there. */
+int gnn_symgraph_measure(const struct gnn_symgraph *g, uint32_t k, const uint32_t *part,
+                         uint64_t *cut, uint64_t *volume, struct gnn_err *e) GNN_MUST_USE;
+
+enum gnn_objective { GNN_OBJECTIVE_CUT, GNN_OBJECTIVE_VOL };
+
+struct gnn_metis {
+    uint32_t k;
+    enum gnn_objective objective;
+    double imbalance; /* allowed heaviest part / average, e.g. 1.03 */
+    uint64_t seed;
+    uint32_t ncon;      /* balance constraints; 0: one, every vertex weighs 1 */
+    const int32_t *wgt; /* (n, ncon) vertex weights, or NULL */
+    /* Replaces the call of METIS in the child (tests); returns METIS's status. */
+    int (*call)(const struct gnn_metis *m, const struct gnn_symgraph *g, int32_t *part);
+    uint64_t peak;      /* out: highest resident size of the child, bytes */
+    double seconds;     /* out: time in the child */
+    double cpu_seconds; /* out: processor time of the child */
+};
+/* METIS_PartGraphKway in a forked child: it can crash, swallow signals or be killed for memory
+ * without taking this process along, and it dies with this process. Any such end is GNN_E_RUN (or
+ * _NOMEM). k = 1 and k >= n are answered without METIS. part: (g->n), out. */
+int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *part,
+                  struct gnn_err *e) GNN_MUST_USE;
+
+/* The same in two levels: first m->k / into parts, then each of these in `into`, so that parts i *
+ * into up to the next are of the i-th. into divides m->k; each level has half of the imbalance. */
+int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
+                        uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
+
+/* What to keep equal over the parts. */
+enum gnn_balance {
+    GNN_BALANCE_NODES = 1,
+    GNN_BALANCE_EDGES = 2,
+    GNN_BALANCE_SETS = 4,
+    GNN_BALANCE_TYPES = 8
+};
+enum { GNN_METIS_CONSTRAINTS_MAX = 15 };
+/* Vertex weights for METIS: 1 per node; in-edges per node (what a part stores); 1 per member of
+ * each set in `sets` (indices into schema.set); 1 per node of each node type. *wgt is (nvertices,
+ * *ncon), free with gnn_free. GNN_E_USAGE: too many constraints; GNN_E_INPUT: a sum that 32 bits
+ * cannot hold. */
+int gnn_balance_weights(const struct gnn_view *v, unsigned balance, const uint32_t *sets,
+                        uint32_t nsets, uint32_t *ncon, int32_t **wgt,
+                        struct gnn_err *e) GNN_MUST_USE;
+
+/* What parts share evenly: the same, for methods that keep capacities. At most
+ * GNN_METIS_CONSTRAINTS_MAX in all. */
+struct gnn_even {
+    unsigned balance;     /* of enum gnn_balance */
+    const uint32_t *sets; /* [nsets] with GNN_BALANCE_SETS */
+    uint32_t nsets;
+    double
+        imbalance; /* a part may be so much heavier than the average, or the average rounded up */
+};
+
+enum { GNN_PARTS_MAX = 65536 };
+
+/* Streaming partitioners. Vertices come one by one, in the order of their ids; each goes to the
+ * part p with room that scores best, where its neighbours are and what is there already counting:
+ *   LDG     neighbours in p * (1 - load of p / capacity)                        Stanton, Kliot:
+ * "Streaming graph partitioning for large distributed graphs", KDD 2012 Fennel  neighbours in p -
+ * 3/2 * a * sqrt(load of p / average load), where a is the mean number of neighbours: the marginal
+ * cost with gamma = 3/2, and alpha twice what the paper takes, which on most graphs of ours cuts
+ * less Tsourakakis, Gkantsidis, Radunovic, Vojnovic: "FENNEL: streaming graph partitioning for
+ * massive scale graphs", WSDM 2014 and once more in further passes, in which loads start from
+ * nothing and neighbours that have not come yet count where they were the last time (Nishimura,
+ * Ugander: "Restreaming graph partitioning", KDD 2013). With several constraints, LDG takes the
+ * smallest factor, Fennel the sum of costs, each in units of the mean weight. What is too heavy
+ * after the last pass is moved as far as there is room elsewhere.
+ *
+ * Neighbours are in-neighbours, read where the store is mapped. In a graph that is not symmetric a
+ * vertex also asks how its out-neighbours voted: when one is placed, it gives its part as a vote to
+ * each in-neighbour, and of those one part with a count is kept (the majority vote of Boyer and
+ * Moore, 1981), since the vertex came last.
+ *
+ * Memory: 4 bytes per vertex, which is `part`; 4 more if the graph is not symmetric, a bit per set,
+ * and O(k). */
+enum gnn_stream_rule { GNN_STREAM_LDG, GNN_STREAM_FENNEL };
+struct gnn_stream {
+    enum gnn_stream_rule rule;
+    uint32_t k, passes; /* passes: at most; it ends earlier when hardly any vertex moves, or neither
+                           moves nor cut fall */
+    uint32_t nodes; /* divides k; above 1: first in so many parts, then each of these in k / nodes.
+                     * Parts i * k / nodes up to the next are of the i-th. */
+    struct gnn_even even;
+    unsigned threads; /* for looking at the graph before; the stream itself has one */
+    /* Called after each pass, if not NULL; if it returns non-zero, the work stops with
+     * GNN_E_STOPPED. */
+    int (*done)(void *arg, uint32_t pass);
+    void *arg;
+    uint32_t passes_done; /* out: passes over the graph that placed vertices, over both levels */
+    uint64_t moved;       /* out: vertices that the last pass put elsewhere */
+    uint64_t bytes;       /* out: memory held, `part` included */
+    bool symmetric;       /* out */
+};
+/* part: (nvertices), out. The same for any number of threads and however the store is partitioned.
+ */
+int gnn_stream_run(struct gnn_stream *s, const struct gnn_view *v, uint32_t *part,
+                   struct gnn_err *e) GNN_MUST_USE;
+
+/* Parts by who asks for what. A stream as `by` says divides the seeds over the parts; p_r(v) is
+ * then the probability that what part r samples for its seeds of a global batch has v
+ * (gnn_access_expected). Vertices for which the choice matters most, by the difference of the best
+ * p_r and the next, come first; each goes to the part with room that has the highest p_r(v), and
+ * where none is higher to the part of the stream. Every vertex goes to exactly one part. Memory: 4
+ * k bytes per vertex (k / nodes with two levels, or nodes if that is more) beside the stream's and
+ * gnn_access_expected's. */
+struct gnn_access_parts {
+    struct gnn_stream *by;        /* k, nodes and even are those of the parts, too */
+    const struct gnn_sampling *m; /* fan-outs, frontier, replace, batch_size (the global batch) */
+    uint32_t set;                 /* the seeds, of the schema */
+    double rows;    /* out: rows that all parts together ask for in a step, on average */
+    double remote;  /* out: of these, from other parts */
+    double before;  /* out: the same if vertices had stayed where the stream put them */
+    uint64_t bytes; /* out: memory held, without the stream's and gnn_access_expected's */
+};
+/* part: (nvertices), out. Uses OpenMP's threads; the same for any number of them, and however the
+ * store is partitioned. */
+int gnn_assign_access(struct gnn_access_parts *a, const struct gnn_view *v, uint32_t *part,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+/* Equally many nodes of every type in each part (they differ by at most one), drawn by Fisher-Yates
+ * with Philox keyed by (seed, node type). part: (nvertices), out. */
+void gnn_assign_random(const struct gnn_view *v, uint32_t k, uint64_t seed, uint32_t *part);
+/* Reads one part number per line, in vertex order (for a graph of one node type: METIS's .part
+ * files). *k 0: takes the highest number + 1, at most GNN_PARTS_MAX. GNN_E_INPUT names the line. fd
+ * stays open. */
+int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t *k, uint32_t *part,
+                    struct gnn_err *e) GNN_MUST_USE;
+
+/* Where every node goes. Parts own contiguous ranges of new ids; inside a part the original order
+ * holds. */
+struct gnn_layout {
+    const struct gnn_view *view;
+    uint32_t k;
+    const uint32_t *part; /* (nvertices), by vertex; borrowed */
+    uint32_t **to_new;    /* [nntypes] -> original id -> id in the new store */
+    uint32_t **order;     /* [nntypes] -> id in the new store -> original id */
+    uint64_t **book;      /* [nntypes] -> (k+1) */
+    bool halo_edges;  /* parts get the in-edges of their halo's nodes: for the caller to set after
+                         _init */
+    bool no_edge_ids; /* parts get no edge/.../id: for the caller to set after _init, if no edge
+                         type has fields */
+    uint64_t stretch; /* bytes of the input that all parts take before the next; 0: 32 MiB (tests
+                         set less) */
+};
+int gnn_layout_init(struct gnn_layout *l, const struct gnn_view *v, uint32_t k,
+                    const uint32_t *part, struct gnn_err *e) GNN_MUST_USE;
+void gnn_layout_release(struct gnn_layout *l);
+
+/* Figures of one part, per node type or summed over them. */
+struct gnn_part_figures {
+    uint64_t halo_edges;              /* in-edges of the halo's nodes, if they are kept */
+    uint64_t nodes, edges, halo, cut; /* cut: in-edges whose source another part owns */
+    uint64_t *set;                    /* [nsets] members */
+};
+/* Writes the store of k parts into w (created with schema.nparts = k, not committed), reading the
+ * input twice for every 64 parts (fewer if there are more than 2^26 nodes). Everything passes
+ * through buffers of 64 MiB in all; only ids, and a bit per node and part, are held. fig: [k],
+ * zeroed, set pointing to [nsets] each. `done` (may be NULL) is called after each part; if it
+ * returns non-zero, the work stops with GNN_E_STOPPED. */
+int gnn_layout_write(const struct gnn_layout *l, struct gnn_store_writer *w, unsigned threads,
+                     struct gnn_part_figures *fig, int (*done)(void *arg, uint32_t part), void *arg,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+#endif

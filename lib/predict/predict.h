@@ -1,0 +1,77 @@
+/* Exact inference over a whole store, layer by layer: every node's row of a layer is computed once,
+ * from all its neighbours, so the cost grows with the number of layers and not with neighbourhoods
+ * of neighbourhoods. */
+#ifndef GNN_LIB_PREDICT_PREDICT_H
+#define GNN_LIB_PREDICT_PREDICT_H
+
+#include "lib/model/metrics.h"
+#include "lib/model/model.h"
+#include "lib/ops/ops.h"
+#include "lib/store/store.h"
+
+/* Rows of a layer for all nodes of a type. */
+struct gnn_table {
+    float *data;
+    uint64_t rows, width;
+    bool near; /* in the memory of the operations; else in the host's, which a device reads over the
+                  bus */
+    struct gnn_buf
+        buf; /* data, unless they are the store's own or mapped from an unlinked temporary file */
+    uint64_t mapped; /* bytes of that */
+};
+
+/* A relation, by store id of its destinations: what sums are multiplied with, and, for GCN, nodes
+ * themselves. */
+struct gnn_predict_rel {
+    struct gnn_buf row, diag;
+    struct gnn_table z; /* sources transformed before aggregation, while a layer needs them */
+};
+
+struct gnn_predict_opts {
+    const struct gnn_ops *ops; /* where to compute; NULL: the host */
+    uint64_t memory; /* on the host: bytes of activations to hold in memory; more goes to temporary
+                        files */
+    const char *tmpdir; /* where those are made */
+    void *arg;
+    void (*progress)(void *arg, uint32_t layer, uint64_t done,
+                     uint64_t total); /* rows; may be NULL */
+};
+
+struct gnn_predict {
+    const struct gnn_model *m;
+    struct gnn_store *s;
+    struct gnn_predict_opts o;
+    struct gnn_table *in, *out;                                  /* [nntypes] */
+    struct gnn_predict_rel *rel;                                 /* [netypes] */
+    uint32_t chunk;                                              /* rows done at once */
+    struct gnn_buf params, agg, read, written, bias, rstd, stat; /* of the operations' memory */
+    struct gnn_buf indptr, indices,
+        block; /* a chunk's adjacency there, if that is not the host's */
+    struct gnn_buf offsets;
+    struct gnn_csr csr;
+    uint64_t held; /* bytes of tables in memory now */
+    uint64_t flops, edges;
+    /* results, by store id */
+    struct gnn_table logits;    /* (nodes of the target type, outputs) */
+    struct gnn_table embedding; /* what enters the last layer */
+};
+
+/* Computes p->logits and p->embedding; GNN_E_RUN naming the node (by original id) unless all are
+ * finite. The store must fit the model (gnn_model_config_match) and outlive p; adjacency is checked
+ * before it is used. On the host it runs on OpenMP threads; the bits do not depend on the number of
+ * parts. */
+int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn_store *s,
+                    const struct gnn_predict_opts *o, struct gnn_err *e) GNN_MUST_USE;
+void gnn_predict_release(struct gnn_predict *p);
+
+enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS };
+/* Writes a .npy file of one row per node of the target type, in the order of original ids, or of
+ * store ids. Classes: i32 (n), or u8 (n, outputs) for multi-label; probabilities f32 (n, outputs),
+ * n for binary; embeddings f32 (n, width). Takes over fd. */
+int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool original, int fd,
+                      const char *name, struct gnn_err *e) GNN_MUST_USE;
+/* Adds the members of set `set` (index into schema.set) to score. */
+int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *score,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,162 @@
+/* How much room a batch needs. Bounds follow from the seeds and fan-outs, hop by hop, and from the
+ * sizes of the graph. */
+#include <math.h>
+
+#include "lib/sample/gpu_sample.h"
+
+enum { SMALL = 1 << 12, LARGE = 1 << 22 };
+static const uint64_t EDGES_MAX = UINT32_MAX - UINT64_C(2);
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t edges_of(const struct sampler *s, uint32_t et)
+{
+    uint64_t n = 0;
+    for (uint32_t p = 0; s->graph[et].part && p < s->graph[et].nparts; p++)
+        n += s->graph[et].part[p].nedges;
+    return n;
+}
+
+/* Draws of a block with so many destinations. */
+static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_t hop, uint32_t et,
+                      uint64_t rows)
+{
+    const struct gnn_sampling *m = &s->meta.sampling;
+    const int32_t fanout = m->fanout[(size_t)hop * s->meta.schema.netypes + et];
+    uint64_t n;
+    if (!rows)
+        return 0;
+    if (fanout < 0)
+        n = (uint64_t)fmax(SMALL, fmin(1e18, (double)rows * r->mean[et]));
+    else
+        n = rows * (uint64_t)fanout; /* below 2^32 * 10^6 */
+    if (fanout < 0 || !m->replace)   /* the destinations differ, and so do their edges */
+        n = least(n, edges_of(s, et));
+    return least(least(n, EDGES_MAX), r->guess);
+}
+
+/* How many of n nodes, of which some are known, become known by so many draws: many draws find the
+ * same. */
+static uint64_t finds(uint64_t known, uint64_t draws, uint64_t n)
+{
+    if (draws <= LARGE)
+        return least(draws, n);
+    return least(n, (uint64_t)((double)(n - least(known, n)) * -expm1(-(double)draws / (double)n)) +
+                        LARGE);
+}
+
+/* From the first hop to the last, each array at least as it was. */
+static void derive(struct gpu_room *r, const struct sampler *s)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_sampling *m = &s->meta.sampling;
+    uint64_t *known = (uint64_t *)(void *)(r->mean + c->netypes), *fresh = known + c->nntypes,
+             *drawn = fresh + c->nntypes;
+    r->list = r->seeds;
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        known[t] = fresh[t] = t == m->seed_ntype ? least(r->seeds, c->ntype[t].count) : 0;
+    for (uint32_t h = 0; h < m->nhops; h++) {
+        for (uint32_t t = 0; t < c->nntypes; t++)
+            drawn[t] = 0;
+        for (uint32_t et = 0; et < c->netypes; et++) {
+            const uint32_t b = h * c->netypes + et;
+            if (!m->fanout[b])
+                continue;
+            const uint64_t rows =
+                m->frontier == GNN_FRONTIER_ALL ? known[c->etype[et].dst] : fresh[c->etype[et].dst];
+            r->rows[b] = rows > r->rows[b] ? (uint32_t)rows : r->rows[b];
+            const uint64_t edges = draws(r, s, h, et, r->rows[b]);
+            r->edges[b] = edges > r->edges[b] ? (uint32_t)edges : r->edges[b];
+            r->list = r->edges[b] > r->list ? r->edges[b] : r->list;
+            drawn[c->etype[et].src] += r->edges[b];
+        }
+        for (uint32_t t = 0; t < c->nntypes; t++) {
+            fresh[t] = finds(known[t], drawn[t], c->ntype[t].count);
+            known[t] = least(known[t] + fresh[t], c->ntype[t].count);
+        }
+    }
+    for (uint32_t t = 0; t < c->nntypes; t++)
+        r->nodes[t] = known[t] > r->nodes[t] ? (uint32_t)known[t] : r->nodes[t];
+    r->turn++;
+}
+
+int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_sampling *m = &s->meta.sampling;
+    const uint64_t blocks = (uint64_t)m->nhops * c->netypes;
+    uint64_t seeds = 0;
+    *r = (struct gpu_room){.guess = free >> 11 > SMALL ? free >> 11 : SMALL};
+    r->nodes = gnn_alloc_zero(c->nntypes, sizeof *r->nodes, "room for batches", e);
+    r->rows = gnn_alloc_zero(blocks, sizeof *r->rows, "room for batches", e);
+    r->edges = gnn_alloc_zero(blocks, sizeof *r->edges, "room for batches", e);
+    r->mean = gnn_alloc_zero(c->netypes + 3 * (uint64_t)c->nntypes, sizeof *r->mean,
+                             "room for batches", e);
+    if (!r->nodes || !r->rows || !r->edges || !r->mean)
+        return e->code;
+    for (uint32_t i = 0; !s->reader && i < m->nsplits; i++)
+        seeds = s->split[i].n > seeds ? s->split[i].n : seeds;
+    r->seeds = (uint32_t)least(m->batch_size, s->reader ? SMALL : seeds);
+    for (uint32_t et = 0; et < c->netypes; et++)
+        r->mean[et] =
+            2 * (double)edges_of(s, et) / fmax(1, (double)c->ntype[c->etype[et].dst].count);
+    derive(r, s);
+    return 0;
+}
+
+void gpu_room_release(struct gpu_room *r)
+{
+    gnn_free(r->nodes);
+    gnn_free(r->rows);
+    gnn_free(r->edges);
+    gnn_free(r->mean);
+    *r = (struct gpu_room){0};
+}
+
+void gpu_room_seeds(struct gpu_room *r, const struct sampler *s, uint64_t n)
+{
+    if (n <= r->seeds)
+        return;
+    r->seeds = (uint32_t)least(n + n / 4, s->meta.sampling.batch_size);
+    derive(r, s);
+}
+
+/* A quarter more, so that the next batches fit too. */
+static int give(uint32_t *room, uint64_t need, uint64_t most, const char *what, struct gnn_err *e)
+{
+    if (need > most || need <= *room)
+        return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 %s: make it smaller", what);
+    *room = (uint32_t)least(need + need / 4, most);
+    return 0;
+}
+
+int gpu_room_grow(struct gpu_room *r, const struct sampler *s,
+                  const struct gnn_cuda_sample_status *st, uint32_t rows, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const uint32_t b = st->block, et = b % c->netypes;
+    int rc = 0;
+    switch ((enum gnn_cuda_sample_room)st->at.edge) {
+    case GNN_CUDA_ROOM_ROWS:
+        rc = give(&r->rows[b], st->at.node, c->ntype[c->etype[et].dst].count, "nodes", e);
+        break;
+    case GNN_CUDA_ROOM_EDGES:
+        rc = give(&r->edges[b], st->at.node, EDGES_MAX, "edges", e);
+        if (rows)
+            r->mean[et] = fmax(r->mean[et], 1.25 * (double)st->at.node / rows);
+        break;
+    case GNN_CUDA_ROOM_NODES:
+        rc = give(&r->nodes[c->etype[et].src], st->at.node, c->ntype[c->etype[et].src].count,
+                  "nodes", e);
+        break;
+    case GNN_CUDA_ROOM_SEEDS:
+        rc = give(&r->seeds, st->at.node, s->meta.sampling.batch_size, "seeds", e);
+        break;
+    }
+    if (!rc)
+        derive(r, s);
+    return rc;
+}

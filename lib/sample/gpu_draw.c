@@ -1,0 +1,206 @@
+/* Drawing for the sampler of several ranks (lib/sample/draw.c): destinations come from the host's
+ * memory, and what was drawn goes there. Each of the sampler's threads has a lane: a stream of one
+ * device, and memory that grows with what it is asked for. */
+#include "lib/sample/gpu_sample.h"
+
+enum {
+    FIRST = 1 << 12
+}; /* edges that there is room for without being sure that so many are needed */
+static const uint32_t EDGES_MAX = UINT32_MAX - 1;
+
+struct gpu_draw {
+    struct sample_device base; /* first */
+    const struct sampler *s;
+    struct gpu_graphs graphs;
+    unsigned lanes; /* so far */
+};
+
+/* What goes to the device before the destinations, and comes back. */
+struct draw_head {
+    struct gnn_cuda_sample_status status;
+    uint32_t edges, end, key[2];
+};
+
+struct draw_lane {
+    const struct sampler *s;
+    const struct gpu_graph *graph;
+    unsigned device;
+    void *stream, *memory;
+    uint64_t bytes; /* of it */
+    uint32_t most;  /* edges that there was room for, or a guess */
+    /* The last draw, in that memory. */
+    struct draw_head *head;
+    uint32_t *dst, *indptr, *source;
+    uint64_t *id;
+    void *scratch;
+    uint32_t edges;
+};
+
+/* ---- lanes ---- */
+
+static void lane_free(void *lane)
+{
+    struct draw_lane *l = lane;
+    gnn_dev_stream_free(l->stream);
+    gnn_dev_free(l->memory);
+    gnn_free(l);
+}
+
+static void *lane_new(struct sample_device *device, struct gnn_err *e)
+{
+    struct gpu_draw *q = (struct gpu_draw *)device;
+    const struct gnn_gpu *g = q->graphs.g;
+    const unsigned i = q->lanes++ % g->n;
+    struct draw_lane *l = gnn_alloc_zero(1, sizeof *l, "a lane of a device", e);
+    if (!l)
+        return NULL;
+    *l = (struct draw_lane){
+        .s = q->s, .graph = &q->graphs.of[i], .device = g->device[i], .most = FIRST};
+    if (!gnn_dev_use(l->device, e) && !gnn_dev_stream_new(&l->stream, e))
+        return l;
+    lane_free(l);
+    return NULL;
+}
+
+/* Lays a draw out from base; returns its size. */
+static uint64_t lay_out(struct draw_lane *l, char *base, const struct gnn_sample_job *job,
+                        uint32_t room)
+{
+    uint64_t at = 0;
+    l->head = gpu_lay(base, &at, sizeof *l->head);
+    l->dst = gpu_lay(base, &at, job->n * sizeof *l->dst);
+    l->indptr = gpu_lay(base, &at, (job->n + UINT64_C(1)) * sizeof *l->indptr);
+    l->source = gpu_lay(base, &at, room * sizeof *l->source);
+    l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, room * sizeof *l->id) : NULL;
+    l->scratch =
+        gpu_lay(base, &at, gnn_cuda_sample_scratch(job->n, room, job->fanout, job->replace));
+    return at;
+}
+
+static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint32_t room,
+                    struct gnn_err *e)
+{
+    const uint64_t bytes = lay_out(l, NULL, job, room);
+    int rc = 0;
+    if (bytes > l->bytes) {
+        gnn_dev_free(l->memory);
+        l->memory = NULL;
+        l->bytes = 0;
+        rc = gnn_dev_alloc(&l->memory, bytes + bytes / 4, "sampling", e);
+        l->bytes = rc ? 0 : bytes + bytes / 4;
+    }
+    if (!rc)
+        (void)lay_out(l, l->memory, job, room);
+    return rc;
+}
+
+/* ---- drawing ---- */
+
+/* Up to the copy of what came of it to *h. */
+static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job,
+                      uint32_t room, struct draw_head *h, struct gnn_err *e)
+{
+    *h = (struct draw_head){.end = job->n, .key = {job->key[0], job->key[1]}};
+    int rc = lane_fit(l, job, room, e);
+    if (!rc)
+        rc = gnn_dev_copy(l->head, h, sizeof *h, l->stream, e);
+    if (!rc)
+        rc = gnn_dev_copy(l->dst, job->dst, job->n * sizeof *l->dst, l->stream, e);
+    if (rc)
+        return rc;
+    const struct gnn_cuda_sample_job q = {.graph = l->graph->edges[et],
+                                          .nodes = l->dst,
+                                          .end = &l->head->end,
+                                          .rows = job->n,
+                                          .room = room,
+                                          .fanout = job->fanout,
+                                          .replace = job->replace,
+                                          .key = l->head->key,
+                                          .indptr = l->indptr,
+                                          .source = l->source,
+                                          .ids = l->id,
+                                          .edges = &l->head->edges,
+                                          .scratch = l->scratch,
+                                          .status = &l->head->status};
+    gnn_cuda_sample_block(&q, NULL, l->stream);
+    rc = gnn_dev_launched("sampling", e);
+    if (!rc)
+        rc = gnn_dev_copy(h, l->head, sizeof *h, l->stream, e);
+    return rc;
+}
+
+/* Draws, if so many edges are enough; *h tells. */
+static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room,
+               struct draw_head *h, struct gnn_err *e)
+{
+    struct gnn_err late = {0};
+    const int rc = queue_draw(l, et, job, room, h, e);
+    const int waited = gnn_dev_stream_wait(
+        l->stream, rc ? &late : e); /* also after a failure: what it reads is the caller's */
+    return rc ? rc : waited;
+}
+
+static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr,
+                struct gnn_err *e)
+{
+    struct draw_lane *l = lane;
+    const uint64_t bound = job->fanout < 0 ? EDGES_MAX : job->n * (uint64_t)job->fanout;
+    struct draw_head h = {0};
+    int rc = gnn_dev_use(l->device, e);
+    if (!rc)
+        rc = try(l, et, job, bound < l->most ? (uint32_t)bound : l->most, &h, e);
+    while (!rc && h.status.code == GNN_SAMPLE_ROOM) {
+        const uint64_t need =
+            h.status.at.node + h.status.at.node / 4; /* so that the next ones fit, too */
+        l->most = need < EDGES_MAX ? (uint32_t)need : EDGES_MAX;
+        rc = try(l, et, job, l->most, &h, e);
+    }
+    if (!rc && h.status.code)
+        rc = gnn_sample_damaged(l->s, et, (enum gnn_sample_status)h.status.code, &h.status.at, e);
+    if (!rc)
+        rc = gnn_dev_copy(indptr, l->indptr, (job->n + UINT64_C(1)) * sizeof *indptr, l->stream, e);
+    l->edges = h.edges;
+    return rc ? rc : gnn_dev_stream_wait(l->stream, e);
+}
+
+static int take(void *lane, uint32_t *source, uint64_t *id, struct gnn_err *e)
+{
+    struct draw_lane *l = lane;
+    int rc = gnn_dev_use(l->device, e);
+    if (!rc)
+        rc = gnn_dev_copy(source, l->source, l->edges * sizeof *source, l->stream, e);
+    if (!rc && id)
+        rc = gnn_dev_copy(id, l->id, l->edges * sizeof *id, l->stream, e);
+    return rc ? rc : gnn_dev_stream_wait(l->stream, e);
+}
+
+/* ---- making it ---- */
+
+static void draw_free(struct sample_device *device)
+{
+    struct gpu_draw *q = (struct gpu_draw *)device;
+    gpu_graphs_release(&q->graphs);
+    gnn_free(q);
+}
+
+struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                   const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    static const struct sample_device ops = {.free = draw_free,
+                                             .lane_new = lane_new,
+                                             .lane_free = lane_free,
+                                             .draw = draw,
+                                             .take = take};
+    struct gpu_room room = {0}; /* only which rows are met most is of interest */
+    struct gpu_draw *q = gnn_alloc_zero(1, sizeof *q, "a sampler", e);
+    if (!q)
+        return NULL;
+    q->base = ops;
+    q->s = s;
+    const int rc = gpu_graphs_init(&q->graphs, g, s, o, &room, e);
+    gpu_room_release(&room);
+    if (!rc)
+        return &q->base;
+    draw_free(&q->base);
+    return NULL;
+}

@@ -1,0 +1,192 @@
+/* The graph as devices see it: a copy in the memory of each, or offsets and some rows there and the
+ * rest in the host's. */
+#include "lib/sample/gpu_sample.h"
+
+/* ---- edges in the host's memory ---- */
+
+/* Lets devices read an array of the store. */
+static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uint64_t bytes,
+                 struct gnn_err *e)
+{
+    const void *host = *p;
+    int rc = gpu_host_open(f->g, s->comm ? NULL : s->store, host, bytes, "the graph", p, e);
+    if (rc || !bytes)
+        return rc;
+    f->array[f->n++] = host;
+    f->bytes += bytes;
+    f->copied += gpu_host_copy(f->g, host) ? bytes : 0;
+    return 0;
+}
+
+int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s, struct gnn_err *e)
+{
+    const uint32_t netypes = s->meta.schema.netypes, nparts = s->store->nparts;
+    const uint64_t n = (uint64_t)netypes * nparts;
+    f->g = g;
+    f->part = gnn_alloc(n, sizeof *f->part, "edges", e);
+    f->array = gnn_alloc(2 * n, sizeof(const void *), "edges", e);
+    int rc = f->part && f->array ? 0 : e->code;
+    for (uint64_t k = 0; !rc && k < n; k++) {
+        struct gnn_sample_part *a = &f->part[k];
+        if (!s->graph[k / nparts].part)
+            continue;
+        *a = s->graph[k / nparts].part[k % nparts];
+        const void *indices = a->indices, *id = a->id;
+        rc = reach(f, s, &indices, a->nedges * sizeof *a->indices, e);
+        if (!rc && id)
+            rc = reach(f, s, &id, a->nedges * sizeof *a->id, e);
+        a->indices = indices;
+        a->id = id;
+    }
+    return rc;
+}
+
+void gpu_far_release(struct gpu_far *f)
+{
+    for (uint64_t i = 0; i < f->n; i++)
+        gpu_host_close(f->g, f->array[i]);
+    gnn_free(f->array);
+    gnn_free(f->part);
+    *f = (struct gpu_far){0};
+}
+
+/* ---- what lies on a device ---- */
+
+/* Lays arrays out from base, which may be NULL at first, and then copies them there. */
+struct laying {
+    const struct sampler *s;
+    const struct gpu_far *far;   /* NULL: edges are laid out too */
+    const struct gpu_near *near; /* NULL: no row is there a second time */
+    uint32_t *near_rows;
+    char *base;
+    uint64_t at;
+    void *stream;
+    struct gnn_err *e;
+    int rc;
+};
+
+static void *lay(struct laying *l, const void *from, uint64_t bytes)
+{
+    void *to = l->base ? l->base + l->at : NULL;
+    l->at += gpu_align(bytes);
+    if (to && from && bytes && !l->rc)
+        l->rc =
+            gnn_dev_copy(to, from, bytes, l->stream, l->e) || gnn_dev_stream_wait(l->stream, l->e)
+                ? l->e->code
+                : 0;
+    return to;
+}
+
+/* Original ids of type t; part: nparts of the host, to be filled. */
+static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t,
+                     struct gnn_gather_part *part)
+{
+    const uint32_t nparts = l->s->store->nparts;
+    for (uint32_t p = 0; p < nparts; p++) {
+        part[p] = l->s->orig[t][p];
+        part[p].data = lay(l, part[p].data, part[p].count * sizeof(uint32_t));
+        part[p].tier = GNN_GATHER_LOCAL;
+    }
+    q->orig[t] = lay(l, part, nparts * sizeof *part);
+}
+
+static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
+                      const struct gnn_gather_part *orig, struct gnn_sample_part *part)
+{
+    const struct gnn_sample_graph *g = &l->s->graph[et];
+    for (uint32_t p = 0; p < g->nparts; p++) {
+        struct gnn_sample_part *a = &part[p];
+        const uint64_t k = (uint64_t)et * g->nparts + p;
+        *a = l->far ? l->far->part[k] : g->part[p];
+        a->indptr = lay(l, a->indptr, (a->count + 1) * sizeof *a->indptr);
+        a->orig = orig ? orig[p].data : NULL;
+        if (!l->far) {
+            a->indices = lay(l, a->indices, a->nedges * sizeof *a->indices);
+            a->id = a->id ? lay(l, a->id, a->nedges * sizeof *a->id) : NULL;
+        }
+        if (l->near && l->near->units) {
+            a->near_at = lay(l, l->near->at[k], a->count * sizeof *a->near_at);
+            a->near = l->near_rows;
+        }
+    }
+    q->edges[et] = *g;
+    q->edges[et].part = lay(l, part, g->nparts * sizeof *part);
+}
+
+/* Are the type's original ids needed: by draws of its nodes, or because they are what comes out? */
+static bool wants_orig(const struct sampler *s, uint32_t t)
+{
+    bool wanted = s->meta.sampling.original_ids;
+    for (uint32_t et = 0; et < s->meta.schema.netypes; et++)
+        wanted = wanted || (s->graph[et].part && s->meta.schema.etype[et].dst == t);
+    return wanted && s->orig[t];
+}
+
+static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
+                    struct gnn_sample_part *part)
+{
+    const struct gnn_schema *c = &l->s->meta.schema;
+    if (l->near)
+        l->near_rows = lay(l, NULL, l->near->units * GNN_SAMPLE_NEAR * sizeof(uint32_t));
+    for (uint32_t t = 0; t < c->nntypes; t++) {
+        const bool has = wants_orig(l->s, t);
+        if (has)
+            lay_orig(l, q, t, orig);
+        for (uint32_t et = 0; et < c->netypes; et++)
+            if (l->s->graph[et].part && c->etype[et].dst == t)
+                lay_edges(l, q, et, has ? orig : NULL, part);
+    }
+}
+
+/* Puts everything into the graph's memory. */
+static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
+                struct gnn_sample_part *part)
+{
+    int rc = gnn_dev_alloc(&q->memory, q->bytes, "the graph", l->e);
+    if (!rc)
+        rc = gnn_dev_stream_new(&l->stream, l->e);
+    if (rc)
+        return rc;
+    l->base = q->memory;
+    l->at = 0;
+    lay_all(l, q, orig, part);
+    rc = l->rc;
+    if (!rc && l->near)
+        rc = gpu_near_copy(l->near, l->s, l->far, l->near_rows, l->stream, l->e);
+    if (!rc)
+        rc = gnn_dev_stream_wait(l->stream, l->e);
+    gnn_dev_stream_free(l->stream);
+    return rc;
+}
+
+int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far,
+                   const struct gpu_near *near, struct gpu_device *d, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    struct laying l = {.s = s, .far = far, .near = near, .e = e};
+    q->edges = gnn_alloc_zero(c->netypes, sizeof *q->edges, "edges", e);
+    q->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
+    struct gnn_gather_part *orig =
+        gnn_alloc_zero(s->store->nparts, sizeof *orig, "original ids", e);
+    struct gnn_sample_part *part = gnn_alloc_zero(s->store->nparts, sizeof *part, "edges", e);
+    int rc = q->edges && q->orig && orig && part ? 0 : e->code;
+    if (!rc) {
+        lay_all(&l, q, orig, part);
+        q->bytes = l.at;
+    }
+    if (!rc && d)
+        rc = gnn_dev_use(d->number, e);
+    if (!rc && d)
+        rc = fill(&l, q, orig, part);
+    gnn_free(orig);
+    gnn_free(part);
+    return rc;
+}
+
+void gpu_graph_release(struct gpu_graph *q)
+{
+    gnn_dev_free(q->memory);
+    gnn_free(q->edges);
+    gnn_free(q->orig);
+    *q = (struct gpu_graph){0};
+}

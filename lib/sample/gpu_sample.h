@@ -1,0 +1,205 @@
+/* What the files of the sampler on devices share (sampler.c is the way in; for several ranks,
+ * sample_draw.c).
+ *
+ * A batch is drawn by one lane of a device: a stream, maps of local numbers and scratch. What it
+ * consists of lies in memory of its own, an arena, which is recycled with it. From the copy of its
+ * seeds to the copy of its counts a batch is one CUDA graph, captured once for each arena. */
+#ifndef GNN_LIB_SAMPLE_GPU_SAMPLE_H
+#define GNN_LIB_SAMPLE_GPU_SAMPLE_H
+
+#include "lib/gpu/runtime.h"
+#include "lib/sample/sample_impl.h"
+
+/* ---- room (sample_room.c) ---- */
+
+/* How much a batch may need, in entries. Where bounds are large it is a guess, which grows when a
+ * batch shows that it was too small; it never shrinks. */
+struct gpu_room {
+    unsigned turn; /* how often it has grown, from 1 */
+    uint32_t seeds;
+    uint32_t list;   /* of any list that is numbered */
+    uint32_t *nodes; /* [nntypes] 0: no batch has such nodes */
+    uint32_t *rows;  /* [nhops * netypes] destinations; 0: no batch has such a block */
+    uint32_t *edges; /* [nhops * netypes] */
+    double *
+        mean; /* [netypes] in-edges of a node, where all are taken: what has been met, or a guess */
+    uint64_t guess; /* the most that a first guess gives to one array */
+};
+/* free: bytes of device memory that are there for everything. */
+int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* After a batch found too little: GNN_E_USAGE if no room could be large enough. rows: destinations
+ * of the block in which that was. */
+int gpu_room_grow(struct gpu_room *r, const struct sampler *s,
+                  const struct gnn_cuda_sample_status *st, uint32_t rows,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* Makes sure that n seeds fit. */
+void gpu_room_seeds(struct gpu_room *r, const struct sampler *s, uint64_t n);
+void gpu_room_release(struct gpu_room *r);
+
+/* ---- the graph (sample_graph.c, sample_near.c) ---- */
+
+/* Edges that stay in the host's memory, for all devices. */
+struct gpu_far {
+    struct gnn_sample_part
+        *part; /* [netypes * nparts] the store's, but indices and id are where devices reach them */
+    struct gnn_gpu *g;
+    const void **array; /* [n] what was opened for it */
+    uint64_t n, bytes;
+    uint64_t copied; /* of the bytes */
+};
+/* Takes a zeroed object; to be released on failure too. */
+int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s,
+                 struct gnn_err *e) GNN_MUST_USE;
+void gpu_far_release(struct gpu_far *f);
+
+/* Rows whose sources devices keep all the same. */
+struct gpu_near {
+    uint32_t **at;           /* [netypes * nparts] as gnn_sample_part.near_at */
+    uint64_t narrays, units; /* of GNN_SAMPLE_NEAR sources */
+};
+/* As many as fit into so many bytes, where they are found included. */
+int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_room *r,
+                  uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struct gpu_far *far,
+                  uint32_t *to, void *stream, struct gnn_err *e) GNN_MUST_USE;
+void gpu_near_release(struct gpu_near *n);
+
+/* What lies on one device. */
+struct gpu_graph {
+    struct gnn_sample_graph
+        *edges; /* [netypes] parts in device memory, NULL where no hop uses the type */
+    struct gnn_gather_part **orig; /* [nntypes] in device memory, or NULL */
+    void *memory;
+    uint64_t bytes;
+};
+/* far NULL: edges too. near may be NULL. Without a device: only how many bytes there would be.
+ * Takes a zeroed object; to be released on failure too. */
+int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far,
+                   const struct gpu_near *near, struct gpu_device *d,
+                   struct gnn_err *e) GNN_MUST_USE;
+void gpu_graph_release(struct gpu_graph *q);
+
+/* What all devices have of it (sample_place.c). */
+struct gpu_graphs {
+    struct gnn_gpu *g;
+    struct gpu_far far;
+    struct gpu_near near;
+    struct gpu_graph *of; /* [g->n] */
+};
+/* As o says; fills *o->graph_report, and room, both for what is then free. Takes a zeroed object;
+ * to be released on failure too, as is room. With several ranks, all call it. */
+int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
+                    const struct gnn_sampler_opts *o, struct gpu_room *room,
+                    struct gnn_err *e) GNN_MUST_USE;
+void gpu_graphs_release(struct gpu_graphs *q);
+
+/* ---- lanes (sample_lane.c) ---- */
+
+struct gpu_drawn;
+
+struct gpu_lane {
+    const struct sampler *s;
+    const struct gpu_room *room;
+    const struct gpu_graph *graph; /* these three are set by who makes it */
+    struct gpu_device *d;
+    void *stream;
+    struct gnn_batch_pool *pool;   /* of batches that this lane draws */
+    struct gnn_cuda_relabel *type; /* [nntypes] */
+    void *memory;                  /* of all that follows, for the room of `turn` */
+    unsigned turn;
+    char *io; /* struct gpu_io */
+    uint32_t *source;
+    void *scratch;
+    uint32_t **found; /* [nntypes] where store ids go that become original ones, or NULL */
+    bool warm;        /* its kernels have run once */
+};
+/* On device d. The lane is zeroed but for the first members; to be released on failure too. */
+int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
+/* Waits for what it does; for all lanes before the first is released. */
+void gpu_lane_stop(struct gpu_lane *l);
+void gpu_lane_release(struct gpu_lane *l);
+/* Memory for the room as it is now, if it has grown. */
+int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e) GNN_MUST_USE;
+/* Puts the work for a batch on the stream, from the copy of x->in to that of x->out. */
+int gpu_lane_launch(struct gpu_lane *l, struct gpu_drawn *x, struct gnn_err *e) GNN_MUST_USE;
+
+/* What goes to the device for a batch and comes back, in bytes from the start of a block of memory:
+ * seeds and keys one way, sizes the other. Where the status and the sizes are does not depend on
+ * the room. */
+struct gpu_io {
+    uint64_t live;   /* u32 (nntypes), changing; before it, at 0, is the status */
+    uint64_t counts; /* u32 (nhops + 1, nntypes) */
+    uint64_t edges;  /* u32 (nhops * netypes) */
+    uint64_t out;    /* what comes back ends here */
+    uint64_t n;      /* u32: seeds */
+    uint64_t keys;   /* u32 (nhops * netypes, 2) */
+    uint64_t seeds;  /* u32 (room) */
+    uint64_t bytes;
+};
+struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_room *r);
+
+static inline uint32_t gpu_blocks(const struct sampler *s)
+{
+    return s->meta.sampling.nhops * s->meta.schema.netypes;
+}
+static inline uint64_t gpu_align(uint64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* The next piece of memory that is laid out from base, which may be NULL at first, to see how much
+ * it is. */
+static inline void *gpu_lay(char *base, uint64_t *at, uint64_t bytes)
+{
+    void *p = base ? base + *at : NULL;
+    *at += gpu_align(bytes);
+    return p;
+}
+
+/* ---- batches (sample_batch.c) ---- */
+
+/* The place of a batch that the sampler makes. */
+struct gpu_drawn {
+    struct gnn_batch_place place; /* first */
+    struct gpu_lane *lane;
+    unsigned turn;  /* the room that everything below is for */
+    void *arena;    /* device memory */
+    char *in, *out; /* pinned: struct gpu_io */
+    void *graph;
+    uint32_t **nodes;             /* [nntypes] in the arena, as the rest */
+    uint32_t **indptr, **indices; /* [nhops * netypes] */
+    uint64_t **id;
+};
+/* An empty batch of the lane, whose stream may fill it. The lane's device is the thread's, here and
+ * below. */
+int gpu_drawn_get(struct gpu_lane *l, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+static inline struct gpu_drawn *gpu_drawn_of(const struct gnn_batch *b)
+{
+    return (struct gpu_drawn *)b->place;
+}
+/* Puts everything for the batch of that key on the lane's stream. */
+int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+/* When that is done: what came of it, ... */
+static inline const struct gnn_cuda_sample_status *gpu_drawn_status(const struct gpu_drawn *x)
+{
+    return (const struct gnn_cuda_sample_status *)(const void *)x->out;
+}
+static inline const uint32_t *gpu_drawn_counts(const struct gpu_drawn *x)
+{
+    return (const uint32_t *)(const void *)(x->out + gpu_io_lay(x->lane->s, x->lane->room).counts);
+}
+/* ... the destinations of block hop * netypes + et, ... */
+void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n);
+/* ... and the tensors and the view of the batch whose place it is. */
+int gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
+                   struct gnn_err *e) GNN_MUST_USE;
+
+/* For a sampler of several ranks: gnn_sample_gpu.draw_new (gpu_draw.c). */
+struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                   const struct gnn_sampler_opts *o,
+                                   struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,178 @@
+/* What the files of lib/sample share. */
+#ifndef GNN_LIB_SAMPLE_SAMPLE_IMPL_H
+#define GNN_LIB_SAMPLE_SAMPLE_IMPL_H
+
+#include <pthread.h>
+
+#include "kernels/gather.h"
+#include "kernels/sample.h"
+#include "lib/comm/words.h"
+#include "lib/store/ids.h"
+#include "lib/base/node_map.h"
+#include "lib/sample/sampler.h"
+
+/* One split: the seeds of an epoch before they are put in order. */
+struct plan_split {
+    uint32_t *ids;
+    uint64_t n, steps;
+    uint32_t tag; /* for gnn_rng_tag: index of the set + 1, 0 for ids given by the user */
+    bool shuffle;
+};
+
+/* What draws in the CPU's place where several ranks put batches together: devices that have the
+ * edges of this rank's own parts. The functions return a status and record what went wrong, with
+ * damage in the CPU's words. */
+struct sample_device {
+    void (*free)(struct sample_device *d);
+    /* Per-thread state; one is made after the other. */
+    void *(*lane_new)(struct sample_device *d, struct gnn_err *e);
+    void (*lane_free)(void *lane);
+    /* Draws what the job says, but for its graph, row and scratch, along edge type et: as
+     * gnn_sample_count; ... */
+    int (*draw)(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr,
+                struct gnn_err *e) GNN_MUST_USE;
+    /* ... and as gnn_sample_pick with no numbering. With edge ids if the sampler adds them. */
+    int (*take)(void *lane, uint32_t *source, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+};
+
+/* Read-only once made, so that all workers share it. */
+struct sampler {
+    struct gnn_store *store;
+    struct gnn_meta meta;
+    struct plan_split *split; /* [meta.sampling.nsplits] */
+    uint64_t epoch_from, epoch_to, step_from, step_to, step_first;
+    struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
+    struct gnn_gather_part *
+        *orig; /* [nntypes][nparts] original ids, or NULL where equal to the ids */
+    struct gnn_id_reader *reader; /* seeds that come while we work, or NULL */
+    uint32_t *inverse;            /* of the seeds' type, or NULL */
+    struct gnn_comm *comm;        /* the ranks, if there are several; or NULL */
+    struct gnn_sample_gate *gate; /* with ranks */
+    struct gnn_sample_far_stats *far;
+    bool count_once; /* with ranks */
+    struct sample_halo
+        *halo; /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
+    struct sample_device *device; /* with ranks, or NULL */
+};
+
+/* In-edges of other ranks' nodes: rows by node, and, per edge type, a graph whose destinations are
+ * these rows. */
+struct sample_halo {
+    struct gnn_node_map *of;        /* [nntypes] */
+    struct gnn_sample_graph *graph; /* [netypes] */
+};
+
+/* Where the plan can be held, so that ranks that stop early stop after the same batch. */
+struct gnn_sample_gate {
+    pthread_mutex_t lock;
+    pthread_cond_t open;
+    bool shut;
+    uint64_t taken, limit; /* batches */
+};
+
+/* Per-thread state. */
+struct sample_worker {
+    struct gnn_relabel *type;  /* [nntypes] */
+    struct gnn_tensor **nodes; /* [nntypes] the batch's node tensors */
+    uint64_t **counts;         /* [nntypes] */
+    uint32_t nntypes;
+    uint32_t *seeds;
+    struct gnn_buf row; /* struct gnn_sample_row per destination */
+    void *scratch;
+    struct sample_far *far;       /* with ranks */
+    struct sample_device *device; /* or NULL */
+    void *lane;                   /* its state for this thread */
+};
+
+/* One batch in the making. */
+struct sample_draw {
+    const struct sampler *s;
+    struct sample_worker *w;
+    struct gnn_batch *b;
+    struct gnn_err *e;
+};
+
+/* Steps of the work that both ways, alone and with ranks, have in common. Destinations of a block,
+ * *first on: the number of them, 0 if the fan-out is 0. */
+uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first);
+/* Adds a block's tensors; with `ids` where edge ids are wanted, else *id is NULL. */
+int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
+                          struct gnn_tensor **indptr) GNN_MUST_USE;
+int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
+                         struct gnn_tensor **indices, struct gnn_tensor **id) GNN_MUST_USE;
+/* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
+int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
+
+/* (lib/sample/draw.c) Neighbours of job->dst[job->n], in job->graph, along edge type et: how many
+ * of each, which sets the job's other members; ... */
+int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t et,
+                           struct gnn_sample_job *job, uint32_t *indptr) GNN_MUST_USE;
+/* ... and which, as gnn_sample_pick, before the next count. */
+int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
+                          const struct gnn_sample_job *job, struct gnn_relabel *r,
+                          uint32_t *indices, uint64_t *ids) GNN_MUST_USE;
+
+/* Several ranks (lib/sample/remote.c): draws a hop's blocks, asking for what other ranks have;
+ * original ids of nodes that may be theirs. NULL on failure; takes NULL. */
+struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_far_free(struct sample_far *f);
+int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
+/* (lib/sample/remote_once.c) Who counts a node of a training batch, from hop 1 on. first:
+ * [nntypes][ranks] of gnn_store_firsts. What to ask each rank, [ranks]; what to answer rank r, in
+ * the order of the ranks; what they have answered. GNN_END: what came makes no sense. */
+struct sample_once;
+struct sample_once *gnn_sample_once_new(const struct sampler *s, uint64_t *const *first,
+                                        struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_once_free(struct sample_once *o);
+int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint32_t hop,
+                        uint64_t *const *first, struct gnn_words *asked) GNN_MUST_USE;
+int gnn_sample_once_answer(const struct sample_draw *d, struct sample_once *o,
+                           uint64_t *const *first, uint32_t r, struct gnn_words_in *in,
+                           struct gnn_words *out) GNN_MUST_USE;
+int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uint32_t hop,
+                         uint64_t *const *first, struct gnn_words_in *in) GNN_MUST_USE;
+/* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
+int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);
+/* (lib/sample/remote_barrier.c) Makes the gate, before batches are planned; ... */
+int gnn_sample_gate_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_gate_free(struct gnn_sample_gate *g);
+/* ... false: the plan is to end here; ... */
+bool gnn_sample_gate_pass(struct gnn_sample_gate *g);
+/* ... and when the source is freed before its end, on all ranks: lets the plan go on to the last
+ * batch that any of them has begun. */
+bool gnn_sample_gate_leave(void *sampler);
+
+void gnn_sampler_free(void *sampler);
+
+/* Fills meta.sampling's splits, split[] and the ranges. Takes over o->seeds_fd. */
+int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
+                  struct gnn_err *e) GNN_MUST_USE;
+/* Seeds of a batch: at most batch_size into ids; returns how many. */
+uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids);
+/* Batches with keys only (and tensor "seeds" u32, when they come from a pipe). Does not own s. */
+struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+
+/* Says what is wrong with the store, or the seeds, and where: what a kernel found along edge type
+ * et. */
+int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_status why,
+                       const struct gnn_sample_place *at, struct gnn_err *e);
+
+/* Per-thread state, and the work of one batch. */
+void *gnn_sample_worker_new(void *sampler, struct gnn_err *e);
+void gnn_sample_worker_free(void *worker);
+int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gnn_err *e);
+
+/* Sampling on devices (gpu_sampler.c, gpu_draw.c); all NULL in a build without CUDA, in which no
+ * device can be opened. */
+struct gnn_sample_gpu {
+    /* gnn_sampler_source_new, when its plan is made; takes over both. */
+    struct gnn_source *(*source_new)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
+                                     const struct gnn_sampler_opts *o, struct gnn_err *e);
+    /* With several ranks: what draws on the devices in the threads' place. All ranks call it. */
+    struct sample_device *(*draw_new)(struct gnn_gpu *g, struct sampler *s,
+                                      const struct gnn_sampler_opts *o, struct gnn_err *e);
+};
+extern const struct gnn_sample_gpu gnn_sample_gpu;
+
+#endif

@@ -1,0 +1,105 @@
+/* The sampler: a source of batches drawn from a store. batch = f(graph, seed, epoch, step, split),
+ * bit for bit the same for any number of threads and parts. */
+#ifndef GNN_LIB_SAMPLE_SAMPLER_H
+#define GNN_LIB_SAMPLE_SAMPLER_H
+
+#include "lib/comm/comm.h"
+#include "lib/gpu/gpu.h"
+#include "lib/store/store.h"
+
+/* Where devices find the graph: in a copy of their own, or in the host's memory, but for the rows'
+ * offsets and as many rows as there is room for. AUTO: a copy, if it fits and leaves a quarter of
+ * the device. */
+enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };
+/* What became of it, in bytes. */
+struct gnn_graph_report {
+    enum gnn_graph_memory memory; /* not AUTO */
+    uint64_t device, near; /* on each device; of them for rows that are also in the host's memory */
+    uint64_t host, copied; /* in the host's memory; of them in a pinned copy */
+};
+
+/* What several ranks expand after the seeds: nodes; of them other ranks', and of these such as are
+ * in this one's halo with their in-edges, so that nobody is asked. Grows as batches are made. */
+struct gnn_sample_far_stats {
+    uint64_t rows, others, halo;
+};
+
+/* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
+struct gnn_sampler_opts {
+    /* Fan-outs per hop, from the seeds outwards: "15,10,5" for every edge type, or "S/R/D=10,5" for
+     * one, which overrides the former; -1 all neighbours, 0 none. All must name the same number of
+     * hops. */
+    const char *const *fanout;
+    uint32_t nfanout;
+    uint32_t batch_size; /* seeds of a global batch, >= 1 */
+
+    /* Where seeds come from: a set of the schema ("train", "0/train"; key split 0) and sets that
+     * follow each epoch (key splits 1, 2, ...; never shuffled, never dropped), ... */
+    const char *split;
+    const char *const *eval;
+    uint32_t neval;
+    /* ... or, when seeds_name is not NULL, decimal ids separated by white space, read from seeds_fd
+     * (taken over). With `stream` they are sampled as they come: one epoch, no shuffle. split and
+     * eval are not used then. */
+    const char *seeds_name;
+    int seeds_fd;
+    bool stream;
+    const char *seed_type; /* node type of those ids; NULL: the labelled type, else the only one */
+
+    uint64_t seed;
+    uint64_t epoch_from, epoch_to; /* half open */
+    uint64_t step_from, step_to;   /* of split 0, half open; to is cut at the epoch's end. The eval
+                                    * sets follow   an epoch whose last step is in the range. */
+    uint64_t step_first; /* the same, of the first epoch alone, for a run that goes on: later than
+                            step_from, or 0; not of a stream */
+    enum gnn_frontier frontier;
+    bool replace, shuffle, drop_last;
+    bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
+    bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
+    unsigned threads;  /* 0: in the caller's thread */
+    unsigned depth;    /* batches under way; 0: chosen from threads */
+    bool background; /* threads at the lowest priority, for a caller whose own threads wait for each
+                        other */
+    const char *provenance; /* line for the header, or NULL */
+
+    /* NULL: the CPU samples. Otherwise these devices do, and what follows has a meaning. Of one
+     * rank, batches lie there, and threads, depth and background have none; of several, the threads
+     * take the devices in turn to draw from this rank's parts, and put batches together in the
+     * host's memory. */
+    struct gnn_gpu *gpu;
+    enum gnn_graph_memory graph_memory;
+    uint64_t graph_cache; /* with GNN_GRAPH_UVA: bytes of each device for rows; UINT64_MAX: half of
+                             what is free, with a reserve */
+    struct gnn_graph_report *graph_report; /* filled by gnn_sampler_source_new; or NULL */
+
+    /* The ranks, or NULL. With several, opened with the store (gnn_store_open_ranks), all make this
+     * source with the same options, ask for the same batches and free it together; each draws, of
+     * every batch, what the seeds in its own parts need, and the ranks' batches together are the
+     * batch that one alone would draw. The hop rule must be GNN_FRONTIER_ALL then, as who is new
+     * depends on all seeds; seeds come from sets or a file, not as a stream; nodes are store ids.
+     */
+    struct gnn_comm *comm;
+    bool count_once; /* with several: training batches have counted/T, see gnn_batch_type.counted */
+    struct gnn_sample_far_stats *far; /* with several ranks, or NULL; outlives the source */
+};
+
+/* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */
+void gnn_sampler_opts_init(struct gnn_sampler_opts *o);
+
+/* Returns NULL and fills e on failure: GNN_E_USAGE for options that do not fit each other or the
+ * store, GNN_E_INPUT for a damaged store or id list. The store must outlive the source; it is
+ * checked (gnn_store_verified) before the source ends. ->meta is the stream's header. */
+struct gnn_source *gnn_sampler_source_new(struct gnn_store *s, const struct gnn_sampler_opts *o,
+                                          struct gnn_err *e) GNN_MUST_USE;
+
+/* Sets sm->nhops and ->fanout; gnn_meta_release frees them from the texts described above. */
+int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32_t nspec,
+                     struct gnn_sampling *sm, struct gnn_err *e) GNN_MUST_USE;
+
+/* Steps per epoch of n seeds. */
+static inline uint64_t gnn_plan_steps(uint64_t n, uint32_t batch, bool drop_last)
+{
+    return n / batch + (!drop_last && n % batch ? 1 : 0);
+}
+
+#endif

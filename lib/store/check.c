@@ -1,0 +1,273 @@
+/* Do the tensors of a store's parts have the shapes that its schema asks for? */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/xxh.h"
+#include "lib/comm/comm.h"
+#include "lib/store/store.h"
+
+/* Looks a tensor up without queueing it for verification: only its shape matters here. */
+static int shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_dtype dtype,
+                 uint64_t rows, uint64_t width, bool required, const struct gnn_tensor **out,
+                 struct gnn_err *e)
+{
+    const struct gnn_tensor *t = gnn_store_look(s, part, name);
+    if (out)
+        *out = t;
+    if (!t)
+        return required ? gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is missing",
+                                   gnn_store_part_path(s, part), name)
+                        : 0;
+    uint32_t ndim = width ? 2 : 1;
+    if (t->dtype != dtype || t->ndim != ndim || (rows != UINT64_MAX && t->shape[0] != rows) ||
+        (width && t->shape[1] != width))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor '%s' does not have the dtype or shape its schema asks for",
+                        gnn_store_part_path(s, part), name);
+    return 0;
+}
+
+static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
+    uint64_t n = (uint64_t)s->nparts + 1,
+             *book = gnn_alloc_zero(n, sizeof *book, "partition book", e);
+    if (!book)
+        return e->code;
+    s->book[t] = book;
+    book[1] = nt->count; /* what a store of one part may leave out */
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "book/%s", nt->name);
+    for (uint32_t p = s->from; p < s->to; p++) {
+        const struct gnn_tensor *x;
+        int rc = shape(s, p, name, GNN_U64, n, 0, s->nparts > 1, &x, e);
+        if (rc)
+            return rc;
+        if (x && p == s->from)
+            memcpy(book, x->data, n * sizeof *book);
+        else if (x && memcmp(book, x->data, n * sizeof *book))
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from part %u's",
+                            gnn_store_part_path(s, p), name, s->from);
+    }
+    for (uint32_t p = 0; p < s->nparts; p++)
+        if (book[p] > book[p + 1])
+            return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' is not monotone", s->path,
+                            nt->name);
+    if (book[0] || book[s->nparts] != nt->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' does not cover its nodes",
+                        s->path, nt->name);
+    return 0;
+}
+
+static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
+    uint64_t n = gnn_store_owned(s, p, t);
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "node/%s/id", nt->name);
+    int rc = shape(s, p, name, GNN_U32, n, 0, s->nparts > 1, NULL, e);
+    for (uint32_t i = 0; !rc && i < nt->nfields; i++) {
+        const struct gnn_field *f = &nt->field[i];
+        snprintf(name, sizeof name, "node/%s/%s", nt->name, f->name);
+        rc = shape(s, p, name, f->dtype, n, f->width, true, NULL, e);
+    }
+    snprintf(name, sizeof name, "node/%s/name_offsets", nt->name);
+    const struct gnn_tensor *offsets;
+    if (!rc)
+        rc = shape(s, p, name, GNN_U64, n + 1, 0, false, &offsets, e);
+    if (!rc && offsets) {
+        snprintf(name, sizeof name, "node/%s/name", nt->name);
+        rc = shape(s, p, name, GNN_U8, ((const uint64_t *)offsets->data)[n], 0, true, NULL, e);
+    }
+    return rc;
+}
+
+static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *total,
+                       struct gnn_err *e)
+{
+    const struct gnn_etype *et = &s->meta.schema.etype[t];
+    uint64_t n = gnn_store_owned(s, p, et->dst);
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    gnn_etype_key(&s->meta.schema, t, key, sizeof key);
+    snprintf(name, sizeof name, "edge/%s/indptr", key);
+    const struct gnn_tensor *indptr;
+    int rc = shape(s, p, name, GNN_U64, n + 1, 0, true, &indptr, e);
+    if (rc)
+        return rc;
+    const uint64_t *ptr = indptr->data;
+    uint64_t edges = ptr[n];
+    if (ptr[0] || edges > et->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
+                        gnn_store_part_path(s, p), name);
+    *total += edges;
+    snprintf(name, sizeof name, "edge/%s/indices", key);
+    rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
+    snprintf(name, sizeof name, "edge/%s/id", key);
+    if (!rc)
+        rc = shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
+    if (!rc && !gnn_store_look(s, s->from, name) != !gnn_store_look(s, p, name))
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some parts only", s->path, name);
+    for (uint32_t i = 0; !rc && i < et->nfields; i++) {
+        snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
+        rc = shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);
+    }
+    return rc;
+}
+
+/* The halo's nodes, which a store of one part need not have. */
+static int check_halo(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
+{
+    const char *type = s->meta.schema.ntype[t].name;
+    const struct gnn_tensor *ids;
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "halo/%s/ids", type);
+    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, false, &ids, e);
+    if (rc || !ids)
+        return rc;
+    const uint64_t n = ids->shape[0];
+    snprintf(name, sizeof name, "halo/%s/owner", type);
+    rc = shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+    snprintf(name, sizeof name, "halo/%s/id", type);
+    return rc ? rc : shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+}
+
+/* Their in-edges: of all edge types or of none. */
+static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_err *e)
+{
+    const struct gnn_schema *m = &s->meta.schema;
+    const struct gnn_etype *et = &m->etype[t];
+    const struct gnn_tensor *indptr, *ids;
+    char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "halo/%s/indptr", gnn_etype_key(m, 0, key, sizeof key));
+    if (!gnn_store_look(s, p, name))
+        return 0;
+    const char *dst = m->ntype[et->dst].name;
+    gnn_etype_key(m, t, key, sizeof key);
+    snprintf(name, sizeof name, "halo/%s/ids", dst);
+    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &ids, e);
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "halo/%s/id", dst);
+    rc = shape(s, p, name, GNN_U32, ids->shape[0], 0, true, NULL, e);
+    snprintf(name, sizeof name, "halo/%s/indptr", key);
+    if (!rc)
+        rc = shape(s, p, name, GNN_U64, ids->shape[0] + 1, 0, true, &indptr, e);
+    if (rc)
+        return rc;
+    const uint64_t edges = ((const uint64_t *)indptr->data)[ids->shape[0]];
+    if (edges > et->count)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
+                        gnn_store_part_path(s, p), name);
+    snprintf(name, sizeof name, "halo/%s/indices", key);
+    rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
+    snprintf(name, sizeof name, "halo/%s/id", key);
+    return rc ? rc : shape(s, p, name, GNN_U64, edges, 0, false, NULL, e);
+}
+
+static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total,
+                       struct gnn_err *e)
+{
+    const struct gnn_split_set *set = &s->meta.schema.set[i];
+    const struct gnn_tensor *x;
+    char name[GNN_NAME_MAX + 1];
+    snprintf(name, sizeof name, "split/%s/%s", set->split, set->set);
+    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
+    if (rc)
+        return rc;
+    *total += x->shape[0];
+    snprintf(name, sizeof name, "split/%s/%s/order", set->split, set->set);
+    return shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
+}
+
+/* What the parts hold together: edges of each type, members of each set. Every number is summed
+ * over the ranks. */
+static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges, uint64_t *members,
+                        struct gnn_err *e)
+{
+    const struct gnn_schema *m = &s->meta.schema;
+    int rc = gnn_comm_sum(c, edges, m->netypes, GNN_SUM_U64, e);
+    if (!rc)
+        rc = gnn_comm_sum(c, members, m->nsets, GNN_SUM_U64, e);
+    for (uint32_t t = 0; !rc && t < m->netypes; t++)
+        if (edges[t] != m->etype[t].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu",
+                          s->path, m->etype[t].rel, (unsigned long long)edges[t],
+                          (unsigned long long)m->etype[t].count);
+    if (!rc)
+        rc = gnn_schema_check_counts(m, s->path, e);
+    for (uint32_t i = 0; !rc && i < m->nsets; i++)
+        if (members[i] != m->set[i].count)
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: split '%s/%s' has %llu members instead of %llu",
+                          s->path, m->set[i].split, m->set[i].set, (unsigned long long)members[i],
+                          (unsigned long long)m->set[i].count);
+    return rc;
+}
+
+/* Every part has the book; what the ranks ask each other rests on its being the same. */
+static int agree_on_books(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
+{
+    uint64_t sum = 0;
+    char text[32];
+    for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
+        sum = XXH3_64bits_withSeed(s->book[t], ((uint64_t)s->nparts + 1) * sizeof **s->book, sum);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
+    return gnn_comm_agree(c, "another partition book", text, e);
+}
+
+int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
+{
+    const struct gnn_schema *m = &s->meta.schema;
+    s->book = gnn_alloc_zero(m->nntypes, sizeof *s->book, "partition book", e);
+    uint64_t *edges = gnn_alloc_zero((uint64_t)m->netypes + m->nsets, sizeof *edges, "counts", e);
+    uint64_t *members = edges ? edges + m->netypes : NULL;
+    int rc = s->book && edges ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < m->nntypes; t++) {
+        rc = check_book(s, t, e);
+        for (uint32_t p = s->from; !rc && p < s->to; p++)
+            rc = check_nodes(s, p, t, e) || check_halo(s, p, t, e) ? e->code : 0;
+    }
+    if (!rc)
+        rc = agree_on_books(s, c, e);
+    for (uint32_t p = s->from; !rc && p < s->to; p++) {
+        for (uint32_t t = 0; !rc && t < m->netypes; t++)
+            rc = check_edges(s, p, t, &edges[t], e) || check_halo_edges(s, p, t, e) ? e->code : 0;
+        for (uint32_t i = 0; !rc && i < m->nsets; i++)
+            rc = check_split(s, p, i, &members[i], e);
+    }
+    if (!rc)
+        rc = check_totals(s, c, edges, members, e);
+    gnn_free(edges);
+    return rc;
+}
+
+int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids, struct gnn_err *e)
+{
+    const struct gnn_split_set *m = &s->meta.schema.set[set];
+    uint32_t nodes = (uint32_t)s->meta.schema.ntype[m->ntype].count;
+    uint32_t *v = gnn_alloc(m->count, sizeof *v, "a split", e);
+    if (!v)
+        return e->code;
+    memset(v, 0xff, m->count * sizeof *v); /* UINT32_MAX is no node id: marks what was not given */
+    for (uint32_t p = s->from; p < s->to && !e->code; p++) {
+        const struct gnn_tensor *x = gnn_store_findf(s, p, "split/%s/%s", m->split, m->set),
+                                *o = gnn_store_findf(s, p, "split/%s/%s/order", m->split, m->set);
+        const uint32_t *id = x->data;
+        const uint64_t *order = o ? o->data : NULL;
+        for (uint64_t i = 0; i < x->shape[0]; i++) {
+            uint64_t at = order ? order[i] : i;
+            if (at >= m->count || id[i] >= nodes || v[at] != UINT32_MAX) {
+                gnn_fail(e, GNN_E_INPUT,
+                         "%s: tensor '%s': element %llu is out of range or given twice",
+                         gnn_store_part_path(s, p), x->name, (unsigned long long)i);
+                break;
+            }
+            v[at] = id[i];
+        }
+    }
+    if (e->code) {
+        gnn_free(v);
+        return e->code;
+    }
+    *ids = v;
+    return 0;
+}

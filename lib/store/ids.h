@@ -1,0 +1,36 @@
+/* Between store ids and the ids of the unpartitioned store; lists of ids, and lists of ids as text.
+ */
+#ifndef GNN_LIB_STORE_IDS_H
+#define GNN_LIB_STORE_IDS_H
+
+#include "lib/base/mem.h"
+#include "lib/store/store.h"
+
+/* *inverse[original id] = store id of type t, or NULL if the two are the same. Free with gnn_free.
+ * GNN_E_INPUT when the store's original ids are not a permutation. */
+int gnn_store_inverse(struct gnn_store *s, uint32_t t, uint32_t **inverse,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+/* Ascending, in place. */
+void gnn_u32_sort(uint32_t *v, uint64_t n);
+
+/* Decimal numbers separated by white space, read from a descriptor as they arrive. */
+struct gnn_id_reader {
+    int fd;
+    const char *name; /* for messages; not owned */
+    const char *what; /* "node id", "part number" */
+    uint64_t limit;   /* ids are below this */
+    uint64_t line;    /* where reading goes on */
+    uint64_t at_line; /* of the last id */
+    uint32_t at, have;
+    bool over;
+    char buf[16384];
+};
+
+void gnn_id_reader_init(struct gnn_id_reader *r, int fd, const char *name, const char *what,
+                        uint64_t limit);
+/* Reads up to `want` ids; fewer only at the end of the input. */
+int gnn_id_reader_next(struct gnn_id_reader *r, uint32_t *ids, uint64_t want, uint64_t *got,
+                       struct gnn_err *e) GNN_MUST_USE;
+
+#endif

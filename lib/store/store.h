@@ -1,0 +1,105 @@
+/* A store opened for reading: a directory of memory-mapped GNB parts. */
+#ifndef GNN_LIB_STORE_STORE_H
+#define GNN_LIB_STORE_STORE_H
+
+#include "lib/data/meta.h"
+
+/* Tensors of a part (gnb(5) has the table). T is a node type, S/R/D an edge type's key:
+ *   node/T/id        u32 (n)      id in the unpartitioned store; absent when equal to the id itself
+ *   node/T/key       i64 (n)      id in the data set, when those were sparse
+ *   node/T/name      u8 (bytes), node/T/name_offsets u64 (n+1): the data set's words for nodes
+ *   node/T/<field>   fields of the schema: x, y, time, ...
+ *   edge/S/R/D/indptr u64 (n_D+1), edge/S/R/D/indices u32 (e): in-edges of the part's nodes of D;
+ *                    indices are store ids of S
+ *   edge/S/R/D/id    u64 (e)      position of the edge in the unpartitioned store's indices; absent
+ * when equal to the position itself, and from parts that leave it out (no fields; it follows from
+ *                    node/D/id and all parts' offsets: lib/store/view.h)
+ *   edge/S/R/D/<field>
+ *   split/SPLIT/SET  u32 (m)      store ids of the part's members of the set
+ *   split/SPLIT/SET/order u64 (m) their positions in the whole set; absent when 0,1,2,...
+ *   halo/T/ids u32 (h) ascending, halo/T/owner u32 (h): sources of this part's edges that it does
+ * not own halo/T/id u32 (h) their ids in the unpartitioned store, halo/S/R/D/indptr u64 (h_D+1),
+ * halo/S/R/D/indices u32 (e), halo/S/R/D/id u64 (e): in-edges of these nodes, all of them, where
+ * gnn-partition was asked for them book/T           u64 (k+1)    part p owns ids book[p] ..
+ * book[p+1]-1 of T; may be absent when k = 1
+ */
+struct gnn_part;
+struct gnn_comm;
+
+struct gnn_store {
+    struct gnn_meta meta;
+    char *path;
+    uint32_t nparts;
+    uint32_t from, to; /* parts that are open: all, or with several ranks this one's */
+    struct gnn_part **part;
+    const uint64_t **book; /* [nntypes] -> (nparts+1) offsets */
+    struct gnn_comm
+        *comm; /* the ranks that have the other parts open; NULL: all parts are open here */
+    struct gnn_verify *verify;
+};
+
+/* Opens `path`: checks store.json, each part's header, table, padding, END, the partition book and
+ * that parts belong together; maps the payloads without touching them. With `verify`, the checksum
+ * of each tensor that is fetched is checked by a background thread. */
+int gnn_store_open(struct gnn_store *s, const char *path, bool verify,
+                   struct gnn_err *e) GNN_MUST_USE;
+/* The same for one of several ranks, all of which call it: rank r opens the parts [r*k/n,
+ * (r+1)*k/n) only, and what the parts must be together is checked together. GNN_E_INPUT also when
+ * there are fewer parts than ranks. Of parts that are not open, no tensors are found. */
+int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
+                         struct gnn_err *e) GNN_MUST_USE;
+static inline bool gnn_store_has(const struct gnn_store *s, uint32_t p)
+{
+    return p >= s->from && p < s->to;
+}
+/* The rank that has part p open. */
+static inline uint32_t gnn_store_rank(const struct gnn_store *s, uint32_t ranks, uint32_t p)
+{
+    return (uint32_t)((((uint64_t)p + 1) * ranks - 1) / s->nparts);
+}
+/* *first: [nntypes][ranks] the first node of each type that each rank has; rank r has those up to
+ * the next rank's. Free first[0], then first. */
+int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***first,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Part of _open (lib/store/check.c): sets s->book; the parts' tensors have the dtypes and shapes
+ * that the schema and the partition book ask for. Reads a few bytes of each, not the contents. */
+int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e) GNN_MUST_USE;
+/* Takes a zeroed object. */
+void gnn_store_close(struct gnn_store *s);
+
+/* The tensor of one part, data in place (read-only, 4096-byte aligned), or NULL if there is none.
+ * The shape is checked against the schema when the store is opened; contents are not. Thread-safe.
+ */
+const struct gnn_tensor *gnn_store_find(struct gnn_store *s, uint32_t part, const char *name);
+const struct gnn_tensor *gnn_store_findf(struct gnn_store *s, uint32_t part, const char *fmt, ...)
+    GNN_PRINTF(3, 4);
+/* All tensors of a part, in file order. */
+uint32_t gnn_store_ntensors(const struct gnn_store *s, uint32_t part);
+const struct gnn_tensor *gnn_store_at(struct gnn_store *s, uint32_t part, uint32_t i);
+/* The same without asking for verification: for looking at names and shapes. */
+const struct gnn_tensor *gnn_store_peek(const struct gnn_store *s, uint32_t part, uint32_t i);
+const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part, const char *name);
+const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part);
+/* Nodes of type t that the part owns, and the part that owns a node. */
+static inline uint64_t gnn_store_owned(const struct gnn_store *s, uint32_t part, uint32_t t)
+{
+    return s->book[t][part + 1] - s->book[t][part];
+}
+uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id);
+
+/* Bytes of a part that are copied, and not read here again, need not stay in the page cache.
+ * _leave, before they are copied: true if _drop is to be called for what has been copied; otherwise
+ * verification, which has still to read them, does so. */
+bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes);
+void gnn_store_drop(const struct gnn_store *s, const void *data, uint64_t bytes);
+
+/* Waits until every tensor fetched so far has been checked; GNN_E_INPUT names the first damaged
+ * one. Programs call it before they commit a result. Without `verify` it returns 0 at once. */
+int gnn_store_verified(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
+/* The members of set `set` (index into schema.set) in the whole set's order, as store ids;
+ * UINT32_MAX for those of parts that are not open. *ids has schema.set[set].count elements; free
+ * with gnn_free. Checks range and completeness. */
+int gnn_store_split(struct gnn_store *s, uint32_t set, uint32_t **ids,
+                    struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,146 @@
+#include "lib/store/verify.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "formats/xxh.h"
+
+#include "lib/base/mem.h"
+
+struct job {
+    const uint8_t *data;
+    uint64_t bytes, sum;
+    const char *file, *tensor;
+    void (*drop)(const void *arg, const void *data, uint64_t bytes); /* or NULL */
+    const void *arg;
+};
+
+struct gnn_verify {
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    pthread_t thread;
+    bool started, stop, busy;
+    struct gnn_buf jobs;
+    uint64_t njobs, next;
+    struct gnn_err first;
+};
+
+/* In pieces, so that stopping does not wait for gigabytes. */
+static bool matches(struct gnn_verify *v, const struct job *j)
+{
+    XXH3_state_t s;
+    XXH3_64bits_reset(&s);
+    for (uint64_t at = 0; at < j->bytes && !__atomic_load_n(&v->stop, __ATOMIC_RELAXED);) {
+        uint64_t n = j->bytes - at < (4u << 20) ? j->bytes - at : 4u << 20;
+        XXH3_64bits_update(&s, j->data + at, n);
+        at += n;
+    }
+    return __atomic_load_n(&v->stop, __ATOMIC_RELAXED) || XXH3_64bits_digest(&s) == j->sum;
+}
+
+static void *run(void *arg)
+{
+    struct gnn_verify *v = arg;
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+    pthread_mutex_lock(&v->lock);
+    while (!v->stop) {
+        if (v->next == v->njobs) {
+            pthread_cond_broadcast(&v->idle);
+            pthread_cond_wait(&v->wake, &v->lock);
+            continue;
+        }
+        struct job j = ((struct job *)v->jobs.data)[v->next];
+        v->busy = true;
+        pthread_mutex_unlock(&v->lock);
+        bool good = matches(v, &j);
+        pthread_mutex_lock(&v->lock);
+        j = ((struct job *)v->jobs.data)[v->next]; /* may be to be dropped meanwhile */
+        if (j.drop)
+            j.drop(j.arg, j.data, j.bytes);
+        v->busy = false;
+        v->next++;
+        if (!good)
+            gnn_fail(&v->first, GNN_E_INPUT,
+                     "%s: tensor '%s': checksum mismatch, the file is damaged", j.file, j.tensor);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return NULL;
+}
+
+struct gnn_verify *gnn_verify_new(struct gnn_err *e)
+{
+    struct gnn_verify *v = gnn_alloc_zero(1, sizeof *v, "verification", e);
+    if (!v)
+        return NULL;
+    pthread_mutex_init(&v->lock, NULL);
+    pthread_cond_init(&v->wake, NULL);
+    pthread_cond_init(&v->idle, NULL);
+    return v;
+}
+
+void gnn_verify_free(struct gnn_verify *v)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    __atomic_store_n(&v->stop, true, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&v->wake);
+    pthread_mutex_unlock(&v->lock);
+    if (v->started)
+        pthread_join(v->thread, NULL);
+    pthread_cond_destroy(&v->wake);
+    pthread_cond_destroy(&v->idle);
+    pthread_mutex_destroy(&v->lock);
+    gnn_buf_release(&v->jobs);
+    gnn_free(v);
+}
+
+void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint64_t sum,
+                    const char *file, const char *tensor)
+{
+    pthread_mutex_lock(&v->lock);
+    if (!gnn_buf_reserve(&v->jobs, v->njobs + 1, sizeof(struct job), "verification", &v->first)) {
+        ((struct job *)v->jobs.data)[v->njobs++] =
+            (struct job){.data = data, .bytes = bytes, .sum = sum, .file = file, .tensor = tensor};
+        if (!v->started) {
+            v->started = !pthread_create(&v->thread, NULL, run, v);
+            if (!v->started)
+                gnn_fail(&v->first, GNN_E_RUN, "cannot start a thread for verification");
+        }
+        pthread_cond_signal(&v->wake);
+    }
+    pthread_mutex_unlock(&v->lock);
+}
+
+bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
+                     void (*drop)(const void *arg, const void *data, uint64_t bytes),
+                     const void *arg)
+{
+    const uint8_t *from = data;
+    bool none = true;
+    pthread_mutex_lock(&v->lock);
+    for (uint64_t i = v->next; i < v->njobs; i++) {
+        struct job *j = (struct job *)v->jobs.data + i;
+        if (j->data >= from + bytes || from >= j->data + j->bytes)
+            continue;
+        j->drop = drop;
+        j->arg = arg;
+        none = false;
+    }
+    pthread_mutex_unlock(&v->lock);
+    return none;
+}
+
+int gnn_verify_wait(struct gnn_verify *v, struct gnn_err *e)
+{
+    pthread_mutex_lock(&v->lock);
+    while (!v->first.code && v->started && (v->next < v->njobs || v->busy))
+        pthread_cond_wait(&v->idle, &v->lock);
+    int rc = v->first.code;
+    if (rc)
+        gnn_fail(e, (enum gnn_status)rc, "%s", v->first.msg);
+    pthread_mutex_unlock(&v->lock);
+    return rc;
+}

@@ -1,0 +1,29 @@
+/* Checksums of mapped tensors, checked by one background thread while the program works. */
+#ifndef GNN_LIB_STORE_VERIFY_H
+#define GNN_LIB_STORE_VERIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+
+struct gnn_verify;
+
+/* NULL on failure. The thread starts with the first job, at the lowest priority. */
+struct gnn_verify *gnn_verify_new(struct gnn_err *e) GNN_MUST_USE;
+/* Stops at once; jobs left are dropped. Takes NULL. */
+void gnn_verify_free(struct gnn_verify *v);
+/* Queues the bytes for a check against their XXH3-64. `file` and `tensor` are for the message and,
+ * like data, must outlive v. Thread-safe. A failure to queue is remembered and told by
+ * gnn_verify_wait. */
+void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint64_t sum,
+                    const char *file, const char *tensor);
+/* Nobody else will read these bytes. True if no check of them is left; otherwise calls drop(arg,
+ * ...) for each of their tensors when that has been checked, also while v is freed. */
+bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
+                     void (*drop)(const void *arg, const void *data, uint64_t bytes),
+                     const void *arg) GNN_MUST_USE;
+/* Waits for all jobs queued so far. GNN_E_INPUT with the first mismatch. */
+int gnn_verify_wait(struct gnn_verify *v, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,370 @@
+/* The writer's side of handing off. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/stream/transport.h"
+#include "lib/stream/handshake.h"
+
+enum {
+    ANSWER_MS = 50, /* a reader that has greeted us answers at once; it is asked once with so much
+                       patience */
+    GRACE_S = 5,    /* with SHM: after the HEADER was read a reader of ours connects at once */
+    TICK_MS = 20,
+    SPARE = 1 << 20 /* of a staging area, kept without being needed */
+};
+
+enum state { LISTENING, GREETING, OFFERED, OPEN, OVER };
+
+struct lent {
+    struct gnn_batch *b;       /* NULL: the slot is free, unless it is `away` */
+    struct gnn_gpu_loan *loan; /* device memory, or NULL */
+    bool away;                 /* the reader copies from that */
+    void *
+        stage; /* for tensors that cannot move there: those that came by reference, or are pinned */
+    uint64_t cap, wanted, used; /* bytes there, as many as were asked for, and in use */
+};
+
+struct gnn_lender {
+    enum state state;
+    int pipe, listener, sock;
+    const char *name;
+    bool must, on_device, asked; /* the second: with CUDA */
+    uint64_t sum;                /* of the HEADER */
+    struct gnn_gpu *gpu;
+    uint32_t awaited, named;           /* devices that the reader promised to name, and has; awaited
+                                          UINT32_MAX: no HELLO yet */
+    uint64_t theirs[GNN_MEET_DEVICES]; /* those */
+    uint64_t ours[GNN_GPU_MAX];
+    bool lends[GNN_GPU_MAX]; /* can others open memory there? */
+    bool lent;               /* device memory, ever */
+    struct gnn_share *share;
+    struct lent slot[GNN_HANDOFF_SLOTS];
+};
+
+int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how,
+                   struct gnn_gpu *gpu, struct gnn_err *e)
+{
+    *out = NULL;
+    if (how == GNN_HANDOFF_INLINE)
+        return 0;
+    const bool must = how == GNN_HANDOFF_SHM || how == GNN_HANDOFF_CUDA;
+    const int listener = gnn_meet_listen(fd);
+    if (listener < 0) {
+        if (!must)
+            return 0;
+        return errno == ENOTSUP
+                   ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off", name)
+                   : gnn_fail_errno(e, "%s: cannot hand off", name);
+    }
+    struct gnn_lender *l = gnn_alloc_zero(1, sizeof *l, "handing off", e);
+    if (!l) {
+        close(listener);
+        return e->code;
+    }
+    *l = (struct gnn_lender){.state = LISTENING,
+                             .pipe = fd,
+                             .listener = listener,
+                             .sock = -1,
+                             .name = name,
+                             .must = must,
+                             .on_device = how == GNN_HANDOFF_CUDA,
+                             .gpu = gpu,
+                             .awaited = UINT32_MAX};
+    *out = l;
+    int rc = 0;
+    for (unsigned i = 0; !rc && gpu && i < gpu->n; i++) {
+        struct gnn_err why = {0};
+        rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
+        l->lends[i] = !rc && how != GNN_HANDOFF_SHM && !gpu->ops->lends(gpu, gpu->device[i], &why);
+        if (!rc && !l->lends[i] && l->on_device)
+            rc = gnn_fail(e, (enum gnn_status)why.code,
+                          "%s: cannot hand off memory of device %u: %s", name, gpu->device[i],
+                          why.msg);
+    }
+    return rc;
+}
+
+static void shut(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* No references from here on: the reader is gone, or there is no memory. What is lent stays as it
+ * is: the reader may have hung up and still be at it. */
+static void stop(struct gnn_lender *l)
+{
+    shut(&l->sock);
+    shut(&l->listener);
+    for (int i = 0; i < GNN_HANDOFF_SLOTS; i++) {
+        if (l->slot[i].b)
+            gnn_tensors_unshare(&l->slot[i].b->tensors);
+        gnn_batch_put(l->slot[i].b);
+        l->slot[i].b = NULL;
+        l->slot[i].away = false;
+    }
+    l->state = OVER;
+}
+
+static int offer(struct gnn_lender *l, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
+    if (!l->share && gnn_share_new(&l->share, &why)) {
+        stop(l);
+        return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off: %s", l->name,
+                                  why.msg)
+                       : 0;
+    }
+    const struct gnn_meet m = {GNN_MEET_OFFER, GNN_HANDOFF_SLOTS, gnn_share_window(l->share)};
+    l->state = gnn_meet_send(l->sock, &m, gnn_share_fd(l->share)) ? OFFERED : LISTENING;
+    return 0;
+}
+
+/* Back to waiting for a reader: this one is none, or cannot map. */
+static void dismiss(struct gnn_lender *l)
+{
+    shut(&l->sock);
+    l->awaited = UINT32_MAX;
+    l->state = LISTENING;
+}
+
+/* HELLO and what follows it. 1: all is there; 0: not yet; -1: this is no reader of ours. */
+static int hear(struct gnn_lender *l)
+{
+    struct gnn_meet m;
+    int got;
+    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0) {
+        if (l->awaited == UINT32_MAX && m.what == GNN_MEET_HELLO && m.value == l->sum &&
+            m.slots <= GNN_MEET_DEVICES) {
+            l->awaited = m.slots;
+            l->named = 0;
+        } else if (l->awaited != UINT32_MAX && m.what == GNN_MEET_DEVICE) {
+            l->theirs[l->named++] = m.value;
+        } else {
+            return -1;
+        }
+        if (l->named == l->awaited)
+            return 1;
+    }
+    return got;
+}
+
+/* Gets on with the greeting as far as that goes without waiting. */
+static int greet(struct gnn_lender *l, struct gnn_err *e)
+{
+    struct gnn_meet m;
+    if (l->state == LISTENING) {
+        l->sock = gnn_meet_accept(l->listener);
+        if (l->sock < 0)
+            return 0;
+        l->state = GREETING;
+    }
+    if (l->state == GREETING) {
+        const int got = hear(l);
+        if (!got)
+            return 0;
+        const int rc = got > 0 ? offer(l, e) : 0;
+        if (l->state != OFFERED) {
+            if (l->state != OVER)
+                dismiss(l);
+            return rc;
+        }
+    }
+    if (l->state == OFFERED) {
+        struct pollfd p = {.fd = l->sock, .events = POLLIN};
+        if (!l->asked)
+            (void)poll(&p, 1, ANSWER_MS);
+        l->asked = true;
+        const int got = gnn_meet_recv(l->sock, &m, NULL);
+        if (got > 0 && m.what == GNN_MEET_TAKEN) {
+            shut(&l->listener);
+            l->state = OPEN;
+        } else if (got)
+            dismiss(l);
+    }
+    return 0;
+}
+
+/* Slots that have come back; with wait, at least one or the end of the reader. */
+static void collect(struct gnn_lender *l, bool wait)
+{
+    struct gnn_meet m;
+    struct pollfd p = {.fd = l->sock, .events = POLLIN};
+    if (wait)
+        (void)poll(&p, 1, -1);
+    int got;
+    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_MEET_BACK &&
+           m.slots < GNN_HANDOFF_SLOTS) {
+        gnn_batch_put(l->slot[m.slots].b);
+        l->slot[m.slots].b = NULL;
+        l->slot[m.slots].away = false;
+    }
+    if (got)
+        stop(l);
+}
+
+static bool takes(const struct gnn_lender *l, uint64_t id)
+{
+    for (uint32_t i = 0; i < l->named; i++)
+        if (l->theirs[i] == id)
+            return true;
+    return false;
+}
+
+static bool takes_any(const struct gnn_lender *l)
+{
+    for (unsigned i = 0; l->gpu && i < l->gpu->n; i++)
+        if (l->lends[i] && takes(l, l->ours[i]))
+            return true;
+    return false;
+}
+
+bool gnn_lender_takes(struct gnn_lender *l, unsigned device)
+{
+    struct gnn_err ignored = {0};
+    if (l && l->state < OPEN)
+        (void)!greet(l, &ignored);
+    for (unsigned i = 0; l && l->state == OPEN && l->gpu && i < l->gpu->n; i++)
+        if (l->gpu->device[i] == device)
+            return l->lends[i] && takes(l, l->ours[i]);
+    return false;
+}
+
+int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
+{
+    l->sum = sum;
+    double read_at = 0;
+    for (;;) {
+        struct pollfd p[2] = {{.fd = l->pipe, .events = 0},
+                              {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
+        int rc = greet(l, e), unread = 0;
+        if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
+            return gnn_fail(e, GNN_E_RUN, "%s: its reader works on none of our devices", l->name);
+        if (rc || l->state == OPEN || !l->must)
+            return rc;
+        if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
+            return 0; /* nobody reads: the next write says so */
+        if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
+            read_at = gnn_clock();
+        if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
+            return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing by reference", l->name);
+    }
+}
+
+/* A staging area for what is not in shared memory yet. */
+static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors *t)
+{
+    uint64_t want = 0, bytes = 0, at;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct gnn_tensor *x = gnn_tensors_at(t, i);
+        if (!gnn_tensor_bytes(x, &bytes) || bytes > UINT64_MAX / 4 || want > UINT64_MAX / 4)
+            return false;
+        if (bytes >= GNN_SHARE_MIN && !gnn_share_offset(l->share, x->data, bytes, &at))
+            want += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
+    }
+    s->used = 0;
+    if (want > s->cap || s->wanted > 2 * want + SPARE) { /* not if only its place is larger */
+        gnn_share_free(l->share, s->stage, s->cap);
+        s->stage = NULL; /* and not the loan: batches of the host and of devices may take turns */
+        s->cap = s->wanted = 0;
+        if (want && !(s->stage = gnn_share_alloc(l->share, want, want / 8, &s->cap)))
+            return false;
+        s->wanted = want;
+    }
+    return true;
+}
+
+static bool worth_it(const struct gnn_tensors *t)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (gnn_tensor_bytes(gnn_tensors_at(t, i), &bytes) && bytes >= GNN_SHARE_MIN)
+            return true;
+    return false;
+}
+
+/* Makes b's tensors reachable through slot i. false: there is no memory. */
+static bool fill_slot(struct gnn_lender *l, int i, struct gnn_batch *b, struct gnn_err *e)
+{
+    struct lent *s = &l->slot[i];
+    if (!b->place) {
+        gnn_tensors_share(&b->tensors, l->share);
+        if (b->tensors.share == l->share)
+            gnn_tensors_move(&b->tensors);
+        return stage(l, s, &b->tensors);
+    }
+    s->away = l->lent = true;
+    return !l->gpu->ops->lend(l->gpu, &s->loan, b, e);
+}
+
+int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct gnn_err *e)
+{
+    *slot = -1;
+    int rc = l->state < OPEN ? greet(l, e) : 0;
+    if (rc || l->state != OPEN ||
+        (b->place ? !gnn_lender_takes(l, b->place->device) : !worth_it(&b->tensors)))
+        return rc;
+    for (bool wait = false;; wait = true) {
+        collect(l, wait);
+        if (l->state != OPEN)
+            return 0;
+        for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
+            if (!l->slot[i].b && !l->slot[i].away) {
+                if (fill_slot(l, i, b, e))
+                    *slot = i;
+                else if (l->must && !e->code)
+                    return gnn_fail(e, GNN_E_NOMEM, "%s: no shared memory for a batch", l->name);
+                return e->code;
+            }
+    }
+}
+
+void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i,
+                      uint64_t bytes, struct gnb_reference *ref)
+{
+    const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
+    struct lent *s = &l->slot[slot];
+    *ref = (struct gnb_reference){
+        .sum = t->sum, .slot = (uint32_t)slot, .has_sum = t->has_sum && !b->place};
+    if (b->place) {
+        l->gpu->ops->refer(s->loan, i, ref);
+        return;
+    }
+    if (gnn_share_offset(l->share, t->data, bytes, &ref->offset))
+        return;
+    char *to = (char *)s->stage + s->used;
+    s->used += (bytes + GNB_ALIGN - 1) & ~(uint64_t)(GNB_ALIGN - 1);
+    memcpy(to, t->data, bytes);
+    (void)gnn_share_offset(l->share, to, bytes, &ref->offset);
+}
+
+void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
+{
+    if (b->place)
+        return;
+    gnn_batch_hold(b);
+    l->slot[slot].b = b;
+}
+
+void gnn_lender_settle(struct gnn_lender *l)
+{
+    while (l->lent &&
+           l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
+        collect(l, true);
+}
+
+void gnn_lender_free(struct gnn_lender *l)
+{
+    if (!l)
+        return;
+    stop(l);
+    for (int i = 0; l->gpu && i < GNN_HANDOFF_SLOTS; i++)
+        l->gpu->ops->loan_free(l->slot[i].loan);
+    gnn_share_drop(l->share);
+    gnn_free(l);
+}

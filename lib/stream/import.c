@@ -1,0 +1,279 @@
+/* The reader's side of handing off. */
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "lib/stream/transport.h"
+#include "lib/stream/handshake.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+enum {
+    SLOTS_MAX = 64,
+    CHUNK = 1 << 20,
+    HINTS_MAX = 1 << 24,
+    DYING_MS = 500 /* a process that dies loses its memory some moments before its sockets */
+};
+
+struct gnn_borrower {
+    pthread_mutex_t lock; /* of users, held and sending */
+    unsigned users;       /* the reader, and one for each lease */
+    int sock, memory;
+    char *base;            /* NULL until something was offered */
+    uint64_t window, size; /* mapped, and of that known to be there */
+    uint8_t
+        *near; /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
+    uint32_t slots, nheld;
+    uint64_t held; /* a bit for each slot */
+    struct gnn_gpu *gpu;
+    struct gnn_gpu_debt *debt;
+    int copying; /* slot of device memory that a frame is copied from, or -1 */
+};
+
+/* Says who reads, and on which devices. */
+static bool introduce(const struct gnn_borrower *b, uint64_t sum)
+{
+    struct gnn_err none = {0};
+    const struct gnn_meet hello = {GNN_MEET_HELLO, b->gpu ? b->gpu->n : 0, sum};
+    bool good = gnn_meet_send(b->sock, &hello, -1);
+    for (uint32_t i = 0; good && i < hello.slots; i++) {
+        struct gnn_meet m = {.what = GNN_MEET_DEVICE};
+        good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) &&
+               gnn_meet_send(b->sock, &m, -1);
+    }
+    return good;
+}
+
+struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
+{
+    struct gnn_err none = {0};
+    const int sock = gnn_meet_connect(fd);
+    if (sock < 0)
+        return NULL;
+    struct gnn_borrower *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
+    if (b)
+        *b = (struct gnn_borrower){
+            .users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
+    if (!b || !introduce(b, sum)) {
+        gnn_free(b);
+        close(sock);
+        return NULL;
+    }
+    pthread_mutex_init(&b->lock, NULL);
+    return b;
+}
+
+/* Frees the object when nobody uses it any more. */
+static void leave(struct gnn_borrower *b)
+{
+    pthread_mutex_lock(&b->lock);
+    const bool last = !--b->users;
+    pthread_mutex_unlock(&b->lock);
+    if (!last)
+        return;
+    if (b->base)
+        munmap(b->base, b->window);
+    if (b->memory >= 0)
+        close(b->memory);
+    gnn_free(b->near);
+    if (b->sock >= 0)
+        close(b->sock);
+    pthread_mutex_destroy(&b->lock);
+    gnn_free(b);
+}
+
+void gnn_borrower_free(struct gnn_borrower *b)
+{
+    if (!b)
+        return;
+    if (b->gpu)
+        b->gpu->ops->debt_free(b->debt); /* before the socket closes, which tells the writer that it
+                                            may free the memory */
+    b->debt = NULL;
+    pthread_mutex_lock(&b->lock);
+    if (b->users > 1 && b->sock >= 0) /* leases keep it open, and the writer may wait for its end */
+        (void)shutdown(b->sock, SHUT_WR);
+    pthread_mutex_unlock(&b->lock);
+    leave(b);
+}
+
+/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its
+ * pages be larger than ours. */
+static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
+{
+    const int seals = fcntl(fd, F_GET_SEALS);
+    struct statfs f;
+    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX ||
+        m->value > SIZE_MAX / 2)
+        return false;
+    if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || seals < 0 || !(seals & F_SEAL_SHRINK))
+        return false;
+    void *p = gnn_share_map(fd, m->value, PROT_READ);
+    if (!p)
+        return false;
+    struct gnn_err none = {0};
+    if (m->value / CHUNK < HINTS_MAX) /* whatever is offered */
+        b->near = gnn_alloc_zero(m->value / CHUNK + 1, 1, "shared memory", &none);
+    b->base = p;
+    b->window = m->value;
+    b->slots = m->slots;
+    b->memory = fd;
+    return true;
+}
+
+/* No memory has been offered, and none will be. */
+static void hang_up(struct gnn_borrower *b)
+{
+    close(b->sock);
+    b->sock = -1;
+}
+
+static void answer(struct gnn_borrower *b)
+{
+    struct gnn_meet m;
+    int fd = -1;
+    const int got = gnn_meet_recv(b->sock, &m, &fd);
+    const struct gnn_meet taken = {GNN_MEET_TAKEN, 0, 0};
+    if (got > 0 && fd >= 0 && map(b, &m, fd)) {
+        if (!gnn_meet_send(b->sock, &taken, -1))
+            hang_up(b);
+        return;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (got)
+        hang_up(b);
+}
+
+void gnn_borrower_wait(struct gnn_borrower *b, int fd)
+{
+    while (!b->base && b->sock >= 0) {
+        struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = b->sock, .events = POLLIN}};
+        if (poll(p, 2, -1) < 0)
+            continue;
+        if (p[1].revents)
+            answer(b);
+        else if (p[0].revents)
+            return;
+    }
+}
+
+static void give_back(struct gnn_lease *l)
+{
+    struct gnn_borrower *b = l->owner;
+    const struct gnn_meet m = {GNN_MEET_BACK, l->slot, 0};
+    pthread_mutex_lock(&b->lock);
+    b->held &= ~(UINT64_C(1) << l->slot);
+    b->nheld--;
+    (void)gnn_meet_send(b->sock, &m, -1); /* a writer that has gone needs nothing back */
+    pthread_mutex_unlock(&b->lock);
+    leave(b);
+}
+
+static const char *lease(struct gnn_borrower *b, uint32_t slot, struct gnn_lease *l)
+{
+    if (l->give_back)
+        return l->owner == b && l->slot == slot ? NULL
+                                                : "references to different slots in one frame";
+    pthread_mutex_lock(&b->lock);
+    const bool taken = b->held >> slot & 1;
+    if (!taken) {
+        b->held |= UINT64_C(1) << slot;
+        b->nheld++;
+        b->users++;
+    }
+    pthread_mutex_unlock(&b->lock);
+    if (taken)
+        return "reference to a slot that was not given back";
+    *l = (struct gnn_lease){give_back, b, slot};
+    return NULL;
+}
+
+/* Pages that are new to us are mapped in one go, not fault by fault. A hint. */
+static void fetch(struct gnn_borrower *b, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t to = (offset + bytes + CHUNK - 1) / CHUNK;
+    for (uint64_t at = offset / CHUNK, from; b->near && at < to; at++) {
+        for (from = at; at < to && !b->near[at]; at++)
+            b->near[at] = 1;
+        const uint64_t end = at * CHUNK < b->size ? at * CHUNK : b->size;
+        if (at > from)
+            (void)madvise(b->base + from * CHUNK, end - from * CHUNK, MADV_POPULATE_READ);
+    }
+}
+
+const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref,
+                              uint64_t bytes, struct gnn_tensors *set, void **data)
+{
+    if (!b || !b->base)
+        return "its data are in memory that its writer shares with another program";
+    if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || ref->offset > b->window ||
+        bytes > b->window - ref->offset)
+        return "reference out of range";
+    if (ref->offset + bytes > b->size) { /* it grows */
+        struct stat st;
+        b->size = fstat(b->memory, &st) || st.st_size < 0 ? 0 : (uint64_t)st.st_size;
+        if (ref->offset + bytes > b->size)
+            return "reference beyond the shared memory";
+    }
+    const char *text = lease(b, ref->slot, &set->lease);
+    *data = b->base + ref->offset;
+    if (!text)
+        fetch(b, ref->offset, bytes);
+    return text;
+}
+
+/* Copying from the writer's memory has failed, or it may have gone before that was through: if it
+ * has, nothing else is to blame. */
+static int blame(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
+{
+    return gnn_meet_gone(b->sock, DYING_MS)
+               ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
+               : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
+}
+
+int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref,
+                      const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+                      struct gnn_err *e)
+{
+    if (!b || !b->base || !b->gpu)
+        return gnn_fail(e, GNN_E_INPUT, "its data are on a device, for another program");
+    if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) ||
+        b->held >> ref->slot & 1)
+        return gnn_fail(e, GNN_E_INPUT, "reference out of range");
+    b->copying = (int)ref->slot;
+    struct gnn_err own = {0};
+    const int rc = b->gpu->ops->borrow(b->gpu, &b->debt, ref, as, set, device, &own);
+    return rc ? blame(b, &own, e) : 0;
+}
+
+/* The copies of a frame are finished, or fail; in any case the slot goes back. */
+static int copied(struct gnn_borrower *b, struct gnn_err *e)
+{
+    const struct gnn_meet m = {GNN_MEET_BACK, (uint32_t)b->copying, 0};
+    struct gnn_err own = {0};
+    const int rc = b->gpu->ops->borrowed(b->debt, &own);
+    b->copying = -1;
+    if (rc || gnn_meet_gone(b->sock, 0))
+        return blame(b, &own, e);
+    (void)gnn_meet_send(b->sock, &m, -1);
+    return 0;
+}
+
+int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set, struct gnn_err *e)
+{
+    if (b->copying >= 0)
+        return copied(b, e);
+    pthread_mutex_lock(&b->lock);
+    const bool all = set->lease.give_back && b->nheld == b->slots;
+    pthread_mutex_unlock(&b->lock);
+    return all ? gnn_tensors_own(set, e) : 0;
+}

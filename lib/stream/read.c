@@ -1,0 +1,432 @@
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "formats/xxh.h"
+#include <zstd.h>
+
+#include "formats/gnb.h"
+#include "formats/le.h"
+#include "lib/base/kind.h"
+#include "lib/stream/stream.h"
+
+enum {
+    PIECE = 256 << 10, /* read and summed while still in cache */
+    TRUST = 64 << 20   /* allocated on a length's word alone; more only as bytes arrive */
+};
+
+static int bad(const struct gnn_reader *r, uint64_t at, const char *what, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: frame %llu at byte %llu: %s", r->io.name,
+                    (unsigned long long)r->seq, (unsigned long long)at, what);
+}
+
+static int bad_tensor(const struct gnn_reader *r, const struct gnb_entry *t, const char *what,
+                      struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "%s: frame %llu: tensor '%.*s': %s", r->io.name,
+                    (unsigned long long)r->seq, (int)t->name_len, t->t.name, what);
+}
+
+/* Reads the next frame header and its table. GNN_END at a clean end of input. */
+static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *e)
+{
+    uint8_t h[GNB_HEADER_BYTES];
+    uint64_t got, at = r->io.pos;
+    if (r->borrower)
+        gnn_borrower_wait(r->borrower, r->io.fd);
+    int rc = gnn_io_read(&r->io, h, sizeof h, &got, e);
+    if (rc)
+        return rc;
+    if (!got && !r->in_stream) {
+        if (r->streams)
+            return GNN_END;
+        return gnn_fail(e, GNN_E_INPUT, "%s: empty input", r->io.name);
+    }
+    if (got >= 4 && !gnb_frame_is(h)) { /* a short text, say, is not a stream cut short */
+        rc = at ? 0 : gnn_kind_refuse(gnn_kind_bytes(h, got), r->io.name, "a stream of batches", e);
+        const char *what = at ? "not a GNB frame (wrong magic)"
+                              : "not a GNB frame (wrong magic), so not a stream of batches";
+        return rc ? rc : bad(r, at, what, e);
+    }
+    if (got < sizeof h)
+        return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,
+                        (unsigned long long)r->io.pos,
+                        got ? "in a frame header" : "the stream has no END");
+    const char *text = gnb_frame_decode(f, h);
+    if (text)
+        return bad(r, at, text, e);
+    uint64_t room = f->table_bytes;
+    if ((rc = gnn_buf_reserve(&r->table, room + 1, 1, "tensor table", e)) ||
+        (rc = gnn_io_read_exact(&r->io, r->table.data, room, "a tensor table", e)))
+        return rc;
+    if ((text = gnb_frame_check(f, h, r->table.data)))
+        return bad(r, at, text, e);
+    if (f->seq != r->seq)
+        return bad(r, at, "out of sequence", e);
+    if (f->align != GNB_ALIGN)
+        return bad(r, at, "this is a store part, not a stream", e);
+    if (f->kind == GNB_TENSORS || (f->kind == GNB_HEADER) != (r->seq == 0))
+        return bad(r, at, "frame kind out of place", e);
+    return 0;
+}
+
+static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
+{
+    uint8_t pad[GNB_ALIGN];
+    uint64_t at = r->io.pos;
+    int rc = gnn_io_read_exact(&r->io, pad, n, "padding", e);
+    for (uint64_t i = 0; !rc && i < n; i++)
+        if (pad[i])
+            rc = bad(r, at + i, "padding is not zero", e);
+    return rc;
+}
+
+/* Room for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents
+ * survive. */
+static int grow(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x, uint64_t bytes,
+                uint8_t **to, struct gnn_err *e)
+{
+    int rc = x ? gnn_tensors_room(set, x, bytes, e)
+               : gnn_buf_reserve(&r->packed, bytes, 1, "a tensor", e);
+    *to = x ? x->data : r->packed.data;
+    return rc;
+}
+
+/* Reads the stored bytes of a tensor to where grow tells, which it asks for more as they arrive,
+ * and checks the sum. */
+static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
+                       struct gnn_tensor *x, struct gnn_err *e)
+{
+    XXH3_state_t sum;
+    XXH3_64bits_reset(&sum);
+    uint8_t *to = NULL;
+    for (uint64_t done = 0, room = 0; done < t->stored;) {
+        const uint64_t n = t->stored - done < PIECE ? t->stored - done : PIECE;
+        if (done + n > room) {
+            room = 2 * room > TRUST ? 2 * room : TRUST;
+            room = room < t->stored ? room : t->stored;
+            int rc = grow(r, set, x, room, &to, e);
+            if (rc)
+                return rc;
+        }
+        int rc = gnn_io_read_exact(&r->io, to + done, n, "a tensor", e);
+        if (rc)
+            return rc;
+        XXH3_64bits_update(&sum, to + done, n);
+        done += n;
+    }
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    if (XXH3_64bits_digest(&sum) != t->sum)
+        return bad_tensor(r, t, "checksum mismatch", e);
+#endif
+    return 0;
+}
+
+/* Follows a reference to a device's memory. All of a batch lies on one device, but for what the
+ * host reads. */
+static int refer_device(struct gnn_reader *r, const struct gnb_entry *t,
+                        const struct gnn_tensor *as, const struct gnb_reference *ref,
+                        struct gnn_tensors *set, struct gnn_err *e)
+{
+    struct gnn_err why = {0};
+    unsigned device;
+    if (r->kind != GNB_BATCH || gnn_batch_on_host(as))
+        return bad_tensor(r, t, "is for the host, but on a device", e);
+    const int rc = gnn_borrower_copy(r->borrower, ref, as, set, &device, &why);
+    if (rc)
+        return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e)
+                                 : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
+    if (r->on_device && device != r->device)
+        return bad_tensor(r, t, "is on another device than those before it", e);
+    r->on_device = true;
+    r->device = device;
+    r->ndevice++;
+    return 0;
+}
+
+/* Whatever its bits are, a feature harms nobody and stays where it is; but an index that changes
+ * between its check and its use does harm: what is used to find memory is checked and used in a
+ * copy that its writer cannot reach, nor who reads what this program writes. */
+static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, uint64_t bytes,
+                struct gnn_tensors *set, struct gnn_tensor **x, struct gnn_err *e)
+{
+    const uint64_t none = 0;
+    if (!gnn_batch_is_rows(as)) {
+        const int rc =
+            gnn_tensors_add_in(set, &gnn_mem_heap, as->name, as->dtype, as->ndim, as->shape, x, e);
+        if (!rc && bytes)
+            memcpy((*x)->data, data, bytes);
+        return rc;
+    }
+    const int rc = gnn_tensors_add(set, as->name, as->dtype, 1, &none, x, e);
+    if (rc)
+        return rc;
+    (*x)->data = data;
+    (*x)->ndim = as->ndim;
+    memcpy((*x)->shape, as->shape, sizeof as->shape);
+    r->nshared++;
+    return 0;
+}
+
+/* Follows a reference. */
+static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name,
+                 struct gnn_tensors *set, struct gnn_err *e)
+{
+    struct gnb_reference ref;
+    struct gnn_tensor *x, as = t->t;
+    void *data;
+    as.name = name;
+    const char *text = gnb_reference_decode(&ref, r->packed.data, t->stored);
+    if (text)
+        return bad_tensor(r, t, text, e);
+    if (ref.on_device)
+        return refer_device(r, t, &as, &ref, set, e);
+    if ((text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &data)))
+        return bad_tensor(r, t, text, e);
+    const int rc = keep(r, &as, data, t->raw, set, &x, e);
+    if (rc)
+        return rc;
+    if (ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
+        return bad_tensor(r, t, "checksum mismatch in shared memory", e);
+    x->sum = ref.sum;
+    x->has_sum = ref.has_sum;
+    return 0;
+}
+
+/* One frame, all of it, and of the promised size: before anything is allocated for what is in it.
+ */
+static int check_packed(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_err *e)
+{
+    const void *p = r->packed.data;
+    if (t->stored < 4 || le32(p) != ZSTD_MAGICNUMBER ||
+        ZSTD_findFrameCompressedSize(p, t->stored) != t->stored)
+        return bad_tensor(r, t, "not one zstd frame", e);
+    unsigned long long n = ZSTD_getFrameContentSize(p, t->stored);
+    if (n != ZSTD_CONTENTSIZE_UNKNOWN && n != t->raw)
+        return bad_tensor(r, t, "unpacks to another size", e);
+    /* zstd shrinks at most about 2^15-fold in practice; more is a bomb. */
+    if (t->raw / 32768 > t->stored)
+        return bad_tensor(r, t, "implausible compression ratio", e);
+    return 0;
+}
+
+static int unpack(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensor *x,
+                  struct gnn_err *e)
+{
+    if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
+        return gnn_fail_nomem(e, 0, "decompression");
+    size_t n = ZSTD_decompressDCtx(r->zstd, x->data, t->raw, r->packed.data, t->stored);
+    if (ZSTD_isError(n))
+        return bad_tensor(r, t, ZSTD_getErrorName(n), e);
+    return n == t->raw ? 0 : bad_tensor(r, t, "unpacks to another size", e);
+}
+
+static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
+                       struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    memcpy(name, t->t.name, t->name_len);
+    name[t->name_len] = 0;
+    struct gnn_tensor *x;
+    uint64_t none = 0;
+    int rc;
+    if (t->codec == GNB_REFERENCE) {
+        rc = read_stored(r, t, set, NULL, e);
+        return rc ? rc : refer(r, t, name, set, e);
+    }
+    /* The set's tensor starts empty and grows with what arrives. */
+    rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
+    if (rc)
+        return rc;
+    x->has_sum = false;
+    if ((rc = read_stored(r, t, set, t->codec == GNB_RAW ? x : NULL, e)))
+        return rc;
+    if (t->codec == GNB_ZSTD) {
+        rc = check_packed(r, t, e);
+        if (!rc)
+            rc = gnn_tensors_room(set, x, t->raw, e);
+        if (!rc)
+            rc = unpack(r, t, x, e);
+    } else {
+        x->sum = t->sum;
+        x->has_sum = true;
+    }
+    x->ndim = t->t.ndim;
+    memcpy(x->shape, t->t.shape, sizeof x->shape);
+    return rc;
+}
+
+/* A batch that lies on a device does so with all that is not for the host, and takes nothing from
+ * shared memory. */
+static const char *check_place(const struct gnn_reader *r, const struct gnn_tensors *set)
+{
+    uint32_t host = 0;
+    for (uint32_t i = 0; i < set->n; i++)
+        host += gnn_batch_on_host(gnn_tensors_at(set, i));
+    return r->on_device && (set->lease.give_back || r->ndevice != set->n - host)
+               ? "only in part on a device"
+               : NULL;
+}
+
+static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tensors *set,
+                      struct gnn_err *e)
+{
+    uint64_t frame = r->io.pos;
+    int rc = read_head(r, f, e);
+    if (rc)
+        return rc;
+    gnn_tensors_clear(set);
+    r->kind = f->kind;
+    r->on_device = false;
+    r->ndevice = r->nshared = 0;
+    uint64_t base = r->io.pos, at = 0, end = 0;
+    for (uint32_t i = 0; i < f->ntensors; i++) {
+        struct gnb_entry t;
+        const char *text = gnb_entry_decode(&t, f, r->table.data, &at, &end);
+        if (!text && f->kind != GNB_BATCH && t.raw > GNN_META_MAX)
+            text = "metadata larger than 8 MiB";
+        if (!text && f->kind != GNB_BATCH && t.codec != GNB_RAW)
+            text = "metadata that is not raw";
+        if (text)
+            return bad(r, frame, text, e);
+        if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) ||
+            (rc = read_tensor(r, &t, set, e)))
+            return rc;
+    }
+    const char *text = gnb_table_end(f, r->table.data, at, end);
+    if (!text)
+        text = check_place(r, set);
+    if (text)
+        return bad(r, frame, text, e);
+    if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))
+        return rc;
+    r->seq++;
+    if (!r->nshared)
+        gnn_tensors_give_back(set);
+    return r->borrower ? gnn_borrower_relieve(r->borrower, set, e) : 0;
+}
+
+static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
+{
+    const struct gnn_sampling *p = &a->sampling, *q = &b->sampling;
+    if (strcmp(a->identity, b->identity) || !gnn_schema_equal(&a->schema, &b->schema) ||
+        p->seed != q->seed || p->nhops != q->nhops || p->batch_size != q->batch_size ||
+        p->frontier != q->frontier || p->replace != q->replace || p->shuffle != q->shuffle ||
+        p->drop_last != q->drop_last || p->edge_ids != q->edge_ids || p->rank != q->rank ||
+        p->ranks != q->ranks || p->original_ids != q->original_ids ||
+        p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
+        return false;
+    for (uint32_t i = 0; i < p->nhops * a->schema.netypes; i++)
+        if (p->fanout[i] != q->fanout[i])
+            return false;
+    for (uint32_t i = 0; i < p->nsplits; i++)
+        if (strcmp(p->split[i], q->split[i]) || p->steps[i] != q->steps[i] ||
+            p->split_seeds[i] != q->split_seeds[i])
+            return false;
+    return true;
+}
+
+static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct gnn_err *e)
+{
+    const struct gnn_tensor *m = t->n == 1 ? gnn_tensors_find(t, "meta") : NULL;
+    if (!m || m->dtype != GNN_U8 || m->ndim != 1)
+        return bad(r, r->start, "HEADER without metadata", e);
+    struct gnn_meta meta;
+    struct gnn_err why = {0};
+    int rc = gnn_meta_from_text(&meta, m->data, m->shape[0], &why);
+    if (rc)
+        return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
+    if (!meta.is_stream) {
+        gnn_meta_release(&meta);
+        return bad(r, r->start, "this is a store part, not a stream", e);
+    }
+    if (r->have_meta) {
+        bool same = same_stream(&r->meta, &meta);
+        gnn_meta_release(&meta);
+        return same ? 0 : bad(r, r->start, "concatenated streams have different headers", e);
+    }
+    r->meta = meta;
+    r->have_meta = true;
+    return 0;
+}
+
+static int check_totals(struct gnn_reader *r, const struct gnn_tensors *t, uint64_t at,
+                        struct gnn_err *e)
+{
+    const struct gnn_tensor *x = t->n == 1 ? gnn_tensors_find(t, "totals") : NULL;
+    if (!x || x->dtype != GNN_U64 || x->ndim != 1 || x->shape[0] != 2)
+        return bad(r, at, "END without totals", e);
+    const uint64_t *v = x->data;
+    if (v[0] != r->seq - 1 || v[1] != at - r->start)
+        return bad(r, at, "END does not fit the frames before it", e);
+    return 0;
+}
+
+int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err *e)
+{
+    for (;;) {
+        struct gnb_frame f;
+        uint64_t at = r->io.pos;
+        int rc = read_frame(r, &f, t, e);
+        e->told = rc == GNN_E_INPUT && r->io.ended && gnn_io_has_failed(r->io.fd);
+        if (rc)
+            return rc;
+        switch (f.kind) {
+        case GNB_BATCH:
+            return 0;
+        case GNB_HEADER:
+            r->start = at;
+            r->in_stream = true;
+            if ((rc = take_header(r, t, e)))
+                return rc;
+            r->borrower = gnn_borrower_new(r->io.fd, f.sum, r->gpu);
+            if (!r->streams && !r->begun)
+                return 0;
+            break;
+        default: /* END; read_head let nothing else through */
+            if ((rc = check_totals(r, t, at, e)))
+                return rc;
+            gnn_borrower_free(r->borrower);
+            r->borrower = NULL;
+            r->in_stream = false;
+            r->seq = 0;
+            r->streams++;
+        }
+    }
+}
+
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name, struct gnn_err *e)
+{
+    return gnn_reader_begin_on(r, fd, name, NULL, e);
+}
+
+int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
+                        struct gnn_err *e)
+{
+    *r = (struct gnn_reader){.gpu = gpu};
+    gnn_io_init(&r->io, fd, name);
+    struct stat st;
+    if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) { /* the name of standard input tells nothing */
+        const enum gnn_kind kind = gnn_kind_path(name);
+        return gnn_kind_refuse(kind == GNN_KIND_STORE ? kind : GNN_KIND_DIRECTORY, name,
+                               "a stream of batches", e);
+    }
+    struct gnn_tensors t = {0};
+    int rc = gnn_reader_next(r, &t, e);
+    gnn_tensors_release(&t);
+    r->begun = true;
+    return rc;
+}
+
+void gnn_reader_release(struct gnn_reader *r)
+{
+    if (r->io.name && r->io.fd >= 0)
+        close(r->io.fd);
+    if (r->have_meta)
+        gnn_meta_release(&r->meta);
+    gnn_borrower_free(r->borrower);
+    ZSTD_freeDCtx(r->zstd);
+    gnn_buf_release(&r->table);
+    gnn_buf_release(&r->packed);
+    *r = (struct gnn_reader){.io.fd = -1};
+}

@@ -1,0 +1,77 @@
+/* GNB batch streams on file descriptors: HEADER, BATCH frames, END. */
+#ifndef GNN_LIB_STREAM_STREAM_H
+#define GNN_LIB_STREAM_STREAM_H
+
+#include "lib/data/batch.h"
+#include "lib/stream/transport.h"
+#include "lib/base/io.h"
+
+/* ---- writing ---- */
+struct gnn_writer_opts {
+    int zstd_level; /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw
+                     */
+    enum gnn_handoff handoff; /* with zstd: INLINE */
+    struct gnn_gpu *gpu;      /* where batches may lie, or NULL */
+};
+
+struct gnn_writer {
+    struct gnn_io io;
+    uint64_t seq;
+    int zstd_level;
+    struct gnn_lender *lender; /* or NULL */
+    struct gnn_buf head, entries, packed, out;
+    uint64_t nout; /* bytes collected in out */
+    uint64_t nref; /* batches sent by reference */
+    void *zstd;
+};
+
+/* Writes the HEADER frame. Takes over fd (closed by _end or _release); name must outlive the
+ * writer. */
+int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
+                     const struct gnn_writer_opts *o, struct gnn_err *e) GNN_MUST_USE;
+/* Whether batches that lie on this device can be written: the reader works there too. Does not wait
+ * for one to come. */
+bool gnn_writer_takes(struct gnn_writer *w, unsigned device);
+/* Writes one BATCH frame: b->tensors as they are. What goes by reference is held (gnn_batch_hold)
+ * until the reader gives it back, so it must not be changed any more; large tensors move to shared
+ * memory first, and are made there from then on. So b's view, and pointers to its tensors' data,
+ * are void afterwards. */
+int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+/* Writes END and closes. Only a stream that got this far is complete. */
+int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e) GNN_MUST_USE;
+/* Frees, and puts the batches that are held. If _end was not called, the program is to say why:
+ * closes without END, and marks the pipe (gnn_io_mark_failed). Takes a zeroed object. */
+void gnn_writer_release(struct gnn_writer *w);
+
+/* ---- reading ---- */
+struct gnn_reader {
+    struct gnn_io io;
+    struct gnn_meta meta;
+    bool have_meta, in_stream, begun;
+    uint64_t seq, start; /* of the current stream among concatenated ones */
+    uint64_t streams;    /* complete streams read so far */
+    struct gnn_buf table, packed;
+    void *zstd;
+    struct gnn_borrower *borrower; /* of the current stream, or NULL */
+    struct gnn_gpu *gpu;
+    enum gnb_kind kind; /* of the last frame */
+    bool on_device;     /* it lies on `device`: */
+    unsigned device;
+    uint32_t ndevice; /* so many of its tensors */
+    uint32_t nshared; /* and so many are in the memory of the program that wrote it */
+};
+
+/* Reads the first HEADER. Takes over fd. name must outlive the reader. _on: batches may come that
+ * lie on these devices. */
+int gnn_reader_begin(struct gnn_reader *r, int fd, const char *name,
+                     struct gnn_err *e) GNN_MUST_USE;
+int gnn_reader_begin_on(struct gnn_reader *r, int fd, const char *name, struct gnn_gpu *gpu,
+                        struct gnn_err *e) GNN_MUST_USE;
+/* Reads the next BATCH frame into t, which is cleared first; checks everything but the batch's own
+ * sense (gnn_batch_bind). Concatenated streams are read through, when their headers agree. GNN_END
+ * after the last END. */
+int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err *e) GNN_MUST_USE;
+/* Takes a zeroed object. */
+void gnn_reader_release(struct gnn_reader *r);
+
+#endif

@@ -1,0 +1,252 @@
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "formats/gnb.h"
+#include "formats/xxh.h"
+#include "lib/stream/stream.h"
+
+enum { OUT_BYTES = 256 << 10, FAREWELL_MS = 5000 };
+
+static const uint8_t zeros[GNB_ALIGN];
+
+/* Small pieces are collected, large ones go straight through. */
+static int put(struct gnn_writer *w, const void *data, uint64_t n, struct gnn_err *e)
+{
+    int rc = 0;
+    if (w->nout + n > OUT_BYTES) {
+        rc = gnn_io_write(&w->io, w->out.data, w->nout, e);
+        w->nout = 0;
+    }
+    if (rc)
+        return rc;
+    if (n > OUT_BYTES)
+        return gnn_io_write(&w->io, data, n, e);
+    memcpy((uint8_t *)w->out.data + w->nout, data, n);
+    w->nout += n;
+    return 0;
+}
+
+/* Bytes handed over so far, whether they have reached the descriptor or not. */
+static uint64_t position(const struct gnn_writer *w)
+{
+    return w->io.pos + w->nout;
+}
+
+/* Compresses tensor t to the end of w->packed, if that saves something. */
+static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
+                uint64_t *used, struct gnn_err *e)
+{
+    if (entry->raw < 256)
+        return 0;
+    uint64_t bound = ZSTD_compressBound(entry->raw);
+    int rc = gnn_buf_reserve(&w->packed, *used + bound, 1, "compression", e);
+    if (rc)
+        return rc;
+    if (!w->zstd && !(w->zstd = ZSTD_createCCtx()))
+        return gnn_fail_nomem(e, 0, "compression");
+    uint8_t *to = (uint8_t *)w->packed.data + *used;
+    size_t n = ZSTD_compressCCtx(w->zstd, to, bound, t->data, entry->raw, w->zstd_level);
+    if (ZSTD_isError(n))
+        return gnn_fail(e, GNN_E_RUN, "%s: compression failed: %s", w->io.name,
+                        ZSTD_getErrorName(n));
+    if (n >= entry->raw)
+        return 0;
+    entry->codec = GNB_ZSTD;
+    entry->stored = n;
+    *used += n;
+    return 0;
+}
+
+/* What a frame is made of. */
+struct content {
+    const struct gnn_tensors *t;
+    const struct gnn_batch *b; /* they are, in a BATCH frame */
+    int slot; /* what goes by reference does so through this one; -1: nothing does */
+    bool pack;
+};
+
+/* Leaves tensor i where the reader can see it; what is stored goes to the end of w->packed. */
+static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i,
+                 uint64_t *used, struct gnn_err *e)
+{
+    int rc = gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e);
+    if (rc)
+        return rc;
+    struct gnb_reference r;
+    gnn_lender_refer(w->lender, c->slot, c->b, i, entry->raw, &r);
+    entry->stored = gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
+    entry->codec = GNB_REFERENCE;
+    *used += entry->stored;
+    return 0;
+}
+
+static bool by_reference(const struct content *c, const struct gnn_tensor *t, uint64_t bytes)
+{
+    return c->slot >= 0 && (c->b->place ? !gnn_batch_on_host(t) : bytes >= GNN_SHARE_MIN);
+}
+
+static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c,
+                      uint32_t i, uint64_t *used, struct gnn_err *e)
+{
+    const struct gnn_tensor *t = gnn_tensors_at(c->t, i);
+    *entry = (struct gnb_entry){.t = *t, .name_len = strlen(t->name), .codec = GNB_RAW};
+    if (!gnn_tensor_bytes(t, &entry->raw))
+        return gnn_fail(e, GNN_E_RUN, "%s: tensor '%s' is too large", w->io.name, t->name);
+    entry->stored = entry->raw;
+    uint64_t at = *used;
+    int rc = c->pack ? pack(w, entry, t, used, e) : 0;
+    if (!rc && by_reference(c, t, entry->raw))
+        rc = refer(w, entry, c, i, used, e);
+    if (rc)
+        return rc;
+    entry->sum = entry->codec != GNB_RAW
+                     ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
+                 : t->has_sum ? t->sum
+                              : XXH3_64bits(t->data, entry->raw);
+    return 0;
+}
+
+static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct content *c,
+                       struct gnn_err *e)
+{
+    struct gnb_frame f = {.kind = kind,
+                          .ntensors = c->t->n,
+                          .align = GNB_ALIGN,
+                          .seq = w->seq,
+                          .minor = c->slot < 0 ? 0 : GNB_MINOR_REFERENCE};
+    int rc = gnn_buf_reserve(&w->entries, f.ntensors, sizeof(struct gnb_entry), "tensor table", e);
+    struct gnb_entry *entry = w->entries.data;
+    uint64_t used = 0;
+    for (uint32_t i = 0; !rc && i < f.ntensors; i++)
+        rc = fill_entry(w, &entry[i], c, i, &used, e);
+    if (rc)
+        return rc;
+    if (!gnb_layout(&f, entry))
+        return gnn_fail(e, GNN_E_RUN, "%s: frame too large", w->io.name);
+    if ((rc = gnn_buf_reserve(&w->head, GNB_HEADER_BYTES + f.table_bytes, 1, "frame header", e)))
+        return rc;
+    gnb_frame_encode(&f, entry, w->head.data);
+    rc = put(w, w->head.data, GNB_HEADER_BYTES + f.table_bytes, e);
+    uint64_t at = 0, packed = 0;
+    for (uint32_t i = 0; !rc && i < f.ntensors; i++) {
+        const void *data = entry[i].t.data;
+        if (entry[i].codec != GNB_RAW) {
+            data = (uint8_t *)w->packed.data + packed;
+            packed += entry[i].stored;
+        }
+        rc = put(w, zeros, entry[i].offset - at, e);
+        if (!rc)
+            rc = put(w, data, entry[i].stored, e);
+        at = entry[i].offset + entry[i].stored;
+    }
+    if (!rc)
+        rc = put(w, zeros, f.payload_bytes - at, e);
+    w->seq++;
+    return rc;
+}
+
+/* A frame with a single tensor. */
+static int write_one(struct gnn_writer *w, enum gnb_kind kind, const char *name,
+                     enum gnn_dtype dtype, uint64_t n, const void *data, struct gnn_err *e)
+{
+    struct gnn_tensors t = {0};
+    struct gnn_tensor *x;
+    int rc = gnn_tensors_add(&t, name, dtype, 1, &n, &x, e);
+    if (!rc) {
+        memcpy(x->data, data, n * gnn_dtype_bytes(dtype));
+        rc = write_frame(w, kind, &(struct content){.t = &t, .slot = -1}, e);
+    }
+    gnn_tensors_release(&t);
+    return rc;
+}
+
+static int flush(struct gnn_writer *w, struct gnn_err *e)
+{
+    int rc = gnn_io_write(&w->io, w->out.data, w->nout, e);
+    w->nout = 0;
+    return rc;
+}
+
+int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struct gnn_meta *m,
+                     const struct gnn_writer_opts *o, struct gnn_err *e)
+{
+    *w = (struct gnn_writer){.zstd_level = o->zstd_level};
+    gnn_io_init(&w->io, fd, name);
+    int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
+    if (!rc)
+        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, o->gpu,
+                            e); /* listens before there is anything to read */
+    if (rc)
+        return rc;
+    char *text = gnn_meta_to_text(m, e);
+    if (!text)
+        return e->code;
+    rc = write_one(w, GNB_HEADER, "meta", GNN_U8, strlen(text), text, e);
+    gnn_free(text);
+    if (rc || !w->lender)
+        return rc;
+    rc = flush(w, e);
+    return rc ? rc : gnn_lender_meet(w->lender, gnb_frame_sum(w->head.data), e);
+}
+
+/* There is nobody any more to whom a device's memory could be lent. A reader that has had enough
+ * hangs up a moment before it ends, and then it is the pipe that tells, as it would have without
+ * devices. */
+static int hung_up(struct gnn_writer *w, struct gnn_err *e)
+{
+    struct pollfd p = {.fd = w->io.fd};
+    if (poll(&p, 1, FAREWELL_MS) > 0 && p.revents & POLLERR && gnn_io_write(&w->io, zeros, 1, e))
+        return e->code;
+    return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing from devices any more", w->io.name);
+}
+
+int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
+{
+    int slot = -1, rc = w->lender ? gnn_lender_slot(w->lender, b, &slot, e) : 0;
+    if (!rc && b->place && slot < 0)
+        rc = hung_up(w, e);
+    if (!rc)
+        rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0},
+                         e);
+    if (!rc && slot >= 0) { /* the reader may see it from now on */
+        gnn_lender_lend(w->lender, slot, b);
+        w->nref++;
+    }
+    return rc || !w->nout ? rc : flush(w, e); /* a batch is useful to the reader at once */
+}
+
+int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
+{
+    uint64_t totals[2] = {w->seq, position(w)};
+    int rc = write_one(w, GNB_END, "totals", GNN_U64, 2, totals, e);
+    if (!rc)
+        rc = flush(w, e);
+    if (!rc)
+        rc = gnn_io_close(&w->io, false, e);
+    if (!rc && w->lender)
+        gnn_lender_settle(w->lender);
+    return rc;
+}
+
+bool gnn_writer_takes(struct gnn_writer *w, unsigned device)
+{
+    return gnn_lender_takes(w->lender, device);
+}
+
+void gnn_writer_release(struct gnn_writer *w)
+{
+    const bool open = w->out.data && w->io.fd >= 0;
+    if (open) /* before anything that the reader can see */
+        gnn_io_mark_failed(w->io.fd);
+    gnn_lender_free(w->lender);
+    if (open)
+        close(w->io.fd);
+    ZSTD_freeCCtx(w->zstd);
+    gnn_buf_release(&w->out);
+    gnn_buf_release(&w->head);
+    gnn_buf_release(&w->entries);
+    gnn_buf_release(&w->packed);
+    *w = (struct gnn_writer){.io.fd = -1};
+}

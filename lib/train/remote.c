@@ -1,0 +1,299 @@
+/* Training with several ranks: each works on its share of a batch; gradients are summed, so all
+ * make the same step.
+ *
+ * With every batch each rank tells the others where it is, what it thinks of stopping, and how the
+ * training batch before went. So ranks that have got out of step find out before they add up what
+ * does not belong together, and all stop after the same batch. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/xxh.h"
+#include "lib/base/clock.h"
+#include "lib/train/train_impl.h"
+
+/* Told by the way back: what one layer's parameters have is summed while the layers before it are
+ * worked on. */
+static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
+{
+    struct gnn_trainer *t = arg;
+    const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
+    return t->sums->ops->sum_begin(t->sums, t->net.grad + from, to - from, GNN_SUM_F32,
+                                   &t->pace.sum[l], e);
+}
+
+/* Sums that a step waits for. */
+static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
+{
+    struct gnn_trainer *t = arg;
+    const double from = gnn_clock();
+    const int rc = gnn_comm_sum(t->sums, x, n, GNN_SUM_F64, e);
+    t->pace.waited += gnn_clock() - from;
+    return rc;
+}
+
+int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
+{
+    const struct gnn_sampling *m = &t->meta->sampling;
+    t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
+    if (gnn_comm_check(t->comm, m->rank, m->ranks, e) || !t->comm)
+        return e->code;
+    t->sums = t->comm;
+    if (t->ops->sums_new && t->ops->sums_new(t->ops, t->comm, &t->sums, t->sums_why, e))
+        return e->code;
+    t->net.layer_done = layer_done;
+    t->net.sum = sum_in_step;
+    t->net.arg = t;
+    t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
+    return !t->pace.sum ? e->code
+                        : gnn_exchange_init(&t->pace.x, t->comm,
+                                            gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
+}
+
+void train_ranks_release(struct gnn_trainer *t)
+{
+    gnn_exchange_release(&t->pace.x);
+    gnn_free(t->pace.sum);
+    if (t->sums != t->comm)
+        gnn_comm_free(t->sums);
+}
+
+uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
+{
+    const struct gnn_sampling *m = &t->meta->sampling;
+    if (!t->comm)
+        return rows;
+    const uint64_t before = b->step * m->batch_size, all = m->split_seeds[b->split];
+    const uint64_t left = before < all ? all - before : 0;
+    return left < m->batch_size ? left : m->batch_size;
+}
+
+/* ---- the pace ---- */
+
+void train_pace_scored(struct gnn_trainer *t, uint64_t epoch, uint64_t step, double loss)
+{
+    struct train_told *o = &t->pace.own;
+    o->scored = true;
+    o->scored_epoch = epoch;
+    o->scored_step = step;
+    o->loss = loss;
+}
+
+int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
+                     struct gnn_err *e)
+{
+    struct train_told *o = &t->pace.own;
+    const struct gnn_train_hooks *h = t->hooks;
+    if (!t->comm)
+        return 0;
+    o->next = next;
+    o->epoch = b ? b->epoch : 0;
+    o->step = b ? b->step : 0;
+    o->split = b ? b->split : 0;
+    o->stop = h->stop && h->stop(h->arg, false);
+    t->pace.told = *o;
+    for (uint32_t r = 0; r < t->comm->size; r++)
+        t->pace.x.out[r] = (struct gnn_span){&t->pace.told, sizeof t->pace.told};
+    o->scored = false;
+    t->pace.open = true;
+    return t->comm->ops->begin(t->comm, &t->pace.x, e);
+}
+
+static const struct train_told *told(const struct gnn_trainer *t, uint32_t r)
+{
+    return t->pace.x.in[r].data;
+}
+
+/* The last training batch, as all ranks together had it. */
+static void tell_scored(struct gnn_trainer *t)
+{
+    const struct train_told *first = told(t, 0);
+    double loss = 0, busy = 0, most = 0;
+    if (!first->scored)
+        return;
+    for (uint32_t r = 0; r < t->comm->size; r++) {
+        const struct train_told *x = told(t, r);
+        loss += x->loss;
+        busy += x->busy;
+        most = x->busy > most ? x->busy : most;
+    }
+    const struct gnn_batch at = {.step = first->scored_step};
+    const uint64_t rows = train_batch_rows(t, &at, 0);
+    const double balance = busy > 0 ? most * t->comm->size / busy : 1;
+    t->r.balance += balance;
+    t->pace.scored++;
+    if (t->hooks->step)
+        t->hooks->step(t->hooks->arg, first->scored_epoch, first->scored_step,
+                       t->meta->sampling.steps[0], rows ? loss / (double)rows : 0, balance);
+}
+
+/* "epoch 0, step 3" or what else a rank said. */
+static const char *where(const struct gnn_trainer *t, const struct train_told *x, char text[96])
+{
+    if (x->next == TRAIN_NEXT_END)
+        snprintf(text, 96, "at the end of its batches");
+    else if (x->split)
+        snprintf(text, 96, "at set %s, epoch %" PRIu64 ", step %" PRIu64,
+                 x->split < t->meta->sampling.nsplits ? t->meta->sampling.split[x->split] : "?",
+                 x->epoch, x->step);
+    else
+        snprintf(text, 96, "at epoch %" PRIu64 ", step %" PRIu64, x->epoch, x->step);
+    return text;
+}
+
+int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->pace.open)
+        return 0;
+    t->pace.open = false;
+    int rc = t->comm->ops->end(t->comm, &t->pace.x, e);
+    for (uint32_t r = 0; !rc && r < t->comm->size; r++)
+        if (t->pace.x.in[r].bytes != sizeof(struct train_told))
+            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense", r);
+    if (rc)
+        return rc;
+    const struct train_told *mine = &t->pace.told;
+    bool cut = false;
+    t->pace.stop = false;
+    for (uint32_t r = 0; r < t->comm->size; r++) {
+        cut = cut || told(t, r)->next == TRAIN_NEXT_CUT;
+        t->pace.stop = t->pace.stop || told(t, r)->stop;
+    }
+    tell_scored(t);
+    if (cut)
+        return GNN_E_STOPPED;
+    for (uint32_t r = 0; r < t->comm->size; r++) {
+        const struct train_told *x = told(t, r);
+        char here[96], there[96];
+        if (x->next != mine->next || x->epoch != mine->epoch || x->step != mine->step ||
+            x->split != mine->split)
+            return gnn_fail(e, GNN_E_INPUT, "rank %u is %s, rank %u %s", r, where(t, x, there),
+                            t->comm->rank, where(t, mine, here));
+    }
+    return 0;
+}
+
+/* ---- sums ---- */
+
+int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
+{
+    return t->comm ? gnn_comm_push(t->sums, e) : 0;
+}
+
+int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->comm || !t->ops->async)
+        return 0;
+    t->ops->mark(t->ops, t->turn);
+    return t->ops->wait(t->ops, t->turn, e);
+}
+
+int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
+{
+    int rc = 0;
+    for (uint32_t l = t->comm ? t->m->c.nlayers : 0; !rc && l-- > 0;)
+        rc = t->sums->ops->sum_end(t->sums, &t->pace.sum[l], e);
+    return rc;
+}
+
+/* Every rank gets what all have kept for ROC-AUC, in the order of the ranks. */
+static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf *kept,
+                      struct gnn_err *e)
+{
+    struct gnn_exchange x;
+    uint64_t bytes = 0, at = 0;
+    int rc = gnn_exchange_init(&x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
+    if (!rc)
+        rc = gnn_comm_share(t->comm, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
+    struct gnn_buf all = {0};
+    for (uint32_t r = 0; !rc && r < t->comm->size; r++)
+        bytes += x.in[r].bytes;
+    if (!rc)
+        rc = gnn_buf_fit(&all, bytes, 1, "predictions", e);
+    for (uint32_t r = 0; !rc && r < t->comm->size; at += x.in[r].bytes, r++)
+        if (x.in[r].bytes)
+            memcpy((char *)all.data + at, x.in[r].data, x.in[r].bytes);
+    gnn_exchange_release(&x);
+    if (rc) {
+        gnn_buf_release(&all);
+        return rc;
+    }
+    gnn_buf_release(kept);
+    *kept = all;
+    return 0;
+}
+
+static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
+{
+    uint64_t n[3] = {s->rows, s->known, s->correct};
+    if (s->keep && s->task != GNN_TASK_MULTICLASS &&
+        (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
+        return e->code;
+    if (gnn_comm_sum(t->comm, n, 3, GNN_SUM_U64, e) ||
+        gnn_comm_sum(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_SUM_U64, e) ||
+        gnn_comm_sum(t->comm, &s->loss, 1, GNN_SUM_F64, e))
+        return e->code;
+    s->rows = n[0];
+    s->known = n[1];
+    s->correct = n[2];
+    return 0;
+}
+
+int train_sum_train(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->comm)
+        return 0;
+    if (sum_score(t, &t->train, e) || gnn_comm_sum(t->comm, &t->r.seeds, 1, GNN_SUM_U64, e))
+        return e->code;
+    return 0;
+}
+
+int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
+{
+    if (!t->comm)
+        return 0;
+    uint64_t work[2] = {t->r.edges, t->r.flops};
+    double seconds[3] = {t->r.train_s, t->r.eval_s, t->r.wait_s};
+    int rc = train_sum_train(t, e);
+    for (uint32_t i = 1; !rc && i < t->meta->sampling.nsplits; i++)
+        rc = sum_score(t, &t->score[i], e);
+    if (!rc)
+        rc = gnn_comm_sum(t->comm, work, 2, GNN_SUM_U64, e);
+    if (!rc)
+        rc = gnn_comm_sum(t->comm, seconds, 3, GNN_SUM_F64, e);
+    if (rc)
+        return rc;
+    t->r.edges = work[0];
+    t->r.flops = work[1];
+    t->r.train_s = seconds[0] / t->comm->size;
+    t->r.eval_s = seconds[1] / t->comm->size;
+    t->r.wait_s = seconds[2] / t->comm->size;
+    t->r.balance = t->pace.scored ? t->r.balance / (double)t->pace.scored : 0;
+    t->pace.scored = 0;
+    return train_agree(t, "another model", e);
+}
+
+void train_keep_own(struct gnn_trainer *t)
+{
+    if (!t->comm || t->comm->rank == 0)
+        return;
+    t->r.seeds = 0;
+    gnn_score_clear(&t->train);
+}
+
+/* ---- agreement ---- */
+
+int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e)
+{
+    char text[128];
+    if (!t->comm)
+        return 0;
+    const uint64_t p = XXH3_64bits(t->m->slab, t->m->nfloats * sizeof(float)),
+                   m1 = XXH3_64bits(t->m1, t->m->trained * sizeof(float)),
+                   m2 = XXH3_64bits(t->m2, t->m->trained * sizeof(float));
+    snprintf(text, sizeof text,
+             "%016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %" PRIu64 " %" PRIu64 " %d", p, m1, m2,
+             t->s.t, t->s.epoch, t->s.any);
+    return gnn_comm_agree(t->comm, what, text, e);
+}

@@ -1,0 +1,60 @@
+/* Shared by the files that implement lib/train/trainer.h; nobody else includes it. */
+#ifndef GNN_LIB_TRAIN_TRAIN_IMPL_H
+#define GNN_LIB_TRAIN_TRAIN_IMPL_H
+
+#include <stdio.h>
+
+#include "lib/train/trainer.h"
+
+/* Learning rate of optimiser step t (from 1). */
+double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch);
+/* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on
+ * all ranks. */
+char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
+int train_checkpoint_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
+/* A step on a batch, or only its loss. It is scored now or, where operations are async, when the
+ * next batch or train_flush comes. */
+int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+/* Scores what has not been scored. */
+int train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* GNN_E_RUN unless all parameters and moments, of the host, are finite. */
+int train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+
+/* Several ranks (lib/train/remote.c); with one, nothing happens. */
+int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+void train_ranks_release(struct gnn_trainer *t);
+/* Seeds of a batch over all ranks, of which `rows` are this one's: what its loss is divided by. */
+uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows);
+/* What comes next on this rank, b or something else; and, unless that has been asked already, what
+ * does on the others: GNN_E_STOPPED where one's input was cut, so that nobody may go on,
+ * GNN_E_INPUT when they are not at the same batch. t->pace.stop is set then. */
+int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
+                     struct gnn_err *e) GNN_MUST_USE;
+int train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* The loss, summed over this rank's seeds, of a training batch: told with the next batch. */
+void train_pace_scored(struct gnn_trainer *t, uint64_t epoch, uint64_t step, double loss);
+/* Gradients that the way back has begun to sum get going; waits until this rank's own are there. */
+int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* Over all ranks: gradients, as the way back has begun to; what a checkpoint has of the epoch so
+ * far, t->train and t->r.seeds; all that is reported of one. */
+int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int train_sum_train(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* After sums, or what was read from a checkpoint: rank 0 keeps them, the others go on from nothing.
+ */
+void train_keep_own(struct gnn_trainer *t);
+/* GNN_E_INPUT, "rank R has WHAT than rank 0", unless all have the same parameters, moments and
+ * state. */
+int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) GNN_MUST_USE;
+
+/* The slabs that steps work on: made; the host's brought there; and back, with everything before
+ * done. */
+int train_slabs_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+void train_slabs_release(struct gnn_trainer *t);
+void train_slabs_put(struct gnn_trainer *t);
+int train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+
+#endif

@@ -1,0 +1,181 @@
+/* Training from a source of batches, with evaluation, early stopping and exact checkpoints. */
+#ifndef GNN_LIB_TRAIN_TRAINER_H
+#define GNN_LIB_TRAIN_TRAINER_H
+
+#include "lib/comm/comm.h"
+#include "lib/model/metrics.h"
+#include "lib/model/net.h"
+#include "lib/data/source.h"
+#include "lib/base/temp.h"
+
+enum gnn_optimizer { GNN_ADAM, GNN_ADAMW, GNN_SGD };
+enum gnn_schedule { GNN_CONSTANT, GNN_COSINE, GNN_STEP };
+enum gnn_keep { GNN_KEEP_BEST, GNN_KEEP_LAST };
+
+struct gnn_train_opts {
+    enum gnn_optimizer optimizer;
+    enum gnn_schedule schedule;
+    double lr, weight_decay, momentum, beta1, beta2, eps;
+    double clip;          /* longest gradient (Euclidean norm); 0: no limit */
+    uint64_t warmup;      /* steps over which the rate grows linearly from 0 */
+    uint64_t total_steps; /* cosine: the rate reaches 0 there */
+    uint64_t step_epochs; /* step: epochs between decays ... */
+    double step_factor;   /* ... by this factor */
+    double dropout, dropout_input;
+    uint64_t seed; /* dropout */
+    enum gnn_metric metric;
+    enum gnn_keep
+        keep; /* BEST: the parameters of the epoch with the best value of metric on eval set 1 */
+    uint64_t patience;         /* epochs without a better value before training stops; 0: never */
+    const char *checkpoint;    /* directory, or NULL */
+    uint64_t checkpoint_every; /* steps; 0: only when stopped */
+    const char *provenance;
+    const struct gnn_ops *ops; /* where the work is done; must outlive the trainer */
+    /* The ranks, or NULL. With several, all make trainers with the same options and run them on
+     * their shares of the same batches; losses are divided by the seeds of the whole batch,
+     * gradients are summed, and scores are those of all. Files are rank 0's to write; a checkpoint
+     * is read by all. Any number of ranks may go on from it. */
+    struct gnn_comm *comm;
+};
+
+struct gnn_train_eval {
+    double value, loss; /* of the metric; mean loss; NaN: not evaluated */
+    uint64_t rows;
+};
+
+struct gnn_train_epoch {
+    uint64_t epoch, steps, seeds;
+    uint64_t edges, flops; /* of training steps */
+    double loss;           /* mean over the training seeds */
+    double value;          /* metric over the training batches as they came; NaN for ROC-AUC */
+    double lr;             /* of the last step */
+    double train_s, eval_s, wait_s;    /* seconds in steps, in evaluation, waiting for batches */
+    const struct gnn_train_eval *eval; /* [nsplits], from 1 on */
+    bool best;
+    double balance; /* with several ranks: the slowest over the mean, averaged over steps; seconds
+                       are means then; else 0 */
+};
+
+struct gnn_train_hooks {
+    void *arg;
+    /* Asked after each batch, and where the input is damaged: with `cut` then, as a late answer
+     * would be none. True: checkpoint and return GNN_E_STOPPED. May be NULL. */
+    bool (*stop)(void *arg, bool cut);
+    /* May be NULL; on a device, and with several ranks, a step is told of while the next one runs.
+     * balance: the slowest rank over the mean, 0 with one. */
+    void (*step)(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, double loss,
+                 double balance);
+    void (*epoch)(void *arg, const struct gnn_train_epoch *r); /* may be NULL */
+};
+
+/* What a checkpoint holds beside parameters and moments. */
+struct gnn_train_state {
+    uint64_t epoch, step; /* last training batch done ... */
+    bool any;             /* ... if there was one */
+    bool closed;          /* that epoch has been evaluated and reported */
+    uint64_t t;           /* optimiser steps */
+    uint64_t best_epoch, since_best;
+    bool has_best, stopped_early;
+    double best;
+    uint64_t dtypes; /* which types the features travel in; 0: no batch yet */
+};
+
+/* What scoring a batch takes, on the host. Where operations are async, a batch is scored after the
+ * next one has been put under way, so that the host never waits for the device inside a step. */
+enum { GNN_TRAIN_HALVES = 2 };
+struct gnn_train_half {
+    struct gnn_buf z, loss, y; /* logits, loss of each row, labels */
+    uint64_t epoch, step;
+    uint32_t split, rows;
+    char label[GNN_NAME_MAX + 1]; /* the labels' name */
+    bool open;
+};
+
+/* What a rank tells the others with each batch. */
+enum train_next { TRAIN_NEXT_BATCH, TRAIN_NEXT_END, TRAIN_NEXT_CUT, TRAIN_NEXT_STOP };
+struct train_told {
+    uint64_t epoch, step, split; /* of the batch it is at, ... */
+    enum train_next next;        /* ... unless it has none */
+    bool stop;                   /* it was asked to stop */
+    bool scored;                 /* there was a training batch since the last time: */
+    uint64_t scored_epoch, scored_step;
+    double loss, busy; /* summed over its seeds; seconds in the step, without waiting */
+};
+struct train_pace {
+    struct gnn_exchange x;
+    struct train_told own, told; /* being filled; under way */
+    void **sum;                  /* [nlayers] of gradients, under way */
+    double waited;               /* seconds of this step, for sums inside of it */
+    uint64_t scored;             /* steps whose balance is in r.balance */
+    bool open;                   /* between begin and end */
+    bool stop;                   /* a rank was asked to stop */
+};
+
+struct gnn_trainer {
+    struct gnn_comm *comm;       /* the ranks, if there are several; or NULL */
+    struct gnn_comm *sums;       /* the same, for sums of what lies where the operations are */
+    char sums_why[GNN_SUMS_WHY]; /* as gnn_ops.sums_new says it */
+    struct train_pace pace;
+    struct gnn_model *m;
+    const struct gnn_ops *ops;
+    struct gnn_net net;
+    struct gnn_train_opts o;
+    const struct gnn_meta *meta;
+    struct gnn_train_state s;
+    float *m1, *m2, *best; /* slabs */
+    struct gnn_train_slabs {
+        float *p, *m1, *m2, *best;
+        struct gnn_buf buf, host;
+    } work; /* the same, and m's, where the operations are: those of the host, or copies */
+    struct gnn_score train;
+    struct gnn_score *score;                 /* [nsplits], from 1 on */
+    struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
+    struct gnn_buf y, row_loss;
+    struct gnn_train_half half[GNN_TRAIN_HALVES]; /* each with the mark of its number */
+    unsigned turn;                                /* half of the next batch */
+    const struct gnn_train_hooks *hooks;          /* while it runs */
+    struct gnn_train_epoch r;
+    uint64_t dtypes;   /* of this run's batches; 0: none yet */
+    bool resumed, met; /* a checkpoint was loaded; its last batch was seen again */
+};
+
+void gnn_train_opts_init(struct gnn_train_opts *o);
+/* m and meta must outlive the trainer; m's parameters are changed in place: they hold what has been
+ * reached when _run returns, and in between when a checkpoint is written. GNN_E_USAGE for options
+ * that do not fit. Makes the directory of checkpoints: GNN_E_RUN if none can be kept there. */
+int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gnn_meta *meta,
+                     const struct gnn_train_opts *o, struct gnn_err *e) GNN_MUST_USE;
+void gnn_trainer_release(struct gnn_trainer *t);
+/* Trains until src ends or patience does. On GNN_E_STOPPED a checkpoint has been written (without a
+ * checkpoint directory: nothing). The caller keeps src. */
+int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
+                    struct gnn_err *e) GNN_MUST_USE;
+/* The parameters to keep: the best epoch's, or the last ones. */
+const float *gnn_trainer_result(const struct gnn_trainer *t);
+
+/* o->checkpoint/checkpoint.safetensors: written whole or not at all. Loading one restores
+ * everything that training depends on, bit for bit; run then passes over the batches that were
+ * already used, and fails with GNN_E_INPUT when the source does not continue there. GNN_END: there
+ * is no checkpoint. GNN_E_INPUT: it belongs to another run. */
+int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+/* The same of a file in memory, whatever is in it; path: for messages. GNN_E_INPUT for any number
+ * that a run cannot have come to. */
+struct gnn_st_file;
+int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
+                           struct gnn_err *e) GNN_MUST_USE;
+/* Its counters, and the best value. GNN_E_INPUT: it is not a checkpoint. */
+int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
+                         struct gnn_err *e) GNN_MUST_USE;
+/* Takes the directory of checkpoints, which is made if it is not there, for this process, until
+ * gnn_temp_free. NULL without an error: another process has it, which calls itself `who`. */
+struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256],
+                                     struct gnn_err *e) GNN_MUST_USE;
+
+/* The training batch that the checkpoint in this directory was made after, so that a source can
+ * start there; *any: whether there was one. Whose checkpoint it is is seen when it is loaded.
+ * GNN_END: there is none. */
+int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any,
+                      struct gnn_err *e) GNN_MUST_USE;
+
+#endif
