@@ -66,6 +66,10 @@ struct gnn_gpu_ops {
     int (*unused)(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e);
 };
 
+/* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed
+ * up in f32. */
+enum gnn_precision { GNN_PRECISION_F32, GNN_PRECISION_TF32, GNN_PRECISION_BF16 };
+
 /* Why GPUs of two ranks of one host do not read each other's memory. */
 enum gnn_gpu_apart {
     GNN_GPU_TOGETHER, /* they do, all of them, or there is one rank a host */

@@ -10,6 +10,7 @@
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
 #include "lib/data/batch.h"
+#include "lib/gpu/gpu.h"
 
 /* Follows a matrix product: C = relu(C + bias). */
 struct gnn_epilogue {
@@ -147,12 +148,7 @@ struct gnn_ops {
 /* The host's memory and threads. */
 extern const struct gnn_ops gnn_ops_cpu;
 
-/* What matrix products of f32 are made of: f32 itself, or inputs rounded to 11 or 8 bits and summed
- * up in f32. */
-enum gnn_precision { GNN_PRECISION_F32, GNN_PRECISION_TF32, GNN_PRECISION_BF16 };
-
 /* Operations on a device; all NULL in a build without CUDA, in which no device can be opened. */
-struct gnn_gpu;
 struct gnn_ops_gpu {
     /* On the first device, on a stream of their own. NULL and e on failure. To be freed before the
      * devices are closed; takes NULL. */

@@ -12,7 +12,6 @@
 #include "kernels/optim.h"
 #include "kernels/spmm.h"
 #include "lib/gpu/gpu.h"
-#include "lib/ops/ops.h"
 #include "lib/gpu/dev.h"
 #include "lib/gpu/gemm.h"
 
