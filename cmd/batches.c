@@ -70,7 +70,7 @@ static void report(const struct totals *t, uint32_t nhops, bool count)
     char shared[48] = "";
     json_t *hops = json_array();
     if (t->shared)
-        snprintf(shared, sizeof shared, ", %" PRIu64 " handed off", t->shared);
+        snprintf(shared, sizeof shared, ", %" PRIu64 " by reference", t->shared);
     for (uint32_t h = 0; h < nhops; h++)
         json_array_append_new(hops, json_pack("{s:I, s:I}", "edges", (json_int_t)t->hop_edges[h],
                                               "new_nodes", (json_int_t)t->hop_nodes[h]));
@@ -102,12 +102,13 @@ static void report(const struct totals *t, uint32_t nhops, bool count)
 
 static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
 {
-    static const enum gnn_handoff handoffs[] = {[HANDOFF_AUTO] = GNN_HANDOFF_AUTO,
-                                                [HANDOFF_INLINE] = GNN_HANDOFF_INLINE,
-                                                [HANDOFF_SHM] = GNN_HANDOFF_SHM,
-                                                [HANDOFF_CUDA] = GNN_HANDOFF_CUDA};
-    const bool devices = o->handoff == HANDOFF_AUTO || o->handoff == HANDOFF_CUDA;
-    return (struct gnn_writer_opts){o->zstd, o->zstd ? GNN_HANDOFF_INLINE : handoffs[o->handoff],
+    static const enum gnn_handoff transports[] = {[TRANSPORT_AUTO] = GNN_HANDOFF_AUTO,
+                                                  [TRANSPORT_INLINE] = GNN_HANDOFF_INLINE,
+                                                  [TRANSPORT_SHM] = GNN_HANDOFF_SHM,
+                                                  [TRANSPORT_CUDA] = GNN_HANDOFF_CUDA};
+    const bool devices = o->transport == TRANSPORT_AUTO || o->transport == TRANSPORT_CUDA;
+    return (struct gnn_writer_opts){o->zstd,
+                                    o->zstd ? GNN_HANDOFF_INLINE : transports[o->transport],
                                     devices && !o->zstd ? o->gpu : NULL};
 }
 
@@ -119,11 +120,11 @@ static bool stays(void *w, unsigned device)
 
 void batches_check(const struct batches_opts *o, bool on_device)
 {
-    if (o->zstd && (o->handoff == HANDOFF_SHM || o->handoff == HANDOFF_CUDA))
-        cli_usage("--handoff %s: what is compressed goes through the pipe",
-                  o->handoff == HANDOFF_SHM ? "shm" : "cuda");
-    if (o->handoff == HANDOFF_CUDA && !on_device)
-        cli_usage("--handoff cuda: goes with --device cuda");
+    if (o->zstd && (o->transport == TRANSPORT_SHM || o->transport == TRANSPORT_CUDA))
+        cli_usage("--transport %s: what is compressed goes through the pipe",
+                  o->transport == TRANSPORT_SHM ? "shm" : "cuda");
+    if (o->transport == TRANSPORT_CUDA && !on_device)
+        cli_usage("--transport cuda: goes with --device cuda");
 }
 
 void batches_run(struct gnn_source *src, const struct batches_opts *o)

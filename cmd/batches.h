@@ -10,7 +10,7 @@ struct batches_opts {
     const char *output;                   /* FILE, "-" or NULL */
     bool count;                           /* write nothing but statistics */
     int zstd;                             /* level, 0: none */
-    int handoff;                          /* which of HANDOFF_CHOICE */
+    int transport;                        /* which of TRANSPORT_CHOICE */
     uint64_t total;                       /* batches expected, 0: unknown */
     double started;                       /* gnn_clock() when the program began */
     const char *frequency;                /* FILE for how many batches had each node, or NULL */
@@ -22,12 +22,12 @@ struct batches_opts {
 };
 
 /* For the table of options: the first is the default. */
-#define HANDOFF_CHOICE "auto|inline|shm|cuda"
-#define HANDOFF_HELP                                                                               \
+#define TRANSPORT_CHOICE "auto|inline|shm|cuda"
+#define TRANSPORT_HELP                                                                             \
     "large tensors to the next program: where it can reach them (shared memory, the device), or in the pipe (default: auto)"
-enum { HANDOFF_AUTO, HANDOFF_INLINE, HANDOFF_SHM, HANDOFF_CUDA };
+enum { TRANSPORT_AUTO, TRANSPORT_INLINE, TRANSPORT_SHM, TRANSPORT_CUDA };
 
-/* Refuses a way of handing off that does not go with the other options. */
+/* Refuses a transport that the other options make impossible. */
 void batches_check(const struct batches_opts *o, bool on_device);
 /* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and
  * to --metrics. Does not return on failure. */

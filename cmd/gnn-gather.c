@@ -55,7 +55,10 @@ static const struct opt opts[] = {
      "gathering threads of the CPU; the output does not depend on it (default: 2)", .min = 1,
      .max = 1024, .own = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
-    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
+    {OPT_CHOICE, 0, "transport", &run.transport, "HOW", TRANSPORT_HELP, TRANSPORT_CHOICE,
+     .own = true},
+    /* The name of --transport in 0.1.0. */
+    {OPT_CHOICE, 0, "handoff", &run.transport, "HOW", NULL, TRANSPORT_CHOICE, .own = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0,
      .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
@@ -78,11 +81,11 @@ static const struct program program = {
 static void check_options(void)
 {
     if (run.count)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd),
+        opt_refuse(OPTS(&run.output, &run.transport, &zstd),
                    "has no effect: --count writes no batches");
     if (plan.on)
         opt_refuse(
-            OPTS(&run.output, &run.handoff, &zstd, &run.count, &dtype, &device, &cache.policy),
+            OPTS(&run.output, &run.transport, &zstd, &run.count, &dtype, &device, &cache.policy),
             "has no effect: --plan gathers nothing");
     else if (!device || !strcmp(device, "cpu"))
         opt_refuse(OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order),

@@ -74,7 +74,10 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "frequency", &run.frequency, "FILE",
      "with --count: write there how many batches had each node, as .npy", .file = true,
      .makes = ""},
-    {OPT_CHOICE, 0, "handoff", &run.handoff, "HOW", HANDOFF_HELP, HANDOFF_CHOICE, .own = true},
+    {OPT_CHOICE, 0, "transport", &run.transport, "HOW", TRANSPORT_HELP, TRANSPORT_CHOICE,
+     .own = true},
+    /* The name of --transport in 0.1.0. */
+    {OPT_CHOICE, 0, "handoff", &run.transport, "HOW", NULL, TRANSPORT_CHOICE, .own = true},
     {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0,
      .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
@@ -105,12 +108,13 @@ static void finish_opts(void)
     if (!ranks_many())
         opt_refuse(OPTS(&o.count_once), "goes with several ranks");
     if (run.count)
-        opt_refuse(OPTS(&run.output, &run.handoff, &zstd),
+        opt_refuse(OPTS(&run.output, &run.transport, &zstd),
                    "has no effect: --count writes no batches");
     else
         opt_refuse(OPTS(&run.frequency), "goes with --count");
-    if (run.handoff == HANDOFF_CUDA && ranks_many())
-        cli_usage("--handoff cuda: several ranks put their batches together in the host's memory");
+    if (run.transport == TRANSPORT_CUDA && ranks_many())
+        cli_usage(
+            "--transport cuda: several ranks put their batches together in the host's memory");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
     if (device && !strncmp(device, "cuda", 4) && !ranks_many())

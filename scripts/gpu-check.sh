@@ -253,9 +253,9 @@ for how in '--cache none' '--cache 0.3' '--cache auto --dtype f16' '--cache 0.3 
 done
 
 # Batches that stay on the device between two programs.
-if limited 60 gnn-sample -q --device cuda --handoff cuda -f 2 -b 16 tiny 2>why | limited 60 gnn-gather -q --device cuda --count tiny >>"$out/log" 2>&1; then
+if limited 60 gnn-sample -q --device cuda --transport cuda -f 2 -b 16 tiny 2>why | limited 60 gnn-gather -q --device cuda --count tiny >>"$out/log" 2>&1; then
     next $graphs
-    same "$(basename "$g"), between programs on the device" "$draw $(on_device --handoff cuda) -f $fan -b $b --steps $steps $g | gnn-gather -q --no-provenance --device \$dev $g"
+    same "$(basename "$g"), between programs on the device" "$draw $(on_device --transport cuda) -f $fan -b $b --steps $steps $g | gnn-gather -q --no-provenance --device \$dev $g"
 else
     say "Nothing goes from program to program on the device: $(head -n 1 why)"
     # what the system forbids is not our fault

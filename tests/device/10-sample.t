@@ -53,7 +53,7 @@ for many in 1 2; do
 done
 # A batch of ids that have come is drawn before more are waited for.
 mkfifo line
-GNN_FAKE_DEVICES=2 "$emu" -q --no-provenance -f 3 -b 2 --seeds - s --device cuda:0,1 --handoff inline <line >dev &
+GNN_FAKE_DEVICES=2 "$emu" -q --no-provenance -f 3 -b 2 --seeds - s --device cuda:0,1 --transport inline <line >dev &
 pid=$!
 exec 9>line
 echo 1 2 >&9

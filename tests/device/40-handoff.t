@@ -26,22 +26,22 @@ good() {
 }
 for seed in 1 2 3; do
     export GNN_FAKE_SEED=$seed
-    good "all of them, seed $seed" 12 '--device cuda --handoff cuda' '--device cuda' s
+    good "all of them, seed $seed" 12 '--device cuda --transport cuda' '--device cuda' s
 done
-good "several types" '[1-9][0-9]*' '--device cuda --handoff cuda' '--device cuda' h
-good "two devices" 12 '--device cuda:0,1 --handoff cuda' '--device cuda:1,0' s
-good "on the second" 12 '--device cuda:1 --handoff cuda' '--device cuda:0,1' s
+good "several types" '[1-9][0-9]*' '--device cuda --transport cuda' '--device cuda' h
+good "two devices" 12 '--device cuda:0,1 --transport cuda' '--device cuda:1,0' s
+good "on the second" 12 '--device cuda:1 --transport cuda' '--device cuda:0,1' s
 good "if the reader can" '[0-9]*' '--device cuda' '--device cuda' s
 good "not if it works elsewhere" 0 '--device cuda:0' '--device cuda:1' s
 good "those it can of two devices" '[0-6]' '--device cuda:0,1' '--device cuda:1' s
-good "in shared memory" '[0-9]*' '--device cuda --handoff shm' '--device cuda' s
-good "in the pipe" 0 '--device cuda --handoff inline' '--device cuda' s
+good "in shared memory" '[0-9]*' '--device cuda --transport shm' '--device cuda' s
+good "in the pipe" 0 '--device cuda --transport inline' '--device cuda' s
 good "for a reader without devices" '[0-9]*' '--device cuda' '' s
 good "from a writer without" '[0-9]*' '' '--device cuda' s
 "$emu/gnn-sample" $how --device cuda s | cat >kept
 gnn-gather -q --no-provenance -i kept -o got s
 check "a stream that is kept has no references" cmp got want.s
-{ "$emu/gnn-sample" $how --device cuda --handoff cuda s; gnn-sample $how s; } | "$emu/gnn-gather" -q --no-provenance --device cuda --count s >counted
+{ "$emu/gnn-sample" $how --device cuda --transport cuda s; gnn-sample $how s; } | "$emu/gnn-gather" -q --no-provenance --device cuda --count s >counted
 check "joined streams" grep -q '^batches 24$' counted
 
 # Every second batch in shared memory, which the reader still holds at the end of a stream when it waits for the next one.
@@ -55,8 +55,8 @@ check "most of it by reference" grep -q '"shared_batches":[5-8],' m2
 
 # A reader that has had enough: the writers die of SIGPIPE, as without devices.
 rm -f rcs
-{ "$emu/gnn-sample" $how --epochs 0:200 --eval valid --device cuda --handoff cuda s 2>err1; echo $? >>rcs; } |
-    { "$emu/gnn-gather" -q --device cuda --handoff cuda s 2>err2; echo $? >>rcs; } |
+{ "$emu/gnn-sample" $how --epochs 0:200 --eval valid --device cuda --transport cuda s 2>err1; echo $? >>rcs; } |
+    { "$emu/gnn-gather" -q --device cuda --transport cuda s 2>err2; echo $? >>rcs; } |
     timeout 60 "$emu/gnn-train" -q --device cuda --patience 1 -o model 2>err
 check "training that stops early" test $? -eq 0 -a "$(echo $(cat rcs))" = "141 141"
 check "without a word" test ! -s err1 -a ! -s err2
@@ -70,27 +70,27 @@ good "in turns, in memory of the device and of the host" '[0-9]*' '--device cuda
 # Where the system lets no other program open a device's memory: through memory of the host.
 export GNN_FAKE_NO_EXPORT=1
 good "memory that cannot be shared" '[0-9]*' '--device cuda' '--device cuda' w
-joined '--device cuda --handoff cuda' '--device cuda' w
+joined '--device cuda --transport cuda' '--device cuda' w
 check "but not if that is asked for" test "$rcs" = "4 3" -a ! -e got
 check "which is said, too" grep -q 'cannot hand off memory of device 0: CUDA: sharing device memory: operation not supported' err1
 unset GNN_FAKE_NO_EXPORT
 how="-q --no-provenance -f 4,3 -b 20"
 
 # What cannot be.
-joined '--device cuda:0 --handoff cuda' '--device cuda:1' s
+joined '--device cuda:0 --transport cuda' '--device cuda:1' s
 check "no device in common: both end, without output" test "$rcs" = "1 3" -a ! -e got
 check "which is said" grep -q 'works on none of our devices' err1
-joined '--device cuda --handoff cuda' '' s
+joined '--device cuda --transport cuda' '' s
 check "a reader without devices" test "$rcs" = "1 3" -a ! -e got
-status 2 "into a file" "$emu/gnn-sample" $how --device cuda --handoff cuda -o x s
-status 2 "without a device" gnn-sample $how --handoff cuda s
-status 2 "compressed" "$emu/gnn-sample" $how --device cuda --handoff cuda -z 1 s
+status 2 "into a file" "$emu/gnn-sample" $how --device cuda --transport cuda -o x s
+status 2 "without a device" gnn-sample $how --transport cuda s
+status 2 "compressed" "$emu/gnn-sample" $how --device cuda --transport cuda -z 1 s
 
 # Either side dies, at whatever frame.
 bad=0
 for ms in 60 100 130 160 190 220 250 280; do
     rm -f got
-    { timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-sample" $how --epochs 0:50 --device cuda --handoff cuda s 2>/dev/null; } 2>/dev/null |
+    { timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-sample" $how --epochs 0:50 --device cuda --transport cuda s 2>/dev/null; } 2>/dev/null |
         timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
     rc=$?
     [ $rc -eq 3 ] && [ ! -e got ] && [ "$(wc -l <err2)" -eq 1 ] || { bad=$((bad + 1)); echo "# after $ms ms: $rc"; sed 's/^/# /' err2; }
@@ -98,7 +98,7 @@ done
 check "a writer that is killed: status 3, one line, no output" test $bad -eq 0
 bad=0
 for ms in 60 120 160 200 240 280; do
-    { timeout 60 "$emu/gnn-sample" $how --epochs 0:50 --device cuda --handoff cuda s 2>err1; echo $? >rc1; } |
+    { timeout 60 "$emu/gnn-sample" $how --epochs 0:50 --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
         timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>/dev/null
     rc=$(cat rc1)
     [ "$rc" -eq 141 ] || { bad=$((bad + 1)); echo "# after $ms ms: $rc"; sed 's/^/# /' err1; }
@@ -111,13 +111,13 @@ sweep() { # WHICH: 1 the writer, 2 the reader
     while [ $k -lt "$2" ]; do
         if [ "$1" -eq 1 ]; then
             rm -f got
-            { GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-sample" $how --device cuda --handoff cuda s 2>err1; echo $? >rc1; } |
+            { GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-sample" $how --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
                 timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
             echo $? >rc2
             want="[14] 3"
         else
             rm -f got
-            { timeout 60 "$emu/gnn-sample" $how --device cuda --handoff cuda s 2>err1; echo $? >rc1; } |
+            { timeout 60 "$emu/gnn-sample" $how --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
                 GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
             echo $? >rc2
             want="[0-9]* [14]"

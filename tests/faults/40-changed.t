@@ -39,7 +39,7 @@ during cut cut_it feed gnn-gather -q -i line -o o S
 named 'gnn-gather' 1 "^gnn-gather: $cut"
 during cut cut_it feed gnn-gather -q -j 1 --no-verify -i line -o o S
 named 'gnn-gather in one thread, without checksums' 1 "^gnn-gather: $cut"
-during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 --handoff inline -o o S
+during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 --transport inline -o o S
 named 'gnn-sample' 1 "^gnn-sample: $cut"
 during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 -c -j 2 S
 named 'gnn-sample in two threads' 1 "^gnn-sample: $cut"

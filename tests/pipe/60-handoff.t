@@ -22,7 +22,7 @@ settled() { # nothing of a handing off is left, if need be after a moment
 before=$(sockets)
 
 for how in inline auto shm; do
-    check "a pipeline, $how" sh -c "$sample --handoff $how --metrics ms L | gnn-gather -q --no-provenance --handoff $how --metrics mg L | $train -o M.$how"
+    check "a pipeline, $how" sh -c "$sample --transport $how --metrics ms L | gnn-gather -q --no-provenance --transport $how --metrics mg L | $train -o M.$how"
     same M.$how LM "$how: the same model"
     if [ $how = inline ]; then
         unshared ms 'sampled batches went through the pipe'
@@ -32,12 +32,12 @@ for how in inline auto shm; do
         shared mg 'and gathered ones'
     fi
 done
-gnn-sample -q --no-provenance --handoff shm -j 3 -f 5,5 -b 256 --epochs 0:3 L | gnn-gather -q --no-provenance -j 4 L >X
+gnn-sample -q --no-provenance --transport shm -j 3 -f 5,5 -b 256 --epochs 0:3 L | gnn-gather -q --no-provenance -j 4 L >X
 same X LG 'more threads than slots'
-gnn-gather -q --no-provenance --handoff shm -i LB L | gnn-inspect --verify - >out 2>err && grep -q 'checksums right' out &&
+gnn-gather -q --no-provenance --transport shm -i LB L | gnn-inspect --verify - >out 2>err && grep -q 'checksums right' out &&
     _ok 'gnn-inspect verifies it' || _not_ok 'gnn-inspect verifies it'
-check 'and finds no difference' sh -c 'gnn-gather -q --no-provenance --handoff shm -i LB L | gnn-inspect --diff - LG'
-gnn-gather -q --no-provenance --handoff shm -i LB L | gnn-inspect --export X.npz - && gnn-inspect --export Y.npz LG
+check 'and finds no difference' sh -c 'gnn-gather -q --no-provenance --transport shm -i LB L | gnn-inspect --diff - LG'
+gnn-gather -q --no-provenance --transport shm -i LB L | gnn-inspect --export X.npz - && gnn-inspect --export Y.npz LG
 same X.npz Y.npz 'and exports the same'
 
 # Who reads is not one of us: bytes as in a file.
@@ -51,26 +51,27 @@ same X LG 'tee keeps the stream'
 same M.tee LM 'and passes it on'
 unshared mg 'without references'
 mkfifo fifo
-gnn-gather -q --no-provenance --handoff shm --metrics mg -o fifo -i LB L &
+gnn-gather -q --no-provenance --transport shm --metrics mg -o fifo -i LB L &
 $train -o M.fifo -i fifo
 wait $!
 same M.fifo LM 'through a named pipe'
 shared mg 'with references'
 cat LG LG LG >three
-(cat LG; gnn-gather -q --no-provenance -i LB L; gnn-gather -q --no-provenance --handoff shm --metrics mg -i LB L) | $train -o M.three
+(cat LG; gnn-gather -q --no-provenance -i LB L; gnn-gather -q --no-provenance --transport shm --metrics mg -i LB L) | $train -o M.three
 $train -o M.want -i three
 same M.three M.want 'joined streams, some with references'
 shared mg 'the last had'
 quiet_pipe 'a reader that leaves' gnn-gather -q -i LB L
 
 # Options that cannot be.
-status 2 'shm into a file' gnn-gather -q --handoff shm -o X2 -i LB L
+status 2 'shm into a file' gnn-gather -q --transport shm -o X2 -i LB L
 says_one 'in one line'
 absent X2 'leaves nothing'
-status 2 'shm and compression' gnn-gather -q --handoff shm -z 1 -o X2 -i LB L
-status 2 'handing off nothing' gnn-gather -q --handoff shm --count -i LB L
-status 2 'an unknown way' gnn-sample -q -f 2 --handoff cuda L
-status 1 'shm to a program that is not ours' sh -c '{ gnn-gather -q --handoff shm -i LB L; echo $? >rc; } | cat >X2; exit "$(cat rc)"'
+status 2 'shm and compression' gnn-gather -q --transport shm -z 1 -o X2 -i LB L
+status 2 'handing off nothing' gnn-gather -q --transport shm --count -i LB L
+status 2 'the name of the option in 0.1.0' gnn-gather -q --handoff shm -o X2 -i LB L
+status 2 'an unknown way' gnn-sample -q -f 2 --transport cuda L
+status 1 'shm to a program that is not ours' sh -c '{ gnn-gather -q --transport shm -i LB L; echo $? >rc; } | cat >X2; exit "$(cat rc)"'
 says_one 'in one line'
 
 rm -f X2
@@ -81,7 +82,7 @@ if [ -n "${GNN_SAN-}" ]; then skip 'refused calls' 'the sanitizer owns them'; el
             $train -o M.$op
         same M.$op LM "the writer may not $op: the same model"
         unshared mg 'through the pipe'
-        status 1 "shm, and the writer may not $op" sh -c "{ env FAULT_OP=$op FAULT_N=1 FAULT_STICKY=1 FAULT_ERR=1 LD_PRELOAD=$shim gnn-gather -q --handoff shm -i LB L; echo \$? >rc; } |
+        status 1 "shm, and the writer may not $op" sh -c "{ env FAULT_OP=$op FAULT_N=1 FAULT_STICKY=1 FAULT_ERR=1 LD_PRELOAD=$shim gnn-gather -q --transport shm -i LB L; echo \$? >rc; } |
             $train -o X2 2>/dev/null; exit \"\$(cat rc)\""
         says_one 'in one line'
         absent X2 'and no model'
@@ -110,8 +111,8 @@ fi
 wrong=0 hit=0
 for i in $(seq 1 24); do
     rm -f p.* X4
-    sh -c 'echo $$ >p.0; exec gnn-sample -q -f 5,5 -b 256 --epochs 0:100000 --handoff shm L' 2>e0 |
-        { sh -c 'echo $$ >p.1; exec gnn-gather -q --handoff shm L' 2>e1; echo $? >rc1; } |
+    sh -c 'echo $$ >p.0; exec gnn-sample -q -f 5,5 -b 256 --epochs 0:100000 --transport shm L' 2>e0 |
+        { sh -c 'echo $$ >p.1; exec gnn-gather -q --transport shm L' 2>e1; echo $? >rc1; } |
         { sh -c 'echo $$ >p.2; exec gnn-train -q --hidden 8 -o X4' >/dev/null 2>e2; echo $? >rc2; } &
     while [ ! -s p.0 ] || [ ! -s p.1 ] || [ ! -s p.2 ]; do sleep 0.01; done
     sleep "$(awk -v i=$i 'BEGIN { printf "%.3f", (i * 37 % 48) / 100 }')"

@@ -86,7 +86,7 @@ cp err said
 check 'auto: on devices then' grep -q 'working on cuda:0' said
 check 'auto: the same' same_files 2
 status 4 'cuda, where one has no device' some s4 -f 3,2 -b 60 --device cuda -o 'got2.%r'
-for refused in '--frontier new' --original-ids '--handoff cuda'; do
+for refused in '--frontier new' --original-ids '--transport cuda'; do
     # shellcheck disable=SC2086
     status 2 "$refused is refused" on 2 2 s4 -f 3 --device cuda $refused -o 'got2.%r'
 done
