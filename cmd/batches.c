@@ -29,7 +29,7 @@ struct gnn_store *batches_store(const char *path, bool verify, struct gnn_comm *
     return &s;
 }
 
-static void add(struct totals *t, const struct gnn_batch *b)
+static void add_batch(struct totals *t, const struct gnn_batch *b)
 {
     t->batches++;
     for (uint32_t i = 0; i < b->nntypes; i++) {
@@ -64,7 +64,7 @@ static void add_ranks(struct totals *t, struct gnn_comm *c)
         cli_fail(&e);
 }
 
-static void report(const struct totals *t, uint32_t nhops, bool count)
+static void report_totals(const struct totals *t, uint32_t nhops, bool count)
 {
     const double s = t->seconds > 0 ? t->seconds : 1e-9;
     char shared[48] = "";
@@ -113,7 +113,7 @@ static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
 }
 
 /* Which batches are not fetched from their device: those that the next program takes there. */
-static bool stays(void *w, unsigned device)
+static bool stays_on_device(void *w, unsigned device)
 {
     return gnn_writer_takes(w, device);
 }
@@ -145,7 +145,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     }
     if (!rc && o->gpu &&
         (!o->count || o->frequency)) { /* of what is only counted, the host knows enough */
-        src = o->gpu->ops->fetch(o->gpu, src, o->count ? NULL : stays, &w, &e);
+        src = o->gpu->ops->fetch(o->gpu, src, o->count ? NULL : stays_on_device, &w, &e);
         rc = src ? 0 : e.code;
     }
     struct gnn_frequency freq = {0};
@@ -155,7 +155,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     while (!rc && !(rc = gnn_source_next(src, &b, &e))) {
         if (!t.batches)
             t.first = gnn_clock() - o->started;
-        add(&t, b);
+        add_batch(&t, b);
         if (o->frequency)
             rc = gnn_frequency_add(&freq, b, &e);
         if (!o->count)
@@ -191,5 +191,5 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     if (!o->count || o->frequency)
         cli_out_commit();
     if (tells)
-        report(&t, nhops, o->count);
+        report_totals(&t, nhops, o->count);
 }

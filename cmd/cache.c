@@ -58,15 +58,15 @@ void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scor
     }
 }
 
-static double share(uint64_t part, uint64_t all)
+static double share_of(uint64_t part, uint64_t all)
 {
     return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static json_t *tier(uint64_t rows, uint64_t bytes, uint64_t all)
+static json_t *tier_json(uint64_t rows, uint64_t bytes, uint64_t all)
 {
     return json_pack("{s:I, s:I, s:f}", "rows", (json_int_t)rows, "bytes", (json_int_t)bytes,
-                     "share", share(rows, all) / 100);
+                     "share", share_of(rows, all) / 100);
 }
 
 void cache_note(const struct gnn_gather_stats *s)
@@ -103,9 +103,9 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
              s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
     for (int k = 0; k < GNN_GATHER_TIERS; k++) {
         n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)",
-                      k ? "," : "rows:", name[k], s->rows[k], share(s->rows[k], all),
+                      k ? "," : "rows:", name[k], s->rows[k], share_of(s->rows[k], all),
                       (double)s->bytes[k] / 1e6);
-        json_object_set_new(tiers, name[k], tier(s->rows[k], s->bytes[k], all));
+        json_object_set_new(tiers, name[k], tier_json(s->rows[k], s->bytes[k], all));
     }
     if (to_stdout) {
         printf("%s\n%s\n", held, found);

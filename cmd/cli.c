@@ -77,7 +77,7 @@ static void flush_stdout(void)
 }
 
 GNN_PRINTF(1, 0)
-static void say(const char *fmt, va_list ap)
+static void print_message(const char *fmt, va_list ap)
 {
     char buf[4096];
     cli_progress_end();
@@ -100,7 +100,7 @@ static void say(const char *fmt, va_list ap)
     do {                                                                                           \
         va_list ap;                                                                                \
         va_start(ap, fmt);                                                                         \
-        say(fmt, ap);                                                                              \
+        print_message(fmt, ap);                                                                    \
         va_end(ap);                                                                                \
     } while (0)
 
@@ -134,8 +134,8 @@ void cli_rank(uint32_t number, void (*end)(int exit_status))
     end_ranks = end;
 }
 
-static void end(int exit_status) __attribute__((noreturn));
-static void end(int exit_status)
+static void end_process(int exit_status) __attribute__((noreturn));
+static void end_process(int exit_status)
 {
     cli_abort();
     gnn_io_mark_failed(result);
@@ -150,7 +150,7 @@ void cli_die(int exit_status, const char *fmt, ...)
     if (rank) /* what all ranks find wrong, rank 0 says, and ends the others */
         nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     SAY(fmt);
-    end(exit_status);
+    end_process(exit_status);
 }
 
 void cli_fail(const struct gnn_err *e)
@@ -173,7 +173,7 @@ void cli_fail(const struct gnn_err *e)
     int code = e->code < 0 && e->code >= GNN_E_STOPPED ? status[-e->code] : 1;
     if (e->told && common.verbose <= 0) {
         cli_progress_end();
-        end(code);
+        end_process(code);
     }
     cli_die(code, "%s", e->msg);
 }

@@ -132,7 +132,7 @@ static void take_allowed(void)
         }
 }
 
-static void progress(const char *what, uint64_t done, uint64_t total)
+static void show_progress(const char *what, uint64_t done, uint64_t total)
 {
     cli_progress(what, done, total, NULL);
 }
@@ -150,7 +150,7 @@ static void finish_opts(void)
     o.nodes = nodes;
     o.seed = seed;
     o.threads = threads;
-    o.progress = progress;
+    o.progress = show_progress;
     o.loops = (enum gnn_loops)loops;
     o.task = task ? task : -1;
     o.dtype = dtypes[dtype];

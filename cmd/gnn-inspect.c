@@ -77,7 +77,7 @@ static void open_store(struct gnn_store *s, const char *path, bool check)
 }
 
 /* Takes over the report. */
-static void print(json_t *report, void (*text)(const json_t *))
+static void print_report(json_t *report, void (*text)(const json_t *))
 {
     cli_metrics(json_incref(report));
     if (json) {
@@ -114,7 +114,7 @@ static void run_report(const char *path)
     if (rc)
         cli_fail(&e);
     gnn_store_close(&s);
-    print(report, is_model(path) ? inspect_text_model : inspect_text_report);
+    print_report(report, is_model(path) ? inspect_text_model : inspect_text_report);
 }
 
 static void print_proofs(const json_t *report)
@@ -148,7 +148,7 @@ static void run_verify(const char *path)
         cli_fail(&e);
     gnn_store_close(&s);
     gnn_store_close(&other);
-    print(report, print_proofs);
+    print_report(report, print_proofs);
 }
 
 static unsigned diff_flags(void)
@@ -222,7 +222,7 @@ static int run_diff(const char *a, const char *b)
                  : json_pack("{s:b}", "equal", 1);
     if (!o)
         cli_die(1, "the values that differ at %s are not text", d.where);
-    print(o, inspect_text_diff);
+    print_report(o, inspect_text_diff);
     return d.differ ? 1 : 0;
 }
 

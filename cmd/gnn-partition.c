@@ -67,7 +67,7 @@ static const struct program prog = {
     .max_args = 1,
 };
 
-static void need(int rc, const struct gnn_err *e)
+static void fail_unless(int rc, const struct gnn_err *e)
 {
     if (rc)
         cli_fail(e);
@@ -117,14 +117,14 @@ static void write_store(struct run *r, const struct gnn_layout *l, struct gnn_pa
     struct gnn_store_writer w = {0};
     double start = gnn_clock();
 
-    need(gnn_meta_copy(&meta, &r->store.meta, &e), &e);
+    fail_unless(gnn_meta_copy(&meta, &r->store.meta, &e), &e);
     memcpy(meta.graph, gnn_meta_graph(&r->store.meta), sizeof meta.graph);
     meta.schema.nparts = o.k;
-    need(gnn_meta_add_provenance(&meta, cli_provenance(), &e), &e);
-    need(gnn_store_create(&w, out, &meta, force, &e), &e);
-    need(gnn_layout_write(l, &w, o.threads, fig, part_done, NULL, &e), &e);
-    need(gnn_store_verified(&r->store, &e), &e);
-    need(gnn_store_commit(&w, &e), &e);
+    fail_unless(gnn_meta_add_provenance(&meta, cli_provenance(), &e), &e);
+    fail_unless(gnn_store_create(&w, out, &meta, force, &e), &e);
+    fail_unless(gnn_layout_write(l, &w, o.threads, fig, part_done, NULL, &e), &e);
+    fail_unless(gnn_store_verified(&r->store, &e), &e);
+    fail_unless(gnn_store_commit(&w, &e), &e);
     gnn_store_abandon(&w);
     gnn_meta_release(&meta);
     r->f.write_seconds = gnn_clock() - start;
@@ -159,14 +159,14 @@ int main(int argc, char **argv)
     gnn_free(target);
 
     double start = gnn_clock();
-    need(gnn_store_open(&r.store, arg[0], true, &e), &e);
+    fail_unless(gnn_store_open(&r.store, arg[0], true, &e), &e);
     check_edge_ids(&r.store);
     unused_edge_fields(&r.store.meta.schema, "weight", "all edges have the same weight");
-    need(gnn_view_init(&r.view, &r.store, &e), &e);
+    fail_unless(gnn_view_init(&r.view, &r.store, &e), &e);
     if (!(r.part = gnn_alloc(r.view.nvertices, sizeof *r.part, "assignment", &e)))
         cli_fail(&e);
     partition_assign(&o, &r.view, r.part, &r.f);
-    need(gnn_layout_init(&l, &r.view, o.k, r.part, &e), &e);
+    fail_unless(gnn_layout_init(&l, &r.view, o.k, r.part, &e), &e);
     l.no_edge_ids = no_edge_ids;
     l.halo_edges = halo_edges;
     struct gnn_part_figures *fig = figures_new(r.store.meta.schema.nsets);

@@ -58,7 +58,7 @@ static const struct program program = {
     .max_args = 2,
 };
 
-static void progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
+static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t total)
 {
     char text[32];
     (void)arg;
@@ -98,7 +98,7 @@ static void all_sets(const struct gnn_store *s, uint32_t target)
 }
 
 /* What can be refused before hours of work is. */
-static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *m)
+static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn_model *m)
 {
     struct gnn_err e = {0};
     const enum gnn_metric kind =
@@ -111,7 +111,8 @@ static enum gnn_metric check(const struct gnn_store *s, const struct gnn_model *
     return kind;
 }
 
-static void report(struct gnn_predict *p, const char *set, enum gnn_metric kind, struct gnn_err *e)
+static void report_metric(struct gnn_predict *p, const char *set, enum gnn_metric kind,
+                          struct gnn_err *e)
 {
     struct gnn_score score;
     char value[32], more[64];
@@ -168,7 +169,7 @@ int main(int argc, char **argv)
     open_model(&m, args[1], &store, &e);
     if (none && !sets.n)
         all_sets(&store, m.c.target);
-    const enum gnn_metric kind = check(&store, &m);
+    const enum gnn_metric kind = check_options(&store, &m);
     if (!none)
         out = cli_out(output, &name);
     unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
@@ -177,7 +178,7 @@ int main(int argc, char **argv)
     const struct gnn_predict_opts o = {.ops = ops,
                                        .memory = memory,
                                        .tmpdir = tmpdir && *tmpdir ? tmpdir : "/tmp",
-                                       .progress = progress};
+                                       .progress = show_progress};
     const double start = gnn_clock();
     if (gnn_predict_run(&p, &m, &store, &o, &e))
         cli_fail(&e);
@@ -186,7 +187,7 @@ int main(int argc, char **argv)
     cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
              s, 1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
-        report(&p, sets.v[i], kind, &e);
+        report_metric(&p, sets.v[i], kind, &e);
     if (gnn_store_verified(&store, &e) ||
         (!none && gnn_predict_write(&p, (enum gnn_predict_output)what, original, out, name, &e)))
         cli_fail(&e);

@@ -154,7 +154,7 @@ static void finish_opts(void)
 }
 
 /* Batches to come, for the progress bar; 0 if unknown. */
-static uint64_t expected(const struct gnn_sampling *m)
+static uint64_t expected_batches(const struct gnn_sampling *m)
 {
     const uint64_t to = o.step_to < m->steps[0] ? o.step_to : m->steps[0];
     uint64_t n = to > o.step_from ? to - o.step_from : 0;
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",
              o.epoch_from, o.epoch_to, o.step_from, o.step_to, o.count_once);
     ranks_agree(c, src->meta, range);
-    run.total = expected(&src->meta->sampling);
+    run.total = expected_batches(&src->meta->sampling);
     run.store = store;
     run.gpu = c->size > 1 ? NULL : o.gpu; /* ranks put batches together in the host's memory */
     batches_run(src, &run);

@@ -155,7 +155,7 @@ static const struct program program = {
     .opts = opts,
 };
 
-static bool stop(void *arg, bool cut)
+static bool stop_asked(void *arg, bool cut)
 {
     (void)arg;
     return (cut ? sig_settled() : sig_pending()) != 0;
@@ -354,10 +354,10 @@ static void read_options(int argc, char **argv)
 }
 
 /* Does not return on failure, nor when it was asked to stop. */
-static void train(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text,
-                  struct gnn_err *e)
+static void train_model(struct gnn_trainer *t, struct gnn_source *src, struct train_text *text,
+                        struct gnn_err *e)
 {
-    const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop : NULL, train_text_step,
+    const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop_asked : NULL, train_text_step,
                                           train_text_epoch};
     const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
     const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
@@ -410,7 +410,7 @@ int main(int argc, char **argv)
         sig_defer();
     text.gpu = feed.gpu;
     train_text_init(&text, &t);
-    train(&t, src, &text, &e);
+    train_model(&t, src, &text, &e);
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);

@@ -9,7 +9,7 @@
 #include "formats/tensor.h"
 
 /* Control characters in names and provenance must not reach a terminal. */
-static const char *masked(const char *s)
+static const char *mask_controls(const char *s)
 {
     static char buf[4][GNN_NAME_MAX + 1];
     static unsigned turn;
@@ -21,23 +21,23 @@ static const char *masked(const char *s)
     return out;
 }
 
-static const char *text(const json_t *o, const char *key)
+static const char *text_of(const json_t *o, const char *key)
 {
-    return masked(json_string_value(key ? json_object_get(o, key) : o));
+    return mask_controls(json_string_value(key ? json_object_get(o, key) : o));
 }
 
-static long long whole(const json_t *o, const char *key)
+static long long whole_of(const json_t *o, const char *key)
 {
     return (long long)json_integer_value(json_object_get(o, key));
 }
 
-static double real(const json_t *o, const char *key)
+static double real_of(const json_t *o, const char *key)
 {
     return json_number_value(json_object_get(o, key));
 }
 
 /* Bytes for people: powers of 1024. */
-static const char *bytes(double n)
+static const char *human_bytes(double n)
 {
     static char buf[4][32];
     static unsigned turn;
@@ -55,7 +55,7 @@ static const char *bytes(double n)
 /* Of long lists the first few are shown, and what the others come to, unless -v is given. */
 enum { MANY = 12, FEW = 5 };
 
-static size_t shown(const json_t *list)
+static size_t shown_items(const json_t *list)
 {
     const size_t n = json_array_size(list);
     return n > MANY && common.verbose <= 0 ? FEW : n;
@@ -67,13 +67,13 @@ static void print_fields(const json_t *list)
     json_t *f;
     json_array_foreach((json_t *)(uintptr_t)list, i, f)
     {
-        if (i == shown(list)) {
+        if (i == shown_items(list)) {
             printf(", ... %zu more", json_array_size(list) - i);
             break;
         }
-        printf("%s %s %s", i ? "," : ":", text(f, "name"), text(f, "dtype"));
-        if (whole(f, "width"))
-            printf("[%lld]", whole(f, "width"));
+        printf("%s %s %s", i ? "," : ":", text_of(f, "name"), text_of(f, "dtype"));
+        if (whole_of(f, "width"))
+            printf("[%lld]", whole_of(f, "width"));
     }
     putchar('\n');
 }
@@ -82,17 +82,17 @@ static void print_fields(const json_t *list)
 static void print_rest(const char *what, const json_t *list)
 {
     const json_t *x, *least = json_array_get(list, 0), *most = least;
-    const size_t from = shown(list), n = json_array_size(list);
+    const size_t from = shown_items(list), n = json_array_size(list);
     long long sum = 0;
     for (size_t i = 0; i < n; i++) {
         x = json_array_get(list, i);
-        sum += whole(x, "count");
-        least = whole(x, "count") < whole(least, "count") ? x : least;
-        most = whole(x, "count") > whole(most, "count") ? x : most;
+        sum += whole_of(x, "count");
+        least = whole_of(x, "count") < whole_of(least, "count") ? x : least;
+        most = whole_of(x, "count") > whole_of(most, "count") ? x : most;
     }
     if (from < n)
         printf("  %s  ... %zu more (-v lists them); all %zu: %lld, from %lld to %lld each\n", what,
-               n - from, n, sum, whole(least, "count"), whole(most, "count"));
+               n - from, n, sum, whole_of(least, "count"), whole_of(most, "count"));
 }
 
 static void print_types(const char *what, const json_t *list)
@@ -101,9 +101,9 @@ static void print_types(const char *what, const json_t *list)
     json_t *x;
     json_array_foreach((json_t *)(uintptr_t)list, i, x)
     {
-        if (i == shown(list))
+        if (i == shown_items(list))
             break;
-        printf("  %s  %-24s %12lld", what, text(x, "name"), whole(x, "count"));
+        printf("  %s  %-24s %12lld", what, text_of(x, "name"), whole_of(x, "count"));
         print_fields(json_object_get(x, "fields"));
     }
     print_rest(what, list);
@@ -118,16 +118,17 @@ static void print_schema(const json_t *r)
     print_types("edges", json_object_get(r, "edge_types"));
     json_array_foreach((json_t *)(uintptr_t)splits, i, x)
     {
-        if (i == shown(splits))
+        if (i == shown_items(splits))
             break;
         char name[512];
-        snprintf(name, sizeof name, "%s/%s", text(x, "split"), text(x, "set"));
-        printf("  split  %-24s %12lld  of %s\n", name, whole(x, "count"), text(x, "node_type"));
+        snprintf(name, sizeof name, "%s/%s", text_of(x, "split"), text_of(x, "set"));
+        printf("  split  %-24s %12lld  of %s\n", name, whole_of(x, "count"),
+               text_of(x, "node_type"));
     }
     print_rest("split", splits);
     if (json_object_get(r, "classes"))
-        printf("  task   %s of %s, %lld classes\n", text(r, "task"), text(r, "label_type"),
-               whole(r, "classes"));
+        printf("  task   %s of %s, %lld classes\n", text_of(r, "task"), text_of(r, "label_type"),
+               whole_of(r, "classes"));
 }
 
 static void print_numbers(const char *what, const json_t *list)
@@ -145,36 +146,36 @@ static void print_stream(const json_t *r)
     size_t i;
     json_t *x;
 
-    printf("  drawn  seed %lld, fan-out", whole(s, "seed"));
+    printf("  drawn  seed %lld, fan-out", whole_of(s, "seed"));
     json_array_foreach(json_object_get(s, "fanout"), i, x)
     {
         size_t t;
         json_t *n;
         json_array_foreach(x, t, n)
         {
-            if (t == shown(x)) {
+            if (t == shown_items(x)) {
                 printf("/... %zu more", json_array_size(x) - t);
                 break;
             }
             printf("%s%lld", t ? "/" : i ? "," : " ", (long long)json_integer_value(n));
         }
     }
-    printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole(s, "batch_size"),
-           text(s, "seed_type"), text(s, "frontier"),
+    printf(", batches of %lld %s, frontier %s%s%s%s%s%s\n", whole_of(s, "batch_size"),
+           text_of(s, "seed_type"), text_of(s, "frontier"),
            json_is_true(json_object_get(s, "replace")) ? ", with replacement" : "",
            json_is_true(json_object_get(s, "shuffle")) ? ", shuffled" : "",
            json_is_true(json_object_get(s, "drop_last")) ? ", last dropped" : "",
            json_is_true(json_object_get(s, "edge_ids")) ? ", with edge ids" : "",
            json_is_true(json_object_get(s, "original_ids")) ? ", original ids" : "");
     json_array_foreach(json_object_get(s, "sets"), i, x)
-        printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text(x, "set"),
-               whole(x, "seeds"), whole(x, "steps"));
+        printf("  set    %-24s %12lld seeds in %lld steps an epoch\n", text_of(x, "set"),
+               whole_of(x, "seeds"), whole_of(x, "steps"));
     const json_t *first = json_object_get(r, "first"), *last = json_object_get(r, "last");
-    printf("  batches %lld, %lld seeds, %s", whole(r, "batches"), whole(r, "seeds"),
-           bytes(real(r, "bytes")));
+    printf("  batches %lld, %lld seeds, %s", whole_of(r, "batches"), whole_of(r, "seeds"),
+           human_bytes(real_of(r, "bytes")));
     if (first)
-        printf("; epoch %lld step %lld to epoch %lld step %lld", whole(first, "epoch"),
-               whole(first, "step"), whole(last, "epoch"), whole(last, "step"));
+        printf("; epoch %lld step %lld to epoch %lld step %lld", whole_of(first, "epoch"),
+               whole_of(first, "step"), whole_of(last, "epoch"), whole_of(last, "step"));
     putchar('\n');
     print_numbers("mean nodes after each hop:", json_object_get(r, "mean_nodes"));
     print_numbers("mean edges of each hop:", json_object_get(r, "mean_edges"));
@@ -194,25 +195,26 @@ static void print_tensors(const json_t *list)
             (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d ? " x " : "",
                              (long long)json_integer_value(n));
         if (parts)
-            printf("%-5lld ", whole(t, "part"));
-        printf("%-40s %-5s %-24s %lld\n", text(t, "name"), text(t, "dtype"), shape,
-               whole(t, "bytes"));
+            printf("%-5lld ", whole_of(t, "part"));
+        printf("%-40s %-5s %-24s %lld\n", text_of(t, "name"), text_of(t, "dtype"), shape,
+               whole_of(t, "bytes"));
     }
 }
 
 static void print_degrees(const char *what, const json_t *d)
 {
-    printf("    %s min %lld, median %lld, mean %.4g, max %lld, zero %lld\n", what, whole(d, "min"),
-           whole(d, "median"), real(d, "mean"), whole(d, "max"), whole(d, "zero"));
+    printf("    %s min %lld, median %lld, mean %.4g, max %lld, zero %lld\n", what,
+           whole_of(d, "min"), whole_of(d, "median"), real_of(d, "mean"), whole_of(d, "max"),
+           whole_of(d, "zero"));
 }
 
 /* Large values, such as times and ids, with all their digits before the point. */
-static const char *number(const json_t *o, const char *key)
+static const char *number_text(const json_t *o, const char *key)
 {
     static char buf[4][32];
     static unsigned turn;
     char *out = buf[turn++ % 4];
-    const double x = real(o, key);
+    const double x = real_of(o, key);
     snprintf(out, sizeof buf[0], (x >= 1e6 || x <= -1e6) && x < 1e15 && x > -1e15 ? "%.0f" : "%.6g",
              x);
     return out;
@@ -222,34 +224,34 @@ static const char *number(const json_t *o, const char *key)
 static void print_direction(const json_t *x)
 {
     const char *way = json_string_value(json_object_get(x, "direction"));
-    const long long from = whole(x, "estimated_from");
+    const long long from = whole_of(x, "estimated_from");
     if (way && strcmp(way, "directed") != 0)
-        printf(" %s;", masked(way));
+        printf(" %s;", mask_controls(way));
     else if (way && from)
         printf(" directed, about %.2f %% have their reverse (estimated from %lld);",
-               100 * real(x, "reverse_share"), from);
+               100 * real_of(x, "reverse_share"), from);
     else if (way)
-        printf(" directed, %.2f %% have their reverse;", 100 * real(x, "reverse_share"));
+        printf(" directed, %.2f %% have their reverse;", 100 * real_of(x, "reverse_share"));
 }
 
 static void print_edge_stats(const json_t *list)
 {
-    const size_t few = shown(list), n = json_array_size(list);
+    const size_t few = shown_items(list), n = json_array_size(list);
     long long loops = 0, parallel = 0, symmetric = 0;
     size_t i;
     json_t *x;
     json_array_foreach((json_t *)(uintptr_t)list, i, x)
     {
         const char *way = json_string_value(json_object_get(x, "direction"));
-        loops += whole(x, "self_loops");
-        parallel += whole(x, "parallel_edges");
+        loops += whole_of(x, "self_loops");
+        parallel += whole_of(x, "parallel_edges");
         symmetric += way && !strcmp(way, "symmetric");
         if (i >= few)
             continue;
-        printf("  %s:", text(x, "name"));
+        printf("  %s:", text_of(x, "name"));
         print_direction(x);
-        printf(" self loops %lld, parallel edges %lld\n", whole(x, "self_loops"),
-               whole(x, "parallel_edges"));
+        printf(" self loops %lld, parallel edges %lld\n", whole_of(x, "self_loops"),
+               whole_of(x, "parallel_edges"));
         print_degrees("in-degree ", json_object_get(x, "in_degree"));
         print_degrees("out-degree", json_object_get(x, "out_degree"));
     }
@@ -268,45 +270,47 @@ static void print_stats(const json_t *s)
     print_edge_stats(json_object_get(s, "edges"));
     json_object_foreach(json_object_get(s, "isolated"), key,
                         x) if (types++ < MANY || common.verbose > 0)
-        printf("  isolated nodes of %s: %lld\n", masked(key), (long long)json_integer_value(x));
+        printf("  isolated nodes of %s: %lld\n", mask_controls(key),
+               (long long)json_integer_value(x));
     if (types > MANY && common.verbose <= 0)
         printf("  ... %zu more node types (-v lists them)\n", types - MANY);
     json_array_foreach((json_t *)(uintptr_t)fields, i, x)
     {
-        if (i == shown(fields)) {
+        if (i == shown_items(fields)) {
             printf("  ... %zu more fields (-v lists them)\n", json_array_size(fields) - i);
             break;
         }
-        printf("  %s: min %s, mean %s, max %s", text(x, "name"), number(x, "min"),
-               number(x, "mean"), number(x, "max"));
-        if (whole(x, "nan") || whole(x, "infinite"))
-            printf(", %lld NaN, %lld infinite of %lld", whole(x, "nan"), whole(x, "infinite"),
-                   whole(x, "values"));
+        printf("  %s: min %s, mean %s, max %s", text_of(x, "name"), number_text(x, "min"),
+               number_text(x, "mean"), number_text(x, "max"));
+        if (whole_of(x, "nan") || whole_of(x, "infinite"))
+            printf(", %lld NaN, %lld infinite of %lld", whole_of(x, "nan"), whole_of(x, "infinite"),
+                   whole_of(x, "values"));
         putchar('\n');
     }
     if (json_object_get(s, "classes"))
         print_numbers("members of each class:", json_object_get(s, "classes"));
-    if (whole(s, "unlabelled"))
-        printf("  nodes without a label: %lld\n", whole(s, "unlabelled"));
+    if (whole_of(s, "unlabelled"))
+        printf("  nodes without a label: %lld\n", whole_of(s, "unlabelled"));
 }
 
 void inspect_text_report(const json_t *r)
 {
     size_t i;
     json_t *x;
-    bool store = !strcmp(text(r, "kind"), "store");
+    bool store = !strcmp(text_of(r, "kind"), "store");
 
     if (store)
-        printf("store %s: %lld part%s, identity %s, %s\n", text(r, "path"), whole(r, "parts"),
-               whole(r, "parts") == 1 ? "" : "s", text(r, "identity"), bytes(real(r, "bytes")));
+        printf("store %s: %lld part%s, identity %s, %s\n", text_of(r, "path"), whole_of(r, "parts"),
+               whole_of(r, "parts") == 1 ? "" : "s", text_of(r, "identity"),
+               human_bytes(real_of(r, "bytes")));
     else
-        printf("stream of batches from store %s in %lld part%s\n", text(r, "identity"),
-               whole(r, "parts"), whole(r, "parts") == 1 ? "" : "s");
+        printf("stream of batches from store %s in %lld part%s\n", text_of(r, "identity"),
+               whole_of(r, "parts"), whole_of(r, "parts") == 1 ? "" : "s");
     print_schema(r);
     if (!store)
         print_stream(r);
     json_array_foreach(json_object_get(r, "provenance"), i, x)
-        printf("  by     %s\n", text(x, NULL));
+        printf("  by     %s\n", text_of(x, NULL));
     if (json_object_get(r, "tensors"))
         print_tensors(json_object_get(r, "tensors"));
     if (json_object_get(r, "statistics"))
@@ -319,30 +323,30 @@ static void print_architecture(const json_t *a)
     size_t i;
     json_t *x;
     if (json_object_get(a, "unknown")) {
-        printf("  layers not known: %s\n", text(a, "unknown"));
+        printf("  layers not known: %s\n", text_of(a, "unknown"));
         return;
     }
-    printf("  layers %s, widths", text(a, "kind"));
+    printf("  layers %s, widths", text_of(a, "kind"));
     json_array_foreach(json_object_get(a, "width"), i, x)
         printf("%s%lld", i ? ", " : " ", (long long)json_integer_value(x));
     printf("%s%s%s%s%s\n", json_is_true(json_object_get(a, "layer_norm")) ? ", layer norm" : "",
            json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "",
            json_is_true(json_object_get(a, "residual")) ? ", residual" : "",
-           !strcmp(text(a, "feature_norm"), "row") ? ", features divided by their sum" : "",
+           !strcmp(text_of(a, "feature_norm"), "row") ? ", features divided by their sum" : "",
            json_is_true(json_object_get(a, "guessed")) ? "; guessed from names and shapes" : "");
     if (json_object_get(a, "task"))
-        printf("  task   %s of %s\n", text(a, "task"),
-               text(json_array_get(node_types, (size_t)whole(a, "target")), "name"));
+        printf("  task   %s of %s\n", text_of(a, "task"),
+               text_of(json_array_get(node_types, (size_t)whole_of(a, "target")), "name"));
     json_array_foreach((json_t *)(uintptr_t)node_types, i, x)
-        printf("  nodes  %-24s %12lld features\n", text(x, "name"), whole(x, "features"));
+        printf("  nodes  %-24s %12lld features\n", text_of(x, "name"), whole_of(x, "features"));
     json_array_foreach(json_object_get(a, "edge_types"), i, x)
     {
         const json_t *src =
             json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 0)));
         const json_t *dst =
             json_array_get(node_types, (size_t)json_integer_value(json_array_get(x, 2)));
-        printf("  edges  %s/%s/%s\n", text(src, "name"), text(json_array_get(x, 1), NULL),
-               text(dst, "name"));
+        printf("  edges  %s/%s/%s\n", text_of(src, "name"), text_of(json_array_get(x, 1), NULL),
+               text_of(dst, "name"));
     }
 }
 
@@ -351,15 +355,15 @@ static void print_training(const json_t *t)
     if (!json_is_true(json_object_get(t, "any")))
         printf("  state  before the first step");
     else
-        printf("  state  after epoch %lld, step %lld%s", whole(t, "epoch"), whole(t, "step"),
+        printf("  state  after epoch %lld, step %lld%s", whole_of(t, "epoch"), whole_of(t, "step"),
                json_is_true(json_object_get(t, "epoch_complete")) ? ", the epoch complete" : "");
-    printf("; %lld steps of the optimiser%s\n", whole(t, "optimizer_steps"),
+    printf("; %lld steps of the optimiser%s\n", whole_of(t, "optimizer_steps"),
            json_is_true(json_object_get(t, "stopped_early")) ? ", stopped early" : "");
     if (json_object_get(t, "best"))
-        printf("  best   epoch %lld, %s %.6g, %lld epochs since\n", whole(t, "best_epoch"),
-               text(t, "metric"), real(t, "best"), whole(t, "epochs_since_best"));
-    printf("  optimizer %s, lr %g, schedule %s\n", text(t, "optimizer"), real(t, "lr"),
-           text(t, "schedule"));
+        printf("  best   epoch %lld, %s %.6g, %lld epochs since\n", whole_of(t, "best_epoch"),
+               text_of(t, "metric"), real_of(t, "best"), whole_of(t, "epochs_since_best"));
+    printf("  optimizer %s, lr %g, schedule %s\n", text_of(t, "optimizer"), real_of(t, "lr"),
+           text_of(t, "schedule"));
 }
 
 void inspect_text_model(const json_t *r)
@@ -367,16 +371,17 @@ void inspect_text_model(const json_t *r)
     const json_t *p = json_object_get(r, "parameters");
     size_t i;
     json_t *x;
-    printf("%s %s: %s, %s\n", text(r, "kind"), text(r, "path"), bytes(real(r, "bytes")),
+    printf("%s %s: %s, %s\n", text_of(r, "kind"), text_of(r, "path"),
+           human_bytes(real_of(r, "bytes")),
            json_is_true(json_object_get(r, "checksum")) ? "checksum correct"
                                                         : "no checksum, not verified");
     print_architecture(json_object_get(r, "architecture"));
-    printf("  parameters %lld numbers in %lld tensors, %s\n", whole(p, "numbers"),
-           whole(p, "tensors"), bytes(real(p, "bytes")));
+    printf("  parameters %lld numbers in %lld tensors, %s\n", whole_of(p, "numbers"),
+           whole_of(p, "tensors"), human_bytes(real_of(p, "bytes")));
     if (json_object_get(r, "training"))
         print_training(json_object_get(r, "training"));
     json_array_foreach(json_object_get(r, "provenance"), i, x)
-        printf("  by     %s\n", text(x, NULL));
+        printf("  by     %s\n", text_of(x, NULL));
     if (json_object_get(r, "tensors"))
         print_tensors(json_object_get(r, "tensors"));
     else
@@ -387,12 +392,12 @@ void inspect_text_proofs(const json_t *r)
 {
     size_t i;
     json_t *x;
-    json_array_foreach(json_object_get(r, "proved"), i, x) printf("ok  %s\n", text(x, NULL));
+    json_array_foreach(json_object_get(r, "proved"), i, x) printf("ok  %s\n", text_of(x, NULL));
 }
 
 void inspect_text_diff(const json_t *d)
 {
     if (json_is_true(json_object_get(d, "equal")))
         return;
-    printf("%s: %s | %s\n", text(d, "where"), text(d, "a"), text(d, "b"));
+    printf("%s: %s | %s\n", text_of(d, "where"), text_of(d, "a"), text_of(d, "b"));
 }

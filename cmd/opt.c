@@ -36,7 +36,7 @@ static const struct opt common_opts[] = {
 /* ---- looking up ---- */
 
 /* The option after o: the program's own first, then the common ones that it has. */
-static const struct opt *walk(const struct program *p, const struct opt *o)
+static const struct opt *next_option(const struct program *p, const struct opt *o)
 {
     const struct opt *last = &common_opts[sizeof common_opts / sizeof *common_opts - 1];
     o = o ? o + 1 : p->opts;
@@ -47,7 +47,8 @@ static const struct opt *walk(const struct program *p, const struct opt *o)
     return o;
 }
 
-#define EACH(o, p) for (const struct opt *o = walk(p, NULL); o->kind != OPT_END; o = walk(p, o))
+#define EACH(o, p)                                                                                 \
+    for (const struct opt *o = next_option(p, NULL); o->kind != OPT_END; o = next_option(p, o))
 
 static const struct opt *find_long(const struct program *p, const char *name, size_t n,
                                    bool *negated)
@@ -81,7 +82,7 @@ static void bad_value(const struct opt *o, const char *v, const char *want)
 }
 
 /* One unsigned number with suffix; *end points past it. */
-static uint64_t number(const struct opt *o, const char *v, const char **end)
+static uint64_t parse_number(const struct opt *o, const char *v, const char **end)
 {
     char *e;
     errno = 0;
@@ -111,10 +112,10 @@ static void check_range(const struct opt *o, const char *v, double x)
     }
 }
 
-static uint64_t whole(const struct opt *o, const char *v, uint64_t max)
+static uint64_t parse_whole(const struct opt *o, const char *v, uint64_t max)
 {
     const char *end;
-    uint64_t n = number(o, v, &end);
+    uint64_t n = parse_number(o, v, &end);
     if (*end)
         bad_value(o, v, "a whole number");
     if (n > max)
@@ -123,7 +124,7 @@ static uint64_t whole(const struct opt *o, const char *v, uint64_t max)
     return n;
 }
 
-static double real(const struct opt *o, const char *v, const char **end)
+static double parse_real(const struct opt *o, const char *v, const char **end)
 {
     char *e;
     errno = 0;
@@ -135,7 +136,7 @@ static double real(const struct opt *o, const char *v, const char **end)
     return x;
 }
 
-static void *grown(void *p, uint32_t n, size_t size)
+static void *grow_array(void *p, uint32_t n, size_t size)
 {
     void *q = realloc(p, (n + 1) * size);
     if (!q)
@@ -170,7 +171,7 @@ static void set_range(const struct opt *o, const char *v)
     struct opt_range r = {.from = 0, .to = UINT64_MAX, .given = true};
     const char *s = v;
     if (*s != ':')
-        r.from = number(o, s, &s);
+        r.from = parse_number(o, s, &s);
     if (!*s && s != v && o->count) {
         r.to = r.from;
         r.from = 0;
@@ -179,7 +180,7 @@ static void set_range(const struct opt *o, const char *v)
     else if (*s++ != ':')
         bad_value(o, v, "a range A:B");
     else if (*s)
-        r.to = number(o, s, &s);
+        r.to = parse_number(o, s, &s);
     if (*s || r.to < r.from)
         bad_value(o, v, "a range A:B with A <= B");
     *(struct opt_range *)o->value = r;
@@ -196,7 +197,7 @@ static void set_i32s(const struct opt *o, const char *v)
         if (e == s || errno || n < INT32_MIN || n > INT32_MAX || (*e && *e != ','))
             bad_value(o, v, "a list of whole numbers");
         check_range(o, v, (double)n);
-        l->v = grown(l->v, l->n, sizeof *l->v);
+        l->v = grow_array(l->v, l->n, sizeof *l->v);
         l->v[l->n++] = (int32_t)n;
         s = e;
         if (!*s)
@@ -209,10 +210,10 @@ static void set_doubles(const struct opt *o, const char *v)
     struct opt_doubles *l = o->value;
     l->n = 0;
     for (const char *s = v;; s++) {
-        double x = real(o, s, &s);
+        double x = parse_real(o, s, &s);
         if (*s && *s != ',')
             bad_value(o, v, "a list of numbers");
-        l->v = grown(l->v, l->n, sizeof *l->v);
+        l->v = grow_array(l->v, l->n, sizeof *l->v);
         l->v[l->n++] = x;
         if (!*s)
             return;
@@ -223,10 +224,10 @@ static const struct opt **given;
 static const char **given_as; /* what stood there */
 static uint32_t ngiven;
 
-static void remember(const struct opt *o, const char *v)
+static void remember_option(const struct opt *o, const char *v)
 {
-    given = grown(given, ngiven, sizeof *given);
-    given_as = grown(given_as, ngiven, sizeof *given_as);
+    given = grow_array(given, ngiven, sizeof *given);
+    given_as = grow_array(given_as, ngiven, sizeof *given_as);
     given_as[ngiven] = v;
     given[ngiven++] = o;
 }
@@ -275,20 +276,20 @@ void opt_refuse(const void *const *values, const char *why)
     }
 }
 
-static void set(const struct opt *o, const char *v)
+static void set_option(const struct opt *o, const char *v)
 {
     const char *end;
     struct opt_list *l;
-    remember(o, v);
+    remember_option(o, v);
     switch (o->kind) {
     case OPT_U64:
-        *(uint64_t *)o->value = whole(o, v, UINT64_MAX);
+        *(uint64_t *)o->value = parse_whole(o, v, UINT64_MAX);
         break;
     case OPT_U32:
-        *(uint32_t *)o->value = (uint32_t)whole(o, v, UINT32_MAX);
+        *(uint32_t *)o->value = (uint32_t)parse_whole(o, v, UINT32_MAX);
         break;
     case OPT_DOUBLE:
-        *(double *)o->value = real(o, v, &end);
+        *(double *)o->value = parse_real(o, v, &end);
         if (*end)
             bad_value(o, v, "a number");
         break;
@@ -299,7 +300,7 @@ static void set(const struct opt *o, const char *v)
         break;
     case OPT_LIST:
         l = o->value;
-        l->v = grown(l->v, l->n, sizeof *l->v);
+        l->v = grow_array(l->v, l->n, sizeof *l->v);
         l->v[l->n++] = v;
         break;
     case OPT_CHOICE:
@@ -321,7 +322,7 @@ static void set(const struct opt *o, const char *v)
 
 static void set_flag(const struct opt *o, bool on)
 {
-    remember(o, on ? "yes" : "no");
+    remember_option(o, on ? "yes" : "no");
     if (o->letter == 'q' && !o->value)
         common.verbose = -1;
     else if (o->letter == 'v' && !o->value)
@@ -427,11 +428,11 @@ static void long_option(const struct program *p, char **argv, int *i)
             cli_usage("--%s takes no argument", o->name);
         set_flag(o, !negated);
     } else if (name[n]) {
-        set(o, name + n + 1);
+        set_option(o, name + n + 1);
     } else {
         if (!argv[*i + 1])
             cli_usage("--%s needs an argument", o->name);
-        set(o, argv[++*i]);
+        set_option(o, argv[++*i]);
     }
 }
 
@@ -455,9 +456,9 @@ static void short_options(const struct program *p, char **argv, int *i)
             continue;
         }
         if (c[1])
-            set(o, c + 1);
+            set_option(o, c + 1);
         else if (argv[*i + 1])
-            set(o, argv[++*i]);
+            set_option(o, argv[++*i]);
         else
             cli_usage("-%c needs an argument", *c);
         return;
@@ -465,7 +466,7 @@ static void short_options(const struct program *p, char **argv, int *i)
 }
 
 /* "STORE and MODEL are missing: gnn-predict STORE MODEL" */
-static void missing(const struct program *p, char **args, int nargs)
+static void fail_missing(const struct program *p, char **args, int nargs)
 {
     const char *name = p->args;
     char list[256] = "";
@@ -543,7 +544,7 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
     if (version || help || completion)
         exit(cli_finish());
     if (*nargs < p->min_args)
-        missing(p, args, *nargs);
+        fail_missing(p, args, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
         one_too_many(p, args[p->max_args]);
     check_files(args);

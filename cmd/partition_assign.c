@@ -10,7 +10,7 @@
 #include "lib/sample/sampler.h"
 #include "lib/base/suggest.h"
 
-static void need(int rc, const struct gnn_err *e)
+static void fail_unless(int rc, const struct gnn_err *e)
 {
     if (rc)
         cli_fail(e);
@@ -114,8 +114,9 @@ static void need_metis(int rc, const struct gnn_err *e)
     if (rc && rc != GNN_E_NOMEM)
         cli_fail(e);
     if (rc)
-        need(gnn_fail(&more, GNN_E_NOMEM, "%s; --method fennel and ldg need little memory", e->msg),
-             &more);
+        fail_unless(
+            gnn_fail(&more, GNN_E_NOMEM, "%s; --method fennel and ldg need little memory", e->msg),
+            &more);
 }
 
 static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uint32_t *part,
@@ -141,13 +142,13 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
     /* A damaged store is found before minutes of work. And the thread that checks it holds no lock
      * of the allocator while METIS's process is forked: a sanitizer's would stay locked there for
      * ever. */
-    need(gnn_store_verified(v->store, &e), &e);
+    fail_unless(gnn_store_verified(v->store, &e), &e);
     cli_progress("metis: nodes", v->nvertices, 0, NULL);
     need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e)
                            : gnn_metis_run(&m, &g, part, &e),
                &e);
     gnn_free(wgt);
-    need(gnn_symgraph_measure(&g, o->k, part, &f->pairs_cut, &f->volume, &e), &e);
+    fail_unless(gnn_symgraph_measure(&g, o->k, part, &f->pairs_cut, &f->volume, &e), &e);
     f->has_pairs = true;
     f->pairs = (uint64_t)g.xadj[g.n] / 2;
     f->metis_seconds = m.seconds;
@@ -185,10 +186,10 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
         by->even.balance |= GNN_BALANCE_SETS;
         x->set[by->even.nsets++] = a.set;
     }
-    need(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual,
-                          o->fanout.n ? o->fanout.n : 1, &m, &e),
-         &e);
-    need(gnn_assign_access(&a, v, part, &e), &e);
+    fail_unless(gnn_fanout_parse(&v->store->meta.schema, o->fanout.n ? o->fanout.v : usual,
+                                 o->fanout.n ? o->fanout.n : 1, &m, &e),
+                &e);
+    fail_unless(gnn_assign_access(&a, v, part, &e), &e);
     gnn_free(m.fanout);
     f->rows = a.rows;
     f->remote = a.remote;
@@ -213,7 +214,7 @@ static void assign_stream(struct partition_opts *o, const struct gnn_view *v, ui
     if (o->method == METHOD_ACCESS)
         assign_access(o, v, part, &s, &x, f);
     else
-        need(gnn_stream_run(&s, v, part, &e), &e);
+        fail_unless(gnn_stream_run(&s, v, part, &e), &e);
     f->passes = s.passes_done;
     f->assign_bytes += s.bytes;
 }
@@ -232,7 +233,7 @@ void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32
     if (o->from) {
         const char *path;
         int fd = cli_in(o->from, &path);
-        need(gnn_assign_read(v, fd, path, &o->k, part, &e), &e);
+        fail_unless(gnn_assign_read(v, fd, path, &o->k, part, &e), &e);
         close(fd);
     } else if (o->method == METHOD_RANDOM) {
         gnn_assign_random(v, o->k, o->seed, part);

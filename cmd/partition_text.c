@@ -7,7 +7,7 @@
 #include "lib/base/mem.h"
 
 /* Heaviest part against the average. */
-static double ratio(uint32_t k, uint64_t most, uint64_t total)
+static double load_ratio(uint32_t k, uint64_t most, uint64_t total)
 {
     return total ? (double)most * k / (double)total : 1;
 }
@@ -15,9 +15,9 @@ static double ratio(uint32_t k, uint64_t most, uint64_t total)
 static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, uint64_t total)
 {
     if (common.verbose >= 0)
-        printf("balance   %-20s %8.4f  (largest part %llu)\n", what, ratio(k, most, total),
+        printf("balance   %-20s %8.4f  (largest part %llu)\n", what, load_ratio(k, most, total),
                (unsigned long long)most);
-    if (json_object_set_new(o, what, json_real(ratio(k, most, total))))
+    if (json_object_set_new(o, what, json_real(load_ratio(k, most, total))))
         cli_die(1, "out of memory");
 }
 
@@ -52,7 +52,7 @@ static json_t *show_balance(const struct gnn_layout *l, const struct gnn_part_fi
     return o;
 }
 
-static double percent(uint64_t n, uint64_t of)
+static double percent_of(uint64_t n, uint64_t of)
 {
     return of ? 100.0 * (double)n / (double)of : 0;
 }
@@ -84,10 +84,10 @@ static void put_metrics(const struct partition_figures *f, const struct gnn_layo
     json_t *o = json_pack(
         "{s:i,s:s,s:I,s:I,s:f,s:I,s:f,s:o,s:f,s:f,s:f,s:f,s:f,s:I,s:I}", "parts", (int)l->k,
         "method", f->how, "edges", (json_int_t)sum->edges, "cut", (json_int_t)sum->cut,
-        "cut_percent", percent(sum->cut, sum->edges), "halo", (json_int_t)sum->halo, "halo_percent",
-        percent(sum->halo, l->view->nvertices), "balance", balances, "seconds", f->seconds,
-        "assign_seconds", f->assign_seconds, "graph_seconds", f->graph_seconds, "metis_seconds",
-        f->metis_seconds, "write_seconds", f->write_seconds, "assign_bytes",
+        "cut_percent", percent_of(sum->cut, sum->edges), "halo", (json_int_t)sum->halo,
+        "halo_percent", percent_of(sum->halo, l->view->nvertices), "balance", balances, "seconds",
+        f->seconds, "assign_seconds", f->assign_seconds, "graph_seconds", f->graph_seconds,
+        "metis_seconds", f->metis_seconds, "write_seconds", f->write_seconds, "assign_bytes",
         (json_int_t)f->assign_bytes, "peak_bytes", (json_int_t)peak);
     if (o && f->has_pairs)
         json_object_update_new(o, json_pack("{s:I,s:I,s:I}", "pairs", (json_int_t)f->pairs,
@@ -115,13 +115,13 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
     if (common.verbose >= 0) {
         put_method(f, l);
         printf("cut       %llu of %llu edges (%.2f %%)\n", (unsigned long long)sum.cut,
-               (unsigned long long)sum.edges, percent(sum.cut, sum.edges));
+               (unsigned long long)sum.edges, percent_of(sum.cut, sum.edges));
         if (f->has_pairs)
             printf("pairs cut %llu of %llu (%.2f %%), volume %llu\n",
                    (unsigned long long)f->pairs_cut, (unsigned long long)f->pairs,
-                   percent(f->pairs_cut, f->pairs), (unsigned long long)f->volume);
+                   percent_of(f->pairs_cut, f->pairs), (unsigned long long)f->volume);
         printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo,
-               percent(sum.halo, vertices), (unsigned long long)vertices);
+               percent_of(sum.halo, vertices), (unsigned long long)vertices);
         if (f->rows > 0)
             printf("rows      %.0f expected in a step, %.2f %% remote; as streamed %.2f %%\n",
                    f->rows, 100 * f->remote / f->rows, 100 * f->remote_before / f->rows);

@@ -21,7 +21,7 @@ struct place {
 static struct place *places;
 static uint32_t nplaces;
 
-static void add(const struct place *p)
+static void add_place(const struct place *p)
 {
     struct gnn_err e = {0};
     if (gnn_grow(&places, nplaces, sizeof *places, "names of files", &e))
@@ -49,13 +49,13 @@ static char *real_name(const char *path)
     return real;
 }
 
-static void note(struct place *p, const char *path)
+static void note_path(struct place *p, const char *path)
 {
     p->exists = !stat(path, &p->st);
     if (p->exists && !S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode))
         return; /* nothing lies in pipes and devices */
     if ((p->exists || p->out) && (p->real = real_name(path)))
-        add(p);
+        add_place(p);
 }
 
 void paths_note(const struct opt *o, const char *path, size_t n)
@@ -69,7 +69,7 @@ void paths_note(const struct opt *o, const char *path, size_t n)
     if (!copy)
         cli_fail(&e);
     const char *name = cli_path(copy);
-    note(&p, name);
+    note_path(&p, name);
     if (name != copy)
         free((void *)(uintptr_t)name);
     gnn_free(copy);
@@ -79,10 +79,10 @@ static void note_descriptor(int fd, bool out, const char *given)
 {
     struct place p = {.given = given, .n = (int)strlen(given), .out = out, .exists = true};
     if (!fstat(fd, &p.st) && S_ISREG(p.st.st_mode))
-        add(&p);
+        add_place(&p);
 }
 
-static bool same(const struct place *a, const struct place *b)
+static bool same_file(const struct place *a, const struct place *b)
 {
     if (a->exists != b->exists || (!a->real && !b->real))
         return false;
@@ -90,7 +90,7 @@ static bool same(const struct place *a, const struct place *b)
                      : !strcmp(a->real, b->real);
 }
 
-static bool inside(const struct place *a, const struct place *b)
+static bool is_inside(const struct place *a, const struct place *b)
 {
     if (!a->real || !b->real || (b->exists && !S_ISDIR(b->st.st_mode)))
         return false;
@@ -109,13 +109,13 @@ static const char *as_given(const struct place *p, char *text, size_t room)
     return text;
 }
 
-static void compare(const struct place *out, const struct place *b)
+static void compare_output(const struct place *out, const struct place *b)
 {
     char t[2][512];
-    const char *const what = same(out, b)     ? "is"
-                             : inside(out, b) ? "lies inside"
-                             : inside(b, out) ? "contains"
-                                              : NULL;
+    const char *const what = same_file(out, b)   ? "is"
+                             : is_inside(out, b) ? "lies inside"
+                             : is_inside(b, out) ? "contains"
+                                                 : NULL;
     if (what)
         cli_usage("%s: %s %s%s, %s", as_given(out, t[0], sizeof t[0]), what,
                   b->out ? "" : "the input ", as_given(b, t[1], sizeof t[1]),
@@ -129,7 +129,7 @@ void paths_check(void)
     for (uint32_t i = 0; i < nplaces; i++)
         for (uint32_t j = 0; places[i].out && j < nplaces; j++)
             if (!places[j].out || j < i)
-                compare(&places[i], &places[j]);
+                compare_output(&places[i], &places[j]);
     for (uint32_t i = 0; i < nplaces; i++)
         gnn_free(places[i].real);
     gnn_free(places);

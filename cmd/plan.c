@@ -28,7 +28,7 @@ struct plan {
     struct gnn_err e;
 };
 
-static void must(const struct plan *p, int rc)
+static void fail_unless(const struct plan *p, int rc)
 {
     if (rc)
         cli_fail(&p->e);
@@ -95,11 +95,11 @@ static void read_sizes(struct plan *p)
 
 /* ---- orders and batches ---- */
 
-static void begin(struct plan *p, const struct gnn_sampling *m)
+static void begin_plan(struct plan *p, const struct gnn_sampling *m)
 {
     const uint32_t nparts = p->s->nparts, nalphas = p->o->alpha.n;
     uint64_t size[GNN_CACHE_SIZES_MAX], remote[GNN_CACHE_SIZES_MAX];
-    must(p, gnn_rows_init(&p->rows, &p->s->meta.schema, p->o->fields, &p->e));
+    fail_unless(p, gnn_rows_init(&p->rows, &p->s->meta.schema, p->o->fields, &p->e));
     read_sizes(p);
     if (nalphas && (nparts < 2 || nparts > GNN_CACHE_PARTS_MAX))
         cli_usage("--replicate: takes a store of 2 to %d parts, this one has %u",
@@ -112,7 +112,7 @@ static void begin(struct plan *p, const struct gnn_sampling *m)
     const int rc = gnn_cache_plan_init(&p->caches, p->s, m, &o, &p->e);
     if (rc == GNN_E_USAGE)
         cli_usage("--plan: %s", p->e.msg);
-    must(p, rc);
+    fail_unless(p, rc);
     cli_info("expected frequencies in %.2f s", p->caches.seconds);
 }
 
@@ -128,32 +128,32 @@ static void add_orders(struct plan *p)
         if (by == GNN_CACHE_BY_SCORES) {
             const char *name;
             const int fd = cli_in(p->order[i], &name);
-            must(p, gnn_frequency_read(p->s, fd, name, &score, &p->e));
+            fail_unless(p, gnn_frequency_read(p->s, fd, name, &score, &p->e));
             close(fd);
         }
-        must(p, gnn_cache_plan_add(&p->caches, by, &score, &p->e));
+        fail_unless(p, gnn_cache_plan_add(&p->caches, by, &score, &p->e));
     }
-    must(p, gnn_cache_plan_parts(&p->caches, &p->e));
+    fail_unless(p, gnn_cache_plan_parts(&p->caches, &p->e));
 }
 
-static void measure(struct plan *p, struct gnn_source *src)
+static void measure_batches(struct plan *p, struct gnn_source *src)
 {
     struct gnn_batch *b;
     int rc;
     while (!(rc = gnn_source_next(src, &b, &p->e))) {
         if (!b->split) /* sets for evaluation are not planned for */
-            must(p, gnn_cache_plan_count(&p->caches, b, &p->e));
+            fail_unless(p, gnn_cache_plan_count(&p->caches, b, &p->e));
         gnn_batch_put(b);
         cli_progress("batches", p->caches.batches, 0, NULL);
     }
     cli_progress_end();
     if (rc != GNN_END)
         cli_fail(&p->e);
-    must(p, gnn_store_verified(p->s, &p->e));
+    fail_unless(p, gnn_store_verified(p->s, &p->e));
     gnn_cache_plan_finish(&p->caches);
 }
 
-static void show(const struct plan *p)
+static void show_plan(const struct plan *p)
 {
     const struct gnn_cache_plan *k = &p->caches;
     struct plan_figures f[ORDERS_MAX];
@@ -176,11 +176,11 @@ static void show(const struct plan *p)
 void plan_run(struct gnn_source *src, struct gnn_store *s, const struct plan_opts *o)
 {
     struct plan p = {.s = s, .o = o};
-    must(&p, gnn_gather_check(s, src->meta, &p.e));
-    begin(&p, &src->meta->sampling);
+    fail_unless(&p, gnn_gather_check(s, src->meta, &p.e));
+    begin_plan(&p, &src->meta->sampling);
     add_orders(&p);
-    measure(&p, src);
-    show(&p);
+    measure_batches(&p, src);
+    show_plan(&p);
     gnn_cache_plan_release(&p.caches);
     gnn_rows_release(&p.rows);
     gnn_source_free(src);

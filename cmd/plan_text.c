@@ -5,13 +5,13 @@
 
 #include "cmd/cli.h"
 
-static json_t *number(bool known, double v)
+static json_t *number_json(bool known, double v)
 {
     return known ? json_real(v) : json_null();
 }
 
 /* A cell of `width`, "-" where nothing is known. */
-static void cell(int width, const char *unit, bool known, double v, int digits)
+static void print_cell(int width, const char *unit, bool known, double v, int digits)
 {
     if (known)
         printf(" %*.*f%s", width - (int)(unit[0] != 0), digits, v, unit);
@@ -32,11 +32,11 @@ void plan_show_head(const struct gnn_cache_plan *p)
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:I, s:f}", "table", "batch", "rows",
                           (json_int_t)r->count, "bytes", (json_int_t)r->all_bytes, "batch_size",
                           (json_int_t)batch_size, "steps", p->steps, "expected_rows",
-                          p->expected_rows, "measured_rows", number(seen, p->measured_rows),
+                          p->expected_rows, "measured_rows", number_json(seen, p->measured_rows),
                           "batches", (json_int_t)p->batches, "access_seconds", p->seconds));
 }
 
-static double share(const double *missed, uint32_t i, uint32_t all)
+static double share_missed(const double *missed, uint32_t i, uint32_t all)
 {
     return missed[all] > 0 ? missed[i] / missed[all] : 0;
 }
@@ -44,15 +44,16 @@ static double share(const double *missed, uint32_t i, uint32_t all)
 static void cache_line(const char *order, const struct gnn_cache_figures *f, uint32_t i,
                        const char *size, bool seen)
 {
-    const double want = share(f->expected, i, f->nsizes), got = share(f->measured, i, f->nsizes);
+    const double want = share_missed(f->expected, i, f->nsizes),
+                 got = share_missed(f->measured, i, f->nsizes);
     printf("%-16s %10s %12" PRIu64 " %12.1f", order, size, f->rows[i], (double)f->bytes[i] / 1e6);
-    cell(12, "%", true, 100 * want, 2);
-    cell(12, "%", seen, 100 * got, 2);
+    print_cell(12, "%", true, 100 * want, 2);
+    print_cell(12, "%", seen, 100 * got, 2);
     putchar('\n');
     cli_metrics(json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:o}", "table", "cache", "order", order,
                           "size", size, "rows", (json_int_t)f->rows[i], "bytes",
                           (json_int_t)f->bytes[i], "expected_miss", want, "measured_miss",
-                          number(seen, got)));
+                          number_json(seen, got)));
 }
 
 void plan_show_caches(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,
@@ -69,12 +70,13 @@ static void remote_line(const struct plan_figures *f, double alpha, uint32_t at,
                         bool seen)
 {
     printf("%-16s %10g %12.0f", f->order, alpha, mean_rows);
-    cell(16, "", true, f->of->expected[at], 0);
-    cell(16, "", seen, f->of->measured[at], 0);
+    print_cell(16, "", true, f->of->expected[at], 0);
+    print_cell(16, "", seen, f->of->measured[at], 0);
     putchar('\n');
     cli_metrics(json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "table", "remote", "order", f->order,
                           "alpha", alpha, "cached_rows", mean_rows, "expected_rows",
-                          f->of->expected[at], "measured_rows", number(seen, f->of->measured[at])));
+                          f->of->expected[at], "measured_rows",
+                          number_json(seen, f->of->measured[at])));
 }
 
 void plan_show_remote(const struct gnn_cache_plan *p, const struct plan_figures *f, uint32_t n,

@@ -127,7 +127,7 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *mo
     gnn_free(all);
 }
 
-static double percent(uint64_t part, uint64_t all)
+static double percent_of(uint64_t part, uint64_t all)
 {
     return all ? 100 * (double)part / (double)all : 0;
 }
@@ -140,8 +140,9 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
     cli_info("rows of nodes: %" PRIu64 ", %" PRIu64
              " of them (%.1f %%) other ranks'; kept here %" PRIu64
              " (%.1f %% of those), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in all",
-             s->rows, others, percent(others, s->rows), s->kept_rows, percent(s->kept_rows, others),
-             s->far_rows, 1e-6 * (double)s->far_bytes, 1e-6 * (double)c->sent);
+             s->rows, others, percent_of(others, s->rows), s->kept_rows,
+             percent_of(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes,
+             1e-6 * (double)c->sent);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank",
                           (json_int_t)c->rank, "rows", (json_int_t)s->rows, "kept_rows",
                           (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows,
@@ -156,8 +157,8 @@ void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_sta
     cli_info("nodes expanded after the seeds: %" PRIu64 ", %" PRIu64
              " of them (%.1f %%) other ranks'; known from the halo %" PRIu64
              " (%.1f %% of those), asked for %" PRIu64,
-             s->rows, s->others, percent(s->others, s->rows), s->halo, percent(s->halo, s->others),
-             s->others - s->halo);
+             s->rows, s->others, percent_of(s->others, s->rows), s->halo,
+             percent_of(s->halo, s->others), s->others - s->halo);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank",
                           (json_int_t)c->rank, "expanded", (json_int_t)s->rows, "others",
                           (json_int_t)s->others, "halo", (json_int_t)s->halo));

@@ -131,7 +131,7 @@ void sig_defer(void)
 }
 
 /* The first that the system holds for us, or 0. */
-static int sent(void)
+static int pending_signal(void)
 {
     sigset_t set;
     if (sigpending(&set))
@@ -145,12 +145,13 @@ static int sent(void)
 int sig_pending(void)
 {
     const int sig = atomic_load(&pending);
-    return sig ? sig : sent(); /* the waiting thread may not have had the time to take it */
+    return sig ? sig
+               : pending_signal(); /* the waiting thread may not have had the time to take it */
 }
 
 int sig_settled(void)
 {
-    const int sig = sent();
+    const int sig = pending_signal();
     if (sig)
         return sig;
     /* What came earlier has been taken. The thread answers when it has dealt with that. */

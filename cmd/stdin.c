@@ -41,7 +41,7 @@ static ssize_t look_in_pipe(uint8_t *to)
 }
 
 /* Looks at what comes next, and leaves it there. */
-static enum what look(mode_t mode)
+static enum what look_ahead(mode_t mode)
 {
     uint8_t head[MAGIC];
     ssize_t n = 0;
@@ -56,7 +56,7 @@ static enum what look(mode_t mode)
     return (n < 0 && errno == EAGAIN) || (n > 0 && !S_ISREG(mode)) ? NOTHING_YET : ANYTHING_ELSE;
 }
 
-static void refuse(void)
+static void refuse_input(void)
 {
     cli_usage("stdin: a stream of batches, which is not read: %s", how_else);
 }
@@ -65,24 +65,24 @@ static void refuse(void)
 static enum what wait_for(mode_t mode, int ms)
 {
     struct pollfd p = {.fd = 0, .events = POLLIN};
-    enum what is = look(mode);
+    enum what is = look_ahead(mode);
     for (int few = 0; is == NOTHING_YET && few < FEW; few++) {
         const int n = poll(&p, 1, ms);
         if (!n || (n < 0 && errno != EINTR))
             return NOTHING_YET;
-        is = look(mode);
+        is = look_ahead(mode);
         if (is == NOTHING_YET)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE * 1000000}, NULL);
     }
     return is;
 }
 
-static void *watch(void *arg)
+static void *watch_input(void *arg)
 {
     struct stat st;
     (void)arg;
     if (!fstat(0, &st) && wait_for(st.st_mode, -1) == STREAM)
-        refuse();
+        refuse_input();
     return NULL;
 }
 
@@ -94,7 +94,7 @@ static void watch_on(void)
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 << 10);
     pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-    (void)!pthread_create(&thread, &small, watch,
+    (void)!pthread_create(&thread, &small, watch_input,
                           NULL); /* without it, what comes later is not seen */
     pthread_attr_destroy(&small);
 }
@@ -118,7 +118,7 @@ void stdin_unread(const char *how, const char *const *inputs, unsigned n)
     const enum what is =
         wait_for(st.st_mode, ranks_many() ? 0 : FIRST); /* launchers leave pipes open */
     if (is == STREAM)
-        refuse();
+        refuse_input();
     if (is == NOTHING_YET)
         watch_on();
 }

@@ -9,7 +9,7 @@
 
 static struct gnn_temp *lock; /* until the process ends, which removes it */
 
-static void take(const char *dir, double seconds)
+static void take_lock(const char *dir, double seconds)
 {
     struct gnn_err e = {0};
     char who[256];
@@ -32,7 +32,7 @@ void train_lock(struct gnn_comm *c, const char *dir, bool make, double seconds)
 {
     struct gnn_err e = {0};
     if (!c->rank && !lock && (make || !access(dir, F_OK)))
-        take(dir, seconds);
+        take_lock(dir, seconds);
     if (gnn_comm_agree(c, "another directory of checkpoints", dir, &e))
         cli_fail(&e);
 }

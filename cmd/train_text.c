@@ -64,7 +64,7 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
     cli_metrics(j);
 }
 
-static void put(json_t *j, const char *key, double v)
+static void put_number(json_t *j, const char *key, double v)
 {
     if (isfinite(v)) /* JSON has no NaN */
         json_object_set_new(j, key, json_real(v));
@@ -74,26 +74,26 @@ static json_t *eval_json(const struct train_text *x, const struct gnn_train_eval
 {
     json_t *j = json_object();
     if (x->t->o.metric != GNN_METRIC_LOSS)
-        put(j, gnn_metric_name(x->t->o.metric), v->value);
-    put(j, "loss", v->loss);
+        put_number(j, gnn_metric_name(x->t->o.metric), v->value);
+    put_number(j, "loss", v->loss);
     return j;
 }
 
-static void metrics(const struct train_text *x, const struct gnn_train_epoch *r)
+static void write_metrics(const struct train_text *x, const struct gnn_train_epoch *r)
 {
     const struct gnn_sampling *sm = &x->t->meta->sampling;
     const struct gnn_train_eval own = {.value = r->value, .loss = r->loss};
     json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "event", "epoch", "epoch",
                           (json_int_t)r->epoch, "steps", (json_int_t)r->steps, "seeds",
                           (json_int_t)r->seeds, "edges", (json_int_t)r->edges, "best", r->best);
-    put(j, "loss", r->loss);
-    put(j, "lr", r->lr);
-    put(j, "train_s", r->train_s);
-    put(j, "eval_s", r->eval_s);
-    put(j, "wait_s", r->wait_s);
+    put_number(j, "loss", r->loss);
+    put_number(j, "lr", r->lr);
+    put_number(j, "train_s", r->train_s);
+    put_number(j, "eval_s", r->eval_s);
+    put_number(j, "wait_s", r->wait_s);
     if (r->balance > 0)
-        put(j, "balance", r->balance);
-    put(j, "gflops", r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : NAN);
+        put_number(j, "balance", r->balance);
+    put_number(j, "gflops", r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : NAN);
     json_object_set_new(j, sm->split[0], eval_json(x, &own));
     for (uint32_t i = 1; i < sm->nsplits; i++)
         if (r->eval[i].rows)
@@ -102,7 +102,7 @@ static void metrics(const struct train_text *x, const struct gnn_train_epoch *r)
 }
 
 /* Appends "NAME METRIC VALUE" if there is a value. */
-static void add(char *line, size_t room, const char *set, const char *metric, double v)
+static void append_value(char *line, size_t room, const char *set, const char *metric, double v)
 {
     const size_t at = strlen(line);
     if (!isnan(v) && at < room)
@@ -116,9 +116,10 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     const char *name = gnn_metric_name(x->t->o.metric);
     const double all = r->train_s + r->eval_s + r->wait_s;
     char line[512] = "", ranks[48] = "";
-    add(line, sizeof(line), sm->split[0], name, r->value);
+    append_value(line, sizeof(line), sm->split[0], name, r->value);
     for (uint32_t i = 1; i < sm->nsplits; i++)
-        add(line, sizeof(line), sm->split[i], name, r->eval[i].rows ? r->eval[i].value : NAN);
+        append_value(line, sizeof(line), sm->split[i], name,
+                     r->eval[i].rows ? r->eval[i].value : NAN);
     cli_progress_end();
     if (r->balance > 0)
         snprintf(ranks, sizeof ranks, ", slowest rank %.2f x the mean", r->balance);
@@ -127,7 +128,7 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
              all > 0 ? 100 * r->wait_s / all : 0,
              r->train_s > 0 ? 1e-6 * (double)r->edges / r->train_s : 0,
              r->train_s > 0 ? 1e-9 * (double)r->flops / r->train_s : 0, ranks);
-    metrics(x, r);
+    write_metrics(x, r);
     x->epochs++;
     x->trained += r->train_s;
     x->waited += r->wait_s;
@@ -161,7 +162,7 @@ void train_text_end(struct train_text *x)
                           "stopped_early", t->s.stopped_early);
     if (t->s.has_best) {
         for (uint32_t i = 1; i < sm->nsplits; i++) {
-            add(line, sizeof(line), sm->split[i], name, t->best_eval[i].value);
+            append_value(line, sizeof(line), sm->split[i], name, t->best_eval[i].value);
             json_object_set_new(j, sm->split[i], eval_json(x, &t->best_eval[i]));
         }
         json_object_set_new(j, "best_epoch", json_integer((json_int_t)t->s.best_epoch));
@@ -171,9 +172,9 @@ void train_text_end(struct train_text *x)
         cli_note("%s of set %s is not defined in any epoch: writing the model of the last epoch",
                  name, sm->split[1]);
     }
-    put(j, "train_s", x->trained);
-    put(j, "wait_s", x->waited);
-    put(j, "eval_s", x->evaluated);
-    put(j, "seconds", gnn_clock() - x->started);
+    put_number(j, "train_s", x->trained);
+    put_number(j, "wait_s", x->waited);
+    put_number(j, "eval_s", x->evaluated);
+    put_number(j, "seconds", gnn_clock() - x->started);
     cli_metrics(j);
 }

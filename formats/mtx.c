@@ -4,7 +4,7 @@
 #include <strings.h>
 
 /* The next word of a line, in lower case; false if it is absent or too long. */
-static bool word(const char **line, char *out, size_t room)
+static bool next_word(const char **line, char *out, size_t room)
 {
     const char *p = gnn_text_blanks(*line);
     size_t n = 0;
@@ -23,14 +23,14 @@ const char *gnn_mtx_banner(struct gnn_mtx *m, const char *line)
 {
     char w[32];
     *m = (struct gnn_mtx){0};
-    if (!word(&line, w, sizeof w) || strcmp(w, "%%matrixmarket"))
+    if (!next_word(&line, w, sizeof w) || strcmp(w, "%%matrixmarket"))
         return "no Matrix Market banner";
-    if (!word(&line, w, sizeof w) || strcmp(w, "matrix"))
+    if (!next_word(&line, w, sizeof w) || strcmp(w, "matrix"))
         return "only matrices are supported";
-    if (!word(&line, w, sizeof w) || (strcmp(w, "coordinate") && strcmp(w, "array")))
+    if (!next_word(&line, w, sizeof w) || (strcmp(w, "coordinate") && strcmp(w, "array")))
         return "the matrix is neither coordinate nor array";
     m->array = !strcmp(w, "array");
-    if (!word(&line, w, sizeof w))
+    if (!next_word(&line, w, sizeof w))
         return "the banner does not say what the entries are";
     m->pattern = !strcmp(w, "pattern");
     m->integer =
@@ -41,7 +41,7 @@ const char *gnn_mtx_banner(struct gnn_mtx *m, const char *line)
         return "entries of this kind are not supported, only real, integer and pattern";
     if (m->array && m->pattern)
         return "an array has values, so it cannot be a pattern";
-    if (!word(&line, w, sizeof w))
+    if (!next_word(&line, w, sizeof w))
         return "the banner does not say what symmetry there is";
     m->symmetric = !strcmp(w, "symmetric");
     m->skew = !strcmp(w, "skew-symmetric");
@@ -55,7 +55,7 @@ const char *gnn_mtx_banner(struct gnn_mtx *m, const char *line)
 }
 
 /* Entries that the file of a dense matrix lists: all, or those on and below the diagonal. */
-static uint64_t listed(const struct gnn_mtx *m)
+static uint64_t listed_entries(const struct gnn_mtx *m)
 {
     uint64_t n = m->rows;
     return m->symmetric ? n * (n + 1) / 2 : m->skew ? n * (n - 1) / 2 : n * m->cols;
@@ -78,6 +78,6 @@ const char *gnn_mtx_size(struct gnn_mtx *m, const char *line)
     if ((m->symmetric || m->skew) && m->rows != m->cols)
         return "a symmetric matrix that is not square";
     if (m->array)
-        m->entries = listed(m);
+        m->entries = listed_entries(m);
     return m->entries > UINT64_MAX / 4 ? "too many entries" : NULL;
 }

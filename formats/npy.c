@@ -21,24 +21,24 @@ struct cur {
     const char *p, *end;
 };
 
-static void blanks(struct cur *c)
+static void skip_blanks(struct cur *c)
 {
     while (c->p < c->end && (*c->p == ' ' || *c->p == '\n' || *c->p == '\t' || *c->p == '\r'))
         c->p++;
 }
 
-static bool eat(struct cur *c, char ch)
+static bool eat_char(struct cur *c, char ch)
 {
-    blanks(c);
+    skip_blanks(c);
     if (c->p == c->end || *c->p != ch)
         return false;
     c->p++;
     return true;
 }
 
-static bool quoted(struct cur *c, char *out, size_t room)
+static bool read_quoted(struct cur *c, char *out, size_t room)
 {
-    blanks(c);
+    skip_blanks(c);
     if (c->p == c->end || (*c->p != '\'' && *c->p != '"'))
         return false;
     char q = *c->p++;
@@ -46,25 +46,25 @@ static bool quoted(struct cur *c, char *out, size_t room)
     while (c->p < c->end && *c->p != q && n + 1 < room)
         out[n++] = *c->p++;
     out[n] = 0;
-    return eat(c, q);
+    return eat_char(c, q);
 }
 
-static bool word(struct cur *c, const char *w)
+static bool read_word(struct cur *c, const char *w)
 {
     size_t n = strlen(w);
-    blanks(c);
+    skip_blanks(c);
     if ((size_t)(c->end - c->p) < n || memcmp(c->p, w, n))
         return false;
     c->p += n;
     return true;
 }
 
-static const char *shape(struct cur *c, struct gnn_npy *h)
+static const char *read_shape(struct cur *c, struct gnn_npy *h)
 {
-    if (!eat(c, '('))
+    if (!eat_char(c, '('))
         return "the shape is not a tuple";
     for (h->ndim = 0;; h->ndim++) {
-        if (eat(c, ')'))
+        if (eat_char(c, ')'))
             return NULL;
         if (h->ndim == GNN_NDIM_MAX)
             return "the array has more than 4 dimensions";
@@ -79,15 +79,15 @@ static const char *shape(struct cur *c, struct gnn_npy *h)
         if (c->p < c->end && *c->p == 'L')
             c->p++;
         h->shape[h->ndim] = v;
-        if (!eat(c, ',')) {
+        if (!eat_char(c, ',')) {
             h->ndim++;
-            return eat(c, ')') ? NULL : "the shape is not closed";
+            return eat_char(c, ')') ? NULL : "the shape is not closed";
         }
-        blanks(c);
+        skip_blanks(c);
     }
 }
 
-static const char *descr(const char *s, struct gnn_npy *h)
+static const char *read_descr(const char *s, struct gnn_npy *h)
 {
     static const struct {
         char text[3];
@@ -127,32 +127,32 @@ const char *gnn_npy_parse(struct gnn_npy *h, const uint8_t *header, uint32_t n)
         return "not an .npy header";
     struct cur c = {(const char *)header + (header[6] > 1 ? 12 : 10), (const char *)header + n};
     unsigned seen = 0;
-    if (!eat(&c, '{'))
+    if (!eat_char(&c, '{'))
         return "the header is not a dictionary";
-    while (!eat(&c, '}')) {
+    while (!eat_char(&c, '}')) {
         char key[32], text[64];
         const char *bad = NULL;
-        if (!quoted(&c, key, sizeof key) || !eat(&c, ':'))
+        if (!read_quoted(&c, key, sizeof key) || !eat_char(&c, ':'))
             return "the header's dictionary is damaged";
-        blanks(&c);
+        skip_blanks(&c);
         if (!strcmp(key, "descr")) {
             seen |= 1;
-            bad = quoted(&c, text, sizeof text) ? descr(text, h)
-                                                : "structured element types are not supported";
+            bad = read_quoted(&c, text, sizeof text) ? read_descr(text, h)
+                                                     : "structured element types are not supported";
         } else if (!strcmp(key, "fortran_order")) {
             seen |= 2;
-            h->fortran = word(&c, "True");
-            if (!h->fortran && !word(&c, "False"))
+            h->fortran = read_word(&c, "True");
+            if (!h->fortran && !read_word(&c, "False"))
                 bad = "fortran_order is neither True nor False";
         } else if (!strcmp(key, "shape")) {
             seen |= 4;
-            bad = shape(&c, h);
+            bad = read_shape(&c, h);
         } else {
             bad = "the header has an unknown key";
         }
         if (bad)
             return bad;
-        if (!eat(&c, ',') && (blanks(&c), c.p == c.end || *c.p != '}'))
+        if (!eat_char(&c, ',') && (skip_blanks(&c), c.p == c.end || *c.p != '}'))
             return "the header's dictionary is damaged";
     }
     if (seen != 7)
@@ -277,7 +277,7 @@ void gnn_npy_to_f64(enum gnn_dtype d, const void *in, double *out, uint64_t n)
 }
 
 /* A double that is a whole number in the range of int64_t. */
-static bool whole(double v, int64_t *out)
+static bool is_whole(double v, int64_t *out)
 {
     if (!(v >= -9223372036854775808.0 && v < 9223372036854775808.0) || v != (double)(int64_t)v)
         return false;
@@ -289,7 +289,7 @@ bool gnn_npy_to_i64(enum gnn_dtype d, const void *in, int64_t *out, uint64_t n, 
 {
 #define WHOLE(T, CONV)                                                                             \
     EACH(                                                                                          \
-        T, if (!whole((double)CONV, &out[i])) {                                                    \
+        T, if (!is_whole((double)CONV, &out[i])) {                                                 \
             *bad = i;                                                                              \
             return false;                                                                          \
         })

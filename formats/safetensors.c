@@ -232,7 +232,7 @@ const struct gnn_tensor *gnn_safetensors_find(const struct gnn_safetensors *st, 
     return at ? *at : NULL;
 }
 
-static json_t *entry(const struct gnn_tensor *t, uint64_t *at)
+static json_t *tensor_entry(const struct gnn_tensor *t, uint64_t *at)
 {
     const char *type = NULL;
     uint64_t bytes;
@@ -263,7 +263,7 @@ int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *
         goto fail;
     for (size_t i = 0; i < n; i++)
         if (json_object_get(root, t[i]->name) ||
-            json_object_set_new(root, t[i]->name, entry(t[i], &at)))
+            json_object_set_new(root, t[i]->name, tensor_entry(t[i], &at)))
             goto fail;
     /* json_dumps would drop keys when its buffer cannot grow. */
     const size_t len = json_dumpb(root, &none, 0, JSON_COMPACT);

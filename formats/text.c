@@ -9,13 +9,13 @@ static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-static bool digit(char c)
+static bool is_digit(char c)
 {
     return (unsigned)((unsigned char)c - '0') <= 9;
 }
 
 /* inf, infinity, nan. */
-static const char *special(const char *p, bool neg, double *v)
+static const char *parse_special(const char *p, bool neg, double *v)
 {
     if (!strncasecmp(p, "nan", 3)) {
         *v = NAN;
@@ -50,14 +50,14 @@ const char *gnn_text_f64_slow(const char *p, double *v)
     uint64_t m = 0;
     int ndigits = 0, exp = 0;
     bool any = false;
-    for (; digit(*p); p++, any = true) {
+    for (; is_digit(*p); p++, any = true) {
         if (m < UINT64_C(1000000000000000000))
             m = m * 10 + (uint64_t)(*p - '0'), ndigits += m > 0;
         else
             ndigits++, exp++;
     }
     if (*p == '.') {
-        for (p++; digit(*p); p++, any = true) {
+        for (p++; is_digit(*p); p++, any = true) {
             if (m < UINT64_C(1000000000000000000))
                 m = m * 10 + (uint64_t)(*p - '0'), ndigits += m > 0, exp--;
             else
@@ -65,16 +65,16 @@ const char *gnn_text_f64_slow(const char *p, double *v)
         }
     }
     if (!any)
-        return special(start + (*start == '-' || *start == '+'), neg, v);
+        return parse_special(start + (*start == '-' || *start == '+'), neg, v);
     if (*p == 'e' || *p == 'E') {
         const char *q = p + 1;
         bool eneg = *q == '-';
         int x = 0;
         if (*q == '-' || *q == '+')
             q++;
-        if (!digit(*q))
+        if (!is_digit(*q))
             return NULL;
-        for (; digit(*q); q++)
+        for (; is_digit(*q); q++)
             x = x < 100000 ? x * 10 + (*q - '0') : x;
         exp += eneg ? -x : x;
         p = q;

@@ -5,15 +5,15 @@
 enum { END = 22, LOCATOR = 20, END64 = 56, EXTRA64 = 1 };
 enum { SHARED = 0x2849 }; /* flags that both headers have: encrypted, described, UTF-8, masked */
 
-static int is(const uint8_t *p, uint32_t signature)
+static int has_signature(const uint8_t *p, uint32_t signature)
 {
     return le32(p) == signature;
 }
 
 /* The ZIP64 record that stands right before the locator at p; `before` bytes lie before p. */
-static const char *end64(struct gnn_zip_end *z, const uint8_t *p, size_t before, uint64_t at)
+static const char *read_end64(struct gnn_zip_end *z, const uint8_t *p, size_t before, uint64_t at)
 {
-    if (before < END64 || le64(p + 8) != at - END64 || !is(p - END64, 0x06064b50))
+    if (before < END64 || le64(p + 8) != at - END64 || !has_signature(p - END64, 0x06064b50))
         return "the ZIP64 end record is not at its recorded offset";
     p -= END64;
     if (le64(p + 4) != END64 - 12 || le32(p + 16) || le32(p + 20) || le64(p + 24) != le64(p + 32))
@@ -25,7 +25,7 @@ static const char *end64(struct gnn_zip_end *z, const uint8_t *p, size_t before,
 const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, uint64_t total)
 {
     size_t i = n < END ? 0 : n - END + 1;
-    while (i && !is(tail + i - 1, 0x06054b50))
+    while (i && !has_signature(tail + i - 1, 0x06054b50))
         i--;
     if (!i)
         return "cut short: the directory at the end of the zip archive is missing";
@@ -39,9 +39,9 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
         return "a zip archive in several files, or its end record is damaged";
     *z = (struct gnn_zip_end){.entries = le16(p + 10), .bytes = le32(p + 12), .at = le32(p + 16)};
     uint64_t at = total - n + i;
-    if (i >= LOCATOR && is(p - LOCATOR, 0x07064b50)) {
+    if (i >= LOCATOR && has_signature(p - LOCATOR, 0x07064b50)) {
         const struct gnn_zip_end old = *z;
-        const char *bad = end64(z, p - LOCATOR, i - LOCATOR, at -= LOCATOR);
+        const char *bad = read_end64(z, p - LOCATOR, i - LOCATOR, at -= LOCATOR);
         if (bad)
             return bad;
         at -= END64;
@@ -57,18 +57,19 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
 
 uint32_t gnn_zip_entry_bytes(const uint8_t *p)
 {
-    return is(p, 0x02014b50) ? (uint32_t)GNN_ZIP_ENTRY + le16(p + 28) + le16(p + 30) + le16(p + 32)
-                             : 0;
+    return has_signature(p, 0x02014b50)
+               ? (uint32_t)GNN_ZIP_ENTRY + le16(p + 28) + le16(p + 30) + le16(p + 32)
+               : 0;
 }
 
 uint32_t gnn_zip_local_bytes(const uint8_t *p)
 {
-    return is(p, 0x04034b50) ? (uint32_t)GNN_ZIP_LOCAL + le16(p + 26) + le16(p + 28) : 0;
+    return has_signature(p, 0x04034b50) ? (uint32_t)GNN_ZIP_LOCAL + le16(p + 26) + le16(p + 28) : 0;
 }
 
 /* Those of the values that are all ones in 32 bits are in the ZIP64 extra field, in this order.
  * Without one they are meant so. */
-static const char *widen(uint64_t **v, int n, const uint8_t *extra, size_t len)
+static const char *widen_values(uint64_t **v, int n, const uint8_t *extra, size_t len)
 {
     const uint8_t *p = NULL;
     size_t left = 0;
@@ -102,11 +103,11 @@ const char *gnn_zip_entry(struct gnn_zip_entry *z, const uint8_t *p)
         return "it is encrypted";
     if (le16(p + 34))
         return "it is in another file of the archive";
-    return widen(v, 3, p + GNN_ZIP_ENTRY + z->name, le16(p + 30));
+    return widen_values(v, 3, p + GNN_ZIP_ENTRY + z->name, le16(p + 30));
 }
 
 /* Where a descriptor has the true value, the header may have none. */
-static int agrees(uint64_t v, uint64_t want, int described)
+static int sizes_agree(uint64_t v, uint64_t want, int described)
 {
     return v == want || (described && (v == 0 || v == UINT32_MAX));
 }
@@ -118,11 +119,12 @@ const char *gnn_zip_local(const struct gnn_zip_entry *z, const char *name, const
     int d = gnn_zip_described(z);
     if (le16(p + 26) != z->name || memcmp(p + GNN_ZIP_LOCAL, name, z->name))
         return "its name differs from the directory's";
-    const char *bad = widen(v, 2, p + GNN_ZIP_LOCAL + z->name, le16(p + 28));
+    const char *bad = widen_values(v, 2, p + GNN_ZIP_LOCAL + z->name, le16(p + 28));
     if (bad)
         return bad;
     if (((le16(p + 6) ^ z->flags) & SHARED) || le16(p + 8) != z->method ||
-        !agrees(crc, z->crc, d) || !agrees(packed, z->packed, d) || !agrees(bytes, z->bytes, d))
+        !sizes_agree(crc, z->crc, d) || !sizes_agree(packed, z->packed, d) ||
+        !sizes_agree(bytes, z->bytes, d))
         return "its header differs from the directory";
     return NULL;
 }
@@ -133,7 +135,7 @@ uint32_t gnn_zip_descriptor(const struct gnn_zip_entry *z, const uint8_t *p, siz
          k++) { /* with its signature, which is usual, or without; sizes of 32 or 64 bits */
         uint32_t sig = k < 2 ? 4 : 0, wide = k & 1 ? 8 : 0;
         const uint8_t *q = p + sig;
-        if (n < sig + 12 + wide || (sig && !is(p, 0x08074b50)) || le32(q) != z->crc)
+        if (n < sig + 12 + wide || (sig && !has_signature(p, 0x08074b50)) || le32(q) != z->crc)
             continue;
         if (wide ? le64(q + 4) == z->packed && le64(q + 12) == z->bytes
                  : le32(q + 4) == z->packed && le32(q + 8) == z->bytes)

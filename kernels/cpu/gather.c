@@ -33,7 +33,7 @@ static inline const char *row_at(const struct gnn_gather *g, uint64_t v, const f
     return (const char *)a->data + v * g->bytes;
 }
 
-static inline void fetch(const char *row, size_t bytes)
+static inline void prefetch_row(const char *row, size_t bytes)
 {
     for (size_t b = 0; b < bytes; b += LINE)
         __builtin_prefetch(row + b, 0, 2);
@@ -65,7 +65,8 @@ static inline void emit_cast(const struct gnn_gather *g, const void *row, const 
     }
 }
 
-static inline void emit(const struct gnn_gather *g, const char *row, const float *scale, char *out)
+static inline void emit_row(const struct gnn_gather *g, const char *row, const float *scale,
+                            char *out)
 {
     if (g->cast)
         emit_cast(g, row, scale, out);
@@ -115,14 +116,14 @@ __attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather 
     char *out = g->out, *from = past ? stage : out, *to = from;
     for (uint64_t i = 0; i < g->n + lead; i++) {
         if (i >= lead) {
-            emit(g, at[(i - lead) % AHEAD_ROWS], scale[(i - lead) % AHEAD_ROWS], to);
+            emit_row(g, at[(i - lead) % AHEAD_ROWS], scale[(i - lead) % AHEAD_ROWS], to);
             to += bytes;
         }
         if (i < g->n) {
             at[i % AHEAD_ROWS] = row_at(g, g->id ? g->id[i] : g->id64[i], &scale[i % AHEAD_ROWS]);
             if (!at[i % AHEAD_ROWS])
                 return i;
-            fetch(at[i % AHEAD_ROWS], g->bytes);
+            prefetch_row(at[i % AHEAD_ROWS], g->bytes);
         }
         if ((size_t)(to - from) < piece && i < g->n + lead - 1)
             continue;

@@ -33,7 +33,7 @@ void gnn_softmax_ce(const float *z, size_t n, size_t c, const int32_t *y, float 
         softmax_row(z + i * c, c, y[i], scale, row_loss + i, dz ? dz + i * c : NULL);
 }
 
-static float sigmoid(float x)
+static float sigmoid_f32(float x)
 {
     return x >= 0 ? 1 / (1 + expf(-x)) : expf(x) / (1 + expf(x));
 }
@@ -52,7 +52,7 @@ static void sigmoid_row(const float *z, size_t c, const float *y, float scale, d
     }
     *loss = known ? s / (double)known : 0;
     for (size_t j = 0; dz && j < c; j++)
-        dz[j] = isnan(y[j]) ? 0 : scale / (float)known * (sigmoid(z[j]) - y[j]);
+        dz[j] = isnan(y[j]) ? 0 : scale / (float)known * (sigmoid_f32(z[j]) - y[j]);
 }
 
 void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float scale,
@@ -81,5 +81,5 @@ void gnn_sigmoid(float *z, size_t count)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
-        z[i] = sigmoid(z[i]);
+        z[i] = sigmoid_f32(z[i]);
 }

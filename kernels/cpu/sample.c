@@ -95,7 +95,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const 
     return GNN_SAMPLE_OK;
 }
 
-static bool draws(const struct gnn_sample_job *job, uint32_t degree)
+static bool row_draws(const struct gnn_sample_job *job, uint32_t degree)
 {
     return gnn_pick_draws(degree, job->fanout, job->replace);
 }
@@ -116,7 +116,7 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
         const uint32_t d = l < n ? row[l].degree : 0, least = job->replace ? 1 : k;
         id[l] = l < n ? row[l].orig : 0;
         degree[l] = d > least ? d : least;
-        mask |= (uint32_t)draws(job, d) << l;
+        mask |= (uint32_t)row_draws(job, d) << l;
     }
     if (mask)
         gnn_draw16(job->key, id, degree, k, job->replace, s->x);
@@ -229,7 +229,7 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
 {
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t first = job->indptr[i], n = job->indptr[i + 1] - first;
-    const bool draw = draws(job, row->degree);
+    const bool draw = row_draws(job, row->degree);
     uint32_t *out = indices + first;
     struct ring *g = &s->ring[0];
     if (draw && job->replace)
@@ -262,7 +262,7 @@ static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
         n--;
     if (job->fanout > GNN_DRAW_MAX)
         for (uint32_t l = 0; l < n; l++)
-            if (draws(job, job->row[i + l].degree))
+            if (row_draws(job, job->row[i + l].degree))
                 return l;
     return n;
 }

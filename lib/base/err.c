@@ -6,7 +6,7 @@
 
 /* A message that is too long, with long names, keeps its beginning and its end, where the reason
  * stands. */
-static void shorten(char *msg, size_t room, const char *text, size_t n)
+static void shorten_message(char *msg, size_t room, const char *text, size_t n)
 {
     static const char gap[] = " ... ";
     const size_t tail = room / 3;
@@ -19,7 +19,7 @@ static void shorten(char *msg, size_t room, const char *text, size_t n)
 }
 
 GNN_PRINTF(4, 0)
-static int record(struct gnn_err *e, int code, int sys, const char *fmt, va_list ap)
+static int record_error(struct gnn_err *e, int code, int sys, const char *fmt, va_list ap)
 {
     if (e->code)
         return code;
@@ -32,7 +32,7 @@ static int record(struct gnn_err *e, int code, int sys, const char *fmt, va_list
     if (len < sizeof e->msg)
         memcpy(e->msg, text, len + 1);
     else
-        shorten(e->msg, sizeof e->msg, text, len);
+        shorten_message(e->msg, sizeof e->msg, text, len);
     return code;
 }
 
@@ -40,7 +40,7 @@ int(gnn_fail)(struct gnn_err *e, enum gnn_status code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    record(e, code, 0, fmt, ap);
+    record_error(e, code, 0, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -50,7 +50,7 @@ int(gnn_fail_errno)(struct gnn_err *e, const char *fmt, ...)
     int sys = errno, code = sys == ENOMEM ? GNN_E_NOMEM : GNN_E_RUN;
     va_list ap;
     va_start(ap, fmt);
-    record(e, code, sys, fmt, ap);
+    record_error(e, code, sys, fmt, ap);
     va_end(ap);
     errno = sys;
     return code;

@@ -10,7 +10,7 @@
 #include "formats/le.h"
 #include "lib/base/mem.h"
 
-static bool magic(const uint8_t *p, size_t n, const char *want, size_t len)
+static bool starts_with_magic(const uint8_t *p, size_t n, const char *want, size_t len)
 {
     return n >= len && !memcmp(p, want, len);
 }
@@ -22,20 +22,20 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
         return n >= GNB_HEADER_BYTES && !gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
                    ? GNN_KIND_PART
                    : GNN_KIND_STREAM;
-    if (magic(p, n, "PK\3\4", 4) || magic(p, n, "PK\5\6", 4))
+    if (starts_with_magic(p, n, "PK\3\4", 4) || starts_with_magic(p, n, "PK\5\6", 4))
         return GNN_KIND_ZIP;
-    if (magic(p, n, "\x1f\x8b", 2))
+    if (starts_with_magic(p, n, "\x1f\x8b", 2))
         return GNN_KIND_GZIP;
-    if (magic(p, n, "\x28\xb5\x2f\xfd", 4))
+    if (starts_with_magic(p, n, "\x28\xb5\x2f\xfd", 4))
         return GNN_KIND_ZSTD;
-    if (magic(p, n,
-              "\xfd"
-              "7zXZ",
-              5))
+    if (starts_with_magic(p, n,
+                          "\xfd"
+                          "7zXZ",
+                          5))
         return GNN_KIND_XZ;
-    if (magic(p, n, "\x93NUMPY", 6))
+    if (starts_with_magic(p, n, "\x93NUMPY", 6))
         return GNN_KIND_NPY;
-    if (magic(p, n, "%%MatrixMarket", 14))
+    if (starts_with_magic(p, n, "%%MatrixMarket", 14))
         return GNN_KIND_MTX;
     if (n > 262 && !memcmp(p + 257, "ustar", 5))
         return GNN_KIND_TAR;

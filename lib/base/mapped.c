@@ -69,14 +69,14 @@ static bool same_file(const struct mapping *m, struct stat *now)
     return !stat(m->path, now) && now->st_dev == m->was.st_dev && now->st_ino == m->was.st_ino;
 }
 
-static bool changed(const struct mapping *m, struct stat *now)
+static bool was_changed(const struct mapping *m, struct stat *now)
 {
     const struct timespec *a = &m->was.st_mtim, *b = &now->st_mtim;
     return !m->write && same_file(m, now) &&
            (now->st_size != m->was.st_size || a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec);
 }
 
-static int cut(const struct mapping *m, const struct stat *now, struct gnn_err *e)
+static int fail_if_cut(const struct mapping *m, const struct stat *now, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_RUN, "%s: cut to %lld bytes while it was in use", m->path,
                     (long long)now->st_size);
@@ -88,7 +88,7 @@ bool gnn_mapped_changed(const void *p)
     bool yes = false;
     pthread_mutex_lock(&lock);
     for (const struct mapping *m = all; m; m = m->next)
-        yes = yes || (m->at == p && changed(m, &now));
+        yes = yes || (m->at == p && was_changed(m, &now));
     pthread_mutex_unlock(&lock);
     return yes;
 }
@@ -99,9 +99,9 @@ int gnn_mapped_check(struct gnn_err *e)
     int rc = 0;
     pthread_mutex_lock(&lock);
     for (const struct mapping *m = all; m && !rc; m = m->next)
-        if (changed(m, &now))
+        if (was_changed(m, &now))
             rc = now.st_size < m->was.st_size
-                     ? cut(m, &now, e)
+                     ? fail_if_cut(m, &now, e)
                      : gnn_fail(e, GNN_E_RUN, "%s: written to while it was in use", m->path);
     pthread_mutex_unlock(&lock);
     return rc;
@@ -116,7 +116,7 @@ int gnn_mapped_fault(const void *p, struct gnn_err *e)
     for (const struct mapping *m = all; m && !rc; m = m->next)
         if (c >= m->at && c < m->at + m->bytes)
             rc = same_file(m, &now) && now.st_size < m->was.st_size
-                     ? cut(m, &now, e)
+                     ? fail_if_cut(m, &now, e)
                      : gnn_fail(e, GNN_E_RUN, "%s: the system cannot %s byte %llu", m->path,
                                 m->write ? "read or write" : "read",
                                 (unsigned long long)(m->from + (uint64_t)(c - m->at)));

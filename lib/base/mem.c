@@ -12,7 +12,7 @@
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Bytes to ask for, a multiple of the alignment; false on overflow. */
-static bool room(uint64_t n, size_t size, uint64_t *bytes)
+static bool padded_bytes(uint64_t n, size_t size, uint64_t *bytes)
 {
     if (__builtin_mul_overflow(n, (uint64_t)size, bytes) || *bytes > (uint64_t)INT64_MAX - ALIGN)
         return false;
@@ -25,7 +25,7 @@ static bool room(uint64_t n, size_t size, uint64_t *bytes)
 void *gnn_alloc(uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
     uint64_t bytes = UINT64_MAX;
-    const bool good = room(n, size, &bytes);
+    const bool good = padded_bytes(n, size, &bytes);
     const bool large = good && bytes >= LARGE;
     void *p = NULL;
     if (good && !large)

@@ -12,7 +12,7 @@ static uint64_t *page_new(struct gnn_node_set *s, uint32_t id, struct gnn_err *e
 }
 
 /* Clears the bits of n ids: page by page or one by one, whichever is less. */
-static void clear(struct gnn_node_set *s, const uint32_t *id, uint64_t n)
+static void clear_bits(struct gnn_node_set *s, const uint32_t *id, uint64_t n)
 {
     if ((uint64_t)s->npages * WORDS / 8 > n) {
         for (uint64_t i = 0; i < n; i++)
@@ -41,7 +41,7 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
         there = *p >> (id[i] & 63) & 1;
         *p |= UINT64_C(1) << (id[i] & 63);
     }
-    clear(s, id, i);
+    clear_bits(s, id, i);
     *at = i - there;
     return e->code;
 }

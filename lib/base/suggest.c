@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static int folded(char c)
+static int fold_case(char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -27,11 +27,11 @@ unsigned gnn_suggest_edits(const char *a, const char *b)
         for (size_t j = 1; j <= m; j++) {
             unsigned v = (unsigned)j;
             if (i) {
-                const bool same = folded(a[i - 1]) == folded(b[j - 1]);
-                v = least(least(before[j] + 1u, now[j - 1] + 1u), before[j - 1] + !same);
-                if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
-                    folded(a[i - 2]) == folded(b[j - 1]))
-                    v = least(v, above[j - 2] + 1u);
+                const bool same = fold_case(a[i - 1]) == fold_case(b[j - 1]);
+                v = min_of(min_of(before[j] + 1u, now[j - 1] + 1u), before[j - 1] + !same);
+                if (i > 1 && j > 1 && fold_case(a[i - 1]) == fold_case(b[j - 2]) &&
+                    fold_case(a[i - 2]) == fold_case(b[j - 1]))
+                    v = min_of(v, above[j - 2] + 1u);
             }
             now[j] = (unsigned char)v;
         }
@@ -39,9 +39,9 @@ unsigned gnn_suggest_edits(const char *a, const char *b)
     return row[n % 3][m];
 }
 
-static bool begins(const char *s, const char *with)
+static bool starts_with(const char *s, const char *with)
 {
-    while (*with && folded(*s) == folded(*with))
+    while (*with && fold_case(*s) == fold_case(*with))
         s++, with++;
     return !*with;
 }
@@ -53,11 +53,11 @@ static unsigned cost_of(const char *word, const char *name)
 {
     const size_t n = strlen(word), m = strlen(name), longer = n > m ? n : m;
     const unsigned edits = gnn_suggest_edits(word, name);
-    if (edits > 1 && n > 1 && begins(name, word))
+    if (edits > 1 && n > 1 && starts_with(name, word))
         return 1;
     if (edits < longer && edits <= (longer + 2) / 3 && edits < GNN_SUGGEST_WORD)
         return edits;
-    return m > 1 && begins(word, name) ? (unsigned)longer : UINT32_MAX;
+    return m > 1 && starts_with(word, name) ? (unsigned)longer : UINT32_MAX;
 }
 
 void gnn_suggest_try(struct gnn_suggest *s, const char *name)
@@ -70,7 +70,7 @@ void gnn_suggest_try(struct gnn_suggest *s, const char *name)
 }
 
 /* Where a text can be cut to at most n bytes: before a whole character. */
-static int cut(const char *name, size_t n)
+static int cut_length(const char *name, size_t n)
 {
     if (strlen(name) <= n)
         return (int)strlen(name);
@@ -82,7 +82,7 @@ static int cut(const char *name, size_t n)
 void gnn_suggest_add(struct gnn_suggest *s, const char *name)
 {
     const size_t at = strlen(s->list), n = strlen(name);
-    const int shown = cut(name, GNN_SUGGEST_WORD / 2);
+    const int shown = cut_length(name, GNN_SUGGEST_WORD / 2);
     gnn_suggest_try(s, name);
     if (s->more || at + (size_t)shown + sizeof ", ..." > sizeof s->list) {
         s->more++;

@@ -48,7 +48,7 @@ static char *parent_of(const char *path, struct gnn_err *e)
 }
 
 /* As much of a long name as leaves room for the suffix. */
-static int stem(const char *base)
+static int stem_length(const char *base)
 {
     const size_t n = strlen(base);
     return (int)(n < NAME_MAX - SUFFIX ? n : NAME_MAX - SUFFIX);
@@ -62,14 +62,14 @@ static char *random_name(const char *path, struct gnn_err *e)
         gnn_fail_errno(e, "%s: no random number for a temporary name", path);
         return NULL;
     }
-    return gnn_strf(e, "%.*s%.*s.tmp.%016llx", (int)(base - path), path, stem(base), base,
+    return gnn_strf(e, "%.*s%.*s.tmp.%016llx", (int)(base - path), path, stem_length(base), base,
                     (unsigned long long)x);
 }
 
 /* Whether `name` is one that random_name gives for `base`. */
 static bool is_temp_of(const char *name, const char *base)
 {
-    const int n = stem(base);
+    const int n = stem_length(base);
     if (strncmp(name, base, (size_t)n) != 0 || strncmp(name + n, ".tmp.", 5) != 0 ||
         strlen(name + n) != SUFFIX)
         return false;
@@ -101,7 +101,7 @@ static char *link_target(const char *path, struct gnn_err *e)
 }
 
 /* Of a name that nothing has yet: where its links lead. */
-static char *dangling(char *at, bool dir, const char *given, struct gnn_err *e)
+static char *follow_dangling(char *at, bool dir, const char *given, struct gnn_err *e)
 {
     for (int i = 0; i < LINKS_MAX; i++) {
         char *to = link_target(at, e);
@@ -134,7 +134,7 @@ char *gnn_temp_target(const char *path, bool dir, struct gnn_err *e)
             ? NULL
             : realpath(at, NULL); /* stat: the kernel may refuse links that realpath would follow */
     if (!real && errno == ENOENT)
-        return dangling(at, dir, path, e);
+        return follow_dangling(at, dir, path, e);
     gnn_free(at);
     if (!real) {
         gnn_fail_errno(e, "%s: cannot create", path);
@@ -287,12 +287,12 @@ static int make_nameless(const char *dir, int flags)
     return -1;
 }
 
-static bool unsupported(int sys)
+static bool is_unsupported(int sys)
 {
     return sys == EOPNOTSUPP || sys == EISDIR || sys == EINVAL;
 }
 
-static int begin(struct gnn_temp *t, const char *dir, struct gnn_err *e)
+static int begin_file(struct gnn_temp *t, const char *dir, struct gnn_err *e)
 {
     const int parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent >= 0) {
@@ -304,7 +304,7 @@ static int begin(struct gnn_temp *t, const char *dir, struct gnn_err *e)
         (void)flock(t->fd, LOCK_EX | LOCK_NB); /* for the moment in which it may have a name */
         return 0;
     }
-    if (!t->dir && !unsupported(errno))
+    if (!t->dir && !is_unsupported(errno))
         return gnn_fail_errno(e, "%s: cannot create", t->path);
     return make_named(t, e);
 }
@@ -337,7 +337,7 @@ static struct gnn_temp *temp_begin(const char *path, bool dir, struct gnn_err *e
     struct gnn_temp *t = parent ? temp_new(path, dir, e) : NULL;
     if (t) {
         gnn_temp_enter();
-        if (!begin(t, parent, e)) {
+        if (!begin_file(t, parent, e)) {
             t->next = live;
             live = t;
         }
@@ -368,7 +368,7 @@ int gnn_temp_scratch(const char *path, struct gnn_err *e)
     if (t) {
         gnn_temp_enter();
         t->fd = make_nameless(parent, O_EXCL);
-        if (t->fd < 0 && !unsupported(errno))
+        if (t->fd < 0 && !is_unsupported(errno))
             gnn_fail_errno(e, "%s: cannot create a temporary file", path);
         else if (t->fd < 0 && !make_named(t, e))
             remove_temp(t);

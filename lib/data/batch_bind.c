@@ -14,7 +14,7 @@ struct bind {
     uint32_t known; /* tensors recognised so far */
 };
 
-static int bad(struct bind *s, const char *name, const char *what)
+static int fail_tensor(struct bind *s, const char *name, const char *what)
 {
     return gnn_fail(s->e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s",
                     s->b->epoch, s->b->step, name, what);
@@ -29,23 +29,23 @@ static int bad_element(struct bind *s, const char *name, uint64_t i, uint64_t v,
 }
 
 /* *out is NULL if there is no such tensor and it is not required. rows UINT64_MAX: any number. */
-static int take(struct bind *s, const char *name, enum gnn_dtype dtype, uint64_t rows,
-                bool required, const struct gnn_tensor **out)
+static int take_tensor(struct bind *s, const char *name, enum gnn_dtype dtype, uint64_t rows,
+                       bool required, const struct gnn_tensor **out)
 {
     const struct gnn_tensor *t = gnn_tensors_find(&s->b->tensors, name);
     *out = t;
     if (!t)
-        return required ? bad(s, name, "missing") : 0;
+        return required ? fail_tensor(s, name, "missing") : 0;
     s->known++;
     if (t->dtype != dtype || t->ndim != 1 || (rows != UINT64_MAX && t->shape[0] != rows))
-        return bad(s, name, "wrong dtype or shape");
+        return fail_tensor(s, name, "wrong dtype or shape");
     return 0;
 }
 
 static int bind_key(struct bind *s)
 {
     const struct gnn_tensor *t;
-    int rc = take(s, "key", GNN_U64, 4, true, &t);
+    int rc = take_tensor(s, "key", GNN_U64, 4, true, &t);
     if (rc)
         return rc;
     const uint64_t *v = t->data;
@@ -70,29 +70,29 @@ static int bind_nodes(struct bind *s, uint32_t t)
     const struct gnn_tensor *nodes, *counts, *counted, *orig;
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "counts/%s", nt->name);
-    int rc = take(s, name, GNN_U64, (uint64_t)nhops + 1, true, &counts);
+    int rc = take_tensor(s, name, GNN_U64, (uint64_t)nhops + 1, true, &counts);
     if (rc)
         return rc;
     const uint64_t *c = counts->data;
     for (uint32_t h = 0; h < nhops; h++)
         if (c[h] > c[h + 1])
-            return bad(s, name, "counts shrink");
+            return fail_tensor(s, name, "counts shrink");
     if (c[nhops] > nt->count)
-        return bad(s, name, "more nodes than there are");
+        return fail_tensor(s, name, "more nodes than there are");
     if (c[0] && t != s->m->sampling.seed_ntype)
-        return bad(s, name, "seeds of a type that has none");
+        return fail_tensor(s, name, "seeds of a type that has none");
     snprintf(name, sizeof name, "nodes/%s", nt->name);
-    if ((rc = take(s, name, GNN_U32, c[nhops], true, &nodes)))
+    if ((rc = take_tensor(s, name, GNN_U32, c[nhops], true, &nodes)))
         return rc;
     const uint32_t *v = nodes->data;
     for (uint64_t i = 0; !s->b->place && i < c[nhops]; i++)
         if (v[i] >= nt->count)
             return bad_element(s, name, i, v[i], "is a node id out of range");
     snprintf(name, sizeof name, "node/%s/id", nt->name);
-    if ((rc = take(s, name, GNN_U32, c[nhops], false, &orig)))
+    if ((rc = take_tensor(s, name, GNN_U32, c[nhops], false, &orig)))
         return rc;
     snprintf(name, sizeof name, "counted/%s", nt->name);
-    if ((rc = take(s, name, GNN_U8, nhops ? c[nhops - 1] : 0, false, &counted)))
+    if ((rc = take_tensor(s, name, GNN_U8, nhops ? c[nhops - 1] : 0, false, &counted)))
         return rc;
     s->b->type[t] = (struct gnn_batch_type){.node = v,
                                             .count = c,
@@ -112,23 +112,23 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     gnn_etype_key(&s->m->schema, et, key, sizeof key);
     const struct gnn_tensor *indptr, *indices, *id;
     snprintf(name, sizeof name, "hop/%u/%s/indptr", hop, key);
-    int rc = take(s, name, GNN_U32, n + 1, false, &indptr);
+    int rc = take_tensor(s, name, GNN_U32, n + 1, false, &indptr);
     if (rc || !indptr)
         return rc;
     const uint32_t *ptr = indptr->data;
     if (!b->place && ptr[0])
-        return bad(s, name, "does not start at 0");
+        return fail_tensor(s, name, "does not start at 0");
     for (uint64_t i = 0; !b->place && i < n; i++)
         if (ptr[i] > ptr[i + 1])
             return bad_element(s, name, i + 1, ptr[i + 1],
                                "is less than the one before: not monotone");
     snprintf(name, sizeof name, "hop/%u/%s/indices", hop, key);
-    if ((rc = take(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
+    if ((rc = take_tensor(s, name, GNN_U32, b->place ? UINT64_MAX : ptr[n], true, &indices)))
         return rc;
     const uint32_t *v = indices->data;
     const uint64_t edges = indices->shape[0];
     if (edges >= UINT32_MAX)
-        return bad(s, name, "too many edges");
+        return fail_tensor(s, name, "too many edges");
     uint32_t limit = (uint32_t)src[hop + 1], worst = 0, at = 0;
     for (uint32_t i = 0; !b->place && i < edges; i++)
         worst |= v[i] >= limit;
@@ -137,7 +137,7 @@ static int bind_block(struct bind *s, uint32_t hop, uint32_t et)
     if (worst)
         return bad_element(s, name, at, v[at], "is a local id out of range");
     snprintf(name, sizeof name, "hop/%u/%s/id", hop, key);
-    if ((rc = take(s, name, GNN_U64, edges, s->m->sampling.edge_ids, &id)))
+    if ((rc = take_tensor(s, name, GNN_U64, edges, s->m->sampling.edge_ids, &id)))
         return rc;
     *gnn_batch_block(b, hop, et) = (struct gnn_block){.first = (uint32_t)first,
                                                       .n = (uint32_t)n,
@@ -158,7 +158,7 @@ static uint32_t find_ntype(const struct gnn_schema *c, const char *name, size_t 
 }
 
 /* What follows "NAME/" at p; NULL if something else is there. */
-static const char *after(const char *p, const char *name)
+static const char *after_name(const char *p, const char *name)
 {
     const size_t n = strlen(name);
     return p && !strncmp(p, name, n) && p[n] == '/' ? p + n + 1 : NULL;
@@ -173,10 +173,11 @@ static bool find_block(const struct bind *s, const char *p, const char *field, u
     char h[12];
     *hop = n < 10 ? (uint32_t)strtoul(p, NULL, 10) : UINT32_MAX;
     snprintf(h, sizeof h, "%u", *hop); /* the one way to write it */
-    p = after(p, h);
+    p = after_name(p, h);
     for (*et = 0; p && *hop < s->b->nhops && *et < c->netypes; ++*et) {
         const struct gnn_etype *t = &c->etype[*et];
-        if (after(after(after(p, c->ntype[t->src].name), t->rel), c->ntype[t->dst].name) == field)
+        if (after_name(after_name(after_name(p, c->ntype[t->src].name), t->rel),
+                       c->ntype[t->dst].name) == field)
             return true;
     }
     return false;
@@ -185,7 +186,7 @@ static bool find_block(const struct bind *s, const char *p, const char *field, u
 static int check_labels(struct bind *s, const struct gnn_tensor *y)
 {
     struct gnn_err why = {0};
-    return gnn_labels_valid(&s->m->schema, y, &why) ? bad(s, y->name, why.msg) : 0;
+    return gnn_labels_valid(&s->m->schema, y, &why) ? fail_tensor(s, y->name, why.msg) : 0;
 }
 
 /* Gathered rows: "node/T/FIELD" or "hop/H/S/R/D/FIELD" must be a field of the schema with the right
@@ -221,11 +222,11 @@ static int bind_field(struct bind *s, const struct gnn_tensor *t)
         return 0;
     }
     if (!x)
-        return bad(s, t->name, "no such field in the schema");
+        return fail_tensor(s, t->name, "no such field in the schema");
     const bool real = t->dtype >= GNN_F16 && x->dtype >= GNN_F16;
     if ((t->dtype != x->dtype && !real) || t->ndim != (x->width ? 2u : 1u) || t->shape[0] != rows ||
         (x->width && t->shape[1] != x->width))
-        return bad(s, t->name, "wrong dtype or shape");
+        return fail_tensor(s, t->name, "wrong dtype or shape");
     s->known++;
     return labels && !s->b->place ? check_labels(s, t) : 0;
 }

@@ -123,9 +123,9 @@ static void keep_pair(struct gnn_direction_counter *c, const struct slot *s)
 }
 
 /* Each pair once: to `each`, which may put something smaller into the counter's place. */
-static int group(struct gnn_direction_counter *c,
-                 void (*each)(struct gnn_direction_counter *c, const struct slot *s),
-                 struct gnn_err *e)
+static int group_pairs(struct gnn_direction_counter *c,
+                       void (*each)(struct gnn_direction_counter *c, const struct slot *s),
+                       struct gnn_err *e)
 {
     struct buckets b;
     struct slot *table = NULL;
@@ -156,7 +156,7 @@ static int group(struct gnn_direction_counter *c,
 /* ---- counting ---- */
 
 /* Half the pairs are left out. */
-static void halve(struct gnn_direction_counter *c)
+static void halve_sample(struct gnn_direction_counter *c)
 {
     uint64_t n = 0, merged = 0;
     c->last = c->first + ((c->last - c->first) >> 1 | 1);
@@ -178,7 +178,7 @@ static int merge_equal(struct gnn_direction_counter *c, struct gnn_err *e)
 {
     if (!c->times && !(c->times = gnn_alloc(c->room, sizeof *c->times, "counts of edges", e)))
         return GNN_E_NOMEM;
-    int rc = group(c, keep_pair, e);
+    int rc = group_pairs(c, keep_pair, e);
     c->merged = c->n;
     return rc;
 }
@@ -205,7 +205,7 @@ static int make_room(struct gnn_direction_counter *c, struct gnn_err *e)
     int rc = c->few ? merge_equal(c, e) : GNN_OK;
     c->few = c->few && c->n <= c->room / 4 * 3;
     while (c->n > c->room / 4 * 3)
-        halve(c);
+        halve_sample(c);
     return rc;
 }
 
@@ -221,7 +221,7 @@ static int add_loop(struct gnn_direction_counter *c, uint32_t v, struct gnn_err 
     return GNN_OK;
 }
 
-static uint64_t mixed(uint64_t pair, uint64_t keep)
+static uint64_t mix_pair(uint64_t pair, uint64_t keep)
 {
     uint64_t x = pair * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 32 & keep)) * 0xbf58476d1ce4e5b9u;
@@ -238,7 +238,7 @@ static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, c
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t s = src[i], d = dst[i], down = s > d, lo = down ? d : s, hi = down ? s : d,
                        loop = s == d;
-        const uint64_t x = mixed(hi * (hi - 1) + 2 * lo + 2, ~(uint64_t)1);
+        const uint64_t x = mix_pair(hi * (hi - 1) + 2 * lo + 2, ~(uint64_t)1);
         balance += loop ? 0 : down ? -x : x;
         c->x[at] = x | down;
         at += !loop & (x - first <= span);
@@ -253,7 +253,7 @@ static void add_pairs(struct gnn_direction_counter *c, const uint32_t *a, const 
                       uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t x = mixed(~((uint64_t)a[i] << 32 | b[i]), ~(uint64_t)0);
+        const uint64_t x = mix_pair(~((uint64_t)a[i] << 32 | b[i]), ~(uint64_t)0);
         c->balance += c->part ? 0 : x;
         c->x[c->n] = x;
         c->n += x - c->first <= c->last - c->first;
@@ -281,7 +281,7 @@ int gnn_direction_add(struct gnn_direction_counter *c, const uint32_t *src, cons
 
 int gnn_direction_next(struct gnn_direction_counter *c, bool *more, struct gnn_err *e)
 {
-    int rc = group(c, tally_pair, e);
+    int rc = group_pairs(c, tally_pair, e);
     *more = ++c->part < c->parts;
     if (*more)
         start_part(c);

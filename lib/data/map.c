@@ -37,7 +37,7 @@ struct map {
     pthread_cond_t changed;
     uint64_t head, tail; /* numbers of the next batch to hand on, and to draw */
     bool stop, over;     /* no more drawing: asked to, or the source below ended or failed */
-    int final;           /* what next() returns from now on, once it has returned it */
+    int final;           /* what next_batch returns from now on, once it has returned it */
 };
 
 struct thread_arg {
@@ -45,12 +45,13 @@ struct thread_arg {
     unsigned index;
 };
 
-static unsigned workers(const struct map *m)
+static unsigned worker_count(const struct map *m)
 {
     return m->nthreads ? m->nthreads : 1;
 }
 
-static int apply(const struct map *m, unsigned worker, struct gnn_batch *b, struct gnn_err *e)
+static int apply_in_worker(const struct map *m, unsigned worker, struct gnn_batch *b,
+                           struct gnn_err *e)
 {
     int rc = 0;
     for (const struct stage *s = m->stage; s && !rc; s = s->next)
@@ -59,7 +60,7 @@ static int apply(const struct map *m, unsigned worker, struct gnn_batch *b, stru
 }
 
 /* Draws one batch into a slot and works on it. False when there is nothing left to do. */
-static bool work(struct map *m, unsigned worker)
+static bool work_on_next(struct map *m, unsigned worker)
 {
     pthread_mutex_lock(&m->draw);
     pthread_mutex_lock(&m->lock);
@@ -85,7 +86,7 @@ static bool work(struct map *m, unsigned worker)
     pthread_mutex_unlock(&m->draw);
     if (!drawn)
         return false;
-    s->rc = apply(m, worker, s->b, &s->err);
+    s->rc = apply_in_worker(m, worker, s->b, &s->err);
     pthread_mutex_lock(&m->lock);
     if (s->rc)
         m->over = true;
@@ -95,25 +96,25 @@ static bool work(struct map *m, unsigned worker)
     return true;
 }
 
-static void *run(void *p)
+static void *run_worker(void *p)
 {
     struct thread_arg a = *(struct thread_arg *)p;
     gnn_free(p);
     if (a.m->stage->ops.background)
         setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-    while (work(a.m, a.index))
+    while (work_on_next(a.m, a.index))
         ;
     return NULL;
 }
 
-static int start(struct map *m, struct gnn_err *e)
+static int start_workers(struct map *m, struct gnn_err *e)
 {
     for (; m->started < m->nthreads; m->started++) {
         struct thread_arg *a = gnn_alloc(1, sizeof *a, "a thread", e);
         if (!a)
             return e->code;
         *a = (struct thread_arg){.m = m, .index = m->started};
-        if (pthread_create(&m->thread[m->started], NULL, run, a)) {
+        if (pthread_create(&m->thread[m->started], NULL, run_worker, a)) {
             gnn_free(a);
             return gnn_fail(e, GNN_E_RUN, "cannot start thread %u", m->started);
         }
@@ -122,7 +123,7 @@ static int start(struct map *m, struct gnn_err *e)
 }
 
 /* Waits for the slot at the head and empties it. */
-static int take(struct map *m, struct gnn_batch **b, struct gnn_err *e)
+static int take_head(struct map *m, struct gnn_batch **b, struct gnn_err *e)
 {
     pthread_mutex_lock(&m->lock);
     struct slot *s = &m->slot[m->head % m->depth];
@@ -140,7 +141,7 @@ static int take(struct map *m, struct gnn_batch **b, struct gnn_err *e)
     return rc;
 }
 
-static int next(struct gnn_source *base, struct gnn_batch **out, struct gnn_err *e)
+static int next_batch(struct gnn_source *base, struct gnn_batch **out, struct gnn_err *e)
 {
     struct map *m = (struct map *)base;
     struct gnn_batch *b = NULL;
@@ -150,11 +151,11 @@ static int next(struct gnn_source *base, struct gnn_batch **out, struct gnn_err 
     if (!m->nthreads) {
         rc = gnn_source_next(m->up, &b, e);
         if (!rc)
-            rc = apply(m, 0, b, e);
+            rc = apply_in_worker(m, 0, b, e);
     } else {
-        rc = start(m, e);
+        rc = start_workers(m, e);
         if (!rc)
-            rc = take(m, &b, e);
+            rc = take_head(m, &b, e);
     }
     for (const struct stage *s = m->stage; s && rc == GNN_END; s = s->next) {
         const int last = s->ops.end ? s->ops.end(s->arg, e) : 0;
@@ -203,21 +204,21 @@ static struct stage *stage_new(const struct gnn_map_ops *ops, void *arg, unsigne
 }
 
 /* Makes what must be made although nobody wants it any more. */
-static void leave(struct map *m)
+static void finish_unwanted(struct map *m)
 {
     struct gnn_err e = {0};
     struct gnn_batch *b;
     bool go_on = false;
     for (const struct stage *s = m->stage; s && !m->final; s = s->next)
         go_on = (s->ops.leave && s->ops.leave(s->arg)) || go_on;
-    while (go_on && !next(&m->base, &b, &e))
+    while (go_on && !next_batch(&m->base, &b, &e))
         gnn_batch_put(b);
 }
 
 static void map_free(struct gnn_source *base)
 {
     struct map *m = (struct map *)base;
-    leave(m);
+    finish_unwanted(m);
     pthread_mutex_lock(&m->lock);
     m->stop = true;
     pthread_cond_broadcast(&m->changed);
@@ -229,7 +230,7 @@ static void map_free(struct gnn_source *base)
     gnn_source_free(m->up);
     for (struct stage *s = m->stage, *next_stage; s; s = next_stage) {
         next_stage = s->next;
-        stage_free(s, workers(m));
+        stage_free(s, worker_count(m));
     }
     pthread_mutex_destroy(&m->lock);
     pthread_mutex_destroy(&m->draw);
@@ -247,14 +248,14 @@ static struct map *map_new(struct gnn_source *up, unsigned nthreads, unsigned de
         gnn_source_free(up);
         return NULL;
     }
-    m->base = (struct gnn_source){.next = next, .free = map_free};
+    m->base = (struct gnn_source){.next = next_batch, .free = map_free};
     m->up = up;
     m->nthreads = nthreads;
     m->depth = depth > nthreads ? depth : nthreads + 1;
     pthread_mutex_init(&m->lock, NULL);
     pthread_mutex_init(&m->draw, NULL);
     pthread_cond_init(&m->changed, NULL);
-    m->thread = gnn_alloc(workers(m), sizeof *m->thread, "a filter", e);
+    m->thread = gnn_alloc(worker_count(m), sizeof *m->thread, "a filter", e);
     m->slot = gnn_alloc_zero(m->depth, sizeof *m->slot, "a filter", e);
     if (m->thread && m->slot)
         return m;
@@ -266,7 +267,7 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
                                const struct gnn_map_ops *ops, void *arg, unsigned nthreads,
                                unsigned depth, struct gnn_err *e)
 {
-    const bool join = !nthreads && up->next == next && ((struct map *)up)->nthreads;
+    const bool join = !nthreads && up->next == next_batch && ((struct map *)up)->nthreads;
     struct map *m = join ? (struct map *)up : map_new(up, nthreads, depth, e);
     if (!m) {
         if (ops->arg_free)
@@ -276,7 +277,7 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
     struct stage **last = &m->stage;
     while (*last)
         last = &(*last)->next;
-    if (!(*last = stage_new(ops, arg, workers(m), e))) {
+    if (!(*last = stage_new(ops, arg, worker_count(m), e))) {
         map_free(&m->base);
         return NULL;
     }

@@ -32,8 +32,8 @@ void gnn_schema_release(struct gnn_schema *s)
     *s = (struct gnn_schema){0};
 }
 
-static int grow(void *array, uint32_t n, uint32_t max, size_t size, const char *what,
-                struct gnn_err *e)
+static int grow_array(void *array, uint32_t n, uint32_t max, size_t size, const char *what,
+                      struct gnn_err *e)
 {
     return n < max ? gnn_grow(array, n, size, what, e)
                    : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
@@ -149,7 +149,7 @@ int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
     if (count > UINT32_MAX - 1u)
         return gnn_fail(e, GNN_E_INPUT, "node type '%s' has %llu nodes, more than 2^32 - 2", name,
                         (unsigned long long)count);
-    if ((rc = grow(&s->ntype, s->nntypes, GNN_TYPES_MAX, sizeof *s->ntype, "node types", e)))
+    if ((rc = grow_array(&s->ntype, s->nntypes, GNN_TYPES_MAX, sizeof *s->ntype, "node types", e)))
         return rc;
     char *copy = gnn_strdup(name, e);
     if (!copy)
@@ -170,7 +170,7 @@ int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, ui
     if (count > (uint64_t)INT64_MAX / 8)
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an impossible count", rel);
     if ((rc = check_key(s, src, rel, dst, e)) ||
-        (rc = grow(&s->etype, s->netypes, GNN_TYPES_MAX, sizeof *s->etype, "edge types", e)))
+        (rc = grow_array(&s->etype, s->netypes, GNN_TYPES_MAX, sizeof *s->etype, "edge types", e)))
         return rc;
     char *copy = gnn_strdup(rel, e);
     if (!copy)
@@ -202,7 +202,7 @@ static int add_field(struct gnn_field **f, uint32_t *n, const char *name, enum g
         return gnn_fail(e, GNN_E_INPUT, "field '%s' appears twice", name);
     if (!gnn_dtype_bytes(dtype) || width > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "field '%s' has a bad dtype or width", name);
-    if ((rc = grow(f, *n, GNN_FIELDS_MAX, sizeof **f, "fields", e)))
+    if ((rc = grow_array(f, *n, GNN_FIELDS_MAX, sizeof **f, "fields", e)))
         return rc;
     char *copy = gnn_strdup(name, e);
     if (!copy)
@@ -239,7 +239,7 @@ int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set,
     for (uint32_t i = 0; i < s->nsets; i++)
         if (!strcmp(s->set[i].split, split) && !strcmp(s->set[i].set, set))
             return gnn_fail(e, GNN_E_INPUT, "split '%s/%s' appears twice", split, set);
-    if ((rc = grow(&s->set, s->nsets, GNN_TYPES_MAX, sizeof *s->set, "splits", e)))
+    if ((rc = grow_array(&s->set, s->nsets, GNN_TYPES_MAX, sizeof *s->set, "splits", e)))
         return rc;
     char *a = gnn_strdup(split, e), *b = a ? gnn_strdup(set, e) : NULL;
     if (!b) {

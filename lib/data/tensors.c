@@ -9,7 +9,7 @@
 
 /* The place in the index that holds the tensor of that name, or the free one where it belongs. The
  * seed differs from run to run, so that a frame's names cannot be chosen to collide. */
-static uint32_t *place(const struct gnn_tensors *s, const char *name)
+static uint32_t *find_slot(const struct gnn_tensors *s, const char *name)
 {
     const uint32_t mask = 2 * s->room - 1;
     uint32_t i = (uint32_t)XXH3_64bits_withSeed(name, strlen(name), (uintptr_t)s->index) & mask;
@@ -38,7 +38,7 @@ static int slot_room(struct gnn_tensors *s, struct gnn_err *e)
     s->index = index;
     s->room = room;
     for (uint32_t i = 0; i < s->n; i++)
-        *place(s, p[i]->t.name) = i + 1;
+        *find_slot(s, p[i]->t.name) = i + 1;
     return 0;
 }
 
@@ -121,7 +121,7 @@ int gnn_tensors_add_in(struct gnn_tensors *s, const struct gnn_mem *mem, const c
     int rc = slot_room(s, e);
     if (rc)
         return rc;
-    uint32_t *at = place(s, name);
+    uint32_t *at = find_slot(s, name);
     if (*at)
         return gnn_fail(e, GNN_E_INPUT, "tensor '%s' appears twice", name);
     if (!s->slot[s->n]) {
@@ -248,7 +248,7 @@ void gnn_tensors_give_back(struct gnn_tensors *s)
 
 struct gnn_tensor *gnn_tensors_find(const struct gnn_tensors *s, const char *name)
 {
-    const uint32_t at = s->n ? *place(s, name) : 0;
+    const uint32_t at = s->n ? *find_slot(s, name) : 0;
     return at ? &s->slot[at - 1]->t : NULL;
 }
 

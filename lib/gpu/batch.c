@@ -59,7 +59,8 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
 
 /* Where the tensor of `from` that lies at p is in `to`. An empty one may have the address of its
  * neighbour. */
-static const void *moved(const struct gnn_batch *to, const struct gnn_batch *from, const void *p)
+static const void *moved_address(const struct gnn_batch *to, const struct gnn_batch *from,
+                                 const void *p)
 {
     uint64_t most = 0;
     const void *at = NULL;
@@ -83,17 +84,17 @@ void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     to->nth = from->nth;
     for (uint32_t t = 0; t < from->nntypes; t++) {
         const struct gnn_batch_type *x = &from->type[t];
-        to->type[t] = (struct gnn_batch_type){.node = moved(to, from, x->node),
-                                              .count = moved(to, from, x->count),
-                                              .counted = moved(to, from, x->counted),
-                                              .orig = moved(to, from, x->orig)};
+        to->type[t] = (struct gnn_batch_type){.node = moved_address(to, from, x->node),
+                                              .count = moved_address(to, from, x->count),
+                                              .counted = moved_address(to, from, x->counted),
+                                              .orig = moved_address(to, from, x->orig)};
     }
     for (uint32_t i = 0; i < from->nhops * from->netypes; i++) {
         const struct gnn_block *k = &from->block[i];
         to->block[i] = *k;
-        to->block[i].indptr = moved(to, from, k->indptr);
-        to->block[i].indices = moved(to, from, k->indices);
-        to->block[i].id = moved(to, from, k->id);
+        to->block[i].indptr = moved_address(to, from, k->indptr);
+        to->block[i].indices = moved_address(to, from, k->indices);
+        to->block[i].id = moved_address(to, from, k->id);
     }
 }
 

@@ -13,16 +13,16 @@
 #endif
 
 /* Records what failed, and forgets it in the runtime, which would report it again. */
-static int failed(cudaError_t rc, const char *what, struct gnn_err *e)
+static int record_failure(cudaError_t rc, const char *what, struct gnn_err *e)
 {
     (void)cudaGetLastError();
     return gnn_fail(e, rc == cudaErrorMemoryAllocation ? GNN_E_NOMEM : GNN_E_DEVICE, "CUDA: %s: %s",
                     what, cudaGetErrorString(rc));
 }
 
-static int status(cudaError_t rc, const char *what, struct gnn_err *e)
+static int status_of(cudaError_t rc, const char *what, struct gnn_err *e)
 {
-    return rc ? failed(rc, what, e) : 0;
+    return rc ? record_failure(rc, what, e) : 0;
 }
 
 int gnn_dev_count(unsigned *n, struct gnn_err *e)
@@ -44,7 +44,7 @@ int gnn_dev_count(unsigned *n, struct gnn_err *e)
         return gnn_fail(e, GNN_E_DEVICE, "no CUDA device");
     }
     if (rc)
-        return failed(rc, "looking for devices", e);
+        return record_failure(rc, "looking for devices", e);
     *n = (unsigned)count;
     return 0;
 }
@@ -54,11 +54,11 @@ int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e)
     struct cudaDeviceProp p;
     size_t free = 0, total = 0;
     int rc =
-        status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+        status_of(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
     if (!rc)
         rc = gnn_dev_use(device, e);
     if (!rc)
-        rc = status(cudaMemGetInfo(&free, &total), "asking for a device's memory", e);
+        rc = status_of(cudaMemGetInfo(&free, &total), "asking for a device's memory", e);
     if (rc)
         return rc;
     *info = (struct gnn_dev_info){.major = p.major,
@@ -76,7 +76,7 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
     struct cudaDeviceProp p;
     uint64_t half[2];
     int rc =
-        status(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+        status_of(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
     if (rc)
         return rc;
     _Static_assert(sizeof p.uuid == sizeof half, "a UUID's size");
@@ -87,13 +87,14 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
 
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e)
 {
-    int rc = status(cudaDriverGetVersion(driver), "asking for the driver's version", e);
-    return rc ? rc : status(cudaRuntimeGetVersion(runtime), "asking for the runtime's version", e);
+    int rc = status_of(cudaDriverGetVersion(driver), "asking for the driver's version", e);
+    return rc ? rc
+              : status_of(cudaRuntimeGetVersion(runtime), "asking for the runtime's version", e);
 }
 
 int gnn_dev_use(unsigned device, struct gnn_err *e)
 {
-    return status(cudaSetDevice((int)device), "choosing a device", e);
+    return status_of(cudaSetDevice((int)device), "choosing a device", e);
 }
 
 /* ---- memory ---- */
@@ -108,7 +109,7 @@ int gnn_dev_alloc(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
     return rc == cudaErrorMemoryAllocation
                ? gnn_fail(e, GNN_E_NOMEM, "not enough device memory: %llu bytes for %s",
                           (unsigned long long)bytes, what)
-               : failed(rc, what, e);
+               : record_failure(rc, what, e);
 }
 
 void gnn_dev_free(void *p)
@@ -127,7 +128,7 @@ int gnn_dev_pin(void **p, uint64_t bytes, const char *what, struct gnn_err *e)
     return rc == cudaErrorMemoryAllocation
                ? gnn_fail(e, GNN_E_NOMEM, "not enough memory to pin: %llu bytes for %s",
                           (unsigned long long)bytes, what)
-               : failed(rc, what, e);
+               : record_failure(rc, what, e);
 }
 
 void gnn_dev_unpin(void *p)
@@ -164,10 +165,10 @@ uint64_t gnn_dev_pinnable(void)
 static int pins_files(struct gnn_err *e)
 {
     int now = 0, can = 0;
-    int rc = status(cudaGetDevice(&now), "asking for the thread's device", e);
+    int rc = status_of(cudaGetDevice(&now), "asking for the thread's device", e);
     if (!rc)
-        rc = status(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now),
-                    "asking what a device can pin", e);
+        rc = status_of(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now),
+                       "asking what a device can pin", e);
     return rc || can
                ? rc
                : gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
@@ -180,10 +181,10 @@ int gnn_dev_map(const void *p, uint64_t bytes, bool ours, const void **at, struc
         cudaHostRegisterPortable | cudaHostRegisterMapped | (ours ? 0 : cudaHostRegisterReadOnly);
     int rc = ours ? 0 : pins_files(e);
     if (!rc)
-        rc = status(cudaHostRegister(host, bytes, flags), "pinning memory", e);
+        rc = status_of(cudaHostRegister(host, bytes, flags), "pinning memory", e);
     if (rc)
         return rc;
-    rc = status(cudaHostGetDevicePointer(&device, host, 0), "pinning memory", e);
+    rc = status_of(cudaHostGetDevicePointer(&device, host, 0), "pinning memory", e);
     if (rc)
         (void)cudaHostUnregister(host);
     *at = device;
@@ -199,13 +200,13 @@ void gnn_dev_unmap(const void *p)
 
 int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
-    return status(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking),
-                  "making a stream", e);
+    return status_of(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking),
+                     "making a stream", e);
 }
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
 {
-    return status(cudaStreamSynchronize(stream), "waiting for a stream", e);
+    return status_of(cudaStreamSynchronize(stream), "waiting for a stream", e);
 }
 
 void gnn_dev_stream_free(void *stream)
@@ -218,14 +219,14 @@ void gnn_dev_stream_free(void *stream)
 
 int gnn_dev_event_new(void **event, struct gnn_err *e)
 {
-    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming),
-                  "making an event", e);
+    return status_of(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming),
+                     "making an event", e);
 }
 
 int gnn_dev_event_timed(void **event, struct gnn_err *e)
 {
-    return status(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault),
-                  "making an event", e);
+    return status_of(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault),
+                     "making an event", e);
 }
 
 void gnn_dev_event_free(void *event)
@@ -236,12 +237,12 @@ void gnn_dev_event_free(void *event)
 
 int gnn_dev_event_record(void *event, void *stream, struct gnn_err *e)
 {
-    return status(cudaEventRecord(event, stream), "recording an event", e);
+    return status_of(cudaEventRecord(event, stream), "recording an event", e);
 }
 
 int gnn_dev_event_wait(void *event, struct gnn_err *e)
 {
-    return status(cudaEventSynchronize(event), "waiting for an event", e);
+    return status_of(cudaEventSynchronize(event), "waiting for an event", e);
 }
 
 int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
@@ -249,47 +250,48 @@ int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
     const cudaError_t rc = cudaEventQuery(event);
     *done = rc == cudaSuccess;
     if (rc != cudaErrorNotReady)
-        return status(rc, "asking for an event", e);
+        return status_of(rc, "asking for an event", e);
     (void)cudaGetLastError();
     return 0;
 }
 
 int gnn_dev_event_after(void *stream, void *event, struct gnn_err *e)
 {
-    return status(cudaStreamWaitEvent(stream, event, 0), "waiting for an event", e);
+    return status_of(cudaStreamWaitEvent(stream, event, 0), "waiting for an event", e);
 }
 
 int gnn_dev_event_ms(void *from, void *to, float *ms, struct gnn_err *e)
 {
-    return status(cudaEventElapsedTime(ms, from, to), "measuring time", e);
+    return status_of(cudaEventElapsedTime(ms, from, to), "measuring time", e);
 }
 
 int gnn_dev_copy(void *to, const void *from, uint64_t bytes, void *stream, struct gnn_err *e)
 {
-    return bytes ? status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying", e)
+    return bytes ? status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying",
+                             e)
                  : 0;
 }
 
 int gnn_dev_set(void *to, int byte, uint64_t bytes, void *stream, struct gnn_err *e)
 {
-    return bytes ? status(cudaMemsetAsync(to, byte, bytes, stream), "filling memory", e) : 0;
+    return bytes ? status_of(cudaMemsetAsync(to, byte, bytes, stream), "filling memory", e) : 0;
 }
 
 /* ---- graphs ---- */
 
 int gnn_dev_graph_begin(void *stream, struct gnn_err *e)
 {
-    return status(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
-                  "capturing a graph", e);
+    return status_of(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+                     "capturing a graph", e);
 }
 
 int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
 {
     cudaGraph_t g = NULL;
     *graph = NULL;
-    int rc = status(cudaStreamEndCapture(stream, &g), "capturing a graph", e);
+    int rc = status_of(cudaStreamEndCapture(stream, &g), "capturing a graph", e);
     if (!rc)
-        rc = status(cudaGraphInstantiate((cudaGraphExec_t *)graph, g, 0), "making a graph", e);
+        rc = status_of(cudaGraphInstantiate((cudaGraphExec_t *)graph, g, 0), "making a graph", e);
     if (g)
         (void)cudaGraphDestroy(g);
     return rc;
@@ -297,7 +299,7 @@ int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
 
 int gnn_dev_graph_launch(void *graph, void *stream, struct gnn_err *e)
 {
-    return status(cudaGraphLaunch(graph, stream), "launching a graph", e);
+    return status_of(cudaGraphLaunch(graph, stream), "launching a graph", e);
 }
 
 void gnn_dev_graph_free(void *graph)
@@ -321,7 +323,7 @@ int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e)
         return rc;
     const cudaError_t got = cudaDeviceEnablePeerAccess((int)peer, 0);
     if (got != cudaErrorPeerAccessAlreadyEnabled)
-        return status(got, "reaching another device's memory", e);
+        return status_of(got, "reaching another device's memory", e);
     (void)cudaGetLastError();
     return 0;
 }
@@ -329,13 +331,13 @@ int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e)
 int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
 {
     _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof h->bytes, "a handle's size");
-    return status(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p),
-                  "sharing device memory", e);
+    return status_of(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p),
+                     "sharing device memory", e);
 }
 
 /* How much memory there is from p on, as the driver knows, which may not be there when the program
  * starts; where it does not tell, no limit. */
-static uint64_t extent(const void *p)
+static uint64_t extent_from(const void *p)
 {
     static const char name[] = "cuMemGetAddressRange";
     int (*ask)(unsigned long long *base, size_t *bytes, unsigned long long p) = NULL;
@@ -359,9 +361,9 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
 {
     cudaIpcMemHandle_t handle;
     memcpy(&handle, h, sizeof handle);
-    const int rc = status(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess),
-                          "opening another process's device memory", e);
-    *bytes = rc ? 0 : extent(*p);
+    const int rc = status_of(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess),
+                             "opening another process's device memory", e);
+    *bytes = rc ? 0 : extent_from(*p);
     return rc;
 }
 
@@ -385,8 +387,8 @@ bool gnn_dev_debugging(void)
 
 int gnn_dev_launched(const char *what, struct gnn_err *e)
 {
-    const int rc = status(cudaGetLastError(), what, e);
-    return rc || !gnn_dev_debugging() ? rc : status(cudaDeviceSynchronize(), what, e);
+    const int rc = status_of(cudaGetLastError(), what, e);
+    return rc || !gnn_dev_debugging() ? rc : status_of(cudaDeviceSynchronize(), what, e);
 }
 
 void gnn_dev_range_begin(const char *name)

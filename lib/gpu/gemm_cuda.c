@@ -72,7 +72,7 @@ struct call {
     cublasLtMatrixLayout_t a, b, c; /* of B, A, C as this file names them */
 };
 
-static int failed(cublasStatus_t rc, const char *what, struct gnn_err *e)
+static int record_failure(cublasStatus_t rc, const char *what, struct gnn_err *e)
 {
     return gnn_fail(e, rc == CUBLAS_STATUS_ALLOC_FAILED ? GNN_E_NOMEM : GNN_E_DEVICE,
                     "cuBLASLt: %s: status %d", what, (int)rc);
@@ -80,7 +80,7 @@ static int failed(cublasStatus_t rc, const char *what, struct gnn_err *e)
 
 /* It stays loaded: half a gigabyte with thousands of initialisers, whose kernels the device's
  * context keeps. */
-static int load(struct lib *l, struct gnn_err *e)
+static int load_library(struct lib *l, struct gnn_err *e)
 {
     static const char *const name[] = {
         "libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.13", "libcublasLt.so.12",
@@ -127,10 +127,10 @@ int gnn_dev_gemm_new(void **h, struct gnn_err *e)
     *h = NULL;
     if (!g)
         return e->code;
-    int rc = load(&g->lib, e);
+    int rc = load_library(&g->lib, e);
     if (!rc) {
         const cublasStatus_t st = g->lib.create(&g->lt);
-        rc = st ? failed(st, "starting", e)
+        rc = st ? record_failure(st, "starting", e)
                 : gnn_dev_alloc(&g->workspace, WORKSPACE, "matrix products", e);
     }
     if (rc) {
@@ -215,8 +215,8 @@ static cublasStatus_t call_init(struct gemm *g, struct call *c, const struct way
 }
 
 /* Takes the first of n algorithms, the best one in the library's eyes, that will do. */
-static cublasStatus_t choose(const struct gemm *g, struct way *w,
-                             const cublasLtMatmulHeuristicResult_t *got, int n)
+static cublasStatus_t choose_algorithm(const struct gemm *g, struct way *w,
+                                       const cublasLtMatmulHeuristicResult_t *got, int n)
 {
     for (int i = 0; i < n; i++) {
         uint64_t numerics = 0;
@@ -235,7 +235,7 @@ static cublasStatus_t choose(const struct gemm *g, struct way *w,
 }
 
 /* Asks how w's product is best done. */
-static cublasStatus_t ask(struct gemm *g, struct way *w, const float *bias)
+static cublasStatus_t ask_algorithm(struct gemm *g, struct way *w, const float *bias)
 {
     const struct lib *l = &g->lib;
     const size_t room = WORKSPACE;
@@ -271,21 +271,21 @@ static cublasStatus_t ask(struct gemm *g, struct way *w, const float *bias)
     if (!rc)
         rc = l->ask(g->lt, c.desc, c.a, c.b, c.c, c.c, pref, ASKED, got, &n);
     if (!rc)
-        rc = choose(g, w, got, n);
+        rc = choose_algorithm(g, w, got, n);
     if (pref)
         (void)l->pref_destroy(pref);
     call_release(l, &c);
     return rc;
 }
 
-static uint32_t alignment(const void *p)
+static uint32_t alignment_of(const void *p)
 {
     const uintptr_t low = (uintptr_t)p & -(uintptr_t)p;
     return low && low < 256 ? (uint32_t)low : 256;
 }
 
 /* The next of eight marks to the octave. */
-static uint64_t mark(uint64_t rows)
+static uint64_t next_mark(uint64_t rows)
 {
     uint64_t step = 1;
     while (rows > 16 * step)
@@ -295,15 +295,15 @@ static uint64_t mark(uint64_t rows)
 
 /* w filled in for p; `exact`, or good for all numbers of rows up to the next mark. Only a dimension
  * along which no operand is contiguous is a number of rows. */
-static void describe(struct way *w, const struct gnn_dev_product *p, bool exact)
+static void describe_product(struct way *w, const struct gnn_dev_product *p, bool exact)
 {
     memset(w, 0, sizeof(*w)); /* keys are compared byte by byte */
-    w->m = exact || p->ta ? p->m : mark(p->m);
+    w->m = exact || p->ta ? p->m : next_mark(p->m);
     w->n = p->n;
-    w->k = exact || !p->ta || p->tb ? p->k : mark(p->k);
-    w->align[0] = alignment(p->a);
-    w->align[1] = alignment(p->b);
-    w->align[2] = alignment(p->c);
+    w->k = exact || !p->ta || p->tb ? p->k : next_mark(p->k);
+    w->align[0] = alignment_of(p->a);
+    w->align[1] = alignment_of(p->b);
+    w->align[2] = alignment_of(p->c);
     w->ta = p->ta;
     w->tb = p->tb;
     w->epilogue = p->relu ? BIAS_RELU : p->bias ? BIAS : PLAIN;
@@ -311,36 +311,36 @@ static void describe(struct way *w, const struct gnn_dev_product *p, bool exact)
 }
 
 /* How to do p; asked for if it is not known. */
-static cublasStatus_t find(struct gemm *g, const struct gnn_dev_product *p, bool exact,
-                           const struct way **out)
+static cublasStatus_t find_way(struct gemm *g, const struct gnn_dev_product *p, bool exact,
+                               const struct way **out)
 {
     struct way w;
     uint64_t h = 0;
-    describe(&w, p, exact);
+    describe_product(&w, p, exact);
     for (size_t i = 0; i < WAY_KEY; i++)
         h = (h ^ ((const unsigned char *)&w)[i]) * 0x100000001b3u;
     struct way *at = &g->way[(h ^ h >> 32) % WAYS];
     *out = at;
     if (at->align[0] && !memcmp(at, &w, WAY_KEY))
         return at->none ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
-    const cublasStatus_t rc = ask(g, &w, p->bias);
+    const cublasStatus_t rc = ask_algorithm(g, &w, p->bias);
     w.none = rc == CUBLAS_STATUS_NOT_SUPPORTED;
     if (!rc || w.none)
         *at = w; /* in place of what was there: it can be asked for again, with the same answer */
     return rc;
 }
 
-static cublasStatus_t multiply(struct gemm *g, const struct gnn_dev_product *p, void *stream)
+static cublasStatus_t multiply_now(struct gemm *g, const struct gnn_dev_product *p, void *stream)
 {
     const float one = 1;
     cublasStatus_t rc = CUBLAS_STATUS_NOT_SUPPORTED;
     struct way real;
-    describe(&real, p, true);
+    describe_product(&real, p, true);
     for (int exact = 0; rc && exact < 2;
          exact++) { /* what is good for the mark may not be for fewer rows */
         const struct way *w;
         struct call c = {0};
-        rc = find(g, p, exact, &w);
+        rc = find_way(g, p, exact, &w);
         if (!rc)
             rc = call_init(g, &c, &real, p->bias);
         if (!rc)
@@ -356,7 +356,7 @@ static cublasStatus_t multiply(struct gemm *g, const struct gnn_dev_product *p, 
 int gnn_dev_multiply(void *h, const struct gnn_dev_product *p, bool *can, void *stream,
                      struct gnn_err *e)
 {
-    const cublasStatus_t rc = multiply(h, p, stream);
+    const cublasStatus_t rc = multiply_now(h, p, stream);
     *can = rc != CUBLAS_STATUS_NOT_SUPPORTED;
-    return rc && *can ? failed(rc, "a matrix product", e) : 0;
+    return rc && *can ? record_failure(rc, "a matrix product", e) : 0;
 }

@@ -8,7 +8,7 @@
 #include "lib/base/mem.h"
 
 /* "cuda", "cuda:0,2". */
-static int parse(struct gnn_gpu *g, const char *spec, struct gnn_err *e)
+static int parse_spec(struct gnn_gpu *g, const char *spec, struct gnn_err *e)
 {
     const char *p = spec + 4;
     if (strncmp(spec, "cuda", 4) || (*p && *p != ':'))
@@ -34,7 +34,7 @@ static int parse(struct gnn_gpu *g, const char *spec, struct gnn_err *e)
 }
 
 /* Leaves a rank its own of the devices that were named for all on its host. */
-static void divide(struct gnn_gpu *g, uint32_t rank, uint32_t ranks)
+static void divide_devices(struct gnn_gpu *g, uint32_t rank, uint32_t ranks)
 {
     const uint32_t from = g->n < ranks ? rank % g->n : (uint32_t)((uint64_t)rank * g->n / ranks);
     const uint32_t to = g->n < ranks ? from + 1 : (uint32_t)(((uint64_t)rank + 1) * g->n / ranks);
@@ -60,11 +60,11 @@ int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_
     struct gnn_gpu *g = gnn_alloc_zero(1, sizeof *g, "devices", e);
     if (!g)
         return e->code;
-    int rc = choose ? 0 : parse(g, spec, e);
+    int rc = choose ? 0 : parse_spec(g, spec, e);
     if (!rc && c) {
         g->turn = c->local_rank;
         if (g->n && c->local_size > 1)
-            divide(g, c->local_rank, c->local_size);
+            divide_devices(g, c->local_rank, c->local_size);
     }
     if (!rc)
         rc = gnn_gpu_backend(g, choose ? &none : e);

@@ -83,7 +83,7 @@ static int pin_copy(struct gnn_gpu *g, struct gpu_host *h, struct gnn_store *s, 
     return rc;
 }
 
-static struct gpu_host *find(const struct gnn_gpu *g, const void *p)
+static struct gpu_host *find_mapping(const struct gnn_gpu *g, const void *p)
 {
     struct gpu_host *h = g->dev->host;
     while (h && h->p != p)
@@ -98,7 +98,7 @@ int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_
     *at = p;
     if (!bytes)
         return 0;
-    struct gpu_host *h = find(g, p);
+    struct gpu_host *h = find_mapping(g, p);
     if (h) {
         h->users++;
         *at = h->at;
@@ -119,7 +119,7 @@ int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_
 
 const void *gpu_host_copy(const struct gnn_gpu *g, const void *p)
 {
-    const struct gpu_host *h = find(g, p);
+    const struct gpu_host *h = find_mapping(g, p);
     return h ? h->copy : NULL;
 }
 

@@ -184,8 +184,8 @@ static int debt_new(struct gnn_gpu *g, struct gnn_gpu_debt **out, struct gnn_err
 }
 
 /* The memory that the handle opens, opened at its first use. */
-static int find(struct gnn_gpu_debt *d, const struct gnb_reference *ref, struct opened *found,
-                struct gnn_err *e)
+static int open_handle(struct gnn_gpu_debt *d, const struct gnb_reference *ref,
+                       struct opened *found, struct gnn_err *e)
 {
     for (uint64_t i = 0; i < d->nopened; i++)
         if (!memcmp(&d->opened[i].handle, ref->handle, sizeof ref->handle)) {
@@ -221,7 +221,7 @@ int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_r
     if (!rc && (ref->offset % GNB_ALIGN || !gnn_tensor_bytes(as, &bytes)))
         rc = gnn_fail(e, GNN_E_INPUT, "reference out of range");
     if (!rc)
-        rc = find(*debt, ref, &o, e);
+        rc = open_handle(*debt, ref, &o, e);
     if (!rc && (ref->offset > o.bytes || bytes > o.bytes - ref->offset))
         rc = gnn_fail(e, GNN_E_INPUT, "reference beyond the device's memory");
     if (!rc)

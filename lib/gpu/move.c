@@ -53,7 +53,7 @@ static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const 
 }
 
 /* The batch is where it is to be. */
-static int pass(struct gpu_slot *s)
+static int pass_on(struct gpu_slot *s)
 {
     s->out = s->in;
     s->in = NULL;
@@ -61,7 +61,7 @@ static int pass(struct gpu_slot *s)
 }
 
 /* From the host to device k. */
-static int upload(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
+static int upload_to(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
 {
     gpu_range_begin("upload", s->in);
     int rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
@@ -83,11 +83,11 @@ static int upload_start(void *arg, struct gnn_source *up, struct gpu_slot *s, st
     if (rc)
         return rc;
     m->n++;
-    return s->in->place ? pass(s) : upload(m, s, k, e);
+    return s->in->place ? pass_on(s) : upload_to(m, s, k, e);
 }
 
 /* From device k to the first. A stream of k copies, as k's events can only be recorded there. */
-static int across(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
+static int copy_across(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
 {
     const struct gnn_batch_place *in = s->in->place;
     void *stream = m->stream[k];
@@ -117,8 +117,8 @@ static int bring_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
         return rc;
     const struct gpu_device *d = gpu_device_of(m->g, s->in);
     if (!d)
-        return upload(m, s, 0, e);
-    return d == m->g->dev ? pass(s) : across(m, s, (unsigned)(d - m->g->dev), e);
+        return upload_to(m, s, 0, e);
+    return d == m->g->dev ? pass_on(s) : copy_across(m, s, (unsigned)(d - m->g->dev), e);
 }
 
 static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
@@ -129,7 +129,7 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
         return rc;
     const struct gpu_device *d = gpu_device_of(m->g, s->in);
     if (!d || (m->keep && m->keep(m->keep_arg, d->number))) /* of the host already, or to stay */
-        return pass(s);
+        return pass_on(s);
     void *stream = m->stream[d - m->g->dev];
     gpu_range_begin("fetch", s->in);
     rc = gnn_dev_use(d->number, e);
@@ -148,7 +148,7 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
 }
 
 /* The copies are through: what they came from goes back. */
-static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
+static int finish_copy(void *arg, struct gpu_slot *s, struct gnn_err *e)
 {
     (void)arg;
     (void)s;
@@ -187,14 +187,14 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up,
 struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
-        .start = upload_start, .finish = finish, .arg_free = move_free};
+        .start = upload_start, .finish = finish_copy, .arg_free = move_free};
     return move_new(g, up, &ops, g->n, (struct move){0}, e);
 }
 
 struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
-        .start = bring_start, .finish = finish, .arg_free = move_free};
+        .start = bring_start, .finish = finish_copy, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){0}, e);
 }
 
@@ -203,6 +203,6 @@ struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
                                  struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
-        .start = fetch_start, .finish = finish, .arg_free = move_free};
+        .start = fetch_start, .finish = finish_copy, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){.keep = keep, .keep_arg = arg}, e);
 }

@@ -33,7 +33,7 @@ struct nccl {
 };
 
 /* In one line: of what NCCL says beyond the code, the first. */
-static int failed(const struct nccl *c, ncclResult_t rc, struct gnn_err *e)
+static int record_failure(const struct nccl *c, ncclResult_t rc, struct gnn_err *e)
 {
     const char *last = c->lib.last(c->comm);
     const size_t n = last ? strcspn(last, "\n") : 0;
@@ -42,12 +42,12 @@ static int failed(const struct nccl *c, ncclResult_t rc, struct gnn_err *e)
 }
 
 /* What was asked for has begun, or has been done already. */
-static int begun(struct nccl *c, ncclResult_t rc, struct gnn_err *e)
+static int check_begun(struct nccl *c, ncclResult_t rc, struct gnn_err *e)
 {
-    return rc == ncclSuccess || rc == ncclInProgress ? 0 : failed(c, rc, e);
+    return rc == ncclSuccess || rc == ncclInProgress ? 0 : record_failure(c, rc, e);
 }
 
-static int find(struct lib *l, void *so, struct gnn_err *e)
+static int find_symbols(struct lib *l, void *so, struct gnn_err *e)
 {
     const struct {
         void *to;
@@ -67,7 +67,7 @@ static int find(struct lib *l, void *so, struct gnn_err *e)
 }
 
 /* It stays loaded: it has threads of its own. */
-static int load(struct lib *l, const char *path, struct gnn_err *e)
+static int load_library(struct lib *l, const char *path, struct gnn_err *e)
 {
     const char *const name[] = {path ? path : "libnccl.so.2",
                                 path ? NULL : "/usr/local/cuda/lib64/libnccl.so.2"};
@@ -78,7 +78,7 @@ static int load(struct lib *l, const char *path, struct gnn_err *e)
         if (!so && !*why)
             snprintf(why, sizeof why, "%s", dlerror());
     }
-    return so ? find(l, so, e) : gnn_fail(e, GNN_E_DEVICE, "%s", why);
+    return so ? find_symbols(l, so, e) : gnn_fail(e, GNN_E_DEVICE, "%s", why);
 }
 
 int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *e)
@@ -86,7 +86,7 @@ int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *
     struct nccl *c = gnn_alloc_zero(1, sizeof *c, "sums on devices", e);
     int v = 0;
     *h = NULL;
-    int rc = c ? load(&c->lib, path, e) : e->code;
+    int rc = c ? load_library(&c->lib, path, e) : e->code;
     if (!rc && (c->what = "its version", c->lib.version(&v)))
         rc = gnn_fail(e, GNN_E_DEVICE, "NCCL does not tell its version");
     *version = (unsigned)v;
@@ -104,7 +104,7 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
     _Static_assert(sizeof(ncclUniqueId) == sizeof *id, "an id's size");
     c->what = "making an id";
     const ncclResult_t rc = c->lib.id((ncclUniqueId *)id);
-    return rc ? failed(c, rc, e) : 0;
+    return rc ? record_failure(c, rc, e) : 0;
 }
 
 int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
@@ -116,7 +116,7 @@ int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t
     memcpy(&at, id, sizeof at);
     how.blocking = 0;
     c->what = "joining the ranks";
-    return begun(c, c->lib.join(&c->comm, (int)size, at, (int)rank, &how), e);
+    return check_begun(c, c->lib.join(&c->comm, (int)size, at, (int)rank, &how), e);
 }
 
 int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
@@ -127,9 +127,9 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
     *busy = now == ncclInProgress;
     *other = false;
     if (rc)
-        return failed(c, rc, e);
+        return record_failure(c, rc, e);
     *other = now == ncclRemoteError;
-    return begun(c, now, e);
+    return check_begun(c, now, e);
 }
 
 int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
@@ -138,14 +138,14 @@ int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct
         [GNN_SUM_F32] = ncclFloat32, [GNN_SUM_F64] = ncclFloat64, [GNN_SUM_U64] = ncclUint64};
     struct nccl *c = h;
     c->what = "summing";
-    return begun(c, c->lib.sum(data, data, n, type[kind], ncclSum, c->comm, stream), e);
+    return check_begun(c, c->lib.sum(data, data, n, type[kind], ncclSum, c->comm, stream), e);
 }
 
 int gnn_nccl_leave(void *h, struct gnn_err *e)
 {
     struct nccl *c = h;
     c->what = "leaving the ranks";
-    return begun(c, c->lib.leave(c->comm), e);
+    return check_begun(c, c->lib.leave(c->comm), e);
 }
 
 void gnn_nccl_abort(void *h)

@@ -14,7 +14,7 @@ struct said {
     struct gnn_dev_handle handle;
 };
 
-static uint32_t tag(void)
+static uint32_t message_tag(void)
 {
     return gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_DEVICES);
 }
@@ -44,7 +44,7 @@ int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t 
 {
     struct identity own[GNN_GPU_MAX] = {{0}};
     struct gnn_exchange x = {0};
-    int rc = gnn_exchange_init(&x, comm, tag(), e);
+    int rc = gnn_exchange_init(&x, comm, message_tag(), e);
     for (unsigned u = 0; !rc && u < g->n; u++) {
         own[u].host = host_id();
         users[u] = 0;
@@ -66,7 +66,7 @@ int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t 
 }
 
 /* The device of this host that has the id; *n: there is none that this process sees. */
-static int find(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
+static int find_device(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
 {
     int rc = gnn_dev_count(n, e);
     for (*device = 0; !rc && *device < *n; ++*device) {
@@ -79,15 +79,15 @@ static int find(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
 }
 
 /* Does device `unit` read what the peer, another rank's, exports? If not, why. */
-static int try(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer,
-               unsigned char *apart, struct gnn_err *e)
+static int try_import(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer,
+                      unsigned char *apart, struct gnn_err *e)
 {
     const unsigned own = p->g->device[unit];
     struct gnn_err refused = {0};
     unsigned device, n;
     uint64_t bytes;
     void *at;
-    int rc = find(peer->id, &device, &n, e);
+    int rc = find_device(peer->id, &device, &n, e);
     if (!rc)
         rc = gnn_dev_use(own, e);
     if (rc)
@@ -115,7 +115,7 @@ static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned 
                 (q->unit == u || gnn_dev_peer(p->g->device[u], p->g->device[q->unit])))
                 *a = GNN_GPU_TOGETHER;
             else if (q->rank != self->rank && q->host == self->host && exports[i])
-                rc = try(p, u, q, a, e);
+                rc = try_import(p, u, q, a, e);
             else if (q->rank != self->rank && q->host == self->host)
                 *a = GNN_GPU_REFUSED;
         }
@@ -124,7 +124,7 @@ static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned 
 
 /* ---- meeting ---- */
 
-static int garbled(uint32_t rank, struct gnn_err *e)
+static int fail_malformed(uint32_t rank, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense", rank);
 }
@@ -135,7 +135,7 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
 {
     for (uint32_t r = 0; r < p->comm->size; r++) {
         if (x->in[r].bytes % sizeof(struct said) || !x->in[r].bytes)
-            return garbled(r, e);
+            return fail_malformed(r, e);
         p->n += (uint32_t)(x->in[r].bytes / sizeof(struct said));
     }
     p->peer = gnn_alloc_zero(p->n, sizeof *p->peer, "devices of other ranks", e);
@@ -156,8 +156,8 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
 }
 
 /* What this rank says of its devices, with memory of each to be tried out. */
-static int speak(const struct gather_peers *p, const uint64_t *bytes, struct said *s, void **trial,
-                 struct gnn_err *e)
+static int describe_own(const struct gather_peers *p, const uint64_t *bytes, struct said *s,
+                        void **trial, struct gnn_err *e)
 {
     const uint64_t host = host_id();
     int rc = 0;
@@ -185,7 +185,7 @@ static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const uns
         while (i + units < p->n && p->peer[i + units].rank == r)
             units++;
         if (x->in[r].bytes != (uint64_t)units * p->n)
-            return garbled(r, e);
+            return fail_malformed(r, e);
         memcpy(p->apart + (size_t)i * p->n, x->in[r].data, x->in[r].bytes);
         i += units;
     }
@@ -201,11 +201,11 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     struct gnn_exchange x = {0};
     unsigned char *apart = NULL;
     bool *exports = NULL;
-    int rc = p && s ? gnn_exchange_init(&x, comm, tag(), e) : e->code;
+    int rc = p && s ? gnn_exchange_init(&x, comm, message_tag(), e) : e->code;
     if (!rc) {
         p->comm = comm;
         p->g = g;
-        rc = speak(p, bytes, s, trial, e);
+        rc = describe_own(p, bytes, s, trial, e);
     }
     if (!rc)
         rc = gnn_comm_share(comm, &x, s, g->n * sizeof *s, e);
@@ -263,7 +263,7 @@ int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_er
     const unsigned units = p->g->n;
     struct gnn_dev_handle *h = gnn_alloc_zero(units, sizeof *h, "devices of other ranks", e);
     struct gnn_exchange x = {0};
-    int rc = h ? gnn_exchange_init(&x, p->comm, tag(), e) : e->code;
+    int rc = h ? gnn_exchange_init(&x, p->comm, message_tag(), e) : e->code;
     for (unsigned u = 0; !rc && u < units; u++)
         if (memory[u])
             rc = gnn_dev_export(memory[u], &h[u], e);
@@ -272,7 +272,7 @@ int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_er
     for (uint32_t i = 0; !rc && i < p->n; i++) {
         struct gather_peer *q = &p->peer[i];
         if (x.in[q->rank].bytes < (q->unit + 1) * sizeof *h)
-            rc = garbled(q->rank, e);
+            rc = fail_malformed(q->rank, e);
         else
             memcpy(&q->lent, (const struct gnn_dev_handle *)x.in[q->rank].data + q->unit,
                    sizeof q->lent);
@@ -300,7 +300,7 @@ int gather_peers_most(struct gather_peers *p, uint64_t *n, struct gnn_err *e)
 {
     struct gnn_exchange x = {0};
     const uint64_t own = *n;
-    int rc = gnn_exchange_init(&x, p->comm, tag(), e);
+    int rc = gnn_exchange_init(&x, p->comm, message_tag(), e);
     if (!rc)
         rc = gnn_comm_share(p->comm, &x, &own, sizeof own, e);
     for (uint32_t r = 0; !rc && r < p->comm->size; r++) {

@@ -122,8 +122,8 @@ static int load_fortran(struct gnn_array *a, struct gnn_err *e)
     return rc;
 }
 
-static int convert(struct gnn_array *a, enum gnn_dtype as, const void *in, void *out, uint64_t n,
-                   struct gnn_err *e)
+static int convert_values(struct gnn_array *a, enum gnn_dtype as, const void *in, void *out,
+                          uint64_t n, struct gnn_err *e)
 {
     uint64_t bad;
     if (as == a->h.dtype)
@@ -185,7 +185,7 @@ int gnn_array_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t m
         if (!rc && a->h.swap)
             gnn_npy_swap((void *)(uintptr_t)in, k, size);
         if (!rc)
-            rc = convert(a, as, in, (uint8_t *)out + done * to, k, e);
+            rc = convert_values(a, as, in, (uint8_t *)out + done * to, k, e);
         done += k;
     }
     if (rc)

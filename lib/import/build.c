@@ -153,8 +153,8 @@ static int count_all(struct build *b, struct gnn_err *e)
 }
 
 GNN_PRINTF(7, 8)
-static int declare(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width, uint32_t *id,
-                   struct gnn_err *e, const char *fmt, ...)
+static int declare_tensor(struct build *b, enum gnn_dtype dt, uint64_t rows, uint64_t width,
+                          uint32_t *id, struct gnn_err *e, const char *fmt, ...)
 {
     char name[GNN_NAME_MAX + 1];
     va_list ap;
@@ -174,13 +174,13 @@ static int declare_etype(struct build *b, uint32_t t, struct gnn_err *e)
     const struct gnn_etype *et = &s->etype[t];
     char key[GNN_ETYPE_KEY_ROOM];
     gnn_etype_key(s, t, key, sizeof key);
-    int rc = declare(b, GNN_U64, s->ntype[et->dst].count + 1, 0, &p->indptr_id, e, "edge/%s/indptr",
-                     key);
+    int rc = declare_tensor(b, GNN_U64, s->ntype[et->dst].count + 1, 0, &p->indptr_id, e,
+                            "edge/%s/indptr", key);
     if (!rc)
-        rc = declare(b, GNN_U32, et->count, 0, &p->indices_id, e, "edge/%s/indices", key);
+        rc = declare_tensor(b, GNN_U32, et->count, 0, &p->indices_id, e, "edge/%s/indices", key);
     for (uint32_t f = 0; !rc && f < et->nfields; f++)
-        rc = declare(b, et->field[f].dtype, et->count, et->field[f].width, &p->field_id[f], e,
-                     "edge/%s/%s", key, et->field[f].name);
+        rc = declare_tensor(b, et->field[f].dtype, et->count, et->field[f].width, &p->field_id[f],
+                            e, "edge/%s/%s", key, et->field[f].name);
     return rc;
 }
 
@@ -196,19 +196,19 @@ static int declare_ntype(struct build *b, uint32_t t, struct node_ids *id, struc
     const struct gnn_dataset_ids *orig = b->d->ids ? &b->d->ids[t] : NULL;
     int rc = GNN_OK;
     if (orig && orig->key)
-        rc = declare(b, GNN_I64, nt->count, 0, &id->key, e, "node/%s/key", nt->name);
+        rc = declare_tensor(b, GNN_I64, nt->count, 0, &id->key, e, "node/%s/key", nt->name);
     if (!rc && orig && orig->word_at) {
-        rc =
-            declare(b, GNN_U8, orig->word_at[nt->count], 0, &id->word, e, "node/%s/name", nt->name);
+        rc = declare_tensor(b, GNN_U8, orig->word_at[nt->count], 0, &id->word, e, "node/%s/name",
+                            nt->name);
         if (!rc)
-            rc = declare(b, GNN_U64, nt->count + 1, 0, &id->word_at, e, "node/%s/name_offsets",
-                         nt->name);
+            rc = declare_tensor(b, GNN_U64, nt->count + 1, 0, &id->word_at, e,
+                                "node/%s/name_offsets", nt->name);
     }
     for (uint32_t f = 0; !rc && f < nt->nfields; f++)
-        rc = declare(b, nt->field[f].dtype, nt->count, nt->field[f].width, &id->field[f], e,
-                     "node/%s/%s", nt->name, nt->field[f].name);
+        rc = declare_tensor(b, nt->field[f].dtype, nt->count, nt->field[f].width, &id->field[f], e,
+                            "node/%s/%s", nt->name, nt->field[f].name);
     if (!rc)
-        rc = declare(b, GNN_U64, 2, 0, &id->book, e, "book/%s", nt->name);
+        rc = declare_tensor(b, GNN_U64, 2, 0, &id->book, e, "book/%s", nt->name);
     return rc;
 }
 
@@ -243,8 +243,8 @@ static int write_part(struct build *b, struct gnn_err *e)
     for (uint32_t t = 0; !rc && t < s->netypes; t++)
         rc = declare_etype(b, t, e);
     for (uint32_t i = 0; !rc && i < s->nsets; i++)
-        rc = declare(b, GNN_U32, s->set[i].count, 0, &set_id[i], e, "split/%s/%s", s->set[i].split,
-                     s->set[i].set);
+        rc = declare_tensor(b, GNN_U32, s->set[i].count, 0, &set_id[i], e, "split/%s/%s",
+                            s->set[i].split, s->set[i].set);
     if (!rc)
         rc = gnn_part_layout(&b->w, e);
     for (uint32_t t = 0; !rc && t < s->netypes; t++)

@@ -18,7 +18,7 @@ struct pass {
     uint64_t done; /* edges counted */
 };
 
-static void tell(const struct build *b, const char *what, uint64_t done, uint64_t total)
+static void tell_progress(const struct build *b, const char *what, uint64_t done, uint64_t total)
 {
     if (b->o->progress)
         b->o->progress(what, done, total);
@@ -56,7 +56,7 @@ static int count_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
     if (ps->dir && (rc = gnn_direction_add(ps->dir, c->src, c->dst, c->n, e)))
         return rc;
     ps->done += c->n;
-    tell(ps->b, "counting edges", ps->done, ps->b->d->schema.etype[p->in].count);
+    tell_progress(ps->b, "counting edges", ps->done, ps->b->d->schema.etype[p->in].count);
     if (p->add_loops)
         for (uint64_t i = 0; i < c->n; i++)
             if (c->src[i] == c->dst[i])
@@ -68,7 +68,7 @@ static int place_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err
 {
     struct pass *ps = arg;
     struct gnn_csc *csc = &ps->p->csc;
-    tell(ps->b, "placing edges", csc->placed, csc->nedges);
+    tell_progress(ps->b, "placing edges", csc->placed, csc->nedges);
     int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
     if (!rc)
         rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
@@ -199,7 +199,7 @@ static bool too_many(const struct build *b, const struct plan *p)
 static int spill_chunk(void *arg, const struct gnn_edge_chunk *c, struct gnn_err *e)
 {
     struct pass *ps = arg;
-    tell(ps->b, "placing edges", ps->p->csc.placed, ps->p->csc.nedges);
+    tell_progress(ps->b, "placing edges", ps->p->csc.placed, ps->p->csc.nedges);
     int rc = check_ids(ps->b, c->src, c->n, ps->max_src, "source", e);
     if (!rc)
         rc = check_ids(ps->b, c->dst, c->n, ps->max_dst, "destination", e);
@@ -254,7 +254,7 @@ static int write_sorted(void *arg, uint32_t which, const void *data, uint64_t by
     struct pass *ps = arg;
     if (!which) {
         ps->done += bytes / sizeof(uint32_t);
-        tell(ps->b, "sorting edges", ps->done, ps->p->csc.nedges);
+        tell_progress(ps->b, "sorting edges", ps->done, ps->p->csc.nedges);
     }
     return gnn_part_write(&ps->b->w, which ? ps->p->field_id[which - 1] : ps->p->indices_id, data,
                           bytes, e);

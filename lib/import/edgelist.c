@@ -218,7 +218,7 @@ static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t
 }
 
 /* File ids to store ids; with src NULL only checks them. */
-static int convert(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
+static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
     const struct gnn_schema *sc = &l->s.d.schema;
@@ -238,8 +238,8 @@ static int convert(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst, st
 }
 
 /* Keeps the edges of a chunk while there are not too many; then lets all go. */
-static int keep(struct gnn_edgelist *l, const struct pass *ps, uint64_t n, struct gnn_buf *ids,
-                struct gnn_buf *nums, struct gnn_err *e)
+static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
+                      struct gnn_buf *ids, struct gnn_buf *nums, struct gnn_err *e)
 {
     uint64_t at = l->n, all = at + n, cost = 2 + 2 * ps->nnum;
     bool fits = all <= KEEP / cost && (!at || ids->data);
@@ -273,11 +273,12 @@ int gnn_edgelist_scan(struct gnn_edgelist *l, struct gnn_err *e)
     for (uint64_t n = 1; !rc && n; l->n += n) {
         rc = pass_read(&ps, &n, e);
         if (!rc)
-            rc = collect ? gnn_idmap_add(&l->map, ps.id, 2 * n, e) : convert(&ps, n, NULL, NULL, e);
+            rc = collect ? gnn_idmap_add(&l->map, ps.id, 2 * n, e)
+                         : convert_ids(&ps, n, NULL, NULL, e);
         if (!rc)
             rc = check_numbers(l, &ps, n, e);
         if (!rc)
-            rc = keep(l, &ps, n, &ids, &nums, e);
+            rc = keep_edges(l, &ps, n, &ids, &nums, e);
     }
     l->kept = ids.data;
     l->kept_num = nums.data;
@@ -357,7 +358,7 @@ static int edgelist_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_ed
     for (uint64_t n = 1; !rc && n;) {
         rc = next_chunk(&ps, &n, &num, e);
         if (!rc)
-            rc = convert(&ps, n, src, dst, e);
+            rc = convert_ids(&ps, n, src, dst, e);
         if (!rc && fields)
             fill_fields(l, num, ps.nnum, n, row);
         struct gnn_edge_chunk c = {n, src, dst, fields ? (const void *const *)row : NULL};

@@ -182,7 +182,7 @@ static int make_stubs(struct gen *g, struct gnn_err *e)
     return GNN_OK;
 }
 
-static uint64_t owner(const struct gen *g, uint64_t half)
+static uint64_t edge_owner(const struct gen *g, uint64_t half)
 {
     uint64_t v = g->first[half >> FIRST_SHIFT];
     while (g->half[v + 1] <= half)
@@ -201,7 +201,7 @@ static void community_edges(const struct gen *g, uint32_t t, uint64_t from, uint
     struct gnn_rand r = gnn_rand_key(g->p.seed, P_EDGE + ((uint64_t)t << 32), from);
     /* Stubs in steps of nhalves / m, so sources come in community order and stay cached. */
     uint64_t step = (uint64_t)(((gnn_u128)nhalves << 32) / g->m);
-    uint64_t u = owner(g, (uint64_t)(((gnn_u128)from * step) >> 32)), lo = 0, hi = 0;
+    uint64_t u = edge_owner(g, (uint64_t)(((gnn_u128)from * step) >> 32)), lo = 0, hi = 0;
     bool lone = false, fresh = true;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t s = (uint64_t)(((gnn_u128)(from + i) * step) >> 32), v;
@@ -215,9 +215,9 @@ static void community_edges(const struct gen *g, uint32_t t, uint64_t from, uint
         }
         do {
             if (!lone && (gnn_rand_next(&r) >> 32) < g->in_comm)
-                v = owner(g, lo + gnn_rand_below(&r, hi - lo));
+                v = edge_owner(g, lo + gnn_rand_below(&r, hi - lo));
             else
-                v = owner(g, gnn_rand_below(&r, nhalves));
+                v = edge_owner(g, gnn_rand_below(&r, nhalves));
         } while (same && v == u);
         src[i] = ps[u], dst[i] = pd[v];
     }

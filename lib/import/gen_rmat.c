@@ -10,7 +10,7 @@ struct threshold {
     uint16_t t, on;
 };
 
-static struct threshold threshold(uint32_t t)
+static struct threshold threshold_of(uint32_t t)
 {
     return (struct threshold){(uint16_t)t, t <= UINT16_MAX};
 }
@@ -49,8 +49,8 @@ void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, 
     uint16_t q[WORDS * 4][BLOCK], s[2][BLOCK], d[2][BLOCK];
     uint32_t ab = p->quad[0] + p->quad[1], words = (p->scale + 3) / 4,
              high = p->scale > 16 ? p->scale - 16 : 0;
-    const struct threshold t[3] = {threshold(p->quad[0]), threshold(ab),
-                                   threshold(ab + p->quad[2])};
+    const struct threshold t[3] = {threshold_of(p->quad[0]), threshold_of(ab),
+                                   threshold_of(ab + p->quad[2])};
     for (uint64_t at = 0; at < n; at += BLOCK) {
         uint64_t k = n - at < BLOCK ? n - at : BLOCK;
         draw(q, state + GNN_RAND_STEP * (at * words), words);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Room for the page of a key below 2^32. */
-static int grow(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
+static int grow_pages(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
 {
     uint64_t n = m->npages ? m->npages : 16;
     while (n <= key >> 16)
@@ -26,7 +26,7 @@ static int cmp_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void squeeze(struct gnn_idmap *m)
+static void squeeze_pages(struct gnn_idmap *m)
 {
     uint64_t k = 0;
     if (m->nbig)
@@ -42,7 +42,7 @@ static int add_big(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
     if (key > INT64_MAX)
         return gnn_fail(e, GNN_E_INPUT, "id %llu is too large", (unsigned long long)key);
     if (m->nbig == m->room) {
-        squeeze(m);
+        squeeze_pages(m);
         if (m->nbig > m->room / 2 || !m->room) {
             uint64_t room = m->room ? 2 * m->room : 1 << 12;
             uint64_t *big = gnn_alloc(room, sizeof *big, "node ids", e);
@@ -69,7 +69,7 @@ int gnn_idmap_add(struct gnn_idmap *m, const uint64_t *key, uint64_t n, struct g
                 return rc;
             continue;
         }
-        if (__builtin_expect(k >> 16 >= m->npages, 0) && grow(m, k, e))
+        if (__builtin_expect(k >> 16 >= m->npages, 0) && grow_pages(m, k, e))
             return e->code;
         struct gnn_idmap_page **page = &m->page[k >> 16];
         if (__builtin_expect(!*page, 0)) {
@@ -99,7 +99,7 @@ void gnn_idmap_finish(struct gnn_idmap *m)
         }
         n += in;
     }
-    squeeze(m);
+    squeeze_pages(m);
     m->nsmall = n;
     m->n = n + m->nbig;
     m->dense = !m->nbig && top == n;

@@ -254,7 +254,7 @@ static int new_input(struct gnn_input **in, const char *name, struct gnn_err *e)
     return (*in)->name ? GNN_OK : GNN_E_NOMEM;
 }
 
-static int finish(struct gnn_input **in, int rc)
+static int finish_open(struct gnn_input **in, int rc)
 {
     if (rc) {
         gnn_input_free(*in);
@@ -281,7 +281,7 @@ int gnn_input_open(struct gnn_input **in, const char *const *path, uint32_t n, s
     }
     if (!rc && n > 1)
         rc = sort_members(*in, e);
-    return finish(in, rc);
+    return finish_open(in, rc);
 }
 
 int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data, size_t n,
@@ -293,7 +293,7 @@ int gnn_input_open_mem(struct gnn_input **in, const char *name, const void *data
         (*in)->nmem = (*in)->bytes = n;
         rc = list_lone(*in, e);
     }
-    return finish(in, rc);
+    return finish_open(in, rc);
 }
 
 int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_t member,
@@ -308,7 +308,7 @@ int gnn_input_open_inner(struct gnn_input **in, struct gnn_input *outer, uint32_
         (*in)->outer_member = member;
         rc = list_lone(*in, e);
     }
-    return finish(in, rc);
+    return finish_open(in, rc);
 }
 
 void gnn_input_free(struct gnn_input *in)

@@ -40,8 +40,8 @@ static int open_table(struct gnn_table *t, struct metis *m, bool parse, struct g
 }
 
 /* A number of a vertex line, or an error. */
-static int number(struct gnn_table *t, const char **p, uint64_t *v, const char *what,
-                  struct gnn_err *e)
+static int read_number(struct gnn_table *t, const char **p, uint64_t *v, const char *what,
+                       struct gnn_err *e)
 {
     const char *q = gnn_text_u64(*p, v);
     if (!q || (*q != ' ' && *q != '\t' && *q != '\n' && *q != '\r'))
@@ -66,7 +66,7 @@ struct pass {
     uint64_t nprefix;
 };
 
-static int flush(struct pass *ps, struct gnn_err *e)
+static int flush_edges(struct pass *ps, struct gnn_err *e)
 {
     const void *field[1] = {ps->w};
     struct gnn_edge_chunk c = {ps->n, ps->src, ps->dst, ps->fields ? field : NULL};
@@ -80,7 +80,7 @@ static int vertex_prefix(struct pass *ps, const char **p, struct gnn_err *e)
     uint32_t n = ps->m->h.sizes + ps->m->h.ncon;
     uint64_t v;
     for (uint32_t k = 0; k < n; k++) {
-        int rc = number(&ps->t, p, &v, "not a vertex weight or size", e);
+        int rc = read_number(&ps->t, p, &v, "not a vertex weight or size", e);
         if (!rc && !ps->fn) {
             rc =
                 gnn_buf_reserve(&ps->prefix, ps->nprefix + 1, sizeof(int64_t), "vertex weights", e);
@@ -97,7 +97,7 @@ static int vertex_prefix(struct pass *ps, const char **p, struct gnn_err *e)
 
 /* One vertex line. Each edge must be listed from both ends: signed hashes of the entries cancel
  * out. */
-static int vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
+static int read_vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
 {
     struct gnn_metis_head *h = &ps->m->h;
     const char *p = gnn_text_blanks(ps->t.p);
@@ -105,14 +105,14 @@ static int vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
     while (!rc && *p != '\n') {
         uint64_t u, w = 1;
         const char *at = p;
-        rc = number(&ps->t, &p, &u, "not a neighbour", e);
+        rc = read_number(&ps->t, &p, &u, "not a neighbour", e);
         if (!rc && (u < 1 || u > h->n))
             rc = gnn_table_fail(&ps->t, at, "no such vertex:", e);
         else if (!rc && u == v + 1)
             rc = gnn_table_fail(&ps->t, at, "the vertex is its own neighbour:", e);
         if (!rc && h->edge_weights)
             rc = *p == '\n' ? gnn_table_fail(&ps->t, NULL, "an edge weight is missing", e)
-                            : number(&ps->t, &p, &w, "not an edge weight", e);
+                            : read_number(&ps->t, &p, &w, "not an edge weight", e);
         if (rc)
             return rc;
         u--;
@@ -123,7 +123,7 @@ static int vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
         ps->dst[ps->n] = (uint32_t)v;
         ps->w[ps->n] = (float)w;
         if (++ps->n == CHUNK)
-            rc = flush(ps, e);
+            rc = flush_edges(ps, e);
     }
     if (!rc)
         ps->t.p = p + 1;
@@ -132,7 +132,7 @@ static int vertex(struct pass *ps, uint64_t v, struct gnn_err *e)
 }
 
 /* fn NULL: the scan, which also reads the header and keeps the vertices' numbers. */
-static int walk(struct metis *m, struct pass *ps, struct gnn_err *e)
+static int walk_vertices(struct metis *m, struct pass *ps, struct gnn_err *e)
 {
     ps->m = m;
     ps->src = gnn_alloc(CHUNK, sizeof *ps->src, "edges", e);
@@ -146,7 +146,7 @@ static int walk(struct metis *m, struct pass *ps, struct gnn_err *e)
                           gnn_reader_name(ps->t.r), (unsigned long long)v,
                           (unsigned long long)m->h.n);
         if (!rc)
-            rc = vertex(ps, v, e);
+            rc = read_vertex(ps, v, e);
     }
     if (!rc) {
         rc = gnn_table_line(&ps->t, e);
@@ -163,7 +163,7 @@ static int walk(struct metis *m, struct pass *ps, struct gnn_err *e)
                       "%s: not every edge is listed from both its ends with one weight",
                       gnn_reader_name(ps->t.r));
     if (!rc)
-        rc = flush(ps, e);
+        rc = flush_edges(ps, e);
     gnn_table_close(&ps->t);
     gnn_free(ps->src);
     gnn_free(ps->dst);
@@ -176,7 +176,7 @@ static int metis_edges(struct gnn_dataset *d, uint32_t t, bool fields, gnn_edge_
 {
     struct pass ps = {.fn = fn, .arg = arg};
     ps.fields = fields && d->schema.etype[t].nfields;
-    return walk((struct metis *)d, &ps, e);
+    return walk_vertices((struct metis *)d, &ps, e);
 }
 
 static void metis_free(struct gnn_dataset *d)
@@ -228,7 +228,7 @@ int gnn_metis_open(struct gnn_dataset **out, struct gnn_input *in, const struct 
     if (!rc)
         rc = gnn_input_lone(in, "a graph", e);
     if (!rc)
-        rc = walk(m, &ps, e);
+        rc = walk_vertices(m, &ps, e);
     if (!rc)
         rc = gnn_schema_add_ntype(&m->s.d.schema, "node", m->h.n, e);
     if (!rc)

@@ -19,8 +19,8 @@ struct ogb {
 };
 
 /* The member root + name, which may be compressed; -1 if there is none. */
-static int find(const struct ogb *g, const char *fmt, ...) GNN_PRINTF(2, 3);
-static int find(const struct ogb *g, const char *fmt, ...)
+static int find_member(const struct ogb *g, const char *fmt, ...) GNN_PRINTF(2, 3);
+static int find_member(const struct ogb *g, const char *fmt, ...)
 {
     char name[PATH + 4 * WORD + 64];
     int n = snprintf(name, sizeof name, "%s", g->root);
@@ -31,7 +31,7 @@ static int find(const struct ogb *g, const char *fmt, ...)
     return k < 0 || (size_t)(n + k) >= sizeof name ? -1 : gnn_input_find(g->in, name);
 }
 
-static int missing(const struct ogb *g, const char *name, struct gnn_err *e)
+static int fail_missing(const struct ogb *g, const char *name, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: %s%s is missing", gnn_input_name(g->in), g->root, name);
 }
@@ -70,7 +70,7 @@ static int add_split(struct ogb *g, const char *split, uint32_t ntype, const cha
     for (int k = 0; !rc && k < 3; k++) {
         uint32_t *ids;
         uint64_t n;
-        int m = find(g, "split/%s/%s%s.csv", split, dir, sets[k]);
+        int m = find_member(g, "split/%s/%s%s.csv", split, dir, sets[k]);
         if (m < 0)
             continue;
         found++;
@@ -118,7 +118,7 @@ static int add_splits(struct ogb *g, struct gnn_err *e)
 static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *n,
                     struct gnn_err *e)
 {
-    int m = find(g, "%s%s.csv", dir, what);
+    int m = find_member(g, "%s%s.csv", dir, what);
     if (m < 0)
         return gnn_fail(e, GNN_E_INPUT, "%s: %s%s%s.csv is missing", gnn_input_name(g->in), g->root,
                         dir, what);
@@ -133,7 +133,8 @@ static int node_count_ok(const struct ogb *g, const char *member, uint64_t n, st
     return GNN_OK;
 }
 
-static int promise(struct gnn_pairs *p, const struct gnn_input *in, uint64_t n, struct gnn_err *e)
+static int check_edge_count(struct gnn_pairs *p, const struct gnn_input *in, uint64_t n,
+                            struct gnn_err *e)
 {
     if (p->n != UINT64_MAX && p->n != n)
         return gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but %llu promised", gnn_input_name(in),
@@ -180,17 +181,17 @@ static int open_csv(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = gnn_schema_add_ntype(&g->s.d.schema, "node", n, e);
     if (!rc)
-        rc = (m = find(g, "raw/edge.csv")) < 0 ? missing(g, "raw/edge.csv", e)
-                                               : gnn_pairs_open(&p, g->in, m, -1, true, e);
+        rc = (m = find_member(g, "raw/edge.csv")) < 0 ? fail_missing(g, "raw/edge.csv", e)
+                                                      : gnn_pairs_open(&p, g->in, m, -1, true, e);
     if (!rc)
-        rc = promise(&p, g->in, edges, e);
+        rc = check_edge_count(&p, g->in, edges, e);
     if (!rc)
         rc = add_pairs(g, 0, "to", 0, &p, e);
-    if (!rc && (m = find(g, "raw/node-feat.csv")) >= 0)
+    if (!rc && (m = find_member(g, "raw/node-feat.csv")) >= 0)
         rc = gnn_src_node_array(&g->s, 0, "x", g->in, (uint32_t)m, e);
-    if (!rc && (m = find(g, "raw/node-label.csv")) >= 0)
+    if (!rc && (m = find_member(g, "raw/node-label.csv")) >= 0)
         rc = gnn_src_node_array(&g->s, 0, "y", g->in, (uint32_t)m, e);
-    if (!rc && (m = find(g, "raw/edge-feat.csv")) >= 0)
+    if (!rc && (m = find_member(g, "raw/edge-feat.csv")) >= 0)
         rc = gnn_pairs_field(&g->s, 0, &g->pairs[0], "x", g->in, (uint32_t)m, e);
     return rc ? rc : add_extras(g, e);
 }
@@ -234,7 +235,7 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
     struct gnn_input *npz = NULL, *labels = NULL;
     struct gnn_pairs p;
     uint64_t n = 0, edges = 0;
-    int m, rc = gnn_input_open_inner(&npz, g->in, (uint32_t)find(g, "raw/data.npz"), e);
+    int m, rc = gnn_input_open_inner(&npz, g->in, (uint32_t)find_member(g, "raw/data.npz"), e);
     if (!rc)
         rc = gnn_src_own(&g->s, npz, e);
     if (!rc)
@@ -250,12 +251,12 @@ static int open_binary(struct ogb *g, struct gnn_err *e)
     if (!rc)
         rc = gnn_pairs_open(&p, npz, m, -1, false, e);
     if (!rc)
-        rc = promise(&p, npz, edges, e);
+        rc = check_edge_count(&p, npz, edges, e);
     if (!rc)
         rc = add_pairs(g, 0, "to", 0, &p, e);
     if (!rc)
         rc = add_arrays(g, npz, e);
-    if (rc || (m = find(g, "raw/node-label.npz")) < 0)
+    if (rc || (m = find_member(g, "raw/node-label.npz")) < 0)
         return rc;
     rc = gnn_input_open_inner(&labels, g->in, (uint32_t)m, e);
     if (!rc)
@@ -271,9 +272,9 @@ static int typed_nodes(struct ogb *g, struct gnn_err *e)
     struct gnn_table t;
     struct gnn_word w[TYPES];
     uint32_t n = 0;
-    int m = find(g, "raw/num-node-dict.csv");
+    int m = find_member(g, "raw/num-node-dict.csv");
     if (m < 0)
-        return missing(g, "raw/num-node-dict.csv", e);
+        return fail_missing(g, "raw/num-node-dict.csv", e);
     char(*name)[WORD] = gnn_alloc(TYPES, sizeof *name, "node types", e);
     int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
     if (!rc && !name)
@@ -321,14 +322,14 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
         return gnn_fail(e, GNN_E_INPUT, "%s: triplet-type-list: no node type '%s'",
                         gnn_input_name(g->in), name[src < 0 ? 0 : 2]);
     snprintf(dir, sizeof dir, "raw/relations/%s___%s___%s/", name[0], name[1], name[2]);
-    int m = find(g, "%sedge.csv", dir);
+    int m = find_member(g, "%sedge.csv", dir);
     int rc = m < 0 ? gnn_fail(e, GNN_E_INPUT, "%s: %s%sedge.csv is missing", gnn_input_name(g->in),
                               g->root, dir)
                    : count_of(g, dir, "num-edge-list", &edges, e);
     if (!rc)
         rc = gnn_pairs_open(&p, g->in, m, -1, true, e);
     if (!rc)
-        rc = promise(&p, g->in, edges, e);
+        rc = check_edge_count(&p, g->in, edges, e);
     if (!rc)
         rc = add_pairs(g, (uint32_t)src, name[1], (uint32_t)dst, &p, e);
     return rc;
@@ -341,7 +342,7 @@ static int check_promised(struct ogb *g, const char *list, const char *dir, stru
     struct gnn_table t;
     struct gnn_word name[TYPES], has[TYPES];
     uint32_t n = 0, k = 0;
-    int m = find(g, "raw/nodetype-has-%s.csv", list);
+    int m = find_member(g, "raw/nodetype-has-%s.csv", list);
     if (m < 0)
         return GNN_OK;
     int rc = gnn_table_open(&t, g->in, (uint32_t)m, 0, e);
@@ -355,7 +356,7 @@ static int check_promised(struct ogb *g, const char *list, const char *dir, stru
                       gnn_reader_name(t.r));
     for (uint32_t i = 0; !rc && i < n; i++)
         if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&
-            find(g, "raw/%s/%.*s/%s.csv", dir, (int)name[i].n, name[i].p, dir) < 0)
+            find_member(g, "raw/%s/%.*s/%s.csv", dir, (int)name[i].n, name[i].p, dir) < 0)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s/%.*s/%s.csv is missing",
                           gnn_input_name(g->in), g->root, dir, (int)name[i].n, name[i].p, dir);
     gnn_table_close(&t);
@@ -373,7 +374,7 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
         rc = check_promised(g, "label", "node-label", e);
     if (rc)
         return rc;
-    rc = gnn_table_open(&t, g->in, (uint32_t)find(g, "raw/triplet-type-list.csv"), 0, e);
+    rc = gnn_table_open(&t, g->in, (uint32_t)find_member(g, "raw/triplet-type-list.csv"), 0, e);
     while (!rc) {
         rc = gnn_table_row(&t, w, 3, e);
         if (!rc)
@@ -385,9 +386,9 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: no edge types", gnn_input_name(g->in));
     for (uint32_t i = 0; !rc && i < g->s.d.schema.nntypes; i++) {
         const char *name = g->s.d.schema.ntype[i].name;
-        if ((m = find(g, "raw/node-feat/%s/node-feat.csv", name)) >= 0)
+        if ((m = find_member(g, "raw/node-feat/%s/node-feat.csv", name)) >= 0)
             rc = gnn_src_node_array(&g->s, i, "x", g->in, (uint32_t)m, e);
-        if (!rc && (m = find(g, "raw/node-label/%s/node-label.csv", name)) >= 0)
+        if (!rc && (m = find_member(g, "raw/node-label/%s/node-label.csv", name)) >= 0)
             rc = g->s.d.schema.task != GNN_TASK_NONE
                      ? gnn_fail(e, GNN_E_INPUT, "%s: labels of two node types",
                                 gnn_input_name(g->in))
@@ -457,15 +458,15 @@ int gnn_ogb_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     find_root(g);
     if (rc)
         ;
-    else if (find(g, "raw/triplet-type-list.csv") >= 0) {
+    else if (find_member(g, "raw/triplet-type-list.csv") >= 0) {
         g->s.d.format = "ogb heterogeneous";
         rc = open_typed(g, e);
         if (!rc)
             rc = add_typed_extras(g, e);
-    } else if (find(g, "raw/data.npz") >= 0) {
+    } else if (find_member(g, "raw/data.npz") >= 0) {
         g->s.d.format = "ogb binary";
         rc = open_binary(g, e);
-    } else if (find(g, "raw/edge_index_dict.npz") >= 0) {
+    } else if (find_member(g, "raw/edge_index_dict.npz") >= 0) {
         rc = gnn_fail(e, GNN_E_INPUT, "%s: OGB's heterogeneous binary layout is not supported",
                       gnn_input_name(in));
     } else {

@@ -71,7 +71,7 @@ static const char *by_members(const struct gnn_input *in)
 }
 
 /* Words in a line, and whether all are numbers. */
-static uint32_t look(const struct gnn_word *w, uint32_t n, bool *numbers)
+static uint32_t count_words(const struct gnn_word *w, uint32_t n, bool *numbers)
 {
     *numbers = true;
     for (uint32_t i = 0; i < n; i++)
@@ -92,7 +92,7 @@ static const char *by_lines(struct gnn_table *t, struct gnn_err *e)
     for (int i = 0; i < LINES; i++) {
         if (gnn_table_line(t, e) || gnn_table_words(t, w, WORDS, &n, e))
             break;
-        n = look(w, n, &numbers);
+        n = count_words(w, n, &numbers);
         first = i ? first : n;
         ragged = ragged || (n != first && numbers);
         words = words || (i && !numbers && n == 3);
@@ -139,7 +139,7 @@ static const char *by_content(struct gnn_input *in, uint32_t member, struct gnn_
     return format;
 }
 
-static int detect(struct gnn_input *in, const char **format, struct gnn_err *e)
+static int detect_format(struct gnn_input *in, const char **format, struct gnn_err *e)
 {
     *format = by_members(in);
     if (!*format && gnn_input_members(in) == 1)
@@ -185,7 +185,7 @@ int gnn_import_open_input(struct gnn_dataset **out, struct gnn_input *in,
                           const struct gnn_import_opts *o, struct gnn_err *e)
 {
     const char *name = o->format;
-    int rc = name ? GNN_OK : detect(in, &name, e);
+    int rc = name ? GNN_OK : detect_format(in, &name, e);
     const struct format *f = rc ? NULL : by_name(name);
     *out = NULL;
     if (!rc && !f)

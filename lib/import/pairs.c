@@ -7,7 +7,7 @@
 enum { CHUNK = 1 << 13 };
 
 /* Row-major memory of a two-dimensional array: whether an edge's two ids lie side by side. */
-static int layout(struct gnn_pairs *p, const struct gnn_array *a, bool tall, struct gnn_err *e)
+static int find_layout(struct gnn_pairs *p, const struct gnn_array *a, bool tall, struct gnn_err *e)
 {
     const struct gnn_npy *h = &a->h;
     bool side = h->ndim == 2 && h->shape[1] == 2, top = h->ndim == 2 && h->shape[0] == 2;
@@ -41,7 +41,7 @@ int gnn_pairs_open(struct gnn_pairs *p, struct gnn_input *in, int a, int b, bool
         rc = gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %u fields instead of 2",
                       gnn_array_name(&first), (unsigned long long)first.t.line, first.t.ncols);
     else if (!rc && !first.text)
-        rc = layout(p, &first, tall, e);
+        rc = find_layout(p, &first, tall, e);
     gnn_array_close(&first);
     gnn_array_close(&second);
     return rc;

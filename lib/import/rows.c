@@ -14,7 +14,7 @@ struct rows_arg {
 };
 
 /* Narrows n values; finite ones must stay so. */
-static int narrow(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
+static int narrow_values(struct rows_arg *a, const float *v, uint64_t n, struct gnn_err *e)
 {
     const uint16_t inf = a->out == GNN_F16 ? 0x7c00 : 0x7f80;
     int rc = gnn_buf_reserve(&a->buf, n, sizeof(uint16_t), "converted features", e);
@@ -40,7 +40,7 @@ static int write_rows(void *arg, const void *rows, uint64_t n, struct gnn_err *e
     if (n > a->limit - a->rows)
         return gnn_fail(e, GNN_E_INPUT, "%s: more rows than nodes", a->name);
     if (a->in != a->out) {
-        int rc = narrow(a, rows, values, e);
+        int rc = narrow_values(a, rows, values, e);
         if (rc)
             return rc;
         rows = a->buf.data;

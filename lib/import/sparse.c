@@ -4,7 +4,8 @@
 
 enum { CHUNK = GNN_SPARSE_CHUNK };
 
-static int vector(struct gnn_array *a, struct gnn_input *in, uint32_t member, struct gnn_err *e)
+static int read_vector(struct gnn_array *a, struct gnn_input *in, uint32_t member,
+                       struct gnn_err *e)
 {
     int rc = gnn_array_open(a, in, member, e);
     if (!rc && (a->text || a->h.ndim != 1))
@@ -16,11 +17,11 @@ int gnn_sparse_open(struct gnn_sparse_pass *p, const struct gnn_sparse *s, struc
 {
     uint64_t got = 0;
     *p = (struct gnn_sparse_pass){.s = s};
-    int rc = vector(&p->ptr, s->in, s->indptr, e);
+    int rc = read_vector(&p->ptr, s->in, s->indptr, e);
     if (!rc)
-        rc = vector(&p->idx, s->in, s->indices, e);
+        rc = read_vector(&p->idx, s->in, s->indices, e);
     if (!rc && s->data >= 0)
-        rc = vector(&p->val, s->in, (uint32_t)s->data, e);
+        rc = read_vector(&p->val, s->in, (uint32_t)s->data, e);
     if (rc)
         return rc;
     if (p->ptr.rows != s->major + 1)
@@ -69,7 +70,7 @@ static int check_value(const struct gnn_sparse_pass *p, uint64_t i, float v, str
 }
 
 /* The rest of the offsets, after the last entry. */
-static int finish(struct gnn_sparse_pass *p, struct gnn_err *e)
+static int finish_offsets(struct gnn_sparse_pass *p, struct gnn_err *e)
 {
     int rc;
     while (!(rc = next_row(p, e)))
@@ -107,7 +108,7 @@ int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor,
             value[i] = 1;
     }
     p->done += rc ? 0 : *got;
-    return rc || *got ? rc : finish(p, e);
+    return rc || *got ? rc : finish_offsets(p, e);
 }
 
 void gnn_sparse_close(struct gnn_sparse_pass *p)

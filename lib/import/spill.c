@@ -77,7 +77,7 @@ static int make_ranges(struct gnn_spill *s, struct gnn_err *e)
     return GNN_OK;
 }
 
-static uint64_t clamp(uint64_t x, uint64_t least, uint64_t most)
+static uint64_t clamp_to(uint64_t x, uint64_t least, uint64_t most)
 {
     x = x < least ? least : x;
     return x > most ? most : x;
@@ -92,11 +92,11 @@ int gnn_spill_init(struct gnn_spill *s, struct gnn_csc *c, const size_t *row, ui
         s->edge += row[f];
     s->record = s->edge + sizeof(uint32_t);
     /* A window that the caches hold in part sorts faster than a large one. */
-    uint64_t window = clamp(gnn_spill_bytes(c, row, nfields) / 1024, 64 << 20, memory / 2);
-    s->window = clamp(window / s->edge, 16, UINT64_MAX);
+    uint64_t window = clamp_to(gnn_spill_bytes(c, row, nfields) / 1024, 64 << 20, memory / 2);
+    s->window = clamp_to(window / s->edge, 16, UINT64_MAX);
     if (make_ranges(s, e))
         return e->code;
-    s->room = clamp(memory / 4 / s->nranges, 4096, 256 << 10) / s->record;
+    s->room = clamp_to(memory / 4 / s->nranges, 4096, 256 << 10) / s->record;
     s->room = s->record * (s->room ? s->room : 1);
     s->buf = gnn_alloc(s->nranges, s->room, "buffers of ranges", e);
     s->field = gnn_alloc_zero(nfields, sizeof *s->field, "edge fields", e);
@@ -107,18 +107,18 @@ int gnn_spill_init(struct gnn_spill *s, struct gnn_csc *c, const size_t *row, ui
 
 /* ---- to the file ---- */
 
-static int changed(struct gnn_err *e, const char *how)
+static int fail_changed(struct gnn_err *e, const char *how)
 {
     return gnn_fail(e, GNN_E_INPUT, "the input changed while it was read: %s edges", how);
 }
 
-static int flush(struct gnn_spill *s, uint32_t i, struct gnn_err *e)
+static int flush_bucket(struct gnn_spill *s, uint32_t i, struct gnn_err *e)
 {
     struct gnn_spill_range *r = &s->range[i];
     uint64_t n = r->fill;
     r->fill = 0;
     if (n > r[1].edge - r->edge - r->put)
-        return changed(e, "other");
+        return fail_changed(e, "other");
     uint64_t at = (r->edge + r->put) * s->record;
     r->put += n;
     return n ? gnn_io_pwrite(&s->io, s->buf + i * s->room, n * s->record, at, e) : GNN_OK;
@@ -151,7 +151,7 @@ static int put_record(struct gnn_spill *s, uint32_t src, uint32_t dst, uint64_t 
         else
             memset(to, 0, s->row[f]);
     r->fill++;
-    return r->fill * s->record < s->room ? GNN_OK : flush(s, at, e);
+    return r->fill * s->record < s->room ? GNN_OK : flush_bucket(s, at, e);
 }
 
 int gnn_spill_put(struct gnn_spill *s, const uint32_t *src, const uint32_t *dst, uint64_t n,
@@ -163,7 +163,7 @@ int gnn_spill_put(struct gnn_spill *s, const uint32_t *src, const uint32_t *dst,
         unsigned k = gnn_csc_copies(s->csc->mode, src, dst, n, &i, BLOCK, a, b, from);
         s->csc->placed += k;
         if (s->csc->placed > s->csc->nedges)
-            return changed(e, "more");
+            return fail_changed(e, "more");
         for (unsigned j = 0; j < k; j++)
             if (put_record(s, a[j], b[j], from[j] / 2, field, e))
                 return e->code;
@@ -175,11 +175,11 @@ int gnn_spill_put(struct gnn_spill *s, const uint32_t *src, const uint32_t *dst,
 static int put_end(struct gnn_spill *s, struct gnn_err *e)
 {
     for (uint32_t i = 0; i < s->nranges; i++)
-        if (flush(s, i, e))
+        if (flush_bucket(s, i, e))
             return e->code;
     for (uint32_t i = 0; i < s->nranges; i++)
         if (s->range[i].put != s->range[i + 1].edge - s->range[i].edge)
-            return changed(e, s->csc->placed < s->csc->nedges ? "fewer" : "other");
+            return fail_changed(e, s->csc->placed < s->csc->nedges ? "fewer" : "other");
     return GNN_OK;
 }
 
@@ -213,7 +213,7 @@ static int read_records(struct gnn_spill *s, const struct gnn_spill_range *r, ui
     return read_at(s, s->piece.data, *n * s->record, (r->edge + at) * s->record, e);
 }
 
-static uint32_t word(const char *p)
+static uint32_t load_word(const char *p)
 {
     uint32_t x;
     memcpy(&x, p, sizeof x);
@@ -230,13 +230,13 @@ static int place_records(struct gnn_spill *s, const struct gnn_spill_range *r, u
     for (uint64_t from = 0; from < n; from += BLOCK, rec += BLOCK * s->record) {
         unsigned k = n - from < BLOCK ? (unsigned)(n - from) : BLOCK;
         for (unsigned i = 0; i < k; i++) {
-            pos[i] = cursor[word(rec + i * s->record + 4)]++ - r->edge;
+            pos[i] = cursor[load_word(rec + i * s->record + 4)]++ - r->edge;
             if (pos[i] >= size)
-                return changed(e, "other");
+                return fail_changed(e, "other");
             __builtin_prefetch(&indices[pos[i]], 1);
         }
         for (unsigned i = 0; i < k; i++)
-            indices[pos[i]] = word(rec + i * s->record);
+            indices[pos[i]] = load_word(rec + i * s->record);
         const char *rows = rec + 8;
         for (uint32_t f = 0; f < s->nfields; rows += s->row[f++])
             for (unsigned i = 0; i < k; i++)
@@ -288,7 +288,7 @@ static int pass_range(struct gnn_spill *s, const struct gnn_spill_range *r, gnn_
         const char *rec = s->piece.data;
         for (uint64_t i = 0; i < n; i++, rec += s->record) {
             const char *rows = rec + 8;
-            s->csc->indptr[word(rec + 4)]++;
+            s->csc->indptr[load_word(rec + 4)]++;
             memcpy((uint32_t *)s->indices.data + i, rec, sizeof(uint32_t));
             for (uint32_t f = 0; f < s->nfields; rows += s->row[f++])
                 memcpy((char *)s->field[f].data + i * s->row[f], rows, s->row[f]);

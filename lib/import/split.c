@@ -188,8 +188,8 @@ static int load_ids(struct gnn_splits *s, const struct gnn_splits_set *set, uint
     return rc;
 }
 
-static int again(const struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t v,
-                 const struct gnn_splits_set *other, struct gnn_err *e)
+static int fail_repeated(const struct gnn_splits *s, const struct gnn_splits_set *set, uint32_t v,
+                         const struct gnn_splits_set *other, struct gnn_err *e)
 {
     const int64_t *key = s->d->ids ? s->d->ids[set->ntype].key : NULL;
     long long id = key ? (long long)key[v] : (long long)v;
@@ -207,7 +207,7 @@ static int check_once(struct gnn_splits *s, uint32_t i, const uint32_t *ids, str
     int rc = seen ? GNN_OK : GNN_E_NOMEM;
     for (uint64_t k = 0; !rc && k < set->count; k++) {
         if (seen[ids[k] >> 6] >> (ids[k] & 63) & 1)
-            rc = again(s, set, ids[k], set, e);
+            rc = fail_repeated(s, set, ids[k], set, e);
         seen[ids[k] >> 6] |= 1ull << (ids[k] & 63);
     }
     for (uint32_t j = 0; !rc && j < i; j++) {
@@ -218,7 +218,7 @@ static int check_once(struct gnn_splits *s, uint32_t i, const uint32_t *ids, str
         rc = load_ids(s, other, &theirs, e);
         for (uint64_t k = 0; !rc && k < other->count; k++)
             if (seen[theirs[k] >> 6] >> (theirs[k] & 63) & 1)
-                rc = again(s, set, theirs[k], other, e);
+                rc = fail_repeated(s, set, theirs[k], other, e);
         gnn_free(theirs);
     }
     gnn_free(seen);

@@ -6,7 +6,7 @@
 enum { FIRST_ROOM = 1 << 15, FULL_ROOM = 1 << 19, LINE_MAX = 1 << 28 };
 
 /* Reads more text behind what is unread, until there is a whole line. */
-static int refill(struct gnn_table *t, struct gnn_err *e)
+static int refill_buffer(struct gnn_table *t, struct gnn_err *e)
 {
     uint64_t rest = t->used - (uint64_t)(t->p - (char *)t->buf.data);
     memmove(t->buf.data, t->p, rest);
@@ -56,7 +56,7 @@ int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char commen
     int rc = gnn_buf_reserve(&t->buf, FIRST_ROOM, 1, "a text buffer", e);
     t->p = t->end = t->buf.data;
     if (!rc)
-        rc = refill(t, e);
+        rc = refill_buffer(t, e);
     if (!rc && t->end - t->p >= 4 && !memcmp(t->p, "\xef\xbb\xbf", 3))
         t->p += 3;
     if (!rc)
@@ -104,7 +104,7 @@ int gnn_table_fail(const struct gnn_table *t, const char *p, const char *what, s
 
 int gnn_table_any(struct gnn_table *t, struct gnn_err *e)
 {
-    return t->p < t->end ? GNN_OK : t->r ? refill(t, e) : GNN_END;
+    return t->p < t->end ? GNN_OK : t->r ? refill_buffer(t, e) : GNN_END;
 }
 
 int gnn_table_line(struct gnn_table *t, struct gnn_err *e)
@@ -132,7 +132,7 @@ void gnn_table_next(struct gnn_table *t)
 
 /* After a value at q: is it well ended? Returns where the next field or the line's newline is, or
  * NULL. */
-static inline const char *after(const char *q, char sep, bool last)
+static inline const char *after_value(const char *q, char sep, bool last)
 {
     if (last) {
         if (*q == '\n')
@@ -200,7 +200,7 @@ int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t m
         const char *p = t->p;
         for (uint32_t j = 0; j < ncols; j++, out++) {
             const char *q = gnn_text_u64(p, out);
-            q = q ? after(q, t->sep, j + 1 == ncols) : NULL;
+            q = q ? after_value(q, t->sep, j + 1 == ncols) : NULL;
             if (q)
                 p = q;
             else if ((rc = slow_value(t, &p, j + 1 == ncols, true, out, NULL, e)))
@@ -224,7 +224,7 @@ int gnn_table_ids(struct gnn_table *t, uint64_t *out, uint32_t ncols, uint64_t m
             for (uint32_t j = 0; j < ncols; j++, out++) {                                          \
                 double d;                                                                          \
                 const char *q = gnn_text_f64(p, &d);                                               \
-                q = q ? after(q, t->sep, j + 1 == ncols) : NULL;                                   \
+                q = q ? after_value(q, t->sep, j + 1 == ncols) : NULL;                             \
                 if (q)                                                                             \
                     p = q;                                                                         \
                 else if ((rc = slow_value(t, &p, j + 1 == ncols, false, NULL, &d, e)))             \
@@ -298,7 +298,7 @@ int gnn_table_pick(struct gnn_table *t, const struct gnn_pick *pick, uint32_t np
                 return rc;
             col = pick[k].col + 1;
             q = pick[k].id ? gnn_text_u64(p, ids) : gnn_text_f64(p, nums);
-            q = q ? after(q, t->sep, last) : NULL;
+            q = q ? after_value(q, t->sep, last) : NULL;
             if (q)
                 p = q;
             else if ((rc = slow_value(t, &p, last, pick[k].id, ids, nums, e)))

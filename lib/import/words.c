@@ -16,7 +16,7 @@ static uint32_t *slot_of(const struct gnn_words *w, const char *word, size_t len
     }
 }
 
-static int grow(struct gnn_words *w, struct gnn_err *e)
+static int grow_table(struct gnn_words *w, struct gnn_err *e)
 {
     struct gnn_buf old = w->slot;
     uint64_t nslots = w->nslots ? 2 * w->nslots : 1024;
@@ -43,7 +43,7 @@ int gnn_words_add(struct gnn_words *w, const char *word, size_t len, uint32_t *i
         return rc;
     if (!w->n)
         *(uint64_t *)w->at.data = 0;
-    if (w->n >= w->nslots / 2 && (rc = grow(w, e)))
+    if (w->n >= w->nslots / 2 && (rc = grow_table(w, e)))
         return rc;
     uint32_t *s = slot_of(w, word, len);
     if (!*s) {

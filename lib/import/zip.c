@@ -32,7 +32,7 @@ static int open_again(struct walk *w, struct gnn_err *e)
     return w->open(w->arg, &w->s, e);
 }
 
-static int cut(const struct walk *w, struct gnn_err *e)
+static int fail_cut(const struct walk *w, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", w->s->name,
                     (unsigned long long)w->at);
@@ -43,7 +43,7 @@ static int read_exactly(struct walk *w, void *buf, size_t n, struct gnn_err *e)
     for (size_t done = 0, got = 1; done < n; done += got) {
         int rc = gnn_stage_read(w->s, (char *)buf + done, n - done, &got, e);
         if (rc || !got)
-            return rc ? rc : cut(w, e);
+            return rc ? rc : fail_cut(w, e);
         w->at += got;
     }
     return GNN_OK;
@@ -56,7 +56,7 @@ static int go_to(struct walk *w, uint64_t at, struct gnn_err *e)
     if (w->s->seek) {
         w->s->npeek = 0;
         if (w->s->seek(w->s, (int64_t)at, SEEK_SET) != (int64_t)at)
-            return cut(w, e);
+            return fail_cut(w, e);
         w->at = at;
         return GNN_OK;
     }

@@ -176,8 +176,9 @@ static int same_nodes(struct gnn_view *a, struct gnn_view *b, uint32_t t, struct
 }
 
 /* Original sources of a row into buf. */
-static uint32_t *sources(const struct gnn_view *v, uint32_t t, const struct gnn_view_row *r,
-                         struct gnn_buf *buf, struct gnn_err *e)
+static uint32_t *original_sources(const struct gnn_view *v, uint32_t t,
+                                  const struct gnn_view_row *r, struct gnn_buf *buf,
+                                  struct gnn_err *e)
 {
     if (gnn_buf_reserve(buf, r->n, sizeof(uint32_t), "row of edges", e))
         return NULL;
@@ -204,8 +205,8 @@ static int same_adjacency(struct gnn_view *a, struct gnn_view *b, uint32_t et, c
                        (unsigned long long)i);
             break;
         }
-        uint32_t *sa = sources(a, t->src, &ra, &ba, e),
-                 *sb = sa ? sources(b, t->src, &rb, &bb, e) : NULL;
+        uint32_t *sa = original_sources(a, t->src, &ra, &ba, e),
+                 *sb = sa ? original_sources(b, t->src, &rb, &bb, e) : NULL;
         if (!sb || memcmp(sa, sb, ra.n * sizeof *sa) == 0)
             continue;
         snprintf(where, sizeof where, "edge type %s, in-edges of original node %llu", key,

@@ -23,7 +23,7 @@ static bool is_state(const struct gnn_tensor *t)
 }
 
 /* {"tensors", "numbers", "bytes"} of the parameters. */
-static json_t *totals(const struct gnn_st_file *f, bool *bad)
+static json_t *parameter_totals(const struct gnn_st_file *f, bool *bad)
 {
     uint64_t tensors = 0, numbers = 0, bytes = 0;
     for (size_t i = 0; i < f->st.n; i++) {
@@ -36,31 +36,31 @@ static json_t *totals(const struct gnn_st_file *f, bool *bad)
         bytes += size;
     }
     json_t *o = json_object();
-    put(o, "tensors", num(tensors), bad);
-    put(o, "numbers", num(numbers), bad);
-    put(o, "bytes", num(bytes), bad);
+    report_put(o, "tensors", report_num(tensors), bad);
+    report_put(o, "numbers", report_num(numbers), bad);
+    report_put(o, "bytes", report_num(bytes), bad);
     return o;
 }
 
 /* What a file from elsewhere looks like; or why it looks like nothing that is known. */
-static json_t *guessed(const struct gnn_st_file *f, const char *path, bool *bad)
+static json_t *guess_kind(const struct gnn_st_file *f, const char *path, bool *bad)
 {
     static const char *const kinds[] = {[GNN_SAGE] = "sage", [GNN_GCN] = "gcn"};
     struct gnn_model_config c = {0};
     struct gnn_err why = {0};
     json_t *o = json_object(), *width = json_array();
-    put(o, "guessed", json_true(), bad);
+    report_put(o, "guessed", json_true(), bad);
     if (gnn_model_guess(&c, f, path, &why)) {
-        put(o, "unknown", json_string(why.msg), bad);
+        report_put(o, "unknown", json_string(why.msg), bad);
         json_decref(width);
         return o;
     }
     for (uint32_t l = 0; l < c.nlayers; l++)
-        push(width, num(c.width[l]), bad);
-    put(o, "kind", json_string(kinds[c.kind]), bad);
-    put(o, "width", width, bad);
-    put(o, "layer_norm", json_boolean(c.layer_norm), bad);
-    put(o, "batch_norm", json_boolean(c.batch_norm), bad);
+        report_push(width, report_num(c.width[l]), bad);
+    report_put(o, "kind", json_string(kinds[c.kind]), bad);
+    report_put(o, "width", width, bad);
+    report_put(o, "layer_norm", json_boolean(c.layer_norm), bad);
+    report_put(o, "batch_norm", json_boolean(c.batch_norm), bad);
     gnn_model_config_release(&c);
     return o;
 }
@@ -84,58 +84,59 @@ static int put_training(json_t *o, const struct gnn_st_file *f, const char *path
     if (gnn_checkpoint_state(f, path, &s, e))
         return e->code;
     json_t *t = json_object();
-    put(t, "any", json_boolean(s.any), bad);
-    put(t, "epoch", num(s.epoch), bad);
-    put(t, "step", num(s.step), bad);
-    put(t, "epoch_complete", json_boolean(s.closed), bad);
-    put(t, "optimizer_steps", num(s.t), bad);
+    report_put(t, "any", json_boolean(s.any), bad);
+    report_put(t, "epoch", report_num(s.epoch), bad);
+    report_put(t, "step", report_num(s.step), bad);
+    report_put(t, "epoch_complete", json_boolean(s.closed), bad);
+    report_put(t, "optimizer_steps", report_num(s.t), bad);
     if (s.has_best) {
-        put(t, "best_epoch", num(s.best_epoch), bad);
-        put(t, "best", real(s.best), bad);
-        put(t, "epochs_since_best", num(s.since_best), bad);
+        report_put(t, "best_epoch", report_num(s.best_epoch), bad);
+        report_put(t, "best", report_real(s.best), bad);
+        report_put(t, "epochs_since_best", report_num(s.since_best), bad);
     }
-    put(t, "stopped_early", json_boolean(s.stopped_early), bad);
+    report_put(t, "stopped_early", json_boolean(s.stopped_early), bad);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = word_at(run, words[i]);
         if (at)
-            put(t, words[i], json_stringn(at, strcspn(at, ",;")), bad);
+            report_put(t, words[i], json_stringn(at, strcspn(at, ",;")), bad);
     }
     if (lr)
-        put(t, "lr", real(strtod(lr, NULL)), bad);
-    put(t, "run", json_string(run), bad);
-    put(o, "training", t, bad);
+        report_put(t, "lr", report_real(strtod(lr, NULL)), bad);
+    report_put(t, "run", json_string(run), bad);
+    report_put(o, "training", t, bad);
     return 0;
 }
 
-static int report(const struct gnn_st_file *f, const char *path, unsigned what, json_t *o,
-                  struct gnn_err *e)
+static int report_file(const struct gnn_st_file *f, const char *path, unsigned what, json_t *o,
+                       struct gnn_err *e)
 {
     const char *gnn = text_of(f, "gnn"), *line = text_of(f, "provenance");
     bool bad = !o;
-    json_t *architecture = gnn ? gnn_json_parse(gnn, strlen(gnn), path, e) : guessed(f, path, &bad);
+    json_t *architecture =
+        gnn ? gnn_json_parse(gnn, strlen(gnn), path, e) : guess_kind(f, path, &bad);
     if (e->code)
         return e->code;
-    put(o, "kind",
-        json_string(gnn_st_checkpoint(f) ? "checkpoint"
-                    : gnn                ? "model"
-                                         : "state dict"),
-        &bad);
-    put(o, "path", json_string(path), &bad);
-    put(o, "bytes", num(f->nbytes), &bad);
-    put(o, "checksum", json_boolean(f->st.summed), &bad);
-    put(o, "architecture", architecture, &bad);
-    put(o, "parameters", totals(f, &bad), &bad);
+    report_put(o, "kind",
+               json_string(gnn_st_checkpoint(f) ? "checkpoint"
+                           : gnn                ? "model"
+                                                : "state dict"),
+               &bad);
+    report_put(o, "path", json_string(path), &bad);
+    report_put(o, "bytes", report_num(f->nbytes), &bad);
+    report_put(o, "checksum", json_boolean(f->st.summed), &bad);
+    report_put(o, "architecture", architecture, &bad);
+    report_put(o, "parameters", parameter_totals(f, &bad), &bad);
     if (gnn_st_checkpoint(f) && put_training(o, f, path, &bad, e))
         return e->code;
     json_t *provenance = json_array();
     if (line)
-        push(provenance, json_string(line), &bad);
-    put(o, "provenance", provenance, &bad);
+        report_push(provenance, json_string(line), &bad);
+    report_put(o, "provenance", provenance, &bad);
     if ((what & GNN_REPORT_TENSORS) || f->st.n <= FEW) {
         json_t *list = json_array();
         for (size_t i = 0; i < f->st.n; i++)
-            push(list, gnn_report_tensor(f->st.by_name[i], &bad), &bad);
-        put(o, "tensors", list, &bad);
+            report_push(list, gnn_report_tensor(f->st.by_name[i], &bad), &bad);
+        report_put(o, "tensors", list, &bad);
     }
     return bad ? no_json(e) : 0;
 }
@@ -146,7 +147,7 @@ int gnn_report_model(const char *path, unsigned what, json_t **out, struct gnn_e
     if (gnn_st_read(&f, path, e))
         return e->code;
     *out = json_object();
-    (void)!report(&f, path, what, *out, e);
+    (void)!report_file(&f, path, what, *out, e);
     gnn_st_release(&f);
     return e->code;
 }
@@ -199,8 +200,8 @@ static int differ_meta(struct gnn_diff *d, const struct gnn_st_file *a, const st
     return e->code;
 }
 
-static int differ(struct gnn_diff *d, const struct gnn_st_file *a, const struct gnn_st_file *b,
-                  unsigned flags, struct gnn_err *e)
+static int compare_files(struct gnn_diff *d, const struct gnn_st_file *a,
+                         const struct gnn_st_file *b, unsigned flags, struct gnn_err *e)
 {
     int rc = differ_meta(d, a, b, "gnn", true, e);
     if (!rc && !d->differ)
@@ -221,7 +222,7 @@ int gnn_diff_models(const char *path_a, const char *path_b, unsigned flags, stru
 {
     struct gnn_st_file a = {0}, b = {0};
     if (!gnn_st_read(&a, path_a, e) && !gnn_st_read(&b, path_b, e))
-        (void)!differ(d, &a, &b, flags, e);
+        (void)!compare_files(d, &a, &b, flags, e);
     gnn_st_release(&a);
     gnn_st_release(&b);
     return e->code;

@@ -7,15 +7,15 @@
 #include "lib/base/mem.h"
 #include "lib/data/source.h"
 
-static json_t *fields(const struct gnn_field *f, uint32_t n, bool *bad)
+static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
 {
     json_t *a = json_array();
     for (uint32_t i = 0; a && i < n; i++) {
         json_t *o = json_object();
-        put(o, "name", json_string(f[i].name), bad);
-        put(o, "dtype", json_string(gnn_dtype_name(f[i].dtype)), bad);
-        put(o, "width", num(f[i].width), bad);
-        push(a, o, bad);
+        report_put(o, "name", json_string(f[i].name), bad);
+        report_put(o, "dtype", json_string(gnn_dtype_name(f[i].dtype)), bad);
+        report_put(o, "width", report_num(f[i].width), bad);
+        report_push(a, o, bad);
     }
     return a;
 }
@@ -26,45 +26,45 @@ static const char *task_name(enum gnn_task t)
     return (unsigned)t < 4 ? name[t] : "?";
 }
 
-static void schema(json_t *o, const struct gnn_schema *s, bool *bad)
+static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
     char key[GNN_ETYPE_KEY_ROOM];
 
     for (uint32_t t = 0; t < s->nntypes; t++) {
         json_t *x = json_object();
-        put(x, "name", json_string(s->ntype[t].name), bad);
-        put(x, "count", num(s->ntype[t].count), bad);
-        put(x, "fields", fields(s->ntype[t].field, s->ntype[t].nfields, bad), bad);
-        push(nt, x, bad);
+        report_put(x, "name", json_string(s->ntype[t].name), bad);
+        report_put(x, "count", report_num(s->ntype[t].count), bad);
+        report_put(x, "fields", report_fields(s->ntype[t].field, s->ntype[t].nfields, bad), bad);
+        report_push(nt, x, bad);
     }
     for (uint32_t t = 0; t < s->netypes; t++) {
         json_t *x = json_object();
-        put(x, "name", json_string(gnn_etype_key(s, t, key, sizeof key)), bad);
-        put(x, "count", num(s->etype[t].count), bad);
-        put(x, "fields", fields(s->etype[t].field, s->etype[t].nfields, bad), bad);
-        push(et, x, bad);
+        report_put(x, "name", json_string(gnn_etype_key(s, t, key, sizeof key)), bad);
+        report_put(x, "count", report_num(s->etype[t].count), bad);
+        report_put(x, "fields", report_fields(s->etype[t].field, s->etype[t].nfields, bad), bad);
+        report_push(et, x, bad);
     }
     for (uint32_t i = 0; i < s->nsets; i++) {
         json_t *x = json_object();
-        put(x, "split", json_string(s->set[i].split), bad);
-        put(x, "set", json_string(s->set[i].set), bad);
-        put(x, "node_type", json_string(s->ntype[s->set[i].ntype].name), bad);
-        put(x, "count", num(s->set[i].count), bad);
-        push(sets, x, bad);
+        report_put(x, "split", json_string(s->set[i].split), bad);
+        report_put(x, "set", json_string(s->set[i].set), bad);
+        report_put(x, "node_type", json_string(s->ntype[s->set[i].ntype].name), bad);
+        report_put(x, "count", report_num(s->set[i].count), bad);
+        report_push(sets, x, bad);
     }
-    put(o, "parts", num(s->nparts), bad);
-    put(o, "task", json_string(task_name(s->task)), bad);
+    report_put(o, "parts", report_num(s->nparts), bad);
+    report_put(o, "task", json_string(task_name(s->task)), bad);
     if (s->task != GNN_TASK_NONE) {
-        put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
-        put(o, "classes", num(s->nclasses), bad);
+        report_put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
+        report_put(o, "classes", report_num(s->nclasses), bad);
     }
-    put(o, "node_types", nt, bad);
-    put(o, "edge_types", et, bad);
-    put(o, "splits", sets, bad);
+    report_put(o, "node_types", nt, bad);
+    report_put(o, "edge_types", et, bad);
+    report_put(o, "splits", sets, bad);
 }
 
-static json_t *sampling(const struct gnn_meta *m, bool *bad)
+static json_t *report_sampling(const struct gnn_meta *m, bool *bad)
 {
     const struct gnn_sampling *s = &m->sampling;
     json_t *o = json_object(), *fan = json_array(), *sets = json_array();
@@ -72,27 +72,27 @@ static json_t *sampling(const struct gnn_meta *m, bool *bad)
     for (uint32_t h = 0; h < s->nhops; h++) {
         json_t *row = json_array();
         for (uint32_t t = 0; t < m->schema.netypes; t++)
-            push(row, json_integer(s->fanout[(size_t)h * m->schema.netypes + t]), bad);
-        push(fan, row, bad);
+            report_push(row, json_integer(s->fanout[(size_t)h * m->schema.netypes + t]), bad);
+        report_push(fan, row, bad);
     }
     for (uint32_t i = 0; i < s->nsplits; i++) {
         json_t *x = json_object();
-        put(x, "set", json_string(s->split[i]), bad);
-        put(x, "seeds", num(s->split_seeds[i]), bad);
-        put(x, "steps", num(s->steps[i]), bad);
-        push(sets, x, bad);
+        report_put(x, "set", json_string(s->split[i]), bad);
+        report_put(x, "seeds", report_num(s->split_seeds[i]), bad);
+        report_put(x, "steps", report_num(s->steps[i]), bad);
+        report_push(sets, x, bad);
     }
-    put(o, "seed", num(s->seed), bad);
-    put(o, "fanout", fan, bad);
-    put(o, "batch_size", num(s->batch_size), bad);
-    put(o, "frontier", json_string(s->frontier == GNN_FRONTIER_NEW ? "new" : "all"), bad);
-    put(o, "replace", json_boolean(s->replace), bad);
-    put(o, "shuffle", json_boolean(s->shuffle), bad);
-    put(o, "drop_last", json_boolean(s->drop_last), bad);
-    put(o, "edge_ids", json_boolean(s->edge_ids), bad);
-    put(o, "original_ids", json_boolean(s->original_ids), bad);
-    put(o, "seed_type", json_string(m->schema.ntype[s->seed_ntype].name), bad);
-    put(o, "sets", sets, bad);
+    report_put(o, "seed", report_num(s->seed), bad);
+    report_put(o, "fanout", fan, bad);
+    report_put(o, "batch_size", report_num(s->batch_size), bad);
+    report_put(o, "frontier", json_string(s->frontier == GNN_FRONTIER_NEW ? "new" : "all"), bad);
+    report_put(o, "replace", json_boolean(s->replace), bad);
+    report_put(o, "shuffle", json_boolean(s->shuffle), bad);
+    report_put(o, "drop_last", json_boolean(s->drop_last), bad);
+    report_put(o, "edge_ids", json_boolean(s->edge_ids), bad);
+    report_put(o, "original_ids", json_boolean(s->original_ids), bad);
+    report_put(o, "seed_type", json_string(m->schema.ntype[s->seed_ntype].name), bad);
+    report_put(o, "sets", sets, bad);
     return o;
 }
 
@@ -102,12 +102,12 @@ int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
     json_t *o = *out = json_object();
     if (!o)
         return no_json(e);
-    put(o, "kind", json_string(m->is_stream ? "stream" : "store"), &bad);
-    put(o, "identity", json_string(m->identity), &bad);
-    schema(o, &m->schema, &bad);
+    report_put(o, "kind", json_string(m->is_stream ? "stream" : "store"), &bad);
+    report_put(o, "identity", json_string(m->identity), &bad);
+    report_schema(o, &m->schema, &bad);
     if (m->is_stream)
-        put(o, "sampling", sampling(m, &bad), &bad);
-    put(o, "provenance", m->provenance ? json_deep_copy(m->provenance) : json_array(), &bad);
+        report_put(o, "sampling", report_sampling(m, &bad), &bad);
+    report_put(o, "provenance", m->provenance ? json_deep_copy(m->provenance) : json_array(), &bad);
     return bad ? no_json(e) : GNN_OK;
 }
 
@@ -121,8 +121,8 @@ int gnn_report_proved(json_t *report, struct gnn_err *e, const char *fmt, ...)
     va_end(ap);
     json_t *a = json_object_get(report, "proved");
     if (!a)
-        put(report, "proved", a = json_array(), &bad);
-    push(a, json_string(text), &bad);
+        report_put(report, "proved", a = json_array(), &bad);
+    report_push(a, json_string(text), &bad);
     return bad ? no_json(e) : GNN_OK;
 }
 
@@ -131,11 +131,11 @@ json_t *gnn_report_tensor(const struct gnn_tensor *t, bool *bad)
     json_t *o = json_object(), *shape = json_array();
     uint64_t bytes = 0;
     for (uint32_t d = 0; d < t->ndim; d++)
-        push(shape, num(t->shape[d]), bad);
-    put(o, "name", json_string(t->name), bad);
-    put(o, "dtype", json_string(gnn_dtype_name(t->dtype)), bad);
-    put(o, "shape", shape, bad);
-    put(o, "bytes", gnn_tensor_bytes(t, &bytes) ? num(bytes) : NULL, bad);
+        report_push(shape, report_num(t->shape[d]), bad);
+    report_put(o, "name", json_string(t->name), bad);
+    report_put(o, "dtype", json_string(gnn_dtype_name(t->dtype)), bad);
+    report_put(o, "shape", shape, bad);
+    report_put(o, "bytes", gnn_tensor_bytes(t, &bytes) ? report_num(bytes) : NULL, bad);
     return o;
 }
 
@@ -155,13 +155,13 @@ int gnn_report_store(struct gnn_store *s, unsigned what, json_t **out, struct gn
             if (!(what & GNN_REPORT_TENSORS))
                 continue;
             json_t *o = gnn_report_tensor(t, &bad);
-            put(o, "part", num(p), &bad);
-            push(list, o, &bad);
+            report_put(o, "part", report_num(p), &bad);
+            report_push(list, o, &bad);
         }
-    put(*out, "path", json_string(s->path), &bad);
-    put(*out, "bytes", num(sum), &bad);
+    report_put(*out, "path", json_string(s->path), &bad);
+    report_put(*out, "bytes", report_num(sum), &bad);
     if (what & GNN_REPORT_TENSORS)
-        put(*out, "tensors", list, &bad);
+        report_put(*out, "tensors", list, &bad);
     else
         json_decref(list);
     if (bad)
@@ -206,7 +206,7 @@ static void count_batch(struct totals *t, const struct gnn_batch *b, unsigned wh
         if (gnn_tensor_bytes(x, &bytes))
             t->bytes += bytes;
         if (t->batches == 0 && (what & GNN_REPORT_TENSORS))
-            push(t->tensors, gnn_report_tensor(x, bad), bad);
+            report_push(t->tensors, gnn_report_tensor(x, bad), bad);
     }
     if (t->batches++ == 0) {
         t->first[0] = b->epoch;
@@ -216,32 +216,33 @@ static void count_batch(struct totals *t, const struct gnn_batch *b, unsigned wh
     t->last[1] = b->step;
 }
 
-static json_t *means(const uint64_t *sum, uint32_t n, uint64_t batches, bool *bad)
+static json_t *report_means(const uint64_t *sum, uint32_t n, uint64_t batches, bool *bad)
 {
     json_t *a = json_array();
     for (uint32_t i = 0; i < n; i++)
-        push(a, real(batches ? (double)sum[i] / (double)batches : 0), bad);
+        report_push(a, report_real(batches ? (double)sum[i] / (double)batches : 0), bad);
     return a;
 }
 
 static void put_totals(json_t *o, const struct totals *t, uint32_t nhops, unsigned what, bool *bad)
 {
-    put(o, "batches", num(t->batches), bad);
-    put(o, "bytes", num(t->bytes), bad);
+    report_put(o, "batches", report_num(t->batches), bad);
+    report_put(o, "bytes", report_num(t->bytes), bad);
     if (t->batches) {
-        put(o, "first",
-            json_pack("{s:I,s:I}", "epoch", (json_int_t)t->first[0], "step",
-                      (json_int_t)t->first[1]),
-            bad);
-        put(o, "last",
+        report_put(o, "first",
+                   json_pack("{s:I,s:I}", "epoch", (json_int_t)t->first[0], "step",
+                             (json_int_t)t->first[1]),
+                   bad);
+        report_put(
+            o, "last",
             json_pack("{s:I,s:I}", "epoch", (json_int_t)t->last[0], "step", (json_int_t)t->last[1]),
             bad);
     }
-    put(o, "seeds", num(t->seeds), bad);
-    put(o, "mean_nodes", means(t->nodes, nhops + 1, t->batches, bad), bad);
-    put(o, "mean_edges", means(t->edges, nhops, t->batches, bad), bad);
+    report_put(o, "seeds", report_num(t->seeds), bad);
+    report_put(o, "mean_nodes", report_means(t->nodes, nhops + 1, t->batches, bad), bad);
+    report_put(o, "mean_edges", report_means(t->edges, nhops, t->batches, bad), bad);
     if (what & GNN_REPORT_TENSORS)
-        put(o, "tensors", json_incref(t->tensors), bad);
+        report_put(o, "tensors", json_incref(t->tensors), bad);
 }
 
 int gnn_report_stream(int fd, const char *name, unsigned what, json_t **out, struct gnn_err *e)

@@ -11,22 +11,22 @@
 #include "lib/base/err.h"
 
 /* Sets key to value and takes over value; NULL (out of memory) makes *bad true. */
-static inline void put(json_t *o, const char *key, json_t *value, bool *bad)
+static inline void report_put(json_t *o, const char *key, json_t *value, bool *bad)
 {
     if (!value || json_object_set_new(o, key, value))
         *bad = true;
 }
-static inline void push(json_t *array, json_t *value, bool *bad)
+static inline void report_push(json_t *array, json_t *value, bool *bad)
 {
     if (!value || json_array_append_new(array, value))
         *bad = true;
 }
-static inline json_t *num(uint64_t n)
+static inline json_t *report_num(uint64_t n)
 {
     return json_integer((json_int_t)n);
 }
 /* JSON has no NaN. */
-static inline json_t *real(double x)
+static inline json_t *report_real(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
 }

@@ -9,7 +9,7 @@
 #include "lib/base/mem.h"
 
 /* deg (n) is sorted in place. */
-static json_t *degrees(uint32_t *deg, uint64_t n, bool *bad)
+static json_t *degree_stats(uint32_t *deg, uint64_t n, bool *bad)
 {
     json_t *o = json_object();
     double sum = 0;
@@ -19,11 +19,11 @@ static json_t *degrees(uint32_t *deg, uint64_t n, bool *bad)
         sum += deg[i];
         zero += deg[i] == 0;
     }
-    put(o, "min", num(n ? deg[0] : 0), bad);
-    put(o, "median", num(n ? deg[n / 2] : 0), bad);
-    put(o, "mean", real(n ? sum / (double)n : 0), bad);
-    put(o, "max", num(n ? deg[n - 1] : 0), bad);
-    put(o, "zero", num(zero), bad);
+    report_put(o, "min", report_num(n ? deg[0] : 0), bad);
+    report_put(o, "median", report_num(n ? deg[n / 2] : 0), bad);
+    report_put(o, "mean", report_real(n ? sum / (double)n : 0), bad);
+    report_put(o, "max", report_num(n ? deg[n - 1] : 0), bad);
+    report_put(o, "zero", report_num(zero), bad);
     return o;
 }
 
@@ -34,8 +34,8 @@ struct edge_work {
 
 /* How many edges have their reverse: of up to 2^28 edges exactly, going over them several times if
  * need be. */
-static int direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d,
-                     struct gnn_err *e)
+static int count_direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d,
+                           struct gnn_err *e)
 {
     enum { ROOM = 1 << 24, PARTS = 32, CHUNK = 4096 };
     const struct gnn_schema *sc = &v->store->meta.schema;
@@ -73,11 +73,11 @@ static int direction(const struct gnn_view *v, uint32_t et, struct gnn_direction
 
 static void put_direction(json_t *o, const struct gnn_direction *d, bool *bad)
 {
-    put(o, "direction", json_string(d->symmetric ? "symmetric" : "directed"), bad);
-    put(o, "reversed_edges", num(d->reversed), bad);
-    put(o, "reverse_share", real(gnn_direction_share(d)), bad);
+    report_put(o, "direction", json_string(d->symmetric ? "symmetric" : "directed"), bad);
+    report_put(o, "reversed_edges", report_num(d->reversed), bad);
+    report_put(o, "reverse_share", report_real(gnn_direction_share(d)), bad);
     if (gnn_direction_estimated(d))
-        put(o, "estimated_from", num(d->looked), bad);
+        report_put(o, "estimated_from", report_num(d->looked), bad);
 }
 
 static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, uint8_t *touched,
@@ -107,13 +107,13 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
     for (uint64_t s = 0; s < nsrc; s++)
         touched[v->base[t->src] + gnn_view_orig(v, t->src, s)] |= w->out[s] > 0;
     json_t *o = json_object();
-    put(o, "name", json_string(gnn_etype_key(sc, et, key, sizeof key)), bad);
-    put(o, "in_degree", degrees(w->in, ndst, bad), bad);
-    put(o, "out_degree", degrees(w->out, nsrc, bad), bad);
-    put(o, "self_loops", num(loops), bad);
-    put(o, "parallel_edges", num(parallel), bad);
+    report_put(o, "name", json_string(gnn_etype_key(sc, et, key, sizeof key)), bad);
+    report_put(o, "in_degree", degree_stats(w->in, ndst, bad), bad);
+    report_put(o, "out_degree", degree_stats(w->out, nsrc, bad), bad);
+    report_put(o, "self_loops", report_num(loops), bad);
+    report_put(o, "parallel_edges", report_num(parallel), bad);
     struct gnn_direction run;
-    if (t->src == t->dst && !direction(v, et, &run, e))
+    if (t->src == t->dst && !count_direction(v, et, &run, e))
         put_direction(o, &run, bad);
     return o;
 }
@@ -155,13 +155,13 @@ static json_t *field_stats(struct gnn_store *s, const char *what, const char *ow
             range_add(&r, t);
     }
     json_t *o = json_object();
-    put(o, "name", json_sprintf("%s/%s/%s", what, owner, f->name), bad);
-    put(o, "min", real(r.n ? r.min : 0), bad);
-    put(o, "mean", real(r.n ? r.sum / (double)r.n : 0), bad);
-    put(o, "max", real(r.n ? r.max : 0), bad);
-    put(o, "values", num(r.n + r.nan + r.inf), bad);
-    put(o, "nan", num(r.nan), bad);
-    put(o, "infinite", num(r.inf), bad);
+    report_put(o, "name", json_sprintf("%s/%s/%s", what, owner, f->name), bad);
+    report_put(o, "min", report_real(r.n ? r.min : 0), bad);
+    report_put(o, "mean", report_real(r.n ? r.sum / (double)r.n : 0), bad);
+    report_put(o, "max", report_real(r.n ? r.max : 0), bad);
+    report_put(o, "values", report_num(r.n + r.nan + r.inf), bad);
+    report_put(o, "nan", report_num(r.nan), bad);
+    report_put(o, "infinite", report_num(r.inf), bad);
     return o;
 }
 
@@ -192,10 +192,10 @@ static int class_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
     }
     json_t *a = json_array();
     for (uint32_t c = 0; a && c < sc->nclasses; c++)
-        push(a, num(count[c]), &bad);
-    put(report, "classes", a, &bad);
+        report_push(a, report_num(count[c]), &bad);
+    report_put(report, "classes", a, &bad);
     if (!multi)
-        put(report, "unlabelled", num(count[sc->nclasses]), &bad);
+        report_put(report, "unlabelled", report_num(count[sc->nclasses]), &bad);
     gnn_free(count);
     return bad ? no_json(e) : GNN_OK;
 }
@@ -208,15 +208,15 @@ static int graph_stats(struct gnn_view *v, json_t *report, struct edge_work *w, 
     json_t *edges = json_array(), *isolated = json_object();
 
     for (uint32_t et = 0; et < sc->netypes; et++)
-        push(edges, edge_stats(v, et, w, touched, &bad, e), &bad);
+        report_push(edges, edge_stats(v, et, w, touched, &bad, e), &bad);
     for (uint32_t t = 0; t < sc->nntypes; t++) {
         uint64_t n = 0;
         for (uint64_t i = v->base[t]; i < v->base[t + 1]; i++)
             n += !touched[i];
-        put(isolated, sc->ntype[t].name, num(n), &bad);
+        report_put(isolated, sc->ntype[t].name, report_num(n), &bad);
     }
-    put(report, "edges", edges, &bad);
-    put(report, "isolated", isolated, &bad);
+    report_put(report, "edges", edges, &bad);
+    report_put(report, "isolated", isolated, &bad);
     return e->code ? e->code : bad ? no_json(e) : GNN_OK;
 }
 
@@ -229,8 +229,8 @@ int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
     char key[GNN_ETYPE_KEY_ROOM];
     json_t *stats = json_object(), *fields = json_array();
 
-    put(report, "statistics", stats, &bad);
-    put(stats, "fields", fields, &bad);
+    report_put(report, "statistics", stats, &bad);
+    report_put(stats, "fields", fields, &bad);
     if (bad)
         return no_json(e);
     for (uint32_t t = 0; t < sc->nntypes; t++)
@@ -248,14 +248,15 @@ int gnn_report_stats(struct gnn_view *v, json_t *report, struct gnn_err *e)
         return rc;
     for (uint32_t t = 0; t < sc->nntypes; t++)
         for (uint32_t f = 0; f < sc->ntype[t].nfields; f++)
-            push(fields,
-                 field_stats(v->store, "node", sc->ntype[t].name, &sc->ntype[t].field[f], &bad),
-                 &bad);
+            report_push(
+                fields,
+                field_stats(v->store, "node", sc->ntype[t].name, &sc->ntype[t].field[f], &bad),
+                &bad);
     for (uint32_t t = 0; t < sc->netypes; t++)
         for (uint32_t f = 0; f < sc->etype[t].nfields; f++)
-            push(fields,
-                 field_stats(v->store, "edge", gnn_etype_key(sc, t, key, sizeof key),
-                             &sc->etype[t].field[f], &bad),
-                 &bad);
+            report_push(fields,
+                        field_stats(v->store, "edge", gnn_etype_key(sc, t, key, sizeof key),
+                                    &sc->etype[t].field[f], &bad),
+                        &bad);
     return bad ? no_json(e) : class_stats(v->store, stats, e);
 }

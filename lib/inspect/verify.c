@@ -7,7 +7,7 @@
 #include "lib/data/labels.h"
 #include "lib/base/mem.h"
 
-static int checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
+static int verify_checksums(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     uint64_t n = 0, sum = 0, bytes = 0;
     for (uint32_t p = 0; p < s->nparts; p++)
@@ -145,7 +145,7 @@ static int halo_edges(struct gnn_view *v, uint32_t p, uint32_t et, uint64_t *tot
     return GNN_OK;
 }
 
-static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
+static int verify_halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &v->store->meta.schema;
     uint64_t most = 0, total = 0, edges = 0;
@@ -173,7 +173,7 @@ static int halos(struct gnn_view *v, json_t *report, struct gnn_err *e)
 
 /* ---- splits and names ---- */
 
-static int sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
+static int verify_sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     uint64_t total = 0;
@@ -199,7 +199,7 @@ static int sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
                              total);
 }
 
-static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
+static int verify_labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct gnn_err why = {0};
@@ -216,7 +216,7 @@ static int labels(struct gnn_store *s, json_t *report, struct gnn_err *e)
     return total ? gnn_report_proved(report, e, "labels: %" PRIu64 ", in range", total) : GNN_OK;
 }
 
-static int names(struct gnn_store *s, json_t *report, struct gnn_err *e)
+static int verify_names(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     uint64_t total = 0;
@@ -263,7 +263,7 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
                      struct gnn_err *e)
 {
     struct gnn_view v = {0};
-    int rc = checksums(s, report, e);
+    int rc = verify_checksums(s, report, e);
     if (!rc)
         rc = gnn_view_init(&v, s, e);
     if (!rc)
@@ -274,13 +274,13 @@ int gnn_verify_store(struct gnn_store *s, struct gnn_store *against, json_t *rep
     if (!rc)
         rc = edge_ids(&v, report, e);
     if (!rc)
-        rc = halos(&v, report, e);
+        rc = verify_halos(&v, report, e);
     if (!rc)
-        rc = sets(s, report, e);
+        rc = verify_sets(s, report, e);
     if (!rc)
-        rc = names(s, report, e);
+        rc = verify_names(s, report, e);
     if (!rc)
-        rc = labels(s, report, e);
+        rc = verify_labels(s, report, e);
     if (!rc && against)
         rc = against_store(&v, against, report, e);
     gnn_view_release(&v);

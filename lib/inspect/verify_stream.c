@@ -110,17 +110,18 @@ static int check_batch(struct check *c, const struct gnn_batch *b, struct gnn_er
     return GNN_OK;
 }
 
-static int report(const struct check *c, json_t *out, struct gnn_err *e)
+static int report_checks(const struct check *c, json_t *out, struct gnn_err *e)
 {
     bool bad = false;
     json_t *a = json_array();
-    push(a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch),
-         &bad);
-    push(a, json_string("batches: valid, no node twice"), &bad);
-    push(a, json_string("keys: in sequence"), &bad);
+    report_push(
+        a, json_sprintf("frames: %" PRIu64 " batches, checksums right, END there", c->batch), &bad);
+    report_push(a, json_string("batches: valid, no node twice"), &bad);
+    report_push(a, json_string("keys: in sequence"), &bad);
     if (c->view.store)
-        push(a, json_sprintf("edges: %" PRIu64 ", all in %s", c->edges, c->view.store->path), &bad);
-    put(out, "proved", a, &bad);
+        report_push(a, json_sprintf("edges: %" PRIu64 ", all in %s", c->edges, c->view.store->path),
+                    &bad);
+    report_put(out, "proved", a, &bad);
     return bad ? no_json(e) : GNN_OK;
 }
 
@@ -141,7 +142,7 @@ int gnn_verify_stream(int fd, const char *name, struct gnn_store *against, json_
         gnn_batch_put(b);
     }
     if (rc == GNN_END)
-        rc = report(&c, out, e);
+        rc = report_checks(&c, out, e);
     check_release(&c);
     gnn_source_free(src);
     return rc;

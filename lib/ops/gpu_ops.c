@@ -378,7 +378,8 @@ static void gpu_ops_free(struct gnn_ops *o)
     gnn_free(c);
 }
 
-static struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e)
+static struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
+                                   struct gnn_err *e)
 {
     struct ops_dev *c = gnn_alloc_zero(1, sizeof(*c), "operations", e);
     if (!c)

@@ -34,7 +34,7 @@ static uint64_t seeds_of(const struct access *a, uint32_t r)
 }
 
 /* p_r of the vertices that part r may get, and what it adds to the rows asked for. */
-static int want(struct access *a, uint32_t r, struct gnn_err *e)
+static int expect_access(struct access *a, uint32_t r, struct gnn_err *e)
 {
     struct gnn_store *s = a->v->store;
     const struct gnn_schema *sc = &s->meta.schema;
@@ -85,7 +85,7 @@ static uint32_t rank_of(const struct access *a, uint64_t i)
 }
 
 /* Counting sort; vertices of one rank stay in their order. */
-static int sort(struct access *a, struct gnn_err *e)
+static int sort_vertices(struct access *a, struct gnn_err *e)
 {
     uint64_t *at = gnn_alloc_zero(RANKS + 1, sizeof *at, "order of nodes", e);
     if (!at)
@@ -102,7 +102,7 @@ static int sort(struct access *a, struct gnn_err *e)
 
 /* ---- who gets what ---- */
 
-static struct gnn_weights weigh(const struct access *a, uint64_t i)
+static struct gnn_weights weigh_vertex(const struct access *a, uint64_t i)
 {
     uint32_t t = 0;
     while (i >= a->v->base[t + 1])
@@ -117,7 +117,7 @@ struct claim {
     double fill;
 };
 
-static bool stronger(const struct claim *x, const struct claim *y, uint32_t old)
+static bool is_stronger(const struct claim *x, const struct claim *y, uint32_t old)
 {
     if (x->fits != y->fits)
         return x->fits;
@@ -128,7 +128,7 @@ static bool stronger(const struct claim *x, const struct claim *y, uint32_t old)
     return x->fill < y->fill;
 }
 
-static uint32_t strongest(const struct access *a, uint64_t i, const struct gnn_weights *w)
+static uint32_t strongest_part(const struct access *a, uint64_t i, const struct gnn_weights *w)
 {
     const uint32_t old = a->part[i], lo = old / a->group * a->group;
     struct claim best = {0};
@@ -136,34 +136,34 @@ static uint32_t strongest(const struct access *a, uint64_t i, const struct gnn_w
         struct claim c = {.part = lo + q, .fits = gnn_loads_fits(&a->l, lo + q, w)};
         c.want = c.fits ? (double)a->p[i * a->group + q] : -gnn_loads_excess(&a->l, lo + q, w);
         c.fill = gnn_loads_fill(&a->l, lo + q, w);
-        if (!q || stronger(&c, &best, old))
+        if (!q || is_stronger(&c, &best, old))
             best = c;
     }
     return best.part;
 }
 
-static void give(struct access *a)
+static void give_vertices(struct access *a)
 {
     for (uint64_t j = 0; j < a->v->nvertices; j++) {
         const uint64_t i = a->order[j];
-        const struct gnn_weights w = weigh(a, i);
-        a->part[i] = strongest(a, i, &w);
+        const struct gnn_weights w = weigh_vertex(a, i);
+        a->part[i] = strongest_part(a, i, &w);
         gnn_loads_add(&a->l, a->part[i], &w);
     }
 }
 
 /* Takes vertices out of parts that have too much, those first that matter least. */
-static uint64_t relieve(struct access *a)
+static uint64_t relieve_parts(struct access *a)
 {
     uint64_t moved = 0;
     for (uint64_t j = a->v->nvertices; j-- > 0;) {
         const uint64_t i = a->order[j];
         const uint32_t old = a->part[i];
-        const struct gnn_weights w = weigh(a, i);
+        const struct gnn_weights w = weigh_vertex(a, i);
         if (!gnn_loads_over(&a->l, old, &w))
             continue;
         gnn_loads_take(&a->l, old, &w);
-        a->part[i] = strongest(a, i, &w);
+        a->part[i] = strongest_part(a, i, &w);
         gnn_loads_add(&a->l, a->part[i], &w);
         moved += a->part[i] != old;
     }
@@ -189,20 +189,20 @@ static int level_init(struct access *a, uint32_t finer, struct gnn_err *e)
 }
 
 /* k parts in runs of `group`; part[]: in, where the stream put them; out. */
-static int level(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t k, uint32_t group,
-                 uint32_t finer, uint32_t *part, struct gnn_err *e)
+static int assign_level(struct gnn_access_parts *o, const struct gnn_view *v, uint32_t k,
+                        uint32_t group, uint32_t finer, uint32_t *part, struct gnn_err *e)
 {
     struct access a = {.o = o, .v = v, .k = k, .group = group, .part = part};
     int rc = level_init(&a, finer, e);
     o->rows = 0;
     for (uint32_t r = 0; !rc && r < k; r++)
-        rc = want(&a, r, e);
+        rc = expect_access(&a, r, e);
     if (!rc)
-        rc = sort(&a, e);
+        rc = sort_vertices(&a, e);
     if (!rc) {
         o->before = o->rows - local_rows(&a);
-        give(&a);
-        for (int i = 0; i < RELIEVE_MOST && gnn_loads_any_over(&a.l) && relieve(&a); i++)
+        give_vertices(&a);
+        for (int i = 0; i < RELIEVE_MOST && gnn_loads_any_over(&a.l) && relieve_parts(&a); i++)
             ;
         o->remote = o->rows - local_rows(&a);
     }
@@ -226,11 +226,11 @@ int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint
         by->even.imbalance = gnn_stream_half(even.imbalance);
         int rc = gnn_stream_level(by, v, nodes, nodes, k / nodes, part, e);
         if (!rc)
-            rc = level(o, v, nodes, nodes, k / nodes, part, e);
+            rc = assign_level(o, v, nodes, nodes, k / nodes, part, e);
         by->even = even;
         if (rc)
             return rc;
     }
     const int rc = gnn_stream_level(by, v, k, k / nodes, 1, part, e);
-    return rc ? rc : level(o, v, k, k / nodes, 1, part, e);
+    return rc ? rc : assign_level(o, v, k, k / nodes, 1, part, e);
 }

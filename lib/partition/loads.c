@@ -5,7 +5,7 @@
 
 #include "lib/base/mem.h"
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -77,8 +77,8 @@ int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct g
     if (cons_init(l, even, e))
         return e->code;
     for (struct gnn_load_con *c = l->con; c < l->con + l->ncon; c++)
-        c->cap = least(cap_of(c->total, even->imbalance, k),
-                       finer * cap_of(c->total, even->imbalance, (uint64_t)k * finer));
+        c->cap = min_of(cap_of(c->total, even->imbalance, k),
+                        finer * cap_of(c->total, even->imbalance, (uint64_t)k * finer));
     while (l->leaves < group)
         l->leaves *= 2;
     const uint64_t nodes = (uint64_t)(k / group) * l->ncon * l->leaves;
@@ -103,16 +103,17 @@ void gnn_loads_release(struct gnn_loads *l)
 /* ---- tournaments ---- */
 
 /* The part that won at node i of the tree of (run, c); UINT32_MAX beyond the run's end. */
-static uint32_t winner(const struct gnn_loads *l, const uint32_t *tree, uint32_t lo, uint32_t i)
+static uint32_t winner_at(const struct gnn_loads *l, const uint32_t *tree, uint32_t lo, uint32_t i)
 {
     if (i < l->leaves)
         return tree[i];
     return i - l->leaves < l->group ? lo + (i - l->leaves) : UINT32_MAX;
 }
 
-static void play(const struct gnn_loads *l, uint32_t *tree, uint32_t lo, uint32_t c, uint32_t i)
+static void play_match(const struct gnn_loads *l, uint32_t *tree, uint32_t lo, uint32_t c,
+                       uint32_t i)
 {
-    const uint32_t a = winner(l, tree, lo, 2 * i), b = winner(l, tree, lo, 2 * i + 1);
+    const uint32_t a = winner_at(l, tree, lo, 2 * i), b = winner_at(l, tree, lo, 2 * i + 1);
     tree[i] =
         b == UINT32_MAX || l->load[(size_t)a * l->ncon + c] <= l->load[(size_t)b * l->ncon + c] ? a
                                                                                                 : b;
@@ -129,15 +130,15 @@ void gnn_loads_clear(struct gnn_loads *l)
     for (uint32_t lo = 0; lo < l->k; lo += l->group)
         for (uint32_t c = 0; c < l->ncon; c++)
             for (uint32_t i = l->leaves; i-- > 1;)
-                play(l, tree_of(l, lo, c), lo, c, i);
+                play_match(l, tree_of(l, lo, c), lo, c, i);
 }
 
-static void changed(struct gnn_loads *l, uint32_t p, uint32_t c)
+static void update_tree(struct gnn_loads *l, uint32_t p, uint32_t c)
 {
     const uint32_t lo = p - p % l->group;
     uint32_t *tree = tree_of(l, lo, c);
     for (uint32_t i = (p - lo + l->leaves) / 2; i; i /= 2)
-        play(l, tree, lo, c, i);
+        play_match(l, tree, lo, c, i);
 }
 
 void gnn_loads_add(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
@@ -145,7 +146,7 @@ void gnn_loads_add(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w)
     for (uint32_t c = 0; c < l->ncon; c++)
         if (w->of[c]) {
             l->load[(size_t)p * l->ncon + c] += w->of[c];
-            changed(l, p, c);
+            update_tree(l, p, c);
         }
 }
 
@@ -154,7 +155,7 @@ void gnn_loads_take(struct gnn_loads *l, uint32_t p, const struct gnn_weights *w
     for (uint32_t c = 0; c < l->ncon; c++)
         if (w->of[c]) {
             l->load[(size_t)p * l->ncon + c] -= w->of[c];
-            changed(l, p, c);
+            update_tree(l, p, c);
         }
 }
 

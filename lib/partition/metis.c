@@ -45,10 +45,10 @@ static int metis_call(const struct gnn_metis *m, const struct gnn_symgraph *g, i
                                NULL, &k, NULL, NULL, opt, &obj, part);
 }
 
-static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
-                  pid_t parent) __attribute__((noreturn));
-static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
-                  pid_t parent)
+static void run_child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
+                      pid_t parent) __attribute__((noreturn));
+static void run_child(const struct gnn_metis *m, const struct gnn_symgraph *g, struct answer *a,
+                      pid_t parent)
 {
     /* Whatever ends the parent ends the child; handlers that remove the parent's files must not run
      * here. */
@@ -76,8 +76,8 @@ static void child(const struct gnn_metis *m, const struct gnn_symgraph *g, struc
     _exit(0);
 }
 
-static int judge(const struct gnn_metis *m, const struct gnn_symgraph *g, const struct answer *a,
-                 int ws, struct gnn_err *e)
+static int judge_answer(const struct gnn_metis *m, const struct gnn_symgraph *g,
+                        const struct answer *a, int ws, struct gnn_err *e)
 {
     if (WIFSIGNALED(ws)) {
         int sig = WTERMSIG(ws);
@@ -117,7 +117,7 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
     double start = gnn_clock();
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        child(m, g, a, parent);
+        run_child(m, g, a, parent);
     int rc, ws = 0;
     struct rusage ru = {0};
     if (pid < 0) {
@@ -125,7 +125,7 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
     } else {
         while ((rc = (int)wait4(pid, &ws, 0, &ru)) < 0 && errno == EINTR)
             ;
-        rc = rc < 0 ? gnn_fail_errno(e, "lost the process of METIS") : judge(m, g, a, ws, e);
+        rc = rc < 0 ? gnn_fail_errno(e, "lost the process of METIS") : judge_answer(m, g, a, ws, e);
         m->seconds = gnn_clock() - start;
         m->cpu_seconds = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
                          1e-6 * (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);

@@ -6,8 +6,8 @@ typedef int (*halo_fn)(const struct gnn_rewrite_part *p, struct gnn_rewrite_job 
                        struct gnn_err *e);
 
 /* Calls fn for each node of type t in the part's halo, by its new id, in ascending order. */
-static int each(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t t, halo_fn fn,
-                struct gnn_err *e)
+static int each_halo_node(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint32_t t,
+                          halo_fn fn, struct gnn_err *e)
 {
     const uint64_t *bits = p->marks[t],
                    words = p->r->l->view->store->meta.schema.ntype[t].count / 64 + 1;
@@ -45,21 +45,21 @@ static int write_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j
                      struct gnn_err *e)
 {
     (void)to;
-    return each(p, j, j->type, put_id, e);
+    return each_halo_node(p, j, j->type, put_id, e);
 }
 
 static int write_owners(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                         struct gnn_err *e)
 {
     (void)to;
-    return each(p, j, j->type, put_owner, e);
+    return each_halo_node(p, j, j->type, put_owner, e);
 }
 
 static int write_originals(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                            struct gnn_err *e)
 {
     (void)to;
-    return each(p, j, j->type, put_original, e);
+    return each_halo_node(p, j, j->type, put_original, e);
 }
 
 /* ---- in-edges; a job's type is the edge type ---- */
@@ -116,21 +116,21 @@ static int write_indptr(const struct gnn_rewrite_part *p, struct gnn_rewrite_job
     (void)to;
     return gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e)
                ? e->code
-               : each(p, j, dst_of(p, j), put_offset, e);
+               : each_halo_node(p, j, dst_of(p, j), put_offset, e);
 }
 
 static int write_indices(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                          struct gnn_err *e)
 {
     (void)to;
-    return each(p, j, dst_of(p, j), put_sources, e);
+    return each_halo_node(p, j, dst_of(p, j), put_sources, e);
 }
 
 static int write_edge_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                           struct gnn_err *e)
 {
     (void)to;
-    return each(p, j, dst_of(p, j), put_edge_ids, e);
+    return each_halo_node(p, j, dst_of(p, j), put_edge_ids, e);
 }
 
 static uint64_t count_edges(const struct gnn_rewrite_part *p, uint32_t et, uint32_t t)

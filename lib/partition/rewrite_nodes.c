@@ -4,12 +4,12 @@
 #include "lib/partition/rewrite.h"
 
 /* Original ids by new id. */
-static const uint32_t *own(const struct gnn_rewrite_part *p, const struct gnn_rewrite_job *j)
+static const uint32_t *own_ids(const struct gnn_rewrite_part *p, const struct gnn_rewrite_job *j)
 {
     return p->r->l->order[j->type];
 }
 
-static uint64_t owned(const struct gnn_rewrite_part *p, uint32_t t)
+static uint64_t owned_count(const struct gnn_rewrite_part *p, uint32_t t)
 {
     const uint64_t *book = p->r->l->book[t];
     return book[p->part + 1] - book[p->part];
@@ -18,7 +18,7 @@ static uint64_t owned(const struct gnn_rewrite_part *p, uint32_t t)
 static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                       struct gnn_err *e)
 {
-    const uint32_t *ids = own(p, j);
+    const uint32_t *ids = own_ids(p, j);
     for (uint64_t i = j->at; i < to; i++) {
         uint32_t q;
         uint64_t row = gnn_view_locate(p->r->l->view, j->type, ids[i], &q);
@@ -31,8 +31,8 @@ static int write_rows(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *
 static int write_ids(const struct gnn_rewrite_part *p, struct gnn_rewrite_job *j, uint64_t to,
                      struct gnn_err *e)
 {
-    return gnn_part_write(j->sink.w, j->sink.id, own(p, j) + j->at, (to - j->at) * sizeof(uint32_t),
-                          e);
+    return gnn_part_write(j->sink.w, j->sink.id, own_ids(p, j) + j->at,
+                          (to - j->at) * sizeof(uint32_t), e);
 }
 
 /* Bytes and offsets of the names of every input part. */
@@ -74,7 +74,7 @@ static int write_names(const struct gnn_rewrite_part *p, struct gnn_rewrite_job 
 {
     uint64_t len;
     for (uint64_t i = j->at; i < to; i++) {
-        const char *name = name_of(p->r, j->from, j->type, own(p, j)[i], &len);
+        const char *name = name_of(p->r, j->from, j->type, own_ids(p, j)[i], &len);
         if (gnn_sink_put(&j->sink, name, len, e))
             return e->code;
     }
@@ -88,7 +88,7 @@ static int write_name_offsets(const struct gnn_rewrite_part *p, struct gnn_rewri
     for (uint64_t i = j->at; i < to; i++) {
         if (gnn_sink_put(&j->sink, &j->sum, sizeof j->sum, e))
             return e->code;
-        name_of(p->r, j->from, j->type, own(p, j)[i], &len);
+        name_of(p->r, j->from, j->type, own_ids(p, j)[i], &len);
         j->sum += len;
     }
     if (to < j->end)
@@ -103,7 +103,7 @@ static int declare_names(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err 
     const char *type = l->view->store->meta.schema.ntype[t].name;
     struct gnn_rewrite_job text = {.write = write_names, .type = t, .walk = t},
                            off = {.write = write_name_offsets, .type = t, .walk = t};
-    uint64_t n = owned(p, t), len, bytes = 0;
+    uint64_t n = owned_count(p, t), len, bytes = 0;
     bool fresh;
 
     if (gnn_rewrite_from(p->r, p, &text, &fresh, e) || (fresh && names_find(p->r, text.from, t, e)))
@@ -143,7 +143,7 @@ static int declare_rows(struct gnn_rewrite_part *p, uint32_t t, const char *fiel
                         enum gnn_dtype dtype, uint64_t width, struct gnn_err *e)
 {
     struct gnn_rewrite_job j = {.write = write_rows, .type = t, .walk = t, .field = field};
-    uint64_t shape[2] = {owned(p, t), width};
+    uint64_t shape[2] = {owned_count(p, t), width};
     bool fresh;
     j.row = gnn_dtype_bytes(dtype) * (size_t)(width ? width : 1);
     if (gnn_rewrite_from(p->r, p, &j, &fresh, e) || (fresh && rows_find(p->r, &j, e)))
@@ -157,7 +157,7 @@ int gnn_rewrite_nodes(struct gnn_rewrite_part *p, uint32_t t, struct gnn_err *e)
     struct gnn_store *s = p->r->l->view->store;
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
     struct gnn_rewrite_job ids = {.write = write_ids, .type = t, .walk = t};
-    uint64_t n = owned(p, t);
+    uint64_t n = owned_count(p, t);
 
     p->fig->nodes += n;
     if (p->r->named && gnn_rewrite_declare(p, ids, GNN_U32, 1, &n, e, "node/%s/id", nt->name))

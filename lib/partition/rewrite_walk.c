@@ -30,7 +30,7 @@ uint64_t gnn_rewrite_stretches(const struct gnn_rewrite *r, uint32_t t)
 
 /* ---- who comes from elsewhere ---- */
 
-static void mark(struct gnn_rewrite_part *p, uint32_t et, uint64_t to)
+static void mark_halo(struct gnn_rewrite_part *p, uint32_t et, uint64_t to)
 {
     const struct gnn_layout *l = p->r->l;
     const struct gnn_etype *t = &l->view->store->meta.schema.etype[et];
@@ -57,7 +57,7 @@ static void mark(struct gnn_rewrite_part *p, uint32_t et, uint64_t to)
 }
 
 /* The first of new ids [at, end) of a part whose original id is not below `orig`. */
-static uint64_t bound(const uint32_t *order, uint64_t at, uint64_t end, uint64_t orig)
+static uint64_t lower_bound(const uint32_t *order, uint64_t at, uint64_t end, uint64_t orig)
 {
     while (at < end) {
         uint64_t mid = at + (end - at) / 2;
@@ -85,7 +85,8 @@ void gnn_rewrite_scan(struct gnn_rewrite *r)
             for (uint32_t i = 0; i < r->n; i++) {
                 struct gnn_rewrite_part *p = &r->part[i];
                 const uint64_t end = l->book[d][p->part + 1];
-                mark(p, et, s == n ? end : bound(l->order[d], p->scanned, end, count / n * s));
+                mark_halo(p, et,
+                          s == n ? end : lower_bound(l->order[d], p->scanned, end, count / n * s));
             }
     }
 #pragma omp parallel for schedule(dynamic) num_threads(r->threads) if (l->view->nvertices > SMALL)
@@ -125,7 +126,7 @@ static int run_tasks(const struct gnn_rewrite *r, struct task *task, uint64_t n,
         if (j->walk != t || j->done)
             continue;
         uint64_t to =
-            t < 0 || orig == UINT64_MAX ? j->end : bound(r->l->order[t], j->at, j->end, orig);
+            t < 0 || orig == UINT64_MAX ? j->end : lower_bound(r->l->order[t], j->at, j->end, orig);
         int rc = j->write(task[i].p, j, to, &late);
         j->at = to;
         j->done = rc || to == j->end;

@@ -27,7 +27,7 @@ struct stream {
 
 /* ---- what the graph is like ---- */
 
-static uint64_t mix(uint64_t u, uint64_t v)
+static uint64_t mix_pair(uint64_t u, uint64_t v)
 {
     uint64_t z = u * 0x9e3779b97f4a7c15u + v;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -41,7 +41,7 @@ static uint32_t run_of(const struct stream *s, uint64_t x)
     return (s->part[x] & ~GNN_UNPLACED) / s->group;
 }
 
-static struct gnn_stream_graph look(const struct stream *s)
+static struct gnn_stream_graph graph_state(const struct stream *s)
 {
     const struct gnn_view *view = s->v;
     const struct gnn_schema *sc = &view->store->meta.schema;
@@ -57,8 +57,8 @@ static struct gnn_stream_graph look(const struct stream *s)
                 if (u == x || (s->group < s->k && run_of(s, u) != run_of(s, x)))
                     continue;
                 edges++;
-                there += mix(u, x);
-                back += mix(x, u);
+                there += mix_pair(u, x);
+                back += mix_pair(x, u);
             }
         }
     }
@@ -78,7 +78,7 @@ static void set_prices(struct stream *s, uint32_t p)
     }
 }
 
-static void place(struct stream *s, uint32_t p, const struct gnn_weights *w)
+static void place_vertex(struct stream *s, uint32_t p, const struct gnn_weights *w)
 {
     gnn_loads_add(&s->l, p, w);
     set_prices(s, p);
@@ -93,7 +93,7 @@ static void clear_loads(struct stream *s)
 
 /* ---- one vertex ---- */
 
-static void count(struct stream *s, uint32_t q, uint32_t n)
+static void add_to_counts(struct stream *s, uint32_t q, uint32_t n)
 {
     if (!s->count[q])
         s->touched[s->ntouched++] = q;
@@ -117,11 +117,11 @@ static void count_neighbours(struct stream *s, uint32_t t, uint64_t d, uint64_t 
             const uint64_t u = base + (orig ? orig[row.indices[i]] : row.indices[i]);
             const uint32_t q = part[u] - lo; /* unplaced and of other runs: beyond the run */
             if (q < group && u != x)
-                count(s, q, 1);
+                add_to_counts(s, q, 1);
         }
     }
     if (s->vote && (s->vote[x] & VOTES_MOST)) {
-        count(s, (s->vote[x] >> 16) - lo, s->vote[x] & VOTES_MOST);
+        add_to_counts(s, (s->vote[x] >> 16) - lo, s->vote[x] & VOTES_MOST);
         s->vote[x] = 0;
     }
 }
@@ -153,7 +153,7 @@ static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uin
     }
 }
 
-static void prefetch(const struct stream *s, uint32_t t, uint64_t d)
+static void prefetch_row(const struct stream *s, uint32_t t, uint64_t d)
 {
     const struct gnn_view *v = s->v;
     const struct gnn_schema *sc = &v->store->meta.schema;
@@ -205,7 +205,7 @@ static struct bid bid_of(const struct stream *s, uint32_t p, uint32_t neighbours
     return b;
 }
 
-static bool better(const struct bid *a, const struct bid *b, uint32_t old)
+static bool is_better(const struct bid *a, const struct bid *b, uint32_t old)
 {
     if (a->fits != b->fits)
         return a->fits;
@@ -218,34 +218,34 @@ static bool better(const struct bid *a, const struct bid *b, uint32_t old)
     return a->p < b->p;
 }
 
-static void consider(const struct stream *s, struct bid *best, uint32_t p, uint32_t lo,
-                     uint32_t old, const struct gnn_weights *w)
+static void consider_part(const struct stream *s, struct bid *best, uint32_t p, uint32_t lo,
+                          uint32_t old, const struct gnn_weights *w)
 {
     const struct bid b = bid_of(s, p, s->count[p - lo], w);
-    if (better(&b, best, old))
+    if (is_better(&b, best, old))
         *best = b;
 }
 
 /* Parts where neighbours are, the lightest, and where it was; all of the run if none of these has
  * room. */
-static struct bid choose(const struct stream *s, uint32_t lo, uint32_t old,
-                         const struct gnn_weights *w)
+static struct bid choose_part(const struct stream *s, uint32_t lo, uint32_t old,
+                              const struct gnn_weights *w)
 {
     const uint32_t lightest = gnn_loads_lightest(&s->l, 0, lo);
     struct bid best = bid_of(s, lightest, s->count[lightest - lo], w);
     for (uint32_t i = 0; i < s->ntouched; i++)
-        consider(s, &best, lo + s->touched[i], lo, old, w);
+        consider_part(s, &best, lo + s->touched[i], lo, old, w);
     for (uint32_t c = 1; c < s->l.ncon; c++)
         if (w->of[c])
-            consider(s, &best, gnn_loads_lightest(&s->l, c, lo), lo, old, w);
+            consider_part(s, &best, gnn_loads_lightest(&s->l, c, lo), lo, old, w);
     if (!(old & GNN_UNPLACED))
-        consider(s, &best, old, lo, old, w);
+        consider_part(s, &best, old, lo, old, w);
     for (uint32_t p = lo; !best.fits && p < lo + s->group; p++)
-        consider(s, &best, p, lo, old, w);
+        consider_part(s, &best, p, lo, old, w);
     return best;
 }
 
-static void forget(struct stream *s)
+static void forget_counts(struct stream *s)
 {
     for (uint32_t i = 0; i < s->ntouched; i++)
         s->count[s->touched[i]] = 0;
@@ -257,17 +257,17 @@ static uint32_t run_start(const struct stream *s, uint32_t p)
     return (p & ~GNN_UNPLACED) / s->group * s->group;
 }
 
-static void visit(struct stream *s, uint32_t t, uint64_t d)
+static void visit_vertex(struct stream *s, uint32_t t, uint64_t d)
 {
     const uint64_t x = s->v->base[t] + d;
     const uint32_t old = s->part[x], lo = run_start(s, old);
     const struct gnn_weights w = gnn_loads_weigh(&s->l, t, d);
-    prefetch(s, t, d + AHEAD);
+    prefetch_row(s, t, d + AHEAD);
     count_neighbours(s, t, d, x, lo);
-    const uint32_t p = choose(s, lo, old, &w).p;
+    const uint32_t p = choose_part(s, lo, old, &w).p;
     s->kept += s->count[p - lo];
-    forget(s);
-    place(s, p, &w);
+    forget_counts(s);
+    place_vertex(s, p, &w);
     s->part[x] = p;
     s->moved += p != old;
     if (s->vote)
@@ -276,7 +276,7 @@ static void visit(struct stream *s, uint32_t t, uint64_t d)
 
 /* Moves a vertex out of a part that has too much of what it counts for, if that makes less too much
  * in all. */
-static void relieve(struct stream *s, uint32_t t, uint64_t d)
+static void relieve_part(struct stream *s, uint32_t t, uint64_t d)
 {
     const uint64_t x = s->v->base[t] + d;
     const uint32_t old = s->part[x], lo = run_start(s, old);
@@ -285,9 +285,9 @@ static void relieve(struct stream *s, uint32_t t, uint64_t d)
         return;
     count_neighbours(s, t, d, x, lo);
     gnn_loads_take(&s->l, old, &w);
-    const uint32_t p = choose(s, lo, old, &w).p;
-    forget(s);
-    place(s, p, &w);
+    const uint32_t p = choose_part(s, lo, old, &w).p;
+    forget_counts(s);
+    place_vertex(s, p, &w);
     set_prices(s, old);
     s->part[x] = p;
     s->moved += p != old;
@@ -295,7 +295,7 @@ static void relieve(struct stream *s, uint32_t t, uint64_t d)
 
 /* ---- passes ---- */
 
-static void walk(struct stream *s, void (*fn)(struct stream *s, uint32_t t, uint64_t d))
+static void walk_vertices(struct stream *s, void (*fn)(struct stream *s, uint32_t t, uint64_t d))
 {
     const struct gnn_schema *sc = &s->v->store->meta.schema;
     for (uint32_t t = 0; t < sc->nntypes; t++)
@@ -309,7 +309,7 @@ static int run_passes(struct stream *s, struct gnn_err *e)
     for (uint32_t pass = 0; pass < s->o->passes; pass++) {
         clear_loads(s);
         s->moved = s->counted = s->kept = 0;
-        walk(s, visit);
+        walk_vertices(s, visit_vertex);
         s->o->passes_done++;
         s->o->moved = s->moved;
         if (s->o->done && s->o->done(s->o->arg, pass))
@@ -326,7 +326,7 @@ static int run_passes(struct stream *s, struct gnn_err *e)
     }
     for (int i = 0; i < RELIEVE_MOST && gnn_loads_any_over(&s->l); i++) {
         s->moved = 0;
-        walk(s, relieve);
+        walk_vertices(s, relieve_part);
         if (!s->moved)
             break;
     }
@@ -338,7 +338,7 @@ static int stream_init(struct stream *s, uint32_t finer, struct gnn_err *e)
     const uint64_t n = s->v->nvertices;
     for (uint64_t x = 0; x < n; x++)
         s->part[x] = GNN_UNPLACED | (s->group < s->k ? s->part[x] * s->group : 0);
-    const struct gnn_stream_graph g = look(s);
+    const struct gnn_stream_graph g = graph_state(s);
     s->o->symmetric = g.symmetric;
     if (gnn_loads_init(&s->l, s->v, &s->o->even, s->k, s->group, finer, e))
         return e->code;

@@ -25,7 +25,7 @@ static int too_large(const char *store, uint64_t n, uint64_t adj, uint64_t limit
         (unsigned long long)limit - 1);
 }
 
-static uint64_t mix(uint64_t u, uint64_t v)
+static uint64_t mix_pair(uint64_t u, uint64_t v)
 {
     uint64_t z = (u << 32 | v) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9u;
@@ -98,8 +98,8 @@ static int rows_init(struct rows *r, const struct gnn_view *view, unsigned threa
                 r->len[v] = seen ? in_row(view, t, d, seen, row) : 0;
                 kept += r->len[v];
                 for (uint32_t i = 0; i < r->len[v]; i++) {
-                    there += mix((uint64_t)row[i], v);
-                    back += mix(v, (uint64_t)row[i]);
+                    there += mix_pair((uint64_t)row[i], v);
+                    back += mix_pair(v, (uint64_t)row[i]);
                 }
             }
         }

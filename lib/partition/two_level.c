@@ -56,8 +56,8 @@ static void piece_release(struct piece *x)
 }
 
 /* Runs METIS as m says, and adds what it took to m. */
-static int run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t k, const int32_t *wgt,
-               uint32_t *part, struct gnn_err *e)
+static int run_metis(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t k,
+                     const int32_t *wgt, uint32_t *part, struct gnn_err *e)
 {
     struct gnn_metis one = *m;
     one.k = k;
@@ -79,12 +79,12 @@ int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint3
              *fine = gnn_alloc(g->n, sizeof *fine, "parts", e);
     m->peak = 0;
     m->seconds = m->cpu_seconds = 0;
-    int rc = number && fine ? run(m, g, m->k / into, m->wgt, part, e) : e->code;
+    int rc = number && fine ? run_metis(m, g, m->k / into, m->wgt, part, e) : e->code;
     for (uint32_t p = 0; !rc && p < m->k / into; p++) {
         struct piece x = {0};
         rc = piece_init(&x, m, g, part, p, number, e);
         if (!rc && x.g.n)
-            rc = run(m, &x.g, into, x.wgt, x.part, e);
+            rc = run_metis(m, &x.g, into, x.wgt, x.part, e);
         for (uint32_t i = 0; !rc && i < x.g.n; i++)
             fine[x.vertex[i]] = p * into + x.part[i];
         piece_release(&x);

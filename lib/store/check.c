@@ -7,9 +7,9 @@
 #include "lib/store/store.h"
 
 /* Looks a tensor up without queueing it for verification: only its shape matters here. */
-static int shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_dtype dtype,
-                 uint64_t rows, uint64_t width, bool required, const struct gnn_tensor **out,
-                 struct gnn_err *e)
+static int check_shape(struct gnn_store *s, uint32_t part, const char *name, enum gnn_dtype dtype,
+                       uint64_t rows, uint64_t width, bool required, const struct gnn_tensor **out,
+                       struct gnn_err *e)
 {
     const struct gnn_tensor *t = gnn_store_look(s, part, name);
     if (out)
@@ -40,7 +40,7 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     snprintf(name, sizeof name, "book/%s", nt->name);
     for (uint32_t p = s->from; p < s->to; p++) {
         const struct gnn_tensor *x;
-        int rc = shape(s, p, name, GNN_U64, n, 0, s->nparts > 1, &x, e);
+        int rc = check_shape(s, p, name, GNN_U64, n, 0, s->nparts > 1, &x, e);
         if (rc)
             return rc;
         if (x && p == s->from)
@@ -65,19 +65,20 @@ static int check_nodes(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_e
     uint64_t n = gnn_store_owned(s, p, t);
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "node/%s/id", nt->name);
-    int rc = shape(s, p, name, GNN_U32, n, 0, s->nparts > 1, NULL, e);
+    int rc = check_shape(s, p, name, GNN_U32, n, 0, s->nparts > 1, NULL, e);
     for (uint32_t i = 0; !rc && i < nt->nfields; i++) {
         const struct gnn_field *f = &nt->field[i];
         snprintf(name, sizeof name, "node/%s/%s", nt->name, f->name);
-        rc = shape(s, p, name, f->dtype, n, f->width, true, NULL, e);
+        rc = check_shape(s, p, name, f->dtype, n, f->width, true, NULL, e);
     }
     snprintf(name, sizeof name, "node/%s/name_offsets", nt->name);
     const struct gnn_tensor *offsets;
     if (!rc)
-        rc = shape(s, p, name, GNN_U64, n + 1, 0, false, &offsets, e);
+        rc = check_shape(s, p, name, GNN_U64, n + 1, 0, false, &offsets, e);
     if (!rc && offsets) {
         snprintf(name, sizeof name, "node/%s/name", nt->name);
-        rc = shape(s, p, name, GNN_U8, ((const uint64_t *)offsets->data)[n], 0, true, NULL, e);
+        rc =
+            check_shape(s, p, name, GNN_U8, ((const uint64_t *)offsets->data)[n], 0, true, NULL, e);
     }
     return rc;
 }
@@ -91,7 +92,7 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     gnn_etype_key(&s->meta.schema, t, key, sizeof key);
     snprintf(name, sizeof name, "edge/%s/indptr", key);
     const struct gnn_tensor *indptr;
-    int rc = shape(s, p, name, GNN_U64, n + 1, 0, true, &indptr, e);
+    int rc = check_shape(s, p, name, GNN_U64, n + 1, 0, true, &indptr, e);
     if (rc)
         return rc;
     const uint64_t *ptr = indptr->data;
@@ -101,15 +102,15 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
                         gnn_store_part_path(s, p), name);
     *total += edges;
     snprintf(name, sizeof name, "edge/%s/indices", key);
-    rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
+    rc = check_shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
     snprintf(name, sizeof name, "edge/%s/id", key);
     if (!rc)
-        rc = shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
+        rc = check_shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
     if (!rc && !gnn_store_look(s, s->from, name) != !gnn_store_look(s, p, name))
         rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some parts only", s->path, name);
     for (uint32_t i = 0; !rc && i < et->nfields; i++) {
         snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
-        rc = shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);
+        rc = check_shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);
     }
     return rc;
 }
@@ -121,14 +122,14 @@ static int check_halo(struct gnn_store *s, uint32_t p, uint32_t t, struct gnn_er
     const struct gnn_tensor *ids;
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "halo/%s/ids", type);
-    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, false, &ids, e);
+    int rc = check_shape(s, p, name, GNN_U32, UINT64_MAX, 0, false, &ids, e);
     if (rc || !ids)
         return rc;
     const uint64_t n = ids->shape[0];
     snprintf(name, sizeof name, "halo/%s/owner", type);
-    rc = shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+    rc = check_shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
     snprintf(name, sizeof name, "halo/%s/id", type);
-    return rc ? rc : shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
+    return rc ? rc : check_shape(s, p, name, GNN_U32, n, 0, false, NULL, e);
 }
 
 /* Their in-edges: of all edge types or of none. */
@@ -144,14 +145,14 @@ static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct 
     const char *dst = m->ntype[et->dst].name;
     gnn_etype_key(m, t, key, sizeof key);
     snprintf(name, sizeof name, "halo/%s/ids", dst);
-    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &ids, e);
+    int rc = check_shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &ids, e);
     if (rc)
         return rc;
     snprintf(name, sizeof name, "halo/%s/id", dst);
-    rc = shape(s, p, name, GNN_U32, ids->shape[0], 0, true, NULL, e);
+    rc = check_shape(s, p, name, GNN_U32, ids->shape[0], 0, true, NULL, e);
     snprintf(name, sizeof name, "halo/%s/indptr", key);
     if (!rc)
-        rc = shape(s, p, name, GNN_U64, ids->shape[0] + 1, 0, true, &indptr, e);
+        rc = check_shape(s, p, name, GNN_U64, ids->shape[0] + 1, 0, true, &indptr, e);
     if (rc)
         return rc;
     const uint64_t edges = ((const uint64_t *)indptr->data)[ids->shape[0]];
@@ -159,9 +160,9 @@ static int check_halo_edges(struct gnn_store *s, uint32_t p, uint32_t t, struct 
         return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' does not fit its edge count",
                         gnn_store_part_path(s, p), name);
     snprintf(name, sizeof name, "halo/%s/indices", key);
-    rc = shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
+    rc = check_shape(s, p, name, GNN_U32, edges, 0, true, NULL, e);
     snprintf(name, sizeof name, "halo/%s/id", key);
-    return rc ? rc : shape(s, p, name, GNN_U64, edges, 0, false, NULL, e);
+    return rc ? rc : check_shape(s, p, name, GNN_U64, edges, 0, false, NULL, e);
 }
 
 static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *total,
@@ -171,12 +172,12 @@ static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *to
     const struct gnn_tensor *x;
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "split/%s/%s", set->split, set->set);
-    int rc = shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
+    int rc = check_shape(s, p, name, GNN_U32, UINT64_MAX, 0, true, &x, e);
     if (rc)
         return rc;
     *total += x->shape[0];
     snprintf(name, sizeof name, "split/%s/%s/order", set->split, set->set);
-    return shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
+    return check_shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
 }
 
 /* What the parts hold together: edges of each type, members of each set. Every number is summed

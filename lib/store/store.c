@@ -39,7 +39,7 @@ struct gnn_part {
 
 /* ---- one part ---- */
 
-static int bad(const struct gnn_part *p, uint64_t at, const char *what, struct gnn_err *e)
+static int fail_part(const struct gnn_part *p, uint64_t at, const char *what, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: at byte %llu: %s", p->path, (unsigned long long)at, what);
 }
@@ -48,7 +48,7 @@ static int zero_between(const struct gnn_part *p, uint64_t from, uint64_t to, st
 {
     for (; from < to; from++)
         if (p->map[from])
-            return bad(p, from, "padding is not zero", e);
+            return fail_part(p, from, "padding is not zero", e);
     return 0;
 }
 
@@ -62,15 +62,15 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
     const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
     const char *text = gnb_frame_decode(f, h);
     if (text)
-        return bad(p, *at, text, e);
+        return fail_part(p, *at, text, e);
     uint64_t rest = p->bytes - *at - GNB_HEADER_BYTES;
     if (f->table_bytes > rest || f->payload_bytes > rest - f->table_bytes)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
                         (unsigned long long)p->bytes);
     if ((text = gnb_frame_check(f, h, table)))
-        return bad(p, *at, text, e);
+        return fail_part(p, *at, text, e);
     if (f->kind != kind || f->seq != seq || f->align != GNB_STORE_ALIGN)
-        return bad(p, *at, "not the frame of a store part that belongs here", e);
+        return fail_part(p, *at, "not the frame of a store part that belongs here", e);
     struct gnb_entry *t = gnn_alloc(f->ntensors, sizeof *t, "tensor table", e);
     if (!t)
         return e->code;
@@ -80,13 +80,13 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
     for (uint32_t i = 0; !rc && i < f->ntensors; i++) {
         uint64_t before = end;
         if ((text = gnb_entry_decode(&t[i], f, table, &table_at, &end)))
-            return bad(p, *at, text, e);
+            return fail_part(p, *at, text, e);
         if (t[i].codec != GNB_RAW)
-            return bad(p, *at, "store tensors must be raw", e);
+            return fail_part(p, *at, "store tensors must be raw", e);
         rc = zero_between(p, base + before, base + t[i].offset, e);
     }
     if (!rc && (text = gnb_table_end(f, table, table_at, end)))
-        return bad(p, *at, text, e);
+        return fail_part(p, *at, text, e);
     if (!rc)
         rc = zero_between(p, base + end, base + f->payload_bytes, e);
     *at = base + f->payload_bytes;
@@ -100,16 +100,16 @@ static int one_tensor(const struct gnn_part *p, uint64_t at, const struct gnb_fr
 {
     if (f->ntensors != 1 || t->name_len != strlen(name) || memcmp(t->t.name, name, t->name_len) ||
         t->t.dtype != dtype || t->t.ndim != 1)
-        return bad(p, at, "metadata tensor is missing", e);
+        return fail_part(p, at, "metadata tensor is missing", e);
     *data = p->map + at + GNB_HEADER_BYTES + f->table_bytes + t->offset;
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     if (XXH3_64bits(*data, t->raw) != t->sum)
-        return bad(p, at, "metadata checksum mismatch", e);
+        return fail_part(p, at, "metadata checksum mismatch", e);
 #endif
     return 0;
 }
 
-static int order(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp((*(const struct gnn_tensor *const *)a)->name,
                   (*(const struct gnn_tensor *const *)b)->name);
@@ -139,9 +139,9 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
         p->tensor[i].has_sum = true;
         name += t[i].name_len + 1;
     }
-    qsort(p->by_name, f->ntensors, sizeof *p->by_name, order);
+    qsort(p->by_name, f->ntensors, sizeof *p->by_name, compare_names);
     for (uint32_t i = 1; i < f->ntensors; i++)
-        if (!order(&p->by_name[i - 1], &p->by_name[i]))
+        if (!compare_names(&p->by_name[i - 1], &p->by_name[i]))
             return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' appears twice", p->path,
                             p->by_name[i]->name);
     p->n = f->ntensors;
@@ -175,7 +175,7 @@ static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err
     if (!rc)
         rc = one_tensor(p, from, &f, t[2], "totals", GNN_U64, &data, e);
     if (!rc && (t[2]->raw != 16 || le64(data) != 2 || le64(data + 8) != from || at != p->bytes))
-        rc = bad(p, from, "END does not fit the part", e);
+        rc = fail_part(p, from, "END does not fit the part", e);
     for (int i = 0; i < 3; i++)
         gnn_free(t[i]);
     return rc;
@@ -396,7 +396,7 @@ const struct gnn_tensor *gnn_store_look(const struct gnn_store *s, uint32_t part
     const struct gnn_part *p = s->part[part];
     const struct gnn_tensor key = {.name = name}, *want = &key;
     const struct gnn_tensor *const *at =
-        bsearch(&want, p->by_name, p->n, sizeof *p->by_name, order);
+        bsearch(&want, p->by_name, p->n, sizeof *p->by_name, compare_names);
     return at ? *at : NULL;
 }
 
@@ -489,14 +489,14 @@ static const struct gnn_part *part_of(const struct gnn_store *s, const uint8_t *
     return NULL;
 }
 
-static void drop(const void *store, const void *data, uint64_t bytes)
+static void drop_pages(const void *store, const void *data, uint64_t bytes)
 {
     gnn_store_drop(store, data, bytes);
 }
 
 bool gnn_store_leave(struct gnn_store *s, const void *data, uint64_t bytes)
 {
-    return !s->verify || gnn_verify_last(s->verify, data, bytes, drop, s);
+    return !s->verify || gnn_verify_last(s->verify, data, bytes, drop_pages, s);
 }
 
 /* Only whole pages, and only hints: first out of this process, as pages in use stay, then out of

@@ -28,7 +28,7 @@ struct gnn_verify {
 };
 
 /* In pieces, so that stopping does not wait for gigabytes. */
-static bool matches(struct gnn_verify *v, const struct job *j)
+static bool checksum_matches(struct gnn_verify *v, const struct job *j)
 {
     XXH3_state_t s;
     XXH3_64bits_reset(&s);
@@ -40,7 +40,7 @@ static bool matches(struct gnn_verify *v, const struct job *j)
     return __atomic_load_n(&v->stop, __ATOMIC_RELAXED) || XXH3_64bits_digest(&s) == j->sum;
 }
 
-static void *run(void *arg)
+static void *run_verifier(void *arg)
 {
     struct gnn_verify *v = arg;
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
@@ -54,7 +54,7 @@ static void *run(void *arg)
         struct job j = ((struct job *)v->jobs.data)[v->next];
         v->busy = true;
         pthread_mutex_unlock(&v->lock);
-        bool good = matches(v, &j);
+        bool good = checksum_matches(v, &j);
         pthread_mutex_lock(&v->lock);
         j = ((struct job *)v->jobs.data)[v->next]; /* may be to be dropped meanwhile */
         if (j.drop)
@@ -105,7 +105,7 @@ void gnn_verify_add(struct gnn_verify *v, const void *data, uint64_t bytes, uint
         ((struct job *)v->jobs.data)[v->njobs++] =
             (struct job){.data = data, .bytes = bytes, .sum = sum, .file = file, .tensor = tensor};
         if (!v->started) {
-            v->started = !pthread_create(&v->thread, NULL, run, v);
+            v->started = !pthread_create(&v->thread, NULL, run_verifier, v);
             if (!v->started)
                 gnn_fail(&v->first, GNN_E_RUN, "cannot start a thread for verification");
         }

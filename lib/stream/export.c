@@ -88,7 +88,7 @@ int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_h
     return rc;
 }
 
-static void shut(int *fd)
+static void close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -97,10 +97,10 @@ static void shut(int *fd)
 
 /* No references from here on: the reader is gone, or there is no memory. What is lent stays as it
  * is: the reader may have hung up and still be at it. */
-static void stop(struct gnn_lender *l)
+static void stop_exporting(struct gnn_lender *l)
 {
-    shut(&l->sock);
-    shut(&l->listener);
+    close_fd(&l->sock);
+    close_fd(&l->listener);
     for (int i = 0; i < GNN_HANDOFF_SLOTS; i++) {
         if (l->slot[i].b)
             gnn_tensors_unshare(&l->slot[i].b->tensors);
@@ -111,11 +111,11 @@ static void stop(struct gnn_lender *l)
     l->state = OVER;
 }
 
-static int offer(struct gnn_lender *l, struct gnn_err *e)
+static int offer_memory(struct gnn_lender *l, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     if (!l->share && gnn_share_new(&l->share, &why)) {
-        stop(l);
+        stop_exporting(l);
         return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off: %s", l->name,
                                   why.msg)
                        : 0;
@@ -126,15 +126,15 @@ static int offer(struct gnn_lender *l, struct gnn_err *e)
 }
 
 /* Back to waiting for a reader: this one is none, or cannot map. */
-static void dismiss(struct gnn_lender *l)
+static void dismiss_reader(struct gnn_lender *l)
 {
-    shut(&l->sock);
+    close_fd(&l->sock);
     l->awaited = UINT32_MAX;
     l->state = LISTENING;
 }
 
 /* HELLO and what follows it. 1: all is there; 0: not yet; -1: this is no reader of ours. */
-static int hear(struct gnn_lender *l)
+static int hear_handshake(struct gnn_lender *l)
 {
     struct gnn_meet m;
     int got;
@@ -155,7 +155,7 @@ static int hear(struct gnn_lender *l)
 }
 
 /* Gets on with the greeting as far as that goes without waiting. */
-static int greet(struct gnn_lender *l, struct gnn_err *e)
+static int advance_handshake(struct gnn_lender *l, struct gnn_err *e)
 {
     struct gnn_meet m;
     if (l->state == LISTENING) {
@@ -165,13 +165,13 @@ static int greet(struct gnn_lender *l, struct gnn_err *e)
         l->state = GREETING;
     }
     if (l->state == GREETING) {
-        const int got = hear(l);
+        const int got = hear_handshake(l);
         if (!got)
             return 0;
-        const int rc = got > 0 ? offer(l, e) : 0;
+        const int rc = got > 0 ? offer_memory(l, e) : 0;
         if (l->state != OFFERED) {
             if (l->state != OVER)
-                dismiss(l);
+                dismiss_reader(l);
             return rc;
         }
     }
@@ -182,16 +182,16 @@ static int greet(struct gnn_lender *l, struct gnn_err *e)
         l->asked = true;
         const int got = gnn_meet_recv(l->sock, &m, NULL);
         if (got > 0 && m.what == GNN_MEET_TAKEN) {
-            shut(&l->listener);
+            close_fd(&l->listener);
             l->state = OPEN;
         } else if (got)
-            dismiss(l);
+            dismiss_reader(l);
     }
     return 0;
 }
 
 /* Slots that have come back; with wait, at least one or the end of the reader. */
-static void collect(struct gnn_lender *l, bool wait)
+static void collect_slots(struct gnn_lender *l, bool wait)
 {
     struct gnn_meet m;
     struct pollfd p = {.fd = l->sock, .events = POLLIN};
@@ -205,10 +205,10 @@ static void collect(struct gnn_lender *l, bool wait)
         l->slot[m.slots].away = false;
     }
     if (got)
-        stop(l);
+        stop_exporting(l);
 }
 
-static bool takes(const struct gnn_lender *l, uint64_t id)
+static bool reader_has_device(const struct gnn_lender *l, uint64_t id)
 {
     for (uint32_t i = 0; i < l->named; i++)
         if (l->theirs[i] == id)
@@ -219,7 +219,7 @@ static bool takes(const struct gnn_lender *l, uint64_t id)
 static bool takes_any(const struct gnn_lender *l)
 {
     for (unsigned i = 0; l->gpu && i < l->gpu->n; i++)
-        if (l->lends[i] && takes(l, l->ours[i]))
+        if (l->lends[i] && reader_has_device(l, l->ours[i]))
             return true;
     return false;
 }
@@ -228,10 +228,10 @@ bool gnn_lender_takes(struct gnn_lender *l, unsigned device)
 {
     struct gnn_err ignored = {0};
     if (l && l->state < OPEN)
-        (void)!greet(l, &ignored);
+        (void)!advance_handshake(l, &ignored);
     for (unsigned i = 0; l && l->state == OPEN && l->gpu && i < l->gpu->n; i++)
         if (l->gpu->device[i] == device)
-            return l->lends[i] && takes(l, l->ours[i]);
+            return l->lends[i] && reader_has_device(l, l->ours[i]);
     return false;
 }
 
@@ -242,7 +242,7 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
     for (;;) {
         struct pollfd p[2] = {{.fd = l->pipe, .events = 0},
                               {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
-        int rc = greet(l, e), unread = 0;
+        int rc = advance_handshake(l, e), unread = 0;
         if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
             return gnn_fail(e, GNN_E_RUN, "%s: its reader works on none of our devices", l->name);
         if (rc || l->state == OPEN || !l->must)
@@ -257,7 +257,7 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
 }
 
 /* A staging area for what is not in shared memory yet. */
-static bool stage(struct gnn_lender *l, struct lent *s, const struct gnn_tensors *t)
+static bool fit_staging(struct gnn_lender *l, struct lent *s, const struct gnn_tensors *t)
 {
     uint64_t want = 0, bytes = 0, at;
     for (uint32_t i = 0; i < t->n; i++) {
@@ -296,7 +296,7 @@ static bool fill_slot(struct gnn_lender *l, int i, struct gnn_batch *b, struct g
         gnn_tensors_share(&b->tensors, l->share);
         if (b->tensors.share == l->share)
             gnn_tensors_move(&b->tensors);
-        return stage(l, s, &b->tensors);
+        return fit_staging(l, s, &b->tensors);
     }
     s->away = l->lent = true;
     return !l->gpu->ops->lend(l->gpu, &s->loan, b, e);
@@ -305,12 +305,12 @@ static bool fill_slot(struct gnn_lender *l, int i, struct gnn_batch *b, struct g
 int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct gnn_err *e)
 {
     *slot = -1;
-    int rc = l->state < OPEN ? greet(l, e) : 0;
+    int rc = l->state < OPEN ? advance_handshake(l, e) : 0;
     if (rc || l->state != OPEN ||
         (b->place ? !gnn_lender_takes(l, b->place->device) : !worth_it(&b->tensors)))
         return rc;
     for (bool wait = false;; wait = true) {
-        collect(l, wait);
+        collect_slots(l, wait);
         if (l->state != OPEN)
             return 0;
         for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
@@ -355,14 +355,14 @@ void gnn_lender_settle(struct gnn_lender *l)
 {
     while (l->lent &&
            l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
-        collect(l, true);
+        collect_slots(l, true);
 }
 
 void gnn_lender_free(struct gnn_lender *l)
 {
     if (!l)
         return;
-    stop(l);
+    stop_exporting(l);
     for (int i = 0; l->gpu && i < GNN_HANDOFF_SLOTS; i++)
         l->gpu->ops->loan_free(l->slot[i].loan);
     gnn_share_drop(l->share);

@@ -12,7 +12,7 @@
 
 /* The address is not in the file system: it goes with the socket. Network namespaces keep hosts and
  * containers apart. */
-static bool address(int fd, struct sockaddr_un *a, socklen_t *len)
+static bool pipe_address(int fd, struct sockaddr_un *a, socklen_t *len)
 {
     struct stat st;
     if (fstat(fd, &st) || !S_ISFIFO(st.st_mode)) {
@@ -26,7 +26,7 @@ static bool address(int fd, struct sockaddr_un *a, socklen_t *len)
     return true;
 }
 
-static int fail(int sock)
+static int close_failed(int sock)
 {
     const int saved = errno;
     if (sock >= 0)
@@ -36,14 +36,14 @@ static int fail(int sock)
 }
 
 /* A socket that has been given the name of the pipe by `use`. */
-static int named(int fd, int (*use)(int, const struct sockaddr *, socklen_t))
+static int named_socket(int fd, int (*use)(int, const struct sockaddr *, socklen_t))
 {
     struct sockaddr_un a;
     socklen_t len;
-    if (!address(fd, &a, &len))
+    if (!pipe_address(fd, &a, &len))
         return -1;
     const int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return sock >= 0 && !use(sock, (const struct sockaddr *)&a, len) ? sock : fail(sock);
+    return sock >= 0 && !use(sock, (const struct sockaddr *)&a, len) ? sock : close_failed(sock);
 }
 
 static bool same_user(int sock)
@@ -55,20 +55,20 @@ static bool same_user(int sock)
 
 int gnn_meet_listen(int fd)
 {
-    const int sock = named(fd, bind);
-    return sock >= 0 && !listen(sock, 1) ? sock : fail(sock);
+    const int sock = named_socket(fd, bind);
+    return sock >= 0 && !listen(sock, 1) ? sock : close_failed(sock);
 }
 
 int gnn_meet_connect(int fd)
 {
-    const int sock = named(fd, connect);
-    return sock >= 0 && same_user(sock) ? sock : fail(sock);
+    const int sock = named_socket(fd, connect);
+    return sock >= 0 && same_user(sock) ? sock : close_failed(sock);
 }
 
 int gnn_meet_accept(int listener)
 {
     const int sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    return sock >= 0 && same_user(sock) ? sock : fail(sock);
+    return sock >= 0 && same_user(sock) ? sock : close_failed(sock);
 }
 
 bool gnn_meet_gone(int sock, int patience)

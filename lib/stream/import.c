@@ -39,7 +39,7 @@ struct gnn_borrower {
 };
 
 /* Says who reads, and on which devices. */
-static bool introduce(const struct gnn_borrower *b, uint64_t sum)
+static bool send_handshake(const struct gnn_borrower *b, uint64_t sum)
 {
     struct gnn_err none = {0};
     const struct gnn_meet hello = {GNN_MEET_HELLO, b->gpu ? b->gpu->n : 0, sum};
@@ -62,7 +62,7 @@ struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
     if (b)
         *b = (struct gnn_borrower){
             .users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
-    if (!b || !introduce(b, sum)) {
+    if (!b || !send_handshake(b, sum)) {
         gnn_free(b);
         close(sock);
         return NULL;
@@ -72,7 +72,7 @@ struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
 }
 
 /* Frees the object when nobody uses it any more. */
-static void leave(struct gnn_borrower *b)
+static void free_if_unused(struct gnn_borrower *b)
 {
     pthread_mutex_lock(&b->lock);
     const bool last = !--b->users;
@@ -102,12 +102,12 @@ void gnn_borrower_free(struct gnn_borrower *b)
     if (b->users > 1 && b->sock >= 0) /* leases keep it open, and the writer may wait for its end */
         (void)shutdown(b->sock, SHUT_WR);
     pthread_mutex_unlock(&b->lock);
-    leave(b);
+    free_if_unused(b);
 }
 
 /* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its
  * pages be larger than ours. */
-static bool map(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
+static bool map_offer(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
     struct statfs f;
@@ -136,13 +136,13 @@ static void hang_up(struct gnn_borrower *b)
     b->sock = -1;
 }
 
-static void answer(struct gnn_borrower *b)
+static void send_answer(struct gnn_borrower *b)
 {
     struct gnn_meet m;
     int fd = -1;
     const int got = gnn_meet_recv(b->sock, &m, &fd);
     const struct gnn_meet taken = {GNN_MEET_TAKEN, 0, 0};
-    if (got > 0 && fd >= 0 && map(b, &m, fd)) {
+    if (got > 0 && fd >= 0 && map_offer(b, &m, fd)) {
         if (!gnn_meet_send(b->sock, &taken, -1))
             hang_up(b);
         return;
@@ -160,7 +160,7 @@ void gnn_borrower_wait(struct gnn_borrower *b, int fd)
         if (poll(p, 2, -1) < 0)
             continue;
         if (p[1].revents)
-            answer(b);
+            send_answer(b);
         else if (p[0].revents)
             return;
     }
@@ -175,10 +175,10 @@ static void give_back(struct gnn_lease *l)
     b->nheld--;
     (void)gnn_meet_send(b->sock, &m, -1); /* a writer that has gone needs nothing back */
     pthread_mutex_unlock(&b->lock);
-    leave(b);
+    free_if_unused(b);
 }
 
-static const char *lease(struct gnn_borrower *b, uint32_t slot, struct gnn_lease *l)
+static const char *lease_slot(struct gnn_borrower *b, uint32_t slot, struct gnn_lease *l)
 {
     if (l->give_back)
         return l->owner == b && l->slot == slot ? NULL
@@ -198,7 +198,7 @@ static const char *lease(struct gnn_borrower *b, uint32_t slot, struct gnn_lease
 }
 
 /* Pages that are new to us are mapped in one go, not fault by fault. A hint. */
-static void fetch(struct gnn_borrower *b, uint64_t offset, uint64_t bytes)
+static void populate_pages(struct gnn_borrower *b, uint64_t offset, uint64_t bytes)
 {
     const uint64_t to = (offset + bytes + CHUNK - 1) / CHUNK;
     for (uint64_t at = offset / CHUNK, from; b->near && at < to; at++) {
@@ -224,16 +224,16 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
         if (ref->offset + bytes > b->size)
             return "reference beyond the shared memory";
     }
-    const char *text = lease(b, ref->slot, &set->lease);
+    const char *text = lease_slot(b, ref->slot, &set->lease);
     *data = b->base + ref->offset;
     if (!text)
-        fetch(b, ref->offset, bytes);
+        populate_pages(b, ref->offset, bytes);
     return text;
 }
 
 /* Copying from the writer's memory has failed, or it may have gone before that was through: if it
  * has, nothing else is to blame. */
-static int blame(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
+static int blame_writer(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
 {
     return gnn_meet_gone(b->sock, DYING_MS)
                ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
@@ -252,18 +252,18 @@ int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref,
     b->copying = (int)ref->slot;
     struct gnn_err own = {0};
     const int rc = b->gpu->ops->borrow(b->gpu, &b->debt, ref, as, set, device, &own);
-    return rc ? blame(b, &own, e) : 0;
+    return rc ? blame_writer(b, &own, e) : 0;
 }
 
 /* The copies of a frame are finished, or fail; in any case the slot goes back. */
-static int copied(struct gnn_borrower *b, struct gnn_err *e)
+static int finish_copies(struct gnn_borrower *b, struct gnn_err *e)
 {
     const struct gnn_meet m = {GNN_MEET_BACK, (uint32_t)b->copying, 0};
     struct gnn_err own = {0};
     const int rc = b->gpu->ops->borrowed(b->debt, &own);
     b->copying = -1;
     if (rc || gnn_meet_gone(b->sock, 0))
-        return blame(b, &own, e);
+        return blame_writer(b, &own, e);
     (void)gnn_meet_send(b->sock, &m, -1);
     return 0;
 }
@@ -271,7 +271,7 @@ static int copied(struct gnn_borrower *b, struct gnn_err *e)
 int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set, struct gnn_err *e)
 {
     if (b->copying >= 0)
-        return copied(b, e);
+        return finish_copies(b, e);
     pthread_mutex_lock(&b->lock);
     const bool all = set->lease.give_back && b->nheld == b->slots;
     pthread_mutex_unlock(&b->lock);

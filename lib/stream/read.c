@@ -14,7 +14,7 @@ enum {
     TRUST = 64 << 20   /* allocated on a length's word alone; more only as bytes arrive */
 };
 
-static int bad(const struct gnn_reader *r, uint64_t at, const char *what, struct gnn_err *e)
+static int fail_frame(const struct gnn_reader *r, uint64_t at, const char *what, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: frame %llu at byte %llu: %s", r->io.name,
                     (unsigned long long)r->seq, (unsigned long long)at, what);
@@ -46,7 +46,7 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
         rc = at ? 0 : gnn_kind_refuse(gnn_kind_bytes(h, got), r->io.name, "a stream of batches", e);
         const char *what = at ? "not a GNB frame (wrong magic)"
                               : "not a GNB frame (wrong magic), so not a stream of batches";
-        return rc ? rc : bad(r, at, what, e);
+        return rc ? rc : fail_frame(r, at, what, e);
     }
     if (got < sizeof h)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,
@@ -54,19 +54,19 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
                         got ? "in a frame header" : "the stream has no END");
     const char *text = gnb_frame_decode(f, h);
     if (text)
-        return bad(r, at, text, e);
+        return fail_frame(r, at, text, e);
     uint64_t room = f->table_bytes;
     if ((rc = gnn_buf_reserve(&r->table, room + 1, 1, "tensor table", e)) ||
         (rc = gnn_io_read_exact(&r->io, r->table.data, room, "a tensor table", e)))
         return rc;
     if ((text = gnb_frame_check(f, h, r->table.data)))
-        return bad(r, at, text, e);
+        return fail_frame(r, at, text, e);
     if (f->seq != r->seq)
-        return bad(r, at, "out of sequence", e);
+        return fail_frame(r, at, "out of sequence", e);
     if (f->align != GNB_ALIGN)
-        return bad(r, at, "this is a store part, not a stream", e);
+        return fail_frame(r, at, "this is a store part, not a stream", e);
     if (f->kind == GNB_TENSORS || (f->kind == GNB_HEADER) != (r->seq == 0))
-        return bad(r, at, "frame kind out of place", e);
+        return fail_frame(r, at, "frame kind out of place", e);
     return 0;
 }
 
@@ -77,14 +77,14 @@ static int read_padding(struct gnn_reader *r, uint64_t n, struct gnn_err *e)
     int rc = gnn_io_read_exact(&r->io, pad, n, "padding", e);
     for (uint64_t i = 0; !rc && i < n; i++)
         if (pad[i])
-            rc = bad(r, at + i, "padding is not zero", e);
+            rc = fail_frame(r, at + i, "padding is not zero", e);
     return rc;
 }
 
 /* Room for what is read: in tensor x of the set, or, if x is NULL, in r->packed. The contents
  * survive. */
-static int grow(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x, uint64_t bytes,
-                uint8_t **to, struct gnn_err *e)
+static int grow_buffer(struct gnn_reader *r, struct gnn_tensors *set, struct gnn_tensor *x,
+                       uint64_t bytes, uint8_t **to, struct gnn_err *e)
 {
     int rc = x ? gnn_tensors_room(set, x, bytes, e)
                : gnn_buf_reserve(&r->packed, bytes, 1, "a tensor", e);
@@ -105,7 +105,7 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
         if (done + n > room) {
             room = 2 * room > TRUST ? 2 * room : TRUST;
             room = room < t->stored ? room : t->stored;
-            int rc = grow(r, set, x, room, &to, e);
+            int rc = grow_buffer(r, set, x, room, &to, e);
             if (rc)
                 return rc;
         }
@@ -147,8 +147,9 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t,
 /* Whatever its bits are, a feature harms nobody and stays where it is; but an index that changes
  * between its check and its use does harm: what is used to find memory is checked and used in a
  * copy that its writer cannot reach, nor who reads what this program writes. */
-static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, uint64_t bytes,
-                struct gnn_tensors *set, struct gnn_tensor **x, struct gnn_err *e)
+static int keep_shared(struct gnn_reader *r, const struct gnn_tensor *as, void *data,
+                       uint64_t bytes, struct gnn_tensors *set, struct gnn_tensor **x,
+                       struct gnn_err *e)
 {
     const uint64_t none = 0;
     if (!gnn_batch_is_rows(as)) {
@@ -169,8 +170,8 @@ static int keep(struct gnn_reader *r, const struct gnn_tensor *as, void *data, u
 }
 
 /* Follows a reference. */
-static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *name,
-                 struct gnn_tensors *set, struct gnn_err *e)
+static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t, const char *name,
+                            struct gnn_tensors *set, struct gnn_err *e)
 {
     struct gnb_reference ref;
     struct gnn_tensor *x, as = t->t;
@@ -183,7 +184,7 @@ static int refer(struct gnn_reader *r, const struct gnb_entry *t, const char *na
         return refer_device(r, t, &as, &ref, set, e);
     if ((text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &data)))
         return bad_tensor(r, t, text, e);
-    const int rc = keep(r, &as, data, t->raw, set, &x, e);
+    const int rc = keep_shared(r, &as, data, t->raw, set, &x, e);
     if (rc)
         return rc;
     if (ref.has_sum && XXH3_64bits(x->data, t->raw) != ref.sum)
@@ -210,8 +211,8 @@ static int check_packed(struct gnn_reader *r, const struct gnb_entry *t, struct 
     return 0;
 }
 
-static int unpack(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensor *x,
-                  struct gnn_err *e)
+static int unpack_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensor *x,
+                         struct gnn_err *e)
 {
     if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
         return gnn_fail_nomem(e, 0, "decompression");
@@ -232,7 +233,7 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
     int rc;
     if (t->codec == GNB_REFERENCE) {
         rc = read_stored(r, t, set, NULL, e);
-        return rc ? rc : refer(r, t, name, set, e);
+        return rc ? rc : follow_reference(r, t, name, set, e);
     }
     /* The set's tensor starts empty and grows with what arrives. */
     rc = gnn_tensors_add(set, name, t->t.dtype, 1, &none, &x, e);
@@ -246,7 +247,7 @@ static int read_tensor(struct gnn_reader *r, const struct gnb_entry *t, struct g
         if (!rc)
             rc = gnn_tensors_room(set, x, t->raw, e);
         if (!rc)
-            rc = unpack(r, t, x, e);
+            rc = unpack_tensor(r, t, x, e);
     } else {
         x->sum = t->sum;
         x->has_sum = true;
@@ -288,7 +289,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
         if (!text && f->kind != GNB_BATCH && t.codec != GNB_RAW)
             text = "metadata that is not raw";
         if (text)
-            return bad(r, frame, text, e);
+            return fail_frame(r, frame, text, e);
         if ((rc = read_padding(r, base + t.offset - r->io.pos, e)) ||
             (rc = read_tensor(r, &t, set, e)))
             return rc;
@@ -297,7 +298,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     if (!text)
         text = check_place(r, set);
     if (text)
-        return bad(r, frame, text, e);
+        return fail_frame(r, frame, text, e);
     if ((rc = read_padding(r, base + f->payload_bytes - r->io.pos, e)))
         return rc;
     r->seq++;
@@ -330,7 +331,7 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
 {
     const struct gnn_tensor *m = t->n == 1 ? gnn_tensors_find(t, "meta") : NULL;
     if (!m || m->dtype != GNN_U8 || m->ndim != 1)
-        return bad(r, r->start, "HEADER without metadata", e);
+        return fail_frame(r, r->start, "HEADER without metadata", e);
     struct gnn_meta meta;
     struct gnn_err why = {0};
     int rc = gnn_meta_from_text(&meta, m->data, m->shape[0], &why);
@@ -338,12 +339,12 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
         return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
     if (!meta.is_stream) {
         gnn_meta_release(&meta);
-        return bad(r, r->start, "this is a store part, not a stream", e);
+        return fail_frame(r, r->start, "this is a store part, not a stream", e);
     }
     if (r->have_meta) {
         bool same = same_stream(&r->meta, &meta);
         gnn_meta_release(&meta);
-        return same ? 0 : bad(r, r->start, "concatenated streams have different headers", e);
+        return same ? 0 : fail_frame(r, r->start, "concatenated streams have different headers", e);
     }
     r->meta = meta;
     r->have_meta = true;
@@ -355,10 +356,10 @@ static int check_totals(struct gnn_reader *r, const struct gnn_tensors *t, uint6
 {
     const struct gnn_tensor *x = t->n == 1 ? gnn_tensors_find(t, "totals") : NULL;
     if (!x || x->dtype != GNN_U64 || x->ndim != 1 || x->shape[0] != 2)
-        return bad(r, at, "END without totals", e);
+        return fail_frame(r, at, "END without totals", e);
     const uint64_t *v = x->data;
     if (v[0] != r->seq - 1 || v[1] != at - r->start)
-        return bad(r, at, "END does not fit the frames before it", e);
+        return fail_frame(r, at, "END does not fit the frames before it", e);
     return 0;
 }
 

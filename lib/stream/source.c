@@ -31,7 +31,7 @@ static int set_place(const struct stream_source *q, struct gnn_batch *b, struct 
     return 0;
 }
 
-static int next(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
+static int next_batch(struct gnn_source *s, struct gnn_batch **out, struct gnn_err *e)
 {
     struct stream_source *q = (struct stream_source *)s;
     struct gnn_batch *b;
@@ -79,7 +79,7 @@ struct gnn_source *gnn_stream_source_on(int fd, const char *name, struct gnn_gpu
         close(fd);
         return NULL;
     }
-    q->base = (struct gnn_source){.next = next, .free = source_free, .meta = &q->reader.meta};
+    q->base = (struct gnn_source){.next = next_batch, .free = source_free, .meta = &q->reader.meta};
     if (gnn_reader_begin_on(&q->reader, fd, name, gpu, e) ||
         !(q->pool = gnn_batch_pool_new(&q->reader.meta, e))) {
         source_free(&q->base);

@@ -12,7 +12,7 @@ enum { OUT_BYTES = 256 << 10, FAREWELL_MS = 5000 };
 static const uint8_t zeros[GNB_ALIGN];
 
 /* Small pieces are collected, large ones go straight through. */
-static int put(struct gnn_writer *w, const void *data, uint64_t n, struct gnn_err *e)
+static int put_bytes(struct gnn_writer *w, const void *data, uint64_t n, struct gnn_err *e)
 {
     int rc = 0;
     if (w->nout + n > OUT_BYTES) {
@@ -29,14 +29,14 @@ static int put(struct gnn_writer *w, const void *data, uint64_t n, struct gnn_er
 }
 
 /* Bytes handed over so far, whether they have reached the descriptor or not. */
-static uint64_t position(const struct gnn_writer *w)
+static uint64_t bytes_written(const struct gnn_writer *w)
 {
     return w->io.pos + w->nout;
 }
 
 /* Compresses tensor t to the end of w->packed, if that saves something. */
-static int pack(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
-                uint64_t *used, struct gnn_err *e)
+static int pack_tensor(struct gnn_writer *w, struct gnb_entry *entry, const struct gnn_tensor *t,
+                       uint64_t *used, struct gnn_err *e)
 {
     if (entry->raw < 256)
         return 0;
@@ -68,8 +68,8 @@ struct content {
 };
 
 /* Leaves tensor i where the reader can see it; what is stored goes to the end of w->packed. */
-static int refer(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c, uint32_t i,
-                 uint64_t *used, struct gnn_err *e)
+static int refer_tensor(struct gnn_writer *w, struct gnb_entry *entry, const struct content *c,
+                        uint32_t i, uint64_t *used, struct gnn_err *e)
 {
     int rc = gnn_buf_reserve(&w->packed, *used + GNB_DEVICE_REFERENCE_BYTES, 1, "references", e);
     if (rc)
@@ -96,9 +96,9 @@ static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struc
         return gnn_fail(e, GNN_E_RUN, "%s: tensor '%s' is too large", w->io.name, t->name);
     entry->stored = entry->raw;
     uint64_t at = *used;
-    int rc = c->pack ? pack(w, entry, t, used, e) : 0;
+    int rc = c->pack ? pack_tensor(w, entry, t, used, e) : 0;
     if (!rc && by_reference(c, t, entry->raw))
-        rc = refer(w, entry, c, i, used, e);
+        rc = refer_tensor(w, entry, c, i, used, e);
     if (rc)
         return rc;
     entry->sum = entry->codec != GNB_RAW
@@ -128,7 +128,7 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct co
     if ((rc = gnn_buf_reserve(&w->head, GNB_HEADER_BYTES + f.table_bytes, 1, "frame header", e)))
         return rc;
     gnb_frame_encode(&f, entry, w->head.data);
-    rc = put(w, w->head.data, GNB_HEADER_BYTES + f.table_bytes, e);
+    rc = put_bytes(w, w->head.data, GNB_HEADER_BYTES + f.table_bytes, e);
     uint64_t at = 0, packed = 0;
     for (uint32_t i = 0; !rc && i < f.ntensors; i++) {
         const void *data = entry[i].t.data;
@@ -136,13 +136,13 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct co
             data = (uint8_t *)w->packed.data + packed;
             packed += entry[i].stored;
         }
-        rc = put(w, zeros, entry[i].offset - at, e);
+        rc = put_bytes(w, zeros, entry[i].offset - at, e);
         if (!rc)
-            rc = put(w, data, entry[i].stored, e);
+            rc = put_bytes(w, data, entry[i].stored, e);
         at = entry[i].offset + entry[i].stored;
     }
     if (!rc)
-        rc = put(w, zeros, f.payload_bytes - at, e);
+        rc = put_bytes(w, zeros, f.payload_bytes - at, e);
     w->seq++;
     return rc;
 }
@@ -162,7 +162,7 @@ static int write_one(struct gnn_writer *w, enum gnb_kind kind, const char *name,
     return rc;
 }
 
-static int flush(struct gnn_writer *w, struct gnn_err *e)
+static int flush_buffer(struct gnn_writer *w, struct gnn_err *e)
 {
     int rc = gnn_io_write(&w->io, w->out.data, w->nout, e);
     w->nout = 0;
@@ -187,7 +187,7 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     gnn_free(text);
     if (rc || !w->lender)
         return rc;
-    rc = flush(w, e);
+    rc = flush_buffer(w, e);
     return rc ? rc : gnn_lender_meet(w->lender, gnb_frame_sum(w->head.data), e);
 }
 
@@ -214,15 +214,15 @@ int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *
         gnn_lender_lend(w->lender, slot, b);
         w->nref++;
     }
-    return rc || !w->nout ? rc : flush(w, e); /* a batch is useful to the reader at once */
+    return rc || !w->nout ? rc : flush_buffer(w, e); /* a batch is useful to the reader at once */
 }
 
 int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
 {
-    uint64_t totals[2] = {w->seq, position(w)};
+    uint64_t totals[2] = {w->seq, bytes_written(w)};
     int rc = write_one(w, GNB_END, "totals", GNN_U64, 2, totals, e);
     if (!rc)
-        rc = flush(w, e);
+        rc = flush_buffer(w, e);
     if (!rc)
         rc = gnn_io_close(&w->io, false, e);
     if (!rc && w->lender)

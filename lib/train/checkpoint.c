@@ -13,7 +13,7 @@
 enum { NU64 = 12, NSLABS = 3 };
 
 /* Counters in one tensor; doubles in another, so that no text conversion is involved. */
-static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
+static void store_counters(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
 {
     const struct gnn_train_state *s = &t->s;
     const uint64_t v[NU64] = {
@@ -32,15 +32,15 @@ static void pack(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *
     memcpy(counts + 3, t->train.tp, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
-static int damaged(const char *path, const char *what, uint64_t n, struct gnn_err *e)
+static int fail_damaged(const char *path, const char *what, uint64_t n, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s is %" PRIu64, path, what, n);
 }
 
 /* The first counter that a run cannot have come to, or NULL. steps: of an epoch, 0 if that is not
  * known. */
-static const char *implausible(const struct gnn_train_state *s, uint64_t epoch_steps,
-                               uint64_t epoch_seeds, uint64_t steps)
+static const char *implausible_counter(const struct gnn_train_state *s, uint64_t epoch_steps,
+                                       uint64_t epoch_seeds, uint64_t steps)
 {
     if (!s->any)
         return s->epoch || s->step || s->closed || s->t || s->has_best || epoch_steps || epoch_seeds
@@ -72,7 +72,7 @@ static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t s
                             path, u[flag[i]]);
     for (unsigned i = 0; i < DTYPES; i++)
         if (u[i] > most)
-            return damaged(path, "a counter", u[i], e);
+            return fail_damaged(path, "a counter", u[i], e);
     *s = (struct gnn_train_state){.epoch = u[0],
                                   .step = u[1],
                                   .any = u[2],
@@ -87,7 +87,7 @@ static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t s
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: damaged: made after step %" PRIu64 ", but an epoch has %" PRIu64, path,
                         s->step, steps);
-    const char *what = implausible(s, u[9], u[10], steps);
+    const char *what = implausible_counter(s, u[9], u[10], steps);
     return what ? gnn_fail(e, GNN_E_INPUT,
                            "%s: damaged: %s does not match epoch %" PRIu64 ", step %" PRIu64, path,
                            what, s->epoch, s->step)
@@ -105,17 +105,17 @@ static int check_scores(const struct gnn_trainer *t, const double *f, const uint
         if (isinf(f[2 + i])) /* a NaN: not evaluated, or not defined */
             return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a score that is infinite", path);
     if (counts[0] != rows)
-        return damaged(path, "the number of rows in this epoch", counts[0], e);
+        return fail_damaged(path, "the number of rows in this epoch", counts[0], e);
     if (counts[1] / (s->task == GNN_TASK_MULTILABEL ? s->outputs : 1) > rows)
-        return damaged(path, "the number of labels in this epoch", counts[1], e);
+        return fail_damaged(path, "the number of labels in this epoch", counts[1], e);
     for (uint32_t i = 2; i < 3 + 3 * s->classes; i++)
         if (counts[i] > counts[1])
-            return damaged(path, "the number of some labels in this epoch", counts[i], e);
+            return fail_damaged(path, "the number of some labels in this epoch", counts[i], e);
     return 0;
 }
 
-static void unpack(struct gnn_trainer *t, const struct gnn_train_state *s, const uint64_t *u,
-                   const double *f, const uint64_t *counts)
+static void restore_counters(struct gnn_trainer *t, const struct gnn_train_state *s,
+                             const uint64_t *u, const double *f, const uint64_t *counts)
 {
     t->s = *s;
     t->s.best = f[0];
@@ -255,7 +255,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         gnn_fail_nomem(e, strlen(run), "a checkpoint's description");
         goto out;
     }
-    pack(t, u, f, counts);
+    store_counters(t, u, f, counts);
     slabs_of(t, slab);
     x[0] = (struct gnn_tensor){
         .name = "state.u64", .dtype = GNN_U64, .ndim = 1, .shape = {NU64}, .data = u};
@@ -282,8 +282,8 @@ out:
     return e->code;
 }
 
-static const void *state(const struct gnn_st_file *f, const char *path, const char *name,
-                         enum gnn_dtype dtype, uint64_t n, struct gnn_err *e)
+static const void *state_tensor(const struct gnn_st_file *f, const char *path, const char *name,
+                                enum gnn_dtype dtype, uint64_t n, struct gnn_err *e)
 {
     const struct gnn_tensor *x = gnn_safetensors_find(&f->st, name);
     if (x && x->dtype == dtype && x->ndim == 1 && x->shape[0] == n &&
@@ -296,7 +296,7 @@ static const void *state(const struct gnn_st_file *f, const char *path, const ch
 /* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or
  * "\"width\":[16,4]", to what separates it from the next one: a comma, semicolon or colon before a
  * blank, or a comma between members of the model. */
-static size_t item(const char *s)
+static size_t item_length(const char *s)
 {
     size_t n = 0;
     for (int inside = 0; s[n]; n++) {
@@ -313,14 +313,14 @@ static void other_run(const char *path, const char *a, const char *b, struct gnn
     size_t same = 0, at = 0;
     while (a[same] && a[same] == b[same])
         same++;
-    for (size_t n; n = at + item(a + at), n + 1 < same; at = n + 1 + strspn(a + n + 1, " "))
+    for (size_t n; n = at + item_length(a + at), n + 1 < same; at = n + 1 + strspn(a + n + 1, " "))
         ;
     a += at;
     b += at;
     gnn_fail(
         e, GNN_E_INPUT,
         "%s: the checkpoint was made with another store, other batches or other options: '%.*s', here '%.*s'",
-        path, (int)item(a), a, (int)item(b), b);
+        path, (int)item_length(a), a, (int)item_length(b), b);
 }
 
 static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
@@ -346,7 +346,7 @@ static int restore_slabs(struct gnn_trainer *t, const struct gnn_st_file *f, con
     uint64_t k;
     slabs_of(t, slab);
     for (uint32_t i = 0; i < NSLABS; i++) {
-        const void *from = state(f, path, slab[i].name, GNN_F32, slab[i].n, e);
+        const void *from = state_tensor(f, path, slab[i].name, GNN_F32, slab[i].n, e);
         if (!from)
             return e->code;
         memcpy(slab[i].data, from, slab[i].n * sizeof(float));
@@ -372,16 +372,16 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
     struct gnn_train_state s;
     if (check_run(t, f, path, e))
         return e->code;
-    const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
+    const uint64_t *u = state_tensor(f, path, "state.u64", GNN_U64, NU64, e);
     const double *d =
-        state(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
+        state_tensor(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
     const uint64_t *c =
-        state(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
+        state_tensor(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
     if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) ||
         check_scores(t, d, c, u[10], path, e) || restore_slabs(t, f, path, e) ||
         gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
         return e->code;
-    unpack(t, &s, u, d, c);
+    restore_counters(t, &s, u, d, c);
     train_keep_own(t);
     t->resumed = true;
     return 0;
@@ -412,7 +412,7 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
 int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
                          struct gnn_err *e)
 {
-    const uint64_t *u = state(f, path, "state.u64", GNN_U64, NU64, e);
+    const uint64_t *u = state_tensor(f, path, "state.u64", GNN_U64, NU64, e);
     const struct gnn_tensor *d = gnn_safetensors_find(&f->st, "state.f64");
     if (!u || unpack_state(s, u, 0, path, e))
         return e->code;

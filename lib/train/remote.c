@@ -100,7 +100,7 @@ int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct g
     return t->comm->ops->begin(t->comm, &t->pace.x, e);
 }
 
-static const struct train_told *told(const struct gnn_trainer *t, uint32_t r)
+static const struct train_told *told_by(const struct gnn_trainer *t, uint32_t r)
 {
     return t->pace.x.in[r].data;
 }
@@ -108,12 +108,12 @@ static const struct train_told *told(const struct gnn_trainer *t, uint32_t r)
 /* The last training batch, as all ranks together had it. */
 static void tell_scored(struct gnn_trainer *t)
 {
-    const struct train_told *first = told(t, 0);
+    const struct train_told *first = told_by(t, 0);
     double loss = 0, busy = 0, most = 0;
     if (!first->scored)
         return;
     for (uint32_t r = 0; r < t->comm->size; r++) {
-        const struct train_told *x = told(t, r);
+        const struct train_told *x = told_by(t, r);
         loss += x->loss;
         busy += x->busy;
         most = x->busy > most ? x->busy : most;
@@ -129,7 +129,8 @@ static void tell_scored(struct gnn_trainer *t)
 }
 
 /* "epoch 0, step 3" or what else a rank said. */
-static const char *where(const struct gnn_trainer *t, const struct train_told *x, char text[96])
+static const char *where_said(const struct gnn_trainer *t, const struct train_told *x,
+                              char text[96])
 {
     if (x->next == TRAIN_NEXT_END)
         snprintf(text, 96, "at the end of its batches");
@@ -157,19 +158,19 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
     bool cut = false;
     t->pace.stop = false;
     for (uint32_t r = 0; r < t->comm->size; r++) {
-        cut = cut || told(t, r)->next == TRAIN_NEXT_CUT;
-        t->pace.stop = t->pace.stop || told(t, r)->stop;
+        cut = cut || told_by(t, r)->next == TRAIN_NEXT_CUT;
+        t->pace.stop = t->pace.stop || told_by(t, r)->stop;
     }
     tell_scored(t);
     if (cut)
         return GNN_E_STOPPED;
     for (uint32_t r = 0; r < t->comm->size; r++) {
-        const struct train_told *x = told(t, r);
+        const struct train_told *x = told_by(t, r);
         char here[96], there[96];
         if (x->next != mine->next || x->epoch != mine->epoch || x->step != mine->step ||
             x->split != mine->split)
-            return gnn_fail(e, GNN_E_INPUT, "rank %u is %s, rank %u %s", r, where(t, x, there),
-                            t->comm->rank, where(t, mine, here));
+            return gnn_fail(e, GNN_E_INPUT, "rank %u is %s, rank %u %s", r, where_said(t, x, there),
+                            t->comm->rank, where_said(t, mine, here));
     }
     return 0;
 }

@@ -17,7 +17,7 @@ void gnn_train_opts_init(struct gnn_train_opts *o)
                                  .ops = &gnn_ops_cpu};
 }
 
-static int check(const struct gnn_trainer *t, struct gnn_err *e)
+static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *sm = &t->meta->sampling;
@@ -50,7 +50,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->ops = o->ops;
     t->meta = meta;
     t->o = *o;
-    if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check(t, e) ||
+    if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check_source(t, e) ||
         (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(o->checkpoint, e)) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
@@ -103,7 +103,7 @@ const float *gnn_trainer_result(const struct gnn_trainer *t)
 }
 
 /* What is reported of the epoch's batches. */
-static int measure(struct gnn_trainer *t, struct gnn_err *e)
+static int measure_epoch(struct gnn_trainer *t, struct gnn_err *e)
 {
     struct gnn_train_epoch *r = &t->r;
     r->epoch = t->s.epoch;
@@ -151,7 +151,7 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     if (!t->s.any || t->s.closed)
         return 0;
     if (train_flush(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e) ||
-        train_sum_epoch(t, e) || measure(t, e))
+        train_sum_epoch(t, e) || measure_epoch(t, e))
         return e->code;
     keep_best(t);
     t->s.closed = true;
@@ -165,7 +165,7 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
 }
 
 /* True for what the checkpoint already contains. */
-static bool used(struct gnn_trainer *t, const struct gnn_batch *b)
+static bool already_used(struct gnn_trainer *t, const struct gnn_batch *b)
 {
     const struct gnn_train_state *s = &t->s;
     if (!t->resumed || !s->any)
@@ -179,7 +179,7 @@ static bool used(struct gnn_trainer *t, const struct gnn_batch *b)
 }
 
 /* True unless the source has jumped over something since the checkpoint. */
-static bool continues(const struct gnn_trainer *t, const struct gnn_batch *b)
+static bool continues_checkpoint(const struct gnn_trainer *t, const struct gnn_batch *b)
 {
     const struct gnn_train_state *s = &t->s;
     if (!t->resumed || t->met || !s->any)
@@ -221,9 +221,9 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
                         b->split, t->meta->sampling.nsplits);
     if (check_dtypes(t, b, e))
         return e->code;
-    if (used(t, b))
+    if (already_used(t, b))
         return 0;
-    if (!continues(t, b))
+    if (!continues_checkpoint(t, b))
         return gnn_fail(
             e, GNN_E_INPUT,
             "batches go on at epoch %llu, step %llu, but the checkpoint ends after epoch %llu, step %llu",
@@ -262,7 +262,7 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
 }
 
 /* Where this rank has no batch: do the others agree? */
-static int pace(struct gnn_trainer *t, enum train_next next, struct gnn_err *e)
+static int keep_pace(struct gnn_trainer *t, enum train_next next, struct gnn_err *e)
 {
     const int rc = train_pace_begin(t, next, NULL, e);
     return rc ? rc : train_pace_end(t, e);
@@ -272,7 +272,7 @@ static int pace(struct gnn_trainer *t, enum train_next next, struct gnn_err *e)
 static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
 {
     *e = (struct gnn_err){0};
-    if (pace(t, TRAIN_NEXT_STOP, e) < 0)
+    if (keep_pace(t, TRAIN_NEXT_STOP, e) < 0)
         return e->code;
     if (t->o.checkpoint && gnn_trainer_save(t, e))
         return e->code;
@@ -295,11 +295,11 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
         /* A signal to a whole pipeline also ends the programs that the batches come from. */
         if (rc == GNN_E_INPUT && t->s.any && h->stop && h->stop(h->arg, true)) {
             *e = (struct gnn_err){0};
-            rc = pace(t, TRAIN_NEXT_CUT, e);
+            rc = keep_pace(t, TRAIN_NEXT_CUT, e);
             return rc ? rc : GNN_E_STOPPED;
         }
         if (rc == GNN_END) {
-            const int met = pace(t, TRAIN_NEXT_END, e);
+            const int met = keep_pace(t, TRAIN_NEXT_END, e);
             rc = met ? met : GNN_END;
         }
         if (rc)
@@ -312,7 +312,7 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
     return rc;
 }
 
-static int agree(struct gnn_trainer *t, struct gnn_err *e)
+static int agree_on_start(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (!t->comm)
         return 0;
@@ -327,7 +327,7 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
 {
     struct gnn_err late = {0};
     t->hooks = h;
-    if (agree(t, e))
+    if (agree_on_start(t, e))
         return e->code;
     train_slabs_put(t);
     const int rc = all_batches(t, src, e);

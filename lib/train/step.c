@@ -19,7 +19,7 @@ double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch)
     return lr;
 }
 
-static void update(struct gnn_trainer *t, double lr)
+static void update_parameters(struct gnn_trainer *t, double lr)
 {
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_optim_step s = {.lr = (float)lr,
@@ -41,14 +41,14 @@ static void update(struct gnn_trainer *t, double lr)
         op->adam(op, w->p, g, w->m1, w->m2, n, o->optimizer == GNN_ADAMW, &s);
 }
 
-static uint32_t outputs(const struct gnn_trainer *t)
+static uint32_t output_width(const struct gnn_trainer *t)
 {
     return t->m->c.width[t->m->c.nlayers - 1];
 }
 
 /* Labels of the batch's seeds in t->y, and on their way to h. */
-static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
-                  struct gnn_train_half *h, struct gnn_err *e)
+static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows,
+                        struct gnn_train_half *h, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &t->m->c;
     const struct gnn_ops *o = t->ops;
@@ -58,34 +58,35 @@ static int labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32_t row
     if (!y)
         return gnn_fail(e, GNN_E_INPUT, "batches have no labels %s: run gnn-gather first",
                         h->label);
-    if (gnn_labels_fit(y, c->task, outputs(t), rows, &width, e))
+    if (gnn_labels_fit(y, c->task, output_width(t), rows, &width, e))
         return e->code;
     const uint64_t n = (uint64_t)rows * width;
     if (o->fit(o, &t->y, n, sizeof(float), "labels", e) ||
         o->fit_host(o, &h->y, n, sizeof(float), "labels", e))
         return e->code;
     if (c->task == GNN_TASK_MULTICLASS)
-        o->classes(o, y, n, outputs(t), t->y.data);
+        o->classes(o, y, n, output_width(t), t->y.data);
     else
         o->targets(o, y, n, t->y.data);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
     if (o->async)
         return 0;
     const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
-    return gnn_labels_check(&l, c->task, outputs(t), rows, h->label, y->data, y->dtype, e);
+    return gnn_labels_check(&l, c->task, output_width(t), rows, h->label, y->data, y->dtype, e);
 }
 
 /* Outputs of the batch's seeds, their losses and labels, and what scoring takes; the loss's
  * gradient over the outputs if wanted. */
-static int pass(struct gnn_trainer *t, const struct gnn_batch *b, const struct gnn_net_mode *mode,
-                uint32_t *rows, struct gnn_err *e)
+static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
+                        const struct gnn_net_mode *mode, uint32_t *rows, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const uint32_t out = outputs(t);
+    const uint32_t out = output_width(t);
     struct gnn_train_half *h = &t->half[t->turn];
     float *z;
     if (gnn_net_forward(&t->net, t->work.p, b, t->meta, mode, &z, rows, e) ||
-        labels(t, b, *rows, h, e) || o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
+        fetch_labels(t, b, *rows, h, e) ||
+        o->fit(o, &t->row_loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
         return e->code;
@@ -130,7 +131,7 @@ int train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum,
                         struct gnn_err *e)
 {
-    const uint64_t n = (uint64_t)h->rows * outputs(t);
+    const uint64_t n = (uint64_t)h->rows * output_width(t);
     const bool outputs_finite = gnn_first_not_finite(h->z.data, n) == n;
     if (isfinite(sum) && outputs_finite)
         return 0;
@@ -140,14 +141,15 @@ static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half
                     h->split ? t->meta->sampling.split[h->split] : "");
 }
 
-static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, struct gnn_err *e)
+static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k,
+                       struct gnn_err *e)
 {
     struct gnn_score *score = h->split ? &t->score[h->split] : &t->train;
     const struct gnn_labels l = {.cls = h->y.data, .target = h->y.data};
     const double before = score->loss;
     if (t->ops->wait(t->ops, k, e) ||
-        (t->ops->async &&
-         gnn_labels_check(&l, t->m->c.task, outputs(t), h->rows, h->label, NULL, GNN_F32, e)) ||
+        (t->ops->async && gnn_labels_check(&l, t->m->c.task, output_width(t), h->rows, h->label,
+                                           NULL, GNN_F32, e)) ||
         gnn_score_add(score, h->z.data, &l, h->rows, h->loss.data, e))
         return e->code;
     const double sum = score->loss - before;
@@ -164,12 +166,12 @@ static int score(struct gnn_trainer *t, struct gnn_train_half *h, unsigned k, st
 }
 
 /* Scores batch k, if there is something to score. After a failure there is nothing more. */
-static int finish(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
+static int finish_batch(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
 {
     if (!t->half[k].open)
         return 0;
     t->half[k].open = false;
-    if (!score(t, &t->half[k], k, e))
+    if (!score_batch(t, &t->half[k], k, e))
         return 0;
     for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++)
         t->half[i].open = false;
@@ -182,19 +184,19 @@ static int finish_last(struct gnn_trainer *t, struct gnn_err *e)
     if (!t->ops->async)
         return 0;
     t->turn = (t->turn + 1) % GNN_TRAIN_HALVES;
-    return finish(t, t->turn, e);
+    return finish_batch(t, t->turn, e);
 }
 
 int train_flush(struct gnn_trainer *t, struct gnn_err *e)
 {
     for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++) /* the next one's place is the oldest's */
-        if (finish(t, (t->turn + i) % GNN_TRAIN_HALVES, e))
+        if (finish_batch(t, (t->turn + i) % GNN_TRAIN_HALVES, e))
             return e->code;
     return 0;
 }
 
 /* The other ranks are at this batch, too. */
-static int meet(struct gnn_trainer *t, double *waited, struct gnn_err *e)
+static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
 {
     const double from = gnn_clock();
     const int rc = train_pace_end(t, e);
@@ -216,12 +218,12 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
         return early;
     const double from = gnn_clock();
     t->pace.waited = 0;
-    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
+    if (t->ops->enter(t->ops, b, e) || forward_loss(t, b, &mode, &rows, e))
         return e->code;
     const bool any = train_batch_rows(t, b, rows), async = t->ops->async;
     double waited;
-    int rc = meet(t, &waited, e);
-    if (rc || (!async && finish(t, t->turn, e)))
+    int rc = meet_ranks(t, &waited, e);
+    if (rc || (!async && finish_batch(t, t->turn, e)))
         return rc ? rc : e->code;
     if (any && (gnn_net_backward(&t->net, t->work.p, e) || train_push_gradient(t, e)))
         return e->code;
@@ -235,7 +237,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
             return e->code;
         t->s.t++;
         t->r.lr = train_rate(&t->o, t->s.t, b->epoch);
-        update(t, t->r.lr);
+        update_parameters(t, t->r.lr);
         gnn_net_track(&t->net, t->work.p);
     }
     t->ops->leave(t->ops, b);
@@ -254,13 +256,13 @@ int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
     uint32_t rows;
-    if (t->ops->enter(t->ops, b, e) || pass(t, b, &mode, &rows, e))
+    if (t->ops->enter(t->ops, b, e) || forward_loss(t, b, &mode, &rows, e))
         return e->code;
     double waited;
-    const int rc = meet(t, &waited, e);
+    const int rc = meet_ranks(t, &waited, e);
     if (rc)
         return rc;
-    if (!t->ops->async && finish(t, t->turn, e))
+    if (!t->ops->async && finish_batch(t, t->turn, e))
         return e->code;
     t->ops->leave(t->ops, b);
     return finish_last(t, e);
