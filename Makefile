@@ -163,7 +163,11 @@ $(B)/shim.so: tests/faults/shim.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) -o $@ $<
 
-unit: $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) ## build the unit tests
+# What libraries compute, for tests/bits.
+$(B)/tests/bits/probe: $(B)/tests/bits/probe.o
+	$(Q)$(LINK)
+
+unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%) $(addprefix $(B)/emu/bin/,gnn-sample gnn-gather gnn-train gnn-predict) $(GPU_TEST:%=$(B)/emu/tests/gpu/%) ## build the unit tests
 
 # Unit tests are TAP programs, the rest are TAP shell scripts named NN-what.t; a test finds the programs in $$GNN_BIN.
 # Under a sanitizer check_train is left out: tests/device/50-train.t leads through the same code.

@@ -1,0 +1,367 @@
+# The matrix, read by run.sh: q NAME COMMAND for cases of both lists, a NAME COMMAND for those of `all` only. A name begins with its
+# group. The result of a case is what its command leaves in its directory, and if there is no file o, its output becomes that;
+# @{NAME} stands for o of an earlier case. Commands are run by run.sh, whose functions they use.
+# shellcheck disable=SC2016,SC2154
+
+# --- stores ---
+q 'import s' 'imp sbm:nodes=600,degree=8,features=12'
+q 'import b, binary' 'imp sbm:nodes=400,classes=2,degree=6,features=7,signal=0.5,flip=0.1'
+q 'import h, typed' 'imp sbm:nodes=240,types=3,weights=1,times=1'
+q 'import r, directed' 'imp --split random:0.5,0.2,0.3 rmat:scale=10,features=5,classes=3'
+q 'import p' 'imp products:scale=0.002'
+q 'import l, labels of several columns' 'columns && imp -u e.txt --features x.txt --labels y.txt --task multilabel --split random:0.6,0.2,0.2 --nodes 500 && rm ./*.txt'
+q 'import t, some types without features' 'imp "$GNN_BITS_TOP"/tests/train/data/typed.zip'
+for g in sbm: sbm:nodes=700,types=3,weights=1,times=1,degree=5 sbm:nodes=50,degree=0 sbm:nodes=300,homophily=0.2,train=0.3,valid=0.1 \
+    rmat:scale=11 rmat:scale=8,edges=100,a=0.4,b=0.3,c=0.2,weights=1 products:scale=0.001,features=10,homophily=0.4,signal=1,flip=0.2; do
+    q "import $g" "imp $g"
+    q "import $g --seed 2 -j 3" "imp $g --seed 2 -j 3"
+    a "import $g -u --dedup" "imp $g -u --dedup"
+    a "import $g --dedup --self-loops add --dtype bf16" "imp $g --dedup --self-loops add --dtype bf16"
+    a "import $g --sort-memory 64k" "imp $g --sort-memory 64k"
+done
+for o in --directed --dedup '-u --dedup' '--self-loops keep' '--self-loops add' '--self-loops remove' '-u --dedup --self-loops add' \
+    '--split random:0.1,0.3,0.6 --seed 3' '--sort-memory 64k' '--dtype f16' '--dtype bf16'; do
+    q "import rmat:scale=10,features=5,classes=3,weights=1,times=1 $o" "imp $o rmat:scale=10,features=5,classes=3,weights=1,times=1"
+    a "import sbm:nodes=200,types=3,weights=1 $o" "imp $o sbm:nodes=200,types=3,weights=1"
+done
+for f in "$top"/tests/import/corpus/good-*; do
+    f=${f##*/}
+    q "import $f" "imp \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
+    q "import $f -u --dedup --self-loops add" "imp -u --dedup --self-loops add \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
+    a "import $f --directed" "imp --directed \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
+    a "import $f --dtype f16 --sort-memory 64k" "imp --dtype f16 --sort-memory 64k \"\$GNN_BITS_TOP\"/tests/import/corpus/$f"
+done
+for w in duplicates/bad-duplicate upper/bad-upper fractions/bad-integer; do
+    q "import ${w#*/}.mtx --allow ${w%/*}" "imp --allow ${w%/*} \"\$GNN_BITS_TOP\"/tests/import/corpus/${w#*/}.mtx"
+done
+q 'import --format csv good-snap.txt' 'imp --format csv "$GNN_BITS_TOP"/tests/import/corpus/good-snap.txt'
+table='printf "from,to,trust,date\n0,1,5,1\n1,1,4,2\n0,1,7,3\n1,0,2,4\n2,1,3,5\n" >t.csv'
+for o in '' --columns\ source=from,target=to,weight=trust,time=date '--columns source=2,target=1,cost=3' '--weight trust --time date' \
+    '--map =trust --map when=date' '--nodes 5' '-u --dedup' '--self-loops add --weight trust'; do
+    q "import a table $o" "$table && imp $o t.csv && rm t.csv"
+done
+q 'import --features --labels' 'printf "3 2\n2\n1 3\n2\n" >g.graph && printf "0.5,1\n2,0\n1,1\n" >x.csv && printf "0\n1\n0\n" >y.csv && imp --features x.csv --labels y.csv --task binary --split random:0.4,0.3,0.3 g.graph && rm g.graph ./*.csv'
+q 'import --split of files' 'seq 0 2 99 >a && seq 1 4 99 >b && imp --split train=a,valid=b sbm:nodes=100 && rm a b'
+for d in cora.zip amazon-computers.zip acm.zip '-u tolokers.npz' '--columns source=from,target=to,weight=feature,time=time bitcoin-otc.csv' \
+    web-NotreDame.txt.gz WN18RR.tar.gz 4elt.graph test.mgraph; do
+    a "import data ${d##* }" "imp \"\$GNN_DATA\"/${d##* } $(case $d in *' '*) echo "${d% *}" ;; esac)"
+done
+
+# --- parts ---
+for g in s 'h, typed' 'r, directed'; do
+    for o in '-k 2' '-k 3 --objective vol' '-k 7 --seed 2 --imbalance 1.2' '-k 4 --balance nodes,edges,train' '--two-level 2,2'; do
+        q "partition ${g%,*} $o" "prt $o @{import $g}"
+    done
+    for m in fennel ldg access random; do
+        q "partition ${g%,*} -k 4 --method $m" "prt -k 4 --method $m @{import $g}"
+        q "partition ${g%,*} -k 3 --method $m --halo-edges -j 3" "prt -k 3 --method $m --halo-edges -j 3 @{import $g}"
+        [ $m = random ] || a "partition ${g%,*} --two-level 2,3 --method $m --balance nodes,edges,train --passes 3" \
+            "prt --two-level 2,3 --method $m --balance nodes,edges,train --passes 3 @{import $g}"
+    done
+    q "partition ${g%,*} --from" "seq 0 5000 | awk '{ print \$1 * 7 % 5 }' | head -n \$(gnn-inspect --json @{import $g} | awk '/node_types/ { on = 1 } /edge_types/ { on = 0 } on && /\"count\"/ { gsub(/[^0-9]/, \"\"); n += \$0 } END { print n }') | prt --from - @{import $g}"
+    q "partition ${g%,*} -k 1, put together again" "prt -k 1 @{partition ${g%,*} -k 3 --method fennel --halo-edges -j 3}"
+    q "partition ${g%,*} -k 5 --method random --seed 9, from parts" "prt -k 5 --method random --seed 9 @{partition ${g%,*} -k 4 --method ldg}"
+    a "partition ${g%,*} -k 3 --method access --split valid -f 3,2 -b 50" "prt -k 3 --method access --split valid -f 3,2 -b 50 @{import $g}"
+    a "partition ${g%,*} -k 70 --method random" "prt -k 70 --method random @{import $g}"
+    for k in 2 4 8; do
+        for seed in 0 1 5; do a "partition ${g%,*} -k $k --seed $seed --halo-edges" "prt -k $k --seed $seed --halo-edges @{import $g}"; done
+    done
+done
+q 'partition s -k 4 --method random --no-edge-ids' 'prt -k 4 --method random --no-edge-ids @{import s}'
+q 'partition h --balance types' 'prt -k 3 --balance types @{import h, typed}'
+q 'partition p -k 4 --method fennel' 'prt -k 4 --method fennel @{import p}'
+q 'partition p -k 4 --method access -f 5,3 -b 64' 'prt -k 4 --method access -f 5,3 -b 64 @{import p}'
+q 'partition l -k 3 --method random' 'prt -k 3 --method random @{import l, labels of several columns}'
+q 'partition the figures of fennel' 'gnn-partition --no-provenance --metrics m -k 3 --method fennel -o o @{import p} >/dev/null && grep -oE "\"(cut|halo|passes|assign_bytes)\":[0-9]+" m >n && rm m'
+for d in cora.zip acm.zip 4elt.graph web-NotreDame.txt.gz amazon-computers.zip tolokers.npz; do
+    a "partition $d -k 4 --method fennel --halo-edges" "prt -k 4 --method fennel --halo-edges @{import data $d}"
+    a "partition $d -k 3" "prt -k 3 @{import data $d}"
+done
+
+# --- sampled streams ---
+P='partition s -k 4 --method ldg'
+for f in all new; do
+    for o in '-f 4,3 -b 64' '-f -1,-1 -b 50' '-f 5 -b 1024' '-f 3,-1,2 -b 30' '-r -f 6,4 -b 64'; do
+        q "sample s --frontier $f $o" "smp --frontier $f $o @{import s}"
+        q "sample s in parts --frontier $f $o" "smp --frontier $f $o @{$P}"
+        q "sample r --frontier $f $o" "smp --frontier $f $o @{import r, directed}"
+        q "sample h --frontier $f $o --edge-ids" "smp --frontier $f $o --edge-ids @{import h, typed}"
+        a "sample h in parts --frontier $f $o --edge-ids --original-ids" "smp --frontier $f $o --edge-ids --original-ids @{partition h -k 4 --method ldg}"
+        a "sample p in parts --frontier $f $o -j 3" "smp --frontier $f $o -j 3 @{partition p -k 4 --method fennel}"
+        a "sample t --frontier $f $o" "smp --frontier $f $o @{import t, some types without features}"
+        for d in cora.zip acm.zip; do a "sample $d --frontier $f $o" "smp --frontier $f $o @{import data $d}"; done
+    done
+done
+for o in --no-shuffle '--drop-last' '--eval valid --eval test --epochs 0:2' '--epochs 3:5' '--steps 2:4' '--steps 1 --epochs 2:4' \
+    '--seed 2' '--seed 12345678901' '--split valid' '--split random/test' '-j 3' '-b 1' '-b 360' --edge-ids '--handoff inline' \
+    '--no-verify' '--eval valid --drop-last --no-shuffle --epochs 2 -j 3'; do
+    q "sample s -f 4,3 -b 50 $o" "smp -f 4,3 -b 50 $o @{import s}"
+    q "sample s in parts -f 4,3 -b 50 $o --original-ids" "smp -f 4,3 -b 50 $o --original-ids @{$P}"
+    a "sample h -f 4,3 -b 20 $o" "smp -f 4,3 -b 20 $o @{import h, typed}"
+    a "sample r --frontier new -f 4,3,2 -b 100 $o" "smp --frontier new -f 4,3,2 -b 100 $o @{import r, directed}"
+    a "sample l -r -f 4,3,2 -b 100 $o" "smp -r -f 4,3,2 -b 100 $o @{import l, labels of several columns}"
+done
+q 'sample h, fan-outs by edge type' 'smp -f 3,2 -f t0/to/t0=5,0 -f t1/rev_up/t0=0,4 -f t1/down/t0=-1,1 -b 32 @{import h, typed}'
+q 'sample h, one edge type' 'smp -f t0/to/t0=5,3 -b 32 --frontier new @{import h, typed}'
+q 'sample --seeds' 'seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids @{import s} && rm ids'
+q 'sample --seeds -' 'seq 5 7 590 | smp -f 4,3 -b 32 --seeds - @{import s}'
+q 'sample --seeds --shuffle --epochs' 'seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids --shuffle --epochs 3 @{import s} && rm ids'
+q 'sample --seeds in parts --original-ids' "seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids --original-ids @{$P} && rm ids"
+q 'sample --seeds --seed-type' 'seq 5 7 230 >ids && smp -f 4,3 -b 32 --seeds ids --seed-type t2 @{import h, typed} && rm ids'
+for z in 1 3 19; do
+    q "sample -z $z" "smp -f 4,3 -b 64 -z $z @{import s}"
+    a "sample h -z $z" "smp -f 4,3 -b 64 -z $z --edge-ids @{import h, typed}"
+done
+for g in 'import s' "$P" 'import h, typed'; do
+    q "sample --count --frequency, $g" "smp -f 4,3 -b 50 --epochs 2 --count --frequency f.npy @{$g} | grep -v -e ^first -e ^seconds -e ^rate"
+done
+q 'sample s, counted for caches' 'smp -f 4,3 -b 60 --count --frequency o @{import s} >/dev/null'
+q 'sample h, counted for caches' 'smp -f 3,2 -b 16 --count --frequency o @{import h, typed} >/dev/null'
+for how in inline auto shm; do
+    q "sample through a pipe --handoff $how" "smp -f 4,3 -b 50 --epochs 2 --handoff $how @{import s} | gat --handoff inline @{import s}"
+    a "sample through a pipe --handoff $how, typed" "smp -f 4,3 -b 20 --epochs 2 --edge-ids --handoff $how -j 3 @{import h, typed} | gat --handoff $how -j 3 -F x,y,weight,time,degree @{import h, typed} | ins --export o -"
+done
+q 'sample slices that are joined' 'smp -f 4,3 -b 50 --steps 0:3 @{import s} && smp -f 4,3 -b 50 --steps 3:100 @{import s}'
+
+# --- rows ---
+q 'gather s, its batches' 'smp -f 4,3 -b 60 --eval valid --epochs 2 @{import s}'
+q 'gather h, its batches' 'smp -f 3,2 -b 16 --edge-ids @{import h, typed}'
+q 'gather k, its batches' 'smp -f 3,2 -b 16 --edge-ids @{partition h -k 3 --method ldg --halo-edges -j 3}'
+q 'gather ko, its batches' 'smp -f 3,2 -b 16 --edge-ids --original-ids @{partition h -k 3 --method ldg --halo-edges -j 3}'
+q 'gather f, its store' 'imp --dtype f16 sbm:nodes=300,degree=6,features=13'
+q 'gather f, its batches' 'smp -f 3,2 -b 30 @{gather f, its store}'
+q 'gather l, its batches' 'smp -f 3,2 -b 30 @{import l, labels of several columns}'
+for dtype in stored f32 f16 bf16; do
+    for w in 's/import s' 'h/import h, typed' 'k/partition h -k 3 --method ldg --halo-edges -j 3' 'ko/partition h -k 3 --method ldg --halo-edges -j 3' \
+        'f/gather f, its store' 'l/import l, labels of several columns'; do
+        for o in '' '-F x,y,degree' '-F y' '-F degree,x -j 3'; do
+            q "gather ${w%%/*} --dtype $dtype $o" "gat --dtype $dtype $o -i @{gather ${w%%/*}, its batches} @{${w#*/}}"
+        done
+        case $w in
+        h/* | k*) q "gather ${w%%/*} --dtype $dtype of edges" "gat --dtype $dtype -F x,weight,time,y -i @{gather ${w%%/*}, its batches} @{${w#*/}}" ;;
+        esac
+    done
+done
+q 'gather -z' 'gat -z 3 -i @{gather s, its batches} @{import s}'
+q 'gather twice' 'gat -F y -i @{gather k, its batches} @{partition h -k 3 --method ldg --halo-edges -j 3} | gat -F x @{partition h -k 3 --method ldg --halo-edges -j 3}'
+q 'gather --count' 'gat -i @{gather s, its batches} --count @{import s} | grep -v -e ^first -e ^seconds -e ^rate'
+plan='--plan --cache 0.05,0.2,0.5,8k'
+q 'gather --plan' "gat $plan -i @{gather s, its batches} @{import s} | numbers"
+q 'gather --plan, orders' "gat $plan --cache-order degree --cache-order access --cache-order @{sample s, counted for caches} -i @{gather s, its batches} @{import s} | numbers"
+q 'gather --plan, typed' "gat $plan -F x -i @{gather h, its batches} @{import h, typed} | numbers"
+q 'gather --plan, parts' "gat $plan --replicate 0.1,0.5,1 -i @{gather k, its batches} @{partition h -k 3 --method ldg --halo-edges -j 3} | numbers"
+q 'gather --plan, parts, orders' "gat --plan --replicate 0.2,1 --cache-order halo --cache-order access --cache-order degree -j 3 -i @{gather ko, its batches} @{partition h -k 3 --method ldg --halo-edges -j 3} | numbers"
+for o in '-f 4,3 -b 64' '-r -f 6,4 -b 64' '--frontier new -f 4,3,2 -b 30' '-f -1,2 -b 30' '--no-shuffle -f 5,5 -b 100'; do
+    q "gather --plan of $o" "smp $o @{$P} | gat --plan --cache 0.1,0.4 --replicate 0.1,0.5 @{$P} | numbers"
+    a "gather --plan of $o, typed" "smp $o @{partition h -k 4 --method ldg} | gat --plan --cache 0.1,0.4 --replicate 0.1,0.5 @{partition h -k 4 --method ldg} | numbers"
+    a "gather --plan of $o, products" "smp $o @{partition p -k 4 --method fennel} | gat --plan --cache 0.1,0.4 --replicate 0.1,0.5 @{partition p -k 4 --method fennel} | numbers"
+done
+
+# --- training ---
+# fan OPTIONS: the usual fan-out, unless they have one
+fan() { case "$1" in *'-f '*) ;; *) echo '-f 4,3' ;; esac; }
+few='-b 60 --epochs 3 --hidden 8 --lr 0.01'
+T="--metrics m -o o"
+for o in '' '-m gcn' '--layer-norm --residual --hidden 8,8 -f 3,3,2' '--batch-norm' '--no-layer-norm --dropout 0' '--feature-norm row' '--dropout 0.3 --dropout-input 0.2' \
+    '--optimizer adamw --weight-decay 0.1' '--optimizer adam --weight-decay 0.1 --clip 0.5' '--optimizer sgd --momentum 0.9' '--schedule cosine' \
+    '--schedule step --step-epochs 1 --step-factor 0.3' '--warmup 1.5' '--eval none' '--eval valid --eval test --metric f1-macro' '--metric f1-micro --keep last' \
+    '--metric loss --patience 1' '--frontier new' '-r' '--no-shuffle --drop-last' '--seed 7' '--dtype bf16' '--dtype f16 -m gcn' '-f -1,-1 -b 500 -m gcn --dropout 0' \
+    '--batch-norm --residual --hidden 8,8,8 -f 3,3,2,2 --frontier new' '-m gcn --layer-norm --residual --hidden 8,8 -f 3,3,2' '--split valid --eval test' '-f 5'; do
+    q "train s $o" "trn --store @{import s} $few $(fan "$o") $o $T && figures m"
+    a "train b $o" "trn --store @{import b, binary} $few $(fan "$o") $o $(case $o in *f1* | '--metric loss'*) ;; *) echo --metric roc-auc ;; esac) $T && figures m"
+    a "train l $o" "trn --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
+    a "train r $o" "trn --store @{import r, directed} $few $(fan "$o") $o $T && figures m"
+    case $o in
+    *gcn*) ;;
+    *)
+        q "train h $o" "trn --store @{import h, typed} $few $(fan "$o") $o $T && figures m"
+        a "train t $o" "trn --store @{import t, some types without features} $few -b 5 $(fan "$o") $o $T && figures m"
+        a "train acm.zip $o" "trn --store @{import data acm.zip} $few $(fan "$o") -b 150 --epochs 1 $o $T && figures m"
+        ;;
+    esac
+    a "train s in parts $o" "trn --store @{$P} $few $(fan "$o") $o $T && figures m"
+    a "train s -j 2 $o" "trn -j 2 --store @{import s} $few $(fan "$o") $o $T && figures m"
+    a "train cora.zip $o" "trn --store @{import data cora.zip} $few $(fan "$o") --epochs 1 $o $T && figures m"
+done
+q 'train b' "trn --store @{import b, binary} -f 4,3 $few $T && figures m"
+q 'train b --metric accuracy --batch-norm' "trn --store @{import b, binary} -f 4,3 $few --metric accuracy --batch-norm $T && figures m"
+q 'train l' "trn --store @{import l, labels of several columns} -f 4,3 $few $T && figures m"
+q 'train l -m gcn --metric f1-micro' "trn --store @{import l, labels of several columns} -f 4,3 $few -m gcn --metric f1-micro $T && figures m"
+q 'train t' "trn --store @{import t, some types without features} -f 4,3 $few $T && figures m"
+q 'train r' "trn --store @{import r, directed} -f 4,3 $few $T && figures m"
+q 'train p' "trn --store @{import p} -f 5,3 -b 256 --epochs 2 --hidden 32 $T && figures m"
+q 'train s in parts' "trn --store @{$P} -f 4,3 $few $T && figures m"
+q 'train h in parts' "trn --store @{partition h -k 4 --method ldg} -f 4,3 $few $T && figures m"
+for j in 2 3; do
+    for g in s 'h, typed' p; do q "train ${g%,*} -j $j" "trn -j $j --store @{import $g} -f 4,3 $few --batch-norm --residual $T && figures m"; done
+done
+q 'train by pipe' 'smp -f 4,3 -b 60 --epochs 3 --eval valid @{import s} | gat @{import s} | trn --hidden 8 --lr 0.01 -o o'
+q 'train by pipe, gcn' 'smp -f 4,3 -b 60 --epochs 3 --eval valid @{import s} | gat -F x,y,degree @{import s} | trn -m gcn --hidden 8 --lr 0.01 -o o'
+q 'train by pipe, parts, original ids' "smp -f 4,3 -b 60 --epochs 3 --original-ids @{$P} | gat @{$P} | trn --hidden 8 --lr 0.01 --dropout 0.4 -o o"
+q 'train by pipe, typed, narrow' 'smp -f 4,3 -b 60 --epochs 3 --eval test @{import h, typed} | gat --dtype f16 @{import h, typed} | trn --batch-norm --hidden 8 --lr 0.01 -o o'
+for how in inline shm; do
+    q "train by pipe --handoff $how" "smp --handoff $how -f 4,3 -b 60 --epochs 2 @{import p} | gat --handoff $how @{import p} | trn --hidden 16 -o o"
+done
+q 'train --checkpoint' "trn --store @{import s} -f 4,3 $few --checkpoint c --checkpoint-every 7 --eval none -o o && rm -f c/checkpoint.lock"
+q 'train --checkpoint, batch norm, the best kept' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --checkpoint c --checkpoint-every 7 --eval valid -o o && rm -f c/checkpoint.lock"
+q 'train --resume' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer adamw -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer adamw --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
+q 'train --resume, momentum' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer sgd --momentum 0.9 -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer sgd --momentum 0.9 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
+q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s } $T && figures m"
+q 'train --init, typed, batch norm' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --init @{train h --batch-norm} $T && figures m"
+q 'train --init, a state dict' "imp \"\$GNN_BITS_TOP\"/tests/train/data/graph.npz --split random:0.5,0.2,0.3 && mv o S && gnn-inspect --json \"\$GNN_BITS_TOP\"/tests/train/data/sage.safetensors | masked >o"
+
+# --- predictions ---
+for m in 's /import s' 's -m gcn/import s' 's --layer-norm --residual --hidden 8,8 -f 3,3,2/import s' 's --batch-norm/import s' 's --feature-norm row/import s' \
+    's -f 5/import s' 'h /import h, typed' 'h --batch-norm/import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'b/import b, binary' \
+    'l/import l, labels of several columns' 'l -m gcn --metric f1-micro/import l, labels of several columns' 't/import t, some types without features' \
+    'r/import r, directed' 'p/import p'; do
+    model=${m%/*} g=${m##*/}
+    for o in classes probs embeddings; do
+        q "predict $o, $model" "prd --output-kind $o -o o @{$g} @{train $model}"
+    done
+    q "predict scores, $model" "prd -n --split train --split test -j 3 --metrics m @{$g} @{train $model} && figures m"
+    a "predict probs -j 2 --memory 20k, $model" "prd -j 2 --memory 20k --output-kind probs -o o @{$g} @{train $model}"
+done
+for o in '' --no-original-order '--metric f1-macro --split valid -n' '--metric loss --split valid -n'; do
+    q "predict parts $o" "prd $o $(case $o in *-n) ;; *) echo --output-kind probs -o o ;; esac) --metrics m @{$P} @{train s } && figures m"
+    q "predict parts, typed $o" "prd $o $(case $o in *-n) ;; *) echo --output-kind probs -o o ;; esac) --metrics m @{partition h -k 4 --method ldg} @{train h } && figures m"
+done
+q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
+D='"$GNN_BITS_TOP"/tests/train/data'
+for m in sage gcn sage-norm sage-batch; do
+    q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
+done
+q 'predict a state dict, typed' "prd --output-kind probs -o o @{import t, some types without features} $D/typed.safetensors"
+
+# --- reports ---
+for g in 'import s' 'import h, typed' 'import l, labels of several columns' 'import r, directed' 'import good-triples.tar.gz' "$P" 'partition h -k 3 --method ldg --halo-edges -j 3'; do
+    q "inspect --json, $g" "ins --json @{$g} | masked"
+    q "inspect --stats --tensors --json, $g" "ins -s -t --json @{$g} | masked"
+    q "inspect text, $g" "ins -v @{$g} | numbers"
+    q "inspect --stats --tensors, $g" "ins -s -t @{$g} | numbers"
+    q "inspect --verify, $g" "ins --verify --json @{$g} | masked"
+    q "inspect --export, $g" "ins --export o @{$g}"
+done
+for g in 'gather s, its batches' 'gather h, its batches' 'gather ko, its batches' 'gather s --dtype stored ' 'gather h --dtype bf16 of edges' 'sample -z 3'; do
+    q "inspect --json, $g" "ins --json @{$g} | masked"
+    q "inspect --tensors, $g" "ins -t @{$g} | numbers"
+    q "inspect --verify, $g" "ins --verify --json - <@{$g} | masked"
+    q "inspect --export, $g" "ins --export o @{$g}"
+done
+for g in 'train s ' 'train h --batch-norm' 'train s -m gcn' 'train l'; do
+    q "inspect --json, $g" "ins --json @{$g} | masked"
+    q "inspect --tensors, $g" "ins -t @{$g} | numbers"
+    q "inspect --verify, $g" "ins --verify --json @{$g} | masked"
+    q "inspect --export, $g" "ins --export o @{$g}"
+done
+q 'inspect a checkpoint' "trn --store @{import s} -f 4,3 $few --checkpoint c --checkpoint-every 4 --eval valid -o m && ins --json c/checkpoint.safetensors | masked && ins --export e.npz c/checkpoint.safetensors && rm -r c"
+q 'inspect a state dict' "ins --json $D/typed.safetensors | masked"
+q 'inspect --verify --against' "ins --verify --against @{import s} @{$P} | numbers"
+q 'inspect --verify --against, a stream' 'ins --verify --against @{import h, typed} @{gather h, its batches} | numbers'
+q 'inspect --diff, equal' "ins --diff --original @{import s} @{$P} && echo equal"
+q 'inspect --diff, stores' "ins --diff --json @{import s} @{import b, binary} | masked"
+q 'inspect --diff, models' "ins --diff --json @{train s } @{train s --seed 7} | masked"
+q 'inspect --diff, streams' "ins --diff --json @{sample s -f 4,3 -b 50 --seed 2} @{sample s -f 4,3 -b 50 -b 1} | masked"
+q 'inspect --diff --original, streams' "ins --diff --original --json --store @{$P} @{sample s --frontier all -f 4,3 -b 64} @{sample s in parts --frontier all -f 4,3 -b 64} | masked"
+
+# --- devices, which are emulated ---
+on='--device cuda:0,1'
+for o in '-f 4,3 -b 64' '-f -1,-1 -b 50' '-r -f 6,4 -b 64 --frontier new' '-f 3,-1,2 -b 30 --frontier new' '-f 4,3 -b 50 --eval valid --epochs 1:3' '-f 4,3 -b 50 --no-shuffle --drop-last --seed 3'; do
+    q "device sample s $o" "on 1 gnn-sample --device cuda --graph-memory device $o @{import s}"
+    q "device sample h on 2 --graph-memory uva --graph-cache 4k --edge-ids $o" "on 2 gnn-sample $on --graph-memory uva --graph-cache 4k --edge-ids $o @{import h, typed}"
+    a "device sample s in parts on 2 --graph-memory uva $o" "on 2 gnn-sample $on --graph-memory uva $o @{$P}"
+    a "device sample s in parts --original-ids $o" "on 1 gnn-sample --device cuda --graph-memory device --original-ids $o @{$P}"
+    a "device sample h on 2 --graph-memory device --edge-ids $o" "on 2 gnn-sample $on --graph-memory device --edge-ids $o @{import h, typed}"
+    a "device sample r on 3 --graph-memory uva --graph-cache 8k $o" "on 3 gnn-sample --device cuda:2,0,1 --graph-memory uva --graph-cache 8k $o @{import r, directed}"
+    a "device sample p $o" "on 1 gnn-sample --device cuda $o @{import p}"
+done
+tiers='--metrics m'
+for o in '' '--cache none' '--cache 0.2' '--cache 8k --cache-order access' '--cache 0.3 --cache-order @{sample s, counted for caches}' '--dtype f16 --cache 0.2' '-F y' '-F x,y,degree --cache 0.5'; do
+    q "device gather s $o" "on 1 gnn-gather --device cuda $o -i @{gather s, its batches} $tiers @{import s} && figures m"
+    a "device gather s on 2 of its own $o" "GNN_FAKE_CLIQUE=1 on 2 gnn-gather $on $o -i @{gather s, its batches} $tiers @{import s} && figures m"
+done
+for policy in auto replicate shard; do
+    for cache in 0.003 0.2 0.6 1; do
+        q "device gather s on 2 --cache $cache --cache-policy $policy" "on 2 gnn-gather $on --cache $cache --cache-policy $policy -i @{gather s, its batches} $tiers @{import s} && figures m"
+        for order in degree access; do
+            a "device gather h on 4 in pairs --cache $cache --cache-policy $policy --cache-order $order" "GNN_FAKE_CLIQUE=2 on 4 gnn-gather --device cuda:0,1,2,3 --cache $cache --cache-policy $policy --cache-order $order -F x,y,weight,degree -i @{gather h, its batches} $tiers @{import h, typed} && figures m"
+            a "device gather k on 3 --cache $cache --cache-policy $policy --cache-order $order" "on 3 gnn-gather --device cuda:0,1,2 --cache $cache --cache-policy $policy --cache-order $order -F weight,x,degree -i @{gather k, its batches} $tiers @{partition h -k 3 --method ldg --halo-edges -j 3} && figures m"
+        done
+    done
+    q "device gather k on 2 --cache 0.3 --cache-policy $policy --cache-order access" "on 2 gnn-gather $on --cache 0.3 --cache-policy $policy --cache-order access -F x,y,weight,degree -i @{gather k, its batches} $tiers @{partition h -k 3 --method ldg --halo-edges -j 3} && figures m"
+    q "device gather ko on 2 --cache 0.3 --cache-policy $policy" "on 2 gnn-gather $on --cache 0.3 --cache-policy $policy -F x,y,degree -i @{gather ko, its batches} $tiers @{partition h -k 3 --method ldg --halo-edges -j 3} && figures m"
+done
+q 'device gather, little memory' "GNN_FAKE_MEMORY=400000 on 1 gnn-gather --device cuda -i @{gather s, its batches} $tiers @{import s} && figures m"
+q 'device gather, pages of files pinned' "GNN_FAKE_MAP=1 on 2 gnn-gather $on --cache 0.3 -F x,y,weight,degree -i @{gather k, its batches} $tiers @{partition h -k 3 --method ldg --halo-edges -j 3} && figures m"
+few='-b 100 --epochs 2 --hidden 8 --lr 0.01'
+for o in '' '-m gcn --feature-norm row' '--batch-norm --dropout 0.3' '--residual --hidden 8,8 -f 3,3,2 --frontier new' '--optimizer sgd --momentum 0.9 --clip 0.5' \
+    '--precision tf32' '--precision bf16' '--optimizer adamw --weight-decay 0.1 --schedule cosine' '--cache 0.2 --graph-memory uva'; do
+    q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} $few $(fan "$o") $o $T && figures m"
+    a "device train s on 2 $o" "on 2 gnn-train $on --store @{import s} $few $(fan "$o") $o $T && figures m"
+    a "device train s in parts on 2 $o" "on 2 gnn-train $on --store @{$P} $few $(fan "$o") $o $T && figures m"
+    a "device train l $o" "on 1 gnn-train --device cuda --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
+    a "device train b $o" "on 1 gnn-train --device cuda --store @{import b, binary} $few $(fan "$o") $o $T && figures m"
+    case $o in *gcn*) ;; *) a "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} $few $(fan "$o") -b 40 $o $T && figures m" ;; esac
+done
+q 'device train h on 2 --cache 0.2 --cache-policy shard --graph-memory uva' "on 2 gnn-train $on --cache 0.2 --cache-policy shard --graph-memory uva --store @{import h, typed} -f 4,3 $few -b 40 $T && figures m"
+q 'device train s in parts' "on 1 gnn-train --device cuda --store @{$P} -f 4,3 $few $T && figures m"
+q 'device train b' "on 1 gnn-train --device cuda --store @{import b, binary} -f 4,3 $few $T && figures m"
+q 'device train l --batch-norm' "on 1 gnn-train --device cuda --store @{import l, labels of several columns} -f 4,3 $few --batch-norm $T && figures m"
+q 'device train --checkpoint, resumed' "on 1 gnn-train --device cuda --store @{import s} -f 4,3 $few --checkpoint c --checkpoint-every 3 -o first && on 1 gnn-train --device cuda --store @{import s} -f 4,3 $few --epochs 3 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
+for how in cuda inline; do
+    q "device train by pipe --handoff $how" "on 1 gnn-sample -f 4,3 -b 100 --epochs 2 --device cuda --handoff $how @{import s} | on 1 gnn-gather --device cuda --handoff $how @{import s} | on 1 gnn-train --device cuda --hidden 8 -o o"
+done
+for m in 's /import s' 's -m gcn/import s' 's --batch-norm/import s' 'h /import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'l/import l, labels of several columns'; do
+    q "device predict probs, ${m%/*}" "on 1 gnn-predict --device cuda --output-kind probs -o o @{${m##*/}} @{train ${m%/*}}"
+    a "device predict embeddings, ${m%/*}" "on 2 gnn-predict --device cuda:1 --output-kind embeddings -o o @{${m##*/}} @{train ${m%/*}}"
+    a "device predict classes, ${m%/*}" "on 1 gnn-predict --device cuda -o o @{${m##*/}} @{train ${m%/*}}"
+done
+q 'device predict parts' "on 1 gnn-predict --device cuda --output-kind probs -o o @{$P} @{train s }"
+
+# --- ranks ---
+P3='partition s -k 3 --method random --halo-edges -j 3' H='partition h -k 3 --method random --halo-edges -j 3'
+for n in 2 3; do
+    q "ranks $n sample s" "ranks $n gnn-sample -f 4,3 -b 60 --eval valid --edge-ids -o o.%r @{$P}"
+    q "ranks $n sample h, halo edges" "ranks $n gnn-sample -f 4,3 -b 60 --edge-ids --count-once -j 2 -o o.%r @{$H}"
+    q "ranks $n gather s" "ranks $n gnn-gather -i @{ranks $n sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
+    q "ranks $n gather h" "ranks $n gnn-gather -F x,y,weight,degree --dtype f16 -i @{ranks $n sample h, halo edges}.%r -o o.%r @{$H}"
+    q "ranks $n train s" "ranks $n gnn-train --store @{$P} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 $T && figures m"
+    q "ranks $n train h --batch-norm" "ranks $n gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 --batch-norm $T && figures m"
+    for o in '-r -f 6,4 -b 64' '-f -1,-1 -b 30 --steps 0:3' '-f 5 -b 70 --no-shuffle --drop-last' '-f 3,3,2 -b 50 --epochs 1:3 --seed 4'; do
+        a "ranks $n sample s $o" "ranks $n gnn-sample $o -o o.%r @{$P}"
+        a "ranks $n sample h $o" "ranks $n gnn-sample $o --edge-ids -j 2 -o o.%r @{partition h -k 4 --method ldg}"
+    done
+    for order in access degree halo; do
+        a "ranks $n gather s --replicate 0.4 --cache-order $order" "ranks $n gnn-gather --replicate 0.4 --cache-order $order -i @{ranks $n sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
+    done
+    for o in '-m gcn' '--residual --hidden 8,8 -f 3,3,2' '--optimizer sgd --momentum 0.9 --clip 0.5' '--replicate 0.5 --cache-order degree' '-r --dropout 0.3' '-j 2 --batch-norm' '--dtype bf16 --schedule cosine'; do
+        a "ranks $n train s $o" "ranks $n gnn-train --store @{$P} $(fan "$o") -b 60 --epochs 2 --eval valid --hidden 8 $o $T && figures m"
+    done
+    a "ranks $n train l" "ranks $n gnn-train --store @{partition l -k 3 --method random} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 $T && figures m"
+    a "ranks $n train, checkpoint" "ranks $n gnn-train --store @{$P} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 --checkpoint c --checkpoint-every 3 $T && figures m && rm -f c/checkpoint.lock"
+done
+q 'ranks 1 train s' "ranks 1 gnn-train --store @{$P} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 $T && figures m"
+q 'ranks 3 sample --seeds' "seq 5 7 590 >ids && ranks 3 gnn-sample --seeds ids -f 4,3 -b 32 -o o.%r @{$P3} && rm ids"
+q 'ranks 3 sample --count' "ranks 3 gnn-sample -f 4,3 -b 60 -c @{$P3} | grep -E '^(batches|seeds|nodes|edges|hop)'"
+q 'ranks 2 gather --replicate 0.4' "ranks 2 gnn-gather --replicate 0.4 -i @{ranks 2 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
+q 'ranks 3 gather --replicate 0.4 --cache-order halo' "ranks 3 gnn-gather --replicate 0.4 --cache-order halo -i @{ranks 3 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
+q 'ranks 3 train from streams' "ranks 3 gnn-train -i @{ranks 3 gather s}.%r --hidden 8 $T && figures m"
+q 'ranks 2 train s -m gcn --replicate 0.5' "ranks 2 gnn-train --store @{$P} -m gcn -f 4,3 -b 60 --epochs 2 --hidden 8 --replicate 0.5 $T && figures m"
+q 'ranks 2 sample on 2 devices' "ranks_on 2 2 gnn-sample --device cuda --graph-memory uva --graph-cache 4k -f 4,3 -b 60 --edge-ids -o o.%r @{$P}"
+q 'ranks 2 gather on 2 devices' "ranks_on 2 2 gnn-gather --device cuda --cache 0.2 --cache-policy shard -F x,y,degree -i @{ranks 2 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
+q 'ranks 2 train on 2 devices' "ranks_on 2 2 gnn-train --device cuda --store @{$P} -f 4,3 -b 100 --epochs 2 --hidden 8 --batch-norm $T && figures m"
+q 'ranks 2 train on 2 devices, sums of the host' "GNN_NCCL=none ranks_on 2 2 gnn-train --device cuda --store @{$P} -f 4,3 -b 100 --epochs 2 --hidden 8 $T && figures m"
+for o in '--cache none' '--cache 0.3 --cache-policy replicate --cache-order access' '--cache 0.2 --cache-policy shard --cache-order access --replicate 0.3' '--dtype f16 --cache 0.3'; do
+    for n in 2 3; do
+        a "ranks $n gather on 2 devices $o" "ranks_on $n 2 gnn-gather --device cuda $o -F x,y,degree -i @{ranks $n sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
+        a "ranks $n train on 2 devices $o" "ranks_on $n 2 gnn-train --device cuda $o --store @{$P} -f 4,3 -b 100 --epochs 2 --hidden 8 $T && figures m"
+    done
+done
+for n in 2 3; do
+    for memory in device uva; do
+        a "ranks $n sample h on 3 devices --graph-memory $memory" "ranks_on $n 3 gnn-sample --device cuda --graph-memory $memory -f 4,3 -b 60 --edge-ids --count-once -o o.%r @{$H}"
+        a "ranks $n train h on 3 devices --graph-memory $memory" "ranks_on $n 3 gnn-train --device cuda --graph-memory $memory --store @{$H} -f 4,3 -b 60 --epochs 2 --hidden 8 $T && figures m"
+    done
+done
+a 'ranks 3 sample acm.zip' 'ranks 3 gnn-sample -f 4,4 -b 128 --edge-ids -o o.%r @{partition acm.zip -k 4 --method fennel --halo-edges}'
+a 'ranks 3 train cora.zip' "ranks 3 gnn-train --store @{partition cora.zip -k 3} -f 5,5 -b 64 --epochs 2 --hidden 16 $T && figures m"
