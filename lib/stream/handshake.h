@@ -1,4 +1,4 @@
-/* How the two ends of a pipe find each other, and what they say: gnb(5), "Handing off". */
+/* How the two ends of a pipe find each other, and their messages: gnb(5), TRANSPORT. */
 #ifndef GNN_LIB_STREAM_HANDSHAKE_H
 #define GNN_LIB_STREAM_HANDSHAKE_H
 
@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 enum {
-    GNN_MEET_HELLO = 0x68424e47, /* "GNBh": a reader, of the stream whose HEADER has the sum
-                                    `value`; `slots` DEVICEs follow */
+    GNN_MEET_HELLO = 0x68424e47, /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the
+                                    sum `value`; `slots` DEVICEs follow */
     GNN_MEET_DEVICE =
         0x64424e47, /* "GNBd": it works on the device `value`, and takes what lies there */
     GNN_MEET_OFFER = 0x6f424e47, /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
-    GNN_MEET_TAKEN = 0x74424e47, /* "GNBt": mapped; from here on references may come */
-    GNN_MEET_BACK = 0x62424e47   /* "GNBb": slot number `slots` is given back */
+    GNN_MEET_TAKEN = 0x74424e47, /* "GNBt", ACCEPT: mapped; from here on references may come */
+    GNN_MEET_BACK = 0x62424e47   /* "GNBb", RELEASE: slot number `slots` is given back */
 };
 
 enum { GNN_MEET_DEVICES = 64 }; /* at most */
