@@ -149,7 +149,7 @@ check "nothing is left behind" sh -c '! ls got2* 2>/dev/null'
 
 # Every call to the run-time may fail: an error in one line, no output, or no harm done.
 gnn-sample -q --no-provenance -f 2 -b 16 --edge-ids --original-ids --steps 0:2 -o f.gnb k
-fail() { GNN_FAKE_FAIL=$1 GNN_FAKE_DEVICES=2 timeout 20 "$on_device" --no-provenance --device cuda:0,1 k -i f.gnb -F x,y,weight,degree --cache 0.3 -o got2; }
+fail() { GNN_FAKE_FAIL=$1 GNN_FAKE_DEVICES=2 timeout 600 "$on_device" --no-provenance --device cuda:0,1 k -i f.gnb -F x,y,weight,degree --cache 0.3 -o got2; }
 gat k -i f.gnb -F x,y,weight,degree -o want
 fail 0 2>err
 calls=$(sed -n 's/fake device: \([0-9]*\) calls/\1/p' err)

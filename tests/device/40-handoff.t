@@ -10,8 +10,8 @@ for g in s h; do gnn-sample $how "$g" | gnn-gather -q --no-provenance -o "want.$
 joined() {
     rm -f got rc1 rc2 ms
     # shellcheck disable=SC2086
-    { timeout 60 "$emu/gnn-sample" $how --metrics ms $1 "$3" 2>err1; echo $? >rc1; } |
-        { timeout 60 "$emu/gnn-gather" -q --no-provenance $2 -o got "$3" 2>err2; echo $? >rc2; }
+    { timeout 600 "$emu/gnn-sample" $how --metrics ms $1 "$3" 2>err1; echo $? >rc1; } |
+        { timeout 600 "$emu/gnn-gather" -q --no-provenance $2 -o got "$3" 2>err2; echo $? >rc2; }
     rcs="$(cat rc1) $(cat rc2)"
 }
 # good NAME SHARED SAMPLE-OPTIONS GATHER-OPTIONS GRAPH: SHARED is a pattern for the number of batches that stayed
@@ -46,9 +46,9 @@ check "joined streams" grep -q '^batches 24$' counted
 
 # Every second batch in shared memory, which the reader still holds at the end of a stream when it waits for the next one.
 gnn-import -q -o l sbm:nodes=20000,degree=10,features=1
-large() { timeout 60 "$emu/gnn-sample" -q --no-provenance -f 5,5 -b 1000 --steps 0:8 --metrics "$1" --device cuda:0,1 l; echo $? >>rcs; }
+large() { timeout 600 "$emu/gnn-sample" -q --no-provenance -f 5,5 -b 1000 --steps 0:8 --metrics "$1" --device cuda:0,1 l; echo $? >>rcs; }
 rm -f rcs
-{ large m1; large m2; } | timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda --count l >counted
+{ large m1; large m2; } | timeout 600 "$emu/gnn-gather" -q --no-provenance --device cuda --count l >counted
 check "joined streams, partly in shared memory: the writers end" test "$(echo $(cat rcs))" = "0 0"
 check "and all arrives" grep -q '^batches 16$' counted
 check "most of it by reference" grep -q '"shared_batches":[5-8],' m2
@@ -57,7 +57,7 @@ check "most of it by reference" grep -q '"shared_batches":[5-8],' m2
 rm -f rcs
 { "$emu/gnn-sample" $how --epochs 0:200 --eval valid --device cuda --transport cuda s 2>err1; echo $? >>rcs; } |
     { "$emu/gnn-gather" -q --device cuda --transport cuda s 2>err2; echo $? >>rcs; } |
-    timeout 60 "$emu/gnn-train" -q --device cuda --patience 1 -o model 2>err
+    timeout 600 "$emu/gnn-train" -q --device cuda --patience 1 -o model 2>err
 check "training that stops early" test $? -eq 0 -a "$(echo $(cat rcs))" = "141 141"
 check "without a word" test ! -s err1 -a ! -s err2
 
@@ -91,14 +91,14 @@ bad=0
 for ms in 60 100 130 160 190 220 250 280; do
     rm -f got
     { timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-sample" $how --epochs 0:50 --device cuda --transport cuda s 2>/dev/null; } 2>/dev/null |
-        timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
+        timeout 600 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
     rc=$?
     [ $rc -eq 3 ] && [ ! -e got ] && [ "$(wc -l <err2)" -eq 1 ] || { bad=$((bad + 1)); echo "# after $ms ms: $rc"; sed 's/^/# /' err2; }
 done
 check "a writer that is killed: status 3, one line, no output" test $bad -eq 0
 bad=0
 for ms in 60 120 160 200 240 280; do
-    { timeout 60 "$emu/gnn-sample" $how --epochs 0:50 --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
+    { timeout 600 "$emu/gnn-sample" $how --epochs 0:50 --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
         timeout -s KILL "0.$(printf %03d $ms)" "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>/dev/null
     rc=$(cat rc1)
     [ "$rc" -eq 141 ] || { bad=$((bad + 1)); echo "# after $ms ms: $rc"; sed 's/^/# /' err1; }
@@ -111,14 +111,14 @@ sweep() { # WHICH: 1 the writer, 2 the reader
     while [ $k -lt "$2" ]; do
         if [ "$1" -eq 1 ]; then
             rm -f got
-            { GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-sample" $how --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
-                timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
+            { GNN_FAKE_FAIL=$k timeout 600 "$emu/gnn-sample" $how --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
+                timeout 600 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
             echo $? >rc2
             want="[14] 3"
         else
             rm -f got
-            { timeout 60 "$emu/gnn-sample" $how --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
-                GNN_FAKE_FAIL=$k timeout 60 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
+            { timeout 600 "$emu/gnn-sample" $how --device cuda --transport cuda s 2>err1; echo $? >rc1; } |
+                GNN_FAKE_FAIL=$k timeout 600 "$emu/gnn-gather" -q --no-provenance --device cuda -o got s 2>err2
             echo $? >rc2
             want="[0-9]* [14]"
         fi

@@ -49,7 +49,7 @@ sweep_calls() {
     _bad=0 _k=1
     while [ "$_k" -le "$_calls" ]; do
         rm -f o
-        GNN_FAKE_FAIL=$_k timeout 30 "$emu" -q --no-provenance --device cuda "$@" -o o 2>err
+        GNN_FAKE_FAIL=$_k timeout 600 "$emu" -q --no-provenance --device cuda "$@" -o o 2>err
         _rc=$?
         { [ $_rc -eq 4 ] && one_line; } || { [ $_rc -eq 0 ] && cmp -s o right; } ||
             { _bad=$((_bad + 1)); echo "# call $_k: status $_rc: $(head -n 1 err)"; }

@@ -8,7 +8,7 @@ sweep() { # NAME FROM STEP COMMAND...: with more and more, until it succeeds thr
     _name=$1 _kb=$2 _step=$3 _good=0 _bad='' _refused=0
     shift 3
     while [ $_good -lt 3 ] && [ "$_kb" -lt 2000000 ]; do
-        sh -c 'ulimit -c 0 && ulimit "-$0" "$1" && shift && exec timeout 60 "$@"' $limit "$_kb" "$@" >out 2>err
+        sh -c 'ulimit -c 0 && ulimit "-$0" "$1" && shift && exec timeout 600 "$@"' $limit "$_kb" "$@" >out 2>err
         _rc=$?
         case $_rc,$(wc -l <err) in
             0,0) _good=$((_good + 1)) ;;

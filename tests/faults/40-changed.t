@@ -16,7 +16,7 @@ during() {
     _name=$1 _change=$2 _feed=$3
     shift 3
     fresh
-    timeout 60 "$@" >out 2>err &
+    timeout 600 "$@" >out 2>err &
     _pid=$!
     opened
     $_change
@@ -31,8 +31,8 @@ named() { # NAME STATUS TEXT: that, in one line, and nothing left
 }
 cut="$part: cut to 8192 bytes while it was in use"
 none() { :; }
-feed() { timeout 60 sh -c 'cat b >line'; }
-drain() { timeout 60 cat line >drained; }
+feed() { timeout 600 sh -c 'cat b >line'; }
+drain() { timeout 600 cat line >drained; }
 long='--epochs 0:100000000 --eval none --hidden 8 -o o --store S'
 
 during cut cut_it feed gnn-gather -q -i line -o o S
@@ -48,7 +48,7 @@ rm -f C/checkpoint.safetensors
 named 'gnn-train' 1 "^gnn-train: $cut"
 during cut cut_it drain gnn-predict -q -j 2 -o line S m
 named 'gnn-predict' 1 "^gnn-predict: $cut"
-assign() { timeout 60 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
+assign() { timeout 600 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
 during cut cut_it assign gnn-partition -q -k 2 --from line -o o S
 named 'gnn-partition' 1 "^gnn-partition: $cut"
 during cut cut_it drain gnn-inspect --export line S

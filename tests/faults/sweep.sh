@@ -8,7 +8,7 @@ fault() { # OP K [VAR=VALUE...] -- COMMAND...
     while [ "$1" != -- ]; do _set="$_set $1"; shift; done
     shift
     # shellcheck disable=SC2086
-    timeout 30 env FAULT_OP="$_op" FAULT_N="$_k" $_set LD_PRELOAD="$shim" "$@" >fault.out 2>fault.err </dev/null
+    timeout 600 env FAULT_OP="$_op" FAULT_N="$_k" $_set LD_PRELOAD="$shim" "$@" >fault.out 2>fault.err </dev/null
 }
 ks() { # N: which calls out of N
     if [ "${GNN_SWEEP-}" = all ]; then seq 1 "$1"; else

@@ -306,7 +306,7 @@ mkdir many
 perl -e 'chdir "many"; my $h = sprintf "%-117s\n", "{\x27descr\x27: \x27|u1\x27, \x27fortran_order\x27: False, \x27shape\x27: (1,), }";
     for (1 .. 15000) { open my $f, ">", "m$_.npy" or die; print $f "\x93NUMPY\1\0", pack("v", length $h), $h, "x" }'
 tar -cf many.tar many
-status 3 'an archive of 15000 arrays, of which none is of edges' timeout 60 gnn-import -o bad many.tar
+status 3 'an archive of 15000 arrays, of which none is of edges' timeout 600 gnn-import -o bad many.tar
 grep -q 'no array of edges' err && _ok 'and that is said' || _not_ok 'and that is said'
 rm -r many many.tar
 mkdir empty

@@ -22,7 +22,7 @@ for page in "$GNN_TOP"/man/*.[157]; do
     while [ "$i" -le "$count" ]; do
         block "$page" "$i" >"$home/block.sh"
         mkdir "$home/run" && cd "$home/run" || exit 1
-        if [ -s "$home/block.sh" ] && timeout 120 sh -eu "$home/block.sh" >"$home/out" 2>"$home/err" </dev/null; then
+        if [ -s "$home/block.sh" ] && timeout 600 sh -eu "$home/block.sh" >"$home/out" 2>"$home/err" </dev/null; then
             _ok "$name example $i"
         else
             _not_ok "$name example $i (status $?)"

@@ -20,7 +20,7 @@ for len in 0 1 63 64 65 4096 $((size / 2)) $((size - 64)) $((size - 1)); do
         absent X 'and leaves nothing'
     done
     head -c "$len" G >cut
-    status 3 "gnn-train, first $len bytes" sh -c 'timeout 20 gnn-train -q --no-provenance --hidden 8 -o X <cut'
+    status 3 "gnn-train, first $len bytes" sh -c 'timeout 600 gnn-train -q --no-provenance --hidden 8 -o X <cut'
     says_one 'in one line'
     absent X 'and leaves nothing'
 done
@@ -33,7 +33,7 @@ for i in 1 2 3; do
     gnn-sample -q --no-provenance -f 5,5 -b 64 --epochs 0:100000 S >fifo 2>/dev/null &
     pid=$!
     (sleep 0.$i; kill -9 $pid) &
-    status 3 "killed after 0.$i s" sh -c 'timeout 20 gnn-gather -q --no-provenance S <fifo | timeout 20 gnn-train -q --no-provenance --hidden 8 -o X'
+    status 3 "killed after 0.$i s" sh -c 'timeout 600 gnn-gather -q --no-provenance S <fifo | timeout 600 gnn-train -q --no-provenance --hidden 8 -o X'
     absent X 'leaves no model'
     wait $pid 2>/dev/null
 done

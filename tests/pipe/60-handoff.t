@@ -99,7 +99,7 @@ if [ -n "${GNN_SAN-}" ]; then skip 'refused calls' 'the sanitizer owns them'; el
         for side in w r; do
             fault="env FAULT_OP=malloc FAULT_N=$k LD_PRELOAD=$shim"
             [ $side = w ] && writer=$fault reader= || writer='' reader=$fault
-            { timeout 200 $writer gnn-gather -q --no-provenance --fields x -i LB L 2>ew; echo $? >rcw; } | { timeout 200 $reader gnn-gather -q --no-provenance --fields y -o X3 L 2>er; echo $? >rcr; }
+            { timeout 600 $writer gnn-gather -q --no-provenance --fields x -i LB L 2>ew; echo $? >rcw; } | { timeout 600 $reader gnn-gather -q --no-provenance --fields y -o X3 L 2>er; echo $? >rcr; }
             case $side$(cat rcw)/$(cat rcr) in w0/0 | w1/3 | r0/0 | r141/1) ;; r0/1 | r1/1) ;; *) bad=$((bad + 1)); echo "# malloc $k $side: $(cat rcw) $(cat rcr) $(cat ew er)" ;; esac
             rm -f X3
         done

@@ -122,7 +122,7 @@ clean 'nothing is left of long names'
 
 # ---- stdin is stdout ----
 cp b both
-status 2 'a file that is both stdin and stdout' sh -c 'exec timeout 60 gnn-gather -q -i - a <both >>both'
+status 2 'a file that is both stdin and stdout' sh -c 'exec timeout 600 gnn-gather -q -i - a <both >>both'
 says '^gnn-gather: stdout: is the input stdin, which is never overwritten$' 'is named as such'
 same both b 'and stays as it is'
 check 'where nothing is written there, it may be' sh -c ': >log && exec gnn-gather -q -i b -o x a <>log >&0'

@@ -5,7 +5,7 @@
 refused() { # NAME TEXT COMMAND...
     _name=$1 _text=$2
     shift 2
-    status 3 "$_name" timeout 60 "$@"
+    status 3 "$_name" timeout 600 "$@"
     [ "$(wc -l <err)" -eq 1 ] && grep -q -e "$_text" err && [ ! -e x ] && _ok "$_name: one line says it" || { _not_ok "$_name: one line says it"; sed 's/^/# /' err; rm -rf x; }
 }
 mkfifo pipe
@@ -20,7 +20,7 @@ for kind in $kinds; do
     for file in part-00000.gnb store.json; do
         rm -rf T && cp -r S T && rm "T/$file" && ln -s "../$kind" "T/$file"
         refused "$kind as $file" "T/$file: .*\($(what $kind)\)" gnn-sample -q -f 3 -o x T
-        status 3 "$kind as $file, inspected" timeout 60 gnn-inspect T
+        status 3 "$kind as $file, inspected" timeout 600 gnn-inspect T
     done
     refused "$kind as a model" "^gnn-predict: $kind: .*\($(what $kind)\)" gnn-predict -q -o x S $kind
     refused "$kind as a model to start from" "^gnn-train: $kind: .*\($(what $kind)\)" gnn-train -q --store S --hidden 8 --epochs 1 --init $kind -o x
@@ -35,14 +35,14 @@ for name in 'a store|gnn-sample -q -f 3 -o x loop' 'a stream|gnn-gather -q -i lo
     refused "a loop as ${name%%|*}" 'loop.*: .*\(Too many levels\|no such store\)' ${name#*|}
     _c=$(echo "${name#*|}" | sed "s/loop/$long/")
     # shellcheck disable=SC2086
-    status 3 "a name that is too long as ${name%%|*}" timeout 60 $_c
+    status 3 "a name that is too long as ${name%%|*}" timeout 600 $_c
 done
 for name in 'seeds|gnn-sample -q -f 3 --seeds dir -o x S' 'parts of nodes|gnn-partition -q -o x --from dir S' 'a stream|gnn-gather -q -i dir -o x S' \
     'an order of rows|gnn-gather -q --plan --cache 0.5 --cache-order dir -i b S' 'a model|gnn-predict -q -o x S dir'; do
     # shellcheck disable=SC2086
-    status 3 "a directory as ${name%%|*}" timeout 60 ${name#*|}
+    status 3 "a directory as ${name%%|*}" timeout 600 ${name#*|}
 done
 # What is read once, in order, may be a pipe.
-check 'seeds from a pipe' timeout 60 bash -c 'gnn-sample -q -f 3 --seeds <(cat ids) -o x S'
-check 'parts of nodes from a pipe' timeout 60 bash -c 'gnn-partition -q -o P --from <(seq 200 | sed s/.*/0/) S'
+check 'seeds from a pipe' timeout 600 bash -c 'gnn-sample -q -f 3 --seeds <(cat ids) -o x S'
+check 'parts of nodes from a pipe' timeout 600 bash -c 'gnn-partition -q -o P --from <(seq 200 | sed s/.*/0/) S'
 done_testing

@@ -35,7 +35,7 @@ done 3<all
 { gnn-sample -q -f 3 S | gnn-gather -q S | { gnn-sample -f 2 -o X S >out 2>err; echo $? >rc; }; } 2>no
 _rc=$(cat rc)
 refused 'gnn-gather | gnn-sample is refused'
-{ sleep 2; gnn-sample -q -f 3 S; } 2>no | { timeout 100 gnn-train -q --store S -f 10,10 -b 20 --epochs 100000 --eval none -o X >out 2>err; echo $? >rc; }
+{ sleep 2; gnn-sample -q -f 3 S; } 2>no | { timeout 600 gnn-train -q --store S -f 10,10 -b 20 --epochs 100000 --eval none -o X >out 2>err; echo $? >rc; }
 _rc=$(cat rc)
 refused 'a stream that comes late is refused'
 perl -MSocket -e 'socketpair A, B, AF_UNIX, SOCK_STREAM, 0; open F, "<", "b"; syswrite B, join "", <F>; open STDIN, "<&", \*A;

@@ -11,7 +11,7 @@ learn="$learns --epochs 2 --keep last --hidden 8"
 ends() {
     _st=$1 _nm=$2 _why=$3
     shift 3
-    status $_st "$_nm" timeout 150 mpirun --quiet "$@"
+    status $_st "$_nm" timeout 600 mpirun --quiet "$@"
     if grep -qE "^gnn-[a-z]+: rank [0-9]+: $_why" err && [ -z "$(find . -name 'r.*.gnb*' -o -name 'model*')" ]; then
         _ok "$_nm: $(grep -cE '^gnn-' err) say why, and there is no result"
     else
@@ -55,8 +55,8 @@ ends 3 'streams of other ranks' '.*' -n 3 gnn-train -q -i none.%r --keep last -o
 mv s.1.gnb s.tmp && mv s.0.gnb s.1.gnb && mv s.tmp s.0.gnb
 ends 3 "another rank's stream" '.*rank 1 of 3, but this is rank 0.*|.*rank 0 of 3, but this is rank 1.*' -n 3 gnn-train -q -i s.%r.gnb --keep last -o model
 # Launchers and MPI that do not fit.
-status 5 'said to be one of four, and alone' timeout 150 env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
-status 1 'no plug-in' timeout 150 env GNN_MPI=/nowhere.so OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
+status 5 'said to be one of four, and alone' timeout 600 env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
+status 1 'no plug-in' timeout 600 env GNN_MPI=/nowhere.so OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
 grep -q 'plug-in for MPI is not there: /nowhere.so' err && _ok 'no plug-in: says so' || _not_ok 'no plug-in: says so'
 
 # The checkpoint is there before a rank ends, however long the disk takes.

@@ -12,7 +12,7 @@ begin() { # in the background, until it has the directory
 check 'alone' $train --epochs 0:200 -o alone
 check 'leaves no lock' test ! -e C/checkpoint.lock
 begin
-status 1 'a second one is refused' timeout 60 $train -o M
+status 1 'a second one is refused' timeout 600 $train -o M
 says "^gnn-train: C: locked by process $first on $(uname -n), which writes its checkpoints there\$" 'and told who has it'
 check 'nothing but the lock is there' test "$(ls C)" = checkpoint.lock -a ! -e M
 kill -KILL $first
@@ -43,7 +43,7 @@ check 'and ends with the same model' cmp alone M
 mkdir bad && ln -s ../S/store.json bad/checkpoint.lock && cp S/store.json was
 status 1 'a link in the place of the lock' gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad -o x
 mkdir bad2 && mkfifo bad2/checkpoint.lock
-status 1 'a pipe in the place of the lock' timeout 60 gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad2 -o x
+status 1 'a pipe in the place of the lock' timeout 600 gnn-train -q --store S -f 3,2 --epochs 1 --checkpoint bad2 -o x
 check 'is not followed' cmp was S/store.json
 mkdir planted && ln -s ../S/store.json planted/checkpoint.safetensors.tmp && ln -s ../precious planted/checkpoint.safetensors && echo gold >precious
 check 'links in the place of a checkpoint' gnn-train -q --store S -f 3,2 --epochs 1 --hidden 8 --checkpoint planted --checkpoint-every 1 -o x

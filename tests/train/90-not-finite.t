@@ -5,7 +5,7 @@ gnn-import -q -o g sbm:nodes=24,degree=3,features=2,classes=2,train=0.7,valid=0.
 says() { # STATUS PATTERN NAME COMMAND...: the status, one line, which has the pattern, and nothing written
     _want=$1 _pattern=$2 _name=$3
     shift 3
-    timeout 60 "$@" >out 2>err
+    timeout 600 "$@" >out 2>err
     _rc=$?
     if [ $_rc -eq "$_want" ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$_pattern" err && [ ! -s out ] && [ ! -e o ]; then _ok "$_name"; else
         _not_ok "$_name (status $_rc)"
@@ -72,12 +72,17 @@ gnn-sample -q good -f 3,3 -b 8 --epochs 1 | gnn-gather -q good >b.gnb
 gnn-train -q -i pipe --hidden 8 --checkpoint C -o o & pid=$!
 exec 9>pipe
 head -c 3000 b.gnb >&9
-perl -e 'for (1 .. 600) { last if -d $ARGV[0]; select undef, undef, undef, 0.1 } select undef, undef, undef, 0.3' C
+# Until it has read all that there is, and again until the signal has been taken.
+emptied() { perl -e 'open F, ">&=9" or exit 1; for (1 .. 6000) { my $n = pack "L", 0; ioctl F, 0x541b, $n or exit 1; exit 0 if !unpack "L", $n; select undef, undef, undef, 0.1 } exit 1'; } # FIONREAD
+pending() { perl -e 'open F, "<", "/proc/$ARGV[0]/status" or exit 1; exit !(join("", <F>) =~ /ShdPnd:\s*(\w+)/ && hex $1)' "$1"; }
+emptied || exit 1
+perl -e 'select undef, undef, undef, 0.3'
 kill -TERM $pid
-perl -e 'select undef, undef, undef, 0.5'
+while pending $pid; do sleep 0.1; done
+perl -e 'select undef, undef, undef, 0.3'
 check 'the first signal waits for the end of a step' kill -0 $pid
 kill -TERM $pid
-(sleep 60; kill -KILL $pid) 2>/dev/null & guard=$!
+(sleep 600; kill -KILL $pid) 2>/dev/null & guard=$!
 wait $pid
 _rc=$?
 kill $guard 2>/dev/null
