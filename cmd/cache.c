@@ -25,18 +25,41 @@ void cache_size(const char *text, double *share, uint64_t *bytes)
     *bytes = v < 0x1p63 ? (uint64_t)v : UINT64_MAX;
 }
 
-void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores,
-                struct gnn_gather_cache *o)
+/* ---- orders ---- */
+
+static struct opt_list orders_of(struct cache_opts *c)
+{
+    return c->one_order ? (struct opt_list){&c->one_order, 1} : c->order;
+}
+
+void cache_order_read(const char *name, struct gnn_store *s, struct gnn_order *o)
 {
     struct gnn_err e = {0};
-    const char *order = c->order.n ? c->order.v[0] : "degree";
+    o->by = gnn_order_parse(name);
+    if (o->by != GNN_ORDER_FILE || !s)
+        return;
+    const int fd = cli_in(name, &name);
+    if (gnn_frequency_read(s, fd, name, &o->file, &e))
+        cli_fail(&e);
+    close(fd);
+}
+
+static void refuse_halo(const struct cache_opts *c, const struct opt_list *order)
+{
+    for (uint32_t i = 0; i < order->n && !c->replicate; i++)
+        if (gnn_order_remote_only(gnn_order_parse(order->v[i])))
+            cli_usage("--cache-order halo: goes with --replicate");
+}
+
+void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o)
+{
+    const struct opt_list order = orders_of(c);
     *o = (struct gnn_gather_cache){.policy = c->policy == 1   ? GNN_GATHER_REPLICATE
                                              : c->policy == 2 ? GNN_GATHER_SHARD
                                                               : GNN_GATHER_AUTO};
-    if (c->order.n > 1)
+    if (order.n > 1)
         cli_usage("--cache-order: devices keep rows in one order");
-    if (!strcmp(order, "halo") && !c->copies)
-        cli_usage("--cache-order halo: goes with --replicate");
+    refuse_halo(c, &order);
     if (c->size && strcmp(c->size, "auto") != 0) {
         o->size = GNN_GATHER_BYTES;
         o->share = -1;
@@ -45,18 +68,35 @@ void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scor
         if (o->share >= 0)
             o->size = GNN_GATHER_SHARE;
     }
-    if (!strcmp(order, "access")) {
-        o->order = GNN_GATHER_BY_ACCESS;
-    } else if (s && strcmp(order, "degree") != 0 && strcmp(order, "halo") != 0) {
-        const char *name;
-        const int fd = cli_in(order, &name);
-        if (gnn_frequency_read(s, fd, name, scores, &e))
-            cli_fail(&e);
-        close(fd);
-        o->order = GNN_GATHER_BY_SCORES;
-        o->scores = scores;
-    }
+    if (order.n)
+        cache_order_read(order.v[0], s, &c->read);
+    o->order = c->read;
 }
+
+void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
+                     struct gnn_gather_replicate *o)
+{
+    const struct opt_list order = orders_of(c);
+    if (share->n > 1)
+        cli_usage("--replicate: one share; several belong to --plan");
+    o->share = share->n ? share->v[0] : 0;
+    if (order.n > 1)
+        cli_usage("--cache-order: rows are kept in one order");
+    o->by = order.n ? gnn_order_parse(order.v[0]) : GNN_ORDER_ACCESS;
+    if (o->by == GNN_ORDER_FILE)
+        cli_usage("--cache-order: ranks keep rows by access, degree or halo");
+}
+
+struct opt_list cache_plan_orders(const struct cache_opts *c)
+{
+    static const char *usual[] = {"degree", "access", "halo"};
+    if (c->order.n > CACHE_ORDERS_MAX)
+        cli_usage("--cache-order: more than %d", CACHE_ORDERS_MAX);
+    refuse_halo(c, &c->order);
+    return c->order.n ? c->order : (struct opt_list){usual, c->replicate ? 3 : 2};
+}
+
+/* ---- what came of it ---- */
 
 static double share_of(uint64_t part, uint64_t all)
 {

@@ -8,22 +8,34 @@
 /* For the table of options, in this order. */
 #define CACHE_POLICY_CHOICE "auto|replicate|shard"
 
+enum { CACHE_ORDERS_MAX = 16 };
+
 struct cache_opts {
     const char *size;      /* "4G", "0.2", "none", "auto"; NULL: auto */
     int policy;            /* which of CACHE_POLICY_CHOICE */
-    struct opt_list order; /* at most one of "degree", "access", FILE; none: degree */
-    bool copies; /* the order is also that of copies that ranks keep, where it may be "halo" */
+    struct opt_list order; /* --cache-order: GNN_ORDER_WORDS, FILE; none: what is usual */
+    const char *one_order; /* the same where it can be given once; or NULL */
+    bool replicate;        /* the order is also that of replicated remote rows */
+    struct gnn_order read; /* out, for devices: owns what FILE has */
 };
 
 /* A number up to 1 without a suffix is a share, *share; any other a number of bytes, and *share is
  * -1. Ends the program if text is neither. */
 void cache_size(const char *text, double *share, uint64_t *bytes);
 
-/* "halo", which is for copies only, is "degree" for devices. Reads FILE, into `scores`, which is to
- * be released when the gatherer has been made; does not return on failure. With s NULL only what
- * can be told without a store is checked. */
-void cache_read(const struct cache_opts *c, struct gnn_store *s, struct gnn_scores *scores,
-                struct gnn_gather_cache *o);
+/* What devices cache. Reads FILE, into c->read, which o borrows; it is to be released when the
+ * gatherer has been made. Does not return on failure. With s NULL only what can be told without a
+ * store is checked. */
+void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o);
+/* What each rank replicates of the others' rows: --replicate, and the order, by default "access".
+ * Ends the program if they make no sense. */
+void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
+                     struct gnn_gather_replicate *o);
+
+/* For --plan: up to CACHE_ORDERS_MAX; by default all that need no FILE. */
+struct opt_list cache_plan_orders(const struct cache_opts *c);
+/* One of them, its FILE read; to be released. Does not return on failure. */
+void cache_order_read(const char *name, struct gnn_store *s, struct gnn_order *o);
 
 /* Once the source is there: says if GPUs of ranks do not read each other's caches. */
 void cache_note(const struct gnn_gather_stats *s);

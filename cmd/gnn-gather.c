@@ -44,7 +44,7 @@ static const struct opt opts[] = {
      CACHE_POLICY_CHOICE},
     {OPT_LIST, 0, "cache-order", &cache.order, "ORDER",
      "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)",
-     "degree|access|halo", .file = true},
+     GNN_ORDER_WORDS, .file = true},
     {OPT_FLAG, 0, "plan", &plan.on,
      .help = "write no batches but, to stdout, which share of the rows caches would miss"},
     {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST",
@@ -93,17 +93,16 @@ static void check_options(void)
     else if (strcmp(device, "auto") != 0)
         opt_refuse(OPTS(&threads), "has no effect: devices do not gather in threads of the host");
     plan.fields = o.fields;
-    plan.sizes = cache.size;
-    plan.order = cache.order;
+    plan.cache = &cache;
+    cache.replicate = plan.alpha.n > 0;
     if (plan.on && ranks_many())
         cli_usage("--plan: works in one process, on the whole store");
     if (plan.on || !ranks_many())
         plan_check(&plan);
     if (!plan.on && ranks_many() && plan.alpha.n)
-        ranks_replicate(&plan.alpha, &cache.order, &o.replicate);
-    cache.copies = plan.alpha.n > 0;
+        cache_replicate(&plan.alpha, &cache, &o.replicate);
     if (!plan.on)
-        cache_read(&cache, NULL, NULL, &o.cache);
+        cache_read(&cache, NULL, &o.cache);
     run.zstd = (int)zstd;
     batches_check(&run, device && strcmp(device, "cpu") != 0);
 }
@@ -115,8 +114,7 @@ static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up,
                                     struct gnn_store *store, struct gnn_gather_stats *stats,
                                     struct gnn_err *e)
 {
-    struct gnn_scores scores = {0};
-    cache_read(&cache, store, &scores, &o.cache);
+    cache_read(&cache, store, &o.cache);
     o.gpu = g;
     o.stats = stats;
     if (o.comm->size > 1)
@@ -124,7 +122,7 @@ static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up,
     else
         up = g->ops->upload(g, up, e);
     struct gnn_source *src = up ? gnn_gather_source_new(up, store, &o, e) : NULL;
-    gnn_scores_release(&scores);
+    gnn_order_release(&cache.read);
     return src;
 }
 

@@ -2,15 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cmd/cache.h"
 #include "cmd/cli.h"
 #include "cmd/plan_text.h"
-#include "lib/cache/frequency.h"
 #include "lib/gather/gatherer.h"
-
-enum { ORDERS_MAX = 16 };
 
 struct plan_size {
     uint64_t bytes;
@@ -23,7 +18,7 @@ struct plan {
     struct gnn_rows rows;
     struct plan_size size[GNN_CACHE_SIZES_MAX];
     uint32_t nsizes;
-    const char *order[ORDERS_MAX];
+    struct opt_list order;
     struct gnn_cache_plan caches;
     struct gnn_err e;
 };
@@ -36,27 +31,15 @@ static void fail_unless(const struct plan *p, int rc)
 
 /* ---- what was asked ---- */
 
-static enum gnn_cache_by by_of(const char *name)
-{
-    return !strcmp(name, "degree")   ? GNN_CACHE_BY_DEGREE
-           : !strcmp(name, "access") ? GNN_CACHE_BY_ACCESS
-           : !strcmp(name, "halo")   ? GNN_CACHE_BY_HALO
-                                     : GNN_CACHE_BY_SCORES;
-}
-
 void plan_check(const struct plan_opts *o)
 {
     if (!o->on) {
         opt_refuse(OPTS(&o->alpha), "goes with several ranks, or with --plan");
         return;
     }
-    if (!o->sizes && !o->alpha.n)
+    if (!o->cache->size && !o->alpha.n)
         cli_usage("--plan: of which caches? --cache or --replicate is missing");
-    if (o->order.n > ORDERS_MAX)
-        cli_usage("--cache-order: more than %d", ORDERS_MAX);
-    for (uint32_t i = 0; i < o->order.n; i++)
-        if (by_of(o->order.v[i]) == GNN_CACHE_BY_HALO && !o->alpha.n)
-            cli_usage("--cache-order halo: goes with --replicate");
+    (void)cache_plan_orders(o->cache);
     if (o->alpha.n > GNN_CACHE_SIZES_MAX)
         cli_usage("--replicate: more than %d", GNN_CACHE_SIZES_MAX);
     for (uint32_t i = 1; i < o->alpha.n; i++)
@@ -86,7 +69,7 @@ static void add_size(struct plan *p, const char *text, size_t n)
 
 static void read_sizes(struct plan *p)
 {
-    for (const char *at = p->o->sizes, *end; at; at = *end ? end + 1 : NULL) {
+    for (const char *at = p->o->cache->size, *end; at; at = *end ? end + 1 : NULL) {
         end = at + strcspn(at, ",");
         add_size(p, at, (size_t)(end - at));
     }
@@ -118,20 +101,11 @@ static void begin_plan(struct plan *p, const struct gnn_sampling *m)
 
 static void add_orders(struct plan *p)
 {
-    static const char *const usual[] = {"degree", "access", "halo"};
-    const bool given = p->o->order.n;
-    const uint32_t n = given ? p->o->order.n : p->o->alpha.n ? 3 : 2;
-    for (uint32_t i = 0; i < n; i++) {
-        p->order[i] = given ? p->o->order.v[i] : usual[i];
-        const enum gnn_cache_by by = by_of(p->order[i]);
-        struct gnn_scores score = {0};
-        if (by == GNN_CACHE_BY_SCORES) {
-            const char *name;
-            const int fd = cli_in(p->order[i], &name);
-            fail_unless(p, gnn_frequency_read(p->s, fd, name, &score, &p->e));
-            close(fd);
-        }
-        fail_unless(p, gnn_cache_plan_add(&p->caches, by, &score, &p->e));
+    p->order = cache_plan_orders(p->o->cache);
+    for (uint32_t i = 0; i < p->order.n; i++) {
+        struct gnn_order order = {0};
+        cache_order_read(p->order.v[i], p->s, &order);
+        fail_unless(p, gnn_cache_plan_add(&p->caches, &order, &p->e));
     }
     fail_unless(p, gnn_cache_plan_parts(&p->caches, &p->e));
 }
@@ -156,7 +130,7 @@ static void measure_batches(struct plan *p, struct gnn_source *src)
 static void show_plan(const struct plan *p)
 {
     const struct gnn_cache_plan *k = &p->caches;
-    struct plan_figures f[ORDERS_MAX];
+    struct plan_figures f[CACHE_ORDERS_MAX];
     const char *size[GNN_CACHE_SIZES_MAX];
     uint32_t n = 0;
     plan_show_head(k);
@@ -164,11 +138,11 @@ static void show_plan(const struct plan *p)
         size[i] = p->size[i].text;
     for (uint32_t i = 0; i < k->norder; i++)
         if (k->order[i].whole.nsizes)
-            f[n++] = (struct plan_figures){p->order[i], &k->order[i].whole};
+            f[n++] = (struct plan_figures){p->order.v[i], &k->order[i].whole};
     if (p->nsizes)
         plan_show_caches(k, f, n, size);
     for (uint32_t i = 0; i < k->norder; i++)
-        f[i] = (struct plan_figures){p->order[i], &k->order[i].parts};
+        f[i] = (struct plan_figures){p->order.v[i], &k->order[i].parts};
     if (p->o->alpha.n)
         plan_show_remote(k, f, k->norder, p->o->alpha.v);
 }

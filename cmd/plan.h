@@ -2,16 +2,15 @@
 #ifndef GNN_CMD_PLAN_H
 #define GNN_CMD_PLAN_H
 
-#include "cmd/opt.h"
+#include "cmd/cache.h"
 #include "lib/data/source.h"
 #include "lib/store/store.h"
 
 struct plan_opts {
     bool on;
-    const char *sizes;        /* "0.1,1G", or NULL */
-    struct opt_list order;    /* "degree", "access", "halo", FILE */
-    struct opt_doubles alpha; /* remote rows kept, as a share of a part's average */
-    const char *fields;       /* whose rows; NULL: x */
+    const struct cache_opts *cache; /* its size is a list, "0.1,1G", or NULL; and its orders */
+    struct opt_doubles alpha;       /* replicated remote rows, as a share of a part's average */
+    const char *fields;             /* whose rows; NULL: x */
 };
 
 /* Checks what was given, before anything is opened. */

@@ -177,28 +177,6 @@ void ranks_close(struct gnn_comm *c)
         watch_end(begun, thread);
 }
 
-/* ---- what is kept ---- */
-
-void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order,
-                     struct gnn_gather_replicate *o)
-{
-    static const char *const words[] = {[GNN_GATHER_REPLICATE_ACCESS] = "access",
-                                        [GNN_GATHER_REPLICATE_DEGREE] = "degree",
-                                        [GNN_GATHER_REPLICATE_HALO] = "halo"};
-    if (share->n > 1)
-        cli_usage("--replicate: one share; several belong to --plan");
-    o->share = share->n ? share->v[0] : 0;
-    if (order->n > 1)
-        cli_usage("--cache-order: rows are kept in one order");
-    for (int i = 0; order->n && i < 3; i++)
-        if (!strcmp(order->v[0], words[i])) {
-            o->by = (enum gnn_replicate_by)i;
-            return;
-        }
-    if (order->n)
-        cli_usage("--cache-order: ranks keep rows by access, degree or halo");
-}
-
 bool ranks_many(void)
 {
     return launch.size > 1;

@@ -19,11 +19,6 @@
 void ranks_start(void);
 /* Whether there are several. */
 bool ranks_many(void);
-/* What each rank keeps of the others' rows: --replicate and --cache-order. Ends the program if they
- * make no sense. */
-struct gnn_gather_replicate;
-void ranks_replicate(const struct opt_doubles *share, const struct opt_list *order,
-                     struct gnn_gather_replicate *o);
 /* Once the options are read: the other ranks, which must be the same program in the same version,
  * with the same options. Ends the program on failure. */
 struct gnn_comm *ranks_open(double timeout);

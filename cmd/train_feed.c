@@ -17,11 +17,11 @@ void train_feed_check(const struct train_feed *f)
         opt_refuse(OPTS(&f->fanout, &f->batch, &f->split, &f->eval, &f->frontier, &f->replace,
                         &f->shuffle, &f->drop_last, &f->dtype, &f->prefetch, &f->verify,
                         &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
-                        &f->cache_order, &f->replicate),
+                        &f->cache.one_order, &f->replicate),
                    "belongs to --store; a stream has made its choice");
     if (cpu)
         opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
-                        f->replicate.n ? NULL : &f->cache_order),
+                        f->replicate.n ? NULL : &f->cache.one_order),
                    "has no effect: the CPU makes the batches (see --device)");
     else if (strcmp(f->device, "auto") != 0 && !ranks_many())
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
@@ -97,7 +97,6 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_sampler_opts s;
-    const struct opt_list order = {f->cache_order ? &f->cache_order : NULL, f->cache_order != NULL};
     struct gnn_gather_opts g = {.dtype = dtypes[f->dtype],
                                 .fields = f->degrees ? "x,y,degree" : NULL};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
@@ -107,15 +106,13 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     sampler_opts(f, &s);
     s.comm = g.comm = f->comm;
     if (f->replicate.n)
-        ranks_replicate(&f->replicate, &order, &g.replicate);
+        cache_replicate(&f->replicate, &f->cache, &g.replicate);
     g.far = &f->far;
     s.far = &f->sampled;
     s.count_once = f->count_once;
     if (f->gpu) {
-        f->cache.copies = f->replicate.n > 0;
-        if (f->cache_order)
-            f->cache.order = (struct opt_list){&f->cache_order, 1};
-        cache_read(&f->cache, &f->store, &f->scores, &g.cache);
+        f->cache.replicate = f->replicate.n > 0;
+        cache_read(&f->cache, &f->store, &g.cache);
         g.gpu = f->gpu;
         g.stats = &f->stats;
         if (f->comm->size > 1) { /* threads put batches together, and ask for rows */
@@ -161,7 +158,7 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
         ranks_tell_sample(f->comm, &f->sampled);
         ranks_tell(f->comm, &f->far);
     }
-    gnn_scores_release(&f->scores);
+    gnn_order_release(&f->cache.read);
     gnn_free(f->eval_name);
     gnn_gpu_close(f->gpu);
 }

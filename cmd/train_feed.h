@@ -14,8 +14,7 @@ struct train_feed {
     uint64_t seed, graph_cache;
     int frontier, dtype, graph_memory;
     bool replace, shuffle, drop_last, verify;
-    struct cache_opts cache; /* its order is cache_order, if that is given */
-    const char *cache_order;
+    struct cache_opts cache;
     struct opt_doubles replicate;
     bool degrees, count_once; /* batches need that: set before train_feed_open */
     bool goes_on;             /* a run, from this training batch on: likewise; with a store */
@@ -26,7 +25,6 @@ struct train_feed {
     struct gnn_sample_far_stats sampled;
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;
-    struct gnn_scores scores;
     char *eval_name; /* of the set that is evaluated by default, if it had to be made */
     struct gnn_gather_stats stats;
     struct gnn_graph_report graph;

@@ -57,53 +57,28 @@ static void figures_of(struct gnn_cache_figures *f, const struct gnn_cache *k)
     }
 }
 
-int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gnn_scores *score,
-                       struct gnn_err *e)
+int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order, struct gnn_err *e)
 {
+    const struct gnn_order_scope scope = {
+        .store = p->store, .sampling = p->sampling, .access = &p->access};
     if (gnn_grow(&p->order, p->norder, sizeof *p->order, "orders", e)) {
-        if (score)
-            gnn_scores_release(score);
+        gnn_order_release(order);
         return e->code;
     }
     struct gnn_cache_plan_order *r = &p->order[p->norder++];
-    int rc = 0;
-    r->by = by;
-    if (by == GNN_CACHE_BY_DEGREE)
-        rc = gnn_access_degree(p->store, p->sampling, &r->score, e);
-    if (by == GNN_CACHE_BY_SCORES) {
-        r->score = *score;
-        *score = (struct gnn_scores){0};
-    }
-    if (rc || !p->nsizes || by == GNN_CACHE_BY_HALO)
+    const struct gnn_scores *x;
+    r->order = *order;
+    *order = (struct gnn_order){0};
+    if (gnn_order_remote_only(r->order.by))
+        return 0;
+    int rc = gnn_order_scores(&r->order, &scope, &r->made, &x, e);
+    if (rc || !p->nsizes)
         return rc;
-    rc = gnn_cache_init(&r->cache, p->store, p->rows,
-                        by == GNN_CACHE_BY_ACCESS ? &p->access : &r->score, p->size, p->nsizes, -1,
-                        e);
+    rc = gnn_cache_init(&r->cache, p->store, p->rows, x, p->size, p->nsizes, -1, e);
     if (rc)
         return rc;
     gnn_cache_expected(&r->cache, &p->store->meta.schema, &p->access, r->whole.expected);
     figures_of(&r->whole, &r->cache);
-    return 0;
-}
-
-/* 1 for the nodes in the part's halo, which are kept in the order of their ids; nothing else is. */
-static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x, struct gnn_err *e)
-{
-    const struct gnn_schema *c = &s->meta.schema;
-    if (gnn_scores_init(x, c, e))
-        return e->code;
-    for (uint32_t t = 0; t < c->nntypes; t++) {
-        const struct gnn_tensor *ids = gnn_store_findf(s, part, "halo/%s/ids", c->ntype[t].name);
-        for (uint64_t i = 0; i < c->ntype[t].count; i++)
-            x->of[t][i] = -1;
-        for (uint64_t i = 0; ids && i < ids->shape[0]; i++) {
-            const uint32_t id = ((const uint32_t *)ids->data)[i];
-            if (id >= c->ntype[t].count)
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor 'halo/%s/ids': out of range",
-                                gnn_store_part_path(s, part), c->ntype[t].name);
-            x->of[t][id] = 1;
-        }
-    }
     return 0;
 }
 
@@ -112,15 +87,18 @@ static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x,
 static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, uint32_t part,
                       const struct gnn_scores *access, struct gnn_err *e)
 {
-    struct gnn_scores halo = {0};
+    const struct gnn_order_scope scope = {.store = p->store,
+                                          .sampling = p->sampling,
+                                          .one_part = true,
+                                          .part = part,
+                                          .access = access};
+    struct gnn_scores made = {0};
     double missed[GNN_CACHE_SIZES_MAX + 1];
-    const struct gnn_scores *x = r->by == GNN_CACHE_BY_HALO     ? &halo
-                                 : r->by == GNN_CACHE_BY_ACCESS ? access
-                                                                : &r->score;
-    int rc = r->by == GNN_CACHE_BY_HALO ? halo_scores(p->store, part, &halo, e) : 0;
+    const struct gnn_scores *x = &r->made;
+    int rc = r->made.of ? 0 : gnn_order_scores(&r->order, &scope, &made, &x, e);
     if (!rc)
         rc = gnn_cache_init(&r->remote[part], p->store, p->rows, x, p->remote, p->nremote, part, e);
-    gnn_scores_release(&halo);
+    gnn_scores_release(&made);
     if (rc)
         return rc;
     gnn_cache_expected(&r->remote[part], &p->store->meta.schema, access, missed);
@@ -241,7 +219,8 @@ void gnn_cache_plan_release(struct gnn_cache_plan *p)
 {
     for (uint32_t i = 0; i < p->norder; i++) {
         struct gnn_cache_plan_order *r = &p->order[i];
-        gnn_scores_release(&r->score);
+        gnn_order_release(&r->order);
+        gnn_scores_release(&r->made);
         gnn_cache_release(&r->cache);
         for (uint32_t k = 0; r->remote && k < p->store->nparts; k++)
             gnn_cache_release(&r->remote[k]);

@@ -5,15 +5,9 @@
 #define GNN_LIB_CACHE_PLAN_H
 
 #include "lib/cache/cache.h"
+#include "lib/cache/order.h"
 
 enum { GNN_CACHE_PARTS_MAX = 64 };
-
-enum gnn_cache_by {
-    GNN_CACHE_BY_DEGREE, /* gnn_access_degree */
-    GNN_CACHE_BY_ACCESS, /* gnn_access_expected; of a part, of the seeds it owns */
-    GNN_CACHE_BY_HALO,   /* nodes of a part's halo by id, no others: only for what parts keep */
-    GNN_CACHE_BY_SCORES  /* the caller's */
-};
 
 struct gnn_cache_plan_opts {
     const struct gnn_rows *rows; /* lives as long as the plan */
@@ -34,12 +28,12 @@ struct gnn_cache_figures {
 };
 
 struct gnn_cache_plan_order {
-    enum gnn_cache_by by;
-    struct gnn_scores score;         /* _BY_DEGREE and _BY_SCORES */
+    struct gnn_order order;
+    struct gnn_scores made;          /* of the whole store, unless the order or the plan has them */
     struct gnn_cache cache, *remote; /* remote: [nparts], or NULL */
     struct gnn_cache_tally tally, remote_tally;
-    struct gnn_cache_figures
-        whole; /* missed: `expected` in a batch, `measured` in all of them; nsizes 0 for _BY_HALO */
+    struct gnn_cache_figures whole; /* missed: `expected` in a batch, `measured` in all of them;
+                                       nsizes 0 if the order is only for remote rows */
     struct gnn_cache_figures
         parts; /* missed in an epoch by all parts, each taking the seeds it owns of each batch */
 };
@@ -72,9 +66,8 @@ struct gnn_cache_plan {
  * released. O(hops * edges). */
 int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const struct gnn_sampling *m,
                         const struct gnn_cache_plan_opts *o, struct gnn_err *e) GNN_MUST_USE;
-/* One more order. score: for _BY_SCORES, taken over, also on failure; not used by the others, NULL
- * will do. */
-int gnn_cache_plan_add(struct gnn_cache_plan *p, enum gnn_cache_by by, struct gnn_scores *score,
+/* One more order, which is taken over, also on failure. */
+int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order,
                        struct gnn_err *e) GNN_MUST_USE;
 /* What parts keep, by all orders; nothing to do without `remote`. O(parts * hops * edges). */
 int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e) GNN_MUST_USE;

@@ -4,7 +4,7 @@
 #define GNN_LIB_GATHER_GATHERER_H
 
 #include "kernels/gather.h"
-#include "lib/cache/access.h"
+#include "lib/cache/order.h"
 #include "lib/comm/comm.h"
 #include "lib/gpu/gpu.h"
 
@@ -23,12 +23,8 @@ struct gnn_gather_cache {
         GNN_GATHER_REPLICATE, /* each device keeps the same rows */
         GNN_GATHER_SHARD      /* devices that reach each other's memory keep different ones */
     } policy;
-    enum {
-        GNN_GATHER_BY_DEGREE,
-        GNN_GATHER_BY_ACCESS,
-        GNN_GATHER_BY_SCORES
-    } order;                         /* lib/cache/cache.h; of the batches' header */
-    const struct gnn_scores *scores; /* BY_SCORES; read by gnn_gather_source_new only */
+    struct gnn_order order; /* which first, of all ranks' batches; the scores of a file are the
+                               caller's, and read by gnn_gather_source_new only */
 };
 
 /* What devices collected of the cached fields, a row for each field, and of others: edges' fields
@@ -54,12 +50,8 @@ struct gnn_gather_far_stats {
 /* Rows of other ranks' nodes that each rank keeps: those that its batches want most often, of all
  * node fields but labels. */
 struct gnn_gather_replicate {
-    double share; /* of an average rank's rows; 0: none */
-    enum gnn_replicate_by {
-        GNN_GATHER_REPLICATE_ACCESS, /* gnn_access_of_rank */
-        GNN_GATHER_REPLICATE_DEGREE, /* gnn_access_degree, of the whole graph */
-        GNN_GATHER_REPLICATE_HALO    /* the same of the edges into this rank's own nodes */
-    } by;
+    double share;         /* of an average rank's rows; 0: none */
+    enum gnn_order_by by; /* which first, of this rank's batches; not GNN_ORDER_FILE */
 };
 
 struct gnn_gather_opts {

@@ -112,24 +112,18 @@ static int budget(const struct gather_caching *k, const struct gather_clique *c,
 
 /* ---- in which order ---- */
 
-static int find_scores(struct gather_caching *k)
+int gpu_cache_scores(struct gather_caching *k)
 {
-    struct gnn_store *s = k->x->job->store;
-    const struct gnn_sampling *m = &k->x->job->meta.sampling;
-    if (k->o->order == GNN_GATHER_BY_SCORES) {
-        k->score = k->o->scores;
-        return 0;
-    }
-    int rc = k->o->order == GNN_GATHER_BY_ACCESS ? gnn_access_of_batches(s, m, &k->own, k->e)
-                                                 : gnn_access_degree(s, m, &k->own, k->e);
-    k->score = &k->own;
-    return rc;
+    const struct gatherer *g = k->x->job;
+    const struct gnn_order_scope scope = {
+        .store = g->store, .sampling = &g->meta.sampling, .comm = g->comm, .all_ranks = true};
+    return k->score ? 0 : gnn_order_scores(&k->o->order, &scope, &k->own, &k->score, k->e);
 }
 
 int gpu_cache_order(struct gather_caching *k)
 {
     const struct gnn_schema *c = &k->x->job->meta.schema;
-    int rc = k->score ? 0 : find_scores(k);
+    int rc = gpu_cache_scores(k);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         if (!k->rows.bytes[t] || k->order[t])
             continue;

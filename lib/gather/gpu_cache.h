@@ -20,6 +20,8 @@ struct gather_caching {
 
 /* Bytes for rows on the device. */
 int gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *bytes) GNN_MUST_USE;
+/* k->score, unless it is there. */
+int gpu_cache_scores(struct gather_caching *k) GNN_MUST_USE;
 /* k->order, by k->score, which is found first unless it is there. */
 int gpu_cache_order(struct gather_caching *k) GNN_MUST_USE;
 /* The type whose row comes next, when n[nntypes] of each are taken; -1: there is none. */

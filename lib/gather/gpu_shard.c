@@ -61,26 +61,6 @@ static bool mine(const struct share *s, uint32_t peer)
 
 /* ---- scores ---- */
 
-/* How often ranks come upon each node, all of them together. */
-static int find_scores(struct share *s)
-{
-    struct gather_caching *k = s->k;
-    struct gnn_comm *comm = s->x->job->comm;
-    const struct gnn_schema *c = &s->x->job->meta.schema;
-    if (k->o->order == GNN_GATHER_BY_SCORES) {
-        k->score = k->o->scores;
-        return 0;
-    }
-    int rc =
-        k->o->order == GNN_GATHER_BY_ACCESS
-            ? gnn_access_of_rank(s->x->job->store, &s->x->job->meta.sampling, comm, &k->own, k->e)
-            : gnn_access_degree(s->x->job->store, &s->x->job->meta.sampling, &k->own, k->e);
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        rc = gnn_comm_sum(comm, k->own.of[t], c->ntype[t].count, GNN_SUM_F32, k->e);
-    k->score = &k->own;
-    return rc;
-}
-
 /* Rows that only ranks of other hosts have are not kept. */
 static int hide_others(struct share *s)
 {
@@ -506,7 +486,7 @@ static int decide(struct share *s)
         return rc;
     if (s->x->stats)
         s->x->stats->apart = gather_peers_apart(s->p, s->x->stats->apart_rank);
-    rc = find_scores(s);
+    rc = gpu_cache_scores(k);
     if (!rc)
         rc = hide_others(s);
     if (!rc)
@@ -562,7 +542,7 @@ static int meet(struct share *s)
     int rc = 0;
     for (unsigned u = 0; !rc && u < s->x->g->n; u++)
         rc = gpu_cache_budget(s->k, u, &bytes[u]);
-    snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order,
+    snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order.by,
              (unsigned long long)s->k->rows.all_bytes);
     if (!rc)
         rc = gnn_comm_agree(s->x->job->comm, "other options for what devices keep", text, s->k->e);

@@ -22,20 +22,6 @@ void gnn_gather_replica_free(struct gather_replica *r)
 
 /* ---- which ---- */
 
-static int find_scores(const struct gatherer *g, const struct gnn_gather_replicate *o,
-                       struct gnn_scores *x, struct gnn_err *e)
-{
-    const struct gnn_schema *c = &g->store->meta.schema;
-    const struct gnn_sampling *m = &g->meta.sampling;
-    if (o->by == GNN_GATHER_REPLICATE_ACCESS)
-        return gnn_access_of_rank(g->store, m, g->comm, x, e);
-    int rc = gnn_access_degree(g->store, m, x,
-                               e); /* in this rank's edges: only the halo's nodes have some there */
-    for (uint32_t t = 0; !rc && o->by == GNN_GATHER_REPLICATE_DEGREE && t < c->nntypes; t++)
-        rc = gnn_comm_sum(g->comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
-    return rc;
-}
-
 struct candidate {
     float score;
     uint32_t type, node;
@@ -123,17 +109,21 @@ static int choose(struct gather_replica *r, struct gatherer *g,
                   const struct gnn_gather_replicate *o, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->store->meta.schema;
-    struct gnn_scores x = {0};
+    const struct gnn_order order = {.by = o->by};
+    const struct gnn_order_scope scope = {
+        .store = g->store, .sampling = &g->meta.sampling, .comm = g->comm};
+    struct gnn_scores made = {0};
+    const struct gnn_scores *x;
     struct candidate *all = NULL;
     uint64_t n = 0, total = 0, left,
              *of = gnn_alloc_zero(c->nntypes, sizeof *of, "nodes to keep", e);
-    int rc = of ? find_scores(g, o, &x, e) : e->code;
+    int rc = of ? gnn_order_scores(&order, &scope, &made, &x, e) : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         total += c->ntype[t].count * row_bytes(g, t);
     const double budget = o->share * (double)total / g->comm->size;
     left = budget < 0x1p63 ? (uint64_t)budget : UINT64_MAX;
     if (!rc)
-        rc = find_candidates(g, &x, left, &all, &n, e);
+        rc = find_candidates(g, x, left, &all, &n, e);
     if (!rc)
         qsort(all, n, sizeof *all, by_score);
     uint64_t used = 0;
@@ -145,7 +135,7 @@ static int choose(struct gather_replica *r, struct gatherer *g,
         rc = keep_new(&r->of[t], of[t], e);
     for (uint64_t i = 0; !rc && i < used; i++)
         keep_add(&r->of[all[i].type], all[i].node);
-    gnn_scores_release(&x);
+    gnn_scores_release(&made);
     gnn_free(all);
     gnn_free(of);
     return rc;

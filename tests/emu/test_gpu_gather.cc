@@ -336,7 +336,7 @@ std::string fed(gnn_store &s, bool original, gnn_gpu *g, gnn_err *e)
     go.fields = "x,y,weight,degree";
     go.cache.size = gnn_gather_cache::GNN_GATHER_SHARE;
     go.cache.share = 0.4;
-    go.cache.order = gnn_gather_cache::GNN_GATHER_BY_ACCESS;
+    go.cache.order.by = GNN_ORDER_ACCESS;
     gnn_source *src = gnn_feed_new(&s, &so, &go, e);
     return drained(g && src ? g->ops->fetch(g, src, nullptr, nullptr, e) : src, e);
 }

@@ -56,7 +56,7 @@ static int work(struct gnn_comm *c)
     const struct gnn_gather_opts g = {.fields = "x,y,weight,degree",
                                       .dtype = GNN_F16,
                                       .comm = c,
-                                      .replicate = {0.5, GNN_GATHER_REPLICATE_ACCESS}};
+                                      .replicate = {0.5, GNN_ORDER_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
     while (q && !(rc = gnn_source_next(q, &b, &e))) {

@@ -150,7 +150,7 @@ static void plan(void)
     struct gnn_err e = {0};
     struct gnn_sampler_opts o;
     struct gnn_cache_plan p = {0};
-    struct gnn_scores x = {0};
+    struct gnn_order file = {.by = GNN_ORDER_FILE};
     struct gnn_batch *b;
     uint64_t nodes = 0;
     gnn_sampler_opts_init(&o);
@@ -160,10 +160,10 @@ static void plan(void)
     struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e);
     bool fine = src && !gnn_rows_init(&r, &s.meta.schema, NULL, &e) &&
                 !gnn_cache_plan_init(&p, &s, &src->meta->sampling, &po, &e) &&
-                !gnn_scores_init(&x, &s.meta.schema, &e) &&
-                !gnn_cache_plan_add(&p, GNN_CACHE_BY_ACCESS, NULL, &e) &&
-                !gnn_cache_plan_add(&p, GNN_CACHE_BY_SCORES, &x, &e) &&
-                !gnn_cache_plan_add(&p, GNN_CACHE_BY_HALO, NULL, &e) &&
+                !gnn_scores_init(&file.file, &s.meta.schema, &e) &&
+                !gnn_cache_plan_add(&p, &(struct gnn_order){.by = GNN_ORDER_ACCESS}, &e) &&
+                !gnn_cache_plan_add(&p, &file, &e) &&
+                !gnn_cache_plan_add(&p, &(struct gnn_order){.by = GNN_ORDER_HALO}, &e) &&
                 !gnn_cache_plan_parts(&p, &e);
     for (int i = 0; fine && i < 3; i++) {
         fine = !gnn_source_next(src, &b, &e) && !gnn_cache_plan_count(&p, b, &e);
@@ -172,7 +172,7 @@ static void plan(void)
         if (fine && i < 2)
             gnn_batch_put(b);
     }
-    if (!ok(fine && !x.of, "a plan of three orders %s", e.msg))
+    if (!ok(fine && !file.file.of, "a plan of three orders %s", e.msg))
         exit(99);
     gnn_cache_plan_finish(&p);
     const struct gnn_cache_figures *access = &p.order[0].whole, *equal = &p.order[1].whole;
@@ -192,6 +192,18 @@ static void plan(void)
     gnn_cache_plan_release(&p);
     gnn_rows_release(&r);
     gnn_source_free(src);
+}
+
+static void words(void)
+{
+    ok(gnn_order_parse("degree") == GNN_ORDER_DEGREE &&
+           gnn_order_parse("access") == GNN_ORDER_ACCESS &&
+           gnn_order_parse("halo") == GNN_ORDER_HALO,
+       "the words for orders");
+    ok(gnn_order_parse("") == GNN_ORDER_FILE && gnn_order_parse("degre") == GNN_ORDER_FILE &&
+           gnn_order_parse("degree|access") == GNN_ORDER_FILE &&
+           gnn_order_parse("halo.npy") == GNN_ORDER_FILE,
+       "any other text names a file");
 }
 
 int main(void)
@@ -233,6 +245,7 @@ int main(void)
         s.book[1] = other;
     }
     reach();
+    words();
     plan();
     gnn_scores_release(&x);
     gnn_scores_release(&p);

@@ -1,0 +1,49 @@
+/* Which rows are worth caching first: an order, the scores that it gives to nodes, and a ranking of
+ * rows by these scores. What fills caches along a ranking is lib/cache/fill.h.
+ *
+ * An order owns the scores of its file; a ranking borrows rows and scores, which outlive it. */
+#ifndef GNN_LIB_CACHE_ORDER_H
+#define GNN_LIB_CACHE_ORDER_H
+
+#include "lib/cache/access.h"
+
+enum gnn_order_by {
+    GNN_ORDER_DEGREE, /* gnn_access_degree, of the whole graph */
+    GNN_ORDER_ACCESS, /* expected access frequencies */
+    GNN_ORDER_HALO, /* nodes that a part's edges come from, no others: for copies of remote rows */
+    GNN_ORDER_FILE  /* numbers of the caller's, as lib/cache/frequency.h reads them */
+};
+/* The words for them, in this order; any other text names a file. */
+#define GNN_ORDER_WORDS "degree|access|halo"
+enum gnn_order_by gnn_order_parse(const char *text);
+
+/* Zeroed object = degree. */
+struct gnn_order {
+    enum gnn_order_by by;
+    struct gnn_scores file; /* GNN_ORDER_FILE */
+};
+void gnn_order_release(struct gnn_order *o);
+
+/* Is it only for rows of other parts? */
+static inline bool gnn_order_remote_only(enum gnn_order_by by)
+{
+    return by == GNN_ORDER_HALO;
+}
+
+/* Whose batches an order is for. */
+struct gnn_order_scope {
+    struct gnn_store *store;
+    const struct gnn_sampling *sampling;
+    struct gnn_comm *comm; /* the ranks that have the store open, or NULL */
+    bool all_ranks;        /* for the batches of all ranks together, not only for this rank's */
+    bool one_part;         /* for the batches of part `part` of a store that is open as a whole */
+    uint32_t part;
+    const struct gnn_scores *access; /* expected frequencies, if they are known; or NULL */
+};
+/* *x: scores of all nodes: those in o or w, or `made`, which is to be released in any case and is
+ * empty before. With several ranks collective. */
+int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
+                     struct gnn_scores *made, const struct gnn_scores **x,
+                     struct gnn_err *e) GNN_MUST_USE;
+
+#endif
