@@ -17,7 +17,7 @@ static struct gnn_sampler_opts o;
 static struct batches_opts run;
 static struct opt_list fanout, eval;
 static struct opt_range epochs, steps;
-static bool shuffle = true, verify = true;
+static bool replace, shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
 static int frontier, graph_memory;
 static struct gnn_graph_report graph;
@@ -52,7 +52,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "frontier", &frontier, "RULE",
      "who is expanded in the next hop: every node so far, or only new ones (default: all)",
      "all|new"},
-    {OPT_FLAG, 'r', "replace", &o.replace, .help = "draw with replacement"},
+    {OPT_FLAG, 'r', "replace", &replace, .help = "draw with replacement"},
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
     {OPT_FLAG, 0, "count-once", &o.count_once,
      .help =
@@ -133,6 +133,7 @@ static void finish_opts(void)
     o.neval = eval.n;
     if (split)
         o.split = split;
+    o.rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
         cli_usage(

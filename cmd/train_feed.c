@@ -52,7 +52,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
         s->step_first = f->first_step;
     }
     s->frontier = f->frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
-    s->replace = f->replace;
+    s->rule.kind = f->replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     s->shuffle = f->shuffle;
     s->drop_last = f->drop_last;
     s->provenance = cli_provenance();

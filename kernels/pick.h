@@ -1,44 +1,103 @@
-/* How many neighbours a destination yields and from what range each is drawn: the same on every
- * device. */
+/* The pick rule: which of a destination's neighbours a batch takes. It is passed by value to CPU,
+ * GPU and ranks alike, and is the only place that knows the rules apart: what may be picked, how
+ * many at most, which, and how probable that is.
+ *
+ * A destination that has no more neighbours than it may pick takes them all, in adjacency order.
+ * Any other one makes k draws, of which draw j depends on the key, the destination's original id
+ * and j only. Under a rule that takes no neighbour twice, Floyd's algorithm (Bentley, Floyd: "A
+ * sample of brilliance", CACM 1987) follows: draw j, one of the first degree - k + j + 1
+ * neighbours, gives way to the last of these if it is in the sample already. */
 #ifndef GNN_KERNELS_PICK_H
 #define GNN_KERNELS_PICK_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/rng.h"
 
-/* Are these the offsets of a row inside an array of nedges? */
-static GNN_HD bool gnn_pick_row_ok(uint64_t begin, uint64_t end, uint64_t nedges)
+enum gnn_pick_kind {
+    GNN_PICK_UNIFORM, /* without replacement */
+    GNN_PICK_REPLACE  /* with replacement */
+};
+
+struct gnn_pick_rule {
+    enum gnn_pick_kind kind;
+    int32_t fanout; /* neighbours of a destination; 0: none, -1: all */
+};
+
+/* ---- what may be picked, and how many ---- */
+
+/* The eligible neighbours of a destination: all, `degree` from edge *first of the part on. row: its
+ * two offsets. False if they fall or leave the nedges edges of the part. */
+static GNN_HD bool gnn_pick_eligible(const uint64_t *row, uint64_t nedges, uint64_t *first,
+                                     uint32_t *degree)
 {
+    const uint64_t begin = row[0], end = row[1];
+    *first = begin;
+    *degree = (uint32_t)(end - begin);
     return begin <= end && end <= nedges && end - begin <= UINT32_MAX;
 }
 
+static GNN_HD bool gnn_pick_any(struct gnn_pick_rule r)
+{
+    return r.fanout != 0;
+}
+
+static GNN_HD bool gnn_pick_all(struct gnn_pick_rule r)
+{
+    return r.fanout < 0;
+}
+
+/* May a destination pick a neighbour twice? */
+static GNN_HD bool gnn_pick_repeats(struct gnn_pick_rule r)
+{
+    return r.kind == GNN_PICK_REPLACE && r.fanout > 0;
+}
+
+/* Draws of a destination that draws; 0: none does. */
+static GNN_HD uint32_t gnn_pick_draws(struct gnn_pick_rule r)
+{
+    return r.fanout < 0 ? 0 : (uint32_t)r.fanout;
+}
+
+/* Does a destination of this degree draw, or does it take all, or nothing? */
+static GNN_HD bool gnn_pick_is_drawn(struct gnn_pick_rule r, uint32_t degree)
+{
+    return gnn_pick_repeats(r) ? degree > 0 : r.fanout > 0 && degree > (uint32_t)r.fanout;
+}
+
 /* Picks of a destination. */
-static GNN_HD uint32_t gnn_pick_count(uint32_t degree, int32_t fanout, bool replace)
+static GNN_HD uint32_t gnn_pick_count(struct gnn_pick_rule r, uint32_t degree)
 {
-    if (fanout < 0)
-        return degree;
-    if (replace)
-        return degree ? (uint32_t)fanout : 0;
-    return degree < (uint32_t)fanout ? degree : (uint32_t)fanout;
+    return gnn_pick_is_drawn(r, degree) || r.fanout == 0 ? (uint32_t)r.fanout : degree;
 }
 
-/* Does this destination draw, or does it take all (or nothing)? */
-static GNN_HD bool gnn_pick_draws(uint32_t degree, int32_t fanout, bool replace)
+/* What n destinations pick at most; `all` where they take all that they have. */
+static GNN_HD uint64_t gnn_pick_bound(struct gnn_pick_rule r, uint64_t n, uint64_t all)
 {
-    if (fanout <= 0)
-        return false;
-    return replace ? degree > 0 : degree > (uint32_t)fanout;
+    return r.fanout < 0 ? all : n * (uint32_t)r.fanout;
 }
 
-/* Draw j of k is below this: Floyd's ranges grow by one up to the degree. */
-static GNN_HD uint32_t gnn_pick_range(uint32_t degree, uint32_t k, uint32_t j, bool replace)
+/* ---- which ---- */
+
+/* Draw j of a destination is one of its first degree - gnn_pick_less(r, j) neighbours, uniformly.
+ */
+static GNN_HD uint32_t gnn_pick_less(struct gnn_pick_rule r, uint32_t j)
 {
-    return replace ? degree : degree - k + j + 1;
+    const uint32_t k = gnn_pick_draws(r);
+    return gnn_pick_repeats(r) || j >= k ? 0 : k - j - 1;
 }
 
-/* Slots of a hash set of k numbers, a power of two; and where the search for one begins. */
+/* Draw j of the destination with original id `orig`: the position of a neighbour. */
+static GNN_HD uint32_t gnn_pick_draw(struct gnn_pick_rule r, const uint32_t key[2], uint32_t orig,
+                                     uint32_t degree, uint32_t j)
+{
+    return gnn_rng_below(key, orig, j, 0, degree - gnn_pick_less(r, j));
+}
+
+/* Slots of the hash set that Floyd's algorithm needs for k draws, a power of two; and where the
+ * search for one begins. */
 static GNN_HD uint32_t gnn_pick_set_size(uint32_t k)
 {
     uint32_t t = 64;
@@ -49,6 +108,17 @@ static GNN_HD uint32_t gnn_pick_set_size(uint32_t k)
 static GNN_HD uint32_t gnn_pick_set_slot(uint32_t v, uint32_t size)
 {
     return v * 0x9E3779B1u & (size - 1);
+}
+
+/* ---- how probable that is ---- */
+
+/* The probability that a destination of this degree, > 0, picks a given neighbour. */
+static inline double gnn_pick_chance(struct gnn_pick_rule r, uint64_t degree)
+{
+    if (r.fanout < 0 || (!gnn_pick_repeats(r) && degree <= (uint64_t)r.fanout))
+        return 1;
+    return gnn_pick_repeats(r) ? -expm1(r.fanout * log1p(-1 / (double)degree))
+                               : r.fanout / (double)degree;
 }
 
 #endif

@@ -1,20 +1,21 @@
 /* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
  *
- * A destination with degree d and fan-out k yields, without replacement, all neighbours in
- * adjacency order if k < 0 or d <= k, else k picks by Floyd's algorithm (Bentley, Floyd: "A sample
- * of brilliance", CACM 1987) in draw order; with replacement, k draws (none if d = 0; all
- * neighbours if k < 0). Draws depend on the key and on the destination's original id only, so the
- * result does not depend on threads, parts or instruction set.
+ * Which neighbours a destination yields says the pick rule (kernels/pick.h): picks depend on the
+ * key and on the destination's original id only, so the result does not depend on threads, parts or
+ * instruction set.
  *
  * Use: gnn_relabel_begin for each node type and gnn_relabel_add for the seeds; then per hop and
- * edge type gnn_sample_count, room for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing here
- * allocates. The graph is not trusted: whatever it holds, no byte outside the arrays described is
- * touched. */
+ * edge type gnn_sample_count, capacity for the outputs, gnn_relabel_fit, gnn_sample_pick. Nothing
+ * here allocates. The graph is not trusted: whatever it holds, no byte outside the arrays described
+ * is touched. */
 #ifndef GNN_KERNELS_SAMPLE_H
 #define GNN_KERNELS_SAMPLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "kernels/entry.h"
+#include "kernels/pick.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,9 +67,9 @@ struct gnn_sample_place {
  * high bits: no clearing between batches, one memory access per lookup. One per thread and node
  * type. */
 struct gnn_relabel {
-    uint32_t *map;   /* (nnodes), zero before the first use */
-    uint64_t nnodes; /* at most 2^32 - 2 */
-    uint32_t *nodes; /* ids in order of local number; room for one more than will be found */
+    uint32_t *map;           /* (nnodes), zero before the first use */
+    uint64_t nnodes;         /* at most 2^32 - 2 */
+    struct gnn_entries list; /* by local number; capacity for one more than will be found */
     uint32_t count;
     uint32_t bits; /* of a local number; the rest is the generation. 0 at first */
     uint32_t gen;
@@ -79,37 +80,35 @@ void gnn_relabel_begin(struct gnn_relabel *r);
 /* Makes sure `extra` more nodes can be numbered: false if more than 2^31 - 1 locals would be
  * needed. */
 bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra);
-/* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). nodes needs room
- * for count + n + 1. */
+/* Numbers ids[n], each below nnodes (checked: returns the first bad index, or n). list needs
+ * capacity for count + n + 1. */
 uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n);
 
 /* The same, and writes local numbers: out[n], which may be ids; those that were not numbered then
  * stay. */
 uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t n, uint32_t *out);
 
-/* Reads offsets of dst[n]: fills row[n] and indptr[n+1] (from 0), the number of picks of each. */
-enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst,
-                                        uint32_t n, int32_t fanout, bool replace,
-                                        struct gnn_sample_row *row, uint32_t *indptr,
+/* One block to be sampled: a hop along one edge type, from whichever destinations. The same for CPU
+ * and GPU. */
+struct gnn_sample_job {
+    struct gnn_sample_graph graph;
+    struct gnn_entries dst; /* (n) */
+    uint32_t n;             /* on a GPU: at most */
+    struct gnn_pick_rule rule;
+    const uint32_t *key;        /* (2), as gnn_rng_key makes it */
+    uint32_t *indptr;           /* (n + 1), to be written: where the picks of each begin, from 0 */
+    void *scratch;              /* gnn_sample_scratch bytes, 64-byte aligned; of any content */
+    struct gnn_sample_row *row; /* (n) CPU only: what _count tells _pick */
+};
+uint64_t gnn_sample_scratch(struct gnn_pick_rule rule);
+
+/* How many neighbours of each destination are picked: fills indptr and row. */
+enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
                                         struct gnn_sample_place *bad);
 
-/* What _pick needs to know beside the rows. */
-struct gnn_sample_job {
-    const struct gnn_sample_graph *graph;
-    const uint32_t *dst;
-    const struct gnn_sample_row *row;
-    const uint32_t *indptr;
-    uint32_t n;
-    int32_t fanout;
-    bool replace;
-    uint32_t key[2];
-    void *scratch; /* gnn_sample_scratch(fanout) bytes, 64-byte aligned */
-};
-uint64_t gnn_sample_scratch(int32_t fanout);
-
-/* Writes indices[indptr[n]], local numbers of the source type, numbering new sources in r, or, with
- * r NULL, the sources' ids; and edge ids if ids is not NULL. r->nodes needs room for min(r->count +
- * indptr[n], nnodes) + 1. */
+/* Which: writes indices[indptr[n]], local numbers of the source type, numbering new sources in r,
+ * or, with r NULL, the sources' ids; and edge ids if ids is not NULL. r->list needs capacity for
+ * min(r->count + indptr[n], nnodes) + 1. */
 enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct gnn_relabel *r,
                                        uint32_t *indices, uint64_t *ids,
                                        struct gnn_sample_place *bad);
@@ -152,8 +151,8 @@ struct gnn_cuda_relabel {
     uint32_t *key;   /* (slots), likewise */
     uint32_t slots;  /* gnn_cuda_relabel_slots, or 0: a direct map */
     uint64_t nnodes; /* at most 2^32 - 2 */
-    uint32_t *nodes; /* (room) ids in order of local number */
-    uint32_t room;
+    struct gnn_entries list; /* (capacity) by local number */
+    uint32_t capacity;
     uint32_t bits;   /* gnn_cuda_relabel_bits, the same in all batches */
     uint32_t *count; /* nodes numbered */
     uint32_t *tag;   /* zero before the first use, never touched by the caller */
@@ -183,25 +182,20 @@ void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *id
                             const uint32_t *n, uint32_t room, void *scratch,
                             struct gnn_cuda_sample_status *status, void *stream);
 
-/* One hop along one edge type: destinations nodes[*first .. *end) of the destination type (first
- * NULL: from 0). */
+/* A job of which the device knows how many destinations there are: entries *first to *end - 1 of
+ * what.dst (first NULL: from 0), at most what.n. */
 struct gnn_cuda_sample_job {
-    struct gnn_sample_graph graph;
-    const uint32_t *nodes, *first, *end;
-    uint32_t rows, room; /* at most so many destinations and edges (below 2^32 - 1) */
-    int32_t fanout;
-    bool replace;
-    uint32_t block;      /* what status calls this job */
-    const uint32_t *key; /* (2), as gnn_rng_key makes it */
-    uint32_t *indptr;    /* (rows + 1); one more than destinations is written */
-    uint32_t *source;    /* (room) ids of the sources */
-    uint32_t *indices;   /* (room) local numbers of the sources, or NULL: they are not numbered */
-    uint64_t *ids;       /* (room) edge ids, or NULL */
-    uint32_t *edges;     /* how many there are */
-    void *scratch;       /* gnn_cuda_sample_scratch bytes, aligned to 16, of any content */
+    struct gnn_sample_job what; /* scratch: gnn_cuda_sample_scratch bytes, aligned to 16 */
+    const uint32_t *first, *end;
+    uint32_t capacity; /* edges, below 2^32 - 1 */
+    uint32_t block;    /* what status calls this job */
+    uint32_t *source;  /* (capacity) ids of the sources */
+    uint32_t *indices; /* (capacity) their local numbers, or NULL: they are not numbered */
+    uint64_t *ids;     /* (capacity) edge ids, or NULL */
+    uint32_t *edges;   /* how many there are */
     struct gnn_cuda_sample_status *status;
 };
-uint64_t gnn_cuda_sample_scratch(uint32_t rows, uint32_t room, int32_t fanout, bool replace);
+uint64_t gnn_cuda_sample_scratch(struct gnn_pick_rule rule, uint32_t rows, uint32_t capacity);
 /* Samples, and numbers the sources in r, or, with r NULL, leaves it at their ids. */
 void gnn_cuda_sample_block(const struct gnn_cuda_sample_job *job, const struct gnn_cuda_relabel *r,
                            void *stream);

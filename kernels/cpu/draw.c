@@ -37,14 +37,13 @@ GNN_INLINE uint32_t bound(uint32_t *restrict x, const uint32_t *restrict degree,
 }
 
 /* The exact way for the whole group; needed once in about 2^32/degree draws. */
-static __attribute__((noinline, cold)) void redraw(const uint32_t key[2], const uint32_t *id,
-                                                   const uint32_t *degree, uint32_t k, bool replace,
-                                                   uint32_t *x)
+static __attribute__((noinline, cold)) void draw_exactly(struct gnn_pick_rule rule,
+                                                         const uint32_t key[2], const uint32_t *id,
+                                                         const uint32_t *degree, uint32_t *x)
 {
-    for (uint32_t j = 0; j < k; j++)
+    for (uint32_t j = 0; j < gnn_pick_draws(rule); j++)
         for (uint32_t l = 0; l < LANES; l++)
-            x[j * LANES + l] =
-                gnn_rng_below(key, id[l], j, 0, degree[l] - (replace ? 0 : k - j - 1));
+            x[j * LANES + l] = gnn_pick_draw(rule, key, id[l], degree[l], j);
 }
 
 GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
@@ -60,17 +59,18 @@ GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
     }
 }
 
-GNN_SIMD static void draw16(const uint32_t key[2], const uint32_t *id, const uint32_t *degree,
-                            uint32_t k, bool replace, uint32_t *x)
+GNN_SIMD static void draw_lanes(struct gnn_pick_rule rule, const uint32_t key[2],
+                                const uint32_t *id, const uint32_t *degree, uint32_t *x)
 {
+    const uint32_t k = gnn_pick_draws(rule);
     uint32_t any = 0;
     for (uint32_t j = 0; j < k; j += 4)
         words(key, id, j / 4, x + (uint64_t)j * LANES);
     for (uint32_t j = 0; j < k; j++)
-        any |= bound(x + (uint64_t)j * LANES, degree, replace ? 0 : k - j - 1);
+        any |= bound(x + (uint64_t)j * LANES, degree, gnn_pick_less(rule, j));
     if (__builtin_expect(any != 0, 0))
-        redraw(key, id, degree, k, replace, x);
-    if (!replace)
+        draw_exactly(rule, key, id, degree, x);
+    if (!gnn_pick_repeats(rule))
         floyd(degree, k, x);
 }
 
@@ -96,9 +96,10 @@ GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k
     h->c3 = p0;
 }
 
-GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id,
-                                     const uint32_t *degree, uint32_t k, bool replace, uint32_t *x)
+GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key[2],
+                                   const uint32_t *id, const uint32_t *degree, uint32_t *x)
 {
+    const uint32_t k = gnn_pick_draws(rule);
     const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
     const __m512i odd = _mm512_srli_epi64(vid, 32), zero = _mm512_setzero_si512();
     __mmask16 any = 0;
@@ -113,8 +114,8 @@ GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id,
         }
         const __m512i we[4] = {e.c0, e.c1, e.c2, e.c3}, wo[4] = {o.c0, o.c1, o.c2, o.c3};
         for (uint32_t w = 0; w < 4; w++) {
-            const uint32_t j = 4 * b + w, less = replace || j >= k ? 0 : k - j - 1;
-            const __m512i n = _mm512_sub_epi32(d, _mm512_set1_epi32((int)less));
+            const uint32_t j = 4 * b + w;
+            const __m512i n = _mm512_sub_epi32(d, _mm512_set1_epi32((int)gnn_pick_less(rule, j)));
             const __m512i me = _mm512_mul_epu32(we[w], n);
             const __m512i mo = _mm512_mul_epu32(wo[w], _mm512_srli_epi64(n, 32));
             const __m512i low = _mm512_mask_blend_epi32(0xAAAA, me, _mm512_slli_epi64(mo, 32));
@@ -124,8 +125,8 @@ GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id,
         }
     }
     if (__builtin_expect(any != 0, 0))
-        redraw(key, id, degree, k, replace, x);
-    for (uint32_t j = 1; j < k && !replace; j++) {
+        draw_exactly(rule, key, id, degree, x);
+    for (uint32_t j = 1; j < k && !gnn_pick_repeats(rule); j++) {
         const __m512i t = _mm512_load_si512(x + (uint64_t)j * LANES);
         __mmask16 hit = 0;
         for (uint32_t q = 0; q < j; q++)
@@ -136,20 +137,20 @@ GNN_AVX512 static void draw16_avx512(const uint32_t key[2], const uint32_t *id,
 }
 #endif
 
-void gnn_draw16_portable(const uint32_t key[2], const uint32_t id[16], const uint32_t degree[16],
-                         uint32_t k, bool replace, uint32_t *x)
+void gnn_draw16_portable(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
+                         const uint32_t degree[16], uint32_t *x)
 {
-    draw16(key, id, degree, k, replace, x);
+    draw_lanes(rule, key, id, degree, x);
 }
 
-void gnn_draw16(const uint32_t key[2], const uint32_t id[16], const uint32_t degree[16], uint32_t k,
-                bool replace, uint32_t *x)
+void gnn_draw16(struct gnn_pick_rule rule, const uint32_t key[2], const uint32_t id[16],
+                const uint32_t degree[16], uint32_t *x)
 {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f")) {
-        draw16_avx512(key, id, degree, k, replace, x);
+        draw_avx512(rule, key, id, degree, x);
         return;
     }
 #endif
-    draw16(key, id, degree, k, replace, x);
+    draw_lanes(rule, key, id, degree, x);
 }

@@ -9,7 +9,7 @@
  * node is new is a coin toss. */
 static inline void gnn_number(struct gnn_relabel *r, const uint32_t *id, uint32_t n, uint32_t *out)
 {
-    uint32_t *__restrict map = r->map, *__restrict nodes = r->nodes;
+    uint32_t *__restrict map = r->map, *__restrict nodes = r->list.node;
     const uint32_t mask = ((uint32_t)1 << r->bits) - 1, tag = r->gen << r->bits;
     uint32_t count = r->count;
     for (uint32_t j = 0; j < n; j++) {

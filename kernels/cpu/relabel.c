@@ -40,7 +40,7 @@ bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra)
     if (!clean)
         memset(r->map, 0, r->nnodes * sizeof *r->map);
     for (uint32_t i = 0; i < r->count; i++)
-        r->map[r->nodes[i]] = (uint32_t)1 << bits | i;
+        r->map[r->list.node[i]] = (uint32_t)1 << bits | i;
     return true;
 }
 
@@ -55,7 +55,7 @@ uint64_t gnn_relabel_add(struct gnn_relabel *r, const uint32_t *ids, uint64_t n)
         if ((r->map[ids[i]] & ~mask) == tag)
             continue;
         r->map[ids[i]] = tag | count;
-        r->nodes[count++] = ids[i];
+        r->list.node[count++] = ids[i];
     }
     r->count = count;
     return i;

@@ -27,9 +27,10 @@ struct scratch {
     uint32_t table[]; /* Floyd's set for large fan-outs */
 };
 
-uint64_t gnn_sample_scratch(int32_t fanout)
+uint64_t gnn_sample_scratch(struct gnn_pick_rule rule)
 {
-    uint64_t t = fanout > GNN_DRAW_MAX ? gnn_pick_set_size((uint32_t)fanout) : 0;
+    const uint32_t k = gnn_pick_draws(rule);
+    const uint64_t t = k > GNN_DRAW_MAX ? gnn_pick_set_size(k) : 0;
     return (sizeof(struct scratch) + t * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
@@ -56,13 +57,15 @@ static uint32_t look_ahead(const struct gnn_sample_graph *g, const uint32_t *dst
     return n;
 }
 
-enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const uint32_t *dst,
-                                        uint32_t n, int32_t fanout, bool replace,
-                                        struct gnn_sample_row *row, uint32_t *indptr,
+enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
                                         struct gnn_sample_place *bad)
 {
-    uint64_t total = 0;
-    uint32_t part[2][AHEAD];
+    const struct gnn_sample_graph *g = &job->graph;
+    const struct gnn_pick_rule rule = job->rule;
+    const uint32_t *dst = job->dst.node, n = job->n;
+    struct gnn_sample_row *row = job->row;
+    uint32_t part[2][AHEAD], *indptr = job->indptr;
+    uint64_t total = 0, edge;
     uint32_t m = n < AHEAD ? n : AHEAD, seen = look_ahead(g, dst, m, part[0]);
     indptr[0] = 0;
     for (uint32_t from = 0, turn = 0; from < n; turn ^= 1) {
@@ -75,15 +78,14 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const 
         seen = look_ahead(g, dst + to, m, part[turn ^ 1]);
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
-            const uint64_t v = dst[i] - a->first, b = a->indptr[v], e = a->indptr[v + 1];
-            if (!gnn_pick_row_ok(b, e, a->nedges)) {
+            const uint64_t v = dst[i] - a->first;
+            if (!gnn_pick_eligible(&a->indptr[v], a->nedges, &edge, &row[i].degree)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }
-            row[i].base = a->indices + b;
-            row[i].degree = (uint32_t)(e - b);
+            row[i].base = a->indices + edge;
             row[i].orig = a->orig ? a->orig[v] : dst[i];
-            total += gnn_pick_count(row[i].degree, fanout, replace);
+            total += gnn_pick_count(rule, row[i].degree);
             indptr[i + 1] = (uint32_t)total;
         }
         if (total >= UINT32_MAX) {
@@ -95,31 +97,27 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_graph *g, const 
     return GNN_SAMPLE_OK;
 }
 
-static bool row_draws(const struct gnn_sample_job *job, uint32_t degree)
-{
-    return gnn_pick_draws(degree, job->fanout, job->replace);
-}
-
 /* Stage 1: addresses of the picks of n <= LANES destinations; their lines start to travel. */
 static void draw_group(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
                        uint32_t i0, uint32_t n)
 {
     const struct gnn_sample_row *row = job->row + i0;
     const uint32_t *ptr = job->indptr + i0;
-    const uint32_t k = job->fanout < 0 ? 0 : (uint32_t)job->fanout;
+    const uint32_t k = gnn_pick_draws(job->rule);
     uint32_t id[LANES] __attribute__((aligned(64))), degree[LANES] __attribute__((aligned(64)));
     uint32_t mask = 0;
     g->row = i0;
     g->out = ptr[0];
     g->n = ptr[n] - ptr[0];
     for (uint32_t l = 0; l < LANES; l++) { /* lanes that take all compute too, for nothing */
-        const uint32_t d = l < n ? row[l].degree : 0, least = job->replace ? 1 : k;
+        const uint32_t d = l < n ? row[l].degree : 0;
+        const bool drawn = gnn_pick_is_drawn(job->rule, d);
         id[l] = l < n ? row[l].orig : 0;
-        degree[l] = d > least ? d : least;
-        mask |= (uint32_t)row_draws(job, d) << l;
+        degree[l] = drawn ? d : k;
+        mask |= (uint32_t)drawn << l;
     }
     if (mask)
-        gnn_draw16(job->key, id, degree, k, job->replace, s->x);
+        gnn_draw16(job->rule, job->key, id, degree, s->x);
     const uint32_t **at = g->at;
     for (uint32_t l = 0; l < n; l++) {
         const uint32_t *base = row[l].base;
@@ -143,8 +141,8 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
 static uint64_t edge_of(const struct gnn_sample_job *job, uint32_t i, const uint32_t *at,
                         uint32_t *part)
 {
-    *part = find_part(job->graph, job->dst[i]);
-    return (uint64_t)(at - job->graph->part[*part].indices);
+    *part = find_part(&job->graph, job->dst.node[i]);
+    return (uint64_t)(at - job->graph.part[*part].indices);
 }
 
 static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_t *const *at,
@@ -153,7 +151,7 @@ static void edge_ids(const struct gnn_sample_job *job, uint32_t i, const uint32_
     for (uint32_t j = 0; j < n; j++) {
         uint32_t p;
         const uint64_t e = edge_of(job, i, at[j], &p);
-        const uint64_t *id = job->graph->part[p].id;
+        const uint64_t *id = job->graph.part[p].id;
         ids[j] = id ? id[e] : e;
     }
 }
@@ -169,7 +167,7 @@ static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint3
         else
             hi = mid - 1;
     }
-    bad->node = job->dst[lo];
+    bad->node = job->dst.node[lo];
     bad->edge = edge_of(job, lo, at, &bad->part);
     return GNN_SAMPLE_SOURCE;
 }
@@ -206,7 +204,7 @@ static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sampl
     const uint32_t size = gnn_pick_set_size(k), d = row->degree;
     memset(table, 0xff, size * sizeof *table);
     for (uint32_t j = 0; j < k; j++) {
-        uint32_t t = gnn_rng_below(job->key, row->orig, j, 0, gnn_pick_range(d, k, j, false));
+        uint32_t t = gnn_pick_draw(job->rule, job->key, row->orig, d, j);
         for (int again = 0; again < 2; again++) {
             uint32_t h = gnn_pick_set_slot(t, size);
             while (table[h] != UINT32_MAX && table[h] != t)
@@ -229,23 +227,23 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
 {
     const struct gnn_sample_row *row = &job->row[i];
     const uint32_t first = job->indptr[i], n = job->indptr[i + 1] - first;
-    const bool draw = row_draws(job, row->degree);
+    const bool drawn = gnn_pick_is_drawn(job->rule, row->degree);
     uint32_t *out = indices + first;
     struct ring *g = &s->ring[0];
-    if (draw && job->replace)
+    if (drawn && gnn_pick_repeats(job->rule))
         for (uint32_t j = 0; j < n; j++)
-            out[j] = gnn_rng_below(job->key, row->orig, j, 0, row->degree);
-    else if (draw)
+            out[j] = gnn_pick_draw(job->rule, job->key, row->orig, row->degree, j);
+    else if (drawn)
         floyd_large(job, row, n, s->table, out);
     for (uint32_t from = 0; from < n; from += ROOM) {
         const uint32_t m = n - from < ROOM ? n - from : ROOM;
         for (uint32_t j = 0; j < m; j++) {
-            g->at[j] = row->base + (draw ? out[from + j] : from + j);
+            g->at[j] = row->base + (drawn ? out[from + j] : from + j);
             __builtin_prefetch(g->at[j], 0, 2);
         }
         if (ids)
             edge_ids(job, i, g->at, m, ids + first + from);
-        const uint32_t got = read_sources(g->at, m, job->graph->nsrc, r ? r->map : NULL, g->source);
+        const uint32_t got = read_sources(g->at, m, job->graph.nsrc, r ? r->map : NULL, g->source);
         if (got < m)
             return bad_source(job, first + from + got, g->at[got], bad);
         put_sources(r, g->source, m, out + from);
@@ -260,9 +258,9 @@ static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
     uint32_t n = job->n - i < LANES ? job->n - i : LANES;
     while (n && job->indptr[i + n] - job->indptr[i] > ROOM)
         n--;
-    if (job->fanout > GNN_DRAW_MAX)
+    if (gnn_pick_draws(job->rule) > GNN_DRAW_MAX)
         for (uint32_t l = 0; l < n; l++)
-            if (row_draws(job, job->row[i + l].degree))
+            if (gnn_pick_is_drawn(job->rule, job->row[i + l].degree))
                 return l;
     return n;
 }
@@ -290,7 +288,7 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
         if (begun - read > 1 || (!n && read < begun)) {
             struct ring *g = &s->ring[read++ % STAGES];
             const uint32_t got =
-                read_sources(g->at, g->n, job->graph->nsrc, r ? r->map : NULL, g->source);
+                read_sources(g->at, g->n, job->graph.nsrc, r ? r->map : NULL, g->source);
             if (got < g->n)
                 return bad_source(job, g->out + got, g->at[got], bad);
         }

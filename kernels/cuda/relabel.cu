@@ -42,7 +42,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void begin(const gnn_cuda_relabel r, uin
 __device__ __forceinline__ uint32_t list_length(const gnn_work &w)
 {
     const uint32_t n = *w.n;
-    return w.job.status->code || n > w.job.room ? 0 : n;
+    return w.job.status->code || n > w.job.capacity ? 0 : n;
 }
 
 __device__ __forceinline__ void claim_list(const gnn_work &w)
@@ -61,7 +61,7 @@ __device__ __forceinline__ void claim_list(const gnn_work &w)
 /* The place of the first bad pick e, or seed e. */
 __device__ void fail_at(const gnn_work &w, uint32_t e)
 {
-    if (w.job.indptr)
+    if (w.job.what.indptr)
         gnn_fail_source(w, e);
     else
         gnn_fail_batch(w, GNN_SAMPLE_SEED, w.id[e], e, 0);
@@ -80,9 +80,9 @@ __device__ void finish_count(const gnn_work &w, uint32_t n)
     *w.s.base = base;
     if (gnn_noted(w.job.status, &key))
         fail_at(w, (uint32_t)key);
-    else if (!w.job.indptr && *w.n > w.job.room)
+    else if (!w.job.what.indptr && *w.n > w.job.capacity)
         gnn_fail_batch(w, GNN_SAMPLE_ROOM, *w.n, GNN_CUDA_ROOM_SEEDS, 0);
-    else if (base + fresh > w.r.room)
+    else if (base + fresh > w.r.capacity)
         gnn_fail_batch(w, GNN_SAMPLE_ROOM, base + fresh, GNN_CUDA_ROOM_NODES, 0);
     else
         *w.r.count = base + (uint32_t)fresh;
@@ -144,7 +144,8 @@ __device__ __forceinline__ uint32_t number_at(const gnn_scratch &s, uint32_t bas
 __device__ __forceinline__ void write_list(const gnn_work &w)
 {
     const bool dead = w.job.status->code != 0;
-    const uint32_t n = *w.n < w.job.room ? *w.n : w.job.room, tag = *w.r.tag, base = *w.s.base;
+    const uint32_t n = *w.n < w.job.capacity ? *w.n : w.job.capacity, tag = *w.r.tag,
+                   base = *w.s.base;
     if (blockIdx.x == 0)
         for (uint32_t t = threadIdx.x; t < w.r.ncounts; t += GNN_BLOCK)
             w.r.counts[t] = w.r.live[t];
@@ -158,7 +159,7 @@ __device__ __forceinline__ void write_list(const gnn_work &w)
         }
         if (w.s.word[p / 32].x >> p % 32 & 1) {
             const uint32_t v = w.id[p], local = number_at(w.s, base, p);
-            w.r.nodes[local] = v;
+            w.r.list.node[local] = v;
             if (!w.r.last)
                 w.r.map[gnn_slot(w.r, v)] = tag | local;
             if (w.out)
@@ -200,8 +201,8 @@ __global__ __launch_bounds__(GNN_BLOCK) void number_few(const gnn_work w)
 
 void gnn_cuda_number_list(const gnn_work *w, void *stream)
 {
-    GNN_LAUNCH(count_new, gnn_scan_grid(w->job.room, GNN_LIST_TILE), GNN_BLOCK, 0, stream, *w);
-    GNN_LAUNCH(write_numbers, gnn_grid(w->job.room, GNN_BLOCK), GNN_BLOCK, 0, stream, *w);
+    GNN_LAUNCH(count_new, gnn_scan_grid(w->job.capacity, GNN_LIST_TILE), GNN_BLOCK, 0, stream, *w);
+    GNN_LAUNCH(write_numbers, gnn_grid(w->job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, *w);
 }
 
 uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list)
@@ -251,7 +252,7 @@ void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, cons
     w.s.base = reinterpret_cast<uint32_t *>(at);
     w.s.word = reinterpret_cast<uint2 *>(at + 16);
     w.s.fresh = reinterpret_cast<uint64_t *>(at + 16 + words_bytes(room));
-    w.job.room = room;
+    w.job.capacity = room;
     w.job.status = status;
     w.r = *r;
     w.id = ids;

@@ -41,24 +41,23 @@ __device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)
 __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *nodes, uint32_t i)
 {
     const uint32_t node = nodes[i];
-    const gnn_sample_part &a = w.job.graph.part[gnn_part_of(w.job.graph, node)];
+    const gnn_sample_part &a = w.job.what.graph.part[gnn_part_of(w.job.what.graph, node)];
     const uint64_t v = node - a.first;
     if (v >= a.count) {
         note(w, i, NODE);
         return 0;
     }
-    const uint64_t b = a.indptr[v], e = a.indptr[v + 1];
-    if (!gnn_pick_row_ok(b, e, a.nedges)) {
+    gnn_sample_row row;
+    uint64_t edge;
+    if (!gnn_pick_eligible(&a.indptr[v], a.nedges, &edge, &row.degree)) {
         note(w, i, INDPTR);
         return 0;
     }
-    gnn_sample_row row;
     const uint32_t near = a.near_at ? a.near_at[v] : NONE;
-    row.base = near == NONE ? a.indices + b : a.near + near * (uint64_t)GNN_SAMPLE_NEAR;
-    row.degree = (uint32_t)(e - b);
+    row.base = near == NONE ? a.indices + edge : a.near + near * (uint64_t)GNN_SAMPLE_NEAR;
     row.orig = a.orig ? a.orig[v] : node;
     w.s.row[i] = row;
-    return gnn_pick_count(row.degree, w.job.fanout, w.job.replace);
+    return gnn_pick_count(w.job.what.rule, row.degree);
 }
 
 /* The chunk of a tile at whose end the sum reaches 2^32 - 1. */
@@ -81,20 +80,20 @@ __device__ void finish_count(const gnn_work &w, const uint32_t *nodes, uint32_t 
     uint64_t key;
     if (w.job.status->code) {
         total = 0;
-    } else if (n > w.job.rows) {
+    } else if (n > w.job.what.n) {
         gnn_fail_batch(w, GNN_SAMPLE_ROOM, n, GNN_CUDA_ROOM_ROWS, 0);
         total = 0;
     } else if (gnn_noted(w.job.status, &key)) {
         const uint32_t i = (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)key % GNN_CHUNK;
         const Kind kind = (Kind)(key >> 6 & 3);
-        const uint32_t part = kind == INDPTR ? gnn_part_of(w.job.graph, nodes[i]) : 0;
+        const uint32_t part = kind == INDPTR ? gnn_part_of(w.job.what.graph, nodes[i]) : 0;
         gnn_fail_batch(w,
                        kind == NODE     ? GNN_SAMPLE_NODE
                        : kind == INDPTR ? GNN_SAMPLE_INDPTR
                                         : GNN_SAMPLE_MANY,
                        nodes[i], 0, part);
         total = 0;
-    } else if (total > w.job.room) {
+    } else if (total > w.job.capacity) {
         gnn_fail_batch(w, GNN_SAMPLE_ROOM, total, GNN_CUDA_ROOM_EDGES, 0);
         total = 0;
     }
@@ -106,7 +105,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
     __shared__ uint64_t warp[GNN_WARPS], cross;
     __shared__ uint32_t last;
     const uint32_t *nodes, rows = gnn_rows_of(w.job, &nodes);
-    const uint32_t n = w.job.status->code || rows > w.job.rows ? 0 : rows;
+    const uint32_t n = w.job.status->code || rows > w.job.what.n ? 0 : rows;
     const uint64_t tiles = n / GNN_ROW_TILE + (n % GNN_ROW_TILE != 0);
     for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint64_t i = tile * GNN_ROW_TILE + threadIdx.x;
@@ -131,30 +130,31 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
 /* What a pick kernel's threads know. */
 struct Picker {
     const gnn_work &w;
+    const gnn_pick_rule rule;
     const uint32_t *nodes;
     uint32_t n, total, tag, base, key[2];
     uint64_t nsrc;
 
-    __device__ __forceinline__ Picker(const gnn_work &work) : w(work)
+    __device__ __forceinline__ Picker(const gnn_work &work) : w(work), rule(work.job.what.rule)
     {
-        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.rows,
+        const uint32_t rows = gnn_rows_of(w.job, &nodes), most = w.job.what.n,
                        i0 = blockIdx.x * GNN_BLOCK + threadIdx.x;
         n = rows < most ? rows : most;
         total = *w.job.edges;
         tag = w.r.map ? *w.r.tag : 0;
         base = w.r.map ? *w.r.count : 0;
-        nsrc = w.job.graph.nsrc;
-        key[0] = w.job.key[0];
-        key[1] = w.job.key[1];
+        nsrc = w.job.what.graph.nsrc;
+        key[0] = w.job.what.key[0];
+        key[1] = w.job.what.key[1];
         const bool dead = w.job.status->code != 0;
         for (uint64_t i = i0; i <= n; i += gridDim.x * (uint64_t)GNN_BLOCK)
-            w.job.indptr[i] = dead ? 0 : i < n ? gnn_row_start(w.s, (uint32_t)i) : total;
+            w.job.what.indptr[i] = dead ? 0 : i < n ? gnn_row_start(w.s, (uint32_t)i) : total;
         if (dead)
             n = total = 0;
     }
-    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t j, uint32_t range) const
+    __device__ __forceinline__ uint32_t draw(uint32_t orig, uint32_t degree, uint32_t j) const
     {
-        return gnn_rng_below(key, orig, j, 0, range);
+        return gnn_pick_draw(rule, key, orig, degree, j);
     }
 };
 
@@ -162,7 +162,7 @@ struct Picker {
 struct Row {
     const uint32_t *base;
     uint32_t degree, orig, start, picks;
-    bool draws;
+    bool drawn;
     uint64_t edge; /* of the first neighbour, for edge ids */
     const uint64_t *id;
 
@@ -173,11 +173,12 @@ struct Row {
         degree = row.degree;
         orig = row.orig;
         start = gnn_row_start(p.w.s, i);
-        picks = gnn_pick_count(degree, p.w.job.fanout, p.w.job.replace);
-        draws = gnn_pick_draws(degree, p.w.job.fanout, p.w.job.replace);
+        picks = gnn_pick_count(p.rule, degree);
+        drawn = gnn_pick_is_drawn(p.rule, degree);
         if (p.w.job.ids) {
             const uint32_t node = p.nodes[i];
-            const gnn_sample_part &part = p.w.job.graph.part[gnn_part_of(p.w.job.graph, node)];
+            const gnn_sample_part &part =
+                p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
             edge = part.near_at ? part.indptr[node - part.first] : (uint64_t)(base - part.indices);
             id = part.id;
         }
@@ -220,13 +221,13 @@ template <unsigned W> __device__ __forceinline__ uint32_t floyd_lanes(uint32_t t
     return replaced >> lane & 1 ? b + j : t;
 }
 
-/* Fan-outs up to W, or any with replacement. */
-template <unsigned W, bool replace>
-__global__ __launch_bounds__(GNN_BLOCK, replace ? 4 : 6) void pick_few(const gnn_work w)
+/* Up to W draws, or any number if the rule repeats. */
+template <unsigned W, bool repeats>
+__global__ __launch_bounds__(GNN_BLOCK, repeats ? 4 : 6) void pick_few(const gnn_work w)
 {
     const Picker p(w);
     const unsigned j = threadIdx.x % W, group = threadIdx.x % 32 / W;
-    const uint32_t k = (uint32_t)w.job.fanout;
+    const uint32_t k = gnn_pick_draws(p.rule);
     const uint64_t stride = gridDim.x * (uint64_t)(GNN_BLOCK / W);
     for (uint64_t i0 = (blockIdx.x * (uint64_t)GNN_BLOCK + threadIdx.x) / 32 * (32 / W); i0 < p.n;
          i0 += stride) {
@@ -234,14 +235,12 @@ __global__ __launch_bounds__(GNN_BLOCK, replace ? 4 : 6) void pick_few(const gnn
             i0 + group < p.n; /* at the end all lanes of a warp go on, for its collectives */
         const Row row(p, in ? (uint32_t)i0 + group : p.n - 1);
         const uint32_t picks = in ? row.picks : 0;
-        if (replace) {
+        if (repeats) {
             for (uint32_t q = j; q < picks; q += W)
-                emit(p, row, row.start + q, p.draw(row.orig, q, row.degree));
+                emit(p, row, row.start + q, p.draw(row.orig, row.degree, q));
         } else {
-            const uint32_t b = row.degree - k, t = !row.draws ? j
-                                                   : j < k    ? p.draw(row.orig, j, b + j + 1)
-                                                              : 0;
-            const uint32_t x = floyd_lanes<W>(t, b);
+            const uint32_t t = !row.drawn ? j : j < k ? p.draw(row.orig, row.degree, j) : 0;
+            const uint32_t x = floyd_lanes<W>(t, row.degree - k);
             if (j < picks)
                 emit(p, row, row.start + j, x);
         }
@@ -263,12 +262,12 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_all(const gnn_work w)
  * number. */
 struct Set {
     volatile uint32_t *slot;
-    uint32_t size, k, b, orig;
+    uint32_t size, degree, b, orig; /* b: the degree without the draws */
     const Picker &p;
 
     __device__ __forceinline__ uint32_t draw(uint32_t j) const
     {
-        return p.draw(orig, j, b + j + 1);
+        return p.draw(orig, degree, j);
     }
     __device__ void add(uint32_t j)
     {
@@ -314,12 +313,12 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_
     const Picker p(w);
     const unsigned rank = threadIdx.x % TEAM, team = threadIdx.x / TEAM;
     uint32_t *slot = global ? w.s.set + blockIdx.x * (uint64_t)size : shared + team * size;
-    const uint32_t k = (uint32_t)w.job.fanout;
+    const uint32_t k = gnn_pick_draws(p.rule);
     for (uint64_t i = blockIdx.x * (uint64_t)TEAMS + team; i < p.n;
          i += gridDim.x * (uint64_t)TEAMS) {
         const Row row(p, (uint32_t)i);
-        Set set = {slot, size, k, row.degree - k, row.orig, p};
-        if (row.draws) {
+        Set set = {slot, size, row.degree, row.degree - k, row.orig, p};
+        if (row.drawn) {
             for (uint32_t h = rank; h < size; h += TEAM)
                 slot[h] = NONE;
             if (warps)
@@ -334,7 +333,7 @@ __global__ __launch_bounds__(GNN_BLOCK) void pick_many(const gnn_work w, uint32_
                 __syncthreads();
         }
         for (uint32_t j = rank; j < row.picks; j += TEAM)
-            emit(p, row, row.start + j, row.draws ? set.take(j) : j);
+            emit(p, row, row.start + j, row.drawn ? set.take(j) : j);
         if (warps)
             __syncwarp();
         else
@@ -351,9 +350,9 @@ __global__ void find_bad(const gnn_work w)
 }
 
 /* Lays the scratch out; returns its size. */
-uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32_t fanout,
-                 bool replace)
+uint64_t lay_out(gnn_scratch *s, void *base, gnn_pick_rule rule, uint32_t rows, uint32_t capacity)
 {
+    const uint32_t k = gnn_pick_draws(rule);
     uint64_t at = 0;
     const auto take = [&](uint64_t bytes) {
         void *p = static_cast<char *>(base) + at;
@@ -363,41 +362,47 @@ uint64_t lay_out(gnn_scratch *s, void *base, uint32_t rows, uint32_t room, int32
     s->base = static_cast<uint32_t *>(take(sizeof(uint32_t)));
     s->tile = static_cast<uint64_t *>(take((rows / (uint64_t)GNN_ROW_TILE + 1) * sizeof(uint64_t)));
     s->fresh =
-        static_cast<uint64_t *>(take((room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t)));
-    s->word = static_cast<uint2 *>(take((room / UINT64_C(32) + 1) * sizeof(uint2)));
+        static_cast<uint64_t *>(take((capacity / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t)));
+    s->word = static_cast<uint2 *>(take((capacity / UINT64_C(32) + 1) * sizeof(uint2)));
     s->row = static_cast<gnn_sample_row *>(take(rows * sizeof(gnn_sample_row)));
     s->before = static_cast<uint32_t *>(take(rows * sizeof(uint32_t)));
-    if (!replace && fanout > (int32_t)BLOCK_SET_MAX)
+    if (!gnn_pick_repeats(rule) && k > BLOCK_SET_MAX)
         s->set = static_cast<uint32_t *>(
-            take(gnn_pick_set_size((uint32_t)fanout) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
+            take(gnn_pick_set_size(k) * (uint64_t)GLOBAL_BLOCKS * sizeof(uint32_t)));
     return at;
+}
+
+/* Groups as wide as the draws need. */
+template <bool repeats> void launch_few(const gnn_work &w, uint32_t k, void *stream)
+{
+    const uint64_t rows = w.job.what.n;
+    if (k <= 8)
+        GNN_LAUNCH((pick_few<8, repeats>), gnn_grid(rows, GNN_BLOCK / 8), GNN_BLOCK, 0, stream, w);
+    else if (k <= 16)
+        GNN_LAUNCH((pick_few<16, repeats>), gnn_grid(rows, GNN_BLOCK / 16), GNN_BLOCK, 0, stream,
+                   w);
+    else
+        GNN_LAUNCH((pick_few<32, repeats>), gnn_grid(rows, GNN_BLOCK / 32), GNN_BLOCK, 0, stream,
+                   w);
 }
 
 void launch_pick(const gnn_work &w, void *stream)
 {
-    const uint64_t rows = w.job.rows;
-    const int32_t k = w.job.fanout;
-    if (k < 0)
-        GNN_LAUNCH(pick_all, gnn_grid(w.job.room, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
-    else if (w.job.replace && k <= 8)
-        GNN_LAUNCH((pick_few<8, true>), gnn_grid(rows, GNN_BLOCK / 8), GNN_BLOCK, 0, stream, w);
-    else if (w.job.replace && k <= 16)
-        GNN_LAUNCH((pick_few<16, true>), gnn_grid(rows, GNN_BLOCK / 16), GNN_BLOCK, 0, stream, w);
-    else if (w.job.replace)
-        GNN_LAUNCH((pick_few<32, true>), gnn_grid(rows, GNN_BLOCK / 32), GNN_BLOCK, 0, stream, w);
-    else if (k <= 8)
-        GNN_LAUNCH((pick_few<8, false>), gnn_grid(rows, GNN_BLOCK / 8), GNN_BLOCK, 0, stream, w);
-    else if (k <= 16)
-        GNN_LAUNCH((pick_few<16, false>), gnn_grid(rows, GNN_BLOCK / 16), GNN_BLOCK, 0, stream, w);
+    const uint64_t rows = w.job.what.n;
+    const gnn_pick_rule rule = w.job.what.rule;
+    const uint32_t k = gnn_pick_draws(rule);
+    if (gnn_pick_all(rule))
+        GNN_LAUNCH(pick_all, gnn_grid(w.job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
+    else if (gnn_pick_repeats(rule))
+        launch_few<true>(w, k, stream);
     else if (k <= 32)
-        GNN_LAUNCH((pick_few<32, false>), gnn_grid(rows, GNN_BLOCK / 32), GNN_BLOCK, 0, stream, w);
+        launch_few<false>(w, k, stream);
     else {
-        const uint32_t size = gnn_pick_set_size((uint32_t)k),
-                       bytes = size * (uint32_t)sizeof(uint32_t);
-        if (k <= (int32_t)WARP_SET_MAX)
+        const uint32_t size = gnn_pick_set_size(k), bytes = size * (uint32_t)sizeof(uint32_t);
+        if (k <= WARP_SET_MAX)
             GNN_LAUNCH(pick_many<true>, gnn_grid(rows, GNN_WARPS), GNN_BLOCK, GNN_WARPS * bytes,
                        stream, w, size, false);
-        else if (k <= (int32_t)BLOCK_SET_MAX)
+        else if (k <= BLOCK_SET_MAX)
             GNN_LAUNCH(pick_many<false>, gnn_grid(rows, 1), GNN_BLOCK, bytes, stream, w, size,
                        false);
         else
@@ -408,10 +413,10 @@ void launch_pick(const gnn_work &w, void *stream)
 
 } // namespace
 
-uint64_t gnn_cuda_sample_scratch(uint32_t rows, uint32_t room, int32_t fanout, bool replace)
+uint64_t gnn_cuda_sample_scratch(gnn_pick_rule rule, uint32_t rows, uint32_t capacity)
 {
     gnn_scratch s = {};
-    return lay_out(&s, nullptr, rows, room, fanout, replace);
+    return lay_out(&s, nullptr, rule, rows, capacity);
 }
 
 void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabel *r, void *stream)
@@ -423,8 +428,8 @@ void gnn_cuda_sample_block(const gnn_cuda_sample_job *job, const gnn_cuda_relabe
     w.id = job->source;
     w.n = job->edges;
     w.out = job->indices;
-    lay_out(&w.s, job->scratch, job->rows, job->room, job->fanout, job->replace);
-    GNN_LAUNCH(count_picks, gnn_scan_grid(job->rows, GNN_ROW_TILE), GNN_BLOCK, 0, stream, w);
+    lay_out(&w.s, job->what.scratch, job->what.rule, job->what.n, job->capacity);
+    GNN_LAUNCH(count_picks, gnn_scan_grid(job->what.n, GNN_ROW_TILE), GNN_BLOCK, 0, stream, w);
     launch_pick(w, stream);
     if (r)
         gnn_cuda_number_list(&w, stream);

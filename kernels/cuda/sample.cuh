@@ -20,8 +20,8 @@ enum : unsigned {
 struct gnn_scratch {
     uint32_t *base;  /* nodes numbered before the list */
     uint64_t *tile;  /* [rows / GNN_ROW_TILE] picks, then picks of the tiles before */
-    uint64_t *fresh; /* [room / GNN_LIST_TILE] new ids, then those of the tiles before */
-    uint2 *word;     /* [room / 32] which of 32 ids are new; new ids before them in their tile */
+    uint64_t *fresh; /* [capacity / GNN_LIST_TILE] new ids, then those of the tiles before */
+    uint2 *word; /* [capacity / 32] which of 32 ids are new; new ids before them in their tile */
     struct gnn_sample_row *row; /* [rows] */
     uint32_t *before;           /* [rows] picks of the rows before in the tile, at most 2^32 - 1 */
     uint32_t *set;              /* sets of drawn neighbours, where shared memory is too small */
@@ -77,7 +77,7 @@ static __device__ __forceinline__ uint32_t gnn_rows_of(const struct gnn_cuda_sam
                                                        const uint32_t **nodes)
 {
     const uint32_t first = job.first ? *job.first : 0, end = *job.end;
-    *nodes = job.nodes + first;
+    *nodes = job.what.dst.node + first;
     return end > first ? end - first : 0;
 }
 
@@ -106,8 +106,8 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
 static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t e)
 {
     const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
-    const uint32_t part = gnn_part_of(w.job.graph, nodes[i]);
-    const gnn_sample_part &a = w.job.graph.part[part];
+    const uint32_t part = gnn_part_of(w.job.what.graph, nodes[i]);
+    const gnn_sample_part &a = w.job.what.graph.part[part];
     gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.job.source[e],
                    part);
 }

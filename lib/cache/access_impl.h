@@ -27,8 +27,7 @@ struct gnn_giving {
     float *picked;      /* r_{h-1} -> r_h, by store id */
     const float *known; /* p_{h-1} */
     const float *older; /* p_{h-2}, or NULL: draws again */
-    int32_t fanout;
-    bool replace;
+    struct gnn_pick_rule rule;
 };
 /* Over the in-edges of the store's open parts: adds to sum[sources]. */
 int gnn_access_walk(struct gnn_store *s, uint32_t et, const struct gnn_giving *g, uint64_t *sum,

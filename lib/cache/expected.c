@@ -35,20 +35,13 @@ struct rows {
     uint64_t n, edges, first, nsrc;
 };
 
-static double pick_chance(const struct gnn_giving *g, uint64_t degree)
-{
-    if (g->fanout < 0 || (!g->replace && degree <= (uint64_t)g->fanout))
-        return 1;
-    return g->replace ? -expm1(g->fanout * log1p(-1 / (double)degree)) : g->fanout / (double)degree;
-}
-
 static uint64_t give(const struct gnn_giving *g, uint64_t v, uint64_t degree)
 {
     if (!g->picked)
         return 1;
     const double r = g->picked[v], fresh = g->known[v] - (g->older ? g->older[v] : r);
-    if (fresh > 0 && g->fanout)
-        g->picked[v] = (float)(r + fresh * pick_chance(g, degree));
+    if (fresh > 0 && gnn_pick_any(g->rule))
+        g->picked[v] = (float)(r + fresh * gnn_pick_chance(g->rule, degree));
     return g->picked[v] > 0 ? gnn_access_to_fixed(g->picked[v]) : 0;
 }
 
@@ -187,13 +180,13 @@ static int one_hop(struct hops *w, uint32_t hop, struct gnn_err *e)
     int rc = begin_sums(w, e);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         const uint32_t dst = c->etype[et].dst;
-        const int32_t fanout = w->m->fanout[(size_t)hop * c->netypes + et];
-        if (fanout && !w->picked[et] &&
+        const struct gnn_pick_rule rule = gnn_sampling_rule(w->m, hop * c->netypes + et);
+        if (gnn_pick_any(rule) && !w->picked[et] &&
             !(w->picked[et] =
                   gnn_alloc_zero(c->ntype[dst].count, sizeof **w->picked, "node scores", e)))
             return e->code;
         const struct gnn_giving g = {w->picked[et], w->known.of[dst],
-                                     w->older.of ? w->older.of[dst] : NULL, fanout, w->m->replace};
+                                     w->older.of ? w->older.of[dst] : NULL, rule};
         if (w->picked[et])
             rc = gnn_access_walk(w->s, et, &g, w->sum[c->etype[et].src], e);
     }
@@ -232,13 +225,9 @@ int gnn_access_degree(struct gnn_store *s, const struct gnn_sampling *m, struct 
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         uint64_t *sum = gnn_alloc_zero(c->ntype[t].count, sizeof *sum, "degrees", e);
         rc = sum ? 0 : e->code;
-        for (uint32_t et = 0; !rc && et < c->netypes; et++) {
-            bool used = false;
-            for (uint32_t h = 0; h < m->nhops; h++)
-                used = used || m->fanout[(size_t)h * c->netypes + et];
-            if (used && c->etype[et].src == t)
+        for (uint32_t et = 0; !rc && et < c->netypes; et++)
+            if (c->etype[et].src == t && gnn_sampling_uses(m, c->netypes, et))
                 rc = gnn_access_walk(s, et, &one, sum, e);
-        }
         for (uint64_t i = 0; !rc && i < c->ntype[t].count; i++)
             x->of[t][i] = (float)sum[i];
         gnn_free(sum);

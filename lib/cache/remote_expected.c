@@ -116,7 +116,7 @@ static int one_hop(struct ranks_walk *w, uint32_t of, uint32_t hop)
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
         const uint32_t dst = c->etype[et].dst;
         const struct gnn_giving g = {w->picked[et], w->known.of[dst], NULL,
-                                     w->m->fanout[(size_t)hop * c->netypes + et], w->m->replace};
+                                     gnn_sampling_rule(w->m, hop * c->netypes + et)};
         if (w->picked[et])
             rc = gnn_access_walk(w->s, et, &g, w->sum[c->etype[et].src], w->e);
     }
@@ -179,7 +179,7 @@ static int walk_init(struct ranks_walk *w)
             return w->e->code;
     for (uint32_t i = 0; i < w->m->nhops * c->netypes; i++) {
         const uint32_t et = i % c->netypes;
-        if (w->m->fanout[i] && !w->picked[et] &&
+        if (gnn_pick_any(gnn_sampling_rule(w->m, i)) && !w->picked[et] &&
             !(w->picked[et] = gnn_alloc(c->ntype[c->etype[et].dst].count, sizeof **w->picked,
                                         "node scores", w->e)))
             return w->e->code;

@@ -3,6 +3,7 @@
 #ifndef GNN_LIB_COMM_WORDS_H
 #define GNN_LIB_COMM_WORDS_H
 
+#include "kernels/entry.h"
 #include "lib/comm/comm.h"
 
 struct gnn_words {
@@ -23,6 +24,17 @@ static inline int gnn_words_align(struct gnn_words *w, uint64_t bytes, struct gn
 {
     const uint64_t m = bytes / sizeof(uint32_t), more = (m - w->n % m) % m;
     return gnn_words_add(w, more, e) ? 0 : e->code;
+}
+/* The same for n frontier entries with the columns of `like`. */
+static inline int gnn_words_add_entries(struct gnn_words *w, struct gnn_entries like, uint64_t n,
+                                        struct gnn_entries *to, struct gnn_err *e)
+{
+    uint64_t at = w->n * sizeof(uint32_t), end = at;
+    (void)gnn_entries_lay(NULL, &end, like, n);
+    if (!gnn_words_add(w, (end - at) / sizeof(uint32_t), e))
+        return e->code;
+    *to = gnn_entries_lay(w->buf.data, &at, like, n);
+    return 0;
 }
 static inline struct gnn_span gnn_words_span(const struct gnn_words *w)
 {
@@ -47,6 +59,18 @@ static inline const uint32_t *gnn_words_read(struct gnn_words_in *in, uint64_t n
         return NULL;
     in->at += n;
     return in->w + (in->at - n);
+}
+/* The next n frontier entries with the columns of `like`, not to be written to; false if there are
+ * not so many. */
+static inline bool gnn_words_read_entries(struct gnn_words_in *in, struct gnn_entries like,
+                                          uint64_t n, struct gnn_entries *e)
+{
+    uint64_t at = in->at * sizeof(uint32_t), end = at;
+    (void)gnn_entries_lay(NULL, &end, like, n);
+    if (!gnn_words_read(in, (end - at) / sizeof(uint32_t)))
+        return false;
+    *e = gnn_entries_lay((void *)(uintptr_t)in->w, &at, like, n);
+    return true;
 }
 static inline bool gnn_words_skip(struct gnn_words_in *in, uint64_t bytes)
 {

@@ -88,6 +88,14 @@ int gnn_meta_add_provenance(struct gnn_meta *m, const char *line, struct gnn_err
                                                    : 0;
 }
 
+bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype)
+{
+    for (uint32_t h = 0; h < s->nhops; h++)
+        if (gnn_pick_any(gnn_sampling_rule(s, h * netypes + etype)))
+            return true;
+    return false;
+}
+
 /* "as a whole", "in 4 parts" */
 static const char *in_parts(const struct gnn_meta *m, char *text, size_t room)
 {
@@ -132,13 +140,14 @@ static json_t *sampling_to_json(const struct gnn_meta *m)
                                                        (json_int_t)s->split_seeds[i]));
     char seed[17];
     snprintf(seed, sizeof seed, "%016llx", (unsigned long long)s->seed);
-    json_t *j = bad ? NULL
-                    : json_pack("{s:s,s:O,s:I,s:s,s:b,s:b,s:b,s:b,s:b,s:s,s:O}", "seed", seed,
-                                "fanout", fan, "batch_size", (json_int_t)s->batch_size, "frontier",
-                                s->frontier == GNN_FRONTIER_NEW ? "new" : "all", "replace",
-                                s->replace, "shuffle", s->shuffle, "drop_last", s->drop_last,
-                                "edge_ids", s->edge_ids, "original_ids", s->original_ids,
-                                "seed_type", m->schema.ntype[s->seed_ntype].name, "splits", splits);
+    json_t *j =
+        bad ? NULL
+            : json_pack("{s:s,s:O,s:I,s:s,s:b,s:b,s:b,s:b,s:b,s:s,s:O}", "seed", seed, "fanout",
+                        fan, "batch_size", (json_int_t)s->batch_size, "frontier",
+                        s->frontier == GNN_FRONTIER_NEW ? "new" : "all", "replace",
+                        s->rule.kind == GNN_PICK_REPLACE, "shuffle", s->shuffle, "drop_last",
+                        s->drop_last, "edge_ids", s->edge_ids, "original_ids", s->original_ids,
+                        "seed_type", m->schema.ntype[s->seed_ntype].name, "splits", splits);
     json_decref(fan);
     json_decref(splits);
     if (j && s->ranks &&
@@ -191,10 +200,11 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     if (!frontier || (strcmp(frontier, "all") && strcmp(frontier, "new")))
         return gnn_fail(e, GNN_E_INPUT, "header: bad frontier rule");
     s->frontier = frontier[0] == 'n' ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
+    bool replace;
     const struct {
         const char *key;
         bool *v;
-    } flags[] = {{"replace", &s->replace},
+    } flags[] = {{"replace", &replace},
                  {"shuffle", &s->shuffle},
                  {"drop_last", &s->drop_last},
                  {"edge_ids", &s->edge_ids},
@@ -205,6 +215,7 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
             return gnn_fail(e, GNN_E_INPUT, "header: '%s' is missing", flags[i].key);
         *flags[i].v = json_is_true(b);
     }
+    s->rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     const json_t *ranks = json_object_get(j, "ranks"), *rank = json_object_get(j, "rank");
     const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);
     if ((ranks || rank) && (!json_is_integer(ranks) || !json_is_integer(rank) || n < 2 ||

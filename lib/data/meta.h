@@ -2,6 +2,7 @@
 #ifndef GNN_LIB_DATA_META_H
 #define GNN_LIB_DATA_META_H
 
+#include "kernels/pick.h"
 #include "lib/data/schema.h"
 
 enum { GNN_META_MAX = 8 << 20 }; /* bytes of the JSON: parsed, it takes a hundred times as much */
@@ -11,11 +12,12 @@ enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 /* How a batch stream was drawn; part of its HEADER. */
 struct gnn_sampling {
     uint64_t seed;
+    struct gnn_pick_rule rule; /* but for the fan-out: */
     uint32_t nhops;
-    int32_t *fanout; /* [nhops][netypes]; -1 = all, 0 = none */
+    int32_t *fanout; /* [nhops][netypes] */
     uint32_t batch_size;
     enum gnn_frontier frontier;
-    bool replace, shuffle, drop_last, edge_ids;
+    bool shuffle, drop_last, edge_ids;
     bool original_ids; /* node ids in batches are those of the unpartitioned store */
     uint32_t seed_ntype;
     uint32_t nsplits;      /* a batch key's split is an index into split[] */
@@ -25,6 +27,17 @@ struct gnn_sampling {
     uint32_t rank, ranks;  /* several ranks: these batches have the seeds only that belong to this
                               one. Else 0 */
 };
+
+/* How neighbours are picked in a hop along an edge type: block hop * netypes + edge type. */
+static inline struct gnn_pick_rule gnn_sampling_rule(const struct gnn_sampling *s, uint64_t block)
+{
+    struct gnn_pick_rule rule = s->rule;
+    rule.fanout = s->fanout[block];
+    return rule;
+}
+
+/* Does any hop sample along one of the netypes edge types? */
+bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t etype);
 
 struct gnn_meta {
     struct gnn_schema schema;

@@ -45,11 +45,11 @@ uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
     for (uint32_t h = 0; h < m->nhops; h++) {
         memset(next, 0, sizeof next);
         for (uint32_t r = 0; r < c->netypes; r++) {
-            const int32_t f = m->fanout[(size_t)h * c->netypes + r];
             const uint64_t rows =
                 (m->frontier == GNN_FRONTIER_ALL ? known : fresh)[c->etype[r].dst];
-            const uint64_t picked =
-                f < 0 ? (rows ? c->etype[r].count : 0) : times(rows, (uint64_t)f);
+            const uint64_t picked = rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r),
+                                                          rows, c->etype[r].count)
+                                         : 0;
             next[c->etype[r].src] = plus(next[c->etype[r].src], picked);
             edges = plus(edges, picked);
         }

@@ -41,10 +41,7 @@ static int add_field(struct gatherer *g, const struct gnn_gather_opts *o, const 
     }
     for (uint32_t t = 0; !rc && m->edge_ids && t < c->netypes; t++) {
         const struct gnn_field *f = gnn_field_find(c->etype[t].field, c->etype[t].nfields, name);
-        bool used = false;
-        for (uint32_t h = 0; h < m->nhops; h++)
-            used = used || m->fanout[(size_t)h * c->netypes + t];
-        if (!f || !used)
+        if (!f || !gnn_sampling_uses(m, c->netypes, t))
             continue;
         rc = gnn_gather_job_edge(&g->job[g->njobs++], g->store, t, f, o->dtype, e);
         ++*found;

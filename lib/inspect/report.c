@@ -86,7 +86,7 @@ static json_t *report_sampling(const struct gnn_meta *m, bool *bad)
     report_put(o, "fanout", fan, bad);
     report_put(o, "batch_size", report_num(s->batch_size), bad);
     report_put(o, "frontier", json_string(s->frontier == GNN_FRONTIER_NEW ? "new" : "all"), bad);
-    report_put(o, "replace", json_boolean(s->replace), bad);
+    report_put(o, "replace", json_boolean(s->rule.kind == GNN_PICK_REPLACE), bad);
     report_put(o, "shuffle", json_boolean(s->shuffle), bad);
     report_put(o, "drop_last", json_boolean(s->drop_last), bad);
     report_put(o, "edge_ids", json_boolean(s->edge_ids), bad);

@@ -36,7 +36,7 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
 
 static bool own(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job)
 {
-    return job->graph == &d->s->graph[et];
+    return job->graph.part == d->s->graph[et].part;
 }
 
 static int damaged(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
@@ -51,29 +51,33 @@ static int damaged(const struct sample_draw *d, uint32_t et, const struct gnn_sa
                     why == GNN_SAMPLE_SOURCE ? "indices" : "indptr", at->node);
 }
 
-static void set_key(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t key[2])
+void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys)
 {
-    gnn_rng_key(d->s->meta.sampling.seed, (uint32_t)d->b->epoch, (uint32_t)d->b->step, hop,
-                gnn_rng_tag(GNN_RNG_NEIGHBOUR, d->s->split[d->b->split].tag, et), key);
+    for (uint32_t i = 0; i < b->nhops * b->netypes; i++)
+        gnn_rng_key(s->meta.sampling.seed, (uint32_t)b->epoch, (uint32_t)b->step, i / b->netypes,
+                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->split[b->split].tag, i % b->netypes),
+                    keys + 2 * (size_t)i);
 }
 
-int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t et,
-                           struct gnn_sample_job *job, uint32_t *indptr)
+struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t *keys,
+                                        uint32_t block)
+{
+    return (struct gnn_sample_job){.graph = s->graph[block % s->meta.schema.netypes],
+                                   .rule = gnn_sampling_rule(&s->meta.sampling, block),
+                                   .key = keys + 2 * (size_t)block};
+}
+
+int gnn_sample_count_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
     const struct sample_device *device = own(d, et, job) ? d->s->device : NULL;
     struct gnn_sample_place bad = {0};
-    job->fanout = d->s->meta.sampling.fanout[(size_t)hop * d->b->netypes + et];
-    job->replace = d->s->meta.sampling.replace;
-    job->indptr = indptr;
-    set_key(d, hop, et, job->key);
     if (device)
-        return device->draw(d->w->lane, et, job, indptr, d->e);
+        return device->draw(d->w->lane, et, job, d->e);
     if (gnn_buf_fit(&d->w->row, job->n, sizeof *job->row, "a sampling thread", d->e))
         return d->e->code;
     job->row = d->w->row.data;
     job->scratch = d->w->scratch;
-    const enum gnn_sample_status st = gnn_sample_count(job->graph, job->dst, job->n, job->fanout,
-                                                       job->replace, d->w->row.data, indptr, &bad);
+    const enum gnn_sample_status st = gnn_sample_count(job, &bad);
     return st ? damaged(d, et, job, st, &bad) : 0;
 }
 

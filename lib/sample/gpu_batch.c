@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/rng.h"
 #include "lib/sample/gpu_sample.h"
 
 static void drawn_empty(struct gpu_drawn *x)
@@ -109,9 +108,7 @@ static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
 static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const struct gpu_io *io)
 {
     const struct sampler *s = x->lane->s;
-    const struct gnn_sampling *m = &s->meta.sampling;
-    uint32_t *seeds = (uint32_t *)(void *)(x->in + io->seeds),
-             *keys = (uint32_t *)(void *)(x->in + io->keys);
+    uint32_t *seeds = (uint32_t *)(void *)(x->in + io->seeds);
     uint64_t n;
     if (s->reader) { /* the plan brought them along */
         const struct gnn_tensor *t = gnn_tensors_at(&key->tensors, 0);
@@ -120,10 +117,7 @@ static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const stru
     } else
         n = gnn_plan_seeds(s, key, seeds);
     *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)n;
-    for (uint32_t b = 0; b < gpu_blocks(s); b++)
-        gnn_rng_key(m->seed, (uint32_t)key->epoch, (uint32_t)key->step, b / key->netypes,
-                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->split[key->split].tag, b % key->netypes),
-                    keys + 2 * (size_t)b);
+    gnn_sample_keys(s, key, (uint32_t *)(void *)(x->in + io->keys));
 }
 
 int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_err *e)
@@ -189,7 +183,7 @@ static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t h
         .edges = edges, .indptr = x->indptr[k], .indices = x->indices[k], .id = x->id[k]};
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     gpu_drawn_rows(x, k, &block.first, &block.n);
-    if (!x->lane->s->meta.sampling.fanout[k] || !block.n)
+    if (!gnn_pick_any(gnn_sampling_rule(&x->lane->s->meta.sampling, k)) || !block.n)
         return 0;
     gnn_etype_key(&x->lane->s->meta.schema, et, key, sizeof key);
     int rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indptr", hop, key), GNN_U32,

@@ -24,16 +24,13 @@ static uint64_t edges_of(const struct sampler *s, uint32_t et)
 static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_t hop, uint32_t et,
                       uint64_t rows)
 {
-    const struct gnn_sampling *m = &s->meta.sampling;
-    const int32_t fanout = m->fanout[(size_t)hop * s->meta.schema.netypes + et];
-    uint64_t n;
+    const struct gnn_pick_rule rule =
+        gnn_sampling_rule(&s->meta.sampling, hop * s->meta.schema.netypes + et);
     if (!rows)
         return 0;
-    if (fanout < 0)
-        n = (uint64_t)fmax(SMALL, fmin(1e18, (double)rows * r->mean[et]));
-    else
-        n = rows * (uint64_t)fanout; /* below 2^32 * 10^6 */
-    if (fanout < 0 || !m->replace)   /* the destinations differ, and so do their edges */
+    const double all = fmax(SMALL, fmin(1e18, (double)rows * r->mean[et]));
+    uint64_t n = gnn_pick_bound(rule, rows, (uint64_t)all);
+    if (!gnn_pick_repeats(rule)) /* the destinations differ, and so do their edges */
         n = least(n, edges_of(s, et));
     return least(least(n, EDGES_MAX), r->guess);
 }
@@ -63,7 +60,7 @@ static void derive(struct gpu_room *r, const struct sampler *s)
             drawn[t] = 0;
         for (uint32_t et = 0; et < c->netypes; et++) {
             const uint32_t b = h * c->netypes + et;
-            if (!m->fanout[b])
+            if (!gnn_pick_any(gnn_sampling_rule(m, b)))
                 continue;
             const uint64_t rows =
                 m->frontier == GNN_FRONTIER_ALL ? known[c->etype[et].dst] : fresh[c->etype[et].dst];

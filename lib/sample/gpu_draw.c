@@ -30,7 +30,8 @@ struct draw_lane {
     uint32_t most;  /* edges that there was room for, or a guess */
     /* The last draw, in that memory. */
     struct draw_head *head;
-    uint32_t *dst, *indptr, *source;
+    struct gnn_entries dst;
+    uint32_t *indptr, *source;
     uint64_t *id;
     void *scratch;
     uint32_t edges;
@@ -68,12 +69,12 @@ static uint64_t lay_out(struct draw_lane *l, char *base, const struct gnn_sample
 {
     uint64_t at = 0;
     l->head = gpu_lay(base, &at, sizeof *l->head);
-    l->dst = gpu_lay(base, &at, job->n * sizeof *l->dst);
+    l->dst = gnn_entries_lay(base, &at, job->dst, job->n);
+    at = gpu_align(at);
     l->indptr = gpu_lay(base, &at, (job->n + UINT64_C(1)) * sizeof *l->indptr);
     l->source = gpu_lay(base, &at, room * sizeof *l->source);
     l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, room * sizeof *l->id) : NULL;
-    l->scratch =
-        gpu_lay(base, &at, gnn_cuda_sample_scratch(job->n, room, job->fanout, job->replace));
+    l->scratch = gpu_lay(base, &at, gnn_cuda_sample_scratch(job->rule, job->n, room));
     return at;
 }
 
@@ -104,24 +105,25 @@ static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_
     int rc = lane_fit(l, job, room, e);
     if (!rc)
         rc = gnn_dev_copy(l->head, h, sizeof *h, l->stream, e);
-    if (!rc)
-        rc = gnn_dev_copy(l->dst, job->dst, job->n * sizeof *l->dst, l->stream, e);
+#define COPY_COLUMN(type, name)                                                                    \
+    if (!rc && job->dst.name)                                                                      \
+        rc = gnn_dev_copy(l->dst.name, job->dst.name, job->n * sizeof(type), l->stream, e);
+    GNN_ENTRY_COLUMNS(COPY_COLUMN)
+#undef COPY_COLUMN
     if (rc)
         return rc;
-    const struct gnn_cuda_sample_job q = {.graph = l->graph->edges[et],
-                                          .nodes = l->dst,
-                                          .end = &l->head->end,
-                                          .rows = job->n,
-                                          .room = room,
-                                          .fanout = job->fanout,
-                                          .replace = job->replace,
-                                          .key = l->head->key,
-                                          .indptr = l->indptr,
-                                          .source = l->source,
-                                          .ids = l->id,
-                                          .edges = &l->head->edges,
-                                          .scratch = l->scratch,
-                                          .status = &l->head->status};
+    struct gnn_cuda_sample_job q = {.what = *job,
+                                    .end = &l->head->end,
+                                    .capacity = room,
+                                    .source = l->source,
+                                    .ids = l->id,
+                                    .edges = &l->head->edges,
+                                    .status = &l->head->status};
+    q.what.graph = l->graph->edges[et];
+    q.what.dst = l->dst;
+    q.what.key = l->head->key;
+    q.what.indptr = l->indptr;
+    q.what.scratch = l->scratch;
     gnn_cuda_sample_block(&q, NULL, l->stream);
     rc = gnn_dev_launched("sampling", e);
     if (!rc)
@@ -140,11 +142,10 @@ static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *jo
     return rc ? rc : waited;
 }
 
-static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr,
-                struct gnn_err *e)
+static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, struct gnn_err *e)
 {
     struct draw_lane *l = lane;
-    const uint64_t bound = job->fanout < 0 ? EDGES_MAX : job->n * (uint64_t)job->fanout;
+    const uint64_t bound = gnn_pick_bound(job->rule, job->n, EDGES_MAX);
     struct draw_head h = {0};
     int rc = gnn_dev_use(l->device, e);
     if (!rc)
@@ -158,7 +159,8 @@ static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, uint3
     if (!rc && h.status.code)
         rc = gnn_sample_damaged(l->s, et, (enum gnn_sample_status)h.status.code, &h.status.at, e);
     if (!rc)
-        rc = gnn_dev_copy(indptr, l->indptr, (job->n + UINT64_C(1)) * sizeof *indptr, l->stream, e);
+        rc = gnn_dev_copy(job->indptr, l->indptr, (job->n + UINT64_C(1)) * sizeof *l->indptr,
+                          l->stream, e);
     l->edges = h.edges;
     return rc ? rc : gnn_dev_stream_wait(l->stream, e);
 }

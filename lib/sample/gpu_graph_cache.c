@@ -50,15 +50,15 @@ static void count(const struct gnn_sample_graph *g, struct class *c)
 
 /* A draw that makes a node a destination finds it in proportion to its out-degree, for which its
  * in-degree stands: the same where edges go both ways. Once there, it costs as many reads as it has
- * neighbours, or the fan-out. */
+ * neighbours, or as are picked. */
 static void score(const struct sampler *s, const struct gpu_room *r, uint32_t et, struct class *c)
 {
     const struct gnn_schema *schema = &s->meta.schema;
     const struct gnn_sampling *m = &s->meta.sampling;
-    double draws = 0, edges = 0, fanout = 0;
+    double draws = 0, edges = 0, picks = 0;
     for (uint32_t h = 0; h < m->nhops; h++) {
-        const int32_t f = m->fanout[(size_t)h * schema->netypes + et];
-        fanout = f < 0 ? INFINITY : fmax(fanout, f);
+        const struct gnn_pick_rule rule = gnn_sampling_rule(m, h * schema->netypes + et);
+        picks = fmax(picks, (double)gnn_pick_bound(rule, 1, UINT32_MAX));
         for (uint32_t k = 0; h + 1 < m->nhops && k < schema->netypes; k++)
             if (schema->etype[k].src == schema->etype[et].dst)
                 draws += r->edges[h * schema->netypes + k];
@@ -67,7 +67,7 @@ static void score(const struct sampler *s, const struct gpu_room *r, uint32_t et
         edges += (double)c[i].sources;
     for (uint32_t i = 0; i < CLASSES; i++) {
         const double d = c[i].rows ? (double)c[i].sources / (double)c[i].rows : 0;
-        c[i].score = d > 0 ? -expm1(-fmax(draws, 1) * d / edges) * fmin(1, fanout / d) : 0;
+        c[i].score = d > 0 ? -expm1(-fmax(draws, 1) * d / edges) * fmin(1, picks / d) : 0;
     }
 }
 

@@ -56,7 +56,7 @@ static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_room *r)
     uint64_t most = gnn_cuda_relabel_scratch(r->seeds);
     for (uint32_t b = 0; b < gpu_blocks(s); b++) {
         const uint64_t bytes =
-            r->rows[b] ? gnn_cuda_sample_scratch(r->rows[b], r->edges[b], m->fanout[b], m->replace)
+            r->rows[b] ? gnn_cuda_sample_scratch(gnn_sampling_rule(m, b), r->rows[b], r->edges[b])
                        : 0;
         most = bytes > most ? bytes : most;
     }
@@ -86,7 +86,8 @@ static void lay_type(struct gpu_lane *l, uint32_t t, uint32_t *tags, struct layo
 {
     const struct gpu_room *r = l->room;
     struct gnn_cuda_relabel *q = &l->type[t];
-    *q = (struct gnn_cuda_relabel){.nnodes = l->s->meta.schema.ntype[t].count, .room = r->nodes[t]};
+    *q = (struct gnn_cuda_relabel){.nnodes = l->s->meta.schema.ntype[t].count,
+                                   .capacity = r->nodes[t]};
     q->tag = tags ? tags + t : NULL; /* read by blocks without edges, too */
     q->count = l->io ? (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t : NULL;
     l->found[t] = NULL;
@@ -186,7 +187,7 @@ static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uin
     const struct gpu_lane *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
     struct gnn_cuda_relabel r = l->type[t];
-    r.nodes = nodes_of(q, t);
+    r.list.node = nodes_of(q, t);
     r.live = words(l, q->io.live);
     r.counts = words(l, q->io.counts) + hop * c->nntypes;
     r.ncounts = c->nntypes;
@@ -207,25 +208,23 @@ static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
     if (!l->room->rows[b] || q->rc)
         return false;
     const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src, hop + 1, b + 1);
-    const struct gnn_cuda_sample_job job = {.graph = l->graph->edges[et],
-                                            .nodes = nodes_of(q, dst),
-                                            .first = m->frontier == GNN_FRONTIER_NEW && hop
-                                                         ? counts + (hop - 1) * c->nntypes + dst
-                                                         : NULL,
-                                            .end = counts + hop * c->nntypes + dst,
-                                            .rows = l->room->rows[b],
-                                            .room = l->room->edges[b],
-                                            .fanout = m->fanout[b],
-                                            .replace = m->replace,
-                                            .block = b,
-                                            .key = words(l, q->io.keys) + 2 * (size_t)b,
-                                            .indptr = q->x->indptr[b],
-                                            .source = l->source,
-                                            .indices = q->x->indices[b],
-                                            .ids = q->x->id[b],
-                                            .edges = words(l, q->io.edges) + b,
-                                            .scratch = l->scratch,
-                                            .status = status_of(l)};
+    struct gnn_cuda_sample_job job = {.what = gnn_sample_job_of(l->s, words(l, q->io.keys), b),
+                                      .first = m->frontier == GNN_FRONTIER_NEW && hop
+                                                   ? counts + (hop - 1) * c->nntypes + dst
+                                                   : NULL,
+                                      .end = counts + hop * c->nntypes + dst,
+                                      .capacity = l->room->edges[b],
+                                      .block = b,
+                                      .source = l->source,
+                                      .indices = q->x->indices[b],
+                                      .ids = q->x->id[b],
+                                      .edges = words(l, q->io.edges) + b,
+                                      .status = status_of(l)};
+    job.what.graph = l->graph->edges[et];
+    job.what.dst.node = nodes_of(q, dst);
+    job.what.n = l->room->rows[b];
+    job.what.indptr = q->x->indptr[b];
+    job.what.scratch = l->scratch;
     gnn_cuda_sample_block(&job, &to, l->stream);
     launched(q, "sampling");
     return true;

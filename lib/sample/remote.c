@@ -1,7 +1,7 @@
 /* Sampling with several ranks. A hop's destinations go to the ranks that own them, this one
  * included, which draw their neighbours and send them back; put together in the order of the
  * destinations they are what one rank would have drawn, since a draw depends on the destination
- * only. Two exchanges a hop: asked:    per edge type, u32 n, u32 destinations[n] answered: per edge
+ * only. Two exchanges a hop: asked:    per edge type, u32 n, destinations[n] answered: per edge
  * type with n > 0, u32 e, u32 picks of each[n], u32 sources[e], and with edge ids, from the next
  *             multiple of 8 bytes on, u64 ids[e]
  * and after these what lib/sample/remote_once.c has to say. */
@@ -25,7 +25,7 @@ struct sample_far {
     struct gnn_words *asked, *answered; /* [owners] */
     struct gnn_words_in *in;            /* [owners] */
     uint32_t *wanted;                   /* [netypes][owners] destinations that were asked for */
-    uint32_t **to;                      /* [owners] where the next of them goes */
+    struct gnn_entries *to;             /* [owners] where the next of them goes */
     struct gnn_buf owner;               /* u32, by destination of all edge types in turn */
     struct gnn_buf ask_for, indptr;
     struct answer *from;               /* [owners] */
@@ -71,7 +71,7 @@ struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e
     f->in = gnn_alloc_zero(n, sizeof *f->in, "ranks", e);
     f->from = gnn_alloc_zero(n, sizeof *f->from, "ranks", e);
     f->wanted = gnn_alloc_zero((uint64_t)n * s->meta.schema.netypes, sizeof *f->wanted, "ranks", e);
-    f->to = gnn_alloc_zero(n, sizeof(uint32_t *), "ranks", e);
+    f->to = gnn_alloc_zero(n, sizeof *f->to, "ranks", e);
     if (f->asked && f->answered && f->in && f->from && f->wanted && f->to &&
         !gnn_store_firsts(s->store, ranks, &f->first, e) &&
         !gnn_exchange_init(&f->ask, s->comm, 0, e) &&
@@ -92,7 +92,7 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
     const struct sample_halo *halo = d->s->halo;
     uint32_t first, *wanted = f->wanted + (size_t)et * f->owners;
     const uint32_t n = gnn_sample_rows(d, hop, et, &first);
-    const uint32_t *node = d->w->type[dst].nodes + first;
+    struct gnn_entries entry = gnn_entries_from(d->w->type[dst].list, first);
     int rc = gnn_buf_reserve(&f->owner, *at + n, sizeof(uint32_t), "messages between ranks", d->e);
     if (!rc)
         rc = gnn_buf_fit(&f->ask_for, n, sizeof(uint32_t), "messages between ranks", d->e);
@@ -101,10 +101,11 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
     uint32_t *owner = (uint32_t *)f->owner.data + *at, *ask_for = f->ask_for.data;
     memset(wanted, 0, f->owners * sizeof *wanted);
     for (uint32_t i = 0; i < n; i++) {
-        owner[i] = gnn_owner_find(f->first[dst], sizeof **f->first, f->ranks, node[i]);
-        ask_for[i] = node[i];
-        const uint32_t row =
-            halo && owner[i] != self ? gnn_node_map_find(&halo->of[dst], node[i]) : UINT32_MAX;
+        owner[i] = gnn_owner_find(f->first[dst], sizeof **f->first, f->ranks, entry.node[i]);
+        ask_for[i] = entry.node[i];
+        const uint32_t row = halo && owner[i] != self
+                                 ? gnn_node_map_find(&halo->of[dst], entry.node[i])
+                                 : UINT32_MAX;
         f->stats.rows++;
         f->stats.others += owner[i] != self;
         f->stats.halo += row != UINT32_MAX;
@@ -115,14 +116,17 @@ static int ask_block(const struct sample_draw *d, uint32_t hop, uint32_t et, uin
         wanted[owner[i]]++;
     }
     for (uint32_t r = 0; r < f->owners; r++) {
-        uint32_t *w = gnn_words_add(&f->asked[r], 1 + (uint64_t)wanted[r], d->e);
+        uint32_t *w = gnn_words_add(&f->asked[r], 1, d->e);
         if (!w)
             return d->e->code;
         *w = wanted[r];
-        f->to[r] = w + 1;
+        rc = gnn_words_add_entries(&f->asked[r], entry, wanted[r], &f->to[r], d->e);
+        if (rc)
+            return rc;
     }
+    entry.node = ask_for;
     for (uint32_t i = 0; i < n; i++)
-        *f->to[owner[i]]++ = ask_for[i];
+        gnn_entry_append(&f->to[owner[i]], &entry, i);
     *at += n;
     return 0;
 }
@@ -169,21 +173,26 @@ static int answer_block(const struct sample_draw *d, uint32_t hop, uint32_t et, 
 {
     struct sample_far *f = d->w->far;
     struct gnn_words *out = &f->answered[r];
-    const uint32_t *n = gnn_words_read(&f->in[r], 1),
-                   *dst = n ? gnn_words_read(&f->in[r], *n) : NULL;
-    if (!dst)
+    const struct gnn_entries like = d->w->type[d->s->meta.schema.etype[et].dst].list;
+    const uint32_t *n = gnn_words_read(&f->in[r], 1);
+    struct gnn_entries dst;
+    if (!n || !gnn_words_read_entries(&f->in[r], like, *n, &dst))
         return garbled(d, r);
     if (!*n)
         return 0;
-    if (!d->s->meta.sampling.fanout[(size_t)hop * d->b->netypes + et] ||
-        (r < f->ranks && !all_own(d, et, dst, *n)))
+    struct gnn_sample_job job = gnn_sample_job_of(d->s, d->w->keys, hop * d->b->netypes + et);
+    if (!gnn_pick_any(job.rule) || (r < f->ranks && !all_own(d, et, dst.node, *n)))
         return garbled(d, r);
-    struct gnn_sample_job job = {
-        .graph = r < f->ranks ? &d->s->graph[et] : &d->s->halo->graph[et], .dst = dst, .n = *n};
     int rc =
         gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "messages between ranks", d->e);
-    if (!rc)
-        rc = gnn_sample_count_block(d, hop, et, &job, f->indptr.data);
+    if (rc)
+        return rc;
+    if (r == f->ranks)
+        job.graph = d->s->halo->graph[et];
+    job.dst = dst;
+    job.n = *n;
+    job.indptr = f->indptr.data;
+    rc = gnn_sample_count_block(d, et, &job);
     if (rc)
         return rc;
     const uint32_t *indptr = job.indptr, edges = indptr[*n];

@@ -100,7 +100,7 @@ int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint
         return d->e->code;
     for (uint32_t t = 0; t < o->nntypes; t++) {
         uint32_t from, *wanted = o->wanted + (size_t)t * ranks;
-        const uint32_t n = fresh(d, hop, t, &from), *node = d->w->type[t].nodes + from;
+        const uint32_t n = fresh(d, hop, t, &from), *node = d->w->type[t].list.node + from;
         if (gnn_buf_fit(&o->owner, n, sizeof(uint32_t), "messages between ranks", d->e))
             return d->e->code;
         uint32_t *owner = o->owner.data;
@@ -154,7 +154,7 @@ int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uin
     const uint32_t ranks = d->s->comm->size;
     for (uint32_t t = 0; t < o->nntypes; t++) {
         uint32_t from;
-        const uint32_t n = fresh(d, hop, t, &from), *node = d->w->type[t].nodes + from;
+        const uint32_t n = fresh(d, hop, t, &from), *node = d->w->type[t].list.node + from;
         if (gnn_tensors_resize(&d->b->tensors, o->counted[t], (uint64_t)from + n, d->e))
             return d->e->code;
         for (uint32_t r = 0; r < ranks; r++) {

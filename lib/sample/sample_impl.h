@@ -29,7 +29,7 @@ struct sample_device {
     void (*lane_free)(void *lane);
     /* Draws what the job says, but for its graph, row and scratch, along edge type et: as
      * gnn_sample_count; ... */
-    int (*draw)(void *lane, uint32_t et, const struct gnn_sample_job *job, uint32_t *indptr,
+    int (*draw)(void *lane, uint32_t et, const struct gnn_sample_job *job,
                 struct gnn_err *e) GNN_MUST_USE;
     /* ... and as gnn_sample_pick with no numbering. With edge ids if the sampler adds them. */
     int (*take)(void *lane, uint32_t *source, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
@@ -77,6 +77,7 @@ struct sample_worker {
     uint64_t **counts;         /* [nntypes] */
     uint32_t nntypes;
     uint32_t *seeds;
+    uint32_t *keys;     /* of gnn_sample_keys */
     struct gnn_buf row; /* struct gnn_sample_row per destination */
     void *scratch;
     struct sample_far *far;       /* with ranks */
@@ -103,10 +104,16 @@ int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et,
 /* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
 int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
 
-/* (lib/sample/draw.c) Neighbours of job->dst[job->n], in job->graph, along edge type et: how many
- * of each, which sets the job's other members; ... */
-int gnn_sample_count_block(const struct sample_draw *d, uint32_t hop, uint32_t et,
-                           struct gnn_sample_job *job, uint32_t *indptr) GNN_MUST_USE;
+/* (lib/sample/draw.c) Keys of all blocks of a batch, [nhops * netypes][2]. */
+void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys);
+/* What is sampled for block hop * netypes + edge type: by the CPU or a device, for this rank or
+ * another. Destinations, their number and indptr are the caller's to set, and, where they lie
+ * elsewhere, graph and keys. */
+struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t *keys,
+                                        uint32_t block);
+/* Does the job along edge type et: how many neighbours of each destination, ... */
+int gnn_sample_count_block(const struct sample_draw *d, uint32_t et,
+                           struct gnn_sample_job *job) GNN_MUST_USE;
 /* ... and which, as gnn_sample_pick, before the next count. */
 int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
                           const struct gnn_sample_job *job, struct gnn_relabel *r,

@@ -120,10 +120,7 @@ static int find_graph(struct sampler *s, struct gnn_err *e)
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         rc = find_orig(s, t, e);
     for (uint32_t et = 0; !rc && et < c->netypes; et++) {
-        bool used = false;
-        for (uint32_t h = 0; h < m->nhops; h++)
-            used = used || m->fanout[(size_t)h * c->netypes + et];
-        if (used)
+        if (gnn_sampling_uses(m, c->netypes, et))
             rc = find_edges(s, et, e);
     }
     return rc;
@@ -158,7 +155,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     m->seed = o->seed;
     m->batch_size = o->batch_size;
     m->frontier = o->frontier;
-    m->replace = o->replace;
+    m->rule = o->rule;
     m->shuffle = o->shuffle;
     m->drop_last = o->drop_last;
     m->edge_ids = o->edge_ids;

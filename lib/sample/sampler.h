@@ -53,7 +53,8 @@ struct gnn_sampler_opts {
     uint64_t step_first; /* the same, of the first epoch alone, for a run that goes on: later than
                             step_from, or 0; not of a stream */
     enum gnn_frontier frontier;
-    bool replace, shuffle, drop_last;
+    struct gnn_pick_rule rule; /* but for the fan-outs above */
+    bool shuffle, drop_last;
     bool edge_ids;     /* adds hop/.../id: positions in the unpartitioned store */
     bool original_ids; /* nodes (and ids read from seeds_fd) are ids of the unpartitioned store */
     unsigned threads;  /* 0: in the caller's thread */

@@ -13,6 +13,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->nodes);
     gnn_free(w->counts);
     gnn_free(w->seeds);
+    gnn_free(w->keys);
     gnn_free(w->scratch);
     if (w->lane)
         w->device->lane_free(w->lane);
@@ -28,10 +29,8 @@ static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
     uint64_t n = m->batch_size;
     for (uint32_t h = 0; h < m->nhops; h++) {
         uint64_t grow = 1;
-        for (uint32_t t = 0; t < netypes; t++) {
-            const int32_t f = m->fanout[(size_t)h * netypes + t];
-            grow += f < 0 ? UINT32_MAX : (uint64_t)f;
-        }
+        for (uint32_t t = 0; t < netypes; t++)
+            grow += gnn_pick_bound(gnn_sampling_rule(m, h * netypes + t), 1, UINT32_MAX);
         if (__builtin_mul_overflow(n, grow, &n))
             return UINT64_MAX;
     }
@@ -43,9 +42,12 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     const struct sampler *s = arg;
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_sampling *m = &s->meta.sampling;
-    int32_t most = 0;
-    for (uint32_t i = 0; i < m->nhops * c->netypes; i++)
-        most = m->fanout[i] > most ? m->fanout[i] : most;
+    const uint32_t blocks = m->nhops * c->netypes;
+    uint64_t scratch = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint64_t bytes = gnn_sample_scratch(gnn_sampling_rule(m, i));
+        scratch = bytes > scratch ? bytes : scratch;
+    }
     struct sample_worker *w = gnn_alloc_zero(1, sizeof *w, "a sampling thread", e);
     if (!w)
         return NULL;
@@ -54,8 +56,9 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
     w->seeds = gnn_alloc(m->batch_size, sizeof *w->seeds, "seeds", e);
-    w->scratch = gnn_alloc(gnn_sample_scratch(most), 1, "a sampling thread", e);
-    bool good = w->type && w->nodes && w->counts && w->seeds && w->scratch;
+    w->keys = gnn_alloc(2 * (uint64_t)blocks, sizeof *w->keys, "a sampling thread", e);
+    w->scratch = gnn_alloc(scratch, 1, "a sampling thread", e);
+    bool good = w->type && w->nodes && w->counts && w->seeds && w->keys && w->scratch;
     for (uint32_t t = 0; good && t < c->nntypes; t++) {
         struct gnn_relabel *r = &w->type[t];
         r->nnodes = c->ntype[t].count;
@@ -93,7 +96,7 @@ int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra
     int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], room, d->e);
     if (rc)
         return rc;
-    r->nodes = d->w->nodes[t]->data;
+    r->list.node = d->w->nodes[t]->data;
     return gnn_relabel_fit(r, extra)
                ? 0
                : gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
@@ -112,6 +115,7 @@ static int begin(const struct sample_draw *d)
         gnn_tensors_clear(&b->tensors);
     } else
         n = gnn_plan_seeds(d->s, b, d->w->seeds);
+    gnn_sample_keys(d->s, b, d->w->keys);
     struct gnn_tensor *key, *counts;
     int rc = add(d, "key", GNN_U64, 4, &key);
     if (!rc)
@@ -141,7 +145,8 @@ uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et,
     const struct gnn_sampling *m = &d->s->meta.sampling;
     const uint64_t *known = d->w->counts[d->s->meta.schema.etype[et].dst];
     *first = m->frontier == GNN_FRONTIER_NEW && hop ? (uint32_t)known[hop - 1] : 0;
-    return m->fanout[(size_t)hop * d->b->netypes + et] ? (uint32_t)known[hop] - *first : 0;
+    const bool any = gnn_pick_any(gnn_sampling_rule(m, hop * d->b->netypes + et));
+    return any ? (uint32_t)known[hop] - *first : 0;
 }
 
 static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et,
@@ -178,16 +183,19 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
     const uint32_t n = gnn_sample_rows(d, hop, et, &first);
     if (!n)
         return 0;
-    struct gnn_sample_job job = {
-        .graph = &d->s->graph[et], .dst = d->w->type[type->dst].nodes + first, .n = n};
+    struct gnn_sample_job job = gnn_sample_job_of(d->s, d->w->keys, hop * d->b->netypes + et);
     int rc = gnn_sample_add_indptr(d, hop, et, n, &indptr);
-    if (!rc)
-        rc = gnn_sample_count_block(d, hop, et, &job, indptr->data);
+    if (rc)
+        return rc;
+    job.dst = gnn_entries_from(d->w->type[type->dst].list, first);
+    job.n = n;
+    job.indptr = indptr->data;
+    rc = gnn_sample_count_block(d, et, &job);
     if (rc)
         return rc;
     const uint32_t edges = job.indptr[n];
     rc = gnn_sample_add_edges(d, hop, et, edges, &indices, &id);
-    job.dst = d->w->type[type->dst].nodes + first; /* it may have moved */
+    job.dst = gnn_entries_from(d->w->type[type->dst].list, first); /* it may have moved */
     if (!rc)
         rc = gnn_sample_pick_block(d, et, &job, &d->w->type[type->src], indices->data,
                                    id ? id->data : NULL);

@@ -312,7 +312,7 @@ static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
     const struct gnn_sampling *p = &a->sampling, *q = &b->sampling;
     if (strcmp(a->identity, b->identity) || !gnn_schema_equal(&a->schema, &b->schema) ||
         p->seed != q->seed || p->nhops != q->nhops || p->batch_size != q->batch_size ||
-        p->frontier != q->frontier || p->replace != q->replace || p->shuffle != q->shuffle ||
+        p->frontier != q->frontier || p->rule.kind != q->rule.kind || p->shuffle != q->shuffle ||
         p->drop_last != q->drop_last || p->edge_ids != q->edge_ids || p->rank != q->rank ||
         p->ranks != q->ranks || p->original_ids != q->original_ids ||
         p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)

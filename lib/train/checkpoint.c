@@ -171,9 +171,10 @@ char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
             "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
             "%.17g, dropout %.17g %.17g, seed %llu, metric %s; model %s",
             t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan,
-            s->frontier == GNN_FRONTIER_NEW ? "new" : "all", s->replace, s->shuffle, s->drop_last,
-            sets, optimizers[o->optimizer], schedules[o->schedule], o->lr, o->weight_decay,
-            o->momentum, o->beta1, o->beta2, o->eps, o->clip, (unsigned long long)o->warmup,
+            s->frontier == GNN_FRONTIER_NEW ? "new" : "all", s->rule.kind == GNN_PICK_REPLACE,
+            s->shuffle, s->drop_last, sets, optimizers[o->optimizer], schedules[o->schedule], o->lr,
+            o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
+            (unsigned long long)o->warmup,
             (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
                                                            : 0), /* else runs may be longer */
             (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,

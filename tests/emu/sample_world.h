@@ -139,6 +139,10 @@ struct World {
 struct Plan {
     std::vector<std::vector<int32_t>> fanout; /* [hop][relation] */
     bool replace, only_new, ids;
+    gnn_pick_rule rule(size_t hop, size_t relation) const
+    {
+        return {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, fanout[hop][relation]};
+    }
 };
 
 struct Drawn {
@@ -179,14 +183,25 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     const Relation &rel = *w.relation[et];
     const uint32_t first = p.only_new && hop ? d.counts[hop - 1][rel.dst] : 0,
                    n = d.counts[hop][rel.dst] - first;
-    const int32_t fanout = p.fanout[hop][et];
-    const uint32_t *dst = d.nodes[rel.dst].data() + first;
     Drawn::Block &b = d.block[hop * w.relation.size() + et];
     std::vector<gnn_sample_row> row(n + 1);
     b.indptr.assign(n + 1, 0);
     d.bad_block = (uint32_t)(hop * w.relation.size() + et);
-    d.code =
-        gnn_sample_count(&rel.graph, dst, n, fanout, p.replace, row.data(), b.indptr.data(), &d.at);
+    const gnn_pick_rule rule = p.rule(hop, et);
+    std::vector<uint64_t> scratch(gnn_sample_scratch(rule) / 8 + 8);
+    uint32_t key[2];
+    world_key(step, hop, et, key);
+    gnn_sample_job job = {};
+    job.graph = rel.graph;
+    job.dst.node = d.nodes[rel.dst].data() + first;
+    job.n = n;
+    job.rule = rule;
+    job.key = key;
+    job.row = row.data();
+    job.indptr = b.indptr.data();
+    job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) &
+                                           ~(uintptr_t)63);
+    d.code = gnn_sample_count(&job, &d.at);
     if (d.code)
         return false;
     gnn_relabel &r = s.r[rel.src];
@@ -194,19 +209,8 @@ static inline bool draw_cpu_block(const World &w, const Plan &p, CpuState &s, ui
     b.ids.resize(p.ids ? b.indptr[n] : 0);
     gnn_relabel_fit(&r, b.indptr[n]);
     d.nodes[rel.src].resize(r.count + b.indptr[n] + 1);
-    r.nodes = d.nodes[rel.src].data();
-    std::vector<uint64_t> scratch(gnn_sample_scratch(fanout) / 8 + 8);
-    gnn_sample_job job = {};
-    job.graph = &rel.graph;
-    job.dst = d.nodes[rel.dst].data() + first;
-    job.row = row.data();
-    job.indptr = b.indptr.data();
-    job.n = n;
-    job.fanout = fanout;
-    job.replace = p.replace;
-    job.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) &
-                                           ~(uintptr_t)63);
-    world_key(step, hop, et, job.key);
+    r.list.node = d.nodes[rel.src].data();
+    job.dst.node = d.nodes[rel.dst].data() + first; /* it may have moved */
     d.code = gnn_sample_pick(&job, &r, b.indices.data(), p.ids ? b.ids.data() : nullptr, &d.at);
     return d.code == 0;
 }
@@ -222,7 +226,7 @@ static inline Drawn draw_cpu(const World &w, const Plan &p, CpuState &s, uint32_
     for (size_t t = 0; t < types; t++)
         gnn_relabel_begin(&s.r[t]);
     d.nodes[0].resize(seeds.size() + 1);
-    s.r[0].nodes = d.nodes[0].data();
+    s.r[0].list.node = d.nodes[0].data();
     gnn_relabel_fit(&s.r[0], seeds.size());
     const uint64_t got = gnn_relabel_add(&s.r[0], seeds.data(), seeds.size());
     if (got < seeds.size()) {
@@ -369,8 +373,8 @@ class CudaState
             a.source.reset(room.edges[i]);
             a.indices.reset(room.edges[i]);
             a.ids.reset(p.ids ? room.edges[i] : 0);
-            a.scratch.reset(gnn_cuda_sample_scratch(room.rows[i], room.edges[i],
-                                                    p.fanout[i / rels][i % rels], p.replace));
+            a.scratch.reset(
+                gnn_cuda_sample_scratch(p.rule(i / rels, i % rels), room.rows[i], room.edges[i]));
             list = std::max(list, room.edges[i]);
         }
         for (size_t t = 0; t < types; t++) {
@@ -388,7 +392,7 @@ class CudaState
                                  key[t].data(),
                                  slots,
                                  w.ntype[t],
-                                 nodes[t].data(),
+                                 {nodes[t].data()},
                                  room.nodes[t],
                                  room.bits ? room.bits : gnn_cuda_relabel_bits(room.nodes[t], list),
                                  counts.data() + (hops + 1) * types + t,
@@ -436,23 +440,22 @@ class CudaState
         const Relation &rel = *w.relation[et];
         Arrays &a = block[i];
         gnn_cuda_sample_job job = {};
-        job.graph = rel.graph;
-        job.graph.part = near[et].view.data();
-        job.nodes = nodes[rel.dst].data();
+        job.what.graph = rel.graph;
+        job.what.graph.part = near[et].view.data();
+        job.what.dst.node = nodes[rel.dst].data();
+        job.what.n = room.rows[i];
+        job.what.rule = p.rule(hop, et);
+        job.what.key = &keys[2 * i];
+        job.what.indptr = a.indptr.data();
+        job.what.scratch = a.scratch.data();
         job.first = p.only_new && hop ? &counts[(hop - 1) * types + rel.dst] : nullptr;
         job.end = &counts[hop * types + rel.dst];
-        job.rows = room.rows[i];
-        job.room = room.edges[i];
-        job.fanout = p.fanout[hop][et];
-        job.replace = p.replace;
+        job.capacity = room.edges[i];
         job.block = (uint32_t)i;
-        job.key = &keys[2 * i];
-        job.indptr = a.indptr.data();
         job.source = a.source.data();
         job.indices = a.indices.data();
         job.ids = p.ids ? a.ids.data() : nullptr;
         job.edges = &edges[i];
-        job.scratch = a.scratch.data();
         job.status = status.data();
         return job;
     }
@@ -478,12 +481,12 @@ class CudaState
             Guarded<char> scratch(block[i].scratch.size());
             Guarded<gnn_cuda_sample_status> st(1);
             gnn_cuda_sample_job job = job_of(i / rels, i % rels);
-            job.indptr = indptr.data();
+            job.what.indptr = indptr.data();
             job.source = source.data();
             job.indices = nullptr;
             job.ids = p.ids ? ids.data() : nullptr;
             job.edges = edge.data();
-            job.scratch = scratch.data();
+            job.what.scratch = scratch.data();
             job.status = st.data();
             st[0] = gnn_cuda_sample_status{};
             gnn_cuda_sample_block(&job, nullptr, nullptr);

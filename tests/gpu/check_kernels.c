@@ -569,13 +569,13 @@ static struct drawn draw_here(struct gnn_sample_job *j)
     struct gnn_sample_place bad;
     struct gnn_sample_row *row = host(j->n * sizeof *row);
     struct drawn d = {.indptr = host((j->n + 1) * sizeof *d.indptr)};
-    if (gnn_sample_count(j->graph, j->dst, j->n, j->fanout, j->replace, row, d.indptr, &bad))
+    j->row = row;
+    j->indptr = d.indptr;
+    if (gnn_sample_count(j, &bad))
         must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot count"));
     d.source = host(d.indptr[j->n] * sizeof *d.source);
     d.id = host(d.indptr[j->n] * sizeof *d.id);
-    j->row = row;
-    j->indptr = d.indptr;
-    j->scratch = (char *)host(gnn_sample_scratch(j->fanout) + 64) + 63;
+    j->scratch = (char *)host(gnn_sample_scratch(j->rule) + 64) + 63;
     j->scratch = (char *)j->scratch - (uintptr_t)j->scratch % 64;
     if (gnn_sample_pick(j, NULL, d.source, d.id, &bad))
         must(gnn_fail(&err, GNN_E_RUN, "the CPU cannot draw"));
@@ -594,40 +594,35 @@ static void sampling(uint32_t nodes, uint32_t n, uint32_t degree, int32_t fanout
         dst[i] = below(nodes);
     struct gnn_sample_part part = {
         .count = nodes, .indptr = ptr, .indices = index, .nedges = ptr[nodes]};
-    struct gnn_sample_graph g = {&part, 1, nodes};
-    struct gnn_sample_job j = {.graph = &g,
-                               .dst = dst,
+    const uint32_t key[2] = {draw(), draw()};
+    struct gnn_sample_job j = {.graph = {&part, 1, nodes},
+                               .dst.node = dst,
                                .n = n,
-                               .fanout = fanout,
-                               .replace = replace,
-                               .key = {draw(), draw()}};
+                               .rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, fanout},
+                               .key = key};
     const struct drawn want = draw_here(&j);
     const uint32_t edges = want.indptr[n];
     const struct gnn_sample_part there = {.count = nodes,
                                           .indptr = up(ptr, (nodes + 1) * sizeof *ptr),
                                           .indices = up(index, ptr[nodes] * sizeof *index),
                                           .nedges = ptr[nodes]};
-    struct gnn_cuda_sample_job c = {.graph = {up(&there, sizeof there), 1, nodes},
-                                    .nodes = up(dst, n * sizeof *dst),
-                                    .end = up(&n, sizeof n),
-                                    .rows = n,
-                                    .room = edges,
-                                    .fanout = fanout,
-                                    .replace = replace,
-                                    .key = up(j.key, sizeof j.key)};
+    struct gnn_cuda_sample_job c = {.what = j, .end = up(&n, sizeof n), .capacity = edges};
+    c.what.graph.part = up(&there, sizeof there);
+    c.what.dst.node = up(dst, n * sizeof *dst);
+    c.what.key = up(key, sizeof key);
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         const struct gnn_cuda_sample_status none = {0};
-        c.indptr = room((n + 1) * sizeof *c.indptr);
+        c.what.indptr = room((n + 1) * sizeof *c.what.indptr);
         c.source = room(edges * sizeof *c.source);
         c.ids = room(edges * sizeof *c.ids);
         c.edges = room(sizeof *c.edges);
-        c.scratch = room(gnn_cuda_sample_scratch(n, edges, fanout, replace));
+        c.what.scratch = room(gnn_cuda_sample_scratch(j.rule, n, edges));
         c.status = up(&none, sizeof none);
         gnn_cuda_sample_block(&c, NULL, stream);
         wrong += ((struct gnn_cuda_sample_status *)down(c.status, sizeof none))->code != 0;
-        wrong += memcmp(down(c.indptr, (n + 1) * sizeof *c.indptr), want.indptr,
-                        (n + 1) * sizeof *c.indptr) != 0;
+        wrong += memcmp(down(c.what.indptr, (n + 1) * sizeof *want.indptr), want.indptr,
+                        (n + 1) * sizeof *want.indptr) != 0;
         wrong += memcmp(down(c.source, edges * sizeof *c.source), want.source,
                         edges * sizeof *c.source) != 0;
         wrong += memcmp(down(c.ids, edges * sizeof *c.ids), want.id, edges * sizeof *c.ids) != 0;

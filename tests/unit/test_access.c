@@ -178,7 +178,7 @@ static double compare(struct toy *g)
             seeds[n++] = g->local[v];
     const struct gnn_sampling m = {.nhops = g->nhops,
                                    .fanout = g->fan,
-                                   .replace = g->replace,
+                                   .rule.kind = g->replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM,
                                    .frontier = g->fresh ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL};
     if (write_toy("toy", g, &e) || gnn_store_open(&s, "toy", true, &e) ||
         gnn_access_expected(&s, &m, seeds, n, g->share, &x, &e)) {

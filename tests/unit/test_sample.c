@@ -36,7 +36,7 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
     o->r.nnodes = g->nsrc;
     o->r.map = calloc(g->nsrc + 1, 4);
     o->nodes = malloc((nseeds + 1) * sizeof *o->nodes);
-    o->r.nodes = o->nodes;
+    o->r.list.node = o->nodes;
     gnn_relabel_begin(&o->r);
     if (!gnn_relabel_fit(&o->r, nseeds) || gnn_relabel_add(&o->r, seeds, nseeds) != nseeds)
         abort();
@@ -45,11 +45,22 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
         const uint32_t n = o->r.count - from;
         struct gnn_sample_row *row = malloc((n + 1) * sizeof *row);
         uint32_t *dst = malloc((n + 1) * sizeof *dst);
-        memcpy(dst, o->r.nodes + from, n * sizeof *dst);
+        memcpy(dst, o->r.list.node + from, n * sizeof *dst);
         o->n[h] = n;
         o->indptr[h] = malloc((n + 1) * sizeof **o->indptr);
-        void *scratch = aligned_alloc(64, gnn_sample_scratch(fanout[h]));
-        o->rc = gnn_sample_count(g, dst, n, fanout[h], replace, row, o->indptr[h], &o->bad);
+        uint32_t key[2];
+        const struct gnn_pick_rule rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM,
+                                           fanout[h]};
+        struct gnn_sample_job job = {.graph = *g,
+                                     .dst = {.node = dst},
+                                     .n = n,
+                                     .rule = rule,
+                                     .key = key,
+                                     .indptr = o->indptr[h],
+                                     .scratch = aligned_alloc(64, gnn_sample_scratch(rule)),
+                                     .row = row};
+        gnn_rng_key(7, 0, 1, h, 0, key);
+        o->rc = gnn_sample_count(&job, &o->bad);
         if (!o->rc) {
             const uint64_t e = o->indptr[h][n];
             if (!gnn_relabel_fit(&o->r, e))
@@ -58,17 +69,14 @@ static void run(struct out *o, const struct gnn_sample_graph *g, const uint32_t 
             o->ids[h] = malloc((e + 1) * 8);
             uint64_t room = o->r.count + e;
             room = (room < g->nsrc ? room : g->nsrc) + 1; /* exactly what the contract asks for */
-            o->r.nodes = o->nodes = realloc(o->nodes, room * sizeof *o->nodes);
-            struct gnn_sample_job job = {g,         dst,     row,    o->indptr[h], n,
-                                         fanout[h], replace, {0, 0}, scratch};
-            gnn_rng_key(7, 0, 1, h, 0, job.key);
+            o->r.list.node = o->nodes = realloc(o->nodes, room * sizeof *o->nodes);
             if (!fresh_only)
                 from = 0;
             else
                 from = o->r.count;
             o->rc = gnn_sample_pick(&job, &o->r, o->indices[h], o->ids[h], &o->bad);
         }
-        free(scratch);
+        free(job.scratch);
         free(row);
         free(dst);
         if (o->rc)
@@ -107,7 +115,7 @@ static bool same(const struct out *o, const struct toy *t, const uint32_t *orig,
     }
     fine = fine && r.count == o->r.count;
     for (uint32_t i = 0; i < r.count && fine; i++)
-        fine = (orig ? orig[o->r.nodes[i]] : o->r.nodes[i]) == r.nodes[i];
+        fine = (orig ? orig[o->r.list.node[i]] : o->r.list.node[i]) == r.nodes[i];
     free(r.where);
     free(r.nodes);
     free(x);
@@ -256,8 +264,10 @@ static void lanes(void)
                 if (!replace && d[l] <= k)
                     d[l] = k + 1 + (uint32_t)l % 3;
             }
-            gnn_draw16(key, id, d, k, replace, a);
-            gnn_draw16_portable(key, id, d, k, replace, b);
+            const struct gnn_pick_rule rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM,
+                                               (int32_t)k};
+            gnn_draw16(rule, key, id, d, a);
+            gnn_draw16_portable(rule, key, id, d, b);
             for (int l = 0; l < 16; l++) {
                 uint32_t x[GNN_DRAW_MAX];
                 ref_pick(key, id[l], d[l], (int32_t)k, replace, x);
@@ -304,7 +314,7 @@ static void hostile(void)
     ok(o.rc == GNN_SAMPLE_NODE && o.bad.node == 11, "a node in no part is named");
     out_free(&o);
     uint32_t nodes[4], map[5] = {0}, ids[3] = {1, 5, 2};
-    struct gnn_relabel r = {.map = map, .nnodes = 5, .nodes = nodes};
+    struct gnn_relabel r = {.map = map, .nnodes = 5, .list = {.node = nodes}};
     gnn_relabel_begin(&r);
     ok(gnn_relabel_add(&r, ids, 3) == 1, "a seed out of range is named");
     toy_free(&t);
@@ -316,7 +326,7 @@ static void generations(void)
     enum { N = 5000 };
     static uint32_t map[N], nodes[N + 1];
     uint32_t ids[N];
-    struct gnn_relabel r = {.map = map, .nnodes = N, .nodes = nodes};
+    struct gnn_relabel r = {.map = map, .nnodes = N, .list = {.node = nodes}};
     uint64_t s = 3;
     bool fine = true;
     for (uint32_t batch = 0; batch < 3000 && fine; batch++) {

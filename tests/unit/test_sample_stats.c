@@ -53,16 +53,18 @@ static void draw(uint32_t d, int32_t k, bool replace, uint32_t rounds, uint32_t 
         dst[i] = i;
     }
     const struct gnn_sample_graph g = {part, DST, d};
-    struct gnn_relabel r = {.map = calloc(d, 4), .nnodes = d, .nodes = nodes};
+    struct gnn_relabel r = {.map = calloc(d, 4), .nnodes = d, .list = {.node = nodes}};
     struct gnn_sample_place bad;
-    void *scratch = aligned_alloc(64, gnn_sample_scratch(k));
+    const struct gnn_pick_rule rule = {replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM, k};
+    void *scratch = aligned_alloc(64, gnn_sample_scratch(rule));
     memset(count, 0, d * sizeof *count);
     for (uint32_t t = 0; t < rounds; t++) {
         gnn_relabel_begin(&r);
-        struct gnn_sample_job job = {&g, dst, row, indptr, DST, k, replace, {0, 0}, scratch};
-        gnn_rng_key(17, t, 0, 0, 0, job.key);
-        if (gnn_sample_count(&g, dst, DST, k, replace, row, indptr, &bad) ||
-            !gnn_relabel_fit(&r, indptr[DST]) || gnn_sample_pick(&job, &r, out, NULL, &bad))
+        uint32_t key[2];
+        const struct gnn_sample_job job = {g, {.node = dst}, DST, rule, key, indptr, scratch, row};
+        gnn_rng_key(17, t, 0, 0, 0, key);
+        if (gnn_sample_count(&job, &bad) || !gnn_relabel_fit(&r, indptr[DST]) ||
+            gnn_sample_pick(&job, &r, out, NULL, &bad))
             abort();
         for (uint32_t j = 0; j < indptr[DST]; j++)
             count[nodes[out[j]]]++;
