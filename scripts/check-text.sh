@@ -11,7 +11,7 @@ bad() {
         rc=1
     fi
 }
-files() { find cmd lib kernels formats tests scripts man .ci Makefile README.md -type f "$@" 2>/dev/null | sort; }
+files() { find cmd lib kernels formats tests scripts man .ci Makefile README.md CHANGELOG.md CONTRIBUTING.md -type f "$@" 2>/dev/null | sort; }
 list() { files ! -path 'tests/corpus/*' ! -path 'tests/*/data/*' ! -name '*.gnb' ! -name '*.np[yz]' "$@"; }
 code=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \))
 text=$(list \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.t' -o -name '*.sbatch' -o -name '*.p[ly]' -o -name '*.[157]' -o -name Makefile -o -name '*.md' \))
