@@ -1,19 +1,75 @@
-# The README's pipeline runs as it stands, and the files it names are there.
+# Each command block of the README runs as it stands, or is skipped with a reason; the files that it and CONTRIBUTING.md name exist.
 . "$GNN_TOP/tests/lib.sh"
-awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$GNN_TOP/README.md" >pipeline.sh
+readme=$GNN_TOP/README.md
+export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so" # beside emulated programs there is none
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-sed -i '/^sbatch/d' pipeline.sh # tests/ranks/30-slurm.t runs that
-[ -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ] || sed -i '/^mpirun/d' pipeline.sh
 [ "${GNN_SAN-}" != address ] || export ASAN_OPTIONS=detect_leaks=0 # MPI keeps some of its memory
-check 'there is a pipeline' test -s pipeline.sh
-check 'it runs' timeout 900 sh -eu pipeline.sh
-check 'it leaves a model' test -s model.safetensors
+
+# Blocks go to 1.sh, 2.python and so on, in the order of the text, which is the order in which they run.
+awk '/^```[a-z]/ { file = ++n "." substr($0, 4); next } /^```/ { file = ""; next } file { print >file }' "$readme"
+count=$(ls ./*.sh ./*.python | wc -l)
+check 'there are command blocks' test "$count" -ge 10
+
+# Why a block is not run here; nothing if it is.
+reason() {
+    case $1 in
+    *.python)
+        # shellcheck disable=SC2046
+        for module in $(sed -n 's/^\(import\|from\) \([a-z_]*\).*/\2/p' "$1"); do
+            /usr/bin/python3 -c "import $module" 2>/dev/null || { echo "Python has no $module"; return; }
+        done
+        ;;
+    *)
+        ! grep -q 'scripts/demo.sh' "$1" || { echo 'the demo takes minutes'; return; }
+        ! grep -q '^make' "$1" || { echo 'tests/scripts/30-install.t installs'; return; }
+        ! grep -q '^sbatch' "$1" || { echo 'tests/ranks/30-slurm.t submits jobs'; return; }
+        ! grep -q 'GNN_DATA' "$1" || [ -n "${GNN_DATA-}" ] || { echo 'GNN_DATA is not set'; return; }
+        ! grep -q '^mpirun' "$1" || [ -e "$GNN_MPI" ] || { echo 'no MPI'; return; }
+        ! grep -q -e '--device cuda' "$1" || [ -x "$GNN_B/emu/bin/gnn-train" ] || { echo 'no emulated devices (make unit)'; return; }
+        ;;
+    esac
+}
+# A block with --device cuda has emulated devices.
+run() { # BLOCK
+    case $1 in
+    *.python) timeout 900 /usr/bin/python3 "$1" ;;
+    *)
+        if grep -q -e '--device cuda' "$1"; then
+            sed "s|\\(gnn-train .*--device cuda\\)|env GNN_FAKE_DEVICES=2 $GNN_B/emu/bin/\\1|" "$1" >emulated
+            timeout 900 sh -eu emulated
+        else
+            timeout 900 sh -eu "$1"
+        fi
+        ;;
+    esac
+}
+for i in $(seq "$count"); do
+    block=$(ls "$i".*)
+    name="block $i, $(head -n 1 "$block" | tr -d '\\\\' | cut -c 1-60)"
+    why=$(reason "$block")
+    if [ -n "$why" ]; then
+        skip "$name" "$why"
+    elif (run "$block") >"out.$i" 2>err; then
+        _ok "$name"
+    else
+        _not_ok "$name (status $?)"
+        tail -n 5 err | sed 's/^/# /'
+    fi
+done
+check 'the pipeline leaves a model' test -s model.safetensors
 check 'it leaves classes' test -s classes.npy
-for f in $(grep -oE '\b(scripts|man)/[a-z-]+\.(sh|[157])' "$GNN_TOP/README.md" | sort -u); do
-    check "$f" test -e "$GNN_TOP/$f"
+
+for f in $(grep -oE '\b(scripts|man)/[a-z/-]+\.(sh|sbatch|[157])|\]\([A-Za-z./-]+\)' "$readme" | tr -d '](' | tr -d ')' | sort -u); do
+    check "$f exists" test -e "$GNN_TOP/$f"
+done
+for f in $(grep -ohE '`(cmd|lib|kernels|formats|man|tests|scripts)/[A-Za-z0-9_./-]+`' "$readme" "$GNN_TOP/CONTRIBUTING.md" | tr -d '`' | sort -u); do
+    check "$f exists" test -e "$GNN_TOP/$f"
+done
+for page in $(grep -oE '\bgn[nb][a-z-]*\([157]\)' "$readme" | tr -d ')' | tr '(' . | sort -u); do
+    check "man/$page exists" test -e "$GNN_TOP/man/$page"
 done
 for p in "$GNN_BIN"/gnn-*; do
     p=$(basename "$p")
-    check "$p has its line" grep -q "^| \`$p\` " "$GNN_TOP/README.md"
+    check "$p has a line in the table" grep -q "^| \`$p\` " "$readme"
 done
 done_testing
