@@ -57,10 +57,10 @@ static void add_ranks(struct totals *t, struct gnn_comm *c)
     struct gnn_err e = {0};
     uint64_t *const one[] = {&t->seeds, &t->nodes, &t->edges, &t->bytes};
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
-        if (gnn_comm_sum(c, one[i], 1, GNN_SUM_U64, &e))
+        if (gnn_comm_all_reduce(c, one[i], 1, GNN_REDUCE_U64, &e))
             cli_fail(&e);
-    if (gnn_comm_sum(c, t->hop_edges, HOPS_MAX, GNN_SUM_U64, &e) ||
-        gnn_comm_sum(c, t->hop_nodes, HOPS_MAX, GNN_SUM_U64, &e))
+    if (gnn_comm_all_reduce(c, t->hop_edges, HOPS_MAX, GNN_REDUCE_U64, &e) ||
+        gnn_comm_all_reduce(c, t->hop_nodes, HOPS_MAX, GNN_REDUCE_U64, &e))
         cli_fail(&e);
 }
 
@@ -175,7 +175,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         rc = gnn_frequency_write(&freq, fd, name, &e);
     }
     gnn_frequency_release(&freq);
-    o->comm->lost = rc < 0;
+    gnn_comm_set_lost(o->comm, rc < 0);
     gnn_source_free(src);
     gnn_writer_release(&w);
     cli_progress_end();

@@ -11,7 +11,7 @@ static bool all_have(struct gnn_comm *c, bool has, bool choose)
 {
     struct gnn_err e = {0};
     uint64_t n = has;
-    if (gnn_comm_sum(c, &n, 1, GNN_SUM_U64, &e))
+    if (gnn_comm_all_reduce(c, &n, 1, GNN_REDUCE_U64, &e))
         cli_fail(&e);
     if (has && n < c->size && !choose)
         cli_usage("--device: %u of %u ranks are to work on the CPU", (unsigned)(c->size - n),
@@ -26,7 +26,7 @@ struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c)
     char why[256] = "";
     if (spec && gnn_gpu_open_ranks(&g, spec, c, why, sizeof why, &e))
         cli_fail(&e);
-    if (c && c->size > 1 && !all_have(c, g != NULL, spec && !strcmp(spec, "auto")) && g) {
+    if (!all_have(c, g != NULL, spec && !strcmp(spec, "auto")) && g) {
         gnn_gpu_close(g);
         g = NULL;
         snprintf(why, sizeof why, "cpu: not all ranks have a device");

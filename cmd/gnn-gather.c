@@ -117,7 +117,7 @@ static struct gnn_source *gather_on(struct gnn_gpu *g, struct gnn_source *up,
     cache_read(&cache, store, &o.cache);
     o.gpu = g;
     o.stats = stats;
-    if (o.comm->size > 1)
+    if (run.comm->size > 1)
         o.threads = ASKING;
     else
         up = g->ops->upload(g, up, e);
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
                   input);
     if (input)
         stdin_unread("gnn-gather reads the file of -i", &input, 1);
-    run.comm = o.comm = ranks_open(timeout);
+    run.comm = ranks_open(timeout);
     run.gpu = device_open(device, run.comm);
     struct gnn_store *store = batches_store(args[0], verify, run.comm);
     const int fd = cli_in(input, &name);

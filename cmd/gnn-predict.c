@@ -161,7 +161,7 @@ int main(int argc, char **argv)
         cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
     stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);
     calm_threads_set(threads);
-    struct gnn_gpu *gpu = device_open(device, NULL);
+    struct gnn_gpu *gpu = device_open(device, gnn_comm_self());
     if (!memory)
         memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gnn_store_open(&store, args[0], true, &e))

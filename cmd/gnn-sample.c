@@ -179,10 +179,10 @@ int main(int argc, char **argv)
                  (const char *const[]){args[0], o.seeds_name}, 2);
     if (!run.count)
         run.output = ranks_path(run.output, "-o");
-    struct gnn_comm *c = run.comm = o.comm = ranks_open(timeout);
+    struct gnn_comm *c = run.comm = ranks_open(timeout);
     if (run.frequency && c->size > 1)
         cli_usage("--frequency: counts in one process, which draws the same batches");
-    o.gpu = device_open(device, o.comm);
+    o.gpu = device_open(device, c);
     if (o.gpu && c->size > 1 && !opt_given(&threads))
         o.threads =
             2 * o.gpu->n; /* while one waits for other ranks, the other one's batch is drawn */

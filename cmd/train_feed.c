@@ -104,7 +104,6 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     if (choose_eval(f, e))
         return NULL;
     sampler_opts(f, &s);
-    s.comm = g.comm = f->comm;
     if (f->replicate.n)
         cache_replicate(&f->replicate, &f->cache, &g.replicate);
     g.far = &f->far;

@@ -23,7 +23,10 @@ struct ranks_total {
     uint32_t given, taken;
     uint64_t n;
     int kind;
-    double *sum; /* whatever the kind: integers below 2^53 */
+    union ranks_number {
+        double f;
+        uint64_t u;
+    } *sum; /* u: of integers */
 };
 struct ranks_post { /* what is shared */
     pthread_mutex_t lock;
@@ -160,14 +163,20 @@ static void *ranks_receive(void *world, void **message, void *data, uint64_t byt
     return r;
 }
 
-static double ranks_number(const void *data, uint64_t i, int kind)
+static void ranks_add(union ranks_number *sum, const void *data, uint64_t i, int kind)
 {
-    return kind == GNN_SUM_F32   ? ((const float *)data)[i]
-           : kind == GNN_SUM_F64 ? ((const double *)data)[i]
-                                 : (double)((const uint64_t *)data)[i];
+    const uint64_t v = kind >= GNN_REDUCE_U64 ? ((const uint64_t *)data)[i] : 0;
+    if (kind == GNN_REDUCE_F32)
+        sum->f += ((const float *)data)[i];
+    else if (kind == GNN_REDUCE_F64)
+        sum->f += ((const double *)data)[i];
+    else if (kind == GNN_REDUCE_U64)
+        sum->u += v;
+    else
+        sum->u = v > sum->u ? v : sum->u;
 }
 
-static void *ranks_sum(void *world, void *data, uint64_t n, int kind)
+static void *ranks_reduce(void *world, void *data, uint64_t n, int kind)
 {
     struct ranks_world *w = world;
     struct ranks_request *r = w->broken ? NULL : ranks_open(w);
@@ -177,14 +186,14 @@ static void *ranks_sum(void *world, void *data, uint64_t n, int kind)
     struct ranks_total **t = &w->post->total[w->sums++ % 4096];
     if (!*t) {
         *t = calloc(1, sizeof **t);
-        (*t)->sum = calloc(n ? n : 1, sizeof(double));
+        (*t)->sum = calloc(n ? n : 1, sizeof *(*t)->sum);
         (*t)->n = n;
         (*t)->kind = kind;
     }
     if ((*t)->n != n || (*t)->kind != kind)
         abort(); /* MPI would do something that nobody knows */
     for (uint64_t i = 0; i < n; i++)
-        (*t)->sum[i] += ranks_number(data, i, kind);
+        ranks_add(&(*t)->sum[i], data, i, kind);
     (*t)->given++;
     r->total = *t;
     r->data = data;
@@ -205,12 +214,12 @@ static int ranks_done(void *world, void **request)
         r->late--;
     } else if (!t || t->given == w->post->size) {
         for (uint64_t i = 0; t && i < t->n; i++) {
-            if (t->kind == GNN_SUM_F32)
-                ((float *)r->data)[i] = (float)t->sum[i];
-            else if (t->kind == GNN_SUM_F64)
-                ((double *)r->data)[i] = t->sum[i];
+            if (t->kind == GNN_REDUCE_F32)
+                ((float *)r->data)[i] = (float)t->sum[i].f;
+            else if (t->kind == GNN_REDUCE_F64)
+                ((double *)r->data)[i] = t->sum[i].f;
             else
-                ((uint64_t *)r->data)[i] = (uint64_t)t->sum[i];
+                ((uint64_t *)r->data)[i] = t->sum[i].u;
         }
         if (t && ++t->taken == w->post->size) {
             for (unsigned k = 0; k < 4096; k++)
@@ -236,7 +245,7 @@ static const struct gnn_mpi ranks_mpi = {.version = GNN_MPI_VERSION,
                                          .send = ranks_send,
                                          .probe = ranks_probe,
                                          .receive = ranks_receive,
-                                         .sum = ranks_sum,
+                                         .reduce = ranks_reduce,
                                          .done = ranks_done};
 
 struct ranks_job {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/comm/comm.h"
 #include "lib/store/ids.h"
 
 /* ---- rows ---- */
@@ -101,7 +102,7 @@ int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x,
     const float *score = x->of[t];
     uint32_t *store_id = NULL;
     uint64_t m = 0;
-    int rc = s->comm ? 0 : gnn_store_inverse(s, t, &store_id, e);
+    int rc = s->comm->size > 1 ? 0 : gnn_store_inverse(s, t, &store_id, e);
     if (rc)
         return rc;
     struct entry *a = gnn_alloc(n, sizeof *a, "an order", e),

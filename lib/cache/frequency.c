@@ -164,8 +164,8 @@ int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn
         rc = gnn_store_inverse(s, t, &store_id, e);
         if (!rc)
             rc = read_type(&io, &h, c->ntype[t].count, store_id, own, x->of[t], e);
-        if (!rc && s->comm)
-            rc = gnn_comm_sum(s->comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
+        if (!rc)
+            rc = gnn_comm_all_reduce(s->comm, x->of[t], c->ntype[t].count, GNN_REDUCE_F32, e);
         gnn_free(store_id);
     }
     if (!rc)

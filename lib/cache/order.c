@@ -43,12 +43,12 @@ static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x,
     return 0;
 }
 
-static int sum_scores(struct gnn_comm *comm, const struct gnn_schema *c, struct gnn_scores *x,
-                      struct gnn_err *e)
+static int sum_scores(struct gnn_store *s, struct gnn_scores *x, struct gnn_err *e)
 {
+    const struct gnn_schema *c = &s->meta.schema;
     int rc = 0;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        rc = gnn_comm_sum(comm, x->of[t], c->ntype[t].count, GNN_SUM_F32, e);
+        rc = gnn_comm_all_reduce(s->comm, x->of[t], c->ntype[t].count, GNN_REDUCE_F32, e);
     return rc;
 }
 
@@ -56,8 +56,9 @@ static int make_scores(enum gnn_order_by by, const struct gnn_order_scope *w, st
                        struct gnn_err *e)
 {
     if (by == GNN_ORDER_ACCESS)
-        return w->comm ? gnn_access_of_rank(w->store, w->sampling, w->comm, x, e)
-                       : gnn_access_of_batches(w->store, w->sampling, x, e);
+        return w->store->comm->size > 1
+                   ? gnn_access_of_rank(w->store, w->sampling, w->store->comm, x, e)
+                   : gnn_access_of_batches(w->store, w->sampling, x, e);
     if (by == GNN_ORDER_HALO && w->one_part)
         return halo_scores(w->store, w->part, x, e);
     /* Over the edges that this rank has: only nodes of its halo, and its own, have some there. */
@@ -72,7 +73,7 @@ int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
         return 0;
     *x = made;
     int rc = make_scores(o->by, w, made, e);
-    if (!rc && w->comm && (w->all_ranks || o->by == GNN_ORDER_DEGREE))
-        rc = sum_scores(w->comm, &w->store->meta.schema, made, e);
+    if (!rc && (w->all_ranks || o->by == GNN_ORDER_DEGREE))
+        rc = sum_scores(w->store, made, e);
     return rc;
 }

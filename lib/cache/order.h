@@ -34,14 +34,13 @@ static inline bool gnn_order_remote_only(enum gnn_order_by by)
 struct gnn_order_scope {
     struct gnn_store *store;
     const struct gnn_sampling *sampling;
-    struct gnn_comm *comm; /* the ranks that have the store open, or NULL */
-    bool all_ranks;        /* for the batches of all ranks together, not only for this rank's */
-    bool one_part;         /* for the batches of part `part` of a store that is open as a whole */
+    bool all_ranks; /* for the batches of all ranks together, not only for this rank's */
+    bool one_part;  /* for the batches of part `part` of a store that is open as a whole */
     uint32_t part;
     const struct gnn_scores *access; /* expected frequencies, if they are known; or NULL */
 };
 /* *x: scores of all nodes: those in o or w, or `made`, which is to be released in any case and is
- * empty before. With several ranks collective. */
+ * empty before. Collective over the ranks that have the store open. */
 int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
                      struct gnn_scores *made, const struct gnn_scores **x,
                      struct gnn_err *e) GNN_MUST_USE;

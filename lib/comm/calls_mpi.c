@@ -1,4 +1,4 @@
-/* MPI's own calls behind lib/comm/mpi.h: the plug-in. */
+/* The plug-in: MPI's own calls behind lib/comm/mpi.h. */
 #include "lib/comm/mpi.h"
 
 #include <mpi.h>
@@ -9,19 +9,19 @@
 #include "lib/comm/comm.h"
 
 struct world {
-    MPI_Comm comm; /* ours alone */
+    MPI_Comm comm; /* used by nobody else */
 };
 
 extern const struct gnn_mpi gnn_mpi;
 
-static int start(void **out, struct gnn_mpi_place *at)
+static int start_mpi(void **out, struct gnn_mpi_place *at)
 {
     static struct world w;
     int level, rank, size, local_rank, local_size;
     MPI_Comm host;
 #ifdef OPEN_MPI
-    /* It would call sched_yield at each question, if there are more ranks than processors;
-     * mpi_comm.c knows when that is well. What the environment says goes before. */
+    /* With more ranks than processors it would call sched_yield at each poll; mpi_comm.c knows when
+     * to do so. A setting in the environment wins. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
 #endif
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) ||
@@ -38,7 +38,7 @@ static int start(void **out, struct gnn_mpi_place *at)
     return 0;
 }
 
-static void finish(void *world)
+static void finish_mpi(void *world)
 {
     struct world *w = world;
     MPI_Comm_free(&w->comm);
@@ -51,9 +51,9 @@ static void kill_all(void *world, int status)
 }
 
 #ifdef OPEN_MPI
-/* Open MPI explains a lost peer, and each call of MPI_Abort, in a dozen lines for each rank, among
- * which the one that names the rank is lost. In version 4 all of them come through this pointer,
- * which the launcher's support sets in MPI_Init; nothing documented turns them off from within a
+/* Open MPI explains a lost peer, and each call of MPI_Abort, in a dozen lines for each rank, which
+ * bury the one line that names the rank. In version 4 all of them come through this pointer, which
+ * the launcher's support sets in MPI_Init; no documented setting turns them off from within a
  * process. */
 extern int (*opal_show_help)(const char *file, const char *topic, bool header, ...)
     __attribute__((weak));
@@ -66,7 +66,7 @@ static int show_nothing(const char *file, const char *topic, bool header, ...)
     return 0;
 }
 
-static void silence(void)
+static void silence_mpi(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int n;
@@ -81,7 +81,7 @@ static MPI_Request *request_new(void)
     return malloc(sizeof(MPI_Request));
 }
 
-static void *started(MPI_Request *r, int rc)
+static void *request_started(MPI_Request *r, int rc)
 {
     if (!rc)
         return r;
@@ -89,15 +89,15 @@ static void *started(MPI_Request *r, int rc)
     return NULL;
 }
 
-static void *send(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes)
+static void *send_bytes(void *world, uint32_t to, uint32_t tag, const void *data, uint64_t bytes)
 {
     MPI_Request *r = request_new();
-    return r ? started(r, MPI_Isend(data, (int)bytes, MPI_BYTE, (int)to, (int)tag,
-                                    ((struct world *)world)->comm, r))
+    return r ? request_started(r, MPI_Isend(data, (int)bytes, MPI_BYTE, (int)to, (int)tag,
+                                            ((struct world *)world)->comm, r))
              : NULL;
 }
 
-static int probe(void *world, uint32_t *from, uint32_t tag, void **message, uint64_t *bytes)
+static int probe_message(void *world, uint32_t *from, uint32_t tag, void **message, uint64_t *bytes)
 {
     MPI_Message m;
     MPI_Status s;
@@ -119,29 +119,30 @@ static int probe(void *world, uint32_t *from, uint32_t tag, void **message, uint
     return 1;
 }
 
-static void *receive(void *world, void **message, void *data, uint64_t bytes)
+static void *receive_message(void *world, void **message, void *data, uint64_t bytes)
 {
     MPI_Request *r = request_new();
     MPI_Message *m = *message;
     (void)world;
-    void *got = r ? started(r, MPI_Imrecv(data, (int)bytes, MPI_BYTE, m, r)) : NULL;
+    void *got = r ? request_started(r, MPI_Imrecv(data, (int)bytes, MPI_BYTE, m, r)) : NULL;
     free(m);
     *message = NULL;
     return got;
 }
 
-static void *sum(void *world, void *data, uint64_t n, int kind)
+static void *all_reduce(void *world, void *data, uint64_t n, int kind)
 {
-    const MPI_Datatype of = kind == GNN_SUM_F32   ? MPI_FLOAT
-                            : kind == GNN_SUM_F64 ? MPI_DOUBLE
-                                                  : MPI_UINT64_T;
+    const MPI_Datatype type = kind == GNN_REDUCE_F32   ? MPI_FLOAT
+                              : kind == GNN_REDUCE_F64 ? MPI_DOUBLE
+                                                       : MPI_UINT64_T;
+    const MPI_Op op = kind == GNN_REDUCE_MAX ? MPI_MAX : MPI_SUM;
     MPI_Request *r = request_new();
-    return r ? started(r, MPI_Iallreduce(MPI_IN_PLACE, data, (int)n, of, MPI_SUM,
-                                         ((struct world *)world)->comm, r))
+    return r ? request_started(r, MPI_Iallreduce(MPI_IN_PLACE, data, (int)n, type, op,
+                                                 ((struct world *)world)->comm, r))
              : NULL;
 }
 
-static int done(void *world, void **request)
+static int test_request(void *world, void **request)
 {
     int is;
     (void)world;
@@ -158,17 +159,17 @@ const struct gnn_mpi gnn_mpi = {.version = GNN_MPI_VERSION,
                                 .chunk = 1 << 30,
 #ifdef OPEN_MPI
                                 .name = "Open MPI",
-                                .silence = silence,
+                                .silence = silence_mpi,
 #elif defined(MPICH_VERSION)
                                 .name = "MPICH",
 #else
                                 .name = "MPI",
 #endif
-                                .start = start,
-                                .finish = finish,
+                                .start = start_mpi,
+                                .finish = finish_mpi,
                                 .kill = kill_all,
-                                .send = send,
-                                .probe = probe,
-                                .receive = receive,
-                                .sum = sum,
-                                .done = done};
+                                .send = send_bytes,
+                                .probe = probe_message,
+                                .receive = receive_message,
+                                .reduce = all_reduce,
+                                .done = test_request};

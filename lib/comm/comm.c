@@ -1,4 +1,4 @@
-/* What is built from exchanges and sums, whoever carries them. */
+/* What is built from the exchanges and all-reduces of any backend. */
 #include "lib/comm/comm.h"
 
 #include <string.h>
@@ -29,15 +29,16 @@ void gnn_exchange_release(struct gnn_exchange *x)
     *x = (struct gnn_exchange){0};
 }
 
-int gnn_comm_sum(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, struct gnn_err *e)
+int gnn_comm_all_reduce(struct gnn_comm *c, void *data, uint64_t n, enum gnn_reduce kind,
+                        struct gnn_err *e)
 {
-    void *sum = NULL;
-    const int rc = c->ops->sum_begin(c, data, n, kind, &sum, e);
-    return rc ? rc : c->ops->sum_end(c, &sum, e);
+    void *reduction = NULL;
+    const int rc = c->ops->reduce_begin(c, data, n, kind, &reduction, e);
+    return rc ? rc : c->ops->reduce_end(c, &reduction, e);
 }
 
-int gnn_comm_share(struct gnn_comm *c, struct gnn_exchange *x, const void *data, uint64_t bytes,
-                   struct gnn_err *e)
+int gnn_comm_all_gather(struct gnn_comm *c, struct gnn_exchange *x, const void *data,
+                        uint64_t bytes, struct gnn_err *e)
 {
     for (uint32_t r = 0; r < c->size; r++)
         x->out[r] = (struct gnn_span){data, bytes};
@@ -50,7 +51,7 @@ int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struc
     const XXH128_hash_t h = XXH3_128bits(text, strlen(text));
     int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_AGREE), e);
     if (!rc)
-        rc = gnn_comm_share(c, &x, &h, sizeof h, e);
+        rc = gnn_comm_all_gather(c, &x, &h, sizeof h, e);
     for (uint32_t r = 1; !rc && r < c->size; r++)
         if (x.in[r].bytes != x.in[0].bytes || memcmp(x.in[r].data, x.in[0].data, x.in[0].bytes))
             rc = gnn_fail(e, GNN_E_INPUT, "rank %u has %s than rank 0", r, what);
@@ -60,20 +61,21 @@ int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struc
 
 int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, struct gnn_err *e)
 {
-    const uint32_t size = c ? c->size : 1, own = c ? c->rank : 0;
-    if (size == 1 && ranks)
+    const uint32_t own = c->size > 1 ? c->size : 0; /* as headers have it */
+    if (ranks == own && (!own || rank == c->rank))
+        return 0;
+    if (!own)
         return gnn_fail(
             e, GNN_E_INPUT,
             "the batches are those of rank %u of %u: as many ranks have to take them together",
             rank, ranks);
-    if (size > 1 && !ranks)
+    if (!ranks)
         return gnn_fail(e, GNN_E_INPUT,
-                        "the batches were not made by ranks, but this is rank %u of %u", own, size);
-    if (size > 1 && (rank != own || ranks != size))
-        return gnn_fail(e, GNN_E_INPUT,
-                        "the batches are those of rank %u of %u, but this is rank %u of %u", rank,
-                        ranks, own, size);
-    return 0;
+                        "the batches were not made by ranks, but this is rank %u of %u", c->rank,
+                        c->size);
+    return gnn_fail(e, GNN_E_INPUT,
+                    "the batches are those of rank %u of %u, but this is rank %u of %u", rank,
+                    ranks, c->rank, c->size);
 }
 
 void gnn_comm_free(struct gnn_comm *c)

@@ -1,4 +1,4 @@
-/* Who started this process, and how many like it: the launchers' variables in the environment. */
+/* The launcher that started this process, and how many: read from its environment variables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const struct launcher {
     {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_ID"},
 };
 
-static bool number(const char *text, uint32_t *v)
+static bool parse_number(const char *text, uint32_t *v)
 {
     char *end;
     const unsigned long n = strtoul(text, &end, 10);
@@ -30,7 +30,7 @@ int gnn_launch_find(struct gnn_launch *l, char *(*get)(const char *), struct gnn
         if (!size || !rank || !also || !strcmp(also, "batch") || !strcmp(also, "extern"))
             continue;
         l->by = x->by;
-        if (!number(size, &l->size) || !number(rank, &l->rank) || l->rank >= l->size)
+        if (!parse_number(size, &l->size) || !parse_number(rank, &l->rank) || l->rank >= l->size)
             return gnn_fail(e, GNN_E_RANK, "%s says that this is rank %s of %s (%s, %s)", x->by,
                             rank, size, x->rank, x->size);
         return 0;

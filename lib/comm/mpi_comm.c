@@ -1,5 +1,5 @@
-/* Exchanges and sums over MPI. Whoever waits asks again and again, giving the processor away in
- * between, so that a rank that never answers is noticed, which MPI's own waiting does not. */
+/* Exchanges and all-reduces over MPI. Every wait is a loop that polls and yields the processor, so
+ * that a rank that never answers is noticed; MPI's own waits would hang. */
 #include "lib/comm/mpi_comm.h"
 
 #include <pthread.h>
@@ -12,122 +12,121 @@
 
 enum {
     SLEEP_NS = 50000,
-    SLICES = 3,
-    SUM_MAX = 1 << 28, /* numbers in one call of MPI */
+    SLOW_YIELDS = 3,
+    REDUCE_MANY = 1 << 28, /* numbers in one call of MPI */
     LOST_ROOM = 256,
-    TAG_HERE = GNN_COMM_USES << 12, /* "are you there?" */
-    TAG_ALIVE
+    TAG_PING = GNN_COMM_USES << 12, /* an empty message that asks for an empty answer */
+    TAG_PONG
 };
-static const double answer_within =
-    1.5; /* seconds for "are you there?", the last of the time-out, or half of it */
-static const double look_every = 0.05;
-static const double yield_for = 1e-4; /* of each wait; then it sleeps between two questions */
-static const double slice = 5e-4;     /* a sched_yield that takes longer let another program work */
-static const double rest = 1;         /* without sched_yield, after SLICES of those */
+/* Seconds: */
+static const double answer_within = 1.5; /* for a pong, at the end of the timeout; or half of it */
+static const double answer_every = 0.05; /* pings are answered */
+static const double yield_first = 1e-4;  /* of each wait; then it sleeps between two polls */
+static const double slow_yield = 5e-4;   /* a sched_yield of that length let another program run */
+static const double yield_pause = 1;     /* without sched_yield, after SLOW_YIELDS of those */
 
 struct mpi_comm {
     struct gnn_comm base;
     const struct gnn_mpi *m;
     void *world;
-    pthread_mutex_t lock; /* of MPI */
-    double looked;        /* when somebody last looked for TAG_HERE */
-    double *heard;        /* [size] when it last answered, or asked itself */
-    struct gnn_buf loose; /* void *[nloose] */
-    uint64_t nloose;
-    struct gnn_err gone;        /* what one thread has found, for all */
-    _Atomic unsigned slices;    /* given away, in a row */
-    _Atomic double yields_from; /* when sched_yield may be called again */
+    pthread_mutex_t lock;    /* of MPI */
+    double answered;         /* when a thread last answered pings */
+    double *heard;           /* [size] when a rank's last ping or pong came */
+    struct gnn_buf detached; /* void *[ndetached] requests that nobody waits for */
+    uint64_t ndetached;
+    struct gnn_err gone;          /* a lost rank that one thread has found, for all threads */
+    _Atomic unsigned slow_yields; /* in a row */
+    _Atomic double yield_again;   /* when sched_yield may be called again */
 };
 
-/* What is under way to and from one rank. */
+/* The messages in flight to and from one rank. */
 struct peer {
     void *send, *receive;                   /* requests */
-    uint64_t sent, got, sending, receiving; /* bytes; of the chunks under way */
+    uint64_t sent, got, sending, receiving; /* bytes; of the chunks in flight */
     bool all_sent, all_got;
 };
 struct gnn_transfer {
-    uint32_t left; /* directions that are not through */
+    uint32_t left; /* directions that are not complete */
     struct peer peer[];
 };
 
-static struct mpi_comm *of(struct gnn_comm *c)
+static struct mpi_comm *mpi_of(struct gnn_comm *c)
 {
     return (struct mpi_comm *)c;
 }
 
-static int failed(const struct mpi_comm *c, struct gnn_err *e)
+static int mpi_failed(const struct mpi_comm *c, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_RANK, "%s reports a failure between ranks", c->m->name);
 }
 
 /* ---- who is lost ---- */
 
-/* Requests of these empty messages: nobody waits for them, but they have to be asked until they are
- * done. */
-static void follow(struct mpi_comm *c, void *request)
+/* Nobody waits for empty messages, but MPI frees a request only when it is tested. */
+static void follow_request(struct mpi_comm *c, void *request)
 {
     struct gnn_err e = {0};
-    if (request && !gnn_buf_reserve(&c->loose, c->nloose + 1, sizeof request, "messages", &e))
-        ((void **)c->loose.data)[c->nloose++] = request;
+    if (request && !gnn_buf_reserve(&c->detached, c->ndetached + 1, sizeof request, "messages", &e))
+        ((void **)c->detached.data)[c->ndetached++] = request;
 }
 
-static void ask_loose(struct mpi_comm *c)
+static void test_detached(struct mpi_comm *c)
 {
-    void **r = c->loose.data;
+    void **r = c->detached.data;
     uint64_t left = 0;
-    for (uint64_t i = 0; i < c->nloose; i++)
+    for (uint64_t i = 0; i < c->ndetached; i++)
         if (!c->m->done(c->world, &r[i]))
             r[left++] = r[i];
-    c->nloose = left;
+    c->ndetached = left;
 }
 
-static void tell(struct mpi_comm *c, uint32_t to, uint32_t tag)
+static void send_empty(struct mpi_comm *c, uint32_t to, uint32_t tag)
 {
     static const char nothing = 0;
-    follow(c, c->m->send(c->world, to, tag, &nothing, 0));
+    follow_request(c, c->m->send(c->world, to, tag, &nothing, 0));
 }
 
-/* Answers those who ask, and notes who answers. */
-static void look(struct mpi_comm *c)
+/* Sends pongs, and notes who is alive. */
+static void answer_pings(struct mpi_comm *c)
 {
     static char nothing;
-    static const uint32_t tags[] = {TAG_HERE, TAG_ALIVE};
+    static const uint32_t tags[] = {TAG_PING, TAG_PONG};
     for (int i = 0; i < 2; i++) {
         void *message;
         uint64_t bytes;
         uint32_t from = GNN_MPI_ANY;
         while (c->m->probe(c->world, &from, tags[i], &message, &bytes) == 1) {
-            follow(c, c->m->receive(c->world, &message, &nothing, 0));
+            follow_request(c, c->m->receive(c->world, &message, &nothing, 0));
             c->heard[from] = gnn_clock();
-            if (tags[i] == TAG_HERE)
-                tell(c, from, TAG_ALIVE);
+            if (tags[i] == TAG_PING)
+                send_empty(c, from, TAG_PONG);
             from = GNN_MPI_ANY;
         }
     }
-    ask_loose(c);
-    c->looked = gnn_clock();
+    test_detached(c);
+    c->answered = gnn_clock();
 }
 
-static void nap(long ns)
+static void sleep_ns(long ns)
 {
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-static double window(const struct mpi_comm *c)
+static double answer_window(const struct mpi_comm *c)
 {
     return c->base.timeout < 2 * answer_within ? c->base.timeout / 2 : answer_within;
 }
 
-static void ask_all(struct mpi_comm *c)
+static void ping_all(struct mpi_comm *c)
 {
     pthread_mutex_lock(&c->lock);
     for (uint32_t r = 0; r < c->base.size; r++)
         if (r != c->base.rank)
-            tell(c, r, TAG_HERE);
+            send_empty(c, r, TAG_PING);
     pthread_mutex_unlock(&c->lock);
 }
 
-/* "rank 2", "ranks 2, 5 and 7", ... of those that bad says it of. */
+/* "rank 2", "ranks 2, 5 and 7", ...: those with bad[r]. */
 static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, size_t room)
 {
     uint32_t n = 0, left = 0;
@@ -145,20 +144,20 @@ static void name_ranks(const struct mpi_comm *c, const bool *bad, char *text, si
         snprintf(text + at, room - at, " and more");
 }
 
-/* Nothing has come for too long, and all have been asked at `asked`: says in `found` who is lost.
- * The rank with the lowest number of those that are there says so first; the others give it the
- * time to end the job. */
-static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t,
-                  struct gnn_err *found)
+/* Nothing has come for too long, and all ranks were pinged at `asked`: names in `found` those that
+ * are lost. The lowest of the living ranks reports first; the others leave it the time to end the
+ * job. */
+static void find_lost(struct mpi_comm *c, double asked, const struct gnn_transfer *t,
+                      struct gnn_err *found)
 {
     char who[LOST_ROOM];
     bool *bad = gnn_alloc_zero(c->base.size, sizeof *bad, "ranks", found);
     if (!bad)
         return;
     bool any = false, lower = false;
-    const double since = asked - window(c); /* who asked first may have gone already */
+    const double since = asked - answer_window(c); /* the first to ping may have ended already */
     pthread_mutex_lock(&c->lock);
-    look(c);
+    answer_pings(c);
     for (uint32_t r = 0; r < c->base.size; r++) {
         bad[r] = r != c->base.rank && c->heard[r] < since;
         any = any || bad[r];
@@ -172,7 +171,7 @@ static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t
     name_ranks(c, bad, who, sizeof who);
     gnn_free(bad);
     if (lower)
-        nap(300000000);
+        sleep_ns(300000000);
     if (any)
         gnn_fail(found, GNN_E_RANK, "%s did not answer for %g seconds", who, c->base.timeout);
     else
@@ -180,11 +179,11 @@ static void blame(struct mpi_comm *c, double asked, const struct gnn_transfer *t
                  c->base.timeout);
 }
 
-/* For all threads. */
-static void give_up(struct mpi_comm *c, double asked, const struct gnn_transfer *t)
+/* To all threads. */
+static void report_lost(struct mpi_comm *c, double asked, const struct gnn_transfer *t)
 {
     struct gnn_err found = {0};
-    blame(c, asked, t, &found);
+    find_lost(c, asked, t, &found);
     pthread_mutex_lock(&c->lock);
     if (!c->gone.code)
         c->gone = found;
@@ -194,53 +193,52 @@ static void give_up(struct mpi_comm *c, double asked, const struct gnn_transfer 
 /* ---- waiting ---- */
 
 /* sched_yield is the quickest way to wait for a rank on the same processor. But where other
- * programs never rest, it gives each of them a slice of time, whenever it is called. After SLICES
- * calls in a row that took so long, none for a while: who sleeps instead is let in again before
- * those. */
-static bool give_away(struct mpi_comm *c, double now)
+ * programs compute all the time, each call gives every one of them a time slice. After SLOW_YIELDS
+ * such calls in a row waits sleep for a while: a thread that wakes up is scheduled before programs
+ * that used up their slice. */
+static bool yield_processor(struct mpi_comm *c, double now)
 {
-    if (now < c->yields_from)
+    if (now < c->yield_again)
         return false;
     sched_yield();
-    if (gnn_clock() - now < slice)
-        c->slices = 0;
-    else if (++c->slices >= SLICES)
-        c->yields_from = now + rest;
+    if (gnn_clock() - now < slow_yield)
+        c->slow_yields = 0;
+    else if (++c->slow_yields >= SLOW_YIELDS)
+        c->yield_again = now + yield_pause;
     return true;
 }
 
-/* After a question that brought nothing. GNN_E_RANK when it has been too long, in this thread or
- * another. */
-static int wait_more(struct mpi_comm *c, struct gnn_patience *p, const struct gnn_transfer *t,
+/* After a poll without news. GNN_E_RANK past the deadline, of this thread or of another. */
+static int poll_once(struct mpi_comm *c, struct gnn_deadline *d, const struct gnn_transfer *t,
                      struct gnn_err *e)
 {
     const double now = gnn_clock();
-    if (p->since <= 0)
-        p->since = now;
-    if (now - p->since < yield_for && give_away(c, now))
+    if (d->since <= 0)
+        d->since = now;
+    if (now - d->since < yield_first && yield_processor(c, now))
         return 0;
-    const double left = p->since + c->base.timeout - now;
-    if (c->base.timeout > 0 && p->question <= 0 && left < window(c)) {
-        p->question = now;
-        ask_all(c);
+    const double left = d->since + c->base.timeout - now;
+    if (c->base.timeout > 0 && d->pinged <= 0 && left < answer_window(c)) {
+        d->pinged = now;
+        ping_all(c);
     }
     if (c->base.timeout > 0 && left < 0 &&
-        now - p->question >= window(c)) /* later if this process itself stood still */
-        give_up(c, p->question, t);
+        now - d->pinged >= answer_window(c)) /* later if this process itself was stopped */
+        report_lost(c, d->pinged, t);
     pthread_mutex_lock(&c->lock);
     const int gone = c->gone.code;
-    if (!gone && now - c->looked > look_every)
-        look(c);
+    if (!gone && now - c->answered > answer_every)
+        answer_pings(c);
     pthread_mutex_unlock(&c->lock);
-    if (gone) /* which never changes again */
+    if (gone) /* it never changes again */
         return gnn_fail(e, (enum gnn_status)gone, "%s", c->gone.msg);
-    nap(SLEEP_NS);
+    sleep_ns(SLEEP_NS);
     return 0;
 }
 
-static int bear(struct gnn_comm *base, struct gnn_patience *p, struct gnn_err *e)
+static int poll_deadline(struct gnn_comm *base, struct gnn_deadline *d, struct gnn_err *e)
 {
-    return wait_more(of(base), p, NULL, e);
+    return poll_once(mpi_of(base), d, NULL, e);
 }
 
 /* ---- exchanges ---- */
@@ -254,16 +252,16 @@ static int send_more(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, str
     p->send =
         c->m->send(c->world, r, x->tag,
                    x->out[r].data ? (const char *)x->out[r].data + p->sent : NULL, p->sending);
-    return p->send ? 0 : failed(c, e);
+    return p->send ? 0 : mpi_failed(c, e);
 }
 
-/* These three: 1 for news, 0 for none, or a failure. */
-static int ask_sent(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+/* The next three return 1 for news, 0 for none, or a failure. */
+static int test_send(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
 {
     struct peer *p = &x->t->peer[r];
     const int is = c->m->done(c->world, &p->send);
     if (is <= 0)
-        return is ? failed(c, e) : 0;
+        return is ? mpi_failed(c, e) : 0;
     p->sent += p->sending;
     p->all_sent = p->sending < c->m->chunk;
     x->t->left -= p->all_sent;
@@ -271,28 +269,28 @@ static int ask_sent(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, stru
     return rc ? rc : 1;
 }
 
-static int ask_there(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+static int test_arrival(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
 {
     struct peer *p = &x->t->peer[r];
     void *message;
     uint32_t from = r;
     const int is = c->m->probe(c->world, &from, x->tag, &message, &p->receiving);
     if (is <= 0)
-        return is ? failed(c, e) : 0;
+        return is ? mpi_failed(c, e) : 0;
     const int rc = p->got ? gnn_buf_reserve(&x->room[r], p->got + p->receiving, 1, "messages", e)
                           : gnn_buf_fit(&x->room[r], p->receiving, 1, "messages", e);
     if (rc)
         return rc;
     p->receive = c->m->receive(c->world, &message, (char *)x->room[r].data + p->got, p->receiving);
-    return p->receive ? 1 : failed(c, e);
+    return p->receive ? 1 : mpi_failed(c, e);
 }
 
-static int ask_got(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
+static int test_receive(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struct gnn_err *e)
 {
     struct peer *p = &x->t->peer[r];
     const int is = c->m->done(c->world, &p->receive);
     if (is <= 0)
-        return is ? failed(c, e) : 0;
+        return is ? mpi_failed(c, e) : 0;
     p->got += p->receiving;
     p->all_got = p->receiving < c->m->chunk;
     x->t->left -= p->all_got;
@@ -301,26 +299,26 @@ static int ask_got(struct mpi_comm *c, struct gnn_exchange *x, uint32_t r, struc
     return 1;
 }
 
-/* All that can be asked about one exchange. */
-static int ask(struct mpi_comm *c, struct gnn_exchange *x, bool *news, struct gnn_err *e)
+/* Tests all requests of one exchange. */
+static int test_exchange(struct mpi_comm *c, struct gnn_exchange *x, bool *news, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 1; rc >= 0 && i < x->size; i++) {
         const uint32_t r = (c->base.rank + i) % x->size;
         struct peer *p = &x->t->peer[r];
-        if (p->send && (rc = ask_sent(c, x, r, e)) > 0)
+        if (p->send && (rc = test_send(c, x, r, e)) > 0)
             *news = true;
-        if (rc >= 0 && !p->receive && !p->all_got && (rc = ask_there(c, x, r, e)) > 0)
+        if (rc >= 0 && !p->receive && !p->all_got && (rc = test_arrival(c, x, r, e)) > 0)
             *news = true;
-        if (rc >= 0 && p->receive && (rc = ask_got(c, x, r, e)) > 0)
+        if (rc >= 0 && p->receive && (rc = test_receive(c, x, r, e)) > 0)
             *news = true;
     }
     return rc < 0 ? rc : 0;
 }
 
-static int begin(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
+static int exchange_begin(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
 {
-    struct mpi_comm *c = of(base);
+    struct mpi_comm *c = mpi_of(base);
     const uint32_t n = base->size;
     if (!x->t && !(x->t = gnn_alloc(1, sizeof *x->t + n * sizeof *x->t->peer, "messages", e)))
         return e->code;
@@ -337,77 +335,78 @@ static int begin(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *
     return rc;
 }
 
-static int end(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
+static int exchange_end(struct gnn_comm *base, struct gnn_exchange *x, struct gnn_err *e)
 {
-    struct mpi_comm *c = of(base);
-    struct gnn_patience p = {0};
+    struct mpi_comm *c = mpi_of(base);
+    struct gnn_deadline d = {0};
     int rc = 0;
     while (!rc && x->t->left) {
         bool news = false;
         pthread_mutex_lock(&c->lock);
-        rc = ask(c, x, &news, e);
+        rc = test_exchange(c, x, &news, e);
         pthread_mutex_unlock(&c->lock);
         if (news)
-            p = (struct gnn_patience){0};
+            d = (struct gnn_deadline){0};
         else if (!rc && x->t->left)
-            rc = wait_more(c, &p, x->t, e);
+            rc = poll_once(c, &d, x->t, e);
     }
     return rc;
 }
 
-/* ---- sums ---- */
+/* ---- all-reduces ---- */
 
-struct sum {
+struct reduction {
     char *data;
-    uint64_t left; /* numbers that are not under way */
+    uint64_t left; /* numbers that MPI was not given yet */
     size_t size;
-    enum gnn_sum kind;
+    enum gnn_reduce kind;
     void *request;
 };
 
-static int sum_more(struct mpi_comm *c, struct sum *s, struct gnn_err *e)
+static int reduce_more(struct mpi_comm *c, struct reduction *s, struct gnn_err *e)
 {
-    const uint64_t n = s->left < SUM_MAX ? s->left : SUM_MAX;
+    const uint64_t n = s->left < REDUCE_MANY ? s->left : REDUCE_MANY;
     pthread_mutex_lock(&c->lock);
-    s->request = c->m->sum(c->world, s->data, n, (int)s->kind);
+    s->request = c->m->reduce(c->world, s->data, n, (int)s->kind);
     pthread_mutex_unlock(&c->lock);
     s->data += n * s->size;
     s->left -= n;
-    return s->request ? 0 : failed(c, e);
+    return s->request ? 0 : mpi_failed(c, e);
 }
 
-static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **out,
-                     struct gnn_err *e)
+static int reduce_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_reduce kind,
+                        void **out, struct gnn_err *e)
 {
-    struct sum *s = gnn_alloc(1, sizeof *s, "a sum over ranks", e);
+    struct reduction *s = gnn_alloc(1, sizeof *s, "an all-reduce", e);
     *out = s;
     if (!s)
         return e->code;
-    *s = (struct sum){.data = data, .left = n, .size = kind == GNN_SUM_F32 ? 4 : 8, .kind = kind};
-    return n ? sum_more(of(base), s, e) : 0;
+    *s = (struct reduction){
+        .data = data, .left = n, .size = kind == GNN_REDUCE_F32 ? 4 : 8, .kind = kind};
+    return n ? reduce_more(mpi_of(base), s, e) : 0;
 }
 
-static int sum_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
+static int reduce_end(struct gnn_comm *base, void **reduction, struct gnn_err *e)
 {
-    struct mpi_comm *c = of(base);
-    struct sum *s = *sum;
-    struct gnn_patience p = {0};
+    struct mpi_comm *c = mpi_of(base);
+    struct reduction *s = *reduction;
+    struct gnn_deadline d = {0};
     int rc = 0;
     while (!rc && s->request) {
         pthread_mutex_lock(&c->lock);
         const int is = c->m->done(c->world, &s->request);
         pthread_mutex_unlock(&c->lock);
         if (is < 0)
-            rc = failed(c, e);
+            rc = mpi_failed(c, e);
         else if (!is)
-            rc = wait_more(c, &p, NULL, e);
+            rc = poll_once(c, &d, NULL, e);
         else if (s->left) {
-            p = (struct gnn_patience){0};
-            rc = sum_more(c, s, e);
+            d = (struct gnn_deadline){0};
+            rc = reduce_more(c, s, e);
         }
     }
     gnn_free(s);
-    *sum = NULL;
+    *reduction = NULL;
     return rc;
 }
 
@@ -415,17 +414,17 @@ static int sum_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
 
 static void kill_all(struct gnn_comm *base, int status)
 {
-    struct mpi_comm *c = of(base);
+    struct mpi_comm *c = mpi_of(base);
     c->m->kill(c->world, status);
 }
 
 static void comm_free(struct gnn_comm *base)
 {
-    struct mpi_comm *c = of(base);
-    for (int i = 0; i < 100 && c->nloose; i++)
-        ask_loose(c);
+    struct mpi_comm *c = mpi_of(base);
+    for (int i = 0; i < 100 && c->ndetached; i++)
+        test_detached(c);
     c->m->finish(c->world);
-    gnn_buf_release(&c->loose);
+    gnn_buf_release(&c->detached);
     pthread_mutex_destroy(&c->lock);
     gnn_free(c->heard);
     gnn_free(c);
@@ -433,8 +432,13 @@ static void comm_free(struct gnn_comm *base)
 
 int gnn_comm_mpi(struct gnn_comm **out, const struct gnn_mpi *m, double timeout, struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {begin, end,  sum_begin, sum_end,
-                                            NULL,  bear, kill_all,  comm_free};
+    static const struct gnn_comm_ops ops = {.begin = exchange_begin,
+                                            .end = exchange_end,
+                                            .reduce_begin = reduce_begin,
+                                            .reduce_end = reduce_end,
+                                            .poll = poll_deadline,
+                                            .kill = kill_all,
+                                            .free = comm_free};
     struct gnn_mpi_place at;
     struct mpi_comm *c = gnn_alloc_zero(1, sizeof *c, "ranks", e);
     if (!c)

@@ -1,4 +1,4 @@
-/* Which backend: alone, or MPI, whose plug-in is looked for beside the programs. */
+/* Which backend: one process alone, or MPI, whose plug-in is looked for beside the programs. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int plugin_path(char *path, size_t room, struct gnn_err *e)
                : 0;
 }
 
-static const struct gnn_mpi *load(const struct gnn_launch *l, struct gnn_err *e)
+static const struct gnn_mpi *load_plugin(const struct gnn_launch *l, struct gnn_err *e)
 {
     char path[PATH_MAX + 64];
     if (plugin_path(path, sizeof path, e))
@@ -61,10 +61,10 @@ int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_er
     if (rc)
         return rc;
     if (l.size == 1) {
-        *c = gnn_comm_self(e);
-        return *c ? 0 : e->code;
+        *c = gnn_comm_self();
+        return 0;
     }
-    const struct gnn_mpi *m = load(&l, e);
+    const struct gnn_mpi *m = load_plugin(&l, e);
     if (!m || gnn_comm_mpi(c, m, timeout, e))
         return e->code;
     if (quiet && m->silence)

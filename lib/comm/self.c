@@ -1,9 +1,10 @@
-/* One rank alone: what it sends is what it gets. */
+/* The communicator of one process alone: what it sends is what it receives, and every sum is there
+ * already. Nothing in it is ever written, so all users share one. */
 #include "lib/comm/comm.h"
 
 #include <sched.h>
 
-static int begin(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
+static int exchange_begin(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
 {
     (void)c;
     (void)e;
@@ -11,7 +12,7 @@ static int begin(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
     return 0;
 }
 
-static int end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
+static int exchange_end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
 {
     (void)c;
     (void)x;
@@ -19,30 +20,30 @@ static int end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
     return 0;
 }
 
-static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **sum,
-                     struct gnn_err *e)
+static int reduce_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_reduce kind,
+                        void **reduction, struct gnn_err *e)
 {
     (void)c;
     (void)data;
     (void)n;
     (void)kind;
-    (void)sum;
+    (void)reduction;
     (void)e;
     return 0;
 }
 
-static int sum_end(struct gnn_comm *c, void **sum, struct gnn_err *e)
+static int reduce_end(struct gnn_comm *c, void **reduction, struct gnn_err *e)
 {
     (void)c;
-    (void)sum;
+    (void)reduction;
     (void)e;
     return 0;
 }
 
-static int bear(struct gnn_comm *c, struct gnn_patience *p, struct gnn_err *e)
+static int poll_deadline(struct gnn_comm *c, struct gnn_deadline *d, struct gnn_err *e)
 {
     (void)c;
-    (void)p;
+    (void)d;
     (void)e;
     sched_yield();
     return 0;
@@ -54,17 +55,20 @@ static void kill_all(struct gnn_comm *c, int status)
     (void)status;
 }
 
-static void self_free(struct gnn_comm *c)
+static void keep_self(struct gnn_comm *c)
 {
-    gnn_free(c);
+    (void)c;
 }
 
-struct gnn_comm *gnn_comm_self(struct gnn_err *e)
+struct gnn_comm *gnn_comm_self(void)
 {
-    static const struct gnn_comm_ops ops = {begin, end,  sum_begin, sum_end,
-                                            NULL,  bear, kill_all,  self_free};
-    struct gnn_comm *c = gnn_alloc(1, sizeof *c, "ranks", e);
-    if (c)
-        *c = (struct gnn_comm){.ops = &ops, .size = 1, .local_size = 1};
-    return c;
+    static const struct gnn_comm_ops ops = {.begin = exchange_begin,
+                                            .end = exchange_end,
+                                            .reduce_begin = reduce_begin,
+                                            .reduce_end = reduce_end,
+                                            .poll = poll_deadline,
+                                            .kill = kill_all,
+                                            .free = keep_self};
+    static struct gnn_comm self = {.ops = &ops, .size = 1, .local_size = 1};
+    return &self;
 }

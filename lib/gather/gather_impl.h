@@ -14,7 +14,7 @@ struct gatherer {
     struct gather_job *job; /* in the order of the tensors */
     uint32_t njobs;
     bool sums;
-    struct gnn_comm *comm;              /* the ranks, if there are several; or NULL */
+    struct gnn_comm *comm;              /* the store's */
     struct gather_replica *replica;     /* what it keeps of others' rows, or NULL */
     uint64_t batches;                   /* with ranks: how many there were */
     pthread_mutex_t lock;               /* of batches and what follows */

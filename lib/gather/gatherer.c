@@ -72,7 +72,7 @@ static void *worker_new(void *arg, struct gnn_err *e)
 {
     const struct gatherer *g = arg;
     struct gather_scratch *w = gnn_alloc_zero(1, sizeof *w, "a gathering thread", e);
-    if (w && g->comm && !(w->far = gnn_gather_far_new(g, e))) {
+    if (w && g->comm->size > 1 && !(w->far = gnn_gather_far_new(g, e))) {
         gnn_free(w);
         return NULL;
     }
@@ -174,7 +174,7 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
     struct gatherer *g = arg;
     struct gather_scratch *w = worker;
     int rc = 0;
-    if (g->comm)
+    if (w->far)
         return apply_far(g, w->far, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
@@ -188,8 +188,8 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
 static int end(void *arg, struct gnn_err *e)
 {
     struct gatherer *g = arg;
-    const int rc = g->comm ? gnn_gather_far_end(g, e) : 0;
-    return rc ? rc : gnn_store_verified(((struct gatherer *)arg)->store, e);
+    const int rc = gnn_gather_far_end(g, e);
+    return rc ? rc : gnn_store_verified(g->store, e);
 }
 
 struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store *s,
@@ -202,8 +202,7 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
                                            .arg_free = gnn_gatherer_free};
     struct gatherer *g = gnn_gatherer_new(up->meta, s, o, e);
     if (!g) {
-        if (o->comm)
-            o->comm->lost = true;
+        gnn_comm_set_lost(s->comm, true);
         gnn_source_free(up);
         return NULL;
     }

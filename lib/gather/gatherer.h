@@ -68,7 +68,6 @@ struct gnn_gather_opts {
     unsigned threads; /* 0: on the sampler's threads, if `up` has some, else in the caller's */
     unsigned depth;   /* batches under way; 0: chosen from threads */
     const char *provenance;                /* line for the header, or NULL */
-    struct gnn_comm *comm;                 /* the ranks, or NULL; see below */
     struct gnn_gather_replicate replicate; /* with several ranks */
     struct gnn_gather_far_stats *far;      /* with several ranks, or NULL; outlives the source */
     struct gnn_gpu

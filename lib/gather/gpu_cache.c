@@ -116,7 +116,7 @@ int gpu_cache_scores(struct gather_caching *k)
 {
     const struct gatherer *g = k->x->job;
     const struct gnn_order_scope scope = {
-        .store = g->store, .sampling = &g->meta.sampling, .comm = g->comm, .all_ranks = true};
+        .store = g->store, .sampling = &g->meta.sampling, .all_ranks = true};
     return k->score ? 0 : gnn_order_scores(&k->o->order, &scope, &k->own, &k->score, k->e);
 }
 

@@ -167,8 +167,8 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gn
 {
     struct gpu_gather *x = arg;
     const int rc = start_batch(x, up, s, e);
-    if (rc < 0 && x->line)
-        x->job->comm->lost = true;
+    if (rc < 0)
+        gnn_comm_set_lost(x->job->comm, true);
     return rc;
 }
 
@@ -228,10 +228,10 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
                        p && !t->job->label ? p->of[x->at[i] + h].far : 0);
         }
     }
-    if (rc && x->line)
-        x->job->comm->lost = true;
-    if (rc)
+    if (rc) {
+        gnn_comm_set_lost(x->job->comm, true);
         return rc;
+    }
     gather_packet_put(x->line, x->packet[s->index]);
     x->packet[s->index] = NULL;
     s->out = s->in;
@@ -281,7 +281,8 @@ static struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *u
         .start = start, .finish = finish, .end = end, .arg_free = arg_free};
     struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
     struct gnn_comm *comm = job->comm;
-    if (!x || (comm && !(x->line = gather_line_new(g, job, e)))) {
+    const bool many = comm->size > 1;
+    if (!x || (many && !(x->line = gather_line_new(g, job, e)))) {
         if (!x)
             gnn_gatherer_free(job);
         gnn_free(x);
@@ -294,21 +295,18 @@ static struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *u
     x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
     if (x->stats)
         *x->stats = (struct gnn_gather_stats){0};
-    if (comm) { /* until all of it stands */
-        comm->lost = true;
-        g->dev->ranks = true;
-    }
+    gnn_comm_set_lost(comm, true); /* until all of it stands */
+    g->dev->ranks = many;
     int rc = prepare(x, o, e);
-    if (!rc && comm) {
+    if (!rc && many) {
         up = ask_first(x, up, o->threads, e);
         rc = up ? 0 : e->code;
     }
     if (!rc) {
         struct gpu_pipe_ops with = ops;
-        with.at_once = comm != NULL;
+        with.at_once = many;
         struct gnn_source *src = gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
-        if (comm)
-            comm->lost = !src;
+        gnn_comm_set_lost(comm, !src);
         return src;
     }
     arg_free(x);

@@ -414,7 +414,7 @@ static int fill(struct share *s)
                                     &list, &n);
     uint64_t rounds = n;
     if (!rc)
-        rc = gather_peers_most(s->p, &rounds, e);
+        rc = gnn_comm_all_reduce(s->p->comm, &rounds, 1, GNN_REDUCE_MAX, e);
     if (!rc && !(s->far = gnn_gather_far_new(s->x->job, e)))
         rc = e->code;
     for (uint64_t i = 0; !rc && i < rounds; i++)
@@ -518,9 +518,9 @@ static int make(struct share *s)
     if (!rc)
         rc = tell_near(s);
     uint64_t n = 0;
-    return rc ? rc
-              : gather_peers_most(s->p, &n,
-                                  s->k->e); /* others read what this rank keeps from now on */
+    if (!rc) /* others read what this rank keeps from now on: all wait for all */
+        rc = gnn_comm_all_reduce(s->p->comm, &n, 1, GNN_REDUCE_MAX, s->k->e);
+    return rc;
 }
 
 /* Ranks that share a device share its free memory. */

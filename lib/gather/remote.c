@@ -232,7 +232,7 @@ int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e)
     struct gnn_exchange x;
     int rc = gnn_exchange_init(&x, g->comm, gnn_comm_tag(GNN_COMM_GATHER, g->batches), e);
     if (!rc)
-        rc = gnn_comm_share(g->comm, &x, &ended, sizeof ended, e);
+        rc = gnn_comm_all_gather(g->comm, &x, &ended, sizeof ended, e);
     for (uint32_t r = 0; !rc && r < g->comm->size; r++)
         if (x.in[r].bytes < sizeof ended || *(const uint32_t *)x.in[r].data != ended)
             rc = gnn_fail(e, GNN_E_INPUT,

@@ -110,8 +110,7 @@ static int choose(struct gather_replica *r, struct gatherer *g,
 {
     const struct gnn_schema *c = &g->store->meta.schema;
     const struct gnn_order order = {.by = o->by};
-    const struct gnn_order_scope scope = {
-        .store = g->store, .sampling = &g->meta.sampling, .comm = g->comm};
+    const struct gnn_order_scope scope = {.store = g->store, .sampling = &g->meta.sampling};
     struct gnn_scores made = {0};
     const struct gnn_scores *x;
     struct candidate *all = NULL;
@@ -178,28 +177,6 @@ static int take_rows(struct gather_replica *r, const struct gatherer *g, const s
     return 0;
 }
 
-/* The most rows of one type that any rank keeps. */
-static int most_rows(const struct gather_replica *r, struct gnn_comm *c, uint64_t *most,
-                     struct gnn_err *e)
-{
-    struct gnn_exchange x;
-    uint64_t own = 0;
-    *most = 0;
-    for (uint32_t t = 0; t < r->ntypes; t++)
-        own = r->of[t].n > own ? r->of[t].n : own;
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_REPLICA), e);
-    if (!rc)
-        rc = gnn_comm_share(c, &x, &own, sizeof own, e);
-    for (uint32_t k = 0; !rc && k < c->size; k++) {
-        const uint64_t n = x.in[k].bytes == sizeof n ? *(const uint64_t *)x.in[k].data : UINT64_MAX;
-        if (n > UINT32_MAX)
-            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense", k);
-        *most = n > *most ? n : *most;
-    }
-    gnn_exchange_release(&x);
-    return rc;
-}
-
 static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_err *e)
 {
     struct gather_far *f = gnn_gather_far_new(g, e);
@@ -216,8 +193,10 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
                   gnn_alloc(r->of[j->type].n, gnn_gather_job_out(j), "rows of other ranks", e)))
             rc = e->code;
     }
-    if (!rc)
-        rc = most_rows(r, g->comm, &most, e);
+    for (uint32_t t = 0; t < r->ntypes; t++)
+        most = r->of[t].n > most ? r->of[t].n : most;
+    if (!rc) /* ranks that keep fewer rows answer the others to the end */
+        rc = gnn_comm_all_reduce(g->comm, &most, 1, GNN_REDUCE_MAX, e);
     for (uint64_t from = 0; !rc && from < most; from += ROUND) {
         fill_batch(r, b, from, counts);
         rc = gnn_gather_far_apply(g, f, b, e);

@@ -195,7 +195,7 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
         return e->code;
     for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
-    if (!rc && g->comm && o->replicate.share > 0 &&
+    if (!rc && g->comm->size > 1 && o->replicate.share > 0 &&
         !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
         rc = e->code;
     return rc;
@@ -210,7 +210,7 @@ struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s
     g->store = s;
     pthread_mutex_init(&g->lock, NULL);
     g->stats = o->far;
-    g->comm = o->comm && o->comm->size > 1 ? o->comm : NULL;
+    g->comm = s->comm;
     if (!gatherer_init(g, up, o, e))
         return g;
     gnn_gatherer_free(g);

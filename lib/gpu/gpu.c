@@ -44,7 +44,7 @@ static void divide_devices(struct gnn_gpu *g, uint32_t rank, uint32_t ranks)
 
 int gnn_gpu_open(struct gnn_gpu **out, const char *spec, char *why, size_t room, struct gnn_err *e)
 {
-    return gnn_gpu_open_ranks(out, spec, NULL, why, room, e);
+    return gnn_gpu_open_ranks(out, spec, gnn_comm_self(), why, room, e);
 }
 
 int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_comm *c, char *why,
@@ -61,11 +61,9 @@ int gnn_gpu_open_ranks(struct gnn_gpu **out, const char *spec, const struct gnn_
     if (!g)
         return e->code;
     int rc = choose ? 0 : parse_spec(g, spec, e);
-    if (!rc && c) {
-        g->turn = c->local_rank;
-        if (g->n && c->local_size > 1)
-            divide_devices(g, c->local_rank, c->local_size);
-    }
+    g->turn = c->local_rank;
+    if (g->n)
+        divide_devices(g, c->local_rank, c->local_size);
     if (!rc)
         rc = gnn_gpu_backend(g, choose ? &none : e);
     if (rc) {

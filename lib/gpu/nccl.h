@@ -32,7 +32,7 @@ int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t
 /* Is what was asked for still going on? What has gone wrong anywhere meanwhile, also in sums on
  * streams, is a failure. *other: it is another rank's, which knows more of it. */
 int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e) GNN_MUST_USE;
-/* Sums n numbers (kind: enum gnn_sum) over all ranks in the device's memory, in place, when the
+/* Sums n numbers (kind: enum gnn_reduce) over all ranks in the device's memory, in place, when the
  * stream comes to it. All ranks ask for the same sums in the same order. */
 int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream,
                  struct gnn_err *e) GNN_MUST_USE;

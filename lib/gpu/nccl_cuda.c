@@ -134,8 +134,9 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
 
 int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
 {
-    static const ncclDataType_t type[] = {
-        [GNN_SUM_F32] = ncclFloat32, [GNN_SUM_F64] = ncclFloat64, [GNN_SUM_U64] = ncclUint64};
+    static const ncclDataType_t type[] = {[GNN_REDUCE_F32] = ncclFloat32,
+                                          [GNN_REDUCE_F64] = ncclFloat64,
+                                          [GNN_REDUCE_U64] = ncclUint64};
     struct nccl *c = h;
     c->what = "summing";
     return check_begun(c, c->lib.sum(data, data, n, type[kind], ncclSum, c->comm, stream), e);

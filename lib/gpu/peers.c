@@ -51,7 +51,7 @@ int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t 
         rc = gnn_dev_id(g->device[u], &own[u].id, e);
     }
     if (!rc)
-        rc = gnn_comm_share(comm, &x, own, g->n * sizeof *own, e);
+        rc = gnn_comm_all_gather(comm, &x, own, g->n * sizeof *own, e);
     for (uint32_t r = 0; !rc && r < comm->size; r++) {
         const struct identity *other = x.in[r].data;
         if (!x.in[r].bytes || x.in[r].bytes % sizeof *other)
@@ -179,7 +179,7 @@ static int describe_own(const struct gather_peers *p, const uint64_t *bytes, str
 static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *apart,
                        struct gnn_err *e)
 {
-    int rc = gnn_comm_share(p->comm, x, apart, (uint64_t)p->g->n * p->n, e);
+    int rc = gnn_comm_all_gather(p->comm, x, apart, (uint64_t)p->g->n * p->n, e);
     for (uint32_t r = 0, i = 0; !rc && r < p->comm->size; r++) {
         uint32_t units = 0;
         while (i + units < p->n && p->peer[i + units].rank == r)
@@ -195,20 +195,21 @@ static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const uns
 int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_comm *comm,
                       const uint64_t *bytes, struct gnn_err *e)
 {
-    struct gather_peers *p = *out = gnn_alloc_zero(1, sizeof *p, "devices of other ranks", e);
+    struct gather_peers *p = *out = gnn_alloc(1, sizeof *p, "devices of other ranks", e);
     struct said *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
     void *trial[GNN_GPU_MAX] = {NULL};
     struct gnn_exchange x = {0};
     unsigned char *apart = NULL;
     bool *exports = NULL;
-    int rc = p && s ? gnn_exchange_init(&x, comm, message_tag(), e) : e->code;
-    if (!rc) {
-        p->comm = comm;
-        p->g = g;
-        rc = describe_own(p, bytes, s, trial, e);
-    }
+    int rc = p && s ? 0 : e->code;
+    if (p)
+        *p = (struct gather_peers){.comm = comm, .g = g};
     if (!rc)
-        rc = gnn_comm_share(comm, &x, s, g->n * sizeof *s, e);
+        rc = gnn_exchange_init(&x, comm, message_tag(), e);
+    if (!rc)
+        rc = describe_own(p, bytes, s, trial, e);
+    if (!rc)
+        rc = gnn_comm_all_gather(comm, &x, s, g->n * sizeof *s, e);
     if (!rc)
         rc = read_all(p, &x, &exports, e);
     if (!rc && !(apart = gnn_alloc_zero((uint64_t)g->n * p->n, 1, "devices of other ranks", e)))
@@ -268,7 +269,7 @@ int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_er
         if (memory[u])
             rc = gnn_dev_export(memory[u], &h[u], e);
     if (!rc)
-        rc = gnn_comm_share(p->comm, &x, h, units * sizeof *h, e);
+        rc = gnn_comm_all_gather(p->comm, &x, h, units * sizeof *h, e);
     for (uint32_t i = 0; !rc && i < p->n; i++) {
         struct gather_peer *q = &p->peer[i];
         if (x.in[q->rank].bytes < (q->unit + 1) * sizeof *h)
@@ -296,21 +297,6 @@ int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void
     return rc;
 }
 
-int gather_peers_most(struct gather_peers *p, uint64_t *n, struct gnn_err *e)
-{
-    struct gnn_exchange x = {0};
-    const uint64_t own = *n;
-    int rc = gnn_exchange_init(&x, p->comm, message_tag(), e);
-    if (!rc)
-        rc = gnn_comm_share(p->comm, &x, &own, sizeof own, e);
-    for (uint32_t r = 0; !rc && r < p->comm->size; r++) {
-        const uint64_t v = x.in[r].bytes == sizeof v ? *(const uint64_t *)x.in[r].data : 0;
-        *n = v > *n ? v : *n;
-    }
-    gnn_exchange_release(&x);
-    return rc;
-}
-
 void gather_peers_close(struct gather_peers *p)
 {
     struct gnn_err ignored = {0};
@@ -319,8 +305,8 @@ void gather_peers_close(struct gather_peers *p)
         return;
     for (uint64_t i = 0; i < p->nopened; i++)
         gnn_dev_import_close(p->opened[i]);
-    if (p->comm && !p->comm->lost)
-        (void)!gather_peers_most(p, &n, &ignored);
+    if (!p->comm->lost)
+        (void)!gnn_comm_all_reduce(p->comm, &n, 1, GNN_REDUCE_MAX, &ignored);
     gnn_free(p->peer);
     gnn_free(p->apart);
     gnn_free(p->opened);

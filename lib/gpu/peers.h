@@ -44,8 +44,6 @@ int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_er
 /* What another rank's device lends, for device `unit` of this one. */
 int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
                       struct gnn_err *e) GNN_MUST_USE;
-/* The largest of all ranks' numbers. All have come here then. */
-int gather_peers_most(struct gather_peers *p, uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
 /* Closes what was opened, and waits until all ranks have, unless this one has failed. Nothing uses
  * it any more. Takes NULL. */
 void gather_peers_close(struct gather_peers *p);

@@ -14,9 +14,9 @@ static int end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
     return gpu_sums(c)->host->ops->end(gpu_sums(c)->host, x, e);
 }
 
-static int bear(struct gnn_comm *c, struct gnn_patience *p, struct gnn_err *e)
+static int poll_deadline(struct gnn_comm *c, struct gnn_deadline *p, struct gnn_err *e)
 {
-    return gpu_sums(c)->host->ops->bear(gpu_sums(c)->host, p, e);
+    return gpu_sums(c)->host->ops->poll(gpu_sums(c)->host, p, e);
 }
 
 static void kill_all(struct gnn_comm *c, int status)
@@ -65,15 +65,16 @@ static int host_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 
 static int host_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 {
-    if (gnn_dev_event_wait(s->before, e) || gnn_comm_sum(c->host, s->host.data, s->n, s->kind, e))
+    if (gnn_dev_event_wait(s->before, e) ||
+        gnn_comm_all_reduce(c->host, s->host.data, s->n, s->kind, e))
         return e->code;
     if (gnn_dev_copy(s->data, s->host.data, gpu_sum_bytes(s), c->ops->stream, e))
         return e->code;
     return gnn_dev_event_record(s->done, c->ops->stream, e);
 }
 
-static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum kind, void **sum,
-                     struct gnn_err *e)
+static int reduce_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_reduce kind,
+                        void **sum, struct gnn_err *e)
 {
     struct gpu_sums *c = gpu_sums(base);
     struct gpu_sum *s = NULL;
@@ -89,13 +90,13 @@ static int sum_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_sum
     return c->nccl ? gpu_sums_add(c, s, e) : host_add(c, s, e);
 }
 
-static int sum_push(struct gnn_comm *base, struct gnn_err *e)
+static int reduce_push(struct gnn_comm *base, struct gnn_err *e)
 {
     struct gpu_sums *c = gpu_sums(base);
     return c->nccl ? gpu_sums_push(c, e) : 0;
 }
 
-static int sum_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
+static int reduce_end(struct gnn_comm *base, void **sum, struct gnn_err *e)
 {
     struct gpu_sums *c = gpu_sums(base);
     struct gpu_sum *s = *sum;
@@ -126,8 +127,8 @@ static void sums_free(struct gnn_comm *base)
 int gpu_sums_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm **sums,
                  char why[GNN_SUMS_WHY], struct gnn_err *e)
 {
-    static const struct gnn_comm_ops ops = {begin,    end,  sum_begin, sum_end,
-                                            sum_push, bear, kill_all,  sums_free};
+    static const struct gnn_comm_ops ops = {begin,       end,           reduce_begin, reduce_end,
+                                            reduce_push, poll_deadline, kill_all,     sums_free};
     struct gpu_sums *c = gnn_alloc_zero(1, sizeof *c, "sums over ranks", e);
     *sums = NULL;
     if (!c)

@@ -12,7 +12,7 @@ struct gpu_sum {
     struct gpu_sum *next;  /* of those that wait their turn, or are idle */
     void *data;
     uint64_t n;
-    enum gnn_sum kind;
+    enum gnn_reduce kind;
     void *before, *done; /* events: what goes into it is there; it is */
     struct gnn_buf host; /* pinned: the numbers, where the host sums them */
 };
@@ -35,7 +35,7 @@ static inline struct gpu_sums *gpu_sums(struct gnn_comm *c)
 }
 static inline uint64_t gpu_sum_bytes(const struct gpu_sum *s)
 {
-    return s->n * (s->kind == GNN_SUM_F32 ? 4 : 8);
+    return s->n * (s->kind == GNN_REDUCE_F32 ? 4 : 8);
 }
 
 /* NCCL, on all ranks or on none: c->nccl stays NULL then, and why says why. Collective. */

@@ -122,7 +122,7 @@ static void give_up(struct gpu_sums *c, bool other)
 }
 
 /* Looks after NCCL, after a question that brought nothing. */
-static int look(struct gpu_sums *c, bool *busy, struct gnn_patience *p, struct gnn_err *e)
+static int look(struct gpu_sums *c, bool *busy, struct gnn_deadline *p, struct gnn_err *e)
 {
     struct gnn_err late = {0};
     bool other = false;
@@ -131,7 +131,7 @@ static int look(struct gpu_sums *c, bool *busy, struct gnn_patience *p, struct g
         give_up(c, other);
         return rc;
     }
-    rc = c->host->ops->bear(c->host, p, &late);
+    rc = c->host->ops->poll(c->host, p, &late);
     if (rc) {
         give_up(c, false);
         return gnn_fail(e, (enum gnn_status)rc, "%s (NCCL, sums on devices)", late.msg);
@@ -142,7 +142,7 @@ static int look(struct gpu_sums *c, bool *busy, struct gnn_patience *p, struct g
 /* Until NCCL has done what it was asked for last. */
 static int settle(struct gpu_sums *c, struct gnn_err *e)
 {
-    struct gnn_patience p = {0};
+    struct gnn_deadline p = {0};
     bool busy = true;
     int rc = 0;
     while (!rc && busy)
@@ -184,7 +184,7 @@ int gpu_sums_push(struct gpu_sums *c, struct gnn_err *e)
 /* The host waits itself, and not the operations' stream. */
 int gpu_sums_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 {
-    struct gnn_patience p = {0};
+    struct gnn_deadline p = {0};
     bool done = false, busy;
     int rc = gpu_sums_push(c, e);
     while (!rc && !done) {
@@ -206,7 +206,7 @@ static int invite(struct gpu_sums *c, struct gnn_exchange *x, struct gnn_nccl_id
     struct gnn_err none = {0};
     if (!c->host->rank && gnn_nccl_make_id(c->nccl, &own.id, &none))
         snprintf(own.why, sizeof own.why, "%.*s", (int)sizeof own.why - 1, none.msg);
-    int rc = gnn_comm_share(c->host, x, &own, sizeof own, e);
+    int rc = gnn_comm_all_gather(c->host, x, &own, sizeof own, e);
     if (!rc)
         rc = whole(x, sizeof own, e);
     if (rc)
@@ -241,7 +241,7 @@ int gpu_sums_join(struct gpu_sums *c, char why[GNN_SUMS_WHY], struct gnn_err *e)
     if (!rc)
         rc = gnn_exchange_init(&x, c->host, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SUMS), e);
     if (!rc)
-        rc = gnn_comm_share(c->host, &x, &s, sizeof s, e);
+        rc = gnn_comm_all_gather(c->host, &x, &s, sizeof s, e);
     if (!rc)
         rc = whole(&x, sizeof s, e);
     if (!rc)

@@ -9,7 +9,8 @@ static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uin
                  struct gnn_err *e)
 {
     const void *host = *p;
-    int rc = gpu_host_open(f->g, s->comm ? NULL : s->store, host, bytes, "the graph", p, e);
+    int rc =
+        gpu_host_open(f->g, s->comm->size > 1 ? NULL : s->store, host, bytes, "the graph", p, e);
     if (rc || !bytes)
         return rc;
     f->array[f->n++] = host;

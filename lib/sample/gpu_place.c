@@ -17,9 +17,8 @@ static int ask_memory(const struct gnn_gpu *g, struct gnn_comm *comm, uint64_t *
     int rc = 0;
     for (unsigned i = 0; !rc && i < g->n; i++) {
         rc = gnn_dev_ask(g->device[i], &info[i], e);
-        users[i] = 1;
     }
-    if (!rc && comm)
+    if (!rc)
         rc = gather_peers_users(g, comm, users, e);
     *free = UINT64_MAX;
     *reserve = 0;

@@ -112,7 +112,7 @@ static int add_ids(struct sampler *s, const struct gnn_sampler_opts *o, struct g
     p->shuffle = o->shuffle;
     p->steps = UINT64_MAX;
     if (!o->stream) {
-        if ((rc = read_all(s, e)) || (s->comm && (rc = agree_on_seeds(s, e))))
+        if ((rc = read_all(s, e)) || (rc = agree_on_seeds(s, e)))
             return rc;
         p->steps = m->steps[0] = gnn_plan_steps(p->n, m->batch_size, o->drop_last);
         m->split_seeds[0] = p->n;
@@ -203,8 +203,6 @@ uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint
 {
     const uint64_t all = global_seeds(s, b, ids);
     uint64_t n = 0;
-    if (!s->comm)
-        return all;
     const struct gnn_store *store = s->store;
     const uint64_t *book = store->book[s->meta.sampling.seed_ntype];
     for (uint64_t i = 0; i < all; i++)
@@ -283,7 +281,7 @@ static int plan_next(struct gnn_source *base, struct gnn_batch **out, struct gnn
 {
     struct plan *p = (struct plan *)base;
     struct gnn_batch *b;
-    if (p->s->gate && !gnn_sample_gate_pass(p->s->gate))
+    if (!gnn_sample_barrier_pass(p->s->barrier))
         return GNN_END;
     int rc = gnn_batch_get(p->pool, &b, e);
     if (rc)

@@ -297,11 +297,11 @@ static void tell(const struct sample_draw *d)
 {
     struct gnn_sample_far_stats *all = d->s->far, *own = &d->w->far->stats;
     if (all) {
-        pthread_mutex_lock(&d->s->gate->lock);
+        pthread_mutex_lock(&d->s->barrier->lock);
         all->rows += own->rows;
         all->others += own->others;
         all->halo += own->halo;
-        pthread_mutex_unlock(&d->s->gate->lock);
+        pthread_mutex_unlock(&d->s->barrier->lock);
     }
     *own = (struct gnn_sample_far_stats){0};
 }

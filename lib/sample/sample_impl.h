@@ -46,8 +46,8 @@ struct sampler {
         *orig; /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_id_reader *reader; /* seeds that come while we work, or NULL */
     uint32_t *inverse;            /* of the seeds' type, or NULL */
-    struct gnn_comm *comm;        /* the ranks, if there are several; or NULL */
-    struct gnn_sample_gate *gate; /* with ranks */
+    struct gnn_comm *comm;        /* the store's */
+    struct gnn_sample_barrier *barrier;
     struct gnn_sample_far_stats *far;
     bool count_once; /* with ranks */
     struct sample_halo
@@ -62,12 +62,12 @@ struct sample_halo {
     struct gnn_sample_graph *graph; /* [netypes] */
 };
 
-/* Where the plan can be held, so that ranks that stop early stop after the same batch. */
-struct gnn_sample_gate {
+/* Holds the plan back, so that ranks that stop early stop after the same batch. */
+struct gnn_sample_barrier {
     pthread_mutex_t lock;
-    pthread_cond_t open;
-    bool shut;
-    uint64_t taken, limit; /* batches */
+    pthread_cond_t opened;
+    bool closed;
+    uint64_t begun, limit; /* batches */
 };
 
 /* Per-thread state. */
@@ -141,14 +141,14 @@ int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uin
 /* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);
-/* (lib/sample/remote_barrier.c) Makes the gate, before batches are planned; ... */
-int gnn_sample_gate_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
-void gnn_sample_gate_free(struct gnn_sample_gate *g);
+/* (lib/sample/remote_barrier.c) Makes the barrier, before batches are planned; ... */
+int gnn_sample_barrier_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_barrier_free(struct gnn_sample_barrier *b);
 /* ... false: the plan is to end here; ... */
-bool gnn_sample_gate_pass(struct gnn_sample_gate *g);
+bool gnn_sample_barrier_pass(struct gnn_sample_barrier *b);
 /* ... and when the source is freed before its end, on all ranks: lets the plan go on to the last
- * batch that any of them has begun. */
-bool gnn_sample_gate_leave(void *sampler);
+ * batch that any of them has begun. True if some ranks have such batches still to make. */
+bool gnn_sample_barrier_leave(void *sampler);
 
 void gnn_sampler_free(void *sampler);
 

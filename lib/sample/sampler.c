@@ -30,7 +30,7 @@ void gnn_sampler_free(void *arg)
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
     gnn_sample_halo_free(s->halo, &s->meta.schema);
-    gnn_sample_gate_free(s->gate);
+    gnn_sample_barrier_free(s->barrier);
     if (s->reader)
         close(s->reader->fd);
     gnn_free(s->reader);
@@ -139,18 +139,25 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
         return gnn_fail(e, GNN_E_USAGE,
                         "%s: with several ranks, seeds come from a file that all of them read",
                         o->seeds_name);
-    s->comm = o->comm;
-    s->far = o->far;
-    s->count_once = o->count_once;
-    s->meta.sampling.rank = o->comm->rank;
-    s->meta.sampling.ranks = o->comm->size;
-    return gnn_sample_gate_new(s, e);
+    s->meta.sampling.rank = s->comm->rank;
+    s->meta.sampling.ranks = s->comm->size;
+    return 0;
+}
+
+/* What several ranks draw from besides their own parts, and with. */
+static int init_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    const int rc = gnn_sample_halo_new(s, e);
+    if (!rc && o->gpu)
+        s->device = gnn_sample_gpu.draw_new(o->gpu, s, o, e);
+    return rc || (o->gpu && !s->device) ? e->code : 0;
 }
 
 static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     struct gnn_sampling *m = &s->meta.sampling;
-    int rc = gnn_meta_copy(&s->meta, &s->store->meta, e);
+    int rc =
+        gnn_meta_copy(&s->meta, &s->store->meta, e) || gnn_sample_barrier_new(s, e) ? e->code : 0;
     s->meta.is_stream = true;
     m->seed = o->seed;
     m->batch_size = o->batch_size;
@@ -164,7 +171,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
         rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
     if (!rc && !o->batch_size)
         rc = gnn_fail(e, GNN_E_USAGE, "a batch needs at least one seed");
-    if (!rc && o->comm && o->comm->size > 1)
+    if (!rc && s->comm->size > 1)
         rc = check_ranks(s, o, e);
     if (!rc)
         rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
@@ -176,10 +183,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     rc = gnn_plan_init(s, o, e);
     if (!rc)
         rc = find_graph(s, e);
-    if (!rc && s->comm)
-        rc = gnn_sample_halo_new(s, e);
-    if (!rc && s->comm && o->gpu)
-        rc = (s->device = gnn_sample_gpu.draw_new(o->gpu, s, o, e)) ? 0 : e->code;
+    if (!rc && s->comm->size > 1)
+        rc = init_ranks(s, o, e);
     return rc;
 }
 
@@ -195,7 +200,8 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
                                            .worker_free = gnn_sample_worker_free,
                                            .apply = gnn_sample_apply,
                                            .end = sampler_end,
-                                           .arg_free = gnn_sampler_free};
+                                           .arg_free = gnn_sampler_free,
+                                           .leave = gnn_sample_barrier_leave};
     struct sampler *s = gnn_alloc_zero(1, sizeof *s, "a sampler", e);
     if (!s) {
         if (o->seeds_name)
@@ -203,16 +209,18 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
         return NULL;
     }
     s->store = store;
+    s->comm = store->comm;
+    s->far = o->far;
+    s->count_once = o->count_once;
     struct gnn_source *plan = sampler_init(s, o, e) ? NULL : gnn_plan_source_new(s, e);
     if (!plan) {
         gnn_sampler_free(s);
         return NULL;
     }
-    if (o->gpu && !s->comm)
+    if (o->gpu && !s->device)
         return gnn_sample_gpu.source_new(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;
-    with.leave = s->comm ? gnn_sample_gate_leave : NULL;
     return gnn_map_new(plan, &s->meta, &with, s, o->threads, o->depth ? o->depth : 2 * o->threads,
                        e);
 }

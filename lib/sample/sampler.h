@@ -73,13 +73,12 @@ struct gnn_sampler_opts {
                              what is free, with a reserve */
     struct gnn_graph_report *graph_report; /* filled by gnn_sampler_source_new; or NULL */
 
-    /* The ranks, or NULL. With several, opened with the store (gnn_store_open_ranks), all make this
-     * source with the same options, ask for the same batches and free it together; each draws, of
-     * every batch, what the seeds in its own parts need, and the ranks' batches together are the
-     * batch that one alone would draw. The hop rule must be GNN_FRONTIER_ALL then, as who is new
+    /* Several ranks that have opened the store together (gnn_store_open_ranks) all make this source
+     * with the same options, ask for the same batches and free it together; each draws, of every
+     * batch, what the seeds in its own parts need, and the ranks' batches together are the batch
+     * that one rank would draw. The frontier policy must be GNN_FRONTIER_ALL then, as who is new
      * depends on all seeds; seeds come from sets or a file, not as a stream; nodes are store ids.
      */
-    struct gnn_comm *comm;
     bool count_once; /* with several: training batches have counted/T, see gnn_batch_type.counted */
     struct gnn_sample_far_stats *far; /* with several ranks, or NULL; outlives the source */
 };

@@ -70,7 +70,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         gnn_relabel_begin(r);
         (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));
     }
-    if (good && s->comm)
+    if (good && s->comm->size > 1)
         good = (w->far = gnn_sample_far_new(s, e)) != NULL;
     w->device = s->device;
     if (good && w->device)
@@ -245,7 +245,7 @@ int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gn
     struct sample_draw d = {.s = sampler, .w = worker, .b = b, .e = e};
     int rc = begin(&d);
     for (uint32_t hop = 0; !rc && hop < b->nhops; hop++) {
-        const bool far = d.s->comm && hop; /* seeds are this rank's own */
+        const bool far = d.w->far && hop; /* seeds are this rank's own */
         if (far)
             rc = gnn_sample_far_hop(&d, hop);
         for (uint32_t et = 0; !rc && !far && et < b->netypes; et++)

@@ -180,15 +180,13 @@ static int check_split(struct gnn_store *s, uint32_t p, uint32_t i, uint64_t *to
     return check_shape(s, p, name, GNN_U64, x->shape[0], 0, s->nparts > 1, NULL, e);
 }
 
-/* What the parts hold together: edges of each type, members of each set. Every number is summed
- * over the ranks. */
-static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges, uint64_t *members,
-                        struct gnn_err *e)
+/* The totals of all parts, and so of all ranks: edges of each type, members of each set. */
+static int check_totals(struct gnn_store *s, uint64_t *edges, uint64_t *members, struct gnn_err *e)
 {
     const struct gnn_schema *m = &s->meta.schema;
-    int rc = gnn_comm_sum(c, edges, m->netypes, GNN_SUM_U64, e);
+    int rc = gnn_comm_all_reduce(s->comm, edges, m->netypes, GNN_REDUCE_U64, e);
     if (!rc)
-        rc = gnn_comm_sum(c, members, m->nsets, GNN_SUM_U64, e);
+        rc = gnn_comm_all_reduce(s->comm, members, m->nsets, GNN_REDUCE_U64, e);
     for (uint32_t t = 0; !rc && t < m->netypes; t++)
         if (edges[t] != m->etype[t].count)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: edge type '%s' has %llu edges instead of %llu",
@@ -204,18 +202,18 @@ static int check_totals(struct gnn_store *s, struct gnn_comm *c, uint64_t *edges
     return rc;
 }
 
-/* Every part has the book; what the ranks ask each other rests on its being the same. */
-static int agree_on_books(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
+/* Every part has the book. Ranks find the owner of a node in it, so all must have the same. */
+static int agree_on_books(struct gnn_store *s, struct gnn_err *e)
 {
     uint64_t sum = 0;
     char text[32];
     for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
         sum = XXH3_64bits_withSeed(s->book[t], ((uint64_t)s->nparts + 1) * sizeof **s->book, sum);
     snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
-    return gnn_comm_agree(c, "another partition book", text, e);
+    return gnn_comm_agree(s->comm, "another partition book", text, e);
 }
 
-int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
+int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
 {
     const struct gnn_schema *m = &s->meta.schema;
     s->book = gnn_alloc_zero(m->nntypes, sizeof *s->book, "partition book", e);
@@ -228,7 +226,7 @@ int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
             rc = check_nodes(s, p, t, e) || check_halo(s, p, t, e) ? e->code : 0;
     }
     if (!rc)
-        rc = agree_on_books(s, c, e);
+        rc = agree_on_books(s, e);
     for (uint32_t p = s->from; !rc && p < s->to; p++) {
         for (uint32_t t = 0; !rc && t < m->netypes; t++)
             rc = check_edges(s, p, t, &edges[t], e) || check_halo_edges(s, p, t, e) ? e->code : 0;
@@ -236,7 +234,7 @@ int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
             rc = check_split(s, p, i, &members[i], e);
     }
     if (!rc)
-        rc = check_totals(s, c, edges, members, e);
+        rc = check_totals(s, edges, members, e);
     gnn_free(edges);
     return rc;
 }

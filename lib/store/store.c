@@ -259,29 +259,9 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     return rc;
 }
 
-/* Every rank learns the hashes of all parts: rank r has those of [r*k/n, (r+1)*k/n). */
-static int share_hashes(struct gnn_store *s, struct gnn_comm *c, uint64_t *hash, struct gnn_err *e)
+static int open_parts(struct gnn_store *s, struct gnn_err *e)
 {
-    struct gnn_exchange x;
-    int rc = gnn_exchange_init(&x, c, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PARTS), e);
-    if (!rc)
-        rc = gnn_comm_share(c, &x, hash + s->from, (s->to - s->from) * sizeof *hash, e);
-    for (uint32_t p = 0, r = 0, i = 0; !rc && p < s->nparts; p++, i++) {
-        if (gnn_store_rank(s, c->size, p) != r) {
-            r++;
-            i = 0;
-        }
-        if ((i + UINT64_C(1)) * sizeof *hash > x.in[r].bytes)
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: rank %u sees another number of parts", s->path, r);
-        else
-            memcpy(&hash[p], (const uint64_t *)x.in[r].data + i, sizeof *hash);
-    }
-    gnn_exchange_release(&x);
-    return rc;
-}
-
-static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e)
-{
+    struct gnn_comm *c = s->comm;
     uint32_t n = s->meta.schema.nparts;
     s->part = gnn_alloc_zero(n, sizeof *s->part, "parts", e);
     uint64_t *hash = s->part ? gnn_alloc_zero(n, sizeof *hash, "parts", e) : NULL;
@@ -317,8 +297,8 @@ static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e
         gnn_meta_release(&meta);
     }
     char identity[17];
-    if (!rc && c->size > 1)
-        rc = share_hashes(s, c, hash, e);
+    if (!rc) /* each part's hash is that of one rank, and 0 in the others */
+        rc = gnn_comm_all_reduce(c, hash, n, GNN_REDUCE_U64, e);
     if (!rc) {
         gnn_store_identity(&s->meta.schema, hash, identity, e);
         rc = e->code;
@@ -336,17 +316,18 @@ static int open_parts(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e
 int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, struct gnn_comm *c,
                          struct gnn_err *e)
 {
-    *s = (struct gnn_store){0};
-    s->comm = c->size > 1 ? c : NULL;
+    char text[sizeof s->meta.identity + 16];
+    *s = (struct gnn_store){.comm = c};
     int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
+    snprintf(text, sizeof text, "%s %u", s->meta.identity, s->meta.schema.nparts);
     if (!rc)
-        rc = gnn_comm_agree(c, "another store", s->meta.identity, e);
+        rc = gnn_comm_agree(c, "another store", text, e);
     if (!rc && verify && !(s->verify = gnn_verify_new(e)))
         rc = e->code;
     if (!rc)
-        rc = open_parts(s, c, e);
+        rc = open_parts(s, e);
     if (!rc)
-        rc = gnn_store_check(s, c, e);
+        rc = gnn_store_check(s, e);
     if (rc)
         gnn_store_close(s);
     return rc;
@@ -354,11 +335,7 @@ int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, str
 
 int gnn_store_open(struct gnn_store *s, const char *path, bool verify, struct gnn_err *e)
 {
-    struct gnn_comm *alone = gnn_comm_self(e);
-    *s = (struct gnn_store){0};
-    const int rc = alone ? gnn_store_open_ranks(s, path, verify, alone, e) : e->code;
-    gnn_comm_free(alone);
-    return rc;
+    return gnn_store_open_ranks(s, path, verify, gnn_comm_self(), e);
 }
 
 void gnn_store_close(struct gnn_store *s)

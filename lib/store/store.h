@@ -33,8 +33,7 @@ struct gnn_store {
     uint32_t from, to; /* parts that are open: all, or with several ranks this one's */
     struct gnn_part **part;
     const uint64_t **book; /* [nntypes] -> (nparts+1) offsets */
-    struct gnn_comm
-        *comm; /* the ranks that have the other parts open; NULL: all parts are open here */
+    struct gnn_comm *comm; /* the ranks that have the other parts open */
     struct gnn_verify *verify;
 };
 
@@ -63,7 +62,7 @@ int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***firs
                      struct gnn_err *e) GNN_MUST_USE;
 /* Part of _open (lib/store/check.c): sets s->book; the parts' tensors have the dtypes and shapes
  * that the schema and the partition book ask for. Reads a few bytes of each, not the contents. */
-int gnn_store_check(struct gnn_store *s, struct gnn_comm *c, struct gnn_err *e) GNN_MUST_USE;
+int gnn_store_check(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_store_close(struct gnn_store *s);
 

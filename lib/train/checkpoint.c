@@ -242,7 +242,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
         goto out;
     if (train_flush(t, e) || train_sum_train(t, e))
         goto out;
-    if (t->comm && t->comm->rank) { /* rank 0 writes for all */
+    if (t->comm->rank) { /* rank 0 writes for all */
         train_keep_own(t);
         goto out;
     }

@@ -14,7 +14,6 @@ void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, un
     s->background = true;
     *g = (struct gnn_gather_opts){.dtype = g->dtype,
                                   .fields = g->fields,
-                                  .comm = g->comm,
                                   .replicate = g->replicate,
                                   .far = g->far}; /* on the same threads */
 }

@@ -1,9 +1,9 @@
-/* Training with several ranks: each works on its share of a batch; gradients are summed, so all
- * make the same step.
+/* Training with several ranks: each works on its share of a batch; gradients are all-reduced, so
+ * all make the same step. One rank alone takes the same way; what it does otherwise is said here.
  *
- * With every batch each rank tells the others where it is, what it thinks of stopping, and how the
- * training batch before went. So ranks that have got out of step find out before they add up what
- * does not belong together, and all stop after the same batch. */
+ * With every batch each rank tells the others where it is, whether it was asked to stop, and how
+ * the training batch before went. So ranks that have got out of step find out before they reduce
+ * numbers of different batches, and all stop after the same batch. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,22 +13,22 @@
 #include "lib/base/clock.h"
 #include "lib/train/train_impl.h"
 
-/* Told by the way back: what one layer's parameters have is summed while the layers before it are
- * worked on. */
+/* Gradient-ready callback of the backward pass: a layer's gradients are reduced while those of the
+ * layers before it are computed. */
 static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
-    return t->sums->ops->sum_begin(t->sums, t->net.grad + from, to - from, GNN_SUM_F32,
-                                   &t->pace.sum[l], e);
+    return t->sums->ops->reduce_begin(t->sums, t->net.grad + from, to - from, GNN_REDUCE_F32,
+                                      &t->pace.sum[l], e);
 }
 
-/* Sums that a step waits for. */
+/* An all-reduce that a step waits for. */
 static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const double from = gnn_clock();
-    const int rc = gnn_comm_sum(t->sums, x, n, GNN_SUM_F64, e);
+    const int rc = gnn_comm_all_reduce(t->sums, x, n, GNN_REDUCE_F64, e);
     t->pace.waited += gnn_clock() - from;
     return rc;
 }
@@ -36,19 +36,22 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &t->meta->sampling;
-    t->comm = t->o.comm && t->o.comm->size > 1 ? t->o.comm : NULL;
-    if (gnn_comm_check(t->comm, m->rank, m->ranks, e) || !t->comm)
+    struct gnn_comm *sums = t->comm;
+    if (gnn_comm_check(t->comm, m->rank, m->ranks, e))
         return e->code;
-    t->sums = t->comm;
-    if (t->ops->sums_new && t->ops->sums_new(t->ops, t->comm, &t->sums, t->sums_why, e))
+    t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "all-reduces", e);
+    if (!t->pace.sum ||
+        gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e))
         return e->code;
+    if (t->comm->size == 1) /* nothing to reduce, and no NCCL to start */
+        return 0;
+    if (t->ops->sums_new && t->ops->sums_new(t->ops, t->comm, &sums, t->sums_why, e))
+        return e->code;
+    t->sums = sums;
     t->net.layer_done = layer_done;
     t->net.sum = sum_in_step;
     t->net.arg = t;
-    t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "sums over ranks", e);
-    return !t->pace.sum ? e->code
-                        : gnn_exchange_init(&t->pace.x, t->comm,
-                                            gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e);
+    return 0;
 }
 
 void train_ranks_release(struct gnn_trainer *t)
@@ -62,7 +65,7 @@ void train_ranks_release(struct gnn_trainer *t)
 uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
 {
     const struct gnn_sampling *m = &t->meta->sampling;
-    if (!t->comm)
+    if (t->comm->size == 1) /* a stream of seeds does not say how many there are */
         return rows;
     const uint64_t before = b->step * m->batch_size, all = m->split_seeds[b->split];
     const uint64_t left = before < all ? all - before : 0;
@@ -71,12 +74,18 @@ uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b
 
 /* ---- the pace ---- */
 
-void train_pace_scored(struct gnn_trainer *t, uint64_t epoch, uint64_t step, double loss)
+void train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss)
 {
     struct train_told *o = &t->pace.own;
+    if (t->comm->size == 1) { /* nobody else's loss to wait for */
+        if (t->hooks && t->hooks->step)
+            t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0],
+                           h->rows ? loss / h->rows : 0, 0);
+        return;
+    }
     o->scored = true;
-    o->scored_epoch = epoch;
-    o->scored_step = step;
+    o->scored_epoch = h->epoch;
+    o->scored_step = h->step;
     o->loss = loss;
 }
 
@@ -85,7 +94,7 @@ int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct g
 {
     struct train_told *o = &t->pace.own;
     const struct gnn_train_hooks *h = t->hooks;
-    if (!t->comm)
+    if (t->comm->size == 1) /* nobody to keep pace with; train_stops asks for this rank */
         return 0;
     o->next = next;
     o->epoch = b ? b->epoch : 0;
@@ -151,7 +160,7 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
     int rc = t->comm->ops->end(t->comm, &t->pace.x, e);
     for (uint32_t r = 0; !rc && r < t->comm->size; r++)
         if (t->pace.x.in[r].bytes != sizeof(struct train_told))
-            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u makes no sense", r);
+            rc = gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u", r);
     if (rc)
         return rc;
     const struct train_told *mine = &t->pace.told;
@@ -175,16 +184,22 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-/* ---- sums ---- */
+bool train_stops(const struct gnn_trainer *t)
+{
+    const struct gnn_train_hooks *h = t->hooks;
+    return t->comm->size > 1 ? t->pace.stop : h->stop && h->stop(h->arg, false);
+}
+
+/* ---- all-reduces ---- */
 
 int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
-    return t->comm ? gnn_comm_push(t->sums, e) : 0;
+    return gnn_comm_reduce_push(t->sums, e);
 }
 
 int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
-    if (!t->comm || !t->ops->async)
+    if (t->comm->size == 1 || !t->ops->async) /* alone, a device works on while the host goes on */
         return 0;
     t->ops->mark(t->ops, t->turn);
     return t->ops->wait(t->ops, t->turn, e);
@@ -193,8 +208,8 @@ int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
 int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
-    for (uint32_t l = t->comm ? t->m->c.nlayers : 0; !rc && l-- > 0;)
-        rc = t->sums->ops->sum_end(t->sums, &t->pace.sum[l], e);
+    for (uint32_t l = t->m->c.nlayers; !rc && l-- > 0;)
+        rc = t->sums->ops->reduce_end(t->sums, &t->pace.sum[l], e);
     return rc;
 }
 
@@ -206,7 +221,7 @@ static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf
     uint64_t bytes = 0, at = 0;
     int rc = gnn_exchange_init(&x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SCORES), e);
     if (!rc)
-        rc = gnn_comm_share(t->comm, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
+        rc = gnn_comm_all_gather(t->comm, &x, kept->data, s->rows * s->outputs * sizeof(float), e);
     struct gnn_buf all = {0};
     for (uint32_t r = 0; !rc && r < t->comm->size; r++)
         bytes += x.in[r].bytes;
@@ -231,9 +246,9 @@ static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err 
     if (s->keep && s->task != GNN_TASK_MULTICLASS &&
         (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
         return e->code;
-    if (gnn_comm_sum(t->comm, n, 3, GNN_SUM_U64, e) ||
-        gnn_comm_sum(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_SUM_U64, e) ||
-        gnn_comm_sum(t->comm, &s->loss, 1, GNN_SUM_F64, e))
+    if (gnn_comm_all_reduce(t->comm, n, 3, GNN_REDUCE_U64, e) ||
+        gnn_comm_all_reduce(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e) ||
+        gnn_comm_all_reduce(t->comm, &s->loss, 1, GNN_REDUCE_F64, e))
         return e->code;
     s->rows = n[0];
     s->known = n[1];
@@ -243,26 +258,23 @@ static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err 
 
 int train_sum_train(struct gnn_trainer *t, struct gnn_err *e)
 {
-    if (!t->comm)
-        return 0;
-    if (sum_score(t, &t->train, e) || gnn_comm_sum(t->comm, &t->r.seeds, 1, GNN_SUM_U64, e))
+    if (sum_score(t, &t->train, e) ||
+        gnn_comm_all_reduce(t->comm, &t->r.seeds, 1, GNN_REDUCE_U64, e))
         return e->code;
     return 0;
 }
 
 int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
 {
-    if (!t->comm)
-        return 0;
     uint64_t work[2] = {t->r.edges, t->r.flops};
     double seconds[3] = {t->r.train_s, t->r.eval_s, t->r.wait_s};
     int rc = train_sum_train(t, e);
     for (uint32_t i = 1; !rc && i < t->meta->sampling.nsplits; i++)
         rc = sum_score(t, &t->score[i], e);
     if (!rc)
-        rc = gnn_comm_sum(t->comm, work, 2, GNN_SUM_U64, e);
+        rc = gnn_comm_all_reduce(t->comm, work, 2, GNN_REDUCE_U64, e);
     if (!rc)
-        rc = gnn_comm_sum(t->comm, seconds, 3, GNN_SUM_F64, e);
+        rc = gnn_comm_all_reduce(t->comm, seconds, 3, GNN_REDUCE_F64, e);
     if (rc)
         return rc;
     t->r.edges = work[0];
@@ -277,7 +289,7 @@ int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
 
 void train_keep_own(struct gnn_trainer *t)
 {
-    if (!t->comm || t->comm->rank == 0)
+    if (t->comm->rank == 0)
         return;
     t->r.seeds = 0;
     gnn_score_clear(&t->train);
@@ -288,8 +300,6 @@ void train_keep_own(struct gnn_trainer *t)
 int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e)
 {
     char text[128];
-    if (!t->comm)
-        return 0;
     const uint64_t p = XXH3_64bits(t->m->slab, t->m->nfloats * sizeof(float)),
                    m1 = XXH3_64bits(t->m1, t->m->trained * sizeof(float)),
                    m2 = XXH3_64bits(t->m2, t->m->trained * sizeof(float));

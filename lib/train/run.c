@@ -14,7 +14,8 @@ void gnn_train_opts_init(struct gnn_train_opts *o)
                                  .step_epochs = 10,
                                  .step_factor = 0.5,
                                  .metric = GNN_ACCURACY,
-                                 .ops = &gnn_ops_cpu};
+                                 .ops = &gnn_ops_cpu,
+                                 .comm = gnn_comm_self()};
 }
 
 static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
@@ -50,8 +51,9 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->ops = o->ops;
     t->meta = meta;
     t->o = *o;
+    t->comm = t->sums = o->comm;
     if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check_source(t, e) ||
-        (o->checkpoint && !(t->comm && t->comm->rank) && train_checkpoint_dir(o->checkpoint, e)) ||
+        (o->checkpoint && !t->comm->rank && train_checkpoint_dir(o->checkpoint, e)) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
@@ -65,7 +67,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     if (!e->code && !train_slabs_init(t, e))
         return 0;
 fail:
-    if (t->sums && t->sums != t->comm)
+    if (t->sums != t->comm)
         t->sums->lost = true; /* the others know nothing of it */
     gnn_trainer_release(t);
     return e->code;
@@ -277,7 +279,7 @@ static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
     if (t->o.checkpoint && gnn_trainer_save(t, e))
         return e->code;
     /* The first to end ends all: not before rank 0 has written. */
-    if (t->comm && gnn_comm_agree(t->comm, "another end", "", e))
+    if (gnn_comm_agree(t->comm, "another end", "", e))
         return e->code;
     return GNN_E_STOPPED;
 }
@@ -306,7 +308,7 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
             break;
         rc = one_batch(t, b, e);
         gnn_batch_put(b);
-        if (!rc && (t->comm ? t->pace.stop : h->stop && h->stop(h->arg, false)))
+        if (!rc && train_stops(t))
             return GNN_E_STOPPED;
     }
     return rc;
@@ -314,8 +316,6 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
 
 static int agree_on_start(struct gnn_trainer *t, struct gnn_err *e)
 {
-    if (!t->comm)
-        return 0;
     char *run = train_run_text(t, e);
     int rc = run ? gnn_comm_agree(t->comm, "other options", run, e) : e->code;
     gnn_free(run);

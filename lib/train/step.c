@@ -157,11 +157,7 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
         return e->code;
     if (h->split)
         return 0;
-    if (t->comm)
-        train_pace_scored(t, h->epoch, h->step, sum);
-    else if (t->hooks && t->hooks->step)
-        t->hooks->step(t->hooks->arg, h->epoch, h->step, t->meta->sampling.steps[0],
-                       h->rows ? sum / h->rows : 0, 0);
+    train_pace_scored(t, h, sum);
     return 0;
 }
 
@@ -227,7 +223,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
         return rc ? rc : e->code;
     if (any && (gnn_net_backward(&t->net, t->work.p, e) || train_push_gradient(t, e)))
         return e->code;
-    if (t->comm && finish_last(t, e)) /* there is time, until the gradients are there */
+    if (finish_last(t, e)) /* there is time, until the gradients are there */
         return e->code;
     if (any) {
         if (train_own_gradient(t, e))
@@ -249,7 +245,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     t->r.seeds += rows;
     t->r.flops += t->net.flops - flops;
     t->r.edges += t->net.edges - edges;
-    return t->comm ? 0 : finish_last(t, e);
+    return 0;
 }
 
 int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)

@@ -22,7 +22,7 @@ int train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_RUN unless all parameters and moments, of the host, are finite. */
 int train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 
-/* Several ranks (lib/train/remote.c); with one, nothing happens. */
+/* What ranks do together (lib/train/remote.c). */
 int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void train_ranks_release(struct gnn_trainer *t);
 /* Seeds of a batch over all ranks, of which `rows` are this one's: what its loss is divided by. */
@@ -33,8 +33,11 @@ uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b
 int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
                      struct gnn_err *e) GNN_MUST_USE;
 int train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* The loss, summed over this rank's seeds, of a training batch: told with the next batch. */
-void train_pace_scored(struct gnn_trainer *t, uint64_t epoch, uint64_t step, double loss);
+/* The loss, summed over this rank's seeds, of a training batch: reported when that of all ranks is
+ * known, with the next batch. */
+void train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss);
+/* After a batch: is the run to end here? The same on all ranks. */
+bool train_stops(const struct gnn_trainer *t);
 /* Gradients that the way back has begun to sum get going; waits until this rank's own are there. */
 int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;

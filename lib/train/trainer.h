@@ -31,10 +31,10 @@ struct gnn_train_opts {
     uint64_t checkpoint_every; /* steps; 0: only when stopped */
     const char *provenance;
     const struct gnn_ops *ops; /* where the work is done; must outlive the trainer */
-    /* The ranks, or NULL. With several, all make trainers with the same options and run them on
-     * their shares of the same batches; losses are divided by the seeds of the whole batch,
-     * gradients are summed, and scores are those of all. Files are rank 0's to write; a checkpoint
-     * is read by all. Any number of ranks may go on from it. */
+    /* gnn_comm_self(), or several ranks, which all make trainers with the same options and run them
+     * on their shares of the same batches. Losses are divided by the seeds of the whole batch,
+     * gradients are all-reduced, and scores are those of all ranks. Rank 0 writes the files; a
+     * checkpoint is read by all. Any number of ranks may go on from it. */
     struct gnn_comm *comm;
 };
 
@@ -112,8 +112,8 @@ struct train_pace {
 };
 
 struct gnn_trainer {
-    struct gnn_comm *comm;       /* the ranks, if there are several; or NULL */
-    struct gnn_comm *sums;       /* the same, for sums of what lies where the operations are */
+    struct gnn_comm *comm;
+    struct gnn_comm *sums;       /* the same ranks, for all-reduces where the operations work */
     char sums_why[GNN_SUMS_WHY]; /* as gnn_ops.sums_new says it */
     struct train_pace pace;
     struct gnn_model *m;

@@ -129,7 +129,7 @@ struct Sum {
 
     uint64_t bytes() const
     {
-        return n * (kind == GNN_SUM_F32 ? 4 : 8);
+        return n * (kind == GNN_REDUCE_F32 ? 4 : 8);
     }
     bool can() const
     {
@@ -155,9 +155,9 @@ struct Sum {
             if (c->of(r).n != n || c->of(r).kind != kind)
                 die("ranks sum what does not belong together");
         open_memory(c->device);
-        if (kind == GNN_SUM_F32)
+        if (kind == GNN_REDUCE_F32)
             add<float>(*c, data, n);
-        else if (kind == GNN_SUM_F64)
+        else if (kind == GNN_REDUCE_F64)
             add<double>(*c, data, n);
         else
             add<uint64_t>(*c, data, n);

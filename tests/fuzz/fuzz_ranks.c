@@ -52,10 +52,8 @@ static int work(struct gnn_comm *c)
     o.nfanout = 1;
     o.batch_size = 10;
     o.edge_ids = o.count_once = true;
-    o.comm = c;
     const struct gnn_gather_opts g = {.fields = "x,y,weight,degree",
                                       .dtype = GNN_F16,
-                                      .comm = c,
                                       .replicate = {0.5, GNN_ORDER_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
@@ -90,22 +88,22 @@ struct summing {
     uint64_t bytes;
 };
 
-static int sum_begin_heard(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind,
-                           void **out, struct gnn_err *e)
+static int reduce_begin_heard(struct gnn_comm *c, void *data, uint64_t n, enum gnn_reduce kind,
+                              void **out, struct gnn_err *e)
 {
     struct summing *s = calloc(1, sizeof *s);
     if (!s)
         abort();
     s->data = data;
-    s->bytes = n * (kind == GNN_SUM_F32 ? 4 : 8);
+    s->bytes = n * (kind == GNN_REDUCE_F32 ? 4 : 8);
     *out = s;
-    return whole->sum_begin(c, data, n, kind, &s->sum, e);
+    return whole->reduce_begin(c, data, n, kind, &s->sum, e);
 }
 
-static int sum_end_heard(struct gnn_comm *c, void **out, struct gnn_err *e)
+static int reduce_end_heard(struct gnn_comm *c, void **out, struct gnn_err *e)
 {
     struct summing *s = *out;
-    const int rc = whole->sum_end(c, &s->sum, e);
+    const int rc = whole->reduce_end(c, &s->sum, e);
     if (!rc)
         keep(sum, &nsums, s->data, s->bytes);
     free(s);
@@ -121,8 +119,8 @@ static void rank(struct gnn_comm *c, void *arg)
     if (c->rank == 0) {
         whole = own;
         other.end = end_heard;
-        other.sum_begin = sum_begin_heard;
-        other.sum_end = sum_end_heard;
+        other.reduce_begin = reduce_begin_heard;
+        other.reduce_end = reduce_end_heard;
         c->ops = &other;
     }
     if (work(c) != GNN_END)
@@ -228,10 +226,10 @@ static int end(struct gnn_comm *c, struct gnn_exchange *x, struct gnn_err *e)
     return 0;
 }
 
-static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum kind, void **out,
-                     struct gnn_err *e)
+static int reduce_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_reduce kind,
+                        void **out, struct gnn_err *e)
 {
-    const uint64_t bytes = n * (kind == GNN_SUM_F32 ? 4 : 8);
+    const uint64_t bytes = n * (kind == GNN_REDUCE_F32 ? 4 : 8);
     const struct said *s = &sum[at_sum++ % (nsums ? nsums : 1)];
     const uint8_t *input = edits;
     size_t left = nedits;
@@ -247,7 +245,7 @@ static int sum_begin(struct gnn_comm *c, void *data, uint64_t n, enum gnn_sum ki
     return 0;
 }
 
-static int sum_end(struct gnn_comm *c, void **out, struct gnn_err *e)
+static int reduce_end(struct gnn_comm *c, void **out, struct gnn_err *e)
 {
     (void)c;
     (void)out;
@@ -255,7 +253,7 @@ static int sum_end(struct gnn_comm *c, void **out, struct gnn_err *e)
     return 0;
 }
 
-static int bear(struct gnn_comm *c, struct gnn_patience *p, struct gnn_err *e)
+static int poll_deadline(struct gnn_comm *c, struct gnn_deadline *p, struct gnn_err *e)
 {
     (void)c;
     (void)p;
@@ -277,8 +275,8 @@ static void comm_free(struct gnn_comm *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct gnn_comm_ops ops = {begin, end,  sum_begin, sum_end,
-                                            NULL,  bear, kill_all,  comm_free};
+    static const struct gnn_comm_ops ops = {begin, end,           reduce_begin, reduce_end,
+                                            NULL,  poll_deadline, kill_all,     comm_free};
     struct gnn_comm c = {.ops = &ops, .size = RANKS, .local_size = 1};
     if (!fuzz_dir[0])
         make();

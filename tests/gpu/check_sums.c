@@ -25,29 +25,30 @@ static void must(int rc)
 
 /* Several sums at once of numbers that operations have just put there, and that operations take
  * away from there. */
-static bool sums_right(struct gnn_comm *c, enum gnn_sum kind, uint64_t n, bool push)
+static bool sums_right(struct gnn_comm *c, enum gnn_reduce kind, uint64_t n, bool push)
 {
-    const size_t size = kind == GNN_SUM_F32 ? 4 : 8;
+    const size_t size = kind == GNN_REDUCE_F32 ? 4 : 8;
     struct gnn_buf at = {0}, back = {0};
     void *sum[SUMS] = {NULL};
     char *from = malloc(SUMS * n * size);
     must(!from || ops->fit(ops, &at, SUMS * n, size, "a test", &err) ||
          ops->fit_host(ops, &back, SUMS * n, size, "a test", &err));
     for (uint64_t i = 0; i < SUMS * n; i++)
-        if (kind == GNN_SUM_F32)
+        if (kind == GNN_REDUCE_F32)
             ((float *)from)[i] = (float)i / 3;
-        else if (kind == GNN_SUM_F64)
+        else if (kind == GNN_REDUCE_F64)
             ((double *)from)[i] = (double)i / 3;
         else
             ((uint64_t *)from)[i] = i << 40 | i;
     for (int k = 0; k < SUMS; k++) {
         ops->put(ops, (char *)at.data + (size_t)k * n * size, from + (size_t)k * n * size,
                  n * size);
-        must(c->ops->sum_begin(c, (char *)at.data + (size_t)k * n * size, n, kind, &sum[k], &err));
+        must(c->ops->reduce_begin(c, (char *)at.data + (size_t)k * n * size, n, kind, &sum[k],
+                                  &err));
     }
-    must(push && gnn_comm_push(c, &err));
+    must(push && gnn_comm_reduce_push(c, &err));
     for (int k = SUMS; k-- > 0;)
-        must(c->ops->sum_end(c, &sum[k], &err));
+        must(c->ops->reduce_end(c, &sum[k], &err));
     ops->fetch(ops, back.data, at.data, SUMS * n * size);
     ops->mark(ops, 0);
     must(ops->wait(ops, 0, &err));
@@ -66,8 +67,8 @@ static void test_sums(struct gnn_comm *self, const char *name)
     const bool host = *why;
     if (host && strcmp(name, "the host"))
         ok(true, "%s # SKIP %s", name, why);
-    for (enum gnn_sum kind = GNN_SUM_F32; kind <= GNN_SUM_U64 && host == !strcmp(name, "the host");
-         kind++) {
+    for (enum gnn_reduce kind = GNN_REDUCE_F32;
+         kind <= GNN_REDUCE_U64 && host == !strcmp(name, "the host"); kind++) {
         ok(sums_right(c, kind, 1, false), "%s, numbers of kind %d: one by one", name, (int)kind);
         ok(sums_right(c, kind, 1000, true), "%s, numbers of kind %d: a thousand", name, (int)kind);
         ok(sums_right(c, kind, MOST, true), "%s, numbers of kind %d: a million", name, (int)kind);
@@ -78,8 +79,8 @@ static void test_sums(struct gnn_comm *self, const char *name)
 int main(void)
 {
     struct gnn_gpu *gpu = NULL;
-    struct gnn_comm *self = gnn_comm_self(&err);
-    must(!self || gnn_gpu_open(&gpu, "cuda", NULL, 0, &err));
+    struct gnn_comm *self = gnn_comm_self();
+    must(gnn_gpu_open(&gpu, "cuda", NULL, 0, &err));
     must(!(ops = gnn_ops_gpu.make(gpu, GNN_PRECISION_F32, &err)));
     test_sums(self, "NCCL");
     test_sums(self, "NCCL, once more");

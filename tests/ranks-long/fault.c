@@ -89,10 +89,10 @@ static void *receive(void *world, void **message, void *data, uint64_t bytes)
     return real->receive(world, message, data, bytes);
 }
 
-static void *sum(void *world, void *data, uint64_t n, int kind)
+static void *reduce(void *world, void *data, uint64_t n, int kind)
 {
     count();
-    return real->sum(world, data, n, kind);
+    return real->reduce(world, data, n, kind);
 }
 
 static long number(const char *variable)
@@ -121,5 +121,5 @@ __attribute__((constructor)) static void load(void)
     gnn_mpi.finish = finish;
     gnn_mpi.send = send;
     gnn_mpi.receive = receive;
-    gnn_mpi.sum = sum;
+    gnn_mpi.reduce = reduce;
 }

@@ -1,4 +1,4 @@
-/* Ranks: exchanges, sums, agreement, and what happens when one is lost; over ranks that are
+/* Ranks: exchanges, all-reduces, agreement, and what happens when one is lost; over ranks that are
  * threads. */
 #include <stdio.h>
 #include <unistd.h>
@@ -92,22 +92,26 @@ static void lanes(struct gnn_comm *c, void *arg)
         pthread_join(t[k], NULL);
 }
 
-static void sums(struct gnn_comm *c, void *arg)
+static void reductions(struct gnn_comm *c, void *arg)
 {
     struct gnn_err e = {0};
     float f[100];
     double d[3] = {c->rank, 0.5, -1};
-    uint64_t u[2] = {UINT64_C(1) << 40, c->rank};
+    uint64_t u[2] = {UINT64_C(1) << 40, c->rank}, m[2] = {c->rank, UINT64_MAX - c->rank};
     const double all = c->size * (c->size - 1) / 2.0;
     (void)arg;
     for (int i = 0; i < 100; i++)
         f[i] = (float)(i * (int)c->rank);
-    must(!gnn_comm_sum(c, f, 100, GNN_SUM_F32, &e) && !gnn_comm_sum(c, d, 3, GNN_SUM_F64, &e) &&
-         !gnn_comm_sum(c, u, 2, GNN_SUM_U64, &e) && !gnn_comm_sum(c, f, 0, GNN_SUM_F32, &e));
+    must(!gnn_comm_all_reduce(c, f, 100, GNN_REDUCE_F32, &e) &&
+         !gnn_comm_all_reduce(c, d, 3, GNN_REDUCE_F64, &e) &&
+         !gnn_comm_all_reduce(c, u, 2, GNN_REDUCE_U64, &e) &&
+         !gnn_comm_all_reduce(c, m, 2, GNN_REDUCE_MAX, &e) &&
+         !gnn_comm_all_reduce(c, f, 0, GNN_REDUCE_F32, &e));
     for (int i = 0; i < 100; i++)
         must(f[i] == (float)(i * all));
     must(d[0] == all && d[1] == 0.5 * c->size && d[2] == -1.0 * c->size);
     must(u[0] == c->size * (UINT64_C(1) << 40) && u[1] == (uint64_t)all);
+    must(m[0] == c->size - 1 && m[1] == UINT64_MAX);
 }
 
 static void agreement(struct gnn_comm *c, void *arg)
@@ -125,13 +129,13 @@ static void lost(struct gnn_comm *c, void *arg)
 {
     struct gnn_err e = {0};
     struct gnn_exchange x;
-    const bool in_sum = arg != NULL;
+    const bool in_reduce = arg != NULL;
     uint64_t one = 1;
     if (c->rank == 1)
         return;
     must(!gnn_exchange_init(&x, c, 9, &e));
-    const int rc = in_sum ? gnn_comm_sum(c, &one, 1, GNN_SUM_U64, &e)
-                          : gnn_comm_share(c, &x, &one, sizeof one, &e);
+    const int rc = in_reduce ? gnn_comm_all_reduce(c, &one, 1, GNN_REDUCE_U64, &e)
+                             : gnn_comm_all_gather(c, &x, &one, sizeof one, &e);
     must(rc == GNN_E_RANK);
     if (!strcmp(e.msg, "rank 1 did not answer for 1.2 seconds"))
         atomic_fetch_add(&named, 1);
@@ -151,7 +155,7 @@ static void *wait_for_rank_1(void *p)
     if (l->k)
         sleep(8);
     const double from = gnn_clock();
-    must(gnn_comm_share(l->c, &x, "", 1, &e) == GNN_E_RANK &&
+    must(gnn_comm_all_gather(l->c, &x, "", 1, &e) == GNN_E_RANK &&
          !strcmp(e.msg, "rank 1 did not answer for 9 seconds"));
     must(!l->k || gnn_clock() - from < 8.5); /* 1, were nothing else running here */
     gnn_exchange_release(&x);
@@ -180,7 +184,7 @@ static void broken(struct gnn_comm *c, void *arg)
         return;
     ranks_mine->broken = true;
     must(!gnn_exchange_init(&x, c, 9, &e));
-    must(gnn_comm_share(c, &x, "", 1, &e) == GNN_E_RANK &&
+    must(gnn_comm_all_gather(c, &x, "", 1, &e) == GNN_E_RANK &&
          strstr(e.msg, "a row of threads reports a failure"));
     gnn_exchange_release(&x);
 }
@@ -235,14 +239,16 @@ static void launchers(void)
 static void alone(void)
 {
     struct gnn_err e = {0};
-    struct gnn_comm *c = gnn_comm_self(&e);
-    ok(c && c->size == 1 && !c->rank, "one rank");
+    struct gnn_comm *c = gnn_comm_self();
+    ok(c->size == 1 && !c->rank, "one rank");
     exchanges(c, NULL);
     uint64_t v = 5;
-    ok(!wrong && !gnn_comm_sum(c, &v, 1, GNN_SUM_U64, &e) && v == 5 &&
+    ok(!wrong && !gnn_comm_all_reduce(c, &v, 1, GNN_REDUCE_U64, &e) && v == 5 &&
            !gnn_comm_agree(c, "x", "y", &e),
        "talks to itself");
+    gnn_comm_set_lost(c, true);
     gnn_comm_free(c);
+    ok(gnn_comm_self() == c && !c->lost && !c->sent, "and stays as it is");
 }
 
 int main(void)
@@ -255,8 +261,8 @@ int main(void)
         ok(!wrong, "%u ranks: exchanges", n);
         ranks_run(n, 0, lanes, NULL);
         ok(!wrong, "%u ranks: several exchanges side by side", n);
-        ranks_run(n, 0, sums, NULL);
-        ok(!wrong, "%u ranks: sums", n);
+        ranks_run(n, 0, reductions, NULL);
+        ok(!wrong, "%u ranks: all-reduces", n);
         ranks_run(n, 0, agreement, NULL);
         ok(!wrong, "%u ranks: agreement", n);
     }
@@ -265,7 +271,7 @@ int main(void)
     ok(!wrong && named == 3, "a rank that is lost in an exchange is named by the others");
     named = 0;
     ranks_run(4, 1.2, lost, (void *)1);
-    ok(!wrong && named == 3, "and in a sum");
+    ok(!wrong && named == 3, "and in an all-reduce");
     ranks_run(2, 9, told, NULL);
     ok(!wrong, "what one thread finds, another is told");
     ranks_run(2, 0, broken, NULL);

@@ -20,7 +20,7 @@ static void must(bool right)
 
 /* ---- batches ---- */
 
-static struct gnn_sampler_opts opts(struct gnn_comm *c, unsigned threads)
+static struct gnn_sampler_opts opts(unsigned threads)
 {
     static const char *const fanout = "4,-1,3";
     struct gnn_sampler_opts o;
@@ -32,7 +32,6 @@ static struct gnn_sampler_opts opts(struct gnn_comm *c, unsigned threads)
     o.seed = 9;
     o.edge_ids = true;
     o.threads = threads;
-    o.comm = c;
     return o;
 }
 
@@ -106,7 +105,7 @@ static void rank(struct gnn_comm *c, void *arg)
     struct gnn_store s;
     struct gnn_batch *b;
     uint32_t n = 0;
-    const struct gnn_sampler_opts o = opts(c, *(const unsigned *)arg);
+    const struct gnn_sampler_opts o = opts(*(const unsigned *)arg);
     int rc = gnn_store_open_ranks(&s, "parts", true, c, &e);
     struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     while (src && !(rc = gnn_source_next(src, &b, &e))) {
@@ -122,7 +121,7 @@ static void test_together(void)
 {
     struct gnn_err e = {0};
     struct gnn_store s;
-    const struct gnn_sampler_opts o = opts(NULL, 0);
+    const struct gnn_sampler_opts o = opts(0);
     int rc = gnn_store_open(&s, "parts", true, &e);
     struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     uint32_t n = 0;
@@ -195,7 +194,7 @@ static void rank_garbled(struct gnn_comm *c, void *arg)
     struct gnn_err e = {0};
     struct gnn_store s;
     struct gnn_batch *b;
-    struct gnn_sampler_opts o = opts(c, 0);
+    struct gnn_sampler_opts o = opts(0);
     o.edge_ids = false; /* sources are the last thing in a message then */
     int rc = gnn_store_open_ranks(&s, "parts", true, c, &e);
     struct gnn_source *src = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
