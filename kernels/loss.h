@@ -23,16 +23,16 @@ void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float sc
 void gnn_softmax(float *z, size_t n, size_t c);
 void gnn_sigmoid(float *z, size_t count);
 
-/* On a device. All pointers are the caller's device-visible memory, `scale` too, so that a captured
- * graph reads what holds now. Arrays have *n rows, at most cap (n NULL: cap of them). A launcher
- * only puts kernels on the stream (a cudaStream_t). The results differ from those above by the last
- * bits of exp and of sums; they depend on nothing but the row. `bad` must hold UINT64_MAX at first
- * and takes the lowest row whose class is not below c; it counts as unlabelled. */
+/* On a device. All pointers are to the caller's device-visible memory. Arrays have *n rows, at most
+ * cap (n NULL: cap of them). A launcher only puts kernels on the stream (a cudaStream_t). The
+ * results differ from those above by the last bits of exp and of sums; they depend on nothing but
+ * the row. `bad` must hold UINT64_MAX at first and takes the lowest row whose class is not below c;
+ * it counts as unlabelled. */
 void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c,
-                         const int32_t *y, const float *scale, double *row_loss, float *dz,
-                         uint64_t *bad, void *stream);
+                         const int32_t *y, float scale, double *row_loss, float *dz, uint64_t *bad,
+                         void *stream);
 void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
-                         const float *scale, double *row_loss, float *dz, void *stream);
+                         float scale, double *row_loss, float *dz, void *stream);
 void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream);
 void gnn_cuda_sigmoid(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream);
 

@@ -33,13 +33,12 @@ struct gnn_adam_factors {
 void gnn_adam_factors_make(const struct gnn_optim_step *s, bool decoupled,
                            struct gnn_adam_factors *f);
 
-/* On a device. All pointers are the caller's device-visible memory, factors and step too, so that a
- * captured graph reads those of the step. A launcher only puts kernels on the stream (a
- * cudaStream_t). The bits of a step are those of the functions above. The square sum has its own
- * order, which depends on n alone; it is left in *out. work: as many bytes as _scratch says,
- * aligned to 8. */
-void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n,
-                   const struct gnn_adam_factors *f, void *stream);
+/* On a device. All pointers are to the caller's device-visible memory, except *s, which is the
+ * host's and read during the call. A launcher only puts kernels on the stream (a cudaStream_t). The
+ * bits of a step are those of the functions above. The square sum has its own order, which depends
+ * on n alone; it is left in *out. work: as many bytes as _scratch says, aligned to 8. */
+void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n, bool decoupled,
+                   const struct gnn_optim_step *s, void *stream);
 void gnn_cuda_sgd(float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s,
                   void *stream);
 void gnn_cuda_square_sum(const float *g, size_t n, void *work, double *out, void *stream);

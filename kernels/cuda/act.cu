@@ -47,16 +47,16 @@ __host__ __device__ inline size_t calls_of(size_t d)
 
 /* y = dropout(relu(x + bias)); x may be y. `all`: no dropout at keep16 = 0. */
 __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t d,
-                        const float *bias, bool relu, bool all, const gnn_dropout *drop, float *y,
+                        const float *bias, bool relu, bool all, gnn_dropout drop, float *y,
                         unsigned lanes)
 {
     const uint32_t rows = gnn_device_count(n, cap);
-    const uint32_t key[2] = {drop->key[0], drop->key[1]};
-    const uint32_t keep = drop->keep16 || !all ? drop->keep16 : 65536;
+    const uint32_t key[2] = {drop.key[0], drop.key[1]};
+    const uint32_t keep = drop.keep16 || !all ? drop.keep16 : 65536;
     const float scale = __fdiv_rn(65536.0f, (float)keep);
     const size_t calls = calls_of(d);
     for (GnnRows r = gnn_rows(lanes); r.row < rows; r.row += r.stride) {
-        const uint32_t node = drop->node[r.row];
+        const uint32_t node = drop.node[r.row];
         for (size_t w = r.lane; w < calls; w += lanes) {
             const uint32_t counter[4] = {node, (uint32_t)w, 0, 0};
             const size_t first = w / 16 * 128 + w % 16;
@@ -182,7 +182,7 @@ void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, cons
     if (drop) {
         const unsigned lanes = gnn_lanes(calls_of(d));
         GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, bias,
-                   relu, true, drop, x, lanes);
+                   relu, true, *drop, x, lanes);
     } else if (d % 4 == 0 && gnn_vector(x, nullptr)) {
         const unsigned lanes = gnn_lanes(d / 4);
         GNN_LAUNCH(bias_relu<4>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d,
@@ -201,7 +201,7 @@ void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size
         return;
     const unsigned lanes = gnn_lanes(calls_of(d));
     GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, nullptr,
-               false, false, drop, y, lanes);
+               false, false, *drop, y, lanes);
 }
 
 void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,

@@ -35,7 +35,7 @@ __device__ float sigmoid_of(float x)
 
 __global__ void __launch_bounds__(THREADS)
     softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const int32_t *y,
-               const float *scale, double *row_loss, float *dz, uint64_t *bad)
+               float scale, double *row_loss, float *dz, uint64_t *bad)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -65,14 +65,14 @@ __global__ void __launch_bounds__(THREADS)
         const float k = (float)(1 / s);
         for (size_t j = r.lane; j < c; j += 32) {
             const float p = __fmul_rn(expf(__fadd_rn(in[j], -m)), k);
-            out[j] = __fmul_rn(*scale, __fadd_rn(p, (size_t)label == j ? -1.0f : 0.0f));
+            out[j] = __fmul_rn(scale, __fadd_rn(p, (size_t)label == j ? -1.0f : 0.0f));
         }
     }
 }
 
 __global__ void __launch_bounds__(THREADS)
     sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
-               const float *scale, double *row_loss, float *dz)
+               float scale, double *row_loss, float *dz)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(THREADS)
         for (size_t j = r.lane; j < c; j += 32) {
             const float t = want[j];
             dz[r.row * c + j] = t != t ? 0
-                                       : __fmul_rn(__fdiv_rn(*scale, (float)known),
+                                       : __fmul_rn(__fdiv_rn(scale, (float)known),
                                                    __fadd_rn(sigmoid_of(in[j]), -t));
         }
     }
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(THREADS)
 } // namespace
 
 void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c,
-                         const int32_t *y, const float *scale, double *row_loss, float *dz,
-                         uint64_t *bad, void *stream)
+                         const int32_t *y, float scale, double *row_loss, float *dz, uint64_t *bad,
+                         void *stream)
 {
     if (cap && c)
         GNN_LAUNCH(softmax_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y,
@@ -138,7 +138,7 @@ void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t
 }
 
 void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
-                         const float *scale, double *row_loss, float *dz, void *stream)
+                         float scale, double *row_loss, float *dz, void *stream)
 {
     if (cap && c)
         GNN_LAUNCH(sigmoid_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y,

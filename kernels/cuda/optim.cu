@@ -11,9 +11,8 @@ namespace
 constexpr unsigned THREADS = 256, PIECE = 16 * THREADS;
 
 __global__ void __launch_bounds__(THREADS)
-    adam(float *p, const float *grad, float *m, float *v, size_t n, const gnn_adam_factors *f)
+    adam(float *p, const float *grad, float *m, float *v, size_t n, gnn_adam_factors k)
 {
-    const gnn_adam_factors k = *f;
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (size_t)gridDim.x * THREADS) {
         const float w = __fmul_rn(p[i], k.decay), g = __fadd_rn(grad[i], __fmul_rn(k.l2, w));
@@ -27,9 +26,8 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    sgd(float *p, const float *g, float *m, size_t n, const gnn_optim_step *s)
+    sgd(float *p, const float *g, float *m, size_t n, gnn_optim_step k)
 {
-    const gnn_optim_step k = *s;
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (size_t)gridDim.x * THREADS) {
         float d = __fadd_rn(g[i], __fmul_rn(k.weight_decay, p[i]));
@@ -91,9 +89,11 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n,
-                   const struct gnn_adam_factors *f, void *stream)
+void gnn_cuda_adam(float *p, const float *g, float *m, float *v, size_t n, bool decoupled,
+                   const struct gnn_optim_step *s, void *stream)
 {
+    struct gnn_adam_factors f;
+    gnn_adam_factors_make(s, decoupled, &f);
     if (n)
         GNN_LAUNCH(adam, gnn_grid(n, THREADS), THREADS, 0, stream, p, g, m, v, n, f);
 }
@@ -102,7 +102,7 @@ void gnn_cuda_sgd(float *p, const float *g, float *m, size_t n, const struct gnn
                   void *stream)
 {
     if (n)
-        GNN_LAUNCH(sgd, gnn_grid(n, THREADS), THREADS, 0, stream, p, g, m, n, s);
+        GNN_LAUNCH(sgd, gnn_grid(n, THREADS), THREADS, 0, stream, p, g, m, n, *s);
 }
 
 void gnn_cuda_square_sum(const float *g, size_t n, void *work, double *out, void *stream)

@@ -78,17 +78,6 @@ static void put(const struct gnn_ops *o, void *to, const void *from, uint64_t by
     }
 }
 
-const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes)
-{
-    uint64_t at;
-    if (!ring_room(c, bytes, &at))
-        return NULL;
-    memcpy(c->ring + at, arg, bytes);
-    return gnn_dev_copy(c->ring_dev + at, c->ring + at, bytes, c->stream, &c->err)
-               ? NULL
-               : c->ring_dev + at;
-}
-
 void ops_launched(struct ops_dev *c, const char *what)
 {
     (void)!gnn_dev_launched(what, &c->err);

@@ -144,10 +144,9 @@ static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, co
                      bool relu, const struct gnn_dropout *drop)
 {
     struct ops_dev *c = ops_dev(o);
-    const struct gnn_dropout *q = drop ? ops_arg(c, drop, sizeof(*drop)) : NULL;
-    if (drop && !q)
+    if (ops_failed(c))
         return;
-    gnn_cuda_bias_act(x, NULL, n, d, bias, relu, q, c->stream);
+    gnn_cuda_bias_act(x, NULL, n, d, bias, relu, drop, c->stream);
     ops_launched(c, "bias and activation");
 }
 
@@ -155,10 +154,9 @@ static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, si
                          const struct gnn_dropout *drop, float *y)
 {
     struct ops_dev *c = ops_dev(o);
-    const struct gnn_dropout *q = ops_arg(c, drop, sizeof(*drop));
-    if (!q)
+    if (ops_failed(c))
         return;
-    gnn_cuda_dropout_copy(x, NULL, n, d, q, y, c->stream);
+    gnn_cuda_dropout_copy(x, NULL, n, d, drop, y, c->stream);
     ops_launched(c, "dropout");
 }
 
@@ -246,10 +244,9 @@ static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size
                        const int32_t *y, float scale, double *row_loss, float *dz)
 {
     struct ops_dev *v = ops_dev(o);
-    const float *s = ops_arg(v, &scale, sizeof(scale));
-    if (!s)
+    if (ops_failed(v))
         return;
-    gnn_cuda_softmax_ce(z, NULL, n, c, y, s, row_loss, dz, v->word + WORD_CLASS, v->stream);
+    gnn_cuda_softmax_ce(z, NULL, n, c, y, scale, row_loss, dz, v->word + WORD_CLASS, v->stream);
     ops_launched(v, "the loss");
 }
 
@@ -257,10 +254,9 @@ static void sigmoid_ce(const struct gnn_ops *o, const float *z, uint32_t n, size
                        const float *y, float scale, double *row_loss, float *dz)
 {
     struct ops_dev *v = ops_dev(o);
-    const float *s = ops_arg(v, &scale, sizeof(scale));
-    if (!s)
+    if (ops_failed(v))
         return;
-    gnn_cuda_sigmoid_ce(z, NULL, n, c, y, s, row_loss, dz, v->stream);
+    gnn_cuda_sigmoid_ce(z, NULL, n, c, y, scale, row_loss, dz, v->stream);
     ops_launched(v, "the loss");
 }
 
@@ -280,12 +276,9 @@ static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, fl
                  bool decoupled, const struct gnn_optim_step *s)
 {
     struct ops_dev *c = ops_dev(o);
-    struct gnn_adam_factors f;
-    gnn_adam_factors_make(s, decoupled, &f);
-    const struct gnn_adam_factors *there = ops_arg(c, &f, sizeof(f));
-    if (!there)
+    if (ops_failed(c))
         return;
-    gnn_cuda_adam(p, g, m, v, n, there, c->stream);
+    gnn_cuda_adam(p, g, m, v, n, decoupled, s, c->stream);
     ops_launched(c, "the optimiser");
 }
 
@@ -293,10 +286,9 @@ static void sgd(const struct gnn_ops *o, float *p, const float *g, float *m, siz
                 const struct gnn_optim_step *s)
 {
     struct ops_dev *c = ops_dev(o);
-    const struct gnn_optim_step *there = ops_arg(c, s, sizeof(*s));
-    if (!there)
+    if (ops_failed(c))
         return;
-    gnn_cuda_sgd(p, g, m, n, there, c->stream);
+    gnn_cuda_sgd(p, g, m, n, s, c->stream);
     ops_launched(c, "the optimiser");
 }
 
@@ -328,14 +320,11 @@ static const struct gnn_ops table = {
 
 static int open_column(struct ops_dev *c, struct gnn_err *e)
 {
-    void *ring = NULL, *ring_dev = NULL, *word = NULL, *seen = NULL;
+    void *ring = NULL, *word = NULL, *seen = NULL;
     if (gnn_dev_use(c->d->number, e) || gnn_dev_stream_new(&c->stream, e))
         return e->code;
     int rc = gnn_dev_pin(&ring, RING, "operations", e);
     c->ring = ring;
-    if (!rc)
-        rc = gnn_dev_alloc(&ring_dev, RING, "operations", e);
-    c->ring_dev = ring_dev;
     if (!rc)
         rc = gnn_dev_alloc(&word, NWORDS * sizeof(*c->word), "operations", e);
     c->word = word;
@@ -372,7 +361,6 @@ static void gpu_ops_free(struct gnn_ops *o)
         gnn_dev_event_free(c->mark[i]);
     o->release(o, &c->scratch);
     gnn_dev_free(c->word);
-    gnn_dev_free(c->ring_dev);
     gnn_dev_unpin(c->ring);
     gnn_dev_unpin(c->seen);
     gnn_free(c);

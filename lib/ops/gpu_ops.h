@@ -5,9 +5,8 @@
 #include "lib/gpu/runtime.h"
 #include "lib/ops/ops.h"
 
-/* Small structs that launchers read from the device's memory, and all else that comes from the
- * host, go through a ring of pinned memory, a piece of which is used again when the copies from it
- * are done. */
+/* What comes from the host goes through a ring of pinned memory, a part of which is used again when
+ * the copies from it are done. */
 enum { RING_PARTS = 4, RING_PART = 1 << 20, RING = RING_PARTS * RING_PART };
 
 /* Words that kernels leave something in: the lowest bad position of aggregation, of transposing, of
@@ -21,7 +20,7 @@ struct ops_dev {
     int precision;      /* of matrix products, as asked for */
     char note[160];     /* "", or the first product that was made in another one */
     struct gnn_err err; /* the first thing that went wrong in an operation that returns nothing */
-    char *ring, *ring_dev;
+    char *ring;
     uint64_t ring_at;
     void *part[RING_PARTS]; /* events: the copies from it are done */
     uint64_t *word;         /* [NWORDS] */
@@ -40,9 +39,6 @@ static inline bool ops_failed(const struct ops_dev *c)
 {
     return c->err.code != 0;
 }
-/* A copy of *arg in the device's memory, there until the operation that comes next has run; NULL if
- * something is wrong. */
-const void *ops_arg(struct ops_dev *c, const void *arg, size_t bytes);
 /* After a launch. */
 void ops_launched(struct ops_dev *c, const char *what);
 /* Times of operations, by name (ops_time.c): what is on the stream from _from on, or since the

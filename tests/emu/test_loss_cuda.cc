@@ -70,16 +70,16 @@ template <bool soft> void test_loss(uint32_t n, size_t c)
         memcpy(dz.data(), z.data(), size * sizeof(float)); /* in place */
         memcpy(p.data(), z.data(), size * sizeof(float));
         if (soft) {
-            gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), &scale, only.data(), nullptr,
+            gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), scale, only.data(), nullptr,
                                 &bad, nullptr);
-            gnn_cuda_softmax_ce(dz.data(), &n, n + 50, c, cls.data(), &scale, l.data(), dz.data(),
+            gnn_cuda_softmax_ce(dz.data(), &n, n + 50, c, cls.data(), scale, l.data(), dz.data(),
                                 &bad, nullptr);
             gnn_cuda_softmax(p.data(), &n, n + 50, c, nullptr);
         } else {
-            gnn_cuda_sigmoid_ce(z.data(), nullptr, n, c, target.data(), &scale, only.data(),
-                                nullptr, nullptr);
-            gnn_cuda_sigmoid_ce(dz.data(), &n, n + 50, c, target.data(), &scale, l.data(),
-                                dz.data(), nullptr);
+            gnn_cuda_sigmoid_ce(z.data(), nullptr, n, c, target.data(), scale, only.data(), nullptr,
+                                nullptr);
+            gnn_cuda_sigmoid_ce(dz.data(), &n, n + 50, c, target.data(), scale, l.data(), dz.data(),
+                                nullptr);
             gnn_cuda_sigmoid(p.data(), &n, n + 50, c, nullptr);
         }
         far = fmax(far, distance64(l.data(), loss.data(), n));
@@ -110,7 +110,7 @@ void test_classes()
     for (uint64_t seed = 1; seed <= 3; seed++) {
         uint64_t bad = UINT64_MAX;
         vary(seed);
-        gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), &scale, loss.data(), dz.data(),
+        gnn_cuda_softmax_ce(z.data(), nullptr, n, c, cls.data(), scale, loss.data(), dz.data(),
                             &bad, nullptr);
         wrong += bad != 5 || loss[5] != 0 || loss[33] != 0 || loss[2] != 0 || dz[5 * c] != 0 ||
                  !(loss[6] > 0);

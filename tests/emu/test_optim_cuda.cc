@@ -22,14 +22,13 @@ void test_steps(Kind kind, size_t n, size_t off)
         memcpy(p.data(), p0.data(), n * sizeof(float));
         for (uint64_t t = 1; t <= 4; t++) {
             const gnn_optim_step s = {0.01f, 0.1f, 0.9f, 0.999f, 1e-8f, 0.9f, t};
-            gnn_adam_factors f;
             r.numbers(g);
             if (n > 3)
                 g[0] = NAN, g[1] = INFINITY, g[2] = 0;
             if (kind == ADAM || kind == ADAMW) {
-                gnn_adam_factors_make(&s, kind == ADAMW, &f);
                 gnn_adam(p0.data(), g.data(), m0.data(), v0.data(), n, kind == ADAMW, &s);
-                gnn_cuda_adam(p.data(), g.data(), m.data(), v.data(), n, &f, nullptr);
+                gnn_cuda_adam(p.data(), g.data(), m.data(), v.data(), n, kind == ADAMW, &s,
+                              nullptr);
             } else {
                 gnn_sgd(p0.data(), g.data(), kind == SGD ? m0.data() : nullptr, n, &s);
                 gnn_cuda_sgd(p.data(), g.data(), kind == SGD ? m.data() : nullptr, n, &s, nullptr);

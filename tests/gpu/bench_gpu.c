@@ -259,7 +259,6 @@ struct pass {
     uint32_t n;
     size_t d;
     float *x, *y, *bias, *work, *out, *m, *v;
-    const struct gnn_adam_factors *f;
 };
 static void bias_relu(const void *arg)
 {
@@ -278,8 +277,10 @@ static void colsum(const void *arg)
 }
 static void adam(const void *arg)
 {
+    static const struct gnn_optim_step first_step = {
+        .lr = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .t = 1};
     const struct pass *p = arg;
-    gnn_cuda_adam(p->x, p->y, p->m, p->v, p->n, p->f, stream);
+    gnn_cuda_adam(p->x, p->y, p->m, p->v, p->n, false, &first_step, stream);
 }
 
 static void passes(void)
@@ -295,14 +296,9 @@ static void passes(void)
     (void)rate("bias and ReLU, 256 wide", 2 * bytes, device_limit, bias_relu, &p);
     (void)rate("relu_back, 256 wide", 3 * bytes, device_limit, relu_back, &p);
     (void)rate("column sums, 256 wide", bytes, device_limit, colsum, &p);
-    struct gnn_adam_factors f;
-    gnn_adam_factors_make(
-        &(struct gnn_optim_step){.lr = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .t = 1},
-        false, &f);
     p.n = part(2 * (WIDTH + HIDDEN + CLASSES) * HIDDEN);
     p.m = numbers(p.n);
     p.v = numbers(p.n);
-    p.f = up(&f, sizeof f);
     (void)rate("Adam, the model's parameters", 7.0 * p.n * sizeof(float), device_limit, adam, &p);
     release();
 }

@@ -305,13 +305,12 @@ static void passes(uint32_t n, uint32_t d)
     gnn_relu_back(back, act, count, 1.5f);
     gnn_colsum(x, n, d, work, sum, false);
     q.node = up(node, n * sizeof *node);
-    const struct gnn_dropout *dq = up(&q, sizeof q);
     float *dx = up(x, bytes), *db = up(bias, d * sizeof *bias);
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         float *a = up(x, bytes), *y = room(bytes), *b = up(x, bytes), *s = room(d * sizeof *s);
-        gnn_cuda_bias_act(a, NULL, n, d, db, true, dq, stream);
-        gnn_cuda_dropout_copy(dx, NULL, n, d, dq, y, stream);
+        gnn_cuda_bias_act(a, NULL, n, d, db, true, &q, stream);
+        gnn_cuda_dropout_copy(dx, NULL, n, d, &q, y, stream);
         gnn_cuda_relu_back(b, a, NULL, n, d, 1.5f, stream);
         gnn_cuda_colsum(dx, NULL, n, d, room(GNN_COLSUM_BLOCKS * d * sizeof *s), s, false, stream);
         wrong += differ(down(a, bytes), act, count) + differ(down(y, bytes), drop, count);
@@ -418,15 +417,15 @@ static void losses(uint32_t n, uint32_t c)
     const float by = 1.0f / (float)n;
     gnn_softmax_ce(z, n, c, cls, by, l1, soft);
     gnn_sigmoid_ce(z, n, c, target, by, l2, sigm);
-    const float *vz = up(z, bytes), *vt = up(target, bytes), *vs = up(&by, sizeof by);
+    const float *vz = up(z, bytes), *vt = up(target, bytes);
     const int32_t *vc = up(cls, n * sizeof *cls);
     uint64_t *bad = nothing_bad();
     double far = 0;
     for (int run = 0; run < 2; run++) {
         float *a = room(bytes), *b = room(bytes);
         double *r1 = room(n * sizeof *r1), *r2 = room(n * sizeof *r2);
-        gnn_cuda_softmax_ce(vz, NULL, n, c, vc, vs, r1, a, bad, stream);
-        gnn_cuda_sigmoid_ce(vz, NULL, n, c, vt, vs, r2, b, stream);
+        gnn_cuda_softmax_ce(vz, NULL, n, c, vc, by, r1, a, bad, stream);
+        gnn_cuda_sigmoid_ce(vz, NULL, n, c, vt, by, r2, b, stream);
         far =
             fmax(far, fmax(apart(down(a, bytes), soft, count), apart(down(b, bytes), sigm, count)));
         const double *g1 = down(r1, n * sizeof *r1), *g2 = down(r2, n * sizeof *r2);
@@ -455,12 +454,10 @@ static void optimisers(uint32_t n)
     float *vg = up(g, bytes), *q1 = up(p, bytes), *q2 = up(p, bytes), *n1 = up(m1, bytes),
           *w1 = up(v1, bytes), *n2 = up(m2, bytes);
     for (s.t = 1; s.t <= 3; s.t++) {
-        struct gnn_adam_factors f;
-        gnn_adam_factors_make(&s, true, &f);
         gnn_adam(p1, g, m1, v1, n, true, &s);
         gnn_sgd(p2, g, m2, n, &s);
-        gnn_cuda_adam(q1, vg, n1, w1, n, up(&f, sizeof f), stream);
-        gnn_cuda_sgd(q2, vg, n2, n, up(&s, sizeof s), stream);
+        gnn_cuda_adam(q1, vg, n1, w1, n, true, &s, stream);
+        gnn_cuda_sgd(q2, vg, n2, n, &s, stream);
     }
     const size_t wrong = differ(down(q1, bytes), p1, n) + differ(down(q2, bytes), p2, n);
     double *sum = room(sizeof *sum);
