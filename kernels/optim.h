@@ -25,6 +25,8 @@ void gnn_adam(float *p, const float *g, float *m, float *v, size_t n, bool decou
 void gnn_sgd(float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s);
 /* Sum of squares, in double, in a fixed order. */
 double gnn_square_sum(const float *g, size_t n);
+/* g *= (float)(most / norm) if the norm, the root of the sum of squares, is more than `most`. */
+void gnn_clip(float *g, size_t n, double most);
 
 /* What a step of Adam multiplies with; made on the host, as it takes powers. */
 struct gnn_adam_factors {
@@ -43,7 +45,7 @@ void gnn_cuda_sgd(float *p, const float *g, float *m, size_t n, const struct gnn
                   void *stream);
 void gnn_cuda_square_sum(const float *g, size_t n, void *work, double *out, void *stream);
 size_t gnn_cuda_square_sum_scratch(size_t n);
-/* g *= (float)(most / norm) if the norm, the root of *squares, is more than `most`. */
+/* gnn_clip, the sum of squares being *squares. */
 void gnn_cuda_clip(float *g, size_t n, double most, const double *squares, void *stream);
 
 #ifdef __cplusplus

@@ -64,3 +64,11 @@ double gnn_square_sum(const float *g, size_t n)
     }
     return total;
 }
+
+void gnn_clip(float *g, size_t n, double most)
+{
+    const double norm = sqrt(gnn_square_sum(g, n));
+    if (norm > most)
+        for (size_t i = 0; i < n; i++)
+            g[i] *= (float)(most / norm);
+}

@@ -72,6 +72,39 @@ void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, flo
     }
 }
 
+/* Rows [at, end) of a layer, which are in no block. */
+static void lone_rows(const struct gnn_csr *first, uint32_t at, uint32_t end, const float *x,
+                      size_t d, float *y, int acc)
+{
+    const float *diag = first->diag;
+    for (; at < end; at++, y += d) {
+        const int self = diag && at < first->ndiag;
+        for (size_t j = 0; j < d; j++)
+            y[j] = (acc ? y[j] : 0) + (self ? diag[at] * x[at * d + j] : 0);
+    }
+}
+
+void gnn_spmm_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                   const float *x, size_t d, float *y, int acc)
+{
+    uint32_t at = from;
+    for (size_t s = 0; s < nblocks; s++) {
+        struct gnn_csr k = block[s];
+        uint32_t b = k.first, e = k.first + k.n;
+        b = b < from ? from : b > to ? to : b;
+        e = e < from ? from : e > to ? to : e;
+        if (b >= e)
+            continue;
+        lone_rows(block, at, b, x, d, y + (size_t)(at - from) * d, acc);
+        k.indptr += b - k.first;
+        k.n = e - b;
+        k.first = b;
+        gnn_spmm(&k, x, d, d, y - (size_t)from * d, d, acc);
+        at = e;
+    }
+    lone_rows(block, at, to, x, d, y + (size_t)(at - from) * d, acc);
+}
+
 void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t ncols, uint32_t *tptr,
                        uint32_t *tidx)
 {

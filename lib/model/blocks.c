@@ -143,7 +143,7 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, bool train, st
     return 0;
 }
 
-static int fill_factors(struct gnn_net *n, uint32_t l, uint32_t r, bool train, struct gnn_err *e)
+static void fill_factors(struct gnn_net *n, uint32_t l, uint32_t r, bool train)
 {
     const struct gnn_ops *o = n->ops;
     const struct gnn_net_rel *q = net_rel(n, l, r);
@@ -153,9 +153,7 @@ static int fill_factors(struct gnn_net *n, uint32_t l, uint32_t r, bool train, s
     else
         o->mean_factors(o, q->seg, q->nseg, dst_rows(n, l, r), q->row.data);
     if (train && (l > 0 || q->transform_first))
-        return o->transpose(o, q->seg, q->nseg, src_rows(n, l, r), q->edges, q->tptr.data,
-                            q->tidx.data, e);
-    return 0;
+        o->transpose(o, q->seg, q->nseg, src_rows(n, l, r), q->edges, q->tptr.data, q->tidx.data);
 }
 
 int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train, struct gnn_err *e)
@@ -173,7 +171,7 @@ int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, bool train, struc
         return e->code;
     for (uint32_t r = 0; r < m->c.netypes; r++)
         for (uint32_t l = 0; l < nl; l++)
-            if (gnn_model_conv(m, l, r)->needed && fill_factors(n, l, r, train, e))
-                return e->code;
+            if (gnn_model_conv(m, l, r)->needed)
+                fill_factors(n, l, r, train);
     return 0;
 }

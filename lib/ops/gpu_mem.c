@@ -1,110 +1,107 @@
-/* Memory of the device's column: buffers, copies, what comes from the host and what goes back. */
+/* Memory of a device's table of operations: buffers, copies, what comes from the host and what goes
+ * back. */
 #include <string.h>
 
 #include "lib/ops/gpu_ops.h"
 
-static int fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
-               const char *what, struct gnn_err *e)
+static int device_fit(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
+                      const char *what, struct gnn_err *e)
 {
     return gnn_buf_fit_in(&ops_dev(o)->d->mem, b, n, size, what,
                           e); /* freeing waits for who uses it */
 }
 
-static void release(const struct gnn_ops *o, struct gnn_buf *b)
+static void device_release(const struct gnn_ops *o, struct gnn_buf *b)
 {
     gnn_buf_release_in(&ops_dev(o)->d->mem, b);
 }
 
-static int fit_host(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
-                    const char *what, struct gnn_err *e)
+static int device_fit_host(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
+                           const char *what, struct gnn_err *e)
 {
     (void)o;
     return gnn_buf_fit_in(&gpu_pinned, b, n, size, what, e);
 }
 
-static void release_host(const struct gnn_ops *o, struct gnn_buf *b)
+static void device_release_host(const struct gnn_ops *o, struct gnn_buf *b)
 {
     (void)o;
     gnn_buf_release_in(&gpu_pinned, b);
 }
 
-static void zero(const struct gnn_ops *o, void *to, uint64_t bytes)
+static void device_zero(const struct gnn_ops *o, void *to, uint64_t bytes)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (!c->err.code)
-        (void)!gnn_dev_set(to, 0, bytes, c->stream, &c->err);
-    ops_timed(c, "zeroing");
+    struct ops_dev *dev = ops_dev(o);
+    if (!dev->err.code)
+        (void)!gnn_dev_set(to, 0, bytes, dev->stream, &dev->err);
+    ops_timed(dev, "zeroing");
 }
 
-static void copy(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes)
+static void device_copy(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (!c->err.code)
-        (void)!gnn_dev_copy(to, from, bytes, c->stream, &c->err);
-    ops_timed(c, "copies");
+    struct ops_dev *dev = ops_dev(o);
+    if (!dev->err.code)
+        (void)!gnn_dev_copy(to, from, bytes, dev->stream, &dev->err);
+    ops_timed(dev, "copies");
 }
 
 /* Room for `bytes`, at most RING_PART, in the ring; *at is where. False if something is wrong. */
-static bool ring_room(struct ops_dev *c, size_t bytes, uint64_t *at)
+static bool ring_room(struct ops_dev *dev, size_t bytes, uint64_t *at)
 {
     const size_t room = (bytes + 63) / 64 * 64;
-    if (c->err.code)
+    if (dev->err.code)
         return false;
-    if (c->ring_at % RING_PART + room > RING_PART || c->ring_at % RING_PART == 0) {
+    if (dev->ring_at % RING_PART + room > RING_PART || dev->ring_at % RING_PART == 0) {
         const uint64_t next =
-            (c->ring_at + RING_PART - 1) / RING_PART % RING_PARTS; /* the part that begins here */
+            (dev->ring_at + RING_PART - 1) / RING_PART % RING_PARTS; /* the part that begins here */
         const uint64_t last = (next + RING_PARTS - 1) % RING_PARTS;
-        if (gnn_dev_event_record(c->part[last], c->stream, &c->err) ||
-            gnn_dev_event_wait(c->part[next], &c->err))
+        if (gnn_dev_event_record(dev->part[last], dev->stream, &dev->err) ||
+            gnn_dev_event_wait(dev->part[next], &dev->err))
             return false;
-        c->ring_at = next * RING_PART;
+        dev->ring_at = next * RING_PART;
     }
-    *at = c->ring_at;
-    c->ring_at += room;
+    *at = dev->ring_at;
+    dev->ring_at += room;
     return true;
 }
 
-static void put(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes)
+static void device_put(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes)
 {
-    struct ops_dev *c = ops_dev(o);
+    struct ops_dev *dev = ops_dev(o);
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t n = bytes - done < RING_PART ? bytes - done : RING_PART;
         uint64_t at;
-        if (!ring_room(c, n, &at))
+        if (!ring_room(dev, n, &at))
             return;
-        memcpy(c->ring + at, (const char *)from + done, n);
-        (void)!gnn_dev_copy((char *)to + done, c->ring + at, n, c->stream, &c->err);
+        memcpy(dev->ring + at, (const char *)from + done, n);
+        (void)!gnn_dev_copy((char *)to + done, dev->ring + at, n, dev->stream, &dev->err);
         done += n;
     }
 }
 
-void ops_launched(struct ops_dev *c, const char *what)
+void ops_launched(struct ops_dev *dev, const char *what)
 {
-    (void)!gnn_dev_launched(what, &c->err);
-    ops_timed(c, what);
+    if (!ops_failed(dev))
+        (void)!gnn_dev_launched(what, &dev->err);
+    ops_timed(dev, what);
 }
 
-static void mark(const struct gnn_ops *o, unsigned k)
+static void device_mark(const struct gnn_ops *o, unsigned k)
 {
-    struct ops_dev *c = ops_dev(o);
-    copy(o, c->seen + k * NWORDS, c->word, NWORDS * sizeof(*c->word));
-    if (!c->err.code)
-        (void)!gnn_dev_event_record(c->mark[k], c->stream, &c->err);
+    struct ops_dev *dev = ops_dev(o);
+    device_copy(o, dev->seen + k * NWORDS, dev->word, NWORDS * sizeof(*dev->word));
+    if (!dev->err.code)
+        (void)!gnn_dev_event_record(dev->mark[k], dev->stream, &dev->err);
 }
 
-static int failed(const struct ops_dev *c, struct gnn_err *e)
+static int device_wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
 {
-    return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
-}
-
-static int wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (c->err.code)
-        return failed(c, e);
-    if (gnn_dev_event_wait(c->mark[k], e))
+    struct ops_dev *dev = ops_dev(o);
+    if (dev->err.code)
+        return gnn_fail_as(e, &dev->err);
+    if (gnn_dev_event_wait(dev->mark[k], e))
         return e->code;
-    const uint64_t *w = c->seen + k * NWORDS;
+    const uint64_t *w = dev->seen + k * NWORDS;
     const uint64_t bad = w[WORD_SPMM] < w[WORD_TRANSPOSE] ? w[WORD_SPMM] : w[WORD_TRANSPOSE];
     if (bad != UINT64_MAX)
         return gnn_fail(e, GNN_E_INPUT,
@@ -113,44 +110,44 @@ static int wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
     return 0;
 }
 
-static int enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e)
+static int device_enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (c->err.code)
-        return failed(c, e);
+    struct ops_dev *dev = ops_dev(o);
+    if (dev->err.code)
+        return gnn_fail_as(e, &dev->err);
     if (!b->place)
         return gnn_fail(e, GNN_E_DEVICE, "a batch in the host's memory is to be used on device %u",
-                        c->d->number);
-    if (b->place->device != c->d->number)
+                        dev->d->number);
+    if (b->place->device != dev->d->number)
         return gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on device %u",
-                        b->place->device, c->d->number);
-    if (gnn_dev_use(c->d->number, e) || gnn_dev_event_after(c->stream, b->place->ready, e))
+                        b->place->device, dev->d->number);
+    if (gnn_dev_use(dev->d->number, e) || gnn_dev_event_after(dev->stream, b->place->ready, e))
         return e->code;
     gpu_range_begin("step", b);
-    ops_time_from(c);
+    ops_time_from(dev);
     return 0;
 }
 
-static void leave(const struct gnn_ops *o, const struct gnn_batch *b)
+static void device_leave(const struct gnn_ops *o, const struct gnn_batch *b)
 {
-    struct ops_dev *c = ops_dev(o);
+    struct ops_dev *dev = ops_dev(o);
     gnn_dev_range_end();
-    if (!c->err.code)
-        (void)!gnn_dev_event_record(b->place->used, c->stream, &c->err);
+    if (!dev->err.code)
+        (void)!gnn_dev_event_record(b->place->used, dev->stream, &dev->err);
 }
 
 void ops_fill_memory(struct gnn_ops *o)
 {
-    o->fit = fit;
-    o->release = release;
-    o->fit_host = fit_host;
-    o->release_host = release_host;
-    o->zero = zero;
-    o->copy = copy;
-    o->put = put;
-    o->fetch = copy;
-    o->mark = mark;
-    o->wait = wait;
-    o->enter = enter;
-    o->leave = leave;
+    o->fit = device_fit;
+    o->release = device_release;
+    o->fit_host = device_fit_host;
+    o->release_host = device_release_host;
+    o->zero = device_zero;
+    o->copy = device_copy;
+    o->put = device_put;
+    o->fetch = device_copy;
+    o->mark = device_mark;
+    o->wait = device_wait;
+    o->enter = device_enter;
+    o->leave = device_leave;
 }

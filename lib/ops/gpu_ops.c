@@ -1,4 +1,4 @@
-/* The device's column of lib/ops/ops.h: launchers of kernels/, on a stream of its own. */
+/* The table of lib/ops/ops.h for a device: launchers of kernels/, on a stream of its own. */
 #include <stdio.h>
 
 #include "lib/gpu/gemm.h"
@@ -16,13 +16,13 @@ static const char *const precisions[] = {
 /* Multiplies in the precision that was asked for or, where the library cannot, in the next finer
  * one that it can. *bare: it cannot add a bias to this product, either, which is without bias and
  * ReLU. */
-static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *bare,
-                    struct gnn_err *e)
+static int device_multiply(struct ops_dev *dev, const struct gnn_dev_product *g, bool *bare,
+                           struct gnn_err *e)
 {
-    for (int i = 0; i < 2 * (c->precision + 1); i++) {
+    for (int i = 0; i < 2 * (dev->precision + 1); i++) {
         struct gnn_dev_product q = *g;
         bool can;
-        q.precision = c->precision - i / 2;
+        q.precision = dev->precision - i / 2;
         *bare = i % 2;
         if (*bare && !g->bias)
             continue;
@@ -30,13 +30,13 @@ static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *ba
             q.bias = NULL;
             q.relu = false;
         }
-        if (gnn_dev_multiply(c->gemm, &q, &can, c->stream, e))
+        if (gnn_dev_multiply(dev->gemm, &q, &can, dev->stream, e))
             return e->code;
-        if (can && q.precision < c->precision && !*c->note)
+        if (can && q.precision < dev->precision && !*dev->note)
             snprintf(
-                c->note, sizeof(c->note),
+                dev->note, sizeof(dev->note),
                 "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu) in %s: such products are made in %s",
-                g->m, g->k, g->k, g->n, precisions[c->precision], precisions[q.precision]);
+                g->m, g->k, g->k, g->n, precisions[dev->precision], precisions[q.precision]);
         if (can)
             return 0;
     }
@@ -44,11 +44,11 @@ static int multiply(struct ops_dev *c, const struct gnn_dev_product *g, bool *ba
                     g->k, g->k, g->n);
 }
 
-static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
-                const float *a, const float *b, float beta, float *y, const struct gnn_epilogue *ep,
-                struct gnn_err *e)
+static int device_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
+                       const float *a, const float *b, float beta, float *y,
+                       const struct gnn_epilogue *ep, struct gnn_err *e)
 {
-    struct ops_dev *c = ops_dev(o);
+    struct ops_dev *dev = ops_dev(o);
     const struct gnn_dev_product g = {.ta = ta,
                                       .tb = tb,
                                       .m = m,
@@ -60,20 +60,16 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
                                       .c = y,
                                       .bias = ep ? ep->bias : NULL,
                                       .relu = ep && ep->relu && ep->bias};
-    if (ops_failed(c))
-        return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
+    if (ops_failed(dev))
+        return gnn_fail_as(e, &dev->err);
     if (!m || !n)
         return 0;
     bool bare = !k;
-    if (k && multiply(c, &g, &bare, e))
+    if (k && device_multiply(dev, &g, &bare, e))
         return e->code;
-    if (c->times) { /* batches differ in their numbers of rows */
-        char name[80];
-        snprintf(name, sizeof(name),
-                 ta ? "product (%zu, rows) by (rows, %zu)" : "product (rows, %zu) by (%zu, %zu)",
-                 ta ? m : k, ta ? n : k, n);
-        ops_timed(c, name);
-    }
+    if (dev->times) /* batches differ in their numbers of rows */
+        ops_timed(dev, ta ? ops_name(dev, "product (%zu, rows) by (rows, %zu)", m, n)
+                          : ops_name(dev, "product (rows, %zu) by (%zu, %zu)", k, k, n));
     if (!k && beta == 0)
         o->zero(o, y, m * n * sizeof(*y));
     if (bare && ep)
@@ -81,265 +77,80 @@ static int gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, s
     return 0;
 }
 
-static void aggregate(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                      uint32_t from, uint32_t to, const float *x, uint32_t xrows, size_t d,
-                      float *y, bool acc)
+/* False, and the device has failed, where there is no room. */
+static bool fit_scratch(struct ops_dev *dev, size_t bytes, const char *what)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_spmm(block, nblocks, from, NULL, to, x, xrows, d, d, y, d, acc, c->word + WORD_SPMM,
-                  c->stream);
-    char name[40];
-    snprintf(name, sizeof(name), "aggregation, %zu wide", d);
-    ops_launched(c, name);
+    return !dev->ops.fit(&dev->ops, &dev->scratch, bytes, 1, what, &dev->err);
 }
 
-static int transpose(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                     uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx,
-                     struct gnn_err *e)
+static void transpose_blocks(struct ops_dev *dev, const struct gnn_csr *block, uint32_t nblocks,
+                             uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return gnn_fail(e, (enum gnn_status)c->err.code, "%s", c->err.msg);
-    if (o->fit(o, &c->scratch, gnn_cuda_csr_transpose_scratch(edges), 1, "transposing", e))
-        return e->code;
-    gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, c->scratch.data,
-                           c->word + WORD_TRANSPOSE, c->stream);
-    const int rc = gnn_dev_launched("transposing", e);
-    ops_timed(c, "transposing");
-    return rc;
+    if (fit_scratch(dev, gnn_cuda_csr_transpose_scratch(edges), "transposing"))
+        gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, dev->scratch.data,
+                               dev->word + WORD_TRANSPOSE, dev->stream);
 }
 
-static void mean_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                         uint32_t nrows, float *row)
+static void clip_by_norm(struct ops_dev *dev, float *g, size_t n, double most)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
+    double *squares = (double *)(dev->word + WORD_SQUARES);
+    if (!fit_scratch(dev, gnn_cuda_square_sum_scratch(n), "clipping"))
         return;
-    gnn_cuda_mean_factors(block, nblocks, NULL, nrows, row, c->stream);
-    ops_launched(c, "factors");
+    gnn_cuda_square_sum(g, n, dev->scratch.data, squares, dev->stream);
+    gnn_cuda_clip(g, n, most, squares, dev->stream);
 }
 
-static void gcn_degrees(const struct gnn_ops *o, const uint32_t *degree, uint64_t n, float *isqrt)
+static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64_t n, float *out)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_gcn_degrees(degree, NULL, (uint32_t)n, isqrt, c->stream);
-    ops_launched(c, "factors");
-}
-
-static void gcn_factors(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                        uint32_t nrows, const float *isqrt, float *row, float *diag)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_gcn_factors(block, nblocks, NULL, nrows, isqrt, row, diag, c->stream);
-    ops_launched(c, "factors");
-}
-
-static void bias_act(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias,
-                     bool relu, const struct gnn_dropout *drop)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_bias_act(x, NULL, n, d, bias, relu, drop, c->stream);
-    ops_launched(c, "bias and activation");
-}
-
-static void dropout_copy(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
-                         const struct gnn_dropout *drop, float *y)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_dropout_copy(x, NULL, n, d, drop, y, c->stream);
-    ops_launched(c, "dropout");
-}
-
-static void relu_back(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d,
-                      float scale)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_relu_back(dy, y, NULL, n, d, scale, c->stream);
-    ops_launched(c, "backward activation");
-}
-
-static void colsum(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work,
-                   float *out, bool acc)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_colsum(x, NULL, n, d, work, out, acc, c->stream);
-    ops_launched(c, "column sums");
-}
-
-static void fill(const struct gnn_ops *o, float *x, uint64_t n, float v)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_fill(x, n, v, c->stream);
-    ops_launched(c, "filling");
-}
-
-static void add(const struct gnn_ops *o, const float *x, uint64_t n, float *y)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_add(x, n, y, c->stream);
-    ops_launched(c, "adding");
-}
-
-static void unit_sums(const struct gnn_ops *o, float *x, uint32_t n, size_t d)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_rows_to_unit_sum(x, NULL, n, d, c->stream);
-    ops_launched(c, "normalising features");
-}
-
-static void floats(const struct gnn_ops *o, const struct gnn_tensor *x, uint64_t n, float *out)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
     if (x->dtype == GNN_F16)
-        gnn_cuda_f16_to_f32(x->data, n, out, c->stream);
+        gnn_cuda_f16_to_f32(x->data, n, out, dev->stream);
     else if (x->dtype == GNN_BF16)
-        gnn_cuda_bf16_to_f32(x->data, n, out, c->stream);
+        gnn_cuda_bf16_to_f32(x->data, n, out, dev->stream);
     else
-        o->copy(o, out, x->data, n * sizeof(*out));
-    ops_launched(c, "widening features");
+        dev->ops.copy(&dev->ops, out, x->data, n * sizeof(*out));
 }
 
-static void classes(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n,
-                    uint32_t nclasses, int32_t *out)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_label_classes(y->data, (enum gnn_label_type)y->dtype, n, nclasses, out, c->stream);
-    ops_launched(c, "labels");
-}
-
-static void targets(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n, float *out)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out, c->stream);
-    ops_launched(c, "labels");
-}
-
-static void softmax_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
-                       const int32_t *y, float scale, double *row_loss, float *dz)
-{
-    struct ops_dev *v = ops_dev(o);
-    if (ops_failed(v))
-        return;
-    gnn_cuda_softmax_ce(z, NULL, n, c, y, scale, row_loss, dz, v->word + WORD_CLASS, v->stream);
-    ops_launched(v, "the loss");
-}
-
-static void sigmoid_ce(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
-                       const float *y, float scale, double *row_loss, float *dz)
-{
-    struct ops_dev *v = ops_dev(o);
-    if (ops_failed(v))
-        return;
-    gnn_cuda_sigmoid_ce(z, NULL, n, c, y, scale, row_loss, dz, v->stream);
-    ops_launched(v, "the loss");
-}
-
-static void clip(const struct gnn_ops *o, float *g, size_t n, double most)
-{
-    struct ops_dev *c = ops_dev(o);
-    double *squares = (double *)(c->word + WORD_SQUARES);
-    if (c->err.code ||
-        o->fit(o, &c->scratch, gnn_cuda_square_sum_scratch(n), 1, "clipping", &c->err))
-        return;
-    gnn_cuda_square_sum(g, n, c->scratch.data, squares, c->stream);
-    gnn_cuda_clip(g, n, most, squares, c->stream);
-    ops_launched(c, "clipping");
-}
-
-static void adam(const struct gnn_ops *o, float *p, const float *g, float *m, float *v, size_t n,
-                 bool decoupled, const struct gnn_optim_step *s)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_adam(p, g, m, v, n, decoupled, s, c->stream);
-    ops_launched(c, "the optimiser");
-}
-
-static void sgd(const struct gnn_ops *o, float *p, const float *g, float *m, size_t n,
-                const struct gnn_optim_step *s)
-{
-    struct ops_dev *c = ops_dev(o);
-    if (ops_failed(c))
-        return;
-    gnn_cuda_sgd(p, g, m, n, s, c->stream);
-    ops_launched(c, "the optimiser");
-}
+#define GNN_OP(name, kind, params, cpu, cuda)                                                      \
+    static void launch_##name(const struct gnn_ops *o, GNN_OP_PARAMS params)                       \
+    {                                                                                              \
+        struct ops_dev *dev = ops_dev(o);                                                          \
+        if (ops_failed(dev))                                                                       \
+            return;                                                                                \
+        cuda;                                                                                      \
+        ops_launched(dev, kind);                                                                   \
+    }
+#include "lib/ops/list.h"
 
 static const struct gnn_ops table = {
     .async = true,
     .chunk = UINT32_MAX,
-    .gemm = gemm,
-    .aggregate = aggregate,
-    .transpose = transpose,
-    .mean_factors = mean_factors,
-    .gcn_degrees = gcn_degrees,
-    .gcn_factors = gcn_factors,
-    .bias_act = bias_act,
-    .dropout_copy = dropout_copy,
-    .relu_back = relu_back,
-    .colsum = colsum,
-    .fill = fill,
-    .add = add,
-    .unit_sums = unit_sums,
-    .floats = floats,
-    .classes = classes,
-    .targets = targets,
-    .softmax_ce = softmax_ce,
-    .sigmoid_ce = sigmoid_ce,
-    .clip = clip,
-    .adam = adam,
-    .sgd = sgd,
+    .gemm = device_gemm,
+#define GNN_OP(name, ...) .name = launch_##name,
+#include "lib/ops/list.h"
 };
 
-static int open_column(struct ops_dev *c, struct gnn_err *e)
+static int open_device(struct ops_dev *dev, struct gnn_err *e)
 {
     void *ring = NULL, *word = NULL, *seen = NULL;
-    if (gnn_dev_use(c->d->number, e) || gnn_dev_stream_new(&c->stream, e))
+    if (gnn_dev_use(dev->d->number, e) || gnn_dev_stream_new(&dev->stream, e))
         return e->code;
     int rc = gnn_dev_pin(&ring, RING, "operations", e);
-    c->ring = ring;
+    dev->ring = ring;
     if (!rc)
-        rc = gnn_dev_alloc(&word, NWORDS * sizeof(*c->word), "operations", e);
-    c->word = word;
+        rc = gnn_dev_alloc(&word, NWORDS * sizeof(*dev->word), "operations", e);
+    dev->word = word;
     if (!rc)
-        rc = gnn_dev_pin(&seen, GNN_OPS_MARKS * NWORDS * sizeof(*c->seen), "operations", e);
-    c->seen = seen;
+        rc = gnn_dev_pin(&seen, GNN_OPS_MARKS * NWORDS * sizeof(*dev->seen), "operations", e);
+    dev->seen = seen;
     for (unsigned i = 0; !rc && i < RING_PARTS; i++)
-        rc = gnn_dev_event_new(&c->part[i], e);
+        rc = gnn_dev_event_new(&dev->part[i], e);
     for (unsigned i = 0; !rc && i < GNN_OPS_MARKS; i++)
-        rc = gnn_dev_event_new(&c->mark[i], e);
+        rc = gnn_dev_event_new(&dev->mark[i], e);
     if (!rc)
-        rc = gnn_dev_set(c->word, 0xff, NWORDS * sizeof(*c->word), c->stream, e);
+        rc = gnn_dev_set(dev->word, 0xff, NWORDS * sizeof(*dev->word), dev->stream, e);
     if (!rc)
-        rc = ops_times_new(&c->times, e);
-    return rc ? rc : gnn_dev_gemm_new(&c->gemm, e);
+        rc = ops_times_new(&dev->times, e);
+    return rc ? rc : gnn_dev_gemm_new(&dev->gemm, e);
 }
 
 static const char *gpu_ops_note(const struct gnn_ops *o)
@@ -351,37 +162,36 @@ static void gpu_ops_free(struct gnn_ops *o)
 {
     if (!o)
         return;
-    struct ops_dev *c = o->dev;
-    gnn_dev_stream_free(c->stream); /* waits for what is on it */
-    gnn_dev_gemm_free(c->gemm);
-    ops_times_free(c->times);
+    struct ops_dev *dev = o->dev;
+    gnn_dev_stream_free(dev->stream); /* waits for what is on it */
+    gnn_dev_gemm_free(dev->gemm);
+    ops_times_free(dev->times);
     for (unsigned i = 0; i < RING_PARTS; i++)
-        gnn_dev_event_free(c->part[i]);
+        gnn_dev_event_free(dev->part[i]);
     for (unsigned i = 0; i < GNN_OPS_MARKS; i++)
-        gnn_dev_event_free(c->mark[i]);
-    o->release(o, &c->scratch);
-    gnn_dev_free(c->word);
-    gnn_dev_unpin(c->ring);
-    gnn_dev_unpin(c->seen);
-    gnn_free(c);
+        gnn_dev_event_free(dev->mark[i]);
+    o->release(o, &dev->scratch);
+    gnn_dev_free(dev->word);
+    gnn_dev_unpin(dev->ring);
+    gnn_dev_unpin(dev->seen);
+    gnn_free(dev);
 }
 
 static struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
                                    struct gnn_err *e)
 {
-    struct ops_dev *c = gnn_alloc_zero(1, sizeof(*c), "operations", e);
-    if (!c)
+    struct ops_dev *dev = gnn_alloc_zero(1, sizeof(*dev), "operations", e);
+    if (!dev)
         return NULL;
-    c->ops = table;
-    ops_fill_memory(&c->ops);
-    ops_fill_norms(&c->ops);
-    c->ops.sums_new = gpu_sums_new;
-    c->ops.dev = c;
-    c->d = &g->dev[0];
-    c->precision = (int)precision;
-    if (!open_column(c, e))
-        return &c->ops;
-    gpu_ops_free(&c->ops);
+    dev->ops = table;
+    ops_fill_memory(&dev->ops);
+    dev->ops.sums_new = gpu_sums_new;
+    dev->ops.dev = dev;
+    dev->d = &g->dev[0];
+    dev->precision = (int)precision;
+    if (!open_device(dev, e))
+        return &dev->ops;
+    gpu_ops_free(&dev->ops);
     return NULL;
 }
 

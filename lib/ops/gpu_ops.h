@@ -1,4 +1,4 @@
-/* The device's column of lib/ops/ops.h: its state, shared by the files that fill the column. */
+/* The table of lib/ops/ops.h for a device: its state, shared by the files that fill the table. */
 #ifndef GNN_LIB_OPS_GPU_OPS_H
 #define GNN_LIB_OPS_GPU_OPS_H
 
@@ -28,6 +28,7 @@ struct ops_dev {
     void *mark[GNN_OPS_MARKS];
     struct gnn_buf scratch;
     struct ops_times *times; /* NULL: nobody asks for them */
+    char name[72];           /* ops_name */
 };
 
 static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
@@ -35,22 +36,22 @@ static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
     return (struct ops_dev *)o->dev;
 }
 /* After a failure nothing more is put on the stream: what it would work on may not be there. */
-static inline bool ops_failed(const struct ops_dev *c)
+static inline bool ops_failed(const struct ops_dev *dev)
 {
-    return c->err.code != 0;
+    return dev->err.code != 0;
 }
-/* After a launch. */
-void ops_launched(struct ops_dev *c, const char *what);
-/* Times of operations, by name (ops_time.c): what is on the stream from _from on, or since the
+/* After a launch: an error of it is the device's, its time is counted under `what`. */
+void ops_launched(struct ops_dev *dev, const char *what);
+/* A name made as by printf, which holds until the next one is made. */
+const char *ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2, 3);
+/* Times of operations, by name (gpu_time.c): what is on the stream from _from on, or since the
  * operation before. */
 int ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
 void ops_times_free(struct ops_times *t);
-void ops_time_from(struct ops_dev *c);
-void ops_timed(struct ops_dev *c, const char *name);
+void ops_time_from(struct ops_dev *dev);
+void ops_timed(struct ops_dev *dev, const char *name);
 /* Memory, copies, marks. */
 void ops_fill_memory(struct gnn_ops *o);
-/* Layer norm, batch norm. */
-void ops_fill_norms(struct gnn_ops *o);
 
 /* gnn_ops_gpu.times (gpu_time.c). */
 int gpu_ops_times(struct gnn_ops *o,

@@ -80,7 +80,7 @@ static int reduce_begin(struct gnn_comm *base, void *data, uint64_t n, enum gnn_
     struct gpu_sum *s = NULL;
     *sum = NULL;
     if (ops_failed(c->ops)) /* what is to be summed is not there */
-        return gnn_fail(e, (enum gnn_status)c->ops->err.code, "%s", c->ops->err.msg);
+        return gnn_fail_as(e, &c->ops->err);
     if (gnn_dev_use(c->ops->d->number, e) || !(s = sum_get(c, e)))
         return e->code;
     s->data = data;

@@ -1,6 +1,7 @@
 /* How long operations take on the device, by name, where GNN_DEBUG_TIME=1 asks for it: an event
  * after each, and the time since the one before. Waiting for them now and then costs some of the
  * time that is measured elsewhere. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +42,14 @@ void ops_times_free(struct ops_times *t)
 }
 
 /* Adds up what is pending. */
-static void settle(struct ops_dev *c)
+static void settle_times(struct ops_dev *dev)
 {
-    struct ops_times *t = c->times;
-    if (!t->n || gnn_dev_event_wait(t->event[t->n], &c->err))
+    struct ops_times *t = dev->times;
+    if (!t->n || gnn_dev_event_wait(t->event[t->n], &dev->err))
         return;
     for (unsigned i = 0; i < t->n; i++) {
         float ms;
-        if (gnn_dev_event_ms(t->event[i], t->event[i + 1], &ms, &c->err))
+        if (gnn_dev_event_ms(t->event[i], t->event[i + 1], &ms, &dev->err))
             return;
         t->kind[t->of[i]].n++;
         t->kind[t->of[i]].ms += (double)ms;
@@ -59,23 +60,32 @@ static void settle(struct ops_dev *c)
     t->n = 0;
 }
 
-void ops_time_from(struct ops_dev *c)
+void ops_time_from(struct ops_dev *dev)
 {
-    if (!c->times || c->err.code)
+    if (!dev->times || dev->err.code)
         return;
-    settle(c);
-    if (!c->err.code)
-        (void)!gnn_dev_event_record(c->times->event[0], c->stream, &c->err);
+    settle_times(dev);
+    if (!dev->err.code)
+        (void)!gnn_dev_event_record(dev->times->event[0], dev->stream, &dev->err);
 }
 
-void ops_timed(struct ops_dev *c, const char *name)
+const char *ops_name(struct ops_dev *dev, const char *fmt, ...)
 {
-    struct ops_times *t = c->times;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(dev->name, sizeof(dev->name), fmt, ap);
+    va_end(ap);
+    return dev->name;
+}
+
+void ops_timed(struct ops_dev *dev, const char *name)
+{
+    struct ops_times *t = dev->times;
     unsigned k = 0;
-    if (!t || c->err.code)
+    if (!t || dev->err.code)
         return;
     if (t->n == PENDING)
-        settle(c);
+        settle_times(dev);
     while (k < t->nkinds && strcmp(t->kind[k].name, name))
         k++;
     if (k == KINDS)
@@ -83,7 +93,7 @@ void ops_timed(struct ops_dev *c, const char *name)
     else if (k == t->nkinds)
         snprintf(t->kind[t->nkinds++].name, NAME, "%s", name);
     t->of[t->n] = k;
-    if (!c->err.code && !gnn_dev_event_record(t->event[t->n + 1], c->stream, &c->err))
+    if (!dev->err.code && !gnn_dev_event_record(t->event[t->n + 1], dev->stream, &dev->err))
         t->n++;
 }
 
@@ -91,13 +101,13 @@ int gpu_ops_times(struct gnn_ops *o,
                   void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
                   struct gnn_err *e)
 {
-    struct ops_dev *c = ops_dev(o);
-    if (!c->times)
+    struct ops_dev *dev = ops_dev(o);
+    if (!dev->times)
         return 0;
-    settle(c);
-    if (c->err.code)
-        return gnn_fail_as(e, &c->err);
-    for (unsigned k = 0; k < c->times->nkinds; k++)
-        each(arg, c->times->kind[k].name, c->times->kind[k].n, c->times->kind[k].ms);
+    settle_times(dev);
+    if (dev->err.code)
+        return gnn_fail_as(e, &dev->err);
+    for (unsigned k = 0; k < dev->times->nkinds; k++)
+        each(arg, dev->times->kind[k].name, dev->times->kind[k].n, dev->times->kind[k].ms);
     return 0;
 }

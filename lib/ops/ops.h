@@ -1,6 +1,6 @@
-/* Everything that is done with rows while a model is trained, as a table with a column for each
- * place where that can happen. What uses it is written once: it holds pointers to that place's
- * memory, and never looks through them. */
+/* Everything that is done with rows while a model is trained or applied, as a table of functions
+ * for each backend: the host, or a device. What uses it is written once: it holds pointers to the
+ * backend's memory, and never looks through them. */
 #ifndef GNN_LIB_OPS_OPS_H
 #define GNN_LIB_OPS_OPS_H
 
@@ -22,15 +22,16 @@ enum { GNN_OPS_MARKS = 3, GNN_OPS_MARK_NET = 2 /* the passes' own */, GNN_SUMS_W
 struct gnn_comm;
 
 /* Operations of a table are carried out in the order of the calls, but on a device later than
- * these: what goes wrong there is found by `wait`. Pointers are to the place's memory (`fit`)
- * unless said to be the host's; a struct that is passed by pointer is read during the call. All
- * take the table they are in. One thread at a time. */
+ * these: what goes wrong there is found by `wait`. Pointers are to the backend's memory (`fit`)
+ * unless said to be the host's; a struct that is passed by pointer is the host's, and read during
+ * the call (the array `block` of struct gnn_csr alone is the backend's). All take the table they
+ * are in. One thread at a time. */
 struct gnn_ops {
-    void *dev;      /* state of the place, if it has some */
+    void *dev;      /* state of the backend, if it has some */
     bool async;     /* operations are still under way when the calls return */
     uint32_t chunk; /* rows worth doing at once, so that they stay in the cache; UINT32_MAX: all */
 
-    /* As gnn_buf_fit and gnn_buf_release, for the place's memory; _host: the host's, for `fetch`.
+    /* As gnn_buf_fit and gnn_buf_release, for the backend's memory; _host: the host's, for `fetch`.
      */
     int (*fit)(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
                const char *what, struct gnn_err *e);
@@ -55,9 +56,9 @@ struct gnn_ops {
     int (*enter)(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e);
     void (*leave)(const struct gnn_ops *o, const struct gnn_batch *b);
 
-    /* Sums over ranks of numbers in the place's memory: *sums is like comm, which must outlive it,
-     * but for that memory, and in order with the operations - what was asked for before _begin is
-     * in the sum, what is asked for after _end works with it. Collective. why: "", or for what
+    /* Sums over ranks of numbers in the backend's memory: *sums is like comm, which must outlive
+     * it, but for that memory, and in order with the operations - what was asked for before _begin
+     * is in the sum, what is asked for after _end works with it. Collective. why: "", or for what
      * reason the sums go through the host's memory where they need not. The member is NULL where
      * comm itself does it. Freed by sums->ops->free, before the operations are. */
     int (*sums_new)(const struct gnn_ops *o, struct gnn_comm *comm, struct gnn_comm **sums,
@@ -68,81 +69,11 @@ struct gnn_ops {
     int (*gemm)(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t n, size_t k,
                 const float *a, const float *b, float beta, float *c, const struct gnn_epilogue *ep,
                 struct gnn_err *e);
-    /* Rows [from, to) of A X, into y, whose row 0 is row `from`; += with acc. All rows that are in
-     * no block have no edges, only the diagonal of block 0, so there is at least one block (of no
-     * rows, perhaps). `block` is the place's memory. X has xrows rows of d columns, and does not
-     * overlap y. kernels/spmm.h */
-    void (*aggregate)(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                      uint32_t from, uint32_t to, const float *x, uint32_t xrows, size_t d,
-                      float *y, bool acc);
-    int (*transpose)(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                     uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx,
-                     struct gnn_err *e);
-    /* kernels/factors.h */
-    void (*mean_factors)(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                         uint32_t nrows, float *row);
-    void (*gcn_degrees)(const struct gnn_ops *o, const uint32_t *degree, uint64_t n, float *isqrt);
-    void (*gcn_factors)(const struct gnn_ops *o, const struct gnn_csr *block, uint32_t nblocks,
-                        uint32_t nrows, const float *isqrt, float *row, float *diag);
-
-    /* kernels/act.h */
-    void (*bias_act)(const struct gnn_ops *o, float *x, uint32_t n, size_t d, const float *bias,
-                     bool relu, const struct gnn_dropout *drop);
-    void (*dropout_copy)(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
-                         const struct gnn_dropout *drop, float *y);
-    void (*relu_back)(const struct gnn_ops *o, float *dy, const float *y, uint32_t n, size_t d,
-                      float scale);
-    void (*colsum)(const struct gnn_ops *o, const float *x, uint32_t n, size_t d, float *work,
-                   float *out, bool acc);
-    void (*layer_norm)(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
-                       const float *gamma, const float *beta, float eps, float *xhat, float *rstd,
-                       float *y);
-    void (*layer_norm_back)(const struct gnn_ops *o, float *dy, const float *xhat,
-                            const float *rstd, uint32_t n, size_t d, const float *gamma,
-                            float *dgamma, float *dbeta, float *work);
-
-    /* kernels/batch_norm.h */
-    void (*moments)(const struct gnn_ops *o, const float *x, const float *by, const uint8_t *count,
-                    uint32_t n, size_t d, double *work, double *sum);
-    void (*batch_stats)(const struct gnn_ops *o, const double *sum, double rows, size_t d,
-                        float eps, float *stat);
-    void (*running_stats)(const struct gnn_ops *o, const float *mean, const float *var, size_t d,
-                          float eps, float *stat);
-    void (*batch_track)(const struct gnn_ops *o, const float *stat, size_t d, float momentum,
-                        float *mean, float *var, int64_t *batches);
-    void (*batch_norm)(const struct gnn_ops *o, const float *x, uint32_t n, size_t d,
-                       const float *stat, const float *gamma, const float *beta, float *xhat,
-                       float *y);
-    void (*batch_norm_grads)(const struct gnn_ops *o, const double *sum, size_t d, float *dgamma,
-                             float *dbeta);
-    void (*batch_back_stats)(const struct gnn_ops *o, const double *sum, double rows, size_t d,
-                             float *stat);
-    void (*batch_norm_back)(const struct gnn_ops *o, float *dy, const float *xhat,
-                            const uint8_t *count, uint32_t n, size_t d, const float *stat,
-                            const float *gamma);
-
-    /* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
-    void (*fill)(const struct gnn_ops *o, float *x, uint64_t n, float v);
-    void (*add)(const struct gnn_ops *o, const float *x, uint64_t n, float *y);
-    void (*unit_sums)(const struct gnn_ops *o, float *x, uint32_t n, size_t d);
-    void (*floats)(const struct gnn_ops *o, const struct gnn_tensor *x, uint64_t n, float *out);
-
-    /* The first n elements of a label tensor as classes, or as targets. kernels/label.h */
-    void (*classes)(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n,
-                    uint32_t classes, int32_t *out);
-    void (*targets)(const struct gnn_ops *o, const struct gnn_tensor *y, uint64_t n, float *out);
-    /* kernels/loss.h */
-    void (*softmax_ce)(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
-                       const int32_t *y, float scale, double *row_loss, float *dz);
-    void (*sigmoid_ce)(const struct gnn_ops *o, const float *z, uint32_t n, size_t c,
-                       const float *y, float scale, double *row_loss, float *dz);
-
-    /* kernels/optim.h; clip: g *= most / |g| if that is below 1 */
-    void (*clip)(const struct gnn_ops *o, float *g, size_t n, double most);
-    void (*adam)(const struct gnn_ops *o, float *p, const float *g, float *m, float *v, size_t n,
-                 bool decoupled, const struct gnn_optim_step *s);
-    void (*sgd)(const struct gnn_ops *o, float *p, const float *g, float *m, size_t n,
-                const struct gnn_optim_step *s);
+    /* The kernels. */
+#define GNN_OP_PARAMS(...) __VA_ARGS__
+#define GNN_OP(name, kind, params, cpu, cuda)                                                      \
+    void (*name)(const struct gnn_ops *o, GNN_OP_PARAMS params);
+#include "lib/ops/list.h"
 };
 
 /* The host's memory and threads. */

@@ -1,0 +1,165 @@
+/* The operations that are kernels: what is done with rows while a model is trained or applied. From
+ * this list come the members of struct gnn_ops (ops.h), the host's table (cpu.c) and the devices'
+ * (gpu_ops.c): each defines GNN_OP as what it makes of one operation, and includes this file.
+ *
+ *     GNN_OP(name, "kind", (parameters), CPU call, CUDA call)
+ *
+ * name        of the member: one calls o->name(o, arguments)
+ * "kind"      under which the time on a device is told with GNN_DEBUG_TIME=1
+ * CPU call    of the kernel for the host's memory
+ * CUDA call   of the launcher, which puts kernels on dev->stream; dev is the struct ops_dev of
+ *             gpu_ops.h, which also has the words in which kernels leave what they found wrong
+ *
+ * To add an operation, say x *= v:
+ *  1. kernels/rows.h: declare gnn_scale(float *x, size_t n, float v), with its contract, and
+ *     gnn_cuda_scale with the same parameters and `void *stream`;
+ *  2. kernels/cpu/rows.c and kernels/cuda/rows.cu: write them;
+ *  3. here: GNN_OP(scale, "scaling", (float *x, uint64_t n, float v),
+ *                  gnn_scale(x, n, v), gnn_cuda_scale(x, n, v, dev->stream))
+ *  4. tests/emu/test_rows_cuda.cc: check that both give the same bits.
+ * A kernel in a new header also needs its #include in cpu.c and gpu_ops.c. What takes more than one
+ * call on a device, such as scratch memory, is a function in gpu_ops.c, and the entry calls that.
+ *
+ * The contracts are those of the kernels' headers; comments here say what goes beyond them. Rows of
+ * matrices are contiguous. */
+#ifndef GNN_OP
+#define GNN_OP(...)
+#endif
+
+/* kernels/spmm.h. `block` is an array in the backend's memory. X has xrows rows of d columns and
+ * does not overlap y; tptr and tidx have room for ncols + 1 elements and for `edges`. */
+GNN_OP(aggregate, ops_name(dev, "aggregation, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
+        uint32_t xrows, size_t d, float *y, bool acc),
+       gnn_spmm_rows(block, nblocks, from, to, x, d, y, acc),
+       gnn_cuda_spmm(block, nblocks, from, NULL, to, x, xrows, d, d, y, d, acc,
+                     dev->word + WORD_SPMM, dev->stream))
+GNN_OP(transpose, "transposing",
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t ncols, uint32_t edges,
+        uint32_t *tptr, uint32_t *tidx),
+       gnn_csr_transpose(block, nblocks, ncols, tptr, tidx),
+       transpose_blocks(dev, block, nblocks, ncols, edges, tptr, tidx))
+
+/* kernels/factors.h */
+GNN_OP(mean_factors, "factors",
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, float *row),
+       gnn_mean_factors(block, nblocks, nrows, row),
+       gnn_cuda_mean_factors(block, nblocks, NULL, nrows, row, dev->stream))
+GNN_OP(gcn_degrees, "factors", (const uint32_t *degree, uint64_t n, float *isqrt),
+       gnn_gcn_degrees(degree, n, isqrt),
+       gnn_cuda_gcn_degrees(degree, NULL, (uint32_t)n, isqrt, dev->stream))
+GNN_OP(gcn_factors, "factors",
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, const float *isqrt,
+        float *row, float *diag),
+       gnn_gcn_factors(block, nblocks, nrows, isqrt, row, diag),
+       gnn_cuda_gcn_factors(block, nblocks, NULL, nrows, isqrt, row, diag, dev->stream))
+
+/* kernels/act.h */
+GNN_OP(bias_act, "bias and activation",
+       (float *x, uint32_t n, size_t d, const float *bias, bool relu,
+        const struct gnn_dropout *drop),
+       gnn_bias_act(x, n, d, bias, relu, drop),
+       gnn_cuda_bias_act(x, NULL, n, d, bias, relu, drop, dev->stream))
+GNN_OP(dropout_copy, "dropout",
+       (const float *x, uint32_t n, size_t d, const struct gnn_dropout *drop, float *y),
+       gnn_dropout_copy(x, n, d, drop, y),
+       gnn_cuda_dropout_copy(x, NULL, n, d, drop, y, dev->stream))
+GNN_OP(relu_back, "backward activation",
+       (float *dy, const float *y, uint32_t n, size_t d, float scale),
+       gnn_relu_back(dy, y, (size_t)n *d, scale),
+       gnn_cuda_relu_back(dy, y, NULL, n, d, scale, dev->stream))
+GNN_OP(colsum, "column sums",
+       (const float *x, uint32_t n, size_t d, float *work, float *out, bool acc),
+       gnn_colsum(x, n, d, work, out, acc),
+       gnn_cuda_colsum(x, NULL, n, d, work, out, acc, dev->stream))
+GNN_OP(layer_norm, "layer norm",
+       (const float *x, uint32_t n, size_t d, const float *gamma, const float *beta, float eps,
+        float *xhat, float *rstd, float *y),
+       gnn_layer_norm(x, n, d, gamma, beta, eps, xhat, rstd, y),
+       gnn_cuda_layer_norm(x, NULL, n, d, gamma, beta, eps, xhat, rstd, y, dev->stream))
+GNN_OP(layer_norm_back, "layer norm",
+       (float *dy, const float *xhat, const float *rstd, uint32_t n, size_t d, const float *gamma,
+        float *dgamma, float *dbeta, float *work),
+       gnn_layer_norm_back(dy, xhat, rstd, n, d, gamma, dgamma, dbeta, work),
+       gnn_cuda_layer_norm_back(dy, xhat, rstd, NULL, n, d, gamma, dgamma, dbeta, work,
+                                dev->stream))
+
+/* kernels/batch_norm.h */
+GNN_OP(moments, "moments",
+       (const float *x, const float *by, const uint8_t *count, uint32_t n, size_t d, double *work,
+        double *sum),
+       gnn_moments(x, by, count, n, d, work, sum),
+       gnn_cuda_moments(x, by, count, NULL, n, d, work, sum, dev->stream))
+GNN_OP(batch_stats, "batch norm",
+       (const double *sum, double rows, size_t d, float eps, float *stat),
+       gnn_batch_stats(sum, rows, d, eps, stat),
+       gnn_cuda_batch_stats(sum, rows, d, eps, stat, dev->stream))
+GNN_OP(running_stats, "batch norm",
+       (const float *mean, const float *var, size_t d, float eps, float *stat),
+       gnn_running_stats(mean, var, d, eps, stat),
+       gnn_cuda_running_stats(mean, var, d, eps, stat, dev->stream))
+GNN_OP(batch_track, "batch norm",
+       (const float *stat, size_t d, float momentum, float *mean, float *var, int64_t *batches),
+       gnn_batch_track(stat, d, momentum, mean, var, batches),
+       gnn_cuda_batch_track(stat, d, momentum, mean, var, batches, dev->stream))
+GNN_OP(batch_norm, "batch norm",
+       (const float *x, uint32_t n, size_t d, const float *stat, const float *gamma,
+        const float *beta, float *xhat, float *y),
+       gnn_batch_norm(x, n, d, stat, gamma, beta, xhat, y),
+       gnn_cuda_batch_norm(x, NULL, n, d, stat, gamma, beta, xhat, y, dev->stream))
+GNN_OP(batch_norm_grads, "batch norm", (const double *sum, size_t d, float *dgamma, float *dbeta),
+       gnn_batch_norm_grads(sum, d, dgamma, dbeta),
+       gnn_cuda_batch_norm_grads(sum, d, dgamma, dbeta, dev->stream))
+GNN_OP(batch_back_stats, "batch norm", (const double *sum, double rows, size_t d, float *stat),
+       gnn_batch_back_stats(sum, rows, d, stat),
+       gnn_cuda_batch_back_stats(sum, rows, d, stat, dev->stream))
+GNN_OP(batch_norm_back, "batch norm",
+       (float *dy, const float *xhat, const uint8_t *count, uint32_t n, size_t d, const float *stat,
+        const float *gamma),
+       gnn_batch_norm_back(dy, xhat, count, n, d, stat, gamma),
+       gnn_cuda_batch_norm_back(dy, xhat, count, NULL, n, d, stat, gamma, dev->stream))
+
+/* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
+GNN_OP(fill, "filling", (float *x, uint64_t n, float v), gnn_fill(x, n, v),
+       gnn_cuda_fill(x, n, v, dev->stream))
+GNN_OP(add, "adding", (const float *x, uint64_t n, float *y), gnn_add(x, n, y),
+       gnn_cuda_add(x, n, y, dev->stream))
+GNN_OP(unit_sums, "normalising features", (float *x, uint32_t n, size_t d),
+       gnn_rows_to_unit_sum(x, n, d), gnn_cuda_rows_to_unit_sum(x, NULL, n, d, dev->stream))
+GNN_OP(floats, "widening features", (const struct gnn_tensor *x, uint64_t n, float *out),
+       (void)!gnn_tensor_floats(x, n, out), widen_tensor(dev, x, n, out))
+
+/* kernels/label.h: the first n elements of a label tensor, as classes or as targets */
+GNN_OP(classes, "labels", (const struct gnn_tensor *y, uint64_t n, uint32_t classes, int32_t *out),
+       gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, classes, out),
+       gnn_cuda_label_classes(y->data, (enum gnn_label_type)y->dtype, n, classes, out, dev->stream))
+GNN_OP(targets, "labels", (const struct gnn_tensor *y, uint64_t n, float *out),
+       gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out),
+       gnn_cuda_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out, dev->stream))
+
+/* kernels/loss.h */
+GNN_OP(softmax_ce, "the loss",
+       (const float *z, uint32_t n, size_t c, const int32_t *y, float scale, double *row_loss,
+        float *dz),
+       gnn_softmax_ce(z, n, c, y, scale, row_loss, dz),
+       gnn_cuda_softmax_ce(z, NULL, n, c, y, scale, row_loss, dz, dev->word + WORD_CLASS,
+                           dev->stream))
+GNN_OP(sigmoid_ce, "the loss",
+       (const float *z, uint32_t n, size_t c, const float *y, float scale, double *row_loss,
+        float *dz),
+       gnn_sigmoid_ce(z, n, c, y, scale, row_loss, dz),
+       gnn_cuda_sigmoid_ce(z, NULL, n, c, y, scale, row_loss, dz, dev->stream))
+
+/* kernels/optim.h */
+GNN_OP(clip, "clipping", (float *g, size_t n, double most), gnn_clip(g, n, most),
+       clip_by_norm(dev, g, n, most))
+GNN_OP(adam, "the optimiser",
+       (float *p, const float *g, float *m, float *v, size_t n, bool decoupled,
+        const struct gnn_optim_step *s),
+       gnn_adam(p, g, m, v, n, decoupled, s),
+       gnn_cuda_adam(p, g, m, v, n, decoupled, s, dev->stream))
+GNN_OP(sgd, "the optimiser",
+       (float *p, const float *g, float *m, size_t n, const struct gnn_optim_step *s),
+       gnn_sgd(p, g, m, n, s), gnn_cuda_sgd(p, g, m, n, s, dev->stream))
+
+#undef GNN_OP
