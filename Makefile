@@ -128,7 +128,7 @@ $(B)/tests/emu/%.o: tests/emu/%.cc Makefile
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo '  CXX $<')
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS_ALL) -Itests -include emu/emu.h -MMD -MP -c -o $@ $<
-# CUDA's column without CUDA: the kernels as above, the run-time as in tests/emu/*_fake.cc. With it the tests and a second
+# The CUDA backend without CUDA: the kernels as above, the run-time as in tests/emu/*_fake.cc. With it the tests and a second
 # set of programs work on as many devices as one likes.
 FAKE     := $(filter-out %_cuda.o,$(GPU_OBJ)) $(patsubst %.cc,$(B)/%.o,$(sort $(wildcard tests/emu/*_fake.cc))) $(B)/tests/emu/emu.o $(EMU_OBJ)
 $(B)/tests/emu/test_%: $(B)/tests/emu/test_%.o $(B)/emu/tests/emu/planted.o $(FAKE) $(B)/libgnn.a
