@@ -102,13 +102,13 @@ static void report_totals(const struct totals *t, uint32_t nhops, bool count)
 
 static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
 {
-    static const enum gnn_handoff transports[] = {[TRANSPORT_AUTO] = GNN_HANDOFF_AUTO,
-                                                  [TRANSPORT_INLINE] = GNN_HANDOFF_INLINE,
-                                                  [TRANSPORT_SHM] = GNN_HANDOFF_SHM,
-                                                  [TRANSPORT_CUDA] = GNN_HANDOFF_CUDA};
+    static const enum gnn_transport transports[] = {[TRANSPORT_AUTO] = GNN_TRANSPORT_AUTO,
+                                                    [TRANSPORT_INLINE] = GNN_TRANSPORT_INLINE,
+                                                    [TRANSPORT_SHM] = GNN_TRANSPORT_SHM,
+                                                    [TRANSPORT_CUDA] = GNN_TRANSPORT_CUDA};
     const bool devices = o->transport == TRANSPORT_AUTO || o->transport == TRANSPORT_CUDA;
     return (struct gnn_writer_opts){o->zstd,
-                                    o->zstd ? GNN_HANDOFF_INLINE : transports[o->transport],
+                                    o->zstd ? GNN_TRANSPORT_INLINE : transports[o->transport],
                                     devices && !o->zstd ? o->gpu : NULL};
 }
 
@@ -124,7 +124,7 @@ void batches_check(const struct batches_opts *o, bool on_device)
         cli_usage("--transport %s: what is compressed goes through the pipe",
                   o->transport == TRANSPORT_SHM ? "shm" : "cuda");
     if (o->transport == TRANSPORT_CUDA && !on_device)
-        cli_usage("--transport cuda: goes with --device cuda");
+        cli_usage("--transport cuda: requires --device cuda");
 }
 
 void batches_run(struct gnn_source *src, const struct batches_opts *o)
@@ -143,8 +143,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         const int fd = cli_out(o->output, &name);
         rc = gnn_writer_begin(&w, fd, name, src->meta, &wo, &e);
     }
-    if (!rc && o->gpu &&
-        (!o->count || o->frequency)) { /* of what is only counted, the host knows enough */
+    /* Batches that are only counted stay on their device: the host knows their sizes. */
+    if (!rc && o->gpu && (!o->count || o->frequency)) {
         src = o->gpu->ops->fetch(o->gpu, src, o->count ? NULL : stays_on_device, &w, &e);
         rc = src ? 0 : e.code;
     }

@@ -116,15 +116,15 @@ say 'checksums: a stream into a pipe with and without them, A-B-A-B (bench_gathe
 "$bench/bench_gather" products | tee sums
 row 'checksums of gnn-gather' '<= 5 %' "$(awk '$1 == "checksums" { print $2 " %" }' sums)" "$(awk '$1 == "checksums" { print $7 " %" }' sums) of processor time"
 
-say 'gathered batches to the next program: a pipe and shared memory, in turns, of products: and of stores that caches hold (bench_handoff)'
+say 'gathered batches to the next program: a pipe and shared memory, in turns, of products: and of stores that caches hold (bench_transport)'
 gnn-import -q --force -o near products:scale=0.002,features=512
 gnn-import -q --force -o near400 products:scale=0.005,features=100 # rows of 400 bytes
 for store in products near near400; do
-    "$bench/bench_handoff" $store | tee handoff
-    most=$(awk '$1 == "limit" { print $2 }' handoff)
-    row "handing off over a pipe, $store" '4.00 x' "$(awk '$1 == "handoff" { print $8 }' handoff) x" \
-        "$(awk '$1 == "handoff," && $2 == "reader" { print $3 " GB/s" }' handoff), $(awk '$1 == "handoff" { print $2 }' handoff) x a pipe into our reader, $(
-            awk '$1 == "handoff" { print $13 }' handoff) x gathering alone" \
+    "$bench/bench_transport" $store | tee transport
+    most=$(awk '$1 == "limit" { print $2 }' transport)
+    row "batches by reference over a pipe, $store" '4.00 x' "$(awk '$1 == "transport" { print $8 }' transport) x" \
+        "$(awk '$1 == "transport," && $2 == "reader" { print $3 " GB/s" }' transport), $(awk '$1 == "transport" { print $2 }' transport) x a pipe into our reader, $(
+            awk '$1 == "transport" { print $13 }' transport) x gathering alone" \
         "$(awk -v m="$most" 'BEGIN { if (m < 4) print "gathering for nobody makes " m " x here" }')"
 done
 rm -rf near near400

@@ -506,7 +506,7 @@ static int make(struct share *s)
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = hold(s, u);
     if (!rc)
-        rc = gather_peers_lend(s->p, s->lend, s->k->e);
+        rc = gather_peers_export(s->p, s->lend, s->k->e);
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = look(s, u);
     if (!rc)

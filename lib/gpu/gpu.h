@@ -9,8 +9,8 @@
 enum { GNN_GPU_MAX = 64 }; /* devices that one process works with */
 
 struct gnn_gpu_ops;
-struct gnn_gpu_loan; /* device memory that another process opens */
-struct gnn_gpu_debt; /* what was opened of another's */
+struct gnn_gpu_export; /* device memory that another process can open */
+struct gnn_gpu_import; /* device memory of another process, opened here */
 
 /* The devices that a program works with. */
 struct gnn_gpu {
@@ -23,45 +23,49 @@ struct gnn_gpu {
     struct gpu_device *dev;  /* [n], of the back end */
 };
 
-/* Batches are made on the devices in turn, batch i on device i mod n, unless a function says
- * otherwise. A batch that lies on a device has a place (lib/data/batch.h). Sources take over `up`,
- * on failure too, and return NULL then. The devices must outlive them. */
+/* What the device runtime does, as a table, so that a program built without CUDA needs none of it.
+ *
+ * Batch i of a source is made on device i mod n unless a function says otherwise. A batch that lies
+ * on a device has a placement (lib/data/batch.h). A function that takes a source takes it over,
+ * also when it fails and returns NULL. The devices must outlive all sources made with them. */
 struct gnn_gpu_ops {
     void (*close)(struct gnn_gpu *g);
-    /* The same batches, in the memory of the devices; batches that lie there already stay. */
+    /* Copies batches that lie on the host to the devices; those on a device stay there. */
     struct gnn_source *(*upload)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
-    /* The same, all in the memory of the first device, also those that lie on another one. */
+    /* Copies all batches to the first device, also from other devices. */
     struct gnn_source *(*bring)(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e);
-    /* The same batches, in pinned memory of the host; but those for which keep, unless it is NULL,
-     * is true stay. */
+    /* Copies batches to pinned memory of the host, except those of devices for which keep returns
+     * true (NULL: no exceptions). */
     struct gnn_source *(*fetch)(struct gnn_gpu *g, struct gnn_source *up,
                                 bool (*keep)(void *arg, unsigned device), void *arg,
                                 struct gnn_err *e);
 
-    /* ---- handing off to another process of the host (lib/stream/transport.h) ---- */
+    /* ---- device memory for another process of the host, by CUDA IPC (lib/stream/transport.h) ----
+     */
 
-    /* What tells a device, by its number here, from all others. */
+    /* A number that tells the device, given by its number here, from all others of the host. */
     int (*id)(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e);
-    /* Fails if other processes cannot open memory there, as the system may not let them. Tries with
-     * a little of it; makes it the thread's device. */
-    int (*lends)(struct gnn_gpu *g, unsigned device, struct gnn_err *e);
-    /* Copies what b has on its device to memory that another process can open, and waits until it
-     * is there. *loan, NULL at first, keeps that memory for later batches. refer: where tensor i of
-     * b lies. loan_free when no other process has the memory open any more; takes NULL. */
-    int (*lend)(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b,
-                struct gnn_err *e);
-    void (*refer)(const struct gnn_gpu_loan *loan, uint32_t i, struct gnb_reference *ref);
-    void (*loan_free)(struct gnn_gpu_loan *loan);
-    /* The other side: adds a tensor like `as` to a set, in memory of the device that ref leads to,
-     * and begins to copy it there; `borrowed` waits for the copies. *debt, NULL at first, keeps
-     * what was opened; debt_free takes NULL. GNN_E_INPUT for a device that is not among g's. */
-    int (*borrow)(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref,
-                  const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
-                  struct gnn_err *e);
-    int (*borrowed)(struct gnn_gpu_debt *debt, struct gnn_err *e);
-    void (*debt_free)(struct gnn_gpu_debt *debt);
-    /* Gives b a place on the device, all of it being there; waits until nobody reads b any more,
-     * which is to be filled anew. */
+    /* Fails if other processes cannot open memory of the device: some systems forbid it. Tries it
+     * with a little memory; makes the device the thread's. */
+    int (*exportable)(struct gnn_gpu *g, unsigned device, struct gnn_err *e);
+    /* Copies b from its device to exported memory there and waits for the copy. *x, NULL at first,
+     * keeps the memory for later batches; export_free frees it once no other process has it open
+     * (NULL is fine). refer: where tensor i of b lies in it. */
+    int (*export_batch)(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
+                        struct gnn_err *e);
+    void (*refer)(const struct gnn_gpu_export *x, uint32_t i, struct gnb_reference *ref);
+    void (*export_free)(struct gnn_gpu_export *x);
+    /* The consumer's side: adds a tensor like `as` to set, in memory of the device on which ref
+     * lies, and begins to copy it there; import_wait waits for all copies. *x, NULL at first, keeps
+     * what was opened; import_free closes it (NULL is fine). GNN_E_INPUT if g does not have the
+     * device. */
+    int (*import_tensor)(struct gnn_gpu *g, struct gnn_gpu_import **x,
+                         const struct gnb_reference *ref, const struct gnn_tensor *as,
+                         struct gnn_tensors *set, unsigned *device, struct gnn_err *e);
+    int (*import_wait)(struct gnn_gpu_import *x, struct gnn_err *e);
+    void (*import_free)(struct gnn_gpu_import *x);
+    /* place: says that all of b lies on the device. unused: waits until nothing reads b any more,
+     * so that it can be filled again. */
     int (*place)(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e);
     int (*unused)(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e);
 };

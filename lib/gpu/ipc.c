@@ -1,11 +1,11 @@
-/* Device memory between two processes of a host: what one lends, the other opens once and copies
+/* Device memory between two processes of a host: what one exports, the other opens once and copies
  * from. Copies inside a device cost next to nothing, and neither side depends on how long the other
  * keeps a batch. */
 #include <string.h>
 
 #include "lib/gpu/runtime.h"
 
-/* ---- lending ---- */
+/* ---- export ---- */
 
 /* Of what is smaller the driver shares the whole block, with whatever else lies in it. */
 enum { BLOCK = 2 << 20 };
@@ -16,7 +16,7 @@ struct area {
     struct gnn_dev_handle handle;
 };
 
-struct gnn_gpu_loan {
+struct gnn_gpu_export {
     struct gnn_gpu *g;
     struct area *area;     /* [g->n] */
     const struct area *in; /* the one that the last batch is in */
@@ -25,7 +25,7 @@ struct gnn_gpu_loan {
     uint64_t nold;
 };
 
-void gpu_loan_free(struct gnn_gpu_loan *l)
+void gpu_export_free(struct gnn_gpu_export *l)
 {
     if (!l)
         return;
@@ -42,10 +42,10 @@ void gpu_loan_free(struct gnn_gpu_loan *l)
 }
 
 /* Where each tensor goes; *bytes in all. */
-static int lay_out(struct gnn_gpu_loan *l, const struct gnn_tensors *t, uint64_t *bytes,
+static int lay_out(struct gnn_gpu_export *l, const struct gnn_tensors *t, uint64_t *bytes,
                    struct gnn_err *e)
 {
-    int rc = gnn_buf_fit(&l->offset, t->n, sizeof(uint64_t), "handing off", e);
+    int rc = gnn_buf_fit(&l->offset, t->n, sizeof(uint64_t), "exported memory", e);
     uint64_t *at = l->offset.data, n = 0;
     *bytes = 0;
     for (uint32_t i = 0; !rc && i < t->n; i++) {
@@ -56,7 +56,7 @@ static int lay_out(struct gnn_gpu_loan *l, const struct gnn_tensors *t, uint64_t
     return rc;
 }
 
-static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_device *d,
+static int area_fit(struct gnn_gpu_export *l, struct area *a, const struct gpu_device *d,
                     uint64_t bytes, struct gnn_err *e)
 {
     int rc = gnn_dev_use(d->number, e);
@@ -67,26 +67,26 @@ static int area_fit(struct gnn_gpu_loan *l, struct area *a, const struct gpu_dev
     if (rc || (a->memory && bytes <= a->cap))
         return rc;
     if (a->memory) {
-        if ((rc = gnn_grow(&l->old, l->nold, sizeof *l->old, "handing off", e)))
+        if ((rc = gnn_grow(&l->old, l->nold, sizeof *l->old, "exported memory", e)))
             return rc;
         l->old[l->nold++] = a->memory;
         a->memory = NULL;
     }
     a->cap = (bytes + bytes / 4 + BLOCK - 1) / BLOCK * BLOCK;
-    rc = gnn_dev_alloc(&a->memory, a->cap, "handing off", e);
+    rc = gnn_dev_alloc(&a->memory, a->cap, "exported memory", e);
     return rc ? rc : gnn_dev_export(a->memory, &a->handle, e);
 }
 
-int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b,
-             struct gnn_err *e)
+int gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
+                     struct gnn_err *e)
 {
     const struct gpu_device *d = gpu_device_of(g, b);
-    struct gnn_gpu_loan *l = *loan;
+    struct gnn_gpu_export *l = *x;
     uint64_t bytes = 0, n;
-    if (!l && !(l = *loan = gnn_alloc_zero(1, sizeof *l, "handing off", e)))
+    if (!l && !(l = *x = gnn_alloc_zero(1, sizeof *l, "exported memory", e)))
         return e->code;
     l->g = g;
-    if (!l->area && !(l->area = gnn_alloc_zero(g->n, sizeof *l->area, "handing off", e)))
+    if (!l->area && !(l->area = gnn_alloc_zero(g->n, sizeof *l->area, "exported memory", e)))
         return e->code;
     struct area *a = &l->area[d - g->dev];
     int rc = lay_out(l, &b->tensors, &bytes, e);
@@ -106,7 +106,7 @@ int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_bat
     return rc ? rc : gnn_dev_stream_wait(a->stream, e);
 }
 
-void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *ref)
+void gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference *ref)
 {
     ref->on_device = true;
     ref->offset = ((const uint64_t *)l->offset.data)[i];
@@ -114,14 +114,14 @@ void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *r
     memcpy(ref->handle, &l->in->handle, sizeof ref->handle);
 }
 
-int gpu_lends(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
+int gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
 {
     struct gnn_dev_handle h;
     void *p = NULL;
     (void)g;
     int rc = gnn_dev_use(device, e);
     if (!rc)
-        rc = gnn_dev_alloc(&p, BLOCK, "a trial of handing off", e);
+        rc = gnn_dev_alloc(&p, BLOCK, "a trial export", e);
     if (!rc)
         rc = gnn_dev_export(p, &h, e);
     gnn_dev_free(p);
@@ -134,7 +134,7 @@ int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e)
     return gnn_dev_id(device, id, e);
 }
 
-/* ---- borrowing ---- */
+/* ---- import ---- */
 
 struct opened {
     struct gnn_dev_handle handle;
@@ -143,7 +143,7 @@ struct opened {
     uint64_t bytes;
 };
 
-struct gnn_gpu_debt {
+struct gnn_gpu_import {
     struct gnn_gpu *g;
     struct opened *opened;
     uint64_t nopened;
@@ -151,7 +151,7 @@ struct gnn_gpu_debt {
     void **stream; /* [g->n] */
 };
 
-void gpu_debt_free(struct gnn_gpu_debt *d)
+void gpu_import_free(struct gnn_gpu_import *d)
 {
     if (!d)
         return;
@@ -165,26 +165,26 @@ void gpu_debt_free(struct gnn_gpu_debt *d)
     gnn_free(d);
 }
 
-static int debt_new(struct gnn_gpu *g, struct gnn_gpu_debt **out, struct gnn_err *e)
+static int import_new(struct gnn_gpu *g, struct gnn_gpu_import **out, struct gnn_err *e)
 {
-    struct gnn_gpu_debt *d = gnn_alloc_zero(1, sizeof *d, "handing off", e);
+    struct gnn_gpu_import *d = gnn_alloc_zero(1, sizeof *d, "exported memory", e);
     if (!d)
         return e->code;
     d->g = g;
-    d->id = gnn_alloc_zero(g->n, sizeof *d->id, "handing off", e);
-    d->stream = gnn_alloc_zero(g->n, sizeof *d->stream, "handing off", e);
+    d->id = gnn_alloc_zero(g->n, sizeof *d->id, "exported memory", e);
+    d->stream = gnn_alloc_zero(g->n, sizeof *d->stream, "exported memory", e);
     for (unsigned i = 0; !e->code && i < g->n; i++)
         if (!gnn_dev_use(g->device[i], e) && !gnn_dev_stream_new(&d->stream[i], e))
             (void)!gnn_dev_id(g->device[i], &d->id[i], e);
     if (e->code)
-        gpu_debt_free(d);
+        gpu_import_free(d);
     else
         *out = d;
     return e->code;
 }
 
 /* The memory that the handle opens, opened at its first use. */
-static int open_handle(struct gnn_gpu_debt *d, const struct gnb_reference *ref,
+static int open_handle(struct gnn_gpu_import *d, const struct gnb_reference *ref,
                        struct opened *found, struct gnn_err *e)
 {
     for (uint64_t i = 0; i < d->nopened; i++)
@@ -200,7 +200,7 @@ static int open_handle(struct gnn_gpu_debt *d, const struct gnb_reference *ref,
     if (o.device == UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT,
                         "its data are on a device that this program does not work on");
-    int rc = gnn_grow(&d->opened, d->nopened, sizeof *d->opened, "handing off", e);
+    int rc = gnn_grow(&d->opened, d->nopened, sizeof *d->opened, "exported memory", e);
     if (!rc)
         rc = gnn_dev_use(d->g->device[o.device], e);
     if (!rc)
@@ -210,31 +210,30 @@ static int open_handle(struct gnn_gpu_debt *d, const struct gnb_reference *ref,
     return rc;
 }
 
-int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref,
-               const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
-               struct gnn_err *e)
+int gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x, const struct gnb_reference *ref,
+                      const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+                      struct gnn_err *e)
 {
     struct opened o = {0};
     struct gnn_tensor *t;
     uint64_t bytes = 0;
-    int rc = *debt ? 0 : debt_new(g, debt, e);
+    int rc = *x ? 0 : import_new(g, x, e);
     if (!rc && (ref->offset % GNB_ALIGN || !gnn_tensor_bytes(as, &bytes)))
         rc = gnn_fail(e, GNN_E_INPUT, "reference out of range");
     if (!rc)
-        rc = open_handle(*debt, ref, &o, e);
+        rc = open_handle(*x, ref, &o, e);
     if (!rc && (ref->offset > o.bytes || bytes > o.bytes - ref->offset))
         rc = gnn_fail(e, GNN_E_INPUT, "reference beyond the device's memory");
     if (!rc)
         rc = gnn_tensors_add_in(set, &g->dev[o.device].mem, as->name, as->dtype, as->ndim,
                                 as->shape, &t, e);
     if (!rc)
-        rc = gnn_dev_copy(t->data, (char *)o.base + ref->offset, bytes, (*debt)->stream[o.device],
-                          e);
+        rc = gnn_dev_copy(t->data, (char *)o.base + ref->offset, bytes, (*x)->stream[o.device], e);
     *device = g->device[o.device];
     return rc;
 }
 
-int gpu_borrowed(struct gnn_gpu_debt *d, struct gnn_err *e)
+int gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e)
 {
     int rc = 0;
     for (unsigned i = 0; !rc && i < d->g->n; i++)

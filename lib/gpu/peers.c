@@ -92,10 +92,10 @@ static int try_import(const struct gather_peers *p, unsigned unit, const struct 
         rc = gnn_dev_use(own, e);
     if (rc)
         return rc;
-    *apart = device == n                                          ? GNN_GPU_HIDDEN
-             : device != own && !gnn_dev_peer(own, device)        ? GNN_GPU_NO_PATH
-             : gnn_dev_import(&peer->lent, &at, &bytes, &refused) ? GNN_GPU_REFUSED
-                                                                  : GNN_GPU_TOGETHER;
+    *apart = device == n                                            ? GNN_GPU_HIDDEN
+             : device != own && !gnn_dev_peer(own, device)          ? GNN_GPU_NO_PATH
+             : gnn_dev_import(&peer->handle, &at, &bytes, &refused) ? GNN_GPU_REFUSED
+                                                                    : GNN_GPU_TOGETHER;
     if (*apart == GNN_GPU_TOGETHER)
         gnn_dev_import_close(at);
     return 0;
@@ -259,7 +259,7 @@ enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *ra
 
 /* ---- memory ---- */
 
-int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_err *e)
+int gather_peers_export(struct gather_peers *p, void *const *memory, struct gnn_err *e)
 {
     const unsigned units = p->g->n;
     struct gnn_dev_handle *h = gnn_alloc_zero(units, sizeof *h, "devices of other ranks", e);
@@ -275,8 +275,8 @@ int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_er
         if (x.in[q->rank].bytes < (q->unit + 1) * sizeof *h)
             rc = fail_malformed(q->rank, e);
         else
-            memcpy(&q->lent, (const struct gnn_dev_handle *)x.in[q->rank].data + q->unit,
-                   sizeof q->lent);
+            memcpy(&q->handle, (const struct gnn_dev_handle *)x.in[q->rank].data + q->unit,
+                   sizeof q->handle);
     }
     gnn_exchange_release(&x);
     gnn_free(h);
@@ -291,7 +291,7 @@ int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void
     if (!rc)
         rc = gnn_dev_use(p->g->device[unit], e);
     if (!rc)
-        rc = gnn_dev_import(&p->peer[peer].lent, at, &bytes, e);
+        rc = gnn_dev_import(&p->peer[peer].handle, at, &bytes, e);
     if (!rc)
         p->opened[p->nopened++] = *at;
     return rc;

@@ -10,7 +10,7 @@ struct gather_peer {
     uint32_t rank, unit; /* which of its rank's devices */
     uint64_t host, id;   /* what tells hosts, and devices, apart */
     uint64_t bytes;      /* that it has for rows */
-    struct gnn_dev_handle lent;
+    struct gnn_dev_handle handle;
 };
 
 struct gather_peers {
@@ -39,9 +39,10 @@ bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *me
 /* The worst of what keeps devices of two ranks of one host apart, and the first two ranks of which
  * it is true. */
 enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank);
-/* memory: [devices] what each lends, or NULL. It must stay until all have closed. */
-int gather_peers_lend(struct gather_peers *p, void *const *memory, struct gnn_err *e) GNN_MUST_USE;
-/* What another rank's device lends, for device `unit` of this one. */
+/* memory: [devices] what each exports, or NULL. It must stay until all have closed. */
+int gather_peers_export(struct gather_peers *p, void *const *memory,
+                        struct gnn_err *e) GNN_MUST_USE;
+/* What another rank's device exports, for device `unit` of this one. */
 int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
                       struct gnn_err *e) GNN_MUST_USE;
 /* Closes what was opened, and waits until all ranks have, unless this one has failed. Nothing uses

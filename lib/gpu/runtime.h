@@ -72,17 +72,19 @@ struct gpu_slot {
 int gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream,
                   struct gnn_err *e) GNN_MUST_USE;
 
-/* start: draws from `up` and puts the work on streams; nothing is waited for. GNN_END when there is
- * no more. finish: the work is done, if start said gpu_slot_done; sets s->out to what is handed on.
- * end, may be NULL: has the last word, as in gnn_map_ops. */
+/* The work of a source that keeps several batches in flight. start: takes a batch from `up` and
+ * queues its work on streams without waiting; GNN_END at the end of `up`. finish: called when the
+ * work is done, if start called gpu_slot_done; sets s->out, the batch that the source returns. end
+ * (may be NULL): called at the end of the stream, as in gnn_map_ops. */
 struct gpu_pipe_ops {
     int (*start)(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e);
     int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);
     int (*end)(void *arg, struct gnn_err *e);
     void (*arg_free)(void *arg);
-    bool at_once; /* a failure of start comes before the batches that are under way: of several
-                   * ranks, as others wait for this one to begin what comes next, while it would
-                   * wait for them to go on with what is there */
+    /* Whether a failure of start is reported at once, before the batches in flight. With several
+     * ranks it must be: the others already wait for this rank's next batch, and this rank would
+     * wait for them to finish the batches in flight. */
+    bool at_once;
 };
 enum { GPU_DEPTH_MAX = 16 };
 /* At most `depth` are under way. Takes over up and, through arg_free, arg, on failure too. */
@@ -90,19 +92,19 @@ struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *me
                                 const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
                                 struct gnn_err *e) GNN_MUST_USE;
 
-/* ---- handing off: as in lib/gpu/gpu.h ---- */
+/* ---- memory for other processes: as in lib/gpu/gpu.h ---- */
 
 int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
-int gpu_lends(struct gnn_gpu *g, unsigned device, struct gnn_err *e) GNN_MUST_USE;
-int gpu_lend(struct gnn_gpu *g, struct gnn_gpu_loan **loan, const struct gnn_batch *b,
-             struct gnn_err *e) GNN_MUST_USE;
-void gpu_refer(const struct gnn_gpu_loan *l, uint32_t i, struct gnb_reference *ref);
-void gpu_loan_free(struct gnn_gpu_loan *l);
-int gpu_borrow(struct gnn_gpu *g, struct gnn_gpu_debt **debt, const struct gnb_reference *ref,
-               const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
-               struct gnn_err *e) GNN_MUST_USE;
-int gpu_borrowed(struct gnn_gpu_debt *d, struct gnn_err *e) GNN_MUST_USE;
-void gpu_debt_free(struct gnn_gpu_debt *d);
+int gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e) GNN_MUST_USE;
+int gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
+                     struct gnn_err *e) GNN_MUST_USE;
+void gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference *ref);
+void gpu_export_free(struct gnn_gpu_export *l);
+int gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x, const struct gnb_reference *ref,
+                      const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
+                      struct gnn_err *e) GNN_MUST_USE;
+int gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e) GNN_MUST_USE;
+void gpu_import_free(struct gnn_gpu_import *d);
 int gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b,
               struct gnn_err *e) GNN_MUST_USE;
 int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;

@@ -193,7 +193,7 @@ int gnn_edgelist_open(struct gnn_dataset **out, struct gnn_input *in,
     l->s.o = o;
     l->s.d.ops = &gnn_edgelist_ops;
     l->comment = '#';
-    l->promised = UINT64_MAX;
+    l->declared = UINT64_MAX;
     int rc = gnn_src_own(&l->s, in, e);
     if (!rc)
         rc = gnn_input_lone(in, "an edge list", e);

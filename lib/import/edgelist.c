@@ -55,10 +55,10 @@ static int pass_open(struct pass *ps, struct gnn_edgelist *l, struct gnn_err *e)
 static int check_promise(const struct pass *ps, uint64_t n, struct gnn_err *e)
 {
     const struct gnn_edgelist *l = ps->l;
-    if (l->promised != UINT64_MAX && (n ? ps->done > l->promised : ps->done != l->promised))
+    if (l->declared != UINT64_MAX && (n ? ps->done > l->declared : ps->done != l->declared))
         return gnn_fail(e, GNN_E_INPUT, "%s: %s entries than the %llu of the size line",
                         gnn_reader_name(ps->t.r), n ? "more" : "fewer",
-                        (unsigned long long)l->promised);
+                        (unsigned long long)l->declared);
     return GNN_OK;
 }
 

@@ -17,7 +17,7 @@ struct gnn_edgelist {
     uint32_t skip;  /* lines before the first edge that are not comments */
     uint32_t ncols; /* fields an edge's line must have; 0: as many as the lines that are skipped */
     uint64_t base;  /* of the ids: 0 or 1 */
-    uint64_t promised;         /* lines, or UINT64_MAX */
+    uint64_t declared;         /* edges that the header declares; UINT64_MAX: it does not say */
     const struct gnn_mtx *mtx; /* what a matrix's header says, or NULL */
     bool skew;                 /* each entry gives the reverse edge of opposite weight, too */
     bool mapped;               /* ids go through map */

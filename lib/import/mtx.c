@@ -145,7 +145,7 @@ int gnn_mtx_open(struct gnn_dataset **out, struct gnn_input *in, const struct gn
     if (!rc)
         rc = read_head(&x->m, in, e);
     l->mtx = &x->m;
-    l->promised = x->m.entries;
+    l->declared = x->m.entries;
     l->s.d.mirror = x->m.symmetric;
     l->s.d.says =
         x->m.symmetric ? "a symmetric matrix: each entry is an edge in both directions"

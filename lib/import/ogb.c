@@ -137,7 +137,7 @@ static int check_edge_count(struct gnn_pairs *p, const struct gnn_input *in, uin
                             struct gnn_err *e)
 {
     if (p->n != UINT64_MAX && p->n != n)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but %llu promised", gnn_input_name(in),
+        return gnn_fail(e, GNN_E_INPUT, "%s: %llu edges, but %llu declared", gnn_input_name(in),
                         (unsigned long long)p->n, (unsigned long long)n);
     p->expected = n;
     return GNN_OK;
@@ -337,7 +337,7 @@ static int typed_relation(struct ogb *g, const struct gnn_word *w, struct gnn_er
 
 /* nodetype-has-feat and -has-label, where present, promise members: an archive that lost some
  * shows. */
-static int check_promised(struct ogb *g, const char *list, const char *dir, struct gnn_err *e)
+static int check_declared(struct ogb *g, const char *list, const char *dir, struct gnn_err *e)
 {
     struct gnn_table t;
     struct gnn_word name[TYPES], has[TYPES];
@@ -369,9 +369,9 @@ static int open_typed(struct ogb *g, struct gnn_err *e)
     struct gnn_word w[3];
     int m, rc = typed_nodes(g, e);
     if (!rc)
-        rc = check_promised(g, "feat", "node-feat", e);
+        rc = check_declared(g, "feat", "node-feat", e);
     if (!rc)
-        rc = check_promised(g, "label", "node-label", e);
+        rc = check_declared(g, "label", "node-label", e);
     if (rc)
         return rc;
     rc = gnn_table_open(&t, g->in, (uint32_t)find_member(g, "raw/triplet-type-list.csv"), 0, e);

@@ -241,7 +241,7 @@ int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p
         }
         if (!rc && p->expected != UINT64_MAX &&
             (n ? ps.done + n > p->expected : ps.done != p->expected))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu edges promised",
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s than the %llu edges declared",
                           gnn_array_name(&ps.a), n ? "more" : "fewer",
                           (unsigned long long)p->expected);
         if (!rc && fields)

@@ -11,7 +11,7 @@
 struct gnn_spill {
     struct gnn_csc *csc; /* borrowed */
     uint32_t nfields;
-    const size_t *row; /* [nfields] bytes of an edge's rows; borrowed */
+    const size_t *row; /* [nfields] bytes of an edge's rows; not owned */
     size_t edge;       /* bytes of a sorted edge: source and rows */
     size_t record;     /* bytes of one in the file: source, destination, rows */
     uint64_t window;   /* edges that are sorted at a time, unless one destination alone has more */

@@ -141,7 +141,7 @@ static int read_entry(struct walk *w, uint64_t i, struct gnn_err *e)
     if (!rc && !is)
         rc = gnn_fail(
             e, GNN_E_INPUT,
-            "%s: the directory of the zip archive is damaged: %llu members promised, %llu found",
+            "%s: the directory of the zip archive is damaged: %llu members declared, %llu found",
             w->s->name, (unsigned long long)w->end.entries, (unsigned long long)i);
     if (!rc)
         rc = gnn_grow(&w->entry, i, sizeof *w->entry, "members", e);
@@ -169,7 +169,7 @@ static int read_directory(struct walk *w, struct gnn_err *e)
     if (!rc && w->at != w->end.at + w->end.bytes)
         rc = gnn_fail(
             e, GNN_E_INPUT,
-            "%s: the directory of the zip archive is damaged: %llu members promised, more found",
+            "%s: the directory of the zip archive is damaged: %llu members declared, more found",
             w->s->name, (unsigned long long)w->end.entries);
     return rc;
 }

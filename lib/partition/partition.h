@@ -158,7 +158,7 @@ int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t
 struct gnn_layout {
     const struct gnn_view *view;
     uint32_t k;
-    const uint32_t *part; /* (nvertices), by vertex; borrowed */
+    const uint32_t *part; /* (nvertices), by vertex; not owned */
     uint32_t **to_new;    /* [nntypes] -> original id -> id in the new store */
     uint32_t **order;     /* [nntypes] -> id in the new store -> original id */
     uint64_t **book;      /* [nntypes] -> (k+1) */

@@ -58,7 +58,7 @@ struct gnn_rewrite_job {
     bool done;
     const char *field;
     size_t row;        /* bytes of a row */
-    const void **from; /* two pointers per input part; borrowed */
+    const void **from; /* two pointers per input part; not owned */
     uint64_t bytes;    /* of the tensor: large ones are written first */
     struct gnn_sink sink;
 };

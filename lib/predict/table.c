@@ -136,7 +136,7 @@ int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *
 }
 
 /* The store's own memory, where that will do. */
-static bool borrow(const struct gnn_predict *p, uint32_t type, struct gnn_table *t)
+static bool share_rows(const struct gnn_predict *p, uint32_t type, struct gnn_table *t)
 {
     const struct gnn_tensor *x = gnn_store_findf(p->s, 0, "node/%s/x", p->m->c.ntype[type].name);
     if (p->o.ops->async || p->s->nparts > 1 || p->m->c.feature_norm != GNN_FEATURES_AS_IS || !x ||
@@ -188,7 +188,7 @@ int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
     struct gnn_table *t = &p->in[type];
     const uint64_t n = p->s->meta.schema.ntype[type].count, w = gnn_model_in(p->m, 0, type);
     *t = (struct gnn_table){.rows = n, .width = w};
-    if (p->m->c.ntype[type].width && borrow(p, type, t))
+    if (p->m->c.ntype[type].width && share_rows(p, type, t))
         return 0;
     if (predict_table_new(p, t, n, w, e))
         return e->code;

@@ -1,4 +1,4 @@
-/* The writer's side of handing off. */
+/* The writer's side of the transport of batches by reference. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -19,71 +19,72 @@ enum {
 
 enum state { LISTENING, GREETING, OFFERED, OPEN, OVER };
 
-struct lent {
-    struct gnn_batch *b;       /* NULL: the slot is free, unless it is `away` */
-    struct gnn_gpu_loan *loan; /* device memory, or NULL */
-    bool away;                 /* the reader copies from that */
+struct export_slot {
+    struct gnn_batch *b;           /* NULL: the slot is free, unless it is `away` */
+    struct gnn_gpu_export *device; /* device memory, or NULL */
+    bool away;                     /* the reader copies from that */
     void *
         stage; /* for tensors that cannot move there: those that came by reference, or are pinned */
     uint64_t cap, wanted, used; /* bytes there, as many as were asked for, and in use */
 };
 
-struct gnn_lender {
+struct gnn_exporter {
     enum state state;
     int pipe, listener, sock;
     const char *name;
     bool must, on_device, asked; /* the second: with CUDA */
     uint64_t sum;                /* of the HEADER */
     struct gnn_gpu *gpu;
-    uint32_t awaited, named;           /* devices that the reader promised to name, and has; awaited
-                                          UINT32_MAX: no HELLO yet */
-    uint64_t theirs[GNN_MEET_DEVICES]; /* those */
+    uint32_t awaited, named; /* devices that the reader promised to name, and has; awaited
+                                UINT32_MAX: no CONNECT yet */
+    uint64_t theirs[GNN_HANDSHAKE_DEVICES]; /* those */
     uint64_t ours[GNN_GPU_MAX];
-    bool lends[GNN_GPU_MAX]; /* can others open memory there? */
-    bool lent;               /* device memory, ever */
+    bool exportable[GNN_GPU_MAX]; /* can others open memory there? */
+    bool exported;                /* device memory, ever */
     struct gnn_share *share;
-    struct lent slot[GNN_HANDOFF_SLOTS];
+    struct export_slot slot[GNN_TRANSPORT_SLOTS];
 };
 
-int gnn_lender_new(struct gnn_lender **out, int fd, const char *name, enum gnn_handoff how,
-                   struct gnn_gpu *gpu, struct gnn_err *e)
+int gnn_exporter_new(struct gnn_exporter **out, int fd, const char *name, enum gnn_transport how,
+                     struct gnn_gpu *gpu, struct gnn_err *e)
 {
     *out = NULL;
-    if (how == GNN_HANDOFF_INLINE)
+    if (how == GNN_TRANSPORT_INLINE)
         return 0;
-    const bool must = how == GNN_HANDOFF_SHM || how == GNN_HANDOFF_CUDA;
-    const int listener = gnn_meet_listen(fd);
+    const bool must = how == GNN_TRANSPORT_SHM || how == GNN_TRANSPORT_CUDA;
+    const int listener = gnn_handshake_listen(fd);
     if (listener < 0) {
         if (!must)
             return 0;
         return errno == ENOTSUP
-                   ? gnn_fail(e, GNN_E_USAGE, "%s: not a pipe: nothing can be handed off", name)
-                   : gnn_fail_errno(e, "%s: cannot hand off", name);
+                   ? gnn_fail(e, GNN_E_USAGE,
+                              "%s: not a pipe: batches cannot be passed by reference", name)
+                   : gnn_fail_errno(e, "%s: cannot export batches", name);
     }
-    struct gnn_lender *l = gnn_alloc_zero(1, sizeof *l, "handing off", e);
+    struct gnn_exporter *l = gnn_alloc_zero(1, sizeof *l, "a transport between programs", e);
     if (!l) {
         close(listener);
         return e->code;
     }
-    *l = (struct gnn_lender){.state = LISTENING,
-                             .pipe = fd,
-                             .listener = listener,
-                             .sock = -1,
-                             .name = name,
-                             .must = must,
-                             .on_device = how == GNN_HANDOFF_CUDA,
-                             .gpu = gpu,
-                             .awaited = UINT32_MAX};
+    *l = (struct gnn_exporter){.state = LISTENING,
+                               .pipe = fd,
+                               .listener = listener,
+                               .sock = -1,
+                               .name = name,
+                               .must = must,
+                               .on_device = how == GNN_TRANSPORT_CUDA,
+                               .gpu = gpu,
+                               .awaited = UINT32_MAX};
     *out = l;
     int rc = 0;
     for (unsigned i = 0; !rc && gpu && i < gpu->n; i++) {
         struct gnn_err why = {0};
         rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
-        l->lends[i] = !rc && how != GNN_HANDOFF_SHM && !gpu->ops->lends(gpu, gpu->device[i], &why);
-        if (!rc && !l->lends[i] && l->on_device)
-            rc = gnn_fail(e, (enum gnn_status)why.code,
-                          "%s: cannot hand off memory of device %u: %s", name, gpu->device[i],
-                          why.msg);
+        l->exportable[i] =
+            !rc && how != GNN_TRANSPORT_SHM && !gpu->ops->exportable(gpu, gpu->device[i], &why);
+        if (!rc && !l->exportable[i] && l->on_device)
+            rc = gnn_fail(e, (enum gnn_status)why.code, "%s: cannot export memory of device %u: %s",
+                          name, gpu->device[i], why.msg);
     }
     return rc;
 }
@@ -95,13 +96,13 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* No references from here on: the reader is gone, or there is no memory. What is lent stays as it
- * is: the reader may have hung up and still be at it. */
-static void stop_exporting(struct gnn_lender *l)
+/* No references from here on: the reader is gone, or there is no memory. What is exported stays as
+ * it is: the reader may have hung up and still be at it. */
+static void stop_exporting(struct gnn_exporter *l)
 {
     close_fd(&l->sock);
     close_fd(&l->listener);
-    for (int i = 0; i < GNN_HANDOFF_SLOTS; i++) {
+    for (int i = 0; i < GNN_TRANSPORT_SLOTS; i++) {
         if (l->slot[i].b)
             gnn_tensors_unshare(&l->slot[i].b->tensors);
         gnn_batch_put(l->slot[i].b);
@@ -111,39 +112,40 @@ static void stop_exporting(struct gnn_lender *l)
     l->state = OVER;
 }
 
-static int offer_memory(struct gnn_lender *l, struct gnn_err *e)
+static int offer_memory(struct gnn_exporter *l, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     if (!l->share && gnn_share_new(&l->share, &why)) {
         stop_exporting(l);
-        return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot hand off: %s", l->name,
-                                  why.msg)
+        return l->must ? gnn_fail(e, (enum gnn_status)why.code, "%s: cannot export batches: %s",
+                                  l->name, why.msg)
                        : 0;
     }
-    const struct gnn_meet m = {GNN_MEET_OFFER, GNN_HANDOFF_SLOTS, gnn_share_window(l->share)};
-    l->state = gnn_meet_send(l->sock, &m, gnn_share_fd(l->share)) ? OFFERED : LISTENING;
+    const struct gnn_handshake m = {GNN_HANDSHAKE_OFFER, GNN_TRANSPORT_SLOTS,
+                                    gnn_share_window(l->share)};
+    l->state = gnn_handshake_send(l->sock, &m, gnn_share_fd(l->share)) ? OFFERED : LISTENING;
     return 0;
 }
 
 /* Back to waiting for a reader: this one is none, or cannot map. */
-static void dismiss_reader(struct gnn_lender *l)
+static void dismiss_reader(struct gnn_exporter *l)
 {
     close_fd(&l->sock);
     l->awaited = UINT32_MAX;
     l->state = LISTENING;
 }
 
-/* HELLO and what follows it. 1: all is there; 0: not yet; -1: this is no reader of ours. */
-static int hear_handshake(struct gnn_lender *l)
+/* CONNECT and what follows it. 1: all is there; 0: not yet; -1: this is no reader of ours. */
+static int hear_handshake(struct gnn_exporter *l)
 {
-    struct gnn_meet m;
+    struct gnn_handshake m;
     int got;
-    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0) {
-        if (l->awaited == UINT32_MAX && m.what == GNN_MEET_HELLO && m.value == l->sum &&
-            m.slots <= GNN_MEET_DEVICES) {
+    while ((got = gnn_handshake_recv(l->sock, &m, NULL)) > 0) {
+        if (l->awaited == UINT32_MAX && m.what == GNN_HANDSHAKE_CONNECT && m.value == l->sum &&
+            m.slots <= GNN_HANDSHAKE_DEVICES) {
             l->awaited = m.slots;
             l->named = 0;
-        } else if (l->awaited != UINT32_MAX && m.what == GNN_MEET_DEVICE) {
+        } else if (l->awaited != UINT32_MAX && m.what == GNN_HANDSHAKE_DEVICE) {
             l->theirs[l->named++] = m.value;
         } else {
             return -1;
@@ -155,11 +157,11 @@ static int hear_handshake(struct gnn_lender *l)
 }
 
 /* Gets on with the greeting as far as that goes without waiting. */
-static int advance_handshake(struct gnn_lender *l, struct gnn_err *e)
+static int advance_handshake(struct gnn_exporter *l, struct gnn_err *e)
 {
-    struct gnn_meet m;
+    struct gnn_handshake m;
     if (l->state == LISTENING) {
-        l->sock = gnn_meet_accept(l->listener);
+        l->sock = gnn_handshake_accept(l->listener);
         if (l->sock < 0)
             return 0;
         l->state = GREETING;
@@ -180,8 +182,8 @@ static int advance_handshake(struct gnn_lender *l, struct gnn_err *e)
         if (!l->asked)
             (void)poll(&p, 1, ANSWER_MS);
         l->asked = true;
-        const int got = gnn_meet_recv(l->sock, &m, NULL);
-        if (got > 0 && m.what == GNN_MEET_TAKEN) {
+        const int got = gnn_handshake_recv(l->sock, &m, NULL);
+        if (got > 0 && m.what == GNN_HANDSHAKE_ACCEPT) {
             close_fd(&l->listener);
             l->state = OPEN;
         } else if (got)
@@ -191,15 +193,15 @@ static int advance_handshake(struct gnn_lender *l, struct gnn_err *e)
 }
 
 /* Slots that have come back; with wait, at least one or the end of the reader. */
-static void collect_slots(struct gnn_lender *l, bool wait)
+static void collect_slots(struct gnn_exporter *l, bool wait)
 {
-    struct gnn_meet m;
+    struct gnn_handshake m;
     struct pollfd p = {.fd = l->sock, .events = POLLIN};
     if (wait)
         (void)poll(&p, 1, -1);
     int got;
-    while ((got = gnn_meet_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_MEET_BACK &&
-           m.slots < GNN_HANDOFF_SLOTS) {
+    while ((got = gnn_handshake_recv(l->sock, &m, NULL)) > 0 && m.what == GNN_HANDSHAKE_RELEASE &&
+           m.slots < GNN_TRANSPORT_SLOTS) {
         gnn_batch_put(l->slot[m.slots].b);
         l->slot[m.slots].b = NULL;
         l->slot[m.slots].away = false;
@@ -208,7 +210,7 @@ static void collect_slots(struct gnn_lender *l, bool wait)
         stop_exporting(l);
 }
 
-static bool reader_has_device(const struct gnn_lender *l, uint64_t id)
+static bool reader_has_device(const struct gnn_exporter *l, uint64_t id)
 {
     for (uint32_t i = 0; i < l->named; i++)
         if (l->theirs[i] == id)
@@ -216,26 +218,26 @@ static bool reader_has_device(const struct gnn_lender *l, uint64_t id)
     return false;
 }
 
-static bool takes_any(const struct gnn_lender *l)
+static bool takes_any(const struct gnn_exporter *l)
 {
     for (unsigned i = 0; l->gpu && i < l->gpu->n; i++)
-        if (l->lends[i] && reader_has_device(l, l->ours[i]))
+        if (l->exportable[i] && reader_has_device(l, l->ours[i]))
             return true;
     return false;
 }
 
-bool gnn_lender_takes(struct gnn_lender *l, unsigned device)
+bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device)
 {
     struct gnn_err ignored = {0};
     if (l && l->state < OPEN)
         (void)!advance_handshake(l, &ignored);
     for (unsigned i = 0; l && l->state == OPEN && l->gpu && i < l->gpu->n; i++)
         if (l->gpu->device[i] == device)
-            return l->lends[i] && reader_has_device(l, l->ours[i]);
+            return l->exportable[i] && reader_has_device(l, l->ours[i]);
     return false;
 }
 
-int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
+int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err *e)
 {
     l->sum = sum;
     double read_at = 0;
@@ -257,7 +259,7 @@ int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e)
 }
 
 /* A staging area for what is not in shared memory yet. */
-static bool fit_staging(struct gnn_lender *l, struct lent *s, const struct gnn_tensors *t)
+static bool fit_staging(struct gnn_exporter *l, struct export_slot *s, const struct gnn_tensors *t)
 {
     uint64_t want = 0, bytes = 0, at;
     for (uint32_t i = 0; i < t->n; i++) {
@@ -270,7 +272,8 @@ static bool fit_staging(struct gnn_lender *l, struct lent *s, const struct gnn_t
     s->used = 0;
     if (want > s->cap || s->wanted > 2 * want + SPARE) { /* not if only its place is larger */
         gnn_share_free(l->share, s->stage, s->cap);
-        s->stage = NULL; /* and not the loan: batches of the host and of devices may take turns */
+        s->stage =
+            NULL; /* and not the device's: batches of the host and of devices may take turns */
         s->cap = s->wanted = 0;
         if (want && !(s->stage = gnn_share_alloc(l->share, want, want / 8, &s->cap)))
             return false;
@@ -289,31 +292,31 @@ static bool worth_it(const struct gnn_tensors *t)
 }
 
 /* Makes b's tensors reachable through slot i. false: there is no memory. */
-static bool fill_slot(struct gnn_lender *l, int i, struct gnn_batch *b, struct gnn_err *e)
+static bool fill_slot(struct gnn_exporter *l, int i, struct gnn_batch *b, struct gnn_err *e)
 {
-    struct lent *s = &l->slot[i];
+    struct export_slot *s = &l->slot[i];
     if (!b->place) {
         gnn_tensors_share(&b->tensors, l->share);
         if (b->tensors.share == l->share)
             gnn_tensors_move(&b->tensors);
         return fit_staging(l, s, &b->tensors);
     }
-    s->away = l->lent = true;
-    return !l->gpu->ops->lend(l->gpu, &s->loan, b, e);
+    s->away = l->exported = true;
+    return !l->gpu->ops->export_batch(l->gpu, &s->device, b, e);
 }
 
-int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct gnn_err *e)
+int gnn_exporter_slot(struct gnn_exporter *l, struct gnn_batch *b, int *slot, struct gnn_err *e)
 {
     *slot = -1;
     int rc = l->state < OPEN ? advance_handshake(l, e) : 0;
     if (rc || l->state != OPEN ||
-        (b->place ? !gnn_lender_takes(l, b->place->device) : !worth_it(&b->tensors)))
+        (b->place ? !gnn_exporter_accepts(l, b->place->device) : !worth_it(&b->tensors)))
         return rc;
     for (bool wait = false;; wait = true) {
         collect_slots(l, wait);
         if (l->state != OPEN)
             return 0;
-        for (int i = 0; i < GNN_HANDOFF_SLOTS; i++)
+        for (int i = 0; i < GNN_TRANSPORT_SLOTS; i++)
             if (!l->slot[i].b && !l->slot[i].away) {
                 if (fill_slot(l, i, b, e))
                     *slot = i;
@@ -324,15 +327,15 @@ int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot, struct
     }
 }
 
-void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i,
-                      uint64_t bytes, struct gnb_reference *ref)
+void gnn_exporter_refer(struct gnn_exporter *l, int slot, const struct gnn_batch *b, uint32_t i,
+                        uint64_t bytes, struct gnb_reference *ref)
 {
     const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, i);
-    struct lent *s = &l->slot[slot];
+    struct export_slot *s = &l->slot[slot];
     *ref = (struct gnb_reference){
         .sum = t->sum, .slot = (uint32_t)slot, .has_sum = t->has_sum && !b->place};
     if (b->place) {
-        l->gpu->ops->refer(s->loan, i, ref);
+        l->gpu->ops->refer(s->device, i, ref);
         return;
     }
     if (gnn_share_offset(l->share, t->data, bytes, &ref->offset))
@@ -343,7 +346,7 @@ void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b,
     (void)gnn_share_offset(l->share, to, bytes, &ref->offset);
 }
 
-void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
+void gnn_exporter_hold(struct gnn_exporter *l, int slot, struct gnn_batch *b)
 {
     if (b->place)
         return;
@@ -351,20 +354,20 @@ void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b)
     l->slot[slot].b = b;
 }
 
-void gnn_lender_settle(struct gnn_lender *l)
+void gnn_exporter_drain(struct gnn_exporter *l)
 {
-    while (l->lent &&
+    while (l->exported &&
            l->state == OPEN) /* until the reader hangs up, when it has closed what it opened */
         collect_slots(l, true);
 }
 
-void gnn_lender_free(struct gnn_lender *l)
+void gnn_exporter_free(struct gnn_exporter *l)
 {
     if (!l)
         return;
     stop_exporting(l);
-    for (int i = 0; l->gpu && i < GNN_HANDOFF_SLOTS; i++)
-        l->gpu->ops->loan_free(l->slot[i].loan);
+    for (int i = 0; l->gpu && i < GNN_TRANSPORT_SLOTS; i++)
+        l->gpu->ops->export_free(l->slot[i].device);
     gnn_share_drop(l->share);
     gnn_free(l);
 }

@@ -53,25 +53,25 @@ static bool same_user(int sock)
     return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &c, &len) && c.uid == geteuid();
 }
 
-int gnn_meet_listen(int fd)
+int gnn_handshake_listen(int fd)
 {
     const int sock = named_socket(fd, bind);
     return sock >= 0 && !listen(sock, 1) ? sock : close_failed(sock);
 }
 
-int gnn_meet_connect(int fd)
+int gnn_handshake_connect(int fd)
 {
     const int sock = named_socket(fd, connect);
     return sock >= 0 && same_user(sock) ? sock : close_failed(sock);
 }
 
-int gnn_meet_accept(int listener)
+int gnn_handshake_accept(int listener)
 {
     const int sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     return sock >= 0 && same_user(sock) ? sock : close_failed(sock);
 }
 
-bool gnn_meet_gone(int sock, int patience)
+bool gnn_handshake_gone(int sock, int patience)
 {
     char c;
     struct pollfd p = {.fd = sock, .events = POLLIN | POLLRDHUP};
@@ -81,7 +81,7 @@ bool gnn_meet_gone(int sock, int patience)
                       errno != EINTR); /* reset: it had not read all that we sent */
 }
 
-bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor)
+bool gnn_handshake_send(int sock, const struct gnn_handshake *m, int descriptor)
 {
     union {
         struct cmsghdr head;
@@ -100,7 +100,7 @@ bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor)
     return sendmsg(sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *m;
 }
 
-int gnn_meet_recv(int sock, struct gnn_meet *m, int *descriptor)
+int gnn_handshake_recv(int sock, struct gnn_handshake *m, int *descriptor)
 {
     union {
         struct cmsghdr head;

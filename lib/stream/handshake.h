@@ -6,35 +6,37 @@
 #include <stdint.h>
 
 enum {
-    GNN_MEET_HELLO = 0x68424e47, /* "GNBh", CONNECT: a reader, of the stream whose HEADER has the
-                                    sum `value`; `slots` DEVICEs follow */
-    GNN_MEET_DEVICE =
+    GNN_HANDSHAKE_CONNECT = 0x68424e47, /* "GNBh", CONNECT: a reader, of the stream whose HEADER has
+                                    the sum `value`; `slots` DEVICEs follow */
+    GNN_HANDSHAKE_DEVICE =
         0x64424e47, /* "GNBd": it works on the device `value`, and takes what lies there */
-    GNN_MEET_OFFER = 0x6f424e47, /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
-    GNN_MEET_TAKEN = 0x74424e47, /* "GNBt", ACCEPT: mapped; from here on references may come */
-    GNN_MEET_BACK = 0x62424e47   /* "GNBb", RELEASE: slot number `slots` is given back */
+    GNN_HANDSHAKE_OFFER =
+        0x6f424e47, /* "GNBo": `slots`, `value` bytes to map, and the descriptor */
+    GNN_HANDSHAKE_ACCEPT =
+        0x74424e47, /* "GNBt", ACCEPT: mapped; from here on references may come */
+    GNN_HANDSHAKE_RELEASE = 0x62424e47 /* "GNBb", RELEASE: slot number `slots` is given back */
 };
 
-enum { GNN_MEET_DEVICES = 64 }; /* at most */
+enum { GNN_HANDSHAKE_DEVICES = 64 }; /* at most */
 
-struct gnn_meet {
+struct gnn_handshake {
     uint32_t what, slots;
     uint64_t value;
 };
 
 /* A socket that listens under the name of the pipe fd, or is connected to the one that does;
  * neither blocks. -1 and errno if that cannot be. */
-int gnn_meet_listen(int fd);
-int gnn_meet_connect(int fd);
+int gnn_handshake_listen(int fd);
+int gnn_handshake_connect(int fd);
 /* The reader that came, of our own user; -1 if none did. */
-int gnn_meet_accept(int listener);
+int gnn_handshake_accept(int listener);
 /* Sends, with a descriptor unless it is -1. */
-bool gnn_meet_send(int sock, const struct gnn_meet *m, int descriptor);
+bool gnn_handshake_send(int sock, const struct gnn_handshake *m, int descriptor);
 /* 1 and a message, and its descriptor or -1 if asked for; 0 if none has come; -1 at the end, or if
  * it is not a message. */
-int gnn_meet_recv(int sock, struct gnn_meet *m, int *descriptor);
+int gnn_handshake_recv(int sock, struct gnn_handshake *m, int *descriptor);
 /* Has the other side closed, and nothing is left to receive? Waits for that at most so many
  * milliseconds. */
-bool gnn_meet_gone(int sock, int patience);
+bool gnn_handshake_gone(int sock, int patience);
 
 #endif

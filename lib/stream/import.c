@@ -1,4 +1,4 @@
-/* The reader's side of handing off. */
+/* The reader's side of the transport of batches by reference. */
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ enum {
     DYING_MS = 500 /* a process that dies loses its memory some moments before its sockets */
 };
 
-struct gnn_borrower {
+struct gnn_importer {
     pthread_mutex_t lock; /* of users, held and sending */
     unsigned users;       /* the reader, and one for each lease */
     int sock, memory;
@@ -34,33 +34,33 @@ struct gnn_borrower {
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
     struct gnn_gpu *gpu;
-    struct gnn_gpu_debt *debt;
+    struct gnn_gpu_import *imported;
     int copying; /* slot of device memory that a frame is copied from, or -1 */
 };
 
 /* Says who reads, and on which devices. */
-static bool send_handshake(const struct gnn_borrower *b, uint64_t sum)
+static bool send_handshake(const struct gnn_importer *b, uint64_t sum)
 {
     struct gnn_err none = {0};
-    const struct gnn_meet hello = {GNN_MEET_HELLO, b->gpu ? b->gpu->n : 0, sum};
-    bool good = gnn_meet_send(b->sock, &hello, -1);
+    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, b->gpu ? b->gpu->n : 0, sum};
+    bool good = gnn_handshake_send(b->sock, &hello, -1);
     for (uint32_t i = 0; good && i < hello.slots; i++) {
-        struct gnn_meet m = {.what = GNN_MEET_DEVICE};
+        struct gnn_handshake m = {.what = GNN_HANDSHAKE_DEVICE};
         good = !b->gpu->ops->id(b->gpu, b->gpu->device[i], &m.value, &none) &&
-               gnn_meet_send(b->sock, &m, -1);
+               gnn_handshake_send(b->sock, &m, -1);
     }
     return good;
 }
 
-struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
+struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
 {
     struct gnn_err none = {0};
-    const int sock = gnn_meet_connect(fd);
+    const int sock = gnn_handshake_connect(fd);
     if (sock < 0)
         return NULL;
-    struct gnn_borrower *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
+    struct gnn_importer *b = gnn_alloc_zero(1, sizeof *b, "shared memory", &none);
     if (b)
-        *b = (struct gnn_borrower){
+        *b = (struct gnn_importer){
             .users = 1, .sock = sock, .memory = -1, .gpu = gpu, .copying = -1};
     if (!b || !send_handshake(b, sum)) {
         gnn_free(b);
@@ -72,7 +72,7 @@ struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu)
 }
 
 /* Frees the object when nobody uses it any more. */
-static void free_if_unused(struct gnn_borrower *b)
+static void free_if_unused(struct gnn_importer *b)
 {
     pthread_mutex_lock(&b->lock);
     const bool last = !--b->users;
@@ -90,14 +90,14 @@ static void free_if_unused(struct gnn_borrower *b)
     gnn_free(b);
 }
 
-void gnn_borrower_free(struct gnn_borrower *b)
+void gnn_importer_free(struct gnn_importer *b)
 {
     if (!b)
         return;
     if (b->gpu)
-        b->gpu->ops->debt_free(b->debt); /* before the socket closes, which tells the writer that it
-                                            may free the memory */
-    b->debt = NULL;
+        b->gpu->ops->import_free(b->imported); /* before the socket closes, which tells the writer
+                                            that it may free the memory */
+    b->imported = NULL;
     pthread_mutex_lock(&b->lock);
     if (b->users > 1 && b->sock >= 0) /* leases keep it open, and the writer may wait for its end */
         (void)shutdown(b->sock, SHUT_WR);
@@ -107,11 +107,11 @@ void gnn_borrower_free(struct gnn_borrower *b)
 
 /* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its
  * pages be larger than ours. */
-static bool map_offer(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
+static bool map_offer(struct gnn_importer *b, const struct gnn_handshake *m, int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
     struct statfs f;
-    if (m->what != GNN_MEET_OFFER || m->slots < 2 || m->slots > SLOTS_MAX ||
+    if (m->what != GNN_HANDSHAKE_OFFER || m->slots < 2 || m->slots > SLOTS_MAX ||
         m->value > SIZE_MAX / 2)
         return false;
     if (fstatfs(fd, &f) || f.f_type != TMPFS_MAGIC || seals < 0 || !(seals & F_SEAL_SHRINK))
@@ -130,20 +130,20 @@ static bool map_offer(struct gnn_borrower *b, const struct gnn_meet *m, int fd)
 }
 
 /* No memory has been offered, and none will be. */
-static void hang_up(struct gnn_borrower *b)
+static void hang_up(struct gnn_importer *b)
 {
     close(b->sock);
     b->sock = -1;
 }
 
-static void send_answer(struct gnn_borrower *b)
+static void send_answer(struct gnn_importer *b)
 {
-    struct gnn_meet m;
+    struct gnn_handshake m;
     int fd = -1;
-    const int got = gnn_meet_recv(b->sock, &m, &fd);
-    const struct gnn_meet taken = {GNN_MEET_TAKEN, 0, 0};
+    const int got = gnn_handshake_recv(b->sock, &m, &fd);
+    const struct gnn_handshake taken = {GNN_HANDSHAKE_ACCEPT, 0, 0};
     if (got > 0 && fd >= 0 && map_offer(b, &m, fd)) {
-        if (!gnn_meet_send(b->sock, &taken, -1))
+        if (!gnn_handshake_send(b->sock, &taken, -1))
             hang_up(b);
         return;
     }
@@ -153,7 +153,7 @@ static void send_answer(struct gnn_borrower *b)
         hang_up(b);
 }
 
-void gnn_borrower_wait(struct gnn_borrower *b, int fd)
+void gnn_importer_wait(struct gnn_importer *b, int fd)
 {
     while (!b->base && b->sock >= 0) {
         struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = b->sock, .events = POLLIN}};
@@ -168,17 +168,17 @@ void gnn_borrower_wait(struct gnn_borrower *b, int fd)
 
 static void give_back(struct gnn_lease *l)
 {
-    struct gnn_borrower *b = l->owner;
-    const struct gnn_meet m = {GNN_MEET_BACK, l->slot, 0};
+    struct gnn_importer *b = l->owner;
+    const struct gnn_handshake m = {GNN_HANDSHAKE_RELEASE, l->slot, 0};
     pthread_mutex_lock(&b->lock);
     b->held &= ~(UINT64_C(1) << l->slot);
     b->nheld--;
-    (void)gnn_meet_send(b->sock, &m, -1); /* a writer that has gone needs nothing back */
+    (void)gnn_handshake_send(b->sock, &m, -1); /* a writer that has gone needs nothing back */
     pthread_mutex_unlock(&b->lock);
     free_if_unused(b);
 }
 
-static const char *lease_slot(struct gnn_borrower *b, uint32_t slot, struct gnn_lease *l)
+static const char *lease_slot(struct gnn_importer *b, uint32_t slot, struct gnn_lease *l)
 {
     if (l->give_back)
         return l->owner == b && l->slot == slot ? NULL
@@ -198,7 +198,7 @@ static const char *lease_slot(struct gnn_borrower *b, uint32_t slot, struct gnn_
 }
 
 /* Pages that are new to us are mapped in one go, not fault by fault. A hint. */
-static void populate_pages(struct gnn_borrower *b, uint64_t offset, uint64_t bytes)
+static void populate_pages(struct gnn_importer *b, uint64_t offset, uint64_t bytes)
 {
     const uint64_t to = (offset + bytes + CHUNK - 1) / CHUNK;
     for (uint64_t at = offset / CHUNK, from; b->near && at < to; at++) {
@@ -210,8 +210,8 @@ static void populate_pages(struct gnn_borrower *b, uint64_t offset, uint64_t byt
     }
 }
 
-const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref,
-                              uint64_t bytes, struct gnn_tensors *set, void **data)
+const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference *ref,
+                             uint64_t bytes, struct gnn_tensors *set, void **data)
 {
     if (!b || !b->base)
         return "its data are in memory that its writer shares with another program";
@@ -233,14 +233,14 @@ const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference
 
 /* Copying from the writer's memory has failed, or it may have gone before that was through: if it
  * has, nothing else is to blame. */
-static int blame_writer(const struct gnn_borrower *b, const struct gnn_err *own, struct gnn_err *e)
+static int blame_writer(const struct gnn_importer *b, const struct gnn_err *own, struct gnn_err *e)
 {
-    return gnn_meet_gone(b->sock, DYING_MS)
+    return gnn_handshake_gone(b->sock, DYING_MS)
                ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
                : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
 }
 
-int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref,
+int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
                       struct gnn_err *e)
 {
@@ -251,24 +251,24 @@ int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref,
         return gnn_fail(e, GNN_E_INPUT, "reference out of range");
     b->copying = (int)ref->slot;
     struct gnn_err own = {0};
-    const int rc = b->gpu->ops->borrow(b->gpu, &b->debt, ref, as, set, device, &own);
+    const int rc = b->gpu->ops->import_tensor(b->gpu, &b->imported, ref, as, set, device, &own);
     return rc ? blame_writer(b, &own, e) : 0;
 }
 
 /* The copies of a frame are finished, or fail; in any case the slot goes back. */
-static int finish_copies(struct gnn_borrower *b, struct gnn_err *e)
+static int finish_copies(struct gnn_importer *b, struct gnn_err *e)
 {
-    const struct gnn_meet m = {GNN_MEET_BACK, (uint32_t)b->copying, 0};
+    const struct gnn_handshake m = {GNN_HANDSHAKE_RELEASE, (uint32_t)b->copying, 0};
     struct gnn_err own = {0};
-    const int rc = b->gpu->ops->borrowed(b->debt, &own);
+    const int rc = b->gpu->ops->import_wait(b->imported, &own);
     b->copying = -1;
-    if (rc || gnn_meet_gone(b->sock, 0))
+    if (rc || gnn_handshake_gone(b->sock, 0))
         return blame_writer(b, &own, e);
-    (void)gnn_meet_send(b->sock, &m, -1);
+    (void)gnn_handshake_send(b->sock, &m, -1);
     return 0;
 }
 
-int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set, struct gnn_err *e)
+int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set, struct gnn_err *e)
 {
     if (b->copying >= 0)
         return finish_copies(b, e);

@@ -32,8 +32,8 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
 {
     uint8_t h[GNB_HEADER_BYTES];
     uint64_t got, at = r->io.pos;
-    if (r->borrower)
-        gnn_borrower_wait(r->borrower, r->io.fd);
+    if (r->importer)
+        gnn_importer_wait(r->importer, r->io.fd);
     int rc = gnn_io_read(&r->io, h, sizeof h, &got, e);
     if (rc)
         return rc;
@@ -132,7 +132,7 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t,
     unsigned device;
     if (r->kind != GNB_BATCH || gnn_batch_on_host(as))
         return bad_tensor(r, t, "is for the host, but on a device", e);
-    const int rc = gnn_borrower_copy(r->borrower, ref, as, set, &device, &why);
+    const int rc = gnn_importer_copy(r->importer, ref, as, set, &device, &why);
     if (rc)
         return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e)
                                  : gnn_fail(e, (enum gnn_status)rc, "%s", why.msg);
@@ -182,7 +182,7 @@ static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t, con
         return bad_tensor(r, t, text, e);
     if (ref.on_device)
         return refer_device(r, t, &as, &ref, set, e);
-    if ((text = gnn_borrower_take(r->borrower, &ref, t->raw, set, &data)))
+    if ((text = gnn_importer_map(r->importer, &ref, t->raw, set, &data)))
         return bad_tensor(r, t, text, e);
     const int rc = keep_shared(r, &as, data, t->raw, set, &x, e);
     if (rc)
@@ -304,7 +304,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     r->seq++;
     if (!r->nshared)
         gnn_tensors_give_back(set);
-    return r->borrower ? gnn_borrower_relieve(r->borrower, set, e) : 0;
+    return r->importer ? gnn_importer_release(r->importer, set, e) : 0;
 }
 
 static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
@@ -380,15 +380,15 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
             r->in_stream = true;
             if ((rc = take_header(r, t, e)))
                 return rc;
-            r->borrower = gnn_borrower_new(r->io.fd, f.sum, r->gpu);
+            r->importer = gnn_importer_new(r->io.fd, f.sum, r->gpu);
             if (!r->streams && !r->begun)
                 return 0;
             break;
         default: /* END; read_head let nothing else through */
             if ((rc = check_totals(r, t, at, e)))
                 return rc;
-            gnn_borrower_free(r->borrower);
-            r->borrower = NULL;
+            gnn_importer_free(r->importer);
+            r->importer = NULL;
             r->in_stream = false;
             r->seq = 0;
             r->streams++;
@@ -425,7 +425,7 @@ void gnn_reader_release(struct gnn_reader *r)
         close(r->io.fd);
     if (r->have_meta)
         gnn_meta_release(&r->meta);
-    gnn_borrower_free(r->borrower);
+    gnn_importer_free(r->importer);
     ZSTD_freeDCtx(r->zstd);
     gnn_buf_release(&r->table);
     gnn_buf_release(&r->packed);

@@ -10,15 +10,15 @@
 struct gnn_writer_opts {
     int zstd_level; /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw
                      */
-    enum gnn_handoff handoff; /* with zstd: INLINE */
-    struct gnn_gpu *gpu;      /* where batches may lie, or NULL */
+    enum gnn_transport transport; /* with zstd: INLINE */
+    struct gnn_gpu *gpu;          /* where batches may lie, or NULL */
 };
 
 struct gnn_writer {
     struct gnn_io io;
     uint64_t seq;
     int zstd_level;
-    struct gnn_lender *lender; /* or NULL */
+    struct gnn_exporter *exporter; /* or NULL */
     struct gnn_buf head, entries, packed, out;
     uint64_t nout; /* bytes collected in out */
     uint64_t nref; /* batches sent by reference */
@@ -52,7 +52,7 @@ struct gnn_reader {
     uint64_t streams;    /* complete streams read so far */
     struct gnn_buf table, packed;
     void *zstd;
-    struct gnn_borrower *borrower; /* of the current stream, or NULL */
+    struct gnn_importer *importer; /* of the current stream, or NULL */
     struct gnn_gpu *gpu;
     enum gnb_kind kind; /* of the last frame */
     bool on_device;     /* it lies on `device`: */

@@ -15,69 +15,69 @@
 #include "formats/gnb.h"
 #include "lib/gpu/gpu.h"
 
-enum gnn_handoff {
-    GNN_HANDOFF_INLINE, /* payloads in the stream */
-    GNN_HANDOFF_AUTO,   /* by reference as soon as a reader has come, if one does */
-    GNN_HANDOFF_SHM,    /* by reference, or fail */
-    GNN_HANDOFF_CUDA    /* batches that lie on a device stay there, or fail; others as with AUTO */
+enum gnn_transport {
+    GNN_TRANSPORT_INLINE, /* payloads in the stream */
+    GNN_TRANSPORT_AUTO,   /* by reference as soon as a reader has come, if one does */
+    GNN_TRANSPORT_SHM,    /* by reference, or fail */
+    GNN_TRANSPORT_CUDA /* batches that lie on a device stay there, or fail; others as with AUTO */
 };
 
-enum { GNN_HANDOFF_SLOTS = 3 }; /* batches that are written and not given back, at most */
+enum { GNN_TRANSPORT_SLOTS = 3 }; /* batches that are written and not given back, at most */
 
 /* ---- the writer's side; one thread ---- */
-struct gnn_lender;
+struct gnn_exporter;
 
 /* Listens, if fd is a pipe and `how` is not INLINE; *l is NULL where there will be no handing off.
  * Fails only with SHM and CUDA. gpu: where batches may lie, or NULL. It, and name, for messages,
  * must outlive the lender. */
-int gnn_lender_new(struct gnn_lender **l, int fd, const char *name, enum gnn_handoff how,
-                   struct gnn_gpu *gpu, struct gnn_err *e) GNN_MUST_USE;
+int gnn_exporter_new(struct gnn_exporter **l, int fd, const char *name, enum gnn_transport how,
+                     struct gnn_gpu *gpu, struct gnn_err *e) GNN_MUST_USE;
 /* Call when the HEADER, whose checksum is `sum`, has been written. With SHM and CUDA waits for the
  * reader while the HEADER is unread and some seconds more, and fails if none comes. */
-int gnn_lender_meet(struct gnn_lender *l, uint64_t sum, struct gnn_err *e) GNN_MUST_USE;
+int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err *e) GNN_MUST_USE;
 /* Whether the reader takes what lies on this device; does not wait. l may be NULL. */
-bool gnn_lender_takes(struct gnn_lender *l, unsigned device);
+bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device);
 /* Takes a slot for b's tensors: *slot, or -1 if they are to go inline. Waits for the reader to give
  * a slot back if it has all; a reader that dies meanwhile ends the wait, and the handing off. Large
  * tensors of the heap move to the shared memory, which voids b's view, and when b is used again
  * they are made there. What lies on a device is copied to memory there that the reader can open. */
-int gnn_lender_slot(struct gnn_lender *l, struct gnn_batch *b, int *slot,
-                    struct gnn_err *e) GNN_MUST_USE;
+int gnn_exporter_slot(struct gnn_exporter *l, struct gnn_batch *b, int *slot,
+                      struct gnn_err *e) GNN_MUST_USE;
 /* Where tensor i of b, of `bytes`, is, for the reader; it is copied to the shared memory if it is
  * elsewhere. */
-void gnn_lender_refer(struct gnn_lender *l, int slot, const struct gnn_batch *b, uint32_t i,
-                      uint64_t bytes, struct gnb_reference *ref);
+void gnn_exporter_refer(struct gnn_exporter *l, int slot, const struct gnn_batch *b, uint32_t i,
+                        uint64_t bytes, struct gnb_reference *ref);
 /* Keeps b, unless it lies on a device, until the reader gives the slot back. */
-void gnn_lender_lend(struct gnn_lender *l, int slot, struct gnn_batch *b);
+void gnn_exporter_hold(struct gnn_exporter *l, int slot, struct gnn_batch *b);
 /* After the end of the stream, the pipe being closed: waits until the reader needs nothing more of
  * our devices' memory. */
-void gnn_lender_settle(struct gnn_lender *l);
+void gnn_exporter_drain(struct gnn_exporter *l);
 /* Puts all batches. What they lent stays for the reader, and they make their tensors anew. Takes
  * NULL. */
-void gnn_lender_free(struct gnn_lender *l);
+void gnn_exporter_free(struct gnn_exporter *l);
 
 /* ---- the reader's side; leases may be given back by any thread ---- */
-struct gnn_borrower;
+struct gnn_importer;
 
 /* Greets the writer of the stream on fd whose HEADER has this checksum; NULL if none is listening,
  * which is no error. gpu: where batches may lie, or NULL; it must outlive the borrower. */
-struct gnn_borrower *gnn_borrower_new(int fd, uint64_t sum, struct gnn_gpu *gpu);
+struct gnn_importer *gnn_importer_new(int fd, uint64_t sum, struct gnn_gpu *gpu);
 /* Waits until fd has something to read, and meanwhile takes what the writer offers. */
-void gnn_borrower_wait(struct gnn_borrower *b, int fd);
+void gnn_importer_wait(struct gnn_importer *b, int fd);
 /* Where the reference of `bytes` leads; the lease goes into set with the first tensor of a frame.
  * Returns NULL, or a text that says what is wrong. b may be NULL. */
-const char *gnn_borrower_take(struct gnn_borrower *b, const struct gnb_reference *ref,
-                              uint64_t bytes, struct gnn_tensors *set, void **data);
+const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference *ref,
+                             uint64_t bytes, struct gnn_tensors *set, void **data);
 /* The same for a tensor like `as` in a device's memory: adds it to the set, in memory of our own
  * there. GNN_E_INPUT if that is nothing that was offered. */
-int gnn_borrower_copy(struct gnn_borrower *b, const struct gnb_reference *ref,
+int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
                       struct gnn_err *e) GNN_MUST_USE;
 /* After a frame: waits until what lies on a device is there, and gives the slot back. Else copies
  * the tensors and gives it back if the writer would otherwise have no slot left. */
-int gnn_borrower_relieve(struct gnn_borrower *b, struct gnn_tensors *set,
+int gnn_importer_release(struct gnn_importer *b, struct gnn_tensors *set,
                          struct gnn_err *e) GNN_MUST_USE;
 /* Leases that are out stay good. Takes NULL. */
-void gnn_borrower_free(struct gnn_borrower *b);
+void gnn_importer_free(struct gnn_importer *b);
 
 #endif

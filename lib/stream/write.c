@@ -75,7 +75,7 @@ static int refer_tensor(struct gnn_writer *w, struct gnb_entry *entry, const str
     if (rc)
         return rc;
     struct gnb_reference r;
-    gnn_lender_refer(w->lender, c->slot, c->b, i, entry->raw, &r);
+    gnn_exporter_refer(w->exporter, c->slot, c->b, i, entry->raw, &r);
     entry->stored = gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
     entry->codec = GNB_REFERENCE;
     *used += entry->stored;
@@ -176,8 +176,8 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     gnn_io_init(&w->io, fd, name);
     int rc = gnn_buf_reserve(&w->out, OUT_BYTES, 1, "output", e);
     if (!rc)
-        rc = gnn_lender_new(&w->lender, fd, name, o->handoff, o->gpu,
-                            e); /* listens before there is anything to read */
+        rc = gnn_exporter_new(&w->exporter, fd, name, o->transport, o->gpu,
+                              e); /* listens before there is anything to read */
     if (rc)
         return rc;
     char *text = gnn_meta_to_text(m, e);
@@ -185,15 +185,15 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
         return e->code;
     rc = write_one(w, GNB_HEADER, "meta", GNN_U8, strlen(text), text, e);
     gnn_free(text);
-    if (rc || !w->lender)
+    if (rc || !w->exporter)
         return rc;
     rc = flush_buffer(w, e);
-    return rc ? rc : gnn_lender_meet(w->lender, gnb_frame_sum(w->head.data), e);
+    return rc ? rc : gnn_exporter_handshake(w->exporter, gnb_frame_sum(w->head.data), e);
 }
 
-/* There is nobody any more to whom a device's memory could be lent. A reader that has had enough
- * hangs up a moment before it ends, and then it is the pipe that tells, as it would have without
- * devices. */
+/* There is nobody any more to whom a device's memory could be exported. A reader that has had
+ * enough hangs up a moment before it ends, and then it is the pipe that tells, as it would have
+ * without devices. */
 static int hung_up(struct gnn_writer *w, struct gnn_err *e)
 {
     struct pollfd p = {.fd = w->io.fd};
@@ -204,14 +204,14 @@ static int hung_up(struct gnn_writer *w, struct gnn_err *e)
 
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)
 {
-    int slot = -1, rc = w->lender ? gnn_lender_slot(w->lender, b, &slot, e) : 0;
+    int slot = -1, rc = w->exporter ? gnn_exporter_slot(w->exporter, b, &slot, e) : 0;
     if (!rc && b->place && slot < 0)
         rc = hung_up(w, e);
     if (!rc)
         rc = write_frame(w, GNB_BATCH, &(struct content){&b->tensors, b, slot, w->zstd_level != 0},
                          e);
     if (!rc && slot >= 0) { /* the reader may see it from now on */
-        gnn_lender_lend(w->lender, slot, b);
+        gnn_exporter_hold(w->exporter, slot, b);
         w->nref++;
     }
     return rc || !w->nout ? rc : flush_buffer(w, e); /* a batch is useful to the reader at once */
@@ -225,14 +225,14 @@ int gnn_writer_end(struct gnn_writer *w, struct gnn_err *e)
         rc = flush_buffer(w, e);
     if (!rc)
         rc = gnn_io_close(&w->io, false, e);
-    if (!rc && w->lender)
-        gnn_lender_settle(w->lender);
+    if (!rc && w->exporter)
+        gnn_exporter_drain(w->exporter);
     return rc;
 }
 
 bool gnn_writer_takes(struct gnn_writer *w, unsigned device)
 {
-    return gnn_lender_takes(w->lender, device);
+    return gnn_exporter_accepts(w->exporter, device);
 }
 
 void gnn_writer_release(struct gnn_writer *w)
@@ -240,7 +240,7 @@ void gnn_writer_release(struct gnn_writer *w)
     const bool open = w->out.data && w->io.fd >= 0;
     if (open) /* before anything that the reader can see */
         gnn_io_mark_failed(w->io.fd);
-    gnn_lender_free(w->lender);
+    gnn_exporter_free(w->exporter);
     if (open)
         close(w->io.fd);
     ZSTD_freeCCtx(w->zstd);

@@ -27,9 +27,12 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void train_ranks_release(struct gnn_trainer *t);
 /* Seeds of a batch over all ranks, of which `rows` are this one's: what its loss is divided by. */
 uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows);
-/* What comes next on this rank, b or something else; and, unless that has been asked already, what
- * does on the others: GNN_E_STOPPED where one's input was cut, so that nobody may go on,
- * GNN_E_INPUT when they are not at the same batch. t->pace.stop is set then. */
+/* Before each batch the ranks tell each other what comes next on them: a batch (b, with its epoch
+ * and step), an evaluation, the end. _begin sends this rank's message and _end waits for the
+ * others', unless that was done already. They set t->pace.stop and fail if the ranks cannot go on
+ * together: with GNN_E_STOPPED if the input of one was cut, with GNN_E_INPUT if they are at
+ * different batches.
+ */
 int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
                      struct gnn_err *e) GNN_MUST_USE;
 int train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
@@ -38,16 +41,17 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 void train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss);
 /* After a batch: is the run to end here? The same on all ranks. */
 bool train_stops(const struct gnn_trainer *t);
-/* Gradients that the way back has begun to sum get going; waits until this rank's own are there. */
+/* _push starts the all-reduce of gradients that the backward pass has made ready; _own waits until
+ * all gradients of this rank are computed. */
 int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* Over all ranks: gradients, as the way back has begun to; what a checkpoint has of the epoch so
- * far, t->train and t->r.seeds; all that is reported of one. */
+/* All-reduces: of the gradients, which the backward pass has begun; of what a checkpoint keeps of
+ * the epoch so far, t->train and t->r.seeds; of all that is reported of an epoch. */
 int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int train_sum_train(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-/* After sums, or what was read from a checkpoint: rank 0 keeps them, the others go on from nothing.
- */
+/* After an all-reduce, or after reading a checkpoint: rank 0 keeps the sums, the others start again
+ * from 0. */
 void train_keep_own(struct gnn_trainer *t);
 /* GNN_E_INPUT, "rank R has WHAT than rank 0", unless all have the same parameters, moments and
  * state. */

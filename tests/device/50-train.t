@@ -81,9 +81,9 @@ check "by name" sh -c 'grep -q "^gnn-train: product (rows, 12) by (12, 8): [1-9]
 check "of the same model" cmp f32.st c.st
 
 # By pipes: batches that stay on the device, that come from there, that come from the CPU.
-for handoff in cuda inline; do
-    check "by pipes, $handoff" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --transport $handoff s |
-        $emu/gnn-gather -q --no-provenance --device cuda --transport $handoff s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --lr 0.01 --dropout 0 --no-layer-norm --device cuda -o c.st"
+for transport in cuda inline; do
+    check "by pipes, $transport" sh -c "$emu/gnn-sample -q --no-provenance $how --epochs 2 --device cuda --transport $transport s |
+        $emu/gnn-gather -q --no-provenance --device cuda --transport $transport s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --lr 0.01 --dropout 0 --no-layer-norm --device cuda -o c.st"
     check "the same model" cmp model.st c.st
 done
 check "from the CPU" sh -c "gnn-sample -q --no-provenance $how --epochs 2 s | gnn-gather -q --no-provenance s | $emu/gnn-train -q --no-provenance --hidden 8 --keep last --lr 0.01 --dropout 0 --no-layer-norm --device cuda:1 -o c.st"

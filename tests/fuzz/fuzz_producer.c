@@ -76,11 +76,11 @@ static void fill(const uint8_t *data, size_t n)
 static int speak(int listener, struct input *in)
 {
     const uint8_t *n = take(in, 1), *m = NULL;
-    const int sock = gnn_meet_accept(listener);
+    const int sock = gnn_handshake_accept(listener);
     for (uint8_t i = 0; n && i < *n && i < MESSAGES && (m = take(in, 17)); i++) {
-        const struct gnn_meet x = {le32(m + 1), le32(m + 5), le64(m + 9)};
+        const struct gnn_handshake x = {le32(m + 1), le32(m + 5), le64(m + 9)};
         if (sock >= 0)
-            (void)gnn_meet_send(sock, &x, descriptor(m[0]));
+            (void)gnn_handshake_send(sock, &x, descriptor(m[0]));
     }
     return sock;
 }
@@ -134,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     (void)descriptor(0);
     fill(mem.p, mem.n);
-    const int listener = gnn_meet_listen(fd[1]);
+    const int listener = gnn_handshake_listen(fd[1]);
     if (stream.n && write(fd[1], stream.p, stream.n) != (ssize_t)stream.n)
         abort();
     close(fd[1]);

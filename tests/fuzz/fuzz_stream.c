@@ -43,7 +43,7 @@ static int input(const uint8_t *data, size_t n, int *end, int *listener)
     }
     if (pipe2(fd, O_CLOEXEC))
         return -1;
-    *listener = gnn_meet_listen(fd[1]);
+    *listener = gnn_handshake_listen(fd[1]);
     if (n && write(fd[1], data, n) != (ssize_t)n)
         abort();
     *end = fd[1];
@@ -60,12 +60,12 @@ static void done(int fd)
 static int offer(int listener)
 {
     static int memory = -1;
-    static const struct gnn_meet m = {GNN_MEET_OFFER, SLOTS, MEMORY};
+    static const struct gnn_handshake m = {GNN_HANDSHAKE_OFFER, SLOTS, MEMORY};
     if (memory < 0)
         memory = memory_new();
-    const int sock = gnn_meet_accept(listener);
+    const int sock = gnn_handshake_accept(listener);
     if (sock >= 0)
-        (void)gnn_meet_send(sock, &m, memory);
+        (void)gnn_handshake_send(sock, &m, memory);
     return sock;
 }
 

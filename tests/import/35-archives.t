@@ -78,7 +78,7 @@ edit() { # FILE PERL: its bytes in $_ changed
     edit "$c/good-ogb.zip" '$_ = substr($_, 7)' >start.zip
     says 'a zip archive without its first bytes' 'start.zip' start.zip
     edit "$c/good-ogb.zip" 's/(PK\x05\x06.{4})(.)(.)(.)/$1 . chr(ord($2) - 1) . $3 . chr(ord($4) - 1)/se' >count.zip
-    says 'a directory with a member more than announced' 'count.zip: .*members promised, more found' count.zip
+    says 'a directory with a member more than announced' 'count.zip: .*members declared, more found' count.zip
     # An entry of the directory taken out: the member would be lost to who reads the directory.
     edit "$c/good-ogb.zip" '
         my $n = length; my ($e) = /(PK\x05\x06.*)$/s; my ($cn, $size, $at) = unpack "x10 v V V", $e;

@@ -57,9 +57,12 @@ for sig in TERM USR1; do
     rm -rf ck x.safetensors
     mkfifo pipe 2>/dev/null
     gnn-train -i pipe $M --checkpoint ck -o x.safetensors 2>err & pid=$!
-    (head -c 2000000 g.gnb; sleep 0.3; tail -c +2000001 g.gnb) 2>/dev/null >pipe & feed=$!
-    sleep 0.2
+    rm -f killed
+    # The rest of the stream comes when the signal has been sent; that is sent when training has begun.
+    (head -c 2000000 g.gnb; until [ -e killed ]; do sleep 0.02; done; tail -c +2000001 g.gnb) 2>/dev/null >pipe & feed=$!
+    until [ -e ck/checkpoint.lock ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -$sig $pid
+    : >killed
     wait $pid
     check "SIG$sig ends with status 75" test $? -eq 75
     wait $feed 2>/dev/null

@@ -41,24 +41,25 @@ struct liar {
 
 static void liar_init(struct liar *l, int memory, uint32_t what, uint32_t slots)
 {
-    struct gnn_meet m;
+    struct gnn_handshake m;
     *l = (struct liar){.sock = -1};
     pipes(l->fd);
-    l->listener = gnn_meet_listen(l->fd[1]);
+    l->listener = gnn_handshake_listen(l->fd[1]);
     put_header(l->fd[1]);
-    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", &l->e) || !l->r.borrower)
+    if (l->listener < 0 || gnn_reader_begin(&l->r, l->fd[0], "in", &l->e) || !l->r.importer)
         exit(99);
-    l->sock = gnn_meet_accept(l->listener);
-    if (l->sock < 0 || gnn_meet_recv(l->sock, &m, NULL) != 1 || m.what != GNN_MEET_HELLO)
+    l->sock = gnn_handshake_accept(l->listener);
+    if (l->sock < 0 || gnn_handshake_recv(l->sock, &m, NULL) != 1 ||
+        m.what != GNN_HANDSHAKE_CONNECT)
         exit(99);
-    m = (struct gnn_meet){what, slots, UINT64_C(1) << 32};
-    if (!gnn_meet_send(l->sock, &m, memory))
+    m = (struct gnn_handshake){what, slots, UINT64_C(1) << 32};
+    if (!gnn_handshake_send(l->sock, &m, memory))
         exit(99);
     stream_make_frame(l->fd[1], GNB_BATCH, 1, "x", "abc", 3, GNB_RAW,
                       3); /* what it waits for while it is offered memory */
     if (gnn_reader_next(&l->r, &l->t, &l->e))
         exit(99);
-    l->taken = gnn_meet_recv(l->sock, &m, NULL) == 1 && m.what == GNN_MEET_TAKEN;
+    l->taken = gnn_handshake_recv(l->sock, &m, NULL) == 1 && m.what == GNN_HANDSHAKE_ACCEPT;
 }
 
 static void liar_release(struct liar *l)
@@ -82,7 +83,7 @@ static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
 {
     struct liar l;
     liar_init(&l, memory, kind, slots);
-    ok(!l.taken && l.r.borrower, "%s: not taken, and read on", what);
+    ok(!l.taken && l.r.importer, "%s: not taken, and read on", what);
     liar_release(&l);
     close(memory);
 }
@@ -95,7 +96,7 @@ static void reference(const char *what, struct gnb_reference ref, uint64_t bytes
     uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
     struct gnn_tensors second = {0};
     const int memory = sealed(F_SEAL_SHRINK);
-    liar_init(&l, memory, GNN_MEET_OFFER, 3);
+    liar_init(&l, memory, GNN_HANDSHAKE_OFFER, 3);
     const struct gnb_reference good = {.offset = 4096};
     uint32_t n = gnb_reference_encode(&good, stored);
     stream_make_frame(l.fd[1], GNB_BATCH, 2, "node/node/x", stored, n, GNB_REFERENCE, LEN);
@@ -119,7 +120,7 @@ static void scribbled(const char *name, bool seen)
     uint8_t stored[GNB_DEVICE_REFERENCE_BYTES];
     const int memory = sealed(F_SEAL_SHRINK);
     const struct gnb_reference ref = {.offset = 4096};
-    liar_init(&l, memory, GNN_MEET_OFFER, 3);
+    liar_init(&l, memory, GNN_HANDSHAKE_OFFER, 3);
     stream_make_frame(l.fd[1], GNB_BATCH, 2, name, stored, gnb_reference_encode(&ref, stored),
                       GNB_REFERENCE, LEN);
     if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e) ||
@@ -128,9 +129,9 @@ static void scribbled(const char *name, bool seen)
     const uint8_t *x = gnn_tensors_at(&l.t, 0)->data;
     ok((x[LEN / 2] == '!') == seen, "%s %s when its producer writes there later", name,
        seen ? "changes" : "does not change");
-    struct gnn_meet m;
-    const int back = gnn_meet_recv(l.sock, &m, NULL);
-    ok(seen ? !back : back == 1 && m.what == GNN_MEET_BACK, "its slot %s",
+    struct gnn_handshake m;
+    const int back = gnn_handshake_recv(l.sock, &m, NULL);
+    ok(seen ? !back : back == 1 && m.what == GNN_HANDSHAKE_RELEASE, "its slot %s",
        seen ? "is kept" : "went back at once");
     liar_release(&l);
     close(memory);
@@ -155,11 +156,11 @@ static void test_scribbling(void)
 static void test_lies(void)
 {
     static const char zero[LEN];
-    refuses("memory that may shrink", GNN_MEET_OFFER, 3, sealed(0));
-    refuses("another message", GNN_MEET_TAKEN, 3, sealed(F_SEAL_SHRINK));
-    refuses("a single slot", GNN_MEET_OFFER, 1, sealed(F_SEAL_SHRINK));
-    refuses("a million slots", GNN_MEET_OFFER, 1000000, sealed(F_SEAL_SHRINK));
-    refuses("what cannot be mapped", GNN_MEET_OFFER, 3, dup(2));
+    refuses("memory that may shrink", GNN_HANDSHAKE_OFFER, 3, sealed(0));
+    refuses("another message", GNN_HANDSHAKE_ACCEPT, 3, sealed(F_SEAL_SHRINK));
+    refuses("a single slot", GNN_HANDSHAKE_OFFER, 1, sealed(F_SEAL_SHRINK));
+    refuses("a million slots", GNN_HANDSHAKE_OFFER, 1000000, sealed(F_SEAL_SHRINK));
+    refuses("what cannot be mapped", GNN_HANDSHAKE_OFFER, 3, dup(2));
     reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
     reference("a sum",
               (struct gnb_reference){

@@ -11,7 +11,7 @@ $sample -o LB L && gnn-gather -q --no-provenance -o LG -i LB L && $train -o LM -
 shared() { grep -q '"shared_batches":[1-9]' "$1" && _ok "$2" || _not_ok "$2"; }
 unshared() { grep -q '"shared_batches":0' "$1" && _ok "$2" || _not_ok "$2"; }
 sockets() { grep -c gnn-handoff /proc/net/unix; }
-settled() { # nothing of a handing off is left, if need be after a moment
+settled() { # nothing of a transport is left, if need be after a moment
     for _i in 1 2 3 4 5 6 7 8 9 10; do
         _left=$(sockets)
         [ "$_left" -gt "$before" ] || return 0
@@ -68,7 +68,7 @@ status 2 'shm into a file' gnn-gather -q --transport shm -o X2 -i LB L
 says_one 'in one line'
 absent X2 'leaves nothing'
 status 2 'shm and compression' gnn-gather -q --transport shm -z 1 -o X2 -i LB L
-status 2 'handing off nothing' gnn-gather -q --transport shm --count -i LB L
+status 2 'a transport for nothing' gnn-gather -q --transport shm --count -i LB L
 status 2 'the name of the option in 0.1.0' gnn-gather -q --handoff shm -o X2 -i LB L
 status 2 'an unknown way' gnn-sample -q -f 2 --transport cuda L
 status 1 'shm to a program that is not ours' sh -c '{ gnn-gather -q --transport shm -i LB L; echo $? >rc; } | cat >X2; exit "$(cat rc)"'

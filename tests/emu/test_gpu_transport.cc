@@ -93,7 +93,7 @@ Entry refers(const char *name, gnn_dtype dtype, uint64_t n, const gnb_reference 
 }
 
 /* Memory on a device that the other side can open, and where it is. */
-gnb_reference lend(unsigned device)
+gnb_reference exported(unsigned device)
 {
     gnn_err e = {};
     void *p = nullptr, *s = nullptr;
@@ -109,44 +109,44 @@ gnb_reference lend(unsigned device)
     return r;
 }
 
-bool says(int sock, gnn_meet *m)
+bool says(int sock, gnn_handshake *m)
 {
     pollfd p = {sock, POLLIN, 0};
-    return poll(&p, 1, 10000) == 1 && gnn_meet_recv(sock, m, nullptr) == 1;
+    return poll(&p, 1, 10000) == 1 && gnn_handshake_recv(sock, m, nullptr) == 1;
 }
 
 /* The greeting; the socket is left. */
 int meet(int listener, bool offer)
 {
-    gnn_meet m;
+    gnn_handshake m;
     pollfd p = {listener, POLLIN, 0};
     if (poll(&p, 1, 10000) != 1)
         bail("nobody came");
-    const int sock = gnn_meet_accept(listener);
-    if (sock < 0 || !says(sock, &m) || m.what != GNN_MEET_HELLO || m.slots != 2)
+    const int sock = gnn_handshake_accept(listener);
+    if (sock < 0 || !says(sock, &m) || m.what != GNN_HANDSHAKE_CONNECT || m.slots != 2)
         bail("no HELLO");
     for (int i = 0; i < 2; i++)
-        if (!says(sock, &m) || m.what != GNN_MEET_DEVICE)
+        if (!says(sock, &m) || m.what != GNN_HANDSHAKE_DEVICE)
             bail("no DEVICE");
     const int memory = memfd_create("t", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (!offer)
         return sock;
-    m = gnn_meet{GNN_MEET_OFFER, 3, MEMORY};
+    m = gnn_handshake{GNN_HANDSHAKE_OFFER, 3, MEMORY};
     if (memory < 0 || ftruncate(memory, MEMORY) || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) ||
-        !gnn_meet_send(sock, &m, memory) || !says(sock, &m) || m.what != GNN_MEET_TAKEN)
+        !gnn_handshake_send(sock, &m, memory) || !says(sock, &m) || m.what != GNN_HANDSHAKE_ACCEPT)
         bail("not taken");
     return sock;
 }
 
 int lie(const std::string &how)
 {
-    const int fd = LIAR_FD, listener = gnn_meet_listen(fd);
+    const int fd = LIAR_FD, listener = gnn_handshake_listen(fd);
     if (listener < 0)
         bail("listen");
     frame(fd, GNB_HEADER, 0,
           {raw<char>("meta", GNN_U8, std::vector<char>(meta, meta + strlen(meta)))});
     const int sock = meet(listener, how != "no offer");
-    gnb_reference r = lend(0), other = r;
+    gnb_reference r = exported(0), other = r;
     uint64_t n = NODES;
     Entry key = raw<uint64_t>("key", GNN_U64, {0, 0, 0, 0}),
           counts = raw<uint64_t>("counts/n", GNN_U64, {NODES});
@@ -179,7 +179,7 @@ int lie(const std::string &how)
     else if (how == "slots")
         other.slot = 1, more = {refers("node/n/id", GNN_U32, NODES, other)};
     else if (how == "devices")
-        more = {refers("node/n/id", GNN_U32, NODES, lend(1))};
+        more = {refers("node/n/id", GNN_U32, NODES, exported(1))};
     if (how == "totals") {
         frame(fd, GNB_END, 1, {refers("totals", GNN_U64, 2, r)});
     } else {
@@ -188,8 +188,8 @@ int lie(const std::string &how)
         frame(fd, GNB_BATCH, 1, all);
     }
     if (how == "good" || how == "gone after") {
-        gnn_meet m;
-        if (!says(sock, &m) || m.what != GNN_MEET_BACK || m.slots != 0)
+        gnn_handshake m;
+        if (!says(sock, &m) || m.what != GNN_HANDSHAKE_RELEASE || m.slots != 0)
             bail("not given back");
     }
     if (how == "gone after")

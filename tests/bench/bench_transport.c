@@ -2,7 +2,7 @@
  * program that knows nothing of streams, through a pipe into our reader, and in shared memory into
  * our reader, which drops the batches or reads all their bytes first; and what the gatherer makes
  * for nobody, which is the limit. In turns, A-B-C-D-E-A-B-C-D-E; the ratios are of medians. Usage:
- * bench_handoff STORE */
+ * bench_transport STORE */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,13 +20,13 @@ enum reading { DRY, DROP, TOUCH, NOBODY };
 
 static const struct way {
     const char *name;
-    enum gnn_handoff how;
+    enum gnn_transport how;
     enum reading reading;
-} way[] = {{"pipe, read dry", GNN_HANDOFF_INLINE, DRY},
-           {"pipe, reader", GNN_HANDOFF_INLINE, DROP},
-           {"handoff, reader", GNN_HANDOFF_SHM, DROP},
-           {"handoff, bytes read", GNN_HANDOFF_SHM, TOUCH},
-           {"gathering alone", GNN_HANDOFF_INLINE, NOBODY}};
+} way[] = {{"pipe, read dry", GNN_TRANSPORT_INLINE, DRY},
+           {"pipe, reader", GNN_TRANSPORT_INLINE, DROP},
+           {"transport, reader", GNN_TRANSPORT_SHM, DROP},
+           {"transport, bytes read", GNN_TRANSPORT_SHM, TOUCH},
+           {"gathering alone", GNN_TRANSPORT_INLINE, NOBODY}};
 enum { WAYS = sizeof way / sizeof *way };
 
 static uint64_t touch(const struct gnn_batch *b)
@@ -88,7 +88,7 @@ static double run(struct gnn_store *s, struct replay *r, const struct way *w)
     replay_start(r, steps);
     struct gnn_source *src = gnn_gather_source_new(&r->base, s, &o, &e);
     int rc = !src || gnn_writer_begin(&out, fd[1], "the pipe", src->meta,
-                                      &(struct gnn_writer_opts){.handoff = w->how}, &e);
+                                      &(struct gnn_writer_opts){.transport = w->how}, &e);
     for (uint64_t i = 0; !rc && !(rc = gnn_source_next(src, &b, &e)); i++) {
         if (i == WARM) { /* by then the memory is made */
             t = bench_now();
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     struct gnn_store s = {0};
     double rate[WAYS][TURNS];
     if (argc != 2) {
-        fprintf(stderr, "usage: bench_handoff STORE\n");
+        fprintf(stderr, "usage: bench_transport STORE\n");
         return 2;
     }
     if (gnn_store_open(&s, argv[1], false, &e))
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
                rate[k][TURNS - 1]);
     }
     const int m = TURNS / 2;
-    printf("handoff %.2f x a pipe into it, %.2f x one read dry, %.2f x gathering alone\n",
+    printf("transport %.2f x a pipe into it, %.2f x one read dry, %.2f x gathering alone\n",
            rate[2][m] / rate[1][m], rate[2][m] / rate[0][m], rate[2][m] / rate[4][m]);
     printf("limit %.2f x a pipe read dry\n", rate[4][m] / rate[0][m]);
     return 0;

@@ -58,9 +58,10 @@ static bool right(const struct gnn_batch *b, uint64_t step)
 }
 
 /* Writes steps 0 to n-1; *nref of them by reference. */
-static int write_stream(int fd, enum gnn_handoff how, uint64_t n, uint64_t *nref, struct gnn_err *e)
+static int write_stream(int fd, enum gnn_transport how, uint64_t n, uint64_t *nref,
+                        struct gnn_err *e)
 {
-    return stream_make(fd, "out", &meta, &(struct gnn_writer_opts){.handoff = how}, pool, fill, n,
+    return stream_make(fd, "out", &meta, &(struct gnn_writer_opts){.transport = how}, pool, fill, n,
                        nref, e);
 }
 
@@ -72,7 +73,7 @@ static void pipes(int fd[2])
 
 /* A child that writes n steps to fd[1]; its status is 0 if at least `want` of them went by
  * reference. */
-static pid_t writer(int fd[2], enum gnn_handoff how, uint64_t n, uint64_t want)
+static pid_t writer(int fd[2], enum gnn_transport how, uint64_t n, uint64_t want)
 {
     const pid_t pid = fork();
     if (pid < 0)
@@ -122,7 +123,7 @@ static int read_stream(int fd, int hold, uint64_t *n, struct gnn_err *e)
     return rc;
 }
 
-static void test_roundtrip(enum gnn_handoff how, int hold, uint64_t want, const char *what)
+static void test_roundtrip(enum gnn_transport how, int hold, uint64_t want, const char *what)
 {
     struct gnn_err e = {0};
     int fd[2];
@@ -280,14 +281,14 @@ static void test_plain(void)
     struct gnn_err e = {0};
     int fd[2], file = open("plain", O_RDWR | O_CREAT | O_TRUNC, 0666);
     uint64_t nref, at = 0;
-    ok(!write_stream(dup(file), GNN_HANDOFF_AUTO, 20, &nref, &e) && !nref,
+    ok(!write_stream(dup(file), GNN_TRANSPORT_AUTO, 20, &nref, &e) && !nref,
        "a file gets no references %s", e.msg);
     const uint64_t size = (uint64_t)lseek(file, 0, SEEK_END);
     uint8_t *want = malloc(size), *got = malloc(size + 1);
     if (!want || !got || pread(file, want, size, 0) != (ssize_t)size)
         exit(99);
     pipes(fd);
-    const pid_t pid = writer(fd, GNN_HANDOFF_AUTO, 20, 0);
+    const pid_t pid = writer(fd, GNN_TRANSPORT_AUTO, 20, 0);
     for (ssize_t n; (n = read(fd[0], got + at, size + 1 - at)) > 0;)
         at += (uint64_t)n;
     ok(at == size && !memcmp(want, got, size), "nor does a pipe whose reader just reads");
@@ -298,7 +299,7 @@ static void test_plain(void)
     int far[2];
     pipes(fd);
     pipes(far);
-    const pid_t first = writer(fd, GNN_HANDOFF_AUTO, 20, 0), relay = fork();
+    const pid_t first = writer(fd, GNN_TRANSPORT_AUTO, 20, 0), relay = fork();
     if (!relay) {
         for (ssize_t n; (n = read(fd[0], got, size)) > 0;)
             if (write(far[1], got, (size_t)n) != n)
@@ -321,8 +322,8 @@ static void test_must(void)
 {
     struct gnn_err e = {0};
     uint64_t nref;
-    ok(write_stream(open("f", O_WRONLY | O_CREAT | O_TRUNC, 0666), GNN_HANDOFF_SHM, 2, &nref, &e) ==
-           GNN_E_USAGE,
+    ok(write_stream(open("f", O_WRONLY | O_CREAT | O_TRUNC, 0666), GNN_TRANSPORT_SHM, 2, &nref,
+                    &e) == GNN_E_USAGE,
        "shm into a file: %s", e.msg);
     int fd[2];
     pipes(fd);
@@ -336,7 +337,7 @@ static void test_must(void)
     }
     close(fd[0]);
     e = (struct gnn_err){0};
-    ok(write_stream(fd[1], GNN_HANDOFF_SHM, 2, &nref, &e) == GNN_E_RUN &&
+    ok(write_stream(fd[1], GNN_TRANSPORT_SHM, 2, &nref, &e) == GNN_E_RUN &&
            strstr(e.msg, "takes nothing"),
        "shm to another program: %s", e.msg);
     ok(status_of(pid) == 0, "which sees the end");
@@ -353,9 +354,9 @@ static void test_joined(void)
     if (!pid) {
         uint64_t a = 0, b = 0, c = 0;
         close(fd[0]);
-        const int rc = write_stream(dup(fd[1]), GNN_HANDOFF_SHM, 10, &a, &e) ||
-                       write_stream(dup(fd[1]), GNN_HANDOFF_INLINE, 10, &b, &e) ||
-                       write_stream(fd[1], GNN_HANDOFF_SHM, 10, &c, &e);
+        const int rc = write_stream(dup(fd[1]), GNN_TRANSPORT_SHM, 10, &a, &e) ||
+                       write_stream(dup(fd[1]), GNN_TRANSPORT_INLINE, 10, &b, &e) ||
+                       write_stream(fd[1], GNN_TRANSPORT_SHM, 10, &c, &e);
         _exit(rc || a < 9 || b || c < 9);
     }
     close(fd[1]);
@@ -382,7 +383,7 @@ static void test_writer_killed(void)
         int fd[2], rc;
         uint64_t n = 0;
         pipes(fd);
-        const pid_t pid = writer(fd, GNN_HANDOFF_SHM, 1000000, 0);
+        const pid_t pid = writer(fd, GNN_TRANSPORT_SHM, 1000000, 0);
         struct gnn_source *s = gnn_stream_source_new(fd[0], "in", &e);
         while (s && !(rc = gnn_source_next(s, &b, &e))) {
             wrong += !right(b, n++);
@@ -425,7 +426,7 @@ static void test_reader_killed(void)
             struct gnn_err e = {0};
             uint64_t nref;
             signal(SIGPIPE, SIG_DFL);
-            (void)write_stream(fd[1], GNN_HANDOFF_SHM, 1000000, &nref, &e);
+            (void)write_stream(fd[1], GNN_TRANSPORT_SHM, 1000000, &nref, &e);
             _exit(1);
         }
         close(fd[1]);
@@ -439,22 +440,22 @@ static void test_reader_killed(void)
 
 /* Connects as a reader would, says n messages, of which UINT64_MAX is the stream's own sum, and
  * then only reads. */
-static void stranger(const char *what, const struct gnn_meet *m, int n)
+static void stranger(const char *what, const struct gnn_handshake *m, int n)
 {
     int fd[2];
     uint8_t buf[65536];
     pipes(fd);
-    const pid_t pid = writer(fd, GNN_HANDOFF_AUTO, 20, 0);
+    const pid_t pid = writer(fd, GNN_TRANSPORT_AUTO, 20, 0);
     if (read(fd[0], buf, GNB_HEADER_BYTES) != GNB_HEADER_BYTES)
         exit(99);
     const uint64_t sum = gnb_frame_sum(buf);
-    const int sock = gnn_meet_connect(fd[0]);
+    const int sock = gnn_handshake_connect(fd[0]);
     if (sock < 0)
         exit(99);
     for (int i = 0; i < n; i++) {
-        struct gnn_meet x = m[i];
+        struct gnn_handshake x = m[i];
         x.value = x.value == UINT64_MAX ? sum : x.value;
-        if (!gnn_meet_send(sock, &x, -1))
+        if (!gnn_handshake_send(sock, &x, -1))
             break; /* it has hung up */
     }
     while (read(fd[0], buf, sizeof buf) > 0)
@@ -466,32 +467,36 @@ static void stranger(const char *what, const struct gnn_meet *m, int n)
 
 static void test_strangers(void)
 {
-    const struct gnn_meet wrong = {GNN_MEET_HELLO, 0, 12345}, other = {GNN_MEET_BACK, 0, 0};
-    const struct gnn_meet hello = {GNN_MEET_HELLO, 0, UINT64_MAX}, taken = {GNN_MEET_TAKEN, 0, 0},
-                          device = {GNN_MEET_DEVICE, 0, 7};
-    const struct gnn_meet two = {GNN_MEET_HELLO, 2, UINT64_MAX},
-                          many = {GNN_MEET_HELLO, GNN_MEET_DEVICES + 1, UINT64_MAX};
-    struct gnn_meet all[GNN_MEET_DEVICES + 3] = {{GNN_MEET_HELLO, GNN_MEET_DEVICES, UINT64_MAX}};
-    for (int i = 1; i < GNN_MEET_DEVICES + 3; i++)
+    const struct gnn_handshake wrong = {GNN_HANDSHAKE_CONNECT, 0, 12345},
+                               other = {GNN_HANDSHAKE_RELEASE, 0, 0};
+    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, 0, UINT64_MAX},
+                               taken = {GNN_HANDSHAKE_ACCEPT, 0, 0},
+                               device = {GNN_HANDSHAKE_DEVICE, 0, 7};
+    const struct gnn_handshake two = {GNN_HANDSHAKE_CONNECT, 2, UINT64_MAX},
+                               many = {GNN_HANDSHAKE_CONNECT, GNN_HANDSHAKE_DEVICES + 1,
+                                       UINT64_MAX};
+    struct gnn_handshake all[GNN_HANDSHAKE_DEVICES + 3] = {
+        {GNN_HANDSHAKE_CONNECT, GNN_HANDSHAKE_DEVICES, UINT64_MAX}};
+    for (int i = 1; i < GNN_HANDSHAKE_DEVICES + 3; i++)
         all[i] = device;
     stranger("a greeting for another stream", &wrong, 1);
     stranger("no greeting", &other, 1);
     stranger("silence", NULL, 0);
-    stranger("two greetings", (struct gnn_meet[]){hello, hello}, 2);
+    stranger("two greetings", (struct gnn_handshake[]){hello, hello}, 2);
     stranger("more devices than there can be", &many, 1);
-    stranger("fewer devices than said", (struct gnn_meet[]){two, device}, 2);
-    stranger("no device but what comes at the end", (struct gnn_meet[]){two, taken}, 2);
-    stranger("another greeting for a device", (struct gnn_meet[]){two, device, two}, 3);
-    stranger("a device more than said", (struct gnn_meet[]){two, device, device, device}, 4);
-    stranger("a device before the greeting", (struct gnn_meet[]){device, hello}, 2);
-    stranger("as many devices as can be, and two more", all, GNN_MEET_DEVICES + 3);
+    stranger("fewer devices than said", (struct gnn_handshake[]){two, device}, 2);
+    stranger("no device but what comes at the end", (struct gnn_handshake[]){two, taken}, 2);
+    stranger("another greeting for a device", (struct gnn_handshake[]){two, device, two}, 3);
+    stranger("a device more than said", (struct gnn_handshake[]){two, device, device, device}, 4);
+    stranger("a device before the greeting", (struct gnn_handshake[]){device, hello}, 2);
+    stranger("as many devices as can be, and two more", all, GNN_HANDSHAKE_DEVICES + 3);
 }
 
 /* Descriptors, two with each message: none stays open. */
 static void test_descriptors(void)
 {
     int pair[2], spare[2];
-    struct gnn_meet m = {GNN_MEET_BACK, 0, 0};
+    struct gnn_handshake m = {GNN_HANDSHAKE_RELEASE, 0, 0};
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(2 * sizeof(int))];
@@ -511,7 +516,7 @@ static void test_descriptors(void)
         memcpy(CMSG_DATA(&c.head), spare, sizeof spare);
         if (sendmsg(pair[0], &h, 0) != (ssize_t)sizeof m)
             exit(99);
-        (void)gnn_meet_recv(pair[1], &m, k % 2 ? &got : NULL);
+        (void)gnn_handshake_recv(pair[1], &m, k % 2 ? &got : NULL);
         if (got >= 0)
             close(got);
     }
@@ -530,22 +535,23 @@ static void test_nonsense(void)
 {
     int fd[2];
     uint8_t buf[65536];
-    struct gnn_meet m;
+    struct gnn_handshake m;
     int memory = -1;
     pipes(fd);
-    const pid_t pid = writer(fd, GNN_HANDOFF_SHM, 20, 0);
+    const pid_t pid = writer(fd, GNN_TRANSPORT_SHM, 20, 0);
     if (read(fd[0], buf, GNB_HEADER_BYTES) != GNB_HEADER_BYTES)
         exit(99);
-    const int sock = gnn_meet_connect(fd[0]);
+    const int sock = gnn_handshake_connect(fd[0]);
     struct pollfd p = {.fd = sock, .events = POLLIN};
-    m = (struct gnn_meet){GNN_MEET_HELLO, 0, gnb_frame_sum(buf)};
-    if (sock < 0 || !gnn_meet_send(sock, &m, -1) || poll(&p, 1, 5000) != 1 ||
-        gnn_meet_recv(sock, &m, &memory) != 1)
+    m = (struct gnn_handshake){GNN_HANDSHAKE_CONNECT, 0, gnb_frame_sum(buf)};
+    if (sock < 0 || !gnn_handshake_send(sock, &m, -1) || poll(&p, 1, 5000) != 1 ||
+        gnn_handshake_recv(sock, &m, &memory) != 1)
         exit(99);
-    ok(memory >= 0 && m.what == GNN_MEET_OFFER && m.slots == GNN_HANDOFF_SLOTS,
+    ok(memory >= 0 && m.what == GNN_HANDSHAKE_OFFER && m.slots == GNN_TRANSPORT_SLOTS,
        "an offer of memory");
-    const struct gnn_meet said[] = {{GNN_MEET_TAKEN, 0, 0}, {GNN_MEET_BACK, 99, 0}};
-    if (!gnn_meet_send(sock, &said[0], -1) || !gnn_meet_send(sock, &said[1], -1))
+    const struct gnn_handshake said[] = {{GNN_HANDSHAKE_ACCEPT, 0, 0},
+                                         {GNN_HANDSHAKE_RELEASE, 99, 0}};
+    if (!gnn_handshake_send(sock, &said[0], -1) || !gnn_handshake_send(sock, &said[1], -1))
         exit(99);
     while (read(fd[0], buf, sizeof buf) > 0)
         ;
@@ -565,11 +571,11 @@ int main(void)
     test_share();
     test_tensors();
     test_move();
-    test_roundtrip(GNN_HANDOFF_INLINE, 0, 0, "inline");
-    test_roundtrip(GNN_HANDOFF_AUTO, 0, 1, "auto");
-    test_roundtrip(GNN_HANDOFF_SHM, 0, 50, "shm");
-    test_roundtrip(GNN_HANDOFF_SHM, 2, 50, "shm, the reader holds as many as there are slots");
-    test_roundtrip(GNN_HANDOFF_SHM, 7, 50, "shm, the reader holds more than there are slots");
+    test_roundtrip(GNN_TRANSPORT_INLINE, 0, 0, "inline");
+    test_roundtrip(GNN_TRANSPORT_AUTO, 0, 1, "auto");
+    test_roundtrip(GNN_TRANSPORT_SHM, 0, 50, "shm");
+    test_roundtrip(GNN_TRANSPORT_SHM, 2, 50, "shm, the reader holds as many as there are slots");
+    test_roundtrip(GNN_TRANSPORT_SHM, 7, 50, "shm, the reader holds more than there are slots");
     test_plain();
     test_must();
     test_joined();
