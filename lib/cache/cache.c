@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/comm/comm.h"
-#include "lib/store/ids.h"
+#include "lib/cache/fill.h"
 
 /* ---- rows ---- */
 
@@ -59,139 +58,34 @@ void gnn_rows_release(struct gnn_rows *r)
     *r = (struct gnn_rows){0};
 }
 
-/* ---- orders ---- */
-
-struct entry {
-    uint32_t key, id;
-};
-
-/* Least significant digit first, so that equal keys keep their order. */
-static struct entry *sort(struct entry *a, struct entry *b, uint64_t n)
-{
-    enum { BITS = 11, SIZE = 1 << BITS };
-    for (uint32_t shift = 0; shift < 32; shift += BITS) {
-        uint64_t at[SIZE] = {0}, sum = 0;
-        for (uint64_t i = 0; i < n; i++)
-            at[a[i].key >> shift & (SIZE - 1)]++;
-        for (uint32_t d = 0; d < SIZE; d++) {
-            const uint64_t here = at[d];
-            at[d] = sum;
-            sum += here;
-        }
-        for (uint64_t i = 0; i < n; i++)
-            b[at[a[i].key >> shift & (SIZE - 1)]++] = a[i];
-        struct entry *swap = a;
-        a = b;
-        b = swap;
-    }
-    return a;
-}
-
-/* Descending scores, none of them negative, as ascending keys. */
-static uint32_t key_of(float score)
-{
-    uint32_t bits;
-    memcpy(&bits, &score, sizeof bits);
-    return ~(bits & 0x7fffffff);
-}
-
-int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x, uint32_t *order,
-                    uint64_t *used, struct gnn_err *e)
-{
-    const uint64_t n = s->meta.schema.ntype[t].count;
-    const float *score = x->of[t];
-    uint32_t *store_id = NULL;
-    uint64_t m = 0;
-    int rc = s->comm->size > 1 ? 0 : gnn_store_inverse(s, t, &store_id, e);
-    if (rc)
-        return rc;
-    struct entry *a = gnn_alloc(n, sizeof *a, "an order", e),
-                 *b = gnn_alloc(n, sizeof *b, "an order", e);
-    for (uint64_t i = 0; a && b && i < n; i++) {
-        const uint32_t id = store_id ? store_id[i] : (uint32_t)i;
-        if (score[id] >= 0)
-            a[m++] = (struct entry){key_of(score[id]), id};
-    }
-    if (a && b) {
-        const struct entry *in = sort(a, b, m);
-        for (uint64_t i = 0; i < m; i++)
-            order[i] = in[i].id;
-        *used = m;
-    }
-    rc = a && b ? 0 : e->code;
-    gnn_free(a);
-    gnn_free(b);
-    gnn_free(store_id);
-    return rc;
-}
-
 /* ---- caches ---- */
 
-/* The orders of all types, and how far each has been taken. */
-struct queue {
-    uint32_t **order; /* [ntypes] */
-    uint64_t *at, *end;
-    const uint64_t *own_from, *own_to; /* [ntypes] rows that need no cache */
-};
-
-static void queue_release(struct queue *q, uint32_t ntypes)
+/* No row is in a cache yet; those of parts [from, to) need none. */
+static int init_level(struct gnn_cache *k, const struct gnn_store *s, uint32_t t, uint32_t from,
+                      uint32_t to, struct gnn_err *e)
 {
-    for (uint32_t t = 0; q->order && t < ntypes; t++)
-        gnn_free(q->order[t]);
-    gnn_free(q->order);
-    gnn_free(q->at);
+    const uint64_t n = s->meta.schema.ntype[t].count, *book = s->book[t];
+    if (!(k->level[t] = gnn_alloc(n, 1, "a cache", e)))
+        return e->code;
+    memset(k->level[t], (int)k->nsizes, n);
+    memset(k->level[t] + book[from], GNN_CACHE_OWN, book[to] - book[from]);
+    return 0;
 }
 
-static int queue_init(struct queue *q, struct gnn_store *s, const struct gnn_rows *r,
-                      const struct gnn_scores *x, struct gnn_err *e)
+/* What the cache of size i holds beyond those before it. */
+static void fill_level(struct gnn_cache *k, const struct gnn_ranking *ranked, uint32_t i,
+                       uint64_t size, uint64_t *at)
 {
-    const struct gnn_schema *c = &s->meta.schema;
-    q->order = gnn_alloc_zero(c->nntypes, sizeof *q->order, "an order", e);
-    q->at = gnn_alloc_zero(2 * (uint64_t)c->nntypes, sizeof *q->at, "an order", e);
-    int rc = q->order && q->at ? 0 : e->code;
-    q->end = rc ? NULL : q->at + c->nntypes;
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        if (!r->bytes[t])
-            continue;
-        q->order[t] = gnn_alloc(c->ntype[t].count, sizeof **q->order, "an order", e);
-        rc = q->order[t] ? gnn_cache_order(s, t, x, q->order[t], &q->end[t], e) : e->code;
-    }
-    return rc;
-}
-
-/* The type whose next row has the highest score, the first of several; -1: no more. */
-static int64_t best(const struct queue *q, const struct gnn_scores *x)
-{
-    int64_t t = -1;
-    for (uint32_t i = 0; i < x->ntypes; i++)
-        if (q->at[i] < q->end[i] &&
-            (t < 0 || x->of[i][q->order[i][q->at[i]]] > x->of[t][q->order[t][q->at[t]]]))
-            t = i;
-    return t;
-}
-
-static void fill(struct gnn_cache *k, struct queue *q, const struct gnn_rows *r,
-                 const struct gnn_scores *x, const uint64_t *size)
-{
-    uint32_t level = 0;
-    uint64_t rows = 0, bytes = 0;
-    for (int64_t t; level < k->nsizes && (t = best(q, x)) >= 0; q->at[t]++) {
-        uint8_t *at = &k->level[t][q->order[t][q->at[t]]];
-        if (*at == GNN_CACHE_OWN)
-            continue;
-        for (; level < k->nsizes && bytes + r->bytes[t] > size[level]; level++) {
-            k->rows[level] = rows;
-            k->bytes[level] = bytes;
-        }
-        if (level == k->nsizes)
-            break;
-        *at = (uint8_t)level;
-        rows++;
-        bytes += r->bytes[t];
-    }
-    for (; level < k->nsizes; level++) {
-        k->rows[level] = rows;
-        k->bytes[level] = bytes;
+    uint64_t before[GNN_TYPES_MAX];
+    memcpy(before, at, k->ntypes * sizeof *at);
+    k->rows[i] = i ? k->rows[i - 1] : 0;
+    k->bytes[i] = i ? k->bytes[i - 1] : 0;
+    gnn_fill_one(ranked, size - k->bytes[i], at);
+    for (uint32_t t = 0; t < k->ntypes; t++) {
+        for (uint64_t n = before[t]; n < at[t]; n++)
+            k->level[t][ranked->row[t][n]] = (uint8_t)i;
+        k->rows[i] += at[t] - before[t];
+        k->bytes[i] += (at[t] - before[t]) * ranked->bytes[t];
     }
 }
 
@@ -200,27 +94,21 @@ int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_ro
                    struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    struct queue q = {0};
+    const uint32_t from = part < 0 ? 0 : (uint32_t)part, to = part < 0 ? 0 : from + 1;
+    struct gnn_ranking ranked = {0};
+    uint64_t *at = NULL;
     *k = (struct gnn_cache){.nsizes = nsizes, .ntypes = c->nntypes};
     if (nsizes > GNN_CACHE_SIZES_MAX)
         return gnn_fail(e, GNN_E_USAGE, "more than %d sizes", GNN_CACHE_SIZES_MAX);
     k->level = gnn_alloc_zero(c->nntypes, sizeof *k->level, "a cache", e);
-    int rc = k->level ? queue_init(&q, s, r, x, e) : e->code;
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        if (!r->bytes[t])
-            continue;
-        if (!(k->level[t] = gnn_alloc(c->ntype[t].count, 1, "a cache", e))) {
-            rc = e->code;
-            break;
-        }
-        memset(k->level[t], (int)nsizes, c->ntype[t].count);
-        if (part >= 0)
-            memset(k->level[t] + s->book[t][part], GNN_CACHE_OWN,
-                   gnn_store_owned(s, (uint32_t)part, t));
-    }
-    if (!rc)
-        fill(k, &q, r, x, size);
-    queue_release(&q, c->nntypes);
+    at = gnn_alloc_zero(c->nntypes, sizeof *at, "a cache", e);
+    int rc = k->level && at ? gnn_ranking_init(&ranked, s, r->bytes, x, from, to, e) : e->code;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        rc = r->bytes[t] ? init_level(k, s, t, from, to, e) : 0;
+    for (uint32_t i = 0; !rc && i < nsizes; i++)
+        fill_level(k, &ranked, i, size[i], at);
+    gnn_ranking_release(&ranked);
+    gnn_free(at);
     return rc;
 }
 

@@ -3,7 +3,7 @@
 #ifndef GNN_LIB_CACHE_CACHE_H
 #define GNN_LIB_CACHE_CACHE_H
 
-#include "lib/cache/access.h"
+#include "lib/cache/order.h"
 #include "lib/data/batch.h"
 
 /* The bytes of a row, by node type; 0 where nothing is gathered of the type. */
@@ -16,12 +16,6 @@ struct gnn_rows {
 int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fields,
                   struct gnn_err *e) GNN_MUST_USE;
 void gnn_rows_release(struct gnn_rows *r);
-
-/* order[n]: store ids of type t, highest score first, equal ones by original id, so that parts
- * change nothing; by store id where several ranks have the parts, as none of them knows all
- * original ids. Those with a negative score are left out; *used: how many are in. */
-int gnn_cache_order(struct gnn_store *s, uint32_t t, const struct gnn_scores *x, uint32_t *order,
-                    uint64_t *used, struct gnn_err *e) GNN_MUST_USE;
 
 enum { GNN_CACHE_SIZES_MAX = 64, GNN_CACHE_OWN = 254, GNN_CACHE_NONE = 255 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/comm/comm.h"
+#include "lib/store/ids.h"
 
 enum gnn_order_by gnn_order_parse(const char *text)
 {
@@ -76,4 +77,91 @@ int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
     if (!rc && (w->all_ranks || o->by == GNN_ORDER_DEGREE))
         rc = sum_scores(w->store, made, e);
     return rc;
+}
+
+/* ---- ranked rows ---- */
+
+struct entry {
+    uint32_t key, id;
+};
+
+/* Least significant digit first, so that equal keys keep their order. */
+static struct entry *sort_entries(struct entry *a, struct entry *b, uint64_t n)
+{
+    enum { BITS = 11, SIZE = 1 << BITS };
+    for (uint32_t shift = 0; shift < 32; shift += BITS) {
+        uint64_t at[SIZE] = {0}, sum = 0;
+        for (uint64_t i = 0; i < n; i++)
+            at[a[i].key >> shift & (SIZE - 1)]++;
+        for (uint32_t d = 0; d < SIZE; d++) {
+            const uint64_t here = at[d];
+            at[d] = sum;
+            sum += here;
+        }
+        for (uint64_t i = 0; i < n; i++)
+            b[at[a[i].key >> shift & (SIZE - 1)]++] = a[i];
+        struct entry *swap = a;
+        a = b;
+        b = swap;
+    }
+    return a;
+}
+
+/* Descending scores, none of them negative, as ascending keys. */
+static uint32_t key_of(float score)
+{
+    uint32_t bits;
+    memcpy(&bits, &score, sizeof bits);
+    return ~(bits & 0x7fffffff);
+}
+
+/* Rows of one type, but those of ids [from, to). */
+static int rank_rows(struct gnn_ranking *k, struct gnn_store *s, uint32_t t, uint64_t from,
+                     uint64_t to, struct gnn_err *e)
+{
+    const uint64_t n = s->meta.schema.ntype[t].count;
+    const float *score = k->score->of[t];
+    uint32_t *store_id = NULL;
+    uint64_t m = 0;
+    int rc = s->comm->size > 1 ? 0 : gnn_store_inverse(s, t, &store_id, e);
+    if (rc)
+        return rc;
+    struct entry *a = gnn_alloc(n, sizeof *a, "an order", e),
+                 *b = gnn_alloc(n, sizeof *b, "an order", e);
+    k->row[t] = gnn_alloc(n, sizeof *k->row[t], "an order", e);
+    rc = a && b && k->row[t] ? 0 : e->code;
+    for (uint64_t i = 0; !rc && i < n; i++) {
+        const uint32_t id = store_id ? store_id[i] : (uint32_t)i;
+        if (score[id] >= 0 && !(id >= from && id < to))
+            a[m++] = (struct entry){key_of(score[id]), id};
+    }
+    const struct entry *in = rc ? NULL : sort_entries(a, b, m);
+    for (uint64_t i = 0; in && i < m; i++)
+        k->row[t][i] = in[i].id;
+    k->n[t] = rc ? 0 : m;
+    gnn_free(a);
+    gnn_free(b);
+    gnn_free(store_id);
+    return rc;
+}
+
+int gnn_ranking_init(struct gnn_ranking *k, struct gnn_store *s, const uint64_t *bytes,
+                     const struct gnn_scores *x, uint32_t from, uint32_t to, struct gnn_err *e)
+{
+    *k = (struct gnn_ranking){.ntypes = x->ntypes, .bytes = bytes, .score = x};
+    k->row = gnn_alloc_zero(k->ntypes, sizeof *k->row, "an order", e);
+    k->n = gnn_alloc_zero(k->ntypes, sizeof *k->n, "an order", e);
+    int rc = k->row && k->n ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < k->ntypes; t++)
+        rc = bytes[t] ? rank_rows(k, s, t, s->book[t][from], s->book[t][to], e) : 0;
+    return rc;
+}
+
+void gnn_ranking_release(struct gnn_ranking *k)
+{
+    for (uint32_t t = 0; k->row && t < k->ntypes; t++)
+        gnn_free(k->row[t]);
+    gnn_free(k->row);
+    gnn_free(k->n);
+    *k = (struct gnn_ranking){0};
 }

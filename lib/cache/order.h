@@ -45,4 +45,22 @@ int gnn_order_scores(const struct gnn_order *o, const struct gnn_order_scope *w,
                      struct gnn_scores *made, const struct gnn_scores **x,
                      struct gnn_err *e) GNN_MUST_USE;
 
+/* Rows of all node types, by their scores: highest first, equal ones by original id, so that parts
+ * change nothing; by store id where several ranks have the parts, as none of them knows all
+ * original ids. */
+struct gnn_ranking {
+    uint32_t ntypes;
+    const uint64_t *bytes; /* [ntypes] of a row; 0: the type has none */
+    const struct gnn_scores *score;
+    uint32_t **row; /* [ntypes] -> (n) store ids */
+    uint64_t *n;    /* [ntypes] */
+};
+/* Rows of parts [from, to), and those with a negative score, are left out. bytes and x outlive k,
+ * which is to be released on failure too. */
+int gnn_ranking_init(struct gnn_ranking *k, struct gnn_store *s, const uint64_t *bytes,
+                     const struct gnn_scores *x, uint32_t from, uint32_t to,
+                     struct gnn_err *e) GNN_MUST_USE;
+/* Takes a zeroed object. */
+void gnn_ranking_release(struct gnn_ranking *k);
+
 #endif

@@ -5,7 +5,6 @@
 #define GNN_LIB_CACHE_PLAN_H
 
 #include "lib/cache/cache.h"
-#include "lib/cache/order.h"
 
 enum { GNN_CACHE_PARTS_MAX = 64 };
 

@@ -120,48 +120,12 @@ int gpu_cache_scores(struct gather_caching *k)
     return k->score ? 0 : gnn_order_scores(&k->o->order, &scope, &k->own, &k->score, k->e);
 }
 
-int gpu_cache_order(struct gather_caching *k)
+int gpu_cache_rank(struct gather_caching *k)
 {
-    const struct gnn_schema *c = &k->x->job->meta.schema;
     int rc = gpu_cache_scores(k);
-    for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
-        if (!k->rows.bytes[t] || k->order[t])
-            continue;
-        k->order[t] = gnn_alloc(c->ntype[t].count, sizeof **k->order, "an order", k->e);
-        rc = k->order[t]
-                 ? gnn_cache_order(k->x->job->store, t, k->score, k->order[t], &k->ranked[t], k->e)
-                 : k->e->code;
-    }
-    return rc;
-}
-
-int64_t gpu_cache_next(const struct gather_caching *k, const uint64_t *n)
-{
-    int64_t best = -1;
-    float high = 0;
-    for (uint32_t t = 0; t < k->x->job->meta.schema.nntypes; t++) {
-        if (n[t] == k->ranked[t])
-            continue;
-        const float score = k->score->of[t][k->order[t][n[t]]];
-        if (best < 0 || score > high) {
-            best = t;
-            high = score;
-        }
-    }
-    return best;
-}
-
-void gpu_cache_take(const struct gather_caching *k, uint64_t size, uint64_t *n)
-{
-    uint64_t bytes = 0;
-    memset(n, 0, k->x->job->meta.schema.nntypes * sizeof *n);
-    for (;;) {
-        const int64_t best = gpu_cache_next(k, n);
-        if (best < 0 || k->rows.bytes[best] > size - bytes)
-            return;
-        bytes += k->rows.bytes[best];
-        n[best]++;
-    }
+    return rc || k->ranked.row ? rc
+                               : gnn_ranking_init(&k->ranked, k->x->job->store, k->rows.bytes,
+                                                  k->score, 0, 0, k->e);
 }
 
 double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes)
@@ -176,8 +140,8 @@ double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_
     const double part = (double)(s->ntype[t].count * k->rows.bytes[t]) / (double)k->rows.all_bytes;
     const struct gnn_place_opts o = {.devices = devices,
                                      .nrows = s->ntype[t].count,
-                                     .order = k->order[t],
-                                     .norder = k->ranked[t],
+                                     .order = k->ranked.row[t],
+                                     .norder = k->ranked.n[t],
                                      .row_bytes = k->rows.bytes[t],
                                      .budget = (uint64_t)((double)bytes * part)};
     return gnn_place_split(&o, k->score->of[t], cost, NULL);
@@ -194,15 +158,15 @@ static int decide(struct gather_caching *k, struct gather_clique *c)
     memset(c->all, 0, ntypes * sizeof *c->all);
     const bool alone = c->n == 1 || k->o->policy != GNN_GATHER_SHARD || !k->rows.all_bytes;
     c->whole = !rc && alone && bytes >= k->rows.all_bytes;
-    if (rc || c->whole || !bytes || (rc = gpu_cache_order(k)))
+    if (rc || c->whole || !bytes || (rc = gpu_cache_rank(k)))
         return rc;
     const double share = gpu_cache_share(k, c->n, bytes);
     const uint64_t hot = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
     for (uint32_t t = 0; t < ntypes; t++) /* shards of one type differ by a row */
         spare += (c->n - 1) * k->rows.bytes[t];
     const uint64_t dealt = times(bytes - hot, c->n);
-    gpu_cache_take(k, hot, c->hot);
-    gpu_cache_take(k, plus(hot, dealt > spare ? dealt - spare : 0), c->all);
+    gnn_fill_one(&k->ranked, hot, c->hot);
+    gnn_fill_one(&k->ranked, plus(hot, dealt > spare ? dealt - spare : 0), c->all);
     return 0;
 }
 
@@ -261,7 +225,7 @@ static int fill_cliques(struct gather_caching *k)
     while (!rc && next_clique(k->x, taken, &c)) {
         rc = decide(k, &c);
         if (!rc)
-            rc = gpu_gather_fill(k->x, &c, k->order, k->e);
+            rc = gpu_gather_fill(k->x, &c, &k->ranked, k->e);
         tell(k, &c);
     }
     gnn_free(c.hot);
@@ -275,9 +239,7 @@ static int count_rows(struct gather_caching *k)
     const struct gpu_gather *x = k->x;
     const struct gnn_schema *c = &x->job->meta.schema;
     k->rows.bytes = gnn_alloc_zero(c->nntypes, sizeof *k->rows.bytes, "fields", k->e);
-    k->order = gnn_alloc_zero(c->nntypes, sizeof *k->order, "an order", k->e);
-    k->ranked = gnn_alloc_zero(c->nntypes, sizeof *k->ranked, "an order", k->e);
-    if (!k->rows.bytes || !k->order || !k->ranked)
+    if (!k->rows.bytes)
         return k->e->code;
     for (uint32_t i = 0; i < x->job->njobs; i++)
         if (gather_cacheable(&x->table[i]))
@@ -317,10 +279,7 @@ int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, str
          i++) /* peers read what it keeps without waiting for anything */
         rc = gnn_dev_stream_wait(x->unit[i].stream, e);
     gnn_dev_range_end();
-    for (uint32_t t = 0; k.order && t < x->job->meta.schema.nntypes; t++)
-        gnn_free(k.order[t]);
-    gnn_free(k.order);
-    gnn_free(k.ranked);
+    gnn_ranking_release(&k.ranked);
     gnn_rows_release(&k.rows);
     gnn_scores_release(&k.own);
     return rc;

@@ -147,7 +147,7 @@ static int fill_some(const struct fill *f)
 
 /* ---- a clique ---- */
 
-static int fill_type(struct fill *f, const uint32_t *order)
+static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
 {
     const struct gather_clique *c = f->c;
     uint64_t bytes = 0;
@@ -171,7 +171,7 @@ static int fill_type(struct fill *f, const uint32_t *order)
     const struct gnn_place_opts o = {.policy = GNN_PLACE_MIXED,
                                      .devices = c->n,
                                      .nrows = f->x->job->meta.schema.ntype[f->type].count,
-                                     .order = order,
+                                     .order = ranked->row[f->type],
                                      .norder = c->all[f->type],
                                      .row_bytes = bytes,
                                      .budget = room * bytes,
@@ -184,12 +184,12 @@ static int fill_type(struct fill *f, const uint32_t *order)
     return rc;
 }
 
-int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order,
-                    struct gnn_err *e)
+int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
+                    const struct gnn_ranking *ranked, struct gnn_err *e)
 {
     struct fill f = {.x = x, .c = c, .e = e};
     int rc = 0;
     for (; !rc && f.type < x->job->meta.schema.nntypes; f.type++)
-        rc = fill_type(&f, c->whole ? NULL : order[f.type]);
+        rc = fill_type(&f, ranked);
     return rc;
 }

@@ -98,9 +98,9 @@ struct gather_clique {
 /* Decides, fills, and sets all views. */
 int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
                      struct gnn_err *e) GNN_MUST_USE;
-/* order[nntypes]: rows by rank. Not needed if c->whole. */
-int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c, uint32_t *const *order,
-                    struct gnn_err *e) GNN_MUST_USE;
+/* ranked: read where c->all says that there are rows. */
+int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
+                    const struct gnn_ranking *ranked, struct gnn_err *e) GNN_MUST_USE;
 /* Bytes of device memory that batches may need at once, at most. */
 uint64_t gpu_gather_batch_room(const struct gpu_gather *x);
 

@@ -97,40 +97,19 @@ static uint64_t least_bytes(const struct share *s, const struct clique *c)
     return bytes;
 }
 
-/* Of the members [from, to) that with most room; GNN_PLACE_NONE if none has so much. */
-static uint16_t roomiest(const uint64_t *left, uint32_t from, uint32_t to, uint64_t bytes)
-{
-    uint16_t best = GNN_PLACE_NONE;
-    for (uint32_t m = from; m < to; m++)
-        if (left[m] >= bytes && (best == GNN_PLACE_NONE || left[m] > left[best]))
-            best = (uint16_t)m;
-    return best;
-}
+/* What is not on all devices goes to one of the rank whose own it is, if that has room. */
+struct owners {
+    const struct share *s;
+    const uint32_t *from; /* [ranks + 1] a rank's members */
+};
 
-/* Deals out what follows the first hot[] rows. holder[nntypes][ranked]; left[n]; from[ranks + 1]: a
- * rank's members. */
-static void deal(const struct share *s, struct clique *c, uint16_t *const *holder, uint64_t *left,
-                 const uint32_t *from)
+static void prefer_owner(const void *arg, uint32_t type, uint32_t row, uint32_t *from, uint32_t *to)
 {
-    const struct gather_caching *k = s->k;
-    uint64_t smallest = UINT64_MAX;
-    for (uint32_t t = 0; t < ntypes(s); t++)
-        if (k->rows.bytes[t] && k->rows.bytes[t] < smallest)
-            smallest = k->rows.bytes[t];
-    for (;;) {
-        const int64_t t = gpu_cache_next(k, c->all);
-        if (t < 0 || roomiest(left, 0, c->n, smallest) == GNN_PLACE_NONE)
-            return;
-        const uint64_t i = c->all[t]++, bytes = k->rows.bytes[t];
-        const uint32_t owner =
-            gnn_owner_find(s->first[t], sizeof **s->first, s->x->job->comm->size, k->order[t][i]);
-        uint16_t m = roomiest(left, from[owner], from[owner + 1], bytes);
-        if (m == GNN_PLACE_NONE)
-            m = roomiest(left, 0, c->n, bytes);
-        holder[t][i] = m;
-        if (m != GNN_PLACE_NONE)
-            left[m] -= bytes;
-    }
+    const struct owners *o = arg;
+    const uint32_t owner =
+        gnn_owner_find(o->s->first[type], sizeof **o->s->first, o->s->x->job->comm->size, row);
+    *from = o->from[owner];
+    *to = o->from[owner + 1];
 }
 
 /* For each row of the order that it comes to, who keeps it. */
@@ -142,7 +121,16 @@ static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
     const uint64_t hot = share < 1 ? (uint64_t)((double)c->bytes * share) : c->bytes;
     uint64_t *left = gnn_alloc(c->n, sizeof *left, "a cache", k->e), used = 0;
     uint32_t *from = gnn_alloc_zero((uint64_t)ranks + 1, sizeof *from, "a cache", k->e);
-    gpu_cache_take(k, hot, c->hot);
+    const struct owners owners = {s, from};
+    struct gnn_fill fill = {.rows = &k->ranked,
+                            .at = c->all,
+                            .left = left,
+                            .nholders = c->n,
+                            .skip = true,
+                            .holder = holder,
+                            .prefer = prefer_owner,
+                            .arg = &owners};
+    gnn_fill_one(&k->ranked, hot, c->hot);
     for (uint32_t t = 0; left && from && t < ntypes(s); t++) {
         used += c->hot[t] * k->rows.bytes[t];
         c->all[t] = c->hot[t];
@@ -156,7 +144,7 @@ static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
     for (uint32_t r = 0; from && r < ranks; r++)
         from[r + 1] += from[r];
     if (left && from && share < 1)
-        deal(s, c, holder, left, from);
+        gnn_fill_run(&fill);
     gnn_free(left);
     gnn_free(from);
     return left && from ? 0 : k->e->code;
@@ -168,14 +156,14 @@ static int plan(struct share *s, struct clique *c)
     uint16_t **holder = gnn_alloc_zero(ntypes(s), sizeof(uint16_t *), "a cache", k->e);
     int rc = holder ? 0 : k->e->code;
     for (uint32_t t = 0; !rc && t < ntypes(s); t++)
-        if (!(holder[t] = gnn_alloc(k->ranked[t], sizeof **holder, "a cache", k->e)))
+        if (!(holder[t] = gnn_alloc(k->ranked.n[t], sizeof **holder, "a cache", k->e)))
             rc = k->e->code;
     if (!rc)
         rc = assign(s, c, holder);
     for (uint32_t t = 0; !rc && t < ntypes(s); t++) {
         const struct gnn_place_opts o = {.devices = c->n,
                                          .nrows = s->x->job->meta.schema.ntype[t].count,
-                                         .order = k->order[t],
+                                         .order = k->ranked.row[t],
                                          .norder = c->all[t],
                                          .row_bytes = k->rows.bytes[t]};
         if (k->rows.bytes[t])
@@ -490,7 +478,7 @@ static int decide(struct share *s)
     if (!rc)
         rc = hide_others(s);
     if (!rc)
-        rc = gpu_cache_order(k);
+        rc = gpu_cache_rank(k);
     for (uint32_t i = 0; !rc && i < s->ncliques; i++) {
         rc = s->clique[i].bytes ? plan(s, &s->clique[i]) : 0;
         if (!rc)

@@ -1,7 +1,8 @@
 #include "lib/gather/replica.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "lib/cache/fill.h"
 
 enum { ROUND = 1 << 16 }; /* rows fetched at once, so that they do not lie in memory twice */
 
@@ -22,21 +23,6 @@ void gnn_gather_replica_free(struct gather_replica *r)
 
 /* ---- which ---- */
 
-struct candidate {
-    float score;
-    uint32_t type, node;
-};
-
-static int by_score(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
 /* Bytes of a type's rows as they travel; 0 where there are none. */
 static uint64_t row_bytes(const struct gatherer *g, uint32_t t)
 {
@@ -47,96 +33,56 @@ static uint64_t row_bytes(const struct gatherer *g, uint32_t t)
     return bytes;
 }
 
-enum { BUCKETS = 1 << 16 };
-
-/* Scores are positive: their bits ascend as they do. */
-static uint32_t bucket(float score)
-{
-    uint32_t bits;
-    memcpy(&bits, &score, sizeof bits);
-    return bits >> 16;
-}
-
-/* Others' nodes with rows and a score, from the bucket in which the budget runs out on. */
-static int find_candidates(const struct gatherer *g, const struct gnn_scores *x, uint64_t budget,
-                           struct candidate **out, uint64_t *n, struct gnn_err *e)
-{
-    const struct gnn_store *s = g->store;
-    const struct gnn_schema *c = &s->meta.schema;
-    uint64_t *bytes = gnn_alloc_zero(BUCKETS, sizeof *bytes, "nodes to keep", e),
-             *count = gnn_alloc_zero(BUCKETS, sizeof *count, "nodes to keep", e);
-    uint32_t least = BUCKETS;
-    *n = 0;
-    *out = NULL;
-    for (int pass = 0; bytes && count && pass < 2; pass++) {
-        uint64_t at = 0;
-        for (uint32_t t = 0; t < c->nntypes; t++) {
-            const uint64_t row = row_bytes(g, t), from = s->book[t][s->from],
-                           to = s->book[t][s->to];
-            for (uint64_t i = 0; row && i < c->ntype[t].count; i++) {
-                if ((i >= from && i < to) || !(x->of[t][i] > 0))
-                    continue;
-                const uint32_t b = bucket(x->of[t][i]);
-                bytes[b] += pass ? 0 : row;
-                count[b] += pass ? 0 : 1;
-                if (pass && b >= least)
-                    (*out)[at++] = (struct candidate){x->of[t][i], t, (uint32_t)i};
-            }
-        }
-        for (uint64_t sum = 0; !pass && least && sum <= budget; sum += bytes[least])
-            *n += count[--least];
-        if (!pass && !(*out = gnn_alloc(*n, sizeof **out, "nodes to keep", e)))
-            break;
-    }
-    gnn_free(bytes);
-    gnn_free(count);
-    return e->code;
-}
-
-static int keep_new(struct gather_kept *k, uint64_t n, struct gnn_err *e)
+/* The first n rows of a ranking. */
+static int keep_rows(struct gather_kept *k, const uint32_t *row, uint64_t n, struct gnn_err *e)
 {
     k->node = gnn_alloc(n, sizeof *k->node, "nodes to keep", e);
-    return k->node ? gnn_node_map_init(&k->map, n, e) : e->code;
+    int rc = k->node ? gnn_node_map_init(&k->map, n, e) : e->code;
+    for (; !rc && k->n < n; k->n++) {
+        k->node[k->n] = row[k->n];
+        (void)gnn_node_map_add(&k->map, row[k->n], (uint32_t)k->n);
+    }
+    return rc;
 }
 
-static void keep_add(struct gather_kept *k, uint32_t node)
-{
-    (void)gnn_node_map_add(&k->map, node, (uint32_t)k->n);
-    k->node[k->n++] = node;
-}
-
-static int choose(struct gather_replica *r, struct gatherer *g,
-                  const struct gnn_gather_replicate *o, struct gnn_err *e)
+/* Of others' nodes with rows, those that have a score: a negative one leaves out the rest. */
+static int rank_remote(const struct gatherer *g, const struct gnn_gather_replicate *o,
+                       const uint64_t *bytes, struct gnn_scores *made, struct gnn_ranking *k,
+                       struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->store->meta.schema;
     const struct gnn_order order = {.by = o->by};
     const struct gnn_order_scope scope = {.store = g->store, .sampling = &g->meta.sampling};
-    struct gnn_scores made = {0};
     const struct gnn_scores *x;
-    struct candidate *all = NULL;
-    uint64_t n = 0, total = 0, left,
-             *of = gnn_alloc_zero(c->nntypes, sizeof *of, "nodes to keep", e);
-    int rc = of ? gnn_order_scores(&order, &scope, &made, &x, e) : e->code;
+    int rc = gnn_order_scores(&order, &scope, made, &x, e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        total += c->ntype[t].count * row_bytes(g, t);
+        for (uint64_t i = 0; i < c->ntype[t].count; i++)
+            made->of[t][i] = made->of[t][i] > 0 ? made->of[t][i] : -1;
+    return rc ? rc : gnn_ranking_init(k, g->store, bytes, x, g->store->from, g->store->to, e);
+}
+
+static int choose_rows(struct gather_replica *r, struct gatherer *g,
+                       const struct gnn_gather_replicate *o, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->store->meta.schema;
+    struct gnn_scores made = {0};
+    struct gnn_ranking ranked = {0};
+    uint64_t total = 0, *bytes = gnn_alloc_zero(c->nntypes, sizeof *bytes, "nodes to keep", e),
+             *n = gnn_alloc_zero(c->nntypes, sizeof *n, "nodes to keep", e);
+    int rc = bytes && n ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        total += c->ntype[t].count * (bytes[t] = row_bytes(g, t));
+    if (!rc)
+        rc = rank_remote(g, o, bytes, &made, &ranked, e);
     const double budget = o->share * (double)total / g->comm->size;
-    left = budget < 0x1p63 ? (uint64_t)budget : UINT64_MAX;
     if (!rc)
-        rc = find_candidates(g, x, left, &all, &n, e);
-    if (!rc)
-        qsort(all, n, sizeof *all, by_score);
-    uint64_t used = 0;
-    for (; !rc && used < n && row_bytes(g, all[used].type) <= left; used++) {
-        left -= row_bytes(g, all[used].type);
-        of[all[used].type]++;
-    }
+        gnn_fill_one(&ranked, budget < 0x1p63 ? (uint64_t)budget : UINT64_MAX, n);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        rc = keep_new(&r->of[t], of[t], e);
-    for (uint64_t i = 0; !rc && i < used; i++)
-        keep_add(&r->of[all[i].type], all[i].node);
+        rc = keep_rows(&r->of[t], ranked.row[t], n[t], e);
+    gnn_ranking_release(&ranked);
     gnn_scores_release(&made);
-    gnn_free(all);
-    gnn_free(of);
+    gnn_free(bytes);
+    gnn_free(n);
     return rc;
 }
 
@@ -220,7 +166,7 @@ gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o,
     r->njobs = g->njobs;
     r->of = gnn_alloc_zero(r->ntypes, sizeof *r->of, "rows of other ranks", e);
     r->data = gnn_alloc_zero(r->njobs, sizeof *r->data, "rows of other ranks", e);
-    if (r->of && r->data && !choose(r, g, o, e) && !fetch_rows(r, g, e))
+    if (r->of && r->data && !choose_rows(r, g, o, e) && !fetch_rows(r, g, e))
         return r;
     gnn_gather_replica_free(r);
     return NULL;

@@ -2,8 +2,8 @@
 #ifndef GNN_LIB_GATHER_REPLICA_H
 #define GNN_LIB_GATHER_REPLICA_H
 
-#include "lib/gather/remote.h"
 #include "lib/base/node_map.h"
+#include "lib/gather/remote.h"
 
 struct gather_kept {
     struct gnn_node_map map;

@@ -1,7 +1,8 @@
-/* lib/cache/cache.h, lib/cache/plan.h: what is in a cache and what it misses, against sorting and
- * counting the plain way. */
+/* lib/cache/order.h, fill.h, cache.h, plan.h: what is in a cache and what it misses, against
+ * sorting and counting the plain way. */
 #include <math.h>
 
+#include "lib/cache/fill.h"
 #include "lib/cache/plan.h"
 #include "lib/sample/sampler.h"
 
@@ -31,26 +32,78 @@ static void orders(const struct gnn_scores *x)
 {
     const struct gnn_schema *c = &s.meta.schema;
     struct gnn_err e = {0};
+    struct gnn_ranking k;
+    const bool made = !gnn_ranking_init(&k, &s, rows.bytes, x, 0, 0, &e);
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const uint64_t n = c->ntype[t].count;
-        uint32_t *order = malloc(n * sizeof *order);
         uint8_t *seen = calloc(n, 1);
-        uint64_t used = 0, in = 0;
+        uint64_t in = 0;
         for (uint64_t i = 0; i < n; i++)
             in += x->of[t][i] >= 0;
-        bool fine = !gnn_cache_order(&s, t, x, order, &used, &e) && used == in;
-        for (uint64_t i = 0; fine && i < used; i++) {
-            const float here = x->of[t][order[i]];
-            fine = !seen[order[i]]++ && here >= 0;
+        bool fine = made && k.n[t] == in;
+        for (uint64_t i = 0; fine && i < in; i++) {
+            const uint32_t id = k.row[t][i];
+            const float here = x->of[t][id];
+            fine = !seen[id]++ && here >= 0;
             if (i) {
-                const float before = x->of[t][order[i - 1]];
-                fine = fine && (before > here || (before >= here && order[i - 1] < order[i]));
+                const float before = x->of[t][k.row[t][i - 1]];
+                fine = fine && (before > here || (before >= here && k.row[t][i - 1] < id));
             }
         }
         ok(fine, "type %s: highest first, equal ones by id", c->ntype[t].name);
-        free(order);
         free(seen);
     }
+    gnn_ranking_release(&k);
+}
+
+/* A row at a time, in the plain way: to the roomiest of the holders that are preferred, else of
+ * all, passing over what has no room. */
+static void prefer_third(const void *arg, uint32_t type, uint32_t row, uint32_t *from, uint32_t *to)
+{
+    *from = (row + type) % *(const uint32_t *)arg;
+    *to = *from + 1;
+}
+
+static void fills(const struct gnn_scores *x)
+{
+    static const uint32_t n = 3;
+    struct gnn_err e = {0};
+    struct gnn_ranking k;
+    uint16_t *holder[2] = {malloc(300 * sizeof **holder), malloc(300 * sizeof **holder)};
+    uint64_t at[2] = {0, 0}, left[3] = {700, 1100, 400}, want[3] = {700, 1100, 400}, next[2] = {0};
+    struct gnn_fill f = {.rows = &k,
+                         .at = at,
+                         .left = left,
+                         .nholders = n,
+                         .skip = true,
+                         .holder = holder,
+                         .prefer = prefer_third,
+                         .arg = &n};
+    bool fine = !gnn_ranking_init(&k, &s, rows.bytes, x, 0, 0, &e);
+    if (fine)
+        gnn_fill_run(&f);
+    while (fine && (next[0] < at[0] || next[1] < at[1])) {
+        const uint32_t t = next[0] == k.n[0] ? 1
+                           : next[1] == k.n[1]
+                               ? 0
+                               : x->of[1][k.row[1][next[1]]] > x->of[0][k.row[0][next[0]]];
+        const uint64_t bytes = rows.bytes[t];
+        uint32_t m = (k.row[t][next[t]] + t) % n;
+        if (want[m] < bytes) {
+            m = 0;
+            for (uint32_t i = 1; i < n; i++)
+                m = want[i] > want[m] ? i : m;
+        }
+        const bool fits = want[m] >= bytes;
+        fine = next[t] < at[t] && holder[t][next[t]] == (fits ? m : GNN_HOLDER_NONE);
+        want[m] -= fits ? bytes : 0;
+        next[t]++;
+    }
+    ok(fine && !memcmp(left, want, sizeof left) && left[0] < 12 && left[1] < 12 && left[2] < 12,
+       "each row is with the holder that it prefers, or where most room is, until all are full");
+    free(holder[0]);
+    free(holder[1]);
+    gnn_ranking_release(&k);
 }
 
 /* How many rows of any type have a higher score, or come before among equals; and their bytes. */
@@ -233,6 +286,7 @@ int main(void)
             for (uint64_t i = 0; i < c->ntype[t].count; i++)
                 p.of[t][i] = (float)maker_rand(1000) / 1000;
         orders(&x);
+        fills(&p);
         caches(&x, &p, -1);
         caches(&p, &p, -1);
         const uint64_t a[] = {0, 100, 300}, b[] = {0, 40, 151}, *whole = s.book[0],
