@@ -198,6 +198,9 @@ syntax: ## let clang read everything but what needs CUDA or MPI (make CC=clang s
 	$(Q)printf '%s\n' $(SYNTAX_CC) | \
 	    xargs -P 2 -n 8 $(CXX) $(CPPFLAGS) $(filter-out -g,$(CXXFLAGS_ALL)) $(TESTFLAGS) -include emu/emu.h -fsyntax-only -x c++
 
+bits: all unit ## compare what the programs produce with recorded hashes (BITS=all: the whole matrix, with GNN_DATA)
+	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh tests/bits/run.sh $(or $(BITS),quick)
+
 lint: ## check layers, headers, scripts, manual pages, text
 	$(Q)perl scripts/check-layers.pl
 	$(Q)sh scripts/check-headers.sh
@@ -284,6 +287,6 @@ clean: ## remove build/
 list: ## print the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | sort
 
-.PHONY: all gpu-bundle build/bin build/libgnn.a unit check check-threads check-san syntax check-long check-ranks check-big lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
+.PHONY: all bits gpu-bundle build/bin build/libgnn.a unit check check-threads check-san syntax check-long check-ranks check-big lint bench bench-build install uninstall clean list fuzz fuzz-run fuzz-build replay
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -10,6 +10,9 @@ q 'import h, typed' 'imp sbm:nodes=240,types=3,weights=1,times=1'
 q 'import r, directed' 'imp --split random:0.5,0.2,0.3 rmat:scale=10,features=5,classes=3'
 q 'import p' 'imp products:scale=0.002'
 q 'import l, labels of several columns' 'columns && imp -u e.txt --features x.txt --labels y.txt --task multilabel --split random:0.6,0.2,0.2 --nodes 500 && rm ./*.txt'
+q 'import m' 'imp products:scale=0.01'
+q 'import w' 'imp sbm:nodes=20000,degree=12,features=64'
+q 'import e, no edges' 'imp sbm:nodes=200,degree=0'
 q 'import t, some types without features' 'imp "$GNN_BITS_TOP"/tests/train/data/typed.zip'
 for g in sbm: sbm:nodes=700,types=3,weights=1,times=1,degree=5 sbm:nodes=50,degree=0 sbm:nodes=300,homophily=0.2,train=0.3,valid=0.1 \
     rmat:scale=11 rmat:scale=8,edges=100,a=0.4,b=0.3,c=0.2,weights=1 products:scale=0.001,features=10,homophily=0.4,signal=1,flip=0.2; do
@@ -78,6 +81,19 @@ for d in cora.zip acm.zip 4elt.graph web-NotreDame.txt.gz amazon-computers.zip t
     a "partition $d -k 3" "prt -k 3 @{import data $d}"
 done
 
+for m in fennel ldg access random metis; do
+    q "partition w -k 4 --method $m" "prt -k 4 --method $m @{import w}"
+    a "partition m -k 3 --method $m --halo-edges -j 3" "prt -k 3 --method $m --halo-edges -j 3 @{import m}"
+    for d in cora.zip acm.zip amazon-computers.zip web-NotreDame.txt.gz; do
+        case $m-$d in
+        random-*) a "partition $d -k 8 --method $m" "prt -k 8 --method $m @{import data $d}" ;;
+        access-web*) ;; # has no set
+        *) a "partition $d -k 8 --method $m --balance nodes,edges" "prt -k 8 --method $m --balance nodes,edges @{import data $d}" ;;
+        esac
+    done
+done
+q 'partition c -k 3 --no-edge-ids' 'prt -k 3 --no-edge-ids @{import w}'
+
 # --- sampled streams ---
 P='partition s -k 4 --method ldg'
 for f in all new; do
@@ -108,6 +124,19 @@ q 'sample --seeds -' 'seq 5 7 590 | smp -f 4,3 -b 32 --seeds - @{import s}'
 q 'sample --seeds --shuffle --epochs' 'seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids --shuffle --epochs 3 @{import s} && rm ids'
 q 'sample --seeds in parts --original-ids' "seq 5 7 590 >ids && smp -f 4,3 -b 32 --seeds ids --original-ids @{$P} && rm ids"
 q 'sample --seeds --seed-type' 'seq 5 7 230 >ids && smp -f 4,3 -b 32 --seeds ids --seed-type t2 @{import h, typed} && rm ids'
+for o in '-f 15,10,5' '-f 5,5 --frontier new -j 3' '-f -1,2 -b 100' '-r -f 10,5 --edge-ids'; do
+    q "sample m $o" "smp $o @{import m}"
+    q "sample w $o" "smp $o @{import w}"
+    q "sample w in parts $o" "smp $o @{partition w -k 4 --method ldg}"
+    q "sample e $o" "smp $o @{import e, no edges}"
+    a "sample w in parts of metis --original-ids $o" "smp --original-ids $o @{partition w -k 4 --method metis}"
+    for d in amazon-computers.zip tolokers.npz; do a "sample $d $o" "smp $o @{import data $d}"; done
+    a "sample 4elt.graph, seeds $o" "seq 1 3 15000 >ids && smp $o --seeds ids @{import data 4elt.graph} && rm ids"
+    a "sample web-NotreDame.txt.gz, seeds $o" "seq 1 37 320000 >ids && smp $o --seeds ids --shuffle @{import data web-NotreDame.txt.gz} && rm ids"
+done
+q 'sample c, parts without edge ids' 'smp -f 4,3 @{partition c -k 3 --no-edge-ids}'
+q 'sample relations' 'seq 0 2 >ids && smp -f 2,2 --seeds ids --edge-ids @{import good-triples.tar.gz} && rm ids'
+a 'sample WN18RR.tar.gz' 'seq 0 11 40000 >ids && smp -f 2,2 --seeds ids --edge-ids @{import data WN18RR.tar.gz} && rm ids'
 for z in 1 3 19; do
     q "sample -z $z" "smp -f 4,3 -b 64 -z $z @{import s}"
     a "sample h -z $z" "smp -f 4,3 -b 64 -z $z --edge-ids @{import h, typed}"
@@ -157,6 +186,18 @@ for o in '-f 4,3 -b 64' '-r -f 6,4 -b 64' '--frontier new -f 4,3,2 -b 30' '-f -1
     a "gather --plan of $o, products" "smp $o @{partition p -k 4 --method fennel} | gat --plan --cache 0.1,0.4 --replicate 0.1,0.5 @{partition p -k 4 --method fennel} | numbers"
 done
 
+for g in m w; do
+    for o in '' '-F x,y,degree --dtype bf16 -j 3'; do
+        q "gather $g $o" "smp -f 5,5 @{import $g} | gat $o @{import $g}"
+        a "gather $g --plan $o" "smp -f 5,5 @{import $g} | gat --plan --cache 0.01,0.1,0.5,1M --cache-order degree --cache-order access @{import $g} | numbers"
+    done
+done
+for d in cora.zip acm.zip amazon-computers.zip tolokers.npz; do
+    a "gather $d" "smp -f 5,5 -b 256 --steps 0:5 @{import data $d} | gat @{import data $d}"
+    a "gather $d --dtype f16" "smp -f 5,5 -b 256 --steps 0:5 --frontier new @{import data $d} | gat --dtype f16 $(case $d in acm*) ;; *) echo '-F x,y,degree' ;; esac) @{import data $d}"
+    a "gather $d --plan" "smp -f 5,5 -b 256 --steps 0:5 @{import data $d} | gat --plan --cache 0.1,0.3 @{import data $d} | numbers"
+done
+
 # --- training ---
 # fan OPTIONS: the usual fan-out, unless they have one
 fan() { case "$1" in *'-f '*) ;; *) echo '-f 4,3' ;; esac; }
@@ -167,34 +208,41 @@ for o in '' '-m gcn' '--layer-norm --residual --hidden 8,8 -f 3,3,2' '--batch-no
     '--schedule step --step-epochs 1 --step-factor 0.3' '--warmup 1.5' '--eval none' '--eval valid --eval test --metric f1-macro' '--metric f1-micro --keep last' \
     '--metric loss --patience 1' '--frontier new' '-r' '--no-shuffle --drop-last' '--seed 7' '--dtype bf16' '--dtype f16 -m gcn' '-f -1,-1 -b 500 -m gcn --dropout 0' \
     '--batch-norm --residual --hidden 8,8,8 -f 3,3,2,2 --frontier new' '-m gcn --layer-norm --residual --hidden 8,8 -f 3,3,2' '--split valid --eval test' '-f 5'; do
+    m=a # the rest of all kinds of tasks
+    [ -n "$o" ] || m=q
     q "train s $o" "trn --store @{import s} $few $(fan "$o") $o $T && figures m"
-    a "train b $o" "trn --store @{import b, binary} $few $(fan "$o") $o $(case $o in *f1* | '--metric loss'*) ;; *) echo --metric roc-auc ;; esac) $T && figures m"
-    a "train l $o" "trn --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
-    a "train r $o" "trn --store @{import r, directed} $few $(fan "$o") $o $T && figures m"
+    $m "train b $o" "trn --store @{import b, binary} $few $(fan "$o") $o $(case $o in *f1* | '--metric loss'*) ;; *) echo --metric roc-auc ;; esac) $T && figures m"
+    $m "train l $o" "trn --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
+    $m "train r $o" "trn --store @{import r, directed} $few $(fan "$o") $o $T && figures m"
     case $o in
     *gcn*) ;;
     *)
         q "train h $o" "trn --store @{import h, typed} $few $(fan "$o") $o $T && figures m"
-        a "train t $o" "trn --store @{import t, some types without features} $few -b 5 $(fan "$o") $o $T && figures m"
+        $m "train t $o" "trn --store @{import t, some types without features} $few -b 5 $(fan "$o") $o $T && figures m"
         a "train acm.zip $o" "trn --store @{import data acm.zip} $few $(fan "$o") -b 150 --epochs 1 $o $T && figures m"
         ;;
     esac
-    a "train s in parts $o" "trn --store @{$P} $few $(fan "$o") $o $T && figures m"
-    a "train s -j 2 $o" "trn -j 2 --store @{import s} $few $(fan "$o") $o $T && figures m"
+    $m "train s in parts $o" "trn --store @{$P} $few $(fan "$o") $o $T && figures m"
+    a "train s, 2 threads $o" "trn -j 2 --store @{import s} $few $(fan "$o") $o $T && figures m"
     a "train cora.zip $o" "trn --store @{import data cora.zip} $few $(fan "$o") --epochs 1 $o $T && figures m"
 done
-q 'train b' "trn --store @{import b, binary} -f 4,3 $few $T && figures m"
 q 'train b --metric accuracy --batch-norm' "trn --store @{import b, binary} -f 4,3 $few --metric accuracy --batch-norm $T && figures m"
-q 'train l' "trn --store @{import l, labels of several columns} -f 4,3 $few $T && figures m"
 q 'train l -m gcn --metric f1-micro' "trn --store @{import l, labels of several columns} -f 4,3 $few -m gcn --metric f1-micro $T && figures m"
-q 'train t' "trn --store @{import t, some types without features} -f 4,3 $few $T && figures m"
-q 'train r' "trn --store @{import r, directed} -f 4,3 $few $T && figures m"
 q 'train p' "trn --store @{import p} -f 5,3 -b 256 --epochs 2 --hidden 32 $T && figures m"
-q 'train s in parts' "trn --store @{$P} -f 4,3 $few $T && figures m"
 q 'train h in parts' "trn --store @{partition h -k 4 --method ldg} -f 4,3 $few $T && figures m"
 for j in 2 3; do
     for g in s 'h, typed' p; do q "train ${g%,*} -j $j" "trn -j $j --store @{import $g} -f 4,3 $few --batch-norm --residual $T && figures m"; done
 done
+for o in '' '-m gcn --hidden 48' '--batch-norm --residual --hidden 40,40 -f 5,5,5' '--frontier new -j 2' '-j 3 --layer-norm --dropout 0.2'; do
+    for g in m w; do q "train $g $o" "trn --store @{import $g} $(fan "$o") --epochs 1 --hidden 64 $o $T && figures m"; done
+    a "train w in parts $o" "trn --store @{partition w -k 4 --method ldg} $(fan "$o") --epochs 2 --hidden 64 $o $T && figures m"
+    for d in amazon-computers.zip tolokers.npz; do a "train $d $o" "trn --store @{import data $d} $(fan "$o") --epochs 2 --hidden 32 $o $T && figures m"; done
+done
+q 'train e' "trn --store @{import e, no edges} -f 4,3 $few $T && figures m"
+q 'train the defaults' "trn --store @{import b, binary} --epochs 4 $T && figures m"
+q 'train two streams, joined' 'smp -f 4,3 -b 60 --epochs 0:1 --eval valid @{import s} | gat -o g @{import s} && smp -f 4,3 -b 60 --epochs 1:3 --eval valid @{import s} | gat @{import s} | cat g - | trn --hidden 8 -o o && rm g'
+q 'train by a FIFO' 'mkfifo f && { smp -f 4,3 -b 60 --epochs 2 @{import s} | gat -o f @{import s} & trn --hidden 8 -i f -o o && wait $! && rm f; }'
+q 'train by pipe -j 3, typed, edges' 'smp -f 4,3 -b 40 --epochs 2 --edge-ids -j 3 @{import h, typed} | gat -j 3 -F x,y,weight @{import h, typed} | tee copy | trn -j 3 --hidden 8 -o o'
 q 'train by pipe' 'smp -f 4,3 -b 60 --epochs 3 --eval valid @{import s} | gat @{import s} | trn --hidden 8 --lr 0.01 -o o'
 q 'train by pipe, gcn' 'smp -f 4,3 -b 60 --epochs 3 --eval valid @{import s} | gat -F x,y,degree @{import s} | trn -m gcn --hidden 8 --lr 0.01 -o o'
 q 'train by pipe, parts, original ids' "smp -f 4,3 -b 60 --epochs 3 --original-ids @{$P} | gat @{$P} | trn --hidden 8 --lr 0.01 --dropout 0.4 -o o"
@@ -206,15 +254,15 @@ q 'train --checkpoint' "trn --store @{import s} -f 4,3 $few --checkpoint c --che
 q 'train --checkpoint, batch norm, the best kept' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --checkpoint c --checkpoint-every 7 --eval valid -o o && rm -f c/checkpoint.lock"
 q 'train --resume' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer adamw -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer adamw --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
 q 'train --resume, momentum' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer sgd --momentum 0.9 -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer sgd --momentum 0.9 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
-q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s } $T && figures m"
+q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s} $T && figures m"
 q 'train --init, typed, batch norm' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --init @{train h --batch-norm} $T && figures m"
 q 'train --init, a state dict' "imp \"\$GNN_BITS_TOP\"/tests/train/data/graph.npz --split random:0.5,0.2,0.3 && mv o S && gnn-inspect --json \"\$GNN_BITS_TOP\"/tests/train/data/sage.safetensors | masked >o"
 
 # --- predictions ---
-for m in 's /import s' 's -m gcn/import s' 's --layer-norm --residual --hidden 8,8 -f 3,3,2/import s' 's --batch-norm/import s' 's --feature-norm row/import s' \
-    's -f 5/import s' 'h /import h, typed' 'h --batch-norm/import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'b/import b, binary' \
+for m in 's/import s' 's -m gcn/import s' 's --layer-norm --residual --hidden 8,8 -f 3,3,2/import s' 's --batch-norm/import s' 's --feature-norm row/import s' \
+    's -f 5/import s' 'h/import h, typed' 'h --batch-norm/import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'b/import b, binary' \
     'l/import l, labels of several columns' 'l -m gcn --metric f1-micro/import l, labels of several columns' 't/import t, some types without features' \
-    'r/import r, directed' 'p/import p'; do
+    'r/import r, directed' 'p/import p' 'm/import m' 'w/import w' 'w -m gcn --hidden 48/import w' 'w -j 3 --layer-norm --dropout 0.2/import w' 'e/import e, no edges'; do
     model=${m%/*} g=${m##*/}
     for o in classes probs embeddings; do
         q "predict $o, $model" "prd --output-kind $o -o o @{$g} @{train $model}"
@@ -223,9 +271,13 @@ for m in 's /import s' 's -m gcn/import s' 's --layer-norm --residual --hidden 8
     a "predict probs -j 2 --memory 20k, $model" "prd -j 2 --memory 20k --output-kind probs -o o @{$g} @{train $model}"
 done
 for o in '' --no-original-order '--metric f1-macro --split valid -n' '--metric loss --split valid -n'; do
-    q "predict parts $o" "prd $o $(case $o in *-n) ;; *) echo --output-kind probs -o o ;; esac) --metrics m @{$P} @{train s } && figures m"
-    q "predict parts, typed $o" "prd $o $(case $o in *-n) ;; *) echo --output-kind probs -o o ;; esac) --metrics m @{partition h -k 4 --method ldg} @{train h } && figures m"
+    q "predict parts $o" "prd $o $(case $o in *-n) ;; *) echo --output-kind probs -o o ;; esac) --metrics m @{$P} @{train s} && figures m"
+    q "predict parts, typed $o" "prd $o $(case $o in *-n) ;; *) echo --output-kind probs -o o ;; esac) --metrics m @{partition h -k 4 --method ldg} @{train h} && figures m"
 done
+for d in cora.zip acm.zip amazon-computers.zip tolokers.npz; do
+    for o in 'probs -j 3' 'embeddings --memory 1M'; do a "predict $o, $d" "prd --output-kind $o -o o @{import data $d} @{train $d}"; done
+done
+q 'predict parts, more rows' "prd -j 3 --output-kind probs -o o @{partition w -k 4 --method ldg} @{train w}"
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
 D='"$GNN_BITS_TOP"/tests/train/data'
 for m in sage gcn sage-norm sage-batch; do
@@ -242,13 +294,13 @@ for g in 'import s' 'import h, typed' 'import l, labels of several columns' 'imp
     q "inspect --verify, $g" "ins --verify --json @{$g} | masked"
     q "inspect --export, $g" "ins --export o @{$g}"
 done
-for g in 'gather s, its batches' 'gather h, its batches' 'gather ko, its batches' 'gather s --dtype stored ' 'gather h --dtype bf16 of edges' 'sample -z 3'; do
+for g in 'gather s, its batches' 'gather h, its batches' 'gather ko, its batches' 'gather s --dtype stored' 'gather h --dtype bf16 of edges' 'sample -z 3'; do
     q "inspect --json, $g" "ins --json @{$g} | masked"
     q "inspect --tensors, $g" "ins -t @{$g} | numbers"
     q "inspect --verify, $g" "ins --verify --json - <@{$g} | masked"
     q "inspect --export, $g" "ins --export o @{$g}"
 done
-for g in 'train s ' 'train h --batch-norm' 'train s -m gcn' 'train l'; do
+for g in 'train s' 'train h --batch-norm' 'train s -m gcn' 'train l'; do
     q "inspect --json, $g" "ins --json @{$g} | masked"
     q "inspect --tensors, $g" "ins -t @{$g} | numbers"
     q "inspect --verify, $g" "ins --verify --json @{$g} | masked"
@@ -260,7 +312,7 @@ q 'inspect --verify --against' "ins --verify --against @{import s} @{$P} | numbe
 q 'inspect --verify --against, a stream' 'ins --verify --against @{import h, typed} @{gather h, its batches} | numbers'
 q 'inspect --diff, equal' "ins --diff --original @{import s} @{$P} && echo equal"
 q 'inspect --diff, stores' "ins --diff --json @{import s} @{import b, binary} | masked"
-q 'inspect --diff, models' "ins --diff --json @{train s } @{train s --seed 7} | masked"
+q 'inspect --diff, models' "ins --diff --json @{train s} @{train s --seed 7} | masked"
 q 'inspect --diff, streams' "ins --diff --json @{sample s -f 4,3 -b 50 --seed 2} @{sample s -f 4,3 -b 50 -b 1} | masked"
 q 'inspect --diff --original, streams' "ins --diff --original --json --store @{$P} @{sample s --frontier all -f 4,3 -b 64} @{sample s in parts --frontier all -f 4,3 -b 64} | masked"
 
@@ -299,8 +351,8 @@ for o in '' '-m gcn --feature-norm row' '--batch-norm --dropout 0.3' '--residual
     q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} $few $(fan "$o") $o $T && figures m"
     a "device train s on 2 $o" "on 2 gnn-train $on --store @{import s} $few $(fan "$o") $o $T && figures m"
     a "device train s in parts on 2 $o" "on 2 gnn-train $on --store @{$P} $few $(fan "$o") $o $T && figures m"
-    a "device train l $o" "on 1 gnn-train --device cuda --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
-    a "device train b $o" "on 1 gnn-train --device cuda --store @{import b, binary} $few $(fan "$o") $o $T && figures m"
+    a "device train l on 1 $o" "on 1 gnn-train --device cuda --store @{import l, labels of several columns} $few $(fan "$o") $o $T && figures m"
+    a "device train b on 1 $o" "on 1 gnn-train --device cuda --store @{import b, binary} $few $(fan "$o") $o $T && figures m"
     case $o in *gcn*) ;; *) a "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} $few $(fan "$o") -b 40 $o $T && figures m" ;; esac
 done
 q 'device train h on 2 --cache 0.2 --cache-policy shard --graph-memory uva' "on 2 gnn-train $on --cache 0.2 --cache-policy shard --graph-memory uva --store @{import h, typed} -f 4,3 $few -b 40 $T && figures m"
@@ -311,12 +363,12 @@ q 'device train --checkpoint, resumed' "on 1 gnn-train --device cuda --store @{i
 for how in cuda inline; do
     q "device train by pipe --handoff $how" "on 1 gnn-sample -f 4,3 -b 100 --epochs 2 --device cuda --handoff $how @{import s} | on 1 gnn-gather --device cuda --handoff $how @{import s} | on 1 gnn-train --device cuda --hidden 8 -o o"
 done
-for m in 's /import s' 's -m gcn/import s' 's --batch-norm/import s' 'h /import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'l/import l, labels of several columns'; do
+for m in 's/import s' 's -m gcn/import s' 's --batch-norm/import s' 'h/import h, typed' 'h --layer-norm --residual --hidden 8,8 -f 3,3,2/import h, typed' 'l/import l, labels of several columns'; do
     q "device predict probs, ${m%/*}" "on 1 gnn-predict --device cuda --output-kind probs -o o @{${m##*/}} @{train ${m%/*}}"
     a "device predict embeddings, ${m%/*}" "on 2 gnn-predict --device cuda:1 --output-kind embeddings -o o @{${m##*/}} @{train ${m%/*}}"
     a "device predict classes, ${m%/*}" "on 1 gnn-predict --device cuda -o o @{${m##*/}} @{train ${m%/*}}"
 done
-q 'device predict parts' "on 1 gnn-predict --device cuda --output-kind probs -o o @{$P} @{train s }"
+q 'device predict parts' "on 1 gnn-predict --device cuda --output-kind probs -o o @{$P} @{train s}"
 
 # --- ranks ---
 P3='partition s -k 3 --method random --halo-edges -j 3' H='partition h -k 3 --method random --halo-edges -j 3'

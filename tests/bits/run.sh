@@ -6,7 +6,7 @@
 # names the cases.
 #
 #   run.sh quick|all [PATTERN]     run the cases whose names match, compare; status 1 if any differs, which is named
-#   run.sh record quick|all        write the list
+#   run.sh record quick|all [PATTERN]    put their hashes into both lists; `record all` starts the lists anew
 #   run.sh base DIR quick|all [PATTERN]  compare with the programs in DIR, another build's bin, instead of the list
 #   run.sh list quick|all [PATTERN]      print the names
 #
@@ -107,7 +107,8 @@ fi
 # Lines of cases.sh: `quick` or `all`, name, command; @{NAME} in a command is the result of another case.
 q() { printf 'quick\t%s\t%s\n' "$1" "$2"; }
 a() { printf 'all\t%s\t%s\n' "$1" "$2"; }
-# plan LIST PATTERN: writes cmd/N, Makefile, and to plan: number, name, 1 if it is to be compared, needs
+# make_plan LIST PATTERN: $T/plan has a line for each case: number, name, whether it is to be compared, what it needs, numbers of the
+# cases that it is made of, command, whether it is to be run, whether it is of the list quick
 make_plan() {
     # shellcheck source=/dev/null
     (. "$here/cases.sh") | awk -F '\t' -v list="$1" -v pattern="$2" -v dir="$T" '
@@ -120,6 +121,7 @@ make_plan() {
         }
         NF != 3 { fail("not three fields: " $0) }
         {
+            sub(/ +$/, "", $2)
             if ($2 in number)
                 fail("twice: " $2)
             number[$2] = ++n; name[n] = $2; quick[n] = $1 == "quick"
@@ -131,6 +133,7 @@ make_plan() {
             if (cmd ~ / -z [1-9]/) need = need " zstd"
             while (match(cmd, /@\{[^}]*\}/)) {
                 other = substr(cmd, RSTART + 2, RLENGTH - 3)
+                sub(/ +$/, "", other)
                 if (!(other in number))
                     fail($2 ": no case before it is called " other)
                 from = number[other]
@@ -151,8 +154,8 @@ make_plan() {
                 compared[i] = (list == "all" || quick[i]) && name[i] ~ pattern
                 if (compared[i]) want(i)
             }
-            for (i = 1; i <= n; i++) if (wanted[i])
-                print i "\t" name[i] "\t" compared[i] "\t" needs[i] "\t" deps[i] "\t" command[i]
+            for (i = 1; i <= n; i++)
+                print i "\t" name[i] "\t" compared[i] "\t" needs[i] "\t" deps[i] "\t" command[i] "\t" !!wanted[i] "\t" !!quick[i]
         }' >"$T/plan" || exit 2
 }
 # Runs the plan but for the cases that need one of the words "$1", with the programs in $bin: $T/sums has lines "name TAB hash"
@@ -160,9 +163,9 @@ run_plan() {
     rm -rf "$T/out" "$T/sum" "$T/err" "$T/cmd" && mkdir "$T/out" "$T/sum" "$T/err" "$T/cmd"
     awk -F '\t' -v missing="$1" -v dir="$T" -v one="sh $here/run.sh one" '
         BEGIN { split(missing, w, " "); for (i in w) no[w[i]] = 1; print ".PHONY: all\nall:" >(dir "/Makefile") }
-        {
+        $7 == 1 {
             k = split($4, w, " ")
-            for (i = 1; i <= k; i++) if (w[i] in no) { skipped[$1] = 1; next }
+            for (i = 1; i <= k; i++) if (w[i] in no) next
             k = split($5, w, " "); line = dir "/sum/" $1 ":"
             for (i = 1; i <= k; i++) line = line " " dir "/sum/" w[i]
             print "all: " dir "/sum/" $1 "\n" line "\n\t@" one " " $1 >(dir "/Makefile")
@@ -203,27 +206,46 @@ tell_skipped() { # MISSING
             for (k in count) { i = index(k, ":"); print "skipped: " substr(k, 1, i - 1) ": " count[k] " cases" substr(k, i) }
         }' "$T/plan" | sort
 }
-# compare RECORDED: $T/sums against that; sets status 1
+# compare RECORDED: prints each case of $T/sums that is not as recorded there
 compare() {
-    # A recorded case that was not run was skipped, which is said, or is no case any more.
-    cut -f 2,3 "$T/plan" | awk -F '\t' -v pattern="$pattern" -v old="$1" -v new="$T/sums" '
-        BEGIN {
-            while ((getline line <old) > 0)
-                if (line !~ /^#/) { split(line, w, "\t"); if (w[1] ~ pattern) { was[w[1]] = w[2]; inlist++ } }
-            while ((getline line <new) > 0) { split(line, w, "\t"); is[w[1]] = w[2]; run++ }
-        }
-        $2 == 1 { known[$1] = 1 }
+    awk -F '\t' -v pattern="$pattern" '
+        FILENAME ~ /plan$/ { if ($3 == 1) known[$2] = 1; next }
+        FILENAME ~ /sums$/ { is[$1] = $2; next }
+        !/^#/ && $1 ~ pattern { was[$1] = $2 }
         END {
-            for (k in is) {
-                if (is[k] ~ /^failed/) { print k ": " is[k]; bad = 1 }
-                else if (!(k in was)) { print k ": not in the list"; bad = 1 }
-                else if (was[k] != is[k]) { print k ": differs"; bad = 1 }
-            }
-            for (k in was) if (!(k in known)) { print k ": in the list, but no case"; bad = 1 }
-            if (!run && !inlist) { print "no case is called so"; bad = 1 }
-            exit bad
-        }' | sort
-    # The status of the awk is in what it printed.
+            for (k in is)
+                if (is[k] ~ /^failed/) print k ": " is[k]
+                else if (!(k in was)) print k ": not in the list"
+                else if (was[k] != is[k]) print k ": differs"
+            for (k in was) if (!(k in known)) print k ": in the list, but no case"
+            for (k in known) exit
+            print "no case is called so"
+        }' "$T/plan" "$T/sums" "$1" | sort
+}
+# needed WORDS: those of them that cases of the plan need
+needed() {
+    for _w in $1; do
+        ! awk -F '\t' -v w="$_w" '$7 == 1 && ($4 " ") ~ (" " w " ") { found = 1 } END { exit !found }' "$T/plan" || printf ' %s' "$_w"
+    done | grep .
+}
+# write_list LIST: puts what was recorded into the list, and takes out what is no case any more.
+write_list() {
+    _file=$lists/$1.txt
+    if [ "$list" = all ] && [ -z "$pattern" ]; then
+        echo "# programs of commit $(git -C "$bin" rev-parse --short=7 HEAD), recorded on $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)"
+        "$probe" | sed 's/^/# probe /'
+    else
+        [ -z "$(missing_probes "$_file")" ] || die 'the libraries are others than where the lists were recorded: record all of them'
+        grep '^#' "$_file"
+    fi >"$T/list"
+    [ ! -e "$_file" ] || cp "$_file" "$T/old"
+    awk -F '\t' -v kind="$1" '
+        FILENAME ~ /plan$/ { is[$2] = kind == "all" || $8 == 1; next }
+        FILENAME ~ /sums$/ { new[$1] = $2; next }
+        !/^#/ { old[$1] = $2 }
+        END { for (k in is) if (is[k]) { if (k in new) print k "\t" new[k]; else if (k in old) print k "\t" old[k] } }' \
+        "$T/plan" "$T/sums" $([ ! -e "$_file" ] || echo "$T/old") | sort >>"$T/list"
+    cp "$T/list" "$_file"
 }
 
 # Nothing of the caller's make, OpenMP or devices.
@@ -237,7 +259,7 @@ case $verb in
 quick | all) list=$verb pattern=${2-} ;;
 record | list) list=${2-} pattern=${3-} ;;
 base) other=${2-} list=${3-} pattern=${4-} ;;
-*) die "run.sh quick|all [PATTERN], record quick|all, base DIR quick|all [PATTERN], list quick|all [PATTERN]" ;;
+*) die "run.sh quick|all [PATTERN], record quick|all [PATTERN], base DIR quick|all [PATTERN], list quick|all [PATTERN]" ;;
 esac
 case $list in quick | all) ;; *) die "quick or all, not '$list'" ;; esac
 [ -z "${GNN_DATA-}" ] || GNN_DATA=$(cd "$GNN_DATA" && pwd) || exit 2
@@ -256,16 +278,11 @@ export GNN_MPI="$mpi"
 miss=$(missing_here)
 case $verb in
 record)
-    [ -z "$miss" ] || die "cannot record without:$miss"
+    ! miss=$(needed "$miss") || die "cannot record without:$miss"
     run_plan ''
-    ! grep "$(printf '\t')failed" "$T/sums" || die 'nothing recorded'
-    "$probe" >"$T/probes" || die "$probe failed"
-    {
-        echo "# commit $(git -C "$top" rev-parse --short HEAD), recorded on $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)"
-        sed 's/^/# probe /' "$T/probes"
-        cat "$T/sums"
-    } >"$lists/$list.txt"
-    echo "$list: $(wc -l <"$T/sums") cases recorded"
+    ! grep "$(printf '\t')failed" "$T/sums" || die 'nothing is recorded'
+    write_list quick && write_list all
+    echo "$(wc -l <"$T/sums") cases recorded"
     exit 0
     ;;
 base)
