@@ -19,6 +19,67 @@ char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e)
     return NULL;
 }
 
+/* The first member of x, else of y, that is not the same in both. */
+static const char *differing_key(json_t *x, json_t *y)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(x, key, value)
+    {
+        if (!json_equal(value, json_object_get(y, key)))
+            return key;
+    }
+    json_object_foreach(y, key, value)
+    {
+        if (!json_object_get(x, key))
+            return key;
+    }
+    return NULL;
+}
+
+/* Steps into the first member or element in which *a and *b, which are not equal, differ, NULL
+ * where there is none; returns its path, in place of `path`. NULL: they are no objects or arrays
+ * both. */
+static char *step_into(json_t **a, json_t **b, const char *path, struct gnn_err *e)
+{
+    json_t *x = *a, *y = *b;
+    size_t at = 0;
+    if (json_is_object(x) && json_is_object(y)) {
+        const char *key = differing_key(x, y);
+        *a = json_object_get(x, key);
+        *b = json_object_get(y, key);
+        return gnn_strf(e, "%s%s%s", path, *path ? "." : "", key);
+    }
+    if (!json_is_array(x) || !json_is_array(y))
+        return NULL;
+    while (json_equal(json_array_get(x, at), json_array_get(y, at)))
+        at++;
+    *a = json_array_get(x, at);
+    *b = json_array_get(y, at);
+    return gnn_strf(e, "%s[%zu]", path, at);
+}
+
+char *gnn_json_difference(json_t *a, json_t *b, struct gnn_err *e)
+{
+    enum { SHOWN = 60 }; /* bytes of a value */
+    if (json_equal(a, b))
+        return NULL;
+    char *path = gnn_strdup("", e), *next, *text = NULL;
+    while (path && (next = step_into(&a, &b, path, e))) {
+        gnn_free(path);
+        path = next;
+    }
+    char *was = a ? gnn_json_text(a, JSON_COMPACT | JSON_ENCODE_ANY, e) : NULL,
+         *is = b ? gnn_json_text(b, JSON_COMPACT | JSON_ENCODE_ANY, e) : NULL;
+    if (!e->code)
+        text = gnn_strf(e, "'%s' is %.*s, here %.*s", path, SHOWN, was ? was : "not there", SHOWN,
+                        is ? is : "not there");
+    gnn_free(path);
+    gnn_free(was);
+    gnn_free(is);
+    return text;
+}
+
 /* Where jansson's allocations go. One that fails is noted and served from a reserve, which is not
  * given back: jansson's scanner aborts the process when it misses a character of what it has read.
  */

@@ -16,6 +16,10 @@ char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e) GNN_MUST_U
 json_t *gnn_json_parse(const char *text, size_t n, const char *what,
                        struct gnn_err *e) GNN_MUST_USE;
 
+/* Where a and b differ first, with what stands there: "'sampling.fanout[1][0]' is 10, here 5"; free
+ * with gnn_free. NULL if they are equal, or on failure. */
+char *gnn_json_difference(json_t *a, json_t *b, struct gnn_err *e) GNN_MUST_USE;
+
 /* For calls of jansson elsewhere: whether an allocation by jansson failed in this thread since
  * gnn_json_watch. */
 void gnn_json_watch(void);

@@ -122,7 +122,7 @@ int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, con
 
 /* ---- JSON ---- */
 
-static json_t *sampling_to_json(const struct gnn_meta *m)
+json_t *gnn_meta_sampling_json(const struct gnn_meta *m, struct gnn_err *e)
 {
     const struct gnn_sampling *s = &m->sampling;
     uint32_t ne = m->schema.netypes;
@@ -156,10 +156,12 @@ static json_t *sampling_to_json(const struct gnn_meta *m)
         json_decref(j);
         j = NULL;
     }
+    if (!j)
+        gnn_fail_nomem(e, 0, "a JSON header");
     return j;
 }
 
-char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
+static json_t *meta_to_json(const struct gnn_meta *m, struct gnn_err *e)
 {
     json_t *schema = gnn_schema_to_json(&m->schema, e);
     if (!schema)
@@ -170,14 +172,31 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
     if (!bad && *m->graph)
         bad |= json_object_set_new(j, "graph", json_string(m->graph));
     if (!bad && m->is_stream)
-        bad |= json_object_set_new(j, "sampling", sampling_to_json(m));
+        bad |= json_object_set_new(j, "sampling", gnn_meta_sampling_json(m, e));
     if (!bad && m->provenance)
         bad |= json_object_set(j, "provenance", m->provenance);
-    char *text = bad ? NULL : gnn_json_text(j, JSON_COMPACT, e);
+    if (!bad)
+        return j;
     json_decref(j);
-    if (!text)
-        gnn_fail_nomem(e, 0, "a JSON header");
-    else if (strlen(text) > GNN_META_MAX) {
+    gnn_fail_nomem(e, 0, "a JSON header");
+    return NULL;
+}
+
+char *gnn_meta_difference(const struct gnn_meta *a, const struct gnn_meta *b, struct gnn_err *e)
+{
+    json_t *x = meta_to_json(a, e), *y = x ? meta_to_json(b, e) : NULL;
+    char *text = y ? gnn_json_difference(x, y, e) : NULL;
+    json_decref(x);
+    json_decref(y);
+    return text;
+}
+
+char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
+{
+    json_t *j = meta_to_json(m, e);
+    char *text = j ? gnn_json_text(j, JSON_COMPACT, e) : NULL;
+    json_decref(j);
+    if (text && strlen(text) > GNN_META_MAX) {
         gnn_fail(e, GNN_E_RUN, "the header would be larger than %d bytes (too long a provenance?)",
                  GNN_META_MAX);
         gnn_free(text);

@@ -305,43 +305,6 @@ int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct
     return 0;
 }
 
-static bool fields_equal(const struct gnn_field *a, uint32_t na, const struct gnn_field *b,
-                         uint32_t nb)
-{
-    if (na != nb)
-        return false;
-    for (uint32_t i = 0; i < na; i++)
-        if (strcmp(a[i].name, b[i].name) || a[i].dtype != b[i].dtype || a[i].width != b[i].width)
-            return false;
-    return true;
-}
-
-bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b)
-{
-    if (a->nntypes != b->nntypes || a->netypes != b->netypes || a->nsets != b->nsets ||
-        a->task != b->task || a->label_ntype != b->label_ntype || a->nclasses != b->nclasses)
-        return false;
-    for (uint32_t i = 0; i < a->nntypes; i++) {
-        const struct gnn_ntype *p = &a->ntype[i], *q = &b->ntype[i];
-        if (strcmp(p->name, q->name) || p->count != q->count ||
-            !fields_equal(p->field, p->nfields, q->field, q->nfields))
-            return false;
-    }
-    for (uint32_t i = 0; i < a->netypes; i++) {
-        const struct gnn_etype *p = &a->etype[i], *q = &b->etype[i];
-        if (p->src != q->src || p->dst != q->dst || strcmp(p->rel, q->rel) ||
-            p->count != q->count || !fields_equal(p->field, p->nfields, q->field, q->nfields))
-            return false;
-    }
-    for (uint32_t i = 0; i < a->nsets; i++) {
-        const struct gnn_split_set *p = &a->set[i], *q = &b->set[i];
-        if (strcmp(p->split, q->split) || strcmp(p->set, q->set) || p->ntype != q->ntype ||
-            p->count != q->count)
-            return false;
-    }
-    return true;
-}
-
 int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name)
 {
     for (uint32_t i = 0; i < s->nntypes; i++)

@@ -84,8 +84,8 @@ int gnn_schema_add_set(struct gnn_schema *s, const char *split, const char *set,
                        uint64_t count, struct gnn_err *e) GNN_MUST_USE;
 int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src,
                     struct gnn_err *e) GNN_MUST_USE;
-/* Equal in everything but nparts. */
-bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b);
+/* Is their JSON the same? False on failure, too. */
+bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b, struct gnn_err *e);
 
 /* Index of the type, or -1. An edge type's key is "src/rel/dst". */
 int gnn_schema_find_ntype(const struct gnn_schema *s, const char *name);

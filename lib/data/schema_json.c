@@ -59,6 +59,15 @@ json_t *gnn_schema_to_json(const struct gnn_schema *s, struct gnn_err *e)
     return j;
 }
 
+bool gnn_schema_equal(const struct gnn_schema *a, const struct gnn_schema *b, struct gnn_err *e)
+{
+    json_t *x = gnn_schema_to_json(a, e), *y = gnn_schema_to_json(b, e);
+    const bool equal = x && y && json_equal(x, y);
+    json_decref(x);
+    json_decref(y);
+    return equal;
+}
+
 static int get_count(const json_t *o, const char *key, uint64_t max, uint64_t *v, struct gnn_err *e)
 {
     const json_t *j = json_object_get(o, key);

@@ -161,9 +161,9 @@ int gnn_gather_check(const struct gnn_store *s, const struct gnn_meta *batches, 
 {
     const struct gnn_meta *own = &s->meta;
     if (strcmp(batches->identity, own->identity) ||
-        !gnn_schema_equal(&batches->schema, &own->schema))
+        (!gnn_schema_equal(&batches->schema, &own->schema, e) && !e->code))
         return gnn_meta_other_store(batches, own, s->path, e);
-    return 0;
+    return e->code;
 }
 
 static int check_ranks(const struct gatherer *g, struct gnn_err *e)

@@ -64,36 +64,28 @@ static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
     report_put(o, "splits", sets, bad);
 }
 
-static json_t *report_sampling(const struct gnn_meta *m, bool *bad)
+/* As in the header, but for numbers and names that are easier to read. */
+static json_t *report_sampling(const struct gnn_meta *m, struct gnn_err *e)
 {
     const struct gnn_sampling *s = &m->sampling;
-    json_t *o = json_object(), *fan = json_array(), *sets = json_array();
-
-    for (uint32_t h = 0; h < s->nhops; h++) {
-        json_t *row = json_array();
-        for (uint32_t t = 0; t < m->schema.netypes; t++)
-            report_push(row, json_integer(s->fanout[(size_t)h * m->schema.netypes + t]), bad);
-        report_push(fan, row, bad);
-    }
+    json_t *o = gnn_meta_sampling_json(m, e), *sets = json_array();
+    bool bad = !o;
     for (uint32_t i = 0; i < s->nsplits; i++) {
         json_t *x = json_object();
-        report_put(x, "set", json_string(s->split[i]), bad);
-        report_put(x, "seeds", report_num(s->split_seeds[i]), bad);
-        report_put(x, "steps", report_num(s->steps[i]), bad);
-        report_push(sets, x, bad);
+        report_put(x, "set", json_string(s->split[i]), &bad);
+        report_put(x, "seeds", report_num(s->split_seeds[i]), &bad);
+        report_put(x, "steps", report_num(s->steps[i]), &bad);
+        report_push(sets, x, &bad);
     }
-    report_put(o, "seed", report_num(s->seed), bad);
-    report_put(o, "fanout", fan, bad);
-    report_put(o, "batch_size", report_num(s->batch_size), bad);
-    report_put(o, "frontier", json_string(s->frontier == GNN_FRONTIER_NEW ? "new" : "all"), bad);
-    report_put(o, "replace", json_boolean(s->rule.kind == GNN_PICK_REPLACE), bad);
-    report_put(o, "shuffle", json_boolean(s->shuffle), bad);
-    report_put(o, "drop_last", json_boolean(s->drop_last), bad);
-    report_put(o, "edge_ids", json_boolean(s->edge_ids), bad);
-    report_put(o, "original_ids", json_boolean(s->original_ids), bad);
-    report_put(o, "seed_type", json_string(m->schema.ntype[s->seed_ntype].name), bad);
-    report_put(o, "sets", sets, bad);
-    return o;
+    report_put(o, "seed", report_num(s->seed), &bad);
+    json_object_del(o, "splits");
+    json_object_del(o, "rank");
+    json_object_del(o, "ranks");
+    report_put(o, "sets", sets, &bad);
+    if (!bad)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
@@ -106,7 +98,7 @@ int gnn_report_meta(const struct gnn_meta *m, json_t **out, struct gnn_err *e)
     report_put(o, "identity", json_string(m->identity), &bad);
     report_schema(o, &m->schema, &bad);
     if (m->is_stream)
-        report_put(o, "sampling", report_sampling(m, &bad), &bad);
+        report_put(o, "sampling", report_sampling(m, e), &bad);
     report_put(o, "provenance", m->provenance ? json_deep_copy(m->provenance) : json_array(), &bad);
     return bad ? no_json(e) : GNN_OK;
 }

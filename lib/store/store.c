@@ -259,6 +259,18 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     return rc;
 }
 
+/* A part has the header of its store. */
+static int check_same(const struct gnn_store *s, const struct gnn_part *p,
+                      const struct gnn_meta *meta, struct gnn_err *e)
+{
+    char *differ = gnn_meta_difference(&s->meta, meta, e);
+    if (differ)
+        gnn_fail(e, GNN_E_INPUT, "%s: belongs to another store than store.json, where %s", p->path,
+                 differ);
+    gnn_free(differ);
+    return e->code;
+}
+
 static int open_parts(struct gnn_store *s, struct gnn_err *e)
 {
     struct gnn_comm *c = s->comm;
@@ -287,11 +299,8 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
         if (!gnn_store_has(s, i))
             continue;
         rc = part_open(p, &meta, e);
-        if (!rc && (strcmp(meta.identity, s->meta.identity) || strcmp(meta.graph, s->meta.graph) ||
-                    !gnn_schema_equal(&meta.schema, &s->meta.schema) || meta.schema.nparts != n ||
-                    (meta.provenance != s->meta.provenance &&
-                     !json_equal(meta.provenance, s->meta.provenance))))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: belongs to another store than store.json", p->path);
+        if (!rc)
+            rc = check_same(s, p, &meta, e);
         hash[i] = p->hash;
         p->verify = s->verify;
         gnn_meta_release(&meta);

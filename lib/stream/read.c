@@ -307,24 +307,18 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     return r->importer ? gnn_importer_release(r->importer, set, e) : 0;
 }
 
-static bool same_stream(const struct gnn_meta *a, const struct gnn_meta *b)
+/* Streams may follow one another if their headers are the same but for who made them. */
+static int check_same(struct gnn_reader *r, const struct gnn_meta *next, struct gnn_err *e)
 {
-    const struct gnn_sampling *p = &a->sampling, *q = &b->sampling;
-    if (strcmp(a->identity, b->identity) || !gnn_schema_equal(&a->schema, &b->schema) ||
-        p->seed != q->seed || p->nhops != q->nhops || p->batch_size != q->batch_size ||
-        p->frontier != q->frontier || p->rule.kind != q->rule.kind || p->shuffle != q->shuffle ||
-        p->drop_last != q->drop_last || p->edge_ids != q->edge_ids || p->rank != q->rank ||
-        p->ranks != q->ranks || p->original_ids != q->original_ids ||
-        p->seed_ntype != q->seed_ntype || p->nsplits != q->nsplits)
-        return false;
-    for (uint32_t i = 0; i < p->nhops * a->schema.netypes; i++)
-        if (p->fanout[i] != q->fanout[i])
-            return false;
-    for (uint32_t i = 0; i < p->nsplits; i++)
-        if (strcmp(p->split[i], q->split[i]) || p->steps[i] != q->steps[i] ||
-            p->split_seeds[i] != q->split_seeds[i])
-            return false;
-    return true;
+    struct gnn_meta a = r->meta, b = *next;
+    a.provenance = b.provenance = NULL;
+    char *differ = gnn_meta_difference(&a, &b, e);
+    if (differ)
+        gnn_fail(e, GNN_E_INPUT,
+                 "%s: frame 0 at byte %llu: concatenated streams have different headers: %s",
+                 r->io.name, (unsigned long long)r->start, differ);
+    gnn_free(differ);
+    return e->code;
 }
 
 static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct gnn_err *e)
@@ -342,9 +336,9 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
         return fail_frame(r, r->start, "this is a store part, not a stream", e);
     }
     if (r->have_meta) {
-        bool same = same_stream(&r->meta, &meta);
+        rc = check_same(r, &meta, e);
         gnn_meta_release(&meta);
-        return same ? 0 : fail_frame(r, r->start, "concatenated streams have different headers", e);
+        return rc;
     }
     r->meta = meta;
     r->have_meta = true;

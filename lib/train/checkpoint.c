@@ -132,56 +132,104 @@ static void restore_counters(struct gnn_trainer *t, const struct gnn_train_state
     memcpy(t->train.tp, counts + 3, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
-/* The sets, the one to train on first, with their sizes: "train 140,valid 500,". */
-static char *sets_text(const struct gnn_sampling *s, struct gnn_err *e)
+/* Takes both texts over. */
+static char *join_texts(char *a, char *b, struct gnn_err *e)
 {
-    char *text = gnn_strdup("", e);
-    for (uint32_t i = 0; text && i < s->nsplits; i++) {
-        char *more =
-            gnn_strf(e, "%s%s %llu,", text, s->split[i], (unsigned long long)s->split_seeds[i]);
-        gnn_free(text);
-        text = more;
+    char *both = a && b ? gnn_strf(e, "%s%s", a, b) : NULL;
+    gnn_free(a);
+    gnn_free(b);
+    return both;
+}
+
+/* Appends a value of the header: "1,", of a list "3,3,", of a set "train 140,". */
+static char *append_value(char *text, json_t *v, struct gnn_err *e)
+{
+    const json_t *name = json_object_get(v, "name"), *seeds = json_object_get(v, "seeds");
+    json_t *x;
+    size_t i;
+    json_array_foreach(v, i, x)
+    {
+        text = append_value(text, x, e);
     }
-    return text;
+    if (json_is_array(v))
+        return text;
+    return join_texts(text,
+                      name                 ? gnn_strf(e, "%s %lld,", json_string_value(name),
+                                                      (long long)json_integer_value(seeds))
+                      : json_is_string(v)  ? gnn_strf(e, "%s,", json_string_value(v))
+                      : json_is_boolean(v) ? gnn_strf(e, "%d,", json_is_true(v))
+                                           : gnn_strf(e, "%lld,", (long long)json_integer_value(v)),
+                      e);
+}
+
+static char *append_member(char *text, const char *word, json_t *v, struct gnn_err *e)
+{
+    text = append_value(join_texts(text, gnn_strf(e, "%s ", word), e), v, e);
+    return join_texts(text, gnn_strdup(" ", e), e);
+}
+
+/* How the batches were drawn: all that the header says of it, but for what changes no batch's nodes
+ * and edges. What version 0.1 had comes first, in its words, so that its checkpoints go on; the
+ * rest follows under its own names. "seed 1, size 8, fan-out 3,3, ... sets train 140,valid 50, " */
+static char *batches_text(const struct gnn_meta *m, struct gnn_err *e)
+{
+    static const char *const words[][2] = {{"seed", "seed"},
+                                           {"batch_size", "size"},
+                                           {"fanout", "fan-out"},
+                                           {"frontier", "frontier"},
+                                           {"replace", "replace"},
+                                           {"shuffle", "shuffle"},
+                                           {"drop_last", "drop-last"},
+                                           {"splits", "sets"},
+                                           {"edge_ids", NULL},
+                                           {"original_ids", NULL},
+                                           {"seed_type", NULL},
+                                           {"rank", NULL},
+                                           {"ranks", NULL}};
+    json_t *j = gnn_meta_sampling_json(m, e), *v;
+    char *text = j ? gnn_strdup("", e) : NULL;
+    const char *key;
+    if (j && json_object_set_new(j, "seed", json_sprintf("%" PRIu64, m->sampling.seed)))
+        gnn_fail_nomem(e, 0, "a checkpoint's description");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        v = json_object_get(j, words[i][0]);
+        if (v && words[i][1])
+            text = append_member(text, words[i][1], v, e);
+        json_object_del(j, words[i][0]);
+    }
+    json_object_foreach(j, key, v)
+    {
+        text = append_member(text, key, v, e);
+    }
+    json_decref(j);
+    return e->code ? join_texts(text, NULL, e) : text;
 }
 
 static const char *const optimizers[] = {"adam", "adamw", "sgd"};
 static const char *const schedules[] = {"constant", "cosine", "step"};
 
-/* What must be the same for the rest of the run to be the rest of that run. Node ids may be
- * original ones or not: nothing depends on it. Doubles are printed so that they can be
- * told apart to the last bit. */
+/* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so
+ * that they can be told apart to the last bit. */
 char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
-    const struct gnn_sampling *s = &t->meta->sampling;
-    char *fan = NULL, *config = gnn_model_config_text(&t->m->c, e), *text = NULL;
-    char *sets = sets_text(s, e);
-    fan = gnn_strdup("", e);
-    for (uint32_t i = 0; fan && i < s->nhops * t->meta->schema.netypes; i++) {
-        char *more = gnn_strf(e, "%s%d,", fan, s->fanout[i]);
-        gnn_free(fan);
-        fan = more;
-    }
-    if (config && fan && sets)
+    char *batches = batches_text(t->meta, e), *config = gnn_model_config_text(&t->m->c, e);
+    char *text = NULL;
+    if (batches && config)
         text = gnn_strf(
             e,
-            "store %s; batches: seed %llu, size %u, fan-out %s frontier %s, replace %d, shuffle %d, "
-            "drop-last %d, sets %s optimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
+            "store %s; batches: %soptimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
             "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
             "%.17g, dropout %.17g %.17g, seed %llu, metric %s; model %s",
-            t->meta->identity, (unsigned long long)s->seed, s->batch_size, fan,
-            s->frontier == GNN_FRONTIER_NEW ? "new" : "all", s->rule.kind == GNN_PICK_REPLACE,
-            s->shuffle, s->drop_last, sets, optimizers[o->optimizer], schedules[o->schedule], o->lr,
+            t->meta->identity, batches, optimizers[o->optimizer], schedules[o->schedule], o->lr,
             o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
             (unsigned long long)o->warmup,
             (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
                                                            : 0), /* else runs may be longer */
             (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
             (unsigned long long)o->seed, gnn_metric_name(o->metric), config);
+    gnn_free(batches);
     gnn_free(config);
-    gnn_free(fan);
-    gnn_free(sets);
     return text;
 }
 

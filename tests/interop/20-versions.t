@@ -2,8 +2,11 @@
 #   gnn-import --no-provenance -o store sbm:nodes=12,degree=3,features=3,classes=3,types=2,weights=1,times=1,train=0.5,valid=0.2
 #   gnn-partition --no-provenance -k 2 --halo-edges -o parts store
 # and of either gnn-sample -f 3,2 -b 4 --edge-ids (.sampled; with -z 3 .packed) and gnn-gather --fields x,y,weight (.gathered)
+# A checkpoint by gnn-train --no-provenance --store store -f 3,2 -b 4 --hidden 4 --epochs 2 --eval valid --checkpoint trained --checkpoint-every 1
 . "$GNN_TOP/tests/lib.sh"
-gzip -dc "$GNN_TOP/tests/interop/v0.1/written.tar.gz" | tar xf - || exit 1
+for f in written trained; do
+    gzip -dc "$GNN_TOP/tests/interop/v0.1/$f.tar.gz" | tar xf - || exit 1
+done
 for s in store parts; do
     check "$s of version 0.1 is proved" gnn-inspect --verify $s
     check "$s.sampled of version 0.1 is proved against it" gnn-inspect --verify --against $s $s.sampled
@@ -17,6 +20,9 @@ for s in store parts; do
 done
 check 'packed batches of version 0.1 are read' gnn-inspect --diff store.packed store.sampled
 check 'the parts of version 0.1 are the graph of its store' gnn-inspect --verify --against store parts
+train="gnn-train -q --no-provenance --store store -f 3,2 -b 4 --hidden 4 --eval valid --checkpoint trained"
+status 3 'a checkpoint of version 0.1 is refused with another pick rule' $train --replace --epochs 3 --resume -o model
+check 'a checkpoint of version 0.1 goes on' $train --epochs 3 --resume -o model
 
 # More of it, by commit fadb5d9: names and keys of nodes, narrow features, labels of several columns, parts without ids of edges, batches
 # by other rules, original ids, rows narrowed and with degrees, shares of ranks. A stream is called by its store, and what is

@@ -117,6 +117,24 @@ says "W: no set 'val'" 2 gnn-predict -n --split val W m.st
 gnn-predict -n --metric loss --split test S m.st 2>told
 check 'a loss that is the metric is told once' grep -q 'test: loss [0-9.]*, [0-9]* nodes$' told
 
+# Streams that follow one another: the first thing in which they differ.
+gnn-sample -q -f 3 -b 7 -o b7 S
+gnn-sample -q -f 2 -o b2 S
+gnn-sample -q -f 3,3 -o b33 S
+gnn-sample -q -f 3 --eval valid -o bv S
+differs() { # STREAM TEXT: after b
+    cat b "$1" >both
+    says "concatenated streams have different headers: $2" 3 gnn-inspect --verify both
+}
+differs b7 "'sampling.batch_size' is 1024, here 7"
+differs b2 "'sampling.fanout[0][0]' is 3, here 2"
+differs b33 "'sampling.fanout[1]' is not there, here [3]"
+differs bv "'sampling.splits[1]' is not there, here {\"name\":\"valid\",\"steps\":1,\"seeds\":40}"
+gnn-sample -q -f 3 --steps 0:1 -o first S
+gnn-sample -q -f 3 --epochs 1:2 -o second S
+cat first second >both
+check 'who made a stream does not matter' gnn-inspect -q --verify both
+
 # What a checkpoint was made with, by its name, and that another run replaces it.
 train="gnn-train -q --store S -b 60 --epochs 2 --eval valid --checkpoint C"
 $train -f 3,3 --hidden 4 --checkpoint-every 1 -o c.st
