@@ -7,10 +7,9 @@
  * takes some 8 times as long as one from the device's own memory, one from the host over PCIe some
  * 80 times (H200: 4.8 TB/s, 450 GB/s in each direction, 55 GB/s). So what a clique holds altogether
  * counts most, and copies of the hottest rows pay where their accesses outweigh those of the rows
- * they displace; lib/cache/place.h finds the share. */
+ * they displace; lib/cache/placement.h finds the share. */
 #include <string.h>
 
-#include "lib/cache/place.h"
 #include "lib/gather/gpu_cache.h"
 
 static const double cost[GNN_GATHER_TIERS] = {1, 8, 80};
@@ -138,13 +137,12 @@ double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_
         if (s->ntype[i].count * k->rows.bytes[i] > s->ntype[t].count * k->rows.bytes[t])
             t = i;
     const double part = (double)(s->ntype[t].count * k->rows.bytes[t]) / (double)k->rows.all_bytes;
-    const struct gnn_place_opts o = {.devices = devices,
-                                     .nrows = s->ntype[t].count,
-                                     .order = k->ranked.row[t],
-                                     .norder = k->ranked.n[t],
-                                     .row_bytes = k->rows.bytes[t],
-                                     .budget = (uint64_t)((double)bytes * part)};
-    return gnn_place_split(&o, k->score->of[t], cost, NULL);
+    const struct gnn_placement_opts o = {.devices = devices,
+                                         .nrows = s->ntype[t].count,
+                                         .order = k->ranked.row[t],
+                                         .norder = k->ranked.n[t],
+                                         .row_bytes = k->rows.bytes[t]};
+    return gnn_placement_share(&o, (uint64_t)((double)bytes * part), k->score->of[t], cost, NULL);
 }
 
 /* ---- a clique ---- */

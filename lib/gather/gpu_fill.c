@@ -1,6 +1,5 @@
 /* Device memory for the rows that a clique of devices keeps, and the rows in it: collected from the
  * host by the kernel that will collect them for batches. */
-#include "lib/cache/place.h"
 #include "lib/gather/gpu_gather.h"
 
 enum { CHUNK = 1 << 20 }; /* rows at a time */
@@ -10,7 +9,7 @@ struct fill {
     struct gpu_gather *x;
     const struct gather_clique *c;
     uint32_t type;
-    struct gnn_place place;
+    struct gnn_placement place;
     struct gnn_err *e;
 };
 
@@ -49,43 +48,30 @@ struct held {
     void *part[2];
 };
 
-static int hold(const struct fill *f, const struct gather_table *t, unsigned m, struct held *h)
+static int alloc_parts(const struct fill *f, const struct gather_table *t, unsigned m,
+                       struct held *h)
 {
     struct gather_unit *u = &f->x->unit[f->c->member[m]];
-    const uint64_t *first = f->place.first;
     int rc = 0;
-    for (unsigned k = 0; !rc && k < 2; k++) {
-        const uint32_t part = k ? m + 1 : 0;
-        rc = gpu_gather_alloc(u, (first[part + 1] - first[part]) * t->bytes, "the cache",
-                              &h->part[k], f->e);
-    }
+    for (unsigned k = 0; !rc && k < 2; k++)
+        rc = gpu_gather_alloc(u, gnn_placement_rows(&f->place, k ? m + 1 : 0) * t->bytes,
+                              "the cache", &h->part[k], f->e);
     return rc;
 }
 
-/* Member m's view of the table: its own memory, then the host's. */
-static int look(const struct fill *f, struct gather_table *t, unsigned m, const struct held *h,
-                const uint32_t *slot)
+/* Member m's view of the table: its own memory, then the others' shards. */
+static int set_view(const struct fill *f, struct gather_table *t, unsigned m, const struct held *h,
+                    const uint32_t *slot)
 {
     const unsigned unit = f->c->member[m];
-    struct gather_view *v = &t->view[unit];
-    struct gnn_gather_part part[GNN_GPU_MAX + 1];
-    void *p;
-    part[0] = gnn_place_part(&f->place, m, 0, h[m].part[0], NULL);
+    void *data[GNN_GPU_MAX + 1] = {h[m].part[0]};
     for (unsigned k = 0; k < f->c->n; k++)
-        part[k + 1] = gnn_place_part(&f->place, m, k + 1, h[k].part[1], NULL);
-    int rc = gpu_gather_upload(&f->x->unit[unit], part, (f->c->n + 1) * sizeof *part,
-                               "the cache's parts", &p, f->e);
-    if (rc)
-        return rc;
-    v->cached = p;
-    v->ncached = f->c->n + 1;
-    v->slot = slot;
-    v->nslots = f->place.nrows;
-    return 0;
+        data[k + 1] = h[k].part[1];
+    return gpu_gather_place(&f->x->unit[unit], &t->view[unit], &f->place, m, data, slot, f->e);
 }
 
 /* Rows of slots [from, to) to member m's memory, for all tables of the type. */
-static int collect(const struct fill *f, unsigned m, unsigned k, const struct held *h)
+static int gather_part(const struct fill *f, unsigned m, unsigned k, const struct held *h)
 {
     const unsigned unit = f->c->member[m];
     struct gather_unit *u = &f->x->unit[unit];
@@ -128,13 +114,13 @@ static int fill_some(const struct fill *f)
         if (!is_ours(f, t))
             continue;
         for (unsigned m = 0; !rc && m < n; m++)
-            rc = hold(f, t, m, &h[(size_t)i * n + m]);
+            rc = alloc_parts(f, t, m, &h[(size_t)i * n + m]);
         for (unsigned m = 0; !rc && m < n; m++)
-            rc = look(f, t, m, &h[(size_t)i * n], slot[m]);
+            rc = set_view(f, t, m, &h[(size_t)i * n], slot[m]);
     }
     for (unsigned m = 0; !rc && m < n; m++)
         for (unsigned k = 0; !rc && k < 2; k++)
-            rc = gnn_dev_use(x->unit[f->c->member[m]].d->number, f->e) || collect(f, m, k, h)
+            rc = gnn_dev_use(x->unit[f->c->member[m]].d->number, f->e) || gather_part(f, m, k, h)
                      ? f->e->code
                      : 0;
     struct gnn_err late = {0};
@@ -166,21 +152,16 @@ static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
     }
     if (rc || c->whole || !c->all[f->type])
         return rc;
-    const uint64_t hot = c->hot[f->type], dealt = c->all[f->type] - hot,
-                   room = hot + (dealt + c->n - 1) / c->n;
-    const struct gnn_place_opts o = {.policy = GNN_PLACE_MIXED,
-                                     .devices = c->n,
-                                     .nrows = f->x->job->meta.schema.ntype[f->type].count,
-                                     .order = ranked->row[f->type],
-                                     .norder = c->all[f->type],
-                                     .row_bytes = bytes,
-                                     .budget = room * bytes,
-                                     .replicate = ((double)hot + 0.5) /
-                                                  (double)room}; /* rounded down to hot */
-    rc = gnn_place_init(&f->place, &o, f->e);
+    const struct gnn_placement_opts o = {.devices = c->n,
+                                         .nrows = f->x->job->meta.schema.ntype[f->type].count,
+                                         .order = ranked->row[f->type],
+                                         .norder = c->all[f->type],
+                                         .replicated = c->hot[f->type],
+                                         .row_bytes = bytes};
+    rc = gnn_placement_init(&f->place, &o, f->e);
     if (!rc)
         rc = fill_some(f);
-    gnn_place_release(&f->place);
+    gnn_placement_release(&f->place);
     return rc;
 }
 

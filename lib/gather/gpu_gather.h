@@ -6,6 +6,7 @@
 #ifndef GNN_LIB_GATHER_GPU_GATHER_H
 #define GNN_LIB_GATHER_GPU_GATHER_H
 
+#include "lib/cache/placement.h"
 #include "lib/gather/gather_impl.h"
 #include "lib/gpu/runtime.h"
 
@@ -80,6 +81,12 @@ int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, c
 /* Gives the device the store's parts of the table to look into. */
 int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit,
                     struct gnn_err *e) GNN_MUST_USE;
+/* Sets what the device finds in the memory of its clique, whose member `device` it is, for a table
+ * of the placement's type. data[devices + 1]: where it finds the placement's parts; slot: the
+ * placement's, in its memory. */
+int gpu_gather_place(struct gather_unit *u, struct gather_view *v, const struct gnn_placement *p,
+                     uint32_t device, void *const *data, const uint32_t *slot,
+                     struct gnn_err *e) GNN_MUST_USE;
 /* Puts on the unit's stream: rows id[n] or id64[n] to `out`. */
 int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
                     enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64, uint64_t n,

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "kernels/owner.h"
-#include "lib/cache/place.h"
 #include "lib/gather/gpu_cache.h"
 #include "lib/gather/gpu_remote.h"
 #include "lib/gpu/peers.h"
@@ -25,9 +24,9 @@ struct clique {
     uint64_t bytes;      /* on each */
     uint64_t *hot, *all; /* [nntypes] rows that all keep; and those that are in `place` at all, or
                             passed over */
-    struct gnn_place *place; /* [nntypes]; without parts: nothing is kept */
-    uint64_t *at;            /* [n][njobs] where a table's rows are in what a member lends */
-    uint64_t *lent;          /* [n] bytes of it */
+    struct gnn_placement *place; /* [nntypes]; without parts: nothing is kept */
+    uint64_t *at;                /* [n][njobs] where a table's rows are in what a member lends */
+    uint64_t *lent;              /* [n] bytes of it */
 };
 
 struct share {
@@ -131,11 +130,9 @@ static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
                             .prefer = prefer_owner,
                             .arg = &owners};
     gnn_fill_one(&k->ranked, hot, c->hot);
-    for (uint32_t t = 0; left && from && t < ntypes(s); t++) {
+    for (uint32_t t = 0; t < ntypes(s); t++) {
         used += c->hot[t] * k->rows.bytes[t];
         c->all[t] = c->hot[t];
-        for (uint64_t i = 0; i < c->hot[t]; i++)
-            holder[t][i] = GNN_PLACE_ALL;
     }
     for (uint32_t m = 0; left && from && m < c->n; m++) {
         left[m] = c->bytes - used;
@@ -161,23 +158,20 @@ static int plan(struct share *s, struct clique *c)
     if (!rc)
         rc = assign(s, c, holder);
     for (uint32_t t = 0; !rc && t < ntypes(s); t++) {
-        const struct gnn_place_opts o = {.devices = c->n,
-                                         .nrows = s->x->job->meta.schema.ntype[t].count,
-                                         .order = k->ranked.row[t],
-                                         .norder = c->all[t],
-                                         .row_bytes = k->rows.bytes[t]};
+        const struct gnn_placement_opts o = {.devices = c->n,
+                                             .nrows = s->x->job->meta.schema.ntype[t].count,
+                                             .order = k->ranked.row[t],
+                                             .norder = c->all[t],
+                                             .replicated = c->hot[t],
+                                             .holder = holder[t],
+                                             .row_bytes = k->rows.bytes[t]};
         if (k->rows.bytes[t])
-            rc = gnn_place_given(&c->place[t], &o, holder[t], k->e);
+            rc = gnn_placement_init(&c->place[t], &o, k->e);
     }
     for (uint32_t t = 0; holder && t < ntypes(s); t++)
         gnn_free(holder[t]);
     gnn_free(holder);
     return rc;
-}
-
-static uint64_t part_rows(const struct gnn_place *p, uint32_t part)
-{
-    return p->first[part + 1] - p->first[part];
 }
 
 /* Where tables lie in what members lend. */
@@ -189,8 +183,9 @@ static void lay_out(const struct share *s, struct clique *c)
             c->at[(size_t)m * n + i] = c->lent[m];
             if (has(s, c, i)) {
                 const struct gather_table *t = &s->x->table[i];
-                c->lent[m] += (part_rows(&c->place[t->job->type], m + 1) * t->bytes + ALIGN - 1) /
-                              ALIGN * ALIGN;
+                c->lent[m] +=
+                    (gnn_placement_rows(&c->place[t->job->type], m + 1) * t->bytes + ALIGN - 1) /
+                    ALIGN * ALIGN;
             }
         }
 }
@@ -256,8 +251,8 @@ static int hold(struct share *s, unsigned unit)
     for (uint32_t i = 0; !rc && i < njobs; i++)
         if (has(s, c, i)) {
             const struct gather_table *t = &s->x->table[i];
-            rc = gpu_gather_alloc(u, part_rows(&c->place[t->job->type], 0) * t->bytes, "the cache",
-                                  &s->hot[(size_t)unit * njobs + i], s->k->e);
+            rc = gpu_gather_alloc(u, gnn_placement_rows(&c->place[t->job->type], 0) * t->bytes,
+                                  "the cache", &s->hot[(size_t)unit * njobs + i], s->k->e);
         }
     return rc;
 }
@@ -283,33 +278,25 @@ static int look(struct share *s, unsigned unit)
     const struct clique *c = &s->clique[s->clique_of[unit]];
     const uint32_t njobs = s->x->job->njobs, self = member_of(s, c, unit);
     struct gather_unit *u = &s->x->unit[unit];
-    struct gnn_gather_part *part = gnn_alloc((uint64_t)c->n + 1, sizeof *part, "a cache", s->k->e);
     void **base = gnn_alloc_zero(c->n, sizeof *base, "a cache", s->k->e),
+         **data = gnn_alloc((uint64_t)c->n + 1, sizeof *data, "a cache", s->k->e),
          **slot = gnn_alloc_zero(ntypes(s), sizeof *slot, "a cache", s->k->e);
-    int rc = part && base && slot ? open_members(s, unit, base) : s->k->e->code;
+    int rc = data && base && slot ? open_members(s, unit, base) : s->k->e->code;
     for (uint32_t t = 0; !rc && t < ntypes(s); t++)
         if (c->place[t].nslots)
             rc = gpu_gather_upload(u, c->place[t].slot, c->place[t].nrows * sizeof(uint32_t),
                                    "the cache's slots", &slot[t], s->k->e);
     for (uint32_t i = 0; !rc && i < njobs; i++) {
         struct gather_table *t = &s->x->table[i];
-        struct gather_view *v = &t->view[unit];
-        void *p;
         if (!has(s, c, i))
             continue;
-        const struct gnn_place *place = &c->place[t->job->type];
-        part[0] = gnn_place_part(place, self, 0, s->hot[(size_t)unit * njobs + i], NULL);
+        data[0] = s->hot[(size_t)unit * njobs + i];
         for (uint32_t m = 0; m < c->n; m++)
-            part[m + 1] = gnn_place_part(place, self, m + 1,
-                                         (char *)base[m] + c->at[(size_t)m * njobs + i], NULL);
-        rc =
-            gpu_gather_upload(u, part, (c->n + 1) * sizeof *part, "the cache's parts", &p, s->k->e);
-        v->cached = p;
-        v->ncached = c->n + 1;
-        v->slot = slot[t->job->type];
-        v->nslots = place->nrows;
+            data[m + 1] = (char *)base[m] + c->at[(size_t)m * njobs + i];
+        rc = gpu_gather_place(u, &t->view[unit], &c->place[t->job->type], self, data,
+                              slot[t->job->type], s->k->e);
     }
-    gnn_free(part);
+    gnn_free(data);
     gnn_free(base);
     gnn_free(slot);
     return rc;
@@ -327,8 +314,8 @@ struct piece {
 static int add_pieces(const struct share *s, unsigned unit, uint32_t type, uint32_t part,
                       struct piece **list, uint64_t *n)
 {
-    const struct gnn_place *p = &s->clique[s->clique_of[unit]].place[type];
-    const uint64_t rows = p->nslots ? part_rows(p, part) : 0,
+    const struct gnn_placement *p = &s->clique[s->clique_of[unit]].place[type];
+    const uint64_t rows = p->nslots ? gnn_placement_rows(p, part) : 0,
                    most = 1 + CHUNK / s->k->rows.bytes[type];
     for (uint64_t at = 0; at < rows; at += most) {
         if (gnn_grow(list, *n, sizeof **list, "a cache", s->k->e))
@@ -372,7 +359,7 @@ static int fill_round(struct share *s, uint64_t round, const struct piece *w, st
     for (uint32_t t = 0; t < ntypes(s); t++)
         b->type[t].count = &counts[t];
     if (w) {
-        const struct gnn_place *p = &s->clique[s->clique_of[w->unit]].place[w->type];
+        const struct gnn_placement *p = &s->clique[s->clique_of[w->unit]].place[w->type];
         counts[w->type] = w->n;
         b->type[w->type].node = p->row + p->first[w->part] + w->at;
     }
@@ -420,7 +407,7 @@ static int tell_near(struct share *s)
     struct gather_line *l = s->x->line;
     for (uint32_t i = 0; i < s->ncliques; i++)
         for (uint32_t t = 0; t < ntypes(s); t++) {
-            struct gnn_place *p = &s->clique[i].place[t];
+            struct gnn_placement *p = &s->clique[i].place[t];
             if (!p->nslots)
                 continue;
             if (gnn_grow(&l->slots, l->nslots, sizeof(uint32_t *), "a cache", s->k->e))
@@ -442,8 +429,8 @@ static void tell(const struct share *s, const struct clique *c)
         return;
     for (uint32_t t = 0; t < ntypes(s); t++)
         if (c->place[t].nslots) {
-            hot += part_rows(&c->place[t], 0);
-            dealt += c->place[t].nslots - part_rows(&c->place[t], 0);
+            hot += gnn_placement_rows(&c->place[t], 0);
+            dealt += c->place[t].nslots - gnn_placement_rows(&c->place[t], 0);
         }
     to->nodes = s->k->rows.count;
     if (!to->cliques || hot + dealt < to->replicated + to->sharded) {
@@ -455,7 +442,7 @@ static void tell(const struct share *s, const struct clique *c)
         uint64_t bytes = 0;
         for (uint32_t t = 0; t < ntypes(s); t++)
             if (c->place[t].nslots)
-                bytes += gnn_place_bytes(&c->place[t], m);
+                bytes += gnn_placement_bytes(&c->place[t], m);
         if (!mine(s, c->member[m]))
             continue;
         to->devices++;
@@ -545,7 +532,7 @@ static int meet(struct share *s)
 static void clique_free(struct clique *c, uint32_t types)
 {
     for (uint32_t t = 0; c->place && t < types; t++)
-        gnn_place_release(&c->place[t]);
+        gnn_placement_release(&c->place[t]);
     gnn_free(c->member);
     gnn_free(c->hot);
     gnn_free(c->all);

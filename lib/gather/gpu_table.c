@@ -246,6 +246,26 @@ void gpu_gather_release(struct gpu_gather *x)
     gnn_free(x->at);
 }
 
+int gpu_gather_place(struct gather_unit *u, struct gather_view *v, const struct gnn_placement *p,
+                     uint32_t device, void *const *data, const uint32_t *slot, struct gnn_err *e)
+{
+    const uint32_t n = p->devices + 1;
+    struct gnn_gather_part *part = gnn_alloc(n, sizeof *part, "the cache's parts", e);
+    void *uploaded;
+    for (uint32_t k = 0; part && k < n; k++)
+        part[k] = gnn_placement_part(p, device, k, data[k]);
+    int rc = part ? gpu_gather_upload(u, part, n * sizeof *part, "the cache's parts", &uploaded, e)
+                  : e->code;
+    gnn_free(part);
+    if (rc)
+        return rc;
+    v->cached = uploaded;
+    v->ncached = n;
+    v->slot = slot;
+    v->nslots = p->nrows;
+    return 0;
+}
+
 int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
                     enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64, uint64_t n,
                     void *out, struct gnn_gather_count *count, struct gnn_err *e)

@@ -7,7 +7,7 @@
 #include "kernels/gather.h"
 #include "tap.h"
 extern "C" {
-#include "lib/cache/place.h"
+#include "lib/cache/placement.h"
 }
 
 namespace
@@ -496,7 +496,7 @@ void large_numbers()
 /* ---- a planned cache, filled and read by the kernel ---- */
 
 struct Clique {
-    gnn_place plan;
+    gnn_placement plan;
     std::vector<std::vector<int8_t>>
         data; /* [device * (1 + devices) + part], of the parts that the device holds */
     std::vector<std::vector<float>> scale;
@@ -543,9 +543,10 @@ bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host,
     std::vector<gnn_gather_part> cached;
     for (uint32_t k = 0; k < parts; k++) {
         const size_t at = (k ? k - 1 : device) * parts + k;
-        cached.push_back(gnn_place_part(&q.plan, device, k, q.data[at].data(), q.scale[at].data()));
+        cached.push_back(gnn_placement_part(&q.plan, device, k, q.data[at].data()));
+        cached.back().scale = q.scale[at].data();
     }
-    std::vector<float> out(id.size() * 24), want(id.size() * 24), heat(q.plan.nrows);
+    std::vector<float> out(id.size() * 24), want(id.size() * 24);
     gnn_gather_count count = {};
     gnn_cuda_gather g = from_host(&host, id.data(), id.size(), out.data());
     g.cached = cached.data();
@@ -565,12 +566,10 @@ bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host,
     c.out = want.data();
     bool same = gnn_gather_rows(&c) == id.size() &&
                 !memcmp(out.data(), want.data(), out.size() * sizeof out[0]);
-    double hits[GNN_GATHER_TIERS];
+    uint64_t hits[GNN_GATHER_TIERS] = {};
     for (uint32_t v : id)
-        heat[v]++;
-    gnn_place_expect(&q.plan, device, heat.data(), hits);
-    for (int t = 0; t < GNN_GATHER_TIERS; t++)
-        same = same && (double)count.rows[t] == hits[t];
+        hits[gnn_placement_tier(&q.plan, device, v)]++;
+    same = same && !memcmp(count.rows, hits, sizeof hits);
     return same && !count.missing;
 }
 
@@ -591,25 +590,24 @@ void planned()
         order[r] = r * 211 % (uint32_t)nrows;
     gnn_err e = {};
     unsigned wrong = 0;
-    for (int policy = GNN_PLACE_HOST; policy <= GNN_PLACE_MIXED; policy++)
+    for (uint64_t replicated : {0, 27, 90})
         for (uint32_t devices : {1u, 2u, 4u}) {
-            gnn_place_opts o = {};
-            o.policy = (gnn_place_policy)policy;
+            gnn_placement_opts o = {};
             o.devices = devices;
-            o.nrows = o.norder = nrows;
+            o.nrows = nrows;
+            o.norder = replicated + (90 - replicated) * devices;
+            o.replicated = replicated;
             o.order = order.data();
             o.row_bytes = 28;
-            o.budget = 28 * 90;
-            o.replicate = 0.3;
             Clique q;
-            if (gnn_place_init(&q.plan, &o, &e)) {
+            if (gnn_placement_init(&q.plan, &o, &e)) {
                 wrong++;
                 continue;
             }
             fill(&q, host);
             for (uint32_t d = 0; d < devices; d++)
                 wrong += !read_back(q, d, host, id);
-            gnn_place_release(&q.plan);
+            gnn_placement_release(&q.plan);
         }
     ok(!wrong,
        "planned caches of 1, 2 and 4 devices: rows as from the host, hits as expected (%u wrong)",
