@@ -55,7 +55,7 @@ void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_
 {
     for (uint32_t i = 0; i < b->nhops * b->netypes; i++)
         gnn_rng_key(s->meta.sampling.seed, (uint32_t)b->epoch, (uint32_t)b->step, i / b->netypes,
-                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->split[b->split].tag, i % b->netypes),
+                    gnn_rng_tag(GNN_RNG_NEIGHBOUR, s->seeds->tag[b->split], i % b->netypes),
                     keys + 2 * (size_t)i);
 }
 

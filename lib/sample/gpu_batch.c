@@ -108,15 +108,8 @@ static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
 static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const struct gpu_io *io)
 {
     const struct sampler *s = x->lane->s;
-    uint32_t *seeds = (uint32_t *)(void *)(x->in + io->seeds);
-    uint64_t n;
-    if (s->reader) { /* the plan brought them along */
-        const struct gnn_tensor *t = gnn_tensors_at(&key->tensors, 0);
-        n = t->shape[0];
-        memcpy(seeds, t->data, n * sizeof *seeds);
-    } else
-        n = gnn_plan_seeds(s, key, seeds);
-    *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)n;
+    const struct gnn_entries to = {.node = (uint32_t *)(void *)(x->in + io->seeds)};
+    *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)s->seeds->fill(s->seeds, key, to);
     gnn_sample_keys(s, key, (uint32_t *)(void *)(x->in + io->keys));
 }
 

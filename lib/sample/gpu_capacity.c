@@ -94,9 +94,9 @@ int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free, st
                              "room for batches", e);
     if (!r->nodes || !r->rows || !r->edges || !r->mean)
         return e->code;
-    for (uint32_t i = 0; !s->reader && i < m->nsplits; i++)
-        seeds = s->split[i].n > seeds ? s->split[i].n : seeds;
-    r->seeds = (uint32_t)least(m->batch_size, s->reader ? SMALL : seeds);
+    for (uint32_t i = 0; i < m->nsplits; i++)
+        seeds = m->split_seeds[i] > seeds ? m->split_seeds[i] : seeds;
+    r->seeds = (uint32_t)least(m->batch_size, s->seeds->next ? SMALL : seeds);
     for (uint32_t et = 0; et < c->netypes; et++)
         r->mean[et] =
             2 * (double)edges_of(s, et) / fmax(1, (double)c->ntype[c->etype[et].dst].count);

@@ -48,7 +48,7 @@ static int start(void *arg, struct gnn_source *up, struct gpu_slot *slot, struct
     if (rc)
         return rc;
     struct gpu_lane *l = &q->lane[q->n++ % q->nlanes];
-    if (q->s->reader)
+    if (q->s->seeds->next) /* how many there are is known only now */
         gpu_room_seeds(&q->room, q->s, gnn_tensors_at(&slot->in->tensors, 0)->shape[0]);
     rc = gnn_dev_use(l->d->number, e);
     if (!rc)

@@ -11,12 +11,19 @@
 #include "lib/base/node_map.h"
 #include "lib/sample/sampler.h"
 
-/* One split: the seeds of an epoch before they are put in order. */
-struct plan_split {
-    uint32_t *ids;
-    uint64_t n, steps;
-    uint32_t tag; /* for gnn_rng_tag: index of the set + 1, 0 for ids given by the user */
-    bool shuffle;
+/* What batches start from, apart from how they grow: the seeds of each of the header's splits. They
+ * yield frontier entries. Nodes are the only kind so far (lib/sample/node_seeds.c). */
+struct sample_seeds {
+    void (*free)(struct sample_seeds *q);
+    /* Where seeds are read as they come: those of the next batch, to be carried by it as tensor
+     * "seeds" until it is filled; GNN_END after the last. One thread. NULL: all are known. */
+    int (*next)(struct sample_seeds *q, struct gnn_batch *b, struct gnn_err *e);
+    /* The entries that a batch starts from on this rank, in order: at most batch_size; returns how
+     * many. Any thread. */
+    uint64_t (*fill)(const struct sample_seeds *q, const struct gnn_batch *b,
+                     struct gnn_entries to);
+    uint32_t
+        *tag; /* [nsplits] for gnn_rng_tag: index of a set + 1, 0 for seeds given by the user */
 };
 
 /* What draws in the CPU's place where several ranks put batches together: devices that have the
@@ -39,14 +46,12 @@ struct sample_device {
 struct sampler {
     struct gnn_store *store;
     struct gnn_meta meta;
-    struct plan_split *split; /* [meta.sampling.nsplits] */
+    struct sample_seeds *seeds;
     uint64_t epoch_from, epoch_to, step_from, step_to, step_first;
     struct gnn_sample_graph *graph; /* [netypes]; no parts where no hop uses the type */
     struct gnn_gather_part *
-        *orig; /* [nntypes][nparts] original ids, or NULL where equal to the ids */
-    struct gnn_id_reader *reader; /* seeds that come while we work, or NULL */
-    uint32_t *inverse;            /* of the seeds' type, or NULL */
-    struct gnn_comm *comm;        /* the store's */
+        *orig;             /* [nntypes][nparts] original ids, or NULL where equal to the ids */
+    struct gnn_comm *comm; /* the store's */
     struct gnn_sample_barrier *barrier;
     struct gnn_sample_far_stats *far;
     bool count_once; /* with ranks */
@@ -76,7 +81,7 @@ struct sample_worker {
     struct gnn_tensor **nodes; /* [nntypes] the batch's node tensors */
     uint64_t **counts;         /* [nntypes] */
     uint32_t nntypes;
-    uint32_t *seeds;
+    struct gnn_entries seeds;
     uint32_t *keys;     /* of gnn_sample_keys */
     struct gnn_buf row; /* struct gnn_sample_row per destination */
     void *scratch;
@@ -152,12 +157,14 @@ bool gnn_sample_barrier_leave(void *sampler);
 
 void gnn_sampler_free(void *sampler);
 
-/* Fills meta.sampling's splits, split[] and the ranges. Takes over o->seeds_fd. */
+/* Nodes as seeds; fills meta.sampling's splits and seed_ntype. Takes over o->seeds_fd. NULL on
+ * failure. */
+struct sample_seeds *gnn_node_seeds_new(struct sampler *s, const struct gnn_sampler_opts *o,
+                                        struct gnn_err *e) GNN_MUST_USE;
+/* Sets the ranges of epochs and steps, when s->seeds are there. */
 int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o,
                   struct gnn_err *e) GNN_MUST_USE;
-/* Seeds of a batch: at most batch_size into ids; returns how many. */
-uint64_t gnn_plan_seeds(const struct sampler *s, const struct gnn_batch *b, uint32_t *ids);
-/* Batches with keys only (and tensor "seeds" u32, when they come from a pipe). Does not own s. */
+/* Batches with keys only, and seeds that are read as they come. Does not own s. */
 struct gnn_source *gnn_plan_source_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 
 /* Says what is wrong with the store, or the seeds, and where: what a kernel found along edge type

@@ -23,21 +23,16 @@ void gnn_sampler_free(void *arg)
     struct sampler *s = arg;
     if (s->device)
         s->device->free(s->device);
-    for (uint32_t i = 0; s->split && i < s->meta.sampling.nsplits; i++)
-        gnn_free(s->split[i].ids);
+    if (s->seeds)
+        s->seeds->free(s->seeds);
     for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++)
         gnn_free((void *)(uintptr_t)s->graph[t].part);
     for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
         gnn_free(s->orig[t]);
     gnn_sample_halo_free(s->halo, &s->meta.schema);
     gnn_sample_barrier_free(s->barrier);
-    if (s->reader)
-        close(s->reader->fd);
-    gnn_free(s->reader);
-    gnn_free(s->split);
     gnn_free(s->graph);
     gnn_free(s->orig);
-    gnn_free(s->inverse);
     gnn_meta_release(&s->meta);
     gnn_free(s);
 }
@@ -180,7 +175,8 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
             close(o->seeds_fd);
         return rc;
     }
-    rc = gnn_plan_init(s, o, e);
+    s->seeds = gnn_node_seeds_new(s, o, e);
+    rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
     if (!rc)
         rc = find_graph(s, e);
     if (!rc && s->comm->size > 1)

@@ -12,7 +12,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->type);
     gnn_free(w->nodes);
     gnn_free(w->counts);
-    gnn_free(w->seeds);
+    gnn_free(w->seeds.node);
     gnn_free(w->keys);
     gnn_free(w->scratch);
     if (w->lane)
@@ -55,10 +55,10 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
     w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
-    w->seeds = gnn_alloc(m->batch_size, sizeof *w->seeds, "seeds", e);
+    w->seeds.node = gnn_alloc(m->batch_size, sizeof *w->seeds.node, "seeds", e);
     w->keys = gnn_alloc(2 * (uint64_t)blocks, sizeof *w->keys, "a sampling thread", e);
     w->scratch = gnn_alloc(scratch, 1, "a sampling thread", e);
-    bool good = w->type && w->nodes && w->counts && w->seeds && w->keys && w->scratch;
+    bool good = w->type && w->nodes && w->counts && w->seeds.node && w->keys && w->scratch;
     for (uint32_t t = 0; good && t < c->nntypes; t++) {
         struct gnn_relabel *r = &w->type[t];
         r->nnodes = c->ntype[t].count;
@@ -107,14 +107,8 @@ static int begin(const struct sample_draw *d)
     const struct gnn_schema *c = &d->s->meta.schema;
     const struct gnn_sampling *m = &d->s->meta.sampling;
     struct gnn_batch *b = d->b;
-    uint64_t n;
-    if (d->s->reader) { /* the plan brought them along */
-        const struct gnn_tensor *t = gnn_tensors_at(&b->tensors, 0);
-        n = t->shape[0];
-        memcpy(d->w->seeds, t->data, n * sizeof *d->w->seeds);
-        gnn_tensors_clear(&b->tensors);
-    } else
-        n = gnn_plan_seeds(d->s, b, d->w->seeds);
+    const uint64_t n = d->s->seeds->fill(d->s->seeds, b, d->w->seeds);
+    gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
     struct gnn_tensor *key, *counts;
     int rc = add(d, "key", GNN_U64, 4, &key);
@@ -133,7 +127,7 @@ static int begin(const struct sample_draw *d)
         if (!rc)
             rc = gnn_sample_make_room(d, t, t == m->seed_ntype ? n : 0);
     }
-    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds, n) < n)
+    if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds.node, n) < n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
