@@ -208,8 +208,10 @@ lint: ## check layers, headers, scripts, manual pages, text
 
 # --- installation ---
 D          = $(DESTDIR)$(PREFIX)
-# Headers named *_impl.h are their module's own.
-PUBLIC     = $(sort $(filter-out %_impl.h,$(wildcard lib/*/*.h)) $(wildcard formats/*.h kernels/*.h))
+# What programs outside the tree include, as <gnn/NAME.h>; each has an example, which tests/scripts/30-install.t compiles.
+PUBLIC     = $(addprefix lib/,$(addprefix base/,err.h mem.h io.h) $(addprefix data/,schema.h meta.h tensors.h batch.h source.h) \
+             comm/comm.h store/store.h gpu/gpu.h stream/stream.h cache/access.h cache/order.h sample/sampler.h gather/gatherer.h \
+             model/model.h model/model_file.h) $(addprefix formats/,tensor.h safetensors.h) $(addprefix kernels/,hd.h rng.h pick.h gather.h)
 MAN1      := $(sort $(wildcard man/*.1))
 MAN5      := $(sort $(wildcard man/*.5))
 MAN7      := $(sort $(wildcard man/*.7))
@@ -221,10 +223,10 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 	$(if $(MPI_SO),install -D -m 644 $(MPI_SO) $(D)/lib/gnn-tools/gnn-mpi.so)
 	install -d $(D)/share/gnn-tools/slurm
 	install -m 755 scripts/slurm/*.sbatch $(D)/share/gnn-tools/slurm
-	for h in $(PUBLIC); do install -D -m 644 $$h $(D)/include/gnn-tools/$$h || exit 1; done
+	sh scripts/install-headers.sh $(D)/include/gnn $(PUBLIC)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gnn' \
 	    'Description: Sampling, gathering and training of graph neural networks' 'Version: $(VERSION)' \
-	    'Requires: $(PKGS)' 'Cflags: -I$${includedir}/gnn-tools' 'Libs: -L$${libdir} -lgnn -lmetis -ldnnl -fopenmp -lm -lpthread $(CUDA_LIBS)' >$(D)/lib/pkgconfig/gnn.pc
+	    'Requires: $(PKGS)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgnn -lmetis -ldnnl -fopenmp -lm -lpthread $(CUDA_LIBS)' >$(D)/lib/pkgconfig/gnn.pc
 	$(if $(MAN1),install -m 644 $(MAN1) $(D)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(D)/share/man/man5)
 	$(if $(MAN7),install -m 644 $(MAN7) $(D)/share/man/man7)
@@ -233,7 +235,7 @@ install: all ## install under PREFIX (DESTDIR is put before it)
 uninstall: ## remove what install put under PREFIX
 	rm -f $(PROGS:%=$(D)/bin/%) $(D)/lib/libgnn.a $(D)/lib/pkgconfig/gnn.pc $(PROGS:%=$(COMPDIR)/%)
 	rm -f $(MAN1:man/%=$(D)/share/man/man1/%) $(MAN5:man/%=$(D)/share/man/man5/%) $(MAN7:man/%=$(D)/share/man/man7/%)
-	rm -rf $(D)/include/gnn-tools $(D)/lib/gnn-tools $(D)/share/gnn-tools
+	rm -rf $(D)/include/gnn $(D)/lib/gnn-tools $(D)/share/gnn-tools
 
 # Fuzz targets: with libFuzzer by `make fuzz`, and as plain programs that replay files for `make check`.
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

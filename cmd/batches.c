@@ -10,6 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/store/store.h"
 #include "lib/stream/stream.h"
+#include "lib/gpu/gpu.h"
 
 enum { HOPS_MAX = 64 };
 

@@ -13,8 +13,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/predict/predict.h"
+#include "lib/comm/comm.h"
 
 static const char *output;
 static struct opt_list sets;

@@ -15,7 +15,7 @@
 #include "cmd/train_lock.h"
 #include "cmd/train_text.h"
 #include "cmd/unused.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
 static struct train_feed feed = {.split = "train",

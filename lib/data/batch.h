@@ -1,9 +1,20 @@
-/* A batch: seeds, the nodes sampled round them, and one CSC block per hop and edge type. */
+/* A batch: seeds, the nodes sampled round them, and one CSC block per hop and edge type
+ * (message-flow graphs in DGL's words).
+ *
+ * Batches come from a source or a pool and go back by gnn_batch_put; until then the batch owns all
+ * that it points to. The view (type, block) points into the batch's tensors.
+ *
+ * Example: the mean number of neighbours sampled in hop h along edge type et.
+ *     double mean_picks(const struct gnn_batch *b, uint32_t h, uint32_t et)
+ *     {
+ *         const struct gnn_block *k = gnn_batch_block(b, h, et);
+ *         return k->n ? (double)k->indptr[k->n] / k->n : 0;
+ *     }
+ */
 #ifndef GNN_LIB_DATA_BATCH_H
 #define GNN_LIB_DATA_BATCH_H
 
 #include "lib/data/meta.h"
-#include "lib/base/node_set.h"
 #include "lib/data/tensors.h"
 
 /* In-edges of destination nodes [first, first+n) of the destination type, as local ids. The sources
@@ -88,6 +99,7 @@ void gnn_batch_hold(struct gnn_batch *b);
  * what lies on a device, which comes from a program of ours and is checked where it is used.
  * GNN_E_INPUT names the tensor. */
 int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err *e) GNN_MUST_USE;
+struct gnn_node_set; /* lib/base/node_set.h */
 /* GNN_E_INPUT if a node is twice among those of its type in a batch that lies in the host's memory
  * and is bound. */
 int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,

@@ -6,6 +6,7 @@
 
 #include "lib/data/batch.h"
 #include "lib/data/labels.h"
+#include "lib/base/node_set.h"
 
 struct bind {
     struct gnn_batch *b;

@@ -1,5 +1,18 @@
 /* What a graph consists of: node types, edge types, fields, splits, classes. Stored as JSON in the
- * HEADER frame of every store part and stream, and in store.json. */
+ * HEADER frame of every store part and stream, and in store.json.
+ *
+ * A schema owns all that it points to; names that are added are copied. Not thread-safe while it is
+ * changed.
+ *
+ * Example: nodes of all types.
+ *     uint64_t all_nodes(const struct gnn_schema *s)
+ *     {
+ *         uint64_t n = 0;
+ *         for (uint32_t t = 0; t < s->nntypes; t++)
+ *             n += s->ntype[t].count;
+ *         return n;
+ *     }
+ */
 #ifndef GNN_LIB_DATA_SCHEMA_H
 #define GNN_LIB_DATA_SCHEMA_H
 

@@ -6,6 +6,7 @@
 
 #include "formats/xxh.h"
 #include "kernels/half.h"
+#include "lib/base/shared.h"
 
 /* The place in the index that holds the tensor of that name, or the free one where it belongs. The
  * seed differs from run to run, so that a frame's names cannot be chosen to collide. */

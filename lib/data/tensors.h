@@ -1,11 +1,24 @@
-/* An ordered set of named tensors: what one GNB frame holds. */
+/* An ordered set of named tensors: what one GNB frame holds.
+ *
+ * The set owns names and data. A cleared set keeps its memory for the next use. Not thread-safe.
+ *
+ * Example:
+ *     struct gnn_err e = {0};
+ *     struct gnn_tensors set = {0};
+ *     struct gnn_tensor *t;
+ *     const uint64_t shape[2] = {3, 4};
+ *     if (gnn_tensors_add(&set, "node/paper/x", GNN_F32, 2, shape, &t, &e))
+ *         return 1;
+ *     ((float *)t->data)[0] = 1;
+ *     gnn_tensors_release(&set);
+ */
 #ifndef GNN_LIB_DATA_TENSORS_H
 #define GNN_LIB_DATA_TENSORS_H
 
 #include "formats/tensor.h"
 #include "lib/base/mem.h"
-#include "lib/base/shared.h"
 
+struct gnn_share;                  /* lib/base/shared.h */
 enum { GNN_SHARE_MIN = 16 << 10 }; /* smaller tensors are not worth a place in shared memory */
 
 /* Data of a set that belong to another process, which waits to have them back. give_back NULL:

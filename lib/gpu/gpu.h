@@ -1,14 +1,26 @@
-/* GPUs, as the rest of the library and the programs see them. What works on them is behind a table,
- * as a build without CUDA does not have it. */
+/* GPUs, as the rest of the library and the programs see them.
+ *
+ * gnn_gpu_open gives the caller an object to close after all sources that use it. A build without
+ * CUDA has this header too, and opens no device. One thread at a time.
+ *
+ * Example:
+ *     struct gnn_err e = {0};
+ *     struct gnn_gpu *gpu;
+ *     char why[200];
+ *     if (gnn_gpu_open(&gpu, "auto", why, sizeof why, &e))
+ *         return 1;
+ *     printf("%s\n", gpu ? gpu->name : why);
+ *     gnn_gpu_close(gpu);
+ */
 #ifndef GNN_LIB_GPU_GPU_H
 #define GNN_LIB_GPU_GPU_H
 
-#include "formats/gnb.h"
 #include "lib/data/source.h"
 
 enum { GNN_GPU_MAX = 64 }; /* devices that one process works with */
 
 struct gnn_gpu_ops;
+struct gnb_reference;  /* formats/gnb.h */
 struct gnn_gpu_export; /* device memory that another process can open */
 struct gnn_gpu_import; /* device memory of another process, opened here */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/gpu/runtime.h"
+#include "formats/gnb.h"
 
 /* ---- export ---- */
 

@@ -10,7 +10,7 @@
 #include "formats/npy.h"
 #include "lib/inspect/inspect.h"
 #include "lib/base/io.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/stream/stream.h"
 
 struct zip {

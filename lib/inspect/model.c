@@ -7,7 +7,7 @@
 #include "lib/inspect/differ.h"
 #include "lib/inspect/report.h"
 #include "lib/base/json.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
 enum { FEW = 32 }; /* tensors that are listed unasked */

@@ -4,7 +4,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 
 static const char *const kinds[] = {"sage", "gcn"};
 static const char *const norms[] = {"none", "row"};

@@ -12,7 +12,7 @@
 #include "lib/base/json.h"
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/base/temp.h"
 #include "lib/data/tensors.h"
 

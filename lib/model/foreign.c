@@ -2,7 +2,7 @@
  * refused for the right reason. */
 #include <string.h>
 
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 
 static const struct {
     const char *end, *layer; /* of a tensor's name; of which layer that is */

@@ -1,11 +1,28 @@
 /* The sampler: a source of batches drawn from a store. batch = f(graph, seed, epoch, step, split),
- * bit for bit the same for any number of threads and parts. */
+ * bit for bit the same for any number of threads and parts.
+ *
+ * The store must outlive the source. What options point to is needed during the call only, except
+ * where they say otherwise.
+ *
+ * Example: one epoch of batches of 1024 seeds, at most 15 and 10 neighbours per node.
+ *     struct gnn_source *epoch_of(struct gnn_store *s, struct gnn_err *e)
+ *     {
+ *         const char *fanout[] = {"15,10"};
+ *         struct gnn_sampler_opts o;
+ *         gnn_sampler_opts_init(&o);
+ *         o.fanout = fanout;
+ *         o.nfanout = 1;
+ *         o.threads = 4;
+ *         return gnn_sampler_source_new(s, &o, e);
+ *     }
+ */
 #ifndef GNN_LIB_SAMPLE_SAMPLER_H
 #define GNN_LIB_SAMPLE_SAMPLER_H
 
-#include "lib/comm/comm.h"
-#include "lib/gpu/gpu.h"
+#include "lib/data/source.h"
 #include "lib/store/store.h"
+
+struct gnn_gpu; /* lib/gpu/gpu.h */
 
 /* Where devices find the graph: in a copy of their own, or in the host's memory, but for the rows'
  * offsets and as many rows as there is room for. AUTO: a copy, if it fits and leaves a quarter of

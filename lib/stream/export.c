@@ -8,6 +8,8 @@
 #include "lib/base/clock.h"
 #include "lib/stream/transport.h"
 #include "lib/stream/handshake.h"
+#include "lib/base/shared.h"
+#include "lib/gpu/gpu.h"
 
 enum {
     ANSWER_MS = 50, /* a reader that has greeted us answers at once; it is asked once with so much

@@ -11,6 +11,8 @@
 
 #include "lib/stream/transport.h"
 #include "lib/stream/handshake.h"
+#include "lib/base/shared.h"
+#include "lib/gpu/gpu.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22

@@ -8,6 +8,7 @@
 #include "formats/le.h"
 #include "lib/base/kind.h"
 #include "lib/stream/stream.h"
+#include "lib/stream/transport.h"
 
 enum {
     PIECE = 256 << 10, /* read and summed while still in cache */

@@ -4,6 +4,8 @@
 
 #include "lib/data/source.h"
 #include "lib/stream/stream.h"
+#include "lib/base/node_set.h"
+#include "lib/gpu/gpu.h"
 
 struct stream_source {
     struct gnn_source base;

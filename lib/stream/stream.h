@@ -1,12 +1,40 @@
-/* GNB batch streams on file descriptors: HEADER, BATCH frames, END. */
+/* GNB batch streams on file descriptors: HEADER, BATCH frames, END (gnb(5)).
+ *
+ * gnn_stream_source_new (lib/data/source.h) reads streams; the reader below is what it is made of.
+ * Writers and readers take over their descriptor. One thread at a time.
+ *
+ * Example: copies the batches of src to descriptor fd.
+ *     int copy_batches(struct gnn_source *src, int fd, struct gnn_err *e)
+ *     {
+ *         const struct gnn_writer_opts opts = {.transport = GNN_TRANSPORT_INLINE};
+ *         struct gnn_writer w = {0};
+ *         struct gnn_batch *b;
+ *         int rc = gnn_writer_begin(&w, fd, "copy", src->meta, &opts, e);
+ *         while (!rc && !(rc = gnn_source_next(src, &b, e))) {
+ *             rc = gnn_writer_batch(&w, b, e);
+ *             gnn_batch_put(b);
+ *         }
+ *         rc = rc == GNN_END ? gnn_writer_end(&w, e) : rc;
+ *         gnn_writer_release(&w);
+ *         return rc;
+ *     }
+ */
 #ifndef GNN_LIB_STREAM_STREAM_H
 #define GNN_LIB_STREAM_STREAM_H
 
 #include "lib/data/batch.h"
-#include "lib/stream/transport.h"
 #include "lib/base/io.h"
 
+/* How payloads reach the next program of a pipe on the same host (lib/stream/transport.h). */
+enum gnn_transport {
+    GNN_TRANSPORT_INLINE, /* payloads in the stream */
+    GNN_TRANSPORT_AUTO,   /* by reference as soon as a reader has come, if one does */
+    GNN_TRANSPORT_SHM,    /* by reference, or fail */
+    GNN_TRANSPORT_CUDA /* batches that lie on a device stay there, or fail; others as with AUTO */
+};
+
 /* ---- writing ---- */
+struct gnn_gpu;
 struct gnn_writer_opts {
     int zstd_level; /* 1..19 packs each tensor of the batches that gets smaller by it; 0: stored raw
                      */
@@ -54,8 +82,8 @@ struct gnn_reader {
     void *zstd;
     struct gnn_importer *importer; /* of the current stream, or NULL */
     struct gnn_gpu *gpu;
-    enum gnb_kind kind; /* of the last frame */
-    bool on_device;     /* it lies on `device`: */
+    uint32_t kind;  /* of the last frame: enum gnb_kind */
+    bool on_device; /* it lies on `device`: */
     unsigned device;
     uint32_t ndevice; /* so many of its tensors */
     uint32_t nshared; /* and so many are in the memory of the program that wrote it */

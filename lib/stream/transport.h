@@ -13,14 +13,7 @@
 #define GNN_LIB_STREAM_TRANSPORT_H
 
 #include "formats/gnb.h"
-#include "lib/gpu/gpu.h"
-
-enum gnn_transport {
-    GNN_TRANSPORT_INLINE, /* payloads in the stream */
-    GNN_TRANSPORT_AUTO,   /* by reference as soon as a reader has come, if one does */
-    GNN_TRANSPORT_SHM,    /* by reference, or fail */
-    GNN_TRANSPORT_CUDA /* batches that lie on a device stay there, or fail; others as with AUTO */
-};
+#include "lib/stream/stream.h"
 
 enum { GNN_TRANSPORT_SLOTS = 3 }; /* batches that are written and not given back, at most */
 

@@ -6,6 +6,7 @@
 #include "formats/gnb.h"
 #include "formats/xxh.h"
 #include "lib/stream/stream.h"
+#include "lib/stream/transport.h"
 
 enum { OUT_BYTES = 256 << 10, FAREWELL_MS = 5000 };
 

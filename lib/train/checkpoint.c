@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "kernels/rows.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
 enum { NU64 = 12, NSLABS = 3 };

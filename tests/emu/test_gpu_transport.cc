@@ -19,6 +19,7 @@ extern "C" {
 #include "lib/gpu/dev.h"
 #include "lib/stream/handshake.h"
 #include "lib/data/source.h"
+#include "formats/gnb.h"
 }
 
 namespace

@@ -5,7 +5,7 @@
 #include "fuzz/edits.h"
 #include "fuzz/fuzz.h"
 #include "lib/gather/gatherer.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/sample/sampler.h"
 #include "lib/train/trainer.h"
 #include "store_maker.h"

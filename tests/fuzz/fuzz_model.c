@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz.h"
 #include "lib/base/mem.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 
 unsigned long fuzz_accepted;
 

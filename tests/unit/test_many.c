@@ -11,7 +11,7 @@
 #include "formats/gnb.h"
 #include "lib/data/batch.h"
 #include "lib/base/mem.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/store/store.h"
 #include "lib/store/write.h"
 #include "scratch.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/mem.h"
-#include "lib/model/file.h"
+#include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 #include "scratch.h"
 #include "tap.h"

@@ -18,6 +18,8 @@
 #include "scratch.h"
 #include "stream_maker.h"
 #include "tap.h"
+#include "lib/base/shared.h"
+#include "lib/stream/transport.h"
 
 enum { WIDTH = 64, HELD_MAX = 8 };
 
