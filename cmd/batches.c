@@ -122,7 +122,7 @@ static bool stays_on_device(void *w, unsigned device)
 void batches_check(const struct batches_opts *o, bool on_device)
 {
     if (o->zstd && (o->transport == TRANSPORT_SHM || o->transport == TRANSPORT_CUDA))
-        cli_usage("--transport %s: what is compressed goes through the pipe",
+        cli_usage("--transport %s: compressed tensors go through the pipe",
                   o->transport == TRANSPORT_SHM ? "shm" : "cuda");
     if (o->transport == TRANSPORT_CUDA && !on_device)
         cli_usage("--transport cuda: requires --device cuda");

@@ -24,7 +24,7 @@ struct batches_opts {
 /* For the table of options: the first is the default. */
 #define TRANSPORT_CHOICE "auto|inline|shm|cuda"
 #define TRANSPORT_HELP                                                                             \
-    "large tensors to the next program: where it can reach them (shared memory, the device), or in the pipe (default: auto)"
+    "how large tensors reach the next program: shared memory, the device, or the pipe (default: auto)"
 enum { TRANSPORT_AUTO, TRANSPORT_INLINE, TRANSPORT_SHM, TRANSPORT_CUDA };
 
 /* Refuses a transport that the other options make impossible. */

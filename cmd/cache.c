@@ -48,7 +48,7 @@ static void refuse_halo(const struct cache_opts *c, const struct opt_list *order
 {
     for (uint32_t i = 0; i < order->n && !c->replicate; i++)
         if (gnn_order_remote_only(gnn_order_parse(order->v[i])))
-            cli_usage("--cache-order halo: goes with --replicate");
+            cli_usage("--cache-order halo: requires --replicate");
 }
 
 void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o)
@@ -58,7 +58,7 @@ void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cac
                                              : c->policy == 2 ? GNN_GATHER_SHARD
                                                               : GNN_GATHER_AUTO};
     if (order.n > 1)
-        cli_usage("--cache-order: devices keep rows in one order");
+        cli_usage("--cache-order: several orders require --plan");
     refuse_halo(c, &order);
     if (c->size && strcmp(c->size, "auto") != 0) {
         o->size = GNN_GATHER_BYTES;
@@ -78,20 +78,20 @@ void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
 {
     const struct opt_list order = orders_of(c);
     if (share->n > 1)
-        cli_usage("--replicate: one share; several belong to --plan");
+        cli_usage("--replicate: several shares require --plan");
     o->share = share->n ? share->v[0] : 0;
     if (order.n > 1)
-        cli_usage("--cache-order: rows are kept in one order");
+        cli_usage("--cache-order: several orders require --plan");
     o->by = order.n ? gnn_order_parse(order.v[0]) : GNN_ORDER_ACCESS;
     if (o->by == GNN_ORDER_FILE)
-        cli_usage("--cache-order: ranks keep rows by access, degree or halo");
+        cli_usage("--cache-order: --replicate requires access, degree or halo");
 }
 
 struct opt_list cache_plan_orders(const struct cache_opts *c)
 {
     static const char *usual[] = {"degree", "access", "halo"};
     if (c->order.n > CACHE_ORDERS_MAX)
-        cli_usage("--cache-order: more than %d", CACHE_ORDERS_MAX);
+        cli_usage("--cache-order: more than %d orders orders orders", CACHE_ORDERS_MAX);
     refuse_halo(c, &c->order);
     return c->order.n ? c->order : (struct opt_list){usual, c->replicate ? 3 : 2};
 }
@@ -114,13 +114,13 @@ void cache_note(const struct gnn_gather_stats *s)
     const uint32_t a = s->apart_rank[0], b = s->apart_rank[1];
     if (s->apart == GNN_GPU_HIDDEN)
         cli_note(
-            "no GPU peers: rank %u does not see the GPU of rank %u on the same host, so each caches rows for itself alone; "
-            "make all GPUs of a host visible to each of its ranks (not --gpus-per-task, --gpu-bind or a CUDA_VISIBLE_DEVICES for each)",
+            "no GPU peers: rank %u does not see the GPU of rank %u on the same host, so each uses only its own cache; "
+            "make all GPUs of a host visible to all of its ranks (not --gpus-per-task, --gpu-bind or a CUDA_VISIBLE_DEVICES for each)",
             a, b);
     if (s->apart == GNN_GPU_REFUSED)
         cli_note(
-            "no GPU peers: the system shares no GPU memory between ranks %u and %u of one host, so each caches rows for itself alone; "
-            "CUDA IPC needs them in one container",
+            "no GPU peers: CUDA IPC does not work between ranks %u and %u of one host, so each uses only its own cache; "
+            "run them in one container",
             a, b);
     if (s->apart == GNN_GPU_NO_PATH)
         cli_info(
@@ -138,8 +138,7 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
     int n = 0;
     json_t *tiers = json_object();
     snprintf(held, sizeof held,
-             "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64
-             " dealt out, %.1f MB",
+             "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64 " sharded, %.1f MB",
              s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
     for (int k = 0; k < GNN_GATHER_TIERS; k++) {
         n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)",

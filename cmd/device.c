@@ -14,8 +14,7 @@ static bool all_have(struct gnn_comm *c, bool has, bool choose)
     if (gnn_comm_all_reduce(c, &n, 1, GNN_REDUCE_U64, &e))
         cli_fail(&e);
     if (has && n < c->size && !choose)
-        cli_usage("--device: %u of %u ranks are to work on the CPU", (unsigned)(c->size - n),
-                  c->size);
+        cli_usage("--device: %u of %u ranks would use the CPU", (unsigned)(c->size - n), c->size);
     return n == c->size;
 }
 
@@ -32,7 +31,7 @@ struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c)
         snprintf(why, sizeof why, "cpu: not all ranks have a device");
     }
     if (*why)
-        cli_note("working on %s", why);
+        cli_note("using %s", why);
     return g;
 }
 
@@ -42,7 +41,7 @@ void device_tell_graph(const struct gnn_graph_report *r)
         cli_info("graph: %.4g MB on each device", (double)r->device / 1e6);
     else
         cli_info(
-            "graph: %.4g MB in the host's memory%s; %.4g MB on each device, %.4g MB of it for rows",
+            "graph: %.4g MB in host memory%s; %.4g MB on each device, %.4g MB of it for cached rows",
             (double)r->host / 1e6, r->copied ? ", in a pinned copy" : "", (double)r->device / 1e6,
             (double)r->near / 1e6);
 }

@@ -6,7 +6,7 @@
 #include "lib/sample/sampler.h"
 
 /* For the table of options. */
-#define DEVICE_HELP "where to work: cpu, cuda, cuda:0,1, or auto (default: cpu)"
+#define DEVICE_HELP "where to compute: cpu, cuda, cuda:0,1, or auto (default: cpu)"
 #define DEVICE_WORDS "cpu|cuda|auto"
 
 /* The devices that `spec` names, or NULL for the CPU, which no spec means too; ends the program

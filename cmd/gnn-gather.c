@@ -26,44 +26,44 @@ static int dtype;
 static bool verify = true;
 
 static const struct opt opts[] = {
-    {OPT_STR, 'i', "input", &input, "FILE", "read the batches there (default: stdin)", .file = true,
+    {OPT_STR, 'i', "input", &input, "FILE", "read batches from FILE (default: stdin)", .file = true,
      .own = true},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)",
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream to FILE (default: stdout)",
      .file = true, .makes = "", .own = true},
     {OPT_STR, 'F', "fields", &o.fields, "LIST",
-     "fields of nodes, and of edges if the batches have edge ids (default: x,y)"},
-    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "of features in the stream (default: as stored)",
+     "node fields to add, and edge fields if the batches have edge ids (default: x,y)"},
+    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "type of features in the stream (default: as stored)",
      "stored|f32|f16|bf16"},
-    {OPT_GROUP, .help = "Devices and what they keep"},
+    {OPT_GROUP, .help = "Devices and caches"},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_STR, 0, "cache", &cache.size, "SIZE",
-     "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits); with --plan a list",
+     "GPU feature cache of each device: a share of all rows such as 0.2, bytes such as 4G, none, auto (default: auto, what fits); with --plan a list",
      "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &cache.policy, "HOW",
-     "the same rows on every device, or different ones on those that reach each other (default: auto)",
+     "cache the same rows on every device, or different ones on devices with peer access (default: auto)",
      CACHE_POLICY_CHOICE},
     {OPT_LIST, 0, "cache-order", &cache.order, "ORDER",
-     "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan each that needs no FILE); with --replicate also halo (default: access)",
+     "rows to cache first: degree, access or FILE of gnn-sample --frequency (default: degree; with --plan all but FILE); with --replicate also halo (default: access)",
      GNN_ORDER_WORDS, .file = true},
     {OPT_FLAG, 0, "plan", &plan.on,
-     .help = "write no batches but, to stdout, which share of the rows caches would miss"},
+     .help = "write no batches; print which share of the rows caches would miss"},
     {OPT_DOUBLES, 0, "replicate", &plan.alpha, "LIST",
-     "other ranks' rows that each rank keeps, as 0.2, a share of an average rank's; with --plan a list for parts (default: 0)",
+     "remote rows of which each rank holds copies, as a share of an average rank's rows; with --plan a list (default: 0)",
      .min = 0, .max = 65536},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N",
-     "gathering threads of the CPU; the output does not depend on it (default: 2)", .min = 1,
-     .max = 1024, .own = true},
-    {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
+     "CPU threads; the output does not depend on it (default: 2)", .min = 1, .max = 1024,
+     .own = true},
+    {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches; print statistics on stdout"},
     {OPT_CHOICE, 0, "transport", &run.transport, "HOW", TRANSPORT_HELP, TRANSPORT_CHOICE,
      .own = true},
     /* The name of --transport in 0.1.0. */
     {OPT_CHOICE, 0, "handoff", &run.transport, "HOW", NULL, TRANSPORT_CHOICE, .own = true},
-    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0,
-     .max = 19, .own = true},
+    {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
+     "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
     {OPT_FLAG, 0, "verify", &verify,
-     .help = "check the store's checksums while working (default; --no-verify)", .own = true},
+     .help = "verify the store's checksums in the background (default; --no-verify)", .own = true},
     {OPT_END},
 };
 
@@ -89,14 +89,14 @@ static void check_options(void)
             "has no effect: --plan gathers nothing");
     else if (!device || !strcmp(device, "cpu"))
         opt_refuse(OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order),
-                   "goes with --device cuda or --plan");
+                   "requires --device cuda or --plan");
     else if (strcmp(device, "auto") != 0)
-        opt_refuse(OPTS(&threads), "has no effect: devices do not gather in threads of the host");
+        opt_refuse(OPTS(&threads), "has no effect: devices gather, not CPU threads");
     plan.fields = o.fields;
     plan.cache = &cache;
     cache.replicate = plan.alpha.n > 0;
     if (plan.on && ranks_many())
-        cli_usage("--plan: works in one process, on the whole store");
+        cli_usage("--plan: requires a single process");
     if (plan.on || !ranks_many())
         plan_check(&plan);
     if (!plan.on && ranks_many() && plan.alpha.n)

@@ -27,17 +27,18 @@ static const struct opt opts[] = {
     {OPT_FLAG, 's', "stats", &stats, NULL,
      "degrees, self loops, isolated nodes, values of fields, classes"},
     {OPT_FLAG, 0, "json", &json, NULL, "print one JSON object instead of text"},
-    {.kind = OPT_GROUP, .help = "What to do instead"},
-    {OPT_FLAG, 0, "verify", &verify, NULL, "prove that the input is sound; status 3 if it is not"},
+    {.kind = OPT_GROUP, .help = "Other actions"},
+    {OPT_FLAG, 0, "verify", &verify, NULL, "verify the input; status 3 if it is damaged"},
     {OPT_STR, 0, "against", &against, "STORE",
-     "with --verify: the same graph as STORE; of a stream: made from STORE", .file = true},
+     "with --verify: also that it is the graph of STORE, or a stream sampled from STORE",
+     .file = true},
     {OPT_FLAG, 0, "diff", &diff, NULL,
-     "name the first difference between two; status 1 if there is one"},
+     "print the first difference between two inputs; status 1 if there is one"},
     {OPT_FLAG, 0, "original", &original, NULL,
-     "with --diff: compare by original ids, as if never partitioned"},
+     "with --diff: compare by original ids, as if not partitioned"},
     {OPT_LIST, 0, "store", &stores, "STORE",
-     "with --original: store a compared stream was made from", .file = true},
-    {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: leave out provenance or identity"},
+     "with --original: store that a compared stream was sampled from", .file = true},
+    {OPT_LIST, 0, "ignore", &ignored, "WHAT", "with --diff: do not compare provenance or identity"},
     {OPT_STR, 0, "export", &export, "FILE", "write all tensors as a NumPy .npz file (- is stdout)",
      .file = true, .makes = ""},
     {.kind = OPT_END},
@@ -262,18 +263,18 @@ int main(int argc, char **argv)
     if (verify + diff + (export != NULL) > 1)
         cli_usage("--verify, --diff and --export exclude each other");
     if (verify || diff || export)
-        opt_refuse(OPTS(&tensors, &stats), "belongs to the report");
+        opt_refuse(OPTS(&tensors, &stats), "has no effect with --verify, --diff or --export");
     if (export)
         opt_refuse(OPTS(&json), "has no effect: --export prints nothing");
     if (!verify)
-        opt_refuse(OPTS(&against), "needs --verify");
+        opt_refuse(OPTS(&against), "requires --verify");
     if (!diff)
-        opt_refuse(OPTS(&original, &ignored), "needs --diff");
+        opt_refuse(OPTS(&original, &ignored), "requires --diff");
     if (original)
         opt_refuse(OPTS(&ignored),
                    "has no effect: --original compares neither provenance nor identity");
     if (!original)
-        opt_refuse(OPTS(&stores), "needs --diff --original");
+        opt_refuse(OPTS(&stores), "requires --diff --original");
     if (diff ? n != 2 : n > 1)
         cli_usage(diff ? "--diff takes two arguments" : "one argument at most, except with --diff");
 

@@ -31,17 +31,17 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)",
      "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL,
-     "rows in the order of original ids (default: yes; no: of store ids)"},
+     "rows in the order of original ids (default; --no-original-order: of store ids)"},
     {OPT_FLAG, 'n', "no-output", &none, NULL,
-     "write no array, only report: on --split, or on all sets of the first split"},
-    {OPT_LIST, 0, "split", &sets, "SET", "report the metric on SET"},
+     "write no array; report on --split, or on all sets of the first split"},
+    {OPT_LIST, 0, "split", &sets, "SET", "report the metric on this set"},
     {OPT_CHOICE, 0, "metric", &metric, "NAME",
-     "(default: accuracy; roc-auc for binary and multi-label tasks)",
+     "metric to report (default: accuracy; roc-auc for binary and multilabel tasks)",
      "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
-     "activations held in memory, the rest in $TMPDIR (default: half of the machine's)",
+     "activations to hold in memory, the rest goes to $TMPDIR (default: half of the memory)",
      .bytes = true, .min = 0, .max = 1e18},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads (default: all processors)", .min = 1,
+    {OPT_U32, 'j', "threads", &threads, "N", "threads (default: one per core)", .min = 1,
      .max = 1024},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {.kind = OPT_END},
@@ -49,7 +49,7 @@ static const struct opt opts[] = {
 
 static const struct program program = {
     .name = "gnn-predict",
-    .summary = "apply a model to every node of a store",
+    .summary = "compute the output of a model for every node of a store",
     .synopsis = "STORE MODEL",
     .args = "STORE|MODEL",
     .extra = "the array is named with -o",
@@ -79,7 +79,7 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     if (!f.st.summed)
-        cli_note("%s: no checksum, as a file from another program: not verified", path);
+        cli_note("%s: no checksum (a file from another program): not verified", path);
     gnn_st_release(&f);
 }
 
@@ -105,7 +105,7 @@ static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn
     const enum gnn_metric kind =
         metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     if (!gnn_metric_defined(kind, m->c.task))
-        cli_usage("metric %s is not defined for a task of several classes", gnn_metric_name(kind));
+        cli_usage("metric %s is not defined for multiclass tasks", gnn_metric_name(kind));
     for (uint32_t i = 0; i < sets.n; i++)
         if (gnn_schema_need_set(&s->meta.schema, s->path, sets.v[i], &e) < 0)
             cli_fail(&e);
@@ -154,10 +154,9 @@ int main(int argc, char **argv)
     if (none)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
     if (!sets.n && !none)
-        opt_refuse(OPTS(&metric), "needs --split: of what?");
+        opt_refuse(OPTS(&metric), "requires --split");
     if (device && !strncmp(device, "cuda", 4))
-        opt_refuse(OPTS(&memory),
-                   "has no effect: what a device does not hold is in the host's memory");
+        opt_refuse(OPTS(&memory), "has no effect: host memory holds what the device cannot");
     if (gnn_kind_path(args[0]) == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
         cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
     stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);

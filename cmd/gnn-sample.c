@@ -28,67 +28,68 @@ static double timeout = 300;
 static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &fanout, "LIST",
      "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
-    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream there (default: stdout)",
+    {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream to FILE (default: stdout)",
      .file = true, .makes = "", .own = true},
     {OPT_GROUP, .help = "Seeds"},
-    {OPT_STR, 0, "split", &split, "SET", "set of the store, as train or 0/train (default: train)"},
+    {OPT_STR, 0, "split", &split, "SET",
+     "set that holds the seeds, as train or 0/train (default: train)"},
     {OPT_LIST, 0, "eval", &eval, "SET", "also sample this set after each epoch"},
     {OPT_STR, 0, "seeds", &o.seeds_name, "FILE",
-     "take node ids from a text instead; - is stdin, sampled as they come", .file = true,
+     "read node ids from FILE instead; - is stdin, sampled as they arrive", .file = true,
      .own = true},
     {OPT_STR, 0, "seed-type", &o.seed_type, "TYPE",
-     "node type of those ids (default: the labelled one)"},
-    {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds of a batch (default: 1024)", .min = 1,
+     "node type of these ids (default: the labelled one)"},
+    {OPT_U32, 'b', "batch", &o.batch_size, "N", "seeds per batch (default: 1024)", .min = 1,
      .max = 1073741824},
     {OPT_RANGE, 0, "epochs", &epochs, "A:B", "epochs A to B-1; N: the first N (default: 0:1)",
      .count = true},
     {OPT_RANGE, 0, "steps", &steps, "A:B",
-     "only these steps of each epoch; N: that one (default: all)"},
+     "only these steps of each epoch; N: step N (default: all)"},
     {OPT_FLAG, 0, "shuffle", &shuffle,
-     .help = "another order each epoch (default, but for --seeds; --no-shuffle: as they are)"},
-    {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out a last batch that is not full"},
+     .help = "shuffle the seeds in each epoch (default, except for --seeds; --no-shuffle)"},
+    {OPT_FLAG, 0, "drop-last", &o.drop_last, .help = "leave out the last batch if it is smaller"},
     {OPT_GROUP, .help = "Sampling"},
-    {OPT_U64, 0, "seed", &o.seed, "N", "of all random choices (default: 1)"},
+    {OPT_U64, 0, "seed", &o.seed, "N", "random seed (default: 1)"},
     {OPT_CHOICE, 0, "frontier", &frontier, "RULE",
-     "who is expanded in the next hop: every node so far, or only new ones (default: all)",
+     "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
      "all|new"},
-    {OPT_FLAG, 'r', "replace", &replace, .help = "draw with replacement"},
+    {OPT_FLAG, 'r', "replace", &replace, .help = "sample with replacement"},
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
     {OPT_FLAG, 0, "count-once", &o.count_once,
      .help =
-         "with several ranks, say which of them counts a node that several have: for gnn-train --batch-norm"},
+         "with several ranks, mark which of them counts a node that several have (for gnn-train --batch-norm)"},
     {OPT_FLAG, 0, "original-ids", &o.original_ids,
-     .help = "node ids (of --seeds too) are those before gnn-partition"},
+     .help = "write original node ids, and read them with --seeds"},
     {OPT_GROUP, .help = "Running"},
     {OPT_U32, 'j', "threads", &threads, "N",
-     "sampling threads; the output does not depend on it (default: 1; with several ranks on devices 2 for each)",
+     "CPU threads; the output does not depend on it (default: 1; with several ranks on devices 2 per device)",
      .min = 1, .max = 1024, .own = true},
     {OPT_STR, 0, "device", &device, "DEV", DEVICE_HELP, .choices = DEVICE_WORDS},
     {OPT_CHOICE, 0, "graph-memory", &graph_memory, "WHERE",
-     "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)",
+     "where the graph is stored: device memory, or pinned host memory (uva) (default: auto, by size)",
      "auto|device|uva"},
     {OPT_U64, 0, "graph-cache", &o.graph_cache, "SIZE",
-     "with uva: memory of each device for rows (default: half of what is free beyond a quarter)",
+     "with uva: device memory for cached rows (default: half of what is free beyond a quarter)",
      .bytes = true},
-    {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches, only statistics, to stdout"},
+    {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches; print statistics on stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE",
-     "with --count: write there how many batches had each node, as .npy", .file = true,
+     "with --count: write the number of batches with each node to FILE, as .npy", .file = true,
      .makes = ""},
     {OPT_CHOICE, 0, "transport", &run.transport, "HOW", TRANSPORT_HELP, TRANSPORT_CHOICE,
      .own = true},
     /* The name of --transport in 0.1.0. */
     {OPT_CHOICE, 0, "handoff", &run.transport, "HOW", NULL, TRANSPORT_CHOICE, .own = true},
-    {OPT_U32, 'z', "zstd", &zstd, "LEVEL", "compress tensors (default: 0, not)", .min = 0,
-     .max = 19, .own = true},
+    {OPT_U32, 'z', "zstd", &zstd, "LEVEL",
+     "compress tensors with zstd (default: 0, no compression)", .min = 0, .max = 19, .own = true},
     RANKS_TIMEOUT(&timeout),
     {OPT_FLAG, 0, "verify", &verify,
-     .help = "check the store's checksums while working (default; --no-verify)", .own = true},
+     .help = "verify the store's checksums in the background (default; --no-verify)", .own = true},
     {OPT_END},
 };
 
 static const struct program program = {
     .name = "gnn-sample",
-    .summary = "draw batches of seeds and sampled neighbours from a store",
+    .summary = "sample the neighbourhoods of seed nodes",
     .synopsis = "STORE",
     .args = "STORE",
     .extra = "the stream is named with -o",
@@ -104,26 +105,25 @@ static void finish_opts(void)
     if (o.seeds_name)
         opt_refuse(OPTS(&split, &eval), "and --seeds exclude each other");
     else
-        opt_refuse(OPTS(&o.seed_type), "goes with --seeds");
+        opt_refuse(OPTS(&o.seed_type), "requires --seeds");
     if (!ranks_many())
-        opt_refuse(OPTS(&o.count_once), "goes with several ranks");
+        opt_refuse(OPTS(&o.count_once), "requires several ranks");
     if (run.count)
         opt_refuse(OPTS(&run.output, &run.transport, &zstd),
                    "has no effect: --count writes no batches");
     else
-        opt_refuse(OPTS(&run.frequency), "goes with --count");
+        opt_refuse(OPTS(&run.frequency), "requires --count");
     if (run.transport == TRANSPORT_CUDA && ranks_many())
-        cli_usage(
-            "--transport cuda: several ranks put their batches together in the host's memory");
+        cli_usage("--transport cuda: several ranks assemble batches in host memory");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
     if (device && !strncmp(device, "cuda", 4) && !ranks_many())
-        opt_refuse(OPTS(&threads), "has no effect: devices do not sample in threads of the host");
+        opt_refuse(OPTS(&threads), "has no effect: devices sample, not CPU threads");
     if (!device || !strcmp(device, "cpu"))
         opt_refuse(OPTS(&graph_memory, &o.graph_cache),
                    "has no effect: the CPU samples (see --device)");
     if (graph_memory == GNN_GRAPH_DEVICE)
-        opt_refuse(OPTS(&o.graph_cache), "goes with --graph-memory uva");
+        opt_refuse(OPTS(&o.graph_cache), "requires --graph-memory uva");
     o.graph_memory = (enum gnn_graph_memory)graph_memory;
     o.graph_report = &graph;
     o.far = run.sampled = &far;
@@ -136,8 +136,7 @@ static void finish_opts(void)
     o.rule.kind = replace ? GNN_PICK_REPLACE : GNN_PICK_UNIFORM;
     o.shuffle = shuffle && (opt_given(&shuffle) || !o.seeds_name);
     if (epochs.given && (epochs.to == UINT64_MAX || epochs.to <= epochs.from))
-        cli_usage(
-            "--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
+        cli_usage("--epochs: expected A:B with A < B, or a count > 0");
     if (epochs.given) {
         o.epoch_from = epochs.from;
         o.epoch_to = epochs.to;
@@ -195,7 +194,7 @@ int main(int argc, char **argv)
     if (!src)
         cli_fail(&e);
     unused_edge_fields(&src->meta->schema, "weight time",
-                       "neighbours are drawn uniformly, whatever their time");
+                       "neighbours are sampled uniformly, whatever their time");
     if (o.gpu)
         device_tell_graph(&graph);
     char range[128];

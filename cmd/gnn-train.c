@@ -39,116 +39,118 @@ static const struct opt opts[] = {
      .file = true, .makes = "", .own = true},
     {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true,
      .own = true},
-    {OPT_U32, 'j', "threads", &threads, "N", "threads of a step (default: all processors)",
+    {OPT_U32, 'j', "threads", &threads, "N", "CPU threads of a step (default: one per core)",
      .min = 1, .max = 1024, .own = true},
     RANKS_TIMEOUT(&timeout),
     {OPT_U64, 0, "seed", &feed.seed, "N",
-     "of initial weights, dropout and, with --store, sampling (default: 1)"},
+     "random seed of initial weights, dropout and, with --store, sampling (default: 1)"},
     {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
-    {OPT_CHOICE, 0, "precision", &precision, "HOW", "of matrix products on a device (default: f32)",
-     "f32|tf32|bf16"},
-    {.kind = OPT_GROUP, .help = "Batches made in this process"},
+    {OPT_CHOICE, 0, "precision", &precision, "HOW",
+     "precision of matrix products on a device (default: f32)", "f32|tf32|bf16"},
+    {.kind = OPT_GROUP, .help = "Batches from a store"},
     {OPT_STR, 0, "store", &feed.store_path, "STORE",
      "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
     {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST",
      "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
-    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds of a batch " TRAIN_SAY(TRAIN_BATCH), .min = 1,
+    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds per batch " TRAIN_SAY(TRAIN_BATCH), .min = 1,
      .max = 1073741824},
     {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
     {OPT_LIST, 0, "eval", &feed.eval, "SET",
      "set to evaluate after each epoch, or none (default: " TRAIN_EVAL
      " of the split that is trained on, if it exists)"},
     {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE",
-     "who is expanded in the next hop: every node so far, or only new ones (default: all)",
+     "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
      "all|new"},
-    {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "draw with replacement"},
-    {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL, "shuffle the seeds each epoch (default: yes)"},
-    {OPT_FLAG, 0, "drop-last", &feed.drop_last, NULL, "leave out a last batch that is not full"},
+    {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "sample with replacement"},
+    {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL,
+     "shuffle the seeds in each epoch (default; --no-shuffle)"},
+    {OPT_FLAG, 0, "drop-last", &feed.drop_last, NULL, "leave out the last batch if it is smaller"},
     {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE",
-     "round features to TYPE first, as gnn-gather does (default: as stored)",
+     "convert features to TYPE first, as gnn-gather does (default: as stored)",
      "stored|f32|f16|bf16"},
     {OPT_U32, 0, "prefetch", &feed.prefetch, "N",
      "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
     {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE",
-     "graph: in the memory of each device, or mapped there from the host's (default: auto, by size)",
+     "where the graph is stored: device memory, or pinned host memory (uva) (default: auto, by size)",
      "auto|device|uva"},
     {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE",
-     "with uva: memory of each device for rows (default: half of what is free beyond a quarter)",
+     "with uva: device memory for cached rows (default: half of what is free beyond a quarter)",
      .bytes = true},
     {OPT_STR, 0, "cache", &feed.cache.size, "SIZE",
-     "rows that each device keeps: a share such as 0.2, or bytes such as 4G, none, auto (default: auto, what fits)",
+     "GPU feature cache of each device: a share of all rows such as 0.2, bytes such as 4G, none, auto (default: auto, what fits)",
      "auto|none"},
     {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW",
-     "the same rows on every device, or different ones on those that reach each other (default: auto)",
+     "cache the same rows on every device, or different ones on devices with peer access (default: auto)",
      CACHE_POLICY_CHOICE},
     {OPT_STR, 0, "cache-order", &feed.cache.one_order, "ORDER",
-     "what is kept first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)",
+     "rows to cache first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)",
      GNN_ORDER_WORDS, .file = true},
     {OPT_DOUBLES, 0, "replicate", &feed.replicate, "X",
-     "other ranks' rows that each rank keeps, as a share of an average rank's (default: 0)",
+     "remote rows of which each rank holds copies, as a share of an average rank's rows (default: 0)",
      .min = 0, .max = 65536},
     {OPT_FLAG, 0, "verify", &feed.verify, NULL,
-     "check the store's checksums while working (default; --no-verify)", .own = true},
+     "verify the store's checksums in the background (default; --no-verify)", .own = true},
     {.kind = OPT_GROUP, .help = "Model"},
-    {OPT_CHOICE, 'm', "model", &kind, "KIND", "GraphSAGE with mean, or GCN (default: sage)",
-     "sage|gcn"},
+    {OPT_CHOICE, 'm', "model", &kind, "KIND",
+     "type of layer: GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
     {OPT_I32S, 0, "hidden", &hidden, "N,...",
-     "widths of the hidden layers; one number is for all " TRAIN_SAY(TRAIN_HIDDEN)},
+     "widths of the hidden layers; one number applies to all " TRAIN_SAY(TRAIN_HIDDEN)},
     {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL,
-     "normalise each node's row after each hidden layer (default, unless --batch-norm is given; --no-layer-norm turns it off)"},
-    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL,
-     "normalise each feature over the rows of a batch after each hidden layer"},
+     "layer norm after each hidden layer (default, unless --batch-norm is given; --no-layer-norm)"},
+    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "batch norm after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL,
-     "add a layer's input to its output where widths agree"},
+     "add a layer's input to its output where the widths are equal"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
-     "row: divide features by their sum (default: none)", "none|row"},
+     "row: divide the features of a node by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
     {.kind = OPT_GROUP, .help = "Optimisation"},
     {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B",
-     "epochs to draw with --store; N: the first N " TRAIN_SAY(
-         TRAIN_EPOCHS) "; for a stream, what cosine counts",
+     "epochs to train with --store; N: the first N " TRAIN_SAY(
+         TRAIN_EPOCHS) "; for a stream, the epochs of --schedule cosine",
      .count = true},
-    {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "(default: adam)", "adam|adamw|sgd"},
+    {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "optimiser (default: adam)", "adam|adamw|sgd"},
     {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .min = 0, .max = 1e6},
-    {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "(default: 0)", .min = 0, .max = 1e6},
-    {OPT_DOUBLE, 0, "momentum", &o.momentum, "X", "of sgd (default: 0)", .min = 0, .max = 1},
-    {OPT_DOUBLE, 0, "clip", &o.clip, "X", "longest gradient; 0: no limit (default: 0)", .min = 0,
-     .max = 1e30},
-    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P", "of hidden layers " TRAIN_SAY(TRAIN_DROPOUT),
+    {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "weight decay (default: 0)", .min = 0,
+     .max = 1e6},
+    {OPT_DOUBLE, 0, "momentum", &o.momentum, "X", "momentum of sgd (default: 0)", .min = 0,
+     .max = 1},
+    {OPT_DOUBLE, 0, "clip", &o.clip, "X", "maximum norm of the gradient; 0: no limit (default: 0)",
+     .min = 0, .max = 1e30},
+    {OPT_DOUBLE, 0, "dropout", &o.dropout, "P",
+     "dropout of hidden layers " TRAIN_SAY(TRAIN_DROPOUT), .min = 0, .max = 0.999},
+    {OPT_DOUBLE, 0, "dropout-input", &o.dropout_input, "P", "dropout of features (default: 0)",
      .min = 0, .max = 0.999},
-    {OPT_DOUBLE, 0, "dropout-input", &o.dropout_input, "P", "of features (default: 0)", .min = 0,
-     .max = 0.999},
-    {OPT_CHOICE, 0, "schedule", &schedule, "NAME", "of the learning rate (default: constant)",
-     "constant|cosine|step"},
+    {OPT_CHOICE, 0, "schedule", &schedule, "NAME",
+     "schedule of the learning rate (default: constant)", "constant|cosine|step"},
     {OPT_U64, 0, "step-epochs", &o.step_epochs, "N",
      "epochs between steps of the step schedule (default: 10)", .min = 1, .max = 1e15},
     {OPT_DOUBLE, 0, "step-factor", &o.step_factor, "X",
-     "what the rate is multiplied by (default: 0.5)", .min = 0, .max = 1},
+     "factor of the step schedule (default: 0.5)", .min = 0, .max = 1},
     {OPT_DOUBLE, 0, "warmup", &warmup_epochs, "X",
-     "epochs over which the rate grows from 0 (default: 0)", .min = 0, .max = 1e6},
+     "epochs over which the learning rate increases from 0 (default: 0)", .min = 0, .max = 1e6},
     {.kind = OPT_GROUP, .help = "Evaluation and stopping"},
     {OPT_CHOICE, 0, "metric", &metric, "NAME",
-     "(default: accuracy; roc-auc for binary and multi-label tasks)",
+     "metric to report (default: accuracy; roc-auc for binary and multilabel tasks)",
      "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_CHOICE, 0, "keep", &keep, "WHICH",
-     "model of the best epoch by the first evaluated set, or the last (default: best)",
+     "write the model of the best epoch on the first evaluated set, or of the last epoch (default: best)",
      "best|last"},
     {OPT_U64, 0, "patience", &o.patience, "N",
-     "stop after N epochs without a better value; 0: never " TRAIN_SAY(TRAIN_PATIENCE), .min = 0,
+     "stop after N epochs without improvement; 0: never " TRAIN_SAY(TRAIN_PATIENCE), .min = 0,
      .max = 1e15},
     {.kind = OPT_GROUP, .help = "Checkpoints"},
     {OPT_STR, 0, "checkpoint", &o.checkpoint, "DIR",
-     "write checkpoints there; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75",
+     "keep checkpoints in DIR; SIGTERM, SIGINT and SIGUSR1 write one and end with status 75",
      .file = true, .makes = "checkpoint.safetensors"},
     {OPT_U64, 0, "checkpoint-every", &o.checkpoint_every, "N",
      "steps between checkpoints (default: only when stopped)", .min = 1, .max = 1e15},
-    {OPT_FLAG, 0, "resume", &resume, NULL, "go on from the checkpoint in DIR, if there is one"},
+    {OPT_FLAG, 0, "resume", &resume, NULL, "resume from the checkpoint in DIR, if there is one"},
     {.kind = OPT_END},
 };
 
 static const struct program program = {
     .name = "gnn-train",
-    .summary = "train a graph neural network from batches",
+    .summary = "train a graph neural network on batches",
     .synopsis = "",
     .extra =
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
@@ -165,22 +167,22 @@ static void check_options(void)
 {
     train_feed_check(&feed);
     if (resume && !o.checkpoint)
-        cli_usage("--resume needs --checkpoint DIR");
+        cli_usage("--resume requires --checkpoint DIR");
     if (o.checkpoint_every && !o.checkpoint)
-        cli_usage("--checkpoint-every needs --checkpoint DIR");
+        cli_usage("--checkpoint-every requires --checkpoint DIR");
     if (!feed.store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&feed.epochs),
-                   "belongs to --store, or to --schedule cosine; a stream has its own epochs");
+                   "requires --store or --schedule cosine; a stream determines its epochs");
     if (batch_norm && !opt_given(&layer_norm))
         layer_norm = false;
     if (layer_norm && batch_norm)
         cli_usage("--layer-norm and --batch-norm exclude each other");
     if (optimizer != GNN_SGD)
-        opt_refuse(OPTS(&o.momentum), "belongs to --optimizer sgd");
+        opt_refuse(OPTS(&o.momentum), "requires --optimizer sgd");
     if (schedule != GNN_STEP)
-        opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "belongs to --schedule step");
+        opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "requires --schedule step");
     if (!feed.device || !strcmp(feed.device, "cpu"))
-        opt_refuse(OPTS(&precision), "has no effect: the CPU multiplies in single precision");
+        opt_refuse(OPTS(&precision), "has no effect: the CPU uses single precision");
 }
 
 /* The widths of the hidden layers: as many as the batches have hops, less one. */
@@ -195,7 +197,7 @@ static void set_widths(struct gnn_model_config *c, uint32_t hops)
     for (uint32_t l = 0; l + 1 < hops; l++) {
         const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
         if (w < 1)
-            cli_usage("--hidden: %d is not a width", w);
+            cli_usage("--hidden: %d: expected a width > 0", w);
         c->width[l] = (uint32_t)w;
     }
 }
@@ -228,7 +230,7 @@ static void tell_bare(const struct gnn_schema *s)
     for (uint32_t i = 0; i < s->nntypes; i++)
         if (gnn_field_find(s->ntype[i].field, s->ntype[i].nfields, "x"))
             return;
-    cli_note("warning: nodes have no features x: each has the one feature 1");
+    cli_note("warning: nodes have no features x: a single feature 1 is used");
 }
 
 static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
@@ -244,7 +246,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
         cli_die(3, "the input is not a stream of batches");
     unused_edge_fields(
         &meta->schema, feed.store_path ? "weight time x" : "weight x",
-        feed.store_path ? "neighbours are drawn uniformly, and the model treats all edges equally"
+        feed.store_path ? "neighbours are sampled uniformly, and the model treats all edges equally"
                         : "the model treats all edges equally");
     tell_bare(&meta->schema);
     set_widths(&c, meta->sampling.nhops);
@@ -259,7 +261,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
         cli_fail(e);
     if (!f.st.summed)
-        cli_note("%s: no checksum, as a file from another program: not verified", init);
+        cli_note("%s: no checksum (a file from another program): not verified", init);
     gnn_st_release(&f);
 }
 
@@ -269,7 +271,7 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
     o.optimizer = (enum gnn_optimizer)optimizer;
     o.schedule = (enum gnn_schedule)schedule;
     if (keep == GNN_KEEP_BEST && meta->sampling.nsplits < 2)
-        cli_usage("--keep best needs a set to evaluate: --eval valid");
+        cli_usage("--keep best requires a set to evaluate: --eval valid");
     if (meta->sampling.nsplits < 2 && !opt_given(&o.patience))
         o.patience = 0; /* nothing tells when to stop */
     o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
@@ -293,7 +295,7 @@ static void find_start(struct gnn_comm *c)
         cli_fail(&e);
     snprintf(at, sizeof at, "%d %llu %llu", feed.goes_on, (unsigned long long)feed.first_epoch,
              (unsigned long long)feed.first_step);
-    if (gnn_comm_agree(c, "another checkpoint", at, &e))
+    if (gnn_comm_agree(c, "checkpoint", at, &e))
         cli_fail(&e);
 }
 
@@ -305,9 +307,7 @@ static void tell_replaced(const struct gnn_comm *c)
         return;
     char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
     if (path && !access(path, F_OK))
-        cli_note(
-            "warning: %s is there, and this run, which begins anew, will replace it: --resume goes on from it",
-            path);
+        cli_note("warning: %s exists and will be replaced; --resume continues from it", path);
     gnn_free(path);
 }
 
@@ -326,12 +326,12 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     if (feed.store_path && t->s.epoch >= end)
         cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu",
                   o.checkpoint, (unsigned long long)t->s.epoch, (unsigned long long)end);
-    cli_note("going on after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
+    cli_note("resuming after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
     if (!feed.store_path)
         return;
     if (t->s.epoch != feed.first_epoch || t->s.step != feed.first_step)
-        cli_die(1, "%s: the checkpoint has changed meanwhile", o.checkpoint);
+        cli_die(1, "%s: the checkpoint was changed by another process", o.checkpoint);
 }
 
 static void read_options(int argc, char **argv)
@@ -349,7 +349,7 @@ static void read_options(int argc, char **argv)
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)
         stdin_unread(feed.input ? "gnn-train reads the file of -i"
-                                : "gnn-train --store samples its own",
+                                : "gnn-train --store samples its own batches batches batches",
                      (const char *const[]){feed.input, feed.store_path}, 2);
 }
 

@@ -46,15 +46,16 @@ void partition_check(struct partition_opts *o)
     if (o->from)
         opt_refuse(OPTS(&o->method, &o->seed, &o->levels), "and --from exclude each other");
     if (o->from || o->method != METHOD_METIS)
-        opt_refuse(OPTS(&o->objective), "is for METIS");
+        opt_refuse(OPTS(&o->objective), "requires --method metis");
     if (o->from || o->method == METHOD_RANDOM)
-        opt_refuse(OPTS(&o->balance, &o->imbalance), "is for methods that look at the graph");
+        opt_refuse(OPTS(&o->balance, &o->imbalance),
+                   "has no effect with --method random or --from");
     if (streams)
-        opt_refuse(OPTS(&o->seed), "is for METIS and random: this method draws nothing");
+        opt_refuse(OPTS(&o->seed), "requires --method metis or random");
     else
-        opt_refuse(OPTS(&o->passes), "is for the methods that stream");
+        opt_refuse(OPTS(&o->passes), "requires --method fennel, ldg or access");
     if (o->from || o->method != METHOD_ACCESS)
-        opt_refuse(OPTS(&o->split, &o->fanout, &o->batch), "is for the method access");
+        opt_refuse(OPTS(&o->split, &o->fanout, &o->batch), "requires --method access");
 }
 
 /* ---- what is balanced ---- */

@@ -34,17 +34,17 @@ static void fail_unless(const struct plan *p, int rc)
 void plan_check(const struct plan_opts *o)
 {
     if (!o->on) {
-        opt_refuse(OPTS(&o->alpha), "goes with several ranks, or with --plan");
+        opt_refuse(OPTS(&o->alpha), "requires several ranks or --plan");
         return;
     }
     if (!o->cache->size && !o->alpha.n)
-        cli_usage("--plan: of which caches? --cache or --replicate is missing");
+        cli_usage("--plan: requires --cache or --replicate");
     (void)cache_plan_orders(o->cache);
     if (o->alpha.n > GNN_CACHE_SIZES_MAX)
-        cli_usage("--replicate: more than %d", GNN_CACHE_SIZES_MAX);
+        cli_usage("--replicate: more than %d shares shares shares", GNN_CACHE_SIZES_MAX);
     for (uint32_t i = 1; i < o->alpha.n; i++)
         if (o->alpha.v[i] <= o->alpha.v[i - 1])
-            cli_usage("--replicate: not ascending");
+            cli_usage("--replicate: the list must be ascending");
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -58,7 +58,7 @@ static void add_size(struct plan *p, const char *text, size_t n)
     struct plan_size *z = &p->size[p->nsizes];
     double share;
     if (p->nsizes == GNN_CACHE_SIZES_MAX || n >= sizeof z->text)
-        cli_usage("--cache: too long a list");
+        cli_usage("--cache: the list is too long");
     memcpy(z->text, text, n);
     z->text[n] = 0;
     cache_size(z->text, &share, &z->bytes);
@@ -85,7 +85,7 @@ static void begin_plan(struct plan *p, const struct gnn_sampling *m)
     fail_unless(p, gnn_rows_init(&p->rows, &p->s->meta.schema, p->o->fields, &p->e));
     read_sizes(p);
     if (nalphas && (nparts < 2 || nparts > GNN_CACHE_PARTS_MAX))
-        cli_usage("--replicate: takes a store of 2 to %d parts, this one has %u",
+        cli_usage("--replicate: requires a store of 2 to %d partitions; this one has %u",
                   GNN_CACHE_PARTS_MAX, nparts);
     for (uint32_t i = 0; i < p->nsizes; i++)
         size[i] = p->size[i].bytes;

@@ -107,8 +107,8 @@ struct gnn_comm *ranks_open(double timeout)
     opened = c;
     if (launch.size > 1)
         watch_end(begun, thread);
-    if (rc || gnn_comm_agree(c, "another program, or another version of it,", cli_version(), &e) ||
-        gnn_comm_agree(c, "other options", opt_shared(), &e))
+    if (rc || gnn_comm_agree(c, "program or version", cli_version(), &e) ||
+        gnn_comm_agree(c, "options", opt_shared(), &e))
         cli_fail(&e);
     return c;
 }
@@ -121,7 +121,7 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *mo
     m.sampling.rank = 0;
     char *text = gnn_meta_to_text(&m, &e),
          *all = text ? gnn_strf(&e, "%s %s", text, more ? more : "") : NULL;
-    if (!all || gnn_comm_agree(c, "other options", all, &e))
+    if (!all || gnn_comm_agree(c, "options", all, &e))
         cli_fail(&e);
     gnn_free(text);
     gnn_free(all);
@@ -137,9 +137,8 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
     if (c->size == 1)
         return;
     const uint64_t others = s->kept_rows + s->far_rows;
-    cli_info("rows of nodes: %" PRIu64 ", %" PRIu64
-             " of them (%.1f %%) other ranks'; kept here %" PRIu64
-             " (%.1f %% of those), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in all",
+    cli_info("rows: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) remote; replicated here %" PRIu64
+             " (%.1f %% of these), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in total",
              s->rows, others, percent_of(others, s->rows), s->kept_rows,
              percent_of(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes,
              1e-6 * (double)c->sent);
@@ -154,9 +153,9 @@ void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_sta
 {
     if (c->size == 1)
         return;
-    cli_info("nodes expanded after the seeds: %" PRIu64 ", %" PRIu64
-             " of them (%.1f %%) other ranks'; known from the halo %" PRIu64
-             " (%.1f %% of those), asked for %" PRIu64,
+    cli_info("frontier nodes after the seeds: %" PRIu64 ", %" PRIu64
+             " of them (%.1f %%) remote; in the halo %" PRIu64
+             " (%.1f %% of these), requested %" PRIu64,
              s->rows, s->others, percent_of(s->others, s->rows), s->halo,
              percent_of(s->halo, s->others), s->others - s->halo);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank",
@@ -168,7 +167,7 @@ void ranks_close(struct gnn_comm *c)
 {
     struct gnn_err e = {0};
     pthread_t thread;
-    if (gnn_comm_agree(c, "another end", "", &e))
+    if (gnn_comm_agree(c, "termination", "", &e))
         cli_fail(&e);
     opened = NULL;
     const bool begun = launch.size > 1 && watch_begin(&thread, "end", c->timeout);
@@ -187,8 +186,7 @@ bool ranks_many(void)
 const char *ranks_path(const char *path, const char *option)
 {
     if (launch.size > 1 && option && !(path && strstr(path, "%r")))
-        cli_usage(
-            "%s: each of %u ranks needs a file of its own: put %%r, its number, into the name",
-            option, launch.size);
+        cli_usage("%s: each of %u ranks requires its own file: put %%r, the rank, into the name",
+                  option, launch.size);
     return path ? cli_path(path) : NULL;
 }

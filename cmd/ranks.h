@@ -10,7 +10,7 @@
 #define RANKS_TIMEOUT(value)                                                                       \
     {                                                                                              \
         OPT_DOUBLE, 0, "timeout", value, "S",                                                      \
-            "seconds after which a rank that does not answer is lost; 0: never (default: 300)",    \
+            "seconds after which a rank that does not answer is lost; 0: no limit (default: 300)", \
             .min = 0, .max = 1e6, .own = true                                                      \
     }
 

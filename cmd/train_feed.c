@@ -18,7 +18,7 @@ void train_feed_check(const struct train_feed *f)
                         &f->shuffle, &f->drop_last, &f->dtype, &f->prefetch, &f->verify,
                         &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
                         &f->cache.one_order, &f->replicate),
-                   "belongs to --store; a stream has made its choice");
+                   "requires --store; a stream determines this");
     if (cpu)
         opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
                         f->replicate.n ? NULL : &f->cache.one_order),
@@ -26,12 +26,11 @@ void train_feed_check(const struct train_feed *f)
     else if (strcmp(f->device, "auto") != 0 && !ranks_many())
         opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
     if (!ranks_many())
-        opt_refuse(OPTS(&f->replicate), "goes with several ranks");
+        opt_refuse(OPTS(&f->replicate), "requires several ranks");
     if (f->graph_memory == GNN_GRAPH_DEVICE)
-        opt_refuse(OPTS(&f->graph_cache), "goes with --graph-memory uva");
+        opt_refuse(OPTS(&f->graph_cache), "requires --graph-memory uva");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))
-        cli_usage(
-            "--epochs: the end is missing, or not after the beginning: A:B with A < B, or how many");
+        cli_usage("--epochs: expected A:B with A < B, or a count > 0");
 }
 
 static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)

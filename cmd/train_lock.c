@@ -33,6 +33,6 @@ void train_lock(struct gnn_comm *c, const char *dir, bool make, double seconds)
     struct gnn_err e = {0};
     if (!c->rank && !lock && (make || !access(dir, F_OK)))
         take_lock(dir, seconds);
-    if (gnn_comm_agree(c, "another directory of checkpoints", dir, &e))
+    if (gnn_comm_agree(c, "checkpoint directory", dir, &e))
         cli_fail(&e);
 }

@@ -13,7 +13,7 @@ const char *gnn_metis_parse(struct gnn_metis_head *h, const char *line)
             return "the header is not made of numbers";
     }
     if (n < 2)
-        return "the header wants the numbers of vertices and edges";
+        return "the header must have the numbers of vertices and edges";
     if (v[0] < 1 || v[0] > UINT32_MAX - 1)
         return "the number of vertices must be from 1 to 4294967294";
     if (v[1] > UINT64_MAX / 4)
@@ -22,7 +22,7 @@ const char *gnn_metis_parse(struct gnn_metis_head *h, const char *line)
         return "the format is not three digits of 0 and 1";
     bool weights = v[2] / 10 % 10;
     if (n == 4 && (!weights || v[3] < 1 || v[3] > 64))
-        return "vertex weights must be announced by the format, and be from 1 to 64";
+        return "the format must announce vertex weights, from 1 to 64";
     *h = (struct gnn_metis_head){
         .n = v[0], .m = v[1], .sizes = v[2] / 100, .edge_weights = v[2] % 10};
     h->ncon = weights ? (uint32_t)v[3] : 0;

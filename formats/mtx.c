@@ -31,7 +31,7 @@ const char *gnn_mtx_banner(struct gnn_mtx *m, const char *line)
         return "the matrix is neither coordinate nor array";
     m->array = !strcmp(w, "array");
     if (!next_word(&line, w, sizeof w))
-        return "the banner does not say what the entries are";
+        return "the banner lacks the type of the entries";
     m->pattern = !strcmp(w, "pattern");
     m->integer =
         !strcmp(w, "integer") || !strcmp(w, "unsigned-integer"); /* the latter is SciPy's */
@@ -42,7 +42,7 @@ const char *gnn_mtx_banner(struct gnn_mtx *m, const char *line)
     if (m->array && m->pattern)
         return "an array has values, so it cannot be a pattern";
     if (!next_word(&line, w, sizeof w))
-        return "the banner does not say what symmetry there is";
+        return "the banner lacks the symmetry";
     m->symmetric = !strcmp(w, "symmetric");
     m->skew = !strcmp(w, "skew-symmetric");
     if (!strcmp(w, "hermitian"))
@@ -64,8 +64,8 @@ static uint64_t listed_entries(const struct gnn_mtx *m)
 const char *gnn_mtx_size(struct gnn_mtx *m, const char *line)
 {
     uint64_t *v[] = {&m->rows, &m->cols, &m->entries};
-    const char *want = m->array ? "the size line wants two numbers: rows, columns"
-                                : "the size line wants three numbers: rows, columns, entries";
+    const char *want = m->array ? "the size line must have two numbers: rows, columns"
+                                : "the size line must have three numbers: rows, columns, entries";
     for (int i = 0; i < (m->array ? 2 : 3); i++) {
         line = gnn_text_u64(gnn_text_blanks(line), v[i]);
         if (!line || (*line != ' ' && *line != '\t' && *line != '\r' && *line != '\n'))

@@ -73,7 +73,7 @@ const char *gnn_kind_text(enum gnn_kind k)
     static const char *const text[] = {
         [GNN_KIND_DIRECTORY] = "a directory",
         [GNN_KIND_STORE] = "a store",
-        [GNN_KIND_PART] = "one part of a store",
+        [GNN_KIND_PART] = "one partition of a store",
         [GNN_KIND_STREAM] = "a stream of batches",
         [GNN_KIND_MODEL] = "a model or checkpoint (safetensors)",
         [GNN_KIND_ZIP] = "a zip archive",
@@ -93,12 +93,14 @@ int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct 
     if (!is)
         return 0;
     if (k >= GNN_KIND_ZIP)
-        return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s; gnn-import makes a store of it",
-                        name, is, what);
-    return gnn_fail(
-        e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
-        k == GNN_KIND_STORE && !strncmp(what, "a stream", 8) ? "; gnn-sample draws batches from it"
-        : k == GNN_KIND_PART && !strcmp(what, "a store")     ? "; a store is named by its directory"
-        : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
-                                                              : "");
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: this is %s, not %s; gnn-import converts it into a store", name, is,
+                        what);
+    return gnn_fail(e, GNN_E_INPUT, "%s: this is %s, not %s%s", name, is, what,
+                    k == GNN_KIND_STORE && !strncmp(what, "a stream", 8)
+                        ? "; gnn-sample samples batches from it"
+                    : k == GNN_KIND_PART && !strcmp(what, "a store")
+                        ? "; a store is named by its directory"
+                    : k == GNN_KIND_DIRECTORY && !strcmp(what, "a store") ? " (no store.json)"
+                                                                          : "");
 }

@@ -243,7 +243,7 @@ int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t
     const struct gnn_schema *c = &s->meta.schema;
     const int set = gnn_schema_find_set(c, m->split[0]);
     if (set < 0 || c->set[set].ntype != m->seed_ntype || c->set[set].count != m->split_seeds[0])
-        return gnn_fail(e, GNN_E_USAGE, "the batches' seeds '%s' are not a set of the store",
+        return gnn_fail(e, GNN_E_USAGE, "the set of the batches, '%s', is not in the store",
                         m->split[0]);
     int rc = gnn_store_split(s, (uint32_t)set, seeds, e);
     *n = c->set[set].count;

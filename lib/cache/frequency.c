@@ -171,7 +171,7 @@ int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn
     if (!rc)
         rc = gnn_io_read(&io, &more, 1, &got, e);
     if (!rc && got)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: goes on after its last number", name);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: bytes after the last number", name);
     if (rc)
         gnn_scores_release(x);
     return rc;

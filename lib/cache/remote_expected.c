@@ -65,7 +65,7 @@ static bool fits(const struct ranks_walk *w, uint32_t t, uint32_t node, uint32_t
 
 static int garbled(const struct ranks_walk *w, uint32_t r)
 {
-    return gnn_fail(w->e, GNN_E_RANK, "what came from rank %u makes no sense", r);
+    return gnn_fail(w->e, GNN_E_RANK, "malformed reply from rank %u", r);
 }
 
 /* Gifts to other ranks' nodes go there, theirs come here; then the sums become what is known. */

@@ -54,7 +54,7 @@ int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text, struc
         rc = gnn_comm_all_gather(c, &x, &h, sizeof h, e);
     for (uint32_t r = 1; !rc && r < c->size; r++)
         if (x.in[r].bytes != x.in[0].bytes || memcmp(x.in[r].data, x.in[0].data, x.in[0].bytes))
-            rc = gnn_fail(e, GNN_E_INPUT, "rank %u has %s than rank 0", r, what);
+            rc = gnn_fail(e, GNN_E_INPUT, "rank %u and rank 0: mismatched %s", r, what);
     gnn_exchange_release(&x);
     return rc;
 }
@@ -65,13 +65,12 @@ int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, stru
     if (ranks == own && (!own || rank == c->rank))
         return 0;
     if (!own)
-        return gnn_fail(
-            e, GNN_E_INPUT,
-            "the batches are those of rank %u of %u: as many ranks have to take them together",
-            rank, ranks);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "the batches are those of rank %u of %u: start as many ranks to read them",
+                        rank, ranks);
     if (!ranks)
         return gnn_fail(e, GNN_E_INPUT,
-                        "the batches were not made by ranks, but this is rank %u of %u", c->rank,
+                        "the batches were not sampled by ranks, but this is rank %u of %u", c->rank,
                         c->size);
     return gnn_fail(e, GNN_E_INPUT,
                     "the batches are those of rank %u of %u, but this is rank %u of %u", rank,

@@ -114,8 +114,7 @@ int gnn_comm_all_reduce(struct gnn_comm *c, void *data, uint64_t n, enum gnn_red
 /* The same bytes to every rank, and theirs to this one: x->in. */
 int gnn_comm_all_gather(struct gnn_comm *c, struct gnn_exchange *x, const void *data,
                         uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
-/* GNN_E_INPUT, "rank R has another WHAT than rank 0", on all ranks unless all have the same text.
- */
+/* GNN_E_INPUT, "rank R and rank 0: mismatched WHAT", on all ranks unless all have the same text. */
 int gnn_comm_agree(struct gnn_comm *c, const char *what, const char *text,
                    struct gnn_err *e) GNN_MUST_USE;
 

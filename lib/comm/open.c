@@ -41,11 +41,11 @@ static const struct gnn_mpi *load_plugin(const struct gnn_launch *l, struct gnn_
     if (m && m->version == GNN_MPI_VERSION)
         return m;
     if (m)
-        gnn_fail(e, GNN_E_RUN, "%s: belongs to another version of these programs", path);
+        gnn_fail(e, GNN_E_RUN, "%s: built for another version of gnn-tools", path);
     else if (!so && access(path, F_OK))
         gnn_fail(
             e, GNN_E_RUN,
-            "%s started %u ranks, but the plug-in for MPI is not there: %s (make needs mpicc for it; GNN_MPI names another)",
+            "%s started %u ranks, but the MPI plug-in is missing: %s (make builds it with mpicc; GNN_MPI names another)",
             l->by, l->size, path);
     else
         gnn_fail(e, GNN_E_RUN, "%s started %u ranks, but MPI cannot be loaded: %s", l->by, l->size,

@@ -261,7 +261,7 @@ int gnn_batch_check_nodes(const struct gnn_batch *b, const struct gnn_meta *m,
         if (at < n)
             return gnn_fail(e, GNN_E_INPUT,
                             "batch %" PRIu64 "/%" PRIu64 ": tensor 'nodes/%s': element %" PRIu64
-                            ": node %u is there twice",
+                            ": node %u occurs twice",
                             b->epoch, b->step, m->schema.ntype[t].name, at, b->type[t].node[at]);
     }
     return 0;

@@ -96,10 +96,11 @@ bool gnn_sampling_uses(const struct gnn_sampling *s, uint32_t netypes, uint32_t 
     return false;
 }
 
-/* "as a whole", "in 4 parts" */
+/* "in one partition", "in 4 partitions" */
 static const char *in_parts(const struct gnn_meta *m, char *text, size_t room)
 {
-    snprintf(text, room, m->schema.nparts > 1 ? "in %u parts" : "as a whole", m->schema.nparts);
+    snprintf(text, room, m->schema.nparts > 1 ? "in %u partitions" : "in one partition",
+             m->schema.nparts);
     return text;
 }
 
@@ -110,12 +111,12 @@ int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, con
     if (strcmp(gnn_meta_graph(b), gnn_meta_graph(s)) != 0 || !strcmp(b->identity, s->identity))
         return gnn_fail(
             e, GNN_E_INPUT,
-            "%s: the batches were drawn from another store (identity %s, this one is %s)", path,
+            "%s: the batches were sampled from another store (identity %s, this one is %s)", path,
             b->identity, s->identity);
     return gnn_fail(
         e, GNN_E_INPUT,
-        "%s: this is the same graph, but %s (identity %s), and the batches were drawn from it %s (identity %s), where nodes "
-        "have other numbers: name that store here, or draw the batches from this one",
+        "%s: this is the same graph, but %s (identity %s), and the batches were sampled from it %s (identity %s), where nodes "
+        "have other ids: name that store here, or sample from this one",
         path, in_parts(s, ours, sizeof ours), s->identity, in_parts(b, theirs, sizeof theirs),
         b->identity);
 }
@@ -217,7 +218,7 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
         return gnn_fail(e, GNN_E_INPUT, "header: bad batch size");
     s->batch_size = (uint32_t)batch;
     if (!frontier || (strcmp(frontier, "all") && strcmp(frontier, "new")))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad frontier rule");
+        return gnn_fail(e, GNN_E_INPUT, "header: bad frontier policy");
     s->frontier = frontier[0] == 'n' ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     bool replace;
     const struct {
@@ -239,7 +240,7 @@ static int sampling_numbers(struct gnn_sampling *s, const json_t *j, struct gnn_
     const json_int_t n = json_integer_value(ranks), r = json_integer_value(rank);
     if ((ranks || rank) && (!json_is_integer(ranks) || !json_is_integer(rank) || n < 2 ||
                             n > UINT32_MAX || r < 0 || r >= n))
-        return gnn_fail(e, GNN_E_INPUT, "header: bad number of a rank");
+        return gnn_fail(e, GNN_E_INPUT, "header: bad rank");
     s->rank = (uint32_t)r;
     s->ranks = (uint32_t)n;
     return 0;

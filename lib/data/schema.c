@@ -168,7 +168,7 @@ int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, ui
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' refers to a node type that does not exist",
                         rel);
     if (count > (uint64_t)INT64_MAX / 8)
-        return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an impossible count", rel);
+        return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an implausible count", rel);
     if ((rc = check_key(s, src, rel, dst, e)) ||
         (rc = grow_array(&s->etype, s->netypes, GNN_TYPES_MAX, sizeof *s->etype, "edge types", e)))
         return rc;

@@ -125,7 +125,7 @@ static int send_packet(struct gpu_gather *x, struct gather_unit *u, const struct
         return 0;
     *p = gather_packet_take(x->line, s->in->nth);
     return *p ? gather_packet_send(x->line, u, *p, e)
-              : gnn_fail(e, GNN_E_RUN, "a batch comes whose rows were not asked for");
+              : gnn_fail(e, GNN_E_RUN, "a batch arrived whose rows were not requested");
 }
 
 static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_slot *s,
@@ -137,8 +137,7 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
         return rc;
     struct gpu_device *d = gpu_device_of(x->g, s->in);
     if (!d)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "a batch to be gathered on a device lies on none that is in use");
+        return gnn_fail(e, GNN_E_USAGE, "a batch is on none of the devices in use");
     const unsigned unit = (unsigned)(d - x->g->dev);
     struct gather_unit *u = &x->unit[unit];
     gpu_range_begin("gather", s->in);

@@ -161,7 +161,7 @@ int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct
     int rc = y.came_at && y.came ? 0 : e->code;
     if (!rc) {
         lay_out(l, &y, p);
-        rc = gnn_buf_fit_in(&gpu_pinned, &p->data, p->bytes, 1, "rows of other ranks", e);
+        rc = gnn_buf_fit_in(&gpu_pinned, &p->data, p->bytes, 1, "remote rows", e);
     }
     if (!rc)
         rc = fill_packet(l, &y, p, e);
@@ -179,7 +179,7 @@ int gather_packet_send(const struct gather_line *l, struct gather_unit *u, struc
                        struct gnn_err *e)
 {
     const uint32_t ranks = l->job->comm->size;
-    int rc = gnn_buf_fit_in(&u->d->mem, &u->far, p->bytes, 1, "rows of other ranks", e);
+    int rc = gnn_buf_fit_in(&u->d->mem, &u->far, p->bytes, 1, "remote rows", e);
     for (uint32_t i = 0; !rc && i < l->ncounts; i++) { /* what came gets its address */
         const struct gather_pack *k = &p->of[i];
         struct gnn_gather_part *end = (void *)((char *)p->data.data + k->part_at);

@@ -520,7 +520,7 @@ static int meet(struct share *s)
     snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order.by,
              (unsigned long long)s->k->rows.all_bytes);
     if (!rc)
-        rc = gnn_comm_agree(s->x->job->comm, "other options for what devices keep", text, s->k->e);
+        rc = gnn_comm_agree(s->x->job->comm, "options of the GPU feature cache", text, s->k->e);
     if (!rc)
         rc = gather_peers_meet(&s->x->peers, s->x->g, s->x->job->comm, bytes, s->k->e);
     s->p = s->x->peers;

@@ -121,8 +121,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *kept = r ? r->data[j - x->job->job] : NULL;
-    if (kept && gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "rows of other ranks",
-                              &t->kept, e))
+    if (kept &&
+        gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "remote rows", &t->kept, e))
         return e->code;
     bool direct;
     (void)gnn_gather_far_fields(x->job, j->edge, j->type, &direct);

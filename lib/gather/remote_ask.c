@@ -8,8 +8,8 @@
 int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_RANK,
-                    "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")",
-                    rank, b->epoch, b->step);
+                    "malformed reply from rank %u (epoch %" PRIu64 ", step %" PRIu64 ")", rank,
+                    b->epoch, b->step);
 }
 
 bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)

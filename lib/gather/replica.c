@@ -36,7 +36,7 @@ static uint64_t row_bytes(const struct gatherer *g, uint32_t t)
 /* The first n rows of a ranking. */
 static int keep_rows(struct gather_kept *k, const uint32_t *row, uint64_t n, struct gnn_err *e)
 {
-    k->node = gnn_alloc(n, sizeof *k->node, "nodes to keep", e);
+    k->node = gnn_alloc(n, sizeof *k->node, "replicated nodes", e);
     int rc = k->node ? gnn_node_map_init(&k->map, n, e) : e->code;
     for (; !rc && k->n < n; k->n++) {
         k->node[k->n] = row[k->n];
@@ -67,8 +67,8 @@ static int choose_rows(struct gather_replica *r, struct gatherer *g,
     const struct gnn_schema *c = &g->store->meta.schema;
     struct gnn_scores made = {0};
     struct gnn_ranking ranked = {0};
-    uint64_t total = 0, *bytes = gnn_alloc_zero(c->nntypes, sizeof *bytes, "nodes to keep", e),
-             *n = gnn_alloc_zero(c->nntypes, sizeof *n, "nodes to keep", e);
+    uint64_t total = 0, *bytes = gnn_alloc_zero(c->nntypes, sizeof *bytes, "replicated nodes", e),
+             *n = gnn_alloc_zero(c->nntypes, sizeof *n, "replicated nodes", e);
     int rc = bytes && n ? 0 : e->code;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         total += c->ntype[t].count * (bytes[t] = row_bytes(g, t));
@@ -129,14 +129,13 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
     struct gnn_batch_pool *pool = f ? gnn_batch_pool_new(&g->meta, e) : NULL;
     struct gnn_batch *b = NULL;
     uint64_t *counts = gnn_alloc(r->ntypes * (g->meta.sampling.nhops + UINT64_C(1)), sizeof *counts,
-                                 "nodes to keep", e),
+                                 "replicated nodes", e),
              most = 0;
     int rc = pool && counts ? gnn_batch_get(pool, &b, e) : e->code;
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         if (!j->edge && !j->label &&
-            !(r->data[i] =
-                  gnn_alloc(r->of[j->type].n, gnn_gather_job_out(j), "rows of other ranks", e)))
+            !(r->data[i] = gnn_alloc(r->of[j->type].n, gnn_gather_job_out(j), "remote rows", e)))
             rc = e->code;
     }
     for (uint32_t t = 0; t < r->ntypes; t++)
@@ -159,13 +158,13 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
 struct gather_replica *
 gnn_gather_replica_new(struct gatherer *g, const struct gnn_gather_replicate *o, struct gnn_err *e)
 {
-    struct gather_replica *r = gnn_alloc_zero(1, sizeof *r, "rows of other ranks", e);
+    struct gather_replica *r = gnn_alloc_zero(1, sizeof *r, "remote rows", e);
     if (!r)
         return NULL;
     r->ntypes = g->meta.schema.nntypes;
     r->njobs = g->njobs;
-    r->of = gnn_alloc_zero(r->ntypes, sizeof *r->of, "rows of other ranks", e);
-    r->data = gnn_alloc_zero(r->njobs, sizeof *r->data, "rows of other ranks", e);
+    r->of = gnn_alloc_zero(r->ntypes, sizeof *r->of, "remote rows", e);
+    r->data = gnn_alloc_zero(r->njobs, sizeof *r->data, "remote rows", e);
     if (r->of && r->data && !choose_rows(r, g, o, e) && !fetch_rows(r, g, e))
         return r;
     gnn_gather_replica_free(r);

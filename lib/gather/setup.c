@@ -100,8 +100,9 @@ static int unknown_field(const struct gatherer *g, const char *name, struct gnn_
     const struct gnn_schema *c = &g->meta.schema;
     for (uint32_t t = 0; t < c->netypes; t++)
         if (gnn_field_find(c->etype[t].field, c->etype[t].nfields, name))
-            return gnn_fail(e, GNN_E_USAGE,
-                            "field '%s' is one of edges: the batches must carry edge ids", name);
+            return gnn_fail(
+                e, GNN_E_USAGE,
+                "edge field '%s': requires batches with edge ids (gnn-sample --edge-ids)", name);
     return gnn_schema_no_field(c, g->store->path, name, e);
 }
 
@@ -127,7 +128,7 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
         name[n] = 0;
         for (uint32_t i = 0; i < g->njobs; i++)
             if (!strcmp(g->job[i].field->name, name))
-                return gnn_fail(e, GNN_E_USAGE, "fields '%s': '%s' is there twice", list, name);
+                return gnn_fail(e, GNN_E_USAGE, "fields '%s': '%s' is given twice", list, name);
         uint32_t found;
         int rc = add_field(g, o, name, &found, e);
         if (!strcmp(name, "degree"))
@@ -183,7 +184,8 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
     if (rc)
         return rc;
     if (o->dtype && o->dtype != GNN_F32 && o->dtype != GNN_F16 && o->dtype != GNN_BF16)
-        return gnn_fail(e, GNN_E_USAGE, "features cannot travel as %s", gnn_dtype_name(o->dtype));
+        return gnn_fail(e, GNN_E_USAGE, "features cannot be converted to %s",
+                        gnn_dtype_name(o->dtype));
     if ((rc = check_ranks(g, e)))
         return rc;
     g->sums = o->sums;

@@ -94,7 +94,7 @@ static int load_library(struct lib *l, struct gnn_err *e)
             snprintf(why, sizeof(why), "%s", dlerror());
     }
     if (!so)
-        return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device need cuBLASLt: %s", why);
+        return gnn_fail(e, GNN_E_DEVICE, "matrix products on a device require cuBLASLt: %s", why);
     const struct {
         void *to;
         const char *name;

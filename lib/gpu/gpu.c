@@ -24,7 +24,7 @@ static int parse_spec(struct gnn_gpu *g, const char *spec, struct gnn_err *e)
             return gnn_fail(e, GNN_E_USAGE, "device '%s': '%s' is not a device's number", spec, p);
         for (unsigned i = 0; i < g->n; i++)
             if (g->device[i] == v)
-                return gnn_fail(e, GNN_E_USAGE, "device '%s': %lu is there twice", spec, v);
+                return gnn_fail(e, GNN_E_USAGE, "device '%s': %lu is given twice", spec, v);
         if (g->n == GNN_GPU_MAX)
             return gnn_fail(e, GNN_E_USAGE, "device '%s': more than %d", spec, GNN_GPU_MAX);
         g->device[g->n++] = (unsigned)v;

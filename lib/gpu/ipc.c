@@ -200,7 +200,7 @@ static int open_handle(struct gnn_gpu_import *d, const struct gnb_reference *ref
             o.device = i;
     if (o.device == UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT,
-                        "its data are on a device that this program does not work on");
+                        "its tensors are on a device that this program does not use");
     int rc = gnn_grow(&d->opened, d->nopened, sizeof *d->opened, "exported memory", e);
     if (!rc)
         rc = gnn_dev_use(d->g->device[o.device], e);

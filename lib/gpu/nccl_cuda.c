@@ -83,7 +83,7 @@ static int load_library(struct lib *l, const char *path, struct gnn_err *e)
 
 int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *e)
 {
-    struct nccl *c = gnn_alloc_zero(1, sizeof *c, "sums on devices", e);
+    struct nccl *c = gnn_alloc_zero(1, sizeof *c, "all-reduce on devices", e);
     int v = 0;
     *h = NULL;
     int rc = c ? load_library(&c->lib, path, e) : e->code;

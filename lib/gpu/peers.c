@@ -55,8 +55,7 @@ int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t 
     for (uint32_t r = 0; !rc && r < comm->size; r++) {
         const struct identity *other = x.in[r].data;
         if (!x.in[r].bytes || x.in[r].bytes % sizeof *other)
-            rc = gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense",
-                          r);
+            rc = gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u about its devices", r);
         for (uint64_t i = 0; !rc && i < x.in[r].bytes / sizeof *other; i++)
             for (unsigned u = 0; u < g->n; u++)
                 users[u] += !memcmp(&other[i], &own[u], sizeof *other);
@@ -126,7 +125,7 @@ static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned 
 
 static int fail_malformed(uint32_t rank, struct gnn_err *e)
 {
-    return gnn_fail(e, GNN_E_RANK, "what came from rank %u about its devices makes no sense", rank);
+    return gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u about its devices", rank);
 }
 
 /* Everybody's devices, from what came. exports[n]. */

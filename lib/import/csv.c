@@ -66,7 +66,7 @@ static int no_end(const struct gnn_edgelist *l, const struct columns *c, const c
     for (uint32_t i = 0; c->header && i < c->n; i++)
         gnn_suggest_add(&s, c->name[i]);
     return gnn_fail(e, l->s.o->columns ? GNN_E_USAGE : GNN_E_INPUT,
-                    "%s: which column is the %s? (--columns %s=COLUMN)%s", file, which, which,
+                    "%s: no column is the %s (--columns %s=COLUMN names it)%s", file, which, which,
                     gnn_suggest_text(&s, "columns"));
 }
 
@@ -89,7 +89,7 @@ static int use_columns(struct columns *c, const char *list, struct gnn_err *e)
     for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',') {
         size_t klen = strcspn(p, "=,"), len = strcspn(p, ",");
         if (!klen || len < klen + 2 || klen >= WORD || len - klen - 1 >= WORD)
-            return gnn_fail(e, GNN_E_USAGE, "--columns %s: wants USE=COLUMN,...", list);
+            return gnn_fail(e, GNN_E_USAGE, "--columns %s: expected USE=COLUMN,...", list);
         char want[WORD], *end;
         memcpy(want, p + klen + 1, len - klen - 1);
         want[len - klen - 1] = 0;

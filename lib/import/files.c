@@ -71,12 +71,12 @@ int gnn_member_number(struct gnn_input *in, uint32_t member, uint64_t *v, struct
     uint64_t rows, width;
     int rc = gnn_array_load(in, member, GNN_I64, (void **)&a, &rows, &width, e);
     if (!rc && (rows != 1 || width != 1))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: wants one number, has %s", gnn_input_name(in),
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: expected one number, found %s", gnn_input_name(in),
                       gnn_input_member(in, member),
                       rows && width ? "several (several graphs are not supported)" : "none");
     if (!rc && a[0] < 0)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %lld is not a number of anything",
-                      gnn_input_name(in), gnn_input_member(in, member), (long long)a[0]);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %lld: expected a count >= 0", gnn_input_name(in),
+                      gnn_input_member(in, member), (long long)a[0]);
     *v = rc ? 0 : (uint64_t)a[0];
     gnn_free(a);
     return rc;

@@ -99,9 +99,9 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
         }
         if (end == text || *end || !(x >= keys[k].min && x <= keys[k].max) ||
             (keys[k].whole && x != floor(x)))
-            return gnn_fail(e, GNN_E_USAGE, "%s: '%.*s' wants %s from %.16g to %.16g", names[kind],
-                            (int)len, s, keys[k].whole ? "a whole number" : "a number", keys[k].min,
-                            keys[k].max);
+            return gnn_fail(e, GNN_E_USAGE, "%s: '%.*s': expected %s from %.16g to %.16g",
+                            names[kind], (int)len, s, keys[k].whole ? "a whole number" : "a number",
+                            keys[k].min, keys[k].max);
         *(double *)((char *)v + keys[k].at) = x;
         s += len;
         if (*s == ',' && !*++s)

@@ -116,8 +116,7 @@ static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top
             break;
     }
     if (!rc && !name)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: member '%s' is not there any more", in->name,
-                      in->m[i].name);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: member '%s' no longer exists", in->name, in->m[i].name);
     if (rc) {
         gnn_stage_free(*top);
         *top = NULL;
@@ -136,7 +135,7 @@ static int sort_members(struct gnn_input *in, struct gnn_err *e)
         qsort(in->m, in->n, sizeof *in->m, cmp_member);
     for (uint32_t i = 1; i < in->n; i++)
         if (!strcmp(in->m[i].name, in->m[i - 1].name))
-            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' is there twice", in->name,
+            return gnn_fail(e, GNN_E_INPUT, "%s: member '%.200s' occurs twice", in->name,
                             in->m[i].name);
     return GNN_OK;
 }
@@ -228,7 +227,7 @@ static int open_path(struct gnn_input *in, const char *path, struct gnn_err *e)
     struct stat st;
     if (!strcmp(path, "-"))
         return gnn_fail(e, GNN_E_USAGE,
-                        "inputs are read several times, so standard input cannot be one");
+                        "inputs are read several times and cannot be standard input");
     if (stat(path, &st))
         return gnn_fail_open(e, path);
     if (S_ISDIR(st.st_mode)) {

@@ -68,7 +68,7 @@ static int check_range(struct matrix *x, struct once *o, uint32_t *seen, struct 
             if (seen[o->row[k]] == col + 1)
                 return gnn_fail(
                     e, GNN_E_INPUT,
-                    "%s: entry (%llu, %llu)%s is there twice (--allow duplicates keeps both, "
+                    "%s: entry (%llu, %llu)%s occurs twice (--allow duplicates keeps both, "
                     "--dedup the first)",
                     gnn_input_name(x->l.s.in[0]), (unsigned long long)o->row[k] + 1,
                     (unsigned long long)col + 1, o->fold ? ", or its mirror image," : "");

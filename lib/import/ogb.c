@@ -352,7 +352,7 @@ static int check_declared(struct ogb *g, const char *list, const char *dir, stru
     if (!rc && n && t.p < t.end)
         rc = gnn_table_words(&t, has, TYPES, &k, e);
     if (!rc && (!n || n != k))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: wants a line of types and a line of True or False",
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: expected a line of types and a line of True or False",
                       gnn_reader_name(t.r));
     for (uint32_t i = 0; !rc && i < n; i++)
         if (has[i].n == 4 && !memcmp(has[i].p, "True", 4) &&

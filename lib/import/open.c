@@ -145,8 +145,7 @@ static int detect_format(struct gnn_input *in, const char **format, struct gnn_e
     if (!*format && gnn_input_members(in) == 1)
         *format = by_content(in, 0, e);
     if (!*format)
-        return gnn_fail(e, GNN_E_INPUT, "%s: not a format that is known (see --format)",
-                        gnn_input_name(in));
+        return gnn_fail(e, GNN_E_INPUT, "%s: unknown format (see --format)", gnn_input_name(in));
     return GNN_OK;
 }
 
@@ -161,7 +160,7 @@ static int check_options(const struct format *f, const struct gnn_import_opts *o
         wrong = o->features ? "features" : "labels";
     if (o->nmap && !(f->takes & MAP))
         wrong = "map (or --time, --weight)";
-    return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not fit the format %s", wrong, f->name)
+    return wrong ? gnn_fail(e, GNN_E_USAGE, "--%s does not apply to the format %s", wrong, f->name)
                  : GNN_OK;
 }
 
@@ -256,15 +255,15 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
         return no_generator(input[0], e);
     if (n == 1 && gnn_gen_is(input[0])) {
         if (o->format)
-            return gnn_fail(e, GNN_E_USAGE, "--format does not fit a generator");
+            return gnn_fail(e, GNN_E_USAGE, "--format does not apply to a generator");
         if (o->task >= 0)
-            return gnn_fail(e, GNN_E_USAGE, "--task does not fit a generator");
+            return gnn_fail(e, GNN_E_USAGE, "--task does not apply to a generator");
         int rc = check_options(by_name("generator"), o, e);
         return rc ? rc : gnn_gen_open(out, input[0], o->seed, o->threads, e);
     }
     for (uint32_t i = 0; i < n; i++)
         if (gnn_gen_is(input[i]) && access(input[i], F_OK))
-            return gnn_fail(e, GNN_E_USAGE, "%s: a generator stands alone", input[i]);
+            return gnn_fail(e, GNN_E_USAGE, "%s: a generator must be the only input", input[i]);
     int rc = check_kinds(input, n, e);
     if (!rc)
         rc = gnn_input_open(&in, input, n, e);

@@ -76,7 +76,7 @@ static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, s
         f[i] = strtod(p, &end);
         sum += f[i];
         if (end == p || !(f[i] >= 0) || *end != (i < 2 ? ',' : 0))
-            return gnn_fail(e, GNN_E_USAGE, "--split %s: wants random:TRAIN,VALID,TEST", text);
+            return gnn_fail(e, GNN_E_USAGE, "--split %s: expected random:TRAIN,VALID,TEST", text);
         p = end + 1;
     }
     if (sum > 1 + 1e-9)
@@ -121,7 +121,7 @@ static int file_split(struct gnn_splits *s, const char *text, struct gnn_err *e)
         size_t len = strcspn(p, ","), klen = strcspn(p, "=,");
         if (klen == 0 || klen + 1 >= len)
             return gnn_fail(e, GNN_E_USAGE,
-                            "--split %s: wants random:TRAIN,VALID,TEST or SET=FILE,...", text);
+                            "--split %s: expected random:TRAIN,VALID,TEST or SET=FILE,...", text);
         char *name = gnn_strf(e, "%.*s", (int)klen, p);
         char *file = gnn_strf(e, "%.*s", (int)(len - klen - 1), p + klen + 1);
         struct gnn_splits_set *set = NULL;
@@ -195,7 +195,7 @@ static int fail_repeated(const struct gnn_splits *s, const struct gnn_splits_set
     long long id = key ? (long long)key[v] : (long long)v;
     return gnn_fail(e, GNN_E_INPUT, "%s: split %s/%s: node %lld is %s%s",
                     set->file ? set->file : s->d->name, set->split, set->name, id,
-                    other == set ? "there twice" : "also in ", other == set ? "" : other->name);
+                    other == set ? "a duplicate" : "also in ", other == set ? "" : other->name);
 }
 
 /* No node is twice in a set, nor in two sets of a split: it would be trained on and tested with. */

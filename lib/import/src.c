@@ -222,7 +222,7 @@ static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, 
         task = width > 1 ? GNN_TASK_MULTILABEL : max <= 1 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
     int rc = GNN_OK;
     if (task != GNN_TASK_MULTILABEL && width > 1)
-        rc = gnn_fail(e, GNN_E_USAGE, "%s: %llu labels a node need --task multilabel", name,
+        rc = gnn_fail(e, GNN_E_USAGE, "%s: %llu labels per node require --task multilabel", name,
                       (unsigned long long)width);
     else if (task != GNN_TASK_MULTILABEL && bad != UINT64_MAX)
         rc = gnn_fail(e, GNN_E_INPUT,

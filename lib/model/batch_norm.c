@@ -27,8 +27,7 @@ int net_batch_open(struct gnn_net *n, const float *p, uint32_t l, uint32_t t, bo
     if (train && n->sum && !a->count && net_rows(n, l + 1, t))
         return gnn_fail(
             e, GNN_E_INPUT,
-            "the ranks' batches do not tell who counts which of their nodes, as batch norm has to know: run "
-            "gnn-sample --count-once");
+            "batch norm over several ranks requires batches that mark who counts each node: use gnn-sample --count-once");
     if (o->fit(o, &a->stat, GNN_BATCH_STATS * w, sizeof(float), "statistics", e))
         return e->code;
     if (train)

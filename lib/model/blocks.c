@@ -88,8 +88,8 @@ static int gcn_degrees(struct gnn_net *n, uint32_t r, struct gnn_err *e)
     const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
     if (!t || t->dtype != GNN_U32 || t->ndim != 1 || t->shape[0] != nodes)
         return gnn_fail(e, GNN_E_INPUT,
-                        "gcn needs the degrees of nodes, but batches have no %s: "
-                        "give gnn-gather --fields x,y,degree",
+                        "gcn requires the degrees of nodes, but the batches have no %s: "
+                        "use gnn-gather --fields x,y,degree",
                         name);
     if (n->ops->fit(n->ops, &n->gcn[r], nodes, sizeof(float), "degrees", e))
         return e->code;

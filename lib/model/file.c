@@ -276,7 +276,7 @@ int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, con
     if (c->nlayers == 0)
         return gnn_fail(
             e, GNN_E_INPUT,
-            "%s: no tensor is named like a layer's (convs.0.lin_l.weight or convs.0.lin.weight)%s%s",
+            "%s: no tensor has the name of a layer's parameter (convs.0.lin_l.weight or convs.0.lin.weight)%s%s",
             path, f->st.n ? ", but " : "", f->st.n ? f->st.tensor[0].name : "");
     for (uint32_t l = 0; l < c->nlayers; l++)
         if (!c->width[l])

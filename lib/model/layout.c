@@ -99,7 +99,7 @@ static int check_modules(const struct gnn_model_config *c, struct gnn_err *e)
         qsort(name, c->netypes, sizeof(*name), by_text);
     for (uint32_t r = 1; r < c->netypes && !e->code; r++)
         if (!strcmp(name[r - 1], name[r]))
-            gnn_fail(e, GNN_E_USAGE, "two relations would have parameters of the same name, %s",
+            gnn_fail(e, GNN_E_USAGE, "two edge types would have parameters of the same name, %s",
                      name[r]);
     for (uint32_t r = 0; name && r < c->netypes; r++)
         gnn_free(name[r]);
@@ -252,7 +252,7 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
         goto out;
     trace(m);
     if (m->in[nl * nt + m->c.target] == 0) {
-        gnn_fail(e, GNN_E_USAGE, "no relation leads to the classified node type %s",
+        gnn_fail(e, GNN_E_USAGE, "no edge type leads to the labelled node type %s",
                  m->c.ntype[m->c.target].name);
         goto out;
     }

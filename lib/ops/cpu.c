@@ -48,7 +48,7 @@ static int host_wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
 
 static int host_enter(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e)
 {
-    return b->place ? gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on the host",
+    return b->place ? gnn_fail(e, GNN_E_DEVICE, "a batch on device %u cannot be used on the host",
                                b->place->device)
                     : 0;
 }

@@ -105,7 +105,7 @@ static int device_wait(const struct gnn_ops *o, unsigned k, struct gnn_err *e)
     const uint64_t bad = w[WORD_SPMM] < w[WORD_TRANSPOSE] ? w[WORD_SPMM] : w[WORD_TRANSPOSE];
     if (bad != UINT64_MAX)
         return gnn_fail(e, GNN_E_INPUT,
-                        "a batch names a node that it does not have, in edge %llu of a block",
+                        "a block refers to a node that the batch does not have, in edge %llu",
                         (unsigned long long)(bad & UINT32_MAX));
     return 0;
 }
@@ -116,10 +116,10 @@ static int device_enter(const struct gnn_ops *o, const struct gnn_batch *b, stru
     if (dev->err.code)
         return gnn_fail_as(e, &dev->err);
     if (!b->place)
-        return gnn_fail(e, GNN_E_DEVICE, "a batch in the host's memory is to be used on device %u",
+        return gnn_fail(e, GNN_E_DEVICE, "a batch in host memory cannot be used on device %u",
                         dev->d->number);
     if (b->place->device != dev->d->number)
-        return gnn_fail(e, GNN_E_DEVICE, "a batch on device %u is to be used on device %u",
+        return gnn_fail(e, GNN_E_DEVICE, "a batch on device %u cannot be used on device %u",
                         b->place->device, dev->d->number);
     if (gnn_dev_use(dev->d->number, e) || gnn_dev_event_after(dev->stream, b->place->ready, e))
         return e->code;

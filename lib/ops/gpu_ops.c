@@ -35,12 +35,12 @@ static int device_multiply(struct ops_dev *dev, const struct gnn_dev_product *g,
         if (can && q.precision < dev->precision && !*dev->note)
             snprintf(
                 dev->note, sizeof(dev->note),
-                "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu) in %s: such products are made in %s",
+                "cuBLASLt cannot multiply (%zu, %zu) by (%zu, %zu) in %s: such products are computed in %s",
                 g->m, g->k, g->k, g->n, precisions[dev->precision], precisions[q.precision]);
         if (can)
             return 0;
     }
-    return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt does not multiply (%zu, %zu) by (%zu, %zu)", g->m,
+    return gnn_fail(e, GNN_E_DEVICE, "cuBLASLt cannot multiply (%zu, %zu) by (%zu, %zu)", g->m,
                     g->k, g->k, g->n);
 }
 

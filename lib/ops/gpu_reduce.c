@@ -42,7 +42,7 @@ static struct gpu_sum *sum_get(struct gpu_sums *c, struct gnn_err *e)
         c->idle = s->next;
         return s;
     }
-    s = gnn_alloc_zero(1, sizeof *s, "sums over ranks", e);
+    s = gnn_alloc_zero(1, sizeof *s, "all-reduce buffers", e);
     if (!s)
         return NULL;
     s->older = c->all;
@@ -57,7 +57,7 @@ static int host_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
     if (bytes > s->host.cap &&
         gnn_dev_event_wait(s->done, e)) /* the last sum must be out of what is freed */
         return e->code;
-    if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "sums over ranks", e) ||
+    if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "all-reduce buffers", e) ||
         gnn_dev_copy(s->host.data, s->data, bytes, c->ops->stream, e))
         return e->code;
     return gnn_dev_event_record(s->before, c->ops->stream, e);
@@ -129,7 +129,7 @@ int gpu_sums_new(const struct gnn_ops *o, struct gnn_comm *host, struct gnn_comm
 {
     static const struct gnn_comm_ops ops = {begin,       end,           reduce_begin, reduce_end,
                                             reduce_push, poll_deadline, kill_all,     sums_free};
-    struct gpu_sums *c = gnn_alloc_zero(1, sizeof *c, "sums over ranks", e);
+    struct gpu_sums *c = gnn_alloc_zero(1, sizeof *c, "all-reduce buffers", e);
     *sums = NULL;
     if (!c)
         return e->code;

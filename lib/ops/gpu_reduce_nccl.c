@@ -50,7 +50,7 @@ static int whole(const struct gnn_exchange *x, uint64_t bytes, struct gnn_err *e
 {
     for (uint32_t r = 0; r < x->size; r++)
         if (x->in[r].bytes != bytes)
-            return gnn_fail(e, GNN_E_RANK, "what came from rank %u about NCCL makes no sense", r);
+            return gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u about NCCL", r);
     return 0;
 }
 
@@ -134,7 +134,7 @@ static int look(struct gpu_sums *c, bool *busy, struct gnn_deadline *p, struct g
     rc = c->host->ops->poll(c->host, p, &late);
     if (rc) {
         give_up(c, false);
-        return gnn_fail(e, (enum gnn_status)rc, "%s (NCCL, sums on devices)", late.msg);
+        return gnn_fail(e, (enum gnn_status)rc, "%s (NCCL all-reduce)", late.msg);
     }
     return 0;
 }
@@ -228,7 +228,7 @@ static int join(struct gpu_sums *c, const struct gnn_nccl_id *id, struct gnn_err
     if (!rc)
         rc = settle(c, &why);
     c->base.lost = rc != 0;
-    return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (with GNN_NCCL=none the host sums)", why.msg)
+    return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (GNN_NCCL=none uses MPI instead)", why.msg)
               : 0;
 }
 

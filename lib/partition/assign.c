@@ -16,7 +16,7 @@ static int check_line(const struct gnn_id_reader *r, const struct gnn_view *v, u
     if (r->at_line != n + 1)
         return gnn_fail(e, GNN_E_INPUT, "%s: line %llu: %s", r->name,
                         (unsigned long long)(r->at_line > n ? n + 1 : n),
-                        r->at_line > n ? "no part number" : "two part numbers");
+                        r->at_line > n ? "no partition number" : "two partition numbers");
     return n < v->nvertices
                ? GNN_OK
                : gnn_fail(e, GNN_E_INPUT, "%s: line %llu: the graph has only %llu nodes", r->name,
@@ -32,7 +32,7 @@ int gnn_assign_read(const struct gnn_view *v, int fd, const char *name, uint32_t
     int rc = r ? GNN_OK : GNN_E_NOMEM;
 
     if (r)
-        gnn_id_reader_init(r, fd, name, "part number", *k ? *k : (uint64_t)GNN_PARTS_MAX);
+        gnn_id_reader_init(r, fd, name, "partition number", *k ? *k : (uint64_t)GNN_PARTS_MAX);
     for (uint64_t n = 0; !rc && got; n++) {
         rc = gnn_id_reader_next(r, &p, 1, &got, e);
         if (!rc)

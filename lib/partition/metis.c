@@ -86,7 +86,7 @@ static int judge_answer(const struct gnn_metis *m, const struct gnn_symgraph *g,
                                        : "");
     }
     if (!a->done || WEXITSTATUS(ws))
-        return gnn_fail(e, GNN_E_RUN, "METIS ended without an answer (status %d)", WEXITSTATUS(ws));
+        return gnn_fail(e, GNN_E_RUN, "METIS ended without a result (status %d)", WEXITSTATUS(ws));
     if (a->status == METIS_ERROR_MEMORY)
         return gnn_fail(e, GNN_E_NOMEM, "METIS ran out of memory (%u nodes, %d adjacencies)", g->n,
                         g->xadj[g->n]);
@@ -94,8 +94,8 @@ static int judge_answer(const struct gnn_metis *m, const struct gnn_symgraph *g,
         return gnn_fail(e, GNN_E_RUN, "METIS failed with status %d", a->status);
     for (uint32_t i = 0; i < g->n; i++)
         if (a->part[i] < 0 || (uint32_t)a->part[i] >= m->k)
-            return gnn_fail(e, GNN_E_RUN, "METIS put node %u into part %d of %u", i, a->part[i],
-                            m->k);
+            return gnn_fail(e, GNN_E_RUN, "METIS put node %u into partition %d of %u", i,
+                            a->part[i], m->k);
     return GNN_OK;
 }
 

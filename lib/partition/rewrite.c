@@ -259,7 +259,7 @@ static int write_group(struct gnn_rewrite *r, struct gnn_store_writer *w, uint32
     for (uint32_t i = 0; !rc && i < r->n; i++) {
         rc = gnn_part_finish(&r->part[i].w, e);
         if (!rc && done && done(arg, from + i))
-            rc = gnn_fail(e, GNN_E_STOPPED, "stopped after part %u of %u", from + i, r->l->k);
+            rc = gnn_fail(e, GNN_E_STOPPED, "stopped after partition %u of %u", from + i, r->l->k);
     }
     for (uint32_t i = 0; i < r->n; i++)
         part_release(&r->part[i], sc->nntypes);

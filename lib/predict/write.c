@@ -175,7 +175,7 @@ int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *sco
     const struct gnn_split_set *q = &p->s->meta.schema.set[set];
     uint32_t *ids;
     if (q->ntype != p->m->c.target)
-        return gnn_fail(e, GNN_E_USAGE, "set %s is not of the classified node type %s", q->set,
+        return gnn_fail(e, GNN_E_USAGE, "set %s is not of the labelled node type %s", q->set,
                         p->m->c.ntype[p->m->c.target].name);
     if (predict_to_host(p, &p->logits, e) || gnn_store_split(p->s, set, &ids, e))
         return e->code;

@@ -15,7 +15,7 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
     case GNN_SAMPLE_INDPTR:
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: tensor 'edge/%s/indptr': offsets of node %" PRIu64
-                        " fall or leave the edges",
+                        " decrease or exceed the edges",
                         path, key, at->node);
     case GNN_SAMPLE_SOURCE:
         return gnn_fail(e, GNN_E_INPUT,
@@ -23,7 +23,8 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
                         ": source out of range",
                         path, key, at->edge, at->node);
     case GNN_SAMPLE_MANY:
-        return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 edges: make it smaller");
+        return gnn_fail(e, GNN_E_USAGE,
+                        "a batch of more than 2^32 edges: reduce the batch size or the fan-outs");
     case GNN_SAMPLE_SEED:
         return gnn_fail(e, GNN_E_INPUT, "%s: seed out of range", s->store->path);
     case GNN_SAMPLE_NODE:
@@ -31,7 +32,8 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
     case GNN_SAMPLE_OK:
         break;
     }
-    return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no part", s->store->path, at->node);
+    return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no partitionitionition",
+                    s->store->path, at->node);
 }
 
 static bool own(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job)

@@ -48,7 +48,7 @@ int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32
                      struct gnn_sampling *sm, struct gnn_err *e)
 {
     if (!nspec)
-        return gnn_fail(e, GNN_E_USAGE, "fan-outs are not given");
+        return gnn_fail(e, GNN_E_USAGE, "no fan-outs are given");
     const uint32_t ne = s->netypes;
     int32_t *fan = NULL;
     bool *set = gnn_alloc_zero(ne, sizeof *set, "fan-outs", e);

@@ -87,11 +87,11 @@ int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free, st
     const uint64_t blocks = (uint64_t)m->nhops * c->netypes;
     uint64_t seeds = 0;
     *r = (struct gpu_room){.guess = free >> 11 > SMALL ? free >> 11 : SMALL};
-    r->nodes = gnn_alloc_zero(c->nntypes, sizeof *r->nodes, "room for batches", e);
-    r->rows = gnn_alloc_zero(blocks, sizeof *r->rows, "room for batches", e);
-    r->edges = gnn_alloc_zero(blocks, sizeof *r->edges, "room for batches", e);
+    r->nodes = gnn_alloc_zero(c->nntypes, sizeof *r->nodes, "capacities of batches", e);
+    r->rows = gnn_alloc_zero(blocks, sizeof *r->rows, "capacities of batches", e);
+    r->edges = gnn_alloc_zero(blocks, sizeof *r->edges, "capacities of batches", e);
     r->mean = gnn_alloc_zero(c->netypes + 3 * (uint64_t)c->nntypes, sizeof *r->mean,
-                             "room for batches", e);
+                             "capacities of batches", e);
     if (!r->nodes || !r->rows || !r->edges || !r->mean)
         return e->code;
     for (uint32_t i = 0; i < m->nsplits; i++)
@@ -125,7 +125,9 @@ void gpu_room_seeds(struct gpu_room *r, const struct sampler *s, uint64_t n)
 static int give(uint32_t *room, uint64_t need, uint64_t most, const char *what, struct gnn_err *e)
 {
     if (need > most || need <= *room)
-        return gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^32 %s: make it smaller", what);
+        return gnn_fail(e, GNN_E_USAGE,
+                        "a batch of more than 2^32 %s: reduce the batch size or the fan-outs",
+                        what);
     *room = (uint32_t)least(need + need / 4, most);
     return 0;
 }

@@ -52,7 +52,7 @@ static void *lane_new(struct sample_device *device, struct gnn_err *e)
     struct gpu_draw *q = (struct gpu_draw *)device;
     const struct gnn_gpu *g = q->graphs.g;
     const unsigned i = q->lanes++ % g->n;
-    struct draw_lane *l = gnn_alloc_zero(1, sizeof *l, "a lane of a device", e);
+    struct draw_lane *l = gnn_alloc_zero(1, sizeof *l, "a stream context", e);
     if (!l)
         return NULL;
     *l = (struct draw_lane){

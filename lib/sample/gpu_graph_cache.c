@@ -120,7 +120,7 @@ int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_
     room = (bytes - index) / (GNN_SAMPLE_NEAR * sizeof(uint32_t)) < room
                ? (bytes - index) / (GNN_SAMPLE_NEAR * sizeof(uint32_t))
                : room;
-    n->at = gnn_alloc_zero(n->narrays, sizeof *n->at, "rows to keep on a device", e);
+    n->at = gnn_alloc_zero(n->narrays, sizeof *n->at, "cached rows of the graph", e);
     struct class *c = gnn_alloc_zero((uint64_t)netypes * CLASSES, sizeof *c, "degrees", e);
     struct class **order =
         gnn_alloc((uint64_t)netypes * CLASSES, sizeof(struct class *), "degrees", e);
@@ -136,7 +136,7 @@ int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_
         for (uint32_t p = 0; !rc && s->graph[et].part && p < nparts; p++) {
             const struct gnn_sample_part *a = &s->graph[et].part[p];
             uint32_t *at = n->at[(size_t)et * nparts + p] =
-                gnn_alloc(a->count, sizeof *at, "rows to keep on a device", e);
+                gnn_alloc(a->count, sizeof *at, "cached rows of the graph", e);
             if (at)
                 choose(n, a, c + (size_t)et * CLASSES, at);
             else

@@ -29,8 +29,8 @@ int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
     if (rc)
         return rc;
     l->pool = gnn_batch_pool_new(&l->s->meta, e);
-    l->type = gnn_alloc_zero(c->nntypes, sizeof *l->type, "a lane of a device", e);
-    l->found = gnn_alloc_zero(c->nntypes, sizeof *l->found, "a lane of a device", e);
+    l->type = gnn_alloc_zero(c->nntypes, sizeof *l->type, "a stream context", e);
+    l->found = gnn_alloc_zero(c->nntypes, sizeof *l->found, "a stream context", e);
     return l->pool && l->type && l->found ? 0 : e->code;
 }
 
@@ -130,7 +130,8 @@ int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
     (void)lay_out(l, (struct layout){.base = l->memory}, &tags);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         if (l->room->nodes[t] && !l->type[t].bits)
-            rc = gnn_fail(e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
+            rc = gnn_fail(e, GNN_E_USAGE,
+                          "a batch of more than 2^31 nodes: reduce the batch size or the fan-outs");
     if (!rc) /* with other bits the maps' words mean nothing */
         rc = gnn_dev_set(tags, 0, c->nntypes * sizeof *tags, l->stream, e);
     if (!rc)

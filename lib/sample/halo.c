@@ -30,7 +30,7 @@ static int map_nodes(struct sample_halo *h, const struct sampler *s, uint32_t t,
     if (*rows >= UINT32_MAX)
         return gnn_fail(
             e, GNN_E_USAGE,
-            "%s: the halos of a rank's parts have 2^32 nodes '%s' or more: take more ranks",
+            "%s: the halos of a rank's partitions have 2^32 nodes '%s' or more: use more ranks",
             store->path, type->name);
     int rc = gnn_node_map_init(&h->of[t], *rows, e);
     uint64_t row = 0;

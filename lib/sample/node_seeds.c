@@ -46,7 +46,7 @@ static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, con
     if (set < 0)
         return set;
     if (set > SET_MAX)
-        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' comes after %d others: too many", store->path,
+        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s': more than %d sets are given", store->path,
                         name, SET_MAX);
     if (i && c->set[set].ntype != m->seed_ntype)
         return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is of another node type than set '%s'",
@@ -83,10 +83,9 @@ static int find_type(const struct sampler *s, const char *name, uint32_t *type, 
     if (t < 0)
         return name
                    ? t
-                   : gnn_fail(
-                         e, GNN_E_USAGE,
-                         "%s: has several node types: say which one the ids are of (--seed-type)%s",
-                         s->store->path, gnn_suggest_text(&types, "node types"));
+                   : gnn_fail(e, GNN_E_USAGE,
+                              "%s: has several node types: --seed-type must name that of the ids%s",
+                              s->store->path, gnn_suggest_text(&types, "node types"));
     *type = (uint32_t)t;
     return 0;
 }
@@ -118,7 +117,7 @@ static int agree_on_ids(const struct node_seeds *q, uint64_t n, struct gnn_err *
     char text[32];
     snprintf(text, sizeof text, "%016" PRIx64,
              (uint64_t)XXH3_64bits(q->ids[0], n * sizeof **q->ids));
-    return gnn_comm_agree(q->s->comm, "other seeds", text, e);
+    return gnn_comm_agree(q->s->comm, "seeds", text, e);
 }
 
 /* Ids of the next batch of a list that is read as it comes. */
@@ -147,7 +146,7 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
 {
     int rc = find_type(q->s, o->seed_type, &m->seed_ntype, e);
     if (!rc && o->stream && (o->shuffle || o->drop_last || o->epoch_to != o->epoch_from + 1))
-        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe are one epoch, in their order",
+        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe are one epoch, without shuffling",
                       o->seeds_name);
     if (!rc && o->original_ids)
         rc = gnn_store_inverse(q->s->store, m->seed_ntype, &q->inverse, e);

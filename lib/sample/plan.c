@@ -24,7 +24,7 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
         return gnn_fail(e, GNN_E_USAGE, "steps from %" PRIu64 " on: an epoch has %" PRIu64 " steps",
                         s->step_from, steps);
     if (!steps)
-        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' has %" PRIu64 " nodes: not one batch",
+        return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' has %" PRIu64 " nodes, fewer than a batch",
                         s->store->path, m->split[0], m->split_seeds[0]);
     return 0;
 }

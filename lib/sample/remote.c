@@ -150,8 +150,8 @@ static int exchange(const struct sample_draw *d, struct gnn_exchange *x,
 static int garbled(const struct sample_draw *d, uint32_t r)
 {
     return gnn_fail(d->e, GNN_E_RANK,
-                    "what came from rank %u makes no sense (epoch %" PRIu64 ", step %" PRIu64 ")",
-                    r, d->b->epoch, d->b->step);
+                    "malformed reply from rank %u (epoch %" PRIu64 ", step %" PRIu64 ")", r,
+                    d->b->epoch, d->b->step);
 }
 
 /* ---- answering ---- */
@@ -285,7 +285,7 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     const uint64_t good = gnn_relabel_number(src, source, total, source);
     if (good < total)
         return gnn_fail(d->e, GNN_E_RANK,
-                        "a rank sent a node that is not in the store (%" PRIu32 ")", source[good]);
+                        "a reply has a node that is not in the store (%" PRIu32 ")", source[good]);
     *gnn_batch_block(d->b, hop, et) =
         (struct gnn_block){first, n, (uint32_t)total, ptr, source, id ? id->data : NULL};
     *at += n;
@@ -336,8 +336,7 @@ int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop)
         rc = merge_block(d, hop, et, &at);
     if (!rc && once && (rc = gnn_sample_once_read(d, once, hop, f->first, f->in)) == GNN_END)
         rc = gnn_fail(d->e, GNN_E_RANK,
-                      "what other ranks answered makes no sense (epoch %" PRIu64 ", step %" PRIu64
-                      ")",
+                      "malformed replies from other ranks (epoch %" PRIu64 ", step %" PRIu64 ")",
                       d->b->epoch, d->b->step);
     tell(d);
     return rc;

@@ -59,7 +59,7 @@ struct sample_once *gnn_sample_once_new(const struct sampler *s, uint64_t *const
     o->counted = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "ranks", e);
     for (uint32_t t = 0; !e->code && t < c->nntypes; t++) {
         o->own[t] = (self + 1 < ranks ? first[t][self + 1] : c->ntype[t].count) - first[t][self];
-        o->by[t] = gnn_alloc_zero(o->own[t], sizeof **o->by, "who counts a node", e);
+        o->by[t] = gnn_alloc_zero(o->own[t], sizeof **o->by, "ownership of nodes", e);
     }
     if (!e->code)
         return o;

@@ -61,7 +61,7 @@ static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
     else
         gnn_free(part);
     return found && found < all
-               ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some parts only",
+               ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some partitions only",
                           store->path, name)
                : 0;
 }
@@ -126,14 +126,14 @@ static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, stru
     if (o->frontier != GNN_FRONTIER_ALL)
         return gnn_fail(
             e, GNN_E_USAGE,
-            "with several ranks the hop rule is 'all': which nodes are new depends on the seeds of all of them");
+            "with several ranks the frontier policy must be 'all': which nodes are new depends on the seeds of all ranks");
     if (o->original_ids)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "with several ranks, batches have the ids of the partitioned store");
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches cannot have original ids");
     if (o->stream)
-        return gnn_fail(e, GNN_E_USAGE,
-                        "%s: with several ranks, seeds come from a file that all of them read",
-                        o->seeds_name);
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "%s: with several ranks, seeds must come from a file that all of them can read",
+            o->seeds_name);
     s->meta.sampling.rank = s->comm->rank;
     s->meta.sampling.ranks = s->comm->size;
     return 0;
@@ -165,7 +165,7 @@ static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, str
     if (!rc)
         rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
     if (!rc && !o->batch_size)
-        rc = gnn_fail(e, GNN_E_USAGE, "a batch needs at least one seed");
+        rc = gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
     if (!rc && s->comm->size > 1)
         rc = check_ranks(s, o, e);
     if (!rc)

@@ -99,7 +99,8 @@ int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra
     r->list.node = d->w->nodes[t]->data;
     return gnn_relabel_fit(r, extra)
                ? 0
-               : gnn_fail(d->e, GNN_E_USAGE, "a batch of more than 2^31 nodes: make it smaller");
+               : gnn_fail(d->e, GNN_E_USAGE,
+                          "a batch of more than 2^31 nodes: reduce the batch size or the fan-outs");
 }
 
 static int begin(const struct sample_draw *d)

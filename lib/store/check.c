@@ -22,7 +22,7 @@ static int check_shape(struct gnn_store *s, uint32_t part, const char *name, enu
     if (t->dtype != dtype || t->ndim != ndim || (rows != UINT64_MAX && t->shape[0] != rows) ||
         (width && t->shape[1] != width))
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: tensor '%s' does not have the dtype or shape its schema asks for",
+                        "%s: tensor '%s' does not have the dtype or shape of its schema",
                         gnn_store_part_path(s, part), name);
     return 0;
 }
@@ -46,7 +46,7 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
         if (x && p == s->from)
             memcpy(book, x->data, n * sizeof *book);
         else if (x && memcmp(book, x->data, n * sizeof *book))
-            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from part %u's",
+            return gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' differs from that of partition %u",
                             gnn_store_part_path(s, p), name, s->from);
     }
     for (uint32_t p = 0; p < s->nparts; p++)
@@ -107,7 +107,7 @@ static int check_edges(struct gnn_store *s, uint32_t p, uint32_t t, uint64_t *to
     if (!rc)
         rc = check_shape(s, p, name, GNN_U64, edges, 0, s->nparts > 1 && et->nfields, NULL, e);
     if (!rc && !gnn_store_look(s, s->from, name) != !gnn_store_look(s, p, name))
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some parts only", s->path, name);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: tensor '%s' is in some partitions only", s->path, name);
     for (uint32_t i = 0; !rc && i < et->nfields; i++) {
         snprintf(name, sizeof name, "edge/%s/%s", key, et->field[i].name);
         rc = check_shape(s, p, name, et->field[i].dtype, edges, et->field[i].width, true, NULL, e);
@@ -210,7 +210,7 @@ static int agree_on_books(struct gnn_store *s, struct gnn_err *e)
     for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
         sum = XXH3_64bits_withSeed(s->book[t], ((uint64_t)s->nparts + 1) * sizeof **s->book, sum);
     snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
-    return gnn_comm_agree(s->comm, "another partition book", text, e);
+    return gnn_comm_agree(s->comm, "partition book", text, e);
 }
 
 int gnn_store_check(struct gnn_store *s, struct gnn_err *e)

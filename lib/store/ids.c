@@ -20,7 +20,7 @@ static int fill_inverse(struct gnn_store *s, uint32_t t, uint32_t *inv, struct g
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: tensor 'node/%s/id': row %" PRIu64 ": id %" PRIu64 " is %s",
                                 gnn_store_part_path(s, p), nt->name, i, o,
-                                o >= nt->count ? "out of range" : "there twice");
+                                o >= nt->count ? "out of range" : "a duplicate");
             inv[o] = (uint32_t)(first + i);
         }
     }

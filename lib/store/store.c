@@ -70,7 +70,7 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
     if ((text = gnb_frame_check(f, h, table)))
         return fail_part(p, *at, text, e);
     if (f->kind != kind || f->seq != seq || f->align != GNB_STORE_ALIGN)
-        return fail_part(p, *at, "not the frame of a store part that belongs here", e);
+        return fail_part(p, *at, "not the frame that a partition must have here", e);
     struct gnb_entry *t = gnn_alloc(f->ntensors, sizeof *t, "tensor table", e);
     if (!t)
         return e->code;
@@ -175,7 +175,7 @@ static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err
     if (!rc)
         rc = one_tensor(p, from, &f, t[2], "totals", GNN_U64, &data, e);
     if (!rc && (t[2]->raw != 16 || le64(data) != 2 || le64(data + 8) != from || at != p->bytes))
-        rc = fail_part(p, from, "END does not fit the part", e);
+        rc = fail_part(p, from, "END does not match the partition", e);
     for (int i = 0; i < 3; i++)
         gnn_free(t[i]);
     return rc;
@@ -187,7 +187,7 @@ static int part_open(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err *
     struct gnn_err why = {0};
     const int fd = gnn_io_open(p->path, &st, &why);
     if (fd < 0)
-        return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: part is missing", p->path)
+        return errno == ENOENT ? gnn_fail(e, GNN_E_INPUT, "%s: partition is missing", p->path)
                                : gnn_fail_as(e, &why);
     int rc = 0;
     if (st.st_size < GNB_HEADER_BYTES)
@@ -226,7 +226,7 @@ static int no_store(const char *path, struct gnn_err *e)
     return rc ? rc
               : gnn_fail(
                     e, GNN_E_INPUT,
-                    "%s: not a store, which is a directory; gnn-import makes one of a data set",
+                    "%s: not a store, which is a directory; gnn-import converts a data set into one",
                     path);
 }
 
@@ -241,7 +241,7 @@ static int read_json(struct gnn_store *s, struct gnn_err *e)
     if (fd < 0)
         rc = errno == ENOENT || errno == ENOTDIR ? no_store(s->path, e) : gnn_fail_as(e, &unread);
     else if (st.st_size > GNN_META_MAX)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: larger than the description of a store may be", path);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: too large for the description of a store", path);
     if (!rc) {
         struct gnn_io io = {.fd = fd, .name = path};
         struct gnn_err why = {0};
@@ -282,12 +282,11 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
     s->nparts = n;
     s->from = (uint32_t)((uint64_t)c->rank * n / c->size);
     s->to = (uint32_t)(((uint64_t)c->rank + 1) * n / c->size);
-    int rc =
-        n < c->size
-            ? gnn_fail(e, GNN_E_INPUT,
-                       "%s: has %u part%s, too few for %u ranks: gnn-partition -k %u makes more",
-                       s->path, n, n == 1 ? "" : "s", c->size, c->size)
-            : 0;
+    int rc = n < c->size
+                 ? gnn_fail(e, GNN_E_INPUT,
+                            "%s: has %u partition%s, too few for %u ranks: use gnn-partition -k %u",
+                            s->path, n, n == 1 ? "" : "s", c->size, c->size)
+                 : 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         struct gnn_meta meta = {0};
         struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a part", e);
@@ -316,8 +315,8 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
     memcpy(identity, s->meta.identity, sizeof identity);
 #endif
     if (!rc && strcmp(identity, s->meta.identity))
-        rc =
-            gnn_fail(e, GNN_E_INPUT, "%s: parts are missing, swapped or of another store", s->path);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: partitions are missing, swapped or from another store",
+                      s->path);
     gnn_free(hash);
     return rc;
 }
@@ -330,7 +329,7 @@ int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, str
     int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
     snprintf(text, sizeof text, "%s %u", s->meta.identity, s->meta.schema.nparts);
     if (!rc)
-        rc = gnn_comm_agree(c, "another store", text, e);
+        rc = gnn_comm_agree(c, "store", text, e);
     if (!rc && verify && !(s->verify = gnn_verify_new(e)))
         rc = e->code;
     if (!rc)

@@ -29,8 +29,9 @@ static int edges_init(struct gnn_view *v, uint32_t et, const char *key, struct g
                             path, key, (unsigned long long)m);
         for (uint64_t i = 0; i < n; i++)
             if (ep->indptr[i] > ep->indptr[i + 1])
-                return gnn_fail(e, GNN_E_INPUT, "%s: tensor edge/%s/indptr falls at element %llu",
-                                path, key, (unsigned long long)i + 1);
+                return gnn_fail(e, GNN_E_INPUT,
+                                "%s: tensor edge/%s/indptr decreases at element %llu", path, key,
+                                (unsigned long long)i + 1);
         for (uint64_t i = 0; i < m; i++)
             if (ep->indices[i] >= nsrc)
                 return gnn_fail(
@@ -88,7 +89,7 @@ static int nodes_init(struct gnn_view *v, uint32_t t, struct gnn_err *e)
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: tensor node/%s/id: element %llu is %u, which is %s",
                                 gnn_store_part_path(s, p), nt->name, (unsigned long long)i, o,
-                                o >= nt->count ? "out of range" : "there twice");
+                                o >= nt->count ? "out of range" : "a duplicate");
             orig[first + i] = o;
             store[o] = (uint32_t)(first + i);
         }

@@ -248,7 +248,8 @@ int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err 
                               {.fd = l->sock >= 0 ? l->sock : l->listener, .events = POLLIN}};
         int rc = advance_handshake(l, e), unread = 0;
         if (!rc && l->state == OPEN && l->on_device && !takes_any(l))
-            return gnn_fail(e, GNN_E_RUN, "%s: its reader works on none of our devices", l->name);
+            return gnn_fail(e, GNN_E_RUN, "%s: the reader uses none of the devices of this program",
+                            l->name);
         if (rc || l->state == OPEN || !l->must)
             return rc;
         if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
@@ -256,7 +257,7 @@ int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err 
         if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
             read_at = gnn_clock();
         if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
-            return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing by reference", l->name);
+            return gnn_fail(e, GNN_E_RUN, "%s: the reader accepts no references", l->name);
     }
 }
 

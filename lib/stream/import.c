@@ -194,7 +194,7 @@ static const char *lease_slot(struct gnn_importer *b, uint32_t slot, struct gnn_
     }
     pthread_mutex_unlock(&b->lock);
     if (taken)
-        return "reference to a slot that was not given back";
+        return "reference to a slot that was not released";
     *l = (struct gnn_lease){give_back, b, slot};
     return NULL;
 }
@@ -216,7 +216,7 @@ const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference 
                              uint64_t bytes, struct gnn_tensors *set, void **data)
 {
     if (!b || !b->base)
-        return "its data are in memory that its writer shares with another program";
+        return "its tensors are in memory that the producer shares with another program";
     if (ref->slot >= b->slots || ref->offset % GNB_ALIGN || ref->offset > b->window ||
         bytes > b->window - ref->offset)
         return "reference out of range";
@@ -238,7 +238,7 @@ const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference 
 static int blame_writer(const struct gnn_importer *b, const struct gnn_err *own, struct gnn_err *e)
 {
     return gnn_handshake_gone(b->sock, DYING_MS)
-               ? gnn_fail(e, GNN_E_INPUT, "the program that the batches come from has gone")
+               ? gnn_fail(e, GNN_E_INPUT, "the program that sends the batches has exited")
                : gnn_fail(e, (enum gnn_status)own->code, "%s", own->msg);
 }
 
@@ -247,7 +247,7 @@ int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       struct gnn_err *e)
 {
     if (!b || !b->base || !b->gpu)
-        return gnn_fail(e, GNN_E_INPUT, "its data are on a device, for another program");
+        return gnn_fail(e, GNN_E_INPUT, "its tensors are on a device, for another program");
     if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) ||
         b->held >> ref->slot & 1)
         return gnn_fail(e, GNN_E_INPUT, "reference out of range");

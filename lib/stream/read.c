@@ -65,7 +65,7 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
     if (f->seq != r->seq)
         return fail_frame(r, at, "out of sequence", e);
     if (f->align != GNB_ALIGN)
-        return fail_frame(r, at, "this is a store part, not a stream", e);
+        return fail_frame(r, at, "this is a partition of a store, not a stream", e);
     if (f->kind == GNB_TENSORS || (f->kind == GNB_HEADER) != (r->seq == 0))
         return fail_frame(r, at, "frame kind out of place", e);
     return 0;
@@ -334,7 +334,7 @@ static int take_header(struct gnn_reader *r, const struct gnn_tensors *t, struct
         return gnn_fail(e, (enum gnn_status)rc, "%s: %s", r->io.name, why.msg);
     if (!meta.is_stream) {
         gnn_meta_release(&meta);
-        return fail_frame(r, r->start, "this is a store part, not a stream", e);
+        return fail_frame(r, r->start, "this is a partition of a store, not a stream", e);
     }
     if (r->have_meta) {
         rc = check_same(r, &meta, e);

@@ -200,7 +200,7 @@ static int hung_up(struct gnn_writer *w, struct gnn_err *e)
     struct pollfd p = {.fd = w->io.fd};
     if (poll(&p, 1, FAREWELL_MS) > 0 && p.revents & POLLERR && gnn_io_write(&w->io, zeros, 1, e))
         return e->code;
-    return gnn_fail(e, GNN_E_RUN, "%s: its reader takes nothing from devices any more", w->io.name);
+    return gnn_fail(e, GNN_E_RUN, "%s: the reader no longer accepts device memory", w->io.name);
 }
 
 int gnn_writer_batch(struct gnn_writer *w, struct gnn_batch *b, struct gnn_err *e)

@@ -259,7 +259,7 @@ int train_checkpoint_dir(const char *dir, struct gnn_err *e)
     if (stat(dir, &st))
         return gnn_fail_errno(e, "%s", dir);
     if (!S_ISDIR(st.st_mode))
-        return gnn_fail(e, GNN_E_RUN, "%s: not a directory to keep checkpoints in", dir);
+        return gnn_fail(e, GNN_E_RUN, "%s: not a directory for checkpoints", dir);
     if (access(dir, W_OK | X_OK))
         return gnn_fail_errno(e, "%s: cannot write there", dir);
     return 0;
@@ -338,7 +338,8 @@ static const void *state_tensor(const struct gnn_st_file *f, const char *path, c
     if (x && x->dtype == dtype && x->ndim == 1 && x->shape[0] == n &&
         (uintptr_t)x->data % gnn_dtype_bytes(dtype) == 0)
         return x->data;
-    gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint of this run (no fitting tensor %s)", path, name);
+    gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint of this run (no matching tensor %s)", path,
+             name);
     return NULL;
 }
 
@@ -455,7 +456,7 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
         rc = gnn_checkpoint_restore(t, &f, path, e);
     gnn_st_release(&f);
     gnn_free(path);
-    return rc < 0 || !train_agree(t, "another checkpoint", e) ? rc : e->code;
+    return rc < 0 || !train_agree(t, "checkpoint", e) ? rc : e->code;
 }
 
 int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,
@@ -467,7 +468,8 @@ int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct g
         return e->code;
     if (!d || d->dtype != GNN_F64 || d->ndim != 1 || d->shape[0] < 2 ||
         (uintptr_t)d->data % sizeof(double))
-        return gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint (no fitting tensor state.f64)", path);
+        return gnn_fail(e, GNN_E_INPUT, "%s: not a checkpoint (no matching tensor state.f64)",
+                        path);
     s->best = *(const double *)d->data;
     return 0;
 }

@@ -284,7 +284,7 @@ int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
     t->r.wait_s = seconds[2] / t->comm->size;
     t->r.balance = t->pace.scored ? t->r.balance / (double)t->pace.scored : 0;
     t->pace.scored = 0;
-    return train_agree(t, "another model", e);
+    return train_agree(t, "model", e);
 }
 
 void train_keep_own(struct gnn_trainer *t)

@@ -23,7 +23,7 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *sm = &t->meta->sampling;
     if (!gnn_metric_defined(o->metric, t->m->c.task))
-        return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for a task of several classes",
+        return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for multiclass tasks",
                         gnn_metric_name(o->metric));
     if (!t->meta->is_stream || sm->nsplits < 1)
         return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
@@ -36,9 +36,9 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
                         t->m->c.nlayers, sm->nhops);
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
         return gnn_fail(e, GNN_E_USAGE,
-                        "--schedule cosine needs --epochs, and more of them than --warmup");
+                        "--schedule cosine requires --epochs, and more of them than --warmup");
     if (o->patience && sm->nsplits < 2)
-        return gnn_fail(e, GNN_E_USAGE, "early stopping needs a set to evaluate: --eval valid");
+        return gnn_fail(e, GNN_E_USAGE, "early stopping requires a set to evaluate: --eval valid");
     return 0;
 }
 
@@ -208,9 +208,8 @@ static int check_dtypes(struct gnn_trainer *t, const struct gnn_batch *b, struct
     }
     t->dtypes = now;
     if (t->s.dtypes && t->s.dtypes != now)
-        return gnn_fail(
-            e, GNN_E_INPUT,
-            "the features come in another type than those the checkpoint was made with (--dtype)");
+        return gnn_fail(e, GNN_E_INPUT,
+                        "the features have another type than those of the checkpoint (--dtype)");
     t->s.dtypes = now;
     return 0;
 }
@@ -228,7 +227,7 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
     if (!continues_checkpoint(t, b))
         return gnn_fail(
             e, GNN_E_INPUT,
-            "batches go on at epoch %llu, step %llu, but the checkpoint ends after epoch %llu, step %llu",
+            "the batches continue at epoch %llu, step %llu, but the checkpoint ends after epoch %llu, step %llu",
             (unsigned long long)b->epoch, (unsigned long long)b->step,
             (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
     t->met = true;
@@ -279,7 +278,7 @@ static int stop_here(struct gnn_trainer *t, struct gnn_err *e)
     if (t->o.checkpoint && gnn_trainer_save(t, e))
         return e->code;
     /* The first to end ends all: not before rank 0 has written. */
-    if (gnn_comm_agree(t->comm, "another end", "", e))
+    if (gnn_comm_agree(t->comm, "termination", "", e))
         return e->code;
     return GNN_E_STOPPED;
 }
@@ -317,9 +316,9 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
 static int agree_on_start(struct gnn_trainer *t, struct gnn_err *e)
 {
     char *run = train_run_text(t, e);
-    int rc = run ? gnn_comm_agree(t->comm, "other options", run, e) : e->code;
+    int rc = run ? gnn_comm_agree(t->comm, "options", run, e) : e->code;
     gnn_free(run);
-    return rc ? rc : train_agree(t, "another model to begin with", e);
+    return rc ? rc : train_agree(t, "initial model", e);
 }
 
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,

@@ -53,8 +53,8 @@ int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* After an all-reduce, or after reading a checkpoint: rank 0 keeps the sums, the others start again
  * from 0. */
 void train_keep_own(struct gnn_trainer *t);
-/* GNN_E_INPUT, "rank R has WHAT than rank 0", unless all have the same parameters, moments and
- * state. */
+/* GNN_E_INPUT, "rank R and rank 0: mismatched WHAT", unless all have the same parameters, moments
+ * and state. */
 int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) GNN_MUST_USE;
 
 /* The slabs that steps work on: made; the host's brought there; and back, with everything before

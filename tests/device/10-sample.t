@@ -96,12 +96,12 @@ status 0 "auto without a device" env GNN_FAKE_DEVICES=0 "$emu" --no-provenance -
 cp err said
 status 0 "auto with an old one" env GNN_FAKE_CAPABILITY=75 "$emu" -f 3,2 -b 30 s -o old --device auto
 cp err old
-check "says why the CPU works" grep -q 'working on cpu: CUDA device 0, fake, has compute' old
-check "says that the CPU works" grep -q 'working on cpu: no CUDA device' said
+check "says why the CPU works" grep -q 'using cpu: CUDA device 0, fake, has compute' old
+check "says that the CPU works" grep -q 'using cpu: no CUDA device' said
 check "the same bytes" cmp cpu dev
 status 0 "auto with one" "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
 cp err said
-check "says which" grep -q 'working on cuda:0, fake' said
+check "says which" grep -q 'using cuda:0, fake' said
 
 sweep_calls "several batches" -f 3,2 -b 40 --steps 0:6 --original-ids s3
 done_testing

@@ -32,11 +32,11 @@ said() { # NAME TEXT ENVIRONMENT ARGUMENTS...: what is said of the graph, and th
 }
 smp -f 2,1 -b 2 --steps 0:3 big -o cpu
 said "auto: in a device's memory" 'graph: 0.09[0-9]* MB on each device' ''
-host="graph: 0.096 MB in the host's memory"
-said "in the host's, if it does not fit" "$host, in a pinned copy; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for rows" GNN_FAKE_MEMORY=81920
-said "where it lies, if the system can pin that" "$host; .* 0 MB of it for rows" GNN_FAKE_MAP=1 --graph-memory uva --graph-cache 0
-said "all rows" "$host, .* 0.09[6-9][0-9]* MB of it for rows" '' --graph-memory uva
-said "pinned by the runtime" "$host, in a pinned copy; .* 0 MB of it for rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
+host="graph: 0.096 MB in host memory"
+said "in the host's, if it does not fit" "$host, in a pinned copy; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for cached rows" GNN_FAKE_MEMORY=81920
+said "where it lies, if the system can pin that" "$host; .* 0 MB of it for cached rows" GNN_FAKE_MAP=1 --graph-memory uva --graph-cache 0
+said "all rows" "$host, .* 0.09[6-9][0-9]* MB of it for cached rows" '' --graph-memory uva
+said "pinned by the runtime" "$host, in a pinned copy; .* 0 MB of it for cached rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
 fails 1 "too little memory to pin" "not enough memory to pin: 96000 bytes for the graph, and 90000 are available" env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
 
 # A copy does not stay in the page cache a second time, whether checksums have still to be checked or not.
@@ -57,7 +57,7 @@ else
 fi
 
 fails 2 "a place without a device" 'graph-memory has no effect' "$emu" -f 3 s --graph-memory uva
-fails 2 "room for rows that are there anyway" 'graph-cache goes with' "$emu" -f 3 s --device cuda --graph-memory device --graph-cache 1K
+fails 2 "room for rows that are there anyway" 'graph-cache requires' "$emu" -f 3 s --device cuda --graph-memory device --graph-cache 1K
 fails 1 "too little memory for the offsets" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=4096 "$emu" -f 3 s --device cuda --graph-memory uva
 sweep_calls "with the graph in the host's memory" -f 3,2 -b 40 --steps 0:4 --edge-ids --graph-memory uva --graph-cache 4K s3
 
@@ -79,7 +79,7 @@ while [ $_i -lt 30 ]; do
     _rc=$?
     clean_err
     [ $_rc -eq $_want ] && cmp -s err err.cpu && { [ $_rc -ne 0 ] || cmp -s cpu dev; } || { _bad=$((_bad + 1)); echo "# damage $_i: status $_rc, not $_want: $(cat err)"; }
-    ! grep -q 'out of range\|fall or leave' err || _seen=$((_seen + 1))
+    ! grep -q 'out of range\|decrease or exceed' err || _seen=$((_seen + 1))
     _i=$((_i + 1))
 done
 check "30 damaged stores, $_seen of them found by a draw" test $_bad -eq 0 -a $_seen -gt 5

@@ -170,7 +170,7 @@ check "$tried of $calls calls fail, $overcome without harm$wrong" test -z "$wron
 
 # Options.
 status 2 "a cache without a device" gnn-gather s -i s.gnb --cache 0.1
-check "says so" test -n "$(grep -e '--cache goes with --device cuda or --plan' err)"
+check "says so" test -n "$(grep -e '--cache requires --device cuda or --plan' err)"
 status 2 "a policy without a device" gnn-gather s -i s.gnb --device cpu --cache-policy shard
 status 2 "an order without a device" gnn-gather s -i s.gnb --cache-order access
 status 2 "a size that is none" "$on_device" s -i s.gnb --device cuda --cache 0.1,0.2
@@ -184,7 +184,7 @@ export GNN_FAKE_DEVICES=0
 status 4 "no device" "$on_device" s -i s.gnb --device cuda -o got2
 status 0 "auto without one" "$on_device" --no-provenance s -i s.gnb --device auto --cache 0.2 -o got2
 cp err said
-check "says what it chose" grep -q 'gnn-gather: working on cpu: no CUDA device' said
+check "says what it chose" grep -q 'gnn-gather: using cpu: no CUDA device' said
 gat s -i s.gnb -o want
 check "and does the same" cmp want got2
 done_testing

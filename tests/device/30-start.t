@@ -8,7 +8,7 @@ else
     [ "$(wc -l <err)" -eq 1 ] && grep -q '^gnn-sample: no CUDA device' err && [ ! -e o ] && _ok "one line" || _not_ok "one line: $(cat err)"
     status 0 "auto goes on" gnn-sample --no-provenance -f 3 s --device auto -o o
     cp err said
-    check "and says so" grep -q 'working on cpu: no CUDA device' said
+    check "and says so" grep -q 'using cpu: no CUDA device' said
     gnn-sample --no-provenance -f 3 s -o cpu
     check "the same bytes" cmp o cpu
 fi

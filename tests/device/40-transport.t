@@ -79,7 +79,7 @@ how="-q --no-provenance -f 4,3 -b 20"
 # What cannot be.
 joined '--device cuda:0 --transport cuda' '--device cuda:1' s
 check "no device in common: both end, without output" test "$rcs" = "1 3" -a ! -e got
-check "which is said" grep -q 'works on none of our devices' err1
+check "which is said" grep -q 'uses none of the devices of this program' err1
 joined '--device cuda --transport cuda' '' s
 check "a reader without devices" test "$rcs" = "1 3" -a ! -e got
 status 2 "into a file" "$emu/gnn-sample" $how --device cuda --transport cuda -o x s

@@ -66,14 +66,14 @@ done
 check "three precisions are three models" sh -c '! cmp -s f32.st tf32.st && ! cmp -s tf32.st bf16.st && cmp f32.st model.st'
 check "bf16 that the library refuses" in_precision c.st bf16 GNN_FAKE_NO_BF16=0
 check "is tf32" cmp tf32.st c.st
-check "and is said once" sh -c 'test $(grep -c "^gnn-train: cuBLASLt does not multiply ([0-9]*, [0-9]*) by ([0-9]*, 8) in bf16: such products are made in tf32$" said) -eq 1'
+check "and is said once" sh -c 'test $(grep -c "^gnn-train: cuBLASLt cannot multiply ([0-9]*, [0-9]*) by ([0-9]*, 8) in bf16: such products are computed in tf32$" said) -eq 1'
 check "also in the metrics" sh -c 'test $(grep -c "\"event\": *\"precision\"" m.json) -eq 1'
 check "bf16 that it refuses for results 8 wide" in_precision c.st bf16 GNN_FAKE_NO_BF16=8
-check "is neither tf32 nor bf16" sh -c '! cmp -s c.st tf32.st && ! cmp -s c.st bf16.st && grep -q "in bf16: such products are made in tf32" said'
+check "is neither tf32 nor bf16" sh -c '! cmp -s c.st tf32.st && ! cmp -s c.st bf16.st && grep -q "in bf16: such products are computed in tf32" said'
 for p in tf32 bf16; do
     check "$p that could not use tensor cores" in_precision c.st $p GNN_FAKE_NO_TENSOR=1
     check "is f32" cmp f32.st c.st
-    check "and is said" grep -q "in $p: such products are made in f32" said
+    check "and is said" grep -q "in $p: such products are computed in f32" said
 done
 
 check "what operations take is told on request" in_precision c.st f32 GNN_DEBUG_TIME=1
@@ -133,7 +133,7 @@ check "embeddings" "$emu/gnn-predict" -q --device cuda:1 --output-kind embedding
 check "are the same" alike cpu.npy dev.npy
 
 "$emu/gnn-train" $T --eval none -v --store s --device cuda --epochs 1 --graph-memory uva --hidden 4 -o x 2>said
-check "where the graph is, is told" grep -q "^gnn-train: graph: .* MB in the host's memory" said
+check "where the graph is, is told" grep -q "^gnn-train: graph: .* MB in host memory" said
 check "and what the cache held" grep -q '^gnn-train: rows: local' said
 rm x
 

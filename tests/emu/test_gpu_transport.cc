@@ -258,7 +258,7 @@ int main(int argc, char **argv)
         {"misaligned", GNN_E_INPUT, "out of range"},
         {"at the end", GNN_E_INPUT, "out of range"},
         {"garbage", GNN_E_DEVICE, "invalid handle"},
-        {"nowhere", GNN_E_INPUT, "on a device that this program does not work on"},
+        {"nowhere", GNN_E_INPUT, "on a device that this program does not use"},
         {"slot", GNN_E_INPUT, "out of range"},
         {"slots", GNN_E_INPUT, "out of range"},
         {"devices", GNN_E_INPUT, "on another device"},

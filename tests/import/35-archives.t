@@ -93,7 +93,7 @@ says 'an absolute name' 'leads out' "$c/bad-absolute.tar"
 says 'encrypted members' "member 'd/raw/.*': it is encrypted\|encrypted" "$c/bad-encrypted.zip"
 tar -b 1 -cf twice.tar d
 tar -b 1 -rf twice.tar d/raw/edge.csv
-says 'a member that is there twice' "twice.tar: member 'd/raw/edge.csv' is there twice" twice.tar
+says 'a member that is there twice' "twice.tar: member 'd/raw/edge.csv' occurs twice" twice.tar
 tar -cf outer.tar g.tar
 says 'a tar archive in a tar archive' 'outer.tar: g.tar: an archive in an archive' outer.tar
 ln -s edge.csv d/raw/node_link.csv

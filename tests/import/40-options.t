@@ -197,15 +197,15 @@ says() { # NAME PATTERN IMPORT-ARGUMENT...: status 3, and one line that says so
     [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$pattern" err && _ok "says: $pattern" || _not_ok "says: $pattern"
 }
 printf '10\n7\n10\n' >train
-says 'a node twice in a set' 'train: split file/train: node 10 is there twice' --split train=train "$c/good-sparse.csv"
+says 'a node twice in a set' 'train: split file/train: node 10 is a duplicate' --split train=train "$c/good-sparse.csv"
 printf '10\n' >train
 printf '7\n10\n' >valid
 says 'a node in two sets' 'valid: split file/valid: node 10 is also in train' --split train=train,valid=valid "$c/good-sparse.csv"
 check 'but in two splits' imp --split train=train --split random:0.5,0.25,0.25 "$c/good-sparse.csv" -o SP2
 
-says 'an entry that is there twice' 'twice.mtx: entry (2, 1) is there twice (--allow duplicates' twice.mtx
-says 'also with -u' 'twice.mtx: entry (2, 1) is there twice' -u twice.mtx
-says 'an entry and its mirror image' 'entry (2, 1), or its mirror image, is there twice' --allow upper both.mtx
+says 'an entry that is there twice' 'twice.mtx: entry (2, 1) occurs twice (--allow duplicates' twice.mtx
+says 'also with -u' 'twice.mtx: entry (2, 1) occurs twice' -u twice.mtx
+says 'an entry and its mirror image' 'entry (2, 1), or its mirror image, occurs twice' --allow upper both.mtx
 says 'an entry above the diagonal' 'upper.mtx: line 3: entry (1, 2) is above the diagonal of a symmetric matrix.*--allow upper' upper.mtx
 says 'a fraction among integers' 'half.mtx: line 3: entry (1, 2) is not a whole number.*--allow fractions' half.mtx
 mtx 'coordinate real skew-symmetric' '2 2 1' '1 1 3' >bad.mtx
@@ -233,7 +233,7 @@ mtx 'coordinate complex hermitian' '2 2 1' '1 1 3 4' >bad.mtx
 says 'a hermitian matrix' 'bad.mtx: line 1: complex entries are not supported' bad.mtx
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate pattern general\n50000 50000 50001"
     for (i = 1; i <= 50000; i++) print i, i % 1000 + 1; print "7 8" }' >many.mtx
-says 'an entry twice among many that go in ranges' 'many.mtx: entry (7, 8) is there twice' --sort-memory 64k many.mtx
+says 'an entry twice among many that go in ranges' 'many.mtx: entry (7, 8) occurs twice' --sort-memory 64k many.mtx
 status 2 'a word that --allow does not know' imp --allow upper,down upper.mtx -o bad
 cp err said
 check 'is named with those it knows' grep -q "^gnn-import: --allow: unknown value 'down'; one of: duplicates, upper, fractions" said

@@ -90,7 +90,7 @@ if [ -n "$python" ]; then
     wrong "1/$e/indices=7=300" "part-00001.gnb: tensor $e/indices: element 7 is 300, of 300 nodes"
     wrong "1/$e/id=9=0" "part-00001.gnb: tensor $e/id: element 9 is 0"
     wrong "2/node/node/id=3=300" "part-00002.gnb: tensor node/node/id: element 3 is 300, which is out of range"
-    wrong "2/node/node/id=3=5" "which is there twice"
+    wrong "2/node/node/id=3=5" "which is a duplicate"
     wrong "0/halo/node/ids=2=299" "halo/node/ids: element 2 should be"
     wrong "0/halo/node/owner=2=0" "halo/node/owner: element 2 is 0; part [12] owns"
     wrong "1/halo/node/ids" "halo/node/ids is missing"

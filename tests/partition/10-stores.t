@@ -78,9 +78,9 @@ head -n 2999 third >short
 sed '17s/.*/x/' third >letter
 sed '18s/.*/-1/' third >negative
 bad "too short" "ends after line 2999" short
-bad "no number" "letter: line 17: not a part number" letter
-bad "negative" "line 18: not a part number" negative
-bad "too high" "line 1001: part number 1 is" third -k 1
+bad "no number" "letter: line 17: not a partition number" letter
+bad "negative" "line 18: not a partition number" negative
+bad "too high" "line 1001: partition number 1 is" third -k 1
 echo 0 >>third
 bad "too long" "line 3001: the graph has only 3000 nodes" third
 status 3 "no such file" gnn-partition --from absent -o bad whole

@@ -66,7 +66,7 @@ left -
 status 2 'a number out of range' gnn-sample -f 3 -b 2G S
 says 'between 1 and 1073741824'
 status 2 'epochs without an end' gnn-sample -f 3 --epochs 2: S
-says 'the end is missing'
+says 'expected A:B with A < B'
 status 2 'a size out of range' gnn-import -o R sbm:nodes=1T
 says 'from 1 to 4294967294'
 status 0 'a size with a suffix' gnn-import -v -o K sbm:nodes=1k
@@ -79,11 +79,11 @@ status 2 'no name' gnn-import -o '' sbm:
 says 'output: the name is empty'
 check 'nothing is left of it' sh -c '! ls -d .tmp* 2>no.tmp'
 status 2 'a generator and a file' gnn-import -o R words.csv sbm:
-says 'sbm:: a generator stands alone'
+says 'sbm:: a generator must be the only input'
 status 2 'the best of nothing' gnn-train -i g --keep best -o R
-says 'keep best needs a set'
+says 'keep best requires a set'
 status 2 'a schedule without an end' gnn-train -i g --schedule cosine -o R
-says 'needs --epochs'
+says 'requires --epochs'
 if [ -c /dev/full ]; then
     status 1 'metrics on a full disk' gnn-train -q -i g --metrics /dev/full -o R
     says 'cannot write metrics: No space'

@@ -63,16 +63,16 @@ says 'X: no such file, but -o e.csv.gz is a gzip file' 2 gnn-import -o e.csv.gz 
 # What is something else.
 perl -e 'print "PK\3\4", "\0" x 200' >z.zip
 tar cf t.tar e.csv
-says 'z.zip: this is a zip archive, not a store; gnn-import makes a store of it' 3 gnn-sample -f 3 z.zip
+says 'z.zip: this is a zip archive, not a store; gnn-import converts it into a store' 3 gnn-sample -f 3 z.zip
 says 'e.csv.gz: this is a gzip file, not a store; gnn-import' 3 gnn-train --store e.csv.gz -o X
 says 't.tar: this is a tar archive, not a store; gnn-import' 3 gnn-partition -k 2 -o X t.tar
-says 'e.csv: not a store, which is a directory; gnn-import makes one of a data set' 3 gnn-predict e.csv m.st
+says 'e.csv: not a store, which is a directory; gnn-import converts a data set into one' 3 gnn-predict e.csv m.st
 says 'b: this is a stream of batches, not a store' 3 gnn-sample -f 3 b
 says 'm.st: this is a model or checkpoint (safetensors), not a store' 3 gnn-train --store m.st -o X
-says 'S/part-00000.gnb: this is one part of a store, not a store; a store is named by its directory' 3 gnn-sample -f 3 S/part-00000.gnb
+says 'S/part-00000.gnb: this is one partition of a store, not a store; a store is named by its directory' 3 gnn-sample -f 3 S/part-00000.gnb
 mkdir D
 says 'D: this is a directory, not a store (no store.json)' 3 gnn-inspect --verify --against D b
-says 'S: this is a store, not a stream of batches; gnn-sample draws batches from it' 3 gnn-train -i S
+says 'S: this is a store, not a stream of batches; gnn-sample samples batches from it' 3 gnn-train -i S
 says 'z.zip: this is a zip archive, not a stream of batches; gnn-import' 3 gnn-gather -i z.zip -o X S
 says 'stdin: this is a zip archive, not a stream of batches' 3 sh -c 'gnn-gather -o X S <z.zip'
 says 'stdin: this is a directory, not a stream of batches' 3 sh -c 'gnn-gather -o X S <D'
@@ -87,13 +87,13 @@ says 'b: this is a stream of batches, not a data set' 3 gnn-import -o X b
 # The same graph in other parts.
 gnn-sample -q -f 3 -o bp P
 gnn-partition -q -k 3 -o Q P
-says 'S: this is the same graph, but as a whole' 3 gnn-gather -i bp -o X S
-says 'the batches were drawn from it in 2 parts' 3 gnn-gather -i bp -o X S
-says 'name that store here, or draw the batches from this one' 3 gnn-gather -i bp -o X S
-says 'P: this is the same graph, but in 2 parts' 3 gnn-gather -i b -o X P
+says 'S: this is the same graph, but in one partition' 3 gnn-gather -i bp -o X S
+says 'the batches were sampled from it in 2 partitions' 3 gnn-gather -i bp -o X S
+says 'name that store here, or sample from this one' 3 gnn-gather -i bp -o X S
+says 'P: this is the same graph, but in 2 partitions' 3 gnn-gather -i b -o X P
 says 'P: this is the same graph' 3 gnn-inspect --verify --against P b
-says 'Q: this is the same graph, but in 3 parts' 3 gnn-gather -i bp -o X Q
-says 'H: the batches were drawn from another store' 3 gnn-gather -i bp -o X H
+says 'Q: this is the same graph, but in 3 partitions' 3 gnn-gather -i bp -o X Q
+says 'H: the batches were sampled from another store' 3 gnn-gather -i bp -o X H
 check 'what never was in parts has one identity' sh -c '! grep -q "\"graph\"" S/store.json && grep -q "\"graph\"" P/store.json'
 
 # gnn-predict -n reports on each set where none is named.
@@ -108,7 +108,7 @@ says "unknown option '--ep'; did you mean '--epochs'?" 2 gnn-sample -f 3 --ep 2 
 says 'and the model is named with -o' 2 gnn-train --store S X
 says "sbm: no such file, and no such generator; did you mean 'sbm:'?" 3 gnn-import -o X sbm
 printf 'a,b\n0,1\n' >ab.csv
-says 'ab.csv: which column is the source? (--columns source=COLUMN); columns: a, b' 3 gnn-import -o X ab.csv
+says 'ab.csv: no column is the source (--columns source=COLUMN names it); columns: a, b' 3 gnn-import -o X ab.csv
 printf '0\n1\n' >y.txt
 printf '0 1\n1 0\n2 0\n' >three.txt
 says 'gnn-import: y.txt: 2 rows for 3 nodes' 3 gnn-import -o X --labels y.txt three.txt
@@ -144,9 +144,9 @@ says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --r
 says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
 says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C -o c.st 2>told
-check 'a run that begins anew says that it will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors is there' told
+check 'a run that begins anew says that it will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be replaced' told
 gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C --resume -o c.st 2>told
-check 'one that goes on does not' sh -c '! grep -q "is there" told'
+check 'one that goes on does not' sh -c '! grep -q "will be replaced" told'
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
 
@@ -154,7 +154,7 @@ says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream o
 printf '0\n1\n0\n' >y.txt
 gnn-import -q -u --labels y.txt --split random:1,0,0 -o bare three.txt
 gnn-train --store bare --epochs 1 --hidden 4 -o c.st 2>told
-check 'training without features says so' grep -q 'warning: nodes have no features x: each has the one feature 1' told
+check 'training without features says so' grep -q 'warning: nodes have no features x: a single feature 1 is used' told
 
 check 'no result is left' test -z "$(find . -name 'X*' -o -name '*.tmp*')"
 done_testing

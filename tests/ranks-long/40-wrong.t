@@ -23,22 +23,22 @@ ends() {
 last() { echo "-n 2 $1 : -n 1 $2"; } # the last of three ranks is different
 ends 3 'another store' '.*(rank 2|another).*' $(last "$draw P" "$draw Q")
 ends 3 'another partitioning' '.*(rank 2|another).*' $(last "$draw P" "$draw R")
-ends 3 'another seed' 'rank 2 has other options than rank 0' $(last "$draw P" "$draw --seed 2 P")
-ends 3 'another fan-out' 'rank 2 has other options than rank 0' $(last "$draw P" "$draws -f 5,4 P")
-ends 3 'other steps' 'rank 2 has other options than rank 0' $(last "$draw P" "$draw --steps 0:2 P")
-ends 3 'train: another seed' 'rank 2 has .* than rank 0' $(last "$learn --store P -o model" "$learn --store P --seed 2 -o model")
-ends 3 'train: another rate' 'rank 2 has .* than rank 0' $(last "$learn --store P -o model" "$learn --store P --lr 0.02 -o model")
-ends 3 'train: another width' 'rank 2 has .* than rank 0' $(last "$learn --store P -o model" "$learns --epochs 2 --keep last --hidden 9 --store P -o model")
-ends 3 'train: more epochs' 'rank 2 has other options than rank 0' $(last "$learn --store P -o model" "$learns --epochs 3 --keep last --hidden 8 --store P -o model")
-ends 3 'train: more checkpoints' 'rank 2 has other options than rank 0' $(last "$learn --store P -o model" "$learn --store P --checkpoint C --checkpoint-every 5 -o model")
+ends 3 'another seed' 'rank 2 and rank 0: mismatched options' $(last "$draw P" "$draw --seed 2 P")
+ends 3 'another fan-out' 'rank 2 and rank 0: mismatched options' $(last "$draw P" "$draws -f 5,4 P")
+ends 3 'other steps' 'rank 2 and rank 0: mismatched options' $(last "$draw P" "$draw --steps 0:2 P")
+ends 3 'train: another seed' 'rank 2 and rank 0: mismatched .*' $(last "$learn --store P -o model" "$learn --store P --seed 2 -o model")
+ends 3 'train: another rate' 'rank 2 and rank 0: mismatched .*' $(last "$learn --store P -o model" "$learn --store P --lr 0.02 -o model")
+ends 3 'train: another width' 'rank 2 and rank 0: mismatched .*' $(last "$learn --store P -o model" "$learns --epochs 2 --keep last --hidden 9 --store P -o model")
+ends 3 'train: more epochs' 'rank 2 and rank 0: mismatched options' $(last "$learn --store P -o model" "$learns --epochs 3 --keep last --hidden 8 --store P -o model")
+ends 3 'train: more checkpoints' 'rank 2 and rank 0: mismatched options' $(last "$learn --store P -o model" "$learn --store P --checkpoint C --checkpoint-every 5 -o model")
 check 'streams' ranks 3 gnn-sample -q -f 5,5 -b 50 -o 's.%r.gnb' P
 collect='gnn-gather -q --timeout 200 -i s.%r.gnb -o r.%r.gnb'
-ends 3 'gather: other fields' 'rank 2 has other options than rank 0' $(last "$collect P" "$collect -F x P")
-ends 3 'gather: another type' 'rank 2 has other options than rank 0' $(last "$collect P" "$collect --dtype f16 P")
+ends 3 'gather: other fields' 'rank 2 and rank 0: mismatched options' $(last "$collect P" "$collect -F x P")
+ends 3 'gather: another type' 'rank 2 and rank 0: mismatched options' $(last "$collect P" "$collect --dtype f16 P")
 ends 3 'another program' 'rank 2 has another program' $(last "$draw P" "$learn --store P -o model")
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 perl -pe "s/\\b0\\.1\\.0\\b/0.1.9/g" "$(command -v gnn-sample)" >other && chmod +x other
-ends 3 'another version' 'rank 2 has another program, or another version' $(last "$draw P" "./other ${draw#gnn-sample } P")
+ends 3 'another version' 'rank 2 and rank 0: mismatched program or version' $(last "$draw P" "./other ${draw#gnn-sample } P")
 
 for f in $(choice '0 1 2' 2); do
     rm -rf B
@@ -57,7 +57,7 @@ ends 3 "another rank's stream" '.*rank 1 of 3, but this is rank 0.*|.*rank 0 of 
 # Launchers and MPI that do not fit.
 status 5 'said to be one of four, and alone' timeout 600 env OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
 status 1 'no plug-in' timeout 600 env GNN_MPI=/nowhere.so OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 gnn-sample -q -f 5,5 -o 'r.%r.gnb' P
-grep -q 'plug-in for MPI is not there: /nowhere.so' err && _ok 'no plug-in: says so' || _not_ok 'no plug-in: says so'
+grep -q 'MPI plug-in is missing: /nowhere.so' err && _ok 'no plug-in: says so' || _not_ok 'no plug-in: says so'
 
 # The checkpoint is there before a rank ends, however long the disk takes.
 slow="env LD_PRELOAD=$GNN_B/shim.so FAULT_OP=fsync FAULT_N=1 FAULT_STICKY=1 FAULT_SLOW=2"

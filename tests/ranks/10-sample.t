@@ -18,7 +18,7 @@ done
 gnn-partition -q --no-provenance -k 4 --halo-edges -o H4 S
 check 'the halo has its edges' gnn-inspect --verify H4
 check 'sampling with them' ranks 4 gnn-sample H4 $opts -v -o 'h.%r.gnb'
-grep -q 'known from the halo [1-9]' err && _ok 'tells what they save' || _not_ok 'tells what they save'
+grep -q 'in the halo [1-9]' err && _ok 'tells what they save' || _not_ok 'tells what they save'
 check 'sampling with them: the same' union H4 one.gnb $(streams h 4)
 check 'two parts a rank' ranks 2 gnn-sample -q H4 $opts -o 'h.%r.gnb'
 check 'two parts a rank: the same' union H4 one.gnb $(streams h 2)

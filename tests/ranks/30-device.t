@@ -119,7 +119,7 @@ export GNN_FAKE_NO_EXPORT=1
 rm -f got.*
 check 'the system keeps processes apart' on 2 2 2 s4 -i s4.2.%r.gnb --device cuda --cache 0.2 -o got.%r
 mv err said
-check 'the system keeps processes apart: one line says so' test "$(grep -c '^gnn-gather: no GPU peers: the system shares no GPU memory between ranks 0 and 1' said)" -eq 1
+check 'the system keeps processes apart: one line says so' test "$(grep -c '^gnn-gather: no GPU peers: CUDA IPC does not work between ranks 0 and 1' said)" -eq 1
 unset GNN_FAKE_NO_EXPORT
 rm -f got.*
 check 'no path between devices' on 2 2 1 s4 -i s4.2.%r.gnb --device cuda --cache 0.2 -o got.%r -v
@@ -157,7 +157,7 @@ status 3 'a device for some ranks only' mixed s4 -i s4.2.%r.gnb -o got2.%r
 differ() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'exec '"$emu"'/gnn-gather --no-provenance "$@" --cache-policy $(test $OMPI_COMM_WORLD_RANK = 0 && echo shard || echo replicate)' sh "$@"; }
 status 3 'other options for what is kept' differ s4 -i s4.2.%r.gnb --device cuda -o got2.%r
 cp err said
-check 'says so' grep -q 'rank 1 has other options than rank 0' said
+check 'says so' grep -q 'rank 1 and rank 0: mismatched options' said
 check 'nothing is left behind' sh -c '! ls got2* 2>/dev/null'
 
 # Every call to the run-time of one rank may fail: all end with its status, one tells why, and nothing is written. Or no harm is done.

@@ -59,8 +59,8 @@ check 'the ranks together are the one' union s4 one.gnb $(streams r 4)
 
 # Where the graph is is told, and what is free is divided among the ranks of a device.
 on 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
-check 'tells where the graph is' grep -q 'graph: .* MB in the host.s memory[;,].* MB on each device' said
-in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in the host' said; }
+check 'tells where the graph is' grep -q 'graph: .* MB in host memory[;,].* MB on each device' said
+in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in host memory' said; }
 check 'auto: what is free is divided among the ranks of a device' test "$(in_host 1) $(in_host 2)" = '2 0'
 
 # From devices to devices, through files.
@@ -83,7 +83,7 @@ check 'auto: on the CPU then, the same' same_files 2
 rm -f got.*
 check 'auto, where all have one' on 2 1 s4 -f 3,2 -b 60 --device auto -o 'got.%r' -v
 cp err said
-check 'auto: on devices then' grep -q 'working on cuda:0' said
+check 'auto: on devices then' grep -q 'using cuda:0' said
 check 'auto: the same' same_files 2
 status 4 'cuda, where one has no device' some s4 -f 3,2 -b 60 --device cuda -o 'got2.%r'
 for refused in '--frontier new' --original-ids '--transport cuda'; do
@@ -108,7 +108,7 @@ for k in $(seq 0 7); do
     # shellcheck disable=SC2046
     on 2 2 "$@" --device cuda $([ $((k % 2)) -eq 0 ] || echo --graph-memory uva --graph-cache 4K) -o 'got.%r' 2>said
     [ $? -eq $rc ] && heard said | cmp -s - said.cpu && { [ $rc -ne 0 ] || same_files 2; } || { wrong="$wrong $k:$rc"; sed 's/^/# /' said.cpu said; }
-    ! grep -q 'out of range\|fall or leave' said || told=$((told + 1))
+    ! grep -q 'out of range\|decrease or exceed' said || told=$((told + 1))
 done
 check "8 damaged parts, $told of them found by a draw:$wrong" test -z "$wrong" -a "$told" -gt 5
 

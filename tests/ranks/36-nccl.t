@@ -85,7 +85,7 @@ ends 5 'rank 1: NCCL: joining the ranks: unhandled system error.*GNN_NCCL=none' 
 ends 1 'notdir' 'a rank fails alone, all being joined' 2 ': >notdir;' --timeout 600 --checkpoint notdir
 ends 5 'rank 1: NCCL: summing: unhandled system error' 'NCCL fails' 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=3;' --timeout 600
 check 'NCCL fails: it is ended' grep -q abort calls.1
-ends 5 'no answer from the other ranks for 8 seconds (NCCL, sums on devices)' "a rank's device hangs" 4 'test $r != 2 || export GNN_FAKE_NCCL_HANG=4;' --timeout 8
+ends 5 'no answer from the other ranks for 8 seconds (NCCL all-reduce)' "a rank's device hangs" 4 'test $r != 2 || export GNN_FAKE_NCCL_HANG=4;' --timeout 8
 check "a rank's device hangs: the others end NCCL" sh -c 'test "$(grep -l abort calls.0 calls.1 calls.3 | wc -l)" -ge 1'
 check "a rank's device hangs: after what all had asked for" sh -c 'test "$(grep -c sum calls.0)" = 4'
 

@@ -26,20 +26,20 @@ sample='gnn-sample -q P -f 3,3 -b 32 --timeout 600 -o r.%r.gnb'
 ranks 2 $sample
 gather='gnn-gather -q P -i r.%r.gnb -o g.%r.gnb --timeout 600'
 train='gnn-train -q --store P -f 3,3 -b 32 --hidden 8 --epochs 10 --eval none -o model --timeout 600'
-fails 3 'rank 1 has other options than rank 0' 'other seeds of the generator' each "$sample" '--seed 2' '--seed 3'
-fails 3 'rank 1 has other options than rank 0' 'other types of features' each "$gather" '--dtype f16' '--dtype bf16'
-fails 3 'rank 1 has other options than rank 0' 'other copies' each "$gather" '--replicate 0.5' --
-fails 3 'rank 1 has other options than rank 0' 'other epochs' each "$train" '--epochs 2' '--epochs 3'
-fails 3 'rank 1 has other options than rank 0' 'a checkpoint on one rank only' each "$train" '--checkpoint C' --
-fails 3 'rank 1 has another store than rank 0' 'another partitioning' mpirun --quiet -n 1 gnn-sample -q P -f 3,3 -o 'x.%r' : -n 1 gnn-sample -q Q -f 3,3 -o 'x.%r'
+fails 3 'rank 1 and rank 0: mismatched options' 'other seeds of the generator' each "$sample" '--seed 2' '--seed 3'
+fails 3 'rank 1 and rank 0: mismatched options' 'other types of features' each "$gather" '--dtype f16' '--dtype bf16'
+fails 3 'rank 1 and rank 0: mismatched options' 'other copies' each "$gather" '--replicate 0.5' --
+fails 3 'rank 1 and rank 0: mismatched options' 'other epochs' each "$train" '--epochs 2' '--epochs 3'
+fails 3 'rank 1 and rank 0: mismatched options' 'a checkpoint on one rank only' each "$train" '--checkpoint C' --
+fails 3 'rank 1 and rank 0: mismatched store' 'another partitioning' mpirun --quiet -n 1 gnn-sample -q P -f 3,3 -o 'x.%r' : -n 1 gnn-sample -q Q -f 3,3 -o 'x.%r'
 seq 0 20 >a.ids
 seq 1 21 >b.ids
-fails 3 'rank 1 has other seeds than rank 0' 'other seeds' each "$sample" '--seeds a.ids' '--seeds b.ids'
+fails 3 'rank 1 and rank 0: mismatched seeds' 'other seeds' each "$sample" '--seeds a.ids' '--seeds b.ids'
 fails 3 'too few for 3 ranks' 'more ranks than parts' ranks 3 $sample
-fails 3 'another program' 'two programs' mpirun --quiet -n 1 $sample : -n 1 $gather
-fails 2 'needs a file of its own' 'one file for all' ranks 2 gnn-sample -q P -f 3,3 -o all.gnb
-fails 2 'hop rule' 'only new nodes' ranks 2 $sample --frontier new
-fails 2 'works in one process' 'planning' ranks 2 gnn-gather P --plan --cache 0.1 -i 'r.%r.gnb'
+fails 3 'mismatched program or version' 'two programs' mpirun --quiet -n 1 $sample : -n 1 $gather
+fails 2 'requires its own file' 'one file for all' ranks 2 gnn-sample -q P -f 3,3 -o all.gnb
+fails 2 'frontier policy' 'only new nodes' ranks 2 $sample --frontier new
+fails 2 'requires a single process' 'planning' ranks 2 gnn-gather P --plan --cache 0.1 -i 'r.%r.gnb'
 
 # Our line is all that is said, also by mpirun and MPI, unless more is asked for.
 mpirun -n 3 $sample 2>said
@@ -87,7 +87,7 @@ chmod u+w D/part-00001.gnb
 printf x | dd of=D/part-00001.gnb bs=1 seek=13000 conv=notrunc 2>/dev/null
 fails 3 'part-00001.gnb' 'a damaged part' ranks 2 gnn-train -q --store D -f 3,3 -b 32 --hidden 8 --timeout 600 -o model
 rm D/part-00001.gnb
-fails 3 'part-00001.gnb: part is missing' 'a part is missing' ranks 2 gnn-sample -q D -f 3,3 -o 'x.%r'
+fails 3 'part-00001.gnb: partition is missing' 'a part is missing' ranks 2 gnn-sample -q D -f 3,3 -o 'x.%r'
 cp Q/part-00001.gnb D
 fails 3 'part-00001.gnb' 'a part of another partitioning' ranks 2 gnn-sample -q D -f 3,3 -o 'x.%r'
 check 'no model, no stream' sh -c '! ls | grep -q "^model\|^x\."'

@@ -45,7 +45,7 @@ check "degrees travel" test -n "$(gnn-inspect -t one | grep 'node/node/degree.to
 check "degrees do not depend on parts" same_batches one many
 
 status 3 "another store" gat h -i b -o x
-check "says so" test -n "$(grep "drawn from another store" err)"
+check "says so" test -n "$(grep "sampled from another store" err)"
 status 2 "no such field" gat s -i b --fields z -o x
 status 2 "a field twice" gat s -i b --fields x,x -o x
 status 2 "no field" gat s -i b --fields x, -o x
@@ -82,6 +82,6 @@ check "by name" test -n "$(grep "part-00000.gnb: " err)"
 
 status 3 "fields that are there already" gat s -i a -o x
 cp err said
-check "say so" grep -q "batch 0/0: 'node/node/x' is there already" said
+check "say so" grep -q "batch 0/0: 'node/node/x' is already present" said
 check "nothing left behind" test -z "$(ls -d x x.* 2>/dev/null)"
 done_testing

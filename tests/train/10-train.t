@@ -30,7 +30,7 @@ check "and from four parts: the same bytes" cmp ref.safetensors k4.safetensors
 status 3 "dropout without original ids" sh -c "gnn-sample k4 $S1 | gnn-train $M -o y.safetensors"
 check "from original ids" sh -c "gnn-sample k4 --original-ids $S1 | gnn-gather k4 | gnn-train $M -o k4.safetensors"
 check "the same bytes again" cmp ref.safetensors k4.safetensors
-check "trains by the other hop rule" gnn-train --store s $S --frontier all $M --epochs 0:8 -o all.safetensors
+check "trains with the other frontier policy" gnn-train --store s $S --frontier all $M --epochs 0:8 -o all.safetensors
 check "from a pipe too" sh -c "gnn-sample s -f 5,5 -b 256 --eval valid --eval test --epochs 0:8 |
     gnn-gather s | gnn-train $M -o allpipe.safetensors"
 check "the same bytes" cmp all.safetensors allpipe.safetensors

@@ -29,7 +29,7 @@ refused() { # TEXT TENSORS...: the error has the text
 }
 refused 'a model of [0-9]* parameters' "convs.0.lin_l.weight=65536x1" "convs.1.lin_l.weight=65536x1" "convs.2.lin_l.weight=4x1"
 refused 'no tensor of layer 1, but of layer 2' "convs.0.lin_l.weight=4x16" "convs.2.lin_l.weight=4x4"
-refused 'no tensor is named like a layer.s .*, but conv1.lin_l.weight' "conv1.lin_l.weight=4x16"
+refused 'no tensor has the name of a layer.s parameter .*, but conv1.lin_l.weight' "conv1.lin_l.weight=4x16"
 
 # Layers that are known, but not supported.
 knows() { # LAYER TENSORS...

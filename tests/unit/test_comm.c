@@ -118,9 +118,9 @@ static void agreement(struct gnn_comm *c, void *arg)
 {
     struct gnn_err e = {0}, e2 = {0};
     (void)arg;
-    must(!gnn_comm_agree(c, "another text", "the same", &e));
-    must(gnn_comm_agree(c, "another text", c->rank == 1 ? "one" : "the other", &e2) == GNN_E_INPUT);
-    must(!strcmp(e2.msg, "rank 1 has another text than rank 0"));
+    must(!gnn_comm_agree(c, "text", "the same", &e));
+    must(gnn_comm_agree(c, "text", c->rank == 1 ? "one" : "the other", &e2) == GNN_E_INPUT);
+    must(!strcmp(e2.msg, "rank 1 and rank 0: mismatched text"));
 }
 
 /* Rank 1 says nothing. */

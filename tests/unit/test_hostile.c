@@ -204,8 +204,8 @@ static void test_batches(void)
     meta.schema.task = GNN_TASK_MULTICLASS;
     meta.schema.nclasses = 3;
     batches(TWICE, "a node twice",
-            "frame 1: batch 1/0: tensor 'nodes/node': element 4: node 4294959374 is there twice");
-    batches(FAR_TWICE, "a node twice, on a page of its own", "element 4: node 5 is there twice");
+            "frame 1: batch 1/0: tensor 'nodes/node': element 4: node 4294959374 occurs twice");
+    batches(FAR_TWICE, "a node twice, on a page of its own", "element 4: node 5 occurs twice");
     batches(BEYOND, "a node too many",
             "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
     batches(STEP, "a step past the set",

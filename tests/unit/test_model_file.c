@@ -333,7 +333,7 @@ int main(void)
     test_numbers(&t);
     promise("1048576,4", "{\"name\":\"node\",\"features\":1024}", 0, "parameters in 384 bytes");
     promise("4,4", "{\"name\":\"node\",\"features\":16},{\"name\":\"b\",\"features\":16}", 1,
-            "no relation leads to the classified node type b");
+            "no edge type leads to the labelled node type b");
     promise("4,4", "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin_l.weight");
     gnn_trainer_release(&t);
     gnn_model_release(&m);

@@ -149,10 +149,10 @@ static void test_metis(void)
         int want;
         const char *text;
     } bad[] = {{call_segv, GNN_E_RUN, "signal 11"},
-               {call_exit, GNN_E_RUN, "without an answer"},
+               {call_exit, GNN_E_RUN, "without a result"},
                {call_memory, GNN_E_NOMEM, "out of memory"},
                {call_kill, GNN_E_RUN, "signal 9"},
-               {call_wrong, GNN_E_RUN, "into part 3 of 3"}};
+               {call_wrong, GNN_E_RUN, "into partition 3 of 3"}};
     struct gnn_err e = {0};
     struct fix f;
     if (!ok(!fix_open(&f, "one", &e), "opens %s", e.msg))
@@ -234,16 +234,17 @@ static void test_from(void)
     } file[] = {
         {"0\n1\n2\n1\n0\n2\n1\n0\n2\n1\n", 0, NULL},
         {"0\r\n1 \n 2\n1\n0\n2\n1\n0\n2\n1", 3, NULL},
-        {"0\n1\n2\n1 0\n2\n1\n0\n2\n1\n", 0, "line 4: two part numbers"},
+        {"0\n1\n2\n1 0\n2\n1\n0\n2\n1\n", 0, "line 4: two partition numbers"},
         {"0\n1\n2\n", 0, "ends after line 3"},
         {"0\n1\n2\n1\n0\n2\n1\n0\n2\n1\n1\n", 0, "line 11: the graph has only 10"},
-        {"0\n1\n2\n1\n0\n3\n1\n0\n2\n1\n", 3, "line 6: part number 3 is"},
-        {"0\n-1\n", 0, "line 2: not a part number"},
-        {"0\n1 2\n", 0, "line 2: two part numbers"},
-        {"0\n\n1\n", 0, "line 2: no part number"},
-        {"0\n99999999999\n", 0, "line 2: part number 99999999999 is out of range: there are 65536"},
-        {"0\n4294967295\n", 0, "line 2: part number 4294967295 is"},
-        {"0\n65536\n", 0, "line 2: part number 65536 is out"},
+        {"0\n1\n2\n1\n0\n3\n1\n0\n2\n1\n", 3, "line 6: partition number 3 is"},
+        {"0\n-1\n", 0, "line 2: not a partition number"},
+        {"0\n1 2\n", 0, "line 2: two partition numbers"},
+        {"0\n\n1\n", 0, "line 2: no partition number"},
+        {"0\n99999999999\n", 0,
+         "line 2: partition number 99999999999 is out of range: there are 65536"},
+        {"0\n4294967295\n", 0, "line 2: partition number 4294967295 is"},
+        {"0\n65536\n", 0, "line 2: partition number 65536 is out"},
         {"", 0, "ends after line 0"},
     };
     struct gnn_err e = {0};

@@ -184,7 +184,7 @@ static void test_lies(void)
     reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0,
               "beyond");
     reference("no such slot", (struct gnb_reference){.slot = 3}, LEN, 0, "out of range");
-    reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not given back");
+    reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not released");
 
     /* A stream with references that has come to lie in a file. */
     struct gnn_err e = {0};

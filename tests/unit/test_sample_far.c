@@ -217,14 +217,14 @@ static void rank_garbled(struct gnn_comm *c, void *arg)
 static void test_garbled(void)
 {
     static const struct garbling garblings[] = {
-        {"questions are cut", 0, CUT, "makes no sense (epoch 0, step 0)"},
-        {"questions without an end", 2, LENGTH, "makes no sense (epoch 0, step 0)"},
-        {"questions for others' nodes", 0, OTHERS, "makes no sense (epoch 0, step 0)"},
-        {"answers are cut", 1, CUT, "makes no sense (epoch 0, step 0)"},
-        {"answers without an end", 5, LENGTH, "makes no sense (epoch 0, step 1)"},
-        {"one pick more than sources", 3, PICKS, "makes no sense (epoch 0, step 0)"},
+        {"questions are cut", 0, CUT, "(epoch 0, step 0)"},
+        {"questions without an end", 2, LENGTH, "(epoch 0, step 0)"},
+        {"questions for others' nodes", 0, OTHERS, "(epoch 0, step 0)"},
+        {"answers are cut", 1, CUT, "(epoch 0, step 0)"},
+        {"answers without an end", 5, LENGTH, "(epoch 0, step 1)"},
+        {"one pick more than sources", 3, PICKS, "(epoch 0, step 0)"},
         {"a node that nobody has", 1, NODE,
-         "a rank sent a node that is not in the store (4294967295)"}};
+         "a reply has a node that is not in the store (4294967295)"}};
     for (unsigned i = 0; i < sizeof garblings / sizeof *garblings; i++) {
         struct garbling g = garblings[i];
         atomic_store(&wrong, 0);

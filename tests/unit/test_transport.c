@@ -340,7 +340,7 @@ static void test_must(void)
     close(fd[0]);
     e = (struct gnn_err){0};
     ok(write_stream(fd[1], GNN_TRANSPORT_SHM, 2, &nref, &e) == GNN_E_RUN &&
-           strstr(e.msg, "takes nothing"),
+           strstr(e.msg, "accepts no references"),
        "shm to another program: %s", e.msg);
     ok(status_of(pid) == 0, "which sees the end");
 }
