@@ -134,6 +134,10 @@ for o in '-f 15,10,5' '-f 5,5 --frontier new -j 3' '-f -1,2 -b 100' '-r -f 10,5 
     a "sample 4elt.graph, seeds $o" "seq 1 3 15000 >ids && smp $o --seeds ids @{import data 4elt.graph} && rm ids"
     a "sample web-NotreDame.txt.gz, seeds $o" "seq 1 37 320000 >ids && smp $o --seeds ids --shuffle @{import data web-NotreDame.txt.gz} && rm ids"
 done
+for o in '-f 80,3' '-r -f 70,70' '-f 3,100 --frontier new --edge-ids'; do
+    q "sample r, many $o" "smp $o -b 32 @{import r, directed}"
+    q "sample r, many, in parts $o" "smp $o -b 32 --original-ids @{partition r -k 4 --method ldg}"
+done
 q 'sample c, parts without edge ids' 'smp -f 4,3 @{partition c -k 3 --no-edge-ids}'
 q 'sample relations' 'seq 0 2 >ids && smp -f 2,2 --seeds ids --edge-ids @{import good-triples.tar.gz} && rm ids'
 a 'sample WN18RR.tar.gz' 'seq 0 11 40000 >ids && smp -f 2,2 --seeds ids --edge-ids @{import data WN18RR.tar.gz} && rm ids'
@@ -256,7 +260,13 @@ q 'train --resume' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint 
 q 'train --resume, momentum' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer sgd --momentum 0.9 -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer sgd --momentum 0.9 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
 q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s} $T && figures m"
 q 'train --init, typed, batch norm' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --init @{train h --batch-norm} $T && figures m"
-q 'train --init, a state dict' "imp \"\$GNN_BITS_TOP\"/tests/train/data/graph.npz --split random:0.5,0.2,0.3 && mv o S && gnn-inspect --json \"\$GNN_BITS_TOP\"/tests/train/data/sage.safetensors | masked >o"
+
+D='"$GNN_BITS_TOP"/tests/train/data'
+for w in 'sage-norm --layer-norm' 'sage-batch --batch-norm' 'gcn -m gcn --no-layer-norm' 'typed --no-layer-norm'; do
+    store=$D/graph.npz
+    [ "${w%% *}" != typed ] || store=$D/typed.zip
+    q "train --init, a state dict, $w" "imp $store && mv o S && trn --store S $(case $w in sage*) echo '-f 4,3,2 --hidden 16,16' ;; *) echo '-f 4,3 --hidden 16' ;; esac) ${w#* } -b 7 --epochs 2 --init $D/${w%% *}.safetensors -o o && rm -r S"
+done
 
 # --- predictions ---
 for m in 's/import s' 's -m gcn/import s' 's --layer-norm --residual --hidden 8,8 -f 3,3,2/import s' 's --batch-norm/import s' 's --feature-norm row/import s' \
@@ -279,7 +289,6 @@ for d in cora.zip acm.zip amazon-computers.zip tolokers.npz; do
 done
 q 'predict parts, more rows' "prd -j 3 --output-kind probs -o o @{partition w -k 4 --method ldg} @{train w}"
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
-D='"$GNN_BITS_TOP"/tests/train/data'
 for m in sage gcn sage-norm sage-batch; do
     q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
 done

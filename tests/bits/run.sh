@@ -55,8 +55,8 @@ ranks_on() {
     GNN_FAKE_DEVICES=$_d mpirun --quiet -n "$_n" sh -c 'GNN_FAKE_SEED=$((1 + OMPI_COMM_WORLD_RANK)); export GNN_FAKE_SEED; exec "$@"' sh \
         "$emu/$_p" -q --no-provenance --timeout 120 "$@"
 }
-# Text without what may change: this directory, the version; or its numbers only, however it is worded.
-masked() { sed -e "s|$GNN_BITS_TMP/[a-z0-9/]*|PATH|g" -e 's/\(gnn-[a-z]* \)[0-9]*\.[0-9]*\.[0-9]*/\1VERSION/g'; }
+# Text without what may change: paths, the version; or its numbers only, however it is worded.
+masked() { sed -e "s#\($GNN_BITS_TMP\|$GNN_BITS_TOP\)/[A-Za-z0-9./-]*#PATH#g" -e 's/\(gnn-[a-z]* \)[0-9]*\.[0-9]*\.[0-9]*/\1VERSION/g'; }
 numbers() { masked | grep -oE '[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?'; }
 # figures FILE.. : of metrics, what is no time or rate
 figures() {
