@@ -242,7 +242,7 @@ FUZZ     := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SECONDS ?= 30
 FUZZ_TARGETS ?= $(FUZZ)
 # What replays files ignores checksums, as what fuzzes does: or most damage would end there.
-UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/stage.o lib/store/store.o lib/stream/read.o)
+UNSUMMED := $(addprefix $(B)/unsummed/,formats/gnb.o formats/safetensors.o lib/model/file.o lib/import/stage.o lib/store/open.o lib/store/store.o lib/stream/read.o)
 $(B)/unsummed/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -MMD -MP -c -o $@ $<

@@ -2,10 +2,15 @@
 
 #include <string.h>
 
-enum { SHIFT = 15, PAGES = 1 << (32 - SHIFT), WORDS = 1 << (SHIFT - 6) };
+enum { SHIFT = 15, WORDS = 1 << (SHIFT - 6) };
 
+/* The page of an id that has none yet. The table of pages ends with the last page that was needed.
+ */
 static uint64_t *page_new(struct gnn_node_set *s, uint32_t id, struct gnn_err *e)
 {
+    for (; s->room <= id >> SHIFT; s->room++)
+        if (gnn_grow(&s->page, s->room, sizeof *s->page, "marks of nodes", e))
+            return NULL;
     uint64_t *p = s->page[id >> SHIFT] = gnn_alloc_zero(WORDS, sizeof *p, "marks of nodes", e);
     s->npages += p != NULL;
     return p;
@@ -31,10 +36,8 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
                         struct gnn_err *e)
 {
     uint64_t i = 0, there = 0;
-    if (!s->page && !(s->page = gnn_alloc_zero(PAGES, sizeof *s->page, "marks of nodes", e)))
-        return e->code;
     for (; i < n && !there; i++) {
-        uint64_t *p = s->page[id[i] >> SHIFT];
+        uint64_t *p = id[i] >> SHIFT < s->room ? s->page[id[i] >> SHIFT] : NULL;
         if (!p && !(p = page_new(s, id[i], e)))
             break;
         p += id[i] >> 6 & (WORDS - 1);
@@ -48,11 +51,8 @@ int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, 
 
 void gnn_node_set_release(struct gnn_node_set *s)
 {
-    for (uint32_t i = 0, left = s->npages; left;
-         i++) { /* not on: what was never touched takes no memory */
-        left -= s->page[i] != NULL;
+    for (uint32_t i = 0; i < s->room; i++)
         gnn_free(s->page[i]);
-    }
     gnn_free(s->page);
     *s = (struct gnn_node_set){0};
 }

@@ -9,8 +9,8 @@
 /* Zeroed object = empty. Between calls no bit is set; the pages stay for the next call. One thread.
  */
 struct gnn_node_set {
-    uint64_t **page; /* [2^17] of 2^15 bits, by the id; NULL until an id of the page occurs */
-    uint32_t npages;
+    uint64_t **page; /* [room] of 2^15 bits, by the id; NULL until an id of the page occurs */
+    uint32_t room, npages;
 };
 /* *at: the index of the first of the n ids that equals an earlier one, or n. */
 int gnn_node_set_repeat(struct gnn_node_set *s, const uint32_t *id, uint64_t n, uint64_t *at,

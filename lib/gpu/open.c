@@ -1,39 +1,7 @@
-/* The devices: found, opened, their memory, and who reaches whom. */
+/* Finds and opens devices, and peer access between them. */
 #include <stdio.h>
 
 #include "lib/gpu/runtime.h"
-
-static void *device_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
-                          struct gnn_err *e)
-{
-    const struct gpu_device *d = (const struct gpu_device *)m;
-    void *p = NULL;
-    if (gnn_dev_use(d->number, e) || gnn_dev_alloc(&p, bytes, what, e))
-        return NULL;
-    return p;
-}
-
-static void device_free(const struct gnn_mem *m, void *p)
-{
-    (void)m;
-    gnn_dev_free(p);
-}
-
-static void *pinned_alloc(const struct gnn_mem *m, uint64_t bytes, const char *what,
-                          struct gnn_err *e)
-{
-    void *p = NULL;
-    (void)m;
-    return gnn_dev_pin(&p, bytes, what, e) ? NULL : p;
-}
-
-static void pinned_free(const struct gnn_mem *m, void *p)
-{
-    (void)m;
-    gnn_dev_unpin(p);
-}
-
-const struct gnn_mem gpu_pinned = {pinned_alloc, pinned_free};
 
 static void close_devices(struct gnn_gpu *g)
 {
@@ -84,7 +52,7 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
     if (!g->dev)
         return e->code;
     for (unsigned i = 0; i < g->n; i++)
-        g->dev[i] = (struct gpu_device){.mem = {device_alloc, device_free}, .number = g->device[i]};
+        g->dev[i] = (struct gpu_device){.mem = gpu_device_memory, .number = g->device[i]};
     for (unsigned i = 0; !rc && i < g->n; i++)
         for (unsigned k = 0; !rc && k < g->n; k++)
             if (gnn_dev_peer(g->device[i], g->device[k]))

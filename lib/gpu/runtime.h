@@ -18,8 +18,8 @@ struct gpu_device {
     int pins;   /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
     bool ranks; /* of the first: what is made with the devices is part of several ranks' work */
 };
-/* Pinned memory of the host. */
-extern const struct gnn_mem gpu_pinned;
+/* The memory of a device, as mem of struct gpu_device, and pinned memory of the host (memory.c). */
+extern const struct gnn_mem gpu_device_memory, gpu_pinned;
 
 /* Lets all devices read memory of the host: where it lies, or if the system refuses that, in a
  * pinned copy. *at: its address there. Once for all who ask for the same memory; close it as often
