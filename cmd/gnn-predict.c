@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     cli_progress_end();
     const double s = gnn_clock() - start;
     cli_info("%llu nodes, %.2f s, %.1f M edges/s, %.0f GFLOP/s", (unsigned long long)p.logits.rows,
-             s, 1e-6 * (double)p.edges / s, 1e-9 * (double)p.flops / s);
+             s, 1e-6 * (double)p.pass.edges / s, 1e-9 * (double)p.pass.flops / s);
     for (uint32_t i = 0; i < sets.n; i++)
         report_metric(&p, sets.v[i], kind, &e);
     if (gnn_store_verified(&store, &e) ||
@@ -193,8 +193,8 @@ int main(int argc, char **argv)
         cli_fail(&e);
     cli_out_commit();
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",
-                          (json_int_t)p.logits.rows, "seconds", s, "edges", (json_int_t)p.edges,
-                          "peak_bytes", (json_int_t)gnn_mem_peak()));
+                          (json_int_t)p.logits.rows, "seconds", s, "edges",
+                          (json_int_t)p.pass.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
     gnn_predict_release(&p);
     if (gpu)
         gnn_ops_gpu.free(ops);

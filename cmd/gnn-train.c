@@ -16,6 +16,7 @@
 #include "cmd/train_text.h"
 #include "cmd/unused.h"
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 #include "lib/train/trainer.h"
 
 static struct train_feed feed = {.split = "train",
@@ -33,6 +34,12 @@ static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, resume;
 static struct opt_i32s hidden;
 static double warmup_epochs;
 static struct gnn_train_opts o;
+
+/* "|sage|gcn", and "type of layer: GraphSAGE with mean, GCN (default: sage)" */
+#define LAYER_NAME(name, title) "|" #name
+#define LAYER_TITLE(name, title) ", " title
+#define LAYER_NAMES (GNN_LAYERS(LAYER_NAME))
+#define LAYER_TITLES (GNN_LAYERS(LAYER_TITLE) " (default: sage)")
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)",
@@ -91,8 +98,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "verify", &feed.verify, NULL,
      "verify the store's checksums in the background (default; --no-verify)", .own = true},
     {.kind = OPT_GROUP, .help = "Model"},
-    {OPT_CHOICE, 'm', "model", &kind, "KIND",
-     "type of layer: GraphSAGE with mean, or GCN (default: sage)", "sage|gcn"},
+    {OPT_CHOICE, 'm', "model", &kind, "KIND", &LAYER_TITLES[2], &LAYER_NAMES[1]},
     {OPT_I32S, 0, "hidden", &hidden, "N,...",
      "widths of the hidden layers; one number applies to all " TRAIN_SAY(TRAIN_HIDDEN)},
     {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL,
@@ -236,7 +242,7 @@ static void tell_bare(const struct gnn_schema *s)
 static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
 {
     const struct gnn_meta *meta = (*src)->meta;
-    struct gnn_model_config c = {.kind = (enum gnn_model_kind)kind,
+    struct gnn_model_config c = {.layer = gnn_layers[kind],
                                  .layer_norm = layer_norm,
                                  .batch_norm = batch_norm,
                                  .residual = residual,
@@ -344,7 +350,7 @@ static void read_options(int argc, char **argv)
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     calm_threads_set(threads);
-    feed.degrees = kind == GNN_GCN;
+    feed.degrees = gnn_adj_needs_degrees(gnn_layers[kind]->norm);
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)

@@ -29,9 +29,8 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
     const struct gnn_model *m = t->m;
     x->t = t;
     x->started = gnn_clock();
-    cli_info("%s, %u layers, %llu parameters (%llu of them trained)",
-             m->c.kind == GNN_GCN ? "gcn" : "sage", m->c.nlayers, (unsigned long long)m->nfloats,
-             (unsigned long long)m->trained);
+    cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.layer->name,
+             m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
     if (t->sums != t->comm)
         tell_sums(t);
 }

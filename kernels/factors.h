@@ -11,10 +11,12 @@
 extern "C" {
 #endif
 
-/* Of the blocks only first, n, indptr and indices are read; their rows are all below nrows. */
+/* Of the blocks only first, n, indptr and indices are read; they have no rows but those of the
+ * result, which are [from, to). */
 
-/* row[i], i < nrows: 1/degree, 0 for a row without edges or outside all blocks. */
-void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, float *row);
+/* row[i], from <= i < to: 1/degree, 0 for a row without edges or outside all blocks. */
+void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                      float *row);
 
 /* isqrt[i] = (degree[i] + 1)^-1/2. */
 void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt);
@@ -24,18 +26,19 @@ void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt);
  * exact when all are there, unbiased otherwise. Self loops that were sampled are taken back through
  * the diagonal: A+I has one loop a node, as PyG's gcn_norm. Rows outside all blocks have the
  * diagonal only. */
-void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt,
-                     float *row, float *diag);
+void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                     const float *isqrt, float *row, float *diag);
 
-/* On a device. All pointers are the caller's device-visible memory, `block` too. Arrays have *n
- * rows, at most cap (n NULL: cap of them). A launcher only puts kernels on the stream (a
+/* On a device. All pointers are the caller's device-visible memory, `block` too. Rows end at *n, or
+ * at cap if that is less or n is NULL. A launcher only puts kernels on the stream (a
  * cudaStream_t). The bits are those of the functions above. */
-void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
-                           uint32_t cap, float *row, void *stream);
+void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+                           const uint32_t *n, uint32_t cap, float *row, void *stream);
 void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt,
                           void *stream);
-void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
-                          uint32_t cap, const float *isqrt, float *row, float *diag, void *stream);
+void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+                          const uint32_t *n, uint32_t cap, const float *isqrt, float *row,
+                          float *diag, void *stream);
 
 #ifdef __cplusplus
 }

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, float *row)
+void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                      float *row)
 {
-    memset(row, 0, nrows * sizeof(*row));
+    memset(row + from, 0, (to - from) * sizeof(*row));
     for (size_t b = 0; b < nblocks; b++) {
         const struct gnn_csr *k = &block[b];
         for (uint32_t i = 0; i < k->n; i++) {
@@ -21,10 +22,10 @@ void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt)
         isqrt[i] = 1 / sqrtf((float)degree[i] + 1);
 }
 
-void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, size_t nrows, const float *isqrt,
-                     float *row, float *diag)
+void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                     const float *isqrt, float *row, float *diag)
 {
-    for (size_t i = 0; i < nrows; i++) {
+    for (size_t i = from; i < to; i++) {
         row[i] = 0;
         diag[i] = isqrt[i] * isqrt[i];
     }

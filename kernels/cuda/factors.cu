@@ -27,10 +27,11 @@ __device__ Edges edges_of(const gnn_csr *block, uint32_t nblocks, uint32_t g)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    mean(const gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, float *row)
+    mean(const gnn_csr *block, uint32_t nblocks, uint32_t from, const uint32_t *n, uint32_t cap,
+         float *row)
 {
     const uint64_t rows = gnn_device_count(n, cap);
-    for (uint64_t g = (uint64_t)blockIdx.x * THREADS + threadIdx.x; g < rows;
+    for (uint64_t g = from + (uint64_t)blockIdx.x * THREADS + threadIdx.x; g < rows;
          g += (uint64_t)gridDim.x * THREADS) {
         const Edges e = edges_of(block, nblocks, (uint32_t)g);
         row[g] = e.to > e.from ? __fdiv_rn(1.0f, (float)(e.to - e.from)) : 0;
@@ -47,12 +48,12 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
-    gcn(const gnn_csr *block, uint32_t nblocks, const uint32_t *n, uint32_t cap, const float *isqrt,
-        float *row, float *diag)
+    gcn(const gnn_csr *block, uint32_t nblocks, uint32_t from, const uint32_t *n, uint32_t cap,
+        const float *isqrt, float *row, float *diag)
 {
     const uint32_t rows = gnn_device_count(n, cap);
-    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
-        const uint32_t g = (uint32_t)r.row;
+    for (GnnRows r = gnn_rows(32); from + r.row < rows; r.row += r.stride) {
+        const uint32_t g = from + (uint32_t)r.row;
         const Edges e = edges_of(block, nblocks, g);
         const float is = isqrt[g], square = __fmul_rn(is, is);
         uint32_t loops = 0;
@@ -73,11 +74,12 @@ __global__ void __launch_bounds__(THREADS)
 
 } // namespace
 
-void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
-                           uint32_t cap, float *row, void *stream)
+void gnn_cuda_mean_factors(const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+                           const uint32_t *n, uint32_t cap, float *row, void *stream)
 {
-    if (cap)
-        GNN_LAUNCH(mean, gnn_grid(cap, THREADS), THREADS, 0, stream, block, nblocks, n, cap, row);
+    if (cap > from)
+        GNN_LAUNCH(mean, gnn_grid(cap - from, THREADS), THREADS, 0, stream, block, nblocks, from, n,
+                   cap, row);
 }
 
 void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t cap, float *isqrt,
@@ -87,10 +89,11 @@ void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t ca
         GNN_LAUNCH(degrees, gnn_grid(cap, THREADS), THREADS, 0, stream, degree, n, cap, isqrt);
 }
 
-void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *n,
-                          uint32_t cap, const float *isqrt, float *row, float *diag, void *stream)
+void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+                          const uint32_t *n, uint32_t cap, const float *isqrt, float *row,
+                          float *diag, void *stream)
 {
-    if (cap)
-        GNN_LAUNCH(gcn, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, block, nblocks, n, cap,
-                   isqrt, row, diag);
+    if (cap > from)
+        GNN_LAUNCH(gcn, gnn_grid(cap - from, THREADS / 32), THREADS, 0, stream, block, nblocks,
+                   from, n, cap, isqrt, row, diag);
 }

@@ -8,6 +8,7 @@
 #include "lib/inspect/report.h"
 #include "lib/base/json.h"
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 #include "lib/train/trainer.h"
 
 enum { FEW = 32 }; /* tensors that are listed unasked */
@@ -45,7 +46,6 @@ static json_t *parameter_totals(const struct gnn_st_file *f, bool *bad)
 /* What a file from elsewhere looks like; or why it looks like nothing that is known. */
 static json_t *guess_kind(const struct gnn_st_file *f, const char *path, bool *bad)
 {
-    static const char *const kinds[] = {[GNN_SAGE] = "sage", [GNN_GCN] = "gcn"};
     struct gnn_model_config c = {0};
     struct gnn_err why = {0};
     json_t *o = json_object(), *width = json_array();
@@ -57,7 +57,7 @@ static json_t *guess_kind(const struct gnn_st_file *f, const char *path, bool *b
     }
     for (uint32_t l = 0; l < c.nlayers; l++)
         report_push(width, report_num(c.width[l]), bad);
-    report_put(o, "kind", json_string(kinds[c.kind]), bad);
+    report_put(o, "kind", json_string(c.layer->name), bad);
     report_put(o, "width", width, bad);
     report_put(o, "layer_norm", json_boolean(c.layer_norm), bad);
     report_put(o, "batch_norm", json_boolean(c.batch_norm), bad);

@@ -50,11 +50,6 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
         c->etype[r].rel = gnn_strdup(s->etype[r].rel, e);
         if (!c->etype[r].rel)
             return e->code;
-        if (c->kind == GNN_GCN && c->etype[r].src != c->etype[r].dst)
-            return gnn_fail(
-                e, GNN_E_USAGE,
-                "gcn is defined for relations within one node type, not for %s/%s/%s; use sage",
-                s->ntype[s->etype[r].src].name, s->etype[r].rel, s->ntype[s->etype[r].dst].name);
     }
     return 0;
 }

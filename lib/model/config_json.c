@@ -5,8 +5,8 @@
 #include "lib/base/json.h"
 #include "lib/base/mem.h"
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 
-static const char *const kinds[] = {"sage", "gcn"};
 static const char *const norms[] = {"none", "row"};
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"};
 
@@ -25,7 +25,7 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
                                             c->etype[r].rel, (json_int_t)c->etype[r].dst));
     json_t *j =
         json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1, "kind",
-                  kinds[c->kind], "width", width, "layer_norm", c->layer_norm, "residual",
+                  c->layer->name, "width", width, "layer_norm", c->layer_norm, "residual",
                   c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
                   "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
     if (j && c->batch_norm) /* only then, so that descriptions without it stay what they were */
@@ -82,8 +82,7 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
         const json_t *j = json_array_get(et, r), *rel = json_array_get(j, 1);
         if (!json_is_string(rel) || !number(json_array_get(j, 0), c->nntypes, &c->etype[r].src) ||
             !number(json_array_get(j, 2), c->nntypes, &c->etype[r].dst) ||
-            !(c->etype[r].rel = gnn_strdup(json_string_value(rel), e)) ||
-            (c->kind == GNN_GCN && c->etype[r].src != c->etype[r].dst))
+            !(c->etype[r].rel = gnn_strdup(json_string_value(rel), e)))
             return false;
     }
     return true;
@@ -91,18 +90,17 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
 
 static bool parse(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
 {
-    int kind, norm, task;
+    int norm, task;
     const json_t *width = json_object_get(j, "width"), *batch = json_object_get(j, "batch_norm");
     const size_t n = json_array_size(width);
-    if (json_integer_value(json_object_get(j, "version")) != 1 ||
-        !pick(json_object_get(j, "kind"), kinds, 2, &kind) ||
+    c->layer = gnn_layer_find(json_string_value(json_object_get(j, "kind")));
+    if (!c->layer || json_integer_value(json_object_get(j, "version")) != 1 ||
         !pick(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
         !pick(json_object_get(j, "task"), tasks, 4, &task) || task == GNN_TASK_NONE || n < 1 ||
         n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
         !json_is_boolean(json_object_get(j, "residual")) || (batch && !json_is_boolean(batch)) ||
         (json_is_true(batch) && json_is_true(json_object_get(j, "layer_norm"))))
         return false;
-    c->kind = (enum gnn_model_kind)kind;
     c->feature_norm = (enum gnn_feature_norm)norm;
     c->task = (enum gnn_task)task;
     c->layer_norm = json_is_true(json_object_get(j, "layer_norm"));

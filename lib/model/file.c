@@ -245,46 +245,6 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
     return e->code;
 }
 
-/* Reads a state dict's architecture off its names and shapes. */
-int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
-                    struct gnn_err *e)
-{
-    if (gnn_model_refuse_foreign(f, path, e))
-        return e->code;
-    for (size_t i = 0; i < f->st.n; i++) {
-        const struct gnn_tensor *t = &f->st.tensor[i];
-        unsigned l;
-        int at = 0;
-        const size_t len = strlen(t->name);
-        if (!strncmp(t->name, "norms.", 6))
-            c->layer_norm = true;
-        if (!strncmp(t->name, "norms.", 6) && len > 13 &&
-            !strcmp(t->name + len - 13, ".running_mean"))
-            c->batch_norm = true;
-        if (sscanf(t->name, "convs.%u.%n", &l, &at) != 1 || !at || t->ndim != 2 ||
-            l >= GNN_LAYERS_MAX)
-            continue;
-        const bool sage = len > 13 && !strcmp(t->name + len - 13, ".lin_l.weight");
-        const bool gcn = len > 11 && !strcmp(t->name + len - 11, ".lin.weight");
-        if ((!sage && !gcn) || t->shape[0] == 0 || t->shape[0] > 1u << 20)
-            continue;
-        c->kind = gcn ? GNN_GCN : GNN_SAGE;
-        c->width[l] = (uint32_t)t->shape[0];
-        c->nlayers = c->nlayers > l + 1 ? c->nlayers : l + 1;
-    }
-    c->layer_norm = c->layer_norm && !c->batch_norm;
-    if (c->nlayers == 0)
-        return gnn_fail(
-            e, GNN_E_INPUT,
-            "%s: no tensor has the name of a layer's parameter (convs.0.lin_l.weight or convs.0.lin.weight)%s%s",
-            path, f->st.n ? ", but " : "", f->st.n ? f->st.tensor[0].name : "");
-    for (uint32_t l = 0; l < c->nlayers; l++)
-        if (!c->width[l])
-            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor of layer %u, but of layer %u", path, l,
-                            c->nlayers - 1);
-    return 0;
-}
-
 /* What a description promises must be in the file, but for what nothing depends on, before memory
  * is taken for it. */
 static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct gnn_st_file *f,

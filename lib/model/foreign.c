@@ -1,8 +1,11 @@
-/* Layers of other libraries, known by the names of their parameters, so that a state dict is
- * refused for the right reason. */
+/* State dicts of other programs: which layer they are of, read off names and shapes. Layers that
+ * are not supported are known by the names of their parameters, so that such a file is refused for
+ * the right reason. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 
 static const struct {
     const char *end, *layer; /* of a tensor's name; of which layer that is */
@@ -30,16 +33,129 @@ static const char *layer_of(const char *name)
     return strstr(name, ".nn.") ? "GIN (PyG's GINConv)" : NULL; /* its network */
 }
 
+/* The parameters of a layer as far as their names go. */
+static struct gnn_param_list names_of(const struct gnn_layer *layer,
+                                      const struct gnn_model_config *c)
+{
+    struct gnn_param_list l = {0};
+    layer->params(&(struct gnn_conv_shape){c, 0, 1, 1, 1}, &l);
+    return l;
+}
+
+/* Appends to text[room] which layers are supported: with `titles` "GraphSAGE with mean (PyG's
+ * SAGEConv: convs.0.lin_l.weight, ...), ...", else the names only. Returns text. */
+static const char *list_supported(char *text, size_t room, bool titles)
+{
+#define LAYER_TITLE(name, title) title,
+    static const char *const title[] = {GNN_LAYERS(LAYER_TITLE)};
+#undef LAYER_TITLE
+    const struct gnn_model_config c = {0};
+    *text = 0;
+    for (size_t i = 0; gnn_layers[i]; i++) {
+        const struct gnn_param_list l = names_of(gnn_layers[i], &c);
+        const char *weight = l.p[gnn_layers[i]->weight].name, *last = titles ? " and " : " or ",
+                   *between = !i                  ? ""
+                              : gnn_layers[i + 1] ? ", "
+                                                  : last;
+        const size_t at = strlen(text);
+        if (titles)
+            snprintf(text + at, room - at, "%s%s (PyG's %s: convs.0.%s, ...)", between, title[i],
+                     gnn_layers[i]->module, weight);
+        else
+            snprintf(text + at, room - at, "%sconvs.0.%s", between, weight);
+    }
+    return text;
+}
+
 int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
+    char supported[512];
     for (size_t i = 0; i < f->st.n; i++) {
         const char *layer = layer_of(f->st.tensor[i].name);
         if (layer)
             return gnn_fail(
                 e, GNN_E_INPUT,
-                "%s: tensor %s belongs to a layer that is not supported, %s; supported are GraphSAGE with mean (PyG's "
-                "SAGEConv: convs.0.lin_l.weight, ...) and GCN (GCNConv: convs.0.lin.weight, ...)",
-                path, f->st.tensor[i].name, layer);
+                "%s: tensor %s belongs to a layer that is not supported, %s; supported are %s",
+                path, f->st.tensor[i].name, layer,
+                list_supported(supported, sizeof supported, true));
     }
+    return 0;
+}
+
+/* The parameter's name within its convolution, "lin_l.weight" of "convs.0.lin_l.weight" and of
+ * "convs.0.convs.<a___to___b>.lin_l.weight", and the layer's number; NULL: of no convolution. */
+static const char *name_in_conv(const char *name, uint32_t *l)
+{
+    int at = 0;
+    if (sscanf(name, "convs.%u.%n", l, &at) != 1 || !at || *l >= GNN_LAYERS_MAX)
+        return NULL;
+    name += at;
+    const char *end = strncmp(name, "convs.<", 7) ? NULL : strstr(name, ">."); /* has no dots */
+    return end ? end + 2 : name;
+}
+
+/* Takes the file for one of the layer: widths and their number, 0 if its weight is nowhere. Returns
+ * how many tensors of convolutions are none of its parameters. */
+static size_t read_as(struct gnn_model_config *c, const struct gnn_layer *layer,
+                      const struct gnn_st_file *f)
+{
+    const struct gnn_param_list list = names_of(layer, c);
+    size_t others = 0;
+    c->layer = layer;
+    for (size_t i = 0; i < f->st.n; i++) {
+        const struct gnn_tensor *t = &f->st.tensor[i];
+        uint32_t l, k = 0;
+        const char *name = name_in_conv(t->name, &l);
+        while (name && k < list.n && strcmp(name, list.p[k].name) != 0)
+            k++;
+        others += k == list.n;
+        if (!name || k != layer->weight || t->ndim != 2 || !t->shape[0] || t->shape[0] > 1u << 20)
+            continue;
+        c->width[l] = (uint32_t)t->shape[0];
+        c->nlayers = c->nlayers > l + 1 ? c->nlayers : l + 1;
+    }
+    return others;
+}
+
+static void recognise_norms(const struct gnn_st_file *f, struct gnn_model_config *c)
+{
+    static const char mean[] = ".running_mean";
+    bool norms = false;
+    for (size_t i = 0; i < f->st.n; i++) {
+        const char *name = f->st.tensor[i].name, *end = strstr(name, mean);
+        if (strncmp(name, "norms.", 6) != 0)
+            continue;
+        norms = true;
+        c->batch_norm = c->batch_norm || (end && !end[sizeof mean - 1]);
+    }
+    c->layer_norm = norms && !c->batch_norm;
+}
+
+int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
+                    struct gnn_err *e)
+{
+    char names[256];
+    if (gnn_model_refuse_foreign(f, path, e))
+        return e->code;
+    recognise_norms(f, c);
+    const struct gnn_model_config norms = *c;
+    size_t least = SIZE_MAX; /* that of which there are the fewest other tensors */
+    for (size_t i = 0; gnn_layers[i]; i++) {
+        struct gnn_model_config is = norms;
+        const size_t others = read_as(&is, gnn_layers[i], f);
+        if (is.nlayers && others < least) {
+            least = others;
+            *c = is;
+        }
+    }
+    if (c->nlayers == 0)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: no tensor has the name of a layer's parameter (%s)%s%s", path,
+                        list_supported(names, sizeof names, false), f->st.n ? ", but " : "",
+                        f->st.n ? f->st.tensor[0].name : "");
+    for (uint32_t l = 0; l < c->nlayers; l++)
+        if (!c->width[l])
+            return gnn_fail(e, GNN_E_INPUT, "%s: no tensor of layer %u, but of layer %u", path, l,
+                            c->nlayers - 1);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include "kernels/rng.h"
 #include "kernels/rows.h"
 #include "lib/base/mem.h"
-#include "lib/model/model.h"
+#include "lib/model/layer.h"
 
 #define NONE UINT32_MAX
 enum { PAD = 16 };
@@ -45,7 +45,7 @@ static void trace(struct gnn_model *m)
         for (uint32_t r = 0; r < ne; r++) {
             const uint32_t s = c->etype[r].src, d = c->etype[r].dst;
             struct gnn_conv *v = &m->conv[l * ne + r];
-            v->lin_l = v->bias = v->lin_r = NONE;
+            v->first = NONE;
             if (!gnn_model_live(m, l + 1, d) || !gnn_model_in(m, l, s) || !gnn_model_in(m, l, d))
                 continue;
             v->needed = true;
@@ -53,23 +53,32 @@ static void trace(struct gnn_model *m)
         }
 }
 
-static int add(struct gnn_model *m, const char *prefix, const char *name, uint32_t rows,
-               uint32_t cols, double bound, double fill, uint32_t *index, struct gnn_err *e)
+/* Parameters with their names behind `prefix`. *first: the index of the first; GNN_E_NOMEM too if
+ * prefix is NULL. */
+static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_param_list *l,
+                    uint32_t *first, struct gnn_err *e)
 {
-    struct gnn_param *p = &m->param[m->nparams];
-    p->name = gnn_strf(e, "%s%s", prefix, name);
-    if (!p->name)
-        return GNN_E_NOMEM;
-    p->ndim = cols ? 2 : 1;
-    p->shape[0] = rows;
-    p->shape[1] = cols;
-    p->count = (uint64_t)rows * (cols ? cols : 1);
-    p->bound = (float)bound;
-    p->fill = (float)fill;
-    p->dtype = GNN_F32;
-    p->trained = true;
-    *index = m->nparams++;
-    return 0;
+    *first = m->nparams;
+    for (uint32_t i = 0; prefix && i < l->n; i++) {
+        const struct gnn_param_spec *x = &l->p[i];
+        struct gnn_param *p = &m->param[m->nparams];
+        if (!(p->name = gnn_strf(e, "%s%s", prefix, x->name)))
+            break;
+        p->dtype = x->dtype;
+        p->trained = x->trained;
+        p->bound = (float)x->bound;
+        p->fill = (float)x->fill;
+        if (x->dtype == GNN_I64) { /* a scalar */
+            p->count = sizeof(int64_t) / sizeof(float);
+        } else {
+            p->ndim = x->cols ? 2 : 1;
+            p->shape[0] = x->rows;
+            p->shape[1] = x->cols;
+            p->count = (uint64_t)x->rows * (x->cols ? x->cols : 1);
+        }
+        m->nparams++;
+    }
+    return e->code;
 }
 
 /* What PyG calls the module of a relation: without dots, which would look like submodules. */
@@ -121,60 +130,31 @@ static char *conv_prefix(const struct gnn_model_config *c, uint32_t l, uint32_t 
 static int add_conv(struct gnn_model *m, uint32_t l, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
-    const uint32_t ds = gnn_model_in(m, l, c->etype[r].src),
-                   dd = gnn_model_in(m, l, c->etype[r].dst);
-    const uint32_t out = c->width[l];
-    struct gnn_conv *v = &m->conv[l * c->netypes + r];
-    if (!ds || !dd)
+    const struct gnn_conv_shape s = {c, r, gnn_model_in(m, l, c->etype[r].src),
+                                     gnn_model_in(m, l, c->etype[r].dst), c->width[l]};
+    struct gnn_param_list list = {0};
+    if (c->layer->check && c->layer->check(&s, e))
+        return e->code;
+    if (!s.src || !s.dst)
         return 0;
+    c->layer->params(&s, &list);
     char *prefix = conv_prefix(c, l, r, e);
-    int rc = prefix ? 0 : GNN_E_NOMEM;
-    if (!rc && c->kind == GNN_GCN) {
-        if (!(rc = add(m, prefix, "bias", out, 0, 0, 0, &v->bias, e)))
-            rc = add(m, prefix, "lin.weight", out, ds, sqrt(6.0 / (ds + out)), 0, &v->lin_l, e);
-    } else if (!rc &&
-               !(rc = add(m, prefix, "lin_l.weight", out, ds, 1 / sqrt(ds), 0, &v->lin_l, e)) &&
-               !(rc = add(m, prefix, "lin_l.bias", out, 0, 1 / sqrt(ds), 0, &v->bias, e))) {
-        rc = add(m, prefix, "lin_r.weight", out, dd, 1 / sqrt(dd), 0, &v->lin_r, e);
-    }
+    (void)!add_list(m, prefix, &list, &m->conv[l * c->netypes + r].first, e);
     gnn_free(prefix);
-    return rc;
-}
-
-/* Running statistics and their count, which gradients do not reach; files of old PyTorch versions
- * have no count. */
-static int add_running(struct gnn_model *m, const char *prefix, uint32_t width, struct gnn_err *e)
-{
-    uint32_t i;
-    int rc;
-    if ((rc = add(m, prefix, "running_mean", width, 0, 0, 0, &i, e)) ||
-        (rc = add(m, prefix, "running_var", width, 0, 0, 1, &i, e)) ||
-        (rc = add(m, prefix, "num_batches_tracked", 1, 0, 0, 0, &i, e)))
-        return rc;
-    m->param[i - 2].trained = m->param[i - 1].trained = m->param[i].trained = false;
-    m->param[i].dtype = GNN_I64;
-    m->param[i].ndim = 0;
-    m->param[i].count = sizeof(int64_t) / sizeof(float);
-    return 0;
+    return e->code;
 }
 
 static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &m->c;
-    const char *module = c->batch_norm ? "module." : ""; /* PyG's BatchNorm holds PyTorch's */
+    struct gnn_param_list list = {0};
+    gnn_param_list_norm(&list, c, "", c->width[l]);
     char *prefix = c->nntypes == 1 && c->netypes == 1
-                       ? gnn_strf(e, "norms.%u.%s", l, module)
-                       : gnn_strf(e, "norms.%u.%s.%s", l, c->ntype[t].name, module);
-    uint32_t bias;
-    int rc = prefix
-                 ? add(m, prefix, "weight", c->width[l], 0, 0, 1, &m->norm[l * c->nntypes + t], e)
-                 : GNN_E_NOMEM;
-    if (!rc)
-        rc = add(m, prefix, "bias", c->width[l], 0, 0, 0, &bias, e);
-    if (!rc && c->batch_norm)
-        rc = add_running(m, prefix, c->width[l], e);
+                       ? gnn_strf(e, "norms.%u.", l)
+                       : gnn_strf(e, "norms.%u.%s.", l, c->ntype[t].name);
+    (void)!add_list(m, prefix, &list, &m->norm[l * c->nntypes + t], e);
     gnn_free(prefix);
-    return rc;
+    return e->code;
 }
 
 /* What is trained first, so that the optimiser's range is one piece. layer_at comes with indices of
@@ -241,7 +221,9 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     m->c = *c;
     memset(c, 0, sizeof(*c));
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
-    const uint64_t room = nl * (3 * ne + GNN_NORM_PARAMS * nt);
+    struct gnn_param_list one = {0}; /* of a convolution: as many in all of them */
+    m->c.layer->params(&(struct gnn_conv_shape){&m->c, 0, 1, 1, 1}, &one);
+    const uint64_t room = nl * (one.n * ne + GNN_NORM_PARAMS * nt);
     m->param = gnn_alloc_zero(room, sizeof(*m->param), "parameters", e);
     m->conv = gnn_alloc_zero(nl * ne, sizeof(*m->conv), "convolutions", e);
     m->norm = gnn_alloc_zero(nl * nt, sizeof(*m->norm), "norms", e);

@@ -15,7 +15,7 @@
 
 #include "lib/data/meta.h"
 
-enum gnn_model_kind { GNN_SAGE, GNN_GCN };
+struct gnn_layer; /* lib/model/layer.h */
 enum gnn_feature_norm { GNN_FEATURES_AS_IS, GNN_FEATURES_ROW_SUM };
 enum { GNN_LAYERS_MAX = 64 };
 
@@ -31,13 +31,11 @@ struct gnn_model_etype {
 /* What decides the parameters. Layer l maps width in(l) to width[l]; width[nlayers-1] is the number
  * of outputs. After all layers but the last: layer norm (per node) or batch norm (per feature, over
  * the rows that the layer makes of the type) if set, never both; ReLU, dropout while training. With
- * `residual`, a layer's input is added to its convolution's output where the widths agree. SAGE:
- * out = lin_l(mean of neighbours) + lin_r(self), Hamilton et al. 2017 (as PyG's SAGEConv). GCN: out
- * = lin(D^-1/2 (A+I) D^-1/2 x) + bias, Kipf and Welling 2017 (as PyG's GCNConv); only for relations
- * within one node type. Typed graphs: one convolution per relation, summed over the relations into
- * a type (PyG's HeteroConv, aggr='sum'). */
+ * `residual`, a layer's input is added to its convolution's output where the widths agree. Typed
+ * graphs: one convolution per relation, summed over the relations into a type (PyG's HeteroConv,
+ * aggr='sum'). */
 struct gnn_model_config {
-    enum gnn_model_kind kind;
+    const struct gnn_layer *layer;
     uint32_t nlayers;
     uint32_t width[GNN_LAYERS_MAX];
     bool layer_norm, batch_norm, residual;
@@ -51,7 +49,7 @@ struct gnn_model_config {
 
 void gnn_model_config_release(struct gnn_model_config *c);
 /* Takes node types, edge types, features, task and number of outputs from the schema; the other
- * members are set by the caller before (kind, nlayers, width[0..nlayers-2], flags). GNN_E_USAGE if
+ * members are set by the caller before (layer, nlayers, width[0..nlayers-2], flags). GNN_E_USAGE if
  * they do not fit. */
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
                          struct gnn_err *e) GNN_MUST_USE;
@@ -70,11 +68,10 @@ struct gnn_param {
     float fill;
 };
 
-/* Parameters of one convolution, as indices into param[]; UINT32_MAX: the convolution does not
- * exist. */
+/* One convolution: its parameters are those that its layer lists, from param[first] on. */
 struct gnn_conv {
-    uint32_t lin_l, bias, lin_r; /* SAGE; GCN: lin_l and bias */
-    bool needed;                 /* the target's output depends on it */
+    uint32_t first; /* UINT32_MAX: the convolution does not exist */
+    bool needed;    /* the target's output depends on it */
 };
 
 /* Parameters of a norm, from its index on; the running statistics are batch norm's. */
@@ -110,8 +107,7 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c,
                      struct gnn_err *e) GNN_MUST_USE;
 int gnn_model_alloc(struct gnn_model *m, struct gnn_err *e) GNN_MUST_USE;
 void gnn_model_release(struct gnn_model *m);
-/* PyG's distributions (kaiming uniform for SAGE, glorot and zero for GCN), drawn from the generator
- * keyed by seed. */
+/* Initial values, drawn from the generator keyed by seed. */
 void gnn_model_reset(struct gnn_model *m, uint64_t seed);
 /* The first parameter in slab (all: else a slab of those that are trained only) with a number that
  * is not finite, and which of its numbers; or NULL. */
@@ -123,6 +119,11 @@ static inline const struct gnn_conv *gnn_model_conv(const struct gnn_model *m, u
 {
     return &m->conv[(size_t)l * m->c.netypes + et];
 }
+/* Convolution of layer l over relation r makes rows of type t. */
+static inline bool gnn_model_into(const struct gnn_model *m, uint32_t l, uint32_t r, uint32_t t)
+{
+    return m->c.etype[r].dst == t && gnn_model_conv(m, l, r)->needed;
+}
 static inline uint32_t gnn_model_in(const struct gnn_model *m, uint32_t l, uint32_t t)
 {
     return m->in[(size_t)l * m->c.nntypes + t];
@@ -130,6 +131,11 @@ static inline uint32_t gnn_model_in(const struct gnn_model *m, uint32_t l, uint3
 static inline bool gnn_model_live(const struct gnn_model *m, uint32_t l, uint32_t t)
 {
     return m->live[(size_t)l * m->c.nntypes + t];
+}
+/* What enters layer l for type t is added to what comes out of its convolutions. */
+static inline bool gnn_model_residual(const struct gnn_model *m, uint32_t l, uint32_t t)
+{
+    return m->c.residual && l + 1 < m->c.nlayers && gnn_model_in(m, l, t) == m->c.width[l];
 }
 
 #endif

@@ -13,64 +13,46 @@ int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_
 {
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
     memset(n, 0, sizeof(*n));
-    n->m = m;
-    n->ops = ops;
+    n->pass.m = m;
+    n->pass.o = ops;
     n->threads = omp_get_max_threads();
-    n->rel = gnn_alloc_zero(nl * ne, sizeof(*n->rel), "relations", e);
+    n->run = gnn_alloc_zero(nl * ne, sizeof(*n->run), "relations", e);
     n->act = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->act), "activations", e);
     n->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->in), "activations", e);
     n->rows = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->rows), "activations", e);
-    n->gcn = gnn_alloc_zero(ne, sizeof(*n->gcn), "degrees", e);
+    n->node = gnn_alloc_zero(ne, sizeof(*n->node), "degrees", e);
     if (e->code || ops->fit(ops, &n->slab, m->nfloats, sizeof(float), "gradients", e))
         gnn_net_release(n);
-    n->grad = n->slab.data;
+    else
+        n->pass.grad = n->slab.data;
     return e->code;
 }
 
 void gnn_net_release(struct gnn_net *n)
 {
-    const struct gnn_ops *o = n->ops;
-    if (!n->m)
+    const struct gnn_ops *o = n->pass.o;
+    if (!o)
         return;
-    const size_t nl = n->m->c.nlayers, nt = n->m->c.nntypes, ne = n->m->c.netypes;
-    for (size_t i = 0; n->rel && i < nl * ne; i++) {
-        struct gnn_net_rel *q = &n->rel[i];
-        o->release(o, &q->row);
-        o->release(o, &q->diag);
-        o->release(o, &q->tptr);
-        o->release(o, &q->tidx);
-        o->release(o, &q->agg);
-    }
+    const size_t nl = n->pass.m->c.nlayers, nt = n->pass.m->c.nntypes, ne = n->pass.m->c.netypes;
+    for (size_t i = 0; n->run && i < nl * ne; i++)
+        gnn_conv_run_release(o, &n->run[i]);
     for (size_t i = 0; n->act && i < (nl + 1) * nt; i++) {
         o->release(o, &n->act[i].out);
         o->release(o, &n->act[i].grad);
-        o->release(o, &n->act[i].xhat);
-        o->release(o, &n->act[i].rstd);
-        o->release(o, &n->act[i].stat);
+        gnn_activation_release(o, &n->act[i].after);
     }
-    for (size_t i = 0; n->gcn && i < ne; i++)
-        o->release(o, &n->gcn[i]);
+    for (size_t i = 0; n->node && i < ne; i++)
+        o->release(o, &n->node[i]);
     o->release(o, &n->blocks);
     o->release(o, &n->slab);
-    o->release(o, &n->tmp);
-    o->release(o, &n->work);
-    o->release(o, &n->bias);
-    o->release(o, &n->sums);
-    o->release_host(o, &n->seen);
     gnn_buf_release(&n->segs);
-    gnn_free(n->rel);
+    gnn_pass_release(&n->pass);
+    gnn_free(n->run);
     gnn_free(n->act);
     gnn_free(n->in);
     gnn_free(n->rows);
-    gnn_free(n->gcn);
+    gnn_free(n->node);
     memset(n, 0, sizeof(*n));
-}
-
-int net_gemm(struct gnn_net *n, bool ta, bool tb, size_t m, size_t nn, size_t k, const float *a,
-             const float *b, float beta, float *c, const struct gnn_epilogue *ep, struct gnn_err *e)
-{
-    n->flops += 2 * (uint64_t)m * nn * k;
-    return n->ops->gemm(n->ops, ta, tb, m, nn, k, a, b, beta, c, ep, e);
 }
 
 bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
@@ -89,10 +71,10 @@ bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint
 /* Features of type t as f32 rows: the batch's own memory where that will do, else a copy. */
 static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
-    const struct gnn_model_config *c = &n->m->c;
-    const struct gnn_ops *o = n->ops;
+    const struct gnn_model_config *c = &n->pass.m->c;
+    const struct gnn_ops *o = n->pass.o;
     const uint32_t rows = net_rows(n, 0, t);
-    const uint64_t d = gnn_model_in(n->m, 0, t);
+    const uint64_t d = gnn_model_in(n->pass.m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
     char name[GNN_NAME_MAX + 1];
@@ -130,8 +112,8 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
 
 int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
-    for (uint32_t t = 0; t < n->m->c.nntypes; t++)
-        if (gnn_model_live(n->m, 0, t) && input(n, t, mode, e))
+    for (uint32_t t = 0; t < n->pass.m->c.nntypes; t++)
+        if (gnn_model_live(n->pass.m, 0, t) && input(n, t, mode, e))
             return e->code;
     return 0;
 }
@@ -139,17 +121,17 @@ int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_er
 /* Waiting for each other costs threads more than a batch of a few million operations is worth. */
 void net_choose_threads(const struct gnn_net *n)
 {
-    const struct gnn_model *m = n->m;
+    const struct gnn_model *m = n->pass.m;
     enum { SMALL = 8000000 };
     uint64_t work = 0;
-    if (n->ops->async)
+    if (n->pass.o->async)
         return;
     for (uint32_t l = 0; l < m->c.nlayers; l++)
         for (uint32_t r = 0; r < m->c.netypes; r++)
             if (gnn_model_conv(m, l, r)->needed) {
                 const uint64_t ds = gnn_model_in(m, l, m->c.etype[r].src);
                 const uint64_t dd = gnn_model_in(m, l, m->c.etype[r].dst);
-                work += net_rel(n, l, r)->edges * ds +
+                work += net_run(n, l, r)->adj.edges * ds +
                         net_rows(n, l + 1, m->c.etype[r].dst) * (ds + dd) * m->c.width[l];
             }
     omp_set_num_threads(work < SMALL ? 1 : n->threads);

@@ -3,26 +3,12 @@
 #define GNN_LIB_MODEL_NET_H
 
 #include "lib/data/batch.h"
-#include "lib/model/model.h"
-#include "lib/ops/ops.h"
-
-/* One relation of one layer: the blocks it consists of, and what aggregation needs. */
-struct gnn_net_rel {
-    const struct gnn_csr *seg; /* [nseg], into the batch; then the transposed one */
-    uint32_t nseg, edges;
-    struct gnn_buf row, diag;  /* 1/degree per destination, or GCN's factors */
-    struct gnn_buf tptr, tidx; /* transposed */
-    struct gnn_buf agg;        /* aggregated inputs, kept for the way back */
-    bool transform_first;
-};
+#include "lib/model/layer.h"
 
 struct gnn_net_act {
-    struct gnn_buf out;  /* (n, width): output of the layer */
-    struct gnn_buf grad; /* its gradient */
-    struct gnn_buf xhat, rstd;
-    struct gnn_buf stat; /* batch norm's, kernels/batch_norm.h */
-    double rows; /* that its statistics are of, over all ranks; 0: they are the running ones */
-    const uint8_t *count; /* of this rank's rows, which are counted; NULL: all */
+    struct gnn_buf out;          /* (n, width): output of the layer */
+    struct gnn_buf grad;         /* its gradient */
+    struct gnn_activation after; /* of the layer that makes the output */
     bool has_grad;
 };
 
@@ -30,30 +16,20 @@ struct gnn_net_act {
  * (the passes themselves run on OpenMP threads, or on a device). All rows, parameters and gradients
  * are in the operations' memory. */
 struct gnn_net {
-    const struct gnn_model *m;
-    const struct gnn_ops *ops;
-    float *grad;             /* slab of gradients, laid out as the model's */
-    struct gnn_net_rel *rel; /* [nlayers][netypes] */
-    struct gnn_net_act *act; /* [nlayers+1][nntypes]; layer 0 is the input */
-    const float **in;        /* [nlayers+1][nntypes] rows that enter layer l */
-    uint32_t *rows;          /* [nlayers+1][nntypes] their number */
-    struct gnn_buf *gcn;     /* [netypes] degree^-1/2 per node */
+    struct gnn_pass pass;     /* `sum` and `arg` are the caller's to set; `grad` is the result */
+    struct gnn_conv_run *run; /* [nlayers][netypes] */
+    struct gnn_net_act *act;  /* [nlayers+1][nntypes]; layer 0 is the input */
+    const float **in;         /* [nlayers+1][nntypes] rows that enter layer l */
+    uint32_t *rows;           /* [nlayers+1][nntypes] their number */
+    struct gnn_buf *node;     /* [netypes] factors of nodes (struct gnn_adj) */
     struct gnn_buf segs,
         blocks; /* all relations' blocks: as the host puts them together, and where they are used */
-    struct gnn_buf slab, tmp, work, bias, sums;
-    struct gnn_buf seen; /* the host's: what of these it has to know */
-    /* Or NULL: told on the way back that gradients of layer l will not change any more, the last
-     * layer first. */
+    struct gnn_buf slab;
+    /* Or NULL: told on the way back, with pass.arg, that gradients of layer l will not change any
+     * more, the last layer first. */
     int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
-    /* Or NULL: sums numbers in the operations' memory over ranks. All of them call it equally often
-     * in a pass that trains. */
-    int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
-    void *arg;
     const struct gnn_batch *b;
-    float keep;  /* dropout scale of the last forward pass */
     int threads; /* OpenMP's number when the net was made; small batches take one */
-    uint64_t flops,
-        edges; /* of matrix products, and aggregated over, since the object was zeroed */
 };
 
 struct gnn_net_mode {
@@ -77,7 +53,7 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
                     uint32_t *rows, struct gnn_err *e) GNN_MUST_USE;
 /* After a forward pass with mode.train: batch norm's running statistics, in params, take a step. */
 void gnn_net_track(struct gnn_net *n, float *params);
-/* From the gradient of the loss with respect to *out, written over it, to n->grad (overwritten).
+/* From the gradient of the loss with respect to *out, written over it, to pass.grad (overwritten).
  * Needs a forward pass with mode.train. */
 int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e) GNN_MUST_USE;
 

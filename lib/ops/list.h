@@ -42,17 +42,17 @@ GNN_OP(transpose, "transposing",
 
 /* kernels/factors.h */
 GNN_OP(mean_factors, "factors",
-       (const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, float *row),
-       gnn_mean_factors(block, nblocks, nrows, row),
-       gnn_cuda_mean_factors(block, nblocks, NULL, nrows, row, dev->stream))
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, float *row),
+       gnn_mean_factors(block, nblocks, from, to, row),
+       gnn_cuda_mean_factors(block, nblocks, from, NULL, to, row, dev->stream))
 GNN_OP(gcn_degrees, "factors", (const uint32_t *degree, uint64_t n, float *isqrt),
        gnn_gcn_degrees(degree, n, isqrt),
        gnn_cuda_gcn_degrees(degree, NULL, (uint32_t)n, isqrt, dev->stream))
 GNN_OP(gcn_factors, "factors",
-       (const struct gnn_csr *block, uint32_t nblocks, uint32_t nrows, const float *isqrt,
-        float *row, float *diag),
-       gnn_gcn_factors(block, nblocks, nrows, isqrt, row, diag),
-       gnn_cuda_gcn_factors(block, nblocks, NULL, nrows, isqrt, row, diag, dev->stream))
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to,
+        const float *isqrt, float *row, float *diag),
+       gnn_gcn_factors(block, nblocks, from, to, isqrt, row, diag),
+       gnn_cuda_gcn_factors(block, nblocks, from, NULL, to, isqrt, row, diag, dev->stream))
 
 /* kernels/act.h */
 GNN_OP(bias_act, "bias and activation",

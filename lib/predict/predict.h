@@ -4,9 +4,8 @@
 #ifndef GNN_LIB_PREDICT_PREDICT_H
 #define GNN_LIB_PREDICT_PREDICT_H
 
+#include "lib/model/layer.h"
 #include "lib/model/metrics.h"
-#include "lib/model/model.h"
-#include "lib/ops/ops.h"
 #include "lib/store/store.h"
 
 /* Rows of a layer for all nodes of a type. */
@@ -20,11 +19,12 @@ struct gnn_table {
     uint64_t mapped; /* bytes of that */
 };
 
-/* A relation, by store id of its destinations: what sums are multiplied with, and, for GCN, nodes
- * themselves. */
+/* A relation at work. */
 struct gnn_predict_rel {
-    struct gnn_buf row, diag;
-    struct gnn_table z; /* sources transformed before aggregation, while a layer needs them */
+    struct gnn_conv_run run;
+    struct gnn_buf node;       /* factors of nodes (struct gnn_adj) */
+    uint64_t normalised;       /* destinations whose factors are there, by store id */
+    struct gnn_table messages; /* of all sources, while a layer needs them */
 };
 
 struct gnn_predict_opts {
@@ -41,16 +41,17 @@ struct gnn_predict {
     const struct gnn_model *m;
     struct gnn_store *s;
     struct gnn_predict_opts o;
-    struct gnn_table *in, *out;                                  /* [nntypes] */
-    struct gnn_predict_rel *rel;                                 /* [netypes] */
-    uint32_t chunk;                                              /* rows done at once */
-    struct gnn_buf params, agg, read, written, bias, rstd, stat; /* of the operations' memory */
+    struct gnn_pass pass;
+    struct gnn_table *in, *out;           /* [nntypes] */
+    struct gnn_predict_rel *rel;          /* [netypes] */
+    struct gnn_activation after;          /* of the layer and type that are being computed */
+    uint32_t chunk;                       /* rows done at once */
+    struct gnn_buf params, read, written; /* of the operations' memory */
     struct gnn_buf indptr, indices,
         block; /* a chunk's adjacency there, if that is not the host's */
     struct gnn_buf offsets;
     struct gnn_csr csr;
     uint64_t held; /* bytes of tables in memory now */
-    uint64_t flops, edges;
     /* results, by store id */
     struct gnn_table logits;    /* (nodes of the target type, outputs) */
     struct gnn_table embedding; /* what enters the last layer */

@@ -32,8 +32,8 @@ int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *w
 /* p->in[type]: the features, or ones. */
 int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
 
-/* Checks offsets and sources of every relation that the model uses, and makes the factors of their
- * rows. */
+/* Checks offsets and sources of every relation, and takes the degrees of their nodes, if the layers
+ * need them. */
 int predict_relations(struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE;
 /* A part's adjacency along relation r: "indptr" or "indices". */
 const struct gnn_tensor *predict_adjacency(const struct gnn_predict *p, uint32_t part, uint32_t r,

@@ -14,8 +14,10 @@ static int start(struct gnn_predict *p, struct gnn_err *e)
     if (o->fit(o, &p->params, m->nfloats, sizeof(float), "parameters", e))
         return e->code;
     o->put(o, p->params.data, m->slab, m->nfloats * sizeof(float));
-    struct gnn_buf *const rows[] = {&p->agg, &p->read, &p->written};
-    for (size_t i = 0; o->async && i < sizeof rows / sizeof *rows; i++)
+    p->pass.p = p->params.data;
+    struct gnn_buf *const rows[2 + GNN_PASS_ROOMS] = {&p->read, &p->written, &p->pass.room[0],
+                                                      &p->pass.room[1]};
+    for (unsigned i = 0; o->async && i < 2 + m->c.layer->rooms; i++)
         if (o->fit(o, rows[i], p->chunk * widest, sizeof(float), "a chunk of rows", e))
             return e->code;
     return o->async ? o->fit(o, &p->indices, PREDICT_EDGES, sizeof(uint32_t), "a chunk of edges", e)
@@ -50,6 +52,8 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
     p->o = *o;
     if (!p->o.ops)
         p->o.ops = &gnn_ops_cpu;
+    p->pass.m = m;
+    p->pass.o = p->o.ops;
     p->in = gnn_alloc_zero(m->c.nntypes, sizeof(*p->in), "tables", e);
     p->out = gnn_alloc_zero(m->c.nntypes, sizeof(*p->out), "tables", e);
     if (e->code || start(p, e) || predict_relations(p, e))
@@ -81,16 +85,18 @@ void gnn_predict_release(struct gnn_predict *p)
     }
     const struct gnn_ops *o = p->o.ops;
     for (uint32_t r = 0; p->rel && r < p->m->c.netypes; r++) {
-        o->release(o, &p->rel[r].row);
-        o->release(o, &p->rel[r].diag);
-        predict_table_free(p, &p->rel[r].z);
+        gnn_conv_run_release(o, &p->rel[r].run);
+        o->release(o, &p->rel[r].node);
+        predict_table_free(p, &p->rel[r].messages);
     }
     predict_table_free(p, &p->logits);
     predict_table_free(p, &p->embedding);
-    struct gnn_buf *const bufs[] = {&p->params, &p->agg,  &p->read,   &p->written, &p->bias,
-                                    &p->rstd,   &p->stat, &p->indptr, &p->indices, &p->block};
+    struct gnn_buf *const bufs[] = {&p->params, &p->read,    &p->written,
+                                    &p->indptr, &p->indices, &p->block};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         o->release(o, bufs[i]);
+    gnn_activation_release(o, &p->after);
+    gnn_pass_release(&p->pass);
     gnn_buf_release(&p->offsets);
     gnn_free(p->in);
     gnn_free(p->out);

@@ -19,7 +19,7 @@ static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
-    return t->sums->ops->reduce_begin(t->sums, t->net.grad + from, to - from, GNN_REDUCE_F32,
+    return t->sums->ops->reduce_begin(t->sums, t->net.pass.grad + from, to - from, GNN_REDUCE_F32,
                                       &t->pace.sum[l], e);
 }
 
@@ -49,8 +49,8 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
         return e->code;
     t->sums = sums;
     t->net.layer_done = layer_done;
-    t->net.sum = sum_in_step;
-    t->net.arg = t;
+    t->net.pass.sum = sum_in_step;
+    t->net.pass.arg = t;
     return 0;
 }
 

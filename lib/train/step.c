@@ -32,7 +32,7 @@ static void update_parameters(struct gnn_trainer *t, double lr)
     const struct gnn_ops *op = t->ops;
     const struct gnn_train_slabs *w = &t->work;
     const size_t n = t->m->trained;
-    float *g = t->net.grad;
+    float *g = t->net.pass.grad;
     if (o->clip > 0)
         op->clip(op, g, n, o->clip);
     if (o->optimizer == GNN_SGD)
@@ -205,7 +205,7 @@ static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
 int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
-    const uint64_t flops = t->net.flops, edges = t->net.edges;
+    const uint64_t flops = t->net.pass.flops, edges = t->net.pass.edges;
     uint32_t rows;
     /* Where layers sum over the ranks, these must be at the same batch before; else it is enough to
      * know it before gradients are summed. */
@@ -243,8 +243,8 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     t->s.closed = false;
     t->r.steps++;
     t->r.seeds += rows;
-    t->r.flops += t->net.flops - flops;
-    t->r.edges += t->net.edges - edges;
+    t->r.flops += t->net.pass.flops - flops;
+    t->r.edges += t->net.pass.edges - edges;
     return 0;
 }
 

@@ -30,7 +30,7 @@ static void bench_model_init(struct bench_model *b, const struct gnn_schema *sch
                              uint32_t nlayers, uint32_t seeds)
 {
     struct gnn_err e = {0};
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = nlayers};
+    struct gnn_model_config c = {.layer = &gnn_layer_sage, .nlayers = nlayers};
     for (uint32_t l = 0; l + 1 < nlayers; l++)
         c.width[l] = 256;
     *b = (struct bench_model){.seeds = seeds};
@@ -61,8 +61,8 @@ static void bench_step(struct bench_model *b, const struct gnn_batch *batch,
     gnn_softmax_ce(z, rows, classes, b->y, 1.0f / (float)rows, b->loss, z);
     if (gnn_net_backward(&b->net, b->m.slab, &e))
         bench_die(&e);
-    gnn_adam(b->m.slab, b->net.grad, b->moments, b->moments + b->m.nfloats, b->m.trained, false,
-             &s);
+    gnn_adam(b->m.slab, b->net.pass.grad, b->moments, b->moments + b->m.nfloats, b->m.trained,
+             false, &s);
 }
 
 #endif

@@ -64,25 +64,45 @@ void test_factors()
             for (uint32_t i = 0; i < n; i++)
                 degree[i] = i % 7 ? r.below(40) : r.below(1u << 31);
             vary(k);
-            gnn_mean_factors(l.block, Layer::NB, n, mean.data());
+            gnn_mean_factors(l.block, Layer::NB, 0, n, mean.data());
             gnn_gcn_degrees(degree.data(), n, is.data());
-            gnn_gcn_factors(l.block, Layer::NB, n, is.data(), row.data(), diag.data());
+            gnn_gcn_factors(l.block, Layer::NB, 0, n, is.data(), row.data(), diag.data());
             const uint32_t *count = k == 1 ? &l.rows : nullptr;
             const uint32_t cap = count ? n + 5 : n;
-            gnn_cuda_mean_factors(l.block, Layer::NB, count, cap, mean2.data(), nullptr);
+            gnn_cuda_mean_factors(l.block, Layer::NB, 0, count, cap, mean2.data(), nullptr);
             gnn_cuda_gcn_degrees(degree.data(), count, cap, is2.data(), nullptr);
-            gnn_cuda_gcn_factors(l.block, Layer::NB, count, cap, is2.data(), row2.data(),
+            gnn_cuda_gcn_factors(l.block, Layer::NB, 0, count, cap, is2.data(), row2.data(),
                                  diag2.data(), nullptr);
             wrong +=
                 differences(mean.data(), mean2.data(), n) + differences(is.data(), is2.data(), n) +
                 differences(row.data(), row2.data(), n) + differences(diag.data(), diag2.data(), n);
             wrong += !mean2.whole() + !is2.whole() + !row2.whole() + !diag2.whole();
+            /* the rows from the second block on: those before stay as they are */
+            const uint32_t from = l.block[1].first;
+            Array<float> mean3(n), row3(n), diag3(n);
+            for (Array<float> *a : {&mean2, &row2, &diag2, &mean3, &row3, &diag3})
+                a->fill(7);
+            gnn_cuda_mean_factors(l.block + 1, Layer::NB - 1, from, count, cap, mean2.data(),
+                                  nullptr);
+            gnn_cuda_gcn_factors(l.block + 1, Layer::NB - 1, from, count, cap, is2.data(),
+                                 row2.data(), diag2.data(), nullptr);
+            gnn_mean_factors(l.block + 1, Layer::NB - 1, from, n, mean3.data());
+            gnn_gcn_factors(l.block + 1, Layer::NB - 1, from, n, is.data(), row3.data(),
+                            diag3.data());
+            wrong += differences(mean2.data(), mean3.data(), n) +
+                     differences(row2.data(), row3.data(), n) +
+                     differences(diag2.data(), diag3.data(), n) +
+                     differences(mean.data() + from, mean3.data() + from, n - from) +
+                     differences(row.data() + from, row3.data() + from, n - from) +
+                     differences(diag.data() + from, diag3.data() + from, n - from);
+            for (uint32_t i = 0; i < from; i++)
+                wrong += mean3[i] != 7 || row3[i] != 7 || diag3[i] != 7;
         }
     Array<float> none(4);
-    gnn_cuda_mean_factors(nullptr, 0, nullptr, 4, none.data(), nullptr);
+    gnn_cuda_mean_factors(nullptr, 0, 0, nullptr, 4, none.data(), nullptr);
     for (size_t i = 0; i < 4; i++)
         wrong += none[i] != 0;
-    gnn_cuda_mean_factors(nullptr, 0, nullptr, 0, nullptr, nullptr);
+    gnn_cuda_mean_factors(nullptr, 0, 0, nullptr, 0, nullptr, nullptr);
     ok(wrong == 0, "factors of means and of gcn");
 }
 

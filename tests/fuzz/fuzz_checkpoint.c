@@ -6,6 +6,7 @@
 #include "fuzz/fuzz.h"
 #include "lib/gather/gatherer.h"
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 #include "lib/sample/sampler.h"
 #include "lib/train/trainer.h"
 #include "store_maker.h"
@@ -51,7 +52,8 @@ static int train(int steps, bool load)
     struct gnn_err e = {0};
     struct gnn_trainer t = {0};
     struct gnn_model m = {0};
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 2, .width = {3}, .batch_norm = true};
+    struct gnn_model_config c = {
+        .layer = &gnn_layer_sage, .nlayers = 2, .width = {3}, .batch_norm = true};
     struct gnn_train_opts o;
     uint64_t epoch, step;
     bool any;

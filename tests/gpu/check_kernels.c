@@ -516,9 +516,9 @@ static void helpers(uint32_t n, uint32_t d)
     int32_t *cls = host(n * sizeof *cls);
     for (uint32_t i = 0; i < n; i++)
         y[i] = below(9) ? below(12) : below(2) ? NAN : 2.5;
-    gnn_mean_factors(&a, 1, n, mean);
+    gnn_mean_factors(&a, 1, 0, n, mean);
     gnn_gcn_degrees(degree, n, is);
-    gnn_gcn_factors(&a, 1, n, is, row, diag);
+    gnn_gcn_factors(&a, 1, 0, n, is, row, diag);
     gnn_rows_to_unit_sum(unit, n, d);
     gnn_add(x, (size_t)n * d, sum);
     gnn_label_classes(y, GNN_LABEL_F64, n, 10, cls);
@@ -533,9 +533,9 @@ static void helpers(uint32_t n, uint32_t d)
         float *m = room(line), *i = room(line), *r = room(line), *g = room(line), *u = up(x, bytes),
               *s = up(x, bytes);
         int32_t *c = room(n * sizeof *c);
-        gnn_cuda_mean_factors(block, 1, NULL, n, m, stream);
+        gnn_cuda_mean_factors(block, 1, 0, NULL, n, m, stream);
         gnn_cuda_gcn_degrees(deg, NULL, n, i, stream);
-        gnn_cuda_gcn_factors(block, 1, NULL, n, i, r, g, stream);
+        gnn_cuda_gcn_factors(block, 1, 0, NULL, n, i, r, g, stream);
         gnn_cuda_rows_to_unit_sum(u, NULL, n, d, stream);
         gnn_cuda_add(vx, (size_t)n * d, s, stream);
         gnn_cuda_label_classes(vy, GNN_LABEL_F64, n, 10, c, stream);

@@ -12,7 +12,7 @@ enum { EPOCHS = 6, MOST = EPOCHS * MADE_STEPS };
 
 struct variant {
     const char *name;
-    enum gnn_model_kind kind;
+    const struct gnn_layer *layer;
     bool norm, residual, row_sum, batch;
     double drop, drop_in, clip;
     enum gnn_optimizer optimizer;
@@ -21,7 +21,7 @@ struct variant {
 
 static const struct variant variants[] = {
     {"sage",
-     GNN_SAGE,
+     &gnn_layer_sage,
      false,
      false,
      false,
@@ -32,7 +32,7 @@ static const struct variant variants[] = {
      GNN_ADAM,
      {.wa = 7, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
     {"sage, norm, residual, dropout",
-     GNN_SAGE,
+     &gnn_layer_sage,
      true,
      true,
      false,
@@ -43,7 +43,7 @@ static const struct variant variants[] = {
      GNN_ADAMW,
      {.wa = 16, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
     {"sage, every node expanded, f16, transform first",
-     GNN_SAGE,
+     &gnn_layer_sage,
      false,
      false,
      false,
@@ -54,7 +54,7 @@ static const struct variant variants[] = {
      GNN_SGD,
      {.all = true, .wa = 60, .x = GNN_F16, .task = GNN_TASK_MULTICLASS}},
     {"sage, typed, norm, residual, dropout",
-     GNN_SAGE,
+     &gnn_layer_sage,
      true,
      true,
      false,
@@ -65,7 +65,7 @@ static const struct variant variants[] = {
      GNN_ADAM,
      {.typed = true, .wa = 16, .wb = 5, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
     {"sage, typed, one type without features, several labels",
-     GNN_SAGE,
+     &gnn_layer_sage,
      false,
      false,
      false,
@@ -76,7 +76,7 @@ static const struct variant variants[] = {
      GNN_ADAM,
      {.typed = true, .all = true, .wa = 9, .x = GNN_F32, .task = GNN_TASK_MULTILABEL}},
     {"gcn, features of unit sum, dropout",
-     GNN_GCN,
+     &gnn_layer_gcn,
      false,
      true,
      true,
@@ -87,7 +87,7 @@ static const struct variant variants[] = {
      GNN_ADAM,
      {.wa = 20, .x = GNN_F16, .task = GNN_TASK_MULTICLASS}},
     {"sage, batch norm, dropout",
-     GNN_SAGE,
+     &gnn_layer_sage,
      false,
      true,
      false,
@@ -98,7 +98,7 @@ static const struct variant variants[] = {
      GNN_ADAM,
      {.wa = 16, .x = GNN_F32, .task = GNN_TASK_MULTICLASS}},
     {"sage, typed, batch norm",
-     GNN_SAGE,
+     &gnn_layer_sage,
      false,
      false,
      false,
@@ -158,7 +158,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     struct gnn_trainer t;
     struct gnn_source *src = made_new(&v->w);
     struct gnn_ops *ops = device ? gnn_ops_gpu.make(gpu, precision, &r->e) : NULL;
-    struct gnn_model_config c = {.kind = v->kind,
+    struct gnn_model_config c = {.layer = v->layer,
                                  .nlayers = MADE_HOPS,
                                  .width = {16, 16},
                                  .layer_norm = v->norm,

@@ -12,6 +12,7 @@
 #include "lib/data/batch.h"
 #include "lib/base/mem.h"
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 #include "lib/store/store.h"
 #include "lib/store/write.h"
 #include "scratch.h"
@@ -199,7 +200,8 @@ static void open_store(const char *why)
 static void test_model(void)
 {
     struct gnn_schema s = {.task = GNN_TASK_MULTICLASS, .nclasses = 2};
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 8, .width = {1, 1, 1, 1, 1, 1, 1, 2}};
+    struct gnn_model_config c = {
+        .layer = &gnn_layer_sage, .nlayers = 8, .width = {1, 1, 1, 1, 1, 1, 1, 2}};
     struct gnn_err e = {0};
     struct gnn_model m, again;
     struct gnn_st_file f;

@@ -8,6 +8,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/model/model_file.h"
+#include "lib/model/layer.h"
 #include "lib/train/trainer.h"
 #include "scratch.h"
 #include "tap.h"
@@ -83,7 +84,8 @@ static void make_model(struct gnn_model *m)
 {
     struct gnn_err e = {0};
     struct gnn_schema s = {0};
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 2, .width = {2}, .batch_norm = true};
+    struct gnn_model_config c = {
+        .layer = &gnn_layer_sage, .nlayers = 2, .width = {2}, .batch_norm = true};
     if (gnn_schema_add_ntype(&s, "node", 60, &e) ||
         gnn_schema_add_nfield(&s, 0, "x", GNN_F32, 3, &e) ||
         gnn_schema_add_etype(&s, 0, "to", 0, 100, &e))

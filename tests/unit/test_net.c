@@ -148,7 +148,7 @@ static double worst_gap(struct gnn_net *n, struct gnn_model *m, const struct gnn
     if (!p || !g)
         abort();
     loss(n, m->slab, b, meta, mode, true);
-    memcpy(g, n->grad, m->nfloats * sizeof(*g));
+    memcpy(g, n->pass.grad, m->nfloats * sizeof(*g));
     for (uint32_t k = 0; k <= 2 * m->nparams; k++) {
         const struct gnn_param *q = &m->param[k % m->nparams];
         const bool whole = k == 2 * m->nparams;
@@ -177,7 +177,7 @@ static double worst_gap(struct gnn_net *n, struct gnn_model *m, const struct gnn
 
 struct variant {
     const char *name;
-    enum gnn_model_kind kind;
+    const struct gnn_layer *layer;
     bool typed, all, norm, batch, residual;
     uint32_t wa, wb, hidden;
     double drop;
@@ -186,27 +186,30 @@ struct variant {
 static void test_gradients(void)
 {
     static const struct variant v[] = {
-        {"sage", GNN_SAGE, false, false, false, false, false, 5, 0, 8, 0},
-        {"sage, all", GNN_SAGE, false, true, false, false, false, 5, 0, 8, 0},
-        {"sage, transform first", GNN_SAGE, false, false, false, false, false, 300, 0, 8, 0},
-        {"sage, norm, residual", GNN_SAGE, false, true, true, false, true, 8, 0, 8, 0},
-        {"sage, dropout", GNN_SAGE, false, false, true, false, false, 5, 0, 8, 0.3},
-        {"sage, typed", GNN_SAGE, true, false, false, false, false, 5, 6, 8, 0},
-        {"sage, typed, all, norm", GNN_SAGE, true, true, true, false, true, 5, 6, 8, 0.2},
-        {"sage, typed, no features", GNN_SAGE, true, false, false, false, false, 300, 0, 8, 0},
-        {"gcn", GNN_GCN, false, false, false, false, false, 5, 0, 8, 0},
-        {"gcn, transform first", GNN_GCN, false, true, true, false, true, 300, 0, 8, 0.5},
-        {"sage, batch norm", GNN_SAGE, false, false, false, true, false, 5, 0, 8, 0},
-        {"sage, all, batch norm, dropout", GNN_SAGE, false, true, false, true, true, 8, 0, 8, 0.3},
-        {"sage, typed, all, batch norm", GNN_SAGE, true, true, false, true, true, 5, 6, 8, 0},
-        {"gcn, batch norm, transform first", GNN_GCN, false, true, false, true, false, 300, 0, 8,
+        {"sage", &gnn_layer_sage, false, false, false, false, false, 5, 0, 8, 0},
+        {"sage, all", &gnn_layer_sage, false, true, false, false, false, 5, 0, 8, 0},
+        {"sage, transform first", &gnn_layer_sage, false, false, false, false, false, 300, 0, 8, 0},
+        {"sage, norm, residual", &gnn_layer_sage, false, true, true, false, true, 8, 0, 8, 0},
+        {"sage, dropout", &gnn_layer_sage, false, false, true, false, false, 5, 0, 8, 0.3},
+        {"sage, typed", &gnn_layer_sage, true, false, false, false, false, 5, 6, 8, 0},
+        {"sage, typed, all, norm", &gnn_layer_sage, true, true, true, false, true, 5, 6, 8, 0.2},
+        {"sage, typed, no features", &gnn_layer_sage, true, false, false, false, false, 300, 0, 8,
          0},
+        {"gcn", &gnn_layer_gcn, false, false, false, false, false, 5, 0, 8, 0},
+        {"gcn, transform first", &gnn_layer_gcn, false, true, true, false, true, 300, 0, 8, 0.5},
+        {"sage, batch norm", &gnn_layer_sage, false, false, false, true, false, 5, 0, 8, 0},
+        {"sage, all, batch norm, dropout", &gnn_layer_sage, false, true, false, true, true, 8, 0, 8,
+         0.3},
+        {"sage, typed, all, batch norm", &gnn_layer_sage, true, true, false, true, true, 5, 6, 8,
+         0},
+        {"gcn, batch norm, transform first", &gnn_layer_gcn, false, true, false, true, false, 300,
+         0, 8, 0},
     };
     for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
         struct gnn_err e = {0};
         struct gnn_meta meta = {0};
         struct gnn_batch b;
-        struct gnn_model_config c = {.kind = v[i].kind,
+        struct gnn_model_config c = {.layer = v[i].layer,
                                      .nlayers = HOPS,
                                      .width = {v[i].hidden, v[i].hidden},
                                      .layer_norm = v[i].norm,
@@ -237,9 +240,9 @@ static void test_gradients(void)
         float *g = malloc(m.nfloats * sizeof(*g));
         if (!g)
             abort();
-        memcpy(g, n.grad, m.nfloats * sizeof(*g));
+        memcpy(g, n.pass.grad, m.nfloats * sizeof(*g));
         loss(&n, m.slab, &b, &meta, &mode, true);
-        ok(!memcmp(g, n.grad, m.nfloats * sizeof(*g)), "%s: the same bits again", v[i].name);
+        ok(!memcmp(g, n.pass.grad, m.nfloats * sizeof(*g)), "%s: the same bits again", v[i].name);
         double unused = 0;
         for (uint64_t j = m.trained; j < m.nfloats; j++)
             unused += fabs((double)g[j]);
@@ -260,7 +263,7 @@ static void test_running(void)
     struct gnn_meta meta = {0};
     struct gnn_batch b;
     struct gnn_model_config c = {
-        .kind = GNN_SAGE, .nlayers = HOPS, .width = {6, 6}, .batch_norm = true};
+        .layer = &gnn_layer_sage, .nlayers = HOPS, .width = {6, 6}, .batch_norm = true};
     struct gnn_model m;
     struct gnn_net n;
     const struct gnn_net_mode train = {true, 0, 0, 1}, eval = {false, 0, 0, 1};
@@ -301,7 +304,8 @@ static void test_names(void)
 {
     struct gnn_err e = {0};
     struct gnn_schema s;
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 2, .width = {8}, .layer_norm = true};
+    struct gnn_model_config c = {
+        .layer = &gnn_layer_sage, .nlayers = 2, .width = {8}, .layer_norm = true};
     struct gnn_model m;
     make_schema(&s, true, 5, 6, &e);
     if (gnn_model_config_fit(&c, &s, &e) || gnn_model_init(&m, &c, &e))
@@ -317,9 +321,9 @@ static void test_names(void)
     ok(same, "names of a typed model are PyG's");
     ok(m.trained < m.nfloats, "the last layer's relation into the other type is not trained");
     gnn_model_release(&m);
-    c = (struct gnn_model_config){.kind = GNN_GCN, .nlayers = 2, .width = {8}};
-    ok(gnn_model_config_fit(&c, &s, &e) == GNN_E_USAGE, "gcn between two types is refused");
-    gnn_model_config_release(&c);
+    c = (struct gnn_model_config){.layer = &gnn_layer_gcn, .nlayers = 2, .width = {8}};
+    ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE,
+       "gcn between two types is refused");
     gnn_schema_release(&s);
 }
 

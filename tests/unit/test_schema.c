@@ -5,7 +5,7 @@
 
 #include "lib/data/batch.h"
 #include "lib/base/mem.h"
-#include "lib/model/model.h"
+#include "lib/model/layer.h"
 #include "tap.h"
 
 static char thousand[1001], more[1002];
@@ -142,7 +142,7 @@ static void test_bind(void)
 static void params(const char *type, const char *r, const char *q, const char *want)
 {
     struct gnn_schema s = {.task = GNN_TASK_MULTICLASS, .nclasses = 2};
-    struct gnn_model_config c = {.kind = GNN_SAGE, .nlayers = 1};
+    struct gnn_model_config c = {.layer = &gnn_layer_sage, .nlayers = 1};
     struct gnn_err e = {0};
     struct gnn_model m = {0};
     if (gnn_schema_add_ntype(&s, type, 9, &e) ||

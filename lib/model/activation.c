@@ -1,0 +1,254 @@
+/* Batch norm: statistics of a batch need all its rows, on all ranks, before the first can be
+ * normalised, and so does the way back. Over ranks, a node's rows are the same in all shares that
+ * have it: one of them counts for the statistics (gnn_batch_type.counted), and passes on what the
+ * gradient owes to these, so that any number of ranks makes what one does. */
+#include "lib/model/activation.h"
+#include "lib/model/layer.h"
+
+/* PyTorch's defaults. */
+#define NORM_EPS 1e-5f
+#define NORM_MOMENTUM 0.1f
+#define NO_NORM UINT32_MAX
+
+static bool is_batch(const struct gnn_pass *s, const struct gnn_activation *a)
+{
+    return s->m->c.batch_norm && a->norm != NO_NORM;
+}
+
+static float keep_scale(const struct gnn_activation *a)
+{
+    return a->drop ? 65536.0f / (float)a->q.keep16 : 1;
+}
+
+/* The sum of the biases of all relations into type t; *bias points to it. */
+static int sum_biases(struct gnn_pass *s, uint32_t l, uint32_t t, const float **bias,
+                      struct gnn_err *e)
+{
+    const struct gnn_model *m = s->m;
+    const struct gnn_ops *o = s->o;
+    const uint32_t w = m->c.width[l];
+    float *sum = NULL;
+    *bias = NULL;
+    for (uint32_t r = 0; r < m->c.netypes; r++) {
+        if (!gnn_model_into(m, l, r, t))
+            continue;
+        const float *b = gnn_pass_param(s, gnn_conv_bias(m, l, r));
+        if (*bias && !sum) {
+            if (o->fit(o, &s->bias, w, sizeof(float), "bias", e))
+                return e->code;
+            sum = s->bias.data;
+            o->copy(o, sum, *bias, w * sizeof(*sum));
+        }
+        if (sum)
+            o->add(o, b, w, sum);
+        *bias = sum ? sum : b;
+    }
+    return 0;
+}
+
+int gnn_activation_of_type(struct gnn_pass *s, struct gnn_activation *a, uint32_t l, uint32_t t,
+                           struct gnn_err *e)
+{
+    const struct gnn_model *m = s->m;
+    a->norm = m->norm[(size_t)l * m->c.nntypes + t];
+    a->w = m->c.width[l];
+    a->relu = l + 1 < m->c.nlayers;
+    a->drop = false;
+    return sum_biases(s, l, t, &a->bias, e);
+}
+
+void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a)
+{
+    o->release(o, &a->xhat);
+    o->release(o, &a->rstd);
+    o->release(o, &a->stat);
+}
+
+/* Moments of ranges are added up in s->sums, cleared here; s->work is gnn_moments'. */
+static int clear_sums(struct gnn_pass *s, size_t w, struct gnn_err *e)
+{
+    const struct gnn_ops *o = s->o;
+    if (o->fit(o, &s->work, GNN_MOMENT_BLOCKS * 2 * w, sizeof(double), "moments", e) ||
+        o->fit(o, &s->sums, 2 * w + 1, sizeof(double), "moments", e))
+        return e->code;
+    o->zero(o, s->sums.data, 2 * w * sizeof(double));
+    return 0;
+}
+
+static void take_running(struct gnn_pass *s, struct gnn_activation *a)
+{
+    a->rows = 0;
+    s->o->running_stats(s->o, gnn_pass_param(s, a->norm + GNN_NORM_MEAN),
+                        gnn_pass_param(s, a->norm + GNN_NORM_VAR), a->w, NORM_EPS, a->stat.data);
+}
+
+static int open_batch(struct gnn_pass *s, struct gnn_activation *a, struct gnn_err *e)
+{
+    const struct gnn_ops *o = s->o;
+    if (o->fit(o, &a->stat, GNN_BATCH_STATS * a->w, sizeof(float), "statistics", e))
+        return e->code;
+    if (s->train)
+        return clear_sums(s, a->w, e);
+    take_running(s, a);
+    return 0;
+}
+
+int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows,
+                        struct gnn_err *e)
+{
+    const struct gnn_ops *o = s->o;
+    const bool norm = a->norm != NO_NORM;
+    a->ep = (struct gnn_epilogue){a->bias, a->relu && !norm};
+    /* ReLU only where no NaN would be lost for good: while training it must come out as the loss.
+     */
+    a->fused = norm || !a->relu || (!a->drop && !s->train);
+    if (norm && s->train && o->fit(o, &a->xhat, rows * a->w, sizeof(float), "activations", e))
+        return e->code;
+    if (is_batch(s, a))
+        return open_batch(s, a, e);
+    return norm ? o->fit(o, &a->rstd, rows, sizeof(float), "activations", e) : 0;
+}
+
+/* Everything after the bias, if that came first. */
+static void finish_rows(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
+                        uint32_t to, float *y)
+{
+    const struct gnn_ops *o = s->o;
+    const uint32_t rows = to - from;
+    const size_t w = a->w;
+    float *xhat = s->train ? (float *)a->xhat.data + from * w : NULL;
+    struct gnn_dropout q = a->q;
+
+    if (is_batch(s, a))
+        o->batch_norm(o, y, rows, w, a->stat.data, gnn_pass_param(s, a->norm),
+                      gnn_pass_param(s, a->norm + GNN_NORM_BIAS), xhat, y);
+    else if (a->norm != NO_NORM)
+        o->layer_norm(o, y, rows, w, gnn_pass_param(s, a->norm),
+                      gnn_pass_param(s, a->norm + GNN_NORM_BIAS), NORM_EPS, xhat,
+                      (float *)a->rstd.data + (s->train ? from : 0), y);
+    if (a->drop)
+        q.node += from;
+    if (!a->fused || (a->relu && !a->ep.relu))
+        o->bias_act(o, y, rows, w, a->fused ? NULL : a->bias, a->relu, a->drop ? &q : NULL);
+}
+
+void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
+                         float *y)
+{
+    if (is_batch(s, a) && s->train)
+        s->o->moments(s->o, y, y, a->count ? a->count + from : NULL, to - from, a->w, s->work.data,
+                      s->sums.data);
+    else
+        finish_rows(s, a, from, to, y);
+}
+
+/* What lies where the operations are, on the host until the next call; NULL on failure. */
+static const void *fetch_numbers(struct gnn_pass *s, const void *from, uint64_t bytes,
+                                 struct gnn_err *e)
+{
+    const struct gnn_ops *o = s->o;
+    if (o->fit_host(o, &s->seen, bytes + 1, 1, "moments", e))
+        return NULL;
+    if (bytes)
+        o->fetch(o, s->seen.data, from, bytes);
+    o->mark(o, GNN_OPS_MARK_NET);
+    return o->wait(o, GNN_OPS_MARK_NET, e) ? NULL : s->seen.data;
+}
+
+/* Rows that count, over all ranks; and their moments in s->sums. */
+static int sum_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, struct gnn_err *e)
+{
+    a->rows = rows;
+    if (!s->sum)
+        return 0;
+    const uint8_t *count = fetch_numbers(s, a->count, a->count ? rows : 0, e);
+    if (!count)
+        return e->code;
+    for (uint32_t i = 0; a->count && i < rows; i++)
+        a->rows -= !count[i];
+    double *sum = s->sums.data;
+    s->o->put(s->o, sum + 2 * a->w, &a->rows, sizeof a->rows);
+    if (s->sum(s->arg, sum, 2 * a->w + 1, e))
+        return e->code;
+    const double *all = fetch_numbers(s, sum + 2 * a->w, sizeof *all, e);
+    if (!all)
+        return e->code;
+    a->rows = *all;
+    return 0;
+}
+
+int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y,
+                         struct gnn_err *e)
+{
+    const struct gnn_ops *o = s->o;
+    if (!is_batch(s, a) || !s->train)
+        return 0;
+    if (sum_rows(s, a, rows, e))
+        return e->code;
+    if (a->rows > 1)
+        o->batch_stats(o, s->sums.data, a->rows, a->w, NORM_EPS, a->stat.data);
+    else
+        take_running(s, a); /* one row has no variance */
+    for (uint32_t from = 0, to; from < rows; from = to) {
+        to = rows - from < o->chunk ? rows : from + o->chunk;
+        finish_rows(s, a, from, to, y + from * a->w);
+    }
+    return 0;
+}
+
+void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation *a, float *params)
+{
+    if (a->w && is_batch(s, a) && a->rows > 1)
+        s->o->batch_track(s->o, a->stat.data, a->w, NORM_MOMENTUM,
+                          params + s->m->param[a->norm + GNN_NORM_MEAN].at,
+                          params + s->m->param[a->norm + GNN_NORM_VAR].at,
+                          (int64_t *)(params + s->m->param[a->norm + GNN_NORM_BATCHES].at));
+}
+
+int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
+                             const float *y, float *dy, struct gnn_err *e)
+{
+    const struct gnn_ops *o = s->o;
+    const size_t w = a->w;
+    if (!is_batch(s, a))
+        return o->fit(o, &s->work, GNN_COLSUM_BLOCKS * w, sizeof(float), "gradients", e);
+    if (clear_sums(s, w, e))
+        return e->code;
+    double *sum = s->sums.data;
+    for (uint32_t from = 0, to; from < rows; from = to) {
+        to = rows - from < o->chunk ? rows : from + o->chunk;
+        o->relu_back(o, dy + from * w, y + from * w, to - from, w, keep_scale(a));
+        o->moments(o, dy + from * w, (const float *)a->xhat.data + from * w, NULL, to - from, w,
+                   s->work.data, sum);
+    }
+    o->batch_norm_grads(o, sum, w, gnn_pass_grad(s, a->norm),
+                        gnn_pass_grad(s, a->norm + GNN_NORM_BIAS));
+    if (s->sum && s->sum(s->arg, sum, 2 * w, e))
+        return e->code;
+    o->batch_back_stats(o, sum, a->rows, w, a->stat.data);
+    return 0;
+}
+
+void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
+                         uint32_t to, const float *y, float *dy, float *db)
+{
+    const struct gnn_ops *o = s->o;
+    const size_t w = a->w, at = from * w;
+    const uint32_t rows = to - from;
+    const bool batch = is_batch(s, a); /* ReLU's way back is done then */
+    if (a->relu && !batch)
+        o->relu_back(o, dy + at, y + at, rows, w, keep_scale(a));
+    if (batch)
+        o->batch_norm_back(o, dy + at, (const float *)a->xhat.data + at,
+                           a->count ? a->count + from : NULL, rows, w, a->stat.data,
+                           gnn_pass_param(s, a->norm));
+    else if (a->norm != NO_NORM)
+        o->layer_norm_back(o, dy + at, (const float *)a->xhat.data + at,
+                           (const float *)a->rstd.data + from, rows, w, gnn_pass_param(s, a->norm),
+                           gnn_pass_grad(s, a->norm), gnn_pass_grad(s, a->norm + GNN_NORM_BIAS),
+                           s->work.data);
+    /* A batch's mean takes the bias out again. Its gradient is 0, of which a sum would leave noise,
+     * and Adam make whole steps. */
+    if (db && !(batch && a->rows > 1))
+        o->colsum(o, dy + at, rows, w, s->work.data, db, true);
+}

@@ -1,0 +1,62 @@
+/* What follows matrix products: a bias, layer norm or batch norm, ReLU and dropout, forward and
+ * back. It ends each layer's sum of convolutions, and the hidden layers inside of a convolution.
+ *
+ * Rows are done in ranges, while they are in the cache. Batch norm needs all rows before the first
+ * can be finished, so what is done when depends on it; the calls are the same. */
+#ifndef GNN_LIB_MODEL_ACTIVATION_H
+#define GNN_LIB_MODEL_ACTIVATION_H
+
+#include "lib/model/pass.h"
+
+/* Zeroed object = no activation. */
+struct gnn_activation {
+    /* set by the caller before gnn_activation_open */
+    uint32_t norm; /* index of the norm's weight, or UINT32_MAX */
+    size_t w;      /* width of a row */
+    bool relu, drop;
+    struct gnn_dropout q; /* with drop: of row 0 on */
+    const float *bias;    /* or NULL */
+    const uint8_t *count; /* the rows that count for batch norm's statistics; NULL: all */
+    /* set by gnn_activation_open */
+    struct gnn_epilogue ep;
+    bool fused;
+    /* kept for the way back */
+    struct gnn_buf xhat, rstd;
+    struct gnn_buf stat; /* batch norm's, kernels/batch_norm.h */
+    double rows; /* that its statistics are of, over all ranks; 0: they are the running ones */
+};
+
+/* The activation after layer l for type t, but for dropout: its bias is the sum of the biases of
+ * all relations into t. */
+int gnn_activation_of_type(struct gnn_pass *s, struct gnn_activation *a, uint32_t l, uint32_t t,
+                           struct gnn_err *e) GNN_MUST_USE;
+void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a);
+
+/* Forward. `rows` rows are made; or, where s->train is not set, at most so many at a time. Scratch
+ * of s is used up to gnn_activation_close: nothing else is opened meanwhile. */
+int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows,
+                        struct gnn_err *e) GNN_MUST_USE;
+/* What the product that makes the rows has to do with them; NULL: nothing. */
+static inline const struct gnn_epilogue *gnn_activation_first(const struct gnn_activation *a)
+{
+    return a->fused ? &a->ep : NULL;
+}
+/* y: row `from`, of which all up to `to` have been made. */
+void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
+                         float *y);
+/* y: row 0, when all rows have been there; after this they are finished. */
+int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows, float *y,
+                         struct gnn_err *e) GNN_MUST_USE;
+
+/* Back, from the gradient dy of the results y to that of what the products made, in its place; rows
+ * all are there from the beginning. Gradients of the norm's parameters are added to. */
+int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
+                             const float *y, float *dy, struct gnn_err *e) GNN_MUST_USE;
+/* dy and y: row 0. db: the gradient of the bias, added to; or NULL. */
+void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uint32_t from,
+                         uint32_t to, const float *y, float *dy, float *db);
+
+/* Batch norm's running statistics, in params, take a step, if there are any. */
+void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation *a, float *params);
+
+#endif

@@ -1,0 +1,61 @@
+/* The adjacency view: the edges of one relation, as a layer sees them. It lists segments, each with
+ * a range of rows and its CSC block; a result is summed up over the segments, so the view may be a
+ * batch's blocks, or a range of a graph. What a layer does with neighbours goes through this view,
+ * forward and back. */
+#ifndef GNN_LIB_MODEL_ADJACENCY_H
+#define GNN_LIB_MODEL_ADJACENCY_H
+
+#include "lib/ops/ops.h"
+
+/* How a row's neighbours are weighted, which a layer declares: not; by 1/degree; or by
+ * D^-1/2 (A + I) D^-1/2, where each node is a neighbour of itself (kernels/factors.h). */
+enum gnn_adj_norm { GNN_ADJ_SUM, GNN_ADJ_MEAN, GNN_ADJ_SYMMETRIC };
+
+/* The last needs the nodes' degrees in the whole graph, and one node type. */
+static inline bool gnn_adj_needs_degrees(enum gnn_adj_norm norm)
+{
+    return norm == GNN_ADJ_SYMMETRIC;
+}
+
+/* Zeroed object = empty. All pointers are to the operations' memory. */
+struct gnn_adj {
+    enum gnn_adj_norm norm;
+    const float *node;   /* gnn_gcn_degrees, if the degrees are needed */
+    uint32_t ndst, nsrc; /* rows of results, and of what is summed up */
+    uint64_t edges;
+    const struct gnn_csr *seg; /* [nseg], at least one */
+    uint32_t nseg;
+    const struct gnn_csr *back; /* the transposed block, or NULL */
+    struct gnn_buf row, diag, tptr, tidx;
+};
+
+/* Room for the factors of ndst rows; and, with `back`, for the transposed block. norm, node, ndst,
+ * nsrc and edges are set before. */
+int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back,
+                 struct gnn_err *e) GNN_MUST_USE;
+void gnn_adj_release(const struct gnn_ops *o, struct gnn_adj *a);
+/* After gnn_adj_open: a segment to which rows, offsets and sources are to be added; and the
+ * transposed block. They are brought to the operations' memory by the caller, who sets seg and
+ * back. */
+struct gnn_csr gnn_adj_segment(const struct gnn_adj *a);
+struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a);
+/* Computes the factors of rows [from, to) of the segments; computes the transposed block. */
+void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from, uint32_t to);
+void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
+
+/* y, whose row 0 is row `from` of the result, is A x for rows [from, to), or A x is added to it; d
+ * columns. */
+static inline void gnn_adj_aggregate(const struct gnn_ops *o, const struct gnn_adj *a,
+                                     uint32_t from, uint32_t to, const float *x, size_t d, float *y,
+                                     bool acc)
+{
+    o->aggregate(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, acc);
+}
+/* The gradient: dx, all rows, is A^T dy, or A^T dy is added to it. */
+static inline void gnn_adj_spread(const struct gnn_ops *o, const struct gnn_adj *a, const float *dy,
+                                  size_t d, float *dx, bool acc)
+{
+    o->aggregate(o, a->back, 1, 0, a->nsrc, dy, a->ndst, d, dx, acc);
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* The table of layers, and what they share. */
+#include "lib/model/layer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LAYER_ENTRY(name, what) &gnn_layer_##name,
+const struct gnn_layer *const gnn_layers[] = {GNN_LAYERS(LAYER_ENTRY) NULL};
+
+const struct gnn_layer *gnn_layer_find(const char *name)
+{
+    for (size_t i = 0; name && gnn_layers[i]; i++)
+        if (!strcmp(gnn_layers[i]->name, name))
+            return gnn_layers[i];
+    return NULL;
+}
+
+struct gnn_param_spec *gnn_param_list_add(struct gnn_param_list *l, const char *name, uint32_t rows,
+                                          uint32_t cols, double bound, double fill)
+{
+    struct gnn_param_spec *p = &l->p[l->n++];
+    *p = (struct gnn_param_spec){.rows = rows,
+                                 .cols = cols,
+                                 .bound = bound,
+                                 .fill = fill,
+                                 .trained = true,
+                                 .dtype = GNN_F32};
+    snprintf(p->name, sizeof p->name, "%s", name);
+    return p;
+}
+
+void gnn_param_list_norm(struct gnn_param_list *l, const struct gnn_model_config *c,
+                         const char *module, uint32_t width)
+{
+    /* Gradients do not reach a batch norm's running statistics and their count. */
+    static const struct {
+        const char *name;
+        double fill;
+    } of[GNN_NORM_PARAMS] = {{"weight", 1},
+                             {"bias", 0},
+                             {"running_mean", 0},
+                             {"running_var", 1},
+                             {"num_batches_tracked", 0}};
+    for (unsigned i = 0; i < (c->batch_norm ? GNN_NORM_PARAMS : GNN_NORM_MEAN); i++) {
+        struct gnn_param_spec *p = gnn_param_list_add(l, "", width, 0, 0, of[i].fill);
+        /* PyG's BatchNorm holds PyTorch's */
+        snprintf(p->name, sizeof p->name, "%s%s%s", module, c->batch_norm ? "module." : "",
+                 of[i].name);
+        p->trained = i < GNN_NORM_MEAN;
+        p->dtype = i == GNN_NORM_BATCHES ? GNN_I64 : GNN_F32;
+    }
+}
+
+void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, uint32_t l, uint32_t r)
+{
+    const struct gnn_model *m = s->m;
+    c->s = s;
+    c->layer = m->c.layer;
+    c->first = gnn_model_conv(m, l, r)->first;
+    c->ds = gnn_model_in(m, l, m->c.etype[r].src);
+    c->dd = gnn_model_in(m, l, m->c.etype[r].dst);
+    c->w = m->c.width[l];
+    c->inputs = l > 0;
+    c->adj.norm = m->c.layer->norm;
+}
+
+void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c)
+{
+    for (unsigned k = 0; k < GNN_PASS_ROOMS; k++)
+        o->release(o, &c->kept[k]);
+    gnn_adj_release(o, &c->adj);
+    gnn_activation_release(o, &c->inside);
+}
+
+float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to, size_t width,
+                     struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    struct gnn_buf *b = s->train ? &c->kept[k] : &s->room[k];
+    const uint64_t rows = s->train ? c->adj.ndst : to - from;
+    if (s->o->fit(s->o, b, rows * width, sizeof(float), "rows of a layer", e))
+        return NULL;
+    return (float *)b->data + (s->train ? from : 0) * width;
+}

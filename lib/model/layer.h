@@ -1,0 +1,149 @@
+/* Layers. A layer is a table of operations for one convolution: over the edges of one relation, it
+ * makes rows for the destinations from the rows of the sources and the destinations' own. Each has
+ * a file, and nobody else asks which layer it is: drivers (the passes over batches,
+ * lib/model/net.h, and exact inference, lib/predict/predict.h) bring rows and edges, call the
+ * operations, add up the results of relations, and do what follows (lib/model/activation.h).
+ *
+ * A new layer is one more line in GNN_LAYERS and its file. */
+#ifndef GNN_LIB_MODEL_LAYER_H
+#define GNN_LIB_MODEL_LAYER_H
+
+#include "lib/model/activation.h"
+#include "lib/model/adjacency.h"
+#include "lib/model/pass.h"
+
+/* Name, as in options and files, and what it is. The table of layer NAME is gnn_layer_NAME. */
+#define GNN_LAYERS(X)                                                                              \
+    X(sage, "GraphSAGE with mean")                                                                 \
+    X(gcn, "GCN")
+
+/* What decides a convolution's parameters: relation `r` of the model, widths of its sources'
+ * and destinations' rows, and of the results. */
+struct gnn_conv_shape {
+    const struct gnn_model_config *c;
+    uint32_t r, src, dst, out;
+};
+
+/* The parameters of a convolution, or of a norm, in the order in which they lie in the slab. */
+enum { GNN_PARAMS_MAX = 16 };
+struct gnn_param_list {
+    struct gnn_param_spec {
+        char name[48];       /* the end of its name in PyG's state dict */
+        uint32_t rows, cols; /* cols 0: a vector */
+        double bound, fill;  /* as struct gnn_param's */
+        bool trained;
+        enum gnn_dtype dtype; /* GNN_F32; GNN_I64: a scalar */
+    } p[GNN_PARAMS_MAX];
+    uint32_t n;
+};
+/* Adds one that is trained, and returns it. */
+struct gnn_param_spec *gnn_param_list_add(struct gnn_param_list *l, const char *name, uint32_t rows,
+                                          uint32_t cols, double bound, double fill);
+/* Adds those of a norm of the kind that c has (enum gnn_norm_param), `width` columns; the names
+ * begin with `module`. */
+void gnn_param_list_norm(struct gnn_param_list *l, const struct gnn_model_config *c,
+                         const char *module, uint32_t width);
+
+/* A convolution at work. The driver makes it (gnn_conv_run_init) and sets what is not the layer's;
+ * buffers are used again from pass to pass. */
+struct gnn_conv_run {
+    struct gnn_pass *s;
+    const struct gnn_layer *layer;
+    uint32_t first;     /* index of its first parameter */
+    uint32_t ds, dd, w; /* widths of sources, destinations and results */
+    bool inputs;        /* gradients of the sources and destinations are wanted: they are not
+                           features */
+    struct gnn_adj adj;
+    uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
+    const float *x;        /* (nsrc, ds) the sources */
+    const float *messages; /* (nsrc, message) made of them */
+    const float *own;      /* the destinations' own rows, from row `from` of the call on */
+    const uint8_t *count;  /* as struct gnn_activation's, of the destinations */
+    /* the layer's */
+    struct gnn_buf kept[GNN_PASS_ROOMS];
+    struct gnn_activation inside;
+};
+
+/* On failure, operations return what they put into e. Rows are of the destinations, [from, to); y
+ * and dy point to row `from`. */
+struct gnn_layer {
+    const char *name;   /* as in GNN_LAYERS */
+    const char *module; /* PyG's, which has parameters of the same names */
+
+    /* What it needs. */
+    enum gnn_adj_norm norm; /* of the adjacency */
+    bool own;               /* the destinations' own rows */
+    unsigned rooms;         /* how many gnn_conv_room it uses */
+
+    /* Its parameters. */
+    void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
+    uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
+    uint32_t bias;   /* the one that is added to the results, which the driver does */
+    /* Or NULL: GNN_E_USAGE if there can be no such convolution. */
+    int (*check)(const struct gnn_conv_shape *s, struct gnn_err *e);
+
+    /* Forward. messages: the width of messages, if they are to be made of the sources before they
+     * are aggregated, else 0; decided when the adjacency is known. send: makes them of n sources.
+     * open, or NULL: before the first rows; while training all rows of sources and destinations are
+     * there. rows: the results into y, or added to it, then ep (may be NULL). */
+    uint32_t (*messages)(const struct gnn_conv_run *c);
+    int (*send)(struct gnn_conv_run *c, const float *x, uint32_t n, float *out, struct gnn_err *e);
+    int (*open)(struct gnn_conv_run *c, struct gnn_err *e);
+    int (*rows)(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                const struct gnn_epilogue *ep, struct gnn_err *e);
+
+    /* Back; only after forward calls for all rows with s->train. rows_back: with the gradient dy of
+     * rows, while they are in the cache. sources_back: after that, dy being the gradient of all
+     * rows; g is to become the gradient of the sources, or to be added to; NULL: not wanted.
+     * own_back: then, g, of the destinations' own rows, is added to. Gradients of parameters are
+     * added to on the way, but for the bias's. */
+    int (*rows_back)(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                     struct gnn_err *e);
+    int (*sources_back)(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                        struct gnn_err *e);
+    int (*own_back)(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e);
+};
+
+#define GNN_LAYER_DECLARE(name, what) extern const struct gnn_layer gnn_layer_##name;
+GNN_LAYERS(GNN_LAYER_DECLARE)
+#undef GNN_LAYER_DECLARE
+/* All of them, in the order of GNN_LAYERS, with NULL at the end; and by name, or NULL. */
+extern const struct gnn_layer *const gnn_layers[];
+const struct gnn_layer *gnn_layer_find(const char *name);
+
+/* Index of the bias that the driver adds. */
+static inline uint32_t gnn_conv_bias(const struct gnn_model *m, uint32_t l, uint32_t r)
+{
+    return gnn_model_conv(m, l, r)->first + m->c.layer->bias;
+}
+
+/* Convolution of layer l over relation r; the view's sizes are set by the caller. */
+void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, uint32_t l, uint32_t r);
+void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c);
+/* Its parameter number k, and the gradient of that. */
+static inline const float *gnn_conv_param(const struct gnn_conv_run *c, uint32_t k)
+{
+    return gnn_pass_param(c->s, c->first + k);
+}
+static inline float *gnn_conv_grad(const struct gnn_conv_run *c, uint32_t k)
+{
+    return gnn_pass_grad(c->s, c->first + k);
+}
+/* Row `from` of `width` floats in room k, with room up to row `to`. What is there while training
+ * stays until the way back is done, otherwise until the next call. NULL on failure. */
+float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to, size_t width,
+                     struct gnn_err *e);
+
+/* Operations of layers whose neighbours' part is a normalised sum times the matrix `weight`, which
+ * is applied before or after the summing up (lib/model/linear.c). They use room 0. */
+uint32_t gnn_linear_messages(const struct gnn_conv_run *c);
+int gnn_linear_send(struct gnn_conv_run *c, const float *x, uint32_t n, float *out,
+                    struct gnn_err *e);
+int gnn_linear_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                    const struct gnn_epilogue *ep, struct gnn_err *e);
+int gnn_linear_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                         struct gnn_err *e);
+int gnn_linear_sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                            struct gnn_err *e);
+
+#endif

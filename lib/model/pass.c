@@ -1,0 +1,24 @@
+#include "lib/model/pass.h"
+
+#include <string.h>
+
+void gnn_pass_release(struct gnn_pass *s)
+{
+    if (!s->o)
+        return;
+    struct gnn_buf *const bufs[] = {&s->messages, &s->bias, &s->work, &s->sums};
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        s->o->release(s->o, bufs[i]);
+    for (unsigned i = 0; i < GNN_PASS_ROOMS; i++)
+        s->o->release(s->o, &s->room[i]);
+    s->o->release_host(s->o, &s->seen);
+    memset(s, 0, sizeof(*s));
+}
+
+int gnn_pass_gemm(struct gnn_pass *s, bool ta, bool tb, size_t m, size_t n, size_t k,
+                  const float *a, const float *b, float beta, float *c,
+                  const struct gnn_epilogue *ep, struct gnn_err *e)
+{
+    s->flops += 2 * (uint64_t)m * n * k;
+    return s->o->gemm(s->o, ta, tb, m, n, k, a, b, beta, c, ep, e);
+}

@@ -1,0 +1,46 @@
+/* What all parts of a pass through a model share: where the operations are, parameters, gradients,
+ * and scratch memory. */
+#ifndef GNN_LIB_MODEL_PASS_H
+#define GNN_LIB_MODEL_PASS_H
+
+#include "lib/model/model.h"
+#include "lib/ops/ops.h"
+
+enum { GNN_PASS_ROOMS = 2 };
+
+/* Zeroed object = empty; released before the operations are. Rows, parameters and gradients are in
+ * the operations' memory. One thread at a time. */
+struct gnn_pass {
+    const struct gnn_model *m;
+    const struct gnn_ops *o;
+    const float *p; /* parameters, laid out as the model's slab */
+    float *grad;    /* their gradients, likewise */
+    bool train;     /* what the way back needs is kept, and batch norm is that of the batch */
+    /* Or NULL: sums numbers in the operations' memory over ranks. All of them call it equally often
+     * in a pass that trains. */
+    int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
+    void *arg;
+    struct gnn_buf room[GNN_PASS_ROOMS]; /* rows that are not kept (gnn_conv_room) */
+    struct gnn_buf messages;             /* of a relation's sources, or their gradients */
+    struct gnn_buf bias, work, sums;
+    struct gnn_buf seen; /* the host's: what of these it has to know */
+    uint64_t flops,
+        edges; /* of matrix products, and aggregated over, since the object was zeroed */
+};
+
+void gnn_pass_release(struct gnn_pass *s);
+/* C = op(A) op(B) + beta C, then ep (may be NULL); counted. */
+int gnn_pass_gemm(struct gnn_pass *s, bool ta, bool tb, size_t m, size_t n, size_t k,
+                  const float *a, const float *b, float beta, float *c,
+                  const struct gnn_epilogue *ep, struct gnn_err *e) GNN_MUST_USE;
+
+static inline const float *gnn_pass_param(const struct gnn_pass *s, uint32_t i)
+{
+    return s->p + s->m->param[i].at;
+}
+static inline float *gnn_pass_grad(const struct gnn_pass *s, uint32_t i)
+{
+    return s->grad + s->m->param[i].at;
+}
+
+#endif
