@@ -26,7 +26,7 @@ struct ranks_total {
     union ranks_number {
         double f;
         uint64_t u;
-    } *sum; /* u: of integers */
+    } * sum; /* u: of integers */
 };
 struct ranks_post { /* what is shared */
     pthread_mutex_t lock;

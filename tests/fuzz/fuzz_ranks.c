@@ -52,9 +52,8 @@ static int work(struct gnn_comm *c)
     o.nfanout = 1;
     o.batch_size = 10;
     o.edge_ids = o.count_once = true;
-    const struct gnn_gather_opts g = {.fields = "x,y,weight,degree",
-                                      .dtype = GNN_F16,
-                                      .replicate = {0.5, GNN_ORDER_ACCESS}};
+    const struct gnn_gather_opts g = {
+        .fields = "x,y,weight,degree", .dtype = GNN_F16, .replicate = {0.5, GNN_ORDER_ACCESS}};
     struct gnn_source *q = rc ? NULL : gnn_sampler_source_new(&s, &o, &e);
     q = q ? gnn_gather_source_new(q, &s, &g, &e) : NULL;
     while (q && !(rc = gnn_source_next(q, &b, &e))) {

@@ -14,6 +14,7 @@ echo x >README.md
 reset() { rm -f cmd/* lib/*/* kernels/cpu/* formats/* scripts/* man/*; }
 layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
 headers() { sh "$GNN_TOP/scripts/check-headers.sh" .; }
+format() { sh "$GNN_TOP/scripts/check-format.sh" .; }
 text() { sh "$GNN_TOP/scripts/check-text.sh" .; }
 plant() { printf '%b' "$2" >"$1"; }
 
@@ -54,6 +55,17 @@ for f in strcpy sprintf atoi strtok gets rand; do
     plant cmd/c.c "int g(void) { $f (a); }\n"
     finds "$f is not to be used" "$f is not" layers
 done
+reset
+
+if clang-format-14 --version >/dev/null 2>&1 || clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    cp "$GNN_TOP/.clang-format" .
+    plant lib/base/a.c 'int f(int a)\n{\n  return a;\n}\n'
+    finds 'code in another format' 'lib/base/a.c:2.*should be clang-formatted' format
+    plant lib/base/a.c 'int f(int a)\n{\n    return a;\n}\n'
+    check 'code as clang-format writes it' format
+else
+    skip 'the format of code' 'no clang-format 14'
+fi
 reset
 
 plant lib/base/h.h '#include <stdint.h>\nstruct h { uint32_t a; };\n'
