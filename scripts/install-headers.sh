@@ -7,6 +7,7 @@ to=$1
 shift
 install -d "$to"
 for h in "$@"; do
+    # shellcheck disable=SC2013 # names of headers have no blanks
     for need in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$h"); do
         case " $* " in *" $need "*) ;; *)
             echo "$h: includes $need, which is not public" >&2
