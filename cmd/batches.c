@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cmd/calm.h"
+#include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
@@ -162,7 +162,7 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         if (!o->count)
             rc = gnn_writer_batch(&w, b, &e);
         if (w.nref && !yielded && !o->gpu)
-            calm_yield();
+            threads_be_nice();
         yielded = w.nref > 0;
         gnn_batch_put(b);
         cli_progress("batches", t.batches, o->total, NULL);

@@ -28,7 +28,7 @@ void cache_size(const char *text, double *share, uint64_t *bytes);
  * store is checked. */
 void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o);
 /* What each rank replicates of the others' rows: --replicate, and the order, by default "access".
- * Ends the program if they make no sense. */
+ * Ends the program if they are contradictory. */
 void cache_replicate(const struct opt_doubles *share, struct cache_opts *c,
                      struct gnn_gather_replicate *o);
 

@@ -4,7 +4,7 @@
 
 #include "cmd/batches.h"
 #include "cmd/cache.h"
-#include "cmd/calm.h"
+#include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
     struct gnn_err e = {0};
     const char *name;
     int nargs;
-    calm_threads(argv);
+    threads_wait_briefly(argv);
     cli_start("gnn-gather", argc, argv);
     ranks_start();
     run.started = gnn_clock();
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     const int fd = cli_in(input, &name);
     struct gnn_source *up = gnn_stream_source_on(fd, name, run.comm->size > 1 ? NULL : run.gpu, &e);
     if (up && plan.on) {
-        calm_threads_set(threads);
+        threads_start(threads);
         plan_run(up, store, &plan);
         gnn_store_close(store);
         return cli_finish();

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/calm.h"
+#include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     const char *name = NULL, *tmpdir = getenv("TMPDIR");
     int nargs, out = -1;
 
-    calm_threads(argv);
+    threads_wait_briefly(argv);
     cli_start("gnn-predict", argc, argv);
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (none)
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     if (gnn_kind_path(args[0]) == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
         cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
     stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);
-    calm_threads_set(threads);
+    threads_start(threads);
     struct gnn_gpu *gpu = device_open(device, gnn_comm_self());
     if (!memory)
         memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);

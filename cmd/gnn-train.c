@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/calm.h"
+#include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
 #include "cmd/opt.h"
@@ -349,7 +349,7 @@ static void read_options(int argc, char **argv)
     o.patience = TRAIN_PATIENCE;
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
-    calm_threads_set(threads);
+    threads_start(threads);
     feed.degrees = gnn_adj_needs_degrees(gnn_layers[kind]->norm);
     feed.count_once = batch_norm;
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
     struct train_text text = {0};
     const char *name;
 
-    calm_threads(argv);
+    threads_wait_briefly(argv);
     cli_start("gnn-train", argc, argv);
     ranks_start();
     read_options(argc, argv);

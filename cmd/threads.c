@@ -1,4 +1,4 @@
-#include "cmd/calm.h"
+#include "cmd/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "cmd/cli.h"
 #include "lib/base/mem.h"
 
-void calm_threads(char **argv)
+void threads_wait_briefly(char **argv)
 {
     char path[PATH_MAX];
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT"))
@@ -57,7 +57,7 @@ static void start_threads(int n)
     __asm__ volatile("");
 }
 
-void calm_threads_set(uint32_t n)
+void threads_start(uint32_t n)
 {
     const int wanted = n ? (int)n : omp_get_max_threads(), most = omp_get_thread_limit();
     const int have = wanted < most ? wanted : most;
@@ -66,7 +66,7 @@ void calm_threads_set(uint32_t n)
     start_threads(have);
 }
 
-void calm_yield(void)
+void threads_be_nice(void)
 {
     enum { LOWEST = 19 };
     DIR *threads = opendir(
