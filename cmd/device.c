@@ -43,5 +43,5 @@ void device_tell_graph(const struct gnn_graph_report *r)
         cli_info(
             "graph: %.4g MB in host memory%s; %.4g MB on each device, %.4g MB of it for cached rows",
             (double)r->host / 1e6, r->copied ? ", in a pinned copy" : "", (double)r->device / 1e6,
-            (double)r->near / 1e6);
+            (double)r->resident / 1e6);
 }

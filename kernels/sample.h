@@ -29,13 +29,13 @@ struct gnn_sample_part {
     uint64_t nedges;
     const uint32_t *orig; /* (count) original ids, or NULL: the id itself */
     const uint64_t *id;   /* (nedges) edge ids, or NULL: the position */
-    /* CUDA only, or NULL: rows whose sources are here a second time, in memory that is nearer:
-     * those of node first + i begin at near[GNN_SAMPLE_NEAR * near_at[i]], unless near_at[i] is
-     * UINT32_MAX. */
-    const uint32_t *near_at; /* (count) */
-    const uint32_t *near;
+    /* CUDA only, or NULL: rows whose sources are resident in the device's memory, too: those of
+     * node first + i begin at resident[GNN_SAMPLE_RESIDENT * resident_at[i]], unless resident_at[i]
+     * is UINT32_MAX. */
+    const uint32_t *resident_at; /* (count) */
+    const uint32_t *resident;
 };
-enum { GNN_SAMPLE_NEAR = 4 /* sources: 16 bytes */ };
+enum { GNN_SAMPLE_RESIDENT = 4 /* sources: 16 bytes */ };
 
 struct gnn_sample_graph {
     const struct gnn_sample_part *part; /* [nparts], ascending by first, without gaps from 0 */
@@ -51,12 +51,12 @@ struct gnn_sample_row {
 
 enum gnn_sample_status {
     GNN_SAMPLE_OK = 0,
-    GNN_SAMPLE_NODE,   /* destination `node` is in no part */
-    GNN_SAMPLE_INDPTR, /* offsets of `node` in `part` fall or leave the array */
-    GNN_SAMPLE_SOURCE, /* a source of `node` (edge `edge` of `part`) is not below nsrc */
-    GNN_SAMPLE_MANY,   /* 2^32 - 1 edges or more in one block */
-    GNN_SAMPLE_SEED,   /* CUDA only: number `edge` of a list, `node`, is not below nnodes */
-    GNN_SAMPLE_ROOM /* CUDA only: more than there is room for: `edge` enum gnn_cuda_sample_room */
+    GNN_SAMPLE_NODE,    /* destination `node` is in no part */
+    GNN_SAMPLE_INDPTR,  /* offsets of `node` in `part` fall or leave the array */
+    GNN_SAMPLE_SOURCE,  /* a source of `node` (edge `edge` of `part`) is not below nsrc */
+    GNN_SAMPLE_MANY,    /* 2^32 - 1 edges or more in one block */
+    GNN_SAMPLE_SEED,    /* CUDA only: number `edge` of a list, `node`, is not below nnodes */
+    GNN_SAMPLE_CAPACITY /* CUDA only: too little, `edge` says of what (gnn_cuda_sample_capacity) */
 };
 struct gnn_sample_place {
     uint64_t node, edge;
@@ -115,8 +115,8 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
 
 /* The same on a GPU, bit for bit. All pointers, also those inside the graph, are to memory that the
  * device can read: its own, or pinned host memory. Sizes that depend on the data are read from
- * device memory, so a whole batch is queued without a look at them; what bounds grids and arrays is
- * the room given. Nothing is allocated or waited for.
+ * device memory, so a whole batch is queued without a look at them; the capacities given bound
+ * grids and arrays. Nothing is allocated or waited for.
  *
  * Use: status zeroed; gnn_cuda_begin_batch for each node type; gnn_cuda_relabel_seeds; then per hop
  * and edge type gnn_cuda_sample_block. The counts after each list go where the relabel of that list
@@ -125,22 +125,22 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
  *
  * After a failure every array still holds a valid batch: blocks not yet made have no edges, the
  * block in which it happened has none or only source 0; counts stay as they were. */
-enum gnn_cuda_sample_room {
-    GNN_CUDA_ROOM_ROWS,
-    GNN_CUDA_ROOM_EDGES,
-    GNN_CUDA_ROOM_NODES,
-    GNN_CUDA_ROOM_SEEDS
+enum gnn_cuda_sample_capacity {
+    GNN_CUDA_CAPACITY_ROWS,
+    GNN_CUDA_CAPACITY_EDGES,
+    GNN_CUDA_CAPACITY_NODES,
+    GNN_CUDA_CAPACITY_SEEDS
 };
 
 /* The first failure of a batch, in the order in which the CPU would find it. Zero before each
  * batch. */
 struct gnn_cuda_sample_status {
-    uint64_t first;  /* of the kernels in flight, turned round: the greatest wins */
+    uint64_t first;  /* of the kernels in flight, bit-inverted: the greatest wins */
     uint32_t ticket; /* blocks of a kernel that are through; 0 between kernels */
     uint32_t code;   /* enum gnn_sample_status */
     uint32_t block;  /* the job's name for itself; 0 for seeds */
     uint32_t unused;
-    struct gnn_sample_place at; /* of GNN_SAMPLE_ROOM: node is the room needed */
+    struct gnn_sample_place at; /* of GNN_SAMPLE_CAPACITY: `node` is what is needed */
 };
 
 /* A direct map, as on the CPU, or, for types with many more nodes than a batch has, a hash table:
@@ -164,22 +164,22 @@ struct gnn_cuda_relabel {
     bool last; /* no list of the type follows in this batch: the map need not learn what this one
                   finds */
 };
-/* Bits of a map's word that tell local numbers below `room` and positions in lists of at most
+/* Bits of a map's word that tell local numbers below `capacity` and positions in lists of at most
  * `list` apart; 0 if there are not enough in 32. */
-uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list);
-/* Slots of the hash table for batches of at most `room` nodes and lists of at most `list` ids, a
- * power of two; 0 if a direct map does not take twice the memory. */
-uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list);
+uint32_t gnn_cuda_relabel_bits(uint64_t capacity, uint64_t list);
+/* Slots of the hash table for batches of at most `capacity` nodes and lists of at most `list` ids,
+ * a power of two; 0 if a direct map does not take twice the memory. */
+uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t capacity, uint64_t list);
 
 /* Starts a batch: count becomes 0. */
 void gnn_cuda_begin_batch(const struct gnn_cuda_relabel *r, struct gnn_cuda_sample_status *status,
                           void *stream);
 
-/* Numbers ids[*n], *n <= room, in order of first occurrence. scratch:
- * gnn_cuda_relabel_scratch(room) bytes. */
-uint64_t gnn_cuda_relabel_scratch(uint32_t room);
+/* Numbers ids[*n], *n <= capacity, in order of first occurrence. scratch:
+ * gnn_cuda_relabel_scratch(capacity) bytes. */
+uint64_t gnn_cuda_relabel_scratch(uint32_t capacity);
 void gnn_cuda_relabel_seeds(const struct gnn_cuda_relabel *r, const uint32_t *ids,
-                            const uint32_t *n, uint32_t room, void *scratch,
+                            const uint32_t *n, uint32_t capacity, void *scratch,
                             struct gnn_cuda_sample_status *status, void *stream);
 
 /* A job of which the device knows how many destinations there are: entries *first to *end - 1 of

@@ -9,16 +9,16 @@
 
 enum {
     LANES = GNN_DRAW_LANES,
-    ROOM = 1024, /* picks of a group of LANES destinations that go through the pipeline */
-    AHEAD = 64,  /* destinations whose offsets are fetched together */
+    GROUP_PICKS = 1024, /* picks of a group of LANES destinations that go through the pipeline */
+    AHEAD = 64,         /* destinations whose offsets are fetched together */
     STAGES = 3
 };
 
 /* Groups in flight: addresses of the picks while their lines travel, then the sources read there.
  */
 struct ring {
-    const uint32_t *at[ROOM];
-    uint32_t source[ROOM];
+    const uint32_t *at[GROUP_PICKS];
+    uint32_t source[GROUP_PICKS];
     uint32_t n, out, row; /* picks, where they go, first destination */
 };
 struct scratch {
@@ -235,8 +235,8 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
             out[j] = gnn_pick_draw(job->rule, job->key, row->orig, row->degree, j);
     else if (drawn)
         floyd_large(job, row, n, s->table, out);
-    for (uint32_t from = 0; from < n; from += ROOM) {
-        const uint32_t m = n - from < ROOM ? n - from : ROOM;
+    for (uint32_t from = 0; from < n; from += GROUP_PICKS) {
+        const uint32_t m = n - from < GROUP_PICKS ? n - from : GROUP_PICKS;
         for (uint32_t j = 0; j < m; j++) {
             g->at[j] = row->base + (drawn ? out[from + j] : from + j);
             __builtin_prefetch(g->at[j], 0, 2);
@@ -251,12 +251,12 @@ static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struc
     return GNN_SAMPLE_OK;
 }
 
-/* How many destinations from i on form the next group: at most LANES, with at most ROOM picks in
- * all, none of which needs the hash set. 0: the next one goes alone. */
+/* How many destinations from i on form the next group: at most LANES, with at most GROUP_PICKS
+ * picks in all, none of which needs the hash set. 0: the next one goes alone. */
 static uint32_t group_size(const struct gnn_sample_job *job, uint32_t i)
 {
     uint32_t n = job->n - i < LANES ? job->n - i : LANES;
-    while (n && job->indptr[i + n] - job->indptr[i] > ROOM)
+    while (n && job->indptr[i + n] - job->indptr[i] > GROUP_PICKS)
         n--;
     if (gnn_pick_draws(job->rule) > GNN_DRAW_MAX)
         for (uint32_t l = 0; l < n; l++)

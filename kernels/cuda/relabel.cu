@@ -81,9 +81,9 @@ __device__ void finish_count(const gnn_work &w, uint32_t n)
     if (gnn_noted(w.job.status, &key))
         fail_at(w, (uint32_t)key);
     else if (!w.job.what.indptr && *w.n > w.job.capacity)
-        gnn_fail_batch(w, GNN_SAMPLE_ROOM, *w.n, GNN_CUDA_ROOM_SEEDS, 0);
+        gnn_fail_batch(w, GNN_SAMPLE_CAPACITY, *w.n, GNN_CUDA_CAPACITY_SEEDS, 0);
     else if (base + fresh > w.r.capacity)
-        gnn_fail_batch(w, GNN_SAMPLE_ROOM, base + fresh, GNN_CUDA_ROOM_NODES, 0);
+        gnn_fail_batch(w, GNN_SAMPLE_CAPACITY, base + fresh, GNN_CUDA_CAPACITY_NODES, 0);
     else
         *w.r.count = base + (uint32_t)fresh;
 }
@@ -205,20 +205,20 @@ void gnn_cuda_number_list(const gnn_work *w, void *stream)
     GNN_LAUNCH(write_numbers, gnn_grid(w->job.capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, *w);
 }
 
-uint32_t gnn_cuda_relabel_bits(uint64_t room, uint64_t list)
+uint32_t gnn_cuda_relabel_bits(uint64_t capacity, uint64_t list)
 {
-    if (room > UINT32_MAX || list > UINT32_MAX - room) /* all ones mean nothing */
+    if (capacity > UINT32_MAX || list > UINT32_MAX - capacity) /* all ones mean nothing */
         return 0;
     uint32_t bits = 10;
-    while ((UINT64_C(1) << bits) - 1 < room + list)
+    while ((UINT64_C(1) << bits) - 1 < capacity + list)
         bits++;
     return bits;
 }
 
-uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t room, uint64_t list)
+uint32_t gnn_cuda_relabel_slots(uint64_t nnodes, uint64_t capacity, uint64_t list)
 {
     const uint64_t most =
-        room < nnodes && list < nnodes - room ? room + list : nnodes; /* ids at once */
+        capacity < nnodes && list < nnodes - capacity ? capacity + list : nnodes; /* ids at once */
     uint64_t slots = 64;
     while (slots < 2 * most)
         slots *= 2;
@@ -234,33 +234,33 @@ void gnn_cuda_begin_batch(const gnn_cuda_relabel *r, gnn_cuda_sample_status *sta
                step, &status->ticket);
 }
 
-static uint64_t words_bytes(uint32_t room)
+static uint64_t words_bytes(uint32_t capacity)
 {
-    return (room / UINT64_C(32) + 2) / 2 * 2 * sizeof(uint2);
+    return (capacity / UINT64_C(32) + 2) / 2 * 2 * sizeof(uint2);
 }
-uint64_t gnn_cuda_relabel_scratch(uint32_t room)
+uint64_t gnn_cuda_relabel_scratch(uint32_t capacity)
 {
-    return 16 + words_bytes(room) + (room / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t);
+    return 16 + words_bytes(capacity) + (capacity / (uint64_t)GNN_LIST_TILE + 1) * sizeof(uint64_t);
 }
 
 void gnn_cuda_relabel_seeds(const gnn_cuda_relabel *r, const uint32_t *ids, const uint32_t *n,
-                            uint32_t room, void *scratch, gnn_cuda_sample_status *status,
+                            uint32_t capacity, void *scratch, gnn_cuda_sample_status *status,
                             void *stream)
 {
     gnn_work w = {};
     char *at = static_cast<char *>(scratch);
     w.s.base = reinterpret_cast<uint32_t *>(at);
     w.s.word = reinterpret_cast<uint2 *>(at + 16);
-    w.s.fresh = reinterpret_cast<uint64_t *>(at + 16 + words_bytes(room));
-    w.job.capacity = room;
+    w.s.fresh = reinterpret_cast<uint64_t *>(at + 16 + words_bytes(capacity));
+    w.job.capacity = capacity;
     w.job.status = status;
     w.r = *r;
     w.id = ids;
     w.n = n;
-    if (room <= FEW_SEEDS) {
+    if (capacity <= FEW_SEEDS) {
         GNN_LAUNCH(number_few, 1, GNN_BLOCK, 0, stream, w);
         return;
     }
-    GNN_LAUNCH(claim_seeds, gnn_grid(room, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
+    GNN_LAUNCH(claim_seeds, gnn_grid(capacity, GNN_BLOCK), GNN_BLOCK, 0, stream, w);
     gnn_cuda_number_list(&w, stream);
 }

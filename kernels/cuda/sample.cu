@@ -53,8 +53,9 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
         note(w, i, INDPTR);
         return 0;
     }
-    const uint32_t near = a.near_at ? a.near_at[v] : NONE;
-    row.base = near == NONE ? a.indices + edge : a.near + near * (uint64_t)GNN_SAMPLE_NEAR;
+    const uint32_t resident = a.resident_at ? a.resident_at[v] : NONE;
+    row.base =
+        resident == NONE ? a.indices + edge : a.resident + resident * (uint64_t)GNN_SAMPLE_RESIDENT;
     row.orig = a.orig ? a.orig[v] : node;
     w.s.row[i] = row;
     return gnn_pick_count(w.job.what.rule, row.degree);
@@ -81,7 +82,7 @@ __device__ void finish_count(const gnn_work &w, const uint32_t *nodes, uint32_t 
     if (w.job.status->code) {
         total = 0;
     } else if (n > w.job.what.n) {
-        gnn_fail_batch(w, GNN_SAMPLE_ROOM, n, GNN_CUDA_ROOM_ROWS, 0);
+        gnn_fail_batch(w, GNN_SAMPLE_CAPACITY, n, GNN_CUDA_CAPACITY_ROWS, 0);
         total = 0;
     } else if (gnn_noted(w.job.status, &key)) {
         const uint32_t i = (uint32_t)(key >> 8) * GNN_CHUNK + (uint32_t)key % GNN_CHUNK;
@@ -94,7 +95,7 @@ __device__ void finish_count(const gnn_work &w, const uint32_t *nodes, uint32_t 
                        nodes[i], 0, part);
         total = 0;
     } else if (total > w.job.capacity) {
-        gnn_fail_batch(w, GNN_SAMPLE_ROOM, total, GNN_CUDA_ROOM_EDGES, 0);
+        gnn_fail_batch(w, GNN_SAMPLE_CAPACITY, total, GNN_CUDA_CAPACITY_EDGES, 0);
         total = 0;
     }
     *w.job.edges = (uint32_t)total;
@@ -179,7 +180,8 @@ struct Row {
             const uint32_t node = p.nodes[i];
             const gnn_sample_part &part =
                 p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
-            edge = part.near_at ? part.indptr[node - part.first] : (uint64_t)(base - part.indices);
+            edge =
+                part.resident_at ? part.indptr[node - part.first] : (uint64_t)(base - part.indices);
             id = part.id;
         }
     }

@@ -28,7 +28,7 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
     case GNN_SAMPLE_SEED:
         return gnn_fail(e, GNN_E_INPUT, "%s: seed out of range", s->store->path);
     case GNN_SAMPLE_NODE:
-    case GNN_SAMPLE_ROOM:
+    case GNN_SAMPLE_CAPACITY:
     case GNN_SAMPLE_OK:
         break;
     }
@@ -36,16 +36,16 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
                     s->store->path, at->node);
 }
 
-static bool own(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job)
+static bool is_own_graph(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job)
 {
     return job->graph.part == d->s->graph[et].part;
 }
 
-static int damaged(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
-                   enum gnn_sample_status why, const struct gnn_sample_place *at)
+static int report_damage(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
+                         enum gnn_sample_status why, const struct gnn_sample_place *at)
 {
     char key[GNN_ETYPE_KEY_ROOM];
-    if (own(d, et, job) || why == GNN_SAMPLE_MANY)
+    if (is_own_graph(d, et, job) || why == GNN_SAMPLE_MANY)
         return gnn_sample_damaged(d->s, et, why, at, d->e);
     return gnn_fail(d->e, GNN_E_INPUT, "%s: tensor 'halo/%s/%s': row %" PRIu64 " is damaged",
                     gnn_store_part_path(d->s->store, d->s->store->from + at->part),
@@ -71,31 +71,31 @@ struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t 
 
 int gnn_sample_count_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
-    const struct sample_device *device = own(d, et, job) ? d->s->device : NULL;
+    const struct sample_device *device = is_own_graph(d, et, job) ? d->s->device : NULL;
     struct gnn_sample_place bad = {0};
     if (device)
-        return device->draw(d->w->lane, et, job, d->e);
+        return device->draw(d->w->context, et, job, d->e);
     if (gnn_buf_fit(&d->w->row, job->n, sizeof *job->row, "a sampling thread", d->e))
         return d->e->code;
     job->row = d->w->row.data;
     job->scratch = d->w->scratch;
     const enum gnn_sample_status st = gnn_sample_count(job, &bad);
-    return st ? damaged(d, et, job, st, &bad) : 0;
+    return st ? report_damage(d, et, job, st, &bad) : 0;
 }
 
 int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
                           const struct gnn_sample_job *job, struct gnn_relabel *r,
                           uint32_t *indices, uint64_t *ids)
 {
-    const struct sample_device *device = own(d, et, job) ? d->s->device : NULL;
+    const struct sample_device *device = is_own_graph(d, et, job) ? d->s->device : NULL;
     struct gnn_sample_place bad = {0};
     if (device) {
-        const int rc = device->take(d->w->lane, indices, ids, d->e);
+        const int rc = device->take(d->w->context, indices, ids, d->e);
         if (!rc && r)
             (void)gnn_relabel_number(r, indices, job->indptr[job->n],
                                      indices); /* the device has looked whether they are nodes */
         return rc;
     }
     const enum gnn_sample_status st = gnn_sample_pick(job, r, indices, ids, &bad);
-    return st ? damaged(d, et, job, st, &bad) : 0;
+    return st ? report_damage(d, et, job, st, &bad) : 0;
 }

@@ -24,13 +24,13 @@ static void drawn_free(struct gnn_batch_place *p)
     gnn_free(x);
 }
 
-static int drawn_new(struct gpu_lane *l, struct gnn_batch *b, struct gnn_err *e)
+static int drawn_new(struct gpu_context *l, struct gnn_batch *b, struct gnn_err *e)
 {
     const uint64_t types = l->s->meta.schema.nntypes, blocks = gpu_blocks(l->s);
     struct gpu_drawn *x = gnn_alloc_zero(1, sizeof *x, "a batch", e);
     if (!x)
         return e->code;
-    x->lane = l;
+    x->context = l;
     x->nodes = gnn_alloc_zero(types + 3 * blocks, sizeof(void *), "a batch", e);
     if (!x->nodes || gpu_place_init(&x->place, l->d->number, drawn_free, e)) {
         drawn_free(&x->place);
@@ -43,7 +43,7 @@ static int drawn_new(struct gpu_lane *l, struct gnn_batch *b, struct gnn_err *e)
     return 0;
 }
 
-int gpu_drawn_get(struct gpu_lane *l, struct gnn_batch **b, struct gnn_err *e)
+int gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_err *e)
 {
     struct gnn_batch *got;
     int rc = gnn_batch_get(l->pool, &got, e);
@@ -63,8 +63,8 @@ int gpu_drawn_get(struct gpu_lane *l, struct gnn_batch **b, struct gnn_err *e)
 /* Lays the arena out from base; returns its size. */
 static uint64_t arena_lay(struct gpu_drawn *x, char *base)
 {
-    const struct sampler *s = x->lane->s;
-    const struct gpu_room *r = x->lane->room;
+    const struct sampler *s = x->context->s;
+    const struct gpu_capacity *r = x->context->capacity;
     uint64_t at = 0;
     for (uint32_t t = 0; t < s->meta.schema.nntypes; t++)
         x->nodes[t] = gpu_lay(base, &at, r->nodes[t] * sizeof(uint32_t));
@@ -81,8 +81,8 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
 
 static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
 {
-    const struct gpu_room *r = x->lane->room;
-    const struct gpu_io io = gpu_io_lay(x->lane->s, r);
+    const struct gpu_capacity *r = x->context->capacity;
+    const struct gpu_io io = gpu_io_lay(x->context->s, r);
     void *in = NULL, *out = NULL;
     if (x->turn == r->turn)
         return 0;
@@ -107,7 +107,7 @@ static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
 /* The seeds and keys of a batch, to be copied. */
 static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const struct gpu_io *io)
 {
-    const struct sampler *s = x->lane->s;
+    const struct sampler *s = x->context->s;
     const struct gnn_entries to = {.node = (uint32_t *)(void *)(x->in + io->seeds)};
     *(uint32_t *)(void *)(x->in + io->n) = (uint32_t)s->seeds->fill(s->seeds, key, to);
     gnn_sample_keys(s, key, (uint32_t *)(void *)(x->in + io->keys));
@@ -115,25 +115,25 @@ static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const stru
 
 int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_err *e)
 {
-    struct gpu_lane *l = x->lane;
+    struct gpu_context *l = x->context;
     int rc = gnn_dev_use(l->d->number, e);
     if (!rc)
-        rc = gpu_lane_fit(l, e);
+        rc = gpu_context_fit(l, e);
     if (!rc)
         rc = drawn_fit(x, e);
     if (rc)
         return rc;
-    const struct gpu_io io = gpu_io_lay(l->s, l->room);
+    const struct gpu_io io = gpu_io_lay(l->s, l->capacity);
     fill_in(x, key, &io);
-    rc = gpu_lane_launch(l, x, e);
+    rc = gpu_context_launch(l, x, e);
     return rc ? rc : gnn_dev_event_record(x->place.ready, l->stream, e);
 }
 
 /* ---- when it has been drawn ---- */
 
 /* A tensor whose data are in the arena. */
-static int add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows,
-               const void *data, struct gnn_err *e)
+static int add_tensor(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint64_t rows,
+                      const void *data, struct gnn_err *e)
 {
     const uint64_t none = 0;
     struct gnn_tensor *t;
@@ -148,12 +148,12 @@ static int add(struct gnn_batch *b, const char *name, enum gnn_dtype dtype, uint
 static int bind_nodes(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t t,
                       const uint32_t *counts, struct gnn_err *e)
 {
-    const struct gnn_schema *c = &x->lane->s->meta.schema;
+    const struct gnn_schema *c = &x->context->s->meta.schema;
     const uint64_t hops = b->nhops + UINT64_C(1);
     struct gnn_tensor *sizes;
     char name[GNN_NAME_MAX + 1];
-    int rc = add(b, gnn_tensor_name(name, "nodes/%s", c->ntype[t].name), GNN_U32,
-                 counts[b->nhops * b->nntypes + t], x->nodes[t], e);
+    int rc = add_tensor(b, gnn_tensor_name(name, "nodes/%s", c->ntype[t].name), GNN_U32,
+                        counts[b->nhops * b->nntypes + t], x->nodes[t], e);
     if (!rc)
         rc = gnn_tensors_add(&b->tensors, gnn_tensor_name(name, "counts/%s", c->ntype[t].name),
                              GNN_U64, 1, &hops, &sizes, e);
@@ -170,32 +170,33 @@ static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t h
                       struct gnn_err *e)
 {
     const uint32_t k = hop * b->netypes + et;
-    const struct gpu_io io = gpu_io_lay(x->lane->s, x->lane->room);
+    const struct gpu_io io = gpu_io_lay(x->context->s, x->context->capacity);
     const uint32_t edges = ((const uint32_t *)(const void *)(x->out + io.edges))[k];
     struct gnn_block block = {
         .edges = edges, .indptr = x->indptr[k], .indices = x->indices[k], .id = x->id[k]};
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
     gpu_drawn_rows(x, k, &block.first, &block.n);
-    if (!gnn_pick_any(gnn_sampling_rule(&x->lane->s->meta.sampling, k)) || !block.n)
+    if (!gnn_pick_any(gnn_sampling_rule(&x->context->s->meta.sampling, k)) || !block.n)
         return 0;
-    gnn_etype_key(&x->lane->s->meta.schema, et, key, sizeof key);
-    int rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indptr", hop, key), GNN_U32,
-                 block.n + UINT64_C(1), block.indptr, e);
+    gnn_etype_key(&x->context->s->meta.schema, et, key, sizeof key);
+    int rc = add_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indptr", hop, key), GNN_U32,
+                        block.n + UINT64_C(1), block.indptr, e);
     if (!rc)
-        rc = add(b, gnn_tensor_name(name, "hop/%u/%s/indices", hop, key), GNN_U32, edges,
-                 block.indices, e);
+        rc = add_tensor(b, gnn_tensor_name(name, "hop/%u/%s/indices", hop, key), GNN_U32, edges,
+                        block.indices, e);
     if (!rc && block.id)
-        rc = add(b, gnn_tensor_name(name, "hop/%u/%s/id", hop, key), GNN_U64, edges, block.id, e);
+        rc = add_tensor(b, gnn_tensor_name(name, "hop/%u/%s/id", hop, key), GNN_U64, edges,
+                        block.id, e);
     *gnn_batch_block(b, hop, et) = block;
     return rc;
 }
 
 void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n)
 {
-    const struct gnn_schema *c = &x->lane->s->meta.schema;
+    const struct gnn_schema *c = &x->context->s->meta.schema;
     const uint32_t hop = block / c->netypes, dst = c->etype[block % c->netypes].dst;
     const uint32_t *counts = gpu_drawn_counts(x);
-    const bool fresh = x->lane->s->meta.sampling.frontier == GNN_FRONTIER_NEW && hop;
+    const bool fresh = x->context->s->meta.sampling.frontier == GNN_FRONTIER_NEW && hop;
     *first = fresh ? counts[(hop - 1) * c->nntypes + dst] : 0;
     *n = counts[hop * c->nntypes + dst] - *first;
 }

@@ -1,4 +1,4 @@
-/* How much room a batch needs. Bounds follow from the seeds and fan-outs, hop by hop, and from the
+/* The capacities of a batch. Bounds follow from the seeds and pick rules, hop by hop, and from the
  * sizes of the graph. */
 #include <math.h>
 
@@ -7,7 +7,7 @@
 enum { SMALL = 1 << 12, LARGE = 1 << 22 };
 static const uint64_t EDGES_MAX = UINT32_MAX - UINT64_C(2);
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t least_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -21,8 +21,8 @@ static uint64_t edges_of(const struct sampler *s, uint32_t et)
 }
 
 /* Draws of a block with so many destinations. */
-static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_t hop, uint32_t et,
-                      uint64_t rows)
+static uint64_t block_edges(const struct gpu_capacity *r, const struct sampler *s, uint32_t hop,
+                            uint32_t et, uint64_t rows)
 {
     const struct gnn_pick_rule rule =
         gnn_sampling_rule(&s->meta.sampling, hop * s->meta.schema.netypes + et);
@@ -31,22 +31,23 @@ static uint64_t draws(const struct gpu_room *r, const struct sampler *s, uint32_
     const double all = fmax(SMALL, fmin(1e18, (double)rows * r->mean[et]));
     uint64_t n = gnn_pick_bound(rule, rows, (uint64_t)all);
     if (!gnn_pick_repeats(rule)) /* the destinations differ, and so do their edges */
-        n = least(n, edges_of(s, et));
-    return least(least(n, EDGES_MAX), r->guess);
+        n = least_of(n, edges_of(s, et));
+    return least_of(least_of(n, EDGES_MAX), r->guess);
 }
 
 /* How many of n nodes, of which some are known, become known by so many draws: many draws find the
  * same. */
-static uint64_t finds(uint64_t known, uint64_t draws, uint64_t n)
+static uint64_t nodes_found(uint64_t known, uint64_t draws, uint64_t n)
 {
     if (draws <= LARGE)
-        return least(draws, n);
-    return least(n, (uint64_t)((double)(n - least(known, n)) * -expm1(-(double)draws / (double)n)) +
-                        LARGE);
+        return least_of(draws, n);
+    return least_of(
+        n,
+        (uint64_t)((double)(n - least_of(known, n)) * -expm1(-(double)draws / (double)n)) + LARGE);
 }
 
 /* From the first hop to the last, each array at least as it was. */
-static void derive(struct gpu_room *r, const struct sampler *s)
+static void derive_capacities(struct gpu_capacity *r, const struct sampler *s)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_sampling *m = &s->meta.sampling;
@@ -54,7 +55,7 @@ static void derive(struct gpu_room *r, const struct sampler *s)
              *drawn = fresh + c->nntypes;
     r->list = r->seeds;
     for (uint32_t t = 0; t < c->nntypes; t++)
-        known[t] = fresh[t] = t == m->seed_ntype ? least(r->seeds, c->ntype[t].count) : 0;
+        known[t] = fresh[t] = t == m->seed_ntype ? least_of(r->seeds, c->ntype[t].count) : 0;
     for (uint32_t h = 0; h < m->nhops; h++) {
         for (uint32_t t = 0; t < c->nntypes; t++)
             drawn[t] = 0;
@@ -65,14 +66,14 @@ static void derive(struct gpu_room *r, const struct sampler *s)
             const uint64_t rows =
                 m->frontier == GNN_FRONTIER_ALL ? known[c->etype[et].dst] : fresh[c->etype[et].dst];
             r->rows[b] = rows > r->rows[b] ? (uint32_t)rows : r->rows[b];
-            const uint64_t edges = draws(r, s, h, et, r->rows[b]);
+            const uint64_t edges = block_edges(r, s, h, et, r->rows[b]);
             r->edges[b] = edges > r->edges[b] ? (uint32_t)edges : r->edges[b];
             r->list = r->edges[b] > r->list ? r->edges[b] : r->list;
             drawn[c->etype[et].src] += r->edges[b];
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
-            fresh[t] = finds(known[t], drawn[t], c->ntype[t].count);
-            known[t] = least(known[t] + fresh[t], c->ntype[t].count);
+            fresh[t] = nodes_found(known[t], drawn[t], c->ntype[t].count);
+            known[t] = least_of(known[t] + fresh[t], c->ntype[t].count);
         }
     }
     for (uint32_t t = 0; t < c->nntypes; t++)
@@ -80,13 +81,14 @@ static void derive(struct gpu_room *r, const struct sampler *s)
     r->turn++;
 }
 
-int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free, struct gnn_err *e)
+int gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
+                      struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_sampling *m = &s->meta.sampling;
     const uint64_t blocks = (uint64_t)m->nhops * c->netypes;
     uint64_t seeds = 0;
-    *r = (struct gpu_room){.guess = free >> 11 > SMALL ? free >> 11 : SMALL};
+    *r = (struct gpu_capacity){.guess = free >> 11 > SMALL ? free >> 11 : SMALL};
     r->nodes = gnn_alloc_zero(c->nntypes, sizeof *r->nodes, "capacities of batches", e);
     r->rows = gnn_alloc_zero(blocks, sizeof *r->rows, "capacities of batches", e);
     r->edges = gnn_alloc_zero(blocks, sizeof *r->edges, "capacities of batches", e);
@@ -96,66 +98,67 @@ int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free, st
         return e->code;
     for (uint32_t i = 0; i < m->nsplits; i++)
         seeds = m->split_seeds[i] > seeds ? m->split_seeds[i] : seeds;
-    r->seeds = (uint32_t)least(m->batch_size, s->seeds->next ? SMALL : seeds);
+    r->seeds = (uint32_t)least_of(m->batch_size, s->seeds->next ? SMALL : seeds);
     for (uint32_t et = 0; et < c->netypes; et++)
         r->mean[et] =
             2 * (double)edges_of(s, et) / fmax(1, (double)c->ntype[c->etype[et].dst].count);
-    derive(r, s);
+    derive_capacities(r, s);
     return 0;
 }
 
-void gpu_room_release(struct gpu_room *r)
+void gpu_capacity_release(struct gpu_capacity *r)
 {
     gnn_free(r->nodes);
     gnn_free(r->rows);
     gnn_free(r->edges);
     gnn_free(r->mean);
-    *r = (struct gpu_room){0};
+    *r = (struct gpu_capacity){0};
 }
 
-void gpu_room_seeds(struct gpu_room *r, const struct sampler *s, uint64_t n)
+void gpu_capacity_seeds(struct gpu_capacity *r, const struct sampler *s, uint64_t n)
 {
     if (n <= r->seeds)
         return;
-    r->seeds = (uint32_t)least(n + n / 4, s->meta.sampling.batch_size);
-    derive(r, s);
+    r->seeds = (uint32_t)least_of(n + n / 4, s->meta.sampling.batch_size);
+    derive_capacities(r, s);
 }
 
 /* A quarter more, so that the next batches fit too. */
-static int give(uint32_t *room, uint64_t need, uint64_t most, const char *what, struct gnn_err *e)
+static int grow_array(uint32_t *capacity, uint64_t need, uint64_t most, const char *what,
+                      struct gnn_err *e)
 {
-    if (need > most || need <= *room)
+    if (need > most || need <= *capacity)
         return gnn_fail(e, GNN_E_USAGE,
                         "a batch of more than 2^32 %s: reduce the batch size or the fan-outs",
                         what);
-    *room = (uint32_t)least(need + need / 4, most);
+    *capacity = (uint32_t)least_of(need + need / 4, most);
     return 0;
 }
 
-int gpu_room_grow(struct gpu_room *r, const struct sampler *s,
-                  const struct gnn_cuda_sample_status *st, uint32_t rows, struct gnn_err *e)
+int gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
+                      const struct gnn_cuda_sample_status *st, uint32_t rows, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const uint32_t b = st->block, et = b % c->netypes;
     int rc = 0;
-    switch ((enum gnn_cuda_sample_room)st->at.edge) {
-    case GNN_CUDA_ROOM_ROWS:
-        rc = give(&r->rows[b], st->at.node, c->ntype[c->etype[et].dst].count, "nodes", e);
+    switch ((enum gnn_cuda_sample_capacity)st->at.edge) {
+    case GNN_CUDA_CAPACITY_ROWS:
+        rc = grow_array(&r->rows[b], st->at.node, c->ntype[c->etype[et].dst].count, "nodes", e);
         break;
-    case GNN_CUDA_ROOM_EDGES:
-        rc = give(&r->edges[b], st->at.node, EDGES_MAX, "edges", e);
+    case GNN_CUDA_CAPACITY_EDGES:
+        rc = grow_array(&r->edges[b], st->at.node, EDGES_MAX, "edges", e);
         if (rows)
             r->mean[et] = fmax(r->mean[et], 1.25 * (double)st->at.node / rows);
         break;
-    case GNN_CUDA_ROOM_NODES:
-        rc = give(&r->nodes[c->etype[et].src], st->at.node, c->ntype[c->etype[et].src].count,
-                  "nodes", e);
+    case GNN_CUDA_CAPACITY_NODES:
+        rc = grow_array(&r->nodes[c->etype[et].src], st->at.node, c->ntype[c->etype[et].src].count,
+                        "nodes", e);
         break;
-    case GNN_CUDA_ROOM_SEEDS:
-        rc = give(&r->seeds, st->at.node, s->meta.sampling.batch_size, "seeds", e);
+    case GNN_CUDA_CAPACITY_SEEDS:
+        rc = grow_array(&r->seeds, st->at.node, s->meta.sampling.batch_size, "seeds", e);
         break;
     }
     if (!rc)
-        derive(r, s);
+        derive_capacities(r, s);
     return rc;
 }

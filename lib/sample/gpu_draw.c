@@ -1,18 +1,18 @@
 /* Drawing for the sampler of several ranks (lib/sample/draw.c): destinations come from the host's
- * memory, and what was drawn goes there. Each of the sampler's threads has a lane: a stream of one
- * device, and memory that grows with what it is asked for. */
+ * memory, and what was drawn goes there. Each of the sampler's threads has a stream
+ * context: a stream of one device, and memory that grows with what it is asked for. */
 #include "lib/sample/gpu_sample.h"
 
 enum {
     FIRST = 1 << 12
-}; /* edges that there is room for without being sure that so many are needed */
+}; /* edges that there is capacity for without being sure that so many are needed */
 static const uint32_t EDGES_MAX = UINT32_MAX - 1;
 
 struct gpu_draw {
     struct sample_device base; /* first */
     const struct sampler *s;
     struct gpu_graphs graphs;
-    unsigned lanes; /* so far */
+    unsigned contexts; /* so far */
 };
 
 /* What goes to the device before the destinations, and comes back. */
@@ -21,13 +21,13 @@ struct draw_head {
     uint32_t edges, end, key[2];
 };
 
-struct draw_lane {
+struct draw_context {
     const struct sampler *s;
     const struct gpu_graph *graph;
     unsigned device;
     void *stream, *memory;
     uint64_t bytes; /* of it */
-    uint32_t most;  /* edges that there was room for, or a guess */
+    uint32_t most;  /* edges that there was capacity for, or a guess */
     /* The last draw, in that memory. */
     struct draw_head *head;
     struct gnn_entries dst;
@@ -37,51 +37,51 @@ struct draw_lane {
     uint32_t edges;
 };
 
-/* ---- lanes ---- */
+/* ---- stream contexts ---- */
 
-static void lane_free(void *lane)
+static void context_free(void *context)
 {
-    struct draw_lane *l = lane;
+    struct draw_context *l = context;
     gnn_dev_stream_free(l->stream);
     gnn_dev_free(l->memory);
     gnn_free(l);
 }
 
-static void *lane_new(struct sample_device *device, struct gnn_err *e)
+static void *context_new(struct sample_device *device, struct gnn_err *e)
 {
     struct gpu_draw *q = (struct gpu_draw *)device;
     const struct gnn_gpu *g = q->graphs.g;
-    const unsigned i = q->lanes++ % g->n;
-    struct draw_lane *l = gnn_alloc_zero(1, sizeof *l, "a stream context", e);
+    const unsigned i = q->contexts++ % g->n;
+    struct draw_context *l = gnn_alloc_zero(1, sizeof *l, "a stream context", e);
     if (!l)
         return NULL;
-    *l = (struct draw_lane){
+    *l = (struct draw_context){
         .s = q->s, .graph = &q->graphs.of[i], .device = g->device[i], .most = FIRST};
     if (!gnn_dev_use(l->device, e) && !gnn_dev_stream_new(&l->stream, e))
         return l;
-    lane_free(l);
+    context_free(l);
     return NULL;
 }
 
 /* Lays a draw out from base; returns its size. */
-static uint64_t lay_out(struct draw_lane *l, char *base, const struct gnn_sample_job *job,
-                        uint32_t room)
+static uint64_t lay_out(struct draw_context *l, char *base, const struct gnn_sample_job *job,
+                        uint32_t capacity)
 {
     uint64_t at = 0;
     l->head = gpu_lay(base, &at, sizeof *l->head);
     l->dst = gnn_entries_lay(base, &at, job->dst, job->n);
     at = gpu_align(at);
     l->indptr = gpu_lay(base, &at, (job->n + UINT64_C(1)) * sizeof *l->indptr);
-    l->source = gpu_lay(base, &at, room * sizeof *l->source);
-    l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, room * sizeof *l->id) : NULL;
-    l->scratch = gpu_lay(base, &at, gnn_cuda_sample_scratch(job->rule, job->n, room));
+    l->source = gpu_lay(base, &at, capacity * sizeof *l->source);
+    l->id = l->s->meta.sampling.edge_ids ? gpu_lay(base, &at, capacity * sizeof *l->id) : NULL;
+    l->scratch = gpu_lay(base, &at, gnn_cuda_sample_scratch(job->rule, job->n, capacity));
     return at;
 }
 
-static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint32_t room,
-                    struct gnn_err *e)
+static int context_fit(struct draw_context *l, const struct gnn_sample_job *job, uint32_t capacity,
+                       struct gnn_err *e)
 {
-    const uint64_t bytes = lay_out(l, NULL, job, room);
+    const uint64_t bytes = lay_out(l, NULL, job, capacity);
     int rc = 0;
     if (bytes > l->bytes) {
         gnn_dev_free(l->memory);
@@ -91,18 +91,18 @@ static int lane_fit(struct draw_lane *l, const struct gnn_sample_job *job, uint3
         l->bytes = rc ? 0 : bytes + bytes / 4;
     }
     if (!rc)
-        (void)lay_out(l, l->memory, job, room);
+        (void)lay_out(l, l->memory, job, capacity);
     return rc;
 }
 
 /* ---- drawing ---- */
 
 /* Up to the copy of what came of it to *h. */
-static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job,
-                      uint32_t room, struct draw_head *h, struct gnn_err *e)
+static int queue_draw(struct draw_context *l, uint32_t et, const struct gnn_sample_job *job,
+                      uint32_t capacity, struct draw_head *h, struct gnn_err *e)
 {
     *h = (struct draw_head){.end = job->n, .key = {job->key[0], job->key[1]}};
-    int rc = lane_fit(l, job, room, e);
+    int rc = context_fit(l, job, capacity, e);
     if (!rc)
         rc = gnn_dev_copy(l->head, h, sizeof *h, l->stream, e);
 #define COPY_COLUMN(type, name)                                                                    \
@@ -114,7 +114,7 @@ static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_
         return rc;
     struct gnn_cuda_sample_job q = {.what = *job,
                                     .end = &l->head->end,
-                                    .capacity = room,
+                                    .capacity = capacity,
                                     .source = l->source,
                                     .ids = l->id,
                                     .edges = &l->head->edges,
@@ -132,29 +132,30 @@ static int queue_draw(struct draw_lane *l, uint32_t et, const struct gnn_sample_
 }
 
 /* Draws, if so many edges are enough; *h tells. */
-static int try(struct draw_lane *l, uint32_t et, const struct gnn_sample_job *job, uint32_t room,
-               struct draw_head *h, struct gnn_err *e)
+static int try_draw(struct draw_context *l, uint32_t et, const struct gnn_sample_job *job,
+                    uint32_t capacity, struct draw_head *h, struct gnn_err *e)
 {
     struct gnn_err late = {0};
-    const int rc = queue_draw(l, et, job, room, h, e);
+    const int rc = queue_draw(l, et, job, capacity, h, e);
     const int waited = gnn_dev_stream_wait(
         l->stream, rc ? &late : e); /* also after a failure: what it reads is the caller's */
     return rc ? rc : waited;
 }
 
-static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, struct gnn_err *e)
+static int draw_block(void *context, uint32_t et, const struct gnn_sample_job *job,
+                      struct gnn_err *e)
 {
-    struct draw_lane *l = lane;
+    struct draw_context *l = context;
     const uint64_t bound = gnn_pick_bound(job->rule, job->n, EDGES_MAX);
     struct draw_head h = {0};
     int rc = gnn_dev_use(l->device, e);
     if (!rc)
-        rc = try(l, et, job, bound < l->most ? (uint32_t)bound : l->most, &h, e);
-    while (!rc && h.status.code == GNN_SAMPLE_ROOM) {
+        rc = try_draw(l, et, job, bound < l->most ? (uint32_t)bound : l->most, &h, e);
+    while (!rc && h.status.code == GNN_SAMPLE_CAPACITY) {
         const uint64_t need =
             h.status.at.node + h.status.at.node / 4; /* so that the next ones fit, too */
         l->most = need < EDGES_MAX ? (uint32_t)need : EDGES_MAX;
-        rc = try(l, et, job, l->most, &h, e);
+        rc = try_draw(l, et, job, l->most, &h, e);
     }
     if (!rc && h.status.code)
         rc = gnn_sample_damaged(l->s, et, (enum gnn_sample_status)h.status.code, &h.status.at, e);
@@ -165,9 +166,9 @@ static int draw(void *lane, uint32_t et, const struct gnn_sample_job *job, struc
     return rc ? rc : gnn_dev_stream_wait(l->stream, e);
 }
 
-static int take(void *lane, uint32_t *source, uint64_t *id, struct gnn_err *e)
+static int take_block(void *context, uint32_t *source, uint64_t *id, struct gnn_err *e)
 {
-    struct draw_lane *l = lane;
+    struct draw_context *l = context;
     int rc = gnn_dev_use(l->device, e);
     if (!rc)
         rc = gnn_dev_copy(source, l->source, l->edges * sizeof *source, l->stream, e);
@@ -189,18 +190,18 @@ struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
                                    const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     static const struct sample_device ops = {.free = draw_free,
-                                             .lane_new = lane_new,
-                                             .lane_free = lane_free,
-                                             .draw = draw,
-                                             .take = take};
-    struct gpu_room room = {0}; /* only which rows are met most is of interest */
+                                             .context_new = context_new,
+                                             .context_free = context_free,
+                                             .draw = draw_block,
+                                             .take = take_block};
+    struct gpu_capacity capacity = {0}; /* only which rows are met most is of interest */
     struct gpu_draw *q = gnn_alloc_zero(1, sizeof *q, "a sampler", e);
     if (!q)
         return NULL;
     q->base = ops;
     q->s = s;
-    const int rc = gpu_graphs_init(&q->graphs, g, s, o, &room, e);
-    gpu_room_release(&room);
+    const int rc = gpu_graphs_init(&q->graphs, g, s, o, &capacity, e);
+    gpu_capacity_release(&capacity);
     if (!rc)
         return &q->base;
     draw_free(&q->base);

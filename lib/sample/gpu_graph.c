@@ -5,8 +5,8 @@
 /* ---- edges in the host's memory ---- */
 
 /* Lets devices read an array of the store. */
-static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uint64_t bytes,
-                 struct gnn_err *e)
+static int map_array(struct gpu_host_edges *f, const struct sampler *s, const void **p,
+                     uint64_t bytes, struct gnn_err *e)
 {
     const void *host = *p;
     int rc =
@@ -19,7 +19,8 @@ static int reach(struct gpu_far *f, const struct sampler *s, const void **p, uin
     return 0;
 }
 
-int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s, struct gnn_err *e)
+int gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struct sampler *s,
+                        struct gnn_err *e)
 {
     const uint32_t netypes = s->meta.schema.netypes, nparts = s->store->nparts;
     const uint64_t n = (uint64_t)netypes * nparts;
@@ -33,22 +34,22 @@ int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s, 
             continue;
         *a = s->graph[k / nparts].part[k % nparts];
         const void *indices = a->indices, *id = a->id;
-        rc = reach(f, s, &indices, a->nedges * sizeof *a->indices, e);
+        rc = map_array(f, s, &indices, a->nedges * sizeof *a->indices, e);
         if (!rc && id)
-            rc = reach(f, s, &id, a->nedges * sizeof *a->id, e);
+            rc = map_array(f, s, &id, a->nedges * sizeof *a->id, e);
         a->indices = indices;
         a->id = id;
     }
     return rc;
 }
 
-void gpu_far_release(struct gpu_far *f)
+void gpu_host_edges_release(struct gpu_host_edges *f)
 {
     for (uint64_t i = 0; i < f->n; i++)
         gpu_host_close(f->g, f->array[i]);
     gnn_free(f->array);
     gnn_free(f->part);
-    *f = (struct gpu_far){0};
+    *f = (struct gpu_host_edges){0};
 }
 
 /* ---- what lies on a device ---- */
@@ -56,9 +57,9 @@ void gpu_far_release(struct gpu_far *f)
 /* Lays arrays out from base, which may be NULL at first, and then copies them there. */
 struct laying {
     const struct sampler *s;
-    const struct gpu_far *far;   /* NULL: edges are laid out too */
-    const struct gpu_near *near; /* NULL: no row is there a second time */
-    uint32_t *near_rows;
+    const struct gpu_host_edges *host_edges; /* NULL: edges are laid out too */
+    const struct gpu_resident *resident;     /* NULL: no row is there a second time */
+    uint32_t *resident_rows;
     char *base;
     uint64_t at;
     void *stream;
@@ -66,7 +67,7 @@ struct laying {
     int rc;
 };
 
-static void *lay(struct laying *l, const void *from, uint64_t bytes)
+static void *lay_array(struct laying *l, const void *from, uint64_t bytes)
 {
     void *to = l->base ? l->base + l->at : NULL;
     l->at += gpu_align(bytes);
@@ -85,10 +86,10 @@ static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t,
     const uint32_t nparts = l->s->store->nparts;
     for (uint32_t p = 0; p < nparts; p++) {
         part[p] = l->s->orig[t][p];
-        part[p].data = lay(l, part[p].data, part[p].count * sizeof(uint32_t));
+        part[p].data = lay_array(l, part[p].data, part[p].count * sizeof(uint32_t));
         part[p].tier = GNN_GATHER_LOCAL;
     }
-    q->orig[t] = lay(l, part, nparts * sizeof *part);
+    q->orig[t] = lay_array(l, part, nparts * sizeof *part);
 }
 
 static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
@@ -98,20 +99,20 @@ static void lay_edges(struct laying *l, struct gpu_graph *q, uint32_t et,
     for (uint32_t p = 0; p < g->nparts; p++) {
         struct gnn_sample_part *a = &part[p];
         const uint64_t k = (uint64_t)et * g->nparts + p;
-        *a = l->far ? l->far->part[k] : g->part[p];
-        a->indptr = lay(l, a->indptr, (a->count + 1) * sizeof *a->indptr);
+        *a = l->host_edges ? l->host_edges->part[k] : g->part[p];
+        a->indptr = lay_array(l, a->indptr, (a->count + 1) * sizeof *a->indptr);
         a->orig = orig ? orig[p].data : NULL;
-        if (!l->far) {
-            a->indices = lay(l, a->indices, a->nedges * sizeof *a->indices);
-            a->id = a->id ? lay(l, a->id, a->nedges * sizeof *a->id) : NULL;
+        if (!l->host_edges) {
+            a->indices = lay_array(l, a->indices, a->nedges * sizeof *a->indices);
+            a->id = a->id ? lay_array(l, a->id, a->nedges * sizeof *a->id) : NULL;
         }
-        if (l->near && l->near->units) {
-            a->near_at = lay(l, l->near->at[k], a->count * sizeof *a->near_at);
-            a->near = l->near_rows;
+        if (l->resident && l->resident->units) {
+            a->resident_at = lay_array(l, l->resident->at[k], a->count * sizeof *a->resident_at);
+            a->resident = l->resident_rows;
         }
     }
     q->edges[et] = *g;
-    q->edges[et].part = lay(l, part, g->nparts * sizeof *part);
+    q->edges[et].part = lay_array(l, part, g->nparts * sizeof *part);
 }
 
 /* Are the type's original ids needed: by draws of its nodes, or because they are what comes out? */
@@ -127,8 +128,9 @@ static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_par
                     struct gnn_sample_part *part)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
-    if (l->near)
-        l->near_rows = lay(l, NULL, l->near->units * GNN_SAMPLE_NEAR * sizeof(uint32_t));
+    if (l->resident)
+        l->resident_rows =
+            lay_array(l, NULL, l->resident->units * GNN_SAMPLE_RESIDENT * sizeof(uint32_t));
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const bool has = wants_orig(l->s, t);
         if (has)
@@ -140,8 +142,8 @@ static void lay_all(struct laying *l, struct gpu_graph *q, struct gnn_gather_par
 }
 
 /* Puts everything into the graph's memory. */
-static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
-                struct gnn_sample_part *part)
+static int fill_graph(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *orig,
+                      struct gnn_sample_part *part)
 {
     int rc = gnn_dev_alloc(&q->memory, q->bytes, "the graph", l->e);
     if (!rc)
@@ -152,19 +154,20 @@ static int fill(struct laying *l, struct gpu_graph *q, struct gnn_gather_part *o
     l->at = 0;
     lay_all(l, q, orig, part);
     rc = l->rc;
-    if (!rc && l->near)
-        rc = gpu_near_copy(l->near, l->s, l->far, l->near_rows, l->stream, l->e);
+    if (!rc && l->resident)
+        rc = gpu_resident_copy(l->resident, l->s, l->host_edges, l->resident_rows, l->stream, l->e);
     if (!rc)
         rc = gnn_dev_stream_wait(l->stream, l->e);
     gnn_dev_stream_free(l->stream);
     return rc;
 }
 
-int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far,
-                   const struct gpu_near *near, struct gpu_device *d, struct gnn_err *e)
+int gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
+                   const struct gpu_host_edges *host_edges, const struct gpu_resident *resident,
+                   struct gpu_device *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
-    struct laying l = {.s = s, .far = far, .near = near, .e = e};
+    struct laying l = {.s = s, .host_edges = host_edges, .resident = resident, .e = e};
     q->edges = gnn_alloc_zero(c->netypes, sizeof *q->edges, "edges", e);
     q->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
     struct gnn_gather_part *orig =
@@ -178,7 +181,7 @@ int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gp
     if (!rc && d)
         rc = gnn_dev_use(d->number, e);
     if (!rc && d)
-        rc = fill(&l, q, orig, part);
+        rc = fill_graph(&l, q, orig, part);
     gnn_free(orig);
     gnn_free(part);
     return rc;

@@ -2,7 +2,7 @@
 #include "lib/gpu/peers.h"
 #include "lib/sample/gpu_sample.h"
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t less_or_zero(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
@@ -30,19 +30,20 @@ static int ask_memory(const struct gnn_gpu *g, struct gnn_comm *comm, uint64_t *
     return rc;
 }
 
-static int size_of(const struct sampler *s, const struct gpu_far *far, uint64_t *bytes,
-                   struct gnn_err *e)
+static int size_of(const struct sampler *s, const struct gpu_host_edges *host_edges,
+                   uint64_t *bytes, struct gnn_err *e)
 {
     struct gpu_graph x = {0};
-    int rc = gpu_graph_init(&x, s, far, NULL, NULL, e);
+    int rc = gpu_graph_init(&x, s, host_edges, NULL, NULL, e);
     *bytes = x.bytes;
     gpu_graph_release(&x);
     return rc;
 }
 
 /* Where the graph is to be; then what a batch needs, and which rows are worth their place. */
-static int plan(struct gpu_graphs *q, const struct sampler *s, const struct gnn_sampler_opts *o,
-                struct gpu_room *room, struct gnn_graph_report *told, struct gnn_err *e)
+static int plan_place(struct gpu_graphs *q, const struct sampler *s,
+                      const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
+                      struct gnn_graph_report *report, struct gnn_err *e)
 {
     uint64_t free, reserve, bytes;
     int rc = ask_memory(q->g, s->comm, &free, &reserve, e);
@@ -50,43 +51,44 @@ static int plan(struct gpu_graphs *q, const struct sampler *s, const struct gnn_
         rc = size_of(s, NULL, &bytes, e);
     if (rc)
         return rc;
-    told->memory = o->graph_memory != GNN_GRAPH_AUTO ? o->graph_memory
-                   : bytes <= less(free, reserve)    ? GNN_GRAPH_DEVICE
-                                                     : GNN_GRAPH_UVA;
-    if (told->memory == GNN_GRAPH_DEVICE)
-        return gpu_room_init(room, s, less(free, bytes), e);
+    report->memory = o->graph_memory != GNN_GRAPH_AUTO      ? o->graph_memory
+                     : bytes <= less_or_zero(free, reserve) ? GNN_GRAPH_DEVICE
+                                                            : GNN_GRAPH_UVA;
+    if (report->memory == GNN_GRAPH_DEVICE)
+        return gpu_capacity_init(capacity, s, less_or_zero(free, bytes), e);
     rc = gnn_dev_use(q->g->device[0], e);
     if (!rc)
-        rc = gpu_far_init(&q->far, q->g, s, e);
+        rc = gpu_host_edges_init(&q->host_edges, q->g, s, e);
     if (!rc)
-        rc = size_of(s, &q->far, &bytes, e);
+        rc = size_of(s, &q->host_edges, &bytes, e);
     if (!rc)
-        rc = gpu_room_init(room, s, less(free, bytes), e);
-    const uint64_t most = less(free, bytes + reserve) / 2;
+        rc = gpu_capacity_init(capacity, s, less_or_zero(free, bytes), e);
+    const uint64_t most = less_or_zero(free, bytes + reserve) / 2;
     if (!rc)
-        rc = gpu_near_init(&q->near, s, room, o->graph_cache == UINT64_MAX ? most : o->graph_cache,
-                           e);
-    told->near = q->near.units * GNN_SAMPLE_NEAR * sizeof(uint32_t);
-    told->host = q->far.bytes;
-    told->copied = q->far.copied;
+        rc = gpu_resident_init(&q->resident, s, capacity,
+                               o->graph_cache == UINT64_MAX ? most : o->graph_cache, e);
+    report->resident = q->resident.units * GNN_SAMPLE_RESIDENT * sizeof(uint32_t);
+    report->host = q->host_edges.bytes;
+    report->copied = q->host_edges.copied;
     return rc;
 }
 
 int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
-                    const struct gnn_sampler_opts *o, struct gpu_room *room, struct gnn_err *e)
+                    const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
+                    struct gnn_err *e)
 {
-    struct gnn_graph_report told = {0};
+    struct gnn_graph_report report = {0};
     q->g = g;
     q->of = gnn_alloc_zero(g->n, sizeof *q->of, "devices", e);
-    int rc = q->of ? plan(q, s, o, room, &told, e) : e->code;
-    const bool uva = told.memory == GNN_GRAPH_UVA;
+    int rc = q->of ? plan_place(q, s, o, capacity, &report, e) : e->code;
+    const bool uva = report.memory == GNN_GRAPH_UVA;
     for (unsigned i = 0; !rc && i < g->n; i++) {
-        rc = gpu_graph_init(&q->of[i], s, uva ? &q->far : NULL, uva ? &q->near : NULL, &g->dev[i],
-                            e);
-        told.device = q->of[i].bytes;
+        rc = gpu_graph_init(&q->of[i], s, uva ? &q->host_edges : NULL, uva ? &q->resident : NULL,
+                            &g->dev[i], e);
+        report.device = q->of[i].bytes;
     }
     if (!rc && o->graph_report)
-        *o->graph_report = told;
+        *o->graph_report = report;
     return rc;
 }
 
@@ -94,8 +96,8 @@ void gpu_graphs_release(struct gpu_graphs *q)
 {
     for (unsigned i = 0; q->of && i < q->g->n; i++)
         gpu_graph_release(&q->of[i]);
-    gpu_far_release(&q->far);
-    gpu_near_release(&q->near);
+    gpu_host_edges_release(&q->host_edges);
+    gpu_resident_release(&q->resident);
     gnn_free(q->of);
     *q = (struct gpu_graphs){0};
 }

@@ -1,20 +1,21 @@
 /* What the files of the sampler on devices share (sampler.c is the way in; for several ranks,
- * sample_draw.c).
+ * draw.c).
  *
- * A batch is drawn by one lane of a device: a stream, maps of local numbers and scratch. What it
- * consists of lies in memory of its own, an arena, which is recycled with it. From the copy of its
- * seeds to the copy of its counts a batch is one CUDA graph, captured once for each arena. */
+ * A batch is drawn in one stream context of a device: a stream, maps of local numbers and scratch.
+ * What it consists of lies in memory of its own, an arena, which is recycled with it. From the copy
+ * of its seeds to the copy of its counts a batch is one CUDA graph, captured once for each arena.
+ */
 #ifndef GNN_LIB_SAMPLE_GPU_SAMPLE_H
 #define GNN_LIB_SAMPLE_GPU_SAMPLE_H
 
 #include "lib/gpu/runtime.h"
 #include "lib/sample/sample_impl.h"
 
-/* ---- room (sample_room.c) ---- */
+/* ---- capacities (gpu_capacity.c) ---- */
 
-/* How much a batch may need, in entries. Where bounds are large it is a guess, which grows when a
- * batch shows that it was too small; it never shrinks. */
-struct gpu_room {
+/* The capacity of each array of a batch, in entries. Where bounds are large it is a guess, which
+ * grows when a batch shows that it was too small; it never shrinks. */
+struct gpu_capacity {
     unsigned turn; /* how often it has grown, from 1 */
     uint32_t seeds;
     uint32_t list;   /* of any list that is numbered */
@@ -26,21 +27,21 @@ struct gpu_room {
     uint64_t guess; /* the most that a first guess gives to one array */
 };
 /* free: bytes of device memory that are there for everything. */
-int gpu_room_init(struct gpu_room *r, const struct sampler *s, uint64_t free,
-                  struct gnn_err *e) GNN_MUST_USE;
-/* After a batch found too little: GNN_E_USAGE if no room could be large enough. rows: destinations
- * of the block in which that was. */
-int gpu_room_grow(struct gpu_room *r, const struct sampler *s,
-                  const struct gnn_cuda_sample_status *st, uint32_t rows,
-                  struct gnn_err *e) GNN_MUST_USE;
+int gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
+                      struct gnn_err *e) GNN_MUST_USE;
+/* After a batch found too little: GNN_E_USAGE if no capacity could be large enough. rows:
+ * destinations of the block in which that was. */
+int gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
+                      const struct gnn_cuda_sample_status *st, uint32_t rows,
+                      struct gnn_err *e) GNN_MUST_USE;
 /* Makes sure that n seeds fit. */
-void gpu_room_seeds(struct gpu_room *r, const struct sampler *s, uint64_t n);
-void gpu_room_release(struct gpu_room *r);
+void gpu_capacity_seeds(struct gpu_capacity *r, const struct sampler *s, uint64_t n);
+void gpu_capacity_release(struct gpu_capacity *r);
 
-/* ---- the graph (sample_graph.c, sample_near.c) ---- */
+/* ---- the graph (gpu_graph.c, gpu_graph_cache.c) ---- */
 
 /* Edges that stay in the host's memory, for all devices. */
-struct gpu_far {
+struct gpu_host_edges {
     struct gnn_sample_part
         *part; /* [netypes * nparts] the store's, but indices and id are where devices reach them */
     struct gnn_gpu *g;
@@ -49,21 +50,22 @@ struct gpu_far {
     uint64_t copied; /* of the bytes */
 };
 /* Takes a zeroed object; to be released on failure too. */
-int gpu_far_init(struct gpu_far *f, struct gnn_gpu *g, const struct sampler *s,
-                 struct gnn_err *e) GNN_MUST_USE;
-void gpu_far_release(struct gpu_far *f);
+int gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struct sampler *s,
+                        struct gnn_err *e) GNN_MUST_USE;
+void gpu_host_edges_release(struct gpu_host_edges *f);
 
-/* Rows whose sources devices keep all the same. */
-struct gpu_near {
-    uint32_t **at;           /* [netypes * nparts] as gnn_sample_part.near_at */
-    uint64_t narrays, units; /* of GNN_SAMPLE_NEAR sources */
+/* Rows whose sources are resident on devices all the same. */
+struct gpu_resident {
+    uint32_t **at;           /* [netypes * nparts] as gnn_sample_part.resident_at */
+    uint64_t narrays, units; /* of GNN_SAMPLE_RESIDENT sources */
 };
 /* As many as fit into so many bytes, where they are found included. */
-int gpu_near_init(struct gpu_near *n, const struct sampler *s, const struct gpu_room *r,
-                  uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
-int gpu_near_copy(const struct gpu_near *n, const struct sampler *s, const struct gpu_far *far,
-                  uint32_t *to, void *stream, struct gnn_err *e) GNN_MUST_USE;
-void gpu_near_release(struct gpu_near *n);
+int gpu_resident_init(struct gpu_resident *n, const struct sampler *s, const struct gpu_capacity *r,
+                      uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
+int gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
+                      const struct gpu_host_edges *host_edges, uint32_t *to, void *stream,
+                      struct gnn_err *e) GNN_MUST_USE;
+void gpu_resident_release(struct gpu_resident *n);
 
 /* What lies on one device. */
 struct gpu_graph {
@@ -73,40 +75,40 @@ struct gpu_graph {
     void *memory;
     uint64_t bytes;
 };
-/* far NULL: edges too. near may be NULL. Without a device: only how many bytes there would be.
- * Takes a zeroed object; to be released on failure too. */
-int gpu_graph_init(struct gpu_graph *q, const struct sampler *s, const struct gpu_far *far,
-                   const struct gpu_near *near, struct gpu_device *d,
-                   struct gnn_err *e) GNN_MUST_USE;
+/* host_edges NULL: edges too. resident may be NULL. Without a device: only how many bytes there
+ * would be. Takes a zeroed object; to be released on failure too. */
+int gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
+                   const struct gpu_host_edges *host_edges, const struct gpu_resident *resident,
+                   struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
 void gpu_graph_release(struct gpu_graph *q);
 
-/* What all devices have of it (sample_place.c). */
+/* What all devices have of it (gpu_place.c). */
 struct gpu_graphs {
     struct gnn_gpu *g;
-    struct gpu_far far;
-    struct gpu_near near;
+    struct gpu_host_edges host_edges;
+    struct gpu_resident resident;
     struct gpu_graph *of; /* [g->n] */
 };
-/* As o says; fills *o->graph_report, and room, both for what is then free. Takes a zeroed object;
- * to be released on failure too, as is room. With several ranks, all call it. */
+/* As o says; fills *o->graph_report, and capacity, both for what is then free. Takes a zeroed
+ * object; to be released on failure too, as is capacity. With several ranks, all call it. */
 int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
-                    const struct gnn_sampler_opts *o, struct gpu_room *room,
+                    const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
                     struct gnn_err *e) GNN_MUST_USE;
 void gpu_graphs_release(struct gpu_graphs *q);
 
-/* ---- lanes (sample_lane.c) ---- */
+/* ---- stream contexts (gpu_stream.c) ---- */
 
 struct gpu_drawn;
 
-struct gpu_lane {
+struct gpu_context {
     const struct sampler *s;
-    const struct gpu_room *room;
+    const struct gpu_capacity *capacity;
     const struct gpu_graph *graph; /* these three are set by who makes it */
     struct gpu_device *d;
     void *stream;
-    struct gnn_batch_pool *pool;   /* of batches that this lane draws */
+    struct gnn_batch_pool *pool;   /* of batches that this context draws */
     struct gnn_cuda_relabel *type; /* [nntypes] */
-    void *memory;                  /* of all that follows, for the room of `turn` */
+    void *memory;                  /* of all that follows, for the capacities of `turn` */
     unsigned turn;
     char *io; /* struct gpu_io */
     uint32_t *source;
@@ -114,19 +116,19 @@ struct gpu_lane {
     uint32_t **found; /* [nntypes] where store ids go that become original ones, or NULL */
     bool warm;        /* its kernels have run once */
 };
-/* On device d. The lane is zeroed but for the first members; to be released on failure too. */
-int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
-/* Waits for what it does; for all lanes before the first is released. */
-void gpu_lane_stop(struct gpu_lane *l);
-void gpu_lane_release(struct gpu_lane *l);
-/* Memory for the room as it is now, if it has grown. */
-int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e) GNN_MUST_USE;
+/* On device d. The context is zeroed but for the first members; to be released on failure too. */
+int gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
+/* Waits for its work; to be called for all contexts before the first is released. */
+void gpu_context_stop(struct gpu_context *l);
+void gpu_context_release(struct gpu_context *l);
+/* Memory for the capacities as they are now, if they have grown. */
+int gpu_context_fit(struct gpu_context *l, struct gnn_err *e) GNN_MUST_USE;
 /* Puts the work for a batch on the stream, from the copy of x->in to that of x->out. */
-int gpu_lane_launch(struct gpu_lane *l, struct gpu_drawn *x, struct gnn_err *e) GNN_MUST_USE;
+int gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x, struct gnn_err *e) GNN_MUST_USE;
 
 /* What goes to the device for a batch and comes back, in bytes from the start of a block of memory:
  * seeds and keys one way, sizes the other. Where the status and the sizes are does not depend on
- * the room. */
+ * the capacity. */
 struct gpu_io {
     uint64_t live;   /* u32 (nntypes), changing; before it, at 0, is the status */
     uint64_t counts; /* u32 (nhops + 1, nntypes) */
@@ -134,10 +136,10 @@ struct gpu_io {
     uint64_t out;    /* what comes back ends here */
     uint64_t n;      /* u32: seeds */
     uint64_t keys;   /* u32 (nhops * netypes, 2) */
-    uint64_t seeds;  /* u32 (room) */
+    uint64_t seeds;  /* u32 (capacity) */
     uint64_t bytes;
 };
-struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_room *r);
+struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r);
 
 static inline uint32_t gpu_blocks(const struct sampler *s)
 {
@@ -157,13 +159,13 @@ static inline void *gpu_lay(char *base, uint64_t *at, uint64_t bytes)
     return p;
 }
 
-/* ---- batches (sample_batch.c) ---- */
+/* ---- batches (gpu_batch.c) ---- */
 
 /* The place of a batch that the sampler makes. */
 struct gpu_drawn {
     struct gnn_batch_place place; /* first */
-    struct gpu_lane *lane;
-    unsigned turn;  /* the room that everything below is for */
+    struct gpu_context *context;
+    unsigned turn;  /* of the capacities that everything below is for */
     void *arena;    /* device memory */
     char *in, *out; /* pinned: struct gpu_io */
     void *graph;
@@ -171,14 +173,14 @@ struct gpu_drawn {
     uint32_t **indptr, **indices; /* [nhops * netypes] */
     uint64_t **id;
 };
-/* An empty batch of the lane, whose stream may fill it. The lane's device is the thread's, here and
- * below. */
-int gpu_drawn_get(struct gpu_lane *l, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+/* An empty batch of the context, whose stream may fill it. The context's device is the thread's,
+ * here and below. */
+int gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
 static inline struct gpu_drawn *gpu_drawn_of(const struct gnn_batch *b)
 {
     return (struct gpu_drawn *)b->place;
 }
-/* Puts everything for the batch of that key on the lane's stream. */
+/* Puts everything for the batch of that key on the context's stream. */
 int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key,
                      struct gnn_err *e) GNN_MUST_USE;
 
@@ -189,7 +191,8 @@ static inline const struct gnn_cuda_sample_status *gpu_drawn_status(const struct
 }
 static inline const uint32_t *gpu_drawn_counts(const struct gpu_drawn *x)
 {
-    return (const uint32_t *)(const void *)(x->out + gpu_io_lay(x->lane->s, x->lane->room).counts);
+    return (const uint32_t *)(const void *)(x->out +
+                                            gpu_io_lay(x->context->s, x->context->capacity).counts);
 }
 /* ... the destinations of block hop * netypes + et, ... */
 void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n);

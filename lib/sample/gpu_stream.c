@@ -1,10 +1,10 @@
-/* A lane of a device: its memory, and the work that draws a batch. */
+/* A stream context of a device: its memory, and the work that draws a batch. */
 #include <string.h>
 
 #include "kernels/rng.h"
 #include "lib/sample/gpu_sample.h"
 
-struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_room *r)
+struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r)
 {
     const uint64_t word = sizeof(uint32_t), types = s->meta.schema.nntypes, blocks = gpu_blocks(s);
     struct gpu_io io = {.live = sizeof(struct gnn_cuda_sample_status)};
@@ -17,9 +17,9 @@ struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_room *r)
     return io;
 }
 
-/* ---- lanes ---- */
+/* ---- stream contexts ---- */
 
-int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
+int gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
     l->d = d;
@@ -34,15 +34,15 @@ int gpu_lane_init(struct gpu_lane *l, struct gpu_device *d, struct gnn_err *e)
     return l->pool && l->type && l->found ? 0 : e->code;
 }
 
-void gpu_lane_stop(struct gpu_lane *l)
+void gpu_context_stop(struct gpu_context *l)
 {
     gnn_dev_stream_free(l->stream);
     l->stream = NULL;
 }
 
-void gpu_lane_release(struct gpu_lane *l)
+void gpu_context_release(struct gpu_context *l)
 {
-    gpu_lane_stop(l);
+    gpu_context_stop(l);
     gnn_batch_pool_free(l->pool);
     gnn_dev_free(l->memory);
     gnn_free(l->type);
@@ -50,7 +50,7 @@ void gpu_lane_release(struct gpu_lane *l)
 }
 
 /* Bytes of scratch that the largest step of a batch needs. */
-static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_room *r)
+static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_capacity *r)
 {
     const struct gnn_sampling *m = &s->meta.sampling;
     uint64_t most = gnn_cuda_relabel_scratch(r->seeds);
@@ -64,27 +64,15 @@ static uint64_t scratch_bytes(const struct sampler *s, const struct gpu_room *r)
 }
 
 /* Are nodes of type t drawn as ids of the store, and turned into original ones afterwards? */
-static bool translates(const struct gpu_lane *l, uint32_t t)
+static bool is_translated(const struct gpu_context *l, uint32_t t)
 {
     return l->s->meta.sampling.original_ids && l->graph->orig[t];
 }
 
-/* Memory is laid out piece by piece: twice, first to see how much it is, base being NULL. */
-struct layout {
-    char *base;
-    uint64_t at;
-};
-static void *piece(struct layout *m, uint64_t bytes)
-{
-    void *p = m->base ? m->base + m->at : NULL;
-    m->at += gpu_align(bytes);
-    return p;
-}
-
 /* The numbering of type t. */
-static void lay_type(struct gpu_lane *l, uint32_t t, uint32_t *tags, struct layout *m)
+static void lay_type(struct gpu_context *l, uint32_t t, uint32_t *tags, char *base, uint64_t *at)
 {
-    const struct gpu_room *r = l->room;
+    const struct gpu_capacity *r = l->capacity;
     struct gnn_cuda_relabel *q = &l->type[t];
     *q = (struct gnn_cuda_relabel){.nnodes = l->s->meta.schema.ntype[t].count,
                                    .capacity = r->nodes[t]};
@@ -95,47 +83,49 @@ static void lay_type(struct gpu_lane *l, uint32_t t, uint32_t *tags, struct layo
         return;
     q->slots = gnn_cuda_relabel_slots(q->nnodes, r->nodes[t], r->list);
     q->bits = gnn_cuda_relabel_bits(r->nodes[t], r->list);
-    q->map = piece(m, (q->slots ? q->slots : q->nnodes) * sizeof(uint32_t));
-    q->key = piece(m, q->slots * sizeof(uint32_t));
-    if (translates(l, t))
-        l->found[t] = piece(m, r->nodes[t] * sizeof(uint32_t));
+    q->map = gpu_lay(base, at, (q->slots ? q->slots : q->nnodes) * sizeof(uint32_t));
+    q->key = gpu_lay(base, at, q->slots * sizeof(uint32_t));
+    if (is_translated(l, t))
+        l->found[t] = gpu_lay(base, at, r->nodes[t] * sizeof(uint32_t));
 }
 
-static uint64_t lay_out(struct gpu_lane *l, struct layout m, uint32_t **tags)
+/* Lays everything out from base, which may be NULL; returns its size. */
+static uint64_t lay_out(struct gpu_context *l, char *base, uint32_t **tags)
 {
+    uint64_t at = 0;
     const uint32_t types = l->s->meta.schema.nntypes;
-    l->io = piece(&m, gpu_io_lay(l->s, l->room).bytes);
-    l->source = piece(&m, l->room->list * sizeof(uint32_t));
-    l->scratch = piece(&m, scratch_bytes(l->s, l->room));
-    *tags = piece(&m, types * sizeof(uint32_t));
+    l->io = gpu_lay(base, &at, gpu_io_lay(l->s, l->capacity).bytes);
+    l->source = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
+    l->scratch = gpu_lay(base, &at, scratch_bytes(l->s, l->capacity));
+    *tags = gpu_lay(base, &at, types * sizeof(uint32_t));
     for (uint32_t t = 0; t < types; t++)
-        lay_type(l, t, *tags, &m);
-    return m.at;
+        lay_type(l, t, *tags, base, &at);
+    return at;
 }
 
-/* Memory for the room as it is now; what is under way on the device is through when the old goes.
- */
-int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
+/* Memory for the capacities as they are now; what is under way on the device is done when the old
+ * memory goes. */
+int gpu_context_fit(struct gpu_context *l, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
     uint32_t *tags;
     int rc;
-    if (l->turn == l->room->turn)
+    if (l->turn == l->capacity->turn)
         return 0;
     gnn_dev_free(l->memory);
     l->memory = NULL;
     l->turn = 0;
-    if ((rc = gnn_dev_alloc(&l->memory, lay_out(l, (struct layout){0}, &tags), "sampling", e)))
+    if ((rc = gnn_dev_alloc(&l->memory, lay_out(l, NULL, &tags), "sampling", e)))
         return rc;
-    (void)lay_out(l, (struct layout){.base = l->memory}, &tags);
+    (void)lay_out(l, l->memory, &tags);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        if (l->room->nodes[t] && !l->type[t].bits)
+        if (l->capacity->nodes[t] && !l->type[t].bits)
             rc = gnn_fail(e, GNN_E_USAGE,
                           "a batch of more than 2^31 nodes: reduce the batch size or the fan-outs");
     if (!rc) /* with other bits the maps' words mean nothing */
         rc = gnn_dev_set(tags, 0, c->nntypes * sizeof *tags, l->stream, e);
     if (!rc)
-        l->turn = l->room->turn;
+        l->turn = l->capacity->turn;
     l->warm = false; /* other shapes may be other kernels */
     return rc;
 }
@@ -145,31 +135,31 @@ int gpu_lane_fit(struct gpu_lane *l, struct gnn_err *e)
 /* Work being put on a stream, or into a graph. */
 struct queue {
     struct gpu_drawn *x;
-    struct gpu_lane *l;
+    struct gpu_context *l;
     struct gpu_io io;
     bool captured;
     int rc;
     struct gnn_err *e;
 };
 
-static uint32_t *words(const struct gpu_lane *l, uint64_t at)
+static uint32_t *io_words(const struct gpu_context *l, uint64_t at)
 {
     return (uint32_t *)(void *)(l->io + at);
 }
 
-static void launched(struct queue *q, const char *what)
+static void check_launch(struct queue *q, const char *what)
 {
     if (!q->rc && !q->captured)
         q->rc = gnn_dev_launched(what, q->e);
 }
 
-static void copy(struct queue *q, void *to, const void *from, uint64_t bytes)
+static void queue_copy(struct queue *q, void *to, const void *from, uint64_t bytes)
 {
     if (!q->rc)
         q->rc = gnn_dev_copy(to, from, bytes, q->l->stream, q->e);
 }
 
-static struct gnn_cuda_sample_status *status_of(const struct gpu_lane *l)
+static struct gnn_cuda_sample_status *status_of(const struct gpu_context *l)
 {
     return (struct gnn_cuda_sample_status *)(void *)l->io;
 }
@@ -185,14 +175,14 @@ static uint32_t *nodes_of(const struct queue *q, uint32_t t)
 static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uint32_t hop,
                                           uint32_t b)
 {
-    const struct gpu_lane *l = q->l;
+    const struct gpu_context *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
     struct gnn_cuda_relabel r = l->type[t];
     r.list.node = nodes_of(q, t);
-    r.live = words(l, q->io.live);
-    r.counts = words(l, q->io.counts) + hop * c->nntypes;
+    r.live = io_words(l, q->io.live);
+    r.counts = io_words(l, q->io.counts) + hop * c->nntypes;
     r.ncounts = c->nntypes;
-    while (b < gpu_blocks(l->s) && !(l->room->rows[b] && c->etype[b % c->netypes].src == t))
+    while (b < gpu_blocks(l->s) && !(l->capacity->rows[b] && c->etype[b % c->netypes].src == t))
         b++;
     r.last = b == gpu_blocks(l->s);
     return r;
@@ -201,39 +191,39 @@ static struct gnn_cuda_relabel relabel_of(const struct queue *q, uint32_t t, uin
 /* False, and nothing queued, where no node can be a destination. */
 static bool queue_block(struct queue *q, uint32_t hop, uint32_t et)
 {
-    const struct gpu_lane *l = q->l;
+    const struct gpu_context *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
     const struct gnn_sampling *m = &l->s->meta.sampling;
     const uint32_t b = hop * c->netypes + et, dst = c->etype[et].dst;
-    uint32_t *counts = words(l, q->io.counts);
-    if (!l->room->rows[b] || q->rc)
+    uint32_t *counts = io_words(l, q->io.counts);
+    if (!l->capacity->rows[b] || q->rc)
         return false;
     const struct gnn_cuda_relabel to = relabel_of(q, c->etype[et].src, hop + 1, b + 1);
-    struct gnn_cuda_sample_job job = {.what = gnn_sample_job_of(l->s, words(l, q->io.keys), b),
+    struct gnn_cuda_sample_job job = {.what = gnn_sample_job_of(l->s, io_words(l, q->io.keys), b),
                                       .first = m->frontier == GNN_FRONTIER_NEW && hop
                                                    ? counts + (hop - 1) * c->nntypes + dst
                                                    : NULL,
                                       .end = counts + hop * c->nntypes + dst,
-                                      .capacity = l->room->edges[b],
+                                      .capacity = l->capacity->edges[b],
                                       .block = b,
                                       .source = l->source,
                                       .indices = q->x->indices[b],
                                       .ids = q->x->id[b],
-                                      .edges = words(l, q->io.edges) + b,
+                                      .edges = io_words(l, q->io.edges) + b,
                                       .status = status_of(l)};
     job.what.graph = l->graph->edges[et];
     job.what.dst.node = nodes_of(q, dst);
-    job.what.n = l->room->rows[b];
+    job.what.n = l->capacity->rows[b];
     job.what.indptr = q->x->indptr[b];
     job.what.scratch = l->scratch;
     gnn_cuda_sample_block(&job, &to, l->stream);
-    launched(q, "sampling");
+    check_launch(q, "sampling");
     return true;
 }
 
 static void queue_hops(struct queue *q)
 {
-    const struct gpu_lane *l = q->l;
+    const struct gpu_context *l = q->l;
     const struct gnn_schema *c = &l->s->meta.schema;
     const struct gnn_sampling *m = &l->s->meta.sampling;
     const uint64_t row = c->nntypes * sizeof(uint32_t);
@@ -243,43 +233,43 @@ static void queue_hops(struct queue *q)
         for (uint32_t et = 0; et < c->netypes; et++)
             counted |= queue_block(q, h, et);
         if (!counted)
-            copy(q, counts + (h + 1) * row, words(l, q->io.live), row);
+            queue_copy(q, counts + (h + 1) * row, io_words(l, q->io.live), row);
     }
 }
 
 static void queue_batch(struct queue *q)
 {
-    struct gpu_lane *l = q->l;
+    struct gpu_context *l = q->l;
     const struct gnn_sampling *m = &l->s->meta.sampling;
-    copy(q, l->io, q->x->in, q->io.bytes);
+    queue_copy(q, l->io, q->x->in, q->io.bytes);
     for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
-        if (l->room->nodes[t])
+        if (l->capacity->nodes[t])
             gnn_cuda_begin_batch(&l->type[t], status_of(l), l->stream);
     const struct gnn_cuda_relabel seeds = relabel_of(q, m->seed_ntype, 0, 0);
     if (!q->rc)
-        gnn_cuda_relabel_seeds(&seeds, words(l, q->io.seeds), words(l, q->io.n), l->room->seeds,
-                               l->scratch, status_of(l), l->stream);
-    launched(q, "numbering seeds");
+        gnn_cuda_relabel_seeds(&seeds, io_words(l, q->io.seeds), io_words(l, q->io.n),
+                               l->capacity->seeds, l->scratch, status_of(l), l->stream);
+    check_launch(q, "numbering seeds");
     queue_hops(q);
     for (uint32_t t = 0; !q->rc && t < l->s->meta.schema.nntypes; t++)
-        if (l->found[t] && l->room->nodes[t])
+        if (l->found[t] && l->capacity->nodes[t])
             gnn_cuda_gather_rows(&(struct gnn_cuda_gather){.backing = l->graph->orig[t],
                                                            .nbacking = l->s->store->nparts,
                                                            .bytes = sizeof(uint32_t),
                                                            .n = l->type[t].count,
-                                                           .capacity = l->room->nodes[t],
+                                                           .capacity = l->capacity->nodes[t],
                                                            .id = l->found[t],
                                                            .out = q->x->nodes[t]},
                                  l->stream);
-    launched(q, "translating ids");
-    copy(q, q->x->out, l->io, q->io.out);
+    check_launch(q, "translating ids");
+    queue_copy(q, q->x->out, l->io, q->io.out);
 }
 
-/* The first batch of a lane goes on the stream as it is: kernels are loaded when they are first
+/* The first batch of a context goes on the stream as it is: kernels are loaded when they are first
  * called, which a capture would not survive. So do all when every kernel is to be waited for. */
-int gpu_lane_launch(struct gpu_lane *l, struct gpu_drawn *x, struct gnn_err *e)
+int gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x, struct gnn_err *e)
 {
-    struct queue q = {.x = x, .l = l, .io = gpu_io_lay(l->s, l->room), .e = e};
+    struct queue q = {.x = x, .l = l, .io = gpu_io_lay(l->s, l->capacity), .e = e};
     if (!l->warm || gnn_dev_debugging()) {
         queue_batch(&q);
         l->warm = !q.rc;

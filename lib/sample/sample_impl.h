@@ -32,14 +32,14 @@ struct sample_seeds {
 struct sample_device {
     void (*free)(struct sample_device *d);
     /* Per-thread state; one is made after the other. */
-    void *(*lane_new)(struct sample_device *d, struct gnn_err *e);
-    void (*lane_free)(void *lane);
+    void *(*context_new)(struct sample_device *d, struct gnn_err *e);
+    void (*context_free)(void *context);
     /* Draws what the job says, but for its graph, row and scratch, along edge type et: as
      * gnn_sample_count; ... */
-    int (*draw)(void *lane, uint32_t et, const struct gnn_sample_job *job,
+    int (*draw)(void *context, uint32_t et, const struct gnn_sample_job *job,
                 struct gnn_err *e) GNN_MUST_USE;
     /* ... and as gnn_sample_pick with no numbering. With edge ids if the sampler adds them. */
-    int (*take)(void *lane, uint32_t *source, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+    int (*take)(void *context, uint32_t *source, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
 };
 
 /* Read-only once made, so that all workers share it. */
@@ -87,7 +87,7 @@ struct sample_worker {
     void *scratch;
     struct sample_far *far;       /* with ranks */
     struct sample_device *device; /* or NULL */
-    void *lane;                   /* its state for this thread */
+    void *context;                /* its state for this thread, or NULL */
 };
 
 /* One batch in the making. */
@@ -107,7 +107,7 @@ int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id) GNN_MUST_USE;
 /* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
-int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
+int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
 
 /* (lib/sample/draw.c) Keys of all blocks of a batch, [nhops * netypes][2]. */
 void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys);

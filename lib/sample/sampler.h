@@ -25,14 +25,15 @@
 struct gnn_gpu; /* lib/gpu/gpu.h */
 
 /* Where devices find the graph: in a copy of their own, or in the host's memory, but for the rows'
- * offsets and as many rows as there is room for. AUTO: a copy, if it fits and leaves a quarter of
- * the device. */
+ * offsets and as many rows as there is capacity for. AUTO: a copy, if it fits and leaves a quarter
+ * of the device. */
 enum gnn_graph_memory { GNN_GRAPH_AUTO, GNN_GRAPH_DEVICE, GNN_GRAPH_UVA };
 /* What became of it, in bytes. */
 struct gnn_graph_report {
     enum gnn_graph_memory memory; /* not AUTO */
-    uint64_t device, near; /* on each device; of them for rows that are also in the host's memory */
-    uint64_t host, copied; /* in the host's memory; of them in a pinned copy */
+    uint64_t device, resident;    /* on each device; of them for rows that are also in the host's
+                                     memory */
+    uint64_t host, copied;        /* in the host's memory; of them in a pinned copy */
 };
 
 /* What several ranks expand after the seeds: nodes; of them other ranks', and of these such as are

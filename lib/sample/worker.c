@@ -15,8 +15,8 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->seeds.node);
     gnn_free(w->keys);
     gnn_free(w->scratch);
-    if (w->lane)
-        w->device->lane_free(w->lane);
+    if (w->context)
+        w->device->context_free(w->context);
     gnn_buf_release(&w->row);
     gnn_sample_far_free(w->far);
     gnn_free(w);
@@ -74,7 +74,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         good = (w->far = gnn_sample_far_new(s, e)) != NULL;
     w->device = s->device;
     if (good && w->device)
-        good = (w->lane = w->device->lane_new(w->device, e)) != NULL;
+        good = (w->context = w->device->context_new(w->device, e)) != NULL;
     if (!good) {
         gnn_sample_worker_free(w);
         return NULL;
@@ -82,18 +82,18 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     return w;
 }
 
-static int add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype, uint64_t rows,
-               struct gnn_tensor **t)
+static int add_tensor(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
+                      uint64_t rows, struct gnn_tensor **t)
 {
     return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
 }
 
-int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra)
+int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra)
 {
     struct gnn_relabel *r = &d->w->type[t];
-    uint64_t room = r->count + extra;
-    room = (room < r->nnodes ? room : r->nnodes) + 1;
-    int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], room, d->e);
+    uint64_t capacity = r->count + extra;
+    capacity = (capacity < r->nnodes ? capacity : r->nnodes) + 1;
+    int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], capacity, d->e);
     if (rc)
         return rc;
     r->list.node = d->w->nodes[t]->data;
@@ -103,7 +103,7 @@ int gnn_sample_make_room(const struct sample_draw *d, uint32_t t, uint64_t extra
                           "a batch of more than 2^31 nodes: reduce the batch size or the fan-outs");
 }
 
-static int begin(const struct sample_draw *d)
+static int begin_batch(const struct sample_draw *d)
 {
     const struct gnn_schema *c = &d->s->meta.schema;
     const struct gnn_sampling *m = &d->s->meta.sampling;
@@ -112,21 +112,21 @@ static int begin(const struct sample_draw *d)
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
     struct gnn_tensor *key, *counts;
-    int rc = add(d, "key", GNN_U64, 4, &key);
+    int rc = add_tensor(d, "key", GNN_U64, 4, &key);
     if (!rc)
         memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         char name[GNN_NAME_MAX + 1];
         snprintf(name, sizeof name, "nodes/%s", c->ntype[t].name);
         gnn_relabel_begin(&d->w->type[t]);
-        rc = add(d, name, GNN_U32, 0, &d->w->nodes[t]);
+        rc = add_tensor(d, name, GNN_U32, 0, &d->w->nodes[t]);
         snprintf(name, sizeof name, "counts/%s", c->ntype[t].name);
         if (!rc)
-            rc = add(d, name, GNN_U64, m->nhops + UINT64_C(1), &counts);
+            rc = add_tensor(d, name, GNN_U64, m->nhops + UINT64_C(1), &counts);
         if (!rc)
             d->w->counts[t] = counts->data;
         if (!rc)
-            rc = gnn_sample_make_room(d, t, t == m->seed_ntype ? n : 0);
+            rc = gnn_sample_fit_nodes(d, t, t == m->seed_ntype ? n : 0);
     }
     if (!rc && gnn_relabel_add(&d->w->type[m->seed_ntype], d->w->seeds.node, n) < n)
         rc = gnn_sample_damaged(d->s, 0, GNN_SAMPLE_SEED, &(struct gnn_sample_place){0}, d->e);
@@ -156,18 +156,19 @@ int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et
                           struct gnn_tensor **indptr)
 {
     char name[GNN_NAME_MAX + 1];
-    return add(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1, indptr);
+    return add_tensor(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1,
+                      indptr);
 }
 
 int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
                          struct gnn_tensor **indices, struct gnn_tensor **id)
 {
     char name[GNN_NAME_MAX + 1];
-    int rc = add(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
+    int rc = add_tensor(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
     *id = NULL;
     if (!rc && d->s->meta.sampling.edge_ids)
-        rc = add(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
-    return rc ? rc : gnn_sample_make_room(d, d->s->meta.schema.etype[et].src, edges);
+        rc = add_tensor(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
+    return rc ? rc : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
 }
 
 static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
@@ -202,7 +203,7 @@ static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)
 
 /* Cuts the node tensors to size, turns store ids into original ones where asked, sets the typed
  * view. */
-static int finish(const struct sample_draw *d)
+static int finish_batch(const struct sample_draw *d)
 {
     int rc = 0;
     for (uint32_t t = 0; !rc && t < d->w->nntypes; t++) {
@@ -238,7 +239,7 @@ static int finish(const struct sample_draw *d)
 int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gnn_err *e)
 {
     struct sample_draw d = {.s = sampler, .w = worker, .b = b, .e = e};
-    int rc = begin(&d);
+    int rc = begin_batch(&d);
     for (uint32_t hop = 0; !rc && hop < b->nhops; hop++) {
         const bool far = d.w->far && hop; /* seeds are this rank's own */
         if (far)
@@ -248,5 +249,5 @@ int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gn
         for (uint32_t t = 0; !rc && t < b->nntypes; t++)
             d.w->counts[t][hop + 1] = d.w->type[t].count;
     }
-    return rc ? rc : finish(&d);
+    return rc ? rc : finish_batch(&d);
 }

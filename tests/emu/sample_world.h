@@ -303,12 +303,12 @@ class CudaState
     Guarded<gnn_cuda_sample_status> status;
 
     /* The device's view of a relation: every third row of most parts lies a second time somewhere
-     * near, and where that hurts no other row, its first place holds rubbish. */
+     * resident, and where that hurts no other row, its first place holds rubbish. */
     struct Near {
         std::vector<std::vector<uint32_t>> at, row, indices;
         std::vector<gnn_sample_part> view;
     };
-    std::vector<Near> near;
+    std::vector<Near> resident;
 
     static void bring(const Relation &rel, Near &n)
     {
@@ -329,19 +329,19 @@ class CudaState
                 n.at[p].push_back(UINT32_MAX);
                 if (i % 3 || b > e || e > a.indices.size())
                     continue;
-                n.at[p].back() = (uint32_t)(n.row[p].size() / GNN_SAMPLE_NEAR);
+                n.at[p].back() = (uint32_t)(n.row[p].size() / GNN_SAMPLE_RESIDENT);
                 n.row[p].insert(n.row[p].end(), a.indices.begin() + (long)b,
                                 a.indices.begin() + (long)e);
-                n.row[p].resize((n.row[p].size() + GNN_SAMPLE_NEAR - 1) / GNN_SAMPLE_NEAR *
-                                    GNN_SAMPLE_NEAR,
+                n.row[p].resize((n.row[p].size() + GNN_SAMPLE_RESIDENT - 1) / GNN_SAMPLE_RESIDENT *
+                                    GNN_SAMPLE_RESIDENT,
                                 0xabababab);
                 if (sound)
                     std::fill(n.indices[p].begin() + (long)b, n.indices[p].begin() + (long)e,
                               0xcdcdcdcd);
             }
             v.indices = n.indices[p].data();
-            v.near_at = n.at[p].data();
-            v.near = n.row[p].data();
+            v.resident_at = n.at[p].data();
+            v.resident = n.row[p].data();
         }
     }
 
@@ -362,9 +362,9 @@ class CudaState
         edges.reset(hops * rels);
         block.resize(hops * rels);
         status.reset(1);
-        near.resize(rels);
+        resident.resize(rels);
         for (size_t i = 0; i < rels; i++)
-            bring(*w.relation[i], near[i]);
+            bring(*w.relation[i], resident[i]);
         seed_scratch.reset(gnn_cuda_relabel_scratch(room.seeds));
         uint32_t list = room.seeds;
         for (size_t i = 0; i < block.size(); i++) {
@@ -441,7 +441,7 @@ class CudaState
         Arrays &a = block[i];
         gnn_cuda_sample_job job = {};
         job.what.graph = rel.graph;
-        job.what.graph.part = near[et].view.data();
+        job.what.graph.part = resident[et].view.data();
         job.what.dst.node = nodes[rel.dst].data();
         job.what.n = room.rows[i];
         job.what.rule = p.rule(hop, et);

@@ -303,7 +303,7 @@ static void test_room()
         asked++;
         cuda.draw(3, seeds);
         const gnn_cuda_sample_status &s = cuda.outcome();
-        told += cuda.sound() && s.code == GNN_SAMPLE_ROOM && s.at.edge == which &&
+        told += cuda.sound() && s.code == GNN_SAMPLE_CAPACITY && s.at.edge == which &&
                 s.at.node == need && (block == UINT32_MAX || s.block == block);
         cuda.draw(2, std::vector<uint32_t>(1, 0)); /* a small one fits again */
         told += cuda.sound();
@@ -313,22 +313,22 @@ static void test_room()
         Room less = enough;
         if (enough.rows[b] > 1) {
             less.rows[b]--;
-            tell(less, GNN_CUDA_ROOM_ROWS, enough.rows[b], b);
+            tell(less, GNN_CUDA_CAPACITY_ROWS, enough.rows[b], b);
         }
         less = enough;
         if (enough.edges[b]) {
             less.edges[b]--;
-            tell(less, GNN_CUDA_ROOM_EDGES, enough.edges[b], b);
+            tell(less, GNN_CUDA_CAPACITY_EDGES, enough.edges[b], b);
         }
     }
     for (uint32_t t = 0; t < 2; t++) {
         Room less = enough;
         less.nodes[t]--;
-        tell(less, GNN_CUDA_ROOM_NODES, enough.nodes[t], UINT32_MAX);
+        tell(less, GNN_CUDA_CAPACITY_NODES, enough.nodes[t], UINT32_MAX);
     }
     Room less = enough;
     less.seeds--;
-    tell(less, GNN_CUDA_ROOM_SEEDS, 20, 0);
+    tell(less, GNN_CUDA_CAPACITY_SEEDS, 20, 0);
     ok(told == asked,
        "one too few places are told of, with what would do, and harm nothing: %u of %u", told,
        asked);
@@ -355,9 +355,9 @@ static void test_many_seeds()
         CudaState few(w, p, less), more(w, p, {{9000}, {n - 1, 9000}, {2 * n, 27000}, n - 1, 0});
         few.draw(1, seeds);
         more.draw(1, seeds);
-        ok(few.sound() && few.outcome().at.edge == GNN_CUDA_ROOM_NODES &&
+        ok(few.sound() && few.outcome().at.edge == GNN_CUDA_CAPACITY_NODES &&
                few.outcome().at.node == n && more.sound() &&
-               more.outcome().at.edge == GNN_CUDA_ROOM_SEEDS && more.outcome().at.node == n,
+               more.outcome().at.edge == GNN_CUDA_CAPACITY_SEEDS && more.outcome().at.node == n,
            "room for one less than %u seeds", n);
         seeds[n - 3] = seeds[n / 2] = 9001;
         CpuState cpu(w);
