@@ -7,18 +7,18 @@
 #include "lib/data/source.h"
 
 struct batches_opts {
-    const char *output;                   /* FILE, "-" or NULL */
-    bool count;                           /* write nothing but statistics */
-    int zstd;                             /* level, 0: none */
-    int transport;                        /* which of TRANSPORT_CHOICE */
-    uint64_t total;                       /* batches expected, 0: unknown */
-    double started;                       /* gnn_clock() when the program began */
-    const char *frequency;                /* FILE for how many batches had each node, or NULL */
-    struct gnn_store *store;              /* needed for that */
-    struct gnn_gpu *gpu;                  /* where the batches lie, or NULL */
-    struct gnn_gather_far_stats *far;     /* what they told each other, or NULL */
-    struct gnn_sample_far_stats *sampled; /* likewise */
-    struct gnn_comm *comm;                /* the ranks: what is counted is the sum over them */
+    const char *output;                      /* FILE, "-" or NULL */
+    bool count;                              /* write nothing but statistics */
+    int zstd;                                /* level, 0: none */
+    int transport;                           /* which of TRANSPORT_CHOICE */
+    uint64_t total;                          /* batches expected, 0: unknown */
+    double started;                          /* gnn_clock() when the program began */
+    const char *frequency;                   /* FILE for how many batches had each node, or NULL */
+    struct gnn_store *store;                 /* needed for that */
+    struct gnn_gpu *gpu;                     /* where the batches lie, or NULL */
+    struct gnn_gather_far_stats *far;        /* what they told each other, or NULL */
+    struct gnn_sample_remote_stats *sampled; /* likewise */
+    struct gnn_comm *comm;                   /* the ranks: what is counted is the sum over them */
 };
 
 /* For the table of options: the first is the default. */

@@ -21,7 +21,7 @@ static bool replace, shuffle = true, verify = true;
 static uint32_t threads = 1, zstd;
 static int frontier, graph_memory;
 static struct gnn_graph_report graph;
-static struct gnn_sample_far_stats far;
+static struct gnn_sample_remote_stats remote;
 static const char *split, *device;
 static double timeout = 300;
 
@@ -126,7 +126,7 @@ static void finish_opts(void)
         opt_refuse(OPTS(&o.graph_cache), "requires --graph-memory uva");
     o.graph_memory = (enum gnn_graph_memory)graph_memory;
     o.graph_report = &graph;
-    o.far = run.sampled = &far;
+    o.remote = run.sampled = &remote;
     o.fanout = fanout.v;
     o.nfanout = fanout.n;
     o.eval = eval.v;

@@ -149,18 +149,18 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
                           (json_int_t)c->sent));
 }
 
-void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_stats *s)
+void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s)
 {
     if (c->size == 1)
         return;
     cli_info("frontier nodes after the seeds: %" PRIu64 ", %" PRIu64
              " of them (%.1f %%) remote; in the halo %" PRIu64
              " (%.1f %% of these), requested %" PRIu64,
-             s->rows, s->others, percent_of(s->others, s->rows), s->halo,
-             percent_of(s->halo, s->others), s->others - s->halo);
+             s->rows, s->remote, percent_of(s->remote, s->rows), s->halo,
+             percent_of(s->halo, s->remote), s->remote - s->halo);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank",
                           (json_int_t)c->rank, "expanded", (json_int_t)s->rows, "others",
-                          (json_int_t)s->others, "halo", (json_int_t)s->halo));
+                          (json_int_t)s->remote, "halo", (json_int_t)s->halo));
 }
 
 void ranks_close(struct gnn_comm *c)

@@ -34,8 +34,8 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *m, const char *more)
 struct gnn_gather_far_stats;
 void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s);
 /* The same of sampling. */
-struct gnn_sample_far_stats;
-void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_far_stats *s);
+struct gnn_sample_remote_stats;
+void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s);
 /* Waits until all ranks have come here: their results are complete. */
 void ranks_close(struct gnn_comm *c);
 

@@ -106,7 +106,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     if (f->replicate.n)
         cache_replicate(&f->replicate, &f->cache, &g.replicate);
     g.far = &f->far;
-    s.far = &f->sampled;
+    s.remote = &f->sampled;
     s.count_once = f->count_once;
     if (f->gpu) {
         f->cache.replicate = f->replicate.n > 0;

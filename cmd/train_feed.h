@@ -22,7 +22,7 @@ struct train_feed {
     /* what comes of it */
     struct gnn_comm *comm; /* set before train_feed_open */
     struct gnn_gather_far_stats far;
-    struct gnn_sample_far_stats sampled;
+    struct gnn_sample_remote_stats sampled;
     struct gnn_gpu *gpu; /* or NULL; the batches lie on its first device */
     struct gnn_store store;
     char *eval_name; /* of the set that is evaluated by default, if it had to be made */

@@ -1,20 +1,25 @@
-/* How often the sampler will come upon each node: what decides which rows of features are worth
- * keeping near.
+/* Access frequencies: how often batches will have each node, which decides whose rows of features
+ * are worth caching.
  *
  * The expected frequency is the vertex inclusion probability of SALIENT++ (Kaler, Iliopoulos,
  * Murzynowski, Schardl, Leiserson, Chen: "Communication-efficient graph neural networks with
- * probabilistic neighborhood expansion analysis and caching", MLSys 2023): a seed is in a batch
+ * probabilistic neighborhood expansion analysis and caching", MLSys 2023). A seed is in a batch
  * with probability p_0 = batch / seeds; a known destination v of degree d picks each of its sources
- * with q = min(1, f / d), or 1 - (1 - 1/d)^f with replacement; and p_h(u) = 1 - (1 - p_0(u)) * prod
- * over edges u -> v of (1 - r_h(v)), where r_h(v) is the probability that v was known and has
- * picked that edge by hop h. Over the hops of one v this is exact: r_h = r_{h-1} + (p_{h-1} -
- * r_{h-1}) * q_h       GNN_FRONTIER_ALL: draws again in each hop r_h = r_{h-1} + (p_{h-1} -
- * p_{h-2}) * q_h       GNN_FRONTIER_NEW: draws once, in the hop after v was found Approximated: the
- * destinations that may pick u are taken to be known, and to pick, independently of each other and
- * of u. On trees of in-edges this is so; where they share ancestors (u itself, if edges go both
- * ways) p comes out somewhat too large, most of all where a seed's probability is not small against
- * what reaches it. Parallel edges count as edges of different destinations. All batches are taken
- * to be full. */
+ * with q = min(1, f / d), or 1 - (1 - 1/d)^f with replacement; and
+ *
+ *   p_h(u) = 1 - (1 - p_0(u)) * product over edges u -> v of (1 - r_h(v))
+ *
+ * where r_h(v) is the probability that v was known and has picked that edge by hop h. Over the hops
+ * of one v this is exact:
+ *
+ *   r_h = r_{h-1} + (p_{h-1} - r_{h-1}) * q_h    GNN_FRONTIER_ALL: draws again in each hop
+ *   r_h = r_{h-1} + (p_{h-1} - p_{h-2}) * q_h    GNN_FRONTIER_NEW: draws once, when v is new
+ *
+ * Approximated: the destinations that may pick u are taken to be known, and to pick, independently
+ * of each other and of u. On trees of in-edges this is so; where they share ancestors (u itself, if
+ * edges go both ways) p comes out somewhat too large, most of all where a seed's probability is not
+ * small against what reaches it. Parallel edges count as edges of different destinations. All
+ * batches are taken to be full. */
 #ifndef GNN_LIB_CACHE_ACCESS_H
 #define GNN_LIB_CACHE_ACCESS_H
 
@@ -33,12 +38,14 @@ int gnn_scores_init(struct gnn_scores *x, const struct gnn_schema *c,
 /* Takes a zeroed object. */
 void gnn_scores_release(struct gnn_scores *x);
 
-/* The probability that a batch drawn as m says (fan-outs, frontier, replace) has the node. Its
- * seeds are of m->seed_ntype: each of seeds[n] (store ids) with probability `share`, all others
- * never. x: out, to be released by the caller. O(hops * edges) time, streaming over the adjacency;
- * 12 bytes per node (16 with GNN_FRONTIER_NEW) and 4 per node and edge type into it beside the
- * result. OpenMP's threads; the same bits for any number of them. GNN_E_INPUT when the adjacency is
- * damaged. */
+/* The probability that this rank's share of a batch drawn as m says (fan-outs, frontier, replace)
+ * has the node. Its seeds are of m->seed_ntype: each of seeds[n] (store ids of nodes that this rank
+ * owns) with probability `share`, all others never. x: out, for all nodes, to be released by the
+ * caller. Collective over the ranks that have the store open; the result has the same bits as that
+ * of one rank alone, with the same seeds. O(hops * ranks * own edges) time, streaming over the
+ * adjacency; 8 bytes per node (12 with GNN_FRONTIER_NEW, 4 more with several ranks) and 4 per node
+ * and edge type into it beside the result. OpenMP's threads; the same bits for any number of them.
+ * GNN_E_INPUT when the adjacency is damaged. */
 int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const uint32_t *seeds,
                         uint64_t n, double share, struct gnn_scores *x,
                         struct gnn_err *e) GNN_MUST_USE;
@@ -48,17 +55,9 @@ int gnn_access_expected(struct gnn_store *s, const struct gnn_sampling *m, const
  * they are not a set of the store. */
 int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t **seeds,
                      uint64_t *n, double *share, double *steps, struct gnn_err *e) GNN_MUST_USE;
-/* gnn_access_expected of these. */
+/* gnn_access_expected of those that this rank owns. */
 int gnn_access_of_batches(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_scores *x,
                           struct gnn_err *e) GNN_MUST_USE;
-
-/* The probability that this rank's share of a batch has the node, its seeds being those that this
- * rank has of the batch; collective, with the hop rule GNN_FRONTIER_ALL. x: for all nodes, out;
- * what gnn_access_expected says of the same seeds, bit for bit. Each rank walks over its own edges
- * once for each hop and rank; 28 bytes per node and 4 per edge type and node while it works. */
-struct gnn_comm;
-int gnn_access_of_rank(struct gnn_store *s, const struct gnn_sampling *m, struct gnn_comm *c,
-                       struct gnn_scores *x, struct gnn_err *e) GNN_MUST_USE;
 
 /* Out-degrees, over the edge types that m samples: in how many adjacencies a node stands. A node is
  * found through the in-edges of others, that is through its own out-edges; how many in-edges it has

@@ -57,9 +57,7 @@ static int make_scores(enum gnn_order_by by, const struct gnn_order_scope *w, st
                        struct gnn_err *e)
 {
     if (by == GNN_ORDER_ACCESS)
-        return w->store->comm->size > 1
-                   ? gnn_access_of_rank(w->store, w->sampling, w->store->comm, x, e)
-                   : gnn_access_of_batches(w->store, w->sampling, x, e);
+        return gnn_access_of_batches(w->store, w->sampling, x, e);
     if (by == GNN_ORDER_HALO && w->one_part)
         return halo_scores(w->store, w->part, x, e);
     /* Over the edges that this rank has: only nodes of its halo, and its own, have some there. */

@@ -72,25 +72,20 @@ struct layout {
     const uint32_t **came;
 };
 
-static uint32_t hops(const struct gather_job *j, const struct gnn_batch *b)
-{
-    return j->label ? 0 : j->edge ? b->nhops : 1;
-}
-
 static void lay_out(const struct gather_line *l, struct layout *y, struct gather_packet *p)
 {
     const uint32_t slots = y->g->meta.schema.nntypes + y->b->nhops * y->g->meta.schema.netypes;
     p->nparts = 0;
     for (uint32_t i = 0; i < y->g->njobs; i++)
-        p->nparts += hops(&y->g->job[i], y->b) * (l->nown[i] + 2 + y->f->ranks);
+        p->nparts += gnn_gather_hops(&y->g->job[i], y->b) * (l->nown[i] + 2 + y->f->q.ranks);
     for (uint32_t s = 0; s < slots; s++)
         y->nrows += y->f->want[s].n;
     y->rows_at = aligned(p->nparts * sizeof(struct gnn_gather_part));
     p->bytes = y->rows_at + aligned(y->nrows * sizeof(uint64_t));
-    for (uint32_t r = 0; r < y->f->ranks; r++) {
-        y->came[r] = y->f->in[r].w;
+    for (uint32_t r = 0; r < y->f->q.ranks; r++) {
+        y->came[r] = y->f->q.in[r].w;
         y->came_at[r] = p->bytes;
-        p->bytes += aligned(y->f->in[r].n * sizeof(uint32_t));
+        p->bytes += aligned(y->f->q.in[r].n * sizeof(uint32_t));
     }
 }
 
@@ -104,17 +99,17 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
     struct gnn_gather_part *part = (struct gnn_gather_part *)p->data.data + *nparts;
     *k = (struct gather_pack){.part_at = *nparts * sizeof *part,
                               .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
-                              .nparts = l->nown[job] + 2 + y->f->ranks,
+                              .nparts = l->nown[job] + 2 + y->f->q.ranks,
                               .n = w->n};
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_GATHER_HOST};
     if (l->nown[job])
         memcpy(part, l->own[job], l->nown[job] * sizeof *part);
     part += l->nown[job];
-    for (uint32_t r = 0; r < y->f->ranks; r++) {
+    for (uint32_t r = 0; r < y->f->q.ranks; r++) {
         const void *rows;
         uint64_t n;
-        if (gnn_gather_far_next(y->g, y->f, j, hop, r, y->b, &rows, &n, e))
+        if (gnn_gather_far_next(y->g, y->f, j, hop, r, &rows, &n, e))
             return e->code;
         const uint64_t at =
             y->came_at[r] + (uint64_t)((const char *)rows - (const char *)y->came[r]);
@@ -124,7 +119,7 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
                                            .tier = GNN_GATHER_HOST};
         k->far += r == y->g->comm->rank ? 0 : n;
     }
-    *part = (struct gnn_gather_part){.first = w->base + y->f->ranks * w->n,
+    *part = (struct gnn_gather_part){.first = w->base + y->f->q.ranks * w->n,
                                      .count = l->kept[job] ? y->g->replica->of[j->type].n : 0,
                                      .data = l->kept[job],
                                      .tier = GNN_GATHER_HOST};
@@ -139,11 +134,11 @@ static int fill_packet(const struct gather_line *l, const struct layout *y, stru
     char *to = p->data.data;
     if (y->nrows)
         memcpy(to + y->rows_at, y->f->row.data, y->nrows * sizeof(uint64_t));
-    for (uint32_t r = 0; r < y->f->ranks; r++)
-        if (y->f->in[r].n)
-            memcpy(to + y->came_at[r], y->came[r], y->f->in[r].n * sizeof(uint32_t));
+    for (uint32_t r = 0; r < y->f->q.ranks; r++)
+        if (y->f->q.in[r].n)
+            memcpy(to + y->came_at[r], y->came[r], y->f->q.in[r].n * sizeof(uint32_t));
     for (uint32_t i = 0; !rc && i < y->g->njobs; i++)
-        for (uint32_t h = 0; !rc && h < hops(&y->g->job[i], y->b); h++)
+        for (uint32_t h = 0; !rc && h < gnn_gather_hops(&y->g->job[i], y->b); h++)
             rc = add_parts(l, y, p, i, h, &nparts, e);
     return rc;
 }
@@ -156,8 +151,8 @@ int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct
     if (!p)
         return e->code;
     memset(p->of, 0, l->ncounts * sizeof *p->of);
-    y.came_at = gnn_alloc(f->ranks, sizeof *y.came_at, "ranks", e);
-    y.came = gnn_alloc(f->ranks, sizeof(uint32_t *), "ranks", e);
+    y.came_at = gnn_alloc(f->q.ranks, sizeof *y.came_at, "ranks", e);
+    y.came = gnn_alloc(f->q.ranks, sizeof(uint32_t *), "ranks", e);
     int rc = y.came_at && y.came ? 0 : e->code;
     if (!rc) {
         lay_out(l, &y, p);

@@ -33,7 +33,6 @@ struct share {
     struct gather_caching *k;
     struct gpu_gather *x;
     struct gather_peers *p;
-    uint64_t **first;      /* [nntypes][ranks] */
     struct clique *clique; /* [ncliques] */
     uint32_t ncliques;
     uint32_t *clique_of; /* [devices] of this rank */
@@ -76,9 +75,8 @@ static int hide_others(struct share *s)
     for (uint32_t i = 0; i < s->p->n; i++) {
         const uint32_t r = s->p->peer[i].rank;
         for (uint32_t t = 0; t < c->nntypes && s->p->peer[i].host != host; t++) {
-            const uint64_t end =
-                r + 1 < s->x->job->comm->size ? s->first[t][r + 1] : c->ntype[t].count;
-            for (uint64_t v = s->first[t][r]; v < end; v++)
+            const uint64_t *book = s->x->job->store->rank_book[t];
+            for (uint64_t v = book[r]; v < book[r + 1]; v++)
                 k->own.of[t][v] = -1;
         }
     }
@@ -105,8 +103,7 @@ struct owners {
 static void prefer_owner(const void *arg, uint32_t type, uint32_t row, uint32_t *from, uint32_t *to)
 {
     const struct owners *o = arg;
-    const uint32_t owner =
-        gnn_owner_find(o->s->first[type], sizeof **o->s->first, o->s->x->job->comm->size, row);
+    const uint32_t owner = gnn_store_rank_of(o->s->x->job->store, type, row);
     *from = o->from[owner];
     *to = o->from[owner + 1];
 }
@@ -548,11 +545,7 @@ int gpu_cache_ranks(struct gather_caching *k)
     s.clique_of = gnn_alloc_zero(x->g->n, sizeof *s.clique_of, "a cache", k->e);
     s.lend = gnn_alloc_zero(x->g->n, sizeof *s.lend, "a cache", k->e);
     s.hot = gnn_alloc_zero((uint64_t)x->g->n * x->job->njobs, sizeof *s.hot, "a cache", k->e);
-    int rc = s.clique_of && s.lend && s.hot
-                 ? gnn_store_firsts(x->job->store, x->job->comm->size, &s.first, k->e)
-                 : k->e->code;
-    if (!rc)
-        rc = meet(&s);
+    int rc = s.clique_of && s.lend && s.hot ? meet(&s) : k->e->code;
     if (!rc)
         rc = decide(&s);
     if (!rc)
@@ -560,8 +553,6 @@ int gpu_cache_ranks(struct gather_caching *k)
     for (uint32_t i = 0; i < s.ncliques; i++)
         clique_free(&s.clique[i], x->job->meta.schema.nntypes);
     gnn_gather_far_free(s.far);
-    gnn_free(s.first ? s.first[0] : NULL);
-    gnn_free(s.first);
     gnn_free(s.clique);
     gnn_free(s.clique_of);
     gnn_free(s.lend);

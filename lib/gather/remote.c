@@ -7,23 +7,10 @@ void gnn_gather_far_free(struct gather_far *f)
 {
     if (!f)
         return;
-    gnn_exchange_release(&f->ask);
-    gnn_exchange_release(&f->answer);
-    for (uint32_t r = 0; r < f->ranks; r++) {
-        if (f->asked)
-            gnn_buf_release(&f->asked[r].buf);
-        if (f->answered)
-            gnn_buf_release(&f->answered[r].buf);
-    }
+    gnn_request_release(&f->q);
     gnn_buf_release(&f->owner);
     gnn_buf_release(&f->row);
     gnn_buf_release(&f->found);
-    gnn_free(f->first ? f->first[0] : NULL);
-    gnn_free(f->first);
-    gnn_free(f->asked);
-    gnn_free(f->answered);
-    gnn_free(f->in);
-    gnn_free(f->to);
     gnn_free(f->want);
     gnn_free(f->count);
     gnn_free(f->by);
@@ -37,43 +24,25 @@ struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *
     struct gather_far *f = gnn_alloc_zero(1, sizeof *f, "ranks", e);
     if (!f)
         return NULL;
-    const uint32_t n = f->ranks = g->comm->size;
+    const uint32_t n = g->comm->size;
     f->slots = c->nntypes + g->meta.sampling.nhops * c->netypes;
-    f->asked = gnn_alloc_zero(n, sizeof *f->asked, "ranks", e);
-    f->answered = gnn_alloc_zero(n, sizeof *f->answered, "ranks", e);
-    f->in = gnn_alloc_zero(n, sizeof *f->in, "ranks", e);
-    f->to = gnn_alloc_zero(n, sizeof(uint32_t *), "ranks", e);
     f->want = gnn_alloc_zero(f->slots, sizeof *f->want, "ranks", e);
     f->count = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->count, "ranks", e);
     f->by = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->by, "ranks", e);
     f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n + 1, sizeof *f->part, "ranks", e);
-    if (f->asked && f->answered && f->in && f->to && f->want && f->count && f->by && f->part &&
-        !gnn_store_firsts(g->store, n, &f->first, e) &&
-        !gnn_exchange_init(&f->ask, g->comm, 0, e) && !gnn_exchange_init(&f->answer, g->comm, 0, e))
+    if (f->want && f->count && f->by && f->part && !gnn_request_init(&f->q, g->comm, 0, e))
         return f;
     gnn_gather_far_free(f);
     return NULL;
 }
 
-static int exchange(const struct gatherer *g, struct gather_far *f, struct gnn_exchange *x,
-                    const struct gnn_words *out, const struct gnn_batch *b, struct gnn_err *e)
-{
-    x->tag = gnn_comm_tag(GNN_COMM_GATHER, b->nth);
-    for (uint32_t r = 0; r < f->ranks; r++)
-        x->out[r] = gnn_words_span(&out[r]);
-    const int rc = gnn_comm_exchange(g->comm, x, e);
-    for (uint32_t r = 0; !rc && r < f->ranks; r++)
-        f->in[r] = gnn_words_open(x->in[r]);
-    return rc;
-}
-
 /* Rows for one rank, of one field; for edges, of one hop. */
-static int answer_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                        uint32_t hop, uint32_t r, const struct gnn_batch *b, struct gnn_err *e)
+static int reply_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
+                       uint32_t hop, uint32_t r, struct gnn_err *e)
 {
-    const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
+    const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->q.ranks + r];
     const uint64_t bytes = a->n * gnn_gather_job_out(j);
-    if (gnn_words_align(&f->answered[r], GATHER_ALIGN, e))
+    if (gnn_words_align(&f->q.staging[r], GATHER_ALIGN, e))
         return e->code;
     struct gnn_gather rows = {.part = j->part,
                               .nparts = j->nparts,
@@ -83,37 +52,32 @@ static int answer_field(const struct gatherer *g, struct gather_far *f, const st
                               .id = j->edge ? NULL : a->node,
                               .id64 =
                                   j->edge ? (const uint64_t *)f->found.data + a->found_at : NULL,
-                              .out = gnn_words_add(&f->answered[r], (bytes + 3) / 4, e)};
+                              .out = gnn_words_add(&f->q.staging[r], (bytes + 3) / 4, e)};
     if (!rows.out)
         return e->code;
-    return gnn_gather_rows(&rows) < a->n ? gnn_gather_far_garbled(b, r, e) : 0;
+    return gnn_gather_rows(&rows) < a->n ? gnn_request_malformed(&f->q, r, e) : 0;
 }
 
-static int answer(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                  struct gnn_err *e)
+static int reply_to(const struct gatherer *g, struct gather_far *f, uint32_t r,
+                    const struct gnn_batch *b, struct gnn_err *e)
 {
     int rc = 0;
-    for (uint32_t r = 0; !rc && r < f->ranks; r++) {
-        f->answered[r].n = 0;
-        for (uint32_t i = 0; !rc && i < g->njobs; i++)
-            for (uint32_t h = 0; !rc && !g->job[i].label && h < (g->job[i].edge ? b->nhops : 1);
-                 h++)
-                rc = answer_field(g, f, &g->job[i], h, r, b, e);
-    }
+    for (uint32_t i = 0; !rc && i < g->njobs; i++)
+        for (uint32_t h = 0; !rc && h < gnn_gather_hops(&g->job[i], b); h++)
+            rc = reply_field(g, f, &g->job[i], h, r, e);
     return rc;
 }
 
 int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                        uint32_t hop, uint32_t r, const struct gnn_batch *b, const void **rows,
-                        uint64_t *n, struct gnn_err *e)
+                        uint32_t hop, uint32_t r, const void **rows, uint64_t *n, struct gnn_err *e)
 {
     const uint64_t bytes = gnn_gather_job_out(j);
-    *n = f->count[(size_t)gnn_gather_slot(g, j, hop) * f->ranks + r];
-    *rows = gnn_words_skip(&f->in[r], GATHER_ALIGN)
-                ? gnn_words_read(&f->in[r], (*n * bytes + 3) / 4)
+    *n = f->count[(size_t)gnn_gather_slot(g, j, hop) * f->q.ranks + r];
+    *rows = gnn_words_skip(&f->q.in[r], GATHER_ALIGN)
+                ? gnn_words_read(&f->q.in[r], (*n * bytes + 3) / 4)
                 : NULL;
     if (!*rows)
-        return gnn_gather_far_garbled(b, r, e);
+        return gnn_request_malformed(&f->q, r, e);
     if (r != g->comm->rank)
         f->far_bytes += *n * bytes;
     return 0;
@@ -130,17 +94,17 @@ static int collect(const struct gatherer *g, struct gather_far *f, const struct 
     struct gnn_tensor *t;
     uint32_t nparts = j->nparts;
     memcpy(f->part, j->part, nparts * sizeof *f->part);
-    for (uint32_t r = 0; r < f->ranks; r++) {
+    for (uint32_t r = 0; r < f->q.ranks; r++) {
         struct gnn_gather_part *p = &f->part[nparts++];
         *p = (struct gnn_gather_part){.first = w->base + r * w->n};
-        if (gnn_gather_far_next(g, f, j, hop, r, b, &p->data, &p->count, e))
+        if (gnn_gather_far_next(g, f, j, hop, r, &p->data, &p->count, e))
             return e->code;
     }
     if (!gnn_gather_wanted(j, b, hop))
         return 0;
     if (g->replica && !j->edge) {
         const uint32_t i = (uint32_t)(j - g->job);
-        f->part[nparts++] = (struct gnn_gather_part){.first = w->base + f->ranks * w->n,
+        f->part[nparts++] = (struct gnn_gather_part){.first = w->base + f->q.ranks * w->n,
                                                      .count = g->replica->of[j->type].n,
                                                      .data = g->replica->data[i]};
     }
@@ -180,25 +144,24 @@ static void count_rows(const struct gatherer *g, struct gather_far *f)
     f->rows = f->far_rows = f->far_bytes = 0;
     for (uint32_t t = 0; t < g->meta.schema.nntypes; t++) {
         f->rows += f->want[t].n;
-        for (uint32_t r = 0; r < f->ranks; r++)
-            f->far_rows += r == g->comm->rank ? 0 : f->count[(size_t)t * f->ranks + r];
+        for (uint32_t r = 0; r < f->q.ranks; r++)
+            f->far_rows += r == g->comm->rank ? 0 : f->count[(size_t)t * f->q.ranks + r];
     }
 }
 
 int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                         struct gnn_err *e)
 {
+    gnn_request_begin(&f->q, gnn_comm_tag(GNN_COMM_GATHER, b->nth), b);
     int rc = gnn_gather_far_ask(g, f, b, e);
     count_rows(g, f);
     if (!rc)
-        rc = exchange(g, f, &f->ask, f->asked, b, e);
+        rc = gnn_request_ask(&f->q, e);
     if (!rc)
         rc = gnn_gather_far_read(g, f, b, e);
-    if (!rc)
-        rc = answer(g, f, b, e);
-    if (!rc)
-        rc = exchange(g, f, &f->answer, f->answered, b, e);
-    return rc;
+    for (uint32_t r = 0; !rc && r < f->q.ranks; r++)
+        rc = reply_to(g, f, r, b, e);
+    return rc ? rc : gnn_request_reply(&f->q, e);
 }
 
 int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,

@@ -1,14 +1,18 @@
-/* Gathering with several ranks: rows that a rank does not have come from the one that has them. Two
- * exchanges a batch: asked:    u32 1; per node type with fields, u32 n, u32 nodes[n]; per hop and
- * edge type with fields, u32 n, u32 e, u32 destinations[n], u32 edges of each[n], and from the next
- * multiple of 8 bytes on u64 ids[e] answered: per field, and hop of an edges' field, from the next
- * multiple of 64 bytes on, the rows that were asked for What comes counts, as it lies in the
- * messages, as further parts of the field, with rows numbered from the end of the field on: then
- * one pass over a batch's rows collects all of them, its own and the others'. */
+/* Gathering with several ranks: rows that a rank does not have come from the one that owns them, in
+ * one round trip of requests and replies a batch.
+ *
+ *   request: u32 1; per node type with fields, u32 n, u32 nodes[n]; per hop and edge type with
+ *            fields, u32 n, u32 e, u32 destinations[n], u32 edges of each[n], and from the next
+ *            multiple of 8 bytes on u64 ids[e]
+ *   reply:   per field, and hop of an edges' field, from the next multiple of 64 bytes on, the rows
+ *            that were asked for
+ *
+ * Replies are further parts of a field, where they lie, with rows numbered from the end of the
+ * field on: then one pass over a batch's rows collects all of them, local and remote. */
 #ifndef GNN_LIB_GATHER_REMOTE_H
 #define GNN_LIB_GATHER_REMOTE_H
 
-#include "lib/comm/words.h"
+#include "lib/comm/request.h"
 #include "lib/gather/gather_impl.h"
 
 enum { GATHER_ENDED, GATHER_ASKED }; /* what a message begins with */
@@ -31,17 +35,13 @@ struct gather_asked {
 
 /* Per worker. Slots: node types, then hop-major blocks of edge types. */
 struct gather_far {
-    struct gnn_exchange ask, answer;
-    uint32_t ranks, slots;
-    uint64_t **first;            /* [nntypes][ranks] first node of each rank */
+    struct gnn_request q;
+    uint32_t slots;
     const uint32_t *const *near; /* [nntypes] of nodes: UINT32_MAX, or its rows are kept where the
                                     batch goes; or NULL: none are */
-    struct gnn_words *asked, *answered; /* [ranks] */
-    struct gnn_words_in *in;            /* [ranks] */
-    uint32_t **to;                      /* [ranks] where the next word goes */
-    struct gather_want *want;           /* [slots] */
-    uint64_t *count;                    /* [slots][ranks] rows that this rank asked of each */
-    struct gather_asked *by;            /* [slots][ranks] what each asked of this rank */
+    struct gather_want *want;    /* [slots] */
+    uint32_t *count;             /* [slots][ranks] rows that this rank asked of each */
+    struct gather_asked *by;     /* [slots][ranks] what each asked of this rank */
     struct gnn_buf owner, row, found;
     struct gnn_gather_part *part; /* [parts + ranks + 1] */
     uint64_t rows, kept_rows, far_rows,
@@ -54,34 +54,37 @@ void gnn_gather_far_free(struct gather_far *f);
 /* All fields of a batch. Every rank does the same for its batch of the same number. */
 int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
                          struct gnn_err *e) GNN_MUST_USE;
-/* The first part of that, up to the second exchange: f->want and ->row are set, and what has come
- * is in f->in. */
+/* The first part of that, the round trip: f->want and ->row are set, and replies are in f->q.in. */
 int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                         struct gnn_err *e) GNN_MUST_USE;
 /* The next rows in what has come from rank r: those of a field other than labels, and a hop of it,
  * in the order in which all ranks go through them - jobs, then hops. *n of them, of
  * gnn_gather_job_out bytes each. */
 int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                        uint32_t hop, uint32_t r, const struct gnn_batch *b, const void **rows,
-                        uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
+                        uint32_t hop, uint32_t r, const void **rows, uint64_t *n,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* Adds up what a batch had; and how many batches there are, for _end. */
 void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f,
                           const struct gnn_batch *b);
 /* After the last batch: GNN_E_INPUT if another rank has more. */
 int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
 
-/* Parts of it (lib/gather/remote_ask.c): f->want, f->row and what goes to each rank, f->asked. */
+/* Parts of it (lib/gather/remote_ask.c): f->want, f->row and the request queues. */
 int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                        struct gnn_err *e) GNN_MUST_USE;
-/* What has come, f->in, into f->by and f->found. */
+/* The requests of other ranks, f->q.in, into f->by and f->found. */
 int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                         struct gnn_err *e) GNN_MUST_USE;
-int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e);
 
 /* Does a field other than labels belong to the type; and does none of them change its elements'
  * type on the way? */
 bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct);
 
+/* In how many of a batch's hops rows of the field are asked for. */
+static inline uint32_t gnn_gather_hops(const struct gather_job *j, const struct gnn_batch *b)
+{
+    return j->label ? 0 : j->edge ? b->nhops : 1;
+}
 static inline uint32_t gnn_gather_slot(const struct gatherer *g, const struct gather_job *j,
                                        uint32_t hop)
 {

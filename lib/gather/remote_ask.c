@@ -2,15 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/owner.h"
 #include "lib/gather/replica.h"
-
-int gnn_gather_far_garbled(const struct gnn_batch *b, uint32_t rank, struct gnn_err *e)
-{
-    return gnn_fail(e, GNN_E_RANK,
-                    "malformed reply from rank %u (epoch %" PRIu64 ", step %" PRIu64 ")", rank,
-                    b->epoch, b->step);
-}
 
 bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
 {
@@ -34,22 +26,11 @@ static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type
     return &g->job[i];
 }
 
-/* Counts what is asked of each rank, and makes room for the words: `head` of them, and `words` for
- * each. */
-static int make_room(struct gather_far *f, const uint64_t *count, uint64_t head, uint64_t words,
-                     struct gnn_err *e)
-{
-    for (uint32_t r = 0; r < f->ranks; r++)
-        if (!(f->to[r] = gnn_words_add(&f->asked[r], head + words * count[r], e)))
-            return e->code;
-    return 0;
-}
-
 static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                      uint32_t t, struct gather_want *w, struct gnn_err *e)
 {
     const uint32_t self = g->comm->rank, *id = b->type[t].node;
-    uint64_t *count = f->count + (size_t)t * f->ranks;
+    uint32_t *count = f->count + (size_t)t * f->q.ranks;
     w->n = gnn_batch_nodes(b, t);
     w->base = g->meta.schema.ntype[t].count;
     int rc = gnn_buf_reserve(&f->row, w->row_at + w->n, sizeof(uint64_t), "rows", e);
@@ -59,49 +40,42 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
         return rc;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     uint32_t *owner = f->owner.data;
-    const uint64_t end = w->base + f->ranks * w->n; /* what is kept here comes last */
+    const uint64_t end = w->base + f->q.ranks * w->n; /* what is kept here comes last */
     const uint32_t *near = f->near ? f->near[t] : NULL;
     for (uint64_t i = 0; i < w->n; i++) {
         if (id[i] >= w->base)
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
                             b->epoch, b->step);
-        if (near && near[id[i]] != UINT32_MAX) {
-            row[i] = id[i];
+        owner[i] = GNN_REQUEST_NOBODY;
+        row[i] = id[i];
+        if (near && near[id[i]] != UINT32_MAX)
             continue;
-        }
-        const uint32_t r = owner[i] =
-            gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id[i]);
+        const uint32_t r = gnn_store_rank_of(g->store, t, id[i]);
+        if (w->direct && r == self)
+            continue;
         const uint32_t kept =
             g->replica && r != self ? gnn_node_map_find(&g->replica->of[t].map, id[i]) : UINT32_MAX;
-        row[i] = w->direct && r == self ? id[i]
-                 : kept != UINT32_MAX   ? end + kept
-                                        : w->base + r * w->n + count[r]++;
+        if (kept == UINT32_MAX)
+            owner[i] = r;
+        row[i] = kept == UINT32_MAX ? w->base + r * w->n + count[r]++ : end + kept;
         f->kept_rows += kept != UINT32_MAX;
     }
-    if (w->direct)
-        count[self] = 0;
-    if ((rc = make_room(f, count, 1, 1, e)))
-        return rc;
-    for (uint32_t r = 0; r < f->ranks; r++)
-        *f->to[r]++ = (uint32_t)count[r];
-    for (uint64_t i = 0; i < w->n; i++)
-        if (row[i] >= w->base && row[i] < end)
-            *f->to[owner[i]]++ = id[i];
-    return 0;
+    const struct gnn_entries entry = {.node = (uint32_t *)(uintptr_t)id};
+    return gnn_request_put(&f->q, owner, entry, (uint32_t)w->n, count, e);
 }
 
 /* The rows of a block's edges whose destinations are this rank's, and how many edges, and
  * destinations, are others'. */
 static int own_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                      const struct gnn_block *k, const struct gather_job *j,
-                     const struct gather_want *w, uint64_t *count, struct gnn_err *e)
+                     const struct gather_want *w, uint32_t *count, struct gnn_err *e)
 {
     const uint32_t t = g->meta.schema.etype[j->type].dst, self = g->comm->rank;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     uint32_t *owner = f->owner.data;
     for (uint32_t i = 0; i < k->n; i++) {
         const uint32_t id = b->type[t].node[k->first + i];
-        const uint32_t r = owner[i] = gnn_owner_find(f->first[t], sizeof **f->first, f->ranks, id);
+        const uint32_t r = owner[i] = gnn_store_rank_of(g->store, t, id);
         if (!w->direct || r != self) {
             for (uint32_t x = k->indptr[i]; x < k->indptr[i + 1]; x++)
                 row[x] = w->base + r * w->n + count[r]++;
@@ -121,7 +95,7 @@ static int ask_edges(const struct gatherer *g, struct gather_far *f, const struc
     const struct gather_job *j = edge_job(g, et);
     const struct gnn_block *k = gnn_batch_block(b, hop, et);
     const uint32_t t = g->meta.schema.etype[et].dst, *node = b->type[t].node + k->first;
-    uint64_t *count = f->count + (size_t)(w - f->want) * f->ranks;
+    uint32_t *count = f->count + (size_t)(w - f->want) * f->q.ranks;
     w->n = k->edges;
     w->base = j->part[j->nparts - 1].first + j->part[j->nparts - 1].count;
     int rc = gnn_buf_reserve(&f->row, w->row_at + w->n, sizeof(uint64_t), "rows", e);
@@ -130,25 +104,25 @@ static int ask_edges(const struct gatherer *g, struct gather_far *f, const struc
     if (!rc)
         rc = own_edges(g, f, b, k, j, w, count, e);
     const uint32_t *owner = f->owner.data;
-    for (uint32_t r = 0; !rc && r < f->ranks;
+    for (uint32_t r = 0; !rc && r < f->q.ranks;
          r++) { /* rank by rank: blocks with fields are few and small */
         const bool mine = w->direct && r == g->comm->rank;
         uint64_t n = 0;
         for (uint32_t i = 0; i < k->n; i++)
             n += owner[i] == r && !mine;
-        uint32_t *to = gnn_words_add(&f->asked[r], 2 + 2 * n, e);
+        uint32_t *to = gnn_words_add(&f->q.queue[r], 2 + 2 * n, e);
         if (!to)
             return e->code;
         *to++ = (uint32_t)n;
-        *to++ = (uint32_t)count[r];
+        *to++ = count[r];
         for (uint32_t i = 0; i < k->n; i++)
             if (owner[i] == r && !mine) {
                 to[n] = k->indptr[i + 1] - k->indptr[i];
                 *to++ = node[i];
             }
-        uint64_t *id = gnn_words_align(&f->asked[r], sizeof *id, e)
+        uint64_t *id = gnn_words_align(&f->q.queue[r], sizeof *id, e)
                            ? NULL
-                           : (void *)gnn_words_add(&f->asked[r], 2 * count[r], e);
+                           : (void *)gnn_words_add(&f->q.queue[r], 2 * (uint64_t)count[r], e);
         if (!id)
             return e->code;
         for (uint32_t i = 0; i < k->n; i++)
@@ -164,12 +138,11 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
     const struct gnn_schema *c = &g->meta.schema;
     uint64_t at = 0;
     int rc = 0;
-    memset(f->count, 0, (size_t)f->slots * f->ranks * sizeof *f->count);
+    memset(f->count, 0, (size_t)f->slots * f->q.ranks * sizeof *f->count);
     f->kept_rows = 0;
     memset(f->want, 0, f->slots * sizeof *f->want);
-    for (uint32_t r = 0; r < f->ranks; r++) {
-        f->asked[r].n = 0;
-        uint32_t *w = gnn_words_add(&f->asked[r], 1, e);
+    for (uint32_t r = 0; r < f->q.ranks; r++) {
+        uint32_t *w = gnn_words_add(&f->q.queue[r], 1, e);
         if (!w)
             return e->code;
         *w = GATHER_ASKED;
@@ -193,29 +166,28 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
 
 /* ---- what others want ---- */
 
-static int read_nodes(struct gather_far *f, const struct gnn_batch *b, uint32_t t, uint32_t r,
-                      struct gnn_err *e)
+static int read_nodes(struct gather_far *f, uint32_t t, uint32_t r, struct gnn_err *e)
 {
-    struct gather_asked *a = &f->by[(size_t)t * f->ranks + r];
-    const uint32_t *n = gnn_words_read(&f->in[r], 1);
+    struct gather_asked *a = &f->by[(size_t)t * f->q.ranks + r];
+    const uint32_t *n = gnn_words_read(&f->q.in[r], 1);
     a->n = n ? *n : 0;
-    a->node = n ? gnn_words_read(&f->in[r], *n) : NULL;
-    return a->node ? 0 : gnn_gather_far_garbled(b, r, e);
+    a->node = n ? gnn_words_read(&f->q.in[r], *n) : NULL;
+    return a->node ? 0 : gnn_request_malformed(&f->q, r, e);
 }
 
-static int read_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                      uint32_t slot, uint32_t et, uint32_t r, uint64_t *at, struct gnn_err *e)
+static int read_edges(const struct gatherer *g, struct gather_far *f, uint32_t slot, uint32_t et,
+                      uint32_t r, uint64_t *at, struct gnn_err *e)
 {
     const struct gather_job *j = edge_job(g, et);
-    struct gather_asked *a = &f->by[(size_t)slot * f->ranks + r];
-    struct gnn_words_in *in = &f->in[r];
+    struct gather_asked *a = &f->by[(size_t)slot * f->q.ranks + r];
+    struct gnn_words_in *in = &f->q.in[r];
     const uint32_t *n = gnn_words_read(in, 2), *node = n ? gnn_words_read(in, n[0]) : NULL,
                    *of_each = node ? gnn_words_read(in, n[0]) : NULL;
     const uint64_t *id = of_each && gnn_words_skip(in, sizeof *id)
                              ? (const void *)gnn_words_read(in, 2 * (uint64_t)n[1])
                              : NULL;
     if (!id)
-        return gnn_gather_far_garbled(b, r, e);
+        return gnn_request_malformed(&f->q, r, e);
     *a = (struct gather_asked){.n = n[1], .found_at = *at};
     if (gnn_buf_reserve(&f->found, *at + n[1], sizeof(uint64_t), "rows", e))
         return e->code;
@@ -223,13 +195,13 @@ static int read_edges(const struct gatherer *g, struct gather_far *f, const stru
     for (uint32_t i = 0; i < n[0]; i++) {
         const struct gnn_edges_of of = gnn_edges_of_node(j->edges, j->nparts, node[i]);
         if (of_each[i] > n[1] - k)
-            return gnn_gather_far_garbled(b, r, e);
+            return gnn_request_malformed(&f->q, r, e);
         for (uint32_t x = 0; x < of_each[i]; x++, k++)
             if ((row[k] = gnn_edges_row(&of, id[k])) == UINT64_MAX)
-                return gnn_gather_far_garbled(b, r, e);
+                return gnn_request_malformed(&f->q, r, e);
     }
     *at += n[1];
-    return k == n[1] ? 0 : gnn_gather_far_garbled(b, r, e);
+    return k == n[1] ? 0 : gnn_request_malformed(&f->q, r, e);
 }
 
 int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
@@ -239,10 +211,10 @@ int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const st
     uint64_t at = 0;
     bool direct;
     int rc = 0;
-    for (uint32_t r = 0; !rc && r < f->ranks; r++) {
-        const uint32_t *kind = gnn_words_read(&f->in[r], 1);
+    for (uint32_t r = 0; !rc && r < f->q.ranks; r++) {
+        const uint32_t *kind = gnn_words_read(&f->q.in[r], 1);
         if (!kind)
-            return gnn_gather_far_garbled(b, r, e);
+            return gnn_request_malformed(&f->q, r, e);
         if (*kind == GATHER_ENDED)
             return gnn_fail(e, GNN_E_INPUT,
                             "the batches of rank %u end before epoch %" PRIu64 ", step %" PRIu64
@@ -250,10 +222,10 @@ int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const st
                             r, b->epoch, b->step, g->comm->rank);
         for (uint32_t t = 0; !rc && t < c->nntypes; t++)
             if (gnn_gather_far_fields(g, false, t, &direct))
-                rc = read_nodes(f, b, t, r, e);
+                rc = read_nodes(f, t, r, e);
         for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++)
             if (gnn_gather_far_fields(g, true, k % c->netypes, &direct))
-                rc = read_edges(g, f, b, c->nntypes + k, k % c->netypes, r, &at, e);
+                rc = read_edges(g, f, c->nntypes + k, k % c->netypes, r, &at, e);
     }
     return rc;
 }

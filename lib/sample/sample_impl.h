@@ -6,7 +6,7 @@
 
 #include "kernels/gather.h"
 #include "kernels/sample.h"
-#include "lib/comm/words.h"
+#include "lib/comm/request.h"
 #include "lib/store/ids.h"
 #include "lib/base/node_map.h"
 #include "lib/sample/sampler.h"
@@ -53,7 +53,7 @@ struct sampler {
         *orig;             /* [nntypes][nparts] original ids, or NULL where equal to the ids */
     struct gnn_comm *comm; /* the store's */
     struct gnn_sample_barrier *barrier;
-    struct gnn_sample_far_stats *far;
+    struct gnn_sample_remote_stats *remote;
     bool count_once; /* with ranks */
     struct sample_halo
         *halo; /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
@@ -85,7 +85,7 @@ struct sample_worker {
     uint32_t *keys;     /* of gnn_sample_keys */
     struct gnn_buf row; /* struct gnn_sample_row per destination */
     void *scratch;
-    struct sample_far *far;       /* with ranks */
+    struct sample_remote *remote; /* with several ranks; or NULL */
     struct sample_device *device; /* or NULL */
     void *context;                /* its state for this thread, or NULL */
 };
@@ -124,25 +124,24 @@ int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
                           const struct gnn_sample_job *job, struct gnn_relabel *r,
                           uint32_t *indices, uint64_t *ids) GNN_MUST_USE;
 
-/* Several ranks (lib/sample/remote.c): draws a hop's blocks, asking for what other ranks have;
- * original ids of nodes that may be theirs. NULL on failure; takes NULL. */
-struct sample_far *gnn_sample_far_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
-void gnn_sample_far_free(struct sample_far *f);
-int gnn_sample_far_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
-/* (lib/sample/remote_once.c) Who counts a node of a training batch, from hop 1 on. first:
- * [nntypes][ranks] of gnn_store_firsts. What to ask each rank, [ranks]; what to answer rank r, in
- * the order of the ranks; what they have answered. GNN_END: what came makes no sense. */
-struct sample_once;
-struct sample_once *gnn_sample_once_new(const struct sampler *s, uint64_t *const *first,
-                                        struct gnn_err *e) GNN_MUST_USE;
-void gnn_sample_once_free(struct sample_once *o);
-int gnn_sample_once_ask(const struct sample_draw *d, struct sample_once *o, uint32_t hop,
-                        uint64_t *const *first, struct gnn_words *asked) GNN_MUST_USE;
-int gnn_sample_once_answer(const struct sample_draw *d, struct sample_once *o,
-                           uint64_t *const *first, uint32_t r, struct gnn_words_in *in,
-                           struct gnn_words *out) GNN_MUST_USE;
-int gnn_sample_once_read(const struct sample_draw *d, struct sample_once *o, uint32_t hop,
-                         uint64_t *const *first, struct gnn_words_in *in) GNN_MUST_USE;
+/* Several ranks (lib/sample/remote.c): samples a hop's blocks, asking other ranks for what they
+ * own. NULL on failure; takes NULL. */
+struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
+                                            struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_remote_free(struct sample_remote *f);
+int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
+struct gnn_request *gnn_sample_remote_request(const struct sample_draw *d); /* the hop's */
+/* (lib/sample/remote_dedup.c) Which rank counts a node of a training batch, from hop 1 on: appends
+ * to the hop's requests; to the reply to rank r, in the order of the ranks; reads the replies. */
+struct sample_dedup;
+struct sample_dedup *gnn_sample_dedup_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
+void gnn_sample_dedup_free(struct sample_dedup *o);
+int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o,
+                         uint32_t hop) GNN_MUST_USE;
+int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o,
+                           uint32_t r) GNN_MUST_USE;
+int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
+                          uint32_t hop) GNN_MUST_USE;
 /* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);

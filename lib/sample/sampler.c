@@ -206,7 +206,7 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     }
     s->store = store;
     s->comm = store->comm;
-    s->far = o->far;
+    s->remote = o->remote;
     s->count_once = o->count_once;
     struct gnn_source *plan = sampler_init(s, o, e) ? NULL : gnn_plan_source_new(s, e);
     if (!plan) {

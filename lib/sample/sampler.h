@@ -36,10 +36,11 @@ struct gnn_graph_report {
     uint64_t host, copied;        /* in the host's memory; of them in a pinned copy */
 };
 
-/* What several ranks expand after the seeds: nodes; of them other ranks', and of these such as are
- * in this one's halo with their in-edges, so that nobody is asked. Grows as batches are made. */
-struct gnn_sample_far_stats {
-    uint64_t rows, others, halo;
+/* Nodes whose neighbours a rank samples after the seeds: all; other ranks'; and of these those that
+ * are in this rank's halo with their in-edges, so that nobody is asked. Grows as batches are made.
+ */
+struct gnn_sample_remote_stats {
+    uint64_t rows, remote, halo;
 };
 
 /* What to draw. Everything pointed to must live until gnn_sampler_source_new returns. */
@@ -98,7 +99,7 @@ struct gnn_sampler_opts {
      * depends on all seeds; seeds come from sets or a file, not as a stream; nodes are store ids.
      */
     bool count_once; /* with several: training batches have counted/T, see gnn_batch_type.counted */
-    struct gnn_sample_far_stats *far; /* with several ranks, or NULL; outlives the source */
+    struct gnn_sample_remote_stats *remote; /* with several ranks, or NULL; outlives the source */
 };
 
 /* split "train", batch 1024, epochs 0:1, all steps, frontier all, shuffled, without replacement. */

@@ -18,7 +18,7 @@ void gnn_sample_worker_free(void *worker)
     if (w->context)
         w->device->context_free(w->context);
     gnn_buf_release(&w->row);
-    gnn_sample_far_free(w->far);
+    gnn_sample_remote_free(w->remote);
     gnn_free(w);
 }
 
@@ -71,7 +71,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
         (void)gnn_relabel_fit(r, expected_nodes(m, c->netypes));
     }
     if (good && s->comm->size > 1)
-        good = (w->far = gnn_sample_far_new(s, e)) != NULL;
+        good = (w->remote = gnn_sample_remote_new(s, e)) != NULL;
     w->device = s->device;
     if (good && w->device)
         good = (w->context = w->device->context_new(w->device, e)) != NULL;
@@ -241,10 +241,10 @@ int gnn_sample_apply(void *sampler, void *worker, struct gnn_batch *b, struct gn
     struct sample_draw d = {.s = sampler, .w = worker, .b = b, .e = e};
     int rc = begin_batch(&d);
     for (uint32_t hop = 0; !rc && hop < b->nhops; hop++) {
-        const bool far = d.w->far && hop; /* seeds are this rank's own */
-        if (far)
-            rc = gnn_sample_far_hop(&d, hop);
-        for (uint32_t et = 0; !rc && !far && et < b->netypes; et++)
+        const bool remote = d.w->remote && hop; /* seeds are this rank's own */
+        if (remote)
+            rc = gnn_sample_remote_hop(&d, hop);
+        for (uint32_t et = 0; !rc && !remote && et < b->netypes; et++)
             rc = draw_block(&d, hop, et);
         for (uint32_t t = 0; !rc && t < b->nntypes; t++)
             d.w->counts[t][hop + 1] = d.w->type[t].count;

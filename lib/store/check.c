@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "formats/xxh.h"
-#include "lib/comm/comm.h"
 #include "lib/store/store.h"
 
 /* Looks a tensor up without queueing it for verification: only its shape matters here. */
@@ -31,10 +30,11 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
 {
     const struct gnn_ntype *nt = &s->meta.schema.ntype[t];
     uint64_t n = (uint64_t)s->nparts + 1,
-             *book = gnn_alloc_zero(n, sizeof *book, "partition book", e);
+             *book = gnn_alloc_zero(n + s->comm->size + 1, sizeof *book, "partition book", e);
     if (!book)
         return e->code;
     s->book[t] = book;
+    s->rank_book[t] = book + n;
     book[1] = nt->count; /* what a store of one part may leave out */
     char name[GNN_NAME_MAX + 1];
     snprintf(name, sizeof name, "book/%s", nt->name);
@@ -56,6 +56,8 @@ static int check_book(struct gnn_store *s, uint32_t t, struct gnn_err *e)
     if (book[0] || book[s->nparts] != nt->count)
         return gnn_fail(e, GNN_E_INPUT, "%s: partition book of '%s' does not cover its nodes",
                         s->path, nt->name);
+    for (uint32_t r = 0; r <= s->comm->size; r++)
+        book[n + r] = book[gnn_store_rank_from(s, r)];
     return 0;
 }
 
@@ -216,7 +218,8 @@ static int agree_on_books(struct gnn_store *s, struct gnn_err *e)
 int gnn_store_check(struct gnn_store *s, struct gnn_err *e)
 {
     const struct gnn_schema *m = &s->meta.schema;
-    s->book = gnn_alloc_zero(m->nntypes, sizeof *s->book, "partition book", e);
+    s->book = gnn_alloc_zero(2 * (uint64_t)m->nntypes, sizeof *s->book, "partition book", e);
+    s->rank_book = s->book ? s->book + m->nntypes : NULL;
     uint64_t *edges = gnn_alloc_zero((uint64_t)m->netypes + m->nsets, sizeof *edges, "counts", e);
     uint64_t *members = edges ? edges + m->netypes : NULL;
     int rc = s->book && edges ? 0 : e->code;

@@ -243,8 +243,8 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
     if (!hash)
         return e->code;
     s->nparts = n;
-    s->from = (uint32_t)((uint64_t)c->rank * n / c->size);
-    s->to = (uint32_t)(((uint64_t)c->rank + 1) * n / c->size);
+    s->from = gnn_store_rank_from(s, c->rank);
+    s->to = gnn_store_rank_from(s, c->rank + 1);
     int rc = n < c->size
                  ? gnn_fail(e, GNN_E_INPUT,
                             "%s: has %u partition%s, too few for %u ranks: use gnn-partition -k %u",

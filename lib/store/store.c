@@ -105,27 +105,14 @@ const char *gnn_store_part_path(const struct gnn_store *s, uint32_t part)
     return s->part[part]->path;
 }
 
+uint32_t gnn_store_rank_of(const struct gnn_store *s, uint32_t t, uint64_t id)
+{
+    return gnn_owner_find(s->rank_book[t], sizeof **s->rank_book, s->comm->size, id);
+}
+
 uint32_t gnn_store_owner(const struct gnn_store *s, uint32_t t, uint64_t id)
 {
     return gnn_owner_find(s->book[t], sizeof *s->book[t], s->nparts, id);
-}
-
-int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***out, struct gnn_err *e)
-{
-    const uint32_t ntypes = s->meta.schema.nntypes;
-    uint64_t **first = gnn_alloc_zero(ntypes, sizeof *first, "ranks", e);
-    uint64_t *at = first ? gnn_alloc((uint64_t)ntypes * ranks, sizeof *at, "ranks", e) : NULL;
-    if (!at) {
-        gnn_free(first);
-        return e->code;
-    }
-    for (uint32_t t = 0; t < ntypes; t++) {
-        first[t] = at + (uint64_t)t * ranks;
-        for (uint32_t p = s->nparts; p-- > 0;) /* the first part of each rank comes last */
-            first[t][gnn_store_rank(s, ranks, p)] = s->book[t][p];
-    }
-    *out = first;
-    return 0;
 }
 
 static void check_again(struct gnn_part *p)

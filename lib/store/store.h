@@ -21,6 +21,7 @@
 #ifndef GNN_LIB_STORE_STORE_H
 #define GNN_LIB_STORE_STORE_H
 
+#include "lib/comm/comm.h"
 #include "lib/data/meta.h"
 
 /* Tensors of a part (gnb(5) has the table). T is a node type, S/R/D an edge type's key:
@@ -43,7 +44,6 @@
  * book[p+1]-1 of T; may be absent when k = 1
  */
 struct gnn_part;
-struct gnn_comm;
 
 struct gnn_store {
     struct gnn_meta meta;
@@ -51,8 +51,9 @@ struct gnn_store {
     uint32_t nparts;
     uint32_t from, to; /* parts that are open: all, or with several ranks this one's */
     struct gnn_part **part;
-    const uint64_t **book; /* [nntypes] -> (nparts+1) offsets */
-    struct gnn_comm *comm; /* the ranks that have the other parts open */
+    const uint64_t **book;      /* [nntypes] -> (nparts+1) offsets */
+    const uint64_t **rank_book; /* [nntypes] -> (comm->size+1): the same of the ranks' parts */
+    struct gnn_comm *comm;      /* the ranks that have the other parts open */
     struct gnn_verify *verify;
 };
 
@@ -70,17 +71,21 @@ static inline bool gnn_store_has(const struct gnn_store *s, uint32_t p)
 {
     return p >= s->from && p < s->to;
 }
-/* The rank that has part p open. */
-static inline uint32_t gnn_store_rank(const struct gnn_store *s, uint32_t ranks, uint32_t p)
+/* The first of the parts that a rank has open. */
+static inline uint32_t gnn_store_rank_from(const struct gnn_store *s, uint32_t rank)
 {
-    return (uint32_t)((((uint64_t)p + 1) * ranks - 1) / s->nparts);
+    return (uint32_t)((uint64_t)rank * s->nparts / s->comm->size);
 }
-/* *first: [nntypes][ranks] the first node of each type that each rank has; rank r has those up to
- * the next rank's. Free first[0], then first. */
-int gnn_store_firsts(const struct gnn_store *s, uint32_t ranks, uint64_t ***first,
-                     struct gnn_err *e) GNN_MUST_USE;
-/* Part of _open (lib/store/check.c): sets s->book; the parts' tensors have the dtypes and shapes
- * that the schema and the partition book ask for. Reads a few bytes of each, not the contents. */
+/* The rank that owns a node of type t. */
+uint32_t gnn_store_rank_of(const struct gnn_store *s, uint32_t t, uint64_t id);
+/* Does this rank own it? */
+static inline bool gnn_store_owns(const struct gnn_store *s, uint32_t t, uint64_t id)
+{
+    return id >= s->book[t][s->from] && id < s->book[t][s->to];
+}
+/* Part of _open (lib/store/check.c): sets s->book and ->rank_book; the parts' tensors have the
+ * dtypes and shapes that the schema and the partition book ask for. Reads a few bytes of each, not
+ * the contents. */
 int gnn_store_check(struct gnn_store *s, struct gnn_err *e) GNN_MUST_USE;
 /* Takes a zeroed object. */
 void gnn_store_close(struct gnn_store *s);

@@ -1,12 +1,15 @@
 /* lib/cache/access.h: exact where it must be (graphs without cycles, against every possible
- * outcome), near the sampler where it approximates, and the same bits for any number of threads. */
+ * outcome), near the sampler where it approximates, and the same bits for any number of threads and
+ * ranks. */
 #include <math.h>
 #include <omp.h>
 
 #include "lib/cache/access.h"
 #include "lib/sample/sampler.h"
 
+#include "ranks.h"
 #include "scratch.h"
+#include "store_divide.h"
 #include "store_maker.h"
 #include "tap.h"
 
@@ -321,6 +324,66 @@ static void threads(struct gnn_store *s)
     gnn_free(seeds);
 }
 
+/* ---- several ranks ---- */
+
+enum { RANKS = 3, PARTS = 5 };
+
+static int32_t rank_fan[6] = {4, 4, 0, 3, 0, -1};
+static const struct gnn_sampling rank_batches = {.nhops = 2,
+                                                 .fanout = rank_fan,
+                                                 .batch_size = 20,
+                                                 .nsplits = 1,
+                                                 .split = (char *[]){(char[]){"train"}},
+                                                 .split_seeds = (uint64_t[]){0}};
+
+static struct gnn_scores of_rank[RANKS];
+
+static void expect_as_rank(struct gnn_comm *c, void *m)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    if (!gnn_store_open_ranks(&s, "parts", true, c, &e))
+        (void)!gnn_access_of_batches(&s, m, &of_rank[c->rank], &e);
+    gnn_store_close(&s);
+}
+
+/* What ranks find together is what one alone finds for the seeds of each. */
+static void ranks(enum gnn_frontier frontier)
+{
+    struct gnn_err e = {0};
+    struct gnn_store s;
+    struct gnn_sampling m = rank_batches;
+    uint32_t *seeds = NULL;
+    uint64_t n = 0;
+    double share = 0, steps;
+    bool equal = true;
+    if (!gnn_store_open(&s, "parts", true, &e)) {
+        m.frontier = frontier;
+        m.split_seeds = &s.meta.schema.set[gnn_schema_find_set(&s.meta.schema, "train")].count;
+        (void)!gnn_access_seeds(&s, &m, &seeds, &n, &share, &steps, &e);
+    }
+    ranks_run(RANKS, 0, expect_as_rank, &m);
+    for (uint32_t r = 0; !e.code && r < RANKS; r++) {
+        const uint64_t *book = s.book[m.seed_ntype], from = book[r * PARTS / RANKS],
+                       to = book[(r + 1) * PARTS / RANKS];
+        uint32_t *own = malloc(n * sizeof *own);
+        uint64_t nown = 0;
+        struct gnn_scores x = {0};
+        for (uint64_t i = 0; i < n; i++)
+            if (seeds[i] >= from && seeds[i] < to)
+                own[nown++] = seeds[i];
+        equal = equal && nown && !gnn_access_expected(&s, &m, own, nown, share, &x, &e) &&
+                same(&x, &of_rank[r], &s.meta.schema);
+        gnn_scores_release(&x);
+        gnn_scores_release(&of_rank[r]);
+        free(own);
+    }
+    ok(n && equal, "--frontier %s: the batches of each of %d ranks %s",
+       frontier == GNN_FRONTIER_NEW ? "new" : "all", RANKS, e.msg);
+    gnn_free(seeds);
+    gnn_store_close(&s);
+}
+
 int main(void)
 {
     struct gnn_err e = {0};
@@ -333,6 +396,11 @@ int main(void)
         sampled(&s, false);
         sampled(&s, true);
         threads(&s);
+        if (ok(!store_divide("s", "parts", PARTS, false, &e), "a store of %d parts %s", PARTS,
+               e.msg)) {
+            ranks(GNN_FRONTIER_ALL);
+            ranks(GNN_FRONTIER_NEW);
+        }
     }
     gnn_store_close(&s);
     return scratch_done();

@@ -1,5 +1,5 @@
-/* Sampling of several ranks, which are threads: together their batches are those of one, and what
- * comes garbled is an error. */
+/* Sampling of several ranks, which are threads: together their batches are those of one, and a
+ * malformed reply is an error. */
 #include <inttypes.h>
 
 #include "lib/sample/sampler.h"
@@ -148,9 +148,10 @@ static void test_together(void)
 enum harm { CUT, LENGTH, PICKS, NODE, OTHERS };
 struct garbling {
     const char *name;
-    unsigned nth; /* of the sampler's exchanges: questions, answers, questions, ... */
+    unsigned nth; /* of the sampler's exchanges: requests, replies, requests, ... */
     enum harm harm;
-    const char *says;
+    unsigned step;    /* that the error names, ... */
+    const char *says; /* ... unless it says this */
 };
 static __thread const struct gnn_comm_ops *whole;
 static __thread const struct garbling *garbling;
@@ -205,7 +206,10 @@ static void rank_garbled(struct gnn_comm *c, void *arg)
     while (src && !(rc = gnn_source_next(src, &b, &e)))
         gnn_batch_put(b);
     c->lost = true;
-    if (!src || rc != GNN_E_RANK || !strstr(e.msg, garbling->says)) {
+    char says[64];
+    snprintf(says, sizeof says, "malformed reply from rank %u (epoch 0, step %u)",
+             (c->rank + 1) % c->size, garbling->step);
+    if (!src || rc != GNN_E_RANK || strcmp(e.msg, garbling->says ? garbling->says : says)) {
         printf("# rank %u: %d, %s\n", c->rank, rc, e.msg);
         must(false);
     }
@@ -217,19 +221,19 @@ static void rank_garbled(struct gnn_comm *c, void *arg)
 static void test_garbled(void)
 {
     static const struct garbling garblings[] = {
-        {"questions are cut", 0, CUT, "(epoch 0, step 0)"},
-        {"questions without an end", 2, LENGTH, "(epoch 0, step 0)"},
-        {"questions for others' nodes", 0, OTHERS, "(epoch 0, step 0)"},
-        {"answers are cut", 1, CUT, "(epoch 0, step 0)"},
-        {"answers without an end", 5, LENGTH, "(epoch 0, step 1)"},
-        {"one pick more than sources", 3, PICKS, "(epoch 0, step 0)"},
-        {"a node that nobody has", 1, NODE,
+        {"requests that are cut short", 0, CUT, 0, NULL},
+        {"requests without an end", 2, LENGTH, 0, NULL},
+        {"requests for nodes of another rank", 0, OTHERS, 0, NULL},
+        {"replies that are cut short", 1, CUT, 0, NULL},
+        {"replies without an end", 5, LENGTH, 1, NULL},
+        {"replies with one pick more than sources", 3, PICKS, 0, NULL},
+        {"a node that is in no part", 1, NODE, 0,
          "a reply has a node that is not in the store (4294967295)"}};
     for (unsigned i = 0; i < sizeof garblings / sizeof *garblings; i++) {
         struct garbling g = garblings[i];
         atomic_store(&wrong, 0);
         ranks_run(RANKS, 0, rank_garbled, &g);
-        ok(!wrong, "%s: said", g.name);
+        ok(!wrong, "%s: an error that says so", g.name);
     }
 }
 
