@@ -30,4 +30,9 @@ done <"$home/tokens"
 for f in $waiting; do
     grep -rq "$f(" cmd lib kernels formats && _ok "$f" || _not_ok "$f is nowhere"
 done
+# The modules of lib in the order that scripts/check-layers.pl enforces.
+listed=$(sed -n 's|^\.It Pa lib/||p' "$page" | xargs)
+enforced=$(sed -n 's/^my @modules = qw(\(.*\));/\1/p' scripts/check-layers.pl)
+[ -n "$enforced" ] && [ "$listed" = "$enforced" ] && _ok 'the modules are listed in the order of check-layers.pl' ||
+    _not_ok "modules are listed as '$listed', not '$enforced'"
 done_testing
