@@ -130,17 +130,16 @@ void cache_note(const struct gnn_gather_stats *s)
 
 void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
 {
-    static const char *const name[GNN_GATHER_TIERS] = {
-        [GNN_GATHER_LOCAL] = "local", [GNN_GATHER_PEER] = "peer", [GNN_GATHER_HOST] = "host"};
-    const uint64_t all =
-        s->rows[GNN_GATHER_LOCAL] + s->rows[GNN_GATHER_PEER] + s->rows[GNN_GATHER_HOST];
+    static const char *const name[GNN_TIERS_CUDA] = {
+        [GNN_TIER_DEVICE] = "local", [GNN_TIER_PEER] = "peer", [GNN_TIER_HOST] = "host"};
+    const uint64_t all = s->rows[GNN_TIER_DEVICE] + s->rows[GNN_TIER_PEER] + s->rows[GNN_TIER_HOST];
     char held[160], found[3 * 96];
     int n = 0;
     json_t *tiers = json_object();
     snprintf(held, sizeof held,
              "cache: %" PRIu64 " of %" PRIu64 " nodes on each device, %" PRIu64 " sharded, %.1f MB",
              s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
-    for (int k = 0; k < GNN_GATHER_TIERS; k++) {
+    for (int k = 0; k < GNN_TIERS_CUDA; k++) {
         n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)",
                       k ? "," : "rows:", name[k], s->rows[k], share_of(s->rows[k], all),
                       (double)s->bytes[k] / 1e6);

@@ -12,8 +12,16 @@
 extern "C" {
 #endif
 
-/* Where rows lie, as seen from the device that wants them. */
-enum gnn_gather_tier { GNN_GATHER_LOCAL, GNN_GATHER_PEER, GNN_GATHER_HOST, GNN_GATHER_TIERS };
+/* Where a row lies, as seen from the device or the process that wants it; the fastest first. */
+enum gnn_tier {
+    GNN_TIER_DEVICE, /* memory of the device itself */
+    GNN_TIER_PEER,   /* of another device, which it reads */
+    GNN_TIER_HOST,   /* of this process; where a device reads it, pinned */
+    GNN_TIER_STORE,  /* parts of the store that this process has mapped: the page cache */
+    GNN_TIER_REMOTE, /* another rank, which sends it on request */
+    GNN_TIERS,
+    GNN_TIERS_CUDA = GNN_TIER_STORE /* the tiers before it: kernels read these, and count them */
+};
 
 /* Rows [first, first + count), one after the other. */
 struct gnn_gather_part {
@@ -21,7 +29,7 @@ struct gnn_gather_part {
     const void *data;
     const float *scale; /* [count], of int8 rows that are widened: an array of its own, as stores
                            and caches keep it */
-    uint32_t tier;      /* enum gnn_gather_tier; counted on devices only */
+    uint32_t tier;      /* enum gnn_tier; counted on devices only, and only up to GNN_TIERS_CUDA */
 };
 
 /* What happens to rows on the way. f32 becomes f16 or bf16 to the nearest, ties to even; beyond the
@@ -67,10 +75,9 @@ uint64_t gnn_gather_rows(const struct gnn_gather *g);
 /* What a device counted, added up over launches. Before the first one all is 0, but first_missing
  * UINT64_MAX. */
 struct gnn_gather_count {
-    uint64_t rows[GNN_GATHER_TIERS],
-        bytes[GNN_GATHER_TIERS]; /* read from each tier; scales included */
-    uint64_t missing;            /* ids that are in no part */
-    uint64_t first_missing;      /* the lowest i of one */
+    uint64_t rows[GNN_TIERS_CUDA], bytes[GNN_TIERS_CUDA]; /* read from each tier; scales included */
+    uint64_t missing;                                     /* ids that are in no part */
+    uint64_t first_missing;                               /* the lowest i of one */
 };
 
 /* The same on a device, over all tiers at once. A row is looked for in the cached parts, by its

@@ -31,7 +31,7 @@ constexpr unsigned UNITS = 2 * THREADS * AHEAD; /* of a tile, about */
 typedef unsigned long long count_t; /* what atomics take */
 
 struct Shared {
-    count_t rows[GNN_GATHER_TIERS], missing, first_missing;
+    count_t rows[GNN_TIERS_CUDA], missing, first_missing;
     unsigned low[3]; /* low bits of the tile's addresses: of this tile, the next, and one that is
                         being cleared */
     const char *row[2][ROWS];
@@ -39,7 +39,7 @@ struct Shared {
 };
 
 struct Tally {
-    unsigned rows[GNN_GATHER_TIERS], missing;
+    unsigned rows[GNN_TIERS_CUDA], missing;
     count_t first_missing;
 };
 
@@ -240,9 +240,9 @@ __device__ __forceinline__ void look_up(const gnn_cuda_gather &g, uint64_t i, Ta
             *scale = __ldg(p->scale + (at - p->first));
         if (bits)
             atomicOr(low, bits);
-        t->rows[GNN_GATHER_LOCAL] += p->tier == GNN_GATHER_LOCAL;
-        t->rows[GNN_GATHER_PEER] += p->tier == GNN_GATHER_PEER;
-        t->rows[GNN_GATHER_HOST] += p->tier == GNN_GATHER_HOST;
+        t->rows[GNN_TIER_DEVICE] += p->tier == GNN_TIER_DEVICE;
+        t->rows[GNN_TIER_PEER] += p->tier == GNN_TIER_PEER;
+        t->rows[GNN_TIER_HOST] += p->tier == GNN_TIER_HOST;
     } else {
         *row = nullptr;
         if (CAST == GNN_GATHER_I8_F32)
@@ -258,7 +258,7 @@ __device__ __forceinline__ void add_counts(gnn_gather_count *count, Tally t, cou
 {
     __syncthreads(); /* thread 0 has cleared the sums */
     GNN_UNROLL
-    for (int k = 0; k < GNN_GATHER_TIERS; k++) {
+    for (int k = 0; k < GNN_TIERS_CUDA; k++) {
         const unsigned sum = __reduce_add_sync(WHOLE_WARP, t.rows[k]);
         if (threadIdx.x % WARP == 0 && sum)
             atomicAdd(&s->rows[k], (count_t)sum);
@@ -269,7 +269,7 @@ __device__ __forceinline__ void add_counts(gnn_gather_count *count, Tally t, cou
     }
     __syncthreads();
     const unsigned k = threadIdx.x;
-    if (k < GNN_GATHER_TIERS && s->rows[k]) {
+    if (k < GNN_TIERS_CUDA && s->rows[k]) {
         atomicAdd((count_t *)&count->rows[k], s->rows[k]);
         atomicAdd((count_t *)&count->bytes[k], s->rows[k] * row_bytes);
     }
@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(THREADS, GNN_CUDA_GATHER_BLOCKS)
     const unsigned most = tile_rows(n, shape);
     Tally tally = {{0, 0, 0}, 0, ~(count_t)0};
     if (threadIdx.x == 0) {
-        for (int k = 0; k < GNN_GATHER_TIERS; k++)
+        for (int k = 0; k < GNN_TIERS_CUDA; k++)
             s->rows[k] = 0;
         s->missing = 0;
         s->first_missing = ~(count_t)0;

@@ -67,8 +67,8 @@ struct gnn_gather_part gnn_placement_part(const struct gnn_placement *c, uint32_
     return (struct gnn_gather_part){.first = c->first[k],
                                     .count = gnn_placement_rows(c, k),
                                     .data = data,
-                                    .tier = k == 0 || k == device + 1 ? GNN_GATHER_LOCAL
-                                                                      : GNN_GATHER_PEER};
+                                    .tier = k == 0 || k == device + 1 ? GNN_TIER_DEVICE
+                                                                      : GNN_TIER_PEER};
 }
 
 uint64_t gnn_placement_bytes(const struct gnn_placement *c, uint32_t device)
@@ -123,7 +123,7 @@ static void sum_accesses(struct ends *x, const struct gnn_placement_opts *o, con
 }
 
 double gnn_placement_share(const struct gnn_placement_opts *o, uint64_t budget, const float *access,
-                           const double cost[GNN_GATHER_TIERS], double *total)
+                           const double cost[GNN_TIERS_CUDA], double *total)
 {
     struct ends x;
     double all = 0, best = 0, lowest = 0;
@@ -133,9 +133,9 @@ double gnn_placement_share(const struct gnn_placement_opts *o, uint64_t budget, 
         all += accesses_of(access, v);
     for (uint32_t i = STEPS + 1; i-- > 0;) {
         const double sharded = x.to_held[i] - x.to_replicated[i], own = sharded / o->devices;
-        const double sum = (x.to_replicated[i] + own) * cost[GNN_GATHER_LOCAL] +
-                           (sharded - own) * cost[GNN_GATHER_PEER] +
-                           (all - x.to_held[i]) * cost[GNN_GATHER_HOST];
+        const double sum = (x.to_replicated[i] + own) * cost[GNN_TIER_DEVICE] +
+                           (sharded - own) * cost[GNN_TIER_PEER] +
+                           (all - x.to_held[i]) * cost[GNN_TIER_HOST];
         if (i == STEPS || sum < lowest) {
             lowest = sum;
             best = (double)i / STEPS;

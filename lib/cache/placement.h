@@ -45,15 +45,15 @@ static inline uint64_t gnn_placement_rows(const struct gnn_placement *c, uint32_
 struct gnn_gather_part gnn_placement_part(const struct gnn_placement *c, uint32_t device,
                                           uint32_t k, const void *data);
 /* Where the device finds the row. */
-static inline enum gnn_gather_tier gnn_placement_tier(const struct gnn_placement *c,
-                                                      uint32_t device, uint32_t row)
+static inline enum gnn_tier gnn_placement_tier(const struct gnn_placement *c, uint32_t device,
+                                               uint32_t row)
 {
     const uint64_t s = c->slot[row];
     if (s == UINT32_MAX)
-        return GNN_GATHER_HOST;
+        return GNN_TIER_HOST;
     return s < c->first[1] || s - c->first[device + 1] < gnn_placement_rows(c, device + 1)
-               ? GNN_GATHER_LOCAL
-               : GNN_GATHER_PEER;
+               ? GNN_TIER_DEVICE
+               : GNN_TIER_PEER;
 }
 /* Bytes that the device gives. */
 uint64_t gnn_placement_bytes(const struct gnn_placement *c, uint32_t device);
@@ -63,6 +63,6 @@ uint64_t gnn_placement_bytes(const struct gnn_placement *c, uint32_t device);
  * a row in tier i costs cost[i]; of equals the largest. o->replicated and ->holder are not read.
  * *total, unless NULL: what all accesses cost then. Thread-safe. */
 double gnn_placement_share(const struct gnn_placement_opts *o, uint64_t budget, const float *access,
-                           const double cost[GNN_GATHER_TIERS], double *total);
+                           const double cost[GNN_TIERS_CUDA], double *total);
 
 #endif

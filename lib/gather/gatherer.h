@@ -41,7 +41,7 @@ struct gnn_gather_cache {
 /* What devices collected of the cached fields, a row for each field, and of others: edges' fields
  * and labels, which stay with the host. Grows as batches are handed on. */
 struct gnn_gather_stats {
-    uint64_t rows[GNN_GATHER_TIERS], bytes[GNN_GATHER_TIERS];
+    uint64_t rows[GNN_TIERS_CUDA], bytes[GNN_TIERS_CUDA];
     uint64_t other_rows, other_bytes;
     uint32_t devices, cliques; /* cliques: groups of devices that reach each other's memory */
     uint64_t replicated, sharded, nodes; /* nodes whose rows each device keeps; dealt out in a

@@ -12,7 +12,7 @@
 
 #include "lib/gather/gpu_cache.h"
 
-static const double cost[GNN_GATHER_TIERS] = {1, 8, 80};
+static const double cost[GNN_TIERS_CUDA] = {1, 8, 80};
 
 enum { BATCHES = 10 }; /* under way at once, by uploading, gathering and fetching */
 

@@ -24,7 +24,7 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
                       struct gather_view *v)
 {
     const uint64_t n = f->x->job->meta.schema.ntype[f->type].count;
-    struct gnn_gather_part part = {.count = n, .tier = GNN_GATHER_LOCAL};
+    struct gnn_gather_part part = {.count = n, .tier = GNN_TIER_DEVICE};
     void *data, *p;
     int rc = gpu_gather_alloc(u, n * t->bytes, "the cache", &data, f->e);
     for (uint32_t i = 0; !rc && i < t->job->nparts; i++) {

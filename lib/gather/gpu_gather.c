@@ -194,37 +194,31 @@ static int check_job(const struct gpu_gather *x, const struct gather_job *j, uin
     return rc || !own->missing ? rc : gnn_gather_bad_id(x->job, j, b, hop, e);
 }
 
-/* came: rows from other ranks, which are counted elsewhere. */
+/* Rows from other ranks are not among them: those are counted where they are asked for. */
 static void add_up(struct gnn_gather_stats *s, const struct gather_table *t,
-                   const struct gnn_gather_count *c, uint64_t came)
+                   const struct gnn_gather_count *c)
 {
-    const uint64_t far = came < c->rows[GNN_GATHER_HOST] ? came : c->rows[GNN_GATHER_HOST];
-    for (int k = 0; k < GNN_GATHER_TIERS; k++) {
-        const uint64_t rows = c->rows[k] - (k == GNN_GATHER_HOST ? far : 0);
-        const uint64_t bytes = c->bytes[k] - (k == GNN_GATHER_HOST ? far * t->bytes : 0);
+    for (int k = 0; k < GNN_TIERS_CUDA; k++)
         if (gather_cacheable(t)) {
-            s->rows[k] += rows;
-            s->bytes[k] += bytes;
+            s->rows[k] += c->rows[k];
+            s->bytes[k] += c->bytes[k];
         } else {
-            s->other_rows += rows;
-            s->other_bytes += bytes;
+            s->other_rows += c->rows[k];
+            s->other_bytes += c->bytes[k];
         }
-    }
 }
 
 static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
 {
     struct gpu_gather *x = arg;
     const struct gnn_gather_count *c = x->counted + (uint64_t)s->index * x->ncounts;
-    const struct gather_packet *p = x->packet[s->index];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         const struct gather_table *t = &x->table[i];
         for (uint32_t h = 0; !rc && h < hops(t->job, s->in); h++) {
             rc = check_job(x, t->job, h, c, &c[x->at[i] + h], s->in, e);
             if (x->stats)
-                add_up(x->stats, t, &c[x->at[i] + h],
-                       p && !t->job->label ? p->of[x->at[i] + h].far : 0);
+                add_up(x->stats, t, &c[x->at[i] + h]);
         }
     }
     if (rc) {

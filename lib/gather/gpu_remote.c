@@ -102,7 +102,7 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
                               .nparts = l->nown[job] + 2 + y->f->q.ranks,
                               .n = w->n};
     *nparts += k->nparts;
-    *part++ = (struct gnn_gather_part){.tier = GNN_GATHER_HOST};
+    *part++ = (struct gnn_gather_part){.tier = GNN_TIER_HOST};
     if (l->nown[job])
         memcpy(part, l->own[job], l->nown[job] * sizeof *part);
     part += l->nown[job];
@@ -116,13 +116,13 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
         *part++ = (struct gnn_gather_part){.first = w->base + r * w->n,
                                            .count = n,
                                            .data = (const void *)(uintptr_t)at,
-                                           .tier = GNN_GATHER_HOST};
-        k->far += r == y->g->comm->rank ? 0 : n;
+                                           .tier = r == y->g->comm->rank ? GNN_TIER_HOST
+                                                                         : GNN_TIER_REMOTE};
     }
     *part = (struct gnn_gather_part){.first = w->base + y->f->q.ranks * w->n,
                                      .count = l->kept[job] ? y->g->replica->of[j->type].n : 0,
                                      .data = l->kept[job],
-                                     .tier = GNN_GATHER_HOST};
+                                     .tier = GNN_TIER_HOST};
     return 0;
 }
 

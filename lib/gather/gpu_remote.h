@@ -18,7 +18,6 @@
 struct gather_pack {
     uint64_t part_at, row_at;
     uint64_t nparts, n;
-    uint64_t far; /* rows from other ranks, among n */
 };
 struct gather_packet {
     uint64_t nth;           /* of the batch */

@@ -38,7 +38,7 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         const struct gnn_gather_part *p = &t->job->part[t->opened];
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
-        to->tier = GNN_GATHER_HOST;
+        to->tier = GNN_TIER_HOST;
         int rc = gpu_host_open(x->g, left(x), p->data, p->count * t->bytes, "rows of a store",
                                &to->data, e);
         if (rc)
@@ -134,7 +134,7 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
 static int open_inverse(struct gather_unit *u, const uint32_t *inverse, uint64_t n,
                         struct gather_view *v, struct gnn_err *e)
 {
-    struct gnn_gather_part part = {.count = n, .tier = GNN_GATHER_LOCAL};
+    struct gnn_gather_part part = {.count = n, .tier = GNN_TIER_DEVICE};
     void *p;
     int rc = gpu_gather_upload(u, inverse, n * sizeof *inverse, "original ids", &p, e);
     part.data = p;

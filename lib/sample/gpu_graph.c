@@ -87,7 +87,7 @@ static void lay_orig(struct laying *l, struct gpu_graph *q, uint32_t t,
     for (uint32_t p = 0; p < nparts; p++) {
         part[p] = l->s->orig[t][p];
         part[p].data = lay_array(l, part[p].data, part[p].count * sizeof(uint32_t));
-        part[p].tier = GNN_GATHER_LOCAL;
+        part[p].tier = GNN_TIER_DEVICE;
     }
     q->orig[t] = lay_array(l, part, nparts * sizeof *part);
 }

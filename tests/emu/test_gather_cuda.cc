@@ -81,13 +81,13 @@ struct World {
         store.fill();
         for (auto &s : scale)
             s = (float)((double)draw(2000001) / 1e6 - 1);
-        whole.push_back(part(0, c.nrows, store, scale, GNN_GATHER_LOCAL));
+        whole.push_back(part(0, c.nrows, store, scale, GNN_TIER_DEVICE));
         for (uint64_t first = 0, k2 = 0; k2 < c.backing;
              k2++) { /* of uneven sizes, some of them empty */
             const uint64_t left = c.nrows - first, count = k2 + 1 == c.backing ? left
                                                            : k2 % 3 == 1       ? 0
                                                                                : draw(left + 1);
-            backing.push_back(part(first, count, store, scale, GNN_GATHER_HOST));
+            backing.push_back(part(first, count, store, scale, GNN_TIER_HOST));
             first += count;
         }
         fill_cache();
@@ -120,10 +120,10 @@ struct World {
         for (uint64_t v = n; v < c.nrows; v++) /* any number from n on means not cached */
             slot[row[v]] = v % 2 ? UINT32_MAX : (uint32_t)n;
         if (c.replicated)
-            cached.push_back(part(0, c.replicated, cache, cached_scale, GNN_GATHER_LOCAL));
+            cached.push_back(part(0, c.replicated, cache, cached_scale, GNN_TIER_DEVICE));
         for (unsigned d = 0; d < c.shards; d++)
             cached.push_back(part(c.replicated + (uint64_t)d * c.per_shard, c.per_shard, cache,
-                                  cached_scale, d == 1 ? GNN_GATHER_LOCAL : GNN_GATHER_PEER));
+                                  cached_scale, d == 1 ? GNN_TIER_DEVICE : GNN_TIER_PEER));
     }
     void draw_ids()
     {
@@ -141,7 +141,7 @@ struct World {
         const size_t bytes = c.bytes + (c.cast == GNN_GATHER_I8_F32 ? 4 : 0);
         for (uint64_t i = 0; i < c.n; i++) {
             const uint64_t v = id64[i], s = v < c.nrows ? slot[v] : UINT32_MAX;
-            unsigned tier = GNN_GATHER_HOST;
+            unsigned tier = GNN_TIER_HOST;
             if (v >= c.nrows) {
                 if (!w.missing++)
                     w.first_missing = i;
@@ -302,8 +302,8 @@ void addresses()
     Room even(64 * z, 0), odd(64 * z, 3), out(1000 * z, 0);
     even.fill();
     odd.fill();
-    const gnn_gather_part part[2] = {{0, 64, even.at, nullptr, GNN_GATHER_LOCAL},
-                                     {64, 64, odd.at, nullptr, GNN_GATHER_HOST}};
+    const gnn_gather_part part[2] = {{0, 64, even.at, nullptr, GNN_TIER_DEVICE},
+                                     {64, 64, odd.at, nullptr, GNN_TIER_HOST}};
     std::vector<uint32_t> id(1000);
     for (uint32_t i = 0; i < 1000; i++)
         id[i] = (uint32_t)(i < 500 ? draw(64) : draw(128));
@@ -428,7 +428,7 @@ void adding_up()
         g.count = &count;
         gnn_cuda_gather_rows(&g, nullptr);
     }
-    for (int k = 0; k < GNN_GATHER_TIERS; k++) {
+    for (int k = 0; k < GNN_TIERS_CUDA; k++) {
         x.rows[k] += y.rows[k];
         x.bytes[k] += y.bytes[k];
     }
@@ -445,8 +445,8 @@ void large_numbers()
     const uint64_t many = (uint64_t)5 << 32;
     Room few(16 * z, 4), out(64 * z, 0);
     few.fill();
-    const gnn_gather_part part[2] = {{0, many, few.at, nullptr, GNN_GATHER_HOST},
-                                     {many, 16, few.at, nullptr, GNN_GATHER_HOST}};
+    const gnn_gather_part part[2] = {{0, many, few.at, nullptr, GNN_TIER_HOST},
+                                     {many, 16, few.at, nullptr, GNN_TIER_HOST}};
     std::vector<uint64_t> id(64);
     for (auto &v : id)
         v = many + draw(16);
@@ -471,7 +471,7 @@ void large_numbers()
         ok(true, "rows beyond 4 GiB # SKIP no room for 6 GB of addresses");
         return;
     }
-    const gnn_gather_part all = {0, rows, table, nullptr, GNN_GATHER_HOST};
+    const gnn_gather_part all = {0, rows, table, nullptr, GNN_TIER_HOST};
     std::vector<uint32_t> far(30);
     std::vector<char> got(30 * wide);
     for (size_t i = 0; i < far.size(); i++) {
@@ -518,7 +518,7 @@ gnn_cuda_gather from_host(const gnn_gather_part *host, const uint32_t *id, uint6
 /* Rows and scales are copied as they are, each as rows of a table of their own. */
 void fill(Clique *q, const gnn_gather_part &host)
 {
-    const gnn_gather_part scales = {0, host.count, host.scale, nullptr, GNN_GATHER_HOST};
+    const gnn_gather_part scales = {0, host.count, host.scale, nullptr, GNN_TIER_HOST};
     const uint32_t parts = q->plan.devices + 1;
     q->data.resize((size_t)parts * q->plan.devices);
     q->scale.resize(q->data.size());
@@ -566,7 +566,7 @@ bool read_back(const Clique &q, uint32_t device, const gnn_gather_part &host,
     c.out = want.data();
     bool same = gnn_gather_rows(&c) == id.size() &&
                 !memcmp(out.data(), want.data(), out.size() * sizeof out[0]);
-    uint64_t hits[GNN_GATHER_TIERS] = {};
+    uint64_t hits[GNN_TIERS_CUDA] = {};
     for (uint32_t v : id)
         hits[gnn_placement_tier(&q.plan, device, v)]++;
     same = same && !memcmp(count.rows, hits, sizeof hits);
@@ -585,7 +585,7 @@ void planned()
         x = (float)draw(1000) / 512 - 1;
     for (auto &v : id)
         v = (uint32_t)draw(nrows);
-    const gnn_gather_part host = {0, nrows, data.data(), scale.data(), GNN_GATHER_HOST};
+    const gnn_gather_part host = {0, nrows, data.data(), scale.data(), GNN_TIER_HOST};
     for (uint32_t r = 0; r < nrows; r++)
         order[r] = r * 211 % (uint32_t)nrows;
     gnn_err e = {};

@@ -174,8 +174,8 @@ static void gathers(void)
          i++) /* each at most once, in no order: an odd factor permutes 32 bits */
         id[i] = (uint32_t)((uint64_t)(i * 2654435761u) * all >> 32);
     const struct gnn_gather_part table[2] = {
-        {.count = all, .data = numbers(bytes / sizeof(float)), .tier = GNN_GATHER_LOCAL},
-        {.count = all, .data = pinned, .tier = GNN_GATHER_HOST}};
+        {.count = all, .data = numbers(bytes / sizeof(float)), .tier = GNN_TIER_DEVICE},
+        {.count = all, .data = pinned, .tier = GNN_TIER_HOST}};
     const struct gnn_gather_part *parts = up(table, sizeof table);
     struct gnn_cuda_gather g = {.backing = parts,
                                 .nbacking = 1,

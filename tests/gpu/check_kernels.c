@@ -172,9 +172,9 @@ static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gath
                                                .id = id,
                                                .out = want});
     const struct gnn_gather_part near = {
-        .count = cached, .data = up(cache, cached * bytes), .tier = GNN_GATHER_LOCAL};
+        .count = cached, .data = up(cache, cached * bytes), .tier = GNN_TIER_DEVICE};
     const struct gnn_gather_part far = {
-        .count = rows, .data = pin(table, rows * bytes), .tier = GNN_GATHER_HOST};
+        .count = rows, .data = pin(table, rows * bytes), .tier = GNN_TIER_HOST};
     const struct gnn_gather_count none = {.first_missing = UINT64_MAX};
     struct gnn_cuda_gather g = {.cached = up(&near, sizeof near),
                                 .backing = up(&far, sizeof far),
@@ -193,7 +193,7 @@ static void gather(uint32_t rows, uint32_t width, uint32_t wanted, enum gnn_gath
         gnn_cuda_gather_rows(&g, stream);
         wrong += memcmp(down(g.out, wanted * out), want, wanted * out) != 0;
         const struct gnn_gather_count *c = down(g.count, sizeof *c);
-        wrong += c->missing || c->rows[GNN_GATHER_LOCAL] + c->rows[GNN_GATHER_HOST] != wanted;
+        wrong += c->missing || c->rows[GNN_TIER_DEVICE] + c->rows[GNN_TIER_HOST] != wanted;
     }
     ok(!wrong, "gather: %u of %u rows of %zu bytes, cast %d", wanted, rows, bytes, (int)cast);
     release();

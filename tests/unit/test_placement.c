@@ -29,10 +29,10 @@ static void shuffle(uint64_t n, uint64_t seed)
 }
 
 /* The tier of the only part that has the row, as the device sees it. */
-static enum gnn_gather_tier tier_of(const struct gnn_placement *c, uint32_t device, uint32_t row,
-                                    unsigned *places)
+static enum gnn_tier tier_of(const struct gnn_placement *c, uint32_t device, uint32_t row,
+                             unsigned *places)
 {
-    enum gnn_gather_tier t = GNN_GATHER_HOST;
+    enum gnn_tier t = GNN_TIER_HOST;
     *places = 0;
     for (uint32_t k = 0; k <= c->devices; k++) {
         const struct gnn_gather_part p = gnn_placement_part(c, device, k, NULL);
@@ -60,9 +60,9 @@ static bool sound(const struct gnn_placement *c)
         uint64_t bytes = 0;
         for (uint32_t v = 0; v < c->nrows; v++) {
             unsigned places;
-            const enum gnn_gather_tier t = tier_of(c, d, v, &places);
+            const enum gnn_tier t = tier_of(c, d, v, &places);
             fine = fine && places == 1 && t == gnn_placement_tier(c, d, v);
-            bytes += t == GNN_GATHER_LOCAL ? c->row_bytes : 0;
+            bytes += t == GNN_TIER_DEVICE ? c->row_bytes : 0;
         }
         fine = fine && gnn_placement_bytes(c, d) == bytes;
     }
@@ -78,10 +78,10 @@ static bool in_turn(const struct gnn_placement *c, const struct gnn_placement_op
         const uint32_t v = o->order[r];
         unsigned places;
         for (uint32_t d = 0; d < c->devices && fine; d++) {
-            const enum gnn_gather_tier t = tier_of(c, d, v, &places);
-            fine = t == (r >= cached                                            ? GNN_GATHER_HOST
-                         : r < replicated || (r - replicated) % c->devices == d ? GNN_GATHER_LOCAL
-                                                                                : GNN_GATHER_PEER);
+            const enum gnn_tier t = tier_of(c, d, v, &places);
+            fine = t == (r >= cached                                            ? GNN_TIER_HOST
+                         : r < replicated || (r - replicated) % c->devices == d ? GNN_TIER_DEVICE
+                                                                                : GNN_TIER_PEER);
         }
         if (r && r < cached && r != replicated) /* a device's rows lie by rank */
             fine = fine && (r < replicated || r - replicated < c->devices
@@ -153,7 +153,7 @@ static void given(void)
 
 /* What a plan with this share costs its devices on average. */
 static double price(struct gnn_placement_opts o, uint64_t budget, double share,
-                    const double cost[GNN_GATHER_TIERS])
+                    const double cost[GNN_TIERS_CUDA])
 {
     const uint64_t fit = budget / o.row_bytes, room = fit < o.norder ? fit : o.norder;
     struct gnn_placement c;
@@ -173,7 +173,7 @@ static double price(struct gnn_placement_opts o, uint64_t budget, double share,
 
 static void splits(void)
 {
-    static const double costs[][GNN_GATHER_TIERS] = {
+    static const double costs[][GNN_TIERS_CUDA] = {
         {1, 10, 80}, {1, 1, 80}, {1, 80, 80}, {1, 30, 60}};
     struct gnn_placement_opts o = {.nrows = MOST, .order = order, .norder = MOST, .row_bytes = 1};
     unsigned dear = 0, off = 0, all = 0, none = 0, between = 0;
