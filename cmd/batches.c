@@ -182,8 +182,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
     cli_progress_end();
     if (rc)
         cli_fail(&e);
-    if (o->far)
-        ranks_tell(o->comm, o->far);
+    if (o->gathered)
+        ranks_tell(o->comm, o->gathered);
     if (o->sampled)
         ranks_tell_sample(o->comm, o->sampled);
     if (o->count)

@@ -16,7 +16,7 @@ struct batches_opts {
     const char *frequency;                   /* FILE for how many batches had each node, or NULL */
     struct gnn_store *store;                 /* needed for that */
     struct gnn_gpu *gpu;                     /* where the batches lie, or NULL */
-    struct gnn_gather_far_stats *far;        /* what they told each other, or NULL */
+    struct gnn_tier_hits *gathered;          /* where their nodes' rows were, or NULL */
     struct gnn_sample_remote_stats *sampled; /* likewise */
     struct gnn_comm *comm;                   /* the ranks: what is counted is the sum over them */
 };

@@ -132,7 +132,8 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
 {
     static const char *const name[GNN_TIERS_CUDA] = {
         [GNN_TIER_DEVICE] = "local", [GNN_TIER_PEER] = "peer", [GNN_TIER_HOST] = "host"};
-    const uint64_t all = s->rows[GNN_TIER_DEVICE] + s->rows[GNN_TIER_PEER] + s->rows[GNN_TIER_HOST];
+    const uint64_t all =
+        s->hits.rows[GNN_TIER_DEVICE] + s->hits.rows[GNN_TIER_PEER] + s->hits.rows[GNN_TIER_HOST];
     char held[160], found[3 * 96];
     int n = 0;
     json_t *tiers = json_object();
@@ -141,9 +142,9 @@ void cache_report(const struct gnn_gather_stats *s, bool to_stdout)
              s->replicated, s->nodes, s->sharded, (double)s->cached_bytes / 1e6);
     for (int k = 0; k < GNN_TIERS_CUDA; k++) {
         n += snprintf(found + n, sizeof found - (size_t)n, "%s %s %" PRIu64 " (%.2f %%, %.1f MB)",
-                      k ? "," : "rows:", name[k], s->rows[k], share_of(s->rows[k], all),
-                      (double)s->bytes[k] / 1e6);
-        json_object_set_new(tiers, name[k], tier_json(s->rows[k], s->bytes[k], all));
+                      k ? "," : "rows:", name[k], s->hits.rows[k], share_of(s->hits.rows[k], all),
+                      (double)s->hits.bytes[k] / 1e6);
+        json_object_set_new(tiers, name[k], tier_json(s->hits.rows[k], s->hits.bytes[k], all));
     }
     if (to_stdout) {
         printf("%s\n%s\n", held, found);

@@ -132,21 +132,21 @@ static double percent_of(uint64_t part, uint64_t all)
     return all ? 100 * (double)part / (double)all : 0;
 }
 
-void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s)
+void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h)
 {
+    const uint64_t rows = gnn_tier_rows(h), replicated = h->rows[GNN_TIER_HOST],
+                   fetched = h->rows[GNN_TIER_REMOTE], remote = replicated + fetched,
+                   bytes = h->bytes[GNN_TIER_REMOTE];
     if (c->size == 1)
         return;
-    const uint64_t others = s->kept_rows + s->far_rows;
     cli_info("rows: %" PRIu64 ", %" PRIu64 " of them (%.1f %%) remote; replicated here %" PRIu64
              " (%.1f %% of these), fetched %" PRIu64 ", %.1f MB; sent %.1f MB in total",
-             s->rows, others, percent_of(others, s->rows), s->kept_rows,
-             percent_of(s->kept_rows, others), s->far_rows, 1e-6 * (double)s->far_bytes,
-             1e-6 * (double)c->sent);
+             rows, remote, percent_of(remote, rows), replicated, percent_of(replicated, remote),
+             fetched, 1e-6 * (double)bytes, 1e-6 * (double)c->sent);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank",
-                          (json_int_t)c->rank, "rows", (json_int_t)s->rows, "kept_rows",
-                          (json_int_t)s->kept_rows, "far_rows", (json_int_t)s->far_rows,
-                          "far_bytes", (json_int_t)s->far_bytes, "sent_bytes",
-                          (json_int_t)c->sent));
+                          (json_int_t)c->rank, "rows", (json_int_t)rows, "kept_rows",
+                          (json_int_t)replicated, "far_rows", (json_int_t)fetched, "far_bytes",
+                          (json_int_t)bytes, "sent_bytes", (json_int_t)c->sent));
 }
 
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s)

@@ -31,8 +31,8 @@ struct gnn_meta;
 void ranks_agree(struct gnn_comm *c, const struct gnn_meta *m, const char *more);
 /* With -v and to --metrics, as "ranks": what this rank had of the nodes' rows itself, and what came
  * from others; nothing with one. */
-struct gnn_gather_far_stats;
-void ranks_tell(const struct gnn_comm *c, const struct gnn_gather_far_stats *s);
+struct gnn_tier_hits;
+void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h);
 /* The same of sampling. */
 struct gnn_sample_remote_stats;
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s);

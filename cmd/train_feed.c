@@ -105,7 +105,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     sampler_opts(f, &s);
     if (f->replicate.n)
         cache_replicate(&f->replicate, &f->cache, &g.replicate);
-    g.far = &f->far;
+    g.hits = &f->gathered;
     s.remote = &f->sampled;
     s.count_once = f->count_once;
     if (f->gpu) {
@@ -154,7 +154,7 @@ void train_feed_close(struct train_feed *f, struct gnn_source *src)
         cache_report(&f->stats, false);
     if (f->store_path) {
         ranks_tell_sample(f->comm, &f->sampled);
-        ranks_tell(f->comm, &f->far);
+        ranks_tell(f->comm, &f->gathered);
     }
     gnn_order_release(&f->cache.read);
     gnn_free(f->eval_name);

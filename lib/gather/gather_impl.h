@@ -14,11 +14,12 @@ struct gatherer {
     struct gather_job *job; /* in the order of the tensors */
     uint32_t njobs;
     bool sums;
-    struct gnn_comm *comm;              /* the store's */
-    struct gather_replica *replica;     /* what it keeps of others' rows, or NULL */
-    uint64_t batches;                   /* with ranks: how many there were */
-    pthread_mutex_t lock;               /* of batches and what follows */
-    struct gnn_gather_far_stats *stats; /* or NULL */
+    struct gnn_comm *comm;          /* the store's */
+    struct gather_replica *replica; /* what it keeps of others' rows, or NULL */
+    uint64_t batches;               /* with ranks: how many there were */
+    pthread_mutex_t lock;           /* of batches and what follows */
+    struct gnn_tier_hits *hits;     /* of nodes, with ranks; or NULL */
+    struct gnn_tier_map *map;       /* [nntypes] where nodes' rows lie, but on devices */
     uint32_t **inverse; /* [nntypes] original id to store id, where batches carry original ids and
                            they differ */
 };

@@ -16,6 +16,7 @@
 
 #include "kernels/gather.h"
 #include "lib/cache/order.h"
+#include "lib/cache/tier.h"
 #include "lib/comm/comm.h"
 #include "lib/gpu/gpu.h"
 
@@ -41,7 +42,7 @@ struct gnn_gather_cache {
 /* What devices collected of the cached fields, a row for each field, and of others: edges' fields
  * and labels, which stay with the host. Grows as batches are handed on. */
 struct gnn_gather_stats {
-    uint64_t rows[GNN_TIERS_CUDA], bytes[GNN_TIERS_CUDA];
+    struct gnn_tier_hits hits;
     uint64_t other_rows, other_bytes;
     uint32_t devices, cliques; /* cliques: groups of devices that reach each other's memory */
     uint64_t replicated, sharded, nodes; /* nodes whose rows each device keeps; dealt out in a
@@ -50,12 +51,6 @@ struct gnn_gather_stats {
     enum gnn_gpu_apart apart; /* the last of these that is true of any two ranks, which are in
                                     apart_rank; set by gnn_gather_source_new */
     uint32_t apart_rank[2];
-};
-
-/* What several ranks had of the nodes' rows themselves, and what came from others. Grows as batches
- * are handed on. */
-struct gnn_gather_far_stats {
-    uint64_t rows, kept_rows, far_rows, far_bytes; /* kept: others' rows that are here as well */
 };
 
 /* Rows of other ranks' nodes that each rank keeps: those that its batches want most often, of all
@@ -80,7 +75,9 @@ struct gnn_gather_opts {
     unsigned depth;   /* batches under way; 0: chosen from threads */
     const char *provenance;                /* line for the header, or NULL */
     struct gnn_gather_replicate replicate; /* with several ranks */
-    struct gnn_gather_far_stats *far;      /* with several ranks, or NULL; outlives the source */
+    struct gnn_tier_hits
+        *hits; /* with several ranks, or NULL: where the nodes were, whatever fields they have,
+                * and the bytes that came from other ranks; outlives the source */
     struct gnn_gpu
         *gpu; /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several
                * ranks they come from the host, and `threads` ask the other ranks for rows */

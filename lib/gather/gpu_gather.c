@@ -200,8 +200,8 @@ static void add_up(struct gnn_gather_stats *s, const struct gather_table *t,
 {
     for (int k = 0; k < GNN_TIERS_CUDA; k++)
         if (gather_cacheable(t)) {
-            s->rows[k] += c->rows[k];
-            s->bytes[k] += c->bytes[k];
+            s->hits.rows[k] += c->rows[k];
+            s->hits.bytes[k] += c->bytes[k];
         } else {
             s->other_rows += c->rows[k];
             s->other_bytes += c->bytes[k];

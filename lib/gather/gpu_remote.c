@@ -223,9 +223,9 @@ static int ask(void *line, void *asker, struct gnn_batch *b, struct gnn_err *e)
     struct gather_line *l = line;
     struct gather_far *f = ((struct asker *)asker)->far;
     struct gather_packet *p = NULL;
-    f->near =
-        l->near + b->nth % l->devices *
-                      l->job->meta.schema.nntypes; /* as batches are brought to devices in turn */
+    f->map =
+        l->map + b->nth % l->devices *
+                     l->job->meta.schema.nntypes; /* as batches are brought to devices in turn */
     int rc = gnn_gather_far_meet(l->job, f, b, e);
     pthread_mutex_lock(&l->lock);
     const bool closed = l->closed;
@@ -278,9 +278,10 @@ struct gather_line *gather_line_new(struct gnn_gpu *g, struct gatherer *job, str
     l->own = gnn_alloc_zero(job->njobs, sizeof(struct gnn_gather_part *), "ranks", e);
     l->nown = gnn_alloc_zero(job->njobs, sizeof *l->nown, "ranks", e);
     l->kept = gnn_alloc_zero(job->njobs, sizeof *l->kept, "ranks", e);
-    l->near =
-        gnn_alloc_zero((uint64_t)g->n * job->meta.schema.nntypes, sizeof(uint32_t *), "ranks", e);
-    if (l->at && l->own && l->nown && l->kept && l->near)
+    l->map = gnn_alloc((uint64_t)g->n * job->meta.schema.nntypes, sizeof *l->map, "ranks", e);
+    for (uint32_t i = 0; l->map && i < g->n * job->meta.schema.nntypes; i++)
+        l->map[i] = job->map[i % job->meta.schema.nntypes];
+    if (l->at && l->own && l->nown && l->kept && l->map)
         return l;
     gather_line_put(l);
     return NULL;
@@ -305,15 +306,15 @@ void gather_line_put(void *line)
     packets_free(l->spare);
     for (uint32_t i = 0; l->own && i < l->job->njobs; i++)
         gnn_free(l->own[i]);
-    for (uint64_t i = 0; i < l->nslots; i++)
-        gnn_free(l->slots[i]);
+    for (uint64_t i = 0; i < l->nplaced; i++)
+        gnn_placement_release(&l->placed[i]);
     pthread_mutex_destroy(&l->lock);
     gnn_free(l->at);
     gnn_free(l->own);
     gnn_free(l->nown);
     gnn_free(l->kept);
-    gnn_free(l->near);
-    gnn_free(l->slots);
+    gnn_free(l->map);
+    gnn_free(l->placed);
     gnn_gatherer_free(l->job);
     gnn_free(l);
 }

@@ -38,10 +38,9 @@ struct gather_line {
         *own;          /* [njobs] this rank's parts, at addresses that devices reach; or none */
     uint32_t *nown;    /* [njobs] */
     const void **kept; /* [njobs] copies of others' rows, likewise */
-    const uint32_t *
-        *near; /* [devices][nntypes] slots of the rows that the device reaches, by id; NULL: none */
-    uint32_t **slots; /* [nslots] what near points to */
-    uint64_t nslots;
+    struct gnn_tier_map *map;     /* [devices][nntypes] as each sees it */
+    struct gnn_placement *placed; /* [nplaced] what these point to */
+    uint64_t nplaced;
     pthread_mutex_t lock;
     struct gather_packet *made, *spare;
     bool closed; /* nobody takes packets any more */

@@ -398,22 +398,27 @@ static int fill(struct share *s)
 
 /* ---- all of it ---- */
 
-/* What the threads that ask need not ask for. */
-static int tell_near(struct share *s)
+/* From here on the threads that ask see which rows devices hold. */
+static int set_maps(struct share *s)
 {
     struct gather_line *l = s->x->line;
+    const uint32_t n = ntypes(s);
+    l->placed = gnn_alloc((uint64_t)s->ncliques * n, sizeof *l->placed, "a cache", s->k->e);
+    if (!l->placed)
+        return s->k->e->code;
     for (uint32_t i = 0; i < s->ncliques; i++)
-        for (uint32_t t = 0; t < ntypes(s); t++) {
+        for (uint32_t t = 0; t < n; t++) {
             struct gnn_placement *p = &s->clique[i].place[t];
-            if (!p->nslots)
-                continue;
-            if (gnn_grow(&l->slots, l->nslots, sizeof(uint32_t *), "a cache", s->k->e))
-                return s->k->e->code;
-            l->slots[l->nslots++] = p->slot;
-            for (unsigned u = 0; u < s->x->g->n; u++)
-                if (s->clique_of[u] == i)
-                    l->near[(size_t)u * ntypes(s) + t] = p->slot;
-            p->slot = NULL;
+            gnn_free(p->row); /* they need not know which row a slot has */
+            p->row = NULL;
+            l->placed[l->nplaced++] = *p;
+            *p = (struct gnn_placement){0};
+        }
+    for (unsigned u = 0; u < s->x->g->n; u++)
+        for (uint32_t t = 0; t < n; t++) {
+            const struct gnn_placement *p = &l->placed[(size_t)s->clique_of[u] * n + t];
+            l->map[(size_t)u * n + t].held = p->nslots ? p : NULL;
+            l->map[(size_t)u * n + t].device = member_of(s, &s->clique[s->clique_of[u]], u);
         }
     return 0;
 }
@@ -488,7 +493,7 @@ static int make(struct share *s)
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = gnn_dev_stream_wait(x->unit[u].stream, s->k->e);
     if (!rc)
-        rc = tell_near(s);
+        rc = set_maps(s);
     uint64_t n = 0;
     if (!rc) /* others read what this rank keeps from now on: all wait for all */
         rc = gnn_comm_all_reduce(s->p->comm, &n, 1, GNN_REDUCE_MAX, s->k->e);

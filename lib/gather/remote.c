@@ -25,6 +25,7 @@ struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *
     if (!f)
         return NULL;
     const uint32_t n = g->comm->size;
+    f->map = g->map;
     f->slots = c->nntypes + g->meta.sampling.nhops * c->netypes;
     f->want = gnn_alloc_zero(f->slots, sizeof *f->want, "ranks", e);
     f->count = gnn_alloc_zero((uint64_t)f->slots * n, sizeof *f->count, "ranks", e);
@@ -79,7 +80,7 @@ int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const st
     if (!*rows)
         return gnn_request_malformed(&f->q, r, e);
     if (r != g->comm->rank)
-        f->far_bytes += *n * bytes;
+        f->hits.bytes[GNN_TIER_REMOTE] += *n * bytes;
     return 0;
 }
 
@@ -138,23 +139,11 @@ static int collect_labels(const struct gatherer *g, const struct gather_job *j, 
     return gnn_gather_check_labels(g, b, t, e);
 }
 
-/* Nodes, whatever fields they have. */
-static void count_rows(const struct gatherer *g, struct gather_far *f)
-{
-    f->rows = f->far_rows = f->far_bytes = 0;
-    for (uint32_t t = 0; t < g->meta.schema.nntypes; t++) {
-        f->rows += f->want[t].n;
-        for (uint32_t r = 0; r < f->q.ranks; r++)
-            f->far_rows += r == g->comm->rank ? 0 : f->count[(size_t)t * f->q.ranks + r];
-    }
-}
-
 int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                         struct gnn_err *e)
 {
     gnn_request_begin(&f->q, gnn_comm_tag(GNN_COMM_GATHER, b->nth), b);
     int rc = gnn_gather_far_ask(g, f, b, e);
-    count_rows(g, f);
     if (!rc)
         rc = gnn_request_ask(&f->q, e);
     if (!rc)
@@ -180,12 +169,8 @@ void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f, const 
 {
     pthread_mutex_lock(&g->lock);
     g->batches = b->nth + 1 > g->batches ? b->nth + 1 : g->batches;
-    if (g->stats) {
-        g->stats->rows += f->rows;
-        g->stats->kept_rows += f->kept_rows;
-        g->stats->far_rows += f->far_rows;
-        g->stats->far_bytes += f->far_bytes;
-    }
+    if (g->hits)
+        gnn_tier_add(g->hits, &f->hits);
     pthread_mutex_unlock(&g->lock);
 }
 

@@ -37,15 +37,13 @@ struct gather_asked {
 struct gather_far {
     struct gnn_request q;
     uint32_t slots;
-    const uint32_t *const *near; /* [nntypes] of nodes: UINT32_MAX, or its rows are kept where the
-                                    batch goes; or NULL: none are */
-    struct gather_want *want;    /* [slots] */
-    uint32_t *count;             /* [slots][ranks] rows that this rank asked of each */
-    struct gather_asked *by;     /* [slots][ranks] what each asked of this rank */
+    const struct gnn_tier_map *map; /* [nntypes] of where the batch goes */
+    struct gather_want *want;       /* [slots] */
+    uint32_t *count;                /* [slots][ranks] rows that this rank asked of each */
+    struct gather_asked *by;        /* [slots][ranks] what each asked of this rank */
     struct gnn_buf owner, row, found;
     struct gnn_gather_part *part; /* [parts + ranks + 1] */
-    uint64_t rows, kept_rows, far_rows,
-        far_bytes; /* of this batch: wanted; others' that were kept here; what came from them */
+    struct gnn_tier_hits hits;    /* of this batch */
 };
 
 /* NULL on failure; takes NULL. */

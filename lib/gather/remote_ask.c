@@ -29,7 +29,7 @@ static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type
 static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
                      uint32_t t, struct gather_want *w, struct gnn_err *e)
 {
-    const uint32_t self = g->comm->rank, *id = b->type[t].node;
+    const uint32_t *id = b->type[t].node;
     uint32_t *count = f->count + (size_t)t * f->q.ranks;
     w->n = gnn_batch_nodes(b, t);
     w->base = g->meta.schema.ntype[t].count;
@@ -40,25 +40,21 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
         return rc;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     uint32_t *owner = f->owner.data;
-    const uint64_t end = w->base + f->q.ranks * w->n; /* what is kept here comes last */
-    const uint32_t *near = f->near ? f->near[t] : NULL;
+    const uint64_t copies = w->base + f->q.ranks * w->n; /* their rows come last */
     for (uint64_t i = 0; i < w->n; i++) {
         if (id[i] >= w->base)
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
                             b->epoch, b->step);
+        const struct gnn_tier_row at = gnn_tier_find(&f->map[t], id[i]);
+        f->hits.rows[at.tier]++;
         owner[i] = GNN_REQUEST_NOBODY;
-        row[i] = id[i];
-        if (near && near[id[i]] != UINT32_MAX)
-            continue;
-        const uint32_t r = gnn_store_rank_of(g->store, t, id[i]);
-        if (w->direct && r == self)
-            continue;
-        const uint32_t kept =
-            g->replica && r != self ? gnn_node_map_find(&g->replica->of[t].map, id[i]) : UINT32_MAX;
-        if (kept == UINT32_MAX)
-            owner[i] = r;
-        row[i] = kept == UINT32_MAX ? w->base + r * w->n + count[r]++ : end + kept;
-        f->kept_rows += kept != UINT32_MAX;
+        row[i] = id[i]; /* also where devices find it in a slot */
+        if (at.tier == GNN_TIER_HOST) {
+            row[i] = copies + at.at;
+        } else if (at.tier == GNN_TIER_REMOTE || (at.tier == GNN_TIER_STORE && !w->direct)) {
+            owner[i] = at.at;
+            row[i] = w->base + at.at * w->n + count[at.at]++;
+        }
     }
     const struct gnn_entries entry = {.node = (uint32_t *)(uintptr_t)id};
     return gnn_request_put(&f->q, owner, entry, (uint32_t)w->n, count, e);
@@ -139,7 +135,7 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
     uint64_t at = 0;
     int rc = 0;
     memset(f->count, 0, (size_t)f->slots * f->q.ranks * sizeof *f->count);
-    f->kept_rows = 0;
+    f->hits = (struct gnn_tier_hits){0};
     memset(f->want, 0, f->slots * sizeof *f->want);
     for (uint32_t r = 0; r < f->q.ranks; r++) {
         uint32_t *w = gnn_words_add(&f->q.queue[r], 1, e);

@@ -18,6 +18,7 @@ void gnn_gatherer_free(void *gatherer)
     pthread_mutex_destroy(&g->lock);
     gnn_free(g->job);
     gnn_free(g->inverse);
+    gnn_free(g->map);
     gnn_meta_release(&g->meta);
     gnn_free(g);
 }
@@ -193,13 +194,18 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
     if (!rc)
         rc = add_originals(g, e);
     g->inverse = gnn_alloc_zero(g->meta.schema.nntypes, sizeof(uint32_t *), "original ids", e);
-    if (!g->inverse)
+    g->map = gnn_alloc(g->meta.schema.nntypes, sizeof *g->map, "the tiers of rows", e);
+    if (!g->inverse || !g->map)
         return e->code;
+    for (uint32_t t = 0; t < g->meta.schema.nntypes; t++)
+        g->map[t] = (struct gnn_tier_map){.store = g->store, .type = t};
     for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
     if (!rc && g->comm->size > 1 && o->replicate.share > 0 &&
         !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
         rc = e->code;
+    for (uint32_t t = 0; !rc && g->replica && t < g->meta.schema.nntypes; t++)
+        g->map[t].replicated = &g->replica->of[t].map;
     return rc;
 }
 
@@ -211,7 +217,7 @@ struct gatherer *gnn_gatherer_new(const struct gnn_meta *up, struct gnn_store *s
         return NULL;
     g->store = s;
     pthread_mutex_init(&g->lock, NULL);
-    g->stats = o->far;
+    g->hits = o->hits;
     g->comm = s->comm;
     if (!gatherer_init(g, up, o, e))
         return g;

@@ -15,5 +15,5 @@ void gnn_feed_prefetch(struct gnn_sampler_opts *s, struct gnn_gather_opts *g, un
     *g = (struct gnn_gather_opts){.dtype = g->dtype,
                                   .fields = g->fields,
                                   .replicate = g->replicate,
-                                  .far = g->far}; /* on the same threads */
+                                  .hits = g->hits}; /* on the same threads */
 }

@@ -1,10 +1,11 @@
-/* lib/cache/placement.h: which device holds which row, and where. */
+/* lib/cache/placement.h, tier.h: which device holds which row, and where; and who has the others.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/cache/placement.h"
+#include "lib/cache/tier.h"
 
 #include "sample_ref.h"
 #include "tap.h"
@@ -199,10 +200,48 @@ static void splits(void)
     ok(all && none && between, "%u replicate all, %u nothing, %u some", all, none, between);
 }
 
+/* Rank 1 of three, of 10 rows each; device 0 of two holds rows 3 and 12, its peer row 25; copies of
+ * rows 4 and 25. */
+static void tiers(void)
+{
+    static const uint32_t held[] = {3, 12, 25}, copies[] = {4, 25};
+    static const uint16_t holder[] = {0, 0, 1};
+    static const uint64_t book[] = {0, 10, 20, 30};
+    const uint64_t *books[] = {book};
+    struct gnn_comm comm = {.rank = 1, .size = 3};
+    const struct gnn_store s = {.rank_book = books, .comm = &comm};
+    const struct gnn_placement_opts o = {
+        .devices = 2, .nrows = 30, .order = held, .norder = 3, .holder = holder, .row_bytes = 4};
+    struct gnn_placement p;
+    struct gnn_node_map copied = {0};
+    struct gnn_err e = {0};
+    struct gnn_tier_map host = {.store = &s, .replicated = &copied},
+                        device = {.store = &s, .replicated = &copied, .held = &p};
+    bool fine = !gnn_placement_init(&p, &o, &e) && !gnn_node_map_init(&copied, 2, &e);
+    for (uint32_t i = 0; fine && i < 2; i++)
+        fine = gnn_node_map_add(&copied, copies[i], i);
+    for (uint32_t v = 0; fine && v < 30; v++) {
+        const bool copy = v == 4 || v == 25;
+        const struct gnn_tier_row a = gnn_tier_find(&host, v), b = gnn_tier_find(&device, v);
+        const enum gnn_tier t = copy          ? GNN_TIER_HOST
+                                : v / 10 == 1 ? GNN_TIER_STORE
+                                              : GNN_TIER_REMOTE;
+        fine = a.tier == t && a.at == (copy ? v == 25 : v / 10);
+        fine = fine && (v == 3 || v == 12 ? b.tier == GNN_TIER_DEVICE && b.at == p.slot[v]
+                        : v == 25         ? b.tier == GNN_TIER_PEER && b.at == p.slot[v]
+                                          : b.tier == a.tier && b.at == a.at);
+    }
+    ok(fine,
+       "each row is found on the device, its peer, as a copy, in the store, or with its owner");
+    gnn_placement_release(&p);
+    gnn_node_map_release(&copied);
+}
+
 int main(void)
 {
     plans();
     given();
     splits();
+    tiers();
     return tap_done();
 }
