@@ -73,7 +73,7 @@ static void *worker_new(void *arg, struct gnn_err *e)
 {
     const struct gatherer *g = arg;
     struct gather_scratch *w = gnn_alloc_zero(1, sizeof *w, "a gathering thread", e);
-    if (w && g->comm->size > 1 && !(w->far = gnn_gather_far_new(g, e))) {
+    if (w && g->comm->size > 1 && !(w->far = gnn_gather_remote_new(g, e))) {
         gnn_free(w);
         return NULL;
     }
@@ -85,13 +85,13 @@ static void worker_free(void *worker)
     struct gather_scratch *w = worker;
     gnn_buf_release(&w->node);
     gnn_buf_release(&w->row);
-    gnn_gather_far_free(w->far);
+    gnn_gather_remote_free(w->far);
     gnn_free(w);
 }
 
 /* Whether sums are wanted: not of what will be handed off in shared memory, as nothing verifies it
  * there. */
-static bool summed(const struct gatherer *g, const struct gnn_batch *b)
+static bool wants_sum(const struct gatherer *g, const struct gnn_batch *b)
 {
     return g->sums && !b->tensors.share;
 }
@@ -126,7 +126,7 @@ static int gather_nodes(const struct gatherer *g, const struct gather_job *j,
         rc = store_ids(g, w, b, j->type, t->shape[0], &ids, e);
     if (rc)
         return rc;
-    if (gnn_gather_job_rows(j, ids, NULL, t->shape[0], summed(g, b), t) < t->shape[0])
+    if (gnn_gather_job_rows(j, ids, NULL, t->shape[0], wants_sum(g, b), t) < t->shape[0])
         return gnn_gather_bad_id(g, j, b, 0, e);
     if (j->original)
         b->type[j->type].orig = t->data;
@@ -156,17 +156,17 @@ static int gather_edges(const struct gatherer *g, const struct gather_job *j,
                                 .id = k->id,
                                 .row = w->row.data};
     if (gnn_edges_find(&f) ||
-        gnn_gather_job_rows(j, NULL, f.row, k->edges, summed(g, b), t) < k->edges)
+        gnn_gather_job_rows(j, NULL, f.row, k->edges, wants_sum(g, b), t) < k->edges)
         return gnn_gather_bad_id(g, j, b, hop, e);
     return 0;
 }
 
 /* With several ranks. */
-static int apply_far(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
-                     struct gnn_err *e)
+static int gather_with_ranks(struct gatherer *g, struct gather_remote *f, struct gnn_batch *b,
+                             struct gnn_err *e)
 {
-    const int rc = gnn_gather_far_apply(g, f, b, e);
-    gnn_gather_far_count(g, f, b);
+    const int rc = gnn_gather_remote_apply(g, f, b, e);
+    gnn_gather_remote_count(g, f, b);
     return rc;
 }
 
@@ -176,7 +176,7 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
     struct gather_scratch *w = worker;
     int rc = 0;
     if (w->far)
-        return apply_far(g, w->far, b, e);
+        return gather_with_ranks(g, w->far, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         for (uint32_t h = 0; !rc && h < (j->edge ? b->nhops : 1); h++)
@@ -189,7 +189,7 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
 static int end(void *arg, struct gnn_err *e)
 {
     struct gatherer *g = arg;
-    const int rc = gnn_gather_far_end(g, e);
+    const int rc = gnn_gather_remote_end(g, e);
     return rc ? rc : gnn_store_verified(g->store, e);
 }
 

@@ -16,25 +16,25 @@ static const double cost[GNN_TIERS_CUDA] = {1, 8, 80};
 
 enum { BATCHES = 10 }; /* under way at once, by uploading, gathering and fetching */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t capped_product(uint64_t a, uint64_t b)
 {
     uint64_t c;
     return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t capped_sum(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /* ---- how much memory there is ---- */
 
-uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
+uint64_t gnn_gpu_gather_batch_bytes(const struct gpu_gather *x)
 {
     const struct gnn_schema *c = &x->job->meta.schema;
     const struct gnn_sampling *m = &x->job->meta.sampling;
@@ -49,12 +49,12 @@ uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
             const uint64_t picked = rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r),
                                                           rows, c->etype[r].count)
                                          : 0;
-            next[c->etype[r].src] = plus(next[c->etype[r].src], picked);
-            edges = plus(edges, picked);
+            next[c->etype[r].src] = capped_sum(next[c->etype[r].src], picked);
+            edges = capped_sum(edges, picked);
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
             const uint64_t before = known[t];
-            known[t] = least(plus(known[t], next[t]), c->ntype[t].count);
+            known[t] = min_of(capped_sum(known[t], next[t]), c->ntype[t].count);
             fresh[t] = known[t] - before;
         }
     }
@@ -63,16 +63,18 @@ uint64_t gpu_gather_batch_room(const struct gpu_gather *x)
         if (x->job->job[i].edge)
             edge_bytes += x->table[i].bytes;
         else
-            bytes = plus(bytes, times(known[x->job->job[i].type], x->table[i].bytes));
+            bytes =
+                capped_sum(bytes, capped_product(known[x->job->job[i].type], x->table[i].bytes));
     for (uint32_t t = 0; t < c->nntypes; t++)
-        bytes = plus(bytes, times(known[t], 4 * sizeof(uint32_t)));
-    return plus(bytes, times(edges, edge_bytes));
+        bytes = capped_sum(bytes, capped_product(known[t], 4 * sizeof(uint32_t)));
+    return capped_sum(bytes, capped_product(edges, edge_bytes));
 }
 
 /* Bytes that the device has for rows. */
 static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
-    const uint64_t batches = times(gpu_gather_batch_room(k->x), BATCHES / k->x->g->n + 1);
+    const uint64_t batches =
+        capped_product(gnn_gpu_gather_batch_bytes(k->x), BATCHES / k->x->g->n + 1);
     struct gnn_dev_info info;
     int rc = gnn_dev_ask(k->x->unit[unit].d->number, &info, k->e);
     if (rc)
@@ -84,7 +86,7 @@ static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *byte
     return 0;
 }
 
-int gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
+int gnn_gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
     if (k->o->size == GNN_GATHER_FIT)
         return room_of(k, unit, bytes);
@@ -96,22 +98,23 @@ int gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *by
 }
 
 /* That of the device that has the least. */
-static int budget(const struct gather_caching *k, const struct gather_clique *c, uint64_t *bytes)
+static int clique_budget(const struct gather_caching *k, const struct gather_clique *c,
+                         uint64_t *bytes)
 {
     int rc = 0;
     *bytes = UINT64_MAX;
     for (unsigned m = 0; !rc && m < c->n; m++) {
         uint64_t own;
-        rc = gpu_cache_budget(k, c->member[m], &own);
+        rc = gnn_gpu_cache_budget(k, c->member[m], &own);
         if (!rc)
-            *bytes = least(*bytes, own);
+            *bytes = min_of(*bytes, own);
     }
     return rc;
 }
 
 /* ---- in which order ---- */
 
-int gpu_cache_scores(struct gather_caching *k)
+int gnn_gpu_cache_scores(struct gather_caching *k)
 {
     const struct gatherer *g = k->x->job;
     const struct gnn_order_scope scope = {
@@ -119,15 +122,15 @@ int gpu_cache_scores(struct gather_caching *k)
     return k->score ? 0 : gnn_order_scores(&k->o->order, &scope, &k->own, &k->score, k->e);
 }
 
-int gpu_cache_rank(struct gather_caching *k)
+int gnn_gpu_cache_rank(struct gather_caching *k)
 {
-    int rc = gpu_cache_scores(k);
+    int rc = gnn_gpu_cache_scores(k);
     return rc || k->ranked.row ? rc
                                : gnn_ranking_init(&k->ranked, k->x->job->store, k->rows.bytes,
                                                   k->score, 0, 0, k->e);
 }
 
-double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes)
+double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes)
 {
     if (devices == 1 || k->o->policy != GNN_GATHER_AUTO)
         return devices == 1 || k->o->policy == GNN_GATHER_REPLICATE;
@@ -147,24 +150,24 @@ double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_
 
 /* ---- a clique ---- */
 
-static int decide(struct gather_caching *k, struct gather_clique *c)
+static int decide_clique(struct gather_caching *k, struct gather_clique *c)
 {
     const uint32_t ntypes = k->x->job->meta.schema.nntypes;
     uint64_t bytes, spare = 0;
-    int rc = budget(k, c, &bytes);
+    int rc = clique_budget(k, c, &bytes);
     memset(c->hot, 0, ntypes * sizeof *c->hot);
     memset(c->all, 0, ntypes * sizeof *c->all);
     const bool alone = c->n == 1 || k->o->policy != GNN_GATHER_SHARD || !k->rows.all_bytes;
     c->whole = !rc && alone && bytes >= k->rows.all_bytes;
-    if (rc || c->whole || !bytes || (rc = gpu_cache_rank(k)))
+    if (rc || c->whole || !bytes || (rc = gnn_gpu_cache_rank(k)))
         return rc;
-    const double share = gpu_cache_share(k, c->n, bytes);
+    const double share = gnn_gpu_cache_share(k, c->n, bytes);
     const uint64_t hot = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
     for (uint32_t t = 0; t < ntypes; t++) /* shards of one type differ by a row */
         spare += (c->n - 1) * k->rows.bytes[t];
-    const uint64_t dealt = times(bytes - hot, c->n);
+    const uint64_t dealt = capped_product(bytes - hot, c->n);
     gnn_fill_one(&k->ranked, hot, c->hot);
-    gnn_fill_one(&k->ranked, plus(hot, dealt > spare ? dealt - spare : 0), c->all);
+    gnn_fill_one(&k->ranked, capped_sum(hot, dealt > spare ? dealt - spare : 0), c->all);
     return 0;
 }
 
@@ -186,7 +189,7 @@ static bool next_clique(const struct gpu_gather *x, bool *taken, struct gather_c
     return c->n > 0;
 }
 
-static void tell(const struct gather_caching *k, const struct gather_clique *c)
+static void add_stats(const struct gather_caching *k, const struct gather_clique *c)
 {
     struct gnn_gather_stats *s = k->x->stats;
     const struct gnn_schema *schema = &k->x->job->meta.schema;
@@ -221,10 +224,10 @@ static int fill_cliques(struct gather_caching *k)
     int rc = c.hot ? 0 : k->e->code;
     c.all = rc ? NULL : c.hot + ntypes;
     while (!rc && next_clique(k->x, taken, &c)) {
-        rc = decide(k, &c);
+        rc = decide_clique(k, &c);
         if (!rc)
-            rc = gpu_gather_fill(k->x, &c, &k->ranked, k->e);
-        tell(k, &c);
+            rc = gnn_gpu_gather_fill(k->x, &c, &k->ranked, k->e);
+        add_stats(k, &c);
     }
     gnn_free(c.hot);
     return rc;
@@ -246,7 +249,8 @@ static int count_rows(struct gather_caching *k)
         if (!k->rows.bytes[t])
             continue;
         k->rows.count += c->ntype[t].count;
-        k->rows.all_bytes = plus(k->rows.all_bytes, times(c->ntype[t].count, k->rows.bytes[t]));
+        k->rows.all_bytes =
+            capped_sum(k->rows.all_bytes, capped_product(c->ntype[t].count, k->rows.bytes[t]));
         k->slot_bytes += c->ntype[t].count * sizeof(uint32_t);
     }
     return 0;
@@ -260,17 +264,17 @@ static int back_others(struct gpu_gather *x, struct gnn_err *e)
         for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) &&
                              !(x->line && x->table[i].job->edge) && u < x->g->n;
              u++)
-            rc = gpu_gather_back(x, &x->table[i], u, e);
+            rc = gnn_gpu_gather_backing(x, &x->table[i], u, e);
     return rc;
 }
 
-int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e)
+int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e)
 {
     struct gather_caching k = {.x = x, .o = o, .e = e};
     gnn_dev_range_begin("fill the cache");
     int rc = count_rows(&k);
     if (!rc)
-        rc = x->line ? gpu_cache_ranks(&k) : fill_cliques(&k);
+        rc = x->line ? gnn_gpu_cache_ranks(&k) : fill_cliques(&k);
     if (!rc)
         rc = back_others(x, e);
     for (unsigned i = 0; !rc && i < x->g->n;

@@ -19,16 +19,17 @@ struct gather_caching {
 };
 
 /* Bytes for rows on the device. */
-int gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t *bytes) GNN_MUST_USE;
+int gnn_gpu_cache_budget(const struct gather_caching *k, unsigned unit,
+                         uint64_t *bytes) GNN_MUST_USE;
 /* k->score, unless it is there. */
-int gpu_cache_scores(struct gather_caching *k) GNN_MUST_USE;
+int gnn_gpu_cache_scores(struct gather_caching *k) GNN_MUST_USE;
 /* k->ranked, unless it is there, and what that needs. */
-int gpu_cache_rank(struct gather_caching *k) GNN_MUST_USE;
+int gnn_gpu_cache_rank(struct gather_caching *k) GNN_MUST_USE;
 /* The share of the budget that each of so many devices, which reach each other, should keep for
  * itself, as the policy says; if that is to weigh, as the type whose rows take most has it. */
-double gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes);
+double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes);
 
 /* All of it, with several ranks (gather_share.c); collective. */
-int gpu_cache_ranks(struct gather_caching *k) GNN_MUST_USE;
+int gnn_gpu_cache_ranks(struct gather_caching *k) GNN_MUST_USE;
 
 #endif

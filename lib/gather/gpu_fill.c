@@ -26,7 +26,7 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
     const uint64_t n = f->x->job->meta.schema.ntype[f->type].count;
     struct gnn_gather_part part = {.count = n, .tier = GNN_TIER_DEVICE};
     void *data, *p;
-    int rc = gpu_gather_alloc(u, n * t->bytes, "the cache", &data, f->e);
+    int rc = gnn_gpu_gather_alloc(u, n * t->bytes, "the cache", &data, f->e);
     for (uint32_t i = 0; !rc && i < t->job->nparts; i++) {
         const struct gnn_gather_part *from = &t->job->part[i];
         rc = gnn_dev_copy((char *)data + from->first * t->bytes, from->data, from->count * t->bytes,
@@ -34,7 +34,7 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
     }
     part.data = data;
     if (!rc)
-        rc = gpu_gather_upload(u, &part, sizeof part, "the cache's parts", &p, f->e);
+        rc = gnn_gpu_gather_upload(u, &part, sizeof part, "the cache's parts", &p, f->e);
     if (rc)
         return rc;
     *v = (struct gather_view){.cached = p, .ncached = 1};
@@ -54,8 +54,8 @@ static int alloc_parts(const struct fill *f, const struct gather_table *t, unsig
     struct gather_unit *u = &f->x->unit[f->c->member[m]];
     int rc = 0;
     for (unsigned k = 0; !rc && k < 2; k++)
-        rc = gpu_gather_alloc(u, gnn_placement_rows(&f->place, k ? m + 1 : 0) * t->bytes,
-                              "the cache", &h->part[k], f->e);
+        rc = gnn_gpu_gather_alloc(u, gnn_placement_rows(&f->place, k ? m + 1 : 0) * t->bytes,
+                                  "the cache", &h->part[k], f->e);
     return rc;
 }
 
@@ -67,7 +67,7 @@ static int set_view(const struct fill *f, struct gather_table *t, unsigned m, co
     void *data[GNN_GPU_MAX + 1] = {h[m].part[0]};
     for (unsigned k = 0; k < f->c->n; k++)
         data[k + 1] = h[k].part[1];
-    return gpu_gather_place(&f->x->unit[unit], &t->view[unit], &f->place, m, data, slot, f->e);
+    return gnn_gpu_gather_place(&f->x->unit[unit], &t->view[unit], &f->place, m, data, slot, f->e);
 }
 
 /* Rows of slots [from, to) to member m's memory, for all tables of the type. */
@@ -90,7 +90,7 @@ static int gather_part(const struct fill *f, unsigned m, unsigned k, const struc
                 continue;
             const struct gather_view *v = &t->view[unit];
             const struct gather_view store = {.backing = v->backing, .nbacking = v->nbacking};
-            rc = gpu_gather_rows(
+            rc = gnn_gpu_gather_rows(
                 u, &store, t->bytes, GNN_GATHER_AS_IS, u->rows.data, NULL, n,
                 (char *)h[(size_t)i * f->c->n + m].part[k] + (at - first) * t->bytes, NULL, f->e);
         }
@@ -106,9 +106,9 @@ static int fill_some(const struct fill *f)
     struct held *h = gnn_alloc_zero((uint64_t)x->job->njobs * n, sizeof *h, "a cache", f->e);
     int rc = h ? 0 : f->e->code;
     for (unsigned m = 0; !rc && m < n; m++)
-        rc = gpu_gather_upload(&x->unit[f->c->member[m]], f->place.slot,
-                               f->place.nrows * sizeof(uint32_t), "the cache's slots", &slot[m],
-                               f->e);
+        rc = gnn_gpu_gather_upload(&x->unit[f->c->member[m]], f->place.slot,
+                                   f->place.nrows * sizeof(uint32_t), "the cache's slots", &slot[m],
+                                   f->e);
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         struct gather_table *t = &x->table[i];
         if (!is_ours(f, t))
@@ -147,7 +147,7 @@ static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
         for (unsigned m = 0; !rc && is_ours(f, t) && m < c->n; m++) {
             const unsigned unit = c->member[m];
             rc = c->whole ? fill_whole(f, t, &f->x->unit[unit], &t->view[unit])
-                          : gpu_gather_back(f->x, t, unit, f->e);
+                          : gnn_gpu_gather_backing(f->x, t, unit, f->e);
         }
     }
     if (rc || c->whole || !c->all[f->type])
@@ -165,8 +165,8 @@ static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
     return rc;
 }
 
-int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
-                    const struct gnn_ranking *ranked, struct gnn_err *e)
+int gnn_gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
+                        const struct gnn_ranking *ranked, struct gnn_err *e)
 {
     struct fill f = {.x = x, .c = c, .e = e};
     int rc = 0;

@@ -15,8 +15,8 @@ struct work {
     unsigned unit;
     struct gather_unit *u;
     struct gnn_batch *b;
-    struct gnn_gather_count *count;     /* of this batch, on the device */
-    const struct gather_packet *packet; /* with ranks */
+    struct gnn_gather_count *count;      /* of this batch, on the device */
+    const struct gather_staging *packet; /* with ranks */
     struct gnn_err *e;
 };
 
@@ -34,17 +34,17 @@ static int find_ids(const struct work *w, uint32_t t)
         return 0;
     if (gnn_buf_fit_in(&w->u->d->mem, &w->u->ids[t], n, sizeof(uint32_t), "node ids", w->e))
         return w->e->code;
-    return gpu_gather_rows(w->u, v, sizeof(uint32_t), GNN_GATHER_AS_IS, w->b->type[t].node, NULL, n,
-                           w->u->ids[t].data, &w->count[t], w->e);
+    return gnn_gpu_gather_rows(w->u, v, sizeof(uint32_t), GNN_GATHER_AS_IS, w->b->type[t].node,
+                               NULL, n, w->u->ids[t].data, &w->count[t], w->e);
 }
 
 /* With several ranks: rows as their packet numbers them. */
 static int gather_packed(const struct work *w, const struct gather_table *t,
-                         const struct gather_pack *k, void *out, struct gnn_gather_count *count)
+                         const struct gather_staged *k, void *out, struct gnn_gather_count *count)
 {
     const uint64_t *rows;
-    const struct gather_view v = gather_packet_view(w->u, &t->view[w->unit], k, &rows);
-    return gpu_gather_rows(w->u, &v, t->bytes, t->cast, NULL, rows, k->n, out, count, w->e);
+    const struct gather_view v = gnn_gather_staging_view(w->u, &t->view[w->unit], k, &rows);
+    return gnn_gpu_gather_rows(w->u, &v, t->bytes, t->cast, NULL, rows, k->n, out, count, w->e);
 }
 
 static int gather_nodes(const struct work *w, const struct gather_table *t,
@@ -59,8 +59,8 @@ static int gather_nodes(const struct work *w, const struct gather_table *t,
         w->b->type[j->type].orig = to->data;
     if (w->packet && !j->label)
         return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job]], to->data, count);
-    return gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL,
-                           to->shape[0], to->data, count, w->e);
+    return gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL,
+                               to->shape[0], to->data, count, w->e);
 }
 
 /* What is no edge of its node has no row, so the kernel that gathers counts it. */
@@ -90,11 +90,11 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
     gnn_cuda_find_edges(&f, w->u->stream);
     rc = gnn_dev_launched("finding edges", w->e);
     return rc ? rc
-              : gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, NULL, f.row, k->edges,
-                                to->data, count, w->e);
+              : gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, NULL, f.row,
+                                    k->edges, to->data, count, w->e);
 }
 
-static uint32_t hops(const struct gather_job *j, const struct gnn_batch *b)
+static uint32_t hop_count(const struct gather_job *j, const struct gnn_batch *b)
 {
     return j->edge ? b->nhops : 1;
 }
@@ -107,7 +107,7 @@ static int gather_all(const struct work *w)
         rc = find_ids(w, t);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_table *t = &w->x->table[i];
-        for (uint32_t h = 0; !rc && h < hops(t->job, w->b); h++)
+        for (uint32_t h = 0; !rc && h < hop_count(t->job, w->b); h++)
             if (gnn_gather_wanted(t->job, w->b, h)) {
                 struct gnn_gather_count *count = &w->count[w->x->at[i] + h];
                 rc = t->job->edge ? gather_edges(w, t, h, count) : gather_nodes(w, t, count);
@@ -120,11 +120,11 @@ static int gather_all(const struct work *w)
 static int send_packet(struct gpu_gather *x, struct gather_unit *u, const struct gpu_slot *s,
                        struct gnn_err *e)
 {
-    struct gather_packet **p = &x->packet[s->index];
+    struct gather_staging **p = &x->packet[s->index];
     if (!x->line)
         return 0;
-    *p = gather_packet_take(x->line, s->in->nth);
-    return *p ? gather_packet_send(x->line, u, *p, e)
+    *p = gnn_gather_staging_take(x->line, s->in->nth);
+    return *p ? gnn_gather_staging_send(x->line, u, *p, e)
               : gnn_fail(e, GNN_E_RUN, "a batch arrived whose rows were not requested");
 }
 
@@ -215,7 +215,7 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
     int rc = 0;
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         const struct gather_table *t = &x->table[i];
-        for (uint32_t h = 0; !rc && h < hops(t->job, s->in); h++) {
+        for (uint32_t h = 0; !rc && h < hop_count(t->job, s->in); h++) {
             rc = check_job(x, t->job, h, c, &c[x->at[i] + h], s->in, e);
             if (x->stats)
                 add_up(x->stats, t, &c[x->at[i] + h]);
@@ -225,7 +225,7 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
         gnn_comm_set_lost(x->job->comm, true);
         return rc;
     }
-    gather_packet_put(x->line, x->packet[s->index]);
+    gnn_gather_staging_put(x->line, x->packet[s->index]);
     x->packet[s->index] = NULL;
     s->out = s->in;
     s->in = NULL;
@@ -241,10 +241,10 @@ static void arg_free(void *arg)
 {
     struct gpu_gather *x = arg;
     if (x->line)
-        gather_line_shut(x->line);
-    gpu_gather_release(x);
+        gnn_gather_queue_close(x->line);
+    gnn_gpu_gather_release(x);
     if (x->line)
-        gather_line_put(x->line);
+        gnn_gather_queue_put(x->line);
     else
         gnn_gatherer_free(x->job);
     gnn_free(x);
@@ -254,28 +254,28 @@ static void arg_free(void *arg)
 static struct gnn_source *ask_first(struct gpu_gather *x, struct gnn_source *up, unsigned threads,
                                     struct gnn_err *e)
 {
-    up = gather_line_source(up, x->line, threads, e);
+    up = gnn_gather_queue_source(up, x->line, threads, e);
     return up ? gpu_upload_new(x->g, up, e) : NULL;
 }
 
-static int prepare(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
+static int prepare_tables(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
 {
-    int rc = gpu_gather_init(x, e);
+    int rc = gnn_gpu_gather_init(x, e);
     if (!rc && x->line)
-        rc = gather_line_open(x->line, x, e);
-    return rc ? rc : gpu_gather_cache(x, &o->cache, e);
+        rc = gnn_gather_queue_parts(x->line, x, e);
+    return rc ? rc : gnn_gpu_gather_cache(x, &o->cache, e);
 }
 
-static struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up,
-                                         struct gatherer *job, const struct gnn_gather_opts *o,
-                                         struct gnn_err *e)
+static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up,
+                                             struct gatherer *job, const struct gnn_gather_opts *o,
+                                             struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
         .start = start, .finish = finish, .end = end, .arg_free = arg_free};
     struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
     struct gnn_comm *comm = job->comm;
     const bool many = comm->size > 1;
-    if (!x || (many && !(x->line = gather_line_new(g, job, e)))) {
+    if (!x || (many && !(x->line = gnn_gather_queue_new(g, job, e)))) {
         if (!x)
             gnn_gatherer_free(job);
         gnn_free(x);
@@ -290,7 +290,7 @@ static struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *u
         *x->stats = (struct gnn_gather_stats){0};
     gnn_comm_set_lost(comm, true); /* until all of it stands */
     g->dev->ranks = many;
-    int rc = prepare(x, o, e);
+    int rc = prepare_tables(x, o, e);
     if (!rc && many) {
         up = ask_first(x, up, o->threads, e);
         rc = up ? 0 : e->code;
@@ -307,4 +307,4 @@ static struct gnn_source *gpu_gather_new(struct gnn_gpu *g, struct gnn_source *u
     return NULL;
 }
 
-const struct gnn_gather_gpu gnn_gather_gpu = {gpu_gather_new};
+const struct gnn_gather_gpu gnn_gather_gpu = {gnn_gpu_gather_new};

@@ -55,9 +55,9 @@ struct gpu_gather {
     struct gnn_gather_count *fresh,
         *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
     struct gnn_gather_stats *stats;
-    struct gather_line *line;      /* with several ranks (gather_far.h), the threads'; or NULL */
-    struct gather_packet **packet; /* [depth] of the batches under way, with ranks */
-    struct gather_peers *peers;    /* with ranks (gather_peers.h), or NULL */
+    struct gather_queue *line; /* with several ranks (gather_remote.h), the threads'; or NULL */
+    struct gather_staging **packet; /* [depth] of the batches under way, with ranks */
+    struct gnn_gpu_peers *peers;    /* with ranks (gnn_gpu_peers.h), or NULL */
 };
 
 /* Does the table have rows that devices may keep? */
@@ -70,27 +70,28 @@ static inline bool gather_cacheable(const struct gather_table *t)
 
 /* Streams, tables, and the inverse ids on each device; views have nothing yet. x->g and ->job are
  * set; x is to be released on failure too. */
-int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e) GNN_MUST_USE;
-void gpu_gather_release(struct gpu_gather *x);
+int gnn_gpu_gather_init(struct gpu_gather *x, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_gather_release(struct gpu_gather *x);
 /* Memory of the device that is freed with the unit. */
-int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
-                     struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* The same with contents. */
-int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
-                      void **p, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
+                          void **p, struct gnn_err *e) GNN_MUST_USE;
 /* Gives the device the store's parts of the table to look into. */
-int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit,
-                    struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigned unit,
+                           struct gnn_err *e) GNN_MUST_USE;
 /* Sets what the device finds in the memory of its clique, whose member `device` it is, for a table
  * of the placement's type. data[devices + 1]: where it finds the placement's parts; slot: the
  * placement's, in its memory. */
-int gpu_gather_place(struct gather_unit *u, struct gather_view *v, const struct gnn_placement *p,
-                     uint32_t device, void *const *data, const uint32_t *slot,
-                     struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_place(struct gather_unit *u, struct gather_view *v,
+                         const struct gnn_placement *p, uint32_t device, void *const *data,
+                         const uint32_t *slot, struct gnn_err *e) GNN_MUST_USE;
 /* Puts on the unit's stream: rows id[n] or id64[n] to `out`. */
-int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
-                    enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64, uint64_t n,
-                    void *out, struct gnn_gather_count *count, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
+                        enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64,
+                        uint64_t n, void *out, struct gnn_gather_count *count,
+                        struct gnn_err *e) GNN_MUST_USE;
 
 /* ---- what devices keep (gather_cache.c, gather_fill.c) ---- */
 
@@ -103,12 +104,12 @@ struct gather_clique {
 };
 
 /* Decides, fills, and sets all views. */
-int gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
-                     struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* ranked: read where c->all says that there are rows. */
-int gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
-                    const struct gnn_ranking *ranked, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
+                        const struct gnn_ranking *ranked, struct gnn_err *e) GNN_MUST_USE;
 /* Bytes of device memory that batches may need at once, at most. */
-uint64_t gpu_gather_batch_room(const struct gpu_gather *x);
+uint64_t gnn_gpu_gather_batch_bytes(const struct gpu_gather *x);
 
 #endif

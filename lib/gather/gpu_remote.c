@@ -6,17 +6,17 @@
 
 enum { ALIGN = 64 };
 
-static uint64_t aligned(uint64_t n)
+static uint64_t align_up(uint64_t n)
 {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 /* ---- packets ---- */
 
-static void packets_free(struct gather_packet *p)
+static void packets_free(struct gather_staging *p)
 {
     while (p) {
-        struct gather_packet *next = p->next;
+        struct gather_staging *next = p->next;
         gnn_buf_release_in(&gpu_pinned, &p->data);
         gnn_free(p->of);
         gnn_free(p);
@@ -24,10 +24,10 @@ static void packets_free(struct gather_packet *p)
     }
 }
 
-static struct gather_packet *packet_get(struct gather_line *l, struct gnn_err *e)
+static struct gather_staging *packet_get(struct gather_queue *l, struct gnn_err *e)
 {
     pthread_mutex_lock(&l->lock);
-    struct gather_packet *p = l->spare;
+    struct gather_staging *p = l->spare;
     if (p)
         l->spare = p->next;
     pthread_mutex_unlock(&l->lock);
@@ -40,7 +40,7 @@ static struct gather_packet *packet_get(struct gather_line *l, struct gnn_err *e
     return NULL;
 }
 
-void gather_packet_put(struct gather_line *l, struct gather_packet *p)
+void gnn_gather_staging_put(struct gather_queue *l, struct gather_staging *p)
 {
     if (!p)
         return;
@@ -50,10 +50,10 @@ void gather_packet_put(struct gather_line *l, struct gather_packet *p)
     pthread_mutex_unlock(&l->lock);
 }
 
-struct gather_packet *gather_packet_take(struct gather_line *l, uint64_t nth)
+struct gather_staging *gnn_gather_staging_take(struct gather_queue *l, uint64_t nth)
 {
     pthread_mutex_lock(&l->lock);
-    struct gather_packet **at = &l->made, *p;
+    struct gather_staging **at = &l->made, *p;
     while (*at && (*at)->nth != nth)
         at = &(*at)->next;
     if ((p = *at))
@@ -65,14 +65,14 @@ struct gather_packet *gather_packet_take(struct gather_line *l, uint64_t nth)
 /* How a packet is laid out. */
 struct layout {
     const struct gatherer *g;
-    struct gather_far *f;
+    struct gather_remote *f;
     const struct gnn_batch *b;
     uint64_t rows_at, nrows;
     uint64_t *came_at; /* [ranks] */
     const uint32_t **came;
 };
 
-static void lay_out(const struct gather_line *l, struct layout *y, struct gather_packet *p)
+static void lay_out(const struct gather_queue *l, struct layout *y, struct gather_staging *p)
 {
     const uint32_t slots = y->g->meta.schema.nntypes + y->b->nhops * y->g->meta.schema.netypes;
     p->nparts = 0;
@@ -80,27 +80,27 @@ static void lay_out(const struct gather_line *l, struct layout *y, struct gather
         p->nparts += gnn_gather_hops(&y->g->job[i], y->b) * (l->nown[i] + 2 + y->f->q.ranks);
     for (uint32_t s = 0; s < slots; s++)
         y->nrows += y->f->want[s].n;
-    y->rows_at = aligned(p->nparts * sizeof(struct gnn_gather_part));
-    p->bytes = y->rows_at + aligned(y->nrows * sizeof(uint64_t));
+    y->rows_at = align_up(p->nparts * sizeof(struct gnn_gather_part));
+    p->bytes = y->rows_at + align_up(y->nrows * sizeof(uint64_t));
     for (uint32_t r = 0; r < y->f->q.ranks; r++) {
         y->came[r] = y->f->q.in[r].w;
         y->came_at[r] = p->bytes;
-        p->bytes += aligned(y->f->q.in[r].n * sizeof(uint32_t));
+        p->bytes += align_up(y->f->q.in[r].n * sizeof(uint32_t));
     }
 }
 
 /* One field, and hop: first an empty part, so that there is one that begins at 0. */
-static int add_parts(const struct gather_line *l, const struct layout *y, struct gather_packet *p,
+static int add_parts(const struct gather_queue *l, const struct layout *y, struct gather_staging *p,
                      uint32_t job, uint32_t hop, uint64_t *nparts, struct gnn_err *e)
 {
     const struct gather_job *j = &y->g->job[job];
     const struct gather_want *w = &y->f->want[gnn_gather_slot(y->g, j, hop)];
-    struct gather_pack *k = &p->of[l->at[job] + hop];
+    struct gather_staged *k = &p->of[l->at[job] + hop];
     struct gnn_gather_part *part = (struct gnn_gather_part *)p->data.data + *nparts;
-    *k = (struct gather_pack){.part_at = *nparts * sizeof *part,
-                              .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
-                              .nparts = l->nown[job] + 2 + y->f->q.ranks,
-                              .n = w->n};
+    *k = (struct gather_staged){.part_at = *nparts * sizeof *part,
+                                .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
+                                .nparts = l->nown[job] + 2 + y->f->q.ranks,
+                                .n = w->n};
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_TIER_HOST};
     if (l->nown[job])
@@ -109,7 +109,7 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
     for (uint32_t r = 0; r < y->f->q.ranks; r++) {
         const void *rows;
         uint64_t n;
-        if (gnn_gather_far_next(y->g, y->f, j, hop, r, &rows, &n, e))
+        if (gnn_gather_remote_next(y->g, y->f, j, hop, r, &rows, &n, e))
             return e->code;
         const uint64_t at =
             y->came_at[r] + (uint64_t)((const char *)rows - (const char *)y->came[r]);
@@ -126,8 +126,8 @@ static int add_parts(const struct gather_line *l, const struct layout *y, struct
     return 0;
 }
 
-static int fill_packet(const struct gather_line *l, const struct layout *y, struct gather_packet *p,
-                       struct gnn_err *e)
+static int fill_packet(const struct gather_queue *l, const struct layout *y,
+                       struct gather_staging *p, struct gnn_err *e)
 {
     uint64_t nparts = 0;
     int rc = 0;
@@ -143,11 +143,12 @@ static int fill_packet(const struct gather_line *l, const struct layout *y, stru
     return rc;
 }
 
-int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct gnn_batch *b,
-                       struct gather_packet **out, struct gnn_err *e)
+int gnn_gather_staging_make(struct gather_queue *l, struct gather_remote *f,
+                            const struct gnn_batch *b, struct gather_staging **out,
+                            struct gnn_err *e)
 {
     struct layout y = {.g = l->job, .f = f, .b = b};
-    struct gather_packet *p = packet_get(l, e);
+    struct gather_staging *p = packet_get(l, e);
     if (!p)
         return e->code;
     memset(p->of, 0, l->ncounts * sizeof *p->of);
@@ -164,19 +165,19 @@ int gather_packet_make(struct gather_line *l, struct gather_far *f, const struct
     gnn_free(y.came);
     p->nth = b->nth;
     if (rc)
-        gather_packet_put(l, p);
+        gnn_gather_staging_put(l, p);
     else
         *out = p;
     return rc;
 }
 
-int gather_packet_send(const struct gather_line *l, struct gather_unit *u, struct gather_packet *p,
-                       struct gnn_err *e)
+int gnn_gather_staging_send(const struct gather_queue *l, struct gather_unit *u,
+                            struct gather_staging *p, struct gnn_err *e)
 {
     const uint32_t ranks = l->job->comm->size;
     int rc = gnn_buf_fit_in(&u->d->mem, &u->far, p->bytes, 1, "remote rows", e);
     for (uint32_t i = 0; !rc && i < l->ncounts; i++) { /* what came gets its address */
-        const struct gather_pack *k = &p->of[i];
+        const struct gather_staged *k = &p->of[i];
         struct gnn_gather_part *end = (void *)((char *)p->data.data + k->part_at);
         end += k->nparts;
         for (struct gnn_gather_part *part = end - 1 - ranks; k->nparts && part < end - 1; part++)
@@ -185,8 +186,9 @@ int gather_packet_send(const struct gather_line *l, struct gather_unit *u, struc
     return rc ? rc : gnn_dev_copy(u->far.data, p->data.data, p->bytes, u->stream, e);
 }
 
-struct gather_view gather_packet_view(const struct gather_unit *u, const struct gather_view *cached,
-                                      const struct gather_pack *k, const uint64_t **rows)
+struct gather_view gnn_gather_staging_view(const struct gather_unit *u,
+                                           const struct gather_view *cached,
+                                           const struct gather_staged *k, const uint64_t **rows)
 {
     struct gather_view v = *cached;
     const char *data = u->far.data;
@@ -199,13 +201,13 @@ struct gather_view gather_packet_view(const struct gather_unit *u, const struct 
 /* ---- the threads that ask ---- */
 
 struct asker {
-    struct gather_far *far;
+    struct gather_remote *far;
 };
 
 static void *asker_new(void *line, struct gnn_err *e)
 {
     struct asker *a = gnn_alloc_zero(1, sizeof *a, "a gathering thread", e);
-    if (a && !(a->far = gnn_gather_far_new(((struct gather_line *)line)->job, e))) {
+    if (a && !(a->far = gnn_gather_remote_new(((struct gather_queue *)line)->job, e))) {
         gnn_free(a);
         return NULL;
     }
@@ -214,25 +216,25 @@ static void *asker_new(void *line, struct gnn_err *e)
 
 static void asker_free(void *asker)
 {
-    gnn_gather_far_free(((struct asker *)asker)->far);
+    gnn_gather_remote_free(((struct asker *)asker)->far);
     gnn_free(asker);
 }
 
 static int ask(void *line, void *asker, struct gnn_batch *b, struct gnn_err *e)
 {
-    struct gather_line *l = line;
-    struct gather_far *f = ((struct asker *)asker)->far;
-    struct gather_packet *p = NULL;
+    struct gather_queue *l = line;
+    struct gather_remote *f = ((struct asker *)asker)->far;
+    struct gather_staging *p = NULL;
     f->map =
         l->map + b->nth % l->devices *
                      l->job->meta.schema.nntypes; /* as batches are brought to devices in turn */
-    int rc = gnn_gather_far_meet(l->job, f, b, e);
+    int rc = gnn_gather_remote_exchange(l->job, f, b, e);
     pthread_mutex_lock(&l->lock);
     const bool closed = l->closed;
     pthread_mutex_unlock(&l->lock);
     if (!rc && !closed)
-        rc = gather_packet_make(l, f, b, &p, e);
-    gnn_gather_far_count(l->job, f, b);
+        rc = gnn_gather_staging_make(l, f, b, &p, e);
+    gnn_gather_remote_count(l->job, f, b);
     if (!p)
         return rc;
     pthread_mutex_lock(&l->lock);
@@ -244,17 +246,17 @@ static int ask(void *line, void *asker, struct gnn_batch *b, struct gnn_err *e)
 
 static int end(void *line, struct gnn_err *e)
 {
-    return gnn_gather_far_end(((struct gather_line *)line)->job, e);
+    return gnn_gather_remote_end(((struct gather_queue *)line)->job, e);
 }
 
-struct gnn_source *gather_line_source(struct gnn_source *up, struct gather_line *l,
-                                      unsigned threads, struct gnn_err *e)
+struct gnn_source *gnn_gather_queue_source(struct gnn_source *up, struct gather_queue *l,
+                                           unsigned threads, struct gnn_err *e)
 {
     static const struct gnn_map_ops ops = {.worker_new = asker_new,
                                            .worker_free = asker_free,
                                            .apply = ask,
                                            .end = end,
-                                           .arg_free = gather_line_put};
+                                           .arg_free = gnn_gather_queue_put};
     pthread_mutex_lock(&l->lock);
     l->holders++;
     pthread_mutex_unlock(&l->lock);
@@ -263,9 +265,10 @@ struct gnn_source *gather_line_source(struct gnn_source *up, struct gather_line 
 
 /* ---- the line ---- */
 
-struct gather_line *gather_line_new(struct gnn_gpu *g, struct gatherer *job, struct gnn_err *e)
+struct gather_queue *gnn_gather_queue_new(struct gnn_gpu *g, struct gatherer *job,
+                                          struct gnn_err *e)
 {
-    struct gather_line *l = gnn_alloc_zero(1, sizeof *l, "ranks", e);
+    struct gather_queue *l = gnn_alloc_zero(1, sizeof *l, "ranks", e);
     if (!l) {
         gnn_gatherer_free(job);
         return NULL;
@@ -283,20 +286,20 @@ struct gather_line *gather_line_new(struct gnn_gpu *g, struct gatherer *job, str
         l->map[i] = job->map[i % job->meta.schema.nntypes];
     if (l->at && l->own && l->nown && l->kept && l->map)
         return l;
-    gather_line_put(l);
+    gnn_gather_queue_put(l);
     return NULL;
 }
 
-void gather_line_shut(struct gather_line *l)
+void gnn_gather_queue_close(struct gather_queue *l)
 {
     pthread_mutex_lock(&l->lock);
     l->closed = true;
     pthread_mutex_unlock(&l->lock);
 }
 
-void gather_line_put(void *line)
+void gnn_gather_queue_put(void *line)
 {
-    struct gather_line *l = line;
+    struct gather_queue *l = line;
     pthread_mutex_lock(&l->lock);
     const unsigned left = --l->holders;
     pthread_mutex_unlock(&l->lock);
@@ -319,7 +322,7 @@ void gather_line_put(void *line)
     gnn_free(l);
 }
 
-int gather_line_open(struct gather_line *l, const struct gpu_gather *x, struct gnn_err *e)
+int gnn_gather_queue_parts(struct gather_queue *l, const struct gpu_gather *x, struct gnn_err *e)
 {
     l->ncounts = x->ncounts;
     memcpy(l->at, x->at, l->job->njobs * sizeof *l->at);

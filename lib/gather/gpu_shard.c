@@ -32,27 +32,27 @@ struct clique {
 struct share {
     struct gather_caching *k;
     struct gpu_gather *x;
-    struct gather_peers *p;
+    struct gnn_gpu_peers *p;
     struct clique *clique; /* [ncliques] */
     uint32_t ncliques;
     uint32_t *clique_of; /* [devices] of this rank */
     void **lend;         /* [devices] */
     void **hot;          /* [devices][njobs] rows that all keep */
-    struct gather_far *far;
+    struct gather_remote *far;
 };
 
-static uint32_t ntypes(const struct share *s)
+static uint32_t node_types(const struct share *s)
 {
     return s->x->job->meta.schema.nntypes;
 }
 
-static bool has(const struct share *s, const struct clique *c, uint32_t job)
+static bool is_held(const struct share *s, const struct clique *c, uint32_t job)
 {
     const struct gather_table *t = &s->x->table[job];
     return gather_cacheable(t) && c->place[t->job->type].nslots;
 }
 
-static bool mine(const struct share *s, uint32_t peer)
+static bool is_local(const struct share *s, uint32_t peer)
 {
     return s->p->peer[peer].rank == s->x->job->comm->rank;
 }
@@ -109,11 +109,11 @@ static void prefer_owner(const void *arg, uint32_t type, uint32_t row, uint32_t 
 }
 
 /* For each row of the order that it comes to, who keeps it. */
-static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
+static int assign_holders(struct share *s, struct clique *c, uint16_t *const *holder)
 {
     const struct gather_caching *k = s->k;
     const uint32_t ranks = s->x->job->comm->size;
-    const double share = gpu_cache_share(k, c->n, c->bytes);
+    const double share = gnn_gpu_cache_share(k, c->n, c->bytes);
     const uint64_t hot = share < 1 ? (uint64_t)((double)c->bytes * share) : c->bytes;
     uint64_t *left = gnn_alloc(c->n, sizeof *left, "a cache", k->e), used = 0;
     uint32_t *from = gnn_alloc_zero((uint64_t)ranks + 1, sizeof *from, "a cache", k->e);
@@ -127,7 +127,7 @@ static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
                             .prefer = prefer_owner,
                             .arg = &owners};
     gnn_fill_one(&k->ranked, hot, c->hot);
-    for (uint32_t t = 0; t < ntypes(s); t++) {
+    for (uint32_t t = 0; t < node_types(s); t++) {
         used += c->hot[t] * k->rows.bytes[t];
         c->all[t] = c->hot[t];
     }
@@ -144,17 +144,17 @@ static int assign(struct share *s, struct clique *c, uint16_t *const *holder)
     return left && from ? 0 : k->e->code;
 }
 
-static int plan(struct share *s, struct clique *c)
+static int plan_clique(struct share *s, struct clique *c)
 {
     struct gather_caching *k = s->k;
-    uint16_t **holder = gnn_alloc_zero(ntypes(s), sizeof(uint16_t *), "a cache", k->e);
+    uint16_t **holder = gnn_alloc_zero(node_types(s), sizeof(uint16_t *), "a cache", k->e);
     int rc = holder ? 0 : k->e->code;
-    for (uint32_t t = 0; !rc && t < ntypes(s); t++)
+    for (uint32_t t = 0; !rc && t < node_types(s); t++)
         if (!(holder[t] = gnn_alloc(k->ranked.n[t], sizeof **holder, "a cache", k->e)))
             rc = k->e->code;
     if (!rc)
-        rc = assign(s, c, holder);
-    for (uint32_t t = 0; !rc && t < ntypes(s); t++) {
+        rc = assign_holders(s, c, holder);
+    for (uint32_t t = 0; !rc && t < node_types(s); t++) {
         const struct gnn_placement_opts o = {.devices = c->n,
                                              .nrows = s->x->job->meta.schema.ntype[t].count,
                                              .order = k->ranked.row[t],
@@ -165,7 +165,7 @@ static int plan(struct share *s, struct clique *c)
         if (k->rows.bytes[t])
             rc = gnn_placement_init(&c->place[t], &o, k->e);
     }
-    for (uint32_t t = 0; holder && t < ntypes(s); t++)
+    for (uint32_t t = 0; holder && t < node_types(s); t++)
         gnn_free(holder[t]);
     gnn_free(holder);
     return rc;
@@ -178,7 +178,7 @@ static void lay_out(const struct share *s, struct clique *c)
     for (uint32_t m = 0; m < c->n; m++)
         for (uint32_t i = 0; i < n; i++) {
             c->at[(size_t)m * n + i] = c->lent[m];
-            if (has(s, c, i)) {
+            if (is_held(s, c, i)) {
                 const struct gather_table *t = &s->x->table[i];
                 c->lent[m] +=
                     (gnn_placement_rows(&c->place[t->job->type], m + 1) * t->bytes + ALIGN - 1) /
@@ -195,16 +195,16 @@ static int clique_new(struct share *s, const uint32_t *member, uint32_t n)
     struct clique *c = &s->clique[s->ncliques++];
     c->n = n;
     c->member = gnn_alloc(n, sizeof *c->member, "a cache", e);
-    c->hot = gnn_alloc_zero(ntypes(s), sizeof *c->hot, "a cache", e);
-    c->all = gnn_alloc_zero(ntypes(s), sizeof *c->all, "a cache", e);
-    c->place = gnn_alloc_zero(ntypes(s), sizeof *c->place, "a cache", e);
+    c->hot = gnn_alloc_zero(node_types(s), sizeof *c->hot, "a cache", e);
+    c->all = gnn_alloc_zero(node_types(s), sizeof *c->all, "a cache", e);
+    c->place = gnn_alloc_zero(node_types(s), sizeof *c->place, "a cache", e);
     c->at = gnn_alloc_zero((uint64_t)n * s->x->job->njobs, sizeof *c->at, "a cache", e);
     c->lent = gnn_alloc_zero(n, sizeof *c->lent, "a cache", e);
     if (!c->member || !c->hot || !c->all || !c->place || !c->at || !c->lent)
         return e->code;
     memcpy(c->member, member, n * sizeof *member);
     for (uint32_t m = 0; m < n; m++)
-        if (mine(s, member[m]))
+        if (is_local(s, member[m]))
             s->clique_of[s->p->peer[member[m]].unit] = s->ncliques - 1;
     c->bytes = least_bytes(s, c);
     return 0;
@@ -216,10 +216,10 @@ static int find_cliques(struct share *s)
     bool *taken = gnn_alloc_zero(s->p->n, sizeof *taken, "a cache", e);
     uint32_t *member = gnn_alloc(s->p->n, sizeof *member, "a cache", e), n;
     int rc = taken && member ? 0 : e->code;
-    while (!rc && gather_peers_clique(s->p, taken, member, &n)) {
+    while (!rc && gnn_gpu_peers_clique(s->p, taken, member, &n)) {
         bool in = false;
         for (uint32_t m = 0; m < n; m++)
-            in = in || mine(s, member[m]);
+            in = in || is_local(s, member[m]);
         if (in)
             rc = clique_new(s, member, n);
     }
@@ -239,17 +239,18 @@ static uint32_t member_of(const struct share *s, const struct clique *c, unsigne
     return m;
 }
 
-static int hold(struct share *s, unsigned unit)
+static int alloc_memory(struct share *s, unsigned unit)
 {
     const struct clique *c = &s->clique[s->clique_of[unit]];
     const uint32_t m = member_of(s, c, unit), njobs = s->x->job->njobs;
     struct gather_unit *u = &s->x->unit[unit];
-    int rc = c->lent[m] ? gpu_gather_alloc(u, c->lent[m], "the cache", &s->lend[unit], s->k->e) : 0;
+    int rc =
+        c->lent[m] ? gnn_gpu_gather_alloc(u, c->lent[m], "the cache", &s->lend[unit], s->k->e) : 0;
     for (uint32_t i = 0; !rc && i < njobs; i++)
-        if (has(s, c, i)) {
+        if (is_held(s, c, i)) {
             const struct gather_table *t = &s->x->table[i];
-            rc = gpu_gather_alloc(u, gnn_placement_rows(&c->place[t->job->type], 0) * t->bytes,
-                                  "the cache", &s->hot[(size_t)unit * njobs + i], s->k->e);
+            rc = gnn_gpu_gather_alloc(u, gnn_placement_rows(&c->place[t->job->type], 0) * t->bytes,
+                                      "the cache", &s->hot[(size_t)unit * njobs + i], s->k->e);
         }
     return rc;
 }
@@ -260,38 +261,38 @@ static int open_members(struct share *s, unsigned unit, void **base)
     const struct clique *c = &s->clique[s->clique_of[unit]];
     int rc = 0;
     for (uint32_t m = 0; !rc && m < c->n; m++) {
-        const struct gather_peer *q = &s->p->peer[c->member[m]];
-        if (mine(s, c->member[m]))
+        const struct gnn_gpu_peer *q = &s->p->peer[c->member[m]];
+        if (is_local(s, c->member[m]))
             base[m] = s->lend[q->unit];
         else if (c->lent[m])
-            rc = gather_peers_open(s->p, unit, c->member[m], &base[m], s->k->e);
+            rc = gnn_gpu_peers_open(s->p, unit, c->member[m], &base[m], s->k->e);
     }
     return rc;
 }
 
 /* The views of device `unit`. */
-static int look(struct share *s, unsigned unit)
+static int set_views(struct share *s, unsigned unit)
 {
     const struct clique *c = &s->clique[s->clique_of[unit]];
     const uint32_t njobs = s->x->job->njobs, self = member_of(s, c, unit);
     struct gather_unit *u = &s->x->unit[unit];
     void **base = gnn_alloc_zero(c->n, sizeof *base, "a cache", s->k->e),
          **data = gnn_alloc((uint64_t)c->n + 1, sizeof *data, "a cache", s->k->e),
-         **slot = gnn_alloc_zero(ntypes(s), sizeof *slot, "a cache", s->k->e);
+         **slot = gnn_alloc_zero(node_types(s), sizeof *slot, "a cache", s->k->e);
     int rc = data && base && slot ? open_members(s, unit, base) : s->k->e->code;
-    for (uint32_t t = 0; !rc && t < ntypes(s); t++)
+    for (uint32_t t = 0; !rc && t < node_types(s); t++)
         if (c->place[t].nslots)
-            rc = gpu_gather_upload(u, c->place[t].slot, c->place[t].nrows * sizeof(uint32_t),
-                                   "the cache's slots", &slot[t], s->k->e);
+            rc = gnn_gpu_gather_upload(u, c->place[t].slot, c->place[t].nrows * sizeof(uint32_t),
+                                       "the cache's slots", &slot[t], s->k->e);
     for (uint32_t i = 0; !rc && i < njobs; i++) {
         struct gather_table *t = &s->x->table[i];
-        if (!has(s, c, i))
+        if (!is_held(s, c, i))
             continue;
         data[0] = s->hot[(size_t)unit * njobs + i];
         for (uint32_t m = 0; m < c->n; m++)
             data[m + 1] = (char *)base[m] + c->at[(size_t)m * njobs + i];
-        rc = gpu_gather_place(u, &t->view[unit], &c->place[t->job->type], self, data,
-                              slot[t->job->type], s->k->e);
+        rc = gnn_gpu_gather_place(u, &t->view[unit], &c->place[t->job->type], self, data,
+                                  slot[t->job->type], s->k->e);
     }
     gnn_free(data);
     gnn_free(base);
@@ -323,26 +324,26 @@ static int add_pieces(const struct share *s, unsigned unit, uint32_t type, uint3
 }
 
 /* Gathers it on the device, with what the other ranks have sent. */
-static int place_rows(struct share *s, const struct piece *w, struct gather_packet *packet)
+static int place_rows(struct share *s, const struct piece *w, struct gather_staging *packet)
 {
     const struct clique *c = &s->clique[s->clique_of[w->unit]];
     const uint32_t m = member_of(s, c, w->unit), njobs = s->x->job->njobs;
     struct gather_unit *u = &s->x->unit[w->unit];
     int rc = gnn_dev_use(u->d->number, s->k->e);
     if (!rc)
-        rc = gather_packet_send(s->x->line, u, packet, s->k->e);
+        rc = gnn_gather_staging_send(s->x->line, u, packet, s->k->e);
     for (uint32_t i = 0; !rc && i < njobs; i++) {
         const struct gather_table *t = &s->x->table[i];
         const struct gather_view nothing = {0};
-        const struct gather_pack *k = &packet->of[s->x->at[i]];
+        const struct gather_staged *k = &packet->of[s->x->at[i]];
         const uint64_t *rows;
         if (!gather_cacheable(t) || t->job->type != w->type)
             continue;
         char *to = w->part ? (char *)s->lend[w->unit] + c->at[(size_t)m * njobs + i]
                            : s->hot[(size_t)w->unit * njobs + i];
-        const struct gather_view v = gather_packet_view(u, &nothing, k, &rows);
-        rc = gpu_gather_rows(u, &v, t->bytes, t->cast, NULL, rows, k->n, to + w->at * t->bytes,
-                             NULL, s->k->e);
+        const struct gather_view v = gnn_gather_staging_view(u, &nothing, k, &rows);
+        rc = gnn_gpu_gather_rows(u, &v, t->bytes, t->cast, NULL, rows, k->n, to + w->at * t->bytes,
+                                 NULL, s->k->e);
     }
     return rc ? rc : gnn_dev_stream_wait(u->stream, s->k->e);
 }
@@ -351,9 +352,9 @@ static int place_rows(struct share *s, const struct piece *w, struct gather_pack
  * none. */
 static int fill_round(struct share *s, uint64_t round, const struct piece *w, struct gnn_batch *b)
 {
-    struct gather_packet *packet = NULL;
+    struct gather_staging *packet = NULL;
     uint64_t counts[GNN_TYPES_MAX] = {0};
-    for (uint32_t t = 0; t < ntypes(s); t++)
+    for (uint32_t t = 0; t < node_types(s); t++)
         b->type[t].count = &counts[t];
     if (w) {
         const struct gnn_placement *p = &s->clique[s->clique_of[w->unit]].place[w->type];
@@ -361,24 +362,24 @@ static int fill_round(struct share *s, uint64_t round, const struct piece *w, st
         b->type[w->type].node = p->row + p->first[w->part] + w->at;
     }
     b->nth = round;
-    int rc = gnn_gather_far_meet(s->x->job, s->far, b, s->k->e);
+    int rc = gnn_gather_remote_exchange(s->x->job, s->far, b, s->k->e);
     if (!rc && w)
-        rc = gather_packet_make(s->x->line, s->far, b, &packet, s->k->e);
+        rc = gnn_gather_staging_make(s->x->line, s->far, b, &packet, s->k->e);
     if (!rc && w)
         rc = place_rows(s, w, packet);
-    gather_packet_put(s->x->line, packet);
+    gnn_gather_staging_put(s->x->line, packet);
     return rc;
 }
 
-static int fill(struct share *s)
+static int fill_caches(struct share *s)
 {
     struct gnn_err *e = s->k->e;
-    struct gnn_batch b = {.nntypes = ntypes(s)};
+    struct gnn_batch b = {.nntypes = node_types(s)};
     struct piece *list = NULL;
     uint64_t n = 0;
     int rc = (b.type = gnn_alloc_zero(b.nntypes, sizeof *b.type, "a cache", e)) ? 0 : e->code;
     for (unsigned u = 0; u < s->x->g->n; u++)
-        for (uint32_t t = 0; t < ntypes(s); t++)
+        for (uint32_t t = 0; t < node_types(s); t++)
             for (unsigned part = 0; !rc && part < 2; part++)
                 if (s->k->rows.bytes[t])
                     rc = add_pieces(s, u, t,
@@ -387,7 +388,7 @@ static int fill(struct share *s)
     uint64_t rounds = n;
     if (!rc)
         rc = gnn_comm_all_reduce(s->p->comm, &rounds, 1, GNN_REDUCE_MAX, e);
-    if (!rc && !(s->far = gnn_gather_far_new(s->x->job, e)))
+    if (!rc && !(s->far = gnn_gather_remote_new(s->x->job, e)))
         rc = e->code;
     for (uint64_t i = 0; !rc && i < rounds; i++)
         rc = fill_round(s, i, i < n ? &list[i] : NULL, &b);
@@ -401,8 +402,8 @@ static int fill(struct share *s)
 /* From here on the threads that ask see which rows devices hold. */
 static int set_maps(struct share *s)
 {
-    struct gather_line *l = s->x->line;
-    const uint32_t n = ntypes(s);
+    struct gather_queue *l = s->x->line;
+    const uint32_t n = node_types(s);
     l->placed = gnn_alloc((uint64_t)s->ncliques * n, sizeof *l->placed, "a cache", s->k->e);
     if (!l->placed)
         return s->k->e->code;
@@ -423,13 +424,13 @@ static int set_maps(struct share *s)
     return 0;
 }
 
-static void tell(const struct share *s, const struct clique *c)
+static void add_stats(const struct share *s, const struct clique *c)
 {
     struct gnn_gather_stats *to = s->x->stats;
     uint64_t hot = 0, dealt = 0;
     if (!to)
         return;
-    for (uint32_t t = 0; t < ntypes(s); t++)
+    for (uint32_t t = 0; t < node_types(s); t++)
         if (c->place[t].nslots) {
             hot += gnn_placement_rows(&c->place[t], 0);
             dealt += c->place[t].nslots - gnn_placement_rows(&c->place[t], 0);
@@ -442,17 +443,17 @@ static void tell(const struct share *s, const struct clique *c)
     to->cliques++;
     for (uint32_t m = 0; m < c->n; m++) {
         uint64_t bytes = 0;
-        for (uint32_t t = 0; t < ntypes(s); t++)
+        for (uint32_t t = 0; t < node_types(s); t++)
             if (c->place[t].nslots)
                 bytes += gnn_placement_bytes(&c->place[t], m);
-        if (!mine(s, c->member[m]))
+        if (!is_local(s, c->member[m]))
             continue;
         to->devices++;
         to->cached_bytes = bytes > to->cached_bytes ? bytes : to->cached_bytes;
     }
 }
 
-static int decide(struct share *s)
+static int decide_all(struct share *s)
 {
     struct gather_caching *k = s->k;
     bool any = false;
@@ -462,34 +463,34 @@ static int decide(struct share *s)
     if (rc || !any || !k->rows.all_bytes)
         return rc;
     if (s->x->stats)
-        s->x->stats->apart = gather_peers_apart(s->p, s->x->stats->apart_rank);
-    rc = gpu_cache_scores(k);
+        s->x->stats->apart = gnn_gpu_peers_apart(s->p, s->x->stats->apart_rank);
+    rc = gnn_gpu_cache_scores(k);
     if (!rc)
         rc = hide_others(s);
     if (!rc)
-        rc = gpu_cache_rank(k);
+        rc = gnn_gpu_cache_rank(k);
     for (uint32_t i = 0; !rc && i < s->ncliques; i++) {
-        rc = s->clique[i].bytes ? plan(s, &s->clique[i]) : 0;
+        rc = s->clique[i].bytes ? plan_clique(s, &s->clique[i]) : 0;
         if (!rc)
             lay_out(s, &s->clique[i]);
     }
     return rc;
 }
 
-static int make(struct share *s)
+static int build_caches(struct share *s)
 {
     struct gpu_gather *x = s->x;
     int rc = 0;
     for (unsigned u = 0; !rc && u < x->g->n; u++)
-        rc = hold(s, u);
+        rc = alloc_memory(s, u);
     if (!rc)
-        rc = gather_peers_export(s->p, s->lend, s->k->e);
+        rc = gnn_gpu_peers_export(s->p, s->lend, s->k->e);
     for (unsigned u = 0; !rc && u < x->g->n; u++)
-        rc = look(s, u);
+        rc = set_views(s, u);
     if (!rc)
-        rc = fill(s);
+        rc = fill_caches(s);
     for (uint32_t i = 0; !rc && i < s->ncliques; i++)
-        tell(s, &s->clique[i]);
+        add_stats(s, &s->clique[i]);
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = gnn_dev_stream_wait(x->unit[u].stream, s->k->e);
     if (!rc)
@@ -501,7 +502,7 @@ static int make(struct share *s)
 }
 
 /* Ranks that share a device share its free memory. */
-static void divide(struct gather_peers *p)
+static void divide_budgets(struct gnn_gpu_peers *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         uint64_t n = 0;
@@ -511,23 +512,23 @@ static void divide(struct gather_peers *p)
     }
 }
 
-static int meet(struct share *s)
+static int exchange_budgets(struct share *s)
 {
     const struct gnn_gather_cache *o = s->k->o;
     uint64_t bytes[GNN_GPU_MAX];
     char text[96];
     int rc = 0;
     for (unsigned u = 0; !rc && u < s->x->g->n; u++)
-        rc = gpu_cache_budget(s->k, u, &bytes[u]);
+        rc = gnn_gpu_cache_budget(s->k, u, &bytes[u]);
     snprintf(text, sizeof text, "%d %d %llu", (int)o->policy, (int)o->order.by,
              (unsigned long long)s->k->rows.all_bytes);
     if (!rc)
         rc = gnn_comm_agree(s->x->job->comm, "options of the GPU feature cache", text, s->k->e);
     if (!rc)
-        rc = gather_peers_meet(&s->x->peers, s->x->g, s->x->job->comm, bytes, s->k->e);
+        rc = gnn_gpu_peers_meet(&s->x->peers, s->x->g, s->x->job->comm, bytes, s->k->e);
     s->p = s->x->peers;
     if (!rc && o->size == GNN_GATHER_FIT)
-        divide(s->p);
+        divide_budgets(s->p);
     return rc;
 }
 
@@ -543,21 +544,21 @@ static void clique_free(struct clique *c, uint32_t types)
     gnn_free(c->lent);
 }
 
-int gpu_cache_ranks(struct gather_caching *k)
+int gnn_gpu_cache_ranks(struct gather_caching *k)
 {
     struct gpu_gather *x = k->x;
     struct share s = {.k = k, .x = x};
     s.clique_of = gnn_alloc_zero(x->g->n, sizeof *s.clique_of, "a cache", k->e);
     s.lend = gnn_alloc_zero(x->g->n, sizeof *s.lend, "a cache", k->e);
     s.hot = gnn_alloc_zero((uint64_t)x->g->n * x->job->njobs, sizeof *s.hot, "a cache", k->e);
-    int rc = s.clique_of && s.lend && s.hot ? meet(&s) : k->e->code;
+    int rc = s.clique_of && s.lend && s.hot ? exchange_budgets(&s) : k->e->code;
     if (!rc)
-        rc = decide(&s);
+        rc = decide_all(&s);
     if (!rc)
-        rc = make(&s);
+        rc = build_caches(&s);
     for (uint32_t i = 0; i < s.ncliques; i++)
         clique_free(&s.clique[i], x->job->meta.schema.nntypes);
-    gnn_gather_far_free(s.far);
+    gnn_gather_remote_free(s.far);
     gnn_free(s.clique);
     gnn_free(s.clique_of);
     gnn_free(s.lend);

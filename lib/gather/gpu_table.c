@@ -3,8 +3,8 @@
 #include "lib/gather/gpu_remote.h"
 #include "lib/gpu/peers.h"
 
-int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
-                     struct gnn_err *e)
+int gnn_gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, void **p,
+                         struct gnn_err *e)
 {
     *p = NULL;
     if (gnn_grow(&u->memory, u->nmemory, sizeof *u->memory, what, e) ||
@@ -14,10 +14,10 @@ int gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what, vo
     return 0;
 }
 
-int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
-                      void **p, struct gnn_err *e)
+int gnn_gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
+                          void **p, struct gnn_err *e)
 {
-    int rc = gpu_gather_alloc(u, bytes, what, p, e);
+    int rc = gnn_gpu_gather_alloc(u, bytes, what, p, e);
     if (!rc)
         rc = gnn_dev_copy(*p, from, bytes, u->stream, e);
     return rc ? rc : gnn_dev_stream_wait(u->stream, e);
@@ -26,7 +26,7 @@ int gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, c
 /* ---- the host's side ---- */
 
 /* With several ranks the store's rows are also read here, for others. */
-static struct gnn_store *left(const struct gpu_gather *x)
+static struct gnn_store *unread_store(const struct gpu_gather *x)
 {
     return x->line ? NULL : x->job->store;
 }
@@ -39,8 +39,8 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_TIER_HOST;
-        int rc = gpu_host_open(x->g, left(x), p->data, p->count * t->bytes, "rows of a store",
-                               &to->data, e);
+        int rc = gpu_host_open(x->g, unread_store(x), p->data, p->count * t->bytes,
+                               "rows of a store", &to->data, e);
         if (rc)
             return rc;
         t->opened++;
@@ -48,14 +48,15 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     return 0;
 }
 
-int gpu_gather_back(struct gpu_gather *x, struct gather_table *t, unsigned unit, struct gnn_err *e)
+int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigned unit,
+                           struct gnn_err *e)
 {
     struct gather_view *v = &t->view[unit];
     void *p;
     int rc = open_parts(x, t, e);
     if (!rc)
-        rc = gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part,
-                               "a field's parts", &p, e);
+        rc = gnn_gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part,
+                                   "a field's parts", &p, e);
     if (rc)
         return rc;
     v->backing = p;
@@ -87,10 +88,10 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     for (; !rc && t->edges_opened < n; t->edges_opened += !rc) {
         const struct gnn_edges_part *p = &t->job->edges[t->edges_opened];
         const void *indptr = NULL, *id = NULL;
-        rc = gpu_host_open(x->g, left(x), p->indptr, (p->count + 1) * sizeof *p->indptr,
+        rc = gpu_host_open(x->g, unread_store(x), p->indptr, (p->count + 1) * sizeof *p->indptr,
                            "row pointers of a store", &indptr, e);
         if (!rc && p->id &&
-            (rc = gpu_host_open(x->g, left(x), p->id, p->nedges * sizeof *p->id,
+            (rc = gpu_host_open(x->g, unread_store(x), p->id, p->nedges * sizeof *p->id,
                                 "edge ids of a store", &id, e)))
             gpu_host_close(x->g, p->indptr);
         to[t->edges_opened] = *p;
@@ -99,7 +100,7 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     }
     for (unsigned i = 0; !rc && i < x->g->n; i++) {
         void *p;
-        rc = gpu_gather_upload(&x->unit[i], to, n * sizeof *to, "a field's parts", &p, e);
+        rc = gnn_gpu_gather_upload(&x->unit[i], to, n * sizeof *to, "a field's parts", &p, e);
         t->edges[i] = p;
     }
     gnn_free(to);
@@ -125,7 +126,7 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "remote rows", &t->kept, e))
         return e->code;
     bool direct;
-    (void)gnn_gather_far_fields(x->job, j->edge, j->type, &direct);
+    (void)gnn_gather_remote_fields(x->job, j->edge, j->type, &direct);
     return direct ? open_parts(x, t, e) : 0;
 }
 
@@ -136,10 +137,10 @@ static int open_inverse(struct gather_unit *u, const uint32_t *inverse, uint64_t
 {
     struct gnn_gather_part part = {.count = n, .tier = GNN_TIER_DEVICE};
     void *p;
-    int rc = gpu_gather_upload(u, inverse, n * sizeof *inverse, "original ids", &p, e);
+    int rc = gnn_gpu_gather_upload(u, inverse, n * sizeof *inverse, "original ids", &p, e);
     part.data = p;
     if (!rc)
-        rc = gpu_gather_upload(u, &part, sizeof part, "original ids", &p, e);
+        rc = gnn_gpu_gather_upload(u, &part, sizeof part, "original ids", &p, e);
     if (rc)
         return rc;
     v->cached = p;
@@ -157,8 +158,8 @@ static int open_unit(struct gpu_gather *x, unsigned i, struct gnn_err *e)
     u->ids = gnn_alloc_zero(c->nntypes, sizeof *u->ids, "a device", e);
     if (!u->inverse || !u->ids || gnn_dev_use(u->d->number, e) || gnn_dev_stream_new(&u->stream, e))
         return e->code;
-    int rc =
-        gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts", &p, e);
+    int rc = gnn_gpu_gather_alloc(u, (uint64_t)x->depth * x->ncounts * sizeof *u->count, "counts",
+                                  &p, e);
     u->count = p;
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         if (x->job->inverse[t])
@@ -198,14 +199,14 @@ static int open_counts(struct gpu_gather *x, struct gnn_err *e)
     return rc;
 }
 
-int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
+int gnn_gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
 {
     const struct gatherer *g = x->job;
     const uint32_t nhops = g->meta.sampling.nhops;
     x->unit = gnn_alloc_zero(x->g->n, sizeof *x->unit, "devices", e);
     x->table = gnn_alloc_zero(g->njobs, sizeof *x->table, "fields", e);
     x->at = gnn_alloc(g->njobs, sizeof *x->at, "fields", e);
-    x->packet = gnn_alloc_zero(x->depth, sizeof(struct gather_packet *), "fields", e);
+    x->packet = gnn_alloc_zero(x->depth, sizeof(struct gather_staging *), "fields", e);
     if (!x->unit || !x->table || !x->at || !x->packet)
         return e->code;
     x->ncounts = g->meta.schema.nntypes;
@@ -221,11 +222,11 @@ int gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
     return rc;
 }
 
-void gpu_gather_release(struct gpu_gather *x)
+void gnn_gpu_gather_release(struct gpu_gather *x)
 {
     for (unsigned i = 0; x->unit && i < x->g->n; i++) /* of all, as they read each other's memory */
         gnn_dev_stream_free(x->unit[i].stream);
-    gather_peers_close(x->peers);
+    gnn_gpu_peers_close(x->peers);
     for (unsigned i = 0; x->unit && i < x->g->n; i++)
         close_unit(&x->unit[i], x->job->meta.schema.nntypes);
     for (uint32_t i = 0; x->table && i < x->job->njobs; i++) {
@@ -237,7 +238,7 @@ void gpu_gather_release(struct gpu_gather *x)
         gnn_free(t->edges);
     }
     for (unsigned i = 0; x->packet && i < x->depth; i++)
-        gather_packet_put(x->line, x->packet[i]);
+        gnn_gather_staging_put(x->line, x->packet[i]);
     gnn_dev_unpin(x->fresh);
     gnn_dev_unpin(x->counted);
     gnn_free(x->packet);
@@ -246,16 +247,18 @@ void gpu_gather_release(struct gpu_gather *x)
     gnn_free(x->at);
 }
 
-int gpu_gather_place(struct gather_unit *u, struct gather_view *v, const struct gnn_placement *p,
-                     uint32_t device, void *const *data, const uint32_t *slot, struct gnn_err *e)
+int gnn_gpu_gather_place(struct gather_unit *u, struct gather_view *v,
+                         const struct gnn_placement *p, uint32_t device, void *const *data,
+                         const uint32_t *slot, struct gnn_err *e)
 {
     const uint32_t n = p->devices + 1;
     struct gnn_gather_part *part = gnn_alloc(n, sizeof *part, "the cache's parts", e);
     void *uploaded;
     for (uint32_t k = 0; part && k < n; k++)
         part[k] = gnn_placement_part(p, device, k, data[k]);
-    int rc = part ? gpu_gather_upload(u, part, n * sizeof *part, "the cache's parts", &uploaded, e)
-                  : e->code;
+    int rc =
+        part ? gnn_gpu_gather_upload(u, part, n * sizeof *part, "the cache's parts", &uploaded, e)
+             : e->code;
     gnn_free(part);
     if (rc)
         return rc;
@@ -266,9 +269,9 @@ int gpu_gather_place(struct gather_unit *u, struct gather_view *v, const struct 
     return 0;
 }
 
-int gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
-                    enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64, uint64_t n,
-                    void *out, struct gnn_gather_count *count, struct gnn_err *e)
+int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size_t bytes,
+                        enum gnn_gather_cast cast, const uint32_t *id, const uint64_t *id64,
+                        uint64_t n, void *out, struct gnn_gather_count *count, struct gnn_err *e)
 {
     const struct gnn_cuda_gather g = {.cached = v->cached,
                                       .backing = v->backing,

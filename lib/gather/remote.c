@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-void gnn_gather_far_free(struct gather_far *f)
+void gnn_gather_remote_free(struct gather_remote *f)
 {
     if (!f)
         return;
@@ -18,10 +18,10 @@ void gnn_gather_far_free(struct gather_far *f)
     gnn_free(f);
 }
 
-struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *e)
+struct gather_remote *gnn_gather_remote_new(const struct gatherer *g, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
-    struct gather_far *f = gnn_alloc_zero(1, sizeof *f, "ranks", e);
+    struct gather_remote *f = gnn_alloc_zero(1, sizeof *f, "ranks", e);
     if (!f)
         return NULL;
     const uint32_t n = g->comm->size;
@@ -33,13 +33,13 @@ struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *
     f->part = gnn_alloc_zero((uint64_t)g->store->nparts + n + 1, sizeof *f->part, "ranks", e);
     if (f->want && f->count && f->by && f->part && !gnn_request_init(&f->q, g->comm, 0, e))
         return f;
-    gnn_gather_far_free(f);
+    gnn_gather_remote_free(f);
     return NULL;
 }
 
 /* Rows for one rank, of one field; for edges, of one hop. */
-static int reply_field(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                       uint32_t hop, uint32_t r, struct gnn_err *e)
+static int reply_field(const struct gatherer *g, struct gather_remote *f,
+                       const struct gather_job *j, uint32_t hop, uint32_t r, struct gnn_err *e)
 {
     const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->q.ranks + r];
     const uint64_t bytes = a->n * gnn_gather_job_out(j);
@@ -59,7 +59,7 @@ static int reply_field(const struct gatherer *g, struct gather_far *f, const str
     return gnn_gather_rows(&rows) < a->n ? gnn_request_malformed(&f->q, r, e) : 0;
 }
 
-static int reply_to(const struct gatherer *g, struct gather_far *f, uint32_t r,
+static int reply_to(const struct gatherer *g, struct gather_remote *f, uint32_t r,
                     const struct gnn_batch *b, struct gnn_err *e)
 {
     int rc = 0;
@@ -69,8 +69,9 @@ static int reply_to(const struct gatherer *g, struct gather_far *f, uint32_t r,
     return rc;
 }
 
-int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                        uint32_t hop, uint32_t r, const void **rows, uint64_t *n, struct gnn_err *e)
+int gnn_gather_remote_next(const struct gatherer *g, struct gather_remote *f,
+                           const struct gather_job *j, uint32_t hop, uint32_t r, const void **rows,
+                           uint64_t *n, struct gnn_err *e)
 {
     const uint64_t bytes = gnn_gather_job_out(j);
     *n = f->count[(size_t)gnn_gather_slot(g, j, hop) * f->q.ranks + r];
@@ -85,8 +86,9 @@ int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const st
 }
 
 /* One field of the batch, from this rank's parts and from what has come. */
-static int collect(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                   uint32_t hop, struct gnn_batch *b, struct gnn_err *e)
+static int collect_field(const struct gatherer *g, struct gather_remote *f,
+                         const struct gather_job *j, uint32_t hop, struct gnn_batch *b,
+                         struct gnn_err *e)
 {
     const uint32_t slot = gnn_gather_slot(g, j, hop);
     const struct gather_want *w = &f->want[slot];
@@ -98,7 +100,7 @@ static int collect(const struct gatherer *g, struct gather_far *f, const struct 
     for (uint32_t r = 0; r < f->q.ranks; r++) {
         struct gnn_gather_part *p = &f->part[nparts++];
         *p = (struct gnn_gather_part){.first = w->base + r * w->n};
-        if (gnn_gather_far_next(g, f, j, hop, r, &p->data, &p->count, e))
+        if (gnn_gather_remote_next(g, f, j, hop, r, &p->data, &p->count, e))
             return e->code;
     }
     if (!gnn_gather_wanted(j, b, hop))
@@ -139,33 +141,34 @@ static int collect_labels(const struct gatherer *g, const struct gather_job *j, 
     return gnn_gather_check_labels(g, b, t, e);
 }
 
-int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                        struct gnn_err *e)
+int gnn_gather_remote_exchange(struct gatherer *g, struct gather_remote *f,
+                               const struct gnn_batch *b, struct gnn_err *e)
 {
     gnn_request_begin(&f->q, gnn_comm_tag(GNN_COMM_GATHER, b->nth), b);
-    int rc = gnn_gather_far_ask(g, f, b, e);
+    int rc = gnn_gather_remote_ask(g, f, b, e);
     if (!rc)
         rc = gnn_request_ask(&f->q, e);
     if (!rc)
-        rc = gnn_gather_far_read(g, f, b, e);
+        rc = gnn_gather_remote_read(g, f, b, e);
     for (uint32_t r = 0; !rc && r < f->q.ranks; r++)
         rc = reply_to(g, f, r, b, e);
     return rc ? rc : gnn_request_reply(&f->q, e);
 }
 
-int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
-                         struct gnn_err *e)
+int gnn_gather_remote_apply(struct gatherer *g, struct gather_remote *f, struct gnn_batch *b,
+                            struct gnn_err *e)
 {
-    int rc = gnn_gather_far_meet(g, f, b, e);
+    int rc = gnn_gather_remote_exchange(g, f, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         for (uint32_t h = 0; !rc && h < (j->edge ? b->nhops : 1); h++)
-            rc = j->label ? collect_labels(g, j, b, e) : collect(g, f, j, h, b, e);
+            rc = j->label ? collect_labels(g, j, b, e) : collect_field(g, f, j, h, b, e);
     }
     return rc;
 }
 
-void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f, const struct gnn_batch *b)
+void gnn_gather_remote_count(struct gatherer *g, const struct gather_remote *f,
+                             const struct gnn_batch *b)
 {
     pthread_mutex_lock(&g->lock);
     g->batches = b->nth + 1 > g->batches ? b->nth + 1 : g->batches;
@@ -174,7 +177,7 @@ void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f, const 
     pthread_mutex_unlock(&g->lock);
 }
 
-int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e)
+int gnn_gather_remote_end(struct gatherer *g, struct gnn_err *e)
 {
     static const uint32_t ended = GATHER_ENDED;
     struct gnn_exchange x;

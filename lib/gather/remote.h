@@ -22,7 +22,7 @@ enum { GATHER_ALIGN = 64 };
 struct gather_want {
     uint64_t n;      /* rows */
     uint64_t base;   /* rows of the whole field: rank r's begin at base + r * n */
-    uint64_t row_at; /* where its rows' numbers begin in gather_far.row */
+    uint64_t row_at; /* where its rows' numbers begin in gather_remote.row */
     bool direct; /* this rank's own rows are read where they are; else they are asked for as others'
                     are, as they change type on the way */
 };
@@ -30,11 +30,11 @@ struct gather_want {
 struct gather_asked {
     uint64_t n;
     const uint32_t *node; /* [n], or ... */
-    uint64_t found_at;    /* ... where the rows' numbers begin in gather_far.found */
+    uint64_t found_at;    /* ... where the rows' numbers begin in gather_remote.found */
 };
 
 /* Per worker. Slots: node types, then hop-major blocks of edge types. */
-struct gather_far {
+struct gather_remote {
     struct gnn_request q;
     uint32_t slots;
     const struct gnn_tier_map *map; /* [nntypes] of where the batch goes */
@@ -47,36 +47,37 @@ struct gather_far {
 };
 
 /* NULL on failure; takes NULL. */
-struct gather_far *gnn_gather_far_new(const struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
-void gnn_gather_far_free(struct gather_far *f);
+struct gather_remote *gnn_gather_remote_new(const struct gatherer *g,
+                                            struct gnn_err *e) GNN_MUST_USE;
+void gnn_gather_remote_free(struct gather_remote *f);
 /* All fields of a batch. Every rank does the same for its batch of the same number. */
-int gnn_gather_far_apply(struct gatherer *g, struct gather_far *f, struct gnn_batch *b,
-                         struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_remote_apply(struct gatherer *g, struct gather_remote *f, struct gnn_batch *b,
+                            struct gnn_err *e) GNN_MUST_USE;
 /* The first part of that, the round trip: f->want and ->row are set, and replies are in f->q.in. */
-int gnn_gather_far_meet(struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_remote_exchange(struct gatherer *g, struct gather_remote *f,
+                               const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 /* The next rows in what has come from rank r: those of a field other than labels, and a hop of it,
  * in the order in which all ranks go through them - jobs, then hops. *n of them, of
  * gnn_gather_job_out bytes each. */
-int gnn_gather_far_next(const struct gatherer *g, struct gather_far *f, const struct gather_job *j,
-                        uint32_t hop, uint32_t r, const void **rows, uint64_t *n,
-                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_remote_next(const struct gatherer *g, struct gather_remote *f,
+                           const struct gather_job *j, uint32_t hop, uint32_t r, const void **rows,
+                           uint64_t *n, struct gnn_err *e) GNN_MUST_USE;
 /* Adds up what a batch had; and how many batches there are, for _end. */
-void gnn_gather_far_count(struct gatherer *g, const struct gather_far *f,
-                          const struct gnn_batch *b);
+void gnn_gather_remote_count(struct gatherer *g, const struct gather_remote *f,
+                             const struct gnn_batch *b);
 /* After the last batch: GNN_E_INPUT if another rank has more. */
-int gnn_gather_far_end(struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_remote_end(struct gatherer *g, struct gnn_err *e) GNN_MUST_USE;
 
 /* Parts of it (lib/gather/remote_ask.c): f->want, f->row and the request queues. */
-int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                       struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_remote_ask(const struct gatherer *g, struct gather_remote *f,
+                          const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 /* The requests of other ranks, f->q.in, into f->by and f->found. */
-int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_gather_remote_read(const struct gatherer *g, struct gather_remote *f,
+                           const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 
 /* Does a field other than labels belong to the type; and does none of them change its elements'
  * type on the way? */
-bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct);
+bool gnn_gather_remote_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct);
 
 /* In how many of a batch's hops rows of the field are asked for. */
 static inline uint32_t gnn_gather_hops(const struct gather_job *j, const struct gnn_batch *b)

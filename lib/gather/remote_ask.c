@@ -4,7 +4,7 @@
 
 #include "lib/gather/replica.h"
 
-bool gnn_gather_far_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
+bool gnn_gather_remote_fields(const struct gatherer *g, bool edge, uint32_t type, bool *direct)
 {
     bool any = false;
     *direct = true;
@@ -26,7 +26,7 @@ static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type
     return &g->job[i];
 }
 
-static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const struct gnn_batch *b,
                      uint32_t t, struct gather_want *w, struct gnn_err *e)
 {
     const uint32_t *id = b->type[t].node;
@@ -62,7 +62,7 @@ static int ask_nodes(const struct gatherer *g, struct gather_far *f, const struc
 
 /* The rows of a block's edges whose destinations are this rank's, and how many edges, and
  * destinations, are others'. */
-static int own_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+static int own_edges(const struct gatherer *g, struct gather_remote *f, const struct gnn_batch *b,
                      const struct gnn_block *k, const struct gather_job *j,
                      const struct gather_want *w, uint32_t *count, struct gnn_err *e)
 {
@@ -85,7 +85,7 @@ static int own_edges(const struct gatherer *g, struct gather_far *f, const struc
     return 0;
 }
 
-static int ask_edges(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
+static int ask_edges(const struct gatherer *g, struct gather_remote *f, const struct gnn_batch *b,
                      uint32_t hop, uint32_t et, struct gather_want *w, struct gnn_err *e)
 {
     const struct gather_job *j = edge_job(g, et);
@@ -128,8 +128,8 @@ static int ask_edges(const struct gatherer *g, struct gather_far *f, const struc
     return rc;
 }
 
-int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                       struct gnn_err *e)
+int gnn_gather_remote_ask(const struct gatherer *g, struct gather_remote *f,
+                          const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     uint64_t at = 0;
@@ -146,14 +146,14 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         struct gather_want *w = &f->want[t];
         w->row_at = at;
-        if (gnn_gather_far_fields(g, false, t, &w->direct))
+        if (gnn_gather_remote_fields(g, false, t, &w->direct))
             rc = ask_nodes(g, f, b, t, w, e);
         at += w->n;
     }
     for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++) {
         struct gather_want *w = &f->want[c->nntypes + k];
         w->row_at = at;
-        if (gnn_gather_far_fields(g, true, k % c->netypes, &w->direct))
+        if (gnn_gather_remote_fields(g, true, k % c->netypes, &w->direct))
             rc = ask_edges(g, f, b, k / c->netypes, k % c->netypes, w, e);
         at += w->n;
     }
@@ -162,7 +162,7 @@ int gnn_gather_far_ask(const struct gatherer *g, struct gather_far *f, const str
 
 /* ---- what others want ---- */
 
-static int read_nodes(struct gather_far *f, uint32_t t, uint32_t r, struct gnn_err *e)
+static int read_nodes(struct gather_remote *f, uint32_t t, uint32_t r, struct gnn_err *e)
 {
     struct gather_asked *a = &f->by[(size_t)t * f->q.ranks + r];
     const uint32_t *n = gnn_words_read(&f->q.in[r], 1);
@@ -171,7 +171,7 @@ static int read_nodes(struct gather_far *f, uint32_t t, uint32_t r, struct gnn_e
     return a->node ? 0 : gnn_request_malformed(&f->q, r, e);
 }
 
-static int read_edges(const struct gatherer *g, struct gather_far *f, uint32_t slot, uint32_t et,
+static int read_edges(const struct gatherer *g, struct gather_remote *f, uint32_t slot, uint32_t et,
                       uint32_t r, uint64_t *at, struct gnn_err *e)
 {
     const struct gather_job *j = edge_job(g, et);
@@ -200,8 +200,8 @@ static int read_edges(const struct gatherer *g, struct gather_far *f, uint32_t s
     return k == n[1] ? 0 : gnn_request_malformed(&f->q, r, e);
 }
 
-int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const struct gnn_batch *b,
-                        struct gnn_err *e)
+int gnn_gather_remote_read(const struct gatherer *g, struct gather_remote *f,
+                           const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     uint64_t at = 0;
@@ -217,10 +217,10 @@ int gnn_gather_far_read(const struct gatherer *g, struct gather_far *f, const st
                             ", those of rank %u do not",
                             r, b->epoch, b->step, g->comm->rank);
         for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-            if (gnn_gather_far_fields(g, false, t, &direct))
+            if (gnn_gather_remote_fields(g, false, t, &direct))
                 rc = read_nodes(f, t, r, e);
         for (uint32_t k = 0; !rc && k < b->nhops * c->netypes; k++)
-            if (gnn_gather_far_fields(g, true, k % c->netypes, &direct))
+            if (gnn_gather_remote_fields(g, true, k % c->netypes, &direct))
                 rc = read_edges(g, f, c->nntypes + k, k % c->netypes, r, &at, e);
     }
     return rc;

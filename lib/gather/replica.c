@@ -34,7 +34,7 @@ static uint64_t row_bytes(const struct gatherer *g, uint32_t t)
 }
 
 /* The first n rows of a ranking. */
-static int keep_rows(struct gather_kept *k, const uint32_t *row, uint64_t n, struct gnn_err *e)
+static int keep_rows(struct gather_copies *k, const uint32_t *row, uint64_t n, struct gnn_err *e)
 {
     k->node = gnn_alloc(n, sizeof *k->node, "replicated nodes", e);
     int rc = k->node ? gnn_node_map_init(&k->map, n, e) : e->code;
@@ -125,7 +125,7 @@ static int take_rows(struct gather_replica *r, const struct gatherer *g, const s
 
 static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_err *e)
 {
-    struct gather_far *f = gnn_gather_far_new(g, e);
+    struct gather_remote *f = gnn_gather_remote_new(g, e);
     struct gnn_batch_pool *pool = f ? gnn_batch_pool_new(&g->meta, e) : NULL;
     struct gnn_batch *b = NULL;
     uint64_t *counts = gnn_alloc(r->ntypes * (g->meta.sampling.nhops + UINT64_C(1)), sizeof *counts,
@@ -144,13 +144,13 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
         rc = gnn_comm_all_reduce(g->comm, &most, 1, GNN_REDUCE_MAX, e);
     for (uint64_t from = 0; !rc && from < most; from += ROUND) {
         fill_batch(r, b, from, counts);
-        rc = gnn_gather_far_apply(g, f, b, e);
+        rc = gnn_gather_remote_apply(g, f, b, e);
         if (!rc)
             rc = take_rows(r, g, b, from, e);
     }
     gnn_batch_put(b);
     gnn_batch_pool_free(pool);
-    gnn_gather_far_free(f);
+    gnn_gather_remote_free(f);
     gnn_free(counts);
     return rc;
 }

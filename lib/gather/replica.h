@@ -5,13 +5,13 @@
 #include "lib/base/node_map.h"
 #include "lib/gather/remote.h"
 
-struct gather_kept {
+struct gather_copies {
     struct gnn_node_map map;
     uint64_t n;
     uint32_t *node; /* [n] by row */
 };
 struct gather_replica {
-    struct gather_kept *of; /* [nntypes] */
+    struct gather_copies *of; /* [nntypes] */
     void **data; /* [njobs] rows of each node field, as they travel; NULL: of another kind */
     uint32_t ntypes, njobs;
 };

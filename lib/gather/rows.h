@@ -22,7 +22,7 @@ struct gather_job {
 /* Per-thread room. */
 struct gather_scratch {
     struct gnn_buf node, row;
-    struct gather_far *far; /* with several ranks */
+    struct gather_remote *far; /* with several ranks */
 };
 
 /* Look the field up in all parts of the store. dtype: as in gnn_gather_opts. */

@@ -39,8 +39,8 @@ struct identity {
     uint64_t host, id;
 };
 
-int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
-                       struct gnn_err *e)
+int gnn_gpu_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
+                        struct gnn_err *e)
 {
     struct identity own[GNN_GPU_MAX] = {{0}};
     struct gnn_exchange x = {0};
@@ -78,7 +78,7 @@ static int find_device(uint64_t id, unsigned *device, unsigned *n, struct gnn_er
 }
 
 /* Does device `unit` read what the peer, another rank's, exports? If not, why. */
-static int try_import(const struct gather_peers *p, unsigned unit, const struct gather_peer *peer,
+static int try_import(const struct gnn_gpu_peers *p, unsigned unit, const struct gnn_gpu_peer *peer,
                       unsigned char *apart, struct gnn_err *e)
 {
     const unsigned own = p->g->device[unit];
@@ -100,14 +100,14 @@ static int try_import(const struct gather_peers *p, unsigned unit, const struct 
     return 0;
 }
 
-static int fill_own_reach(struct gather_peers *p, const bool *exports, unsigned char *apart,
+static int fill_own_reach(struct gnn_gpu_peers *p, const bool *exports, unsigned char *apart,
                           struct gnn_err *e)
 {
-    const struct gather_peer *self = &p->peer[p->self];
+    const struct gnn_gpu_peer *self = &p->peer[p->self];
     int rc = 0;
     for (unsigned u = 0; u < p->g->n; u++)
         for (uint32_t i = 0; !rc && i < p->n; i++) {
-            const struct gather_peer *q = &p->peer[i];
+            const struct gnn_gpu_peer *q = &p->peer[i];
             unsigned char *a = &apart[(size_t)u * p->n + i];
             *a = GNN_GPU_NO_PATH;
             if (q->rank == self->rank &&
@@ -129,7 +129,7 @@ static int fail_malformed(uint32_t rank, struct gnn_err *e)
 }
 
 /* Everybody's devices, from what came. exports[n]. */
-static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool **exports,
+static int read_all(struct gnn_gpu_peers *p, const struct gnn_exchange *x, bool **exports,
                     struct gnn_err *e)
 {
     for (uint32_t r = 0; r < p->comm->size; r++) {
@@ -147,7 +147,7 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
         if (r == p->comm->rank)
             p->self = i;
         for (uint32_t u = 0; u < x->in[r].bytes / sizeof *s; u++, i++) {
-            p->peer[i] = (struct gather_peer){r, u, s[u].host, s[u].id, s[u].bytes, s[u].handle};
+            p->peer[i] = (struct gnn_gpu_peer){r, u, s[u].host, s[u].id, s[u].bytes, s[u].handle};
             (*exports)[i] = s[u].exports;
         }
     }
@@ -155,7 +155,7 @@ static int read_all(struct gather_peers *p, const struct gnn_exchange *x, bool *
 }
 
 /* What this rank says of its devices, with memory of each to be tried out. */
-static int describe_own(const struct gather_peers *p, const uint64_t *bytes, struct said *s,
+static int describe_own(const struct gnn_gpu_peers *p, const uint64_t *bytes, struct said *s,
                         void **trial, struct gnn_err *e)
 {
     const uint64_t host = host_id();
@@ -175,7 +175,7 @@ static int describe_own(const struct gather_peers *p, const uint64_t *bytes, str
     return rc;
 }
 
-static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const unsigned char *apart,
+static int share_reach(struct gnn_gpu_peers *p, struct gnn_exchange *x, const unsigned char *apart,
                        struct gnn_err *e)
 {
     int rc = gnn_comm_all_gather(p->comm, x, apart, (uint64_t)p->g->n * p->n, e);
@@ -191,10 +191,10 @@ static int share_reach(struct gather_peers *p, struct gnn_exchange *x, const uns
     return rc;
 }
 
-int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_comm *comm,
-                      const uint64_t *bytes, struct gnn_err *e)
+int gnn_gpu_peers_meet(struct gnn_gpu_peers **out, struct gnn_gpu *g, struct gnn_comm *comm,
+                       const uint64_t *bytes, struct gnn_err *e)
 {
-    struct gather_peers *p = *out = gnn_alloc(1, sizeof *p, "devices of other ranks", e);
+    struct gnn_gpu_peers *p = *out = gnn_alloc(1, sizeof *p, "devices of other ranks", e);
     struct said *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
     void *trial[GNN_GPU_MAX] = {NULL};
     struct gnn_exchange x = {0};
@@ -202,7 +202,7 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     bool *exports = NULL;
     int rc = p && s ? 0 : e->code;
     if (p)
-        *p = (struct gather_peers){.comm = comm, .g = g};
+        *p = (struct gnn_gpu_peers){.comm = comm, .g = g};
     if (!rc)
         rc = gnn_exchange_init(&x, comm, message_tag(), e);
     if (!rc)
@@ -226,7 +226,7 @@ int gather_peers_meet(struct gather_peers **out, struct gnn_gpu *g, struct gnn_c
     return rc;
 }
 
-bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *member, uint32_t *n)
+bool gnn_gpu_peers_clique(const struct gnn_gpu_peers *p, bool *taken, uint32_t *member, uint32_t *n)
 {
     *n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -242,7 +242,7 @@ bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *me
     return *n > 0;
 }
 
-enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank)
+enum gnn_gpu_apart gnn_gpu_peers_apart(const struct gnn_gpu_peers *p, uint32_t *rank)
 {
     enum gnn_gpu_apart worst = GNN_GPU_TOGETHER;
     for (uint32_t i = 0; i < p->n; i++)
@@ -258,7 +258,7 @@ enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *ra
 
 /* ---- memory ---- */
 
-int gather_peers_export(struct gather_peers *p, void *const *memory, struct gnn_err *e)
+int gnn_gpu_peers_export(struct gnn_gpu_peers *p, void *const *memory, struct gnn_err *e)
 {
     const unsigned units = p->g->n;
     struct gnn_dev_handle *h = gnn_alloc_zero(units, sizeof *h, "devices of other ranks", e);
@@ -270,7 +270,7 @@ int gather_peers_export(struct gather_peers *p, void *const *memory, struct gnn_
     if (!rc)
         rc = gnn_comm_all_gather(p->comm, &x, h, units * sizeof *h, e);
     for (uint32_t i = 0; !rc && i < p->n; i++) {
-        struct gather_peer *q = &p->peer[i];
+        struct gnn_gpu_peer *q = &p->peer[i];
         if (x.in[q->rank].bytes < (q->unit + 1) * sizeof *h)
             rc = fail_malformed(q->rank, e);
         else
@@ -282,8 +282,8 @@ int gather_peers_export(struct gather_peers *p, void *const *memory, struct gnn_
     return rc;
 }
 
-int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
-                      struct gnn_err *e)
+int gnn_gpu_peers_open(struct gnn_gpu_peers *p, unsigned unit, uint32_t peer, void **at,
+                       struct gnn_err *e)
 {
     uint64_t bytes;
     int rc = gnn_grow(&p->opened, p->nopened, sizeof *p->opened, "devices of other ranks", e);
@@ -296,7 +296,7 @@ int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void
     return rc;
 }
 
-void gather_peers_close(struct gather_peers *p)
+void gnn_gpu_peers_close(struct gnn_gpu_peers *p)
 {
     struct gnn_err ignored = {0};
     uint64_t n = 0;

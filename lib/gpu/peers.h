@@ -6,18 +6,18 @@
 #include "lib/comm/comm.h"
 #include "lib/gpu/runtime.h"
 
-struct gather_peer {
+struct gnn_gpu_peer {
     uint32_t rank, unit; /* which of its rank's devices */
     uint64_t host, id;   /* what tells hosts, and devices, apart */
     uint64_t bytes;      /* that it has for rows */
     struct gnn_dev_handle handle;
 };
 
-struct gather_peers {
+struct gnn_gpu_peers {
     struct gnn_comm *comm;
     struct gnn_gpu *g;
-    struct gather_peer *peer; /* [n] rank by rank */
-    uint32_t n, self;         /* the first of this rank's */
+    struct gnn_gpu_peer *peer; /* [n] rank by rank */
+    uint32_t n, self;          /* the first of this rank's */
     unsigned char
         *apart;    /* [n][n] enum gnn_gpu_apart: TOGETHER if a device reads another's memory */
     void **opened; /* [nopened] */
@@ -26,27 +26,28 @@ struct gather_peers {
 
 /* How many devices of all ranks are the very one that this rank's is, itself included:
  * users[devices]. */
-int gather_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
-                       struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* bytes: [devices]. Reaching is tried out, not only asked for, as a system may keep processes
  * apart. *p is to be closed on failure too. */
-int gather_peers_meet(struct gather_peers **p, struct gnn_gpu *g, struct gnn_comm *comm,
-                      const uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_peers_meet(struct gnn_gpu_peers **p, struct gnn_gpu *g, struct gnn_comm *comm,
+                       const uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
 /* The next group that reach each other, as indices into peer: the first that is in none yet, and
  * all that fit. taken[n] starts with false. member has room for n. False when there is none any
  * more. */
-bool gather_peers_clique(const struct gather_peers *p, bool *taken, uint32_t *member, uint32_t *n);
+bool gnn_gpu_peers_clique(const struct gnn_gpu_peers *p, bool *taken, uint32_t *member,
+                          uint32_t *n);
 /* The worst of what keeps devices of two ranks of one host apart, and the first two ranks of which
  * it is true. */
-enum gnn_gpu_apart gather_peers_apart(const struct gather_peers *p, uint32_t *rank);
+enum gnn_gpu_apart gnn_gpu_peers_apart(const struct gnn_gpu_peers *p, uint32_t *rank);
 /* memory: [devices] what each exports, or NULL. It must stay until all have closed. */
-int gather_peers_export(struct gather_peers *p, void *const *memory,
-                        struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_peers_export(struct gnn_gpu_peers *p, void *const *memory,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* What another rank's device exports, for device `unit` of this one. */
-int gather_peers_open(struct gather_peers *p, unsigned unit, uint32_t peer, void **at,
-                      struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_peers_open(struct gnn_gpu_peers *p, unsigned unit, uint32_t peer, void **at,
+                       struct gnn_err *e) GNN_MUST_USE;
 /* Closes what was opened, and waits until all ranks have, unless this one has failed. Nothing uses
  * it any more. Takes NULL. */
-void gather_peers_close(struct gather_peers *p);
+void gnn_gpu_peers_close(struct gnn_gpu_peers *p);
 
 #endif

@@ -19,7 +19,7 @@ static int ask_memory(const struct gnn_gpu *g, struct gnn_comm *comm, uint64_t *
         rc = gnn_dev_ask(g->device[i], &info[i], e);
     }
     if (!rc)
-        rc = gather_peers_users(g, comm, users, e);
+        rc = gnn_gpu_peers_users(g, comm, users, e);
     *free = UINT64_MAX;
     *reserve = 0;
     for (unsigned i = 0; !rc && i < g->n; i++) {
