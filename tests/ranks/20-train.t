@@ -74,7 +74,7 @@ check 'batch norm, gone on with: the same bits' cmp a resumed
 ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
 status 3 'batch norm: batches that do not say who counts' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --batch-norm -o from-streams
 mv err said
-check 'batch norm: how they would is said' grep -q 'run gnn-sample --count-once' said
+check 'batch norm: how they would is said' grep -q 'use gnn-sample --count-once' said
 ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid --count-once -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
 check 'batch norm, from streams' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm --no-provenance -o from-streams
 check 'batch norm, from the store' ranks 3 gnn-train -q --store P $opts --no-provenance -o from-store
