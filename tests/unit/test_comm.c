@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/comm/request.h"
 #include "ranks.h"
 #include "tap.h"
 
@@ -251,6 +252,64 @@ static void alone(void)
     ok(gnn_comm_self() == c && !c->lost && !c->sent, "and stays as it is");
 }
 
+/* What a request says of entry i that rank r has. */
+static int64_t time_of(uint32_t r, uint32_t i)
+{
+    return ((int64_t)r - i) * INT64_C(0x123456789);
+}
+
+/* Requests for entries with the given columns, between two for entries that are nodes only: those
+ * that are absent take no bytes, and those that come are what was asked for. */
+static void ask_entries(struct gnn_comm *c, struct gnn_request *q, bool times, bool trees)
+{
+    enum { N = 23 };
+    uint32_t owner[N], node[N], tree[N], count[16];
+    int64_t time[N];
+    struct gnn_err e = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        owner[i] = (i * 5 + c->rank) % c->size;
+        node[i] = 1000 * c->rank + i;
+        time[i] = time_of(c->rank, i);
+        tree[i] = ~i;
+    }
+    const struct gnn_entries bare = {.node = node}, full = {.node = node,
+                                                            .time = times ? time : NULL,
+                                                            .tree = trees ? tree : NULL};
+    gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, 9), NULL);
+    must(!gnn_request_put(q, owner, bare, 2, count, &e) &&
+         !gnn_request_put(q, owner, full, N, count, &e) &&
+         !gnn_request_put(q, owner, bare, 1, count, &e) && !gnn_request_ask(q, &e));
+    for (uint32_t r = 0; r < c->size; r++) {
+        struct gnn_words_in *in = &q->in[r];
+        struct gnn_entries got = {0};
+        const uint32_t *n = gnn_words_read(in, 1);
+        must(n && gnn_words_read_entries(in, bare, *n, &got) && !got.time && !got.tree);
+        must((n = gnn_words_read(in, 1)) && gnn_words_read_entries(in, full, *n, &got));
+        must(!got.time == !times && !got.tree == !trees && n);
+        for (uint32_t i = 0, k = 0; n && i < N; i++) {
+            if ((i * 5 + r) % c->size != c->rank)
+                continue;
+            must(k < *n && got.node[k] == 1000 * r + i);
+            must(!times || got.time[k] == time_of(r, i));
+            must(!trees || got.tree[k] == ~i);
+            k++;
+        }
+        must((n = gnn_words_read(in, 1)) && gnn_words_read_entries(in, bare, *n, &got));
+        must(in->at == in->n && !gnn_words_read_entries(in, full, 1, &got));
+    }
+}
+
+static void entries(struct gnn_comm *c, void *arg)
+{
+    struct gnn_err e = {0};
+    struct gnn_request q;
+    (void)arg;
+    must(!gnn_request_init(&q, c, 0, &e));
+    for (unsigned columns = 0; columns < 4; columns++)
+        ask_entries(c, &q, columns & 1, columns & 2);
+    gnn_request_release(&q);
+}
+
 int main(void)
 {
     launchers();
@@ -265,6 +324,8 @@ int main(void)
         ok(!wrong, "%u ranks: all-reduces", n);
         ranks_run(n, 0, agreement, NULL);
         ok(!wrong, "%u ranks: agreement", n);
+        ranks_run(n, 0, entries, NULL);
+        ok(!wrong, "%u ranks: requests for frontier entries with and without times and trees", n);
     }
     wrong = 0;
     ranks_run(4, 1.2, lost, NULL);
