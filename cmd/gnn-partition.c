@@ -103,8 +103,8 @@ static int part_done(void *arg, uint32_t p)
 static struct gnn_part_figures *figures_new(uint32_t nsets)
 {
     struct gnn_err e = {0};
-    struct gnn_part_figures *fig = gnn_alloc_zero(o.k, sizeof *fig, "figures of parts", &e);
-    uint64_t *set = gnn_alloc_zero((uint64_t)o.k * nsets, sizeof *set, "figures of parts", &e);
+    struct gnn_part_figures *fig = gnn_alloc_zero(o.k, sizeof *fig, "figures of partitions", &e);
+    uint64_t *set = gnn_alloc_zero((uint64_t)o.k * nsets, sizeof *set, "figures of partitions", &e);
     if (!fig || !set)
         cli_fail(&e);
     for (uint32_t p = 0; p < o.k; p++)

@@ -431,7 +431,7 @@ static void long_option(const struct program *p, char **argv, int *i)
         set_option(o, name + n + 1);
     } else {
         if (!argv[*i + 1])
-            cli_usage("--%s needs an argument", o->name);
+            cli_usage("--%s requires an argument", o->name);
         set_option(o, argv[++*i]);
     }
 }
@@ -460,7 +460,7 @@ static void short_options(const struct program *p, char **argv, int *i)
         else if (argv[*i + 1])
             set_option(o, argv[++*i]);
         else
-            cli_usage("-%c needs an argument", *c);
+            cli_usage("-%c requires an argument", *c);
         return;
     }
 }

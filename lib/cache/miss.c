@@ -38,8 +38,8 @@ void gnn_cache_missed(const struct gnn_cache *k, const struct gnn_cache_tally *y
 int gnn_reach_init(struct gnn_reach *r, uint32_t ntypes, struct gnn_err *e)
 {
     *r = (struct gnn_reach){.ntypes = ntypes};
-    r->bits = gnn_alloc_zero(ntypes, sizeof *r->bits, "parts of nodes", e);
-    r->before = gnn_alloc_zero(ntypes, sizeof *r->before, "parts of nodes", e);
+    r->bits = gnn_alloc_zero(ntypes, sizeof *r->bits, "partitions of nodes", e);
+    r->before = gnn_alloc_zero(ntypes, sizeof *r->before, "partitions of nodes", e);
     return r->bits && r->before ? 0 : e->code;
 }
 
@@ -78,8 +78,8 @@ int gnn_reach_find(struct gnn_reach *r, const struct gnn_store *s, const struct 
 {
     for (uint32_t t = 0; t < b->nntypes; t++) {
         const uint64_t n = gnn_batch_nodes(b, t);
-        if (gnn_buf_fit(&r->bits[t], n, sizeof(uint64_t), "parts of nodes", e) ||
-            gnn_buf_fit(&r->before[t], n, sizeof(uint64_t), "parts of nodes", e))
+        if (gnn_buf_fit(&r->bits[t], n, sizeof(uint64_t), "partitions of nodes", e) ||
+            gnn_buf_fit(&r->before[t], n, sizeof(uint64_t), "partitions of nodes", e))
             return e->code;
         if (n)
             memset(r->bits[t].data, 0, n * sizeof(uint64_t));

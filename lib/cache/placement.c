@@ -34,8 +34,8 @@ int gnn_placement_init(struct gnn_placement *c, const struct gnn_placement_opts 
 {
     *c =
         (struct gnn_placement){.devices = o->devices, .nrows = o->nrows, .row_bytes = o->row_bytes};
-    c->first = gnn_alloc_zero((uint64_t)o->devices + 2, sizeof *c->first, "the cache's parts", e);
-    uint64_t *next = gnn_alloc((uint64_t)o->devices + 1, sizeof *next, "the cache's parts", e);
+    c->first = gnn_alloc_zero((uint64_t)o->devices + 2, sizeof *c->first, "shards of the cache", e);
+    uint64_t *next = gnn_alloc((uint64_t)o->devices + 1, sizeof *next, "shards of the cache", e);
     for (uint64_t r = 0; c->first && r < o->norder; r++)
         if (part_of(o, r) != GNN_HOLDER_NONE)
             c->first[part_of(o, r) + 1]++;

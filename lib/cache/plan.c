@@ -131,8 +131,8 @@ int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; p->nremote && i < p->norder; i++)
-        if (!(p->order[i].remote =
-                  gnn_alloc_zero(p->store->nparts, sizeof(struct gnn_cache), "parts' caches", e)))
+        if (!(p->order[i].remote = gnn_alloc_zero(p->store->nparts, sizeof(struct gnn_cache),
+                                                  "caches of partitions", e)))
             return e->code;
     for (uint32_t k = 0; !rc && p->nremote && k < p->store->nparts; k++)
         rc = one_part(p, k, e);

@@ -34,7 +34,7 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
     }
     part.data = data;
     if (!rc)
-        rc = gnn_gpu_gather_upload(u, &part, sizeof part, "the cache's parts", &p, f->e);
+        rc = gnn_gpu_gather_upload(u, &part, sizeof part, "shards of the cache", &p, f->e);
     if (rc)
         return rc;
     *v = (struct gather_view){.cached = p, .ncached = 1};

@@ -56,7 +56,7 @@ int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigne
     int rc = open_parts(x, t, e);
     if (!rc)
         rc = gnn_gpu_gather_upload(&x->unit[unit], t->part, t->opened * sizeof *t->part,
-                                   "a field's parts", &p, e);
+                                   "partitions of a field", &p, e);
     if (rc)
         return rc;
     v->backing = p;
@@ -83,7 +83,7 @@ static void close_parts(struct gpu_gather *x, struct gather_table *t)
 static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_err *e)
 {
     const uint32_t n = t->job->nparts;
-    struct gnn_edges_part *to = gnn_alloc(n, sizeof *to, "a field's parts", e);
+    struct gnn_edges_part *to = gnn_alloc(n, sizeof *to, "partitions of a field", e);
     int rc = to ? 0 : e->code;
     for (; !rc && t->edges_opened < n; t->edges_opened += !rc) {
         const struct gnn_edges_part *p = &t->job->edges[t->edges_opened];
@@ -100,7 +100,7 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     }
     for (unsigned i = 0; !rc && i < x->g->n; i++) {
         void *p;
-        rc = gnn_gpu_gather_upload(&x->unit[i], to, n * sizeof *to, "a field's parts", &p, e);
+        rc = gnn_gpu_gather_upload(&x->unit[i], to, n * sizeof *to, "partitions of a field", &p, e);
         t->edges[i] = p;
     }
     gnn_free(to);
@@ -113,9 +113,9 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
     t->job = j;
     t->bytes = x->line ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
     t->cast = x->line ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
-    t->part = gnn_alloc(j->nparts, sizeof *t->part, "a field's parts", e);
-    t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "a field's parts", e);
-    t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "a field's parts", e);
+    t->part = gnn_alloc(j->nparts, sizeof *t->part, "partitions of a field", e);
+    t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "partitions of a field", e);
+    t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "partitions of a field", e);
     if (!t->part || !t->view || !t->edges)
         return e->code;
     if (!x->line)
@@ -252,12 +252,12 @@ int gnn_gpu_gather_place(struct gather_unit *u, struct gather_view *v,
                          const uint32_t *slot, struct gnn_err *e)
 {
     const uint32_t n = p->devices + 1;
-    struct gnn_gather_part *part = gnn_alloc(n, sizeof *part, "the cache's parts", e);
+    struct gnn_gather_part *part = gnn_alloc(n, sizeof *part, "shards of the cache", e);
     void *uploaded;
     for (uint32_t k = 0; part && k < n; k++)
         part[k] = gnn_placement_part(p, device, k, data[k]);
     int rc =
-        part ? gnn_gpu_gather_upload(u, part, n * sizeof *part, "the cache's parts", &uploaded, e)
+        part ? gnn_gpu_gather_upload(u, part, n * sizeof *part, "shards of the cache", &uploaded, e)
              : e->code;
     gnn_free(part);
     if (rc)

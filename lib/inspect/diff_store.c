@@ -48,7 +48,7 @@ int gnn_diff_stores(struct gnn_store *a, struct gnn_store *b, unsigned flags, st
 /* One tensor of every part; absent ones are NULL. */
 static const struct gnn_tensor **of_parts(struct gnn_store *s, const char *name, struct gnn_err *e)
 {
-    const struct gnn_tensor **t = gnn_alloc(s->nparts, sizeof *t, "list of parts", e);
+    const struct gnn_tensor **t = gnn_alloc(s->nparts, sizeof *t, "list of partitions", e);
     for (uint32_t p = 0; t && p < s->nparts; p++)
         t[p] = gnn_store_find(s, p, name);
     return t;

@@ -29,7 +29,7 @@ static int side_init(struct side *s, int fd, const char *name, bool original,
     if (s->r.meta.schema.nparts == 1)
         return GNN_OK;
     return gnn_fail(e, GNN_E_USAGE,
-                    "%s: its node ids are those of store %s in %u parts; name it with --store",
+                    "%s: its node ids are those of store %s in %u partitions; name it with --store",
                     name, s->r.meta.identity, s->r.meta.schema.nparts);
 }
 

@@ -96,12 +96,13 @@ static int halo_of_type(struct gnn_view *v, uint32_t p, uint32_t t, uint64_t *bi
             if (own[at] != gnn_store_owner(s, t, want))
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: tensor halo/%s/owner: element %" PRIu64
-                                " is %u; part %u owns node %" PRIu64,
+                                " is %u; partition %u owns node %" PRIu64,
                                 path, name, at, own[at], gnn_store_owner(s, t, want), want);
         }
     if (at != n)
         return gnn_fail(e, GNN_E_INPUT,
-                        "%s: tensor halo/%s/ids: element %" PRIu64 " (%u) is no source of the part",
+                        "%s: tensor halo/%s/ids: element %" PRIu64
+                        " (%u) is no source of the partition",
                         path, name, at, ids[at]);
     *total += n;
     return GNN_OK;
@@ -190,7 +191,7 @@ static int verify_sets(struct gnn_store *s, json_t *report, struct gnn_err *e)
                 if (own[j] < s->book[ss->ntype][p] || own[j] >= s->book[ss->ntype][p + 1])
                     return gnn_fail(e, GNN_E_INPUT,
                                     "%s: tensor %s: element %" PRIu64
-                                    " is node %u, which the part does not own",
+                                    " is node %u, which the partition does not own",
                                     gnn_store_part_path(s, p), t->name, j, own[j]);
         }
         total += ss->count;

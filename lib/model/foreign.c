@@ -75,9 +75,8 @@ int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, stru
         if (layer)
             return gnn_fail(
                 e, GNN_E_INPUT,
-                "%s: tensor %s belongs to a layer that is not supported, %s; supported are %s",
-                path, f->st.tensor[i].name, layer,
-                list_supported(supported, sizeof supported, true));
+                "%s: tensor %s is of a layer that is not supported, %s; supported are %s", path,
+                f->st.tensor[i].name, layer, list_supported(supported, sizeof supported, true));
     }
     return 0;
 }

@@ -111,7 +111,7 @@ static int check_ids(const struct gnn_batch *b, const struct gnn_meta *meta,
         if (!b->type[t].orig)
             return gnn_fail(
                 e, GNN_E_INPUT,
-                "batches from several parts have no original ids node/%s/id: run gnn-gather "
+                "batches from a partitioned store have no original ids node/%s/id: run gnn-gather "
                 "first",
                 meta->schema.ntype[t].name);
     return 0;

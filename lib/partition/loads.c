@@ -82,8 +82,8 @@ int gnn_loads_init(struct gnn_loads *l, const struct gnn_view *v, const struct g
     while (l->leaves < group)
         l->leaves *= 2;
     const uint64_t nodes = (uint64_t)(k / group) * l->ncon * l->leaves;
-    l->load = gnn_alloc(k, l->ncon * sizeof *l->load, "loads of parts", e);
-    l->lightest = gnn_alloc(nodes, sizeof *l->lightest, "loads of parts", e);
+    l->load = gnn_alloc(k, l->ncon * sizeof *l->load, "weights of partitions", e);
+    l->lightest = gnn_alloc(nodes, sizeof *l->lightest, "weights of partitions", e);
     if (!l->load || !l->lightest)
         return e->code;
     l->bytes += (uint64_t)k * l->ncon * sizeof *l->load + nodes * sizeof *l->lightest;

@@ -61,9 +61,10 @@ int gnn_rewrite_from(struct gnn_rewrite *r, const struct gnn_rewrite_part *p,
         j->from = ((const struct gnn_rewrite_job *)r->part->jobs.data)[p->njobs].from;
         return GNN_OK;
     }
-    if (gnn_buf_reserve(&r->from, (uint64_t)r->nfrom + 1, sizeof j->from, "input parts", e))
+    if (gnn_buf_reserve(&r->from, (uint64_t)r->nfrom + 1, sizeof j->from, "input partitions", e))
         return e->code;
-    j->from = gnn_alloc(2 * (uint64_t)r->l->view->store->nparts, sizeof *j->from, "input parts", e);
+    j->from =
+        gnn_alloc(2 * (uint64_t)r->l->view->store->nparts, sizeof *j->from, "input partitions", e);
     if (!j->from)
         return e->code;
     ((const void ***)r->from.data)[r->nfrom++] = j->from;

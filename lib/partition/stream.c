@@ -344,9 +344,9 @@ static int stream_init(struct stream *s, uint32_t finer, struct gnn_err *e)
         return e->code;
     if (!g.symmetric && !(s->vote = gnn_alloc_zero(n, sizeof *s->vote, "votes of neighbours", e)))
         return e->code;
-    s->price = gnn_alloc(s->k, s->l.ncon * sizeof *s->price, "loads of parts", e);
-    s->count = gnn_alloc_zero(s->group, sizeof *s->count, "neighbours by part", e);
-    s->touched = gnn_alloc(s->group, sizeof *s->touched, "neighbours by part", e);
+    s->price = gnn_alloc(s->k, s->l.ncon * sizeof *s->price, "weights of partitions", e);
+    s->count = gnn_alloc_zero(s->group, sizeof *s->count, "neighbours by partition", e);
+    s->touched = gnn_alloc(s->group, sizeof *s->touched, "neighbours by partition", e);
     if (!s->price || !s->count || !s->touched)
         return e->code;
     for (uint32_t c = 0; c < s->l.ncon; c++) {

@@ -221,7 +221,7 @@ void gnn_symgraph_release(struct gnn_symgraph *g)
 int gnn_symgraph_measure(const struct gnn_symgraph *g, uint32_t k, const uint32_t *part,
                          uint64_t *cut, uint64_t *volume, struct gnn_err *e)
 {
-    uint32_t *seen = gnn_alloc_zero(k, sizeof *seen, "marks of parts", e);
+    uint32_t *seen = gnn_alloc_zero(k, sizeof *seen, "marks of partitions", e);
     uint64_t twice = 0, vol = 0;
     if (!seen)
         return e->code;

@@ -22,8 +22,8 @@ static int piece_init(struct piece *x, const struct gnn_metis *m, const struct g
             number[v] = x->g.n++;
             room += (uint64_t)(whole->xadj[v + 1] - whole->xadj[v]);
         }
-    x->vertex = gnn_alloc(x->g.n, sizeof *x->vertex, "nodes of a part", e);
-    x->part = gnn_alloc(x->g.n, sizeof *x->part, "nodes of a part", e);
+    x->vertex = gnn_alloc(x->g.n, sizeof *x->vertex, "nodes of a partition", e);
+    x->part = gnn_alloc(x->g.n, sizeof *x->part, "nodes of a partition", e);
     x->wgt =
         m->wgt ? gnn_alloc((uint64_t)x->g.n * m->ncon, sizeof *x->wgt, "balance weights", e) : NULL;
     x->g.xadj = gnn_alloc((uint64_t)x->g.n + 1, sizeof *x->g.xadj, "METIS's offsets", e);
@@ -75,7 +75,7 @@ static int run_metis(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t
 int gnn_metis_two_level(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t into,
                         uint32_t *part, struct gnn_err *e)
 {
-    uint32_t *number = gnn_alloc(g->n, sizeof *number, "nodes of parts", e),
+    uint32_t *number = gnn_alloc(g->n, sizeof *number, "nodes of partitions", e),
              *fine = gnn_alloc(g->n, sizeof *fine, "parts", e);
     m->peak = 0;
     m->seconds = m->cpu_seconds = 0;

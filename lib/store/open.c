@@ -228,7 +228,7 @@ static int check_same(const struct gnn_store *s, const struct gnn_part *p,
 {
     char *differ = gnn_meta_difference(&s->meta, meta, e);
     if (differ)
-        gnn_fail(e, GNN_E_INPUT, "%s: belongs to another store than store.json, where %s", p->path,
+        gnn_fail(e, GNN_E_INPUT, "%s: is of another store than store.json, where %s", p->path,
                  differ);
     gnn_free(differ);
     return e->code;
@@ -252,7 +252,7 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
                  : 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         struct gnn_meta meta = {0};
-        struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a part", e);
+        struct gnn_part *p = s->part[i] = gnn_alloc_zero(1, sizeof *p, "a partition", e);
         if (!p || !(p->path = gnn_strf(e, "%s/part-%05u.gnb", s->path, i))) {
             rc = e->code;
             break;

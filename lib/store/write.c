@@ -158,7 +158,7 @@ static void part_free(struct gnn_part_writer *p)
 
 int gnn_part_begin(struct gnn_store_writer *w, uint32_t part, struct gnn_err *e)
 {
-    struct gnn_part_writer *p = gnn_alloc_zero(1, sizeof *p, "a store part", e);
+    struct gnn_part_writer *p = gnn_alloc_zero(1, sizeof *p, "a partition of a store", e);
     if (!p)
         return e->code;
     part_free(w->part);
