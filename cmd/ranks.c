@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "lib/cache/tier.h"
 #include "lib/gather/gatherer.h"
 #include "lib/sample/sampler.h"
 

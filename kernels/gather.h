@@ -23,6 +23,11 @@ enum gnn_tier {
     GNN_TIERS_CUDA = GNN_TIER_STORE /* the tiers before it: kernels read these, and count them */
 };
 
+/* Rows that were found in each tier, and bytes that were read there. */
+struct gnn_tier_hits {
+    uint64_t rows[GNN_TIERS], bytes[GNN_TIERS];
+};
+
 /* Rows [first, first + count), one after the other. */
 struct gnn_gather_part {
     uint64_t first, count;

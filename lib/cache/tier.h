@@ -41,10 +41,7 @@ static inline struct gnn_tier_row gnn_tier_find(const struct gnn_tier_map *m, ui
     return r;
 }
 
-/* What was read from each tier. Zeroed object = nothing. */
-struct gnn_tier_hits {
-    uint64_t rows[GNN_TIERS], bytes[GNN_TIERS];
-};
+/* All rows, in whichever tier. */
 static inline uint64_t gnn_tier_rows(const struct gnn_tier_hits *h)
 {
     uint64_t rows = 0;

@@ -5,8 +5,9 @@
 
 #include <pthread.h>
 
-#include "lib/gather/rows.h"
+#include "lib/cache/tier.h"
 #include "lib/gather/gatherer.h"
+#include "lib/gather/rows.h"
 
 struct gatherer {
     struct gnn_store *store;

@@ -16,7 +16,6 @@
 
 #include "kernels/gather.h"
 #include "lib/cache/order.h"
-#include "lib/cache/tier.h"
 #include "lib/comm/comm.h"
 #include "lib/gpu/gpu.h"
 
