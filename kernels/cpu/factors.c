@@ -10,7 +10,7 @@ void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from
     for (size_t b = 0; b < nblocks; b++) {
         const struct gnn_csr *k = &block[b];
         for (uint32_t i = 0; i < k->n; i++) {
-            const uint32_t d = k->indptr[i + 1] - k->indptr[i];
+            const uint64_t d = gnn_csr_offset(k, i + 1) - gnn_csr_offset(k, i);
             row[k->first + i] = d ? 1.0f / (float)d : 0;
         }
     }
@@ -33,8 +33,9 @@ void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from,
         const struct gnn_csr *k = &block[b];
         for (uint32_t i = 0; i < k->n; i++) {
             const uint32_t g = k->first + i;
-            uint32_t loops = 0, m = k->indptr[i + 1] - k->indptr[i];
-            for (uint32_t x = k->indptr[i]; x < k->indptr[i + 1]; x++)
+            const uint64_t end = gnn_csr_offset(k, i + 1);
+            uint64_t x = gnn_csr_offset(k, i), loops = 0, m = end - x;
+            for (; x < end; x++)
                 loops += k->indices[x] == g;
             m -= loops;
             const float deg = rintf(1 / (isqrt[g] * isqrt[g])) - 1;

@@ -6,12 +6,20 @@
 
 enum { TILE = 256, AHEAD = 12, CHUNK = 32 };
 
-/* s[0..w) = sum over ne edges of col * x, w <= TILE columns from x on. Rows short of the cache are
- * fetched AHEAD edges before they are used, past the end of the row too: `left` edges follow in the
- * block. */
-GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, size_t left, const float *col,
+GNN_INLINE float edge_factor(const struct gnn_csr *a, uint64_t e)
+{
+    const float v = a->value ? a->value[a->edge ? a->edge[e] : e] : 1;
+    return a->col ? v * a->col[a->indices[e]] : v;
+}
+
+/* s[0..w) = sum over ne edges of factor * x, from edge `first` on, w <= TILE columns from x on.
+ * Rows short of the cache are fetched AHEAD edges before they are used, past the end of the row
+ * too: `left` edges follow in the block. */
+GNN_INLINE void row_sum(const struct gnn_csr *a, uint64_t first, size_t ne, size_t left,
                         const float *x, size_t ldx, size_t w, float *restrict s)
 {
+    const uint32_t *idx = a->indices + first;
+    const int weighted = a->col || a->value;
     for (size_t j = 0; j < w; j++)
         s[j] = 0;
     for (size_t e = 0; e < ne; e++) {
@@ -21,8 +29,8 @@ GNN_INLINE void row_sum(const uint32_t *idx, size_t ne, size_t left, const float
             for (size_t b = 0; b < w * sizeof(float); b += 64)
                 __builtin_prefetch(p + b);
         }
-        if (col) {
-            const float c = col[idx[e]];
+        if (weighted) {
+            const float c = edge_factor(a, first + e);
             for (size_t j = 0; j < w; j++)
                 s[j] += c * v[j];
         } else {
@@ -47,14 +55,15 @@ GNN_SIMD static void rows32(const struct gnn_csr *a, size_t from, size_t to, con
                             size_t ldx, size_t d, float *y, size_t ldy, int acc)
 {
     float s[TILE];
+    const uint64_t end = gnn_csr_offset(a, (uint32_t)to);
     for (size_t i = from; i < to; i++) {
         const size_t g = a->first + i;
-        const uint32_t b = a->indptr[i], e = a->indptr[i + 1];
+        const uint64_t b = gnn_csr_offset(a, (uint32_t)i), e = gnn_csr_offset(a, (uint32_t)i + 1);
         const float r = a->row ? a->row[g] : 1;
         const int self = a->diag && g < a->ndiag;
         for (size_t j = 0; j < d; j += TILE) {
             const size_t w = d - j < TILE ? d - j : TILE;
-            row_sum(a->indices + b, e - b, a->indptr[to] - b, a->col, x + j, ldx, w, s);
+            row_sum(a, b, e - b, end - b, x + j, ldx, w, s);
             put(y + g * ldy + j, s, w, r, self ? a->diag[g] : 0, self ? x + g * ldx + j : NULL,
                 acc);
         }
@@ -96,7 +105,10 @@ void gnn_spmm_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, u
         if (b >= e)
             continue;
         lone_rows(block, at, b, x, d, y + (size_t)(at - from) * d, acc);
-        k.indptr += b - k.first;
+        if (k.indptr)
+            k.indptr += b - k.first;
+        else
+            k.indptr64 += b - k.first;
         k.n = e - b;
         k.first = b;
         gnn_spmm(&k, x, d, d, y - (size_t)from * d, d, acc);
@@ -106,22 +118,30 @@ void gnn_spmm_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, u
 }
 
 void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t ncols, uint32_t *tptr,
-                       uint32_t *tidx)
+                       uint32_t *tidx, uint32_t *tedge)
 {
     memset(tptr, 0, ((size_t)ncols + 1) * sizeof(*tptr));
     for (size_t b = 0; b < nblocks; b++) {
         const struct gnn_csr *a = &block[b];
-        for (uint32_t e = a->n ? a->indptr[0] : 0; a->n && e < a->indptr[a->n]; e++)
+        const uint64_t end = a->n ? gnn_csr_offset(a, a->n) : 0;
+        for (uint64_t e = a->n ? gnn_csr_offset(a, 0) : 0; e < end; e++)
             tptr[a->indices[e] + 1]++;
     }
     for (uint32_t c = 0; c < ncols; c++)
         tptr[c + 1] += tptr[c];
     /* fill, using tptr[c] as the cursor of column c; then shift back */
+    uint32_t number = 0;
     for (size_t b = 0; b < nblocks; b++) {
         const struct gnn_csr *a = &block[b];
-        for (uint32_t i = 0; i < a->n; i++)
-            for (uint32_t e = a->indptr[i]; e < a->indptr[i + 1]; e++)
-                tidx[tptr[a->indices[e]]++] = a->first + i;
+        for (uint32_t i = 0; i < a->n; i++) {
+            const uint64_t end = gnn_csr_offset(a, i + 1);
+            for (uint64_t e = gnn_csr_offset(a, i); e < end; e++, number++) {
+                const uint32_t at = tptr[a->indices[e]]++;
+                tidx[at] = a->first + i;
+                if (tedge)
+                    tedge[at] = number;
+            }
+        }
     }
     memmove(tptr + 1, tptr, (size_t)ncols * sizeof(*tptr));
     tptr[0] = 0;

@@ -11,7 +11,7 @@ constexpr unsigned THREADS = 256;
 
 struct Edges {
     const uint32_t *indices;
-    uint32_t from, to;
+    uint32_t n;
     bool some; /* the row is in a block */
 };
 
@@ -20,10 +20,12 @@ __device__ Edges edges_of(const gnn_csr *block, uint32_t nblocks, uint32_t g)
     for (uint32_t b = 0; b < nblocks; b++) {
         const gnn_csr *a = &block[b];
         const uint32_t i = g - a->first;
-        if (g >= a->first && i < a->n)
-            return Edges{a->indices, a->indptr[i], a->indptr[i + 1], true};
+        if (g < a->first || i >= a->n)
+            continue;
+        const uint64_t from = gnn_csr_offset(a, i);
+        return Edges{a->indices + from, (uint32_t)(gnn_csr_offset(a, i + 1) - from), true};
     }
-    return Edges{nullptr, 0, 0, false};
+    return Edges{nullptr, 0, false};
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -34,7 +36,7 @@ __global__ void __launch_bounds__(THREADS)
     for (uint64_t g = from + (uint64_t)blockIdx.x * THREADS + threadIdx.x; g < rows;
          g += (uint64_t)gridDim.x * THREADS) {
         const Edges e = edges_of(block, nblocks, (uint32_t)g);
-        row[g] = e.to > e.from ? __fdiv_rn(1.0f, (float)(e.to - e.from)) : 0;
+        row[g] = e.n ? __fdiv_rn(1.0f, (float)e.n) : 0;
     }
 }
 
@@ -57,12 +59,12 @@ __global__ void __launch_bounds__(THREADS)
         const Edges e = edges_of(block, nblocks, g);
         const float is = isqrt[g], square = __fmul_rn(is, is);
         uint32_t loops = 0;
-        for (uint64_t x = (uint64_t)e.from + r.lane; x < e.to; x += 32)
+        for (uint64_t x = r.lane; x < e.n; x += 32)
             loops += e.indices[x] == g;
         loops = gnn_warp_sum(loops);
         if (r.lane)
             continue;
-        const uint32_t m = e.to - e.from - loops;
+        const uint32_t m = e.n - loops;
         const float deg = __fadd_rn(rintf(__fdiv_rn(1.0f, square)), -1.0f);
         const float up = m ? __fdiv_rn(deg, (float)m) : 0;
         row[g] = e.some ? __fmul_rn(up, is) : 0;

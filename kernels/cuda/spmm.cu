@@ -35,10 +35,10 @@ struct Layer {
 template <unsigned V> using Unit = GnnUnit<V>;
 
 struct Row {
-    const gnn_csr *a; /* NULL: no block at all */
-    const uint32_t *indices;
+    const gnn_csr *a;        /* NULL: no block at all */
+    const uint32_t *indices; /* of its n edges */
     const float *col;
-    uint32_t g, from, to;
+    uint32_t g, n;
     float factor;
 };
 
@@ -47,26 +47,48 @@ __device__ Row find_row(const Layer &l, uint32_t g)
     for (uint32_t b = 0; b < l.nblocks; b++) {
         const gnn_csr *a = &l.block[b];
         const uint32_t i = g - a->first;
-        if (g >= a->first && i < a->n)
-            return Row{a,
-                       a->indices,
-                       a->col,
-                       g,
-                       a->indptr[i],
-                       a->indptr[i + 1],
-                       a->row ? a->row[g] : 1.0f};
+        if (g < a->first || i >= a->n)
+            continue;
+        const uint64_t from = gnn_csr_offset(a, i);
+        return Row{a,
+                   a->indices + from,
+                   a->col,
+                   g,
+                   (uint32_t)(gnn_csr_offset(a, i + 1) - from),
+                   a->row ? a->row[g] : 1.0f};
     }
-    return Row{l.nblocks ? l.block : nullptr, nullptr, nullptr, g, 0, 0, 1.0f};
+    return Row{l.nblocks ? l.block : nullptr, nullptr, nullptr, g, 0, 1.0f};
 }
 
-/* Reports the first bad one of the n edges from e on. */
+/* Where the row's edge e is among all of the block. */
+__device__ uint64_t edge_at(const Row &r, uint32_t e)
+{
+    return (uint64_t)(r.indices - r.a->indices) + e;
+}
+
+/* Reports the first bad one of the n edges from the row's edge e on. */
 __device__ void report(const Layer &l, const Row &r, uint32_t e, uint32_t n)
 {
     uint32_t i = 0;
     while (i < n && r.indices[e + i] < l.xrows)
         i++;
     if (i < n)
-        gnn_device_bad(l.bad, (uint64_t)(r.a - l.block) << 32 | (e + i));
+        gnn_device_bad(l.bad, (uint64_t)(r.a - l.block) << 32 | (uint32_t)edge_at(r, e + i));
+}
+
+/* Whether the row's edges have a factor, and what that is of edge e, which leads to row `id` of X.
+ */
+template <bool valued> __device__ bool has_factors(const Row &r)
+{
+    return valued || r.col;
+}
+template <bool valued> __device__ float factor_of(const Row &r, uint32_t e, uint32_t id)
+{
+    if (!valued)
+        return __ldg(&r.col[id]);
+    const uint64_t at = edge_at(r, e);
+    const float v = __ldg(&r.a->value[r.a->edge ? __ldg(&r.a->edge[at]) : at]);
+    return r.col ? __fmul_rn(v, __ldg(&r.col[id])) : v;
 }
 
 /* Unit u of row 0 of X, and the same unit of another row. */
@@ -102,19 +124,19 @@ template <unsigned V> __device__ void put(const Layer &l, const Row &r, uint32_t
 
 /* One lane's share, units u0 < units and u0 + lanes. An edge that is bad or none adds +0, so that
  * no load waits for a branch, and that changes no bit: a sum that began at +0 is never -0. */
-template <unsigned V, unsigned A, bool weighted>
+template <unsigned V, unsigned A, bool valued, bool weighted>
 __device__ void sum_row(const Layer &l, const Row &r, uint32_t u0, unsigned lanes, uint32_t units)
 {
     constexpr unsigned E = FLIGHT / A;
     const Unit<V> *x = unit_of<V>(l, u0);
     const bool two = A > 1 && u0 + lanes < units;
     float s[A][V] = {};
-    for (uint32_t e = r.from, n; e < r.to; e += n) {
+    for (uint32_t e = 0, n; e < r.n; e += n) {
         const uint32_t *indices = r.indices + e;
         uint32_t id[E], highest = 0;
         float c[E];
         Unit<V> v[E][A];
-        n = r.to - e < E ? r.to - e : E;
+        n = r.n - e < E ? r.n - e : E;
         GNN_UNROLL
         for (unsigned i = 0; i < E; i++) {
             id[i] = __ldg(&indices[i < n ? i : 0]);
@@ -129,7 +151,7 @@ __device__ void sum_row(const Layer &l, const Row &r, uint32_t u0, unsigned lane
         }
         GNN_UNROLL
         for (unsigned i = 0; i < E; i++)
-            c[i] = weighted && i < n && id[i] < l.xrows ? __ldg(&r.col[id[i]]) : 0;
+            c[i] = weighted && i < n && id[i] < l.xrows ? factor_of<valued>(r, e + i, id[i]) : 0;
         if (highest >= l.xrows)
             report(l, r, e, n);
         GNN_UNROLL
@@ -148,7 +170,7 @@ __device__ void sum_row(const Layer &l, const Row &r, uint32_t u0, unsigned lane
 
 /* Unit u, a thread's, of its FLIGHT of the n edges from e on, n <= UNITS/w, and their factors.
  * Beyond the last edge it is the first again, which nobody adds. */
-template <unsigned V>
+template <unsigned V, bool valued>
 __device__ void fetch(const Layer &l, const Row &r, uint32_t e, uint32_t n, uint32_t u, unsigned w,
                       uint32_t units, Unit<V> *v, float *c)
 {
@@ -165,13 +187,15 @@ __device__ void fetch(const Layer &l, const Row &r, uint32_t e, uint32_t n, uint
     GNN_UNROLL
     for (unsigned k = 0; k < FLIGHT; k++) {
         const bool good = id[k] < l.xrows && u < units;
+        const uint32_t i = threadIdx.x / w + k * (THREADS / w);
         v[k] = good ? *down<V>(l, x, id[k]) : Unit<V>();
-        c[k] = good && r.col ? __ldg(&r.col[id[k]]) : 1;
+        c[k] =
+            good && has_factors<valued>(r) ? factor_of<valued>(r, e + (i < n ? i : 0), id[k]) : 1;
     }
 }
 
 /* The same sum by the whole block, for w <= 32 units from u0 on; w is a power of two. */
-template <unsigned V>
+template <unsigned V, bool valued>
 __device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, uint32_t units,
                          Unit<V> *stage)
 {
@@ -179,9 +203,9 @@ __device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, 
     const uint32_t u = u0 + threadIdx.x % w;
     Unit<V> v[FLIGHT];
     float s[V] = {}, c[FLIGHT];
-    uint32_t n = r.to - r.from < per ? r.to - r.from : per;
-    fetch<V>(l, r, r.from, n, u, w, units, v, c);
-    for (uint32_t e = r.from, next; e < r.to; n = next) {
+    uint32_t n = r.n < per ? r.n : per;
+    fetch<V, valued>(l, r, 0, n, u, w, units, v, c);
+    for (uint32_t e = 0, next; e < r.n; n = next) {
         GNN_UNROLL
         for (unsigned k = 0; k < FLIGHT; k++) {
             GNN_UNROLL
@@ -191,9 +215,9 @@ __device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, 
         }
         __syncthreads();
         e += n;
-        next = r.to - e < per ? r.to - e : per;
+        next = r.n - e < per ? r.n - e : per;
         if (next)
-            fetch<V>(l, r, e, next, u, w, units, v, c);
+            fetch<V, valued>(l, r, e, next, u, w, units, v, c);
         if (threadIdx.x < w * V) /* one column each */
             for (uint32_t i = 0; i < n; i++)
                 s[0] = __fadd_rn(s[0], reinterpret_cast<const float *>(stage + i * w)[threadIdx.x]);
@@ -208,14 +232,12 @@ __device__ void sum_long(const Layer &l, const Row &r, uint32_t u0, unsigned w, 
     __syncthreads();
 }
 
-/* Work is a piece of a row, A * lanes units; the pieces of all rows are dealt out in turn. Three
- * blocks are as many as fit with all rows in flight. */
-template <unsigned V, unsigned A>
-__global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned few, unsigned many)
+/* Work is a piece of a row, A * lanes units; the pieces of all rows are dealt out in turn. */
+template <unsigned V, unsigned A, bool valued>
+__device__ void sum_rows(const Layer &l, unsigned few, unsigned many, unsigned char *shared)
 {
     const unsigned lanes = A == 1 ? few : 32,
                    pieces = A == 1 ? 1 : many; /* known in part to the compiler */
-    GNN_DYNAMIC_SHARED(unsigned char, shared);
     Unit<V> *stage = reinterpret_cast<Unit<V> *>(shared);
     uint64_t *waiting =
         reinterpret_cast<uint64_t *>(shared + UNITS * sizeof(Unit<V>)); /* row << 32 | piece */
@@ -233,7 +255,7 @@ __global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned 
     for (uint64_t g = l.first + (uint64_t)(first / pieces); g < end; g += rows) {
         const Row r = find_row(l, (uint32_t)g);
         unsigned place = WAITING;
-        if (r.to - r.from >= LONG) {
+        if (r.n >= LONG) {
             if (lane == 0)
                 place = atomicAdd(nwaiting, 1u);
             place = __shfl_sync((lanes == 32 ? 0xffffffffu : (1u << lanes) - 1)
@@ -245,10 +267,10 @@ __global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned 
             if (lane == 0)
                 waiting[place] = g << 32 | piece;
         } else if (u0 < units) {
-            if (r.col)
-                sum_row<V, A, true>(l, r, u0, lanes, units);
+            if (has_factors<valued>(r))
+                sum_row<V, A, valued, true>(l, r, u0, lanes, units);
             else
-                sum_row<V, A, false>(l, r, u0, lanes, units);
+                sum_row<V, A, valued, false>(l, r, u0, lanes, units);
         }
         piece += over;
         if (piece >= pieces)
@@ -260,8 +282,20 @@ __global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned 
         const Row r = find_row(l, (uint32_t)(waiting[k] >> 32));
         const uint32_t u0 = (uint32_t)waiting[k] * A * lanes;
         for (unsigned u = 0; u < A * lanes && u0 + u < units; u += lanes)
-            sum_long<V>(l, r, u0 + u, lanes, units, stage);
+            sum_long<V, valued>(l, r, u0 + u, lanes, units, stage);
     }
+}
+
+/* Three blocks are as many as fit with all rows in flight. The two ways are apart so that sums
+ * without values keep their registers. */
+template <unsigned V, unsigned A>
+__global__ void __launch_bounds__(THREADS, 3) spmm_rows(const Layer l, unsigned few, unsigned many)
+{
+    GNN_DYNAMIC_SHARED(unsigned char, shared);
+    if (l.nblocks && l.block->value)
+        sum_rows<V, A, true>(l, few, many, shared);
+    else
+        sum_rows<V, A, false>(l, few, many, shared);
 }
 
 template <unsigned V> void launch(const Layer &l, void *stream)

@@ -19,7 +19,12 @@ struct Scratch {
     uint32_t
         *count; /* [DIGITS][RANGES] edges of the digit in the range, then in the ranges before */
     uint32_t *total; /* [DIGITS] */
-    uint32_t *key[2], *row;
+    uint32_t *key[2], *row, *edge;
+};
+
+/* What is sorted by the keys: rows, and the edges' numbers unless NULL. */
+struct Payload {
+    uint32_t *row, *edge;
 };
 
 Scratch carve(void *scratch, uint32_t cap)
@@ -32,6 +37,7 @@ Scratch carve(void *scratch, uint32_t cap)
     s.key[0] = s.total + DIGITS;
     s.key[1] = s.key[0] + cap;
     s.row = s.key[1] + cap;
+    s.edge = s.row + cap;
     return s;
 }
 
@@ -44,12 +50,12 @@ struct Blocks {
 };
 
 /* The row of a that has edge e. */
-__device__ uint32_t row_of(const gnn_csr *a, uint32_t e)
+__device__ uint32_t row_of(const gnn_csr *a, uint64_t e)
 {
     uint32_t low = 0, high = a->n;
     while (high - low > 1) {
         const uint32_t mid = low + (high - low) / 2;
-        if (a->indptr[mid] <= e)
+        if (gnn_csr_offset(a, mid) <= e)
             low = mid;
         else
             high = mid;
@@ -59,7 +65,7 @@ __device__ uint32_t row_of(const gnn_csr *a, uint32_t e)
 
 /* Lists (column, row) of all edges, one block after the other. Bad columns become cap_cols, the
  * last. */
-__global__ void list_edges(const Blocks q, uint32_t *key, uint32_t *row, uint32_t *edges)
+__global__ void list_edges(const Blocks q, uint32_t *key, const Payload to, uint32_t *edges)
 {
     const uint32_t ncols = gnn_device_count(q.ncols, q.cap_cols);
     const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x,
@@ -67,19 +73,22 @@ __global__ void list_edges(const Blocks q, uint32_t *key, uint32_t *row, uint32_
     uint64_t base = 0;
     for (uint32_t b = 0; b < q.nblocks; b++) {
         const gnn_csr *a = &q.block[b];
-        const uint32_t from = a->n ? a->indptr[0] : 0, n = a->n ? a->indptr[a->n] - from : 0;
-        const uint32_t room = q.cap_edges - (uint32_t)base, take = n < room ? n : room;
+        const uint64_t from = a->n ? gnn_csr_offset(a, 0) : 0,
+                       n = a->n ? gnn_csr_offset(a, a->n) - from : 0;
+        const uint64_t room = q.cap_edges - base, take = n < room ? n : room;
         if (take < n && first == 0)
-            gnn_device_bad(q.bad, (uint64_t)b << 32 | (from + take));
+            gnn_device_bad(q.bad, (uint64_t)b << 32 | (uint32_t)(from + take));
         for (uint64_t i = first; i < take; i += stride) {
-            const uint32_t e = from + (uint32_t)i;
+            const uint64_t e = from + i;
             uint32_t c = a->indices[e];
             if (c >= ncols) {
-                gnn_device_bad(q.bad, (uint64_t)b << 32 | e);
+                gnn_device_bad(q.bad, (uint64_t)b << 32 | (uint32_t)e);
                 c = q.cap_cols;
             }
             key[base + i] = c;
-            row[base + i] = a->first + row_of(a, e);
+            to.row[base + i] = a->first + row_of(a, e);
+            if (to.edge)
+                to.edge[base + i] = (uint32_t)(base + i);
         }
         base += take;
     }
@@ -145,9 +154,9 @@ __global__ void __launch_bounds__(THREADS)
 /* Moves a range's edges to their places, a tile at a time. A warp has ROUNDS * 32 edges of the
  * tile, in order. */
 __global__ void __launch_bounds__(THREADS)
-    move_edges(const uint32_t *edges, const uint32_t *key, const uint32_t *row, unsigned shift,
+    move_edges(const uint32_t *edges, const uint32_t *key, const Payload in, unsigned shift,
                uint32_t mask, const uint32_t *count, const uint32_t *total, uint32_t *key_out,
-               uint32_t *row_out)
+               const Payload out)
 {
     GNN_DYNAMIC_SHARED(uint32_t, shared);
     uint32_t *n = shared, *work = shared + WARPS * DIGITS; /* n: [WARPS][DIGITS] */
@@ -167,7 +176,7 @@ __global__ void __launch_bounds__(THREADS)
 
     for (uint64_t tile = from; tile < to; tile += TILE) {
         const uint64_t first = tile + t / 32 * (ROUNDS * 32) + lane;
-        uint32_t k[ROUNDS], v[ROUNDS], before[ROUNDS];
+        uint32_t k[ROUNDS], v[ROUNDS], before[ROUNDS], number[ROUNDS];
         for (unsigned w = 0; w < WARPS; w++)
             n[w * DIGITS + t] = 0;
         GNN_UNROLL
@@ -175,8 +184,11 @@ __global__ void __launch_bounds__(THREADS)
             k[i] = first + i * 32 < to ? key[first + i * 32] : 0;
         GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++)
-            v[i] = first + i * 32 < to ? row[first + i * 32]
+            v[i] = first + i * 32 < to ? in.row[first + i * 32]
                                        : 0; /* before any store: it might be to here */
+        GNN_UNROLL
+        for (unsigned i = 0; i < ROUNDS; i++)
+            number[i] = in.edge && first + i * 32 < to ? in.edge[first + i * 32] : 0;
         __syncthreads();
         GNN_UNROLL
         for (unsigned i = 0; i < ROUNDS; i++) {
@@ -203,7 +215,9 @@ __global__ void __launch_bounds__(THREADS)
                 continue;
             const uint32_t at = mine[k[i] >> shift & mask] + before[i];
             key_out[at] = k[i];
-            row_out[at] = v[i];
+            out.row[at] = v[i];
+            if (out.edge)
+                out.edge[at] = number[i];
         }
         __syncthreads();
     }
@@ -230,14 +244,15 @@ __global__ void find_columns(const uint32_t *edges, const uint32_t *key, const u
 
 } // namespace
 
-size_t gnn_cuda_csr_transpose_scratch(uint32_t cap_edges)
+size_t gnn_cuda_csr_transpose_scratch(uint32_t cap_edges, int with_edges)
 {
-    return (1 + (size_t)DIGITS * RANGES + DIGITS + 3 * (size_t)cap_edges) * sizeof(uint32_t);
+    return (1 + (size_t)DIGITS * RANGES + DIGITS + (with_edges ? 4 : 3) * (size_t)cap_edges) *
+           sizeof(uint32_t);
 }
 
 void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const uint32_t *ncols,
                             uint32_t cap_cols, uint32_t cap_edges, uint32_t *tptr, uint32_t *tidx,
-                            void *scratch, uint64_t *bad, void *stream)
+                            uint32_t *tedge, void *scratch, uint64_t *bad, void *stream)
 {
     const Scratch s = carve(scratch, cap_edges);
     const Blocks q = {block, nblocks, ncols, cap_cols, cap_edges, bad};
@@ -249,19 +264,20 @@ void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const
                    ranges = tiles < RANGES ? tiles : RANGES; /* that can have edges */
     const uint32_t mask = (1u << width) - 1;
     /* so that the last pass writes to tidx */
-    uint32_t *row[2] = {passes % 2 ? s.row : tidx, passes % 2 ? tidx : s.row};
+    const Payload last = {tidx, tedge}, other = {s.row, tedge ? s.edge : nullptr};
+    const Payload list[2] = {passes % 2 ? other : last, passes % 2 ? last : other};
 
-    GNN_LAUNCH(list_edges, gnn_grid(cap_edges, THREADS), THREADS, 0, stream, q, s.key[0], row[0],
+    GNN_LAUNCH(list_edges, gnn_grid(cap_edges, THREADS), THREADS, 0, stream, q, s.key[0], list[0],
                s.edges);
     for (unsigned p = 0; p < passes; p++) {
-        const uint32_t *key = s.key[p % 2], *from = row[p % 2];
-        uint32_t *key_out = s.key[1 - p % 2], *to = row[1 - p % 2];
+        const uint32_t *key = s.key[p % 2];
         const unsigned shift = p * width;
         GNN_LAUNCH(count_digits, ranges, THREADS, DIGITS * sizeof(uint32_t), stream, s.edges, key,
                    shift, mask, s.count);
         GNN_LAUNCH(sum_ranges, DIGITS / WARPS, THREADS, 0, stream, s.count, s.total, ranges);
         GNN_LAUNCH(move_edges, ranges, THREADS, (WARPS * DIGITS + WARPS) * sizeof(uint32_t), stream,
-                   s.edges, key, from, shift, mask, s.count, s.total, key_out, to);
+                   s.edges, key, list[p % 2], shift, mask, s.count, s.total, s.key[1 - p % 2],
+                   list[1 - p % 2]);
     }
     GNN_LAUNCH(find_columns, gnn_grid((uint64_t)cap_cols + 1, THREADS), THREADS, 0, stream, s.edges,
                s.key[passes % 2], ncols, cap_cols, tptr);

@@ -7,7 +7,8 @@ int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back, struct g
         (diag && o->fit(o, &a->diag, a->ndst, sizeof(float), "diagonal", e)) ||
         (back &&
          (o->fit(o, &a->tptr, (uint64_t)a->nsrc + 1, sizeof(uint32_t), "transposed block", e) ||
-          o->fit(o, &a->tidx, a->edges, sizeof(uint32_t), "transposed block", e))))
+          o->fit(o, &a->tidx, a->edges, sizeof(uint32_t), "transposed block", e) ||
+          (a->value && o->fit(o, &a->tedge, a->edges, sizeof(uint32_t), "transposed block", e)))))
         return e->code;
     return 0;
 }
@@ -18,6 +19,7 @@ void gnn_adj_release(const struct gnn_ops *o, struct gnn_adj *a)
     o->release(o, &a->diag);
     o->release(o, &a->tptr);
     o->release(o, &a->tidx);
+    o->release(o, &a->tedge);
 }
 
 struct gnn_csr gnn_adj_segment(const struct gnn_adj *a)
@@ -34,6 +36,8 @@ struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a)
     t.n = a->nsrc;
     t.indptr = a->tptr.data;
     t.indices = a->tidx.data;
+    t.value = a->value;
+    t.edge = a->value ? a->tedge.data : NULL;
     t.row = a->node;
     t.col = a->row.data;
     return t;
@@ -49,5 +53,6 @@ void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from
 
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a)
 {
-    o->transpose(o, a->seg, a->nseg, a->nsrc, (uint32_t)a->edges, a->tptr.data, a->tidx.data);
+    o->transpose(o, a->seg, a->nseg, a->nsrc, (uint32_t)a->edges, a->tptr.data, a->tidx.data,
+                 a->value ? a->tedge.data : NULL);
 }

@@ -23,18 +23,20 @@ struct gnn_adj {
     const float *node;   /* gnn_gcn_degrees, if the degrees are needed */
     uint32_t ndst, nsrc; /* rows of results, and of what is summed up */
     uint64_t edges;
+    const float *value; /* [edges] of edges, by number over one segment after the other; NULL:
+                           they have no values */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
     const struct gnn_csr *back; /* the transposed block, or NULL */
-    struct gnn_buf row, diag, tptr, tidx;
+    struct gnn_buf row, diag, tptr, tidx, tedge;
 };
 
 /* Room for the factors of ndst rows; and, with `back`, for the transposed block. norm, node, ndst,
- * nsrc and edges are set before. */
+ * nsrc, edges and value are set before. */
 int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_adj_release(const struct gnn_ops *o, struct gnn_adj *a);
-/* After gnn_adj_open: a segment to which rows, offsets and sources are to be added; and the
+/* After gnn_adj_open: a segment to which rows, offsets, sources and values are to be added; and the
  * transposed block. They are brought to the operations' memory by the caller, who sets seg and
  * back. */
 struct gnn_csr gnn_adj_segment(const struct gnn_adj *a);

@@ -84,11 +84,12 @@ static bool fit_scratch(struct ops_dev *dev, size_t bytes, const char *what)
 }
 
 static void transpose_blocks(struct ops_dev *dev, const struct gnn_csr *block, uint32_t nblocks,
-                             uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx)
+                             uint32_t ncols, uint32_t edges, uint32_t *tptr, uint32_t *tidx,
+                             uint32_t *tedge)
 {
-    if (fit_scratch(dev, gnn_cuda_csr_transpose_scratch(edges), "transposing"))
-        gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, dev->scratch.data,
-                               dev->word + WORD_TRANSPOSE, dev->stream);
+    if (fit_scratch(dev, gnn_cuda_csr_transpose_scratch(edges, tedge != NULL), "transposing"))
+        gnn_cuda_csr_transpose(block, nblocks, NULL, ncols, edges, tptr, tidx, tedge,
+                               dev->scratch.data, dev->word + WORD_TRANSPOSE, dev->stream);
 }
 
 static void clip_by_norm(struct ops_dev *dev, float *g, size_t n, double most)

@@ -27,7 +27,8 @@
 #endif
 
 /* kernels/spmm.h. `block` is an array in the backend's memory. X has xrows rows of d columns and
- * does not overlap y; tptr and tidx have room for ncols + 1 elements and for `edges`. */
+ * does not overlap y; tptr has room for ncols + 1 elements, tidx and tedge, if not NULL, for
+ * `edges`. */
 GNN_OP(aggregate, ops_name(dev, "aggregation, %zu wide", d),
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
         uint32_t xrows, size_t d, float *y, bool acc),
@@ -36,9 +37,9 @@ GNN_OP(aggregate, ops_name(dev, "aggregation, %zu wide", d),
                      dev->word + WORD_SPMM, dev->stream))
 GNN_OP(transpose, "transposing",
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t ncols, uint32_t edges,
-        uint32_t *tptr, uint32_t *tidx),
-       gnn_csr_transpose(block, nblocks, ncols, tptr, tidx),
-       transpose_blocks(dev, block, nblocks, ncols, edges, tptr, tidx))
+        uint32_t *tptr, uint32_t *tidx, uint32_t *tedge),
+       gnn_csr_transpose(block, nblocks, ncols, tptr, tidx, tedge),
+       transpose_blocks(dev, block, nblocks, ncols, edges, tptr, tidx, tedge))
 
 /* kernels/factors.h */
 GNN_OP(mean_factors, "factors",

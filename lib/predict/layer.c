@@ -7,55 +7,49 @@ struct chunk {
     uint64_t at, first, n;
 };
 
-/* What lies at `from` in the host's memory, where the operations can read it. */
-static int near(struct gnn_predict *p, struct gnn_buf *b, const void *from, uint64_t n, size_t size,
-                const void **at, struct gnn_err *e)
+/* To a device: the chunk's part of the adjacency. */
+static int bring_segment(struct gnn_predict *p, struct gnn_csr *k, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
-    *at = from;
-    if (!o->async)
-        return 0;
-    if (o->fit(o, b, n, size, "a chunk of edges", e))
+    const uint64_t first = k->indptr64[0], edges = k->indptr64[k->n] - first;
+    if (gnn_buf_fit(&p->offsets, k->n + 1, sizeof(uint64_t), "a chunk of edges", e) ||
+        o->fit(o, &p->indptr, k->n + 1, sizeof(uint64_t), "a chunk of edges", e) ||
+        o->fit(o, &p->indices, edges, sizeof(uint32_t), "a chunk of edges", e) ||
+        o->fit(o, &p->block, 1, sizeof *k, "a chunk of edges", e))
         return e->code;
-    o->put(o, b->data, from, n * size);
-    *at = b->data;
+    uint64_t *offset = p->offsets.data;
+    for (uint32_t i = 0; i <= k->n; i++)
+        offset[i] = k->indptr64[i] - first;
+    o->put(o, p->indptr.data, offset, (k->n + UINT64_C(1)) * sizeof *offset);
+    o->put(o, p->indices.data, k->indices + first, edges * sizeof *k->indices);
+    k->indptr64 = p->indptr.data;
+    k->indices = p->indices.data;
+    o->put(o, p->block.data, k, sizeof *k);
     return 0;
 }
 
-/* The chunk's edges along relation r, with offsets of 32 bits, become the adjacency of its run. */
+/* The chunk's edges along relation r become the adjacency of its run. */
 static int make_segment(struct gnn_predict *p, uint32_t r, const struct chunk *c, struct gnn_err *e)
 {
+    const struct gnn_ops *o = p->o.ops;
     struct gnn_predict_rel *q = &p->rel[r];
     struct gnn_adj *a = &q->run.adj;
-    const uint64_t *ptr =
-        (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
-    const uint32_t *idx =
-        (const uint32_t *)predict_adjacency(p, c->part, r, "indices")->data + ptr[0];
-    const uint64_t edges = ptr[c->n] - ptr[0], end = c->first + c->n;
-    const void *at;
-    if (gnn_buf_fit(&p->offsets, c->n + 1, sizeof(uint32_t), "a chunk of edges", e))
+    struct gnn_csr *k = &p->csr;
+    const uint64_t end = c->first + c->n;
+    *k = gnn_adj_segment(a);
+    k->first = (uint32_t)c->first;
+    k->n = (uint32_t)c->n;
+    k->indptr64 = (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
+    k->indices = predict_adjacency(p, c->part, r, "indices")->data;
+    p->pass.edges += k->indptr64[c->n] - k->indptr64[0];
+    if (o->async && bring_segment(p, k, e))
         return e->code;
-    uint32_t *offset = p->offsets.data;
-    for (uint64_t i = 0; i <= c->n; i++)
-        offset[i] = (uint32_t)(ptr[i] - ptr[0]);
-    p->csr = gnn_adj_segment(a);
-    p->csr.first = (uint32_t)c->first;
-    p->csr.n = (uint32_t)c->n;
-    if (near(p, &p->indptr, offset, c->n + 1, sizeof *offset, &at, e))
-        return e->code;
-    p->csr.indptr = at;
-    if (near(p, &p->indices, idx, edges, sizeof *idx, &at, e))
-        return e->code;
-    p->csr.indices = at;
-    if (near(p, &p->block, &p->csr, 1, sizeof p->csr, &at, e))
-        return e->code;
-    a->seg = at;
+    a->seg = o->async ? p->block.data : k;
     a->nseg = 1;
     if (q->normalised < end) { /* rows come in order, and to each layer the same */
-        gnn_adj_normalise(p->o.ops, a, (uint32_t)c->first, (uint32_t)end);
+        gnn_adj_normalise(o, a, k->first, (uint32_t)end);
         q->normalised = end;
     }
-    p->pass.edges += edges;
     return 0;
 }
 

@@ -1,4 +1,6 @@
 /* Aggregation and transposed blocks on the emulated device: the CPU's bits. */
+#include <algorithm>
+
 #include "emu/arrays.h"
 #include "emu/emu.h"
 #include "kernels/spmm.h"
@@ -10,6 +12,7 @@ namespace
 /* A layer of blocks with gaps between them, some without rows. */
 struct Graph {
     std::vector<std::vector<uint32_t>> ptr, idx;
+    std::vector<std::vector<uint64_t>> wide; /* the same offsets, of every second block */
     std::vector<gnn_csr> block;
     uint32_t rows = 0, cols = 0, edges = 0;
 };
@@ -18,6 +21,7 @@ Graph make(Random &r, uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t d
 {
     Graph g;
     g.ptr.resize(nblocks);
+    g.wide.resize(nblocks);
     g.idx.resize(nblocks);
     for (uint32_t b = 0; b < nblocks; b++) {
         const uint32_t n = nblocks > 2 && b == 1 ? 0 : rows,
@@ -34,8 +38,12 @@ Graph make(Random &r, uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t d
             g.ptr[b].push_back((uint32_t)g.idx[b].size());
         }
         g.rows += b % 2 * 3; /* rows of no block */
-        g.block.push_back(
-            gnn_csr{g.rows, n, g.ptr[b].data(), g.idx[b].data(), nullptr, nullptr, nullptr, 0});
+        g.wide[b].assign(g.ptr[b].begin(), g.ptr[b].end());
+        gnn_csr a = {};
+        a.first = g.rows, a.n = n, a.indices = g.idx[b].data();
+        a.indptr = b % 2 ? nullptr : g.ptr[b].data();
+        a.indptr64 = b % 2 ? g.wide[b].data() : nullptr;
+        g.block.push_back(a);
         g.rows += n;
         g.edges += (uint32_t)g.idx[b].size() - start;
     }
@@ -74,8 +82,17 @@ void test_shape(const Shape &s)
     const uint32_t xrows = s.cols > g.rows ? s.cols : g.rows;
     Array<float> x(xrows * ldx, s.offx), row(g.rows), col(xrows), diag(g.rows), was(g.rows * ldy),
         want(g.rows * ldy);
-    r.numbers(x), r.numbers(row), r.numbers(col), r.numbers(diag), r.numbers(was);
+    size_t most = 0; /* offsets end below this */
+    for (const std::vector<uint32_t> &idx : g.idx)
+        most = std::max(most, idx.size());
+    Array<float> value(most);
+    Array<uint32_t> edge(most);
+    r.numbers(x), r.numbers(row), r.numbers(col), r.numbers(diag), r.numbers(was), r.numbers(value);
+    for (uint32_t i = 0; i < most; i++)
+        edge[i] = (uint32_t)most - 1 - i;
     for (gnn_csr &a : g.block) {
+        a.value = s.factors & 8 ? value.data() : nullptr;
+        a.edge = s.factors & 16 ? edge.data() : nullptr;
         a.row = s.factors & 1 ? row.data() : nullptr;
         a.col = s.factors & 2 ? col.data() : nullptr;
         a.diag = s.factors & 4 ? diag.data() : nullptr;
@@ -151,7 +168,7 @@ void test_special()
         ok(bad == at && y[2 * d] == 298 && y.whole(),
            "ids out of range are left out and the first is reported");
     }
-    const gnn_csr none = {0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
+    const gnn_csr none = {};
     y.fill(5);
     gnn_cuda_spmm(&none, 1, 0, nullptr, 3, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
     gnn_cuda_spmm(nullptr, 0, 0, nullptr, 0, x.data(), 50, d, d, y.data(), d, 0, &bad, nullptr);
@@ -216,19 +233,24 @@ void test_transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t deg
     if (big)
         for (uint32_t k = 0; k < big; k += 2) /* and a long column */
             g.idx[0][g.ptr[0][0] + k % (uint32_t)(g.idx[0].size() - g.ptr[0][0])] = cols - 1;
-    Array<uint32_t> tptr(cols + 1), tidx(g.edges);
-    gnn_csr_transpose(g.block.data(), nblocks, cols, tptr.data(), tidx.data());
+    Array<uint32_t> tptr(cols + 1), tidx(g.edges), tedge(g.edges);
+    gnn_csr_transpose(g.block.data(), nblocks, cols, tptr.data(), tidx.data(), tedge.data());
     size_t wrong = 0;
     for (uint64_t seed = 1; seed <= (big > 50000 ? 1 : 3); seed++) {
         const uint32_t cap_cols = seed == 3 ? cols * 300 : cols,
                        cap = g.edges + (seed == 2 ? 5000 : 0);
-        Array<uint32_t> p(cap_cols + 1), e(cap);
-        Array<char> scratch(gnn_cuda_csr_transpose_scratch(cap));
+        Array<uint32_t> p(cap_cols + 1), e(cap), number(cap);
+        const bool numbered = seed != 2;
+        Array<char> scratch(gnn_cuda_csr_transpose_scratch(cap, numbered));
         uint64_t bad = UINT64_MAX;
         emu::set_seed(seed);
         emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
         gnn_cuda_csr_transpose(g.block.data(), nblocks, seed == 1 ? nullptr : &cols, cap_cols, cap,
-                               p.data(), e.data(), scratch.data(), &bad, nullptr);
+                               p.data(), e.data(), numbered ? number.data() : nullptr,
+                               scratch.data(), &bad, nullptr);
+        wrong += numbered && g.edges &&
+                 memcmp(number.data(), tedge.data(), g.edges * sizeof(uint32_t)) != 0;
+        wrong += !number.whole();
         wrong += memcmp(p.data(), tptr.data(), (cols + 1) * sizeof(uint32_t)) != 0;
         wrong += g.edges && memcmp(e.data(), tidx.data(), g.edges * sizeof(uint32_t)) != 0;
         wrong += !p.whole() + !e.whole() + !scratch.whole() + (bad != UINT64_MAX);
@@ -243,13 +265,13 @@ void test_transpose_bad()
     Graph g = make(r, 2, 50, 20, 9, 0);
     uint32_t cols = 20;
     Array<uint32_t> want(cols + 1), widx(g.edges), p(cols + 1), e(g.edges);
-    Array<char> scratch(gnn_cuda_csr_transpose_scratch(g.edges));
+    Array<char> scratch(gnn_cuda_csr_transpose_scratch(g.edges, false));
     uint64_t bad = UINT64_MAX;
     /* the second block's edge 3, and the last: out of range, gone */
     const uint32_t at = g.ptr[1][0] + 3, last = g.ptr[1][50] - 1;
     const uint32_t hidden[2] = {g.idx[1][at], g.idx[1][last]};
     g.idx[1][at] = g.idx[1][last] = cols;
-    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, g.edges, p.data(), e.data(),
+    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, g.edges, p.data(), e.data(), nullptr,
                            scratch.data(), &bad, nullptr);
     ok(bad == (1ull << 32 | at) && p[cols] == g.edges - 2 && p.whole() && e.whole(),
        "columns out of range are reported");
@@ -257,43 +279,54 @@ void test_transpose_bad()
     bad = UINT64_MAX;
     const uint32_t cap = g.ptr[0][50] + 3;
     Array<uint32_t> few(cap);
-    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, cap, p.data(), few.data(),
+    gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, cap, p.data(), few.data(), nullptr,
                            scratch.data(), &bad, nullptr);
     ok(bad == (1ull << 32 | at) && p[cols] == cap && few.whole(),
        "edges beyond the capacity are reported");
     bad = UINT64_MAX;
-    gnn_cuda_csr_transpose(nullptr, 0, nullptr, 0, 0, p.data(), few.data(), scratch.data(), &bad,
-                           nullptr);
+    gnn_cuda_csr_transpose(nullptr, 0, nullptr, 0, 0, p.data(), few.data(), nullptr, scratch.data(),
+                           &bad, nullptr);
     ok(bad == UINT64_MAX && p[0] == 0, "no blocks, no columns");
 }
 
-/* <A x, g> = <x, A^T g>: the way back is the adjoint. */
-void test_adjoint()
+/* <A x, g> = <x, A^T g>: the way back is the adjoint, with edges' values by their numbers too. */
+void test_adjoint(bool values)
 {
     Random r(11);
     Graph g = make(r, 3, 60, 150, 20, 280);
     const size_t d = 20;
     const uint32_t n = 150 > g.rows ? 150 : g.rows;
-    Array<float> x(n * d), y(g.rows * d), gy(g.rows * d), dx(n * d), row(g.rows), col(n);
-    Array<uint32_t> tptr(n + 1), tidx(g.edges);
-    Array<char> scratch(gnn_cuda_csr_transpose_scratch(g.edges));
+    Array<float> x(n * d), y(g.rows * d), gy(g.rows * d), dx(n * d), row(g.rows), col(n),
+        value(g.edges);
+    Array<uint32_t> tptr(n + 1), tidx(g.edges), tedge(g.edges);
+    Array<char> scratch(gnn_cuda_csr_transpose_scratch(g.edges, values));
+    std::vector<std::vector<float>> of(3); /* each block's, at its offsets */
     uint64_t bad = UINT64_MAX;
-    r.numbers(x), r.numbers(gy), r.numbers(row), r.numbers(col);
-    for (gnn_csr &a : g.block)
-        a.row = row.data(), a.col = col.data();
+    size_t number = 0;
+    r.numbers(x), r.numbers(gy), r.numbers(row), r.numbers(col), r.numbers(value);
+    for (uint32_t b = 0; b < 3; b++) {
+        gnn_csr &a = g.block[b];
+        of[b].resize(g.idx[b].size() + 1);
+        for (uint32_t e = g.ptr[b][0]; e < g.ptr[b][a.n]; e++)
+            of[b][e] = value[number++];
+        a.row = row.data(), a.col = col.data(), a.value = values ? of[b].data() : nullptr;
+    }
     gnn_cuda_spmm(g.block.data(), 3, 0, nullptr, g.rows, x.data(), n, d, d, y.data(), d, 0, &bad,
                   nullptr);
     gnn_cuda_csr_transpose(g.block.data(), 3, nullptr, n, g.edges, tptr.data(), tidx.data(),
-                           scratch.data(), &bad, nullptr);
-    const gnn_csr t = {0, n, tptr.data(), tidx.data(), col.data(), row.data(), nullptr, 0};
+                           values ? tedge.data() : nullptr, scratch.data(), &bad, nullptr);
+    gnn_csr t = {};
+    t.n = n, t.indptr = tptr.data(), t.indices = tidx.data(), t.row = col.data();
+    t.col = row.data(), t.value = values ? value.data() : nullptr;
+    t.edge = values ? tedge.data() : nullptr;
     gnn_cuda_spmm(&t, 1, 0, nullptr, n, gy.data(), g.rows, d, d, dx.data(), d, 0, &bad, nullptr);
     double a = 0, b = 0;
     for (size_t i = 0; i < g.rows * d; i++)
         a += (double)y[i] * (double)gy[i];
     for (size_t i = 0; i < n * d; i++)
         b += (double)x[i] * (double)dx[i];
-    ok(std::fabs(a - b) < 1e-3 && std::fabs(a) > 0.1 && bad == UINT64_MAX,
-       "backward is the adjoint (%g, %g)", a, b);
+    ok(std::fabs(a - b) < 1e-3 && std::fabs(a) > 0.1 && bad == UINT64_MAX && number == g.edges,
+       "backward is the adjoint%s (%g, %g)", values ? ", with values of edges" : "", a, b);
 }
 
 } // namespace
@@ -301,14 +334,17 @@ void test_adjoint()
 int main()
 {
     const Shape shapes[] = {
-        {1, 1, 1, 2, 0, 1, 0, 0, 0, 0, 0, 0},        {1, 40, 30, 7, 0, 1, 0, 3, 0, 1, 7, 0},
-        {3, 30, 80, 20, 300, 2, 1, 0, 1, 0, 7, 1},   {1, 33, 50, 15, 0, 3, 0, 0, 0, 0, 1, 1},
-        {2, 20, 60, 12, 257, 7, 2, 1, 3, 2, 2, 0},   {3, 25, 70, 16, 0, 16, 0, 0, 0, 0, 4, 0},
-        {1, 50, 90, 10, 600, 32, 4, 8, 0, 0, 7, 1},  {3, 20, 90, 11, 0, 47, 1, 0, 0, 0, 5, 0},
-        {2, 20, 90, 11, 300, 64, 0, 0, 0, 0, 3, 0},  {1, 20, 90, 11, 400, 64, 0, 0, 1, 0, 3, 1},
-        {4, 15, 50, 10, 0, 100, 0, 0, 0, 0, 7, 0},   {2, 10, 50, 10, 513, 256, 0, 0, 0, 0, 7, 1},
-        {1, 10, 50, 10, 300, 257, 0, 0, 0, 0, 3, 0}, {1, 5, 20, 10, 300, 1000, 0, 0, 0, 0, 7, 0},
-        {1, 5, 20, 10, 0, 1000, 1, 3, 2, 2, 0, 1},   {3, 9, 20, 0, 0, 20, 0, 0, 0, 0, 7, 0},
+        {1, 1, 1, 2, 0, 1, 0, 0, 0, 0, 0, 0},         {1, 40, 30, 7, 0, 1, 0, 3, 0, 1, 7, 0},
+        {3, 30, 80, 20, 300, 2, 1, 0, 1, 0, 7, 1},    {1, 33, 50, 15, 0, 3, 0, 0, 0, 0, 1, 1},
+        {2, 20, 60, 12, 257, 7, 2, 1, 3, 2, 2, 0},    {3, 25, 70, 16, 0, 16, 0, 0, 0, 0, 4, 0},
+        {1, 50, 90, 10, 600, 32, 4, 8, 0, 0, 7, 1},   {3, 20, 90, 11, 0, 47, 1, 0, 0, 0, 5, 0},
+        {2, 20, 90, 11, 300, 64, 0, 0, 0, 0, 3, 0},   {1, 20, 90, 11, 400, 64, 0, 0, 1, 0, 3, 1},
+        {4, 15, 50, 10, 0, 100, 0, 0, 0, 0, 7, 0},    {2, 10, 50, 10, 513, 256, 0, 0, 0, 0, 7, 1},
+        {1, 10, 50, 10, 300, 257, 0, 0, 0, 0, 3, 0},  {1, 5, 20, 10, 300, 1000, 0, 0, 0, 0, 7, 0},
+        {1, 5, 20, 10, 0, 1000, 1, 3, 2, 2, 0, 1},    {3, 9, 20, 0, 0, 20, 0, 0, 0, 0, 7, 0},
+        {3, 30, 80, 20, 300, 7, 0, 0, 0, 0, 8, 0},    {2, 33, 50, 15, 0, 3, 1, 0, 0, 0, 8, 1},
+        {2, 20, 60, 12, 257, 64, 0, 0, 0, 0, 15, 0},  {3, 25, 70, 16, 300, 16, 0, 0, 0, 0, 24, 0},
+        {2, 10, 50, 10, 513, 256, 0, 0, 0, 0, 31, 1}, {1, 5, 20, 10, 300, 1000, 1, 3, 2, 2, 26, 0},
     };
     for (const Shape &s : shapes)
         test_shape(s);
@@ -323,6 +359,7 @@ int main()
     test_transpose(1, 20, 66000, 30, 100000);
     test_transpose(2, 5, 7, 0, 0);
     test_transpose_bad();
-    test_adjoint();
+    test_adjoint(false);
+    test_adjoint(true);
     return tap_done();
 }

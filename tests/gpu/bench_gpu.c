@@ -217,7 +217,7 @@ static void aggregate(const void *arg)
 static void transpose(const void *arg)
 {
     const struct sum *s = arg;
-    gnn_cuda_csr_transpose(s->block, 1, NULL, s->cols, s->edges, s->tptr, s->tidx, s->scratch,
+    gnn_cuda_csr_transpose(s->block, 1, NULL, s->cols, s->edges, s->tptr, s->tidx, NULL, s->scratch,
                            s->bad, stream);
 }
 
@@ -243,7 +243,7 @@ static void aggregates(uint32_t rows, uint32_t cols, uint32_t width)
     s.y = numbers((uint64_t)rows * width);
     s.tptr = room((cols + UINT64_C(1)) * sizeof *s.tptr);
     s.tidx = room(s.edges * sizeof *s.tidx);
-    s.scratch = room(gnn_cuda_csr_transpose_scratch(s.edges));
+    s.scratch = room(gnn_cuda_csr_transpose_scratch(s.edges, 0));
     snprintf(name, sizeof name, "aggregate, %u wide", width);
     (void)rate(name, (double)(s.edges + rows) * width * sizeof(float), device_limit, aggregate, &s);
     snprintf(name, sizeof name, "transpose, %u edges", s.edges);

@@ -259,16 +259,23 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
     for (uint32_t i = 0; i < edges; i++)
         idx[i] = below(below(4) ? cols : cols / 50 + 1);
     float *x = numbers((size_t)cols * d), *row = numbers(rows),
-          *want = host((size_t)rows * d * sizeof *want);
-    struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx, .row = row};
+          *want = host((size_t)rows * d * sizeof *want),
+          *weighted = host((size_t)rows * d * sizeof *weighted);
+    float *value = numbers(edges);
+    struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx, .row = row, .value = value};
+    gnn_spmm(&a, x, d, d, weighted, d, 0);
+    a.value = NULL;
     gnn_spmm(&a, x, d, d, want, d, 0);
     uint32_t *tptr = host((cols + 1) * sizeof *tptr), *tidx = host(edges * sizeof *tidx);
-    gnn_csr_transpose(&a, 1, cols, tptr, tidx);
+    uint32_t *tedge = host(edges * sizeof *tedge);
+    gnn_csr_transpose(&a, 1, cols, tptr, tidx, tedge);
     a = (struct gnn_csr){.n = rows,
                          .indptr = up(ptr, (rows + 1) * sizeof *ptr),
                          .indices = up(idx, edges * sizeof *idx),
                          .row = up(row, rows * sizeof *row)};
     const struct gnn_csr *block = up(&a, sizeof a);
+    a.value = up(value, edges * sizeof *value);
+    const struct gnn_csr *valued = up(&a, sizeof a);
     float *dx = up(x, (size_t)cols * d * sizeof *x);
     uint64_t *bad = nothing_bad();
     size_t wrong = 0;
@@ -276,9 +283,13 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
         float *y = room((size_t)rows * d * sizeof *y);
         gnn_cuda_spmm(block, 1, 0, NULL, rows, dx, cols, d, d, y, d, 0, bad, stream);
         wrong += differ(down(y, (size_t)rows * d * sizeof *y), want, (size_t)rows * d);
-        uint32_t *p = room((cols + 1) * sizeof *p), *q = room(edges * sizeof *q);
-        gnn_cuda_csr_transpose(block, 1, NULL, cols, edges, p, q,
-                               room(gnn_cuda_csr_transpose_scratch(edges)), bad, stream);
+        gnn_cuda_spmm(valued, 1, 0, NULL, rows, dx, cols, d, d, y, d, 0, bad, stream);
+        wrong += differ(down(y, (size_t)rows * d * sizeof *y), weighted, (size_t)rows * d);
+        uint32_t *p = room((cols + 1) * sizeof *p), *q = room(edges * sizeof *q),
+                 *number = room(edges * sizeof *number);
+        gnn_cuda_csr_transpose(block, 1, NULL, cols, edges, p, q, number,
+                               room(gnn_cuda_csr_transpose_scratch(edges, true)), bad, stream);
+        wrong += memcmp(down(number, edges * sizeof *number), tedge, edges * sizeof *tedge) != 0;
         wrong += memcmp(down(p, (cols + 1) * sizeof *p), tptr, (cols + 1) * sizeof *p) != 0;
         wrong += memcmp(down(q, edges * sizeof *q), tidx, edges * sizeof *q) != 0;
     }

@@ -83,7 +83,14 @@ static void test_spmm(void)
         float *row = vec(NR + FIRST), *col = vec(NC), *diag = vec(NR + FIRST);
         float *x = vec(NC * d), *y = vec((NR + FIRST) * d), *w = vec((NR + FIRST) * d);
         float *g = vec((NR + FIRST) * d), *dx = vec(NC * d);
-        struct gnn_csr a = {FIRST, NR, ptr, idx, row, col, diag, NR + FIRST};
+        struct gnn_csr a = {.first = FIRST,
+                            .n = NR,
+                            .indptr = ptr,
+                            .indices = idx,
+                            .row = row,
+                            .col = col,
+                            .diag = diag,
+                            .ndiag = NR + FIRST};
         memcpy(w, y, (NR + FIRST) * d * sizeof(*w));
         for (size_t i = 0; i < NR; i++)
             for (size_t j = 0; j < d; j++) {
@@ -102,8 +109,8 @@ static void test_spmm(void)
         a.diag = NULL;
         memset(y, 0, (NR + FIRST) * d * sizeof(*y));
         gnn_spmm(&a, x, d, d, y, d, 1);
-        gnn_csr_transpose(&a, 1, NC, tptr, tidx);
-        struct gnn_csr t = {0, NC, tptr, tidx, col, row, NULL, 0};
+        gnn_csr_transpose(&a, 1, NC, tptr, tidx, NULL);
+        struct gnn_csr t = {.n = NC, .indptr = tptr, .indices = tidx, .row = col, .col = row};
         gnn_spmm(&t, g, d, d, dx, d, 0);
         double l = 0, r = 0;
         for (size_t i = 0; i < (NR + FIRST) * d; i++)
