@@ -28,12 +28,14 @@ struct gnn_pick_rule {
 
 /* ---- what may be picked, and how many ---- */
 
-/* The eligible neighbours of a destination: all, `degree` from edge *first of the part on. row: its
- * two offsets. False if they fall or leave the nedges edges of the part. */
-static GNN_HD bool gnn_pick_eligible(const uint64_t *row, uint64_t nedges, uint64_t *first,
-                                     uint32_t *degree)
+/* The eligible neighbours of a destination: *degree of them, from edge *first of the part on, and
+ * all that is said of degrees and positions below counts these only. row: its two offsets. False if
+ * they fall or leave the nedges edges of the part. */
+static GNN_HD bool gnn_pick_eligible(struct gnn_pick_rule r, const uint64_t *row, uint64_t nedges,
+                                     uint64_t *first, uint32_t *degree)
 {
     const uint64_t begin = row[0], end = row[1];
+    (void)r; /* all are, under either rule */
     *first = begin;
     *degree = (uint32_t)(end - begin);
     return begin <= end && end <= nedges && end - begin <= UINT32_MAX;
@@ -113,9 +115,9 @@ static GNN_HD uint32_t gnn_pick_set_slot(uint32_t v, uint32_t size)
 /* ---- how probable that is ---- */
 
 /* The probability that a destination of this degree, > 0, picks a given neighbour. */
-static inline double gnn_pick_chance(struct gnn_pick_rule r, uint64_t degree)
+static inline double gnn_pick_chance(struct gnn_pick_rule r, uint32_t degree)
 {
-    if (r.fanout < 0 || (!gnn_pick_repeats(r) && degree <= (uint64_t)r.fanout))
+    if (r.fanout < 0 || (!gnn_pick_repeats(r) && degree <= (uint32_t)r.fanout))
         return 1;
     return gnn_pick_repeats(r) ? -expm1(r.fanout * log1p(-1 / (double)degree))
                                : r.fanout / (double)degree;

@@ -79,7 +79,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
         for (uint32_t i = from; i < to; i++) {
             const struct gnn_sample_part *a = &g->part[part[turn][i - from]];
             const uint64_t v = dst[i] - a->first;
-            if (!gnn_pick_eligible(&a->indptr[v], a->nedges, &edge, &row[i].degree)) {
+            if (!gnn_pick_eligible(rule, &a->indptr[v], a->nedges, &edge, &row[i].degree)) {
                 *bad = (struct gnn_sample_place){.node = dst[i], .part = part[turn][i - from]};
                 return GNN_SAMPLE_INDPTR;
             }

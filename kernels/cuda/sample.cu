@@ -49,13 +49,14 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
     }
     gnn_sample_row row;
     uint64_t edge;
-    if (!gnn_pick_eligible(&a.indptr[v], a.nedges, &edge, &row.degree)) {
+    if (!gnn_pick_eligible(w.job.what.rule, &a.indptr[v], a.nedges, &edge, &row.degree)) {
         note(w, i, INDPTR);
         return 0;
     }
     const uint32_t resident = a.resident_at ? a.resident_at[v] : NONE;
-    row.base =
-        resident == NONE ? a.indices + edge : a.resident + resident * (uint64_t)GNN_SAMPLE_RESIDENT;
+    row.base = resident == NONE
+                   ? a.indices + edge
+                   : a.resident + resident * (uint64_t)GNN_SAMPLE_RESIDENT + (edge - a.indptr[v]);
     row.orig = a.orig ? a.orig[v] : node;
     w.s.row[i] = row;
     return gnn_pick_count(w.job.what.rule, row.degree);
@@ -180,8 +181,8 @@ struct Row {
             const uint32_t node = p.nodes[i];
             const gnn_sample_part &part =
                 p.w.job.what.graph.part[gnn_part_of(p.w.job.what.graph, node)];
-            edge =
-                part.resident_at ? part.indptr[node - part.first] : (uint64_t)(base - part.indices);
+            edge = part.resident_at ? gnn_first_edge(p.w, part, node)
+                                    : (uint64_t)(base - part.indices);
             id = part.id;
         }
     }

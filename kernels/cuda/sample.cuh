@@ -102,14 +102,23 @@ static __device__ __forceinline__ uint32_t gnn_row_of(const struct gnn_scratch &
     return lo;
 }
 
+/* The edge of a node's first eligible neighbour. */
+static __device__ __forceinline__ uint64_t gnn_first_edge(const struct gnn_work &w,
+                                                          const gnn_sample_part &a, uint32_t node)
+{
+    uint64_t edge;
+    uint32_t degree;
+    (void)gnn_pick_eligible(w.job.what.rule, &a.indptr[node - a.first], a.nedges, &edge, &degree);
+    return edge;
+}
+
 /* Pick e of the block is the first bad one: it has left its position in the row. */
 static __device__ inline void gnn_fail_source(const struct gnn_work &w, uint32_t e)
 {
     const uint32_t *nodes, n = gnn_rows_of(w.job, &nodes), i = gnn_row_of(w.s, n, e);
     const uint32_t part = gnn_part_of(w.job.what.graph, nodes[i]);
-    const gnn_sample_part &a = w.job.what.graph.part[part];
-    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], a.indptr[nodes[i] - a.first] + w.job.source[e],
-                   part);
+    const uint64_t edge = gnn_first_edge(w, w.job.what.graph.part[part], nodes[i]);
+    gnn_fail_batch(w, GNN_SAMPLE_SOURCE, nodes[i], edge + w.job.source[e], part);
 }
 
 /* Where the search for id v in the hash table begins; one goes on to the next slot. */

@@ -64,7 +64,7 @@ struct rows {
     uint64_t n, edges, first, nsrc;
 };
 
-static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint64_t degree)
+static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32_t degree)
 {
     if (!g->picked)
         return 1;
@@ -89,12 +89,14 @@ static uint64_t walk_rows(const struct rows *a, const struct contribution *g, ui
     uint64_t wrong = 0;
 #pragma omp parallel for schedule(dynamic, 1024) reduction(+ : wrong)
     for (uint64_t i = 0; i < a->n; i++) {
-        const uint64_t from = a->ptr[i], to = a->ptr[i + 1];
-        if (from > to || to > a->edges) {
+        uint64_t from;
+        uint32_t degree;
+        if (!gnn_pick_eligible(g->rule, &a->ptr[i], a->edges, &from, &degree)) {
             wrong++;
             continue;
         }
-        const uint64_t x = from < to ? contribution_of(g, a->first + i, to - from) : 0;
+        const uint64_t x = degree ? contribution_of(g, a->first + i, degree) : 0,
+                       to = from + degree;
         for (uint64_t k = x ? from : to; k < to; k++) {
             if (k + AHEAD < a->edges)
                 __builtin_prefetch((char *)sum + 8 * (uint64_t)a->idx[k + AHEAD], 1);
