@@ -174,7 +174,7 @@ unit: $(UNIT:%=$(B)/tests/unit/%) $(B)/tests/bits/probe $(EMU:%=$(B)/tests/emu/%
 # The longest first, so that none of them is left for the end.
 SCRIPTS   = $(filter-out tests/ranks-long/%,$(sort $(wildcard tests/*/*.t)))
 LONGEST   = tests/ranks/% tests/device/%
-ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_sums $(if $(SAN),,check_train)) \
+ALL_TESTS = $(filter $(LONGEST),$(SCRIPTS)) $(addprefix $(B)/emu/tests/gpu/,check_kernels check_reduce $(if $(SAN),,check_train)) \
             $(UNIT:%=$(B)/tests/unit/%) $(EMU:%=$(B)/tests/emu/%) $(filter-out $(LONGEST),$(SCRIPTS))
 check: all unit replay $(B)/shim.so ## run the tests (TESTS=... narrows them)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin GNN_TOP=$(CURDIR) GNN_B=$(CURDIR)/$(B) GNN_SAN=$(GNN_SAN) GNN_SWEEP=$(GNN_SWEEP) sh tests/run.sh $(or $(TESTS),$(ALL_TESTS))

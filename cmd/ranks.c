@@ -16,6 +16,11 @@
 static struct gnn_launch launch = {.size = 1};
 static struct gnn_comm *opened; /* once there are others to end */
 
+bool ranks_many(void)
+{
+    return launch.size > 1;
+}
+
 /* ---- MPI's own start and end can hang for ever, in calls that nothing interrupts ---- */
 
 static struct watch {
@@ -56,7 +61,7 @@ static bool watch_begin(pthread_t *thread, const char *what, double seconds)
     pthread_condattr_init(&a);
     pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
     pthread_cond_init(&watch.over, &a);
-    return seconds > 0 && !pthread_create(thread, NULL, watch_it, NULL);
+    return seconds > 0 && ranks_many() && !pthread_create(thread, NULL, watch_it, NULL);
 }
 
 static void watch_end(bool begun, pthread_t thread)
@@ -94,7 +99,7 @@ void ranks_start(void)
     struct gnn_err e = {0};
     if (gnn_launch_find(&launch, getenv, &e))
         cli_fail(&e);
-    if (launch.size > 1)
+    if (ranks_many())
         cli_rank(launch.rank, end_all);
 }
 
@@ -103,11 +108,10 @@ struct gnn_comm *ranks_open(double timeout)
     struct gnn_err e = {0};
     struct gnn_comm *c;
     pthread_t thread;
-    const bool begun = launch.size > 1 && watch_begin(&thread, "start", timeout);
+    const bool begun = watch_begin(&thread, "start", timeout);
     const int rc = gnn_comm_open(&c, timeout, common.verbose <= 0, &e);
     opened = c;
-    if (launch.size > 1)
-        watch_end(begun, thread);
+    watch_end(begun, thread);
     if (rc || gnn_comm_agree(c, "program or version", cli_version(), &e) ||
         gnn_comm_agree(c, "options", opt_shared(), &e))
         cli_fail(&e);
@@ -171,22 +175,16 @@ void ranks_close(struct gnn_comm *c)
     if (gnn_comm_agree(c, "termination", "", &e))
         cli_fail(&e);
     opened = NULL;
-    const bool begun = launch.size > 1 && watch_begin(&thread, "end", c->timeout);
+    const bool begun = watch_begin(&thread, "end", c->timeout);
     gnn_comm_free(c);
-    if (launch.size > 1)
-        watch_end(begun, thread);
-}
-
-bool ranks_many(void)
-{
-    return launch.size > 1;
+    watch_end(begun, thread);
 }
 
 /* ---- files ---- */
 
 const char *ranks_path(const char *path, const char *option)
 {
-    if (launch.size > 1 && option && !(path && strstr(path, "%r")))
+    if (ranks_many() && option && !(path && strstr(path, "%r")))
         cli_usage("%s: each of %u ranks requires its own file: put %%r, the rank, into the name",
                   option, launch.size);
     return path ? cli_path(path) : NULL;

@@ -8,9 +8,9 @@
 #include "lib/base/clock.h"
 
 /* Where gradients of several ranks on devices are summed. */
-static void tell_sums(const struct gnn_trainer *t)
+static void tell_reduce(const struct gnn_trainer *t)
 {
-    const char *why = t->sums_why;
+    const char *why = t->reduce_why;
     json_t *j = json_pack("{s:s, s:s}", "event", "sums", "by", *why ? "host" : "nccl");
     if (*why)
         json_object_set_new(j, "why", json_string(why));
@@ -31,8 +31,8 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
     x->started = gnn_clock();
     cli_info("%s, %u layers, %llu parameters (%llu of them trained)", m->c.layer->name,
              m->c.nlayers, (unsigned long long)m->nfloats, (unsigned long long)m->trained);
-    if (t->sums != t->comm)
-        tell_sums(t);
+    if (t->reduce != t->comm)
+        tell_reduce(t);
 }
 
 /* Once: that products are made in another precision than was asked for. */

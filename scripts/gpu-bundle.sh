@@ -14,7 +14,7 @@ trap 'exit 1' HUP INT TERM
 g=$dir/gnn-gpu
 mkdir -p "$g/bin" "$g/lib" "$g/data"
 
-cp "$b"/bundle/gnn-* "$b/tests/gpu/check_kernels" "$b/tests/gpu/check_sums" "$b/tests/gpu/check_train" "$b/tests/gpu/bench_gpu" "$g/bin"
+cp "$b"/bundle/gnn-* "$b/tests/gpu/check_kernels" "$b/tests/gpu/check_reduce" "$b/tests/gpu/check_train" "$b/tests/gpu/bench_gpu" "$g/bin"
 strip "$g"/bin/*
 # The C library is that of the machine.
 for p in "$g"/bin/*; do ldd "$p"; done | awk '$3 ~ "^/" { print $3 }' | sort -u |

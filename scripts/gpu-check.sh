@@ -131,7 +131,7 @@ importing=$!
 by 30
 check "kernels, scale $scale" limited 90 check_kernels $scale
 [ -n "$small" ] || check "training, beside the CPU, twice, and from checkpoints" limited 90 check_train
-check "sums of one rank on its device" limited 60 check_sums
+check "all-reduces of one rank on its device" limited 60 check_reduce
 sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/Skipped: \1, \2./p' "$out/log" | tee -a "$out/results.md"
 
 # ---- rates ----

@@ -2,7 +2,7 @@
  *
  * A communicator is never absent: one process alone is one of size 1, gnn_comm_self(), for which
  * exchanges hand over what was sent and all-reduces do nothing. The engine of several ranks is MPI,
- * loaded when a launcher has started more than one process, and never otherwise. gnn_ops.sums_new
+ * loaded when a launcher has started more than one process, and never otherwise. gnn_ops.reduce_new
  * makes a communicator that reduces numbers in the memory of devices. */
 #ifndef GNN_LIB_COMM_COMM_H
 #define GNN_LIB_COMM_COMM_H
@@ -131,7 +131,7 @@ enum gnn_comm_control {
     GNN_COMM_SCORES,
     GNN_COMM_ACCESS,
     GNN_COMM_DEVICES,
-    GNN_COMM_SUMS
+    GNN_COMM_NCCL
 };
 static inline uint32_t gnn_comm_tag(enum gnn_comm_use use, uint64_t piece)
 {

@@ -34,8 +34,8 @@ int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t
 int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e) GNN_MUST_USE;
 /* Sums n numbers (kind: enum gnn_reduce) over all ranks in the device's memory, in place, when the
  * stream comes to it. All ranks ask for the same sums in the same order. */
-int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream,
-                 struct gnn_err *e) GNN_MUST_USE;
+int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
+                        struct gnn_err *e) GNN_MUST_USE;
 /* Begins to leave, all sums being done, as the others do. */
 int gnn_nccl_leave(void *h, struct gnn_err *e) GNN_MUST_USE;
 /* Ends whatever goes on, here; streams go on behind it. Only _free may follow. */

@@ -132,7 +132,7 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
     return check_begun(c, now, e);
 }
 
-int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
+int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
 {
     static const ncclDataType_t type[] = {[GNN_REDUCE_F32] = ncclFloat32,
                                           [GNN_REDUCE_F64] = ncclFloat64,
@@ -191,7 +191,7 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
     return GNN_E_DEVICE;
 }
 
-int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
+int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
 {
     return GNN_E_DEVICE;
 }

@@ -186,7 +186,7 @@ static struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precisi
         return NULL;
     dev->ops = table;
     ops_fill_memory(&dev->ops);
-    dev->ops.sums_new = gpu_sums_new;
+    dev->ops.reduce_new = gnn_gpu_reduce_new;
     dev->ops.dev = dev;
     dev->d = &g->dev[0];
     dev->precision = (int)precision;

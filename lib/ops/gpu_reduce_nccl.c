@@ -1,10 +1,10 @@
-/* Sums on devices by NCCL, on a stream of their own.
+/* All-reduces on devices by NCCL, on a stream of their own.
  *
  * NCCL waits for ranks that are lost for ever, on the device too, and whatever then waits for the
- * device does so with it - even memory that is freed. So sums are only given to NCCL when they are
- * pushed or waited for, by who has put all the rest of a step on its stream before; events let each
- * of them begin, as early as its numbers are there, beside what follows on that stream. And who
- * waits asks again and again, as for messages between ranks. */
+ * device waits with it, even a call that frees memory. So NCCL is only given all-reduces when they
+ * are pushed or waited for, after all the rest of a step is on its stream; events let each of them
+ * begin as early as its numbers are there, beside what follows on that stream. And every wait is a
+ * loop that polls, as for messages between ranks. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,15 +21,15 @@
 struct said {
     uint64_t device;
     uint32_t version; /* 0: it has no NCCL, and why */
-    char why[GNN_SUMS_WHY - 20];
+    char why[GNN_REDUCE_WHY - 20];
 };
 /* What rank 0 says then. */
 struct invitation {
     struct gnn_nccl_id id;
-    char why[GNN_SUMS_WHY - 20]; /* there is none, or "" */
+    char why[GNN_REDUCE_WHY - 20]; /* there is none, or "" */
 };
 
-static int speak(struct gpu_sums *c, struct said *s, struct gnn_err *e)
+static int describe_own(struct gpu_reduce *c, struct said *s, struct gnn_err *e)
 {
     const char *path = getenv("GNN_NCCL");
     struct gnn_err none = {0};
@@ -46,7 +46,7 @@ static int speak(struct gpu_sums *c, struct said *s, struct gnn_err *e)
     return 0;
 }
 
-static int whole(const struct gnn_exchange *x, uint64_t bytes, struct gnn_err *e)
+static int check_sizes(const struct gnn_exchange *x, uint64_t bytes, struct gnn_err *e)
 {
     for (uint32_t r = 0; r < x->size; r++)
         if (x->in[r].bytes != bytes)
@@ -54,7 +54,7 @@ static int whole(const struct gnn_exchange *x, uint64_t bytes, struct gnn_err *e
     return 0;
 }
 
-static const struct said *told(const struct gnn_exchange *x, uint32_t r)
+static const struct said *told_by(const struct gnn_exchange *x, uint32_t r)
 {
     return x->in[r].data;
 }
@@ -65,22 +65,22 @@ static void name_version(unsigned v, char text[24])
 }
 
 /* Why it is to be without; "" if it need not be. The same on all ranks. */
-static void judge(const struct gnn_exchange *x, uint32_t size, char why[GNN_SUMS_WHY])
+static void find_reason(const struct gnn_exchange *x, uint32_t size, char why[GNN_REDUCE_WHY])
 {
     char a[24], b[24];
     *why = 0;
     for (uint32_t r = 0; r < size && !*why; r++) {
-        const struct said *s = told(x, r);
+        const struct said *s = told_by(x, r);
         if (!s->version)
-            snprintf(why, GNN_SUMS_WHY, "rank %u: %.*s", r, (int)sizeof s->why, s->why);
-        else if (s->version != told(x, 0)->version) {
+            snprintf(why, GNN_REDUCE_WHY, "rank %u: %.*s", r, (int)sizeof s->why, s->why);
+        else if (s->version != told_by(x, 0)->version) {
             name_version(s->version, a);
-            name_version(told(x, 0)->version, b);
-            snprintf(why, GNN_SUMS_WHY, "rank %u has NCCL %s, rank 0 %s", r, a, b);
+            name_version(told_by(x, 0)->version, b);
+            snprintf(why, GNN_REDUCE_WHY, "rank %u has NCCL %s, rank 0 %s", r, a, b);
         }
         for (uint32_t q = 0; q < r && !*why; q++)
-            if (told(x, q)->device == s->device)
-                snprintf(why, GNN_SUMS_WHY, "ranks %u and %u share a device", q, r);
+            if (told_by(x, q)->device == s->device)
+                snprintf(why, GNN_REDUCE_WHY, "ranks %u and %u share a device", q, r);
     }
 }
 
@@ -88,7 +88,7 @@ static void judge(const struct gnn_exchange *x, uint32_t size, char why[GNN_SUMS
 
 /* One at a time in a process. */
 static struct ending {
-    struct gpu_sums *sums;
+    struct gpu_reduce *reduce;
     atomic_bool over;
 } ending;
 
@@ -96,21 +96,21 @@ static void *end_nccl(void *arg)
 {
     struct gnn_err ignored = {0};
     struct ending *x = arg;
-    if (!gnn_dev_use(x->sums->ops->d->number, &ignored))
-        gnn_nccl_abort(x->sums->nccl);
+    if (!gnn_dev_use(x->reduce->ops->d->number, &ignored))
+        gnn_nccl_abort(x->reduce->nccl);
     atomic_store(&x->over, true);
     return NULL;
 }
 
 /* After a failure nothing of NCCL is waited for any more, its abort no longer than a second: that
  * waits for the device. A failure that another rank tells better is left to it as long. */
-static void give_up(struct gpu_sums *c, bool other)
+static void abort_nccl(struct gpu_reduce *c, bool other)
 {
     pthread_t thread;
     if (other)
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     c->base.lost = true;
-    ending.sums = c;
+    ending.reduce = c;
     atomic_store(&ending.over, false);
     c->hung = pthread_create(&thread, NULL, end_nccl, &ending) != 0;
     if (c->hung)
@@ -121,38 +121,38 @@ static void give_up(struct gpu_sums *c, bool other)
     c->hung = !atomic_load(&ending.over);
 }
 
-/* Looks after NCCL, after a question that brought nothing. */
-static int look(struct gpu_sums *c, bool *busy, struct gnn_deadline *p, struct gnn_err *e)
+/* After a look at what is waited for, which is not over: has NCCL failed, or a rank been lost? */
+static int poll_nccl(struct gpu_reduce *c, bool *busy, struct gnn_deadline *p, struct gnn_err *e)
 {
     struct gnn_err late = {0};
     bool other = false;
     int rc = gnn_nccl_busy(c->nccl, busy, &other, e);
     if (rc) {
-        give_up(c, other);
+        abort_nccl(c, other);
         return rc;
     }
     rc = c->host->ops->poll(c->host, p, &late);
     if (rc) {
-        give_up(c, false);
+        abort_nccl(c, false);
         return gnn_fail(e, (enum gnn_status)rc, "%s (NCCL all-reduce)", late.msg);
     }
     return 0;
 }
 
 /* Until NCCL has done what it was asked for last. */
-static int settle(struct gpu_sums *c, struct gnn_err *e)
+static int wait_for_nccl(struct gpu_reduce *c, struct gnn_err *e)
 {
     struct gnn_deadline p = {0};
     bool busy = true;
     int rc = 0;
     while (!rc && busy)
-        rc = look(c, &busy, &p, e);
+        rc = poll_nccl(c, &busy, &p, e);
     return rc;
 }
 
-/* ---- sums ---- */
+/* ---- all-reduces ---- */
 
-int gpu_sums_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
+int gnn_gpu_reduce_add(struct gpu_reduce *c, struct gpu_reduction *s, struct gnn_err *e)
 {
     s->next = NULL;
     *c->last = s;
@@ -161,36 +161,36 @@ int gpu_sums_add(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
     return gnn_dev_event_record(s->before, c->ops->stream, e);
 }
 
-static int give(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
+static int start_reduction(struct gpu_reduce *c, struct gpu_reduction *s, struct gnn_err *e)
 {
     int rc = gnn_dev_event_after(c->stream, s->before, e);
     if (!rc)
-        rc = gnn_nccl_sum(c->nccl, s->data, s->n, (int)s->kind, c->stream, e);
+        rc = gnn_nccl_all_reduce(c->nccl, s->data, s->n, (int)s->kind, c->stream, e);
     if (!rc)
-        rc = settle(c, e);
+        rc = wait_for_nccl(c, e);
     return rc ? rc : gnn_dev_event_record(s->done, c->stream, e);
 }
 
-int gpu_sums_push(struct gpu_sums *c, struct gnn_err *e)
+int gnn_gpu_reduce_push(struct gpu_reduce *c, struct gnn_err *e)
 {
     int rc = c->first ? gnn_dev_use(c->ops->d->number, e) : 0;
-    for (struct gpu_sum *s = c->first; !rc && s; s = s->next)
-        rc = give(c, s, e);
+    for (struct gpu_reduction *s = c->first; !rc && s; s = s->next)
+        rc = start_reduction(c, s, e);
     c->first = NULL;
     c->last = &c->first;
     return rc;
 }
 
 /* The host waits itself, and not the operations' stream. */
-int gpu_sums_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
+int gnn_gpu_reduce_wait(struct gpu_reduce *c, struct gpu_reduction *s, struct gnn_err *e)
 {
     struct gnn_deadline p = {0};
     bool done = false, busy;
-    int rc = gpu_sums_push(c, e);
+    int rc = gnn_gpu_reduce_push(c, e);
     while (!rc && !done) {
         rc = gnn_dev_event_done(s->done, &done, e);
         if (!rc && !done)
-            rc = look(c, &busy, &p, e);
+            rc = poll_nccl(c, &busy, &p, e);
     }
     c->open -= !rc;
     return rc;
@@ -199,8 +199,8 @@ int gpu_sums_wait(struct gpu_sums *c, struct gpu_sum *s, struct gnn_err *e)
 /* ---- beginning and end ---- */
 
 /* An id is only made where it will be used: NCCL listens for those who have it from then on. */
-static int invite(struct gpu_sums *c, struct gnn_exchange *x, struct gnn_nccl_id *id,
-                  char why[GNN_SUMS_WHY], struct gnn_err *e)
+static int share_id(struct gpu_reduce *c, struct gnn_exchange *x, struct gnn_nccl_id *id,
+                    char why[GNN_REDUCE_WHY], struct gnn_err *e)
 {
     struct invitation own = {.why = ""};
     struct gnn_err none = {0};
@@ -208,17 +208,17 @@ static int invite(struct gpu_sums *c, struct gnn_exchange *x, struct gnn_nccl_id
         snprintf(own.why, sizeof own.why, "%.*s", (int)sizeof own.why - 1, none.msg);
     int rc = gnn_comm_all_gather(c->host, x, &own, sizeof own, e);
     if (!rc)
-        rc = whole(x, sizeof own, e);
+        rc = check_sizes(x, sizeof own, e);
     if (rc)
         return rc;
     const struct invitation *v = x->in[0].data;
     *id = v->id;
     if (*v->why)
-        snprintf(why, GNN_SUMS_WHY, "rank 0: %.*s", (int)sizeof v->why, v->why);
+        snprintf(why, GNN_REDUCE_WHY, "rank 0: %.*s", (int)sizeof v->why, v->why);
     return 0;
 }
 
-static int join(struct gpu_sums *c, const struct gnn_nccl_id *id, struct gnn_err *e)
+static int join_ranks(struct gpu_reduce *c, const struct gnn_nccl_id *id, struct gnn_err *e)
 {
     struct gnn_err why = {0};
     c->base.lost = true; /* until all are there */
@@ -226,30 +226,30 @@ static int join(struct gpu_sums *c, const struct gnn_nccl_id *id, struct gnn_err
     if (!rc)
         rc = gnn_nccl_join(c->nccl, id, c->host->rank, c->host->size, &why);
     if (!rc)
-        rc = settle(c, &why);
+        rc = wait_for_nccl(c, &why);
     c->base.lost = rc != 0;
     return rc ? gnn_fail(e, (enum gnn_status)rc, "%s (GNN_NCCL=none uses MPI instead)", why.msg)
               : 0;
 }
 
-int gpu_sums_join(struct gpu_sums *c, char why[GNN_SUMS_WHY], struct gnn_err *e)
+int gnn_gpu_reduce_join(struct gpu_reduce *c, char why[GNN_REDUCE_WHY], struct gnn_err *e)
 {
     struct gnn_exchange x = {0};
     struct gnn_nccl_id id;
     struct said s = {0};
-    int rc = speak(c, &s, e);
+    int rc = describe_own(c, &s, e);
     if (!rc)
-        rc = gnn_exchange_init(&x, c->host, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_SUMS), e);
+        rc = gnn_exchange_init(&x, c->host, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_NCCL), e);
     if (!rc)
         rc = gnn_comm_all_gather(c->host, &x, &s, sizeof s, e);
     if (!rc)
-        rc = whole(&x, sizeof s, e);
+        rc = check_sizes(&x, sizeof s, e);
     if (!rc)
-        judge(&x, c->host->size, why);
+        find_reason(&x, c->host->size, why);
     if (!rc && !*why)
-        rc = invite(c, &x, &id, why, e);
+        rc = share_id(c, &x, &id, why, e);
     if (!rc && !*why) {
-        rc = join(c, &id, e);
+        rc = join_ranks(c, &id, e);
     } else {
         gnn_nccl_free(c->nccl);
         c->nccl = NULL;
@@ -259,14 +259,14 @@ int gpu_sums_join(struct gpu_sums *c, char why[GNN_SUMS_WHY], struct gnn_err *e)
 }
 
 /* Where something has gone wrong, others do not leave. */
-void gpu_sums_leave(struct gpu_sums *c)
+void gnn_gpu_reduce_leave(struct gpu_reduce *c)
 {
     struct gnn_err ignored = {0};
     if (c->hung)
         return;
     if (c->nccl && !c->open && !c->base.lost && !c->host->lost &&
         !gnn_nccl_leave(c->nccl, &ignored))
-        (void)!settle(c, &ignored);
+        (void)!wait_for_nccl(c, &ignored);
     else if (c->nccl)
         gnn_nccl_abort(c->nccl);
     gnn_dev_stream_free(c->stream);

@@ -18,7 +18,7 @@ struct gnn_epilogue {
     bool relu;
 };
 
-enum { GNN_OPS_MARKS = 3, GNN_OPS_MARK_NET = 2 /* the passes' own */, GNN_SUMS_WHY = 200 };
+enum { GNN_OPS_MARKS = 3, GNN_OPS_MARK_NET = 2 /* the passes' own */, GNN_REDUCE_WHY = 200 };
 struct gnn_comm;
 
 /* Operations of a table are carried out in the order of the calls, but on a device later than
@@ -56,13 +56,13 @@ struct gnn_ops {
     int (*enter)(const struct gnn_ops *o, const struct gnn_batch *b, struct gnn_err *e);
     void (*leave)(const struct gnn_ops *o, const struct gnn_batch *b);
 
-    /* Sums over ranks of numbers in the backend's memory: *sums is like comm, which must outlive
-     * it, but for that memory, and in order with the operations - what was asked for before _begin
-     * is in the sum, what is asked for after _end works with it. Collective. why: "", or for what
-     * reason the sums go through the host's memory where they need not. The member is NULL where
-     * comm itself does it. Freed by sums->ops->free, before the operations are. */
-    int (*sums_new)(const struct gnn_ops *o, struct gnn_comm *comm, struct gnn_comm **sums,
-                    char why[GNN_SUMS_WHY], struct gnn_err *e);
+    /* All-reduces of numbers in the backend's memory: *reduce has the ranks of comm, which must
+     * outlive it, and its all-reduces are in order with the operations: they reduce the results of
+     * those before _begin, and those after _end work on what was reduced. Collective. why: "", or
+     * why they go through the host's memory although NCCL would not. The member is NULL where comm
+     * itself does it. Freed by reduce->ops->free, before the operations are. */
+    int (*reduce_new)(const struct gnn_ops *o, struct gnn_comm *comm, struct gnn_comm **reduce,
+                      char why[GNN_REDUCE_WHY], struct gnn_err *e);
 
     /* C (m, n) = op(A) op(B) + beta C, then ep (may be NULL); contiguous rows. kernels/gemm.h. On a
      * device, ReLU may make 0 of a NaN. */

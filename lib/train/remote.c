@@ -19,8 +19,8 @@ static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
-    return t->sums->ops->reduce_begin(t->sums, t->net.pass.grad + from, to - from, GNN_REDUCE_F32,
-                                      &t->pace.sum[l], e);
+    return t->reduce->ops->reduce_begin(t->reduce, t->net.pass.grad + from, to - from,
+                                        GNN_REDUCE_F32, &t->pace.reduction[l], e);
 }
 
 /* An all-reduce that a step waits for. */
@@ -28,7 +28,7 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
     const double from = gnn_clock();
-    const int rc = gnn_comm_all_reduce(t->sums, x, n, GNN_REDUCE_F64, e);
+    const int rc = gnn_comm_all_reduce(t->reduce, x, n, GNN_REDUCE_F64, e);
     t->pace.waited += gnn_clock() - from;
     return rc;
 }
@@ -36,18 +36,19 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
 int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &t->meta->sampling;
-    struct gnn_comm *sums = t->comm;
+    struct gnn_comm *reduce = t->comm;
     if (gnn_comm_check(t->comm, m->rank, m->ranks, e))
         return e->code;
-    t->pace.sum = gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.sum, "all-reduces", e);
-    if (!t->pace.sum ||
+    t->pace.reduction =
+        gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.reduction, "all-reduces", e);
+    if (!t->pace.reduction ||
         gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e))
         return e->code;
     if (t->comm->size == 1) /* nothing to reduce, and no NCCL to start */
         return 0;
-    if (t->ops->sums_new && t->ops->sums_new(t->ops, t->comm, &sums, t->sums_why, e))
+    if (t->ops->reduce_new && t->ops->reduce_new(t->ops, t->comm, &reduce, t->reduce_why, e))
         return e->code;
-    t->sums = sums;
+    t->reduce = reduce;
     t->net.layer_done = layer_done;
     t->net.pass.sum = sum_in_step;
     t->net.pass.arg = t;
@@ -57,9 +58,9 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 void train_ranks_release(struct gnn_trainer *t)
 {
     gnn_exchange_release(&t->pace.x);
-    gnn_free(t->pace.sum);
-    if (t->sums != t->comm)
-        gnn_comm_free(t->sums);
+    gnn_free(t->pace.reduction);
+    if (t->reduce != t->comm)
+        gnn_comm_free(t->reduce);
 }
 
 uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
@@ -194,7 +195,7 @@ bool train_stops(const struct gnn_trainer *t)
 
 int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
-    return gnn_comm_reduce_push(t->sums, e);
+    return gnn_comm_reduce_push(t->reduce, e);
 }
 
 int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
@@ -209,7 +210,7 @@ int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t l = t->m->c.nlayers; !rc && l-- > 0;)
-        rc = t->sums->ops->reduce_end(t->sums, &t->pace.sum[l], e);
+        rc = t->reduce->ops->reduce_end(t->reduce, &t->pace.reduction[l], e);
     return rc;
 }
 

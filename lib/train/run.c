@@ -51,7 +51,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->ops = o->ops;
     t->meta = meta;
     t->o = *o;
-    t->comm = t->sums = o->comm;
+    t->comm = t->reduce = o->comm;
     if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check_source(t, e) ||
         (o->checkpoint && !t->comm->rank && train_checkpoint_dir(o->checkpoint, e)) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
@@ -67,8 +67,8 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     if (!e->code && !train_slabs_init(t, e))
         return 0;
 fail:
-    if (t->sums != t->comm)
-        t->sums->lost = true; /* the others know nothing of it */
+    if (t->reduce != t->comm)
+        t->reduce->lost = true; /* the others do not know */
     gnn_trainer_release(t);
     return e->code;
 }
@@ -77,7 +77,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
 {
     if (!t->ops)
         return;
-    train_ranks_release(t); /* before memory that sums may be under way in */
+    train_ranks_release(t); /* before memory that all-reduces may work on */
     for (uint32_t i = 0; t->score && i < t->meta->sampling.nsplits; i++)
         gnn_score_release(&t->score[i]);
     gnn_score_release(&t->train);
@@ -235,7 +235,8 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
     if (train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
         return e->code;
     if (turn) {
-        const int rc = train_pace_end(t, e); /* sums over the epoch need all ranks at its end */
+        const int rc =
+            train_pace_end(t, e); /* all ranks are at the epoch's end, whose scores are reduced */
         if (rc)
             return rc;
         if (close_epoch(t, e))

@@ -104,8 +104,8 @@ struct train_told {
 struct train_pace {
     struct gnn_exchange x;
     struct train_told own, told; /* being filled; under way */
-    void **sum;                  /* [nlayers] of gradients, under way */
-    double waited;               /* seconds of this step, for sums inside of it */
+    void **reduction;            /* [nlayers] of gradients, under way */
+    double waited;               /* seconds of this step, for all-reduces inside of it */
     uint64_t scored;             /* steps whose balance is in r.balance */
     bool open;                   /* between begin and end */
     bool stop;                   /* a rank was asked to stop */
@@ -113,8 +113,8 @@ struct train_pace {
 
 struct gnn_trainer {
     struct gnn_comm *comm;
-    struct gnn_comm *sums;       /* the same ranks, for all-reduces where the operations work */
-    char sums_why[GNN_SUMS_WHY]; /* as gnn_ops.sums_new says it */
+    struct gnn_comm *reduce;         /* the same ranks, for all-reduces where the operations work */
+    char reduce_why[GNN_REDUCE_WHY]; /* as gnn_ops.reduce_new says it */
     struct train_pace pace;
     struct gnn_model *m;
     const struct gnn_ops *ops;

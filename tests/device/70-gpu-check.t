@@ -3,7 +3,7 @@
 [ -z "${GNN_SAN-}" ] || { skip 'gpu-check.sh' 'a script over programs that other tests run under the sanitizer'; done_testing; }
 mkdir bin
 ln -s "$GNN_BIN"/gnn-* bin
-for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_kernels "$GNN_B"/emu/tests/gpu/check_sums "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
+for p in "$GNN_B"/emu/bin/gnn-* "$GNN_B"/emu/tests/gpu/check_kernels "$GNN_B"/emu/tests/gpu/check_reduce "$GNN_B"/emu/tests/gpu/bench_gpu; do ln -sf "$p" bin; done
 cat >bin/ncu <<'T'
 #!/bin/sh
 echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters'

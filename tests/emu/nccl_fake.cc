@@ -251,7 +251,7 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
     return 0;
 }
 
-int gnn_nccl_sum(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
+int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream, struct gnn_err *e)
 {
     static const char *const name[] = {"f32", "f64", "u64"};
     CALL("summing");

@@ -5,7 +5,7 @@ if ! command -v xz >/dev/null || ! command -v strip >/dev/null || ! command -v p
     done_testing
 fi
 mkdir -p b/bundle b/tests/gpu data
-for p in bundle/gnn-import bundle/gnn-sample bundle/gnn-gather bundle/gnn-train bundle/gnn-predict tests/gpu/check_kernels tests/gpu/check_sums tests/gpu/check_train tests/gpu/bench_gpu; do
+for p in bundle/gnn-import bundle/gnn-sample bundle/gnn-gather bundle/gnn-train bundle/gnn-predict tests/gpu/check_kernels tests/gpu/check_reduce tests/gpu/check_train tests/gpu/bench_gpu; do
     cp "$(command -v cat)" b/$p
 done
 echo graph >data/cora.zip

@@ -1,6 +1,6 @@
-/* Sums over ranks on a device, of one rank: NCCL is opened, adds up what one rank has, which is
- * what it had, and is left. Also the way by the host. Runs on a real device, where there is NCCL,
- * and on the fake one. */
+/* All-reduces on a device, of one rank: NCCL is opened, reduces what one rank has, which stays as
+ * it is, and is left. The same through the host's memory. Runs on a real device, where there is
+ * NCCL, and on the emulated one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "lib/base/mem.h"
 #include "tap.h"
 
-enum { SUMS = 3, MOST = 1 << 20 };
+enum { MANY = 3, MOST = 1 << 20 };
 
 static struct gnn_ops *ops;
 static struct gnn_err err;
@@ -23,55 +23,57 @@ static void must(int rc)
     exit(1);
 }
 
-/* Several sums at once of numbers that operations have just put there, and that operations take
- * away from there. */
-static bool sums_right(struct gnn_comm *c, enum gnn_reduce kind, uint64_t n, bool push)
+/* Several all-reduces at once of numbers that operations have just put there, and that operations
+ * take away from there. */
+static bool reduced_right(struct gnn_comm *c, enum gnn_reduce kind, uint64_t n, bool push)
 {
     const size_t size = kind == GNN_REDUCE_F32 ? 4 : 8;
     struct gnn_buf at = {0}, back = {0};
-    void *sum[SUMS] = {NULL};
-    char *from = malloc(SUMS * n * size);
-    must(!from || ops->fit(ops, &at, SUMS * n, size, "a test", &err) ||
-         ops->fit_host(ops, &back, SUMS * n, size, "a test", &err));
-    for (uint64_t i = 0; i < SUMS * n; i++)
+    void *sum[MANY] = {NULL};
+    char *from = malloc(MANY * n * size);
+    must(!from || ops->fit(ops, &at, MANY * n, size, "a test", &err) ||
+         ops->fit_host(ops, &back, MANY * n, size, "a test", &err));
+    for (uint64_t i = 0; i < MANY * n; i++)
         if (kind == GNN_REDUCE_F32)
             ((float *)from)[i] = (float)i / 3;
         else if (kind == GNN_REDUCE_F64)
             ((double *)from)[i] = (double)i / 3;
         else
             ((uint64_t *)from)[i] = i << 40 | i;
-    for (int k = 0; k < SUMS; k++) {
+    for (int k = 0; k < MANY; k++) {
         ops->put(ops, (char *)at.data + (size_t)k * n * size, from + (size_t)k * n * size,
                  n * size);
         must(c->ops->reduce_begin(c, (char *)at.data + (size_t)k * n * size, n, kind, &sum[k],
                                   &err));
     }
     must(push && gnn_comm_reduce_push(c, &err));
-    for (int k = SUMS; k-- > 0;)
+    for (int k = MANY; k-- > 0;)
         must(c->ops->reduce_end(c, &sum[k], &err));
-    ops->fetch(ops, back.data, at.data, SUMS * n * size);
+    ops->fetch(ops, back.data, at.data, MANY * n * size);
     ops->mark(ops, 0);
     must(ops->wait(ops, 0, &err));
-    const bool right = !memcmp(back.data, from, SUMS * n * size);
+    const bool right = !memcmp(back.data, from, MANY * n * size);
     ops->release(ops, &at);
     ops->release_host(ops, &back);
     free(from);
     return right;
 }
 
-static void test_sums(struct gnn_comm *self, const char *name)
+static void test_reduce(struct gnn_comm *self, const char *name)
 {
-    char why[GNN_SUMS_WHY];
+    char why[GNN_REDUCE_WHY];
     struct gnn_comm *c;
-    must(ops->sums_new(ops, self, &c, why, &err));
+    must(ops->reduce_new(ops, self, &c, why, &err));
     const bool host = *why;
     if (host && strcmp(name, "the host"))
         ok(true, "%s # SKIP %s", name, why);
     for (enum gnn_reduce kind = GNN_REDUCE_F32;
          kind <= GNN_REDUCE_U64 && host == !strcmp(name, "the host"); kind++) {
-        ok(sums_right(c, kind, 1, false), "%s, numbers of kind %d: one by one", name, (int)kind);
-        ok(sums_right(c, kind, 1000, true), "%s, numbers of kind %d: a thousand", name, (int)kind);
-        ok(sums_right(c, kind, MOST, true), "%s, numbers of kind %d: a million", name, (int)kind);
+        ok(reduced_right(c, kind, 1, false), "%s, numbers of kind %d: one by one", name, (int)kind);
+        ok(reduced_right(c, kind, 1000, true), "%s, numbers of kind %d: a thousand", name,
+           (int)kind);
+        ok(reduced_right(c, kind, MOST, true), "%s, numbers of kind %d: a million", name,
+           (int)kind);
     }
     gnn_comm_free(c);
 }
@@ -82,10 +84,10 @@ int main(void)
     struct gnn_comm *self = gnn_comm_self();
     must(gnn_gpu_open(&gpu, "cuda", NULL, 0, &err));
     must(!(ops = gnn_ops_gpu.make(gpu, GNN_PRECISION_F32, &err)));
-    test_sums(self, "NCCL");
-    test_sums(self, "NCCL, once more");
+    test_reduce(self, "NCCL");
+    test_reduce(self, "NCCL, once more");
     setenv("GNN_NCCL", "none", 1);
-    test_sums(self, "the host");
+    test_reduce(self, "the host");
     gnn_ops_gpu.free(ops);
     gnn_gpu_close(gpu);
     gnn_comm_free(self);
