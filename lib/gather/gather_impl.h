@@ -1,4 +1,4 @@
-/* What the gatherers share - the CPU's here, the devices' in lib/gpu: which rows go into which
+/* What the gatherers share, on the CPU, on devices and with ranks: which rows go into which
  * tensors. */
 #ifndef GNN_LIB_GATHER_GATHER_IMPL_H
 #define GNN_LIB_GATHER_GATHER_IMPL_H
@@ -16,7 +16,7 @@ struct gatherer {
     uint32_t njobs;
     bool sums;
     struct gnn_comm *comm;          /* the store's */
-    struct gather_replica *replica; /* what it keeps of others' rows, or NULL */
+    struct gather_replica *replica; /* replicated remote rows, or NULL */
     uint64_t batches;               /* with ranks: how many there were */
     pthread_mutex_t lock;           /* of batches and what follows */
     struct gnn_tier_hits *hits;     /* of nodes, with ranks; or NULL */

@@ -73,7 +73,7 @@ static void *worker_new(void *arg, struct gnn_err *e)
 {
     const struct gatherer *g = arg;
     struct gather_scratch *w = gnn_alloc_zero(1, sizeof *w, "a gathering thread", e);
-    if (w && g->comm->size > 1 && !(w->far = gnn_gather_remote_new(g, e))) {
+    if (w && g->comm->size > 1 && !(w->remote = gnn_gather_remote_new(g, e))) {
         gnn_free(w);
         return NULL;
     }
@@ -85,7 +85,7 @@ static void worker_free(void *worker)
     struct gather_scratch *w = worker;
     gnn_buf_release(&w->node);
     gnn_buf_release(&w->row);
-    gnn_gather_remote_free(w->far);
+    gnn_gather_remote_free(w->remote);
     gnn_free(w);
 }
 
@@ -170,13 +170,13 @@ static int gather_with_ranks(struct gatherer *g, struct gather_remote *f, struct
     return rc;
 }
 
-static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
+static int gather_batch(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e)
 {
     struct gatherer *g = arg;
     struct gather_scratch *w = worker;
     int rc = 0;
-    if (w->far)
-        return gather_with_ranks(g, w->far, b, e);
+    if (w->remote)
+        return gather_with_ranks(g, w->remote, b, e);
     for (uint32_t i = 0; !rc && i < g->njobs; i++) {
         const struct gather_job *j = &g->job[i];
         for (uint32_t h = 0; !rc && h < (j->edge ? b->nhops : 1); h++)
@@ -186,7 +186,7 @@ static int apply(void *arg, void *worker, struct gnn_batch *b, struct gnn_err *e
     return rc;
 }
 
-static int end(void *arg, struct gnn_err *e)
+static int end_stream(void *arg, struct gnn_err *e)
 {
     struct gatherer *g = arg;
     const int rc = gnn_gather_remote_end(g, e);
@@ -198,8 +198,8 @@ struct gnn_source *gnn_gather_source_new(struct gnn_source *up, struct gnn_store
 {
     static const struct gnn_map_ops ops = {.worker_new = worker_new,
                                            .worker_free = worker_free,
-                                           .apply = apply,
-                                           .end = end,
+                                           .apply = gather_batch,
+                                           .end = end_stream,
                                            .arg_free = gnn_gatherer_free};
     struct gatherer *g = gnn_gatherer_new(up->meta, s, o, e);
     if (!g) {

@@ -19,8 +19,8 @@
 #include "lib/comm/comm.h"
 #include "lib/gpu/gpu.h"
 
-/* Rows of nodes' fields, but labels, that devices keep: those wanted most often, all fields of a
- * node or none. */
+/* The GPU feature cache: rows of nodes' fields, but labels, that devices hold: those wanted most
+ * often, all fields of a node or none. */
 struct gnn_gather_cache {
     enum {
         GNN_GATHER_FIT,   /* as many as the free memory of the device holds, less a reserve */
@@ -31,29 +31,32 @@ struct gnn_gather_cache {
     double share;
     enum {
         GNN_GATHER_AUTO,      /* what costs least, given the order */
-        GNN_GATHER_REPLICATE, /* each device keeps the same rows */
-        GNN_GATHER_SHARD      /* devices that reach each other's memory keep different ones */
+        GNN_GATHER_REPLICATE, /* each device holds the same rows */
+        GNN_GATHER_SHARD      /* devices that read each other's memory hold different ones */
     } policy;
     struct gnn_order order; /* which first, of all ranks' batches; the scores of a file are the
                                caller's, and read by gnn_gather_source_new only */
 };
 
-/* What devices collected of the cached fields, a row for each field, and of others: edges' fields
- * and labels, which stay with the host. Grows as batches are handed on. */
+/* Where devices found the rows of cached fields, one for each field of a node; and how many they
+ * read of others, edges' fields and labels, which are in the host's memory. Grows as batches are
+ * handed on.
+ */
 struct gnn_gather_stats {
     struct gnn_tier_hits hits;
     uint64_t other_rows, other_bytes;
-    uint32_t devices, cliques; /* cliques: groups of devices that reach each other's memory */
-    uint64_t replicated, sharded, nodes; /* nodes whose rows each device keeps; dealt out in a
-                                            clique; of all (the least of the cliques') */
-    uint64_t cached_bytes;               /* on the fullest device */
+    uint32_t devices, cliques; /* clique: a group of devices that read each other's memory */
+    /* Nodes: whose rows each device of a clique holds; whose rows one of them does (both of the
+     * clique that holds the fewest); and all that have rows. */
+    uint64_t replicated, sharded, nodes;
+    uint64_t cached_bytes;    /* on the fullest device */
     enum gnn_gpu_apart apart; /* the last of these that is true of any two ranks, which are in
                                     apart_rank; set by gnn_gather_source_new */
     uint32_t apart_rank[2];
 };
 
-/* Rows of other ranks' nodes that each rank keeps: those that its batches want most often, of all
- * node fields but labels. */
+/* Replicated remote features: copies of rows that other ranks own, of those nodes that this rank's
+ * batches want most often; of all node fields but labels. */
 struct gnn_gather_replicate {
     double share;         /* of an average rank's rows; 0: none */
     enum gnn_order_by by; /* which first, of this rank's batches; not GNN_ORDER_FILE */

@@ -1,13 +1,17 @@
-/* Which rows devices keep.
+/* Which rows devices cache.
  *
- * Where everything fits on each device, everything is there, by id: no order, no slots. Else rows
- * are taken in the order of their scores, over all node types, as lib/cache/cache.h does, so that
- * gnn-gather --plan tells beforehand what will be missed. In a clique the hottest may be on each
- * device and the next dealt out. What `auto` weighs is bandwidth: a row from a peer over NVLink
- * takes some 8 times as long as one from the device's own memory, one from the host over PCIe some
- * 80 times (H200: 4.8 TB/s, 450 GB/s in each direction, 55 GB/s). So what a clique holds altogether
- * counts most, and copies of the hottest rows pay where their accesses outweigh those of the rows
- * they displace; lib/cache/placement.h finds the share. */
+ * Where all rows fit on each device they are all there, in the order of their ids: no ranking, no
+ * slots. Else rows are taken along their ranking, over all node types, by the same rule as in
+ * gnn-gather --plan (lib/cache/fill.h), which thus predicts the misses. A clique may replicate the
+ * first rows on each device and shard the next.
+ *
+ * `auto` weighs the two by bandwidth. On an H200 the device's own memory delivers 4.8 TB/s, a peer
+ * over NVLink 450 GB/s in each direction, and the host over PCIe 55 GB/s: a row from a peer costs
+ * some 8 times as much as a local one, a row from the host some 80 times. So a miss is what costs,
+ * and sharding, which lets a clique hold more different rows, is mostly the better use of memory.
+ * Replicating a row pays where the accesses that it saves the other devices from sending to a peer
+ * weigh more than those to the rows that have no room any more, which go to the host
+ * (gnn_placement_share). */
 #include <string.h>
 
 #include "lib/gather/gpu_cache.h"
@@ -155,23 +159,25 @@ static int decide_clique(struct gather_caching *k, struct gather_clique *c)
     const uint32_t ntypes = k->x->job->meta.schema.nntypes;
     uint64_t bytes, spare = 0;
     int rc = clique_budget(k, c, &bytes);
-    memset(c->hot, 0, ntypes * sizeof *c->hot);
-    memset(c->all, 0, ntypes * sizeof *c->all);
+    memset(c->replicated, 0, ntypes * sizeof *c->replicated);
+    memset(c->held, 0, ntypes * sizeof *c->held);
     const bool alone = c->n == 1 || k->o->policy != GNN_GATHER_SHARD || !k->rows.all_bytes;
     c->whole = !rc && alone && bytes >= k->rows.all_bytes;
     if (rc || c->whole || !bytes || (rc = gnn_gpu_cache_rank(k)))
         return rc;
     const double share = gnn_gpu_cache_share(k, c->n, bytes);
-    const uint64_t hot = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
+    const uint64_t replicated = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
     for (uint32_t t = 0; t < ntypes; t++) /* shards of one type differ by a row */
         spare += (c->n - 1) * k->rows.bytes[t];
-    const uint64_t dealt = capped_product(bytes - hot, c->n);
-    gnn_fill_one(&k->ranked, hot, c->hot);
-    gnn_fill_one(&k->ranked, capped_sum(hot, dealt > spare ? dealt - spare : 0), c->all);
+    const uint64_t sharded = capped_product(bytes - replicated, c->n);
+    gnn_fill_one(&k->ranked, replicated, c->replicated);
+    gnn_fill_one(&k->ranked, capped_sum(replicated, sharded > spare ? sharded - spare : 0),
+                 c->held);
     return 0;
 }
 
-/* The next clique: the first device that is in none yet, and all that it and each other reach. */
+/* The next clique: the first device that is in none yet, and all others that read its memory and
+ * each other's. */
 static bool next_clique(const struct gpu_gather *x, bool *taken, struct gather_clique *c)
 {
     c->n = 0;
@@ -189,30 +195,36 @@ static bool next_clique(const struct gpu_gather *x, bool *taken, struct gather_c
     return c->n > 0;
 }
 
-static void add_stats(const struct gather_caching *k, const struct gather_clique *c)
+void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, uint64_t sharded,
+                         uint64_t bytes, uint32_t own)
 {
     struct gnn_gather_stats *s = k->x->stats;
-    const struct gnn_schema *schema = &k->x->job->meta.schema;
-    uint64_t hot = 0, all = 0, bytes = 0;
     if (!s)
         return;
     s->nodes = k->rows.count;
-    for (uint32_t t = 0; t < schema->nntypes; t++) {
-        const uint64_t own = c->whole ? schema->ntype[t].count : c->hot[t];
-        const uint64_t dealt = c->whole ? 0 : c->all[t] - c->hot[t];
-        if (!k->rows.bytes[t])
-            continue;
-        hot += own;
-        all += dealt;
-        bytes += (own + (dealt + c->n - 1) / c->n) * k->rows.bytes[t];
-    }
-    if (!s->cliques || hot + all < s->replicated + s->sharded) {
-        s->replicated = hot;
-        s->sharded = all;
+    if (!s->cliques || replicated + sharded < s->replicated + s->sharded) {
+        s->replicated = replicated;
+        s->sharded = sharded;
     }
     s->cached_bytes = bytes > s->cached_bytes ? bytes : s->cached_bytes;
-    s->devices += c->n;
+    s->devices += own;
     s->cliques++;
+}
+
+static void count_clique(const struct gather_caching *k, const struct gather_clique *c)
+{
+    const struct gnn_schema *schema = &k->x->job->meta.schema;
+    uint64_t replicated = 0, sharded = 0, bytes = 0;
+    for (uint32_t t = 0; t < schema->nntypes; t++) {
+        const uint64_t all = c->whole ? schema->ntype[t].count : c->replicated[t];
+        const uint64_t shards = c->whole ? 0 : c->held[t] - c->replicated[t];
+        if (!k->rows.bytes[t])
+            continue;
+        replicated += all;
+        sharded += shards;
+        bytes += (all + (shards + c->n - 1) / c->n) * k->rows.bytes[t];
+    }
+    gnn_gpu_cache_count(k, replicated, sharded, bytes, c->n);
 }
 
 static int fill_cliques(struct gather_caching *k)
@@ -220,16 +232,16 @@ static int fill_cliques(struct gather_caching *k)
     struct gather_clique c = {.n = 0};
     bool taken[GNN_GPU_MAX] = {false};
     const uint32_t ntypes = k->x->job->meta.schema.nntypes;
-    c.hot = gnn_alloc(2 * (uint64_t)ntypes, sizeof *c.hot, "a cache", k->e);
-    int rc = c.hot ? 0 : k->e->code;
-    c.all = rc ? NULL : c.hot + ntypes;
+    c.replicated = gnn_alloc(2 * (uint64_t)ntypes, sizeof *c.replicated, "a cache", k->e);
+    int rc = c.replicated ? 0 : k->e->code;
+    c.held = rc ? NULL : c.replicated + ntypes;
     while (!rc && next_clique(k->x, taken, &c)) {
         rc = decide_clique(k, &c);
         if (!rc)
             rc = gnn_gpu_gather_fill(k->x, &c, &k->ranked, k->e);
-        add_stats(k, &c);
+        count_clique(k, &c);
     }
-    gnn_free(c.hot);
+    gnn_free(c.replicated);
     return rc;
 }
 
@@ -256,13 +268,13 @@ static int count_rows(struct gather_caching *k)
     return 0;
 }
 
-/* Labels and edges' fields stay with the host. */
-static int back_others(struct gpu_gather *x, struct gnn_err *e)
+/* Labels and edges' fields stay in the host's memory. */
+static int open_others(struct gpu_gather *x, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; i < x->job->njobs; i++)
         for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) &&
-                             !(x->line && x->table[i].job->edge) && u < x->g->n;
+                             !(x->queue && x->table[i].job->edge) && u < x->g->n;
              u++)
             rc = gnn_gpu_gather_backing(x, &x->table[i], u, e);
     return rc;
@@ -274,11 +286,11 @@ int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
     gnn_dev_range_begin("fill the cache");
     int rc = count_rows(&k);
     if (!rc)
-        rc = x->line ? gnn_gpu_cache_ranks(&k) : fill_cliques(&k);
+        rc = x->queue ? gnn_gpu_cache_ranks(&k) : fill_cliques(&k);
     if (!rc)
-        rc = back_others(x, e);
+        rc = open_others(x, e);
     for (unsigned i = 0; !rc && i < x->g->n;
-         i++) /* peers read what it keeps without waiting for anything */
+         i++) /* peers read its memory without waiting for anything */
         rc = gnn_dev_stream_wait(x->unit[i].stream, e);
     gnn_dev_range_end();
     gnn_ranking_release(&k.ranked);

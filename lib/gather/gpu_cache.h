@@ -1,5 +1,5 @@
-/* How it is decided which rows devices keep: what one process (gather_cache.c) and several
- * (gather_share.c) have in common. */
+/* The GPU feature cache: what deciding for one process (gpu_cache.c) and for several ranks
+ * (gpu_shard.c) have in common. */
 #ifndef GNN_LIB_GATHER_GPU_CACHE_H
 #define GNN_LIB_GATHER_GPU_CACHE_H
 
@@ -25,11 +25,16 @@ int gnn_gpu_cache_budget(const struct gather_caching *k, unsigned unit,
 int gnn_gpu_cache_scores(struct gather_caching *k) GNN_MUST_USE;
 /* k->ranked, unless it is there, and what that needs. */
 int gnn_gpu_cache_rank(struct gather_caching *k) GNN_MUST_USE;
-/* The share of the budget that each of so many devices, which reach each other, should keep for
- * itself, as the policy says; if that is to weigh, as the type whose rows take most has it. */
+/* The share of each device's budget for replicated rows, in a clique of so many, as the policy
+ * says; where that leaves it open, by the type whose rows take most. */
 double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uint64_t bytes);
 
-/* All of it, with several ranks (gather_share.c); collective. */
+/* What a clique holds, in rows, and its fullest device, in bytes, to k's statistics. own: devices
+ * of this process. */
+void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, uint64_t sharded,
+                         uint64_t bytes, uint32_t own);
+
+/* All of it, with several ranks (gpu_shard.c); collective. */
 int gnn_gpu_cache_ranks(struct gather_caching *k) GNN_MUST_USE;
 
 #endif

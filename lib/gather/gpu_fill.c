@@ -1,5 +1,5 @@
-/* Device memory for the rows that a clique of devices keeps, and the rows in it: collected from the
- * host by the kernel that will collect them for batches. */
+/* Fills the GPU feature cache of a clique: memory for its rows, which the kernel that gathers
+ * batches collects from the host. */
 #include "lib/gather/gpu_gather.h"
 
 enum { CHUNK = 1 << 20 }; /* rows at a time */
@@ -9,7 +9,7 @@ struct fill {
     struct gpu_gather *x;
     const struct gather_clique *c;
     uint32_t type;
-    struct gnn_placement place;
+    struct gnn_placement placement;
     struct gnn_err *e;
 };
 
@@ -43,7 +43,7 @@ static int fill_whole(const struct fill *f, struct gather_table *t, struct gathe
 
 /* ---- some rows ---- */
 
-/* Member m's memory for a table: its copy of what is replicated, and its shard. */
+/* Member m's memory for a table: the replicated rows, and its shard. */
 struct held {
     void *part[2];
 };
@@ -54,7 +54,7 @@ static int alloc_parts(const struct fill *f, const struct gather_table *t, unsig
     struct gather_unit *u = &f->x->unit[f->c->member[m]];
     int rc = 0;
     for (unsigned k = 0; !rc && k < 2; k++)
-        rc = gnn_gpu_gather_alloc(u, gnn_placement_rows(&f->place, k ? m + 1 : 0) * t->bytes,
+        rc = gnn_gpu_gather_alloc(u, gnn_placement_rows(&f->placement, k ? m + 1 : 0) * t->bytes,
                                   "the cache", &h->part[k], f->e);
     return rc;
 }
@@ -67,7 +67,8 @@ static int set_view(const struct fill *f, struct gather_table *t, unsigned m, co
     void *data[GNN_GPU_MAX + 1] = {h[m].part[0]};
     for (unsigned k = 0; k < f->c->n; k++)
         data[k + 1] = h[k].part[1];
-    return gnn_gpu_gather_place(&f->x->unit[unit], &t->view[unit], &f->place, m, data, slot, f->e);
+    return gnn_gpu_gather_place(&f->x->unit[unit], &t->view[unit], &f->placement, m, data, slot,
+                                f->e);
 }
 
 /* Rows of slots [from, to) to member m's memory, for all tables of the type. */
@@ -76,14 +77,15 @@ static int gather_part(const struct fill *f, unsigned m, unsigned k, const struc
     const unsigned unit = f->c->member[m];
     struct gather_unit *u = &f->x->unit[unit];
     const uint32_t part = k ? m + 1 : 0;
-    const uint64_t first = f->place.first[part], end = f->place.first[part + 1];
+    const uint64_t first = f->placement.first[part], end = f->placement.first[part + 1];
     int rc = end == first
                  ? 0
                  : gnn_buf_fit_in(&u->d->mem, &u->rows, end - first < CHUNK ? end - first : CHUNK,
                                   sizeof(uint32_t), "row ids", f->e);
     for (uint64_t at = first; !rc && at < end; at += CHUNK) {
         const uint64_t n = end - at < CHUNK ? end - at : CHUNK;
-        rc = gnn_dev_copy(u->rows.data, f->place.row + at, n * sizeof(uint32_t), u->stream, f->e);
+        rc = gnn_dev_copy(u->rows.data, f->placement.row + at, n * sizeof(uint32_t), u->stream,
+                          f->e);
         for (uint32_t i = 0; !rc && i < f->x->job->njobs; i++) {
             struct gather_table *t = &f->x->table[i];
             if (!is_ours(f, t))
@@ -106,9 +108,9 @@ static int fill_some(const struct fill *f)
     struct held *h = gnn_alloc_zero((uint64_t)x->job->njobs * n, sizeof *h, "a cache", f->e);
     int rc = h ? 0 : f->e->code;
     for (unsigned m = 0; !rc && m < n; m++)
-        rc = gnn_gpu_gather_upload(&x->unit[f->c->member[m]], f->place.slot,
-                                   f->place.nrows * sizeof(uint32_t), "the cache's slots", &slot[m],
-                                   f->e);
+        rc = gnn_gpu_gather_upload(&x->unit[f->c->member[m]], f->placement.slot,
+                                   f->placement.nrows * sizeof(uint32_t), "the cache's slots",
+                                   &slot[m], f->e);
     for (uint32_t i = 0; !rc && i < x->job->njobs; i++) {
         struct gather_table *t = &x->table[i];
         if (!is_ours(f, t))
@@ -124,7 +126,7 @@ static int fill_some(const struct fill *f)
                      ? f->e->code
                      : 0;
     struct gnn_err late = {0};
-    for (unsigned m = 0; m < n; m++) /* also after a failure: the places go */
+    for (unsigned m = 0; m < n; m++) /* also after a failure: the placement goes */
         if (gnn_dev_stream_wait(x->unit[f->c->member[m]].stream, &late) && !rc)
             rc = gnn_fail(f->e, (enum gnn_status)late.code, "%s", late.msg);
     gnn_free(h);
@@ -150,18 +152,18 @@ static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
                           : gnn_gpu_gather_backing(f->x, t, unit, f->e);
         }
     }
-    if (rc || c->whole || !c->all[f->type])
+    if (rc || c->whole || !c->held[f->type])
         return rc;
     const struct gnn_placement_opts o = {.devices = c->n,
                                          .nrows = f->x->job->meta.schema.ntype[f->type].count,
                                          .order = ranked->row[f->type],
-                                         .norder = c->all[f->type],
-                                         .replicated = c->hot[f->type],
+                                         .norder = c->held[f->type],
+                                         .replicated = c->replicated[f->type],
                                          .row_bytes = bytes};
-    rc = gnn_placement_init(&f->place, &o, f->e);
+    rc = gnn_placement_init(&f->placement, &o, f->e);
     if (!rc)
         rc = fill_some(f);
-    gnn_placement_release(&f->place);
+    gnn_placement_release(&f->placement);
     return rc;
 }
 

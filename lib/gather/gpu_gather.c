@@ -1,9 +1,9 @@
 /* The gatherer on devices: rows of the store's fields for batches that lie there.
  *
  * A batch's kernels run on one stream of its device, one after the other, so that what they need in
- * between - store ids, rows of edges - is one block a device. Ids that have no row are counted by
- * the kernels; the counts come back with the batch, and what is wrong is then said in the words,
- * and in the order, of the CPU's gatherer. */
+ * between - store ids, rows of edges - is one buffer per device. Kernels count ids that have no
+ * row; the counts come back with the batch, and errors are then reported in the words, and in the
+ * order, of the CPU's gatherer. */
 #include "lib/gather/gpu_remote.h"
 
 enum { DEPTH = 4 };
@@ -15,8 +15,8 @@ struct work {
     unsigned unit;
     struct gather_unit *u;
     struct gnn_batch *b;
-    struct gnn_gather_count *count;      /* of this batch, on the device */
-    const struct gather_staging *packet; /* with ranks */
+    struct gnn_gather_count *count;       /* of this batch, on the device */
+    const struct gather_staging *staging; /* with ranks */
     struct gnn_err *e;
 };
 
@@ -38,9 +38,10 @@ static int find_ids(const struct work *w, uint32_t t)
                                NULL, n, w->u->ids[t].data, &w->count[t], w->e);
 }
 
-/* With several ranks: rows as their packet numbers them. */
-static int gather_packed(const struct work *w, const struct gather_table *t,
-                         const struct gather_staged *k, void *out, struct gnn_gather_count *count)
+/* With several ranks: rows as the staging buffer numbers them. */
+static int gather_staged_rows(const struct work *w, const struct gather_table *t,
+                              const struct gather_staged *k, void *out,
+                              struct gnn_gather_count *count)
 {
     const uint64_t *rows;
     const struct gather_view v = gnn_gather_staging_view(w->u, &t->view[w->unit], k, &rows);
@@ -57,13 +58,17 @@ static int gather_nodes(const struct work *w, const struct gather_table *t,
         return rc;
     if (j->original)
         w->b->type[j->type].orig = to->data;
-    if (w->packet && !j->label)
-        return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job]], to->data, count);
+    if (w->staging && !j->label)
+        return gather_staged_rows(w, t, &w->staging->of[w->x->at[j - w->x->job->job]], to->data,
+                                  count);
     return gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL,
                                to->shape[0], to->data, count, w->e);
 }
 
-/* What is no edge of its node has no row, so the kernel that gathers counts it. */
+/* First a kernel turns each edge of the block, given as its destination and its id in the store,
+ * into a row number of the field; then the rows are gathered by number. An id that is not one of
+ * its destination's in-edges gets a number that no part has, and so it is the gathering kernel that
+ * counts it, as a missing row: check_job finds that count when the batch is finished. */
 static int gather_edges(const struct work *w, const struct gather_table *t, uint32_t hop,
                         struct gnn_gather_count *count)
 {
@@ -71,9 +76,9 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
     const struct gnn_block *k = gnn_batch_block(w->b, hop, j->type);
     struct gnn_tensor *to;
     int rc = gnn_gather_add(w->x->job, j, w->b, hop, &w->u->d->mem, &to, w->e);
-    if (!rc && w->packet)
-        return gather_packed(w, t, &w->packet->of[w->x->at[j - w->x->job->job] + hop], to->data,
-                             count);
+    if (!rc && w->staging)
+        return gather_staged_rows(w, t, &w->staging->of[w->x->at[j - w->x->job->job] + hop],
+                                  to->data, count);
     if (!rc)
         rc = gnn_buf_fit_in(&w->u->d->mem, &w->u->rows, k->edges, sizeof(uint64_t), "edge rows",
                             w->e);
@@ -116,15 +121,15 @@ static int gather_all(const struct work *w)
     return rc;
 }
 
-/* What the other ranks have sent for the batch. */
-static int send_packet(struct gpu_gather *x, struct gather_unit *u, const struct gpu_slot *s,
-                       struct gnn_err *e)
+/* The rows that other ranks have sent for the batch. */
+static int send_staging(struct gpu_gather *x, struct gather_unit *u, const struct gpu_slot *s,
+                        struct gnn_err *e)
 {
-    struct gather_staging **p = &x->packet[s->index];
-    if (!x->line)
+    struct gather_staging **p = &x->staging[s->index];
+    if (!x->queue)
         return 0;
-    *p = gnn_gather_staging_take(x->line, s->in->nth);
-    return *p ? gnn_gather_staging_send(x->line, u, *p, e)
+    *p = gnn_gather_staging_take(x->queue, s->in->nth);
+    return *p ? gnn_gather_staging_send(x->queue, u, *p, e)
               : gnn_fail(e, GNN_E_RUN, "a batch arrived whose rows were not requested");
 }
 
@@ -143,8 +148,8 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     gpu_range_begin("gather", s->in);
     rc = gnn_dev_use(d->number, e);
     if (!rc)
-        rc = send_packet(x, u, s, e);
-    const struct work w = {x, unit, u, s->in, u->count + at, x->line ? x->packet[s->index] : NULL,
+        rc = send_staging(x, u, s, e);
+    const struct work w = {x, unit, u, s->in, u->count + at, x->queue ? x->staging[s->index] : NULL,
                            e};
     if (!rc)
         rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);
@@ -162,7 +167,7 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     return rc;
 }
 
-static int start(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
+static int start_or_lose(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e)
 {
     struct gpu_gather *x = arg;
     const int rc = start_batch(x, up, s, e);
@@ -194,7 +199,7 @@ static int check_job(const struct gpu_gather *x, const struct gather_job *j, uin
     return rc || !own->missing ? rc : gnn_gather_bad_id(x->job, j, b, hop, e);
 }
 
-/* Rows from other ranks are not among them: those are counted where they are asked for. */
+/* Rows from other ranks are not among them: those are counted where they are requested. */
 static void add_up(struct gnn_gather_stats *s, const struct gather_table *t,
                    const struct gnn_gather_count *c)
 {
@@ -208,7 +213,7 @@ static void add_up(struct gnn_gather_stats *s, const struct gather_table *t,
         }
 }
 
-static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
+static int finish_batch(void *arg, struct gpu_slot *s, struct gnn_err *e)
 {
     struct gpu_gather *x = arg;
     const struct gnn_gather_count *c = x->counted + (uint64_t)s->index * x->ncounts;
@@ -225,14 +230,14 @@ static int finish(void *arg, struct gpu_slot *s, struct gnn_err *e)
         gnn_comm_set_lost(x->job->comm, true);
         return rc;
     }
-    gnn_gather_staging_put(x->line, x->packet[s->index]);
-    x->packet[s->index] = NULL;
+    gnn_gather_staging_put(x->queue, x->staging[s->index]);
+    x->staging[s->index] = NULL;
     s->out = s->in;
     s->in = NULL;
     return 0;
 }
 
-static int end(void *arg, struct gnn_err *e)
+static int end_stream(void *arg, struct gnn_err *e)
 {
     return gnn_store_verified(((struct gpu_gather *)arg)->job->store, e);
 }
@@ -240,29 +245,29 @@ static int end(void *arg, struct gnn_err *e)
 static void arg_free(void *arg)
 {
     struct gpu_gather *x = arg;
-    if (x->line)
-        gnn_gather_queue_close(x->line);
+    if (x->queue)
+        gnn_gather_queue_close(x->queue);
     gnn_gpu_gather_release(x);
-    if (x->line)
-        gnn_gather_queue_put(x->line);
+    if (x->queue)
+        gnn_gather_queue_put(x->queue);
     else
         gnn_gatherer_free(x->job);
     gnn_free(x);
 }
 
-/* With several ranks threads ask for rows before a batch is brought to its device. Their source. */
-static struct gnn_source *ask_first(struct gpu_gather *x, struct gnn_source *up, unsigned threads,
-                                    struct gnn_err *e)
+/* With several ranks threads request rows before a batch is copied to its device. Their source. */
+static struct gnn_source *request_first(struct gpu_gather *x, struct gnn_source *up,
+                                        unsigned threads, struct gnn_err *e)
 {
-    up = gnn_gather_queue_source(up, x->line, threads, e);
+    up = gnn_gather_queue_source(up, x->queue, threads, e);
     return up ? gpu_upload_new(x->g, up, e) : NULL;
 }
 
 static int prepare_tables(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
 {
     int rc = gnn_gpu_gather_init(x, e);
-    if (!rc && x->line)
-        rc = gnn_gather_queue_parts(x->line, x, e);
+    if (!rc && x->queue)
+        rc = gnn_gather_queue_parts(x->queue, x, e);
     return rc ? rc : gnn_gpu_gather_cache(x, &o->cache, e);
 }
 
@@ -271,11 +276,11 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
                                              struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
-        .start = start, .finish = finish, .end = end, .arg_free = arg_free};
+        .start = start_or_lose, .finish = finish_batch, .end = end_stream, .arg_free = arg_free};
     struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
     struct gnn_comm *comm = job->comm;
     const bool many = comm->size > 1;
-    if (!x || (many && !(x->line = gnn_gather_queue_new(g, job, e)))) {
+    if (!x || (many && !(x->queue = gnn_gather_queue_new(g, job, e)))) {
         if (!x)
             gnn_gatherer_free(job);
         gnn_free(x);
@@ -292,7 +297,7 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     g->dev->ranks = many;
     int rc = prepare_tables(x, o, e);
     if (!rc && many) {
-        up = ask_first(x, up, o->threads, e);
+        up = request_first(x, up, o->threads, e);
         rc = up ? 0 : e->code;
     }
     if (!rc) {

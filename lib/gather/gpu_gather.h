@@ -1,8 +1,8 @@
-/* What the files of the gatherer on devices share (gather.c is the way in).
+/* What the files of the gatherer on devices share (gpu_gather.c is the way in).
  *
  * A table is what a job of lib/gather/gather_impl.h takes rows from: the store's parts, which
- * devices read where they lie, and, of nodes' fields but labels, what devices keep
- * (gather_cache.c). A view is a table as one device sees it. */
+ * devices read where they lie, and, of nodes' fields but labels, the GPU feature cache
+ * (gpu_cache.c). A view is a table as one device sees it. */
 #ifndef GNN_LIB_GATHER_GPU_GATHER_H
 #define GNN_LIB_GATHER_GPU_GATHER_H
 
@@ -11,7 +11,8 @@
 #include "lib/gpu/runtime.h"
 
 struct gather_view {
-    const struct gnn_gather_part *cached, *backing; /* in the device's memory */
+    const struct gnn_gather_part *cached, *backing; /* arrays in the device's memory: of the cache,
+                                                       by slot; of the host, by id */
     uint32_t ncached, nbacking;
     const uint32_t *slot; /* likewise; NULL: the ids are the slots */
     uint64_t nslots;
@@ -21,12 +22,12 @@ struct gather_table {
     const struct gather_job *job;
     size_t bytes; /* of a row */
     enum gnn_gather_cast cast;
-    struct gnn_gather_part *part; /* [nparts] at addresses that devices reach, once opened */
+    struct gnn_gather_part *part; /* [nparts] at addresses that devices read, once opened */
     uint32_t opened;              /* parts that are */
-    const void *kept; /* of several ranks: copies of others' rows, at such an address, or NULL */
-    struct gather_view *view; /* [devices] */
-    const struct gnn_edges_part *
-        *edges; /* [devices] parts in the device's memory, of an edge field */
+    const void
+        *copies; /* with several ranks: replicated remote rows, at such an address, or NULL */
+    struct gather_view *view;            /* [devices] */
+    const struct gnn_edges_part **edges; /* [devices] of an edge field, in the device's memory */
     uint32_t edges_opened;
 };
 
@@ -36,12 +37,12 @@ struct gather_unit {
     void *stream;
     void **memory; /* [nmemory] to be freed with it */
     uint64_t nmemory;
-    struct gather_view
-        *inverse; /* [nntypes] original id to store id; nothing in it where they are the same */
+    /* [nntypes] original id to store id; empty where they are the same */
+    struct gather_view *inverse;
     struct gnn_buf *ids;            /* [nntypes] store ids of the batch at hand */
     struct gnn_buf rows;            /* of edges */
     struct gnn_gather_count *count; /* [depth][ncounts] */
-    struct gnn_buf far;             /* with ranks: the packet of the batch at hand */
+    struct gnn_buf staging;         /* with ranks: that of the batch at hand */
 };
 
 struct gpu_gather {
@@ -55,18 +56,18 @@ struct gpu_gather {
     struct gnn_gather_count *fresh,
         *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
     struct gnn_gather_stats *stats;
-    struct gather_queue *line; /* with several ranks (gather_remote.h), the threads'; or NULL */
-    struct gather_staging **packet; /* [depth] of the batches under way, with ranks */
-    struct gnn_gpu_peers *peers;    /* with ranks (gnn_gpu_peers.h), or NULL */
+    struct gather_queue *queue;      /* with several ranks (gpu_remote.h), or NULL */
+    struct gather_staging **staging; /* [depth] of the batches under way, with ranks */
+    struct gnn_gpu_peers *peers;     /* with ranks (lib/gpu/peers.h), or NULL */
 };
 
-/* Does the table have rows that devices may keep? */
+/* May devices cache rows of the table? */
 static inline bool gather_cacheable(const struct gather_table *t)
 {
     return !t->job->edge && !t->job->label;
 }
 
-/* ---- tables and views (gather_table.c) ---- */
+/* ---- tables and views (gpu_table.c) ---- */
 
 /* Streams, tables, and the inverse ids on each device; views have nothing yet. x->g and ->job are
  * set; x is to be released on failure too. */
@@ -78,7 +79,7 @@ int gnn_gpu_gather_alloc(struct gather_unit *u, uint64_t bytes, const char *what
 /* The same with contents. */
 int gnn_gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t bytes, const char *what,
                           void **p, struct gnn_err *e) GNN_MUST_USE;
-/* Gives the device the store's parts of the table to look into. */
+/* Lets the device find the table's rows in the store. */
 int gnn_gpu_gather_backing(struct gpu_gather *x, struct gather_table *t, unsigned unit,
                            struct gnn_err *e) GNN_MUST_USE;
 /* Sets what the device finds in the memory of its clique, whose member `device` it is, for a table
@@ -93,20 +94,20 @@ int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size
                         uint64_t n, void *out, struct gnn_gather_count *count,
                         struct gnn_err *e) GNN_MUST_USE;
 
-/* ---- what devices keep (gather_cache.c, gather_fill.c) ---- */
+/* ---- the GPU feature cache (gpu_cache.c, gpu_fill.c) ---- */
 
-/* A group of devices that reach each other's memory, and what they keep: of type t's order, the
- * first hot[t] rows on each of them, those up to all[t] dealt out. */
+/* A group of devices that read each other's memory, and what they hold: of type t's ranking the
+ * first replicated[t] rows, each of them; those up to held[t] are sharded. */
 struct gather_clique {
     unsigned member[GNN_GPU_MAX], n;
-    bool whole;          /* everything, on each of them, in the order of the ids */
-    uint64_t *hot, *all; /* [nntypes] */
+    bool whole;                  /* everything, on each of them, in the order of the ids */
+    uint64_t *replicated, *held; /* [nntypes] */
 };
 
 /* Decides, fills, and sets all views. */
 int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
                          struct gnn_err *e) GNN_MUST_USE;
-/* ranked: read where c->all says that there are rows. */
+/* ranked: read where c->held says that there are rows. */
 int gnn_gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
                         const struct gnn_ranking *ranked, struct gnn_err *e) GNN_MUST_USE;
 /* Bytes of device memory that batches may need at once, at most. */

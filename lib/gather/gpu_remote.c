@@ -11,9 +11,9 @@ static uint64_t align_up(uint64_t n)
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* ---- packets ---- */
+/* ---- staging buffers ---- */
 
-static void packets_free(struct gather_staging *p)
+static void free_stagings(struct gather_staging *p)
 {
     while (p) {
         struct gather_staging *next = p->next;
@@ -24,95 +24,95 @@ static void packets_free(struct gather_staging *p)
     }
 }
 
-static struct gather_staging *packet_get(struct gather_queue *l, struct gnn_err *e)
+static struct gather_staging *get_staging(struct gather_queue *q, struct gnn_err *e)
 {
-    pthread_mutex_lock(&l->lock);
-    struct gather_staging *p = l->spare;
+    pthread_mutex_lock(&q->lock);
+    struct gather_staging *p = q->spare;
     if (p)
-        l->spare = p->next;
-    pthread_mutex_unlock(&l->lock);
+        q->spare = p->next;
+    pthread_mutex_unlock(&q->lock);
     if (p || !(p = gnn_alloc_zero(1, sizeof *p, "ranks", e)))
         return p;
-    p->of = gnn_alloc_zero(l->ncounts, sizeof *p->of, "ranks", e);
+    p->of = gnn_alloc_zero(q->ncounts, sizeof *p->of, "ranks", e);
     if (p->of)
         return p;
     gnn_free(p);
     return NULL;
 }
 
-void gnn_gather_staging_put(struct gather_queue *l, struct gather_staging *p)
+void gnn_gather_staging_put(struct gather_queue *q, struct gather_staging *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&l->lock);
-    p->next = l->spare;
-    l->spare = p;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&q->lock);
+    p->next = q->spare;
+    q->spare = p;
+    pthread_mutex_unlock(&q->lock);
 }
 
-struct gather_staging *gnn_gather_staging_take(struct gather_queue *l, uint64_t nth)
+struct gather_staging *gnn_gather_staging_take(struct gather_queue *q, uint64_t nth)
 {
-    pthread_mutex_lock(&l->lock);
-    struct gather_staging **at = &l->made, *p;
+    pthread_mutex_lock(&q->lock);
+    struct gather_staging **at = &q->made, *p;
     while (*at && (*at)->nth != nth)
         at = &(*at)->next;
     if ((p = *at))
         *at = p->next;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&q->lock);
     return p;
 }
 
-/* How a packet is laid out. */
+/* How a staging buffer is laid out. */
 struct layout {
     const struct gatherer *g;
     struct gather_remote *f;
     const struct gnn_batch *b;
     uint64_t rows_at, nrows;
-    uint64_t *came_at; /* [ranks] */
-    const uint32_t **came;
+    uint64_t *reply_at; /* [ranks] */
+    const uint32_t **reply;
 };
 
-static void lay_out(const struct gather_queue *l, struct layout *y, struct gather_staging *p)
+static void lay_out(const struct gather_queue *q, struct layout *y, struct gather_staging *p)
 {
     const uint32_t slots = y->g->meta.schema.nntypes + y->b->nhops * y->g->meta.schema.netypes;
     p->nparts = 0;
     for (uint32_t i = 0; i < y->g->njobs; i++)
-        p->nparts += gnn_gather_hops(&y->g->job[i], y->b) * (l->nown[i] + 2 + y->f->q.ranks);
+        p->nparts += gnn_gather_hops(&y->g->job[i], y->b) * (q->nown[i] + 2 + y->f->q.ranks);
     for (uint32_t s = 0; s < slots; s++)
         y->nrows += y->f->want[s].n;
     y->rows_at = align_up(p->nparts * sizeof(struct gnn_gather_part));
     p->bytes = y->rows_at + align_up(y->nrows * sizeof(uint64_t));
     for (uint32_t r = 0; r < y->f->q.ranks; r++) {
-        y->came[r] = y->f->q.in[r].w;
-        y->came_at[r] = p->bytes;
+        y->reply[r] = y->f->q.in[r].w;
+        y->reply_at[r] = p->bytes;
         p->bytes += align_up(y->f->q.in[r].n * sizeof(uint32_t));
     }
 }
 
 /* One field, and hop: first an empty part, so that there is one that begins at 0. */
-static int add_parts(const struct gather_queue *l, const struct layout *y, struct gather_staging *p,
+static int add_parts(const struct gather_queue *q, const struct layout *y, struct gather_staging *p,
                      uint32_t job, uint32_t hop, uint64_t *nparts, struct gnn_err *e)
 {
     const struct gather_job *j = &y->g->job[job];
     const struct gather_want *w = &y->f->want[gnn_gather_slot(y->g, j, hop)];
-    struct gather_staged *k = &p->of[l->at[job] + hop];
+    struct gather_staged *k = &p->of[q->at[job] + hop];
     struct gnn_gather_part *part = (struct gnn_gather_part *)p->data.data + *nparts;
     *k = (struct gather_staged){.part_at = *nparts * sizeof *part,
                                 .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
-                                .nparts = l->nown[job] + 2 + y->f->q.ranks,
+                                .nparts = q->nown[job] + 2 + y->f->q.ranks,
                                 .n = w->n};
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_TIER_HOST};
-    if (l->nown[job])
-        memcpy(part, l->own[job], l->nown[job] * sizeof *part);
-    part += l->nown[job];
+    if (q->nown[job])
+        memcpy(part, q->own[job], q->nown[job] * sizeof *part);
+    part += q->nown[job];
     for (uint32_t r = 0; r < y->f->q.ranks; r++) {
         const void *rows;
         uint64_t n;
         if (gnn_gather_remote_next(y->g, y->f, j, hop, r, &rows, &n, e))
             return e->code;
         const uint64_t at =
-            y->came_at[r] + (uint64_t)((const char *)rows - (const char *)y->came[r]);
+            y->reply_at[r] + (uint64_t)((const char *)rows - (const char *)y->reply[r]);
         *part++ = (struct gnn_gather_part){.first = w->base + r * w->n,
                                            .count = n,
                                            .data = (const void *)(uintptr_t)at,
@@ -120,14 +120,14 @@ static int add_parts(const struct gather_queue *l, const struct layout *y, struc
                                                                          : GNN_TIER_REMOTE};
     }
     *part = (struct gnn_gather_part){.first = w->base + y->f->q.ranks * w->n,
-                                     .count = l->kept[job] ? y->g->replica->of[j->type].n : 0,
-                                     .data = l->kept[job],
+                                     .count = q->copies[job] ? y->g->replica->of[j->type].n : 0,
+                                     .data = q->copies[job],
                                      .tier = GNN_TIER_HOST};
     return 0;
 }
 
-static int fill_packet(const struct gather_queue *l, const struct layout *y,
-                       struct gather_staging *p, struct gnn_err *e)
+static int fill_staging(const struct gather_queue *q, const struct layout *y,
+                        struct gather_staging *p, struct gnn_err *e)
 {
     uint64_t nparts = 0;
     int rc = 0;
@@ -136,54 +136,54 @@ static int fill_packet(const struct gather_queue *l, const struct layout *y,
         memcpy(to + y->rows_at, y->f->row.data, y->nrows * sizeof(uint64_t));
     for (uint32_t r = 0; r < y->f->q.ranks; r++)
         if (y->f->q.in[r].n)
-            memcpy(to + y->came_at[r], y->came[r], y->f->q.in[r].n * sizeof(uint32_t));
+            memcpy(to + y->reply_at[r], y->reply[r], y->f->q.in[r].n * sizeof(uint32_t));
     for (uint32_t i = 0; !rc && i < y->g->njobs; i++)
         for (uint32_t h = 0; !rc && h < gnn_gather_hops(&y->g->job[i], y->b); h++)
-            rc = add_parts(l, y, p, i, h, &nparts, e);
+            rc = add_parts(q, y, p, i, h, &nparts, e);
     return rc;
 }
 
-int gnn_gather_staging_make(struct gather_queue *l, struct gather_remote *f,
+int gnn_gather_staging_make(struct gather_queue *q, struct gather_remote *f,
                             const struct gnn_batch *b, struct gather_staging **out,
                             struct gnn_err *e)
 {
-    struct layout y = {.g = l->job, .f = f, .b = b};
-    struct gather_staging *p = packet_get(l, e);
+    struct layout y = {.g = q->job, .f = f, .b = b};
+    struct gather_staging *p = get_staging(q, e);
     if (!p)
         return e->code;
-    memset(p->of, 0, l->ncounts * sizeof *p->of);
-    y.came_at = gnn_alloc(f->q.ranks, sizeof *y.came_at, "ranks", e);
-    y.came = gnn_alloc(f->q.ranks, sizeof(uint32_t *), "ranks", e);
-    int rc = y.came_at && y.came ? 0 : e->code;
+    memset(p->of, 0, q->ncounts * sizeof *p->of);
+    y.reply_at = gnn_alloc(f->q.ranks, sizeof *y.reply_at, "ranks", e);
+    y.reply = gnn_alloc(f->q.ranks, sizeof(uint32_t *), "ranks", e);
+    int rc = y.reply_at && y.reply ? 0 : e->code;
     if (!rc) {
-        lay_out(l, &y, p);
+        lay_out(q, &y, p);
         rc = gnn_buf_fit_in(&gpu_pinned, &p->data, p->bytes, 1, "remote rows", e);
     }
     if (!rc)
-        rc = fill_packet(l, &y, p, e);
-    gnn_free(y.came_at);
-    gnn_free(y.came);
+        rc = fill_staging(q, &y, p, e);
+    gnn_free(y.reply_at);
+    gnn_free(y.reply);
     p->nth = b->nth;
     if (rc)
-        gnn_gather_staging_put(l, p);
+        gnn_gather_staging_put(q, p);
     else
         *out = p;
     return rc;
 }
 
-int gnn_gather_staging_send(const struct gather_queue *l, struct gather_unit *u,
+int gnn_gather_staging_send(const struct gather_queue *q, struct gather_unit *u,
                             struct gather_staging *p, struct gnn_err *e)
 {
-    const uint32_t ranks = l->job->comm->size;
-    int rc = gnn_buf_fit_in(&u->d->mem, &u->far, p->bytes, 1, "remote rows", e);
-    for (uint32_t i = 0; !rc && i < l->ncounts; i++) { /* what came gets its address */
+    const uint32_t ranks = q->job->comm->size;
+    int rc = gnn_buf_fit_in(&u->d->mem, &u->staging, p->bytes, 1, "remote rows", e);
+    for (uint32_t i = 0; !rc && i < q->ncounts; i++) { /* replies get their addresses */
         const struct gather_staged *k = &p->of[i];
         struct gnn_gather_part *end = (void *)((char *)p->data.data + k->part_at);
         end += k->nparts;
         for (struct gnn_gather_part *part = end - 1 - ranks; k->nparts && part < end - 1; part++)
-            part->data = (char *)u->far.data + (uintptr_t)part->data;
+            part->data = (char *)u->staging.data + (uintptr_t)part->data;
     }
-    return rc ? rc : gnn_dev_copy(u->far.data, p->data.data, p->bytes, u->stream, e);
+    return rc ? rc : gnn_dev_copy(u->staging.data, p->data.data, p->bytes, u->stream, e);
 }
 
 struct gather_view gnn_gather_staging_view(const struct gather_unit *u,
@@ -191,150 +191,139 @@ struct gather_view gnn_gather_staging_view(const struct gather_unit *u,
                                            const struct gather_staged *k, const uint64_t **rows)
 {
     struct gather_view v = *cached;
-    const char *data = u->far.data;
+    const char *data = u->staging.data;
     v.backing = (const void *)(data + k->part_at);
     v.nbacking = (uint32_t)k->nparts;
     *rows = (const void *)(data + k->row_at);
     return v;
 }
 
-/* ---- the threads that ask ---- */
+/* ---- the threads that request rows ---- */
 
-struct asker {
-    struct gather_remote *far;
-};
-
-static void *asker_new(void *line, struct gnn_err *e)
+static void *new_requester(void *queue, struct gnn_err *e)
 {
-    struct asker *a = gnn_alloc_zero(1, sizeof *a, "a gathering thread", e);
-    if (a && !(a->far = gnn_gather_remote_new(((struct gather_queue *)line)->job, e))) {
-        gnn_free(a);
-        return NULL;
-    }
-    return a;
+    return gnn_gather_remote_new(((struct gather_queue *)queue)->job, e);
 }
 
-static void asker_free(void *asker)
+static void free_requester(void *requester)
 {
-    gnn_gather_remote_free(((struct asker *)asker)->far);
-    gnn_free(asker);
+    gnn_gather_remote_free(requester);
 }
 
-static int ask(void *line, void *asker, struct gnn_batch *b, struct gnn_err *e)
+static int request_batch(void *queue, void *requester, struct gnn_batch *b, struct gnn_err *e)
 {
-    struct gather_queue *l = line;
-    struct gather_remote *f = ((struct asker *)asker)->far;
+    struct gather_queue *q = queue;
+    struct gather_remote *f = requester;
     struct gather_staging *p = NULL;
-    f->map =
-        l->map + b->nth % l->devices *
-                     l->job->meta.schema.nntypes; /* as batches are brought to devices in turn */
-    int rc = gnn_gather_remote_exchange(l->job, f, b, e);
-    pthread_mutex_lock(&l->lock);
-    const bool closed = l->closed;
-    pthread_mutex_unlock(&l->lock);
+    /* Batches are brought to devices by turns. */
+    f->map = q->map + b->nth % q->devices * q->job->meta.schema.nntypes;
+    int rc = gnn_gather_remote_exchange(q->job, f, b, e);
+    pthread_mutex_lock(&q->lock);
+    const bool closed = q->closed;
+    pthread_mutex_unlock(&q->lock);
     if (!rc && !closed)
-        rc = gnn_gather_staging_make(l, f, b, &p, e);
-    gnn_gather_remote_count(l->job, f, b);
+        rc = gnn_gather_staging_make(q, f, b, &p, e);
+    gnn_gather_remote_count(q->job, f, b);
     if (!p)
         return rc;
-    pthread_mutex_lock(&l->lock);
-    p->next = l->made;
-    l->made = p;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&q->lock);
+    p->next = q->made;
+    q->made = p;
+    pthread_mutex_unlock(&q->lock);
     return 0;
 }
 
-static int end(void *line, struct gnn_err *e)
+static int end_stream(void *queue, struct gnn_err *e)
 {
-    return gnn_gather_remote_end(((struct gather_queue *)line)->job, e);
+    return gnn_gather_remote_end(((struct gather_queue *)queue)->job, e);
 }
 
-struct gnn_source *gnn_gather_queue_source(struct gnn_source *up, struct gather_queue *l,
+struct gnn_source *gnn_gather_queue_source(struct gnn_source *up, struct gather_queue *q,
                                            unsigned threads, struct gnn_err *e)
 {
-    static const struct gnn_map_ops ops = {.worker_new = asker_new,
-                                           .worker_free = asker_free,
-                                           .apply = ask,
-                                           .end = end,
+    static const struct gnn_map_ops ops = {.worker_new = new_requester,
+                                           .worker_free = free_requester,
+                                           .apply = request_batch,
+                                           .end = end_stream,
                                            .arg_free = gnn_gather_queue_put};
-    pthread_mutex_lock(&l->lock);
-    l->holders++;
-    pthread_mutex_unlock(&l->lock);
-    return gnn_map_new(up, &l->job->meta, &ops, l, threads, 2 * threads, e);
+    pthread_mutex_lock(&q->lock);
+    q->holders++;
+    pthread_mutex_unlock(&q->lock);
+    return gnn_map_new(up, &q->job->meta, &ops, q, threads, 2 * threads, e);
 }
 
-/* ---- the line ---- */
+/* ---- the queue ---- */
 
 struct gather_queue *gnn_gather_queue_new(struct gnn_gpu *g, struct gatherer *job,
                                           struct gnn_err *e)
 {
-    struct gather_queue *l = gnn_alloc_zero(1, sizeof *l, "ranks", e);
-    if (!l) {
+    struct gather_queue *q = gnn_alloc_zero(1, sizeof *q, "ranks", e);
+    if (!q) {
         gnn_gatherer_free(job);
         return NULL;
     }
-    l->job = job;
-    l->devices = g->n;
-    l->holders = 1;
-    pthread_mutex_init(&l->lock, NULL);
-    l->at = gnn_alloc(job->njobs, sizeof *l->at, "ranks", e);
-    l->own = gnn_alloc_zero(job->njobs, sizeof(struct gnn_gather_part *), "ranks", e);
-    l->nown = gnn_alloc_zero(job->njobs, sizeof *l->nown, "ranks", e);
-    l->kept = gnn_alloc_zero(job->njobs, sizeof *l->kept, "ranks", e);
-    l->map = gnn_alloc((uint64_t)g->n * job->meta.schema.nntypes, sizeof *l->map, "ranks", e);
-    for (uint32_t i = 0; l->map && i < g->n * job->meta.schema.nntypes; i++)
-        l->map[i] = job->map[i % job->meta.schema.nntypes];
-    if (l->at && l->own && l->nown && l->kept && l->map)
-        return l;
-    gnn_gather_queue_put(l);
+    q->job = job;
+    q->devices = g->n;
+    q->holders = 1;
+    pthread_mutex_init(&q->lock, NULL);
+    q->at = gnn_alloc(job->njobs, sizeof *q->at, "ranks", e);
+    q->own = gnn_alloc_zero(job->njobs, sizeof(struct gnn_gather_part *), "ranks", e);
+    q->nown = gnn_alloc_zero(job->njobs, sizeof *q->nown, "ranks", e);
+    q->copies = gnn_alloc_zero(job->njobs, sizeof *q->copies, "ranks", e);
+    q->map = gnn_alloc((uint64_t)g->n * job->meta.schema.nntypes, sizeof *q->map, "ranks", e);
+    for (uint32_t i = 0; q->map && i < g->n * job->meta.schema.nntypes; i++)
+        q->map[i] = job->map[i % job->meta.schema.nntypes];
+    if (q->at && q->own && q->nown && q->copies && q->map)
+        return q;
+    gnn_gather_queue_put(q);
     return NULL;
 }
 
-void gnn_gather_queue_close(struct gather_queue *l)
+void gnn_gather_queue_close(struct gather_queue *q)
 {
-    pthread_mutex_lock(&l->lock);
-    l->closed = true;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&q->lock);
+    q->closed = true;
+    pthread_mutex_unlock(&q->lock);
 }
 
-void gnn_gather_queue_put(void *line)
+void gnn_gather_queue_put(void *queue)
 {
-    struct gather_queue *l = line;
-    pthread_mutex_lock(&l->lock);
-    const unsigned left = --l->holders;
-    pthread_mutex_unlock(&l->lock);
+    struct gather_queue *q = queue;
+    pthread_mutex_lock(&q->lock);
+    const unsigned left = --q->holders;
+    pthread_mutex_unlock(&q->lock);
     if (left)
         return;
-    packets_free(l->made);
-    packets_free(l->spare);
-    for (uint32_t i = 0; l->own && i < l->job->njobs; i++)
-        gnn_free(l->own[i]);
-    for (uint64_t i = 0; i < l->nplaced; i++)
-        gnn_placement_release(&l->placed[i]);
-    pthread_mutex_destroy(&l->lock);
-    gnn_free(l->at);
-    gnn_free(l->own);
-    gnn_free(l->nown);
-    gnn_free(l->kept);
-    gnn_free(l->map);
-    gnn_free(l->placed);
-    gnn_gatherer_free(l->job);
-    gnn_free(l);
+    free_stagings(q->made);
+    free_stagings(q->spare);
+    for (uint32_t i = 0; q->own && i < q->job->njobs; i++)
+        gnn_free(q->own[i]);
+    for (uint64_t i = 0; i < q->nplaced; i++)
+        gnn_placement_release(&q->placed[i]);
+    pthread_mutex_destroy(&q->lock);
+    gnn_free(q->at);
+    gnn_free(q->own);
+    gnn_free(q->nown);
+    gnn_free(q->copies);
+    gnn_free(q->map);
+    gnn_free(q->placed);
+    gnn_gatherer_free(q->job);
+    gnn_free(q);
 }
 
-int gnn_gather_queue_parts(struct gather_queue *l, const struct gpu_gather *x, struct gnn_err *e)
+int gnn_gather_queue_parts(struct gather_queue *q, const struct gpu_gather *x, struct gnn_err *e)
 {
-    l->ncounts = x->ncounts;
-    memcpy(l->at, x->at, l->job->njobs * sizeof *l->at);
-    for (uint32_t i = 0; i < l->job->njobs; i++) {
+    q->ncounts = x->ncounts;
+    memcpy(q->at, x->at, q->job->njobs * sizeof *q->at);
+    for (uint32_t i = 0; i < q->job->njobs; i++) {
         const struct gather_table *t = &x->table[i];
-        l->kept[i] = t->kept;
+        q->copies[i] = t->copies;
         if (!t->opened || t->job->label)
             continue;
-        if (!(l->own[i] = gnn_alloc(t->opened, sizeof **l->own, "ranks", e)))
+        if (!(q->own[i] = gnn_alloc(t->opened, sizeof **q->own, "ranks", e)))
             return e->code;
-        memcpy(l->own[i], t->part, t->opened * sizeof **l->own);
-        l->nown[i] = t->opened;
+        memcpy(q->own[i], t->part, t->opened * sizeof **q->own);
+        q->nown[i] = t->opened;
     }
     return 0;
 }

@@ -25,10 +25,11 @@ int gnn_gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t byte
 
 /* ---- the host's side ---- */
 
-/* With several ranks the store's rows are also read here, for others. */
+/* The store, if nobody but devices reads its rows: their pages may then leave the page cache. With
+ * several ranks they are also read here, for others. */
 static struct gnn_store *unread_store(const struct gpu_gather *x)
 {
-    return x->line ? NULL : x->job->store;
+    return x->queue ? NULL : x->job->store;
 }
 
 /* Once for all devices. */
@@ -69,7 +70,7 @@ static void close_parts(struct gpu_gather *x, struct gather_table *t)
     for (uint32_t i = 0; i < t->opened; i++)
         if (t->job->part[i].count && t->bytes)
             gpu_host_close(x->g, t->job->part[i].data);
-    if (t->kept)
+    if (t->copies)
         gpu_host_close(x->g, x->job->replica->data[t->job - x->job->job]);
     for (uint32_t i = 0; i < t->edges_opened; i++) {
         const struct gnn_edges_part *p = &t->job->edges[i];
@@ -111,19 +112,19 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
                       struct gnn_err *e)
 {
     t->job = j;
-    t->bytes = x->line ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
-    t->cast = x->line ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
+    t->bytes = x->queue ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
+    t->cast = x->queue ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
     t->part = gnn_alloc(j->nparts, sizeof *t->part, "partitions of a field", e);
     t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "partitions of a field", e);
     t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "partitions of a field", e);
     if (!t->part || !t->view || !t->edges)
         return e->code;
-    if (!x->line)
+    if (!x->queue)
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
-    const void *kept = r ? r->data[j - x->job->job] : NULL;
-    if (kept &&
-        gpu_host_open(x->g, NULL, kept, r->of[j->type].n * t->bytes, "remote rows", &t->kept, e))
+    const void *copies = r ? r->data[j - x->job->job] : NULL;
+    if (copies && gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->bytes, "remote rows",
+                                &t->copies, e))
         return e->code;
     bool direct;
     (void)gnn_gather_remote_fields(x->job, j->edge, j->type, &direct);
@@ -175,7 +176,7 @@ static void close_unit(struct gather_unit *u, uint32_t ntypes)
         gnn_buf_release_in(&u->d->mem, &u->ids[t]);
     if (u->d) {
         gnn_buf_release_in(&u->d->mem, &u->rows);
-        gnn_buf_release_in(&u->d->mem, &u->far);
+        gnn_buf_release_in(&u->d->mem, &u->staging);
     }
     gnn_free(u->memory);
     gnn_free(u->inverse);
@@ -206,8 +207,8 @@ int gnn_gpu_gather_init(struct gpu_gather *x, struct gnn_err *e)
     x->unit = gnn_alloc_zero(x->g->n, sizeof *x->unit, "devices", e);
     x->table = gnn_alloc_zero(g->njobs, sizeof *x->table, "fields", e);
     x->at = gnn_alloc(g->njobs, sizeof *x->at, "fields", e);
-    x->packet = gnn_alloc_zero(x->depth, sizeof(struct gather_staging *), "fields", e);
-    if (!x->unit || !x->table || !x->at || !x->packet)
+    x->staging = gnn_alloc_zero(x->depth, sizeof(struct gather_staging *), "fields", e);
+    if (!x->unit || !x->table || !x->at || !x->staging)
         return e->code;
     x->ncounts = g->meta.schema.nntypes;
     for (uint32_t i = 0; i < g->njobs; i++) {
@@ -237,11 +238,11 @@ void gnn_gpu_gather_release(struct gpu_gather *x)
         gnn_free(t->view);
         gnn_free(t->edges);
     }
-    for (unsigned i = 0; x->packet && i < x->depth; i++)
-        gnn_gather_staging_put(x->line, x->packet[i]);
+    for (unsigned i = 0; x->staging && i < x->depth; i++)
+        gnn_gather_staging_put(x->queue, x->staging[i]);
     gnn_dev_unpin(x->fresh);
     gnn_dev_unpin(x->counted);
-    gnn_free(x->packet);
+    gnn_free(x->staging);
     gnn_free(x->unit);
     gnn_free(x->table);
     gnn_free(x->at);

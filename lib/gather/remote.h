@@ -23,10 +23,10 @@ struct gather_want {
     uint64_t n;      /* rows */
     uint64_t base;   /* rows of the whole field: rank r's begin at base + r * n */
     uint64_t row_at; /* where its rows' numbers begin in gather_remote.row */
-    bool direct; /* this rank's own rows are read where they are; else they are asked for as others'
-                    are, as they change type on the way */
+    bool direct; /* this rank's own rows are read where they lie; else it requests them of itself,
+                    as they change their element type on the way */
 };
-/* What one rank asked for of one slot. */
+/* What one rank requested of one slot. */
 struct gather_asked {
     uint64_t n;
     const uint32_t *node; /* [n], or ... */
@@ -37,7 +37,7 @@ struct gather_asked {
 struct gather_remote {
     struct gnn_request q;
     uint32_t slots;
-    const struct gnn_tier_map *map; /* [nntypes] of where the batch goes */
+    const struct gnn_tier_map *map; /* [nntypes] as the batch's rank or device sees rows */
     struct gather_want *want;       /* [slots] */
     uint32_t *count;                /* [slots][ranks] rows that this rank asked of each */
     struct gather_asked *by;        /* [slots][ranks] what each asked of this rank */

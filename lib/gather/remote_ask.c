@@ -26,6 +26,13 @@ static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type
     return &g->job[i];
 }
 
+/* Requests the rows of a batch's nodes of type t, and numbers all of them, wherever they come from,
+ * for one pass over the parts of a field:
+ *
+ *   [0, base)                        rows of the field itself: own ones, and those in a device's
+ * slots [base + r * n, base + (r+1) * n) the reply of rank r, in the order of the requests [base +
+ * ranks * n, ...)          replicated remote rows
+ */
 static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const struct gnn_batch *b,
                      uint32_t t, struct gather_want *w, struct gnn_err *e)
 {
@@ -40,7 +47,7 @@ static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const st
         return rc;
     uint64_t *row = (uint64_t *)f->row.data + w->row_at;
     uint32_t *owner = f->owner.data;
-    const uint64_t copies = w->base + f->q.ranks * w->n; /* their rows come last */
+    const uint64_t copies = w->base + f->q.ranks * w->n;
     for (uint64_t i = 0; i < w->n; i++) {
         if (id[i] >= w->base)
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
@@ -48,7 +55,7 @@ static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const st
         const struct gnn_tier_row at = gnn_tier_find(&f->map[t], id[i]);
         f->hits.rows[at.tier]++;
         owner[i] = GNN_REQUEST_NOBODY;
-        row[i] = id[i]; /* also where devices find it in a slot */
+        row[i] = id[i];
         if (at.tier == GNN_TIER_HOST) {
             row[i] = copies + at.at;
         } else if (at.tier == GNN_TIER_REMOTE || (at.tier == GNN_TIER_STORE && !w->direct)) {
@@ -60,8 +67,8 @@ static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const st
     return gnn_request_put(&f->q, owner, entry, (uint32_t)w->n, count, e);
 }
 
-/* The rows of a block's edges whose destinations are this rank's, and how many edges, and
- * destinations, are others'. */
+/* Numbers of the rows of a block's edges: own ones by looking the edge up, remote ones as those of
+ * nodes; and how many are requested of each rank. */
 static int own_edges(const struct gatherer *g, struct gather_remote *f, const struct gnn_batch *b,
                      const struct gnn_block *k, const struct gather_job *j,
                      const struct gather_want *w, uint32_t *count, struct gnn_err *e)

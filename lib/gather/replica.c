@@ -33,8 +33,8 @@ static uint64_t row_bytes(const struct gatherer *g, uint32_t t)
     return bytes;
 }
 
-/* The first n rows of a ranking. */
-static int keep_rows(struct gather_copies *k, const uint32_t *row, uint64_t n, struct gnn_err *e)
+/* The nodes of the first n rows of a ranking. */
+static int copy_ids(struct gather_copies *k, const uint32_t *row, uint64_t n, struct gnn_err *e)
 {
     k->node = gnn_alloc(n, sizeof *k->node, "replicated nodes", e);
     int rc = k->node ? gnn_node_map_init(&k->map, n, e) : e->code;
@@ -45,7 +45,7 @@ static int keep_rows(struct gather_copies *k, const uint32_t *row, uint64_t n, s
     return rc;
 }
 
-/* Of others' nodes with rows, those that have a score: a negative one leaves out the rest. */
+/* Remote rows of nodes that have a score: a negative one leaves out the rest. */
 static int rank_remote(const struct gatherer *g, const struct gnn_gather_replicate *o,
                        const uint64_t *bytes, struct gnn_scores *made, struct gnn_ranking *k,
                        struct gnn_err *e)
@@ -78,7 +78,7 @@ static int choose_rows(struct gather_replica *r, struct gatherer *g,
     if (!rc)
         gnn_fill_one(&ranked, budget < 0x1p63 ? (uint64_t)budget : UINT64_MAX, n);
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
-        rc = keep_rows(&r->of[t], ranked.row[t], n[t], e);
+        rc = copy_ids(&r->of[t], ranked.row[t], n[t], e);
     gnn_ranking_release(&ranked);
     gnn_scores_release(&made);
     gnn_free(bytes);
@@ -140,7 +140,7 @@ static int fetch_rows(struct gather_replica *r, struct gatherer *g, struct gnn_e
     }
     for (uint32_t t = 0; t < r->ntypes; t++)
         most = r->of[t].n > most ? r->of[t].n : most;
-    if (!rc) /* ranks that keep fewer rows answer the others to the end */
+    if (!rc) /* ranks with fewer copies answer the others to the end */
         rc = gnn_comm_all_reduce(g->comm, &most, 1, GNN_REDUCE_MAX, e);
     for (uint64_t from = 0; !rc && from < most; from += ROUND) {
         fill_batch(r, b, from, counts);

@@ -1,4 +1,5 @@
-/* Rows of other ranks' nodes that this rank keeps, those that its batches will want most often. */
+/* Replicated remote features: copies of rows that other ranks own, which this rank's batches will
+ * want most often. */
 #ifndef GNN_LIB_GATHER_REPLICA_H
 #define GNN_LIB_GATHER_REPLICA_H
 

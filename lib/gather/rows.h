@@ -19,10 +19,10 @@ struct gather_job {
     uint32_t *own;                /* what part[0].data is, if not of a store: freed with the job */
 };
 
-/* Per-thread room. */
+/* What a thread reuses from batch to batch. */
 struct gather_scratch {
     struct gnn_buf node, row;
-    struct gather_remote *far; /* with several ranks */
+    struct gather_remote *remote; /* with several ranks */
 };
 
 /* Look the field up in all parts of the store. dtype: as in gnn_gather_opts. */
@@ -32,7 +32,7 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
 int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type,
                         const struct gnn_field *f, enum gnn_dtype dtype,
                         struct gnn_err *e) GNN_MUST_USE;
-/* A field that the store does not keep: one number for each of n nodes. Takes over `of`. */
+/* A field that is not in the store: one number for each of n nodes. Takes over `of`. */
 int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f,
                            uint32_t *of, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_job_release(struct gather_job *j);

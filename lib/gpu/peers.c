@@ -8,8 +8,8 @@
 
 enum { TRIAL = 256 }; /* bytes */
 
-/* What a rank says of each device. */
-struct said {
+/* What a rank reports of each device. */
+struct device_report {
     uint64_t host, id, bytes, exports;
     struct gnn_dev_handle handle;
 };
@@ -19,7 +19,7 @@ static uint32_t message_tag(void)
     return gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_DEVICES);
 }
 
-/* ---- who there is ---- */
+/* ---- identities ---- */
 
 /* Processes of one start of one machine, that call it by the same name. */
 static uint64_t host_id(void)
@@ -77,7 +77,7 @@ static int find_device(uint64_t id, unsigned *device, unsigned *n, struct gnn_er
     return rc;
 }
 
-/* Does device `unit` read what the peer, another rank's, exports? If not, why. */
+/* Can device `unit` import what the peer, a device of another rank, exports? If not, why. */
 static int try_import(const struct gnn_gpu_peers *p, unsigned unit, const struct gnn_gpu_peer *peer,
                       unsigned char *apart, struct gnn_err *e)
 {
@@ -121,21 +121,21 @@ static int fill_own_reach(struct gnn_gpu_peers *p, const bool *exports, unsigned
     return rc;
 }
 
-/* ---- meeting ---- */
+/* ---- exchanging reports ---- */
 
 static int fail_malformed(uint32_t rank, struct gnn_err *e)
 {
     return gnn_fail(e, GNN_E_RANK, "malformed reply from rank %u about its devices", rank);
 }
 
-/* Everybody's devices, from what came. exports[n]. */
+/* All ranks' devices, from their reports. exports[n]. */
 static int read_all(struct gnn_gpu_peers *p, const struct gnn_exchange *x, bool **exports,
                     struct gnn_err *e)
 {
     for (uint32_t r = 0; r < p->comm->size; r++) {
-        if (x->in[r].bytes % sizeof(struct said) || !x->in[r].bytes)
+        if (x->in[r].bytes % sizeof(struct device_report) || !x->in[r].bytes)
             return fail_malformed(r, e);
-        p->n += (uint32_t)(x->in[r].bytes / sizeof(struct said));
+        p->n += (uint32_t)(x->in[r].bytes / sizeof(struct device_report));
     }
     p->peer = gnn_alloc_zero(p->n, sizeof *p->peer, "devices of other ranks", e);
     p->apart = gnn_alloc_zero((uint64_t)p->n * p->n, 1, "devices of other ranks", e);
@@ -143,7 +143,7 @@ static int read_all(struct gnn_gpu_peers *p, const struct gnn_exchange *x, bool 
     if (!p->peer || !p->apart || !*exports)
         return e->code;
     for (uint32_t r = 0, i = 0; r < p->comm->size; r++) {
-        const struct said *s = x->in[r].data;
+        const struct device_report *s = x->in[r].data;
         if (r == p->comm->rank)
             p->self = i;
         for (uint32_t u = 0; u < x->in[r].bytes / sizeof *s; u++, i++) {
@@ -154,9 +154,9 @@ static int read_all(struct gnn_gpu_peers *p, const struct gnn_exchange *x, bool 
     return 0;
 }
 
-/* What this rank says of its devices, with memory of each to be tried out. */
-static int describe_own(const struct gnn_gpu_peers *p, const uint64_t *bytes, struct said *s,
-                        void **trial, struct gnn_err *e)
+/* Reports of this rank's devices, with memory of each that others try to import. */
+static int describe_own(const struct gnn_gpu_peers *p, const uint64_t *bytes,
+                        struct device_report *s, void **trial, struct gnn_err *e)
 {
     const uint64_t host = host_id();
     int rc = 0;
@@ -195,7 +195,7 @@ int gnn_gpu_peers_meet(struct gnn_gpu_peers **out, struct gnn_gpu *g, struct gnn
                        const uint64_t *bytes, struct gnn_err *e)
 {
     struct gnn_gpu_peers *p = *out = gnn_alloc(1, sizeof *p, "devices of other ranks", e);
-    struct said *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
+    struct device_report *s = gnn_alloc_zero(g->n, sizeof *s, "devices of other ranks", e);
     void *trial[GNN_GPU_MAX] = {NULL};
     struct gnn_exchange x = {0};
     unsigned char *apart = NULL;

@@ -1,5 +1,5 @@
-/* The devices of all ranks, as far as they matter to what each keeps: who reaches whose memory, and
- * that memory opened. All but _clique, _open and _close are collective. */
+/* The devices of all ranks: which of them reads which other's memory, exported through CUDA IPC,
+ * and that memory opened. All but _clique, _open and _close are collective. */
 #ifndef GNN_LIB_GPU_PEERS_H
 #define GNN_LIB_GPU_PEERS_H
 
@@ -9,7 +9,7 @@
 struct gnn_gpu_peer {
     uint32_t rank, unit; /* which of its rank's devices */
     uint64_t host, id;   /* what tells hosts, and devices, apart */
-    uint64_t bytes;      /* that it has for rows */
+    uint64_t bytes;      /* as its rank told in _meet: a budget */
     struct gnn_dev_handle handle;
 };
 
@@ -28,16 +28,16 @@ struct gnn_gpu_peers {
  * users[devices]. */
 int gnn_gpu_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t *users,
                         struct gnn_err *e) GNN_MUST_USE;
-/* bytes: [devices]. Reaching is tried out, not only asked for, as a system may keep processes
- * apart. *p is to be closed on failure too. */
+/* bytes: [devices], for peer[].bytes. Imports are tried out, not only asked for, as a system may
+ * isolate processes from each other. *p is to be closed on failure too. */
 int gnn_gpu_peers_meet(struct gnn_gpu_peers **p, struct gnn_gpu *g, struct gnn_comm *comm,
                        const uint64_t *bytes, struct gnn_err *e) GNN_MUST_USE;
-/* The next group that reach each other, as indices into peer: the first that is in none yet, and
- * all that fit. taken[n] starts with false. member has room for n. False when there is none any
- * more. */
+/* The next group of devices that read each other's memory, as indices into peer: the first that is
+ * in none yet, and all that fit. taken[n] starts with false. member has room for n. False when
+ * there is none any more. */
 bool gnn_gpu_peers_clique(const struct gnn_gpu_peers *p, bool *taken, uint32_t *member,
                           uint32_t *n);
-/* The worst of what keeps devices of two ranks of one host apart, and the first two ranks of which
+/* The worst reason why devices of two ranks of one host are apart, and the first two ranks of which
  * it is true. */
 enum gnn_gpu_apart gnn_gpu_peers_apart(const struct gnn_gpu_peers *p, uint32_t *rank);
 /* memory: [devices] what each exports, or NULL. It must stay until all have closed. */
