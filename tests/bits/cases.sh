@@ -14,6 +14,17 @@ q 'import m' 'imp products:scale=0.01'
 q 'import w' 'imp sbm:nodes=20000,degree=12,features=64'
 q 'import e, no edges' 'imp sbm:nodes=200,degree=0'
 q 'import t, some types without features' 'imp "$GNN_BITS_TOP"/tests/train/data/typed.zip'
+q 'import y, bf16' 'imp --dtype bf16 sbm:nodes=300,degree=6,features=13'
+q 'import hub, with 400,000 in-edges' 'seq 1 400000 | awk "{ print \$1, 0 }" >e.txt && imp e.txt && rm e.txt'
+q 'import hubs, with some 6000 in-edges' 'awk "BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i } for (i = 1; i <= 40; i++) print 0, i * 9 }" >e.txt && imp e.txt && rm e.txt'
+q 'import keys' 'awk "BEGIN { for (i = 0; i < 300; i++) print i * i * 7 % 9001 * 1000, i * 31 % 577 }" >e.txt && imp -u --dedup e.txt && rm e.txt'
+q 'import words' 'awk "BEGIN { for (i = 0; i < 300; i++) print \"w\" i * i % 91 \"\t\" \"r\" i % 5 \"\t\" \"w\" i * 31 % 97 }" >train.txt && imp train.txt && rm train.txt'
+for o in '' -u --dedup '-u --dedup --self-loops add' '--self-loops remove --dedup'; do
+    q "import through a file $o" "imp --sort-memory 64k $o rmat:scale=13,weights=1,times=1"
+    a "import through a file, typed $o" "imp --sort-memory 64k $o sbm:nodes=2000,degree=30,types=3,weights=1"
+done
+q 'import a directory' 'mkdir d && cp "$GNN_BITS_TOP"/tests/import/corpus/good-edges.npy d/edge_index.npy && imp d && rm -r d'
+q 'import several files' 'printf "a\tr\tb\nb\ts\tc\n" >train.txt && printf "c\tr\ta\n" >valid.txt && imp train.txt valid.txt && rm ./*.txt'
 for g in sbm: sbm:nodes=700,types=3,weights=1,times=1,degree=5 sbm:nodes=50,degree=0 sbm:nodes=300,homophily=0.2,train=0.3,valid=0.1 \
     rmat:scale=11 rmat:scale=8,edges=100,a=0.4,b=0.3,c=0.2,weights=1 products:scale=0.001,features=10,homophily=0.4,signal=1,flip=0.2; do
     q "import $g" "imp $g"
@@ -72,6 +83,10 @@ for g in s 'h, typed' 'r, directed'; do
 done
 q 'partition s -k 4 --method random --no-edge-ids' 'prt -k 4 --method random --no-edge-ids @{import s}'
 q 'partition h --balance types' 'prt -k 3 --balance types @{import h, typed}'
+q 'partition words -k 3 --method random --halo-edges' 'prt -k 3 --method random --halo-edges @{import words}'
+q 'partition words, put together again' 'prt -k 1 @{partition words -k 3 --method random --halo-edges}'
+q 'partition keys -k 4 --method fennel' 'prt -k 4 --method fennel @{import keys}'
+q 'partition y -k 2 --method ldg' 'prt -k 2 --method ldg @{import y, bf16}'
 q 'partition p -k 4 --method fennel' 'prt -k 4 --method fennel @{import p}'
 q 'partition p -k 4 --method access -f 5,3 -b 64' 'prt -k 4 --method access -f 5,3 -b 64 @{import p}'
 q 'partition l -k 3 --method random' 'prt -k 3 --method random @{import l, labels of several columns}'
@@ -138,6 +153,12 @@ for o in '-f 80,3' '-r -f 70,70' '-f 3,100 --frontier new --edge-ids'; do
     q "sample r, many $o" "smp $o -b 32 @{import r, directed}"
     q "sample r, many, in parts $o" "smp $o -b 32 --original-ids @{partition r -k 4 --method ldg}"
 done
+q 'sample hub' 'echo 0 >ids && smp --seeds ids --shuffle --epochs 1000 -f 64 -b 1 @{import hub, with 400,000 in-edges} && rm ids'
+q 'sample hub -r' 'echo 0 >ids && smp --seeds ids --shuffle --epochs 1000 -f 64 -r -b 1 @{import hub, with 400,000 in-edges} && rm ids'
+hubs='echo 0 1 9 18 0 27 36 0 45 2 0 3 >ids'
+q 'sample hubs -f -1,-1' "$hubs && smp -f -1,-1 -b 2 --seeds ids --frontier new @{import hubs, with some 6000 in-edges} && rm ids"
+q 'sample words in parts' 'seq 0 60 >ids && smp -f 3,2 -b 20 --seeds ids --edge-ids @{partition words -k 3 --method random --halo-edges} && rm ids'
+q 'sample keys in parts --original-ids' 'seq 0 60 >ids && smp -f 3,2 -b 20 --seeds ids --original-ids @{partition keys -k 4 --method fennel} && rm ids'
 q 'sample c, parts without edge ids' 'smp -f 4,3 @{partition c -k 3 --no-edge-ids}'
 q 'sample relations' 'seq 0 2 >ids && smp -f 2,2 --seeds ids --edge-ids @{import good-triples.tar.gz} && rm ids'
 a 'sample WN18RR.tar.gz' 'seq 0 11 40000 >ids && smp -f 2,2 --seeds ids --edge-ids @{import data WN18RR.tar.gz} && rm ids'
@@ -190,6 +211,11 @@ for o in '-f 4,3 -b 64' '-r -f 6,4 -b 64' '--frontier new -f 4,3,2 -b 30' '-f -1
     a "gather --plan of $o, products" "smp $o @{partition p -k 4 --method fennel} | gat --plan --cache 0.1,0.4 --replicate 0.1,0.5 @{partition p -k 4 --method fennel} | numbers"
 done
 
+for dtype in stored f32 f16 bf16; do
+    q "gather y --dtype $dtype" "smp -f 3,2 -b 30 @{import y, bf16} | gat --dtype $dtype @{import y, bf16}"
+    q "gather y in parts --dtype $dtype" "smp -f 3,2 -b 30 @{partition y -k 2 --method ldg} | gat --dtype $dtype @{partition y -k 2 --method ldg}"
+done
+q 'gather m, a large batch' 'smp -f 20,15,10 -b 2000 @{import m} | gat @{import m}'
 for g in m w; do
     for o in '' '-F x,y,degree --dtype bf16 -j 3'; do
         q "gather $g $o" "smp -f 5,5 @{import $g} | gat $o @{import $g}"
@@ -243,6 +269,7 @@ for o in '' '-m gcn --hidden 48' '--batch-norm --residual --hidden 40,40 -f 5,5,
     for d in amazon-computers.zip tolokers.npz; do a "train $d $o" "trn --store @{import data $d} $(fan "$o") --epochs 2 --hidden 32 $o $T && figures m"; done
 done
 q 'train e' "trn --store @{import e, no edges} -f 4,3 $few $T && figures m"
+q 'train y' "trn --store @{import y, bf16} -f 4,3 $few $T && figures m"
 q 'train the defaults' "trn --store @{import b, binary} --epochs 4 $T && figures m"
 q 'train two streams, joined' 'smp -f 4,3 -b 60 --epochs 0:1 --eval valid @{import s} | gat -o g @{import s} && smp -f 4,3 -b 60 --epochs 1:3 --eval valid @{import s} | gat @{import s} | cat g - | trn --hidden 8 -o o && rm g'
 q 'train by a FIFO' 'mkfifo f && { smp -f 4,3 -b 60 --epochs 2 @{import s} | gat -o f @{import s} & trn --hidden 8 -i f -o o && wait $! && rm f; }'
@@ -287,6 +314,9 @@ done
 for d in cora.zip acm.zip amazon-computers.zip tolokers.npz; do
     for o in 'probs -j 3' 'embeddings --memory 1M'; do a "predict $o, $d" "prd --output-kind $o -o o @{import data $d} @{train $d}"; done
 done
+q 'predict y' 'prd --output-kind probs -o o @{import y, bf16} @{train y}'
+q 'predict y in parts' 'prd --output-kind probs -o o @{partition y -k 2 --method ldg} @{train y}'
+q 'predict all sets' 'prd -n --metrics m @{import s} @{train s} && figures m'
 q 'predict parts, more rows' "prd -j 3 --output-kind probs -o o @{partition w -k 4 --method ldg} @{train w}"
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
 for m in sage gcn sage-norm sage-batch; do
@@ -320,6 +350,12 @@ q 'inspect a state dict' "ins --json $D/typed.safetensors | masked"
 q 'inspect --verify --against' "ins --verify --against @{import s} @{$P} | numbers"
 q 'inspect --verify --against, a stream' 'ins --verify --against @{import h, typed} @{gather h, its batches} | numbers'
 q 'inspect --diff, equal' "ins --diff --original @{import s} @{$P} && echo equal"
+q 'inspect --diff --original, typed' 'ins --diff --original @{import h, typed} @{partition h -k 4 --method ldg} && ins --diff --original @{partition h -k 3 --method random --halo-edges -j 3} @{partition h -k 4 --method ldg} && echo equal'
+q 'inspect --diff, parts' "ins --diff --json @{partition s -k 4 --method random} @{$P} | masked"
+q 'inspect --diff, parts and words' 'ins --diff --json @{partition words -k 3 --method random --halo-edges} @{import words} | masked'
+q 'inspect --verify --against, words' 'ins --verify --against @{import words} @{partition words -k 3 --method random --halo-edges} | numbers'
+q 'inspect --stats, keys' 'ins -s -t --json @{partition keys -k 4 --method fennel} | masked'
+q 'inspect --stats --export, bf16' 'ins -s --json @{import y, bf16} | masked && ins --export e.npz @{import y, bf16}'
 q 'inspect --diff, stores' "ins --diff --json @{import s} @{import b, binary} | masked"
 q 'inspect --diff, models' "ins --diff --json @{train s} @{train s --seed 7} | masked"
 q 'inspect --diff, streams' "ins --diff --json @{sample s -f 4,3 -b 50 --seed 2} @{sample s -f 4,3 -b 50 -b 1} | masked"
@@ -336,6 +372,11 @@ for o in '-f 4,3 -b 64' '-f -1,-1 -b 50' '-r -f 6,4 -b 64 --frontier new' '-f 3,
     a "device sample r on 3 --graph-memory uva --graph-cache 8k $o" "on 3 gnn-sample --device cuda:2,0,1 --graph-memory uva --graph-cache 8k $o @{import r, directed}"
     a "device sample p $o" "on 1 gnn-sample --device cuda $o @{import p}"
 done
+q 'device sample hubs -f -1,-1' "$hubs && on 1 gnn-sample --device cuda -f -1,-1 -b 2 --seeds ids --frontier new @{import hubs, with some 6000 in-edges} && rm ids"
+q 'device sample hubs on 2 -f 2,-1,2' "$hubs && on 2 gnn-sample $on -f 2,-1,2 -b 2 --seeds ids --edge-ids @{import hubs, with some 6000 in-edges} && rm ids"
+q 'device sample --seeds -' "seq 5 7 590 | on 2 gnn-sample $on -f 4,3 -b 32 --seeds - @{$P}"
+q 'device sample --count --frequency' "on 1 gnn-sample --device cuda -f 4,3 -b 50 --count --frequency f.npy @{$P} | grep -v -e ^first -e ^seconds -e ^rate"
+q 'device sample r, many' "on 1 gnn-sample --device cuda -f 80,70 -b 32 --edge-ids @{import r, directed}"
 tiers='--metrics m'
 for o in '' '--cache none' '--cache 0.2' '--cache 8k --cache-order access' '--cache 0.3 --cache-order @{sample s, counted for caches}' '--dtype f16 --cache 0.2' '-F y' '-F x,y,degree --cache 0.5'; do
     q "device gather s $o" "on 1 gnn-gather --device cuda $o -i @{gather s, its batches} $tiers @{import s} && figures m"
