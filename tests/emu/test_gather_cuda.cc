@@ -590,7 +590,7 @@ void planned()
         order[r] = r * 211 % (uint32_t)nrows;
     gnn_err e = {};
     unsigned wrong = 0;
-    for (uint64_t replicated : {0, 27, 90})
+    for (uint64_t replicated : {0u, 27u, 90u})
         for (uint32_t devices : {1u, 2u, 4u}) {
             gnn_placement_opts o = {};
             o.devices = devices;
