@@ -126,7 +126,7 @@ mv err said
 check "says who makes them" grep -q 'no splits (gnn-import --split' said
 status 2 "epochs of a stream" gnn-train -i g.gnb --epochs 0:3 -o y.safetensors
 mv err said
-check "says which has no effect" grep -q -e '--epochs belongs' said
+check "says which has no effect" grep -q -e '--epochs requires' said
 status 2 "widths that do not fit the hops" gnn-train -i g.gnb --hidden 8,8 -o y.safetensors
 status 3 "a stream without features" gnn-train -i st.gnb -o y.safetensors
 mv err said
