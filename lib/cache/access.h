@@ -25,7 +25,7 @@
 
 #include "lib/store/store.h"
 
-/* A number per node, by store id; larger means wanted more often, negative: not to be kept at all.
+/* A number per node, by store id; larger means wanted more often, negative: never to be cached.
  */
 struct gnn_scores {
     float **of; /* [ntypes] -> (nodes) */

@@ -17,15 +17,14 @@ int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fi
                   struct gnn_err *e) GNN_MUST_USE;
 void gnn_rows_release(struct gnn_rows *r);
 
-enum { GNN_CACHE_SIZES_MAX = 64, GNN_CACHE_OWN = 254, GNN_CACHE_NONE = 255 };
+enum { GNN_CACHE_SIZES_MAX = 64, GNN_CACHE_OWN = 254 };
 
 /* Caches of several sizes, each filled in the order of the scores, over all node types, until the
  * next row has no room: a larger one holds what a smaller one does. */
 struct gnn_cache {
     uint32_t nsizes, ntypes;
-    uint8_t *
-        *level; /* [ntypes] -> (nodes): the first size that holds the row; nsizes: none;
-                 * GNN_CACHE_OWN: the row is the part's own; level[t] NULL: the type has no rows */
+    uint8_t **level; /* [ntypes] -> (nodes): the first size that holds the row; nsizes: none;
+                      * GNN_CACHE_OWN: the part owns the row; level[t] NULL: the type has no rows */
     uint64_t rows[GNN_CACHE_SIZES_MAX], bytes[GNN_CACHE_SIZES_MAX];
 };
 /* size[nsizes]: bytes, ascending. part: the rows that this part owns need no cache; -1: none do. */
@@ -35,8 +34,8 @@ int gnn_cache_init(struct gnn_cache *k, struct gnn_store *s, const struct gnn_ro
 /* Takes a zeroed object. */
 void gnn_cache_release(struct gnn_cache *k);
 /* missed[i]: rows a batch is expected to ask for that the cache of size i does not hold, from what
- * gnn_access_expected says; missed[nsizes]: that no cache at all holds. The part's own rows are not
- * counted. */
+ * gnn_access_expected says; missed[nsizes]: that no cache at all holds. Rows that the part owns are
+ * not counted. */
 void gnn_cache_expected(const struct gnn_cache *k, const struct gnn_schema *c,
                         const struct gnn_scores *p, double *missed);
 

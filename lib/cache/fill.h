@@ -6,15 +6,15 @@
 
 #include "lib/cache/order.h"
 
-enum { GNN_HOLDERS_MAX = 0xffff, GNN_HOLDER_NONE = 0xffff };
+enum { GNN_HOLDER_NONE = 0xffff };
 
 struct gnn_fill {
     const struct gnn_ranking *rows;
-    uint64_t *at;   /* [ntypes] rows of each type that have been passed; goes on from there */
-    uint64_t *left; /* [nholders] bytes that each still has room for */
-    uint32_t nholders;
-    bool skip; /* passes over rows that no holder has room for, until none has room for any
-                * row; else stops at the first, so that more room means more rows */
+    uint64_t *at;      /* [ntypes] rows of each type that have been passed; goes on from there */
+    uint64_t *left;    /* [nholders] bytes that each still has room for */
+    uint32_t nholders; /* at most GNN_HOLDER_NONE */
+    bool skip;         /* passes over rows that no holder has room for, until none has room for any
+                        * row; else stops at the first, so that more room means more rows */
     uint16_t *const
         *holder; /* [ntypes][rows->n] out: who holds the row, or GNN_HOLDER_NONE; or NULL */
     /* Holders [*from, *to) are asked before the others; NULL: all are alike. */

@@ -1,4 +1,4 @@
-/* How many batches had each node: counted, and kept in a file.
+/* How many batches had each node: counted, and written to a file.
  *
  * The file is an .npy array of u32: one number per node, by id in the unpartitioned store, the
  * nodes of all types one after the other in the schema's order (as lib/store/view.h numbers

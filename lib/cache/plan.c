@@ -82,8 +82,8 @@ int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order, struct
     return 0;
 }
 
-/* What the part keeps by this order, and what it asks of others all the same. access: of the seeds
- * it owns. */
+/* What the part replicates by this order, and what it still requests. access: of the seeds it owns.
+ */
 static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, uint32_t part,
                       const struct gnn_scores *access, struct gnn_err *e)
 {

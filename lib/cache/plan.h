@@ -12,8 +12,8 @@ struct gnn_cache_plan_opts {
     const struct gnn_rows *rows; /* lives as long as the plan */
     const uint64_t *size;        /* [nsizes] bytes, ascending: caches of all rows */
     const uint64_t
-        *remote; /* [nremote] bytes, ascending: what each part keeps of other parts' rows. If there
-                  * are any, the store has 2 to GNN_CACHE_PARTS_MAX parts */
+        *remote; /* [nremote] bytes, ascending: what each part replicates of other parts' rows. If
+                  * there are any, the store has 2 to GNN_CACHE_PARTS_MAX parts */
     uint32_t nsizes, nremote; /* at most GNN_CACHE_SIZES_MAX */
 };
 
@@ -68,7 +68,7 @@ int gnn_cache_plan_init(struct gnn_cache_plan *p, struct gnn_store *s, const str
 /* One more order, which is taken over, also on failure. */
 int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order,
                        struct gnn_err *e) GNN_MUST_USE;
-/* What parts keep, by all orders; nothing to do without `remote`. O(parts * hops * edges). */
+/* What parts replicate, by all orders; nothing to do without `remote`. O(parts * hops * edges). */
 int gnn_cache_plan_parts(struct gnn_cache_plan *p, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT for a node that the store does not have. */
 int gnn_cache_plan_count(struct gnn_cache_plan *p, const struct gnn_batch *b,
