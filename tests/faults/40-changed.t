@@ -11,7 +11,8 @@ opened() { # waits until a program has mapped the part
     perl -e 'for (1 .. 600) { for (glob "/proc/[0-9]*") { open my $c, "<", "$_/comm" or next; (<$c> // "") =~ /^gnn-/ or next;
         open my $m, "<", "$_/maps" or next; exit if grep index($_, $ARGV[0]) >= 0, <$m> } select undef, undef, undef, .1 }' "$PWD/$part"
 }
-# during NAME CHANGE FEED COMMAND...: what COMMAND says, when CHANGE is done to the store after it has opened it, and FEED lets it go on
+# during NAME CHANGE FEED COMMAND...: what COMMAND says, when CHANGE is done to the store after it has opened it, and FEED lets it go on.
+# FEED may wait for ever for a command that has ended before it opened the FIFO, so it ends with the command.
 during() {
     _name=$1 _change=$2 _feed=$3
     shift 3
@@ -20,9 +21,12 @@ during() {
     _pid=$!
     opened
     $_change
-    $_feed
+    $_feed &
+    _feeder=$!
     wait $_pid
     rc=$?
+    kill $_feeder 2>/dev/null
+    wait $_feeder
 }
 named() { # NAME STATUS TEXT: that, in one line, and nothing left
     [ "$rc" -eq "$2" ] && grep -q -e "$3" err && [ "$(wc -l <err)" -eq 1 ] && _ok "$1" || { _not_ok "$1: status $rc"; sed 's/^/# /' err; }
@@ -31,8 +35,8 @@ named() { # NAME STATUS TEXT: that, in one line, and nothing left
 }
 cut="$part: cut to 8192 bytes while it was in use"
 none() { :; }
-feed() { timeout 600 sh -c 'cat b >line'; }
-drain() { timeout 600 cat line >drained; }
+feed() { exec timeout 600 sh -c 'cat b >line'; }
+drain() { exec timeout 600 cat line >drained; }
 long='--epochs 0:100000000 --eval none --hidden 8 -o o --store S'
 
 during cut cut_it feed gnn-gather -q -i line -o o S
@@ -48,7 +52,7 @@ rm -f C/checkpoint.safetensors
 named 'gnn-train' 1 "^gnn-train: $cut"
 during cut cut_it drain gnn-predict -q -j 2 -o line S m
 named 'gnn-predict' 1 "^gnn-predict: $cut"
-assign() { timeout 600 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
+assign() { exec timeout 600 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
 during cut cut_it assign gnn-partition -q -k 2 --from line -o o S
 named 'gnn-partition' 1 "^gnn-partition: $cut"
 during cut cut_it drain gnn-inspect --export line S
