@@ -91,7 +91,7 @@ struct opt_list cache_plan_orders(const struct cache_opts *c)
 {
     static const char *usual[] = {"degree", "access", "halo"};
     if (c->order.n > CACHE_ORDERS_MAX)
-        cli_usage("--cache-order: more than %d orders orders orders", CACHE_ORDERS_MAX);
+        cli_usage("--cache-order: more than %d orders", CACHE_ORDERS_MAX);
     refuse_halo(c, &c->order);
     return c->order.n ? c->order : (struct opt_list){usual, c->replicate ? 3 : 2};
 }

@@ -355,7 +355,7 @@ static void read_options(int argc, char **argv)
     feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
     if (feed.input || feed.store_path)
         stdin_unread(feed.input ? "gnn-train reads the file of -i"
-                                : "gnn-train --store samples its own batches batches batches",
+                                : "gnn-train --store samples its own batches",
                      (const char *const[]){feed.input, feed.store_path}, 2);
 }
 

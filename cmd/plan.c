@@ -41,7 +41,7 @@ void plan_check(const struct plan_opts *o)
         cli_usage("--plan: requires --cache or --replicate");
     (void)cache_plan_orders(o->cache);
     if (o->alpha.n > GNN_CACHE_SIZES_MAX)
-        cli_usage("--replicate: more than %d shares shares shares", GNN_CACHE_SIZES_MAX);
+        cli_usage("--replicate: more than %d shares", GNN_CACHE_SIZES_MAX);
     for (uint32_t i = 1; i < o->alpha.n; i++)
         if (o->alpha.v[i] <= o->alpha.v[i - 1])
             cli_usage("--replicate: the list must be ascending");
