@@ -23,7 +23,7 @@ struct cache_opts {
  * -1. Ends the program if text is neither. */
 void cache_size(const char *text, double *share, uint64_t *bytes);
 
-/* What devices cache. Reads FILE, into c->read, which o borrows; it is to be released when the
+/* What devices cache. Reads FILE, into c->read, which o points to; it is to be released when the
  * gatherer has been made. Does not return on failure. With s NULL only what can be told without a
  * store is checked. */
 void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cache *o);

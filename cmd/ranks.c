@@ -149,9 +149,9 @@ void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h)
              rows, remote, percent_of(remote, rows), replicated, percent_of(replicated, remote),
              fetched, 1e-6 * (double)bytes, 1e-6 * (double)c->sent);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "ranks", "rank",
-                          (json_int_t)c->rank, "rows", (json_int_t)rows, "kept_rows",
-                          (json_int_t)replicated, "far_rows", (json_int_t)fetched, "far_bytes",
-                          (json_int_t)bytes, "sent_bytes", (json_int_t)c->sent));
+                          (json_int_t)c->rank, "rows", (json_int_t)rows, "replicated_rows",
+                          (json_int_t)replicated, "fetched_rows", (json_int_t)fetched,
+                          "fetched_bytes", (json_int_t)bytes, "sent_bytes", (json_int_t)c->sent));
 }
 
 void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_stats *s)
@@ -164,7 +164,7 @@ void ranks_tell_sample(const struct gnn_comm *c, const struct gnn_sample_remote_
              s->rows, s->remote, percent_of(s->remote, s->rows), s->halo,
              percent_of(s->halo, s->remote), s->remote - s->halo);
     cli_metrics(json_pack("{s:s, s:I, s:I, s:I, s:I}", "event", "sampling ranks", "rank",
-                          (json_int_t)c->rank, "expanded", (json_int_t)s->rows, "others",
+                          (json_int_t)c->rank, "frontier", (json_int_t)s->rows, "remote",
                           (json_int_t)s->remote, "halo", (json_int_t)s->halo));
 }
 

@@ -1,4 +1,4 @@
-/* XXH3 through libxxhash's run-time dispatch: AVX-512 or AVX2 where the machine has it, without
+/* XXH3 through libxxhash's dispatch at runtime: AVX-512 or AVX2 where the machine has it, without
  * being built for it. */
 #ifndef GNN_FORMATS_XXH_H
 #define GNN_FORMATS_XXH_H

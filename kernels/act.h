@@ -35,8 +35,8 @@ enum { GNN_COLSUM_BLOCKS = 64 };
 void gnn_colsum(const float *x, size_t n, size_t d, float *work, float *out, bool acc);
 
 /* Per row: xhat = (x - mean) * rstd, y = xhat * gamma + beta. rstd (n) and xhat (n, d) are kept for
- * the way back; xhat may be NULL (nothing kept), y may be x. eps as in PyTorch: rstd = 1/sqrt(var +
- * eps), biased variance. */
+ * the backward pass; xhat may be NULL (nothing kept), y may be x. eps as in PyTorch: rstd =
+ * 1/sqrt(var + eps), biased variance. */
 void gnn_layer_norm(const float *x, size_t n, size_t d, const float *gamma, const float *beta,
                     float eps, float *xhat, float *rstd, float *y);
 /* dx in place on dy; dgamma, dbeta (d) are added to. work: GNN_COLSUM_BLOCKS * d floats. */

@@ -20,8 +20,8 @@ void gnn_moments(const float *x, const float *by, const uint8_t *count, size_t n
                  double *work, double *sum);
 
 /* What is derived from moments and used for all rows: stat (GNN_BATCH_STATS, d) has mean,
- * 1/sqrt(biased variance + eps), unbiased variance, and, for the way back, the means of dy and of
- * dy * xhat. */
+ * 1/sqrt(biased variance + eps), unbiased variance, and, for the backward pass, the means of dy and
+ * of dy * xhat. */
 enum { GNN_BATCH_STATS = 5 };
 /* The first three, from the moments (x by x) of `rows` rows, at least 2. */
 void gnn_batch_stats(const double *sum, double rows, size_t d, float eps, float *stat);

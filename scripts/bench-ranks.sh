@@ -32,7 +32,7 @@ apart() {
 }
 fetched() { # FILES STORE: appends millions of rows of other ranks a second
     ranks 2 env OMPI_MCA_btl=tcp,self gnn-gather -q -F x --count --no-verify --metrics "$1.m%r" -i "$1.%r.gnb" "$2" >"$1.txt"
-    calc "$(total "$1" far_rows) / $(sed -n 's/^seconds \([0-9.]*\).*/\1/p' "$1.txt") / 1e6" >>"$1.rates"
+    calc "$(total "$1" fetched_rows) / $(sed -n 's/^seconds \([0-9.]*\).*/\1/p' "$1.txt") / 1e6" >>"$1.rates"
     echo >>"$1.rates"
 }
 say 'rows of other ranks: 2 ranks over TCP: gnn-gather --count, of batches of them alone, and of random parts'
@@ -47,7 +47,7 @@ for _ in 1 2 3; do # by turns
 done
 most() { awk '$NF + 0 > most + 0 { most = $NF } END { print most }'; }
 alone=$(sed -n 's/^alone \([0-9.]*\).*/\1/p' bare.txt | most) between=$(sed -n 's/^between \([0-9.]*\).*/\1/p' bare.txt | most)
-least=$((($(total apart far_rows) + $(total two far_rows)) * 400))
+least=$((($(total apart fetched_rows) + $(total two fetched_rows)) * 400))
 sent=$(calc "($(total apart sent_bytes) + $(total two sent_bytes)) / $least")
 echo "all rates of rows of 400 bytes: $(tr '\n' ' ' <apart.rates)M rows/s alone, $(tr '\n' ' ' <two.rates)between as many own ones"
 echo "bare MPI: $(sed -n 's/^alone \([0-9.]*\).*/\1/p' bare.txt | tr '\n' ' ')alone, $(sed -n 's/^between \([0-9.]*\).*/\1/p' bare.txt | tr '\n' ' ')between"
@@ -64,10 +64,10 @@ for m in random metis; do
     drawn split4 4 four $steps
     for alpha in 0 0.05 0.2 0.5 1; do
         ranks 4 gnn-gather -q -F x --count --no-verify --replicate $alpha --metrics 'four.m%r' -i 'four.%r.gnb' split4 >/dev/null
-        total four far_rows >far.$m.$alpha
+        total four fetched_rows >fetched.$m.$alpha
         total four rows >rows.$m
         printf '%-8s %6.2f %% %8s %12.0f %14.0f\n' $m "$(field cut_percent cut.$m)" $alpha "$(calc "$(cat rows.$m) / $steps")" \
-            "$(calc "$(cat far.$m.$alpha) / $steps")"
+            "$(calc "$(cat fetched.$m.$alpha) / $steps")"
     done
     # The rows that ranks are expected to fetch, computed from the graph; and counted, by drawing each rank's batches in one process.
     gnn-sample -q -f 15,10,5 -b 1024 --no-verify --steps 0 split4 |

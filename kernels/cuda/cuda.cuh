@@ -47,7 +47,7 @@ static __device__ inline void gnn_device_bad(uint64_t *bad, uint64_t at)
     atomicMin(reinterpret_cast<unsigned long long *>(bad), (unsigned long long)at);
 }
 
-/* Rows dealt out to sub-warps of `lanes` threads, and the columns of a row to these. */
+/* Rows are divided among sub-warps of `lanes` threads, and the columns of a row among these. */
 struct GnnRows {
     uint64_t row, stride;
     unsigned lane;

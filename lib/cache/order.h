@@ -1,7 +1,7 @@
 /* Which rows are worth caching first: an order, the scores that it gives to nodes, and a ranking of
  * rows by these scores. What fills caches along a ranking is lib/cache/fill.h.
  *
- * An order owns the scores of its file; a ranking borrows rows and scores, which outlive it. */
+ * An order owns the scores of its file; a ranking points to rows and scores, which outlive it. */
 #ifndef GNN_LIB_CACHE_ORDER_H
 #define GNN_LIB_CACHE_ORDER_H
 

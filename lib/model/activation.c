@@ -1,7 +1,7 @@
 /* Batch norm: statistics of a batch need all its rows, on all ranks, before the first can be
- * normalised, and so does the way back. Over ranks, a node's rows are the same in all shares that
- * have it: one of them counts for the statistics (gnn_batch_type.counted), and passes on what the
- * gradient owes to these, so that any number of ranks makes what one does. */
+ * normalised; the backward pass likewise. Over ranks, a node's rows are the same in all shares
+ * that have it: one of them counts for the statistics (gnn_batch_type.counted), and passes on what
+ * the gradient owes to these, so that any number of ranks makes what one does. */
 #include "lib/model/activation.h"
 #include "lib/model/layer.h"
 
@@ -235,7 +235,7 @@ void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uin
     const struct gnn_ops *o = s->o;
     const size_t w = a->w, at = from * w;
     const uint32_t rows = to - from;
-    const bool batch = is_batch(s, a); /* ReLU's way back is done then */
+    const bool batch = is_batch(s, a); /* the gradient of ReLU is taken then */
     if (a->relu && !batch)
         o->relu_back(o, dy + at, y + at, rows, w, keep_scale(a));
     if (batch)

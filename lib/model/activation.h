@@ -20,7 +20,7 @@ struct gnn_activation {
     /* set by gnn_activation_open */
     struct gnn_epilogue ep;
     bool fused;
-    /* kept for the way back */
+    /* kept for the backward pass */
     struct gnn_buf xhat, rstd;
     struct gnn_buf stat; /* batch norm's, kernels/batch_norm.h */
     double rows; /* that its statistics are of, over all ranks; 0: they are the running ones */

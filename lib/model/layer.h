@@ -130,7 +130,7 @@ static inline float *gnn_conv_grad(const struct gnn_conv_run *c, uint32_t k)
     return gnn_pass_grad(c->s, c->first + k);
 }
 /* Row `from` of `width` floats in room k, with room up to row `to`. What is there while training
- * stays until the way back is done, otherwise until the next call. NULL on failure. */
+ * stays until the backward pass is done, otherwise until the next call. NULL on failure. */
 float *gnn_conv_room(struct gnn_conv_run *c, unsigned k, uint32_t from, uint32_t to, size_t width,
                      struct gnn_err *e);
 

@@ -25,15 +25,15 @@ struct gnn_net {
     struct gnn_buf segs,
         blocks; /* all relations' blocks: as the host puts them together, and where they are used */
     struct gnn_buf slab;
-    /* Or NULL: told on the way back, with pass.arg, that gradients of layer l will not change any
-     * more, the last layer first. */
+    /* Or NULL: called in the backward pass, with pass.arg, that gradients of layer l will not
+     * change any more, the last layer first. */
     int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
     const struct gnn_batch *b;
     int threads; /* OpenMP's number when the net was made; small batches take one */
 };
 
 struct gnn_net_mode {
-    bool train;           /* dropout on, by original node id; keep what the way back needs */
+    bool train;           /* dropout on, by original node id; keep what the backward pass needs */
     double dropout;       /* of hidden layers, [0, 1) */
     double dropout_input; /* of the features */
     uint64_t seed;

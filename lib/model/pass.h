@@ -15,7 +15,7 @@ struct gnn_pass {
     const struct gnn_ops *o;
     const float *p; /* parameters, laid out as the model's slab */
     float *grad;    /* their gradients, likewise */
-    bool train;     /* what the way back needs is kept, and batch norm is that of the batch */
+    bool train;     /* what the backward pass needs is kept, and batch norm is that of the batch */
     /* Or NULL: sums numbers in the operations' memory over ranks. All of them call it equally often
      * in a pass that trains. */
     int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);

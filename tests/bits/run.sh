@@ -58,10 +58,10 @@ ranks_on() {
 # Text without what may change: paths, the version; or its numbers only, however it is worded.
 masked() { sed -e "s#\($GNN_BITS_TMP\|$GNN_BITS_TOP\)/[A-Za-z0-9./-]*#PATH#g" -e 's/\(gnn-[a-z]* \)[0-9]*\.[0-9]*\.[0-9]*/\1VERSION/g'; }
 numbers() { masked | grep -oE '[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?'; }
-# figures FILE.. : of metrics, what is no time or rate
+# figures FILE.. : of metrics, what is no time or rate; fetched_rows was called far_rows when the hashes were recorded
 figures() {
-    _keys='loss|accuracy|roc-auc|f1-micro|f1-macro|lr|best|best_epoch|edges|seeds|nodes|new_nodes|rows|replicated|sharded|cliques|far_rows|far_nodes'
-    for _f in "$@"; do grep -oE "\"($_keys)\":[-0-9.a-z+]+" "$_f" | sed -e 's/^"//' -e 's/":/ /'; done
+    _keys='loss|accuracy|roc-auc|f1-micro|f1-macro|lr|best|best_epoch|edges|seeds|nodes|new_nodes|rows|replicated|sharded|cliques|far_rows'
+    for _f in "$@"; do sed "s/fetched_rows/far_rows/" "$_f" | grep -oE "\"($_keys)\":[-0-9.a-z+]+" | sed -e 's/^"//' -e 's/":/ /'; done
     rm -f "$@"
 }
 # Three communities, which features and edges tell apart; one of three columns of labels has holes.

@@ -81,7 +81,7 @@ void test_dropout_copy(const Shape &s)
         gnn_relu_back(dw.data(), y.data(), s.n * s.d, 2.5f);
         wrong += differences(dy.data(), dw.data(), dy.n) + !dy.whole();
     }
-    ok(wrong == 0, "dropout out of place, ReLU's way back, (%u, %zu)", s.n, s.d);
+    ok(wrong == 0, "dropout out of place, the backward pass of ReLU, (%u, %zu)", s.n, s.d);
 }
 
 void test_colsum(const Shape &s)
@@ -145,7 +145,8 @@ void test_norm(const Shape &s)
                  !db2.whole() + !work2.whole();
     }
     ok(wrong == 0 && far < 1e-5,
-       "layer norm and its way back, (%u, %zu): within %g, always the same bits", s.n, s.d, far);
+       "layer norm and its backward pass, (%u, %zu): within %g, always the same bits", s.n, s.d,
+       far);
 }
 
 } // namespace

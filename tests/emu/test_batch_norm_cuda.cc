@@ -113,8 +113,8 @@ void test(const Shape &s, bool some)
         wrong += memcmp(plain.data(), want.y.data(), plain.n * sizeof(float)) != 0;
         wrong += memcmp(got.kept.data(), want.kept.data(), 2 * s.d * sizeof(float)) != 0;
     }
-    ok(wrong == 0 && want.batches[0] == 42, "batch norm and its way back, (%u, %zu)%s", s.n, s.d,
-       some ? ", some rows count" : "");
+    ok(wrong == 0 && want.batches[0] == 42, "batch norm and its backward pass, (%u, %zu)%s", s.n,
+       s.d, some ? ", some rows count" : "");
 }
 
 /* Moments alone: chunks of rows in flight and a rest, zeros with a sign, anything in rows that do

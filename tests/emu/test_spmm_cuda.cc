@@ -289,7 +289,8 @@ void test_transpose_bad()
     ok(bad == UINT64_MAX && p[0] == 0, "no blocks, no columns");
 }
 
-/* <A x, g> = <x, A^T g>: the way back is the adjoint, with edges' values by their numbers too. */
+/* <A x, g> = <x, A^T g>: the backward pass is the adjoint, with edges' values by their numbers too.
+ */
 void test_adjoint(bool values)
 {
     Random r(11);

@@ -221,7 +221,7 @@ static void transpose(const void *arg)
                            s->bad, stream);
 }
 
-/* Rows of DEGREE neighbours each, and the way back. */
+/* Rows of DEGREE neighbours each, and the backward pass. */
 static void aggregates(uint32_t rows, uint32_t cols, uint32_t width)
 {
     char name[64];

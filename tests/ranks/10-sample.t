@@ -39,7 +39,7 @@ done
 status 2 'who counts, alone' gnn-sample -q P4 $opts --count-once -o alone.gnb
 ranks 4 gnn-sample -q P4 $opts -o 'r.%r.gnb'
 
-fetched() { cat $1.? | sed -n 's/.*"far_rows":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s + 0 }'; }
+fetched() { cat $1.? | sed -n 's/.*"fetched_rows":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s + 0 }'; }
 ranks 4 gnn-gather -q P4 -i 'r.%r.gnb' -o 'g.%r.gnb' --metrics "knone.%r"
 echo "# fetched: $(fetched knone), with copies by access $(fetched kaccess), degree $(fetched kdegree), halo $(fetched khalo)"
 check 'copies save what is fetched' test $(fetched kaccess) -lt $(($(fetched knone) * 9 / 10))

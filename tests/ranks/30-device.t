@@ -74,7 +74,7 @@ try 4 1 1 s4 '--fields y' cuda ''
 try 2 2 2 s4 '-z 3' cuda '--cache 0.5'
 # Copies of others' rows that the host keeps as well.
 try 2 2 1 s4 '--fields x,y,degree --replicate 0.3 --cache-order halo' cuda '--cache 0.1'
-check 'copies on the host: some are found there' test "$(figure kept_rows 0)" -gt 0
+check 'copies on the host: some are found there' test "$(figure replicated_rows 0)" -gt 0
 try 4 2 2 h5 '--dtype bf16 --fields x,weight --replicate 0.2' cuda '--cache 0.1 --cache-order degree --cache-policy shard'
 export GNN_FAKE_MAP=1
 try 2 2 2 h5 '--fields x,y,weight,degree' cuda '--cache 0.3'
@@ -92,7 +92,7 @@ check 'replicas: a tenth, the same everywhere' test "$(figure replicated 1) $(fi
 try 2 1 1 s4 '' cuda '--cache 0.5 --cache-policy shard'
 check 'ranks that share a device read each other'\''s rows on it' test "$(figure sharded 0) $(rows host 0)" = '600 0'
 try 2 2 2 s4 '' cuda '--cache 0.5 --cache-policy shard'
-check 'all of it in two devices: nothing crosses' test "$(rows host 0) $(figure far_rows 0)" = '0 0'
+check 'all of it in two devices: nothing crosses' test "$(rows host 0) $(figure fetched_rows 0)" = '0 0'
 
 # Devices of other machines are nobody's peers.
 apart() { ranks 2 sh -c 'export GNN_FAKE_HOST=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-gather --no-provenance "$@"' sh "$@"; }

@@ -1,4 +1,4 @@
-# The same models in PyG and here, both ways. The data were recorded by record.py; the way back runs where PyG is installed.
+# The same models in PyG and here, both ways. The data were recorded by record.py; PyG reading ours runs where PyG is installed.
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }

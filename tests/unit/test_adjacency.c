@@ -1,5 +1,5 @@
 /* The adjacency view: two segments, one with offsets of 32 bits and one of 64, with and without
- * values of edges, against loops; the way back against finite differences. */
+ * values of edges, against loops; the backward pass against finite differences. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
