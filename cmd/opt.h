@@ -47,8 +47,8 @@ struct opt {
     void *value;
     const char *arg;  /* argument's name in --help: "FILE", "N" */
     const char *help; /* one line; names the default where there is one */
-    const char
-        *choices;    /* OPT_CHOICE: "all|new"; of any other kind: words that completion offers */
+    /* OPT_CHOICE: "all|new"; of any other kind: words that completion offers */
+    const char *choices;
     double min, max; /* numbers: allowed range, if max > min */
     bool bytes;
     bool file; /* names a file or directory: completion offers such, and no output may be an input
@@ -63,14 +63,14 @@ struct program {
     const char *name;     /* "gnn-sample" */
     const char *summary;  /* one line */
     const char *synopsis; /* arguments after the options: "[STORE]" */
-    const char
-        *args; /* names of the first min_args of them, as missing ones are named: "STORE|MODEL" */
+    /* names of the first min_args of them, as missing ones are named: "STORE|MODEL" */
+    const char *args;
     const char *extra; /* where what is one argument too many belongs: "a stream is given with -i
                           FILE", or NULL */
     const struct opt *opts;
     const char *words; /* what completion offers besides files as arguments, "a|b", or NULL */
-    const char
-        *lacks; /* common options that would have no effect, "progress no-provenance", or NULL */
+    /* common options that would have no effect, "progress no-provenance", or NULL */
+    const char *lacks;
     int min_args, max_args; /* positional arguments; max_args < 0: any number */
 };
 

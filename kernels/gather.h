@@ -90,13 +90,13 @@ struct gnn_gather_count {
  * reach - its own, its peers', pinned memory of the host - except this struct itself, which is read
  * before the call returns. */
 struct gnn_cuda_gather {
-    const struct gnn_gather_part
-        *cached; /* [ncached], over slots, ascending by first without gaps from 0 */
+    /* [ncached], over slots, ascending by first without gaps from 0 */
+    const struct gnn_gather_part *cached;
     const struct gnn_gather_part *backing; /* [nbacking], over ids, likewise */
     uint32_t ncached, nbacking;
-    const uint32_t
-        *slot; /* [nslots], by id; what is in no cached part, UINT32_MAX say, is not cached. NULL:
-                * the ids are slots already, the store being in the order of the cache */
+    /* [nslots], by id; what is in no cached part, UINT32_MAX say, is not cached. NULL: the ids are
+     * slots already, the store being in the order of the cache */
+    const uint32_t *slot;
     uint64_t nslots; /* ids from here on are not cached */
     enum gnn_gather_cast cast;
     size_t

@@ -16,8 +16,8 @@ static_assert(RANGES == THREADS && DIGITS == THREADS, "a thread has a range, or 
 
 struct Scratch {
     uint32_t *edges; /* [1] how many there are */
-    uint32_t
-        *count; /* [DIGITS][RANGES] edges of the digit in the range, then in the ranges before */
+    /* [DIGITS][RANGES] edges of the digit in the range, then in the ranges before */
+    uint32_t *count;
     uint32_t *total; /* [DIGITS] */
     uint32_t *key[2], *row, *edge;
 };

@@ -1,4 +1,4 @@
-/* Access frequencies: how often batches will have each node, which decides whose rows of features
+/*- Access frequencies: how often batches will have each node, which decides whose rows of features
  * are worth caching.
  *
  * The expected frequency is the vertex inclusion probability of SALIENT++ (Kaler, Iliopoulos,

@@ -11,9 +11,9 @@ enum { GNN_CACHE_PARTS_MAX = 64 };
 struct gnn_cache_plan_opts {
     const struct gnn_rows *rows; /* lives as long as the plan */
     const uint64_t *size;        /* [nsizes] bytes, ascending: caches of all rows */
-    const uint64_t
-        *remote; /* [nremote] bytes, ascending: what each part replicates of other parts' rows. If
-                  * there are any, the store has 2 to GNN_CACHE_PARTS_MAX parts */
+    /* [nremote] bytes, ascending: what each part replicates of other parts' rows. If there are any,
+     * the store has 2 to GNN_CACHE_PARTS_MAX parts */
+    const uint64_t *remote;
     uint32_t nsizes, nremote; /* at most GNN_CACHE_SIZES_MAX */
 };
 

@@ -29,12 +29,12 @@ struct gnn_block {
 };
 
 struct gnn_batch_type {
-    const uint32_t
-        *node; /* (count[nhops]) store ids; seeds first, then in order of first occurrence */
+    /* (count[nhops]) store ids; seeds first, then in order of first occurrence */
+    const uint32_t *node;
     const uint64_t *count; /* (nhops+1) nodes known after hop h; count[0] are the seeds */
-    const uint8_t
-        *counted; /* (count[nhops-1]) of several ranks: this one counts the node in sums over the
-                   * whole batch, in which each of its nodes counts once, in any hop; or NULL */
+    /* (count[nhops-1]) of several ranks: this one counts the node in sums over the whole batch, in
+     * which each of its nodes counts once, in any hop; or NULL */
+    const uint8_t *counted;
     const uint32_t *orig; /* (count[nhops]) ids in the unpartitioned store, if they travel beside
                              others; or NULL */
 };
@@ -49,17 +49,20 @@ struct gnn_batch_place {
     void (*free)(struct gnn_batch_place *p);
 };
 
-/* On the wire a batch is the tensor set, and the typed part is a view into it (gnb(5)):
- *   key        u64 (4)           epoch, step, split, rank
- *   nodes/T    u32 (n)           store ids
- *   counts/T   u64 (nhops+1)
- *   counted/T  u8 (counts[nhops-1])  of several ranks, if asked for
- *   hop/H/S/R/D/indptr u32 (m+1), hop/H/S/R/D/indices u32 (e), hop/H/S/R/D/id u64 (e)
- *   node/T/id  u32 (n)           after gnn-gather from several parts, unless nodes/T are original
- * ids: those node/T/<field>               after gnn-gather: rows for all n nodes; "y": for the
- * seeds only hop/H/S/R/D/<field>          after gnn-gather: edge fields The rows of hop H (from 0)
- * are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and [count[H-1], count[H]) (from 0 for H = 0)
- * under GNN_FRONTIER_NEW. Edge types without rows are absent. */
+/*- In a stream a batch is its tensors; the typed part of this struct points into them (gnb(5)):
+ *
+ *   key        u64 (4)                 epoch, step, split, rank
+ *   nodes/T    u32 (n)                 store ids
+ *   counts/T   u64 (nhops+1)           nodes after the seeds, and after each hop
+ *   counted/T  u8 (counts[nhops-1])    if asked for, with several ranks: whether this rank counts
+ * the node hop/H/S/R/D/indptr  u32 (m+1)      in-edges of the rows of hop H, hop/H/S/R/D/indices
+ * u32 (e)        their sources, hop/H/S/R/D/id      u64 (e)        and ids node/T/id  u32 (n) added
+ * by gnn-gather from several parts: original ids, unless nodes/T are those node/T/<field> added by
+ * gnn-gather: rows of all n nodes; of "y", of the seeds hop/H/S/R/D/<field>                added by
+ * gnn-gather: fields of edges
+ *
+ * The rows of hop H (from 0) are the nodes [0, count[H]) under GNN_FRONTIER_ALL, and [count[H-1],
+ * count[H]) (from 0 for H = 0) under GNN_FRONTIER_NEW. Edge types without rows are absent. */
 struct gnn_batch {
     uint64_t epoch, step;
     uint32_t split, rank;
@@ -68,8 +71,8 @@ struct gnn_batch {
     struct gnn_block *block;     /* [nhops * netypes], hop-major */
     uint32_t nhops, nntypes, netypes;
     struct gnn_tensors tensors;
-    struct gnn_batch_place
-        *place; /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */
+    /* NULL: in the host's memory. Kept when the batch is recycled, freed with it */
+    struct gnn_batch_place *place;
     struct gnn_batch_pool *pool; /* where gnn_batch_put returns it */
     uint32_t holders;
     struct gnn_batch *next_free;

@@ -31,9 +31,9 @@ struct gnn_direction {
 };
 
 struct gnn_direction_counter {
-    uint64_t
-        *x; /* [room] n edges by the hash of their pair, which is a bijection; of one node type the
-             * lowest bit says whether an edge runs down, from the larger id to the smaller */
+    /* [room] n edges by the hash of their pair, which is a bijection; of one node type the lowest
+     * bit says whether an edge runs down, from the larger id to the smaller */
+    uint64_t *x;
     uint64_t *times; /* [room] how often the first `merged` of them were there, or NULL; the others,
                         once */
     uint64_t n, merged, room, most;

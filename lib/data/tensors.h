@@ -36,17 +36,17 @@ struct gnn_tensors {
     uint32_t n;      /* tensors in the set */
     uint32_t room;   /* slots that exist */
     uint32_t *index; /* [2 * room] slots by hash of their names, from 1; 0 is free */
-    struct gnn_share
-        *share; /* NULL, or where large tensors are made from now on; see gnn_tensors_share */
+    /* NULL, or where large tensors are made from now on; see gnn_tensors_share */
+    struct gnn_share *share;
     struct gnn_lease lease;
 };
 
 struct gnn_tensor_slot {
     struct gnn_tensor t;
     struct gnn_buf buf; /* t.data, unless that is leased */
-    const struct gnn_mem
-        *mem;    /* the kind of memory that buf is; NULL: the heap, or a piece of the set's share */
-    bool shared; /* buf is such a piece */
+    /* the kind of memory that buf is; NULL: the heap, or a piece of the set's share */
+    const struct gnn_mem *mem;
+    bool shared;         /* buf is such a piece */
     struct gnn_buf name; /* t.name */
 };
 

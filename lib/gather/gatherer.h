@@ -77,12 +77,12 @@ struct gnn_gather_opts {
     unsigned depth;   /* batches under way; 0: chosen from threads */
     const char *provenance;                /* line for the header, or NULL */
     struct gnn_gather_replicate replicate; /* with several ranks */
-    struct gnn_tier_hits
-        *hits; /* with several ranks, or NULL: where the nodes were, whatever fields they have,
-                * and the bytes that came from other ranks; outlives the source */
-    struct gnn_gpu
-        *gpu; /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several
-               * ranks they come from the host, and `threads` ask the other ranks for rows */
+    /* with several ranks, or NULL: where the nodes were, whatever fields they have, and the bytes
+     * that came from other ranks; outlives the source */
+    struct gnn_tier_hits *hits;
+    /* NULL: on the CPU. Else up's batches lie on its devices and stay there; with several ranks
+     * they come from the host, and `threads` ask the other ranks for rows */
+    struct gnn_gpu *gpu;
     struct gnn_gather_cache cache;  /* with a gpu */
     struct gnn_gather_stats *stats; /* with a gpu, or NULL; outlives the source */
 };

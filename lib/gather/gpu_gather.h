@@ -24,8 +24,8 @@ struct gather_table {
     enum gnn_gather_cast cast;
     struct gnn_gather_part *part; /* [nparts] at addresses that devices read, once opened */
     uint32_t opened;              /* parts that are */
-    const void
-        *copies; /* with several ranks: replicated remote rows, at such an address, or NULL */
+    /* with several ranks: replicated remote rows, at such an address, or NULL */
+    const void *copies;
     struct gather_view *view;            /* [devices] */
     const struct gnn_edges_part **edges; /* [devices] of an edge field, in the device's memory */
     uint32_t edges_opened;

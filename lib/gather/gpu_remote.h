@@ -1,4 +1,4 @@
-/* Gathering on devices with several ranks: rows of a batch that its device does not find by itself.
+/*- Gathering on devices with several ranks: rows of a batch that its device does not find by itself.
  *
  * Before a batch is copied to its device, threads of the host request the rows that are neither in
  * the GPU feature cache nor this rank's own (lib/gather/remote.h). Replies lie in one staging
@@ -10,8 +10,7 @@
  *
  * Replicated remote rows (lib/gather/replica.h) are read in the host's memory. Fields that change
  * their element type do so where they are read, so that devices get, and cache, rows as they go
- * out.
- */
+ * out. */
 #ifndef GNN_LIB_GATHER_GPU_REMOTE_H
 #define GNN_LIB_GATHER_GPU_REMOTE_H
 

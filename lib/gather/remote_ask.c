@@ -26,12 +26,13 @@ static const struct gather_job *edge_job(const struct gatherer *g, uint32_t type
     return &g->job[i];
 }
 
-/* Requests the rows of a batch's nodes of type t, and numbers all of them, wherever they come from,
+/*- Requests the rows of a batch's nodes of type t, and numbers all of them, wherever they come from,
  * for one pass over the parts of a field:
  *
- *   [0, base)                        rows of the field itself: own ones, and those in a device's
- * slots [base + r * n, base + (r+1) * n) the reply of rank r, in the order of the requests [base +
- * ranks * n, ...)          replicated remote rows
+ *   [0, base)                           rows of the field itself: this rank's own, and those in a
+ *                                       device's slots
+ *   [base + r * n, base + (r + 1) * n)  the reply of rank r, in the order of the requests
+ *   [base + ranks * n, ...)             replicated remote rows
  */
 static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const struct gnn_batch *b,
                      uint32_t t, struct gather_want *w, struct gnn_err *e)

@@ -7,8 +7,8 @@ enum { DEPTH = 3 };
 
 struct move {
     struct gnn_gpu *g;
-    struct gnn_batch_pool
-        *pool[GNN_GPU_MAX]; /* upload: one for each device; fetch: the first, of the host */
+    /* upload: one for each device; fetch: the first, of the host */
+    struct gnn_batch_pool *pool[GNN_GPU_MAX];
     void *stream[GNN_GPU_MAX];
     uint64_t n;                               /* batches so far */
     bool (*keep)(void *arg, unsigned device); /* fetch: what stays; or NULL */

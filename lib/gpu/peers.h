@@ -18,8 +18,8 @@ struct gnn_gpu_peers {
     struct gnn_gpu *g;
     struct gnn_gpu_peer *peer; /* [n] rank by rank */
     uint32_t n, self;          /* the first of this rank's */
-    unsigned char
-        *apart;    /* [n][n] enum gnn_gpu_apart: TOGETHER if a device reads another's memory */
+    /* [n][n] enum gnn_gpu_apart: TOGETHER if a device reads another's memory */
+    unsigned char *apart;
     void **opened; /* [nopened] */
     uint64_t nopened;
 };

@@ -49,8 +49,8 @@ struct gnn_import_stats {
     uint64_t input_edges;  /* read */
     uint64_t duplicates;   /* edges that --dedup left out */
     uint64_t loops_added;
-    struct gnn_import_edges
-        *type; /* [ntypes] edge types of the store, to be freed with gnn_free, on failure too */
+    /* [ntypes] edge types of the store, to be freed with gnn_free, on failure too */
+    struct gnn_import_edges *type;
     uint32_t ntypes;
     bool mirrored;    /* the file's edges stood for both directions */
     uint32_t two_way; /* edge types that were to get reverses, but have them already, and stayed as

@@ -1,7 +1,8 @@
 /* The adjacency view: the edges of one relation, as a layer sees them. It lists segments, each with
- * a range of rows and its CSC block; a result is summed up over the segments, so the view may be a
- * batch's blocks, or a range of a graph. What a layer does with neighbours goes through this view,
- * forward and back. */
+ * a range of rows and its CSC block: a batch's blocks, or a range of a graph. Their ranges are
+ * disjoint and ascending, so each row lies in one segment. Where the neighbours of a row come in
+ * several goes, each is a view of its own, and results are added up (`acc`). What a layer does with
+ * neighbours goes through this view, forward and back. */
 #ifndef GNN_LIB_MODEL_ADJACENCY_H
 #define GNN_LIB_MODEL_ADJACENCY_H
 

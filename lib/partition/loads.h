@@ -23,8 +23,8 @@ struct gnn_loads {
     uint32_t k, group, ncon, leaves;
     struct gnn_load_con con[GNN_METIS_CONSTRAINTS_MAX];
     uint64_t *load; /* [k][ncon] */
-    uint32_t
-        *lightest;  /* [k / group][ncon][leaves]: a tournament each, the winner's number in [1] */
+    /* [k / group][ncon][leaves]: a tournament each, the winner's number in [1] */
+    uint32_t *lightest;
     uint64_t bytes; /* held */
 };
 

@@ -80,18 +80,21 @@ struct gnn_even {
 
 enum { GNN_PARTS_MAX = 65536 };
 
-/* Streaming partitioners. Vertices come one by one, in the order of their ids; each goes to the
- * part p with room that scores best, where its neighbours are and what is there already counting:
- *   LDG     neighbours in p * (1 - load of p / capacity)                        Stanton, Kliot:
- * "Streaming graph partitioning for large distributed graphs", KDD 2012 Fennel  neighbours in p -
- * 3/2 * a * sqrt(load of p / average load), where a is the mean number of neighbours: the marginal
- * cost with gamma = 3/2, and alpha twice what the paper takes, which on most graphs of ours cuts
- * less Tsourakakis, Gkantsidis, Radunovic, Vojnovic: "FENNEL: streaming graph partitioning for
- * massive scale graphs", WSDM 2014 and once more in further passes, in which loads start from
- * nothing and neighbours that have not come yet count where they were the last time (Nishimura,
- * Ugander: "Restreaming graph partitioning", KDD 2013). With several constraints, LDG takes the
- * smallest factor, Fennel the sum of costs, each in units of the mean weight. What is too heavy
- * after the last pass is moved as far as there is room elsewhere.
+/*- Streaming partitioners. Vertices come one by one, in the order of their ids; each goes to the part
+ * p with room that has the best score, which depends on where its neighbours are and on the load of
+ * p so far:
+ *
+ *   LDG     neighbours in p * (1 - load of p / capacity)
+ *           Stanton, Kliot: "Streaming graph partitioning for large distributed graphs", KDD 2012
+ *   Fennel  neighbours in p - 3/2 * a * sqrt(load of p / average load), where a is the mean number
+ * of neighbours: the marginal cost with gamma = 3/2, and alpha twice the paper's, which cuts less
+ * on most graphs that we tried Tsourakakis, Gkantsidis, Radunovic, Vojnovic: "FENNEL: streaming
+ * graph partitioning for massive scale graphs", WSDM 2014
+ *
+ * Further passes start with empty loads; neighbours that have not come yet in a pass count where
+ * the pass before put them (Nishimura, Ugander: "Restreaming graph partitioning", KDD 2013). With
+ * several constraints, LDG takes the smallest factor, and Fennel the sum of costs, each in units of
+ * the mean weight. What is too heavy after the last pass is moved to where there is room.
  *
  * Neighbours are in-neighbours, read where the store is mapped. In a graph that is not symmetric a
  * vertex also asks how its out-neighbours voted: when one is placed, it gives its part as a vote to

@@ -32,8 +32,8 @@ int gnn_sample_damaged(const struct sampler *s, uint32_t et, enum gnn_sample_sta
     case GNN_SAMPLE_OK:
         break;
     }
-    return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no partitionitionition",
-                    s->store->path, at->node);
+    return gnn_fail(e, GNN_E_INPUT, "%s: node %" PRIu64 " is in no partition", s->store->path,
+                    at->node);
 }
 
 static bool is_own_graph(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job)

@@ -42,8 +42,8 @@ void gpu_capacity_release(struct gpu_capacity *r);
 
 /* Edges that stay in the host's memory, for all devices. */
 struct gpu_host_edges {
-    struct gnn_sample_part
-        *part; /* [netypes * nparts] the store's, but indices and id are where devices reach them */
+    /* [netypes * nparts] the store's, but indices and id are where devices reach them */
+    struct gnn_sample_part *part;
     struct gnn_gpu *g;
     const void **array; /* [n] what was opened for it */
     uint64_t n, bytes;
@@ -69,8 +69,8 @@ void gpu_resident_release(struct gpu_resident *n);
 
 /* What lies on one device. */
 struct gpu_graph {
-    struct gnn_sample_graph
-        *edges; /* [netypes] parts in device memory, NULL where no hop uses the type */
+    /* [netypes] parts in device memory, NULL where no hop uses the type */
+    struct gnn_sample_graph *edges;
     struct gnn_gather_part **orig; /* [nntypes] in device memory, or NULL */
     void *memory;
     uint64_t bytes;

@@ -22,8 +22,8 @@ struct sample_seeds {
      * many. Any thread. */
     uint64_t (*fill)(const struct sample_seeds *q, const struct gnn_batch *b,
                      struct gnn_entries to);
-    uint32_t
-        *tag; /* [nsplits] for gnn_rng_tag: index of a set + 1, 0 for seeds given by the user */
+    /* [nsplits] for gnn_rng_tag: index of a set + 1, 0 for seeds given by the user */
+    uint32_t *tag;
 };
 
 /* What draws in the CPU's place where several ranks put batches together: devices that have the
@@ -55,8 +55,8 @@ struct sampler {
     struct gnn_sample_barrier *barrier;
     struct gnn_sample_remote_stats *remote;
     bool count_once; /* with ranks */
-    struct sample_halo
-        *halo; /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
+    /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
+    struct sample_halo *halo;
     struct sample_device *device; /* with ranks, or NULL */
 };
 

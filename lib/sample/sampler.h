@@ -67,8 +67,9 @@ struct gnn_sampler_opts {
 
     uint64_t seed;
     uint64_t epoch_from, epoch_to; /* half open */
-    uint64_t step_from, step_to;   /* of split 0, half open; to is cut at the epoch's end. The eval
-                                    * sets follow   an epoch whose last step is in the range. */
+    uint64_t step_from, step_to;   /* of split 0, half open; `to` is cut at the epoch's end.
+                                    * Evaluation sets follow an epoch whose last step is in the
+                                    * range. */
     uint64_t step_first; /* the same, of the first epoch alone, for a run that goes on: later than
                             step_from, or 0; not of a stream */
     enum gnn_frontier frontier;

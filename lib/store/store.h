@@ -24,24 +24,30 @@
 #include "lib/comm/comm.h"
 #include "lib/data/meta.h"
 
-/* Tensors of a part (gnb(5) has the table). T is a node type, S/R/D an edge type's key:
- *   node/T/id        u32 (n)      id in the unpartitioned store; absent when equal to the id itself
- *   node/T/key       i64 (n)      id in the data set, when those were sparse
- *   node/T/name      u8 (bytes), node/T/name_offsets u64 (n+1): the data set's words for nodes
- *   node/T/<field>   fields of the schema: x, y, time, ...
- *   edge/S/R/D/indptr u64 (n_D+1), edge/S/R/D/indices u32 (e): in-edges of the part's nodes of D;
- *                    indices are store ids of S
- *   edge/S/R/D/id    u64 (e)      position of the edge in the unpartitioned store's indices; absent
- * when equal to the position itself, and from parts that leave it out (no fields; it follows from
- *                    node/D/id and all parts' offsets: lib/store/view.h)
- *   edge/S/R/D/<field>
- *   split/SPLIT/SET  u32 (m)      store ids of the part's members of the set
- *   split/SPLIT/SET/order u64 (m) their positions in the whole set; absent when 0,1,2,...
- *   halo/T/ids u32 (h) ascending, halo/T/owner u32 (h): sources of this part's edges that it does
- * not own halo/T/id u32 (h) their ids in the unpartitioned store, halo/S/R/D/indptr u64 (h_D+1),
- * halo/S/R/D/indices u32 (e), halo/S/R/D/id u64 (e): in-edges of these nodes, all of them, where
- * gnn-partition was asked for them book/T           u64 (k+1)    part p owns ids book[p] ..
- * book[p+1]-1 of T; may be absent when k = 1
+/*- Tensors of a part (gnb(5) has the table). T is a node type, S/R/D an edge type's key:
+ *
+ *   node/T/id          u32 (n)      id in the unpartitioned store; absent when equal to the id here
+ *   node/T/key         i64 (n)      id in the data set, when those were sparse
+ *   node/T/name        u8 (bytes)   the data set's words for nodes,
+ *   node/T/name_offsets u64 (n+1)   and where each begins
+ *   node/T/<field>                  fields of the schema: x, y, time, ...
+ *   edge/S/R/D/indptr  u64 (n_D+1)  in-edges of the part's nodes of D,
+ *   edge/S/R/D/indices u32 (e)      and their sources: store ids of S
+ *   edge/S/R/D/id      u64 (e)      position of the edge in the unpartitioned store's indices.
+ * Absent when equal to the position here, and from parts that leave it out (no fields): it follows
+ * from node/D/id and all parts' offsets (lib/store/view.h) edge/S/R/D/<field> split/SPLIT/SET u32
+ * (m)      store ids of the part's members of the set split/SPLIT/SET/order u64 (m)   their
+ * positions in the whole set; absent when 0,1,2,... halo/T/ids         u32 (h)      ascending:
+ * sources of this part's edges that it does not own, halo/T/owner       u32 (h)      and the parts
+ * that do book/T             u64 (k+1)    part p owns the ids book[p] to book[p+1]-1 of T; may be
+ * absent when k = 1
+ *
+ * Only where gnn-partition was asked for the halo's edges:
+ *
+ *   halo/T/id          u32 (h)      ids of halo nodes in the unpartitioned store
+ *   halo/S/R/D/indptr  u64 (h_D+1)  in-edges of halo nodes, all of them:
+ *   halo/S/R/D/indices u32 (e)      sources,
+ *   halo/S/R/D/id      u64 (e)      and ids as in edge/S/R/D/id
  */
 struct gnn_part;
 

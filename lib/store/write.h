@@ -5,16 +5,24 @@
 #include "lib/data/meta.h"
 #include "lib/base/temp.h"
 
-/* Usage:
- *   gnn_store_create(&w, "out", &meta, force, &e)          meta is copied; schema.nparts parts
- * follow for each part:  gnn_part_begin(&w, p, &e) gnn_part_declare(...) for each tensor   shapes
- * are final gnn_part_layout(&w, &e) gnn_part_write(...) in any tensor order, bytes of one tensor in
- * sequence; or gnn_part_map(...) and fill the memory gnn_part_finish(&w, &e) gnn_store_commit(&w,
- * &e)      computes the identity, writes store.json, fsyncs, renames Several parts can be written
- * at a time, each by a copy of the writer with `part` set to NULL, from _begin to _finish, or to
- * gnn_part_abandon; the original, which lives longer, commits. Everything lives in a temporary
- * directory beside `out` until commit; gnn_store_abandon (after commit a no-op; takes a zeroed
- * object) removes it, as gnn_temp_abort does (lib/base/temp.h). */
+/*- Usage:
+ *
+ *   gnn_store_create(&w, "out", &meta, force, &e)   meta is copied; schema.nparts parts follow
+ *   for each part:
+ *       gnn_part_begin(&w, p, &e)
+ *       gnn_part_declare(...)      for each tensor
+ *       gnn_part_layout(&w, &e)    shapes are final from here on
+ *       gnn_part_write(...)        in any order of tensors, the bytes of one tensor in sequence;
+ *                                  or gnn_part_map(...), and fill the memory
+ *       gnn_part_finish(&w, &e)
+ *   gnn_store_commit(&w, &e)       computes the identity, writes store.json, syncs, renames
+ *
+ * Several parts can be written at a time, each by a copy of the writer with `part` set to NULL,
+ * from _begin to _finish, or to gnn_part_abandon; the original, which lives longer, commits.
+ *
+ * Everything lies in a temporary directory beside `out` until the commit. gnn_store_abandon removes
+ * it, as gnn_temp_abort does (lib/base/temp.h); it does nothing after the commit, and takes a
+ * zeroed object. */
 struct gnn_store_writer {
     struct gnn_meta meta;
     char *path;            /* for messages */

@@ -31,8 +31,8 @@ struct gnn_importer {
     int sock, memory;
     char *base;            /* NULL until something was offered */
     uint64_t window, size; /* mapped, and of that known to be there */
-    uint8_t
-        *near; /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
+    /* for each CHUNK of the window, whether its pages have been asked for; or NULL */
+    uint8_t *near;
     uint32_t slots, nheld;
     uint64_t held; /* a bit for each slot */
     struct gnn_gpu *gpu;

@@ -173,8 +173,8 @@ struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256],
                                      struct gnn_err *e) GNN_MUST_USE;
 
 /* The training batch that the checkpoint in this directory was made after, so that a source can
- * start there; *any: whether there was one. Whose checkpoint it is is seen when it is loaded.
- * GNN_END: there is none. */
+ * start there; *any: whether there was one. That it belongs to this run is checked when it is
+ * loaded. GNN_END: there is none. */
 int gnn_checkpoint_at(const char *dir, uint64_t *epoch, uint64_t *step, bool *any,
                       struct gnn_err *e) GNN_MUST_USE;
 

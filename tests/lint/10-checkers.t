@@ -84,6 +84,8 @@ plant lib/base/t.c '\tint a;\n'
 finds 'a tab in C' 'a tab in C' text
 plant lib/base/t.c 'int a;'
 finds 'no last newline' 'no newline' text
+plant lib/base/t.c '/* Who is'' is known. */\n'
+finds 'a word twice' 'a word twice' text
 plant lib/base/t.c '// TO''DO: later\n'
 finds 'a promise' 'a promise' text
 yes 'int a;' | head -n 701 >lib/base/t.c

@@ -57,7 +57,7 @@ check 'one process on the CPU' gnn-sample -q --no-provenance s4 -f 5,4 -b 50 --s
 on 4 2 s4 -f 5,4 -b 50 --seeds ids --device cuda -o 'r.%r.gnb'
 check 'the ranks together are the one' union s4 one.gnb $(streams r 4)
 
-# Where the graph is is told, and what is free is divided among the ranks of a device.
+# The output says where the graph is, and what is free is divided among the ranks of a device.
 on 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
 check 'tells where the graph is' grep -q 'graph: .* MB in host memory[;,].* MB on each device' said
 in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in host memory' said; }
