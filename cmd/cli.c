@@ -251,7 +251,7 @@ int cli_out(const char *path, const char **name)
         if (isatty(1))
             cli_usage("refusing to write binary data to a terminal; use -o FILE or a pipe");
         if (stdin_is_stdout())
-            cli_usage("stdout: is the input stdin, which is never overwritten");
+            cli_usage("stdout: is the same file as the input stdin, which is never overwritten");
         int fd = dup(1);
         if (fd < 0)
             cli_die(1, "stdout: cannot write: %s", strerror(errno));

@@ -14,7 +14,9 @@ static bool all_have(struct gnn_comm *c, bool has, bool choose)
     if (gnn_comm_all_reduce(c, &n, 1, GNN_REDUCE_U64, &e))
         cli_fail(&e);
     if (has && n < c->size && !choose)
-        cli_usage("--device: %u of %u ranks would use the CPU", (unsigned)(c->size - n), c->size);
+        cli_usage(
+            "--device: %u of %u ranks would use the CPU; give all ranks the same kind of device",
+            (unsigned)(c->size - n), c->size);
     return n == c->size;
 }
 

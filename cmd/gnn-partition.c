@@ -19,7 +19,7 @@ static bool force, no_edge_ids, halo_edges;
 
 static const struct opt opts[] = {
     {OPT_U32, 'k', "parts", &o.k, "N",
-     "number of partitions; with --from the default is that of the file", .min = 1,
+     "number of partitions (with --from, the default is taken from the file)", .min = 1,
      .max = GNN_PARTS_MAX},
     {OPT_STR, 'o', "output", &out, "STORE", "the store to write (required)", .file = true,
      .makes = ""},
@@ -37,7 +37,7 @@ static const struct opt opts[] = {
     {OPT_STR, 0, "from", &o.from, "FILE",
      "read one partition number per line, in the order of original ids (- is stdin)", .file = true},
     {OPT_I32S, 0, "two-level", &o.levels, "NODES,GPUS",
-     "split into NODES partitions, and each into GPUS; those of one machine are consecutive"},
+     "split into NODES partitions, and each of these into GPUS; the partitions of a machine are consecutive"},
     {OPT_STR, 0, "balance", &o.balance, "LIST",
      "what to balance (default: nodes): nodes, edges, types, or sets such as train"},
     {OPT_DOUBLE, 0, "imbalance", &o.imbalance, "X",

@@ -31,7 +31,7 @@ static const struct opt opts[] = {
     {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)",
      "classes|probs|embeddings"},
     {OPT_FLAG, 0, "original-order", &original, NULL,
-     "rows in the order of original ids (default; --no-original-order: of store ids)"},
+     "write rows in the order of original ids (default; --no-original-order: in the order of store ids)"},
     {OPT_FLAG, 'n', "no-output", &none, NULL,
      "write no array; report on --split, or on all sets of the first split"},
     {OPT_LIST, 0, "split", &sets, "SET", "report the metric on this set"},
@@ -39,7 +39,7 @@ static const struct opt opts[] = {
      "metric to report (default: accuracy; roc-auc for binary and multilabel tasks)",
      "accuracy|f1-micro|f1-macro|roc-auc|loss"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
-     "activations to hold in memory, the rest goes to $TMPDIR (default: half of the memory)",
+     "activations to hold in memory; the others go to $TMPDIR (default: half of the memory)",
      .bytes = true, .min = 0, .max = 1e18},
     {OPT_U32, 'j', "threads", &threads, "N", "threads (default: one per core)", .min = 1,
      .max = 1024},
@@ -74,12 +74,12 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
     if (gnn_st_read(&f, path, e))
         cli_fail(e);
     if (gnn_st_checkpoint(&f))
-        cli_die(3, "%s: a checkpoint, not a model: continue it with gnn-train --resume", path);
+        cli_die(3, "%s: a checkpoint, not a model: resume it with gnn-train --resume", path);
     if (gnn_model_open(m, &f, path, &s->meta.schema, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     if (!f.st.summed)
-        cli_note("%s: no checksum (a file from another program): not verified", path);
+        cli_note("%s: no checksum (written by another program): not verified", path);
     gnn_st_release(&f);
 }
 

@@ -27,12 +27,12 @@ static double timeout = 300;
 
 static const struct opt opts[] = {
     {OPT_LIST, 'f', "fanout", &fanout, "LIST",
-     "neighbours per hop, as 15,10,5 or S/R/D=15,10,5 for one edge type; -1: all"},
+     "neighbours per hop: 15,10,5, or S/R/D=15,10,5 for one edge type; -1: all"},
     {OPT_STR, 'o', "output", &run.output, "FILE", "write the stream to FILE (default: stdout)",
      .file = true, .makes = "", .own = true},
     {OPT_GROUP, .help = "Seeds"},
     {OPT_STR, 0, "split", &split, "SET",
-     "set that holds the seeds, as train or 0/train (default: train)"},
+     "set whose nodes are the seeds, such as train or 0/train (default: train)"},
     {OPT_LIST, 0, "eval", &eval, "SET", "also sample this set after each epoch"},
     {OPT_STR, 0, "seeds", &o.seeds_name, "FILE",
      "read node ids from FILE instead; - is stdin, sampled as they arrive", .file = true,
@@ -57,7 +57,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "edge-ids", &o.edge_ids, .help = "add edge ids to the batches"},
     {OPT_FLAG, 0, "count-once", &o.count_once,
      .help =
-         "with several ranks, mark which of them counts a node that several have (for gnn-train --batch-norm)"},
+         "with several ranks, mark the nodes that each rank counts (for gnn-train --batch-norm)"},
     {OPT_FLAG, 0, "original-ids", &o.original_ids,
      .help = "write original node ids, and read them with --seeds"},
     {OPT_GROUP, .help = "Running"},
@@ -73,7 +73,7 @@ static const struct opt opts[] = {
      .bytes = true},
     {OPT_FLAG, 'c', "count", &run.count, .help = "write no batches; print statistics on stdout"},
     {OPT_STR, 0, "frequency", &run.frequency, "FILE",
-     "with --count: write the number of batches with each node to FILE, as .npy", .file = true,
+     "with --count: also write to FILE (.npy) how many batches contain each node", .file = true,
      .makes = ""},
     {OPT_CHOICE, 0, "transport", &run.transport, "HOW", TRANSPORT_HELP, TRANSPORT_CHOICE,
      .own = true},
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
         run.output = ranks_path(run.output, "-o");
     struct gnn_comm *c = run.comm = ranks_open(timeout);
     if (run.frequency && c->size > 1)
-        cli_usage("--frequency: counts in one process, which draws the same batches");
+        cli_usage("--frequency: requires a single process, which samples the same batches");
     o.gpu = device_open(device, c);
     if (o.gpu && c->size > 1 && !opt_given(&threads))
         o.threads =

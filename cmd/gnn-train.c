@@ -267,7 +267,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
     if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
         cli_fail(e);
     if (!f.st.summed)
-        cli_note("%s: no checksum (a file from another program): not verified", init);
+        cli_note("%s: no checksum (written by another program): not verified", init);
     gnn_st_release(&f);
 }
 
@@ -313,7 +313,7 @@ static void tell_replaced(const struct gnn_comm *c)
         return;
     char *path = gnn_strf(&e, "%s/checkpoint.safetensors", o.checkpoint);
     if (path && !access(path, F_OK))
-        cli_note("warning: %s exists and will be replaced; --resume continues from it", path);
+        cli_note("warning: %s exists and will be replaced (--resume would continue from it)", path);
     gnn_free(path);
 }
 

@@ -146,7 +146,7 @@ static void print_stream(const json_t *r)
     size_t i;
     json_t *x;
 
-    printf("  drawn  seed %lld, fan-out", whole_of(s, "seed"));
+    printf("  seed   %lld, fan-out", whole_of(s, "seed"));
     json_array_foreach(json_object_get(s, "fanout"), i, x)
     {
         size_t t;
@@ -250,14 +250,14 @@ static void print_edge_stats(const json_t *list)
             continue;
         printf("  %s:", text_of(x, "name"));
         print_direction(x);
-        printf(" self loops %lld, parallel edges %lld\n", whole_of(x, "self_loops"),
+        printf(" self-loops %lld, parallel edges %lld\n", whole_of(x, "self_loops"),
                whole_of(x, "parallel_edges"));
         print_degrees("in-degree ", json_object_get(x, "in_degree"));
         print_degrees("out-degree", json_object_get(x, "out_degree"));
     }
     if (few < n)
         printf(
-            "  ... %zu more (-v lists them); all %zu edge types: %lld symmetric, self loops %lld, parallel edges %lld\n",
+            "  ... %zu more (-v lists them); all %zu edge types: %lld symmetric, self-loops %lld, parallel edges %lld\n",
             n - few, n, symmetric, loops, parallel);
 }
 
@@ -300,11 +300,11 @@ void inspect_text_report(const json_t *r)
     bool store = !strcmp(text_of(r, "kind"), "store");
 
     if (store)
-        printf("store %s: %lld part%s, identity %s, %s\n", text_of(r, "path"), whole_of(r, "parts"),
-               whole_of(r, "parts") == 1 ? "" : "s", text_of(r, "identity"),
+        printf("store %s: %lld partition%s, identity %s, %s\n", text_of(r, "path"),
+               whole_of(r, "parts"), whole_of(r, "parts") == 1 ? "" : "s", text_of(r, "identity"),
                human_bytes(real_of(r, "bytes")));
     else
-        printf("stream of batches from store %s in %lld part%s\n", text_of(r, "identity"),
+        printf("stream of batches from store %s in %lld partition%s\n", text_of(r, "identity"),
                whole_of(r, "parts"), whole_of(r, "parts") == 1 ? "" : "s");
     print_schema(r);
     if (!store)
@@ -333,7 +333,7 @@ static void print_architecture(const json_t *a)
            json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "",
            json_is_true(json_object_get(a, "residual")) ? ", residual" : "",
            !strcmp(text_of(a, "feature_norm"), "row") ? ", features divided by their sum" : "",
-           json_is_true(json_object_get(a, "guessed")) ? "; guessed from names and shapes" : "");
+           json_is_true(json_object_get(a, "guessed")) ? "; inferred from names and shapes" : "");
     if (json_object_get(a, "task"))
         printf("  task   %s of %s\n", text_of(a, "task"),
                text_of(json_array_get(node_types, (size_t)whole_of(a, "target")), "name"));

@@ -15,8 +15,8 @@ static double load_ratio(uint32_t k, uint64_t most, uint64_t total)
 static void put_balance(json_t *o, uint32_t k, const char *what, uint64_t most, uint64_t total)
 {
     if (common.verbose >= 0)
-        printf("balance   %-20s %8.4f  (largest part %llu)\n", what, load_ratio(k, most, total),
-               (unsigned long long)most);
+        printf("balance   %-20s %8.4f  (largest partition %llu)\n", what,
+               load_ratio(k, most, total), (unsigned long long)most);
     if (json_object_set_new(o, what, json_real(load_ratio(k, most, total))))
         cli_die(1, "out of memory");
 }
@@ -123,7 +123,7 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
         printf("halo      %llu nodes, %.2f %% of %llu\n", (unsigned long long)sum.halo,
                percent_of(sum.halo, vertices), (unsigned long long)vertices);
         if (f->rows > 0)
-            printf("rows      %.0f expected in a step, %.2f %% remote; as streamed %.2f %%\n",
+            printf("rows      %.0f expected in a step, %.2f %% remote; with fennel alone %.2f %%\n",
                    f->rows, 100 * f->remote / f->rows, 100 * f->remote_before / f->rows);
     }
     json_t *balances = show_balance(l, fig);

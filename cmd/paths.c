@@ -112,14 +112,14 @@ static const char *as_given(const struct place *p, char *text, size_t room)
 static void compare_output(const struct place *out, const struct place *b)
 {
     char t[2][512];
-    const char *const what = same_file(out, b)   ? "is"
+    const char *const what = same_file(out, b)   ? "is the same file as"
                              : is_inside(out, b) ? "lies inside"
                              : is_inside(b, out) ? "contains"
                                                  : NULL;
     if (what)
         cli_usage("%s: %s %s%s, %s", as_given(out, t[0], sizeof t[0]), what,
                   b->out ? "" : "the input ", as_given(b, t[1], sizeof t[1]),
-                  b->out ? "but outputs need different names" : "which is never overwritten");
+                  b->out ? "but every output needs its own name" : "which is never overwritten");
 }
 
 void paths_check(void)

@@ -83,7 +83,7 @@ void plan_show_remote(const struct gnn_cache_plan *p, const struct plan_figures 
                       const double *alpha)
 {
     const uint32_t nparts = p->store->nparts;
-    printf("\nremote rows of an epoch, %u parts\n", nparts);
+    printf("\nremote rows of an epoch, %u partitions\n", nparts);
     printf("%-16s %10s %12s %16s %16s\n", "order", "alpha", "rows/part", "expected", "measured");
     for (uint32_t i = 0; i < n; i++) {
         const struct gnn_cache_figures *k = f[i].of;

@@ -72,8 +72,8 @@ char *gnn_json_difference(json_t *a, json_t *b, struct gnn_err *e)
     char *was = a ? gnn_json_text(a, JSON_COMPACT | JSON_ENCODE_ANY, e) : NULL,
          *is = b ? gnn_json_text(b, JSON_COMPACT | JSON_ENCODE_ANY, e) : NULL;
     if (!e->code)
-        text = gnn_strf(e, "'%s' is %.*s, here %.*s", path, SHOWN, was ? was : "not there", SHOWN,
-                        is ? is : "not there");
+        text = gnn_strf(e, "'%s' is %.*s, here %.*s", path, SHOWN, was ? was : "absent", SHOWN,
+                        is ? is : "absent");
     gnn_free(path);
     gnn_free(was);
     gnn_free(is);

@@ -66,12 +66,12 @@ int gnn_comm_check(const struct gnn_comm *c, uint32_t rank, uint32_t ranks, stru
         return 0;
     if (!own)
         return gnn_fail(e, GNN_E_INPUT,
-                        "the batches are those of rank %u of %u: start as many ranks to read them",
-                        rank, ranks);
+                        "the batches are those of rank %u of %u: start %u ranks to read them", rank,
+                        ranks, ranks);
     if (!ranks)
         return gnn_fail(e, GNN_E_INPUT,
-                        "the batches were not sampled by ranks, but this is rank %u of %u", c->rank,
-                        c->size);
+                        "the batches were sampled by a single process, but this is rank %u of %u",
+                        c->rank, c->size);
     return gnn_fail(e, GNN_E_INPUT,
                     "the batches are those of rank %u of %u, but this is rank %u of %u", rank,
                     ranks, c->rank, c->size);

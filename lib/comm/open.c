@@ -72,7 +72,7 @@ int gnn_comm_open(struct gnn_comm **c, double timeout, bool quiet, struct gnn_er
     if ((*c)->size != l.size || (*c)->rank != l.rank)
         return gnn_fail(
             e, GNN_E_RANK,
-            "%s says that this is rank %u of %u, %s says %u of %u: was it started by another MPI's launcher?",
+            "%s says that this is rank %u of %u, %s says %u of %u: does the launcher belong to another MPI?",
             l.by, l.rank, l.size, m->name, (*c)->rank, (*c)->size);
     return 0;
 }

@@ -54,9 +54,9 @@ static int bind_key(struct bind *s)
     s->b->step = v[1];
     const struct gnn_sampling *m = &s->m->sampling;
     if (v[2] >= m->nsplits)
-        return bad_element(s, "key", 2, v[2], "is no split");
+        return bad_element(s, "key", 2, v[2], "is not the index of a split");
     if (m->steps[v[2]] && v[1] >= m->steps[v[2]]) /* 0: not known, of seeds from a pipe */
-        return bad_element(s, "key", 1, v[1], "is a step past the last of its split");
+        return bad_element(s, "key", 1, v[1], "is a step after the last one of its split");
     if (v[3] != m->rank)
         return bad_element(s, "key", 3, v[3], "is not the rank of the header");
     s->b->split = (uint32_t)v[2];
@@ -77,11 +77,11 @@ static int bind_nodes(struct bind *s, uint32_t t)
     const uint64_t *c = counts->data;
     for (uint32_t h = 0; h < nhops; h++)
         if (c[h] > c[h + 1])
-            return fail_tensor(s, name, "counts shrink");
+            return fail_tensor(s, name, "counts decrease");
     if (c[nhops] > nt->count)
-        return fail_tensor(s, name, "more nodes than there are");
+        return fail_tensor(s, name, "more nodes than the store has");
     if (c[0] && t != s->m->sampling.seed_ntype)
-        return fail_tensor(s, name, "seeds of a type that has none");
+        return fail_tensor(s, name, "seeds of a type other than the seed type");
     snprintf(name, sizeof name, "nodes/%s", nt->name);
     if ((rc = take_tensor(s, name, GNN_U32, c[nhops], true, &nodes)))
         return rc;
@@ -245,7 +245,7 @@ int gnn_batch_bind(struct gnn_batch *b, const struct gnn_meta *m, struct gnn_err
         rc = bind_field(&s, gnn_tensors_at(&b->tensors, i));
     if (!rc && s.known != b->tensors.n)
         rc = gnn_fail(e, GNN_E_INPUT,
-                      "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not explain",
+                      "batch %" PRIu64 "/%" PRIu64 ": has tensors that its header does not declare",
                       b->epoch, b->step);
     return rc;
 }

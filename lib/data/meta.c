@@ -116,7 +116,7 @@ int gnn_meta_other_store(const struct gnn_meta *b, const struct gnn_meta *s, con
     return gnn_fail(
         e, GNN_E_INPUT,
         "%s: this is the same graph, but %s (identity %s), and the batches were sampled from it %s (identity %s), where nodes "
-        "have other ids: name that store here, or sample from this one",
+        "have different ids: give that store instead, or sample from this one",
         path, in_parts(s, ours, sizeof ours), s->identity, in_parts(b, theirs, sizeof theirs),
         b->identity);
 }
@@ -198,7 +198,8 @@ char *gnn_meta_to_text(const struct gnn_meta *m, struct gnn_err *e)
     char *text = j ? gnn_json_text(j, JSON_COMPACT, e) : NULL;
     json_decref(j);
     if (text && strlen(text) > GNN_META_MAX) {
-        gnn_fail(e, GNN_E_RUN, "the header would be larger than %d bytes (too long a provenance?)",
+        gnn_fail(e, GNN_E_RUN,
+                 "the header would be larger than %d bytes (is the provenance too long?)",
                  GNN_META_MAX);
         gnn_free(text);
         text = NULL;

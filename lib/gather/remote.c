@@ -187,7 +187,8 @@ int gnn_gather_remote_end(struct gatherer *g, struct gnn_err *e)
     for (uint32_t r = 0; !rc && r < g->comm->size; r++)
         if (x.in[r].bytes < sizeof ended || *(const uint32_t *)x.in[r].data != ended)
             rc = gnn_fail(e, GNN_E_INPUT,
-                          "the batches of rank %u end after %" PRIu64 ", those of rank %u do not",
+                          "the batches of rank %u end after %" PRIu64
+                          ", but those of rank %u do not",
                           g->comm->rank, g->batches, r);
     gnn_exchange_release(&x);
     return rc;

@@ -222,7 +222,7 @@ int gnn_gather_remote_read(const struct gatherer *g, struct gather_remote *f,
         if (*kind == GATHER_ENDED)
             return gnn_fail(e, GNN_E_INPUT,
                             "the batches of rank %u end before epoch %" PRIu64 ", step %" PRIu64
-                            ", those of rank %u do not",
+                            ", but those of rank %u do not",
                             r, b->epoch, b->step, g->comm->rank);
         for (uint32_t t = 0; !rc && t < c->nntypes; t++)
             if (gnn_gather_remote_fields(g, false, t, &direct))

@@ -154,7 +154,7 @@ static int read_shape(struct gnn_input *in, uint32_t member, uint64_t *rows, uin
     if (!rc &&
         (n * width != 2 || v[0] < 1 || v[1] < 1 || v[0] > UINT32_MAX - 1 || v[1] > UINT32_MAX - 1))
         rc = gnn_fail(e, GNN_E_INPUT,
-                      "%s: %s: not the numbers of rows and columns, from 1 to 4294967294",
+                      "%s: %s: expected the numbers of rows and columns, each from 1 to 4294967294",
                       gnn_input_name(in), gnn_input_member(in, member));
     *rows = rc ? 0 : (uint64_t)v[0];
     *cols = rc ? 0 : (uint64_t)v[1];
@@ -290,7 +290,7 @@ static int count_nodes(struct npz *z, struct gnn_input *in, uint64_t *n, struct 
     if (m >= 0) {
         int rc = gnn_member_number(in, (uint32_t)m, n, e);
         if (!rc && (*n < 1 || *n > UINT32_MAX - 1))
-            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes are not from 1 to 4294967294",
+            rc = gnn_fail(e, GNN_E_INPUT, "%s: %s: %llu nodes, expected 1 to 4294967294",
                           gnn_input_name(in), gnn_input_member(in, (uint32_t)m),
                           (unsigned long long)*n);
         return rc;
@@ -515,8 +515,7 @@ static int sparse_rows(struct npz *z, gnn_rows_fn *fn, void *arg, struct gnn_err
             rc = give_rows(r, r->major[i], e);
             r->row[r->minor[i]] += r->v[i];
             if (!rc && !isfinite(r->row[r->minor[i]]))
-                rc = gnn_fail(e, GNN_E_INPUT,
-                              "%s: the values at (%u, %u) add up to more than a number holds",
+                rc = gnn_fail(e, GNN_E_INPUT, "%s: the sum of the values at (%u, %u) is too large",
                               gnn_array_name(&r->p.val), r->major[i], r->minor[i]);
         }
     }

@@ -128,7 +128,7 @@ static int count_of(struct ogb *g, const char *dir, const char *what, uint64_t *
 static int node_count_ok(const struct ogb *g, const char *member, uint64_t n, struct gnn_err *e)
 {
     if (n < 1 || n > UINT32_MAX - 1)
-        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu nodes are not from 1 to 4294967294",
+        return gnn_fail(e, GNN_E_INPUT, "%s: %sraw/%s: %llu nodes, expected 1 to 4294967294",
                         gnn_input_name(g->in), g->root, member, (unsigned long long)n);
     return GNN_OK;
 }
@@ -293,7 +293,7 @@ static int typed_nodes(struct ogb *g, struct gnn_err *e)
     if (!rc && n)
         rc = gnn_table_ids(&t, count, n, 1, &got, e);
     if (!rc && got != 1)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: no counts", gnn_reader_name(t.r));
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: the numbers of nodes are missing", gnn_reader_name(t.r));
     for (uint32_t i = 0; !rc && i < n; i++) {
         rc = node_count_ok(g, "num-node-dict.csv", count[i], e);
         if (!rc)

@@ -417,7 +417,9 @@ int gnn_stage_read(struct gnn_stage *s, void *buf, size_t n, size_t *got, struct
     while (base->below)
         base = base->below;
     if (s->out >> 28 && s->out / 1100 > base->out)
-        return gnn_fail(e, GNN_E_INPUT, "%s: expands more than 1100-fold, refused", s->name);
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: implausible: it decompresses to more than 1100 times its size",
+                        s->name);
     return GNN_OK;
 }
 

@@ -68,7 +68,7 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
     c->width[c->nlayers - 1] = s->task == GNN_TASK_BINARY ? 1 : s->nclasses;
     for (uint32_t l = 0; l < c->nlayers; l++)
         if (c->width[l] == 0 || c->width[l] > 1u << 20)
-            return gnn_fail(e, GNN_E_USAGE, "layer %u has %u outputs; 1 to %u are possible", l,
+            return gnn_fail(e, GNN_E_USAGE, "layer %u has %u outputs, expected 1 to %u", l,
                             c->width[l], 1u << 20);
     return take_types(c, s, e);
 }

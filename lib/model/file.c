@@ -257,8 +257,8 @@ static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct
         return gnn_fail(e, rc == GNN_E_USAGE ? GNN_E_INPUT : (enum gnn_status)rc, "%s: %s", path,
                         why.msg);
     if (m->nfloats > SMALL && m->nfloats / FOLD > f->nbytes)
-        rc = gnn_fail(e, GNN_E_INPUT, "%s: a model of %llu parameters in %llu bytes", path,
-                      (unsigned long long)m->nfloats, (unsigned long long)f->nbytes);
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: a model of %llu parameters in %llu bytes is implausible",
+                      path, (unsigned long long)m->nfloats, (unsigned long long)f->nbytes);
     if (rc)
         gnn_model_release(m);
     return rc;

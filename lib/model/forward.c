@@ -11,7 +11,7 @@ static int find_counted(const struct gnn_net *n, uint32_t l, uint32_t t, const u
     if (over_ranks && !*count && net_rows(n, l + 1, t))
         return gnn_fail(
             e, GNN_E_INPUT,
-            "batch norm over several ranks requires batches that mark who counts each node: use gnn-sample --count-once");
+            "batch norm over several ranks requires batches that mark which rank counts each node: use gnn-sample --count-once");
     return 0;
 }
 

@@ -16,7 +16,7 @@ int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outp
     const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
     *width = task == GNN_TASK_MULTILABEL ? outputs : 1;
     if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
-        return gnn_fail(e, GNN_E_INPUT, "%s: labels of %llu rows and %u columns are needed",
+        return gnn_fail(e, GNN_E_INPUT, "%s: expected labels with %llu rows and %u columns",
                         y->name, (unsigned long long)n, *width);
     return 0;
 }

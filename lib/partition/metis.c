@@ -125,7 +125,8 @@ int gnn_metis_run(struct gnn_metis *m, const struct gnn_symgraph *g, uint32_t *p
     } else {
         while ((rc = (int)wait4(pid, &ws, 0, &ru)) < 0 && errno == EINTR)
             ;
-        rc = rc < 0 ? gnn_fail_errno(e, "lost the process of METIS") : judge_answer(m, g, a, ws, e);
+        rc = rc < 0 ? gnn_fail_errno(e, "cannot wait for the process of METIS")
+                    : judge_answer(m, g, a, ws, e);
         m->seconds = gnn_clock() - start;
         m->cpu_seconds = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
                          1e-6 * (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);

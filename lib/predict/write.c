@@ -42,7 +42,7 @@ int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *w
         if (k < w)
             gnn_fail(
                 e, GNN_E_RUN,
-                "the %s of node %llu is not finite (%g at element %zu): a NaN among the features, or too large weights",
+                "the %s of node %llu is not finite (%g at element %zu): do the features contain NaN, or are the weights too large?",
                 what, (unsigned long long)i, (double)row[k], k);
     }
     gnn_free(store_id);

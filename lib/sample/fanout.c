@@ -70,7 +70,7 @@ int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32
                 if (!(fan = gnn_alloc_zero((uint64_t)n * ne, sizeof *fan, "fan-outs", e)))
                     rc = e->code;
             } else if (n != sm->nhops)
-                rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': has %u hops where another has %u",
+                rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': has %u hops, but another one has %u",
                               spec[i], n, sm->nhops);
             if (!rc && (type < 0 ? general : set[type]))
                 rc = gnn_fail(e, GNN_E_USAGE, "fan-out '%s': given twice", spec[i]);

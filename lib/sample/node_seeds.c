@@ -81,11 +81,11 @@ static int find_type(const struct sampler *s, const char *name, uint32_t *type, 
     for (uint32_t i = 0; !name && t < 0 && i < c->nntypes; i++)
         gnn_suggest_add(&types, c->ntype[i].name);
     if (t < 0)
-        return name
-                   ? t
-                   : gnn_fail(e, GNN_E_USAGE,
-                              "%s: has several node types: --seed-type must name that of the ids%s",
-                              s->store->path, gnn_suggest_text(&types, "node types"));
+        return name ? t
+                    : gnn_fail(
+                          e, GNN_E_USAGE,
+                          "%s: has several node types: --seed-type must name the type of the ids%s",
+                          s->store->path, gnn_suggest_text(&types, "node types"));
     *type = (uint32_t)t;
     return 0;
 }
@@ -146,7 +146,8 @@ static int add_ids(struct node_seeds *q, struct gnn_sampling *m, const struct gn
 {
     int rc = find_type(q->s, o->seed_type, &m->seed_ntype, e);
     if (!rc && o->stream && (o->shuffle || o->drop_last || o->epoch_to != o->epoch_from + 1))
-        rc = gnn_fail(e, GNN_E_USAGE, "%s: seeds from a pipe are one epoch, without shuffling",
+        rc = gnn_fail(e, GNN_E_USAGE,
+                      "%s: seeds from a pipe allow only one epoch, without shuffling or dropping",
                       o->seeds_name);
     if (!rc && o->original_ids)
         rc = gnn_store_inverse(q->s->store, m->seed_ntype, &q->inverse, e);

@@ -21,7 +21,8 @@ int gnn_plan_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gn
     if (steps != UINT64_MAX && steps > (uint64_t)1 << 32)
         return gnn_fail(e, GNN_E_USAGE, "an epoch has more than 2^32 steps");
     if (steps && s->step_from >= steps)
-        return gnn_fail(e, GNN_E_USAGE, "steps from %" PRIu64 " on: an epoch has %" PRIu64 " steps",
+        return gnn_fail(e, GNN_E_USAGE,
+                        "steps from %" PRIu64 " on: an epoch has only %" PRIu64 " steps",
                         s->step_from, steps);
     if (!steps)
         return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' has %" PRIu64 " nodes, fewer than a batch",

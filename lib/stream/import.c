@@ -247,7 +247,8 @@ int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       struct gnn_err *e)
 {
     if (!b || !b->base || !b->gpu)
-        return gnn_fail(e, GNN_E_INPUT, "its tensors are on a device, for another program");
+        return gnn_fail(e, GNN_E_INPUT,
+                        "its tensors are on a device and were exported to another program");
     if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) ||
         b->held >> ref->slot & 1)
         return gnn_fail(e, GNN_E_INPUT, "reference out of range");

@@ -132,7 +132,7 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t,
     struct gnn_err why = {0};
     unsigned device;
     if (r->kind != GNB_BATCH || gnn_batch_on_host(as))
-        return bad_tensor(r, t, "is for the host, but on a device", e);
+        return bad_tensor(r, t, "must be in host memory, but is on a device", e);
     const int rc = gnn_importer_copy(r->importer, ref, as, set, &device, &why);
     if (rc)
         return rc == GNN_E_INPUT ? bad_tensor(r, t, why.msg, e)
@@ -266,7 +266,7 @@ static const char *check_place(const struct gnn_reader *r, const struct gnn_tens
     for (uint32_t i = 0; i < set->n; i++)
         host += gnn_batch_on_host(gnn_tensors_at(set, i));
     return r->on_device && (set->lease.give_back || r->ndevice != set->n - host)
-               ? "only in part on a device"
+               ? "some tensors are on a device, others are not"
                : NULL;
 }
 

@@ -28,11 +28,11 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     if (!t->meta->is_stream || sm->nsplits < 1)
         return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
     if (sm->seed_ntype != t->m->c.target)
-        return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, the labels of %s",
+        return gnn_fail(e, GNN_E_USAGE, "the seeds are of node type %s, but the labels of %s",
                         t->meta->schema.ntype[sm->seed_ntype].name,
                         t->m->c.ntype[t->m->c.target].name);
     if (sm->nhops != t->m->c.nlayers)
-        return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches %u hops",
+        return gnn_fail(e, GNN_E_USAGE, "the model has %u layers, but the batches have %u hops",
                         t->m->c.nlayers, sm->nhops);
     if (o->schedule == GNN_COSINE && o->total_steps <= o->warmup)
         return gnn_fail(e, GNN_E_USAGE,
@@ -218,7 +218,7 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
 {
     const double from = gnn_clock();
     if (b->split >= t->meta->sampling.nsplits)
-        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header names %u splits",
+        return gnn_fail(e, GNN_E_INPUT, "a batch of split %u, but the header has %u splits",
                         b->split, t->meta->sampling.nsplits);
     if (check_dtypes(t, b, e))
         return e->code;
@@ -246,7 +246,8 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
     }
     if (b->split) {
         if (!t->s.any)
-            return gnn_fail(e, GNN_E_INPUT, "the first batch is of set %s, not one to train on",
+            return gnn_fail(e, GNN_E_INPUT,
+                            "the first batch is of set %s, which is only evaluated, not trained on",
                             t->meta->sampling.split[b->split]);
         const int rc = train_eval(t, b, e);
         if (rc)

@@ -108,7 +108,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
     return 0;
 }
 
-#define NOT_FINITE_WHY "a NaN among the features, or --lr too large"
+#define NOT_FINITE_WHY "do the features contain NaN, or is --lr too large?"
 
 int train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 {

@@ -252,7 +252,7 @@ int main(int argc, char **argv)
     } all[] = {
         {"good", 0, ""},
         {"gone after", 0, ""},
-        {"no offer", GNN_E_INPUT, "on a device, for another program"},
+        {"no offer", GNN_E_INPUT, "on a device and were exported to another program"},
         {"beyond", GNN_E_INPUT, "beyond the device's memory"},
         {"wrapping", GNN_E_INPUT, "beyond the device's memory"},
         {"misaligned", GNN_E_INPUT, "out of range"},
@@ -262,11 +262,11 @@ int main(int argc, char **argv)
         {"slot", GNN_E_INPUT, "out of range"},
         {"slots", GNN_E_INPUT, "out of range"},
         {"devices", GNN_E_INPUT, "on another device"},
-        {"key", GNN_E_INPUT, "'key': is for the host"},
-        {"counts", GNN_E_INPUT, "'counts/n': is for the host"},
+        {"key", GNN_E_INPUT, "'key': must be in host memory"},
+        {"counts", GNN_E_INPUT, "'counts/n': must be in host memory"},
         {"totals", GNN_E_INPUT, "metadata that is not raw"},
-        {"inline", GNN_E_INPUT, "only in part on a device"},
-        {"shared", GNN_E_INPUT, "only in part on a device"},
+        {"inline", GNN_E_INPUT, "some tensors are on a device, others are not"},
+        {"shared", GNN_E_INPUT, "some tensors are on a device, others are not"},
         {"shared first", GNN_E_INPUT, "out of range"},
     };
     for (const auto &x : all)

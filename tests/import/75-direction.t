@@ -55,7 +55,7 @@ has "no edge twice" S 398
 imp "a loop, a reverse and a double" odd.txt
 says "are counted" '203 edges, directed, 1.49 % have their reverse, 2 self-loops, 2 parallel$'
 gnn-inspect -s S >said
-says "by gnn-inspect too" 'node/to/node: directed, 1.49 % have their reverse; self loops 2, parallel edges 2$'
+says "by gnn-inspect too" 'node/to/node: directed, 1.49 % have their reverse; self-loops 2, parallel edges 2$'
 check "in JSON as in --metrics" perl -MJSON::PP -e '
     my ($a) = @{decode_json(scalar `gnn-inspect -s --json S`)->{statistics}{edges}};
     my ($b) = @{decode_json(scalar `cat m.json`)->{edge_types}};
@@ -63,16 +63,16 @@ check "in JSON as in --metrics" perl -MJSON::PP -e '
 imp "undirected" -u odd.txt
 says "reverses of doubles are doubles" '404 edges, symmetric, 2 self-loops, 5 parallel$'
 gnn-inspect -s S >said
-says "by gnn-inspect too" 'symmetric; self loops 2, parallel edges 5$'
+says "by gnn-inspect too" 'symmetric; self-loops 2, parallel edges 5$'
 imp "once each, with loops" -u --dedup --self-loops add odd.txt
 says "are counted so" '598 edges, symmetric, 200 self-loops, 0 parallel$'
 gnn-inspect -s S >said
-says "by gnn-inspect too" 'symmetric; self loops 200, parallel edges 0$'
+says "by gnn-inspect too" 'symmetric; self-loops 200, parallel edges 0$'
 imp "without loops" --self-loops remove odd.txt
 says "there are none" '201 edges, directed, 1.49 % have their reverse, 0 self-loops, 1 parallel$'
 gnn-partition -q -k 3 -o parts both.gnn || exit 1
 gnn-inspect -s parts >said
-says "parts count like the whole" 'symmetric; self loops 0, parallel edges 0$'
+says "parts count like the whole" 'symmetric; self-loops 0, parallel edges 0$'
 status 2 "-u and --directed" gnn-import -u --directed -o S one.txt
 
 # What the input says of itself.

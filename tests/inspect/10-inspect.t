@@ -9,7 +9,7 @@ says() { check "$1" grep -q -- "$2" said; }
 
 check "a report" sh -c 'gnn-inspect -t -s --metrics m three >said'
 check "and in --metrics" grep -q "\"stage\":\"gnn-inspect\".*\"kind\":\"store\"" m
-says "names the store" '^store three: 3 parts, identity [0-9a-f]\{16\}'
+says "names the store" '^store three: 3 partitions, identity [0-9a-f]\{16\}'
 says "has node types and fields" '^  nodes  node  *300: x f32\[16\], y i32$'
 says "has edges" '^  edges  node/to/node  *3000$'
 says "has sets" '^  split  random/train  *180  of node$'

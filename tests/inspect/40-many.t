@@ -15,7 +15,7 @@ check "-v lists them" test "$(grep -c '^  edges ' said)" = 237
 check "all of them" test "$(grep -c 'domain237/' said)" = 1
 gnn-inspect -s kg >said
 lines "with statistics in 30" 30
-says "of which one line is all others'" '^  \.\.\. 232 more (-v lists them); all 237 edge types: 0 symmetric, self loops 0, parallel edges 0$'
+says "of which one line is all others'" '^  \.\.\. 232 more (-v lists them); all 237 edge types: 0 symmetric, self-loops 0, parallel edges 0$'
 gnn-inspect -v -s kg >said
 check "-v lists them" test "$(grep -c ' directed, 0.00 % have their reverse;' said)" = 237
 check "JSON always has all" perl -MJSON::PP -e '

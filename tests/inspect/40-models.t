@@ -28,7 +28,7 @@ check 'and in --metrics' grep -q '"kind":"checkpoint"' j
 
 check 'a state dict of another program' sh -c "gnn-inspect '$D/gcn.safetensors' >said"
 says 'is not verified' '^state dict .*gcn.safetensors: .*, no checksum, not verified$'
-says 'is guessed' '^  layers gcn, widths .*; guessed from names and shapes$'
+says 'is guessed' '^  layers gcn, widths .*; inferred from names and shapes$'
 check 'a long one' sh -c "gnn-inspect '$D/typed.safetensors' -t >said"
 says 'lists its tensors' '^convs.0.convs.<a___cites___a>.lin_l.weight '
 perl -e 'my $h = "{" . join(",", map { sprintf q("convs.%d.att_src":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}), $_, 4 * $_, 4 * $_ + 4 } 0 .. 39) . "}";

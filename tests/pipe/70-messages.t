@@ -89,7 +89,7 @@ gnn-sample -q -f 3 -o bp P
 gnn-partition -q -k 3 -o Q P
 says 'S: this is the same graph, but in one partition' 3 gnn-gather -i bp -o X S
 says 'the batches were sampled from it in 2 partitions' 3 gnn-gather -i bp -o X S
-says 'name that store here, or sample from this one' 3 gnn-gather -i bp -o X S
+says 'give that store instead, or sample from this one' 3 gnn-gather -i bp -o X S
 says 'P: this is the same graph, but in 2 partitions' 3 gnn-gather -i b -o X P
 says 'P: this is the same graph' 3 gnn-inspect --verify --against P b
 says 'Q: this is the same graph, but in 3 partitions' 3 gnn-gather -i bp -o X Q
@@ -128,8 +128,8 @@ differs() { # STREAM TEXT: after b
 }
 differs b7 "'sampling.batch_size' is 1024, here 7"
 differs b2 "'sampling.fanout[0][0]' is 3, here 2"
-differs b33 "'sampling.fanout[1]' is not there, here [3]"
-differs bv "'sampling.splits[1]' is not there, here {\"name\":\"valid\",\"steps\":1,\"seeds\":40}"
+differs b33 "'sampling.fanout[1]' is absent, here [3]"
+differs bv "'sampling.splits[1]' is absent, here {\"name\":\"valid\",\"steps\":1,\"seeds\":40}"
 gnn-sample -q -f 3 --steps 0:1 -o first S
 gnn-sample -q -f 3 --epochs 1:2 -o second S
 cat first second >both

@@ -11,7 +11,7 @@ says() { grep -q -e "$1" err && _ok "$2" || { _not_ok "$2"; sed 's/^/# /' err; }
 # ---- links and slashes ----
 ln -s a l
 status 2 'a link to the input is the input' gnn-partition --force -k 2 -o l a
-says '^gnn-partition: -o l: is the input a,' 'and that is said'
+says '^gnn-partition: -o l: is the same file as the input a,' 'and that is said'
 check 'the input is whole' gnn-inspect --verify a
 ln -s other lo
 check '--force replaces the store that a link leads to' gnn-import -q --force -o lo sbm:nodes=50
@@ -123,7 +123,7 @@ clean 'nothing is left of long names'
 # ---- stdin is stdout ----
 cp b both
 status 2 'a file that is both stdin and stdout' sh -c 'exec timeout 600 gnn-gather -q -i - a <both >>both'
-says '^gnn-gather: stdout: is the input stdin, which is never overwritten$' 'is named as such'
+says '^gnn-gather: stdout: is the same file as the input stdin, which is never overwritten$' 'is named as such'
 same both b 'and stays as it is'
 check 'where nothing is written there, it may be' sh -c ': >log && exec gnn-gather -q -i b -o x a <>log >&0'
 rm -f x

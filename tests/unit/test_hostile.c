@@ -208,9 +208,10 @@ static void test_batches(void)
     batches(FAR_TWICE, "a node twice, on a page of its own", "element 4: node 5 occurs twice");
     batches(BEYOND, "a node too many",
             "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
-    batches(STEP, "a step past the set",
-            "frame 1: batch 1/4: tensor 'key': element 1: 4 is a step past the last of its split");
-    batches(SPLIT, "a split too many", "tensor 'key': element 2: 1 is no split");
+    batches(
+        STEP, "a step past the set",
+        "frame 1: batch 1/4: tensor 'key': element 1: 4 is a step after the last one of its split");
+    batches(SPLIT, "a split too many", "tensor 'key': element 2: 1 is not the index of a split");
     batches(RANK, "another rank", "tensor 'key': element 3: 1 is not the rank of the header");
     batches(BELOW, "a label below -1",
             "frame 1: batch 1/0: tensor 'node/node/y': element 1: label -2 outside 0..2");

@@ -175,7 +175,7 @@ static void test_lies(void)
               (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
     reference("a device, for a reader that works on none",
               (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
-              "on a device, for another program");
+              "on a device and were exported to another program");
     reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
     reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1},
               LEN, 0, "out of range");

@@ -131,10 +131,10 @@ static void test_bind(void)
     bind("hop/0//a////r///a//f", NULL);
     bind("node//a//f", "no such field");
     bind("hop/0//a////r///a//y", "no such field");
-    bind("node//a/y", "does not explain");
-    bind("hop/0//a///r///a//f", "does not explain");
-    bind("hop/0//a////r///a///f", "does not explain");
-    bind("hop/0/a////r///a//f", "does not explain");
+    bind("node//a/y", "does not declare");
+    bind("hop/0//a///r///a//f", "does not declare");
+    bind("hop/0//a////r///a///f", "does not declare");
+    bind("hop/0/a////r///a//f", "does not declare");
 }
 
 /* The names of a model's parameters over relations r and q of one node type; NULL: none can be
