@@ -82,7 +82,7 @@ while pending $pid; do sleep 0.1; done
 perl -e 'select undef, undef, undef, 0.3'
 check 'the first signal waits for the end of a step' kill -0 $pid
 kill -TERM $pid
-(sleep 600; kill -KILL $pid) 2>/dev/null & guard=$!
+perl -e 'sleep 600; kill KILL => $ARGV[0]' $pid & guard=$! # one process, so that none is left to hold the output open
 wait $pid
 _rc=$?
 kill $guard 2>/dev/null
