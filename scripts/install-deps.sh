@@ -67,7 +67,7 @@ esac
 
 echo "install-deps: installing$missing"
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "install-deps: no apt-get here; install what these Debian packages hold:$missing" >&2
+    echo "install-deps: no apt-get here; install the equivalents of these Debian packages:$missing" >&2
     exit 1
 fi
 sudo=
