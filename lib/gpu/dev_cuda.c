@@ -54,11 +54,11 @@ int gnn_dev_ask(unsigned device, struct gnn_dev_info *info, struct gnn_err *e)
     struct cudaDeviceProp p;
     size_t free = 0, total = 0;
     int rc =
-        status_of(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+        status_of(cudaGetDeviceProperties(&p, (int)device), "querying a device's properties", e);
     if (!rc)
         rc = gnn_dev_use(device, e);
     if (!rc)
-        rc = status_of(cudaMemGetInfo(&free, &total), "asking for a device's memory", e);
+        rc = status_of(cudaMemGetInfo(&free, &total), "querying a device's memory", e);
     if (rc)
         return rc;
     *info = (struct gnn_dev_info){.major = p.major,
@@ -76,7 +76,7 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
     struct cudaDeviceProp p;
     uint64_t half[2];
     int rc =
-        status_of(cudaGetDeviceProperties(&p, (int)device), "asking for a device's properties", e);
+        status_of(cudaGetDeviceProperties(&p, (int)device), "querying a device's properties", e);
     if (rc)
         return rc;
     _Static_assert(sizeof p.uuid == sizeof half, "a UUID's size");
@@ -87,14 +87,13 @@ int gnn_dev_id(unsigned device, uint64_t *id, struct gnn_err *e)
 
 int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *e)
 {
-    int rc = status_of(cudaDriverGetVersion(driver), "asking for the driver's version", e);
-    return rc ? rc
-              : status_of(cudaRuntimeGetVersion(runtime), "asking for the runtime's version", e);
+    int rc = status_of(cudaDriverGetVersion(driver), "querying the driver's version", e);
+    return rc ? rc : status_of(cudaRuntimeGetVersion(runtime), "querying the runtime's version", e);
 }
 
 int gnn_dev_use(unsigned device, struct gnn_err *e)
 {
-    return status_of(cudaSetDevice((int)device), "choosing a device", e);
+    return status_of(cudaSetDevice((int)device), "selecting a device", e);
 }
 
 /* ---- memory ---- */
@@ -165,10 +164,10 @@ uint64_t gnn_dev_pinnable(void)
 static int pins_files(struct gnn_err *e)
 {
     int now = 0, can = 0;
-    int rc = status_of(cudaGetDevice(&now), "asking for the thread's device", e);
+    int rc = status_of(cudaGetDevice(&now), "querying the thread's device", e);
     if (!rc)
         rc = status_of(cudaDeviceGetAttribute(&can, cudaDevAttrHostRegisterReadOnlySupported, now),
-                       "asking what a device can pin", e);
+                       "querying what memory a device can pin", e);
     return rc || can
                ? rc
                : gnn_fail(e, GNN_E_DEVICE, "device %d cannot pin memory that is only read", now);
@@ -201,7 +200,7 @@ void gnn_dev_unmap(const void *p)
 int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
     return status_of(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking),
-                     "making a stream", e);
+                     "creating a stream", e);
 }
 
 int gnn_dev_stream_wait(void *stream, struct gnn_err *e)
@@ -220,13 +219,13 @@ void gnn_dev_stream_free(void *stream)
 int gnn_dev_event_new(void **event, struct gnn_err *e)
 {
     return status_of(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming),
-                     "making an event", e);
+                     "creating an event", e);
 }
 
 int gnn_dev_event_timed(void **event, struct gnn_err *e)
 {
     return status_of(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDefault),
-                     "making an event", e);
+                     "creating an event", e);
 }
 
 void gnn_dev_event_free(void *event)
@@ -250,7 +249,7 @@ int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
     const cudaError_t rc = cudaEventQuery(event);
     *done = rc == cudaSuccess;
     if (rc != cudaErrorNotReady)
-        return status_of(rc, "asking for an event", e);
+        return status_of(rc, "querying an event", e);
     (void)cudaGetLastError();
     return 0;
 }
@@ -291,7 +290,7 @@ int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
     *graph = NULL;
     int rc = status_of(cudaStreamEndCapture(stream, &g), "capturing a graph", e);
     if (!rc)
-        rc = status_of(cudaGraphInstantiate((cudaGraphExec_t *)graph, g, 0), "making a graph", e);
+        rc = status_of(cudaGraphInstantiate((cudaGraphExec_t *)graph, g, 0), "creating a graph", e);
     if (g)
         (void)cudaGraphDestroy(g);
     return rc;
@@ -323,7 +322,7 @@ int gnn_dev_peer_open(unsigned device, unsigned peer, struct gnn_err *e)
         return rc;
     const cudaError_t got = cudaDeviceEnablePeerAccess((int)peer, 0);
     if (got != cudaErrorPeerAccessAlreadyEnabled)
-        return status_of(got, "reaching another device's memory", e);
+        return status_of(got, "enabling peer access to another device", e);
     (void)cudaGetLastError();
     return 0;
 }
@@ -332,7 +331,7 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
 {
     _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof h->bytes, "a handle's size");
     return status_of(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)(uintptr_t)p),
-                     "sharing device memory", e);
+                     "exporting device memory", e);
 }
 
 /* How much memory there is from p on, as the driver knows, which may not be there when the program
@@ -362,7 +361,7 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
     cudaIpcMemHandle_t handle;
     memcpy(&handle, h, sizeof handle);
     const int rc = status_of(cudaIpcOpenMemHandle(p, handle, cudaIpcMemLazyEnablePeerAccess),
-                             "opening another process's device memory", e);
+                             "importing another process's device memory", e);
     *bytes = rc ? 0 : extent_from(*p);
     return rc;
 }

@@ -102,7 +102,7 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
 {
     struct nccl *c = h;
     _Static_assert(sizeof(ncclUniqueId) == sizeof *id, "an id's size");
-    c->what = "making an id";
+    c->what = "creating an id";
     const ncclResult_t rc = c->lib.id((ncclUniqueId *)id);
     return rc ? record_failure(c, rc, e) : 0;
 }
@@ -115,7 +115,7 @@ int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t
     ncclUniqueId at;
     memcpy(&at, id, sizeof at);
     how.blocking = 0;
-    c->what = "joining the ranks";
+    c->what = "connecting the ranks";
     return check_begun(c, c->lib.join(&c->comm, (int)size, at, (int)rank, &how), e);
 }
 
@@ -145,7 +145,7 @@ int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
 int gnn_nccl_leave(void *h, struct gnn_err *e)
 {
     struct nccl *c = h;
-    c->what = "leaving the ranks";
+    c->what = "disconnecting the ranks";
     return check_begun(c, c->lib.leave(c->comm), e);
 }
 

@@ -72,7 +72,7 @@ export GNN_FAKE_NO_EXPORT=1
 good "memory that cannot be shared" '[0-9]*' '--device cuda' '--device cuda' w
 joined '--device cuda --transport cuda' '--device cuda' w
 check "but not if that is asked for" test "$rcs" = "4 3" -a ! -e got
-check "which is said, too" grep -q 'cannot export memory of device 0: CUDA: sharing device memory: operation not supported' err1
+check "which is said, too" grep -q 'cannot export memory of device 0: CUDA: exporting device memory: operation not supported' err1
 unset GNN_FAKE_NO_EXPORT
 how="-q --no-provenance -f 4,3 -b 20"
 

@@ -39,7 +39,7 @@ int gnn_dev_count(unsigned *n, struct gnn_err *e)
 
 int gnn_dev_ask(unsigned d, struct gnn_dev_info *info, struct gnn_err *e)
 {
-    CALL("asking for a device's properties");
+    CALL("querying a device's properties");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
     *info = gnn_dev_info{"fake", (int)capability / 10, (int)capability % 10, 80, 4, memory, memory};
@@ -50,7 +50,7 @@ int gnn_dev_ask(unsigned d, struct gnn_dev_info *info, struct gnn_err *e)
 
 int gnn_dev_id(unsigned d, uint64_t *id, struct gnn_err *e)
 {
-    CALL("asking for a device's properties");
+    CALL("querying a device's properties");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
     *id = 0xfa4e000000000000u + host * 256 + setting("GNN_FAKE_FIRST", 0) + d;
@@ -65,7 +65,7 @@ int gnn_dev_versions(int *driver, int *runtime, struct gnn_err *)
 
 int gnn_dev_use(unsigned d, struct gnn_err *e)
 {
-    CALL("choosing a device");
+    CALL("selecting a device");
     if (d >= device.size())
         return gnn_fail(e, GNN_E_DEVICE, "CUDA: no device %u", d);
     now_using = d;
@@ -175,7 +175,7 @@ void gnn_dev_unmap(const void *p)
 int gnn_dev_stream_new(void **stream, struct gnn_err *e)
 {
     *stream = nullptr;
-    CALL("making a stream");
+    CALL("creating a stream");
     Stream *s = new Stream;
     s->device = now_using;
     streams.push_back(s);
@@ -207,7 +207,7 @@ void gnn_dev_stream_free(void *stream)
 int gnn_dev_event_new(void **event, struct gnn_err *e)
 {
     *event = nullptr;
-    CALL("making an event");
+    CALL("creating an event");
     events.push_back(new EventRef(std::make_shared<Event>(now_using)));
     *event = events.back();
     return 0;
@@ -266,7 +266,7 @@ int gnn_dev_event_wait(void *event, struct gnn_err *e)
 
 int gnn_dev_event_done(void *event, bool *done, struct gnn_err *e)
 {
-    CALL("asking for an event");
+    CALL("querying an event");
     EventRef v = event_of(event);
     run_on();
     *done = v->happened >= v->asked;
@@ -352,7 +352,7 @@ int gnn_dev_graph_end(void *stream, void **graph, struct gnn_err *e)
         die("the end of a graph that was not begun");
     Graph *g = s->capture;
     s->capture = nullptr;
-    if (call("making a graph", e)) {
+    if (call("creating a graph", e)) {
         delete g;
         return e->code;
     }
@@ -390,9 +390,10 @@ bool gnn_dev_peer(unsigned d, unsigned peer)
 
 int gnn_dev_peer_open(unsigned d, unsigned peer, struct gnn_err *e)
 {
-    CALL("reaching another device's memory");
+    CALL("enabling peer access to another device");
     if (!gnn_dev_peer(d, peer))
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: reaching another device's memory: not supported");
+        return gnn_fail(e, GNN_E_DEVICE,
+                        "CUDA: enabling peer access to another device: not supported");
     device[d].peer[peer] = true;
     return 0;
 }
@@ -408,13 +409,13 @@ struct Handle {
 
 int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
 {
-    CALL("sharing device memory");
+    CALL("exporting device memory");
     const int d = owner(p);
     if (d < 0 ||
         !device[(unsigned)d].block.count((uint64_t)((const char *)p - device[(unsigned)d].base)))
         die("shares what was not allocated");
     if (refuse_export)
-        return gnn_fail(e, GNN_E_DEVICE, "CUDA: sharing device memory: operation not supported");
+        return gnn_fail(e, GNN_E_DEVICE, "CUDA: exporting device memory: operation not supported");
     const Arena &a = device[(unsigned)d];
     const Handle of = {(int)getpid(), a.fd, (uint64_t)((const char *)p - a.base),
                        memory,        host, (unsigned)(setting("GNN_FAKE_FIRST", 0) + (unsigned)d)};
@@ -426,14 +427,14 @@ int gnn_dev_export(const void *p, struct gnn_dev_handle *h, struct gnn_err *e)
 int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, struct gnn_err *e)
 {
     *p = nullptr;
-    CALL("opening another process's device memory");
+    CALL("importing another process's device memory");
     Handle of;
     char path[64];
     memcpy(&of, h, sizeof of);
     of.device -= (unsigned)setting("GNN_FAKE_FIRST", 0);
     if (of.pid == (int)getpid())
         return gnn_fail(e, GNN_E_DEVICE,
-                        "CUDA: opening another process's device memory: it is this process's");
+                        "CUDA: importing another process's device memory: it is this process's");
     snprintf(path, sizeof path, "/proc/%d/fd/%d", of.pid, of.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     const bool good = fd >= 0 && of.at < of.memory && lseek(fd, 0, SEEK_END) == (off_t)of.memory;
@@ -442,12 +443,12 @@ int gnn_dev_import(const struct gnn_dev_handle *h, void **p, uint64_t *bytes, st
         close(fd);
     if (m == MAP_FAILED)
         return gnn_fail(e, GNN_E_DEVICE,
-                        "CUDA: opening another process's device memory: invalid handle");
+                        "CUDA: importing another process's device memory: invalid handle");
     if (of.host != host || of.device >= device.size() ||
         (of.device != now_using && !gnn_dev_peer(now_using, of.device))) {
         munmap(m, of.memory);
         return gnn_fail(e, GNN_E_DEVICE,
-                        "CUDA: opening another process's device memory: no peer access");
+                        "CUDA: importing another process's device memory: no peer access");
     }
     imports.push_back(Import{(char *)m, of.memory, (char *)m + of.at, now_using, of.device});
     *p = imports.back().p;

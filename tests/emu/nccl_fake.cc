@@ -81,8 +81,8 @@ void note(const std::string &line)
 
 const char *doing(const Nccl &c)
 {
-    return c.state == Nccl::JOINING   ? "joining the ranks"
-           : c.state == Nccl::LEAVING ? "leaving the ranks"
+    return c.state == Nccl::JOINING   ? "connecting the ranks"
+           : c.state == Nccl::LEAVING ? "disconnecting the ranks"
                                       : "summing";
 }
 
@@ -190,7 +190,7 @@ int gnn_nccl_new(void **h, const char *path, unsigned *version, struct gnn_err *
 
 int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
 {
-    CALL("making an id");
+    CALL("creating an id");
     Nccl &c = *(Nccl *)h;
     c.fd = (int)syscall(SYS_memfd_create, "fake NCCL", 1u /* close on exec */);
     if (c.fd < 0 || ftruncate(c.fd, (off_t)(HEAD + RANKS * ROOM)))
@@ -205,11 +205,11 @@ int gnn_nccl_make_id(void *h, struct gnn_nccl_id *id, struct gnn_err *e)
 int gnn_nccl_join(void *h, const struct gnn_nccl_id *id, uint32_t rank, uint32_t size,
                   struct gnn_err *e)
 {
-    CALL("joining the ranks");
+    CALL("connecting the ranks");
     Nccl &c = *(Nccl *)h;
     must_be(c, Nccl::NEW);
     if (rank >= size || size > RANKS || map(c, id))
-        return gnn_fail(e, GNN_E_RANK, "NCCL: joining the ranks: invalid argument");
+        return gnn_fail(e, GNN_E_RANK, "NCCL: connecting the ranks: invalid argument");
     if (c.device != now_using)
         die("NCCL joins on another device");
     c.state = Nccl::JOINING;
@@ -241,7 +241,7 @@ int gnn_nccl_busy(void *h, bool *busy, bool *other, struct gnn_err *e)
             (c.state == Nccl::LEAVING && !all(c, &Rank::left, 1));
     for (uint32_t r = 0; c.state == Nccl::JOINING && !*busy && r < c.size; r++)
         if (r != c.rank && c.of(r).device == c.of(c.rank).device)
-            return gnn_fail(e, GNN_E_RANK, "NCCL: joining the ranks: invalid usage");
+            return gnn_fail(e, GNN_E_RANK, "NCCL: connecting the ranks: invalid usage");
     if (c.state == Nccl::SUMMING) { /* the first time */
         c.state = Nccl::READY;
         *busy = true;
@@ -271,7 +271,7 @@ int gnn_nccl_all_reduce(void *h, void *data, uint64_t n, int kind, void *stream,
 
 int gnn_nccl_leave(void *h, struct gnn_err *e)
 {
-    CALL("leaving the ranks");
+    CALL("disconnecting the ranks");
     Nccl &c = *(Nccl *)h;
     must_be(c, Nccl::READY);
     if (c.done != c.asked)

@@ -81,7 +81,7 @@ ends() {
         grep -v '^-*$' err | head -n 5 | sed 's/^/# /'
     fi
 }
-ends 5 'rank 1: NCCL: joining the ranks: unhandled system error.*GNN_NCCL=none' 'NCCL cannot join one' 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=0;' --timeout 600
+ends 5 'rank 1: NCCL: connecting the ranks: unhandled system error.*GNN_NCCL=none' 'NCCL cannot join one' 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=0;' --timeout 600
 ends 1 'notdir' 'a rank fails alone, all being joined' 2 ': >notdir;' --timeout 600 --checkpoint notdir
 ends 5 'rank 1: NCCL: summing: unhandled system error' 'NCCL fails' 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=3;' --timeout 600
 check 'NCCL fails: it is ended' grep -q abort calls.1
