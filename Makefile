@@ -11,6 +11,10 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
+# What is installed is what was built last, with its settings: sudo has another PATH, which may lack nvcc.
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+-include build/settings.mk
+endif
 NVCC    ?= $(if $(SAN),,$(shell command -v nvcc))
 OPT     ?= -O3
 SAN     ?=
@@ -89,7 +93,9 @@ MPI_SO := $(if $(MPICC),$(B)/lib/gnn-tools/gnn-mpi.so)
 all: $(PROGS:%=$(B)/bin/%) $(MPI_SO) build/bin build/libgnn.a ## build everything
 
 build/bin: $(PROGS:%=$(B)/bin/%)
-	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin)
+	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/bin build/bin && printf '%s\n' \
+	    'ifneq ($$(origin CC),command line)' 'CC := $(CC)' endif 'NVCC ?= $(NVCC)' 'CUDA_ARCHS ?= $(CUDA_ARCHS)' 'MPICC ?= $(MPICC)' \
+	    'OPT ?= $(OPT)' 'CFLAGS ?= $(CFLAGS)' 'LDFLAGS ?= $(LDFLAGS)' >build/settings.mk)
 build/libgnn.a: $(B)/libgnn.a
 	$(if $(SAN),,$(Q)mkdir -p build && ln -sfn $(HASH)/libgnn.a build/libgnn.a)
 

@@ -35,7 +35,7 @@ check 'streams' ranks 3 gnn-sample -q -f 5,5 -b 50 -o 's.%r.gnb' P
 collect='gnn-gather -q --timeout 200 -i s.%r.gnb -o r.%r.gnb'
 ends 3 'gather: other fields' 'rank 2 and rank 0: mismatched options' $(last "$collect P" "$collect -F x P")
 ends 3 'gather: another type' 'rank 2 and rank 0: mismatched options' $(last "$collect P" "$collect --dtype f16 P")
-ends 3 'another program' 'rank 2 has another program' $(last "$draw P" "$learn --store P -o model")
+ends 3 'another program' 'rank 2 and rank 0: mismatched program or version' $(last "$draw P" "$learn --store P -o model")
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 perl -pe "s/\\b0\\.1\\.0\\b/0.1.9/g" "$(command -v gnn-sample)" >other && chmod +x other
 ends 3 'another version' 'rank 2 and rank 0: mismatched program or version' $(last "$draw P" "./other ${draw#gnn-sample } P")

@@ -4,6 +4,9 @@
 home=$PWD
 run_make() { env -u MAKEFLAGS -u MAKELEVEL make -s -C "$GNN_TOP" "$@" DESTDIR="$home/d" PREFIX=/opt/gnn; }
 check 'make install' run_make install
+# sudo often has a PATH without nvcc.
+(PATH=/usr/sbin:/usr/bin:/sbin:/bin && run_make -n install) >again.txt
+check 'make install compiles nothing, whatever PATH is' sh -c '! grep -E "^echo +.  (CC|NVCC) " again.txt'
 d=$home/d/opt/gnn
 for p in "$GNN_BIN"/gnn-*; do
     p=$(basename "$p")
