@@ -9,30 +9,31 @@ for f in "$dir"/*; do
     case $name in
     README) continue ;;
     good-*)
-        check "$name" gnn-import "$f" -o S
-        check "$name makes a sound store" gnn-inspect --verify S
-        check "$name can be undirected, without duplicates, with loops" gnn-import -u --dedup --self-loops add "$f" -o S2
-        check "$name makes a sound store then too" gnn-inspect --verify S2
+        check "gnn-import reads $name" gnn-import "$f" -o S
+        check "gnn-import makes a sound store of $name" gnn-inspect --verify S
+        check "gnn-import -u --dedup --self-loops add reads $name" gnn-import -u --dedup --self-loops add "$f" -o S2
+        check "gnn-import -u --dedup --self-loops add makes a sound store of $name" gnn-inspect --verify S2
         ;;
     *)
-        status 3 "$name is refused" gnn-import "$f" -o S
-        if refused "$name"; then _ok "$name: $(cut -c 1-200 err | tr -d '#')"; else
-            _not_ok "$name: one line and no remains"
+        status 3 "gnn-import refuses $name" gnn-import "$f" -o S
+        what="gnn-import refuses $name in one line and leaves nothing"
+        if refused "$name"; then _ok "$what"; else
+            _not_ok "$what"
             sed 's/^/# /' err
             find . | sed 's/^/# /'
         fi
         ;;
     esac
     rm -rf S S2 out err
-    check "$name is explained" grep -q "^$name: ." "$dir/README"
+    check "the README of the corpus explains $name" grep -q "^$name: ." "$dir/README"
     rm -f out err
 done
-check 'nothing is explained that is not there' sh -c '
+check 'each file that the README of the corpus explains is there' sh -c '
     sed -n "s/^\([a-z]*-[^:]*\): .*/\1/p" "$1/README" | while read -r n; do [ -e "$1/$n" ] || exit 1; done' - "$dir"
 for r in "$GNN_B"/tests/fuzz/replay_*; do
     case $r in
     *.o | *_store | *_stream) continue ;;
     esac
-    check "${r##*/} replays the corpus" "$r" "$dir"/* "$GNN_TOP"/tests/fuzz/seeds/*
+    check "${r##*/} replays the corpus and the seeds" "$r" "$dir"/* "$GNN_TOP"/tests/fuzz/seeds/*
 done
 done_testing

@@ -7,9 +7,9 @@ gives() { # NODES EDGES IMPORT-ARGUMENT...
     nodes=$1 edges=$2
     shift 2
     rm -rf S
-    check "$* imports" imp -o S "$@"
-    check "$*: $nodes nodes, $edges edges" counts "$nodes" "$edges"
-    check "$* is sound" gnn-inspect --verify S
+    check "gnn-import makes a store of $*" imp -o S "$@"
+    check "gnn-import finds $nodes nodes and $edges edges in $*" counts "$nodes" "$edges"
+    check "gnn-inspect --verify finds the store of $* sound" gnn-inspect --verify S
 }
 gives 1 0 sbm:nodes=1
 gives 1 0 sbm:nodes=1,degree=0,classes=1,weights=1
@@ -48,29 +48,29 @@ gives 4 0 --nodes 4 wide.npy
 gives 4 0 --nodes 4 tall.npy
 gives 2 2 --self-loops add --dedup -u none.mtx
 for f in none.txt none.csv wide.npy; do
-    status 3 "$f without --nodes" imp "$f" -o bad
+    status 3 "gnn-import refuses $f without --nodes" imp "$f" -o bad
 done
 
 # One node, and three without edges, of one type and of two.
 through() { # NAME SPEC
     rm -rf S P2 P3
-    check "$1" imp -o S "$2"
+    check "gnn-import makes $1" imp -o S "$2"
     for m in metis ldg fennel access random; do
-        check "$1: two parts by $m" gnn-partition -q --force -k 2 --method $m -o P2 S
-        check "$1: by $m they are sound" gnn-inspect --verify P2
+        check "gnn-partition --method $m makes two partitions of $1" gnn-partition -q --force -k 2 --method $m -o P2 S
+        check "gnn-inspect --verify finds the partitions of $1 by $m sound" gnn-inspect --verify P2
     done
-    check "$1: statistics" gnn-inspect -s S
-    check "$1: batches" gnn-sample -q -f 2,2 -b 2 -o B S
-    check "$1: with features" gnn-gather -q -i B -o G S
-    check "$1: a stream" gnn-inspect G
-    check "$1: training on it" gnn-train -q --hidden 4 -i G -o M
-    check "$1: training on the store" gnn-train -q --store S -f 2,2 -b 2 --hidden 4 --epochs 2 --eval train -o M
-    check "$1: training on its parts" gnn-train -q --store P2 -f 2,2 -b 2 --hidden 4 --epochs 2 --eval train -o M2
-    check "$1: prediction" gnn-predict -q -o Y.npy S M
-    check "$1: prediction from the parts" gnn-predict -q -o Y2.npy P2 M2
-    check "$1: is the same" cmp Y.npy Y2.npy
+    check "gnn-inspect -s counts $1" gnn-inspect -s S
+    check "gnn-sample draws batches from $1" gnn-sample -q -f 2,2 -b 2 -o B S
+    check "gnn-gather adds features to batches from $1" gnn-gather -q -i B -o G S
+    check "gnn-inspect reads batches from $1" gnn-inspect G
+    check "gnn-train learns from batches from $1" gnn-train -q --hidden 4 -i G -o M
+    check "gnn-train --store learns from $1" gnn-train -q --store S -f 2,2 -b 2 --hidden 4 --epochs 2 --eval train -o M
+    check "gnn-train --store learns from the partitions of $1" gnn-train -q --store P2 -f 2,2 -b 2 --hidden 4 --epochs 2 --eval train -o M2
+    check "gnn-predict predicts $1" gnn-predict -q -o Y.npy S M
+    check "gnn-predict predicts the partitions of $1" gnn-predict -q -o Y2.npy P2 M2
+    check "gnn-predict gives the partitions of $1 the classes of the whole" cmp Y.npy Y2.npy
 }
-through 'one node' sbm:nodes=1,train=1,valid=0
-through 'no edges' sbm:nodes=3,degree=0,train=1,valid=0
-through 'no edges between types' sbm:nodes=3,degree=0,types=2,train=1,valid=0
+through 'a graph of one node' sbm:nodes=1,train=1,valid=0
+through 'a graph without edges' sbm:nodes=3,degree=0,train=1,valid=0
+through 'a typed graph without edges' sbm:nodes=3,degree=0,types=2,train=1,valid=0
 done_testing

@@ -2,10 +2,11 @@
 # itself does not survive a failing malloc.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/sweep.sh"
-[ -z "${GNN_SAN-}" ] || { skip 'failing allocations' 'the sanitizer owns malloc'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip 'gnn-import ends cleanly when malloc fails' 'the sanitizer owns malloc'; done_testing; }
 c=$GNN_TOP/tests/import/corpus
 for f in good-sparse.csv good-list.txt.gz good-weights.graph good-triples.txt good-rectangle.mtx good-fortran.npy; do
-    sweep "$f" malloc S -- gnn-import -q "$c/$f" -o S
+    sweep "gnn-import of $f ends cleanly when malloc fails" malloc S -- gnn-import -q "$c/$f" -o S
 done
-sweep 'options' malloc S -- gnn-import -q -u --dedup --self-loops add --split random:0.5,0.25,0.25 "$c/good-sparse.csv" -o S
+sweep 'gnn-import -u --dedup --self-loops add --split ends cleanly when malloc fails' \
+    malloc S -- gnn-import -q -u --dedup --self-loops add --split random:0.5,0.25,0.25 "$c/good-sparse.csv" -o S
 done_testing

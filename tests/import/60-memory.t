@@ -1,7 +1,7 @@
 # gnn-import's memory: what --sort-memory says, and 8 bytes a node; nothing for each edge.
 . "$GNN_TOP/tests/lib.sh"
 if [ -n "${GNN_SAN:-}" ]; then
-    skip "memory" "a sanitizer needs its own"
+    skip "gnn-import takes no more memory than --sort-memory says" "a sanitizer needs its own"
     done_testing
 fi
 peak() { sed -n 's/.*"peak_bytes": *\([0-9]*\).*/\1/p' "$1"; }
@@ -10,10 +10,10 @@ at_most() { echo "$1 of $2" && [ "$1" -gt 0 ] && [ "$1" -le "$2" ]; }
 # 2^24 edges are 67 MB in memory. 25 MB are for the program, its libraries and the generator's buffers.
 for o in '' --dedup; do
     # shellcheck disable=SC2086
-    check "16 M edges${o:+, $o}" gnn-import --force --sort-memory 8M $o -o s --metrics m.json rmat:scale=16,edges=256
-    check "take the memory they are given" at_most "$(peak m.json)" $((65536 * 8 + 8388608 + 25000000))
-    check "no file is left" test -z "$(find . -name '*.tmp*')"
+    check "gnn-import --sort-memory 8M${o:+ $o} reads 16 M edges" gnn-import --force --sort-memory 8M $o -o s --metrics m.json rmat:scale=16,edges=256
+    check "gnn-import --sort-memory 8M${o:+ $o} takes no more memory than it is given" at_most "$(peak m.json)" $((65536 * 8 + 8388608 + 25000000))
+    check "gnn-import --sort-memory 8M${o:+ $o} leaves no temporary file" test -z "$(find . -name '*.tmp*')"
 done
-check "and all of it without a limit" gnn-import --force -o s --metrics m.json rmat:scale=16,edges=256
-check "which is more" [ "$(peak m.json)" -gt 75000000 ]
+check "gnn-import without --sort-memory reads 16 M edges" gnn-import --force -o s --metrics m.json rmat:scale=16,edges=256
+check "gnn-import without --sort-memory takes more memory" [ "$(peak m.json)" -gt 75000000 ]
 done_testing
