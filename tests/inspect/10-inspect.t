@@ -7,51 +7,52 @@ gnn-partition -q --no-provenance -k 3 -o three one || exit 1
 
 says() { check "$1" grep -q -- "$2" said; }
 
-check "a report" sh -c 'gnn-inspect -t -s --metrics m three >said'
-check "and in --metrics" grep -q "\"stage\":\"gnn-inspect\".*\"kind\":\"store\"" m
-says "names the store" '^store three: 3 partitions, identity [0-9a-f]\{16\}'
-says "has node types and fields" '^  nodes  node  *300: x f32\[16\], y i32$'
-says "has edges" '^  edges  node/to/node  *3000$'
-says "has sets" '^  split  random/train  *180  of node$'
-says "has tensors" '^2     node/node/x  *f32 '
-says "has degrees" 'in-degree  min [0-9]*, median 10, mean 10, max'
-says "has values" 'node/node/x: min -[0-9.]*, mean [-0-9.e]*, max [0-9.]*$'
-says "has classes" 'members of each class: 75 75 75 75$'
-check "JSON" sh -c 'gnn-inspect -t -s --json three >said'
-check "is JSON, with the same" perl -MJSON::PP -0777 -e '
+check "gnn-inspect reports on a store" sh -c 'gnn-inspect -t -s --metrics m three >said'
+check "gnn-inspect --metrics reports on a store" grep -q "\"stage\":\"gnn-inspect\".*\"kind\":\"store\"" m
+says "gnn-inspect names the store, its partitions and identity" '^store three: 3 partitions, identity [0-9a-f]\{16\}'
+says "gnn-inspect lists node types and their fields" '^  nodes  node  *300: x f32\[16\], y i32$'
+says "gnn-inspect counts the edges of a store" '^  edges  node/to/node  *3000$'
+says "gnn-inspect lists the sets of a store" '^  split  random/train  *180  of node$'
+says "gnn-inspect -t lists the tensors of a store" '^2     node/node/x  *f32 '
+says "gnn-inspect -s shows the in-degrees of a store" 'in-degree  min [0-9]*, median 10, mean 10, max'
+says "gnn-inspect -s shows the range of features" 'node/node/x: min -[0-9.]*, mean [-0-9.e]*, max [0-9.]*$'
+says "gnn-inspect -s counts the members of each class" 'members of each class: 75 75 75 75$'
+check "gnn-inspect --json reports on a store" sh -c 'gnn-inspect -t -s --json three >said'
+check "gnn-inspect --json holds what the report holds" perl -MJSON::PP -0777 -e '
     my $r = decode_json(<>);
     die unless $r->{kind} eq "store" && $r->{parts} == 3 && $r->{node_types}[0]{count} == 300 &&
         $r->{statistics}{edges}[0]{in_degree}{mean} == 10 && @{$r->{tensors}} > 30' said
 
-check "equal" gnn-inspect --diff one one
-check "prints nothing" sh -c 'test -z "$(gnn-inspect --diff one one)"'
-status 1 "different" gnn-inspect --diff one two
-check "names tensor and element" sh -c 'gnn-inspect --diff one two | grep -q "^part 0, tensor [a-z/]*, element [0-9]*: [-0-9.e]* | "'
-status 1 "parts" gnn-inspect --diff one three
-check "name the header" sh -c 'gnn-inspect --diff one three | grep -qx "header.parts: 1 | 3"'
-check "the same by original ids" gnn-inspect --diff --original one three
-status 1 "JSON of a difference" sh -c 'gnn-inspect --diff --json one two >said'
-check "is JSON" perl -MJSON::PP -0777 -e 'my $r = decode_json(<>); die if $r->{equal} || !$r->{where}' said
+check "gnn-inspect --diff finds a store equal to itself" gnn-inspect --diff one one
+check "gnn-inspect --diff prints nothing for equal stores" sh -c 'test -z "$(gnn-inspect --diff one one)"'
+status 1 "gnn-inspect --diff finds two stores different" gnn-inspect --diff one two
+check "gnn-inspect --diff names the tensor and element in which stores differ" \
+    sh -c 'gnn-inspect --diff one two | grep -q "^part 0, tensor [a-z/]*, element [0-9]*: [-0-9.e]* | "'
+status 1 "gnn-inspect --diff finds a store and its partitions different" gnn-inspect --diff one three
+check "gnn-inspect --diff names the member of the header in which stores differ" sh -c 'gnn-inspect --diff one three | grep -qx "header.parts: 1 | 3"'
+check "gnn-inspect --diff --original finds a store equal to its partitions" gnn-inspect --diff --original one three
+status 1 "gnn-inspect --diff --json finds two stores different" sh -c 'gnn-inspect --diff --json one two >said'
+check "gnn-inspect --diff --json says where stores differ" perl -MJSON::PP -0777 -e 'my $r = decode_json(<>); die if $r->{equal} || !$r->{where}' said
 
-check "verified" gnn-inspect --verify three
-check "against the whole" gnn-inspect --verify --against one three
-status 3 "against another" gnn-inspect --verify --against two three
+check "gnn-inspect --verify finds a store sound" gnn-inspect --verify three
+check "gnn-inspect --verify --against finds partitions to be the graph of the whole" gnn-inspect --verify --against one three
+status 3 "gnn-inspect --verify --against refuses partitions of another graph" gnn-inspect --verify --against two three
 mv err said
-says "says where" 'is not the graph of two: '
+says "gnn-inspect --verify --against says which graph it is not" 'is not the graph of two: '
 
 for args in "--verify --diff one one" "--diff one" "one two" "--against one two" "--original one" "--store one --diff one two" \
     "--diff --ignore time one two" "--diff --original --ignore identity one two" "--json --export x one" "--verify -t one" "--export"; do
     # shellcheck disable=SC2086
-    status 2 "usage: $args" gnn-inspect $args
+    status 2 "gnn-inspect refuses $args" gnn-inspect $args
 done
-status 3 "nothing there" gnn-inspect absent
+status 3 "gnn-inspect refuses a store that is not there" gnn-inspect absent
 mkdir empty
-status 3 "no store" gnn-inspect empty
+status 3 "gnn-inspect refuses an empty directory" gnn-inspect empty
 : >null
-status 3 "an empty stream" gnn-inspect null
-status 3 "a part alone" gnn-inspect three/part-00000.gnb
-status 1 "a full disk" sh -c 'gnn-inspect -t three >/dev/full'
-status 1 "a full disk for an export" gnn-inspect --export /dev/full one
+status 3 "gnn-inspect refuses an empty file" gnn-inspect null
+status 3 "gnn-inspect refuses a partition of a store alone" gnn-inspect three/part-00000.gnb
+status 1 "gnn-inspect -t fails on a full disk" sh -c 'gnn-inspect -t three >/dev/full'
+status 1 "gnn-inspect --export fails on a full disk" gnn-inspect --export /dev/full one
 
 # Bits: any flip anywhere is found, and any cut.
 hurt() { # NAME MODE COUNT FILE
@@ -62,14 +63,14 @@ hurt() { # NAME MODE COUNT FILE
         sed 's/^/# /' hurt.log
     fi
 }
-hurt "flipped bits" flip 150 three/part-00001.gnb
-hurt "flipped bits in store.json" flip 60 three/store.json
-hurt "cut at every edge" edges 0 three/part-00002.gnb
-hurt "cut anywhere" cut 40 three/part-00000.gnb
+hurt "gnn-inspect --verify finds flipped bits in a partition" flip 150 three/part-00001.gnb
+hurt "gnn-inspect --verify finds flipped bits in store.json" flip 60 three/store.json
+hurt "gnn-inspect --verify finds a partition cut at any edge" edges 0 three/part-00002.gnb
+hurt "gnn-inspect --verify finds a partition cut anywhere" cut 40 three/part-00000.gnb
 mv three/part-00000.gnb p && mv three/part-00001.gnb three/part-00000.gnb && mv p three/part-00001.gnb
-status 3 "swapped parts" gnn-inspect --verify three
+status 3 "gnn-inspect --verify finds swapped partitions" gnn-inspect --verify three
 mv three/part-00000.gnb p && mv three/part-00001.gnb three/part-00000.gnb && mv p three/part-00001.gnb
-check "the store is whole again" gnn-inspect --verify three
+check "gnn-inspect --verify finds a store sound whose damage is undone" gnn-inspect --verify three
 
 # Sense: right checksums over wrong contents.
 python=
@@ -82,9 +83,9 @@ if [ -n "$python" ]; then
     wrong() { # CHANGE PATTERN
         rm -rf bad
         PYTHONDONTWRITEBYTECODE=1 "$python" "$GNN_TOP/tests/interop/roundtrip.py" copy three bad "$1" || exit 1
-        status 3 "wrong: $1" gnn-inspect --verify bad
+        status 3 "gnn-inspect --verify finds the change $1" gnn-inspect --verify bad
         mv err err.wrong
-        check "says: $2" grep -q -- "$2" err.wrong
+        check "gnn-inspect --verify says what the change $1 did" grep -q -- "$2" err.wrong
     }
     wrong "0/$e/indptr=5=100000" "part-00000.gnb: tensor $e/indptr"
     wrong "1/$e/indices=7=300" "part-00001.gnb: tensor $e/indices: element 7 is 300, of 300 nodes"
@@ -100,8 +101,8 @@ if [ -n "$python" ]; then
     wrong "2/book/node=1=1" "book"
     wrong "0/$e/id" "$e/id"
 else
-    skip "wrong contents with right checksums" "no python3-numpy with python3-xxhash"
+    skip "gnn-inspect --verify finds wrong contents with right checksums" "no python3-numpy with python3-xxhash"
 fi
-status 0 'sound, quietly' gnn-inspect -q --verify one
-[ ! -s out ] && _ok '-q says nothing of what is proved' || _not_ok '-q speaks'
+status 0 'gnn-inspect -q --verify finds a store sound' gnn-inspect -q --verify one
+[ ! -s out ] && _ok 'gnn-inspect -q --verify prints nothing' || _not_ok 'gnn-inspect -q --verify prints nothing'
 done_testing

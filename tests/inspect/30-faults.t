@@ -1,7 +1,7 @@
 # gnn-inspect and gnn-partition when memory runs out, in the ways that tests/faults does not run them.
 . "$GNN_TOP/tests/lib.sh"
 if [ "${GNN_SAN:-}" ]; then
-    skip "memory runs out" "the shim does not fit sanitizers"
+    skip "gnn-inspect and gnn-partition end cleanly when malloc fails" "the shim does not fit sanitizers"
     done_testing
 fi
 . "$GNN_TOP/tests/faults/sweep.sh"
@@ -12,11 +12,11 @@ gnn-partition -q -k 3 -o P3 S
 gnn-sample -q -f 3,2 -b 32 -o B S
 gnn-sample -q -f 3,2 -b 32 -o B3 P3
 seq 0 119 | awk '{ print $1 % 2 }' >parts
-sweep "parts from a file, from parts" malloc P -- gnn-partition -q -j 1 --from parts -o P P3
-sweep "several constraints" malloc P -- gnn-partition -q -j 1 -k 3 --balance nodes,edges,train -o P S
-sweep "statistics" malloc - -- gnn-inspect -t -s P3
-sweep "a stream's report" malloc - -- gnn-inspect -t B
-sweep "a stream's edges" malloc - -- gnn-inspect --verify --against P3 B3
-sweep "streams by original ids" malloc - -- gnn-inspect --diff --original --store P3 B B3
-sweep "export" malloc e.npz -- gnn-inspect --export e.npz P3
+sweep "gnn-partition --from of partitions ends cleanly when malloc fails" malloc P -- gnn-partition -q -j 1 --from parts -o P P3
+sweep "gnn-partition --balance ends cleanly when malloc fails" malloc P -- gnn-partition -q -j 1 -k 3 --balance nodes,edges,train -o P S
+sweep "gnn-inspect -t -s ends cleanly when malloc fails" malloc - -- gnn-inspect -t -s P3
+sweep "gnn-inspect -t of a stream ends cleanly when malloc fails" malloc - -- gnn-inspect -t B
+sweep "gnn-inspect --verify --against of a stream ends cleanly when malloc fails" malloc - -- gnn-inspect --verify --against P3 B3
+sweep "gnn-inspect --diff --original of streams ends cleanly when malloc fails" malloc - -- gnn-inspect --diff --original --store P3 B B3
+sweep "gnn-inspect --export ends cleanly when malloc fails" malloc e.npz -- gnn-inspect --export e.npz P3
 done_testing
