@@ -15,14 +15,15 @@ child_of() { # waits for METIS's process
 
 gnn-partition -k 8 -o cut big >out.metis 2>err.metis &
 parent=$!
-if check "METIS is a child" child_of $parent; [ -n "$child" ]; then
+if check "gnn-partition runs METIS in a child" child_of $parent; [ -n "$child" ]; then
     kill -9 "$child"
     wait $parent
     rc=$?
-    check "its death is status 1" test $rc -eq 1
-    check "and one line that says so" sh -c 'test "$(wc -l <err.metis)" -eq 1 && grep -q "METIS was ended by signal 9" err.metis'
+    check "gnn-partition ends with status 1 when METIS is killed" test $rc -eq 1
+    check "gnn-partition says in one line that METIS was killed" \
+        sh -c 'test "$(wc -l <err.metis)" -eq 1 && grep -q "METIS was ended by signal 9" err.metis'
 fi
-check "no store, no remains" sh -c '! ls -d cut* 2>/dev/null'
+check "gnn-partition leaves nothing when METIS is killed" sh -c '! ls -d cut* 2>/dev/null'
 
 for sig in TERM INT KILL; do
     # Not in the background of a plain shell, which would have it ignore SIGINT.
@@ -41,35 +42,35 @@ for sig in TERM INT KILL; do
         done
         return 1
     }
-    check "SIG$sig: METIS does not outlive it" gone
-    check "SIG$sig: no store" test ! -e cut
+    check "METIS does not outlive a gnn-partition that SIG$sig ends" gone
+    check "gnn-partition leaves no store when SIG$sig ends it" test ! -e cut
 done
 
 if [ "${GNN_SAN:-}" ]; then
-    skip "METIS without memory" "address space limits do not fit sanitizers"
+    skip "gnn-partition ends with status 1 when METIS runs out of memory" "address space limits do not fit sanitizers"
 else
-    status 1 "METIS without memory" sh -c 'ulimit -v 400000; gnn-partition -j 1 -k 8 -o cut big 2>err.last'
-    check "says so in one line" sh -c 'test "$(wc -l <err.last)" -eq 1 && grep -q memory err.last'
+    status 1 "gnn-partition ends with status 1 when METIS runs out of memory" sh -c 'ulimit -v 400000; gnn-partition -j 1 -k 8 -o cut big 2>err.last'
+    check "gnn-partition says in one line that METIS ran out of memory" sh -c 'test "$(wc -l <err.last)" -eq 1 && grep -q memory err.last'
 fi
 
 if [ -z "${GNN_DATA:-}" ]; then
-    skip "4elt against gpmetis" "GNN_DATA is not set"
+    skip "gnn-partition cuts 4elt like gpmetis" "GNN_DATA is not set"
 else
-    check "4elt imported" gnn-import -q "$GNN_DATA/4elt.graph" -o elt
+    check "gnn-import reads 4elt" gnn-import -q "$GNN_DATA/4elt.graph" -o elt
     ours() { sed -n 's/^pairs cut \([0-9]*\) of.*/\1/p' "$1"; }
     for k in 4 32; do
         gnn-partition --seed 5 -k $k -o elt$k elt >elt.out
-        check "4elt, k = $k is proved" gnn-inspect --verify --against elt elt$k
+        check "gnn-inspect --verify finds $k partitions of 4elt to be the graph of the whole" gnn-inspect --verify --against elt elt$k
         if command -v gpmetis >/dev/null; then
             cp "$GNN_DATA/4elt.graph" .
             theirs=$(gpmetis -seed=5 4elt.graph $k | sed -n 's/.*Edgecut: \([0-9]*\).*/\1/p')
-            check "4elt, k = $k: cut $(ours elt.out), gpmetis $theirs" \
+            check "gnn-partition -k $k cuts $(ours elt.out) edges of 4elt, gpmetis $theirs" \
                 awk -v a="$(ours elt.out)" -v b="$theirs" 'BEGIN { exit !(a > 0 && a <= 1.05 * b) }'
             gnn-partition --from 4elt.graph.part.$k -o from elt >from.out
-            check "4elt: gpmetis's parts have gpmetis's cut" grep -q "^cut *$((2 * theirs)) of" from.out
+            check "gnn-partition --from counts the cut of $k partitions of 4elt as gpmetis does" grep -q "^cut *$((2 * theirs)) of" from.out
             rm -rf from
         else
-            skip "4elt against gpmetis" "gpmetis is not installed"
+            skip "gnn-partition -k $k cuts 4elt like gpmetis" "gpmetis is not installed"
         fi
     done
 fi

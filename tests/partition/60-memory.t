@@ -1,19 +1,24 @@
 # gnn-partition's memory: 12 bytes a node, some bits, and buffers; nothing for each edge.
 . "$GNN_TOP/tests/lib.sh"
 if [ -n "${GNN_SAN:-}" ]; then
-    skip "memory" "a sanitizer needs its own"
+    skip "gnn-partition takes no memory for each edge" "a sanitizer needs its own"
     done_testing
 fi
 # Files are mapped, so it is the memory allocated that is limited: to half of what the sources of all edges take.
 edges=$((32768 * 1024)) kib=$((32768 * 1024 * 4 / 2 / 1024))
 gnn-import -q --sort-memory 8M -o s rmat:scale=15,edges=1024 || exit 1
-check "$edges edges, random" sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method random -k 4 -o p-random s"
-check "$edges edges, ldg" sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method ldg --passes 1 -k 4 -o p-ldg s"
-check "from parts" sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method random -k 3 -o p3 p-random"
-check "without edge ids" sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method random --no-edge-ids -k 3 -o bare p3"
-check "and back" sh -c "ulimit -d $kib && gnn-partition -q -j 2 -k 1 -o back bare"
-check "the whole, byte for byte" gnn-inspect --diff --ignore provenance s back
-status 1 "too little to hold the edges" sh -c "ulimit -d $kib && gnn-partition -q -j 2 -k 4 -o none s"
+check "gnn-partition --method random takes little memory for $edges edges" \
+    sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method random -k 4 -o p-random s"
+check "gnn-partition --method ldg takes little memory for $edges edges" \
+    sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method ldg --passes 1 -k 4 -o p-ldg s"
+check "gnn-partition --method random takes little memory for $edges edges of partitions" \
+    sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method random -k 3 -o p3 p-random"
+check "gnn-partition --no-edge-ids takes little memory for $edges edges" \
+    sh -c "ulimit -d $kib && gnn-partition -q -j 2 --method random --no-edge-ids -k 3 -o bare p3"
+check "gnn-partition -k 1 takes little memory to put partitions without edge ids together" \
+    sh -c "ulimit -d $kib && gnn-partition -q -j 2 -k 1 -o back bare"
+check "gnn-partition -k 1 makes of partitions without edge ids the store that they came from" gnn-inspect --diff --ignore provenance s back
+status 1 "gnn-partition --method metis cannot hold $edges edges in little memory" sh -c "ulimit -d $kib && gnn-partition -q -j 2 -k 4 -o none s"
 mv err said
-check "says so" grep -q "out of memory" said
+check "gnn-partition --method metis says that it is out of memory" grep -q "out of memory" said
 done_testing
