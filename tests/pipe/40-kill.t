@@ -1,7 +1,7 @@
 # A store or file whose writer is killed is not there; the next try works.
 . "$GNN_TOP/tests/lib.sh"
 graph=sbm:nodes=60000,degree=10,features=32
-gnn-import -q -o S "$graph" || { _not_ok inputs; done_testing; }
+gnn-import -q -o S "$graph" || { _not_ok 'gnn-import makes the store of this test'; done_testing; }
 ms() { date +%s%N | cut -c1-13; }
 try() { # NAME OUT COMMAND...
     _name=$1 _out=$2
@@ -22,15 +22,15 @@ try() { # NAME OUT COMMAND...
             [ ! -e "$_out" ] || gnn-inspect --verify "$_out" >/dev/null 2>&1 || _bad=1
         fi
     done
-    [ $_bad -eq 0 ] && [ $_killed -gt 0 ] && _ok "$_name, $_killed times" || _not_ok "$_name ($_killed killed)"
+    [ $_bad -eq 0 ] && [ $_killed -gt 0 ] && _ok "$_name" || _not_ok "$_name, $_killed times"
     rm -rf "$_out"
-    check "$_name: the next try works" "$@"
-    check "$_name: and is sound" gnn-inspect --verify "$_out"
+    check "${_name%% *} works after it was killed" "$@"
+    check "${_name%% *} makes a sound result after it was killed" gnn-inspect --verify "$_out"
     rm -rf ./*.tmp*
 }
-try 'gnn-import killed' S2 gnn-import -q -o S2 "$graph"
-try 'gnn-partition killed' P gnn-partition -q -k 4 -o P S
-try 'gnn-sample killed' B gnn-sample -q -f 5,5 -b 512 -o B S
+try 'gnn-import leaves a whole store or none when it is killed' S2 gnn-import -q -o S2 "$graph"
+try 'gnn-partition leaves a whole store or none when it is killed' P gnn-partition -q -k 4 -o P S
+try 'gnn-sample leaves a whole stream or none when it is killed' B gnn-sample -q -f 5,5 -b 512 -o B S
 for sig in TERM HUP; do
     rm -rf S2*
     # Under nohup the signal would be ignored, as it should be; perl puts its default action back.
@@ -40,8 +40,8 @@ for sig in TERM HUP; do
     kill -$sig $pid 2>/dev/null
     wait $pid 2>/dev/null
     rc=$?
-    [ $rc -gt 128 ] && _ok "SIG$sig ends it" || _not_ok "SIG$sig ends it: status $rc"
-    [ -z "$(find . -maxdepth 1 -name 'S2*')" ] && _ok "SIG$sig leaves nothing behind" || _not_ok "SIG$sig leaves nothing behind"
+    [ $rc -gt 128 ] && _ok "SIG$sig ends gnn-import" || _not_ok "SIG$sig ends gnn-import: status $rc"
+    check "gnn-import leaves nothing behind when SIG$sig ends it" test -z "$(find . -maxdepth 1 -name 'S2*')"
     rm -rf S2*
 done
 left=0
@@ -54,5 +54,6 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     [ -z "$(find . -maxdepth 1 -name 'S3*')" ] || left=$((left + 1))
     rm -rf S3*
 done
-[ $left -eq 0 ] && _ok 'SIGTERM at ten early moments leaves nothing behind' || _not_ok "SIGTERM left something behind $left times"
+[ $left -eq 0 ] && _ok 'gnn-import leaves nothing behind when SIGTERM ends it at ten early moments' ||
+    _not_ok "gnn-import leaves something behind when SIGTERM ends it at $left of ten early moments"
 done_testing

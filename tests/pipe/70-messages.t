@@ -11,8 +11,8 @@ says() { # WANTED-TEXT STATUS COMMAND...: in the one line it prints
     shift 2
     "$@" >out 2>err
     _rc=$?
-    if [ $_rc -eq "$_status" ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -F -e "$_want" err; then _ok "$*: $_want"; else
-        _not_ok "$*: $_want"
+    if [ $_rc -eq "$_status" ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -F -e "$_want" err; then _ok "$* says: $_want"; else
+        _not_ok "$* says: $_want"
         echo "# status $_rc"
         sed 's/^/# /' err
     fi
@@ -94,12 +94,12 @@ says 'P: this is the same graph, but in 2 partitions' 3 gnn-gather -i b -o X P
 says 'P: this is the same graph' 3 gnn-inspect --verify --against P b
 says 'Q: this is the same graph, but in 3 partitions' 3 gnn-gather -i bp -o X Q
 says 'H: the batches were sampled from another store' 3 gnn-gather -i bp -o X H
-check 'what never was in parts has one identity' sh -c '! grep -q "\"graph\"" S/store.json && grep -q "\"graph\"" P/store.json'
+check 'a store that was never partitioned has one identity' sh -c '! grep -q "\"graph\"" S/store.json && grep -q "\"graph\"" P/store.json'
 
 # gnn-predict -n reports on each set where none is named.
-status 0 'no array, all sets' gnn-predict -n S m.st
+status 0 'gnn-predict -n works without a set' gnn-predict -n S m.st
 sed 's/.*: \([a-z]*\): accuracy .*/\1/' err | xargs >sets
-check 'of the first split' grep -q '^train valid test$' sets
+check 'gnn-predict -n reports on each set of the first split' grep -q '^train valid test$' sets
 # Slips that are easy to make.
 says 'm.st is a model, and STORE is missing' 2 gnn-predict m.st
 says 'MODEL is missing' 2 gnn-predict S
@@ -115,7 +115,7 @@ says 'gnn-import: y.txt: 2 rows for 3 nodes' 3 gnn-import -o X --labels y.txt th
 gnn-import -q -o W sbm:nodes=200,weights=1
 says "W: no set 'val'" 2 gnn-predict -n --split val W m.st
 gnn-predict -n --metric loss --split test S m.st 2>told
-check 'a loss that is the metric is told once' grep -q 'test: loss [0-9.]*, [0-9]* nodes$' told
+check 'gnn-predict --metric loss tells the loss once' grep -q 'test: loss [0-9.]*, [0-9]* nodes$' told
 
 # Streams that follow one another: the first thing in which they differ.
 gnn-sample -q -f 3 -b 7 -o b7 S
@@ -133,7 +133,7 @@ differs bv "'sampling.splits[1]' is absent, here {\"name\":\"valid\",\"steps\":1
 gnn-sample -q -f 3 --steps 0:1 -o first S
 gnn-sample -q -f 3 --epochs 1:2 -o second S
 cat first second >both
-check 'who made a stream does not matter' gnn-inspect -q --verify both
+check 'gnn-inspect --verify accepts concatenated streams that other commands made' gnn-inspect -q --verify both
 
 # What a checkpoint was made with, by its name, and that another run replaces it.
 train="gnn-train -q --store S -b 60 --epochs 2 --eval valid --checkpoint C"
@@ -144,9 +144,9 @@ says "options: 'fan-out 3,3', here 'fan-out 3,2'" 3 $train -f 3,2 --hidden 4 --r
 says "options: 'sets train 120,valid 40', here 'sets train 120,valid 40,test 40'" 3 $train -f 3,3 --hidden 4 --eval test --resume -o X
 says 'C: the checkpoint was made in epoch 1, and --epochs ends before 1' 2 $train -f 3,3 --hidden 4 --epochs 1 --resume -o X
 gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C -o c.st 2>told
-check 'a run that begins anew says that it will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be replaced' told
+check 'gnn-train warns that a new run will replace the checkpoint' grep -q 'warning: C/checkpoint.safetensors exists and will be replaced' told
 gnn-train --store S -f 3 --hidden 4 --epochs 1 --checkpoint C --resume -o c.st 2>told
-check 'one that goes on does not' sh -c '! grep -q "will be replaced" told'
+check 'gnn-train --resume does not warn of the checkpoint' sh -c '! grep -q "will be replaced" told'
 
 says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream of batches' 3 gnn-gather -i y.txt -o X S
 
@@ -154,7 +154,7 @@ says 'y.txt: frame 0 at byte 0: not a GNB frame (wrong magic), so not a stream o
 printf '0\n1\n0\n' >y.txt
 gnn-import -q -u --labels y.txt --split random:1,0,0 -o bare three.txt
 gnn-train --store bare --epochs 1 --hidden 4 -o c.st 2>told
-check 'training without features says so' grep -q 'warning: nodes have no features x: a single feature 1 is used' told
+check 'gnn-train warns that nodes have no features' grep -q 'warning: nodes have no features x: a single feature 1 is used' told
 
-check 'no result is left' test -z "$(find . -name 'X*' -o -name '*.tmp*')"
+check 'programs leave no result where they refuse their arguments' test -z "$(find . -name 'X*' -o -name '*.tmp*')"
 done_testing

@@ -34,26 +34,26 @@ while IFS='|' read -r name command <&3; do
 done 3<all
 { gnn-sample -q -f 3 S | gnn-gather -q S | { gnn-sample -f 2 -o X S >out 2>err; echo $? >rc; }; } 2>no
 _rc=$(cat rc)
-refused 'gnn-gather | gnn-sample is refused'
+refused 'gnn-sample refuses a stream from gnn-gather'
 { sleep 2; gnn-sample -q -f 3 S; } 2>no | { timeout 600 gnn-train -q --store S -f 10,10 -b 20 --epochs 100000 --eval none -o X >out 2>err; echo $? >rc; }
 _rc=$(cat rc)
-refused 'a stream that comes late is refused'
+refused 'gnn-train --store refuses a stream that comes late'
 perl -MSocket -e 'socketpair A, B, AF_UNIX, SOCK_STREAM, 0; open F, "<", "b"; syswrite B, join "", <F>; open STDIN, "<&", \*A;
     exec "gnn-sample", "-f", "2", "-o", "X", "S"' 2>err
 _rc=$?
-refused 'a stream from a socket is refused'
+refused 'gnn-sample refuses a stream from a socket'
 
 # What is not a stream stays for who reads it.
 printf 'S\nS\nS\n' >list
 while read -r f; do gnn-sample -q -f 2 -o Y "$f" && echo "$f"; done <list >lines
-check 'a loop over a file keeps its lines' cmp list lines
+check 'gnn-sample leaves a loop over a file its lines' cmp list lines
 # shellcheck disable=SC2002
 cat list | while read -r f; do gnn-train -q --store "$f" -f 2 --hidden 2 --epochs 1 -o Y && echo "$f"; done >lines
-check 'a loop over a pipe keeps its lines' cmp list lines
-check 'stdin by its other name is read' sh -c 'gnn-gather -q --no-provenance -i /dev/stdin S <b | cmp - g'
-check 'and through a pipe' sh -c 'cat b | gnn-gather -q --no-provenance -i /dev/stdin S | cmp - g'
-check 'and named -' sh -c 'cat b | gnn-gather -q --no-provenance -i - S | cmp - g'
-check 'a file of seeds on stdin is read' sh -c 'echo 1 2 3 | gnn-sample -q -f 2 --seeds - -o Y S'
+check 'gnn-train leaves a loop over a pipe its lines' cmp list lines
+check 'gnn-gather -i /dev/stdin reads a file' sh -c 'gnn-gather -q --no-provenance -i /dev/stdin S <b | cmp - g'
+check 'gnn-gather -i /dev/stdin reads a pipe' sh -c 'cat b | gnn-gather -q --no-provenance -i /dev/stdin S | cmp - g'
+check 'gnn-gather -i - reads a pipe' sh -c 'cat b | gnn-gather -q --no-provenance -i - S | cmp - g'
+check 'gnn-sample --seeds - reads seeds from stdin' sh -c 'echo 1 2 3 | gnn-sample -q -f 2 --seeds - -o Y S'
 
 # The first cause is all that a user reads.
 pipeline() { # NAME WANTED-LINES STATUS COMMAND
@@ -66,22 +66,23 @@ pipeline() { # NAME WANTED-LINES STATUS COMMAND
         rm -f X
     fi
 }
-pipeline 'a store that is not there' gnn-sample 3 'gnn-sample -f 2 nosuch | gnn-gather S | gnn-train -o X'
-pipeline 'a mistake in the options' gnn-sample 3 'gnn-sample -f 2 --nosuch S | gnn-gather S | gnn-train -o X'
-pipeline 'a store that is not there, for the second' gnn-gather 3 'gnn-sample -f 2 S | gnn-gather nosuch | gnn-train -o X'
-pipeline 'a mistake, for the second' gnn-gather 3 'gnn-sample -f 2 S | gnn-gather -F nosuch S | gnn-train -o X'
-pipeline 'and with gnn-inspect at the end' gnn-sample 3 'gnn-sample -f 2 nosuch | gnn-gather S | gnn-inspect --verify'
+pipeline 'gnn-sample alone reports a store that is not there' gnn-sample 3 'gnn-sample -f 2 nosuch | gnn-gather S | gnn-train -o X'
+pipeline 'gnn-sample alone reports a mistake in its options' gnn-sample 3 'gnn-sample -f 2 --nosuch S | gnn-gather S | gnn-train -o X'
+pipeline 'gnn-gather alone reports a store that is not there' gnn-gather 3 'gnn-sample -f 2 S | gnn-gather nosuch | gnn-train -o X'
+pipeline 'gnn-gather alone reports a mistake in its options' gnn-gather 3 'gnn-sample -f 2 S | gnn-gather -F nosuch S | gnn-train -o X'
+pipeline 'gnn-sample alone reports a store that is not there in front of gnn-inspect' \
+    gnn-sample 3 'gnn-sample -f 2 nosuch | gnn-gather S | gnn-inspect --verify'
 cp -r S B
 perl -e 'open F, "+<", "B/part-00000.gnb"; binmode F; seek F, 50000, 0; print F "XYZ"'
-pipeline 'a store that is damaged' gnn-gather 3 'gnn-sample -f 2 -b 16 --epochs 20 B | gnn-gather B | gnn-train -q -o X'
-pipeline 'a stream that is cut' gnn-gather 3 'head -c 4000 b | gnn-gather S | gnn-train -q -o X'
-pipeline 'a first program that is killed' gnn-gather 3 \
+pipeline 'gnn-gather alone reports a damaged store' gnn-gather 3 'gnn-sample -f 2 -b 16 --epochs 20 B | gnn-gather B | gnn-train -q -o X'
+pipeline 'gnn-gather alone reports a stream that is cut' gnn-gather 3 'head -c 4000 b | gnn-gather S | gnn-train -q -o X'
+pipeline 'gnn-gather alone reports a gnn-sample that is killed' gnn-gather 3 \
     '(gnn-sample -f 2,2 -b 2 --epochs 100000 S & sleep 0.3; kill -9 $!; wait 2>/dev/null) | gnn-gather S | gnn-train -q --hidden 4 -o X'
-pipeline 'nothing at all' gnn-train 3 'true | gnn-train -o X'
+pipeline 'gnn-train reports an empty pipe' gnn-train 3 'true | gnn-train -o X'
 : >empty
-pipeline 'an empty file' gnn-train 3 'gnn-train -o X <empty'
-pipeline 'with -v both speak' 'gnn-sample gnn-train' 3 'gnn-sample -f 2 nosuch | gnn-train -v -o X'
-pipeline 'what cat passes on is empty' 'gnn-sample gnn-train' 3 'gnn-sample -f 2 nosuch | cat | gnn-train -o X'
+pipeline 'gnn-train reports an empty file' gnn-train 3 'gnn-train -o X <empty'
+pipeline 'gnn-train -v speaks beside gnn-sample' 'gnn-sample gnn-train' 3 'gnn-sample -f 2 nosuch | gnn-train -v -o X'
+pipeline 'gnn-train reports an empty pipe from cat' 'gnn-sample gnn-train' 3 'gnn-sample -f 2 nosuch | cat | gnn-train -o X'
 mkfifo fifo
-pipeline 'a pipe with a name carries no mark' 'gnn-sample gnn-train' 3 'gnn-sample -f 2 nosuch >fifo & gnn-train -o X <fifo'
+pipeline 'gnn-train reports an empty FIFO' 'gnn-sample gnn-train' 3 'gnn-sample -f 2 nosuch >fifo & gnn-train -o X <fifo'
 done_testing

@@ -9,25 +9,30 @@ run() { # NAME COMMAND...
 perl -e 'print "source,target,weight,time\n"; print $_ % 40, ",", ($_ * 7 + 3) % 40, ",1.5,$_\n" for 1 .. 300' >e.csv
 perl -e 'print $_ % 3, "\n" for 1 .. 40' >y.csv
 perl -e 'print join(",", $_ % 3, $_ % 5), "\n" for 1 .. 40' >x.csv
-run "import" gnn-import -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv
-says "says that they are kept only" 'warning: edge fields weight, time are not used: stored, and gathered on request, .* sampling is uniform and models treat all edges equally'
-run "partition" gnn-partition -k 2 -o P S
-says "says that edges count alike" 'warning: edge field weight is not used: all edges have the same weight'
-run "sample" gnn-sample -f 3,3 -b 8 --edge-ids -o s.gnb S
-says "says that it draws uniformly" 'warning: edge fields weight, time are not used: neighbours are sampled uniformly, whatever their time'
-run "gather" gnn-gather --fields x,y,weight -i s.gnb -o g.gnb S
-check "does what it is told, and is silent" sh -c '! grep -q warning said'
-run "train from a stream" gnn-train -i g.gnb --hidden 4 -o m
-says "takes all edges alike" 'warning: edge field weight is not used: the model treats all edges equally'
+run "gnn-import stores fields of edges" gnn-import -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv
+says "gnn-import says that it only stores fields of edges" \
+    'warning: edge fields weight, time are not used: stored, and gathered on request, .* sampling is uniform and models treat all edges equally'
+run "gnn-partition reads a store with fields of edges" gnn-partition -k 2 -o P S
+says "gnn-partition says that all edges have the same weight" 'warning: edge field weight is not used: all edges have the same weight'
+run "gnn-sample reads a store with fields of edges" gnn-sample -f 3,3 -b 8 --edge-ids -o s.gnb S
+says "gnn-sample says that it samples uniformly" \
+    'warning: edge fields weight, time are not used: neighbours are sampled uniformly, whatever their time'
+run "gnn-gather gathers weights of edges" gnn-gather --fields x,y,weight -i s.gnb -o g.gnb S
+check "gnn-gather does not warn of weights that it gathers" sh -c '! grep -q warning said'
+run "gnn-train learns from a stream with weights of edges" gnn-train -i g.gnb --hidden 4 -o m
+says "gnn-train says that it treats all edges equally" 'warning: edge field weight is not used: the model treats all edges equally'
 for model in sage gcn; do
-    run "train $model from a store" gnn-train --store S -f 3,3 --model $model --epochs 1 --hidden 4 -o m
-    says "$model does both" 'warning: edge fields weight, time are not used: neighbours are sampled uniformly, and the model treats'
+    run "gnn-train --model $model learns from a store with fields of edges" gnn-train --store S -f 3,3 --model $model --epochs 1 --hidden 4 -o m
+    says "gnn-train --model $model says that it samples uniformly and treats all edges equally" \
+        'warning: edge fields weight, time are not used: neighbours are sampled uniformly, and the model treats'
 done
-run "predict" gnn-predict -o p.npy S m
-says "takes all edges alike" 'warning: edge field weight is not used: the model treats all edges equally'
-run "all of them with -q" sh -c 'gnn-import -q --force -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv &&
+run "gnn-predict reads a store with fields of edges" gnn-predict -o p.npy S m
+says "gnn-predict says that it treats all edges equally" 'warning: edge field weight is not used: the model treats all edges equally'
+run "all programs accept fields of edges with -q" \
+    sh -c 'gnn-import -q --force -u --dedup --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o S e.csv &&
     gnn-partition -q --force -k 2 -o P S && gnn-sample -q -f 3,3 -b 8 S | gnn-gather -q S | gnn-train -q --hidden 4 -o m && gnn-predict -q -o p.npy S m'
-check "are silent" test ! -s said
-run "edges without fields" sh -c 'gnn-import --force -o N sbm:nodes=100 && gnn-train --store N -f 3,3 --epochs 1 --hidden 4 -o n'
-check "need no warning" sh -c '! grep -q warning said'
+check "no program warns of fields of edges with -q" test ! -s said
+run "gnn-import and gnn-train accept edges without fields" \
+    sh -c 'gnn-import --force -o N sbm:nodes=100 && gnn-train --store N -f 3,3 --epochs 1 --hidden 4 -o n'
+check "gnn-import and gnn-train do not warn of edges without fields" sh -c '! grep -q warning said'
 done_testing

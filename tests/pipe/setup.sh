@@ -1,10 +1,10 @@
 # Sourced: a store S with labels, a batch stream B, the same gathered G, a model M.
 gnn-import -q -o S sbm:nodes=2000,degree=8,features=16 &&
     gnn-sample -q --no-provenance -f 5,5 -b 256 -o B S && gnn-gather -q --no-provenance -o G -i B S &&
-    gnn-train -q --no-provenance --hidden 8 -o M -i G || { _not_ok 'inputs'; done_testing; }
-# quiet_pipe NAME COMMAND...: the reader leaves after a byte; the writer must die of SIGPIPE without a word.
+    gnn-train -q --no-provenance --hidden 8 -o M -i G || { _not_ok 'the programs make the inputs of this test'; done_testing; }
+# quiet_pipe WHO COMMAND...: the reader leaves after a byte; the writer must die of SIGPIPE without a word.
 quiet_pipe() {
-    _name=$1
+    _name="$1 dies of SIGPIPE without a word when its reader leaves"
     shift
     rm -f rc
     { "$@" 2>err; echo $? >rc; } | head -c 1 >/dev/null
