@@ -6,21 +6,21 @@ gnn-partition -q -k 3 -o s3 s
 gnn-partition -q -k 2 -o h2 h
 freq() { gnn-sample -q -f 5,3 -b 50 --epochs 0:2 --count --frequency "$@" >stats; }
 
-check "counting" freq a.npy s
+check "gnn-sample --frequency counts" freq a.npy s
 for j in 2 3 8; do
-    check "-j$j" freq b.npy -j $j s
-    check "-j$j: the same file" cmp a.npy b.npy
+    check "gnn-sample --frequency -j $j counts" freq b.npy -j $j s
+    check "gnn-sample --frequency writes the same file with -j $j" cmp a.npy b.npy
 done
 freq b.npy s3
-check "the same file after gnn-partition" cmp a.npy b.npy
+check "gnn-sample --frequency writes the same file for partitions" cmp a.npy b.npy
 freq b.npy --original-ids s3
-check "and with original ids" cmp a.npy b.npy
-check "statistics are there too" test -n "$(grep '^batches 36$' stats)"
-check "node types, one after the other" freq t.npy h
+check "gnn-sample --frequency writes the same file for partitions with --original-ids" cmp a.npy b.npy
+check "gnn-sample --frequency prints its statistics" test -n "$(grep '^batches 36$' stats)"
+check "gnn-sample --frequency counts nodes of all types" freq t.npy h
 freq u.npy h2
-check "the same file after gnn-partition" cmp t.npy u.npy
+check "gnn-sample --frequency writes the same file for partitions of a typed graph" cmp t.npy u.npy
 freq b.npy --seed 2 s
-check "another seed, another file" sh -c '! cmp -s a.npy b.npy'
+check "gnn-sample --frequency --seed 2 writes another file" sh -c '! cmp -s a.npy b.npy'
 
 python=
 for p in python3 /usr/bin/python3; do
@@ -43,16 +43,16 @@ assert have.max() > have.min()
 EOP
 if [ -n "$python" ]; then
     gnn-sample -q -f 5,3 -b 50 --epochs 0:2 s | gnn-inspect --export s.npz -
-    check "NumPy counts the same" "$python" count.py a.npy s.npz node=1500
+    check "NumPy counts what gnn-sample --frequency counts" "$python" count.py a.npy s.npz node=1500
     gnn-sample -q -f 5,3 -b 50 --epochs 0:2 h | gnn-inspect --export h.npz -
-    check "NumPy counts the same, typed" "$python" count.py t.npy h.npz t0=400 t1=400 t2=400
+    check "NumPy counts what gnn-sample --frequency counts for all types" "$python" count.py t.npy h.npz t0=400 t1=400 t2=400
 else
-    skip "NumPy counts the same" "no numpy"
+    skip "NumPy counts what gnn-sample --frequency counts" "no numpy"
 fi
 
-status 2 "without --count" gnn-sample -f 3 --frequency x.npy -o y s
-status 2 "to stdout" gnn-sample -f 3 --count --frequency - s
-status 1 "where nothing can be made" gnn-sample -f 3 --count --frequency no/such/x.npy s
-status 1 "a full disk" gnn-sample -f 3 --count --frequency /dev/full s
-check "nothing left behind" test -z "$(ls -d x.npy* y* 2>/dev/null)"
+status 2 "gnn-sample refuses --frequency without --count" gnn-sample -f 3 --frequency x.npy -o y s
+status 2 "gnn-sample refuses --frequency on stdout" gnn-sample -f 3 --count --frequency - s
+status 1 "gnn-sample --frequency fails in a directory that is not there" gnn-sample -f 3 --count --frequency no/such/x.npy s
+status 1 "gnn-sample --frequency fails on a full disk" gnn-sample -f 3 --count --frequency /dev/full s
+check "gnn-sample --frequency leaves nothing where it fails" test -z "$(ls -d x.npy* y* 2>/dev/null)"
 done_testing

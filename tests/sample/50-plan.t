@@ -28,10 +28,10 @@ for st in r s h; do
     for f in all new; do
         gnn-sample -q -b 64 -f 8,5 --frontier $f --epochs 0:3 --count --frequency f.npy $st >stats
         plan $st -f 8,5 --frontier $f --epochs 3:5 -- --cache $sizes --cache-order degree --cache-order access --cache-order f.npy >t
-        check "$st, --frontier $f: three orders" test "$(grep -c % t)" = 18
-        check "$st, --frontier $f: measured as expected" near t
-        check "$st, --frontier $f: falls with the size" falls t
-        check "$st, --frontier $f: access is not worse than degree" beats t access degree
+        check "gnn-gather --plan lists three orders for $st with --frontier $f" test "$(grep -c % t)" = 18
+        check "gnn-gather --plan measures what it expects for $st with --frontier $f" near t
+        check "gnn-gather --plan misses less with larger caches for $st with --frontier $f" falls t
+        check "gnn-gather --plan misses no more by access than by degree for $st with --frontier $f" beats t access degree
     done
 done
 
@@ -44,48 +44,53 @@ if [ -n "$python" ]; then
     gnn-inspect --export r.npz r
     "$python" -c 'import numpy as np; z = np.load("r.npz"); np.save("in.npy", np.diff(z["edge/node/to/node/indptr"].astype("i8"))[::1].astype("f4"))'
     plan r -f 8,5 -- --cache $sizes --cache-order degree --cache-order in.npy >t
-    check "out-degrees are better than in-degrees" beats t degree in.npy
-    check "and not the same" awk '$1 == "degree" && $2 == 0.1 { a = $6 + 0 } $1 == "in.npy" && $2 == 0.1 { b = $6 + 0 } END { exit !(b > a + 1) }' t
+    check "gnn-gather --plan misses less by out-degrees than by in-degrees" beats t degree in.npy
+    check "gnn-gather --plan misses clearly less by out-degrees than by in-degrees" \
+        awk '$1 == "degree" && $2 == 0.1 { a = $6 + 0 } $1 == "in.npy" && $2 == 0.1 { b = $6 + 0 } END { exit !(b > a + 1) }' t
 else
-    skip "out-degrees are better than in-degrees" "no numpy"
+    skip "gnn-gather --plan misses less by out-degrees than by in-degrees" "no numpy"
 fi
 
 # The same whatever threads, parts and ids.
 plan s -f 8,5 --steps 0:4 -- --cache $sizes -j 1 --metrics m1 >a
 for j in 2 3; do
     plan s -f 8,5 --steps 0:4 -- --cache $sizes -j $j >b
-    check "-j$j: the same table" cmp a b
+    check "gnn-gather --plan -j $j prints the same table" cmp a b
 done
 gnn-partition -q -k 3 -o s3 s
 plan s3 -f 8,5 --steps 0:4 -- --cache $sizes >b
-check "the same table after gnn-partition" cmp a b
+check "gnn-gather --plan prints the same table for partitions" cmp a b
 plan s3 -f 8,5 --steps 0:4 --original-ids -- --cache $sizes >b
-check "and with original ids" cmp a b
+check "gnn-gather --plan prints the same table for partitions and original ids" cmp a b
 plan s -f 8,5 --steps 0:4 --eval valid -- --cache $sizes >b
-check "sets for evaluation are not planned for" cmp a b
+check "gnn-gather --plan leaves out sets for evaluation" cmp a b
 plan s -f 8,5 --steps 0:4 -- --cache 1,0.5,0.2,0.1,0.05,0.01 >b
-check "sizes in any order" cmp a b
-check "metrics: the table" sh -c 'test $(grep -c "\"table\":\"cache\"" m1) = 12 && grep -q "\"order\":\"access\",\"size\":\"0.1\",\"rows\":400,\"bytes\":25600," m1'
+check "gnn-gather --plan takes the sizes of --cache in any order" cmp a b
+check "gnn-gather --plan --metrics holds the table" \
+    sh -c 'test $(grep -c "\"table\":\"cache\"" m1) = 12 && grep -q "\"order\":\"access\",\"size\":\"0.1\",\"rows\":400,\"bytes\":25600," m1'
 plan s -f 8,5 --steps 0 -- --cache 6400,26k >b
-check "sizes in bytes" sh -c 'awk "\$2 == 6400" b | grep -q " 100 " && awk "\$2 == \"26k\"" b | grep -q " 416 "'
+check "gnn-gather --plan --cache takes sizes in bytes" sh -c 'awk "\$2 == 6400" b | grep -q " 100 " && awk "\$2 == \"26k\"" b | grep -q " 416 "'
 plan s -f 8,5 --steps 0 -- --cache 0.1 -F x,y >b
-check "labels are not in the cache" grep -q ' 400 *0.0 ' b
+check "gnn-gather --plan does not cache labels" grep -q ' 400 *0.0 ' b
 gnn-sample -q -f 8,5 -b 64 --seeds - s </dev/null >none
-status 2 "seeds that are no set" gnn-gather --plan --cache 0.1 -i none s
+status 2 "gnn-gather --plan refuses a stream of seeds that are no set" gnn-gather --plan --cache 0.1 -i none s
 
 # Parts.
 plan s3 -f 8,5 -- --replicate 0.05,0.2,0.5,1,2.1 --metrics m >t
-check "metrics: remote rows" test "$(grep -c '"table":"remote"' m)" = 18
+check "gnn-gather --plan --replicate --metrics holds remote rows" test "$(grep -c '"table":"remote"' m)" = 18
 remote() { # ORDER ALPHA expected|measured
     awk -v o="$1" -v a="$2" -v c="$3" '$1 == o && $2 == a && NF == 5 { print c == "expected" ? $4 : $5 }' t
 }
 for o in degree access halo; do
     e=$(remote $o 0.2 expected) g=$(remote $o 0.2 measured)
-    check "remote rows, $o: $g measured as $e expected" test "$((e * 10))" -gt "$((g * 9))" -a "$((e * 9))" -lt "$((g * 10))"
-    check "$o: fewer with more kept" test "$(remote $o 0 measured)" -gt "$(remote $o 0.05 measured)" -a "$g" -gt "$(remote $o 0.5 measured)"
+    check "gnn-gather --plan --replicate by $o measures $g remote rows and expects $e" \
+        test "$((e * 10))" -gt "$((g * 9))" -a "$((e * 9))" -lt "$((g * 10))"
+    check "gnn-gather --plan --replicate by $o fetches less with more replicated" \
+        test "$(remote $o 0 measured)" -gt "$(remote $o 0.05 measured)" -a "$g" -gt "$(remote $o 0.5 measured)"
 done
-check "access is better than the halo" test "$(remote access 0.5 measured)" -lt "$(remote halo 0.5 measured)"
-check "with all remote rows kept, none are fetched" test "$(remote access 2.1 measured)$(remote degree 2.1 measured)" = 00
+check "gnn-gather --plan --replicate fetches less by access than by halo" test "$(remote access 0.5 measured)" -lt "$(remote halo 0.5 measured)"
+check "gnn-gather --plan --replicate fetches nothing with all remote rows replicated" \
+    test "$(remote access 2.1 measured)$(remote degree 2.1 measured)" = 00
 # A part that samples its own seeds alone, as another run would: those nodes, counted by NumPy.
 if [ -n "$python" ]; then
     gnn-sample -q -f 8,5 -b 64 s3 -o whole
@@ -109,7 +114,7 @@ print(total)
 EOP
     gnn-inspect --export whole.npz whole
     gnn-inspect --export s3.npz s3
-    check "remote rows, counted by NumPy" test "$("$python" remote.py)" = "$(remote access 0 measured)"
+    check "NumPy counts the remote rows of gnn-gather --plan --replicate" test "$("$python" remote.py)" = "$(remote access 0 measured)"
 fi
 
 # A real graph in METIS's parts: the shape that SALIENT++ reports. Expected frequencies save the most whatever is kept, and
@@ -121,30 +126,31 @@ if [ -n "${GNN_DATA-}" ]; then
     last=100
     for a in 0.05 0.2 0.5 1; do
         v=$(remote access $a measured) d=$(remote degree $a measured) h=$(remote halo $a measured)
-        check "a real graph, alpha $a: $v, $d by degree, $h of the halo" test "$v" -lt "$d" -a "$v" -lt "$h"
-        check "$((100 * v / d)) % of what degrees fetch" test "$((100 * v / d))" -lt "$last"
+        check "gnn-gather --plan --replicate $a fetches least by access: $v, $d by degree, $h by halo" test "$v" -lt "$d" -a "$v" -lt "$h"
+        check "gnn-gather --plan --replicate $a fetches by access $((100 * v / d)) % of that by degree" test "$((100 * v / d))" -lt "$last"
         last=$((100 * v / d))
-        [ $a = 1 ] || check "the halo is the worst" test "$h" -gt "$d"
+        [ $a = 1 ] || check "gnn-gather --plan --replicate $a fetches most by halo" test "$h" -gt "$d"
     done
-    check "a part's worth of copies saves most of it" test "$((v * 10))" -lt "$(($(remote access 0 measured) * 3))"
+    check "gnn-gather --plan --replicate 1 by access saves most remote rows" test "$((v * 10))" -lt "$(($(remote access 0 measured) * 3))"
 else
-    skip "a real graph" "GNN_DATA is not set"
+    skip "gnn-gather --plan --replicate saves remote rows of a real graph" "GNN_DATA is not set"
 fi
 
-status 2 "no caches" gnn-gather --plan s
-status 2 "a size that is none" gnn-gather --plan --cache 0.1,x -i whole s3
-status 2 "half a size" gnn-gather --plan --cache 0.1, -i whole s3
-status 2 "without --plan" gnn-gather --cache 0.1 s
-status 2 "what gathers" gnn-gather --plan --cache 0.1 -o x s
-status 2 "halo without parts" gnn-gather --plan --cache 0.1 --cache-order halo s
-status 2 "halo without copies" gnn-gather --device cuda --cache-order halo -i whatever s
+status 2 "gnn-gather refuses --plan without --cache" gnn-gather --plan s
+status 2 "gnn-gather --plan --cache refuses a word" gnn-gather --plan --cache 0.1,x -i whole s3
+status 2 "gnn-gather --plan --cache refuses an empty size" gnn-gather --plan --cache 0.1, -i whole s3
+status 2 "gnn-gather refuses --cache without --plan" gnn-gather --cache 0.1 s
+status 2 "gnn-gather refuses --plan with a result" gnn-gather --plan --cache 0.1 -o x s
+status 2 "gnn-gather --plan refuses --cache-order halo for one partition" gnn-gather --plan --cache 0.1 --cache-order halo s
+status 2 "gnn-gather refuses --cache-order halo without --replicate" gnn-gather --device cuda --cache-order halo -i whatever s
 gnn-sample -q -f 3 --steps 0 s -o b
-status 2 "--replicate without parts" gnn-gather --plan --replicate 0.1 -i b s
-status 3 "another store" gnn-gather --plan --cache 0.1 -i b r
-status 3 "no such order" gnn-gather --plan --cache 0.1 --cache-order hottest -i b s
-status 3 "counted in another store" gnn-gather --plan --cache 0.1 --cache-order f.npy -i b s
-check "says so" test -n "$(grep 'f.npy: 3000 numbers in 1 dimensions: the store has 4000 nodes' err)"
+status 2 "gnn-gather --plan refuses --replicate for one partition" gnn-gather --plan --replicate 0.1 -i b s
+status 3 "gnn-gather --plan refuses batches of another store" gnn-gather --plan --cache 0.1 -i b r
+status 3 "gnn-gather --plan refuses an unknown --cache-order" gnn-gather --plan --cache 0.1 --cache-order hottest -i b s
+status 3 "gnn-gather --plan refuses a --cache-order counted in another store" gnn-gather --plan --cache 0.1 --cache-order f.npy -i b s
+check "gnn-gather --plan says how many numbers a --cache-order of another store has" \
+    test -n "$(grep 'f.npy: 3000 numbers in 1 dimensions: the store has 4000 nodes' err)"
 gnn-sample -q -f 3 --count --frequency g.npy s >stats
 head -c 9000 g.npy >cut.npy
-status 3 "cut short" gnn-gather --plan --cache 0.1 --cache-order cut.npy -i b s
+status 3 "gnn-gather --plan refuses a --cache-order that is cut short" gnn-gather --plan --cache 0.1 --cache-order cut.npy -i b s
 done_testing
