@@ -8,21 +8,21 @@ for f in written trained; do
     gzip -dc "$GNN_TOP/tests/interop/v0.1/$f.tar.gz" | tar xf - || exit 1
 done
 for s in store parts; do
-    check "$s of version 0.1 is proved" gnn-inspect --verify $s
-    check "$s.sampled of version 0.1 is proved against it" gnn-inspect --verify --against $s $s.sampled
-    check "$s.gathered of version 0.1 is proved against it" gnn-inspect --verify --against $s $s.gathered
-    check "$s.sampled of version 0.1 is gathered for" gnn-gather -q --no-provenance --fields x,y,weight -i $s.sampled -o again $s
-    check "$s.sampled gathers to what version 0.1 gathered" gnn-inspect --diff again $s.gathered
-    check "$s of version 0.1 is sampled from" gnn-sample -q --no-provenance -f 3,2 -b 4 --edge-ids -o drawn $s
-    check "$s is sampled to what version 0.1 drew" gnn-inspect --diff drawn $s.sampled
-    check "$s.gathered of version 0.1 is trained on" gnn-train -q --hidden 4 -i $s.gathered -o model
+    check "gnn-inspect --verify finds $s of version 0.1 sound" gnn-inspect --verify $s
+    check "gnn-inspect --verify finds each edge of $s.sampled of version 0.1 in $s" gnn-inspect --verify --against $s $s.sampled
+    check "gnn-inspect --verify finds each row of $s.gathered of version 0.1 in $s" gnn-inspect --verify --against $s $s.gathered
+    check "gnn-gather gathers for $s.sampled of version 0.1" gnn-gather -q --no-provenance --fields x,y,weight -i $s.sampled -o again $s
+    check "gnn-gather gathers for $s.sampled what version 0.1 gathered" gnn-inspect --diff again $s.gathered
+    check "gnn-sample draws from $s of version 0.1" gnn-sample -q --no-provenance -f 3,2 -b 4 --edge-ids -o drawn $s
+    check "gnn-sample draws from $s what version 0.1 drew" gnn-inspect --diff drawn $s.sampled
+    check "gnn-train learns from $s.gathered of version 0.1" gnn-train -q --hidden 4 -i $s.gathered -o model
     rm -f again drawn model
 done
-check 'packed batches of version 0.1 are read' gnn-inspect --diff store.packed store.sampled
-check 'the parts of version 0.1 are the graph of its store' gnn-inspect --verify --against store parts
+check 'gnn-inspect reads packed batches of version 0.1' gnn-inspect --diff store.packed store.sampled
+check 'gnn-inspect --verify finds partitions of version 0.1 to be the graph of its store' gnn-inspect --verify --against store parts
 train="gnn-train -q --no-provenance --store store -f 3,2 -b 4 --hidden 4 --eval valid --checkpoint trained"
-status 3 'a checkpoint of version 0.1 is refused with another pick rule' $train --replace --epochs 3 --resume -o model
-check 'a checkpoint of version 0.1 goes on' $train --epochs 3 --resume -o model
+status 3 'gnn-train --resume refuses a checkpoint of version 0.1 with another pick rule' $train --replace --epochs 3 --resume -o model
+check 'gnn-train --resume goes on from a checkpoint of version 0.1' $train --epochs 3 --resume -o model
 
 # More of it, by commit fadb5d9: names and keys of nodes, narrow features, labels of several columns, parts without ids of edges, batches
 # by other rules, original ids, rows narrowed and with degrees, shares of ranks. A stream is called by its store, and what is
@@ -35,24 +35,24 @@ check 'a checkpoint of version 0.1 goes on' $train --epochs 3 --resume -o model
 rm -rf ./*
 gzip -dc "$GNN_TOP/tests/interop/v0.1/more.tar.gz" | tar xf - || exit 1
 for s in words keys labels whole bare; do
-    check "store $s of fadb5d9 is proved" gnn-inspect --verify $s
-    check "store $s of fadb5d9 is exported" gnn-inspect --export x.npz $s
+    check "gnn-inspect --verify finds store $s of fadb5d9 sound" gnn-inspect --verify $s
+    check "gnn-inspect --export writes store $s of fadb5d9" gnn-inspect --export x.npz $s
 done
-check 'parts without ids of edges are their graph' gnn-inspect --verify --against whole bare
-check 'and are put together' gnn-partition -q --no-provenance -k 1 -o one bare
-check 'to the same' gnn-inspect --diff one whole
+check 'gnn-inspect --verify finds partitions of fadb5d9 without edge ids to be the graph of the whole' gnn-inspect --verify --against whole bare
+check 'gnn-partition -k 1 puts partitions of fadb5d9 without edge ids together' gnn-partition -q --no-provenance -k 1 -o one bare
+check 'gnn-partition -k 1 makes of partitions of fadb5d9 the store that they came from' gnn-inspect --diff one whole
 again() { # STREAM "OPTIONS OF GNN-SAMPLE" ["OPTIONS OF GNN-GATHER"]
-    check "$1 of fadb5d9 is proved" gnn-inspect --verify --against "${1%%.*}" "$1"
+    check "gnn-inspect --verify finds each edge of $1 of fadb5d9 in its store" gnn-inspect --verify --against "${1%%.*}" "$1"
     # shellcheck disable=SC2086
     seq 0 2 | gnn-sample -q --no-provenance -o drawn $2 "${1%%.*}"
-    check "$1 is drawn again" gnn-inspect --diff drawn "$1"
+    check "gnn-sample draws $1 of fadb5d9 again" gnn-inspect --diff drawn "$1"
     [ $# -eq 3 ] || return 0
-    check "$1.rows of fadb5d9 is proved" gnn-inspect --verify --against "${1%%.*}" "$1.rows"
+    check "gnn-inspect --verify finds each row of $1.rows of fadb5d9 in its store" gnn-inspect --verify --against "${1%%.*}" "$1.rows"
     # shellcheck disable=SC2086
-    check "$1 of fadb5d9 is gathered for" gnn-gather -q --no-provenance $3 -i "$1" -o again "${1%%.*}"
-    check "$1 gathers to what fadb5d9 gathered" gnn-inspect --diff again "$1.rows"
-    check "$1.rows of fadb5d9 is trained on" gnn-train -q --hidden 4 -i "$1.rows" -o model
-    check "and the model is applied to its store" gnn-predict -q -o classes.npy "${1%%.*}" model
+    check "gnn-gather gathers for $1 of fadb5d9" gnn-gather -q --no-provenance $3 -i "$1" -o again "${1%%.*}"
+    check "gnn-gather gathers for $1 what fadb5d9 gathered" gnn-inspect --diff again "$1.rows"
+    check "gnn-train learns from $1.rows of fadb5d9" gnn-train -q --hidden 4 -i "$1.rows" -o model
+    check "gnn-predict applies the model of $1.rows to its store" gnn-predict -q -o classes.npy "${1%%.*}" model
 }
 again labels.new '-f 3,2 -b 5 --frontier new --eval valid --epochs 0:2' '-F x,y,degree --dtype bf16'
 again whole.again '-f 4,2 -b 8 -r --no-shuffle --seed 5' '-F x,y,degree'
@@ -60,7 +60,7 @@ again whole.packed '-f -1,2 -b 8 --drop-last -z 3' ''
 again bare.original '-f -1,2 -b 8 --original-ids --steps 1:3' ''
 again words.seeds '-f 2 -b 3 --seeds - --edge-ids'
 for r in 0 1; do
-    check "rank $r of fadb5d9 is proved" gnn-inspect --verify --against bare bare.rank.$r
-    check "rank $r of fadb5d9 is proved with rows" gnn-inspect --verify --against bare bare.rank.$r.rows
+    check "gnn-inspect --verify finds each edge of rank $r of fadb5d9 in its store" gnn-inspect --verify --against bare bare.rank.$r
+    check "gnn-inspect --verify finds each row of rank $r of fadb5d9 in its store" gnn-inspect --verify --against bare bare.rank.$r.rows
 done
 done_testing
