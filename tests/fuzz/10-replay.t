@@ -1,7 +1,7 @@
 # The fuzz targets of streams and stores over good files, their truncations and flipped bits. Checksums are ignored.
 . "$GNN_TOP/tests/lib.sh"
 replay=${GNN_B:-none}/tests/fuzz/replay_
-[ -x "${replay}stream" ] || { skip 'replay' 'not built'; done_testing; }
+[ -x "${replay}stream" ] || { skip 'the fuzz targets replay damaged files' 'not built'; done_testing; }
 gnn-import -q -o S sbm:nodes=300,degree=6,features=16 && gnn-partition -q -k 2 -o P S &&
     gnn-sample -q -f 3,2 -b 64 -o B S && gnn-gather -q -o G -i B S && gnn-sample -q -z 3 -f 3,2 -b 64 --edge-ids -o Z P || exit 1
 # damage DIR FILE...: the files, and each cut and with a flipped bit in its headers or anywhere
@@ -20,14 +20,15 @@ damage() {
 }
 gnn-import -q -o T sbm:nodes=24,degree=3,features=4 && gnn-sample -q -f 3,2 -b 8 T | gnn-gather -q -o D T &&
     perl "$GNN_TOP/tests/fuzz/refer.pl" D >R || exit 1
-check 'damaged streams' damage streams B G Z R
-check 'damaged parts' damage parts S/part-00000.gnb P/part-00001.gnb
+check 'damaged streams are there to replay' damage streams B G Z R
+check 'damaged partitions are there to replay' damage parts S/part-00000.gnb P/part-00001.gnb
 # Else the damage would go no further than the checksums.
 flip() { # FILE BYTES-FROM-THE-END: with a bit of the payload flipped, as another file
     perl -e 'local $/; open F, "<:raw", $ARGV[0]; $_ = <F>; substr($_, -$ARGV[1], 1) ^= "\x01"; print' "$1" "$2"
 }
 good() { # TARGET FILE: is good to the end
-    check "fuzz_$1 ignores checksums in ${2##*/}" sh -c '"$0" "$1" >out.good && grep -q " 1 of them good" out.good' "$replay$1" "$2"
+    check "fuzz_$1 reads ${2##*/} to the end and ignores its checksums" \
+        sh -c '"$0" "$1" >out.good && grep -q " 1 of them good" out.good' "$replay$1" "$2"
 }
 flip S/part-00000.gnb 40000 >part
 flip G 500 >stream
@@ -44,6 +45,6 @@ for seed in sampled gathered typed typed-gathered; do good producer "$GNN_TOP/te
 for seed in ogb typed; do good ogb "$GNN_TOP/tests/fuzz/seeds/$seed.txt"; done
 good triples "$GNN_TOP/tests/fuzz/seeds/triples.txt"
 for seed in csr scipy; do good npy "$GNN_TOP/tests/fuzz/seeds/$seed.bin"; done
-check 'fuzz_stream replays them' sh -c '"$0" streams/*' "${replay}stream"
-check 'fuzz_store replays them' sh -c '"$0" parts/*' "${replay}store"
+check 'fuzz_stream replays damaged streams' sh -c '"$0" streams/*' "${replay}stream"
+check 'fuzz_store replays damaged partitions' sh -c '"$0" parts/*' "${replay}store"
 done_testing
