@@ -1,7 +1,7 @@
 # Cut and flipped streams and stores: status 3 and one line, always, and nothing left behind.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/runs.sh"
-check 'inputs' inputs
+check 'the programs make the inputs to damage' inputs
 hurt() { # NAME MODE COUNT FILE COPY OUT COMMAND...
     _name=$1
     shift
@@ -10,16 +10,16 @@ hurt() { # NAME MODE COUNT FILE COPY OUT COMMAND...
         sed 's/^/# /' hurt.log
     fi
 }
-hurt 'gnn-gather, a stream cut at each edge' edges 0 B bad X gnn-gather -q -o X -i bad S
-hurt 'gnn-gather, a stream cut anywhere' cut 100 B bad X gnn-gather -q -o X -i bad S
-hurt 'gnn-gather, a flipped bit' flip 250 B bad X gnn-gather -q -o X -i bad S
-hurt 'gnn-train, a stream cut at each edge' edges 0 G bad X gnn-train -q --hidden 8 -o X -i bad
-hurt 'gnn-train, a stream cut anywhere' cut 50 G bad X gnn-train -q --hidden 8 -o X -i bad
-hurt 'gnn-train, a flipped bit' flip 100 G bad X gnn-train -q --hidden 8 -o X -i bad
-hurt 'gnn-inspect, a flipped bit' flip 100 G bad - gnn-inspect --verify bad
+hurt 'gnn-gather refuses a stream cut at any edge' edges 0 B bad X gnn-gather -q -o X -i bad S
+hurt 'gnn-gather refuses a stream cut anywhere' cut 100 B bad X gnn-gather -q -o X -i bad S
+hurt 'gnn-gather refuses a stream with a flipped bit' flip 250 B bad X gnn-gather -q -o X -i bad S
+hurt 'gnn-train refuses a stream cut at any edge' edges 0 G bad X gnn-train -q --hidden 8 -o X -i bad
+hurt 'gnn-train refuses a stream cut anywhere' cut 50 G bad X gnn-train -q --hidden 8 -o X -i bad
+hurt 'gnn-train refuses a stream with a flipped bit' flip 100 G bad X gnn-train -q --hidden 8 -o X -i bad
+hurt 'gnn-inspect --verify refuses a stream with a flipped bit' flip 100 G bad - gnn-inspect --verify bad
 part=S/part-00000.gnb
-hurt 'a part cut at each edge' edges 0 $part $part X gnn-sample -q -f 2 -o X S
-hurt 'a part cut anywhere' cut 50 $part $part X gnn-gather -q -o X -i B S
-hurt 'a part with a flipped bit' flip 200 $part $part - gnn-inspect --verify S
-check 'the store is whole again' gnn-inspect --verify S
+hurt 'gnn-sample refuses a partition cut at any edge' edges 0 $part $part X gnn-sample -q -f 2 -o X S
+hurt 'gnn-gather refuses a partition cut anywhere' cut 50 $part $part X gnn-gather -q -o X -i B S
+hurt 'gnn-inspect --verify refuses a partition with a flipped bit' flip 200 $part $part - gnn-inspect --verify S
+check 'gnn-inspect --verify finds a store sound whose damage is undone' gnn-inspect --verify S
 done_testing

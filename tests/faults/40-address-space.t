@@ -1,7 +1,7 @@
 # A limit of address space (ulimit -v) or of data (-d), from too little to enough: never a signal, always one line, nothing left behind. What
 # is in short supply is memory for the code that oneDNN generates, for threads and for their stacks.
 . "$GNN_TOP/tests/lib.sh"
-[ -z "${GNN_SAN:-}" ] || { skip 'limits of address space' 'sanitizers reserve more'; done_testing; }
+[ -z "${GNN_SAN:-}" ] || { skip 'gnn-predict and gnn-train end cleanly under limits of address space' 'sanitizers reserve more'; done_testing; }
 gnn-import -q -o g sbm:nodes=2000,features=40 && gnn-train -q --store g -f 5,5 --hidden 64 --epochs 1 -o m || exit 1
 limit=v
 sweep() { # NAME FROM STEP COMMAND...: with more and more, until it succeeds three times
@@ -22,10 +22,10 @@ sweep() { # NAME FROM STEP COMMAND...: with more and more, until it succeeds thr
         sed 's/^/# /' err ls
     fi
 }
-sweep 'gnn-predict, one thread' 46000 1500 gnn-predict -q -j1 -n g m
-sweep 'gnn-predict, two threads' 50000 2500 gnn-predict -q -j2 -n g m
-sweep 'gnn-train, one thread' 60000 2500 gnn-train -q -j1 --prefetch 1 --store g -f 5,5 --hidden 64 --epochs 1 -o o
-sweep 'gnn-train, two threads' 60000 4000 gnn-train -q -j2 --store g -f 5,5 --hidden 64 --epochs 1 -o o
+sweep 'gnn-predict -j 1 ends cleanly in little address space' 46000 1500 gnn-predict -q -j1 -n g m
+sweep 'gnn-predict -j 2 ends cleanly in little address space' 50000 2500 gnn-predict -q -j2 -n g m
+sweep 'gnn-train -j 1 ends cleanly in little address space' 60000 2500 gnn-train -q -j1 --prefetch 1 --store g -f 5,5 --hidden 64 --epochs 1 -o o
+sweep 'gnn-train -j 2 ends cleanly in little address space' 60000 4000 gnn-train -q -j2 --store g -f 5,5 --hidden 64 --epochs 1 -o o
 limit=d
-sweep 'data are limited' 1500 1500 gnn-predict -q -j2 -n g m
+sweep 'gnn-predict -j 2 ends cleanly under a limit of data' 1500 1500 gnn-predict -q -j2 -n g m
 done_testing

@@ -3,7 +3,7 @@
 graph=sbm:nodes=3000,degree=10,features=256
 part=S/part-00000.gnb
 { gnn-import -q -o was $graph && gnn-sample -q -f 5,5 -b 256 -o b was && gnn-gather -q --no-provenance -i b -o want was && gnn-train -q --hidden 8 -o m -i want; } ||
-    { _not_ok inputs; done_testing; }
+    { _not_ok 'the programs make the inputs of this test'; done_testing; }
 mkfifo line
 fresh() { rm -rf S o C && cp -r was S; }
 cut_it() { truncate -s 8192 $part; }
@@ -40,60 +40,64 @@ drain() { exec timeout 600 cat line >drained; }
 long='--epochs 0:100000000 --eval none --hidden 8 -o o --store S'
 
 during cut cut_it feed gnn-gather -q -i line -o o S
-named 'gnn-gather' 1 "^gnn-gather: $cut"
+named 'gnn-gather says that its store was cut' 1 "^gnn-gather: $cut"
 during cut cut_it feed gnn-gather -q -j 1 --no-verify -i line -o o S
-named 'gnn-gather in one thread, without checksums' 1 "^gnn-gather: $cut"
+named 'gnn-gather -j 1 --no-verify says that its store was cut' 1 "^gnn-gather: $cut"
 during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 --transport inline -o o S
-named 'gnn-sample' 1 "^gnn-sample: $cut"
+named 'gnn-sample says that its store was cut' 1 "^gnn-sample: $cut"
 during cut cut_it none gnn-sample -q -f 5,5 -b 64 --epochs 0:100000000 -c -j 2 S
-named 'gnn-sample in two threads' 1 "^gnn-sample: $cut"
+named 'gnn-sample -j 2 says that its store was cut' 1 "^gnn-sample: $cut"
 during cut cut_it none gnn-train -q -j 2 --checkpoint C $long
 rm -f C/checkpoint.safetensors
-named 'gnn-train' 1 "^gnn-train: $cut"
+named 'gnn-train says that its store was cut' 1 "^gnn-train: $cut"
 during cut cut_it drain gnn-predict -q -j 2 -o line S m
-named 'gnn-predict' 1 "^gnn-predict: $cut"
+named 'gnn-predict says that its store was cut' 1 "^gnn-predict: $cut"
 assign() { exec timeout 600 sh -c 'seq 1 3000 | sed "s/.*/0/" >line'; }
 during cut cut_it assign gnn-partition -q -k 2 --from line -o o S
-named 'gnn-partition' 1 "^gnn-partition: $cut"
+named 'gnn-partition says that its store was cut' 1 "^gnn-partition: $cut"
 during cut cut_it drain gnn-inspect --export line S
-named 'gnn-inspect' 1 "^gnn-inspect: $cut"
+named 'gnn-inspect --export says that its store was cut' 1 "^gnn-inspect: $cut"
 # write(2) out of mapped memory fails with EFAULT instead.
-{ gnn-inspect --export - was | wc -c >size; } && [ "$(cat size)" -gt 2000000 ] && _ok 'more than a pipe holds' || _not_ok 'more than a pipe holds'
+check 'gnn-inspect --export writes more than a pipe holds' sh -c '[ "$(gnn-inspect --export - was | wc -c)" -gt 2000000 ]'
 fresh
 { gnn-inspect --export - S 2>err; echo $? >rc; } | { opened; sleep 0.3; cut_it; cat >drained; }
 rc=$(cat rc)
-named 'gnn-inspect, as it writes' 1 "^gnn-inspect: $cut"
+named 'gnn-inspect --export says that its store was cut while it writes' 1 "^gnn-inspect: $cut"
 
 # ---- written to in place ----
 garbage() { perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, 8192, 0; print $f "\xff" x ((-s $f) - 8192 - 4096)' $part; }
 nans() { perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, (-s $f) / 2, 0; print $f "\xff" x 400000' $part; }
 during garbage garbage none gnn-train -q --no-verify $long
-named 'gnn-train' 1 "^gnn-train: $part: written to while it was in use"
+named 'gnn-train says that its store was written to' 1 "^gnn-train: $part: written to while it was in use"
 during nans nans none gnn-train -q --no-verify $long
-named 'gnn-train does not blame the learning rate' 1 "^gnn-train: $part: written to while it was in use"
+named 'gnn-train does not blame the learning rate for nan in its store' 1 "^gnn-train: $part: written to while it was in use"
 during garbage garbage feed gnn-gather -q -i line -o o S
-named 'gnn-gather does not say damaged alone' 1 "^gnn-gather: $part: written to while it was in use"
+named 'gnn-gather says that its store was written to, not only damaged' 1 "^gnn-gather: $part: written to while it was in use"
 flip() { perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, (-s $f) / 2, 0; print $f "\1"' $part; }
 during flip flip feed gnn-gather -q -i line -o o S
-named 'one byte' 1 "^gnn-gather: $part: written to while it was in use"
+named 'gnn-gather says that one byte of its store was written to' 1 "^gnn-gather: $part: written to while it was in use"
 
 # ---- not changed ----
+unchanged() { # NAME: the command ended well, with the rows of the store as it was
+    [ $rc -eq 0 ] && cmp -s o want && _ok "$1" || _not_ok "$1: status $rc"
+}
 touch_it() { touch $part; }
 during touched touch_it feed gnn-gather -q --no-provenance -i line -o o S
-[ $rc -eq 0 ] && cmp -s o want && _ok 'another time of change alone is no change' || _not_ok "another time of change alone is no change: status $rc"
+unchanged 'gnn-gather does not mind another time of change of its store'
 replace() { gnn-import -q --force -o S sbm:nodes=50; }
 during replaced replace feed gnn-gather -q --no-provenance -i line -o o S
-[ $rc -eq 0 ] && cmp -s o want && _ok 'a store that is replaced meanwhile stays as it was for those who have it' || _not_ok "a store that is replaced meanwhile: status $rc"
+unchanged 'gnn-gather reads a store to its end that is replaced'
 remove() { rm -r S; }
 during removed remove feed gnn-gather -q --no-provenance -i line -o o S
-[ $rc -eq 0 ] && cmp -s o want && _ok 'so does one that is removed' || _not_ok "one that is removed: status $rc"
+unchanged 'gnn-gather reads a store to its end that is removed'
+pending='gnn-sample ends by SIGBUS where no signals may be pending'
 if prlimit --sigpending=0 true 2>/dev/null; then
     during cut cut_it none prlimit --sigpending=0 gnn-sample -q -f 5 --epochs 0:100000000 -c S
-    [ $rc -eq 135 ] && _ok 'where no signals may be pending, it ends by SIGBUS' || _not_ok "where no signals may be pending: status $rc"
+    [ $rc -eq 135 ] && _ok "$pending" || _not_ok "$pending: status $rc"
 else
-    skip 'where no signals may be pending, it ends by SIGBUS' 'no prlimit(1)'
+    skip "$pending" 'no prlimit(1)'
 fi
 bus() { kill -BUS "$(cat pid)"; }
 during bus bus none sh -c 'gnn-sample -q -f 5 --epochs 0:100000000 -c S & echo $! >pid; wait $!'
-[ $rc -eq 135 ] && _ok 'a signal that somebody sends is what it is' || _not_ok "a signal that somebody sends: status $rc"
+[ $rc -eq 135 ] && _ok 'gnn-sample ends by a SIGBUS that somebody sends' || _not_ok "gnn-sample ends with status $rc by a SIGBUS that somebody sends"
 done_testing

@@ -1,4 +1,4 @@
-# Sourced: one small run of each program, by name, over inputs that `inputs` makes.
+# Sourced: small runs of all programs, by name, over inputs that `inputs` makes.
 graph=sbm:nodes=300,degree=6,features=16
 inputs() {
     gnn-import -q -o S "$graph" &&
@@ -7,6 +7,8 @@ inputs() {
         gnn-train -q --hidden 8 -o M -i G
 }
 programs='import import-sort partition partition-access sample sample-count gather gather-plan train train-store predict inspect'
+# call_of RUN: the program, and the option that tells its runs apart
+call_of() { echo "gnn-$1" | sed 's/-sort$/ --sort-memory/; s/-access$/ --method access/; s/-\(count\|plan\|store\)$/ --\1/'; }
 out_of() {
     case $1 in
     import | import-sort) echo S2 ;; partition | partition-access) echo P ;; sample) echo B2 ;; sample-count) echo F.npy ;; gather) echo G2 ;; train | train-store) echo M2 ;; predict) echo C.npy ;;

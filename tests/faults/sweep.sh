@@ -30,7 +30,7 @@ sweep() {
     rm -rf "$_out" count
     # shellcheck disable=SC2086
     if ! fault "$_what" 0 FAULT_COUNT=count -- "$@" || [ ! -s count ]; then
-        _not_ok "$_name: the run without faults failed"
+        _not_ok "$_name: the run without faults fails"
         sed 's/^/# /' fault.err
         return
     fi
@@ -59,5 +59,5 @@ sweep() {
         [ -z "$_left" ] || { _why="$_why left behind: $_left"; rm -rf ./*.tmp*; }
         [ -z "$_why" ] || { _bad=$((_bad + 1)); [ $_bad -gt 5 ] || echo "# $_what $_i of $_n: $_why: $(head -n 1 fault.err)"; }
     done
-    [ $_bad -eq 0 ] && _ok "$_name ($_tried of $_n)" || _not_ok "$_name ($_bad of $_tried wrong)"
+    [ $_bad -eq 0 ] && _ok "$_name ($_tried of $_n calls)" || _not_ok "$_name ($_bad of $_tried wrong)"
 }
