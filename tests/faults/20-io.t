@@ -6,13 +6,15 @@
 check 'the programs make the inputs of failing runs' inputs
 for p in $programs; do
     out=$(out_of "$p") run=$(run_of "$p") call=$(call_of "$p")
+    sweep "$call ends cleanly when a read fails" read "$out" FAULT_ERR=5 -- $run
+    sweep "$call ends cleanly when reads are short" read "$out" FAULT_SHORT=1 FAULT_STICKY=1 -- $run
+    # Those that read no store.
+    case $p in import | import-sort | train) ;; *) sweep "$call ends cleanly when mmap fails" mmap "$out" -- $run ;; esac
+    # What prints does so by stdio, whose writes the shim does not see; tests/pipe has full devices.
+    [ "$out" != - ] || continue
     sweep "$call ends cleanly when a write finds no space" write "$out" FAULT_ERR=28 -- $run
     sweep "$call ends cleanly when writes find no space from one on" write "$out" FAULT_ERR=28 FAULT_STICKY=1 -- $run
     sweep "$call ends cleanly when a write is short" write "$out" FAULT_SHORT=1 -- $run
-    sweep "$call ends cleanly when a read fails" read "$out" FAULT_ERR=5 -- $run
-    sweep "$call ends cleanly when reads are short" read "$out" FAULT_SHORT=1 FAULT_STICKY=1 -- $run
-    sweep "$call ends cleanly when mmap fails" mmap "$out" -- $run
-    [ "$out" != - ] || continue
     sweep "$call ends cleanly when fsync fails" fsync "$out" FAULT_ERR=5 -- $run
     sweep "$call ends cleanly when rename fails" rename "$out" FAULT_ERR=5 -- $run
     sweep "$call ends cleanly when close fails" close "$out" FAULT_ERR=5 -- $run

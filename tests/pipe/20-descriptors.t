@@ -3,7 +3,8 @@
 . "$GNN_TOP/tests/pipe/setup.sh"
 on_full() { status 1 "$1 fails where stdout is full" sh -c "$1 >/dev/full"; says_one "$1 says in one line that stdout is full"; }
 no_stdout() { status 1 "$1 fails where stdout is closed" sh -c "$1 >&-"; says_one "$1 says in one line that stdout is closed"; }
-for c in 'gnn-sample -f 2 S' 'gnn-gather -i B S' 'gnn-predict -o - S M' 'gnn-inspect S' 'gnn-inspect --help' 'gnn-train --version'; do
+for c in 'gnn-sample -f 2 S' 'gnn-gather -i B S' 'gnn-gather --plan --cache 0.1 -i B S' 'gnn-predict -o - S M' \
+    'gnn-inspect S' 'gnn-inspect --help' 'gnn-train --version'; do
     on_full "$c"
     no_stdout "$c"
 done
