@@ -83,8 +83,11 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
                 return e->code;
             i = gnn_schema_find_set(c, f->eval_name);
         }
-        if (i < 0 || i == on || !c->set[i].count || c->set[i].ntype != c->set[on].ntype)
+        if (i < 0 || i == on || !c->set[i].count || c->set[i].ntype != c->set[on].ntype) {
+            cli_note("no set " TRAIN_EVAL
+                     " to evaluate on: all epochs are trained (--eval chooses a set)");
             return 0;
+        }
         set = f->eval_name ? f->eval_name : TRAIN_EVAL;
         f->eval = (struct opt_list){&set, 1};
         cli_note("evaluating set %s after each epoch (turn this off with --eval none)", set);

@@ -15,6 +15,14 @@ static bool starts_with_magic(const uint8_t *p, size_t n, const char *want, size
     return n >= len && !memcmp(p, want, len);
 }
 
+/* A zip archive whose first member is NAME/data.pkl. */
+static bool is_torch_file(const uint8_t *p, size_t n)
+{
+    static const char member[] = "/data.pkl";
+    const size_t name = 30, len = n >= name ? le16(p + 26) : 0, end = sizeof member - 1;
+    return len > end && name + len <= n && !memcmp(p + name + len - end, member, end);
+}
+
 enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
 {
     struct gnb_frame f;
@@ -23,7 +31,7 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
                    ? GNN_KIND_PART
                    : GNN_KIND_STREAM;
     if (starts_with_magic(p, n, "PK\3\4", 4) || starts_with_magic(p, n, "PK\5\6", 4))
-        return GNN_KIND_ZIP;
+        return is_torch_file(p, n) ? GNN_KIND_TORCH : GNN_KIND_ZIP;
     if (starts_with_magic(p, n, "\x1f\x8b", 2))
         return GNN_KIND_GZIP;
     if (starts_with_magic(p, n, "\x28\xb5\x2f\xfd", 4))
@@ -76,6 +84,7 @@ const char *gnn_kind_text(enum gnn_kind k)
         [GNN_KIND_PART] = "one partition of a store",
         [GNN_KIND_STREAM] = "a stream of batches",
         [GNN_KIND_MODEL] = "a model or checkpoint (safetensors)",
+        [GNN_KIND_TORCH] = "a file of torch.save",
         [GNN_KIND_ZIP] = "a zip archive",
         [GNN_KIND_TAR] = "a tar archive",
         [GNN_KIND_GZIP] = "a gzip file",
@@ -92,6 +101,11 @@ int gnn_kind_refuse(enum gnn_kind k, const char *name, const char *what, struct 
     const char *is = gnn_kind_text(k);
     if (!is)
         return 0;
+    if (k == GNN_KIND_TORCH)
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: this is %s, not %s; save parameters with safetensors.torch.save_file, "
+                        "and data with numpy.savez",
+                        name, is, what);
     if (k >= GNN_KIND_ZIP)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: this is %s, not %s; gnn-import converts it into a store", name, is,

@@ -16,6 +16,7 @@ enum gnn_kind {
     GNN_KIND_PART, /* of a store */
     GNN_KIND_STREAM,
     GNN_KIND_MODEL, /* any safetensors file */
+    GNN_KIND_TORCH, /* what torch.save writes: nobody here reads it */
     GNN_KIND_ZIP,   /* the rest is for gnn-import */
     GNN_KIND_TAR,
     GNN_KIND_GZIP,
@@ -25,10 +26,9 @@ enum gnn_kind {
     GNN_KIND_MTX
 };
 
-enum {
-    GNN_KIND_BYTES = 512
-}; /* so many of the first bytes tell all kinds apart; GNB, models and most archives are known by 64
-    */
+/* So many of the first bytes tell all kinds apart; GNB, models and most archives are known by 64.
+ */
+enum { GNN_KIND_BYTES = 512 };
 
 enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n);
 /* Opens regular files and directories only, so that it never blocks. */

@@ -233,14 +233,14 @@ static int no_generator(const char *spec, struct gnn_err *e)
                     gnn_suggest_text(&s, "generators"));
 }
 
-/* What this program's users make of data sets is none. */
+/* What our own programs write is no data set, nor is a file of torch.save. */
 static int check_kinds(const char *const *input, uint32_t n, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < n; i++) {
         const enum gnn_kind k = gnn_kind_path(input[i]);
         if (k == GNN_KIND_STORE || k == GNN_KIND_PART || k == GNN_KIND_STREAM ||
-            k == GNN_KIND_MODEL)
+            k == GNN_KIND_MODEL || k == GNN_KIND_TORCH)
             rc = gnn_kind_refuse(k, input[i], "a data set", e);
     }
     return rc;
