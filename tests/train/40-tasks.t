@@ -14,19 +14,22 @@ import() { gnn-import -u e.txt --features x.txt --labels "$1" --task "$2" --spli
 import y.txt multilabel && import b.txt binary || exit 1
 value() { sed -n 's/.*"event":"score".*"'"$2"'":\([0-9.]*\).*/\1/p' "$1"; }
 for t in binary multilabel; do
-    check "$t: trains" gnn-train --store $t -f 5,5 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -b 64 --epochs 0:12 --eval valid -q -o $t.st
+    check "gnn-train learns a $t task from a store" \
+        gnn-train --store $t -f 5,5 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -b 64 --epochs 0:12 --eval valid -q -o $t.st
     for m in roc-auc accuracy f1-macro; do
         gnn-predict $t $t.st -n -q --split test --metric $m --metrics j.json || exit 1
         v=$(value j.json $m)
-        check "$t: $m is $v" perl -e 'exit !($ARGV[0] > 0.9 && $ARGV[0] <= 1)' "$v"
+        check "gnn-predict scores $m of a $t task above 0.9: $v" perl -e 'exit !($ARGV[0] > 0.9 && $ARGV[0] <= 1)' "$v"
     done
-    check "$t: probabilities" gnn-predict $t $t.st --output-kind probs -o $t.npy
-    check "$t: from a pipe, the same model" sh -c "
+    check "gnn-predict writes the probabilities of a $t task" gnn-predict $t $t.st --output-kind probs -o $t.npy
+    check "gnn-train writes the same model of a $t task from a pipe and from --store" sh -c "
         gnn-sample $t -f 5,5 -b 64 --epochs 0:12 --eval valid | gnn-gather $t |
         gnn-train --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -q --no-provenance -o p.st &&
         gnn-train --store $t -f 5,5 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm -b 64 --epochs 0:12 --eval valid -q --no-provenance -o s.st && cmp p.st s.st"
 done
 head_of() { head -c 128 "$1" | tr -d '\0' | LC_ALL=C sed -n 's/.*\({.*}\).*/\1/p'; }
-check "binary: one probability a node" test "$(head_of binary.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600,), }"
-check "multi-label: three" test "$(head_of multilabel.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600, 3), }"
+check "gnn-predict writes one probability a node for a binary task" \
+    test "$(head_of binary.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600,), }"
+check "gnn-predict writes three probabilities a node for a task of three labels" \
+    test "$(head_of multilabel.npy)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (600, 3), }"
 done_testing

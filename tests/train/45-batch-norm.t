@@ -6,30 +6,33 @@ while read -r rule kind fields; do
     M="-m $kind --hidden 16 --batch-norm --residual --lr 0.01 --dropout 0.3 --no-provenance -q"
     T="--store k3 $S $M"
     rm -rf ck
-    check "$kind: trains" gnn-train $T -o ref
-    check "$kind: the same bits again" sh -c "gnn-train $T -o again && cmp ref again"
-    check "$kind: by pipe" sh -c "gnn-sample $S k3 | gnn-gather -F $fields k3 | gnn-train $M -o piped"
-    check "$kind: the same bytes" cmp ref piped
-    check "$kind: with checkpoints" gnn-train $T --checkpoint ck --checkpoint-every 13 -o part
-    check "$kind: they change nothing" cmp ref part
+    check "gnn-train -m $kind trains with batch norm" gnn-train $T -o ref
+    check "gnn-train -m $kind writes the same model with batch norm in two runs" sh -c "gnn-train $T -o again && cmp ref again"
+    check "gnn-train -m $kind trains with batch norm from a pipe" sh -c "gnn-sample $S k3 | gnn-gather -F $fields k3 | gnn-train $M -o piped"
+    check "gnn-train -m $kind writes the same model with batch norm from a pipe and from --store" cmp ref piped
+    check "gnn-train -m $kind trains with batch norm and checkpoints" gnn-train $T --checkpoint ck --checkpoint-every 13 -o part
+    check "gnn-train -m $kind writes the same model with batch norm with and without checkpoints" cmp ref part
     rm -rf ck
-    check "$kind: a part of the run" gnn-train $T --epochs 3 --checkpoint ck --checkpoint-every 13 -o part
-    check "$kind: gone on with" gnn-train $T --checkpoint ck --resume -o resumed
-    check "$kind: the same bytes, the best epoch's statistics among them" cmp ref resumed
+    check "gnn-train -m $kind trains three of five epochs with batch norm" gnn-train $T --epochs 3 --checkpoint ck --checkpoint-every 13 -o part
+    check "gnn-train -m $kind resumes with batch norm" gnn-train $T --checkpoint ck --resume -o resumed
+    check "gnn-train -m $kind resumes with the same bits, those of the best epoch's running statistics among them" cmp ref resumed
 done <<END
 all sage x,y
 new gcn x,y,degree
 END
-status 3 "a checkpoint made with another norm is refused" gnn-train $T --no-batch-norm --layer-norm --checkpoint ck --resume -o x
-status 2 "layer norm and batch norm" gnn-train --store s --layer-norm --batch-norm -o x
+status 3 "gnn-train --resume refuses a checkpoint that was made with another norm" \
+    gnn-train $T --no-batch-norm --layer-norm --checkpoint ck --resume -o x
+status 2 "gnn-train refuses --layer-norm together with --batch-norm" gnn-train --store s --layer-norm --batch-norm -o x
 
 M="--hidden 16 --batch-norm --lr 0.01 --dropout 0 --no-provenance -q"
 gnn-train --store s -f 4,4 -b 100 --epochs 4 --eval none $M -o from || exit 1
-check "from a model's parameters, nothing learned" gnn-train --store s -f 4,4 -b 100 --epochs 1 --eval none $M --lr 0 --init from -o after
-status 1 "but the statistics go on" cmp from after
+check "gnn-train --init trains a model with batch norm at a learning rate of 0" \
+    gnn-train --store s -f 4,4 -b 100 --epochs 1 --eval none $M --lr 0 --init from -o after
+status 1 "gnn-train updates the running statistics at a learning rate of 0" cmp from after
 # Where a batch has a single row it has no variance, and the running statistics do, and stay what they are.
-check "single rows" gnn-train --store s -f 0,3 -b 1 --epochs 1 --eval none $M --lr 0 --init from -o single
-check "leave the statistics alone" cmp from single
-check "several types" gnn-train --store h -f 3,3 -b 50 --epochs 2 $M -o typed
-check "several types: predicts" gnn-predict h typed -q -o typed.npy
+check "gnn-train trains with batch norm on batches of a single row" \
+    gnn-train --store s -f 0,3 -b 1 --epochs 1 --eval none $M --lr 0 --init from -o single
+check "gnn-train leaves the running statistics as they are for batches of a single row" cmp from single
+check "gnn-train trains with batch norm on a graph of several node types" gnn-train --store h -f 3,3 -b 50 --epochs 2 $M -o typed
+check "gnn-predict runs a model with batch norm on a graph of several node types" gnn-predict h typed -q -o typed.npy
 done_testing

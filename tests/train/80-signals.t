@@ -11,8 +11,8 @@ stop() { # SIGNAL TENTHS
 }
 for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
     [ $((try % 2)) -eq 0 ] && sig=TERM || sig=USR1
-    status 75 "SIG$sig, try $try" stop $sig "$(awk "BEGIN { print 3 + $try * 0.7 }")"
-    check 'left a checkpoint and no model' test -s C/checkpoint.safetensors -a ! -e M
+    status 75 "gnn-train ends with status 75 on SIG$sig in the middle of a step, try $try" stop $sig "$(awk "BEGIN { print 3 + $try * 0.7 }")"
+    check "gnn-train leaves a checkpoint and no model on SIG$sig, try $try" test -s C/checkpoint.safetensors -a ! -e M
 done
 
 # Ctrl-C reaches all programs of a pipeline at once, so that the batches are cut, too; they come slowly, so that
@@ -38,9 +38,10 @@ group() { # FILE OPTION...: the status of gnn-train, if the signal comes after F
     return "$(cut -d' ' -f4 statuses)"
 }
 for try in 1 2 3; do
-    status 75 "a signal to the pipeline, try $try" group C/checkpoint.safetensors --checkpoint C --checkpoint-every 1
-    check 'left no model' test ! -e M
-    status 143 "a signal to the pipeline without checkpoints, try $try" group started
-    check 'left no model and no message' sh -c 'test ! -e M && ! grep ^gnn- group.err'
+    status 75 "gnn-train ends with status 75 on a signal to its whole pipeline, try $try" \
+        group C/checkpoint.safetensors --checkpoint C --checkpoint-every 1
+    check "gnn-train leaves no model on a signal to its whole pipeline, try $try" test ! -e M
+    status 143 "gnn-train without checkpoints ends with status 143 on a signal to its whole pipeline, try $try" group started
+    check "a pipeline without checkpoints leaves no model and no message on a signal, try $try" sh -c 'test ! -e M && ! grep ^gnn- group.err'
 done
 done_testing

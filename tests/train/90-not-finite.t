@@ -14,11 +14,11 @@ says() { # STATUS PATTERN NAME COMMAND...: the status, one line, which has the p
     rm -rf o
 }
 big="--dropout 0 --no-layer-norm --optimizer sgd --lr 1e6 -f 2,2,2,2 -b 1000 --hidden 64 -j1 -q -o o"
-says 1 'not finite in epoch 1, step 0 of set valid' 'an evaluated set whose loss is not finite' \
+says 1 'not finite in epoch 1, step 0 of set valid' 'gnn-train stops at an evaluated loss that is not finite' \
     gnn-train --store g $big --eval valid --epochs 2
-says 1 'not finite in epoch 1, step 0 of set valid' 'the same by another metric' \
+says 1 'not finite in epoch 1, step 0 of set valid' 'gnn-train stops at an evaluated loss that is not finite with --metric accuracy' \
     gnn-train --store g $big --eval valid --epochs 2 --metric accuracy
-says 1 'not finite in epoch [0-9]*, step 0:' 'a training loss that is not finite' gnn-train --store g $big --eval none --epochs 90
+says 1 'not finite in epoch [0-9]*, step 0:' 'gnn-train stops at a training loss that is not finite' gnn-train --store g $big --eval none --epochs 90
 
 # A path of 40 nodes. The last ten of labels `same` have one class.
 perl -e 'open E, ">e"; print E join("", map { "$_\t" . ($_ + 1) . "\n" } 0 .. 38);
@@ -37,33 +37,40 @@ gnn-partition -q -k 3 --method random -o parts bad37 || exit 1
 small="--dropout 0 --no-layer-norm -f 3,3 -b 100 --hidden 8 -j1 -q -o o"
 
 # Weights that overflow in the very last step, whose own loss is finite.
-says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'weights that are not finite at the end' \
+says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'gnn-train stops at weights that are not finite after the last step' \
     gnn-train --store inf $small --eval none --epochs 1 --optimizer sgd --lr 1e5
-says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'weights that are not finite in a checkpoint' \
+says 1 'parameter convs.*not finite.*after epoch 0, step 0' 'gnn-train stops at weights that are not finite before it writes a checkpoint' \
     gnn-train --store inf $small --eval none --epochs 2 --optimizer sgd --lr 1e5 --checkpoint C --checkpoint-every 1
-check 'which is not written' test ! -e C/checkpoint.safetensors
+check 'gnn-train writes no checkpoint with weights that are not finite' test ! -e C/checkpoint.safetensors
 # A feature that half precision cannot hold is infinite there.
-says 1 'not finite in epoch 0, step 0:' 'an infinite feature to train on' gnn-train --store bad3 $small --eval none --dtype f16 --epochs 1
-says 1 'not finite in epoch 0, step 0 of set valid' 'an infinite feature to evaluate on' \
+says 1 'not finite in epoch 0, step 0:' 'gnn-train --dtype f16 stops at an infinite feature of a training batch' \
+    gnn-train --store bad3 $small --eval none --dtype f16 --epochs 1
+says 1 'not finite in epoch 0, step 0 of set valid' 'gnn-train --dtype f16 stops at an infinite feature of an evaluated batch' \
     gnn-train --store half37 $small --dtype f16 --epochs 1 --eval valid
-check 'no checkpoint and no model is left' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
+check 'gnn-train leaves no checkpoint and no model after values that are not finite' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
 
 # ROC-AUC of one class is not defined: no epoch is the best one.
-check 'trains where the metric is not defined' gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --no-provenance -o best
+check 'gnn-train trains where the metric of the evaluated set is not defined' \
+    gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --no-provenance -o best
 mv err said
-check 'says so' grep -q 'roc-auc of set valid is not defined in any epoch: writing the model of the last epoch' said
+check 'gnn-train says that the metric is not defined in any epoch' \
+    grep -q 'roc-auc of set valid is not defined in any epoch: writing the model of the last epoch' said
 gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 3 --eval valid --keep last --no-provenance -q -o last
-check 'keeps the last model then, not the first' cmp best last
-check 'patience does not count such epochs' gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 5 --eval valid --patience 1 -q -o p --metrics p.json
-check 'and all are trained' sh -c 'grep -c "\"event\":\"epoch\"" p.json | grep -qx 5'
-check 'gnn-predict says that it is not defined' sh -c 'gnn-predict one best -n --split valid 2>&1 | grep -q "roc-auc not defined, loss [0-9]"'
+check 'gnn-train keeps the last model where the metric is not defined in any epoch' cmp best last
+check 'gnn-train --patience 1 trains where the metric is not defined' \
+    gnn-train --store one -f 3,3 --hidden 8 --lr 0.01 --dropout 0 --no-layer-norm --epochs 5 --eval valid --patience 1 -q -o p --metrics p.json
+check 'gnn-train --patience does not count epochs where the metric is not defined' sh -c 'grep -c "\"event\":\"epoch\"" p.json | grep -qx 5'
+check 'gnn-predict says that ROC-AUC is not defined for a single class' \
+    sh -c 'gnn-predict one best -n --split valid 2>&1 | grep -q "roc-auc not defined, loss [0-9]"'
 
 # gnn-predict: the node, by its original id, for any number of parts.
 gnn-train --store good -f 3,3 --hidden 8 --epochs 3 --eval none --dropout 0 --no-layer-norm --lr 5 -q -o m || exit 1
 for s in bad37 parts; do
-    says 1 'the output of node 37 is not finite' "classes, $s" gnn-predict -q $s m -o o
-    says 1 'the output of node 37 is not finite' "embeddings, $s" gnn-predict -q --output-kind embeddings $s m -o o
-    says 1 'the output of node 37 is not finite' "only scores, $s" gnn-predict -q -n --split valid $s m
+    says 1 'the output of node 37 is not finite' "gnn-predict names node 37, whose class is not finite, in store $s" gnn-predict -q $s m -o o
+    says 1 'the output of node 37 is not finite' "gnn-predict names node 37, whose embedding is not finite, in store $s" \
+        gnn-predict -q --output-kind embeddings $s m -o o
+    says 1 'the output of node 37 is not finite' "gnn-predict names node 37, whose score is not finite, in store $s" \
+        gnn-predict -q -n --split valid $s m
 done
 
 # A second signal, while the first waits for a batch that does not come.
@@ -80,13 +87,13 @@ perl -e 'select undef, undef, undef, 0.3'
 kill -TERM $pid
 while pending $pid; do sleep 0.1; done
 perl -e 'select undef, undef, undef, 0.3'
-check 'the first signal waits for the end of a step' kill -0 $pid
+check 'gnn-train finishes its step after the first signal' kill -0 $pid
 kill -TERM $pid
 perl -e 'sleep 600; kill KILL => $ARGV[0]' $pid & guard=$! # one process, so that none is left to hold the output open
 wait $pid
 _rc=$?
 kill $guard 2>/dev/null
-check "the second one ends the program at once (status $_rc)" test $_rc -eq 143
+check "gnn-train ends at once on a second signal (status $_rc)" test $_rc -eq 143
 exec 9>&-
-check 'nothing is left behind by it' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
+check 'gnn-train leaves no model after a second signal' sh -c '! ls -d o o.tmp* 2>/dev/null | grep .'
 done_testing
