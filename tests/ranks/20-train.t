@@ -1,12 +1,13 @@
 # Any number of ranks learns the same.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'a matrix of runs; 10-sample.t and 40-mistakes.t lead through the same code'; done_testing; }
-gnn-import -q -o S sbm:nodes=4000,degree=10,features=16 || { _not_ok inputs; done_testing; }
-gnn-partition -q -k 4 -o P S || _not_ok parts
+[ -z "${GNN_SAN-}" ] || { skip "gnn-train learns the same model on any number of ranks" \
+    'a matrix of runs; 10-sample.t and 40-mistakes.t lead through the same code'; done_testing; }
+gnn-import -q -o S sbm:nodes=4000,degree=10,features=16 || { _not_ok "gnn-import makes the graph"; done_testing; }
+gnn-partition -q -k 4 -o P S || _not_ok "gnn-partition makes 4 parts"
 opts='-f 6,6 -b 100 --epochs 5 --eval valid --eval test --hidden 32 --dropout 0.2 --lr 0.01 --no-layer-norm'
-check 'one rank' gnn-train -q --store S $opts --metrics m1 -o one
+check 'gnn-train learns in one process' gnn-train -q --store S $opts --metrics m1 -o one
 for many in $(choice '1 2 3 4' '2 3'); do
-    check "$many ranks" ranks $many gnn-train -q --store P $opts --metrics m$many.json -o t$many
+    check "gnn-train learns on $many ranks" ranks $many gnn-train -q --store P $opts --metrics m$many.json -o t$many
     /usr/bin/python3 - m1 m$many.json >cmp.txt 2>&1 <<'PY'
 import json, sys
 a, b = ([json.loads(l) for l in open(f)] for f in sys.argv[1:])
@@ -19,12 +20,14 @@ assert all(u["seeds"] == v["seeds"] and u["steps"] == v["steps"] for u, v in zip
 assert all(abs(u["valid"]["accuracy"] - v["valid"]["accuracy"]) < 0.01 for u, v in zip(p, q))
 print("worst", worst)
 PY
-    check "$many ranks: losses of 100 steps, accuracies" grep worst cmp.txt
+    check "gnn-train on $many ranks has the losses of 100 steps and the accuracies of one process" grep "^worst " cmp.txt
     sed 's/^/# /' cmp.txt
 done
-check 'some ranks without a seed in some batches' ranks 4 gnn-train -q --store P -f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --lr 0.01 --dropout 0 --no-layer-norm --hidden 8 --metrics few.json -o few
+check 'gnn-train on 4 ranks learns from batches in which some ranks have no seed' \
+    ranks 4 gnn-train -q --store P -f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --lr 0.01 --dropout 0 --no-layer-norm \
+    --hidden 8 --metrics few.json -o few
 gnn-train -q --store S -f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --lr 0.01 --dropout 0 --no-layer-norm --hidden 8 --metrics one.json -o few1
-check 'some ranks without a seed: the same losses' /usr/bin/python3 -c '
+check 'gnn-train has the losses of one process although some ranks have no seed' /usr/bin/python3 -c '
 import json
 a, b = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "step"] for f in ("one.json", "few.json"))
 assert len(a) == len(b) > 300 and all(abs(x - y) <= 1e-3 * abs(x) for x, y in zip(a[:100], b)), max(abs(x - y) / abs(x) for x, y in zip(a[:100], b))'
@@ -32,7 +35,7 @@ assert len(a) == len(b) > 300 and all(abs(x - y) <= 1e-3 * abs(x) for x, y in zi
 # Batch norm: statistics are those of one rank's batch, and so is what is learned.
 opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm'
 # One epoch: later, what rounding let fall on the other side of a ReLU may have grown to percents.
-check 'batch norm, one process' gnn-train -q --store S $opts --epochs 1 --metrics b1 -o bone
+check 'gnn-train learns with batch norm in one process' gnn-train -q --store S $opts --epochs 1 --metrics b1 -o bone
 cat >gap.py <<'PY'
 import json, sys
 sys.path.insert(0, "%s/tests/interop" % sys.argv[1])
@@ -58,38 +61,44 @@ assert worst < float(sys.argv[6]) and last < 10 * float(sys.argv[6]) and apart <
 PY
 gap() { /usr/bin/python3 gap.py "$GNN_TOP" "$@" >cmp.txt 2>&1; _r=$?; sed 's/^/# /' cmp.txt; return $_r; }
 for many in 2 4; do
-    check "batch norm, $many ranks" ranks $many gnn-train -q --store P $opts --epochs 1 --metrics b$many.json -o b$many
+    check "gnn-train learns with batch norm on $many ranks" ranks $many gnn-train -q --store P $opts --epochs 1 --metrics b$many.json -o b$many
     gap b1 b$many.json bone b$many 1e-4
-    check "batch norm, $many ranks: as one" test $? -eq 0
+    check "gnn-train with batch norm on $many ranks has the losses and running statistics of one process" test $? -eq 0
 done
-check 'batch norm, not interrupted' ranks 4 gnn-train -q --no-provenance --store P $opts -o a
+check 'gnn-train learns with batch norm on 4 ranks without interruption' ranks 4 gnn-train -q --no-provenance --store P $opts -o a
 few='-f 4,4 -b 3 --no-shuffle --epochs 1 --eval valid --hidden 8 --batch-norm --dropout 0 --lr 0.001'
-check 'batch norm, some ranks without a seed' ranks 4 gnn-train -q --store P $few --metrics few.json -o few
+check 'gnn-train learns with batch norm on 4 ranks from batches in which some ranks have no seed' \
+    ranks 4 gnn-train -q --store P $few --metrics few.json -o few
 gnn-train -q --store S $few --metrics one.json -o few1
 gap one.json few.json few1 few 1e-3
-check 'batch norm, some ranks without a seed: as one' test $? -eq 0
-check 'batch norm, stopped half-way' ranks 4 gnn-train -q --no-provenance --store P $opts --epochs 3 --checkpoint B --checkpoint-every 30 -o part
-check 'batch norm, gone on with' ranks 4 gnn-train -q --no-provenance --store P $opts --checkpoint B --resume -o resumed
-check 'batch norm, gone on with: the same bits' cmp a resumed
+check 'gnn-train with batch norm has the losses and running statistics of one process although some ranks have no seed' test $? -eq 0
+check 'gnn-train on 4 ranks learns a part of the epochs with batch norm and leaves a checkpoint' \
+    ranks 4 gnn-train -q --no-provenance --store P $opts --epochs 3 --checkpoint B --checkpoint-every 30 -o part
+check 'gnn-train --resume on 4 ranks goes on with batch norm' ranks 4 gnn-train -q --no-provenance --store P $opts --checkpoint B --resume -o resumed
+check 'gnn-train --resume on 4 ranks ends with the same bits with batch norm' cmp a resumed
 ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
-status 3 'batch norm: batches that do not say who counts' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --batch-norm -o from-streams
+status 3 'gnn-train --batch-norm on ranks refuses batches drawn without --count-once' \
+    ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --batch-norm -o from-streams
 mv err said
-check 'batch norm: how they would is said' grep -q 'use gnn-sample --count-once' said
+check 'gnn-train --batch-norm says that gnn-sample --count-once draws the batches it needs' grep -q 'use gnn-sample --count-once' said
 ranks 3 gnn-sample -q P -f 6,6,4 -b 100 --epochs 4 --eval valid --count-once -o 's.%r.gnb' && ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
-check 'batch norm, from streams' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm --no-provenance -o from-streams
-check 'batch norm, from the store' ranks 3 gnn-train -q --store P $opts --no-provenance -o from-store
-check 'batch norm: the same' cmp from-streams from-store
+check 'gnn-train --batch-norm on 3 ranks learns from streams' \
+    ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm --no-provenance -o from-streams
+check 'gnn-train --batch-norm on 3 ranks learns from the store' ranks 3 gnn-train -q --store P $opts --no-provenance -o from-store
+check 'gnn-train --batch-norm on 3 ranks writes the same model from streams and from the store' cmp from-streams from-store
 
 # Streams instead of a store.
-check 'batches of the ranks' ranks 3 sh -c 'r=$OMPI_COMM_WORLD_RANK; exec gnn-sample -q P -f 6,6 -b 100 --epochs 2 --eval valid -o "s.%r.gnb"'
-check 'rows of the ranks' ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
-check 'training from them' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --no-provenance -o from-streams
-check 'training from the store' ranks 3 gnn-train -q --store P -f 6,6 -b 100 --epochs 2 --eval valid --hidden 32 --no-provenance -o from-store
-check 'is the same' cmp from-streams from-store
+check 'gnn-sample -o s.%r.gnb on 3 ranks writes a stream for each rank' \
+    ranks 3 sh -c 'r=$OMPI_COMM_WORLD_RANK; exec gnn-sample -q P -f 6,6 -b 100 --epochs 2 --eval valid -o "s.%r.gnb"'
+check 'gnn-gather on 3 ranks gathers the streams of the ranks' ranks 3 gnn-gather -q P -i 's.%r.gnb' -o 'g.%r.gnb'
+check 'gnn-train on 3 ranks learns from the streams of the ranks' ranks 3 gnn-train -q -i 'g.%r.gnb' --hidden 32 --no-provenance -o from-streams
+check 'gnn-train on 3 ranks learns from the store' \
+    ranks 3 gnn-train -q --store P -f 6,6 -b 100 --epochs 2 --eval valid --hidden 32 --no-provenance -o from-store
+check 'gnn-train on 3 ranks writes the same model from streams and from the store' cmp from-streams from-store
 
 # Checkpoints: killed, and gone on with, also with another number of ranks.
 opts='-f 6,6 -b 100 --epochs 4 --eval valid --patience 0 --hidden 32 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --seed 3'
-check 'not interrupted' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
+check 'gnn-train learns on 4 ranks without interruption' ranks 4 gnn-train -q --store P $opts --metrics whole.json -o whole
 for sig in USR1 TERM; do
     rm -rf C
     : >err
@@ -101,20 +110,24 @@ for sig in USR1 TERM; do
     pkill -$sig -o -P $pid gnn-train # one of them
     wait $pid
     rc=$?
-    check "one rank gets SIG$sig: all stop, status 75 ($rc)" test $rc -eq 75
-    check "one rank gets SIG$sig: there is a checkpoint, and no model" sh -c 'test -e C/checkpoint.safetensors && test ! -e never'
+    check "gnn-train ends on all ranks with status 75 when one of them gets SIG$sig ($rc)" test $rc -eq 75
+    check "gnn-train leaves a checkpoint and no model when one rank gets SIG$sig" sh -c 'test -e C/checkpoint.safetensors && test ! -e never'
 done
 rm -rf C
-check 'a checkpoint every 50 steps' ranks 4 gnn-train -q --store P $opts --epochs 3 --checkpoint C --checkpoint-every 50 -o part
-check 'going on' ranks 4 gnn-train -q --store P $opts --checkpoint C --resume -o resumed
-check 'going on: the same model' cmp whole resumed
+check 'gnn-train on 4 ranks learns a part of the epochs with a checkpoint every 50 steps' \
+    ranks 4 gnn-train -q --store P $opts --epochs 3 --checkpoint C --checkpoint-every 50 -o part
+check 'gnn-train --resume on 4 ranks goes on from the checkpoint' ranks 4 gnn-train -q --store P $opts --checkpoint C --resume -o resumed
+check 'gnn-train --resume on 4 ranks writes the same model as without interruption' cmp whole resumed
 rm -rf C
-check 'a checkpoint by 4 ranks' ranks 4 gnn-train -q --store P $opts --epochs 2 --checkpoint C --checkpoint-every 50 -o part
+check 'gnn-train on 4 ranks leaves a checkpoint for other numbers of ranks' \
+    ranks 4 gnn-train -q --store P $opts --epochs 2 --checkpoint C --checkpoint-every 50 -o part
 cp -r C D
-check 'going on with 2 ranks' ranks 2 gnn-train -q --store P $opts --checkpoint C --resume --metrics went2 -o resumed
-check 'going on alone' gnn-train -q --store P $opts --checkpoint D --resume --metrics went1 -o resumed
+check 'gnn-train --resume on 2 ranks goes on from the checkpoint of 4 ranks' \
+    ranks 2 gnn-train -q --store P $opts --checkpoint C --resume --metrics went2 -o resumed
+check 'gnn-train --resume in one process goes on from the checkpoint of 4 ranks' \
+    gnn-train -q --store P $opts --checkpoint D --resume --metrics went1 -o resumed
 for many in 1 2; do # the epochs that are left, as the 4 ranks had them
-    check "going on with $many: the same losses" /usr/bin/python3 -c '
+    check "gnn-train --resume on $many of 4 ranks goes on with the same losses" /usr/bin/python3 -c '
 import json, sys
 a, b = ([json.loads(l) for l in open(f)] for f in ("whole.json", sys.argv[1]))
 at = lambda s: {(e["epoch"], e["step"]): e["loss"] for e in s if e["event"] == "step"}

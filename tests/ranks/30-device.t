@@ -1,6 +1,7 @@
 # Ranks that gather on devices, which are emulated: the bytes of the ranks that gather on the CPU, wherever rows are kept.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip "gnn-gather on emulated devices gives the bytes of the CPU on any number of ranks" \
+    'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 emu=$GNN_B/emu/bin
 heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
@@ -39,7 +40,7 @@ together() {
 }
 try() {
     rm -f got.* want.* m.*
-    check "$1 ranks, $6 of $2 devices, $3 together: $4${5:+ }$5${7:+ }$7" together "$@"
+    check "gnn-gather on $1 ranks with $6 of $2 devices, of which $3 are peers, gives the bytes of the CPU: $4${5:+ }$5${7:+ }$7" together "$@"
 }
 # Left out unless GNN_SWEEP=all: what differs from a try beside it in one respect only.
 more() { [ "${GNN_SWEEP-}" != all ] || try "$@"; }
@@ -48,7 +49,7 @@ rows() { tail -n 1 "m.$2" | grep -o "\"$1\":{\"rows\":[0-9]*" | grep -o '[0-9]*$
 
 try 1 1 1 s4 '' cuda ''
 try 2 2 2 s4 '' cuda ''
-check 'each rank has a device of its own, which keeps everything' test "$(figure replicated 0) $(rows host 0) $(rows peer 0)" = '600 0 0'
+check 'gnn-gather gives each rank a device of its own, which caches every row' test "$(figure replicated 0) $(rows host 0) $(rows peer 0)" = '600 0 0'
 for cache in $(choice 'none 0.001 100 8k 0.3 1' 'none 8k'); do
     try 2 2 2 s4 '--fields x,y,degree' cuda "--cache $cache"
 done
@@ -74,7 +75,7 @@ try 4 1 1 s4 '--fields y' cuda ''
 try 2 2 2 s4 '-z 3' cuda '--cache 0.5'
 # Copies of others' rows that the host keeps as well.
 try 2 2 1 s4 '--fields x,y,degree --replicate 0.3 --cache-order halo' cuda '--cache 0.1'
-check 'copies on the host: some are found there' test "$(figure replicated_rows 0)" -gt 0
+check 'gnn-gather --replicate finds rows among those that the host has replicated' test "$(figure replicated_rows 0)" -gt 0
 try 4 2 2 h5 '--dtype bf16 --fields x,weight --replicate 0.2' cuda '--cache 0.1 --cache-order degree --cache-policy shard'
 export GNN_FAKE_MAP=1
 try 2 2 2 h5 '--fields x,y,weight,degree' cuda '--cache 0.3'
@@ -82,49 +83,54 @@ unset GNN_FAKE_MAP
 
 # Who holds what.
 try 4 4 4 s4 '' cuda '--cache 0.1 --cache-policy shard'
-check 'shards: four devices keep four times as much' test "$(figure replicated 3) $(figure sharded 3) $(figure cliques 3)" = '0 240 1'
-check 'shards: some rows come from devices of other ranks' test "$(rows peer 0)" -gt 0 -a "$(rows peer 3)" -gt 0
-check 'shards: more from the own device, as it keeps the own rows' test "$(rows local 1)" -gt "$(rows peer 1)"
+check 'gnn-gather --cache-policy shard caches four times as many rows on four peers' \
+    test "$(figure replicated 3) $(figure sharded 3) $(figure cliques 3)" = '0 240 1'
+check 'gnn-gather --cache-policy shard reads rows from the devices of other ranks' test "$(rows peer 0)" -gt 0 -a "$(rows peer 3)" -gt 0
+check 'gnn-gather --cache-policy shard reads more rows from the own device than from peers' test "$(rows local 1)" -gt "$(rows peer 1)"
 try 4 4 2 s4 '' cuda '--cache 0.1 --cache-policy shard'
-check 'two cliques: each keeps twice as much' test "$(figure sharded 0)" = 120
+check 'gnn-gather --cache-policy shard caches twice as many rows in each of two cliques' test "$(figure sharded 0)" = 120
 try 4 4 4 s4 '' cuda '--cache 0.1 --cache-policy replicate'
-check 'replicas: a tenth, the same everywhere' test "$(figure replicated 1) $(figure sharded 1) $(rows peer 1)" = '60 0 0'
+check 'gnn-gather --cache-policy replicate caches the same tenth of the rows on every device' \
+    test "$(figure replicated 1) $(figure sharded 1) $(rows peer 1)" = '60 0 0'
 try 2 1 1 s4 '' cuda '--cache 0.5 --cache-policy shard'
-check 'ranks that share a device read each other'\''s rows on it' test "$(figure sharded 0) $(rows host 0)" = '600 0'
+check 'gnn-gather reads the cached rows of other ranks on a device that they share' test "$(figure sharded 0) $(rows host 0)" = '600 0'
 try 2 2 2 s4 '' cuda '--cache 0.5 --cache-policy shard'
-check 'all of it in two devices: nothing crosses' test "$(rows host 0) $(figure fetched_rows 0)" = '0 0'
+check 'gnn-gather reads no row from the host when two devices cache all of them' test "$(rows host 0) $(figure fetched_rows 0)" = '0 0'
 
 # Devices of other machines are nobody's peers.
 apart() { ranks 2 sh -c 'export GNN_FAKE_HOST=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-gather --no-provenance "$@"' sh "$@"; }
 ranks 2 gnn-gather -q --no-provenance s4 -i s4.2.%r.gnb -o want.%r
 rm -f got.* m.*
-check 'two machines' apart s4 -i s4.2.%r.gnb --device cuda --cache 0.2 --cache-policy shard --metrics m.%r -o got.%r
-check 'two machines: the same' same_files 2
-check 'two machines: nothing from a peer' test "$(figure cliques 0) $(rows peer 0) $(figure replicated 0)" = '1 0 120'
+check 'gnn-gather runs on devices of two machines' apart s4 -i s4.2.%r.gnb --device cuda --cache 0.2 --cache-policy shard --metrics m.%r -o got.%r
+check 'gnn-gather on devices of two machines gives the bytes of the CPU' same_files 2
+check 'gnn-gather on devices of two machines reads nothing from a peer' test "$(figure cliques 0) $(rows peer 0) $(figure replicated 0)" = '1 0 120'
 
 # Ranks that each see one device, which another rank does not see: each works alone, and is told so.
 hidden() { ranks 2 sh -c 'export GNN_FAKE_FIRST=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-gather --no-provenance "$@"' sh "$@"; }
 rm -f got.* m.*
-check 'each rank sees its own device only' hidden s4 -i s4.2.%r.gnb --device cuda --cache 0.2 --cache-policy shard --metrics m.%r -o got.%r
+check 'gnn-gather runs where each rank sees only its own device' \
+    hidden s4 -i s4.2.%r.gnb --device cuda --cache 0.2 --cache-policy shard --metrics m.%r -o got.%r
 cp err said
-check 'each rank sees its own device only: the same bytes' same_files 2
-check 'each rank sees its own device only: nothing from a peer' test "$(figure cliques 0) $(rows peer 0) $(figure replicated 0)" = '1 0 120'
-check 'each rank sees its own device only: one line says so, and what to do' sh -c \
+check 'gnn-gather gives the bytes of the CPU where each rank sees only its own device' same_files 2
+check 'gnn-gather reads nothing from a peer where each rank sees only its own device' \
+    test "$(figure cliques 0) $(rows peer 0) $(figure replicated 0)" = '1 0 120'
+check "gnn-gather says in one line that ranks do not see each other's GPUs, and what to do" sh -c \
     'test "$(grep -c "no GPU peers" said)" -eq 1 && grep -q "^gnn-gather: no GPU peers: rank [01] does not see the GPU of rank [01] .*make all GPUs of a host visible" said'
 rm -f got.*
-check 'each rank sees its own device only, and keeps nothing' hidden s4 -i s4.2.%r.gnb --device cuda --cache none -o got.%r
+check 'gnn-gather --cache none runs where each rank sees only its own device' hidden s4 -i s4.2.%r.gnb --device cuda --cache none -o got.%r
 mv err said
-check 'each rank sees its own device only, and keeps nothing: nothing is said' sh -c '! grep -q "no GPU peers" said'
+check 'gnn-gather --cache none says nothing of GPU peers' sh -c '! grep -q "no GPU peers" said'
 export GNN_FAKE_NO_EXPORT=1
 rm -f got.*
-check 'the system keeps processes apart' on 2 2 2 s4 -i s4.2.%r.gnb --device cuda --cache 0.2 -o got.%r
+check 'gnn-gather runs where the system allows no CUDA IPC between processes' on 2 2 2 s4 -i s4.2.%r.gnb --device cuda --cache 0.2 -o got.%r
 mv err said
-check 'the system keeps processes apart: one line says so' test "$(grep -c '^gnn-gather: no GPU peers: CUDA IPC does not work between ranks 0 and 1' said)" -eq 1
+check 'gnn-gather says in one line that CUDA IPC does not work between the ranks' \
+    test "$(grep -c '^gnn-gather: no GPU peers: CUDA IPC does not work between ranks 0 and 1' said)" -eq 1
 unset GNN_FAKE_NO_EXPORT
 rm -f got.*
-check 'no path between devices' on 2 2 1 s4 -i s4.2.%r.gnb --device cuda --cache 0.2 -o got.%r -v
+check 'gnn-gather -v runs where no path joins the devices' on 2 2 1 s4 -i s4.2.%r.gnb --device cuda --cache 0.2 -o got.%r -v
 mv err said
-check 'no path between devices: -v says so' grep -q 'no GPU peers: the GPUs of ranks 0 and 1 .* neither NVLink' said
+check 'gnn-gather -v says that no NVLink joins the GPUs of the ranks' grep -q 'no GPU peers: the GPUs of ranks 0 and 1 .* neither NVLink' said
 
 # A rank that stops answering ends the others, before anything is written.
 head -c 5000 s4.2.1.gnb >half.gnb
@@ -140,25 +146,27 @@ pkill -STOP -n -P $pid gnn-gather
 wait $pid
 rc=$?
 kill $feeding
-check "a rank that stops: status 5 ($rc), and which one" sh -c "test $rc -eq 5 && grep -q 'rank [01] did not answer for 8 seconds' lost.txt"
-check 'a rank that stops: nothing is written' sh -c '! ls got2* 2>/dev/null'
+check "gnn-gather ends with status 5 and names the rank that stopped answering ($rc)" \
+    sh -c "test $rc -eq 5 && grep -q 'rank [01] did not answer for 8 seconds' lost.txt"
+check 'gnn-gather writes nothing when a rank stops answering' sh -c '! ls got2* 2>/dev/null'
 
 # Counting, and one of many who has no device.
 ranks 2 gnn-gather s4 -i s4.2.%r.gnb --count >want.txt
 on 2 2 2 s4 -i s4.2.%r.gnb --device cuda --count >got.txt
-check '--count counts the same' sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
+check 'gnn-gather --count on devices counts what the CPU counts' \
+    sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
 some() { ranks 2 sh -c 'export GNN_FAKE_DEVICES=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-gather --no-provenance "$@"' sh "$@"; }
 rm -f got.*
-check 'auto, where one has no device' some s4 -i s4.2.%r.gnb --device auto -o got.%r
-check 'auto: on the CPU then, the same' same_files 2
-status 4 'cuda, where one has no device' some s4 -i s4.2.%r.gnb --device cuda -o got2.%r
+check 'gnn-gather --device auto runs on ranks of which one has no device' some s4 -i s4.2.%r.gnb --device auto -o got.%r
+check 'gnn-gather --device auto gives the bytes of the CPU when one rank has no device' same_files 2
+status 4 'gnn-gather --device cuda refuses to run when one rank has no device' some s4 -i s4.2.%r.gnb --device cuda -o got2.%r
 mixed() { ranks 2 sh -c 'exec '"$emu"'/gnn-gather --no-provenance "$@" $(test $OMPI_COMM_WORLD_RANK = 0 || echo --device cuda)' sh "$@"; }
-status 3 'a device for some ranks only' mixed s4 -i s4.2.%r.gnb -o got2.%r
+status 3 'gnn-gather refuses --device for some of its ranks only' mixed s4 -i s4.2.%r.gnb -o got2.%r
 differ() { GNN_FAKE_DEVICES=2 ranks 2 sh -c 'exec '"$emu"'/gnn-gather --no-provenance "$@" --cache-policy $(test $OMPI_COMM_WORLD_RANK = 0 && echo shard || echo replicate)' sh "$@"; }
-status 3 'other options for what is kept' differ s4 -i s4.2.%r.gnb --device cuda -o got2.%r
+status 3 'gnn-gather refuses ranks with different cache policies' differ s4 -i s4.2.%r.gnb --device cuda -o got2.%r
 cp err said
-check 'says so' grep -q 'rank 1 and rank 0: mismatched options' said
-check 'nothing is left behind' sh -c '! ls got2* 2>/dev/null'
+check 'gnn-gather says that the options of the ranks do not match' grep -q 'rank 1 and rank 0: mismatched options' said
+check 'gnn-gather leaves nothing behind when it refuses its ranks' sh -c '! ls got2* 2>/dev/null'
 
 # Every call to the run-time of one rank may fail: all end with its status, one tells why, and nothing is written. Or no harm is done.
 ranks 2 gnn-sample -q --no-provenance -f 2 -b 60 --edge-ids --steps 0:2 -o 'f.%r.gnb' h5
@@ -179,5 +187,6 @@ for k in $(seq 1 $step "${calls:-0}"); do
     *) wrong="$wrong $k:$rc" ;;
     esac
 done
-check "$tried of $calls calls fail, $overcome without harm$wrong" test -z "$wrong" -a "$tried" -gt 15 -a "$overcome" -lt $((tried / 4))
+check "gnn-gather ends on all ranks when a call to one device fails ($tried of $calls tried, $overcome without harm$wrong)" \
+    test -z "$wrong" -a "$tried" -gt 15 -a "$overcome" -lt $((tried / 4))
 done_testing

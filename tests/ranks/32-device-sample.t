@@ -1,6 +1,7 @@
 # Ranks that sample on devices, which are emulated: the bytes of the ranks that sample on the CPU, wherever the graph is.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip "gnn-sample on emulated devices gives the bytes of the CPU on any number of ranks" \
+    'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 emu=$GNN_B/emu/bin
 heard() { grep -v 'ASan doesn.t fully support makecontext' "$1"; }
@@ -27,7 +28,7 @@ together() {
 # try RANKS DEVICES STORE "OPTIONS" DEVICE "DEVICE'S OPTIONS"
 try() {
     rm -f got.* want.*
-    check "$1 ranks, $5 of $2 devices: $3 $4${6:+ }$6" together "$@"
+    check "gnn-sample on $1 ranks with $5 of $2 devices gives the bytes of the CPU: $3 $4${6:+ }$6" together "$@"
 }
 
 for pair in $(choice '1.1 1.2 1.4 2.1 2.2 2.4 3.1 3.2 3.4 4.1 4.2 4.4 7.1 7.2 7.4' '1.4 2.2 4.1 7.4'); do
@@ -53,42 +54,43 @@ seq 100 7 600 >ids
 try 4 2 s4 '-f 5,4 -b 50 --seeds ids' cuda ''
 head -n 2 ids >few
 try 4 2 s4 '-f 5,4 -b 50 --seeds few' cuda ''
-check 'one process on the CPU' gnn-sample -q --no-provenance s4 -f 5,4 -b 50 --seeds ids -o one.gnb
+check 'gnn-sample draws the batches of one process on the CPU' gnn-sample -q --no-provenance s4 -f 5,4 -b 50 --seeds ids -o one.gnb
 on 4 2 s4 -f 5,4 -b 50 --seeds ids --device cuda -o 'r.%r.gnb'
-check 'the ranks together are the one' union s4 one.gnb $(streams r 4)
+check 'gnn-sample on 4 ranks with devices draws the batches of one process on the CPU' union s4 one.gnb $(streams r 4)
 
 # The output says where the graph is, and what is free is divided among the ranks of a device.
 on 2 1 s4 -f 3 --device cuda --graph-memory uva -v -o 'got.%r' 2>said
-check 'tells where the graph is' grep -q 'graph: .* MB in host memory[;,].* MB on each device' said
+check 'gnn-sample -v says that the graph is in the memory of the host' grep -q 'graph: .* MB in host memory[;,].* MB on each device' said
 in_host() { GNN_FAKE_MEMORY=40960 on 2 "$1" s4 -f 3 -b 16 --device cuda -j 1 -v -o 'got.%r' 2>said && grep -c 'MB in host memory' said; }
-check 'auto: what is free is divided among the ranks of a device' test "$(in_host 1) $(in_host 2)" = '2 0'
+check 'gnn-sample divides the free memory of a device among the ranks that share it' test "$(in_host 1) $(in_host 2)" = '2 0'
 
 # From devices to devices, through files.
 rm -f want.* got.* w.*
 ranks 4 gnn-sample -q --no-provenance s4 -f 5,4 -b 60 -o 'w.%r' && ranks 4 gnn-gather -q --no-provenance s4 -i 'w.%r' -o 'want.%r'
 gather() { GNN_FAKE_DEVICES=2 ranks 4 "$emu/gnn-gather" -q --no-provenance --device cuda "$@"; }
-check 'sampled on devices' on 4 2 s4 -f 5,4 -b 60 --device cuda -o 's.%r'
-check 'gathered on devices' gather s4 -i 's.%r' -o 'got.%r'
-check 'the same rows' same_files 4
+check 'gnn-sample on 4 ranks samples on devices into files' on 4 2 s4 -f 5,4 -b 60 --device cuda -o 's.%r'
+check 'gnn-gather on 4 ranks gathers on devices from files' gather s4 -i 's.%r' -o 'got.%r'
+check 'gnn-sample and gnn-gather on devices give through files the bytes of the CPU' same_files 4
 
 # Counting; who has a device.
 ranks 2 gnn-sample s4 -f 3,2 -b 60 --count >want.txt
 on 2 2 s4 -f 3,2 -b 60 --device cuda --count >got.txt
-check '--count counts the same' sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
+check 'gnn-sample --count on devices counts what the CPU counts' \
+    sh -c 'for f in want got; do grep -e ^batches -e ^seeds -e ^nodes -e ^edges $f.txt >$f.n; done; cmp want.n got.n'
 some() { ranks 2 sh -c 'export GNN_FAKE_DEVICES=$OMPI_COMM_WORLD_RANK; exec '"$emu"'/gnn-sample --no-provenance "$@"' sh "$@"; }
 rm -f got.* want.*
 ranks 2 gnn-sample -q --no-provenance s4 -f 3,2 -b 60 -o 'want.%r'
-check 'auto, where one has no device' some s4 -f 3,2 -b 60 --device auto -o 'got.%r'
-check 'auto: on the CPU then, the same' same_files 2
+check 'gnn-sample --device auto runs on ranks of which one has no device' some s4 -f 3,2 -b 60 --device auto -o 'got.%r'
+check 'gnn-sample --device auto gives the bytes of the CPU when one rank has no device' same_files 2
 rm -f got.*
-check 'auto, where all have one' on 2 1 s4 -f 3,2 -b 60 --device auto -o 'got.%r' -v
+check 'gnn-sample --device auto runs on ranks that all have a device' on 2 1 s4 -f 3,2 -b 60 --device auto -o 'got.%r' -v
 cp err said
-check 'auto: on devices then' grep -q 'using cuda:0' said
-check 'auto: the same' same_files 2
-status 4 'cuda, where one has no device' some s4 -f 3,2 -b 60 --device cuda -o 'got2.%r'
+check 'gnn-sample --device auto says that it uses devices when all ranks have one' grep -q 'using cuda:0' said
+check 'gnn-sample --device auto gives the bytes of the CPU when all ranks have a device' same_files 2
+status 4 'gnn-sample --device cuda refuses to run when one rank has no device' some s4 -f 3,2 -b 60 --device cuda -o 'got2.%r'
 for refused in '--frontier new' --original-ids '--transport cuda'; do
     # shellcheck disable=SC2086
-    status 2 "$refused is refused" on 2 2 s4 -f 3 --device cuda $refused -o 'got2.%r'
+    status 2 "gnn-sample --device cuda refuses $refused on several ranks" on 2 2 s4 -f 3 --device cuda $refused -o 'got2.%r'
 done
 
 # A damaged part is told of in the CPU's words, or draws what the CPU draws from it. 20480 bytes from its beginning are the
@@ -110,14 +112,14 @@ for k in $(seq 0 7); do
     [ $? -eq $rc ] && heard said | cmp -s - said.cpu && { [ $rc -ne 0 ] || same_files 2; } || { wrong="$wrong $k:$rc"; sed 's/^/# /' said.cpu said; }
     ! grep -q 'out of range\|decrease or exceed' said || told=$((told + 1))
 done
-check "8 damaged parts, $told of them found by a draw:$wrong" test -z "$wrong" -a "$told" -gt 5
+check "gnn-sample on devices treats 8 damaged parts as the CPU does ($told of them found by a draw)$wrong" test -z "$wrong" -a "$told" -gt 5
 
 # Too little memory, and every call to the run-time of one rank, end all: with one line, and nothing written. Or no harm is done.
 short() { GNN_FAKE_MEMORY=8192 on 2 2 s4 -f 3 --device cuda --graph-memory device -o 'got2.%r'; }
-status 1 'too little memory' short
+status 1 'gnn-sample on ranks fails when a device has too little memory for the graph' short
 cp err said
-check 'too little memory: says so' grep -q 'rank [01]: not enough device memory' said
-check 'nothing is left behind' sh -c '! ls got2* 2>/dev/null'
+check 'gnn-sample on ranks says that a device has too little memory' grep -q 'rank [01]: not enough device memory' said
+check 'gnn-sample on ranks leaves nothing behind when a device has too little memory' sh -c '! ls got2* 2>/dev/null'
 set -- h5 -f 3,2 -b 60 --edge-ids --steps 0:2
 ranks 2 gnn-sample -q --no-provenance "$@" -o 'want.%r'
 fail() { _k=$1 && shift && GNN_FAKE_DEVICES=2 timeout 600 mpirun --quiet -n 2 sh -c 'test $OMPI_COMM_WORLD_RANK = 0 || export GNN_FAKE_FAIL='"$_k"'; exec '"$emu"'/gnn-sample --timeout 120 --no-provenance --device cuda --graph-memory uva --graph-cache 4K "$@" -o got.%r' sh "$@"; }
@@ -136,5 +138,6 @@ for k in $(seq 1 $step "${calls:-0}"); do
     *) wrong="$wrong $k:$rc" ;;
     esac
 done
-check "$tried of $calls calls fail, $overcome without harm$wrong" test -z "$wrong" -a "$tried" -gt 15 -a "$overcome" -lt $((tried / 4))
+check "gnn-sample ends on all ranks when a call to one device fails ($tried of $calls tried, $overcome without harm$wrong)" \
+    test -z "$wrong" -a "$tried" -gt 15 -a "$overcome" -lt $((tried / 4))
 done_testing

@@ -1,7 +1,8 @@
 # Ranks whose gradients are summed on their devices, which are emulated, and NCCL with them: what is asked of it, when it is not to be
 # had, and what happens when it fails.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip "gnn-train sums gradients by NCCL on emulated devices" \
+    'a matrix of runs; 35-device-train.t leads through the same code'; done_testing; }
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"
 train=$GNN_B/emu/bin/gnn-train
 gnn-import -q -o S sbm:nodes=500,degree=6,features=12,classes=5
@@ -28,30 +29,30 @@ expected() { # RANK RANKS
 }
 for many in 2 4; do
     rm -f calls.*
-    check "$many ranks on $many devices" on $many $many "$log" $opts --metrics m.$many -q -o model.$many
+    check "gnn-train learns on $many ranks with $many devices and NCCL" on $many $many "$log" $opts --metrics m.$many -q -o model.$many
     for r in $(seq 0 $((many - 1))); do
         expected $r $many >want
-        check "$many ranks: what rank $r asks NCCL for" diff want calls.$r
+        check "gnn-train on $many ranks asks NCCL on rank $r for the right joins and sums" diff want calls.$r
     done
-    check "$many ranks: NCCL it is" grep -q '"event": *"sums", *"by": *"nccl"' m.$many
+    check "gnn-train on $many ranks records in its metrics that NCCL sums the gradients" grep -q '"event": *"sums", *"by": *"nccl"' m.$many
 done
-check 'the same bits again' on 2 2 '' $opts -q -o again
-check 'the same bits again: so it is' cmp model.2 again
+check 'gnn-train learns once more on 2 ranks with NCCL' on 2 2 '' $opts -q -o again
+check 'gnn-train on 2 ranks with NCCL writes the same model in two runs' cmp model.2 again
 
 # without NAME WHY RANKS DEVICES SETTING: the host sums, for the reason that all ranks tell
 without() {
     rm -f calls.*
-    status 0 "$1: they train" on $3 $4 "$log $5" $opts -v --metrics m -o host
+    status 0 "gnn-train learns where $1" on $3 $4 "$log $5" $opts -v --metrics m -o host
     cp err said
-    check "$1: says why" grep -q "^gnn-train: .*$3 ranks are summed by the host, not by NCCL: $2" said
-    check "$1: in figures, too" grep -q "\"by\": *\"host\", *\"why\": *\"$2" m
-    check "$1: nobody joins" sh -c '! grep -h join calls.*'
+    check "gnn-train says why the host sums where $1" grep -q "^gnn-train: .*$3 ranks are summed by the host, not by NCCL: $2" said
+    check "gnn-train records in its metrics why the host sums where $1" grep -q "\"by\": *\"host\", *\"why\": *\"$2" m
+    check "gnn-train lets no rank join NCCL where $1" sh -c '! grep -h join calls.*'
 }
-without 'two share a device' 'ranks 0 and 1 share a device' 2 1 ''
-without 'two of four share a device' 'ranks 0 and 2 share a device' 4 2 ''
-without 'one has no NCCL' 'rank 1: /nowhere: cannot open' 2 2 'test $r = 0 || export GNN_NCCL=/nowhere;'
-without 'told so' 'rank 0: GNN_NCCL is none' 2 2 'export GNN_NCCL=none;'
-without 'different versions' 'rank 1 has NCCL 2.27.3, rank 0 2.28.9' 2 2 'test $r = 0 || export GNN_FAKE_NCCL_VERSION=22703;'
+without 'two ranks share a device' 'ranks 0 and 1 share a device' 2 1 ''
+without 'two pairs of four ranks share devices' 'ranks 0 and 2 share a device' 4 2 ''
+without 'one rank has no NCCL' 'rank 1: /nowhere: cannot open' 2 2 'test $r = 0 || export GNN_NCCL=/nowhere;'
+without 'GNN_NCCL is none' 'rank 0: GNN_NCCL is none' 2 2 'export GNN_NCCL=none;'
+without 'ranks have different versions of NCCL' 'rank 1 has NCCL 2.27.3, rank 0 2.28.9' 2 2 'test $r = 0 || export GNN_FAKE_NCCL_VERSION=22703;'
 agree() { # two models, to 1e-4
     /usr/bin/python3 - "$@" <<'PY'
 import json, struct, sys
@@ -64,7 +65,7 @@ x, y = (struct.unpack("<%df" % (len(v) // 4), v) for v in (a, b))
 assert len(x) == len(y) > 200 and max(abs(p - q) for p, q in zip(x, y)) < 1e-4
 PY
 }
-check 'NCCL and the host give the same model but for rounding' agree model.2 host
+check 'gnn-train writes the same model with NCCL and with sums on the host, to 1e-4' agree model.2 host
 
 # ends WANT PATTERN NAME RANKS SETTING ARGUMENTS...: the status, one line of ours, and no model
 # On a busy machine other ranks speak, too, before they are ended: at most a line from each.
@@ -81,13 +82,17 @@ ends() {
         grep -v '^-*$' err | head -n 5 | sed 's/^/# /'
     fi
 }
-ends 5 'rank 1: NCCL: connecting the ranks: unhandled system error.*GNN_NCCL=none' 'NCCL cannot join one' 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=0;' --timeout 600
-ends 1 'notdir' 'a rank fails alone, all being joined' 2 ': >notdir;' --timeout 600 --checkpoint notdir
-ends 5 'rank 1: NCCL: summing: unhandled system error' 'NCCL fails' 2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=3;' --timeout 600
-check 'NCCL fails: it is ended' grep -q abort calls.1
-ends 5 'no answer from the other ranks for 8 seconds (NCCL all-reduce)' "a rank's device hangs" 4 'test $r != 2 || export GNN_FAKE_NCCL_HANG=4;' --timeout 8
-check "a rank's device hangs: the others end NCCL" sh -c 'test "$(grep -l abort calls.0 calls.1 calls.3 | wc -l)" -ge 1'
-check "a rank's device hangs: after what all had asked for" sh -c 'test "$(grep -c sum calls.0)" = 4'
+ends 5 'rank 1: NCCL: connecting the ranks: unhandled system error.*GNN_NCCL=none' 'gnn-train ends on all ranks when NCCL cannot join one of them' \
+    2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=0;' --timeout 600
+ends 1 'notdir' 'gnn-train ends on all ranks when one fails after it has joined NCCL' 2 ': >notdir;' --timeout 600 --checkpoint notdir
+ends 5 'rank 1: NCCL: summing: unhandled system error' 'gnn-train ends on all ranks when NCCL fails to sum' \
+    2 'test $r = 0 || export GNN_FAKE_NCCL_FAIL=3;' --timeout 600
+check 'gnn-train ends NCCL by an abort when it fails to sum' grep -q abort calls.1
+ends 5 'no answer from the other ranks for 8 seconds (NCCL all-reduce)' "gnn-train ends on all ranks when the device of one of them hangs" \
+    4 'test $r != 2 || export GNN_FAKE_NCCL_HANG=4;' --timeout 8
+check "gnn-train ends NCCL by an abort on the ranks that wait for a device that hangs" \
+    sh -c 'test "$(grep -l abort calls.0 calls.1 calls.3 | wc -l)" -ge 1'
+check "gnn-train asks NCCL for no more sums after a device hangs" sh -c 'test "$(grep -c sum calls.0)" = 4'
 
 # A process that stops, and one that is killed, while sums are made: rank 0's device never comes to the second, so they are.
 lose() { # SIGNAL
@@ -104,7 +109,8 @@ lose() { # SIGNAL
     rc=$?
 }
 lose STOP
-check "a rank that stops: status 5 ($rc), and which one" sh -c "test $rc -eq 5 && grep -q '^gnn-train: rank 0: rank 1 did not answer for 8 seconds' lost.txt && ! test -e never"
+check "gnn-train ends with status 5 and names the rank that stopped ($rc)" \
+    sh -c "test $rc -eq 5 && grep -q '^gnn-train: rank 0: rank 1 did not answer for 8 seconds' lost.txt && ! test -e never"
 lose KILL
-check "a rank that is killed: the others end with it ($rc)" sh -c "test $rc -ne 0 && ! test -e never"
+check "gnn-train ends on all ranks when one of them is killed ($rc)" sh -c "test $rc -ne 0 && ! test -e never"
 done_testing

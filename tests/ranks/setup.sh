@@ -2,7 +2,7 @@
 # skipped as a whole.
 . "$GNN_TOP/tests/lib.sh"
 if ! command -v mpirun >/dev/null 2>&1 || [ ! -e "$GNN_B/lib/gnn-tools/gnn-mpi.so" ]; then
-    skip "${0##*/}" 'no MPI'
+    skip "mpirun runs the ranks of ${0##*/}" 'no MPI'
     done_testing
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none

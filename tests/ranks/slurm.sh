@@ -1,8 +1,8 @@
 # Sourced by the tests that need Slurm: a cluster of CLUSTER_NODES (3) fake nodes for this test alone, which is skipped where Slurm is not.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'only of plain builds'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip "a cluster of Slurm runs the jobs of ${0##*/}" 'only of plain builds'; done_testing; }
 for _p in slurmctld slurmd munged srun; do
-    PATH=$PATH:/usr/sbin:/sbin command -v $_p >/dev/null 2>&1 || { skip "${0##*/}" "no $_p"; done_testing; }
+    PATH=$PATH:/usr/sbin:/sbin command -v $_p >/dev/null 2>&1 || { skip "a cluster of Slurm runs the jobs of ${0##*/}" "no $_p"; done_testing; }
 done
 cluster() { sh "$GNN_TOP/tests/ranks/cluster.sh" "$@"; }
 _cluster=$(mktemp -d /tmp/gnn-slurm.XXXXXX) && rmdir "$_cluster" # sockets have short names
@@ -11,7 +11,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 if ! cluster start "$_cluster" "${CLUSTER_NODES:-3}" "${CLUSTER_CPUS:-3}" >start.log 2>&1; then
-    _not_ok 'a cluster starts'
+    _not_ok 'a cluster of Slurm starts'
     sed 's/^/# /' start.log
     done_testing
 fi

@@ -1,13 +1,13 @@
 # Sourced by the tests of ranks on two hosts (hosts.sh), which are skipped where such hosts cannot be made.
 . "$GNN_TOP/tests/ranks/setup.sh"
-[ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'only of plain builds'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip "two hosts run the ranks of ${0##*/}" 'only of plain builds'; done_testing; }
 hosts() { _verb=$1; shift; sh "$GNN_TOP/tests/ranks/hosts.sh" "$_verb" "gnn$$" "$@"; }
 trap 'hosts down' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 if ! hosts up >up.log 2>&1; then
-    skip "${0##*/}" "no namespaces of the network: $(head -n 1 up.log)"
+    skip "two hosts run the ranks of ${0##*/}" "no namespaces of the network: $(head -n 1 up.log)"
     done_testing
 fi
 # on_hosts N COMMAND...: ranks, the first half of them on host 0
