@@ -1,12 +1,13 @@
 # The link between two hosts is slow, and then cut.
 . "$GNN_TOP/tests/ranks/two-hosts.sh"
-gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 -o P S || { _not_ok inputs; done_testing; }
+gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 -o P S ||
+    { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
 learn='-q --no-provenance --store P -f 5,5 -b 100 --eval valid --patience 0 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm'
-check 'one host' ranks 4 gnn-train $learn --epochs 40 -o want
+check 'gnn-train learns on 4 ranks of one host' ranks 4 gnn-train $learn --epochs 40 -o want
 hosts slow 30mbit
-check 'a slow link' on_hosts 4 gnn-train $learn --timeout 60 --epochs 3 -o slow
-check 'a slow link: on one host' ranks 4 gnn-train $learn --epochs 3 -o fast
-check 'a slow link: the same model' cmp slow fast
+check 'gnn-train learns on two hosts over a slow link' on_hosts 4 gnn-train $learn --timeout 60 --epochs 3 -o slow
+check 'gnn-train learns three epochs on one host' ranks 4 gnn-train $learn --epochs 3 -o fast
+check 'gnn-train writes the same model over a slow link as on one host' cmp slow fast
 hosts down
 hosts up
 
@@ -17,7 +18,7 @@ cut_link() {
     pid=$!
     until [ -e C/checkpoint.safetensors ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
     sleep 0.3
-    check "$1: 4 ranks work" test "$(there gnn-train | wc -l)" -eq 4
+    check "gnn-train works on 4 ranks before $1" test "$(there gnn-train | wc -l)" -eq 4
     hosts cut
     from=$(date +%s%N)
     until [ -z "$(there gnn-train)" ] || [ $(($(date +%s%N) - from)) -gt 120000000000 ]; do sleep 0.05; done
@@ -25,27 +26,28 @@ cut_link() {
     echo "# $1: the last rank was gone after $took ms"
 }
 # soon NAME TIMEOUT: within the time-out and 2 seconds, where the machine does nothing else (GNN_IDLE=1); elsewhere 60 seconds more
-soon() { check "$1: all ranks end after the time-out of $2 seconds" test $took -le $((1000 * ($2 + $([ -n "${GNN_IDLE-}" ] && echo 2 || echo 60)))); }
+soon() { check "gnn-train ends on all ranks after $1, within its time-out of $2 seconds" \
+    test $took -le $((1000 * ($2 + $([ -n "${GNN_IDLE-}" ] && echo 2 || echo 60)))); }
 # mpirun itself waits for ever for the host that is not there.
-cut_link 'a cut link' 20
-soon 'a cut link' 20
-check 'a cut link: one names the others' grep -q 'rank 0: ranks 2 and 3 did not answer for 20 seconds' cut.err
-check 'a cut link: MPI says nothing' sh -c '! grep -v "^gnn-train: \|^Killed" cut.err'
-check 'a cut link: no model' test ! -e never
+cut_link 'the link is cut' 20
+soon 'the link is cut' 20
+check 'gnn-train names the ranks that a cut link keeps from answering' grep -q 'rank 0: ranks 2 and 3 did not answer for 20 seconds' cut.err
+check 'gnn-train keeps MPI silent when the link is cut' sh -c '! grep -v "^gnn-train: \|^Killed" cut.err'
+check 'gnn-train leaves no model when the link is cut' test ! -e never
 hosts down
 wait $pid 2>/dev/null
 hosts up
 # Unless it asks whether that is there.
 export OMPI_MCA_oob_tcp_keepalive_time=1 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=2
-cut_link 'mpirun with keepalive' 20
-soon 'mpirun with keepalive' 20
+cut_link 'the link is cut under an mpirun with keepalive' 20
+soon 'the link is cut under an mpirun with keepalive' 20
 from=$(date +%s)
 while kill -0 $pid 2>/dev/null && [ $(($(date +%s) - from)) -lt 100 ]; do sleep 0.1; done
-kill -9 $pid 2>/dev/null && _not_ok 'mpirun with keepalive ends' || _ok 'mpirun with keepalive ends'
+kill -9 $pid 2>/dev/null && _not_ok 'mpirun with keepalive ends when the link is cut' || _ok 'mpirun with keepalive ends when the link is cut'
 wait $pid
 rc=$?
-check "mpirun with keepalive: status $rc" test $rc -ne 0
-check 'mpirun with keepalive: no model' test ! -e never
-check 'on one host it goes on' ranks 4 gnn-train $learn --epochs 40 --checkpoint C --resume -o again
-check 'on one host it goes on: to the same model' cmp again want
+check "mpirun with keepalive ends with status $rc, which is not 0, when the link is cut" test $rc -ne 0
+check 'gnn-train under an mpirun with keepalive leaves no model when the link is cut' test ! -e never
+check 'gnn-train --resume goes on with one host after the link was cut' ranks 4 gnn-train $learn --epochs 40 --checkpoint C --resume -o again
+check 'gnn-train --resume writes the same model after the link was cut' cmp again want
 done_testing

@@ -2,7 +2,8 @@
 CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=9
 export CLUSTER_SLURMD_TIMEOUT
 . "$GNN_TOP/tests/ranks/slurm.sh"
-gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S || { _not_ok inputs; done_testing; }
+gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S ||
+    { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
 learn='-q -f 10,10 -b 20 --epochs 30 --eval valid --patience 0 --hidden 64 --lr 0.01 --dropout 0 --no-layer-norm --no-provenance --timeout 15'
 train() { # MODEL OPTION-OF-SBATCH
     submit --nodes=2 "$2" "$GNN_TOP/scripts/slurm/train.sbatch" P "$1" $learn --checkpoint-every 20
@@ -14,10 +15,10 @@ working() { # MODEL: until there is a checkpoint, and more was done since
 }
 restarts() { scontrol show job "$1" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p'; }
 goes_on() { # NAME JOB MODEL
-    check "$1: the job ends well" finished $2 900
+    check "train.sbatch ends well after $1" finished $2 900
     n_r=$(restarts $2)
-    check "$1: it was started again ($n_r)" test "${n_r:-0}" -ge 1
-    check "$1: the same model" cmp $3 want
+    check "train.sbatch is started again by Slurm after $1 ($n_r times)" test "${n_r:-0}" -ge 1
+    check "train.sbatch writes the same model after $1 as without" cmp $3 want
     sed -n 's/^gnn-train: /# /p; s/^train.sbatch: /# &/p' $2.txt | head -n 8
 }
 last_node() { scontrol show hostnames "$(squeue -h -j $1 -o %N)" | tail -n 1; }
@@ -47,19 +48,20 @@ pid=$(for p in /proc/[0-9]*; do grep -qsx gnn-train $p/comm && tr '\0' '\n' <$p/
     grep -qx "SLURMD_NODENAME=$node" env && grep -qx "SLURM_JOB_ID=$killed" env && grep -qx "SLURM_CONF=$SLURM_CONF" env && echo ${p#/proc/}; done)
 kill -9 $pid
 
-check 'ranks under mpirun' ranks 2 gnn-train --store P $learn -o want
-goes_on 'told that the time is over' $told told
-check 'told that the time is over: it stopped with a checkpoint' grep -q 'rank 0: stopped after epoch .* the checkpoint is in told.checkpoint' $told.txt
-goes_on 'a rank was killed' $killed killed
+check 'gnn-train learns on 2 ranks under mpirun' ranks 2 gnn-train --store P $learn -o want
+goes_on 'a signal that the time is over' $told told
+check 'train.sbatch stops with a checkpoint on a signal that the time is over' \
+    grep -q 'rank 0: stopped after epoch .* the checkpoint is in told.checkpoint' $told.txt
+goes_on 'the end of a rank by SIGKILL' $killed killed
 finished $gone 60 >/dev/null
-check 'cancelled: it stays cancelled' grep -qx CANCELLED state
-check 'cancelled: no model' test ! -e gone
-goes_on 'a node was lost' $lost lost
-goes_on 'one of all nodes was lost for 10 seconds' $ten ten
-goes_on 'one of all nodes was lost for 60 seconds' $sixty sixty
+check 'train.sbatch stays cancelled after scancel' grep -qx CANCELLED state
+check 'train.sbatch leaves no model after scancel' test ! -e gone
+goes_on 'the loss of a node' $lost lost
+goes_on 'the loss of one of all its nodes for 10 seconds' $ten ten
+goes_on 'the loss of one of all its nodes for 60 seconds' $sixty sixty
 wait $reviving
-check 'nothing is left of the ranks that were killed' test -z "$(find . -name '*.tmp*')"
+check 'train.sbatch leaves no temporary file of killed ranks' test -z "$(find . -name '*.tmp*')"
 for job in $told $killed $lost $ten $sixty; do
-    check "the output of job $job is ours and Slurm's" sh -c "! grep -q 'MPI_ABORT\|MPI communication peer\|Open MPI' $job.txt"
+    check "train.sbatch passes on no output of MPI in job $job" sh -c "! grep -q 'MPI_ABORT\|MPI communication peer\|Open MPI' $job.txt"
 done
 done_testing

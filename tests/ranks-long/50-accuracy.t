@@ -2,10 +2,10 @@
 . "$GNN_TOP/tests/ranks/setup.sh"
 for run in 'cora 2' 'cora 4' 'amazon-computers 4'; do
     if [ -n "${GNN_DATA:-}" ]; then
-        check "$run ranks" env RANKS="${run#* }" sh "$GNN_TOP/scripts/accuracy.sh" --quick "${run% *}"
+        check "gnn-train reaches the promised accuracy of $run ranks" env RANKS="${run#* }" sh "$GNN_TOP/scripts/accuracy.sh" --quick "${run% *}"
         sed 's/^/# /' out
     else
-        skip "$run ranks" "GNN_DATA is not set"
+        skip "gnn-train reaches the promised accuracy of $run ranks" "GNN_DATA is not set"
     fi
 done
 done_testing

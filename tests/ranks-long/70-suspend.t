@@ -1,9 +1,10 @@
 # A job that is suspended for longer than its time-out, as by Slurm or from the terminal, goes on when it is resumed: nobody has had the
 # time to answer. One rank that stands still for as long is lost (10-kill.t).
 . "$GNN_TOP/tests/ranks/setup.sh"
-gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S || { _not_ok inputs; done_testing; }
+gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 3 -o P S ||
+    { _not_ok "gnn-import and gnn-partition make the store"; done_testing; }
 learn='-q --no-provenance --store P -f 5,5 -b 100 --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm --eval none --epochs 400 --timeout 4'
-check 'not suspended' ranks 3 gnn-train $learn -o want
+check 'gnn-train learns on 3 ranks that are not suspended' ranks 3 gnn-train $learn -o want
 for i in $(choice '1 2 3' 1); do
     rm -f pid.*
     # shellcheck disable=SC2016
@@ -12,12 +13,12 @@ for i in $(choice '1 2 3' 1); do
     until [ -e C$i/checkpoint.safetensors ] || ! kill -0 $job 2>/dev/null; do sleep 0.05; done
     sleep 0.0$i
     pids=$(cat pid.*)
-    check "$i: 3 ranks stop" kill -STOP $pids
+    check "the 3 ranks of gnn-train take SIGSTOP in run $i" kill -STOP $pids
     sleep 6
-    check "$i: still there" kill -CONT $pids
+    check "the 3 ranks of gnn-train take SIGCONT after 6 seconds in run $i" kill -CONT $pids
     wait $job
     rc=$?
-    check "$i: status $rc: $(head -n 1 run.txt)" test $rc -eq 0
-    check "$i: the same model" cmp got want
+    check "gnn-train ends well after its suspension in run $i: status $rc: $(head -n 1 run.txt)" test $rc -eq 0
+    check "gnn-train writes the same model after its suspension in run $i" cmp got want
 done
 done_testing

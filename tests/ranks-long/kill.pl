@@ -55,7 +55,7 @@ for my $w (sort keys %work) {
     waitpid start("want.$w", $w, {FAULT_RANK => 1, FAULT_COUNT => 'count'}), 0;
     $calls{$w} = int(slurp("want.$w/count") || 0);
     my $good = !$? && $calls{$w};
-    printf "%s %d - gnn-%s, undisturbed: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w, $calls{$w};
+    printf "%s %d - gnn-%s ends well without a fault: a rank has %d points\n", $good ? 'ok' : 'not ok', ++$n, $w, $calls{$w};
     exit 1 if !$good;
 }
 
@@ -168,7 +168,7 @@ while ($counted < $points || %run || @again) {
 }
 
 for my $how (@hows) {
-    printf "%s %d - a rank ends by %s: the others do, too\n", $bad{$how} ? 'not ok' : 'ok', ++$n, $how;
+    printf "%s %d - gnn-sample, gnn-gather and gnn-train end on all ranks when one ends by %s\n", $bad{$how} ? 'not ok' : 'ok', ++$n, $how;
     printf "# %s: at most %.2f s later; ranks told by themselves %d times; status %s\n", $how, $slowest{$how} // 0, $spoke{$how} // 0,
         join ', ', map { "$_: $status{$how}{$_} times" } sort { $a <=> $b } keys %{$status{$how}};
 }
