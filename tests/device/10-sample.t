@@ -10,18 +10,18 @@ gnn-partition -q -k 2 -o h2 h
 seq 5 3 200 >ids
 
 # One hop after the other, several batches on each lane, a last batch that is not full, two epochs, sets in between.
-same "epochs and evaluation" 1 1 cuda -f 3,2 -b 30 --epochs 0:2 --eval valid s
-same "epochs and evaluation" 2 2 cuda:0,1 -f 3,2 -b 30 --epochs 0:2 --eval valid s
-same "epochs and evaluation" 4 3 cuda:3,1,0,2 -f 3,2 -b 30 --epochs 1:2 --eval valid s
-same "new nodes only" 1 4 cuda:0 -f 5,3,2 -b 20 --steps 0:4 --frontier new s
+same "for epochs with evaluation" 1 1 cuda -f 3,2 -b 30 --epochs 0:2 --eval valid s
+same "for epochs with evaluation" 2 2 cuda:0,1 -f 3,2 -b 30 --epochs 0:2 --eval valid s
+same "for one epoch with evaluation" 4 3 cuda:3,1,0,2 -f 3,2 -b 30 --epochs 1:2 --eval valid s
+same "with --frontier new" 1 4 cuda:0 -f 5,3,2 -b 20 --steps 0:4 --frontier new s
 same "with replacement" 1 5 cuda -f 5,40 -r -b 20 --steps 2:5 s
-same "edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
-same "parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
-same "parts, original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3
-same "types" 1 9 cuda -f 3,2 -b 16 --steps 0:3 --edge-ids h
-same "types, in parts, new nodes only" 2 10 cuda:1,0 -f 3,2 -b 16 --steps 0:4 --frontier new --original-ids h2
+same "with edge ids" 1 6 auto -f 4,3 -b 20 --steps 0:3 --edge-ids s
+same "from several parts" 1 7 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids s3
+same "from several parts with original ids" 2 8 cuda:1 -f 4,3 -b 20 --steps 0:3 --original-ids --frontier new s3
+same "for a graph of several node types" 1 9 cuda -f 3,2 -b 16 --steps 0:3 --edge-ids h
+same "for a graph of several node types in parts with --frontier new" 2 10 cuda:1,0 -f 3,2 -b 16 --steps 0:4 --frontier new --original-ids h2
 key=$(gnn-inspect -t h | sed -n 's|.* edge/\([^ ]*\)/indptr .*|\1|p' | head -n 1)
-same "one edge type only" 1 11 cuda -f "$key=3,2" -b 16 --steps 0:2 h
+same "for fan-outs of one edge type only" 1 11 cuda -f "$key=3,2" -b 16 --steps 0:2 h
 # A relation without edges, the only way to its sources.
 raw() { mkdir -p "$(dirname "e/raw/$1")" && printf "$2" | gzip >"e/raw/$1.csv.gz"; }
 raw num-node-dict 'a,b\n2,3\n'
@@ -33,23 +33,24 @@ raw relations/b___ba___a/edge '0,0\n2,1\n'
 raw relations/b___ba___a/num-edge-list '2\n'
 gnn-import -q -o none e
 echo 2 0 >two
-same "a relation without edges" 1 23 cuda -f 3,2 -b 1 --seeds two --seed-type b none
-same "no neighbours" 1 12 cuda -f 0 -b 50 --steps 0:2 s
-same "all neighbours" 1 13 cuda -f -1,-1 -b 20 --steps 0:2 s
-same "fan-outs of all sizes" 1 14 cuda -f 20,100 -b 4 --steps 0:2 s
-same "larger than a block's set" 1 15 cuda -f 5000 -b 8 --steps 0:1 -r s
-same "few nodes of many" 2 31 cuda:0,1 -f 3,2 -b 4 --steps 0:9 big
-same "few nodes of many, new nodes only" 1 32 cuda -f 4,2 -b 3 --steps 0:9 --frontier new --edge-ids big
-same "ids of a list" 1 16 cuda -f 3,2 -b 16 --seeds ids s
+same "for a relation without edges" 1 23 cuda -f 3,2 -b 1 --seeds two --seed-type b none
+same "for a fan-out of 0" 1 12 cuda -f 0 -b 50 --steps 0:2 s
+same "for a fan-out of all neighbours" 1 13 cuda -f -1,-1 -b 20 --steps 0:2 s
+same "for fan-outs of 20 and 100" 1 14 cuda -f 20,100 -b 4 --steps 0:2 s
+same "for a fan-out that is larger than the set of a block" 1 15 cuda -f 5000 -b 8 --steps 0:1 -r s
+same "for few nodes of a large graph" 2 31 cuda:0,1 -f 3,2 -b 4 --steps 0:9 big
+same "for few nodes of a large graph with --frontier new" 1 32 cuda -f 4,2 -b 3 --steps 0:9 --frontier new --edge-ids big
+same "for the seeds of a file" 1 16 cuda -f 3,2 -b 16 --seeds ids s
 echo 5 9 5 7 9 9 30 5 7 1 2 1 >repeated
-same "ids that come more than once" 1 24 cuda -f 3,2 -b 6 --seeds repeated s
-same "original ids of a list" 2 17 cuda:0,1 -f 3,2 -b 16 --seeds ids --original-ids --shuffle s3
-same "dropping the last" 1 18 cuda -f 2 -b 150 --drop-last s
-same "a batch larger than the set" 1 19 cuda -f 2 -b 1000000 s
+same "for seeds that are repeated in a file" 1 24 cuda -f 3,2 -b 6 --seeds repeated s
+same "for original ids of a file with --shuffle" 2 17 cuda:0,1 -f 3,2 -b 16 --seeds ids --original-ids --shuffle s3
+same "with --drop-last" 1 18 cuda -f 2 -b 150 --drop-last s
+same "for a batch that is larger than the set" 1 19 cuda -f 2 -b 1000000 s
 for many in 1 2; do
     smp -f 3,2 -b 16 --seeds - -o cpu s3 --original-ids <ids
-    check "ids from a pipe, $many devices" sh -c "GNN_FAKE_DEVICES=$many $emu -q --no-provenance -f 3,2 -b 16 --seeds - -o dev s3 --original-ids --device cuda <ids"
-    check "the same batches" cmp cpu dev
+    check "gnn-sample draws on $many devices for seeds from a pipe" \
+        sh -c "GNN_FAKE_DEVICES=$many $emu -q --no-provenance -f 3,2 -b 16 --seeds - -o dev s3 --original-ids --device cuda <ids"
+    check "gnn-sample gives the bytes of the CPU for seeds from a pipe, with $many devices" cmp cpu dev
 done
 # A batch of ids that have come is drawn before more are waited for.
 mkfifo line
@@ -59,49 +60,53 @@ exec 9>line
 echo 1 2 >&9
 _i=0
 until [ "$(wc -c <dev)" -gt 1500 ] || [ $_i -ge 100 ]; do _i=$((_i + 1)); sleep 0.05; done
-check "a batch comes before the next one's ids" test $_i -lt 100
+check "gnn-sample --seeds - writes a batch before the seeds of the next one come" test $_i -lt 100
 exec 9>&-
 wait $pid
-check "the stream ends well" gnn-inspect --verify dev
+check "gnn-sample --seeds - ends its stream well when the pipe ends" gnn-inspect --verify dev
 
 # Some 6000 in-edges where 2 are usual: more than the room first given, in the first batch and in those under way behind it.
 awk 'BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i }
     for (i = 1; i <= 40; i++) print 0, i * 9 }' >edges.txt
 gnn-import -q edges.txt -o star
 echo 0 1 9 18 0 27 36 0 45 2 0 3 >hubs
-same "more neighbours than expected" 1 20 cuda -f -1,-1 -b 2 --seeds hubs --frontier new star
-same "in the second hop" 2 21 cuda:0,1 -f 2,-1,2 -b 2 --seeds hubs --edge-ids star
-same "with original ids" 1 22 cuda -f -1,3 -b 2 --seeds hubs --original-ids star
+same "for more neighbours than there is capacity for" 1 20 cuda -f -1,-1 -b 2 --seeds hubs --frontier new star
+same "for more neighbours in the second hop than there is capacity for" 2 21 cuda:0,1 -f 2,-1,2 -b 2 --seeds hubs --edge-ids star
+same "for more neighbours than there is capacity for, with original ids" 1 22 cuda -f -1,3 -b 2 --seeds hubs --original-ids star
 
 # Counting needs no batch on the host; frequencies do.
 smp --count -f 3,2 -b 30 s | grep -v '^first\|^seconds\|^rate' >cpu
 "$emu" -q --count --device cuda -f 3,2 -b 30 s | grep -v '^first\|^seconds\|^rate' >dev
-check "the same counts" cmp cpu dev
+check "gnn-sample --count on a device counts what the CPU counts" cmp cpu dev
 smp --count --frequency cpu -f 3,2 -b 30 s3 >out
 "$emu" -q --count --frequency dev --device cuda -f 3,2 -b 30 s3 >out
-check "the same frequencies" cmp cpu dev
-check "every kernel waited for" env GNN_DEBUG_SYNC=1 "$emu" -q --no-provenance --device cuda -f 3,2 -b 30 s -o dev
+check "gnn-sample --frequency on a device counts the accesses that the CPU counts" cmp cpu dev
+check "gnn-sample draws on a device with GNN_DEBUG_SYNC=1" env GNN_DEBUG_SYNC=1 "$emu" -q --no-provenance --device cuda -f 3,2 -b 30 s -o dev
 smp -f 3,2 -b 30 s -o cpu
-check "the same bytes" cmp cpu dev
+check "gnn-sample with GNN_DEBUG_SYNC=1 gives the bytes of the CPU" cmp cpu dev
 
 # What goes wrong.
-fails 4 "no device" 'no CUDA device' env GNN_FAKE_DEVICES=0 "$emu" -f 3 s --device cuda
-fails 4 "a device too many" 'no CUDA device 2: there are 2' env GNN_FAKE_DEVICES=2 "$emu" -f 3 s --device cuda:0,2
-fails 4 "a device too old" 'fake, has compute capability 7.5: this build needs 8.0' env GNN_FAKE_CAPABILITY=75 "$emu" -f 3 s --device cuda
-fails 2 "not a device" "device 'gpu'" "$emu" -f 3 s --device gpu
-fails 2 "threads" 'threads has no effect' "$emu" -f 3 s --device cuda -j 2
-fails 1 "too little memory for the graph" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=8192 "$emu" -f 3 s --device cuda --graph-memory device
-fails 1 "too little memory for batches" 'not enough device memory' env GNN_FAKE_MEMORY=40960 "$emu" -f 3,3,3 -b 100 s --device cuda
-status 0 "auto without a device" env GNN_FAKE_DEVICES=0 "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
+fails 4 "gnn-sample --device cuda fails without a device" 'no CUDA device' env GNN_FAKE_DEVICES=0 "$emu" -f 3 s --device cuda
+fails 4 "gnn-sample --device cuda:0,2 fails with two devices" 'no CUDA device 2: there are 2' env GNN_FAKE_DEVICES=2 "$emu" -f 3 s --device cuda:0,2
+fails 4 "gnn-sample --device cuda fails on a device of a compute capability that is too low" \
+    'fake, has compute capability 7.5: this build needs 8.0' env GNN_FAKE_CAPABILITY=75 "$emu" -f 3 s --device cuda
+fails 2 "gnn-sample refuses an unknown --device" "device 'gpu'" "$emu" -f 3 s --device gpu
+fails 2 "gnn-sample refuses -j with --device cuda" 'threads has no effect' "$emu" -f 3 s --device cuda -j 2
+fails 1 "gnn-sample --graph-memory device fails when the device has too little memory for the graph" \
+    'not enough device memory.*the graph' env GNN_FAKE_MEMORY=8192 "$emu" -f 3 s --device cuda --graph-memory device
+fails 1 "gnn-sample --device cuda fails when the device has too little memory for batches" \
+    'not enough device memory' env GNN_FAKE_MEMORY=40960 "$emu" -f 3,3,3 -b 100 s --device cuda
+status 0 "gnn-sample --device auto runs without a device" env GNN_FAKE_DEVICES=0 "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
 cp err said
-status 0 "auto with an old one" env GNN_FAKE_CAPABILITY=75 "$emu" -f 3,2 -b 30 s -o old --device auto
+status 0 "gnn-sample --device auto runs on a device of a compute capability that is too low" \
+    env GNN_FAKE_CAPABILITY=75 "$emu" -f 3,2 -b 30 s -o old --device auto
 cp err old
-check "says why the CPU works" grep -q 'using cpu: CUDA device 0, fake, has compute' old
-check "says that the CPU works" grep -q 'using cpu: no CUDA device' said
-check "the same bytes" cmp cpu dev
-status 0 "auto with one" "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
+check "gnn-sample --device auto says that the compute capability of the device is too low" grep -q 'using cpu: CUDA device 0, fake, has compute' old
+check "gnn-sample --device auto says that it uses the CPU" grep -q 'using cpu: no CUDA device' said
+check "gnn-sample --device auto without a device gives the bytes of the CPU" cmp cpu dev
+status 0 "gnn-sample --device auto runs on a device" "$emu" --no-provenance -f 3,2 -b 30 s -o dev --device auto
 cp err said
-check "says which" grep -q 'using cuda:0, fake' said
+check "gnn-sample --device auto says which device it uses" grep -q 'using cuda:0, fake' said
 
-sweep_calls "several batches" -f 3,2 -b 40 --steps 0:6 --original-ids s3
+sweep_calls "over several batches" -f 3,2 -b 40 --steps 0:6 --original-ids s3
 done_testing

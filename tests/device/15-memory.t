@@ -8,36 +8,43 @@ gnn-partition -q -k 2 -o h2 h
 for how in '' GNN_FAKE_MAP=1; do
     [ -z "$how" ] || export "${how?}"
     for size in 0 4K 12K; do
-        same "in the host's memory, $size for rows $how" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva $size s
+        same "with the graph in the memory of the host and $size for cached rows $how" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva $size s
     done
-    same "parts $how" 2 2 cuda:1,0 -f 4,3 -b 20 --steps 0:3 --original-ids --edge-ids --with uva 9K s3
-    same "types, in parts $how" 1 3 cuda -f 3,2 -b 16 --steps 0:2 --frontier new --edge-ids --with uva 60K h2
-    same "all neighbours $how" 1 4 cuda -f -1,3 -b 10 --steps 0:2 --with uva 6K s
+    same "from several parts in the memory of the host $how" 2 2 cuda:1,0 -f 4,3 -b 20 --steps 0:3 --original-ids --edge-ids --with uva 9K s3
+    same "for a graph of several node types in parts in the memory of the host $how" \
+        1 3 cuda -f 3,2 -b 16 --steps 0:2 --frontier new --edge-ids --with uva 60K h2
+    same "for all neighbours with the graph in the memory of the host $how" 1 4 cuda -f -1,3 -b 10 --steps 0:2 --with uva 6K s
 done
 unset GNN_FAKE_MAP
 GNN_FAKE_NO_REGISTER=1
 export GNN_FAKE_NO_REGISTER
-same "in memory that the runtime has pinned" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva 4K s3
+same "with the graph in memory that the runtime has pinned" 1 1 cuda -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva 4K s3
 unset GNN_FAKE_NO_REGISTER
-same "as much as there is room for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
-same "in the devices' memory" 2 6 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with device '' h
+same "with as large a cache of rows as there is room for" 2 5 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with uva '' h
+same "with the graph in the memory of the devices" 2 6 cuda:0,1 -f 4,3 -b 20 --steps 0:3 --edge-ids --with device '' h
 
 gnn-import -q sbm:nodes=400,degree=60 -o big
-said() { # NAME TEXT ENVIRONMENT ARGUMENTS...: what is said of the graph, and the CPU's bytes
-    _name=$1 _text=$2 _env=$3
+said() { # WHERE TEXT ENVIRONMENT ARGUMENTS...: what is said of the graph, and the CPU's bytes
+    _where=$1 _text=$2 _env=$3
     shift 3
     env $_env "$emu" --no-provenance -v --device cuda -f 2,1 -b 2 --steps 0:3 "$@" big -o dev 2>said
-    check "$_name" grep -q "$_text" said
-    check "the same bytes" cmp cpu dev
+    check "gnn-sample -v says that the graph is $_where" grep -q "$_text" said
+    check "gnn-sample gives the bytes of the CPU with the graph $_where" cmp cpu dev
 }
 smp -f 2,1 -b 2 --steps 0:3 big -o cpu
-said "auto: in a device's memory" 'graph: 0.09[0-9]* MB on each device' ''
+said "in the memory of a device by default" 'graph: 0.09[0-9]* MB on each device' ''
 host="graph: 0.096 MB in host memory"
-said "in the host's, if it does not fit" "$host, in a pinned copy; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for cached rows" GNN_FAKE_MEMORY=81920
-said "where it lies, if the system can pin that" "$host; .* 0 MB of it for cached rows" GNN_FAKE_MAP=1 --graph-memory uva --graph-cache 0
-said "all rows" "$host, .* 0.09[6-9][0-9]* MB of it for cached rows" '' --graph-memory uva
-said "pinned by the runtime" "$host, in a pinned copy; .* 0 MB of it for cached rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
-fails 1 "too little memory to pin" "not enough memory to pin: 96000 bytes for the graph, and 90000 are available" env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
+said "in the memory of the host, if it does not fit into that of the device" \
+    "$host, in a pinned copy; 0.0[34][0-9]* MB on each device, 0.0[23][0-9]* MB of it for cached rows" GNN_FAKE_MEMORY=81920
+said "where the host maps it, if the system can pin that" \
+    "$host; .* 0 MB of it for cached rows" GNN_FAKE_MAP=1 --graph-memory uva --graph-cache 0
+said "in the memory of the host and all its rows are cached" \
+    "$host, .* 0.09[6-9][0-9]* MB of it for cached rows" '' --graph-memory uva
+said "in memory of the host that the runtime has pinned" \
+    "$host, in a pinned copy; .* 0 MB of it for cached rows" GNN_FAKE_NO_REGISTER=1 --graph-memory uva --graph-cache 0
+fails 1 "gnn-sample --graph-memory uva fails when it cannot pin enough memory" \
+    "not enough memory to pin: 96000 bytes for the graph, and 90000 are available" \
+    env GNN_FAKE_PINNABLE=90000 "$emu" -f 2 big --device cuda --graph-memory uva
 
 # A copy does not stay in the page cache a second time, whether checksums have still to be checked or not.
 cached() { fincore -bno PAGES big/part-00000.gnb | tr -d ' '; }
@@ -47,19 +54,22 @@ if command -v fincore >/dev/null && gnn-sample -q -f 2,1 -b 2 --count big >out &
         cat big/part-00000.gnb >all
         "$emu" -q -f 2,1 -b 2 --count $verify --device cuda --graph-memory uva big >out
         left=$(cached)
-        check "of $before pages $left stay in the page cache: not the 23 of the sources $verify" test $((before - left)) -ge 22
+        check "gnn-sample --graph-memory uva leaves no second copy in the page cache $verify ($left of $before pages stay)" \
+            test $((before - left)) -ge 22
     done
     cat big/part-00000.gnb >all
     GNN_FAKE_MAP=1 "$emu" -q -f 2,1 -b 2 --count --device cuda --graph-memory uva big >out
-    check "and all where they are mapped" test "$(cached)" -eq "$before"
+    check "gnn-sample leaves all pages in the page cache where it maps them" test "$(cached)" -eq "$before"
 else
-    skip "pages of what is copied leave the page cache" "cannot see what is in it"
+    skip "gnn-sample --graph-memory uva leaves no second copy in the page cache" "cannot see what is in it"
 fi
 
-fails 2 "a place without a device" 'graph-memory has no effect' "$emu" -f 3 s --graph-memory uva
-fails 2 "room for rows that are there anyway" 'graph-cache requires' "$emu" -f 3 s --device cuda --graph-memory device --graph-cache 1K
-fails 1 "too little memory for the offsets" 'not enough device memory.*the graph' env GNN_FAKE_MEMORY=4096 "$emu" -f 3 s --device cuda --graph-memory uva
-sweep_calls "with the graph in the host's memory" -f 3,2 -b 40 --steps 0:4 --edge-ids --graph-memory uva --graph-cache 4K s3
+fails 2 "gnn-sample refuses --graph-memory without --device" 'graph-memory has no effect' "$emu" -f 3 s --graph-memory uva
+fails 2 "gnn-sample refuses --graph-cache with --graph-memory device" \
+    'graph-cache requires' "$emu" -f 3 s --device cuda --graph-memory device --graph-cache 1K
+fails 1 "gnn-sample --graph-memory uva fails when the device has too little memory for the offsets" \
+    'not enough device memory.*the graph' env GNN_FAKE_MEMORY=4096 "$emu" -f 3 s --device cuda --graph-memory uva
+sweep_calls "with the graph in the memory of the host" -f 3,2 -b 40 --steps 0:4 --edge-ids --graph-memory uva --graph-cache 4K s3
 
 # A store that is damaged: the CPU's words, or its bytes. Most of this one is offsets and sources.
 awk 'BEGIN { for (i = 0; i < 3000; i++) print (i * 7919) % 311, (i * i) % 307 }' >edges.txt
@@ -82,5 +92,5 @@ while [ $_i -lt 30 ]; do
     ! grep -q 'out of range\|decrease or exceed' err || _seen=$((_seen + 1))
     _i=$((_i + 1))
 done
-check "30 damaged stores, $_seen of them found by a draw" test $_bad -eq 0 -a $_seen -gt 5
+check "gnn-sample on a device treats 30 damaged stores as the CPU does ($_seen of them found by a draw)" test $_bad -eq 0 -a $_seen -gt 5
 done_testing

@@ -28,11 +28,12 @@ same() { # N CLIQUE STORE "OPTIONS" "DEVICE'S OPTIONS"
     # shellcheck disable=SC2086
     gat "$3" -i "$3${batches-}.gnb" $4 -o want && devices "$1" "$2" "$on_device" --no-provenance "$3" -i "$3${batches-}.gnb" $4 $5 --metrics m -o got && cmp want got
 }
-try() { check "$1 of $2 devices, $3${batches-}${4:+ }$4${5:+ }$5" same "$@"; }
+try() { check "gnn-gather with $1 devices in cliques of $2 gives the bytes of the CPU: $3${batches-}${4:+ }$4${5:+ }$5" same "$@"; }
 figure() { tail -n 1 m | grep -o "\"$1\":[^,}]*" | head -n 1 | cut -d: -f2; }
 
 try 1 1 s "" ""
-check "everything fits: every row is the device's own" sh -c 'tail -n 1 m | grep -q "\"replicated\":300,\"sharded\":0,.*\"host\":{\"rows\":0,"'
+check "gnn-gather caches every row on a device that has room for them" \
+    sh -c 'tail -n 1 m | grep -q "\"replicated\":300,\"sharded\":0,.*\"host\":{\"rows\":0,"'
 for cache in none 0.001 100 0.5 8k 1 1G; do
     try 1 1 s "--fields x,y,degree" "--cache $cache"
 done
@@ -66,16 +67,18 @@ batches=none try 2 2 s "" "--cache 0.3"
 
 # Who holds what.
 devices 4 2 "$on_device" s -i s.gnb --cache 0.25 --cache-policy shard --metrics m -o got
-check "shards: two cliques of two devices" test "$(figure devices) $(figure cliques)" = "4 2"
-check "shards: twice as many rows" test "$(figure replicated)" = 0 -a "$(figure sharded)" -ge 149
-check "shards: some come from a peer" grep -q '"peer":{"rows":[1-9]' m
+check "gnn-gather finds two cliques of two devices" test "$(figure devices) $(figure cliques)" = "4 2"
+check "gnn-gather --cache-policy shard caches twice as many rows in a clique of two devices" \
+    test "$(figure replicated)" = 0 -a "$(figure sharded)" -ge 149
+check "gnn-gather --cache-policy shard reads rows from a peer" grep -q '"peer":{"rows":[1-9]' m
 devices 4 2 "$on_device" s -i s.gnb --cache 0.25 --cache-policy replicate --metrics m -o got
-check "replicas: a quarter" test "$(figure replicated) $(figure sharded)" = "75 0"
-check "replicas: none come from a peer" grep -q '"peer":{"rows":0,' m
+check "gnn-gather --cache-policy replicate caches the same quarter of the rows on every device" test "$(figure replicated) $(figure sharded)" = "75 0"
+check "gnn-gather --cache-policy replicate reads no row from a peer" grep -q '"peer":{"rows":0,' m
 devices 4 1 "$on_device" s -i s.gnb --cache 0.25 --cache-policy shard --metrics m -o got
-check "devices that do not reach each other share nothing" test "$(figure cliques) $(figure replicated) $(figure sharded)" = "4 75 0"
+check "gnn-gather --cache-policy shard replicates rows on devices that are not peers" \
+    test "$(figure cliques) $(figure replicated) $(figure sharded)" = "4 75 0"
 devices 2 2 "$on_device" s -i s.gnb --cache 0.6 --cache-policy shard --metrics m -o got
-check "together they hold all of it" grep -q '"host":{"rows":0,' m
+check "gnn-gather --cache-policy shard reads no row from the host when two devices cache all of them" grep -q '"host":{"rows":0,' m
 
 # The planner said it before: the same rows, the same misses.
 for order in degree access s.npy; do
@@ -83,16 +86,19 @@ for order in degree access s.npy; do
     devices 1 1 "$on_device" s -i s.gnb --cache 0.3 --cache-order $order --count -F x >stats 2>err
     want=$(awk '/%/ { print $3, $NF }' plan | tr -d %)
     got=$(sed -n 's/^cache: \([0-9]*\) of.*/\1/p' stats; sed -n 's/.*host [0-9]* (\([0-9.]*\) %.*/\1/p' stats)
-    check "$order: as planned: $want, $(echo $got)" awk -v a="$want" -v b="$(echo $got)" 'BEGIN { split(a, x, " "); split(b, y, " "); d = x[2] - y[2]; exit !(x[1] == y[1] && d < 0.06 && d > -0.06) }'
+    check "gnn-gather caches in the order of $order what --plan foretold: $want, $(echo $got)" \
+        awk -v a="$want" -v b="$(echo $got)" 'BEGIN {
+            split(a, x, " "); split(b, y, " "); d = x[2] - y[2]; exit !(x[1] == y[1] && d < 0.06 && d > -0.06) }'
 done
 
 # Counting, and what is said with -v.
 devices 1 1 "$on_device" s -i s.gnb --count >got
 gnn-gather s -i s.gnb --count >want
-check "--count counts the same" sh -c 'grep -v -e ^first -e ^seconds -e ^rate want >w && grep -v -e ^first -e ^seconds -e ^rate -e ^cache: -e ^rows: got | cmp w -'
-check "and tells what was found where" grep -q '^rows: local .*, peer 0 (0.00 %, 0.0 MB), host 0 ' got
-status 0 "-v" devices 1 1 "$on_device" s -i s.gnb -v -o got
-check "-v tells it too" test -n "$(grep 'gnn-gather: rows: local ' err)"
+check "gnn-gather --count on a device counts what the CPU counts" \
+    sh -c 'grep -v -e ^first -e ^seconds -e ^rate want >w && grep -v -e ^first -e ^seconds -e ^rate -e ^cache: -e ^rows: got | cmp w -'
+check "gnn-gather --count says where the rows were found" grep -q '^rows: local .*, peer 0 (0.00 %, 0.0 MB), host 0 ' got
+status 0 "gnn-gather -v gathers on a device" devices 1 1 "$on_device" s -i s.gnb -v -o got
+check "gnn-gather -v says where the rows were found" test -n "$(grep 'gnn-gather: rows: local ' err)"
 
 # Stores are copied to pinned memory, ours or the run-time's, or pinned where they lie; a device with little memory keeps little.
 for how in GNN_FAKE_MAP GNN_FAKE_NO_REGISTER; do
@@ -108,14 +114,15 @@ for bytes in 260000 265000 270000; do
     kept=$(figure replicated)
     [ "$kept" -gt 0 ] && [ "$kept" -lt 300 ] && partial=1
 done
-check "too little memory for all of it" test $partial = 1
+check "gnn-gather caches a part of the rows on a device with too little memory for all of them" test $partial = 1
 GNN_FAKE_MEMORY=16384
-status 1 "a cache that does not fit" devices 1 1 "$on_device" s -i s.gnb --cache 1 -o got2
+status 1 "gnn-gather refuses a --cache that does not fit into the memory of the device" devices 1 1 "$on_device" s -i s.gnb --cache 1 -o got2
 cp err said
-check "says so" grep -q "^gnn-gather: not enough device memory: 15600 bytes for the cache$" said
+check "gnn-gather says that the device has too little memory for the cache" \
+    grep -q "^gnn-gather: not enough device memory: 15600 bytes for the cache$" said
 GNN_FAKE_MEMORY=8192
-status 1 "batches that do not fit" devices 1 1 "$on_device" s -i s.gnb -o got2
-check "one line" test "$(heard err | wc -l)" = 1
+status 1 "gnn-gather fails when the device has too little memory for batches" devices 1 1 "$on_device" s -i s.gnb -o got2
+check "gnn-gather says in one line that the device has too little memory for batches" test "$(heard err | wc -l)" = 1
 unset GNN_FAKE_MEMORY
 
 # Damage: the same words, the same status, as on the CPU.
@@ -134,18 +141,18 @@ for at in $(awk -v n="$bytes" 'BEGIN { srand(3); for (i = 0; i < 24; i++) print 
     edges=$((edges + $(grep -c 'not an edge of its node' err.device)))
     rm -f want got
 done
-check "damage: as on the CPU$wrong" test -z "$wrong"
-check "ids that are no edges are found ($edges)" test "$edges" -gt 0
+check "gnn-gather on devices treats damaged stores as the CPU does$wrong" test -z "$wrong"
+check "gnn-gather on devices finds ids in damaged stores that are no edges of their node ($edges)" test "$edges" -gt 0
 rm -rf bad
 cp -r s bad && printf '\377\377' | dd of=bad/part-00000.gnb bs=1 seek=$(($(stat -c %s s/part-00000.gnb) / 2)) conv=notrunc 2>/dev/null
-status 3 "a damaged store" devices 1 1 "$on_device" bad -i s.gnb --fields x,y,degree -o got2
+status 3 "gnn-gather on a device refuses a damaged store" devices 1 1 "$on_device" bad -i s.gnb --fields x,y,degree -o got2
 head -c 3000 s.gnb >cut.gnb
-status 3 "a cut stream" devices 1 1 "$on_device" s -i cut.gnb -o got2
+status 3 "gnn-gather on a device refuses a stream that is cut off" devices 1 1 "$on_device" s -i cut.gnb -o got2
 cp err said
-check "names the file" grep -q '^gnn-gather: cut.gnb: ' said
-status 3 "gathered before" devices 1 1 "$on_device" s -i want.gnb -o got2
-status 3 "another store" devices 1 1 "$on_device" h -i s.gnb -o got2
-check "nothing is left behind" sh -c '! ls got2* 2>/dev/null'
+check "gnn-gather on a device names the stream that is cut off" grep -q '^gnn-gather: cut.gnb: ' said
+status 3 "gnn-gather on a device refuses fields that the stream has already" devices 1 1 "$on_device" s -i want.gnb -o got2
+status 3 "gnn-gather on a device refuses a stream from another store" devices 1 1 "$on_device" h -i s.gnb -o got2
+check "gnn-gather on a device leaves nothing behind when it fails" sh -c '! ls got2* 2>/dev/null'
 
 # Every call to the run-time may fail: an error in one line, no output, or no harm done.
 gnn-sample -q --no-provenance -f 2 -b 16 --edge-ids --original-ids --steps 0:2 -o f.gnb k
@@ -166,25 +173,26 @@ for k in $(seq 1 $step "${calls:-0}"); do
     *) wrong="$wrong $k:$rc" ;;
     esac
 done
-check "$tried of $calls calls fail, $overcome without harm$wrong" test -z "$wrong" -a "$tried" -gt 20 -a "$overcome" -lt $((tried / 4))
+check "gnn-gather ends cleanly when a call to a device fails ($tried of $calls tried, $overcome without harm$wrong)" \
+    test -z "$wrong" -a "$tried" -gt 20 -a "$overcome" -lt $((tried / 4))
 
 # Options.
-status 2 "a cache without a device" gnn-gather s -i s.gnb --cache 0.1
-check "says so" test -n "$(grep -e '--cache requires --device cuda or --plan' err)"
-status 2 "a policy without a device" gnn-gather s -i s.gnb --device cpu --cache-policy shard
-status 2 "an order without a device" gnn-gather s -i s.gnb --cache-order access
-status 2 "a size that is none" "$on_device" s -i s.gnb --device cuda --cache 0.1,0.2
-status 2 "two orders" "$on_device" s -i s.gnb --device cuda --cache-order access --cache-order degree
-status 2 "threads" "$on_device" s -i s.gnb --device cuda -j 2
-status 2 "a device to plan" "$on_device" s -i s.gnb --device cuda --plan --cache 0.1
-status 2 "no such device's name" "$on_device" s -i s.gnb --device gpu
-status 4 "no such device" "$on_device" s -i s.gnb --device cuda:1
-status 3 "no such order" "$on_device" s -i s.gnb --device cuda --cache 0.1 --cache-order hottest -o got2
+status 2 "gnn-gather refuses --cache without --device" gnn-gather s -i s.gnb --cache 0.1
+check "gnn-gather says what --cache requires" test -n "$(grep -e '--cache requires --device cuda or --plan' err)"
+status 2 "gnn-gather refuses --cache-policy with --device cpu" gnn-gather s -i s.gnb --device cpu --cache-policy shard
+status 2 "gnn-gather refuses --cache-order without --device" gnn-gather s -i s.gnb --cache-order access
+status 2 "gnn-gather refuses a --cache that is no size" "$on_device" s -i s.gnb --device cuda --cache 0.1,0.2
+status 2 "gnn-gather refuses two --cache-order" "$on_device" s -i s.gnb --device cuda --cache-order access --cache-order degree
+status 2 "gnn-gather refuses -j with --device cuda" "$on_device" s -i s.gnb --device cuda -j 2
+status 2 "gnn-gather refuses --plan with --device cuda" "$on_device" s -i s.gnb --device cuda --plan --cache 0.1
+status 2 "gnn-gather refuses an unknown --device" "$on_device" s -i s.gnb --device gpu
+status 4 "gnn-gather --device cuda:1 fails with one device" "$on_device" s -i s.gnb --device cuda:1
+status 3 "gnn-gather refuses a --cache-order file that does not exist" "$on_device" s -i s.gnb --device cuda --cache 0.1 --cache-order hottest -o got2
 export GNN_FAKE_DEVICES=0
-status 4 "no device" "$on_device" s -i s.gnb --device cuda -o got2
-status 0 "auto without one" "$on_device" --no-provenance s -i s.gnb --device auto --cache 0.2 -o got2
+status 4 "gnn-gather --device cuda fails without a device" "$on_device" s -i s.gnb --device cuda -o got2
+status 0 "gnn-gather --device auto runs without a device" "$on_device" --no-provenance s -i s.gnb --device auto --cache 0.2 -o got2
 cp err said
-check "says what it chose" grep -q 'gnn-gather: using cpu: no CUDA device' said
+check "gnn-gather --device auto says that it uses the CPU" grep -q 'gnn-gather: using cpu: no CUDA device' said
 gat s -i s.gnb -o want
-check "and does the same" cmp want got2
+check "gnn-gather --device auto without a device gives the bytes of the CPU" cmp want got2
 done_testing

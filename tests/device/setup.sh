@@ -1,9 +1,9 @@
 # Sourced by the tests here, after lib.sh: programs on devices that are emulated (tests/emu), beside the CPU.
 emu=$GNN_B/emu/bin/gnn-sample
 smp() { gnn-sample -q --no-provenance "$@"; }
-# same NAME DEVICES SEED DEVICE ARGUMENTS... [--with MEMORY SIZE] STORE: the stream of the CPU, from that many devices
+# same WHEN DEVICES SEED DEVICE ARGUMENTS... [--with MEMORY SIZE] STORE: the stream of the CPU, from that many devices
 same() {
-    _name="$1, $2 of $4"
+    _name="gnn-sample gives the bytes of the CPU $1, with $4 of $2 devices"
     _n=$2 _seed=$3 _dev=$4 _memory=
     shift 4
     _args=
@@ -14,7 +14,7 @@ same() {
         esac
         shift
     done
-    smp $_args -o cpu || { _not_ok "$_name: on the CPU"; return; }
+    smp $_args -o cpu || { _not_ok "$_name (gnn-sample fails on the CPU)"; return; }
     if GNN_FAKE_DEVICES=$_n GNN_FAKE_SEED=$_seed "$emu" -q --no-provenance $_args --device "$_dev" $_memory -o dev 2>err && cmp cpu dev >>err; then
         _ok "$_name"
     else
@@ -35,12 +35,12 @@ fails() { # STATUS NAME TEXT COMMAND...
     shift 3
     rm -f o
     status "$_want" "$_name" "$@" -o o
-    one_line && grep -q -- "$_text" err && _ok "$_name: said" || {
-        _not_ok "$_name: said"
+    one_line && grep -q -- "$_text" err && _ok "$_name, and says why in one line" || {
+        _not_ok "$_name, and says why in one line"
         sed 's/^/# /' err
     }
 }
-# sweep_calls NAME ARGUMENTS...: whichever call of the run-time fails, the run ends with status 4, or with the right stream
+# sweep_calls WHEN ARGUMENTS...: whichever call of the run-time fails, the run ends with status 4, or with the right stream
 sweep_calls() {
     _name=$1
     shift
@@ -55,5 +55,5 @@ sweep_calls() {
             { _bad=$((_bad + 1)); echo "# call $_k: status $_rc: $(head -n 1 err)"; }
         _k=$((_k + (_k < 60 ? 3 : 9)))
     done
-    check "$_name: a call that fails ends the run ($_calls calls)" test $_bad -eq 0 -a "$_calls" -gt 100
+    check "gnn-sample ends cleanly $_name, whichever of $_calls calls to the device fails" test $_bad -eq 0 -a "$_calls" -gt 100
 }
