@@ -23,9 +23,9 @@ for page in "$GNN_TOP"/man/*.[157]; do
         block "$page" "$i" >"$home/block.sh"
         mkdir "$home/run" && cd "$home/run" || exit 1
         if [ -s "$home/block.sh" ] && timeout 600 sh -eu "$home/block.sh" >"$home/out" 2>"$home/err" </dev/null; then
-            _ok "$name example $i"
+            _ok "example $i of $name runs"
         else
-            _not_ok "$name example $i (status $?)"
+            _not_ok "example $i of $name runs (status $?)"
             sed 's/^/# $ /' "$home/block.sh"
             tail -n 5 "$home/err" | sed 's/^/# /'
         fi
@@ -36,6 +36,6 @@ for page in "$GNN_TOP"/man/*.[157]; do
     lost=$(while read -r r; do
         [ -e "$GNN_TOP/man/$r" ] || echo "$r"
     done <refs)
-    [ -z "$lost" ] && _ok "$name refers to pages that exist" || _not_ok "$name refers to $lost"
+    [ -z "$lost" ] && _ok "$name refers to pages that exist" || _not_ok "$name refers to pages that do not exist: $lost"
 done
 done_testing

@@ -4,10 +4,11 @@ common='--device --help --metrics --no-provenance --output --progress --quiet --
 for bin in "$GNN_BIN"/gnn-*; do
     [ -x "$bin" ] || continue
     p=$(basename "$bin")
-    "$bin" --help >help 2>err || { _not_ok "$p --help"; continue; }
+    "$bin" --help >help 2>err || { _not_ok "$p --help prints its options"; continue; }
     # --help lists an option at the start of a line, possibly after its letter.
     sed -n 's/^ *\(-[A-Za-z0-9], *\)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' help | sort -u >in.help
-    "$bin" --completion 2>err | sh "$GNN_TOP/scripts/completion.sh" "$p" >completion || { _not_ok "$p --completion"; continue; }
+    "$bin" --completion 2>err | sh "$GNN_TOP/scripts/completion.sh" "$p" >completion ||
+        { _not_ok "$p --completion makes a completion script"; continue; }
     grep -o -e '--[a-z][a-z0-9-]*' completion | sort -u >in.completion
     page=$GNN_TOP/man/$p.1
     if [ -e "$page" ]; then
@@ -29,11 +30,11 @@ for bin in "$GNN_BIN"/gnn-*; do
     fi
     # "--no-NAME" of a flag NAME is understood without a line of its own in --help.
     extra=$(comm -13 in.help in.man | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
-    [ -z "$extra" ] && _ok "$p.1 has no other option" || _not_ok "$p.1 has unknown $(echo $extra)"
+    [ -z "$extra" ] && _ok "$p.1 has no option that $p lacks" || _not_ok "$p.1 has options that $p lacks: $(echo $extra)"
     missing=$(comm -23 in.help in.completion)
-    [ -z "$missing" ] && _ok "$p completes every option" || _not_ok "$p completion lacks $(echo $missing)"
+    [ -z "$missing" ] && _ok "$p completes every option" || _not_ok "$p does not complete $(echo $missing)"
     extra=$(comm -13 in.help in.completion | while read -r o; do grep -qx -e "--${o#--no-}" in.help || echo "$o"; done)
-    [ -z "$extra" ] && _ok "$p completes no other" || _not_ok "$p completion has unknown $(echo $extra)"
+    [ -z "$extra" ] && _ok "$p completes no option that it lacks" || _not_ok "$p completes options that it lacks: $(echo $extra)"
     # What would have no effect is not there.
     case $p in
     gnn-inspect) lacks='--progress=never --no-provenance' ;;
@@ -41,10 +42,10 @@ for bin in "$GNN_BIN"/gnn-*; do
     *) lacks= ;;
     esac
     for o in $lacks; do
-        status 2 "$p $o" "$bin" "$o" x x
+        status 2 "$p refuses $o, which would have no effect" "$bin" "$o" x x
         cp err err.lacks
-        check "$p has no $o" grep -q "unknown option '${o%=*}'" err.lacks
+        check "$p says that it has no option ${o%=*}" grep -q "unknown option '${o%=*}'" err.lacks
     done
-    check "$p completion is a shell script" bash -n completion
+    check "the completion of $p is a shell script" bash -n completion
 done
 done_testing

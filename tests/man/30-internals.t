@@ -8,11 +8,12 @@ cd "$GNN_TOP" || exit 1
 tokens=$(sed -n 's/^\.\(Fn\|Pa\|Pq\) /\1 /p' "$page" | sed 's/^Pq //; s/ , / /g; s/ Pa / \nPa /g; s/[;,.]//2g' | grep -E '^(Fn|Pa) ')
 paths=$(echo "$tokens" | sed -n 's/^Pa \([a-z][a-z_/.-]*[a-z]\).*/\1/p' | sort -u)
 for p in $paths; do
-    [ -e "$p" ] && _ok "$p exists" || _not_ok "$p does not exist"
+    [ -e "$p" ] && _ok "gnn-internals.7 names $p, which exists" || _not_ok "gnn-internals.7 names $p, which does not exist"
 done
 waiting=
 check_in() { # FUNCTION FILE: it is defined there
-    grep -Eq "^([a-z_].*[ *])?$1\\(" "$2" 2>/dev/null && _ok "$1 in $2" || _not_ok "$1 is not in $2"
+    grep -Eq "^([a-z_].*[ *])?$1\\(" "$2" 2>/dev/null && _ok "gnn-internals.7 names $1, which is defined in $2" ||
+        _not_ok "gnn-internals.7 names $1, which is not defined in $2"
 }
 echo "$tokens" >"$home/tokens"
 while read -r kind name _; do
@@ -28,11 +29,12 @@ while read -r kind name _; do
     esac
 done <"$home/tokens"
 for f in $waiting; do
-    grep -rq "$f(" cmd lib kernels formats && _ok "$f" || _not_ok "$f is nowhere"
+    grep -rq "$f(" cmd lib kernels formats && _ok "gnn-internals.7 names $f, which is in the source" ||
+        _not_ok "gnn-internals.7 names $f, which is not in the source"
 done
 # The modules of lib in the order that scripts/check-layers.pl enforces.
 listed=$(sed -n 's|^\.It Pa lib/||p' "$page" | xargs)
 enforced=$(sed -n 's/^my @modules = qw(\(.*\));/\1/p' scripts/check-layers.pl)
-[ -n "$enforced" ] && [ "$listed" = "$enforced" ] && _ok 'the modules are listed in the order of check-layers.pl' ||
-    _not_ok "modules are listed as '$listed', not '$enforced'"
+[ -n "$enforced" ] && [ "$listed" = "$enforced" ] && _ok 'gnn-internals.7 lists the modules in the order of check-layers.pl' ||
+    _not_ok "gnn-internals.7 lists the modules as '$listed', not '$enforced'"
 done_testing

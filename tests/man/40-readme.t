@@ -8,7 +8,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 # Blocks go to 1.sh, 2.python and so on, in the order of the text, which is the order in which they run.
 awk '/^```[a-z]/ { file = ++n "." substr($0, 4); next } /^```/ { file = ""; next } file { print >file }' "$readme"
 count=$(ls ./*.sh ./*.python | wc -l)
-check 'there are command blocks' test "$count" -ge 10
+check 'README.md has at least 10 command blocks' test "$count" -ge 10
 
 # Why a block is not run here; nothing if it is.
 reason() {
@@ -45,7 +45,7 @@ run() { # BLOCK
 }
 for i in $(seq "$count"); do
     block=$(ls "$i".*)
-    name="block $i, $(head -n 1 "$block" | tr -d '\\\\' | cut -c 1-60)"
+    name="block $i of README.md runs: $(head -n 1 "$block" | tr -d '\\\\' | cut -c 1-60)"
     why=$(reason "$block")
     if [ -n "$why" ]; then
         skip "$name" "$why"
@@ -56,20 +56,20 @@ for i in $(seq "$count"); do
         tail -n 5 err | sed 's/^/# /'
     fi
 done
-check 'the pipeline leaves a model' test -s model.safetensors
-check 'it leaves classes' test -s classes.npy
+check 'the pipeline of README.md leaves a model' test -s model.safetensors
+check 'the prediction of README.md leaves classes' test -s classes.npy
 
 for f in $(grep -oE '\b(scripts|man)/[a-z/-]+\.(sh|sbatch|[157])|\]\([A-Za-z./-]+\)' "$readme" | tr -d '](' | tr -d ')' | sort -u); do
-    check "$f exists" test -e "$GNN_TOP/$f"
+    check "README.md names $f, which exists" test -e "$GNN_TOP/$f"
 done
 for f in $(grep -ohE '`(cmd|lib|kernels|formats|man|tests|scripts)/[A-Za-z0-9_./-]+`' "$readme" "$GNN_TOP/CONTRIBUTING.md" | tr -d '`' | sort -u); do
-    check "$f exists" test -e "$GNN_TOP/$f"
+    check "README.md or CONTRIBUTING.md names $f, which exists" test -e "$GNN_TOP/$f"
 done
 for page in $(grep -oE '\bgn[nb][a-z-]*\([157]\)' "$readme" | tr -d ')' | tr '(' . | sort -u); do
-    check "man/$page exists" test -e "$GNN_TOP/man/$page"
+    check "README.md names man/$page, which exists" test -e "$GNN_TOP/man/$page"
 done
 for p in "$GNN_BIN"/gnn-*; do
     p=$(basename "$p")
-    check "$p has a line in the table" grep -q "^| \`$p\` " "$readme"
+    check "the table of README.md has a line of $p" grep -q "^| \`$p\` " "$readme"
 done
 done_testing
