@@ -33,10 +33,11 @@ Package: omega
 Section: libs
 Depends: alpha
 P
-check 'makes a graph' $dg -l lists out.d
-grep -q '^5 packages, 7 edges, 3 sections$' out && _ok 'counts' || { _not_ok counts; sed 's/^/# /' out; }
-check 'names in order' sh -c 'test "$(tr "\n" " " <out.d-packages.txt)" = "alpha beta gamma delta omega "'
-check 'sections sorted, area dropped' sh -c 'test "$(tr "\n" " " <out.d-sections.txt)" = "doc libs web "'
+check 'debian-graph.pl makes a graph from package lists' $dg -l lists out.d
+grep -q '^5 packages, 7 edges, 3 sections$' out && _ok 'debian-graph.pl counts packages, edges and sections' ||
+    { _not_ok 'debian-graph.pl counts packages, edges and sections'; sed 's/^/# /' out; }
+check 'debian-graph.pl writes the names of packages in order' sh -c 'test "$(tr "\n" " " <out.d-packages.txt)" = "alpha beta gamma delta omega "'
+check 'debian-graph.pl writes sections sorted and without their area' sh -c 'test "$(tr "\n" " " <out.d-sections.txt)" = "doc libs web "'
 cat >look.py <<'P'
 import numpy as np
 e, x, y = (np.load("out.d/" + f + ".npy") for f in ("edge_index", "node_feat", "node_label"))
@@ -49,11 +50,11 @@ assert (x[0] > 0).sum() == 2 and np.isclose(sorted(x[0])[-1] / sorted(x[0])[-2],
 assert np.isclose(x[0] @ x[2], 1 / 5 ** .5) and x[3] @ x[0] == 0
 P
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-    check 'arrays hold what the lists say' /usr/bin/python3 look.py
-else skip 'arrays hold what the lists say' 'no numpy'; fi
+    check 'debian-graph.pl writes the arrays that the package lists say' /usr/bin/python3 look.py
+else skip 'debian-graph.pl writes the arrays that the package lists say' 'no numpy'; fi
 mkdir none
-status 3 'no lists' $dg -l none out2.d
-status 2 'no directory' $dg
-status 1 'a directory that cannot be made' $dg -l lists /nonexistent/x
-cp err line; check 'says so in one line' sh -c 'test "$(wc -l <line)" -eq 1'
+status 3 'debian-graph.pl fails when there are no package lists' $dg -l none out2.d
+status 2 'debian-graph.pl refuses a command line without a directory' $dg
+status 1 'debian-graph.pl fails when it cannot make its directory' $dg -l lists /nonexistent/x
+cp err line; check 'debian-graph.pl says in one line that it cannot make its directory' sh -c 'test "$(wc -l <line)" -eq 1'
 done_testing

@@ -10,7 +10,7 @@ cat >table <<'T'
 T
 touch some-file
 sh "$GNN_TOP/scripts/completion.sh" gnn-x <table >x.bash
-offers() { # NAME WANT WORD...
+offers() { # WHAT WANT WORD...
     _n=$1 _w=$2
     shift 2
     cat >try.bash <<'T'
@@ -21,26 +21,28 @@ _gnn_x
 echo "${COMPREPLY[*]}"
 T
     _got=$(bash try.bash "$@")
-    if [ "$_got" = "$_w" ]; then _ok "$_n"; else _not_ok "$_n: '$_got' instead of '$_w'"; fi
+    if [ "$_got" = "$_w" ]; then _ok "a completion script offers $_n"; else
+        _not_ok "a completion script offers $_n: '$_got' instead of '$_w'"
+    fi
 }
-check 'is a script' bash -n x.bash
-offers 'options' '--fanout --frontier' --f
-offers 'all options' '--fanout --shuffle --no-shuffle --frontier --output' --
-offers 'choices' 'all new' --frontier ''
-offers 'a choice' 'new' --frontier n
-offers 'choices after =' 'all new' --frontier =
-offers 'a choice after =' 'all' --frontier = a
-offers 'files' 'some-file' --output some
-offers 'choices after a letter' 'all new' -F ''
-offers 'files after a letter' 'some-file' -o some
-offers 'words as arguments' 'sbm:' sb
-offers 'nothing for numbers' '' --fanout ''
+check 'completion.sh makes a shell script from a table of options' bash -n x.bash
+offers 'the options that begin with the word' '--fanout --frontier' --f
+offers 'every option after --' '--fanout --shuffle --no-shuffle --frontier --output' --
+offers 'the choices of an option' 'all new' --frontier ''
+offers 'the choice that begins with the word' 'new' --frontier n
+offers 'the choices of an option after =' 'all new' --frontier =
+offers 'the choice of an option that begins with the word after =' 'all' --frontier = a
+offers 'files after an option that takes a file' 'some-file' --output some
+offers 'the choices of an option after its letter' 'all new' -F ''
+offers 'files after the letter of an option' 'some-file' -o some
+offers 'the words that an argument may begin with' 'sbm:' sb
+offers 'nothing for an option that takes a number' '' --fanout ''
 offers 'files as arguments' 'some-file' some
 "$GNN_BIN/gnn-train" --completion >table
-check 'a flag that is on can be turned off' grep -qx -e '--no-shuffle flag' table
-check 'one that is off cannot' sh -c '! grep -q -e --no-resume table'
-check 'letters are in the table' grep -q -e '^--model,-m choice sage|gcn' table
-check 'generators are' sh -c '"$GNN_BIN/gnn-import" --completion | grep -qx -e "- argument sbm:|rmat:|products:"'
+check 'gnn-train --completion lists --no-shuffle for a flag that is on' grep -qx -e '--no-shuffle flag' table
+check 'gnn-train --completion lists no --no-resume for a flag that is off' sh -c '! grep -q -e --no-resume table'
+check 'gnn-train --completion lists the letters of options' grep -q -e '^--model,-m choice sage|gcn' table
+check 'gnn-import --completion lists the generators' sh -c '"$GNN_BIN/gnn-import" --completion | grep -qx -e "- argument sbm:|rmat:|products:"'
 printf 'rubbish\n' >table
-status 1 'no table, no script' sh -c 'sh "$GNN_TOP/scripts/completion.sh" gnn-x <table'
+status 1 'completion.sh fails on a table that is none' sh -c 'sh "$GNN_TOP/scripts/completion.sh" gnn-x <table'
 done_testing

@@ -1,24 +1,24 @@
 # make install puts everything where it belongs, what is installed works, and uninstall takes all of it away.
 . "$GNN_TOP/tests/lib.sh"
-[ -z "${GNN_SAN-}" ] || { skip 'install' 'only of plain builds'; done_testing; }
+[ -z "${GNN_SAN-}" ] || { skip 'make install installs programs that work' 'only of plain builds'; done_testing; }
 home=$PWD
 run_make() { env -u MAKEFLAGS -u MAKELEVEL make -s -C "$GNN_TOP" "$@" DESTDIR="$home/d" PREFIX=/opt/gnn; }
-check 'make install' run_make install
+check 'make install runs' run_make install
 # sudo often has a PATH without nvcc.
 (PATH=/usr/sbin:/usr/bin:/sbin:/bin && run_make -n install) >again.txt
 check 'make install compiles nothing, whatever PATH is' sh -c '! grep -E "^echo +.  (CC|NVCC) " again.txt'
 d=$home/d/opt/gnn
 for p in "$GNN_BIN"/gnn-*; do
     p=$(basename "$p")
-    check "$p is installed" "$d/bin/$p" --version
-    check "its manual is" test -s "$d/share/man/man1/$p.1"
-    check "its completion is" bash -n "$d/share/bash-completion/completions/$p"
-    check "and offers options" grep -q -e --metrics "$d/share/bash-completion/completions/$p"
+    check "make install installs $p, which runs" "$d/bin/$p" --version
+    check "make install installs the manual of $p" test -s "$d/share/man/man1/$p.1"
+    check "make install installs the completion of $p" bash -n "$d/share/bash-completion/completions/$p"
+    check "the installed completion of $p offers options" grep -q -e --metrics "$d/share/bash-completion/completions/$p"
 done
-check 'gnb(5) is' test -s "$d/share/man/man5/gnb.5"
-check 'gnn(7) is' test -s "$d/share/man/man7/gnn.7"
-check 'gnn-gpu(7) is' test -s "$d/share/man/man7/gnn-gpu.7"
-check 'scripts for Slurm are' cmp "$d/share/gnn-tools/slurm/train.sbatch" "$GNN_TOP/scripts/slurm/train.sbatch"
+check 'make install installs gnb(5)' test -s "$d/share/man/man5/gnb.5"
+check 'make install installs gnn(7)' test -s "$d/share/man/man7/gnn.7"
+check 'make install installs gnn-gpu(7)' test -s "$d/share/man/man7/gnn-gpu.7"
+check 'make install installs the scripts for Slurm' cmp "$d/share/gnn-tools/slurm/train.sbatch" "$GNN_TOP/scripts/slurm/train.sbatch"
 cat >user.c <<'P'
 #include <gnn/gpu.h>
 #include <gnn/store.h>
@@ -39,13 +39,14 @@ int main(int argc, char **argv)
     return 0;
 }
 P
-check 'only a few headers are public' test "$(find "$d/include" -type f | wc -l)" -le 24
+check 'make install installs 24 public headers at most' test "$(find "$d/include" -type f | wc -l)" -le 24
 gnn-import -q -o S sbm:nodes=200
 PKG_CONFIG_PATH=$d/lib/pkgconfig
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2086
-check 'a program builds against it' ${CC:-cc} -std=c11 -o user user.c $(pkg-config --define-variable=prefix="$d" --cflags --libs gnn)
-check 'and runs' ./user S
+check 'a C program builds against the installed headers and library' \
+    ${CC:-cc} -std=c11 -o user user.c $(pkg-config --define-variable=prefix="$d" --cflags --libs gnn)
+check 'a C program opens a store with the installed library' ./user S
 # The example that opens each header: statements, or whole functions.
 for h in "$d"/include/gnn/*.h; do
     name=$(basename "$h")
@@ -53,13 +54,14 @@ for h in "$d"/include/gnn/*.h; do
     case $name in
     hd.h | rng.h | pick.h | gather.h | mem.h | io.h | access.h | order.h | safetensors.h | tensor.h | comm.h) continue ;; # what others need
     esac
-    check "$name opens with an example" test -s body
+    check "the installed $name opens with an example" test -s body
     {
         # What the text speaks of, and what the example's own header does not include.
         printf '#include <stdio.h>\n#include <string.h>\n#include <gnn/%s>\n#include <gnn/source.h>\n#include <gnn/store.h>\n' "$name"
         grep -q '^{' body && cat body || { echo 'int example(void);' && echo 'int example(void)' && echo '{' && cat body && echo 'return 0;' && echo '}'; }
     } >"example_${name%.h}.c"
-    check "which compiles" ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c "example_${name%.h}.c" $(pkg-config --define-variable=prefix="$d" --cflags gnn)
+    check "the example of $name compiles" \
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -c "example_${name%.h}.c" $(pkg-config --define-variable=prefix="$d" --cflags gnn)
 done
 # All of them together: sample, gather, write a stream; read and write a model.
 cat >whole.c <<'P'
@@ -82,12 +84,13 @@ int main(void)
     return rc != 0;
 }
 P
-check 'the examples make a program' ${CC:-cc} -std=c11 -o whole whole.c $(pkg-config --define-variable=prefix="$d" --cflags --libs gnn)
+check 'the examples of the headers make up a program' \
+    ${CC:-cc} -std=c11 -o whole whole.c $(pkg-config --define-variable=prefix="$d" --cflags --libs gnn)
 gnn-train -q --store S -f 3,3 --hidden 8 --epochs 1 --eval none -o model.safetensors
-check 'which runs' sh -c './whole >again.safetensors 3>batches'
-check 'writes a stream' gnn-inspect --verify batches
-check 'and a model' gnn-inspect --verify again.safetensors
-check 'make uninstall' run_make uninstall
+check 'the program of the examples runs' sh -c './whole >again.safetensors 3>batches'
+check 'the program of the examples writes a stream' gnn-inspect --verify batches
+check 'the program of the examples writes a model' gnn-inspect --verify again.safetensors
+check 'make uninstall runs' run_make uninstall
 left=$(find "$home/d" -type f)
-[ -z "$left" ] && _ok 'nothing is left' || _not_ok "left: $left"
+[ -z "$left" ] && _ok 'make uninstall leaves nothing' || _not_ok "make uninstall leaves $left"
 done_testing

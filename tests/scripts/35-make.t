@@ -20,18 +20,20 @@ codes() {
     echo "$(cat got), $(cat count) files"
     [ "$(cat got)" = "$_want" ] && [ "$(cat count)" -gt 10 ]
 }
-check "by default: one kind of device, and PTX for later ones" codes 'sm_90 compute_90'
-check "CUDA_ARCHS=all: every kind" codes 'sm_80 sm_90 sm_100 sm_120 compute_120' CUDA_ARCHS=all
-check "others, in their order" codes 'sm_80 sm_121 compute_121' CUDA_ARCHS='121 80'
-check "the least of them is what a device must have" grep -q 'GNN_CUDA_LEAST=80' all
-status 2 "what the compiler does not know is refused" dry CUDA_ARCHS='90 77'
+check "make builds by default for one kind of device, with PTX for later ones" codes 'sm_90 compute_90'
+check "make CUDA_ARCHS=all builds for every kind of device" codes 'sm_80 sm_90 sm_100 sm_120 compute_120' CUDA_ARCHS=all
+check "make CUDA_ARCHS='121 80' builds for these kinds in their order" codes 'sm_80 sm_121 compute_121' CUDA_ARCHS='121 80'
+check "make tells the programs the least compute capability that CUDA_ARCHS has" grep -q 'GNN_CUDA_LEAST=80' all
+status 2 "make refuses a CUDA_ARCHS that the compiler does not know" dry CUDA_ARCHS='90 77'
 cp err said
-check "in a line that lists what there is" grep -q "^Makefile:.*CUDA_ARCHS: .*nvcc makes no code for '77': choose from 80 90 100 120 121, or all" said
-status 2 "as is what the kernels are too new for" dry CUDA_ARCHS=75
+check "make lists in one line what CUDA_ARCHS may be" \
+    grep -q "^Makefile:.*CUDA_ARCHS: .*nvcc makes no code for '77': choose from 80 90 100 120 121, or all" said
+status 2 "make refuses a CUDA_ARCHS that the kernels are too new for" dry CUDA_ARCHS=75
 dry -B NVCC= all >all
-check "NVCC=: nothing for devices" sh -c '! grep "kernels/cuda\|lib/gpu/\|/gpu_" all | grep -v "lib/gpu/gpu\.\|/gpu_none\." && grep -q lib/gpu/gpu_none.c all'
+check "make NVCC= builds nothing for devices" \
+    sh -c '! grep "kernels/cuda\|lib/gpu/\|/gpu_" all | grep -v "lib/gpu/gpu\.\|/gpu_none\." && grep -q lib/gpu/gpu_none.c all'
 
 cores() { dry -p "$@" list 2>/dev/null | sed -n 's/^MAKEFLAGS = [^-]*\(-j[0-9]*\).*/\1/p' | head -n 1; }
-check "on all cores" test "$(cores)" = "-j$(nproc)"
-check "or as many as asked for" test "$(cores -j3)" = -j3
+check "make builds on all cores" test "$(cores)" = "-j$(nproc)"
+check "make -j3 builds on three cores" test "$(cores -j3)" = -j3
 done_testing

@@ -10,11 +10,11 @@ echo 'ok 1 - a'
 echo 1..1
 exit 3
 T
-check 'the runner passes' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/some.t"
+check 'run.sh passes when a test skips a check' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/some.t"
 cp out runner
-check 'it names what is skipped, and why' grep -q '^skipped: .*some.t: real data: no GNN_DATA$' runner
-check 'and nothing else' sh -c '[ "$(grep -c ^skipped: runner)" -eq 1 ]'
-check 'its last line is the result' sh -c 'tail -n 1 runner | grep -qx "Result: PASS"'
-status 1 'a failing status is one' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/bad.t"
-check 'its directory is kept' sh -c 'ls -d gnn-test.*/d'
+check 'run.sh names the check that is skipped, and why' grep -q '^skipped: .*some.t: real data: no GNN_DATA$' runner
+check 'run.sh names nothing but the check that is skipped' sh -c '[ "$(grep -c ^skipped: runner)" -eq 1 ]'
+check 'run.sh ends its output with the result' sh -c 'tail -n 1 runner | grep -qx "Result: PASS"'
+status 1 'run.sh fails when a test ends with a failing status' env TMPDIR="$PWD" sh "$GNN_TOP/tests/run.sh" "$PWD/bad.t"
+check 'one.sh keeps the directory of a test that fails' sh -c 'ls -d gnn-test.*/d'
 done_testing
