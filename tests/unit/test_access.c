@@ -209,7 +209,7 @@ static void trees(void)
                 inner += g.p[v] > 0 && g.p[v] < 1 && !g.seed[v];
         }
         ok(worst < 1e-6 && inner > 40,
-           "%s trees: as often as in all that can happen (%u nodes, worst %.1e)",
+           "gnn_access_expected agrees on %s trees with all that can happen (%u nodes, worst %.1e)",
            typed ? "typed" : "plain", inner, worst);
     }
     /* The comparison must be able to fail: the usual shortcut, hops taken as independent. */
@@ -224,7 +224,7 @@ static void trees(void)
     for (uint32_t v = 2; v < N; v++)
         g.local[v] = g.count[0]++;
     ok(compare(&g) < 1e-6 && fabs(g.p[1] - 0.5) < 1e-9 && fabs(g.p[1] - (1 - 0.5 * 0.5)) > 0.2,
-       "a neighbour that is taken in every hop is there as often as the seed");
+       "gnn_access_expected expects a neighbour that is taken in every hop as often as its seed");
 }
 
 /* ---- larger graphs, and the sampler itself ---- */
@@ -257,8 +257,9 @@ static void sampled(struct gnn_store *s, bool fresh)
         for (uint32_t t = 0; t < 2; t++)
             for (uint64_t i = 0; i < gnn_batch_nodes(b, t); i++)
                 count[t][b->type[t].node[i]]++;
-    ok(good && !e.code && batches == EPOCHS * 10, "--frontier %s: %g batches%s",
-       fresh ? "new" : "all", batches, e.msg);
+    ok(good && !e.code && batches == EPOCHS * 10,
+       "the sampler draws with --frontier %s all batches (%g)%s", fresh ? "new" : "all", batches,
+       e.msg);
     for (uint32_t t = 0; good && t < 2; t++) {
         double want = 0, got = 0, error = 0, all = 0;
         for (uint64_t i = 0; i < c->ntype[t].count; i++) {
@@ -268,9 +269,12 @@ static void sampled(struct gnn_store *s, bool fresh)
             error += (p - q) * (p - q);
             all += q * q;
         }
-        ok(fabs(want - got) < 0.1 * got, "type %s: %.1f nodes of a batch expected, %.1f there",
+        ok(fabs(want - got) < 0.1 * got,
+           "gnn_access_expected expects of type %s %.1f nodes in a batch, which has %.1f",
            c->ntype[t].name, want, got);
-        ok(sqrt(error / all) < 0.15, "and each about as often (error %.3f)", sqrt(error / all));
+        ok(sqrt(error / all) < 0.15,
+           "gnn_access_expected expects each node about as often as it is drawn (error %.3f)",
+           sqrt(error / all));
     }
     for (uint32_t t = 0; t < 2; t++)
         free(count[t]);
@@ -312,13 +316,14 @@ static void threads(struct gnn_store *s)
         gnn_scores_release(&d);
     }
     omp_set_num_threads(most);
-    ok(fine && !e.code, "the same bits for any number of threads, others for other seeds");
+    ok(fine && !e.code,
+       "gnn_access_expected gives the same bits for any number of threads, others for other seeds");
     double sum = 0;
     for (uint32_t t = 0; degree.of && t < c->nntypes; t++)
         for (uint64_t i = 0; i < c->ntype[t].count; i++)
             sum += degree.of[t][i];
     ok(degrees && sum == (double)(c->etype[0].count + c->etype[1].count + c->etype[2].count),
-       "out-degrees add up to the edges");
+       "gnn_access_degree gives out-degrees that add up to the edges");
     gnn_scores_release(&one);
     gnn_scores_release(&degree);
     gnn_free(seeds);
@@ -378,7 +383,8 @@ static void ranks(enum gnn_frontier frontier)
         gnn_scores_release(&of_rank[r]);
         free(own);
     }
-    ok(n && equal, "--frontier %s: the batches of each of %d ranks %s",
+    ok(n && equal,
+       "gnn_access_of_batches expects with --frontier %s on %d ranks what one process does %s",
        frontier == GNN_FRONTIER_NEW ? "new" : "all", RANKS, e.msg);
     gnn_free(seeds);
     gnn_store_close(&s);
@@ -392,12 +398,12 @@ int main(void)
     maker_state = 11;
     trees();
     if (ok(!store_make("s", 800, 6000, true, 5, &e) && !gnn_store_open(&s, "s", true, &e),
-           "a store %s", e.msg)) {
+           "store_make makes a store that opens %s", e.msg)) {
         sampled(&s, false);
         sampled(&s, true);
         threads(&s);
-        if (ok(!store_divide("s", "parts", PARTS, false, &e), "a store of %d parts %s", PARTS,
-               e.msg)) {
+        if (ok(!store_divide("s", "parts", PARTS, false, &e),
+               "store_divide divides a store into %d parts %s", PARTS, e.msg)) {
             ranks(GNN_FRONTIER_ALL);
             ranks(GNN_FRONTIER_NEW);
         }

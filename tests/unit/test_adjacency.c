@@ -99,7 +99,7 @@ static void test_view(const char *name, enum gnn_adj_norm norm, bool values)
     gnn_adj_aggregate(o, &a, 5, DST - 3, x, D, y, true); /* added to, from row 5 on */
     for (int i = 0; i < (DST - 8) * D; i++)
         worst = fmax(worst, fabs(want[i] + want[i + 5 * D] - (double)y[i]));
-    ok(worst < 1e-5, "%s: as by edges (%.1e)", name, worst);
+    ok(worst < 1e-5, "gnn_adj_aggregate computes %s as a loop over edges does (%.1e)", name, worst);
 
     /* The derivative of <dy, A x> along a direction. */
     gnn_adj_spread(o, &a, dy, D, dx, false);
@@ -115,7 +115,7 @@ static void test_view(const char *name, enum gnn_adj_norm norm, bool values)
         got += (double)dx[i] * (double)dir[i];
     const double finite = (sum[1] - sum[0]) / 0.25;
     ok(fabs(finite - got) < 1e-3 && fabs(got) > 0.05,
-       "%s: the gradient agrees with finite differences (%g, %g)", name, got, finite);
+       "gnn_adj_spread of %s agrees with finite differences (%g, %g)", name, got, finite);
     gnn_adj_release(o, &a);
 }
 

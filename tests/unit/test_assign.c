@@ -25,7 +25,7 @@ static bool fix_open(struct fix *f, const char *path)
         rc = gnn_view_init(&f->v, &f->s, &e);
     f->part = calloc(f->v.nvertices + 1, sizeof *f->part);
     f->other = calloc(f->v.nvertices + 1, sizeof *f->other);
-    return ok(!rc, "opens %s %s", path, e.msg);
+    return ok(!rc, "gnn_view_init opens a view of store %s %s", path, e.msg);
 }
 
 static void fix_close(struct fix *f)
@@ -113,8 +113,8 @@ static void test_loads(void)
         GNN_BALANCE_NODES | GNN_BALANCE_EDGES | GNN_BALANCE_SETS | GNN_BALANCE_TYPES, &set, 1, 1.1};
     if (!fix_open(&f, "typed"))
         return;
-    ok(!gnn_loads_init(&l, &f.v, &all, k, group, 1, &e) && l.ncon == 5, "five constraints %s",
-       e.msg);
+    ok(!gnn_loads_init(&l, &f.v, &all, k, group, 1, &e) && l.ncon == 5,
+       "gnn_loads_init finds five constraints %s", e.msg);
     w = calloc(f.v.nvertices, sizeof *w);
     uint64_t sum[5] = {0}, bad = 0, load[21][5] = {{0}};
     for (uint32_t t = 0; t < 2; t++)
@@ -125,7 +125,8 @@ static void test_loads(void)
             sum[c] += w[i].of[c];
     for (int c = 0; c < 5; c++)
         bad += sum[c] != l.con[c].total || l.con[c].cap != limit(sum[c], 1.1, k);
-    ok(!bad, "weights sum up to the totals, limits follow from these");
+    ok(!bad,
+       "gnn_loads_weigh gives weights that add up to the totals, from which the limits follow");
     bad = 0;
     for (int step = 0; step < 3000; step++) {
         const uint64_t i = maker_rand((uint32_t)f.v.nvertices);
@@ -143,15 +144,16 @@ static void test_loads(void)
             bad += got != want;
         }
     }
-    ok(!bad, "the lightest part is known at every step");
+    ok(!bad, "gnn_loads_lightest knows the lightest part at every step");
     free(w);
     gnn_loads_release(&l);
     const struct gnn_even many = {GNN_BALANCE_SETS, &set, 16, 1.1}, none = {0, NULL, 0, 1.1};
     ok(gnn_loads_init(&l, &f.v, &many, 2, 2, 1, &e) == GNN_E_USAGE && strstr(e.msg, "16 balance"),
-       "too many: %s", e.msg);
+       "gnn_loads_init refuses more than 16 constraints: %s", e.msg);
     gnn_loads_release(&l);
     e = (struct gnn_err){0};
-    ok(gnn_loads_init(&l, &f.v, &none, 2, 2, 1, &e) == GNN_E_USAGE, "none: %s", e.msg);
+    ok(gnn_loads_init(&l, &f.v, &none, 2, 2, 1, &e) == GNN_E_USAGE,
+       "gnn_loads_init refuses no constraint at all: %s", e.msg);
     gnn_loads_release(&l);
     fix_close(&f);
 }
@@ -269,8 +271,9 @@ static void test_against_plain(const char *path, bool symmetric)
                 plain_stream(&f, &x, s.passes_done, 1.05, f.other);
                 ok(!rc && s.symmetric == symmetric &&
                        !memcmp(f.part, f.other, f.v.nvertices * sizeof *f.part),
-                   "%s, %s, k = %u, %u of %u passes: as told plainly %s", path, rule_name[rule],
-                   ks[i], s.passes_done, passes, e.msg);
+                   "gnn_stream_run on %s by %s with k = %u agrees after %u of %u passes with a "
+                   "plain loop %s",
+                   path, rule_name[rule], ks[i], s.passes_done, passes, e.msg);
             }
     fix_close(&f);
 }
@@ -292,8 +295,11 @@ static void test_streams(const char *path)
             if (!rc)
                 rc = gnn_stream_run(&t, &f.v, f.other, &e);
             ok(!rc && even(f.part, 0, n, NULL, ks[i], 1.05),
-               "%s, %s, k = %u: all have a part, evenly %s", path, rule_name[rule], ks[i], e.msg);
-            ok(!memcmp(f.part, f.other, n * sizeof *f.part), "the same with more threads");
+               "gnn_stream_run on %s by %s with k = %u gives each vertex a part, evenly %s", path,
+               rule_name[rule], ks[i], e.msg);
+            ok(!memcmp(f.part, f.other, n * sizeof *f.part),
+               "gnn_stream_run on %s by %s with k = %u gives the same parts with more threads",
+               path, rule_name[rule], ks[i]);
         }
     fix_close(&f);
 }
@@ -309,7 +315,7 @@ static void test_spread(void)
         struct gnn_stream s = stream_of((enum gnn_stream_rule)rule, 3, 2);
         s.even.imbalance = 2;
         ok(!gnn_stream_run(&s, &f.v, f.part, &e) && even(f.part, 0, f.v.nvertices, NULL, 3, 1),
-           "%s spreads nodes without edges %s", rule_name[rule], e.msg);
+           "gnn_stream_run by %s spreads nodes without edges %s", rule_name[rule], e.msg);
     }
     fix_close(&f);
 }
@@ -324,7 +330,7 @@ static void test_constraints(void)
     const uint64_t n = f.v.nvertices;
     char *train = calloc(n, 1);
     uint32_t *ids = NULL;
-    ok(!gnn_store_split(&f.s, set, &ids, &e), "has a set %s", e.msg);
+    ok(!gnn_store_split(&f.s, set, &ids, &e), "gnn_store_split reads the training set %s", e.msg);
     for (uint64_t i = 0; i < f.s.meta.schema.set[set].count; i++)
         train[ids[i]] = 1;
     gnn_free(ids);
@@ -333,11 +339,11 @@ static void test_constraints(void)
         s.even = (struct gnn_even){GNN_BALANCE_TYPES, NULL, 0, 1.05};
         ok(!gnn_stream_run(&s, &f.v, f.part, &e) && even(f.part, 0, f.v.base[1], NULL, k, 1.05) &&
                even(f.part, f.v.base[1], n, NULL, k, 1.05),
-           "%s: types are even %s", rule_name[rule], e.msg);
+           "gnn_stream_run by %s keeps the node types even %s", rule_name[rule], e.msg);
         s.even = (struct gnn_even){GNN_BALANCE_NODES | GNN_BALANCE_SETS, &set, 1, 1.05};
         ok(!gnn_stream_run(&s, &f.v, f.part, &e) && even(f.part, 0, n, NULL, k, 1.05) &&
                even(f.part, 0, n, train, k, 1.05),
-           "%s: nodes and a set are even %s", rule_name[rule], e.msg);
+           "gnn_stream_run by %s keeps nodes and a set even %s", rule_name[rule], e.msg);
         s.even = (struct gnn_even){GNN_BALANCE_NODES | GNN_BALANCE_EDGES, NULL, 0, 1.1};
         uint64_t edges[4] = {0}, total = 0, most = 0;
         int rc = gnn_stream_run(&s, &f.v, f.part, &e);
@@ -351,7 +357,7 @@ static void test_constraints(void)
         for (uint32_t p = 0; p < k; p++)
             most = edges[p] > most ? edges[p] : most;
         ok(!rc && even(f.part, 0, n, NULL, k, 1.1) && most <= limit(total, 1.1, k),
-           "%s: nodes and edges are even %s", rule_name[rule], e.msg);
+           "gnn_stream_run by %s keeps nodes and edges even %s", rule_name[rule], e.msg);
     }
     free(train);
     fix_close(&f);
@@ -373,8 +379,8 @@ static void test_stop(void)
     struct gnn_stream s = stream_of(GNN_STREAM_FENNEL, 7, 10);
     s.done = stop_at_2;
     s.arg = &calls;
-    ok(gnn_stream_run(&s, &f.v, f.part, &e) == GNN_E_STOPPED && calls == 2, "stops when told: %s",
-       e.msg);
+    ok(gnn_stream_run(&s, &f.v, f.part, &e) == GNN_E_STOPPED && calls == 2,
+       "gnn_stream_run stops when it is told to: %s", e.msg);
     fix_close(&f);
 }
 
@@ -400,17 +406,20 @@ static void test_levels(void)
     struct gnn_symgraph g = {0};
     if (!fix_open(&f, "one"))
         return;
-    ok(!gnn_symgraph_init(&g, &f.v, GNN_METIS_LIMIT, 1, &e), "has a graph for METIS %s", e.msg);
+    ok(!gnn_symgraph_init(&g, &f.v, GNN_METIS_LIMIT, 1, &e),
+       "gnn_symgraph_init makes a graph for METIS %s", e.msg);
     for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
         const uint32_t k = ks[i][0] * ks[i][1];
         struct gnn_stream s = stream_of(GNN_STREAM_FENNEL, k, 3);
         s.nodes = ks[i][0];
         ok(!gnn_stream_run(&s, &f.v, f.part, &e) && even_twice(&f, k, ks[i][1], 1.05),
-           "Fennel, %u times %u: even in both levels %s", ks[i][0], ks[i][1], e.msg);
+           "gnn_stream_run by Fennel keeps %u times %u parts even in both levels %s", ks[i][0],
+           ks[i][1], e.msg);
         struct gnn_metis m = {.k = k, .imbalance = 1.1, .seed = 1};
         ok(!gnn_metis_two_level(&m, &g, ks[i][1], f.part, &e) &&
                even_twice(&f, k, ks[i][1], k < 100 ? 1.15 : 3),
-           "METIS, %u times %u: even in both levels %s", ks[i][0], ks[i][1], e.msg);
+           "gnn_metis_two_level keeps %u times %u parts even in both levels %s", ks[i][0], ks[i][1],
+           e.msg);
     }
     int32_t *w = calloc(g.n, sizeof *w);
     for (uint32_t v = 0; v < g.n; v++)
@@ -422,7 +431,7 @@ static void test_levels(void)
         sum[f.part[v]] += (uint64_t)w[v];
     for (int p = 0; p < 4; p++)
         bad += sum[p] > limit(2 * g.n, 1.15, 4);
-    ok(!rc && !bad && m.peak > 0, "METIS in two levels, weighted: even %s", e.msg);
+    ok(!rc && !bad && m.peak > 0, "gnn_metis_two_level keeps weighted vertices even %s", e.msg);
     free(w);
     gnn_symgraph_release(&g);
     fix_close(&f);
@@ -453,19 +462,21 @@ static void test_planted(void)
     for (int rule = 0; rule < 2; rule++) {
         struct gnn_stream s = stream_of((enum gnn_stream_rule)rule, 6, 10);
         int rc = gnn_stream_run(&s, &f.v, f.part, &e);
-        ok(!rc && cut_of(&f, 1) < 0.5, "%s finds planted classes: cut %.3f %s", rule_name[rule],
-           cut_of(&f, 1), e.msg);
+        ok(!rc && cut_of(&f, 1) < 0.5, "gnn_stream_run by %s finds planted classes: cut %.3f %s",
+           rule_name[rule], cut_of(&f, 1), e.msg);
         s.nodes = 3;
         rc = gnn_stream_run(&s, &f.v, f.part, &e);
         ok(!rc && cut_of(&f, 2) < 0.2 && cut_of(&f, 1) < 0.5,
-           "and pairs of them: cut %.3f and %.3f %s", cut_of(&f, 2), cut_of(&f, 1), e.msg);
+           "gnn_stream_run by %s finds pairs of planted classes: cut %.3f and %.3f %s",
+           rule_name[rule], cut_of(&f, 2), cut_of(&f, 1), e.msg);
     }
     struct gnn_metis m = {.k = 6, .imbalance = 1.05, .seed = 1};
     int rc = gnn_symgraph_init(&g, &f.v, GNN_METIS_LIMIT, 1, &e);
     if (!rc)
         rc = gnn_metis_two_level(&m, &g, 2, f.part, &e);
-    ok(!rc && cut_of(&f, 2) < 0.2 && cut_of(&f, 1) < 0.5, "METIS, too: %.3f and %.3f %s",
-       cut_of(&f, 2), cut_of(&f, 1), e.msg);
+    ok(!rc && cut_of(&f, 2) < 0.2 && cut_of(&f, 1) < 0.5,
+       "gnn_metis_two_level finds pairs of planted classes: cut %.3f and %.3f %s", cut_of(&f, 2),
+       cut_of(&f, 1), e.msg);
     gnn_symgraph_release(&g);
     fix_close(&f);
 }
@@ -521,25 +532,28 @@ static void test_access(const char *path)
         omp_set_num_threads(3);
         int rc = gnn_assign_access(&a, &f.v, f.part, &e);
         ok(!rc && even(f.part, 0, n, NULL, k, 1.05),
-           "%s, access, k = %u: all have a part, evenly %s", path, k, e.msg);
+           "gnn_assign_access on %s with k = %u gives each vertex a part, evenly %s", path, k,
+           e.msg);
         t.even = s.even;
         double remote, rows;
         rc = gnn_stream_run(&t, &f.v, owner, &e);
         rows = expected_rows(&f, &m, set, owner, f.part, k, &remote);
         ok(!rc && fabs(rows - a.rows) < 1e-6 * rows && fabs(remote - a.remote) < 1e-6 * rows,
-           "expects %.1f rows, %.1f remote", rows, remote);
-        ok(k == 1 ? a.remote < 1e-6 : a.remote < a.before, "fewer remote than the stream's %.1f",
-           a.before);
+           "gnn_assign_access on %s with k = %u expects the right %.1f rows, %.1f of them remote",
+           path, k, rows, remote);
+        ok(k == 1 ? a.remote < 1e-6 : a.remote < a.before,
+           "gnn_assign_access on %s with k = %u leaves fewer remote rows than the %.1f of Fennel",
+           path, k, a.before);
         omp_set_num_threads(1);
         ok(!gnn_assign_access(&a, &f.v, f.other, &e) &&
                !memcmp(f.part, f.other, n * sizeof *f.part),
-           "the same with one thread");
+           "gnn_assign_access on %s with k = %u gives the same parts with one thread", path, k);
     }
     struct gnn_stream s = stream_of(GNN_STREAM_FENNEL, 6, 3);
     s.nodes = 2;
     struct gnn_access_parts a = {.by = &s, .m = &m, .set = set};
     ok(!gnn_assign_access(&a, &f.v, f.part, &e) && even_twice(&f, 6, 3, 1.05),
-       "access in two levels: even in both %s", e.msg);
+       "gnn_assign_access keeps two levels even %s", e.msg);
     free(owner);
     fix_close(&f);
 }
@@ -552,7 +566,7 @@ int main(void)
            !store_make("dense", 60, 4000, false, 3, &e) &&
            !store_make("none", 10, 0, false, 4, &e) && !store_make("lonely", 1, 3, false, 5, &e) &&
            !planted_make("planted", 600, &e),
-       "makes stores %s", e.msg);
+       "store_make and planted_make make stores %s", e.msg);
     test_loads();
     test_against_plain("one", false);
     test_against_plain("dense", false);

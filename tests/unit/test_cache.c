@@ -50,7 +50,8 @@ static void orders(const struct gnn_scores *x)
                 fine = fine && (before > here || (before >= here && k.row[t][i - 1] < id));
             }
         }
-        ok(fine, "type %s: highest first, equal ones by id", c->ntype[t].name);
+        ok(fine, "gnn_ranking_init puts the highest scores of type %s first, equal ones by id",
+           c->ntype[t].name);
         free(seen);
     }
     gnn_ranking_release(&k);
@@ -100,7 +101,7 @@ static void fills(const struct gnn_scores *x)
         next[t]++;
     }
     ok(fine && !memcmp(left, want, sizeof left) && left[0] < 12 && left[1] < 12 && left[2] < 12,
-       "each row is with the holder that it prefers, or where most room is, until all are full");
+       "gnn_fill_run gives each row to the holder that it prefers, or that has most room");
     free(holder[0]);
     free(holder[1]);
     gnn_ranking_release(&k);
@@ -151,16 +152,17 @@ static void caches(const struct gnn_scores *x, const struct gnn_scores *p, int64
             gnn_cache_count(&k, t, &id, 1, NULL, 0, &y);
             gnn_cache_count(&k, t, &id, 1, (uint64_t[]){2}, 5, &y); /* other parts' */
         }
-    ok(fine && right, "part %d: levels %s", (int)part, e.msg);
+    ok(fine && right, "gnn_cache_init fills the caches of part %d in levels %s", (int)part, e.msg);
     ok(!memcmp(held, k.rows, sizeof held) && !memcmp(bytes, k.bytes, sizeof bytes),
-       "rows and bytes");
+       "gnn_cache_init counts the rows and bytes of the caches of part %d", (int)part);
     gnn_cache_expected(&k, c, p, missed);
     gnn_cache_missed(&k, &y, counted);
     right = true;
     for (uint32_t z = 0; z <= SIZES; z++)
         right = right && fabs(missed[z] - want[z]) < 1e-9 * (1 + want[z]) &&
                 counted[z] == counted[SIZES] - (z < SIZES ? held[z] : 0);
-    ok(right && counted[SIZES] > 0, "what is missed, expected and counted");
+    ok(right && counted[SIZES] > 0,
+       "gnn_cache_expected and gnn_cache_missed know what the caches of part %d miss", (int)part);
     gnn_cache_release(&k);
 }
 
@@ -189,7 +191,7 @@ static void reach(void)
     const uint64_t want[] = {1, 3, 1, 2};
     ok(!gnn_reach_init(&r, 1, &e) && !gnn_reach_find(&r, &two, &b, 0, ids, &e) &&
            !memcmp(r.bits[0].data, want, sizeof want),
-       "which part's seeds lead to a node: no further than the hops go");
+       "gnn_reach_find marks whose seeds lead to a node, no further than the hops go");
     gnn_reach_release(&r);
 }
 
@@ -225,22 +227,22 @@ static void plan(void)
         if (fine && i < 2)
             gnn_batch_put(b);
     }
-    if (!ok(fine && !file.file.of, "a plan of three orders %s", e.msg))
+    if (!ok(fine && !file.file.of, "gnn_cache_plan_init plans caches in three orders %s", e.msg))
         exit(99);
     gnn_cache_plan_finish(&p);
     const struct gnn_cache_figures *access = &p.order[0].whole, *equal = &p.order[1].whole;
     ok(p.batches == 3 && p.measured_rows * 3 == (double)nodes &&
            access->measured[2] == (double)nodes && equal->measured[2] == (double)nodes &&
            p.order[2].whole.nsizes == 0,
-       "rows of %d nodes", (int)nodes);
+       "gnn_cache_plan_count counts the rows of %d nodes", (int)nodes);
     ok(fabs(access->expected[2] - p.expected_rows) < 1e-6 * p.expected_rows &&
            access->expected[0] < equal->expected[0] && access->expected[1] == 0 &&
            access->measured[0] < equal->measured[0] && access->measured[1] == 0,
-       "fewer missed by expected frequencies, and none at all");
+       "gnn_cache_plan_count misses fewer rows by expected frequencies, and none in a full cache");
     ((uint32_t *)(uintptr_t)b->type[0].node)[1] = 300;
     ok(gnn_cache_plan_count(&p, b, &e) == GNN_E_INPUT &&
            strstr(e.msg, "batch 0/2: node id out of range"),
-       "%s", e.msg);
+       "gnn_cache_plan_count refuses a node id out of range: %s", e.msg);
     gnn_batch_put(b);
     gnn_cache_plan_release(&p);
     gnn_rows_release(&r);
@@ -252,11 +254,11 @@ static void words(void)
     ok(gnn_order_parse("degree") == GNN_ORDER_DEGREE &&
            gnn_order_parse("access") == GNN_ORDER_ACCESS &&
            gnn_order_parse("halo") == GNN_ORDER_HALO,
-       "the words for orders");
+       "gnn_order_parse knows the words for orders");
     ok(gnn_order_parse("") == GNN_ORDER_FILE && gnn_order_parse("degre") == GNN_ORDER_FILE &&
            gnn_order_parse("degree|access") == GNN_ORDER_FILE &&
            gnn_order_parse("halo.npy") == GNN_ORDER_FILE,
-       "any other text names a file");
+       "gnn_order_parse takes any other text for the name of a file");
 }
 
 int main(void)
@@ -265,19 +267,20 @@ int main(void)
     struct gnn_scores x = {0}, p = {0};
     scratch_enter();
     if (!ok(!store_make("s", 300, 900, true, 3, &e) && !gnn_store_open(&s, "s", true, &e),
-            "a store %s", e.msg))
+            "store_make makes a store that opens %s", e.msg))
         return scratch_done();
     const struct gnn_schema *c = &s.meta.schema;
-    ok(gnn_rows_init(&rows, c, "x,nothing", &e) == GNN_E_USAGE, "no such field");
+    ok(gnn_rows_init(&rows, c, "x,nothing", &e) == GNN_E_USAGE,
+       "gnn_rows_init refuses a field that does not exist");
     gnn_rows_release(&rows);
     e = (struct gnn_err){0};
     ok(gnn_rows_init(&rows, c, "y", &e) == GNN_E_USAGE,
-       "labels are of seeds only: nothing to cache");
+       "gnn_rows_init refuses labels, which only seeds have");
     gnn_rows_release(&rows);
     e = (struct gnn_err){0};
     ok(!gnn_rows_init(&rows, c, "y,x", &e) && rows.bytes[0] == 12 && rows.bytes[1] == 12 &&
            rows.count == 451 && rows.all_bytes == 12 * 451,
-       "bytes of a row %s", e.msg);
+       "gnn_rows_init knows the bytes of a row %s", e.msg);
     rows.bytes[1] = 20; /* rows of two lengths */
     rows.all_bytes = c->ntype[0].count * 12 + c->ntype[1].count * 20;
     if (!gnn_scores_init(&x, c, &e) && !gnn_scores_init(&p, c, &e)) {

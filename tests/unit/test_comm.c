@@ -214,42 +214,45 @@ static void launchers(void)
 {
     struct gnn_err e = {0};
     struct gnn_launch l;
-    ok(launched(VARS(NULL), NULL, 0, 1), "no launcher");
+    ok(launched(VARS(NULL), NULL, 0, 1), "gnn_launch_find finds one process without a launcher");
     ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "3"), "mpirun", 3, 4),
-       "Open MPI's mpirun");
-    ok(launched(VARS("PMI_SIZE", "2", "PMI_RANK", "1"), "mpirun", 1, 2), "MPICH's mpirun");
+       "gnn_launch_find finds the rank under Open MPI's mpirun");
+    ok(launched(VARS("PMI_SIZE", "2", "PMI_RANK", "1"), "mpirun", 1, 2),
+       "gnn_launch_find finds the rank under MPICH's mpirun");
     ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "7", "SLURM_STEP_ID", "0"),
                 "srun", 7, 8),
-       "srun");
+       "gnn_launch_find finds the rank under srun");
     ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0"), NULL, 0, 1),
-       "a batch script is one process");
+       "gnn_launch_find takes a batch script for one process");
     ok(launched(VARS("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "0", "SLURM_STEP_ID", "batch"),
                 NULL, 0, 1),
-       "a batch script with a step's name");
+       "gnn_launch_find takes a batch script with the name of a step for one process");
     ok(launched(VARS("OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_RANK", "1",
                      "SLURM_STEP_NUM_TASKS", "1", "SLURM_PROCID", "0", "SLURM_STEP_ID", "0"),
                 "mpirun", 1, 2),
-       "mpirun inside a Slurm step");
+       "gnn_launch_find prefers mpirun inside a step of Slurm");
     env = VARS("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "4");
-    ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK, "rank 4 of 4: %s", e.msg);
+    ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK, "gnn_launch_find refuses rank 4 of 4: %s",
+       e.msg);
     e = (struct gnn_err){0};
     env = VARS("PMI_SIZE", "four", "PMI_RANK", "0");
-    ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK, "no number: %s", e.msg);
+    ok(gnn_launch_find(&l, get, &e) == GNN_E_RANK,
+       "gnn_launch_find refuses a rank that is no number: %s", e.msg);
 }
 
 static void alone(void)
 {
     struct gnn_err e = {0};
     struct gnn_comm *c = gnn_comm_self();
-    ok(c->size == 1 && !c->rank, "one rank");
+    ok(c->size == 1 && !c->rank, "gnn_comm_self has one rank");
     exchanges(c, NULL);
     uint64_t v = 5;
     ok(!wrong && !gnn_comm_all_reduce(c, &v, 1, GNN_REDUCE_U64, &e) && v == 5 &&
            !gnn_comm_agree(c, "x", "y", &e),
-       "talks to itself");
+       "gnn_comm_self reduces and agrees alone");
     gnn_comm_set_lost(c, true);
     gnn_comm_free(c);
-    ok(gnn_comm_self() == c && !c->lost && !c->sent, "and stays as it is");
+    ok(gnn_comm_self() == c && !c->lost && !c->sent, "gnn_comm_self stays as it is");
 }
 
 /* What a request says of entry i that rank r has. */
@@ -317,25 +320,27 @@ int main(void)
     for (uint32_t n = 2; n <= 7; n += n == 4 ? 3 : 1) {
         wrong = 0;
         ranks_run(n, 0, exchanges, NULL);
-        ok(!wrong, "%u ranks: exchanges", n);
+        ok(!wrong, "gnn_exchange brings among %u ranks what was sent to each", n);
         ranks_run(n, 0, lanes, NULL);
-        ok(!wrong, "%u ranks: several exchanges side by side", n);
+        ok(!wrong, "gnn_exchange runs several times side by side among %u ranks", n);
         ranks_run(n, 0, reductions, NULL);
-        ok(!wrong, "%u ranks: all-reduces", n);
+        ok(!wrong, "gnn_comm_all_reduce reduces over %u ranks", n);
         ranks_run(n, 0, agreement, NULL);
-        ok(!wrong, "%u ranks: agreement", n);
+        ok(!wrong, "gnn_comm_agree finds the differences among %u ranks", n);
         ranks_run(n, 0, entries, NULL);
-        ok(!wrong, "%u ranks: requests for frontier entries with and without times and trees", n);
+        ok(!wrong,
+           "gnn_request asks for frontier entries with and without times and trees among %u ranks",
+           n);
     }
     wrong = 0;
     ranks_run(4, 1.2, lost, NULL);
-    ok(!wrong && named == 3, "a rank that is lost in an exchange is named by the others");
+    ok(!wrong && named == 3, "gnn_exchange names to the other ranks one that is lost");
     named = 0;
     ranks_run(4, 1.2, lost, (void *)1);
-    ok(!wrong && named == 3, "and in an all-reduce");
+    ok(!wrong && named == 3, "gnn_comm_all_reduce names to the other ranks one that is lost");
     ranks_run(2, 9, told, NULL);
-    ok(!wrong, "what one thread finds, another is told");
+    ok(!wrong, "gnn_comm tells a thread what another one has found");
     ranks_run(2, 0, broken, NULL);
-    ok(!wrong, "a failure of MPI is one of ranks");
+    ok(!wrong, "gnn_comm reports a failure of MPI as one of ranks");
     return tap_done();
 }

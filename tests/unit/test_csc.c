@@ -150,13 +150,15 @@ static void test_spill(void)
             for (int i = 0; i < 3; i++)
                 for (uint32_t nfields = 0; nfields < 3; nfields++)
                     good = good && spilled(mode, nfields, memory[i], dedup);
-            ok(good, "mode %u through a file%s", mode, dedup ? ", deduplicated" : "");
+            ok(good,
+               "gnn_spill_each sorts edges through a file in mode %u as gnn_csc does in memory%s",
+               mode, dedup ? ", deduplicated" : "");
         }
     struct gnn_csc c;
     struct gnn_spill s = {0};
     ok(!spill(&s, &c, GNN_CSC_FWD, 0, 1500, false) &&
            gnn_spill_put(&s, src, dst, 1, NULL, &e) == GNN_E_INPUT,
-       "through a file: more edges than counted");
+       "gnn_spill_put refuses more edges than were counted");
     e.code = 0;
     gnn_spill_release(&s);
     c.nedges++, c.indptr[N]++;
@@ -165,14 +167,14 @@ static void test_spill(void)
     ok(!gnn_spill_init(&s, &c, NULL, 0, "sorted", 1500, &e) &&
            !gnn_spill_put(&s, src, dst, M, NULL, &e) &&
            gnn_spill_each(&s, take, &g, &e) == GNN_E_INPUT,
-       "through a file: fewer edges than counted");
+       "gnn_spill_each refuses fewer edges than were counted");
     e.code = 0;
     gnn_spill_release(&s);
     gnn_csc_release(&c);
     free(g.data[0]);
     ok(!gnn_csc_init(&c, N, GNN_CSC_FWD, &e) &&
            gnn_spill_init(&s, &c, NULL, 0, "absent/sorted", 1500, &e) == GNN_E_RUN,
-       "through a file: no folder for it");
+       "gnn_spill_init fails without a folder for its file");
     e.code = 0;
     gnn_spill_release(&s);
     gnn_csc_release(&c);
@@ -186,7 +188,8 @@ int main(void)
         if (!(mode & 3))
             continue;
         make(mode);
-        ok(build(&c, mode, at) && right(&c, mode, at), "mode %u", mode);
+        ok(build(&c, mode, at) && right(&c, mode, at),
+           "gnn_csc sorts edges in mode %u as a plain sort does", mode);
         uint64_t before = c.nedges;
         gnn_csc_dedup(&c);
         bool good = c.nedges < before;
@@ -194,17 +197,18 @@ int main(void)
             for (uint64_t i = c.indptr[v]; i < c.indptr[v + 1]; i++)
                 good = good && (i == c.indptr[v] || c.indices[i] > c.indices[i - 1]) &&
                        gnn_csc_find(&c, c.indices[i], v) == i;
-        ok(good, "mode %u deduplicated", mode);
+        ok(good, "gnn_csc sorts edges in mode %u and drops repeated ones", mode);
         gnn_csc_release(&c);
     }
     struct gnn_csc c;
-    ok(!gnn_csc_init(&c, N, GNN_CSC_FWD, &e), "init");
+    ok(!gnn_csc_init(&c, N, GNN_CSC_FWD, &e), "gnn_csc_init begins a sort");
     gnn_csc_count(&c, src, dst, 10);
-    ok(!gnn_csc_ready(&c, &e), "ready");
-    ok(gnn_csc_place(&c, src, dst, 11, NULL, &e) == GNN_E_INPUT, "more edges than counted");
+    ok(!gnn_csc_ready(&c, &e), "gnn_csc_ready allows edges to be placed");
+    ok(gnn_csc_place(&c, src, dst, 11, NULL, &e) == GNN_E_INPUT,
+       "gnn_csc_place refuses more edges than were counted");
     e.code = 0;
     ok(!gnn_csc_place(&c, src, dst, 9, NULL, &e) && gnn_csc_done(&c, &e) == GNN_E_INPUT,
-       "fewer edges than counted");
+       "gnn_csc_done refuses fewer edges than were counted");
     gnn_csc_release(&c);
     test_spill();
     return tap_done();

@@ -97,7 +97,8 @@ static void test_exact(void)
                        (unsigned long long)want.reversed, (unsigned long long)got.parallel,
                        (unsigned long long)want.parallel);
         }
-        ok(good, "60 graphs%s%s%s", how & 1 ? ", both ways" : "", how & 2 ? ", without loops" : "",
+        ok(good, "gnn_direction counts reverse edges of 60 graphs as a matrix does%s%s%s",
+           how & 1 ? ", both ways" : "", how & 2 ? ", without loops" : "",
            how & 4 ? ", without parallel edges" : "");
     }
 }
@@ -120,23 +121,26 @@ static void test_sample(void)
     const double off = gnn_direction_share(&some) / gnn_direction_share(&all);
     ok(!gnn_direction_estimated(&all) && all.looked == EDGES_MAX - all.loops &&
            all.reversed >= EDGES_MAX / 4,
-       "all edges in one go");
-    ok(same_counts(&all, &parts), "in 40 parts, with a sixteenth of the memory");
+       "gnn_direction counts 2^20 edges in one go");
+    ok(same_counts(&all, &parts),
+       "gnn_direction counts the same in 40 parts with a sixteenth of the memory");
     ok(gnn_direction_estimated(&some) && some.looked > 1 << 13 && some.looked < 1 << 16 &&
            some.edges == all.edges,
-       "a sample of %llu edges", (unsigned long long)some.looked);
-    ok(off > 0.95 && off < 1.05, "whose estimate is %.4f of what is right", off);
-    ok(!some.symmetric, "and which are not symmetric");
+       "gnn_direction looks at a sample of %llu edges when memory is short",
+       (unsigned long long)some.looked);
+    ok(off > 0.95 && off < 1.05,
+       "gnn_direction estimates from a sample %.4f of the right number of reverse edges", off);
+    ok(!some.symmetric, "gnn_direction sees from a sample that a graph is not symmetric");
     for (uint64_t i = 0; i < EDGES_MAX; i += 2)
         src[i + 1] = dst[i], dst[i + 1] = src[i];
     const struct gnn_direction sym =
         count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
     ok(sym.symmetric && sym.reversed == sym.edges - sym.loops && gnn_direction_estimated(&sym),
-       "symmetric is known of all from a sample");
+       "gnn_direction knows from a sample that all edges are symmetric");
     src[EDGES_MAX - 1] ^= 1;
     const struct gnn_direction one =
         count(EDGES_MAX, true, false, nodes, 1 << 16, 1, false, false, false, NULL);
-    ok(!one.symmetric, "and that one edge is not");
+    ok(!one.symmetric, "gnn_direction knows from a sample that one edge of all lacks its reverse");
 }
 
 /* Few pairs with very many edges do not take memory for each, nor drop out of the sample. */
@@ -152,15 +156,16 @@ static void test_heavy(void)
     const struct gnn_direction d =
         count(EDGES_MAX, true, false, 3, 1 << 14, 1, false, false, false, NULL);
     ok(!gnn_direction_estimated(&d) && d.edges == EDGES_MAX && d.loops == loops,
-       "a million edges of one pair, with room for 16,384");
+       "gnn_direction counts a million edges of one pair with room for 16,384");
     ok(d.reversed == EDGES_MAX - loops && d.symmetric && d.parallel == EDGES_MAX - 3,
-       "each of which has its reverse, there %llu times", (unsigned long long)back);
+       "gnn_direction finds for each of a million edges of one pair a reverse, %llu of them",
+       (unsigned long long)back);
     for (uint64_t i = 0; i < EDGES_MAX; i++)
         src[i] = (uint32_t)(i % 1000), dst[i] = (uint32_t)(i % 1000) + 1;
     const struct gnn_direction k =
         count(EDGES_MAX, true, false, 1001, 1 << 14, 1, false, false, false, NULL);
     ok(!gnn_direction_estimated(&k) && k.reversed == 0 && k.parallel == EDGES_MAX - 1000,
-       "a thousand pairs, a thousand times each");
+       "gnn_direction counts a thousand pairs of a thousand parallel edges each");
 }
 
 /* The edges of two types that join two node types are each other's reverses when they balance. */
@@ -171,11 +176,12 @@ static void test_types(void)
         (src[0] = 7, dst[0] = 7, src[1] = 7, dst[1] = 7, src[2] = 3, dst[2] = 9,
          count(3, false, false, 10, 100, 1, false, false, false, &a));
     ok(d.loops == 0 && d.parallel == 1 && d.reversed == 0 && d.edges == 3 && !d.symmetric,
-       "between two types are no loops and no reverses");
+       "gnn_direction counts no loops and no reverses between two node types");
     src[0] = 9, dst[0] = 3, src[2] = 7, dst[2] = 7;
     (void)count(3, false, true, 10, 100, 1, false, false, false, &b);
     (void)count(3, false, false, 10, 100, 1, false, false, false, &c);
-    ok(a == b && a != c, "their reverses balance them");
+    ok(a == b && a != c,
+       "gnn_direction gives edge types that are each other's reverses the same balance");
 }
 
 /* Each edge between few nodes alone. */
@@ -189,14 +195,14 @@ static void test_one(void)
                 count(1, true, false, N, 100, 1, false, false, false, NULL);
             good = good && d.symmetric == (s == t) && d.loops == (s == t);
         }
-    ok(good, "one edge is not symmetric, unless it is a loop");
+    ok(good, "gnn_direction calls one edge symmetric only if it is a loop");
 }
 
 static void test_no_edges(void)
 {
     const struct gnn_direction d = count(0, true, false, 0, 0, 3, false, false, false, NULL);
     ok(!d.edges && d.symmetric && gnn_direction_share(&d) == 1 && !gnn_direction_estimated(&d),
-       "no edges are symmetric");
+       "gnn_direction calls a graph without edges symmetric");
 }
 
 int main(void)

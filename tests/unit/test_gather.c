@@ -84,8 +84,8 @@ static void conversions(void)
             badb += !nearest(in[i], b[i], 8);
         }
     }
-    ok(bad16 == 0, "f32 to f16 is nearest-even (%u wrong)", bad16);
-    ok(badb == 0, "f32 to bf16 is nearest-even (%u wrong)", badb);
+    ok(bad16 == 0, "gnn_f32_to_f16 rounds to the nearest, ties to even (%u wrong)", bad16);
+    ok(badb == 0, "gnn_f32_to_bf16 rounds to the nearest, ties to even (%u wrong)", badb);
     static uint16_t all[65536], back[65536];
     static float wide[65536];
     for (uint32_t i = 0; i < 65536; i++)
@@ -99,18 +99,18 @@ static void conversions(void)
                                 : wide[i] == (float)meaning((uint16_t)i, 5);
         wrong += !fine || bits(wide[i]) >> 31 != i >> 15;
     }
-    ok(wrong == 0, "f16 to f32 is exact (%u wrong)", wrong);
+    ok(wrong == 0, "gnn_f16_to_f32 is exact (%u wrong)", wrong);
     gnn_f32_to_f16(wide, 65536, back);
     wrong = 0;
     for (uint32_t i = 0; i < 65536; i++)
         wrong += (i & 0x7fff) <= 0x7c00 && back[i] != i;
-    ok(wrong == 0, "every f16 comes back (%u wrong)", wrong);
+    ok(wrong == 0, "gnn_f32_to_f16 gives back every f16 (%u wrong)", wrong);
     gnn_bf16_to_f32(all, 65536, wide);
     gnn_f32_to_bf16(wide, 65536, back);
     wrong = 0;
     for (uint32_t i = 0; i < 65536; i++)
         wrong += bits(wide[i]) != i << 16 || ((i & 0x7fff) <= 0x7f80 && back[i] != i);
-    ok(wrong == 0, "every bf16 comes back (%u wrong)", wrong);
+    ok(wrong == 0, "gnn_f32_to_bf16 gives back every bf16 (%u wrong)", wrong);
     free(in);
     free(h);
     free(b);
@@ -167,9 +167,9 @@ static void rows(void)
         free(a);
         free(b);
     }
-    ok(one, "rows of one part");
-    ok(many, "rows of several parts");
-    ok(wide, "rows by 64-bit ids");
+    ok(one, "gnn_gather_rows gathers rows of one part");
+    ok(many, "gnn_gather_rows gathers rows of several parts");
+    ok(wide, "gnn_gather_rows gathers rows by 64-bit ids");
     /* An output larger than caches takes another way, where the rows let it. */
     enum { BIGN = 40000, MOST = 9000 };
     static const size_t wide_rows[] = {400, 301, 4 * 602, MOST};
@@ -196,7 +196,7 @@ static void rows(void)
         for (uint32_t i = 0; i < n && same; i++)
             same = !memcmp(big + (size_t)i * w, data8 + (size_t)ids[i] * w, w);
         ok(same && end == shown + n * w && !memcmp(big, shown, n * w),
-           "rows of %zu bytes of a large output, and what is shown", w);
+           "gnn_gather_rows gathers rows of %zu bytes into a large output and shows them", w);
         free(big);
         free(shown);
     }
@@ -223,14 +223,14 @@ static void rows(void)
             gnn_f32_to_bf16(back, 10, want);
         else
             gnn_f32_to_f16(back, 10, want);
-        ok(got == 2 && !memcmp(narrow, want, 20), "rows are narrowed on the way (%s)",
+        ok(got == 2 && !memcmp(narrow, want, 20), "gnn_gather_rows narrows rows on the way (%s)",
            c ? "bf16" : "f16");
     }
     const uint32_t wrong[3] = {0, 4, 1};
     float out[15];
     ok(gnn_gather_rows(&(struct gnn_gather){
            .part = &p, .nparts = 1, .bytes = 20, .n = 3, .id = wrong, .out = out}) == 1,
-       "an id in no part is named");
+       "gnn_gather_rows names an id that is in no part");
 }
 
 /* Rows that become f32, their types' values known from the definition. */
@@ -275,7 +275,7 @@ static void widening(void)
             wrong += bits(want) != bits(out[i]);
         }
         ok(!wrong && end == (unsigned char *)(shown + M * W) && !memcmp(out, shown, sizeof out),
-           "rows are widened on the way (%s)",
+           "gnn_gather_rows widens rows on the way (%s)",
            i8  ? "int8"
            : c ? "bf16"
                : "f16");

@@ -53,7 +53,8 @@ static void header(const char *from, const char *to, const char *why)
     int fd = create();
     stream_make_header(fd, text);
     close(fd);
-    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, why), "%s for %s: %s", to, from, e.msg);
+    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, why),
+       "gnn_reader_begin refuses a header with %s for %s: %s", to, from, e.msg);
 }
 
 static void packed(const char *what, const void *data, uint64_t stored, uint64_t raw,
@@ -65,7 +66,8 @@ static void packed(const char *what, const void *data, uint64_t stored, uint64_t
     stream_make_frame(fd, GNB_BATCH, 1, "x", data, stored, GNB_ZSTD, raw);
     close(fd);
     rc = read_all(&e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s: %s", what, e.msg);
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc,
+       "gnn_reader_next %s a packed tensor of %s: %s", why ? "refuses" : "reads", what, e.msg);
 }
 
 static void test_packed(void)
@@ -74,7 +76,7 @@ static void test_packed(void)
     size_t n = ZSTD_compress(p, sizeof p, raw, sizeof raw, 1);
     packed("one frame", p, n, sizeof raw, NULL);
     packed("another size", p, n, sizeof raw + 1, "unpacks to another size");
-    packed("terabytes", p, n, (uint64_t)1 << 42, "unpacks to another size");
+    packed("a size of terabytes", p, n, (uint64_t)1 << 42, "unpacks to another size");
     memcpy(p + n, p, n);
     packed("two frames", p, 2 * n, 2 * sizeof raw, "not one zstd frame");
     packed("no frame", p, 0, 0, "not one zstd frame");
@@ -91,7 +93,8 @@ static void test_packed_header(void)
     const int fd = create();
     stream_make_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, strlen(HEAD));
     close(fd);
-    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "not raw"), "a packed header: %s", e.msg);
+    ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "not raw"),
+       "gnn_reader_begin refuses a packed header: %s", e.msg);
 }
 
 /* Node types of which a store tells nothing but their number. */
@@ -101,12 +104,13 @@ static void test_counts(void)
     struct gnn_schema c = {.nparts = 1};
     if (gnn_schema_add_ntype(&c, "a", 1 << 23, &e) || gnn_schema_add_ntype(&c, "b", 1 << 23, &e))
         exit(99);
-    ok(!gnn_schema_check_counts(&c, "S", &e), "two types of 2^23 nodes without anything");
+    ok(!gnn_schema_check_counts(&c, "S", &e),
+       "gnn_schema_check_counts accepts two types of 2^23 nodes without fields");
     if (gnn_schema_add_ntype(&c, "c", 1 << 20, &e))
         exit(99);
     ok(gnn_schema_check_counts(&c, "S", &e) == GNN_E_INPUT &&
            strstr(e.msg, "S: 1048576 nodes of type c with 0 edges are implausible"),
-       "and a third one: %s", e.msg);
+       "gnn_schema_check_counts refuses a third type of nodes without fields: %s", e.msg);
     gnn_schema_release(&c);
 }
 
@@ -125,7 +129,7 @@ static void test_bomb(void)
     stream_make_frame(fd, GNB_HEADER, 0, "meta", p, stored, GNB_ZSTD, n);
     close(fd);
     ok(read_all(&e) == GNN_E_INPUT && strstr(e.msg, "larger than 8 MiB"),
-       "a packed header of 60 MiB: %s", e.msg);
+       "gnn_reader_begin refuses a packed header of 60 MiB: %s", e.msg);
     free(text);
     free(p);
 }
@@ -173,7 +177,8 @@ static void batches(enum harm what, const char *name, const char *why)
     while (s && !(rc = gnn_source_next(s, &b, &e)))
         gnn_batch_put(b);
     gnn_source_free(s);
-    ok(s && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : rc == GNN_END), "%s: %s", name, e.msg);
+    ok(s && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : rc == GNN_END),
+       "a stream source %s a batch with %s: %s", why ? "refuses" : "reads", name, e.msg);
 }
 
 static int verify_in(uint64_t bytes)
@@ -206,7 +211,7 @@ static void test_batches(void)
     batches(TWICE, "a node twice",
             "frame 1: batch 1/0: tensor 'nodes/node': element 4: node 4294959374 occurs twice");
     batches(FAR_TWICE, "a node twice, on a page of its own", "element 4: node 5 occurs twice");
-    batches(BEYOND, "a node too many",
+    batches(BEYOND, "a node id too large",
             "tensor 'nodes/node': element 2: 4294967294 is a node id out of range");
     batches(
         STEP, "a step past the set",
@@ -218,14 +223,14 @@ static void test_batches(void)
     batches(ABOVE, "a label that is no class",
             "tensor 'node/node/y': element 1: label 3 outside 0..2");
     batches(UNLABELLED, "no label", NULL);
-    batches(NONE, "nothing of it", NULL);
+    batches(NONE, "no labels at all", NULL);
     fflush(stdout);
     int status;
     const pid_t pid = fork();
     if (!pid)
         exit(verify_in(1 << 30));
     ok(waitpid(pid, &status, 0) == pid && !status,
-       "2^32 - 2 nodes of which 20 came are verified in 1 GiB");
+       "a batch of 2^32 - 2 nodes of which 20 came is verified in 1 GiB");
     gnn_batch_pool_free(pool);
     gnn_meta_release(&meta);
 }
@@ -264,14 +269,14 @@ static void labels(int32_t label, const char *why)
     if (make_store(label) || gnn_store_open(&s, "S", true, &e))
         exit(99);
     const int rc = gnn_verify_store(&s, NULL, proofs, &e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "a store with label %d: %s", label,
-       e.msg);
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "gnn_verify_store %s label %d: %s",
+       why ? "refuses" : "accepts", label, e.msg);
     struct gnn_source *src = gnn_sampler_source_new(&s, &o, &e2);
     src =
         src ? gnn_gather_source_new(src, &s, &(struct gnn_gather_opts){.fields = "y"}, &e2) : NULL;
     const int got = src ? gnn_source_next(src, &b, &e2) : e2.code;
     ok(why ? got == GNN_E_INPUT && strstr(e2.msg, why) && strstr(e2.msg, "batch 0/0") : !got,
-       "gathered: %s", e2.msg);
+       "a gather source %s label %d: %s", why ? "refuses" : "accepts", label, e2.msg);
     if (!got)
         gnn_batch_put(b);
     gnn_source_free(src);

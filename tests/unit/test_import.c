@@ -145,7 +145,7 @@ static int ogb_binary(struct file *f)
  * changes nothing, where there are checksums. */
 static void damage(const char *what, const char *name, size_t n, uint64_t want, bool sums)
 {
-    ok(!run(name, buf, n, NULL) && edges == want, "%s: %llu edges (%s)", what,
+    ok(!run(name, buf, n, NULL) && edges == want, "an import reads %s of %llu edges (%s)", what,
        (unsigned long long)edges, e.msg);
     const uint64_t whole = digest;
     bool good = true;
@@ -157,7 +157,7 @@ static void damage(const char *what, const char *name, size_t n, uint64_t want, 
             printf("# cut at %zu of %zu: %d, %llu edges, %s\n", k, n, rc, (unsigned long long)edges,
                    e.msg);
     }
-    ok(good, "%s cut at many bytes", what);
+    ok(good, "an import refuses %s that is cut, at many bytes", what);
     struct gnn_rand r = gnn_rand_key(7, n, want);
     unsigned same = 0;
     for (int k = 0; k < 1500 && good; k++) {
@@ -171,8 +171,8 @@ static void damage(const char *what, const char *name, size_t n, uint64_t want, 
         if (!good)
             printf("# flip %d: %d %s\n", k, rc, rc ? e.msg : "another data set");
     }
-    ok(good, "%s with flipped bits%s: %u of 1500 change nothing", what, sums ? "" : ", or the data",
-       same);
+    ok(good, "an import refuses %s with flipped bits%s or reads what was there (%u of 1500)", what,
+       sums ? "" : ", reads other data,", same);
 }
 
 /* An archive with more behind it than its end. */
@@ -190,7 +190,7 @@ static void longer(const char *what, size_t n)
         if (!good)
             printf("# %u: %d %s\n", i, rc, rc ? e.msg : "taken");
     }
-    ok(good, "%s with something behind its end", what);
+    ok(good, "an import refuses %s with something behind its end", what);
 }
 
 static int run_text(const char *name, const char *data)
@@ -201,7 +201,7 @@ static int run_text(const char *name, const char *data)
 static void fails(const char *what, const char *name, const char *data, const char *message)
 {
     int rc = run(name, data, strlen(data), NULL);
-    ok(rc == GNN_E_INPUT && strstr(e.msg, message), "%s: %s", what, e.msg);
+    ok(rc == GNN_E_INPUT && strstr(e.msg, message), "an import refuses %s: %s", what, e.msg);
 }
 
 static void archives(void)
@@ -235,7 +235,8 @@ static void tricks(void)
         int n = ogb_csv(f);
         f[0].name = bad[i].name;
         int rc = run("d", buf, pack("tar", f, n, buf), NULL);
-        ok(rc == GNN_E_INPUT && strstr(e.msg, bad[i].message), "%s: %s", bad[i].what, e.msg);
+        ok(rc == GNN_E_INPUT && strstr(e.msg, bad[i].message), "an import refuses %s: %s",
+           bad[i].what, e.msg);
     }
     for (int i = 0; i < 8; i++) {
         int n = ogb_csv(f);
@@ -244,15 +245,16 @@ static void tricks(void)
         const char *name = f[i].name;
         f[i] = f[n - 1];
         int rc = run("d", buf, pack("zip", f, n - 1, buf), NULL);
-        ok(rc == GNN_E_INPUT && *e.msg, "without %s: %s", name, e.msg);
+        ok(rc == GNN_E_INPUT && *e.msg, "an import refuses an archive without %s: %s", name, e.msg);
     }
     int n = ogb_csv(f);
     f[n++] = f[0];
     ok(run("d", buf, pack("zip", f, n, buf), NULL) == GNN_E_INPUT && strstr(e.msg, "twice"),
-       "twice: %s", e.msg);
+       "an import refuses an archive with a file twice: %s", e.msg);
     n = ogb_csv(f);
     f[0] = (struct file){"in.zip", inner, pack("zip", f, n, inner)};
-    ok(run("d", buf, pack("zip", f, 1, buf), NULL) == GNN_E_INPUT, "nested: %s", e.msg);
+    ok(run("d", buf, pack("zip", f, 1, buf), NULL) == GNN_E_INPUT,
+       "an import refuses an archive in an archive: %s", e.msg);
     /* Promises that the data does not keep. */
     static const struct {
         int i;
@@ -289,7 +291,8 @@ static void tricks(void)
         n = ogb_csv(f);
         f[lies[i].i] = text(f[lies[i].i].name, lies[i].data);
         int rc = run("d", buf, pack("zip", f, n, buf), NULL);
-        ok(rc == GNN_E_INPUT && strstr(e.msg, "d: d/") == e.msg, "lie %u: %s", i, e.msg);
+        ok(rc == GNN_E_INPUT && strstr(e.msg, "d: d/") == e.msg,
+           "an import refuses an archive with lie %u: %s", i, e.msg);
     }
     /* Finite in the file, but perhaps not as it is stored. */
     for (int time = 0; time < 2; time++) {
@@ -300,57 +303,73 @@ static void tricks(void)
                ? !rc
                : rc == GNN_E_INPUT &&
                      strstr(e.msg, "d/raw/node_weight.csv: row 3: weight is infinite or too large"),
-           "a %s of 1e39: %s", time ? "time" : "weight", rc ? e.msg : "taken");
+           "an import %s a %s of 1e39: %s", time ? "takes" : "refuses", time ? "time" : "weight",
+           e.msg);
     }
 }
 
 static void texts(void)
 {
-    fails("empty", "f", "", "f: empty");
-    fails("comments only", "f", "# nothing\n", "no edges");
-    fails("not a number", "f", "1 2\n3 x\n",
+    fails("an empty file", "f", "", "f: empty");
+    fails("a file of comments only", "f", "# nothing\n", "no edges");
+    fails("text with a word for an id", "f", "1 2\n3 x\n",
           "line 2: not a number, and words are ids in triples only: 'x'");
-    fails("negative", "f", "1 2\n-3 4\n", "line 2: a negative id '-3'");
-    fails("ragged, short", "f", "1,2\n3\n", "line 2: fewer fields");
-    fails("ragged, long", "f", "1,2\n3,4,5\n", "line 2: more fields");
-    fails("an open quote", "f", "from,to\n1,\"2\n", "line 2");
-    fails("unnamed columns", "f", "1,2,3\n", "--columns");
-    fails("a fraction as id", "f", "1 2.5\n2 3\n", "line 1: not an id '2.5'");
-    fails("an id beyond 63 bits", "f", "1 18446744073709551615\n", "too large");
-    fails("an id beyond 64 bits", "f", "1 99999999999999999999\n", "not an id");
+    fails("text with a negative id", "f", "1 2\n-3 4\n", "line 2: a negative id '-3'");
+    fails("text with a line that lacks a field", "f", "1,2\n3\n", "line 2: fewer fields");
+    fails("text with a line of too many fields", "f", "1,2\n3,4,5\n", "line 2: more fields");
+    fails("text with an open quote", "f", "from,to\n1,\"2\n", "line 2");
+    fails("text with columns without names", "f", "1,2,3\n", "--columns");
+    fails("text with a fraction for an id", "f", "1 2.5\n2 3\n", "line 1: not an id '2.5'");
+    fails("text with an id beyond 63 bits", "f", "1 18446744073709551615\n", "too large");
+    fails("text with an id beyond 64 bits", "f", "1 99999999999999999999\n", "not an id");
     ok(!run_text("f", "\xef\xbb\xbf"
                       "1 2\r\n\r\n2 3\r\n# c\r\n3 1") &&
            edges == 3,
-       "mark, CRLF, no last newline: %s", e.msg);
-    ok(!run_text("f", "to;\"from\"\n\"1\";2\n 2 ;3\n") && edges == 2, "quotes and blanks: %s",
-       e.msg);
-    ok(!run_text("f", "0 4294967296\n5 4294967297\n") && edges == 2, "large ids: %s", e.msg);
+       "an import reads text with a mark, CRLF and no last newline: %s", e.msg);
+    ok(!run_text("f", "to;\"from\"\n\"1\";2\n 2 ;3\n") && edges == 2,
+       "an import reads text with quotes and blanks: %s", e.msg);
+    ok(!run_text("f", "0 4294967296\n5 4294967297\n") && edges == 2,
+       "an import reads ids beyond 32 bits: %s", e.msg);
 #define MTX "%%MatrixMarket matrix coordinate real general\n"
-    ok(!run_text("f", MTX "% c\n3 2 2\n1 1 0.5\n3 2 -1e3\n") && edges == 2, "a matrix: %s", e.msg);
-    fails("too few entries", "f", MTX "3 3 2\n1 1 1\n", "fewer");
-    fails("too many entries", "f", MTX "3 3 1\n1 1 1\n2 2 2\n", "more");
-    fails("a row beyond", "f", MTX "3 3 1\n4 1 1\n", "line 3: id 4");
-    fails("a column zero", "f", MTX "3 3 1\n1 0 1\n", "line 3: id 0");
-    fails("no value", "f", MTX "3 3 1\n1 1\n", "line 3: 2 fields instead of 3");
-    fails("no size", "f", MTX, "no size line");
-    fails("a size of words", "f", MTX "a b c\n", "line 2");
-    fails("a huge size", "f", MTX "4294967294 4294967294 4611686018427387903\n1 1 1\n", "fewer");
-    ok(!run_text("f.graph", "3 2\n2\n1 3\n2\n") && edges == 4, "METIS: %s", e.msg);
+    ok(!run_text("f", MTX "% c\n3 2 2\n1 1 0.5\n3 2 -1e3\n") && edges == 2,
+       "an import reads a Matrix Market file: %s", e.msg);
+    fails("a matrix with too few entries", "f", MTX "3 3 2\n1 1 1\n", "fewer");
+    fails("a matrix with too many entries", "f", MTX "3 3 1\n1 1 1\n2 2 2\n", "more");
+    fails("a matrix with a row beyond its size", "f", MTX "3 3 1\n4 1 1\n", "line 3: id 4");
+    fails("a matrix with a column zero", "f", MTX "3 3 1\n1 0 1\n", "line 3: id 0");
+    fails("a matrix with an entry without a value", "f", MTX "3 3 1\n1 1\n",
+          "line 3: 2 fields instead of 3");
+    fails("a matrix without its size", "f", MTX, "no size line");
+    fails("a matrix with words for its size", "f", MTX "a b c\n", "line 2");
+    fails("a matrix that promises a huge size", "f",
+          MTX "4294967294 4294967294 4611686018427387903\n1 1 1\n", "fewer");
+    ok(!run_text("f.graph", "3 2\n2\n1 3\n2\n") && edges == 4, "an import reads a METIS graph: %s",
+       e.msg);
     ok(!run_text("f.graph", "%c\n3 1 11 2\n1 2 2 5\n%c\n3 4 1 5\n6 7\n") && edges == 2,
-       "METIS, weights: %s", e.msg);
-    ok(!run_text("f.graph", "3 1\n\n3\n2") && edges == 2, "METIS, an isolated vertex: %s", e.msg);
-    fails("one end only", "f.graph", "3 1\n2 3\n\n\n", "both its ends");
-    fails("other weights", "f.graph", "2 1 1\n2 5\n1 6\n", "both its ends");
-    fails("wrong count", "f.graph", "3 1\n2\n1 3\n2\n", "4 neighbours listed");
-    fails("beyond", "f.graph", "2 1\n2\n3\n", "line 3: no such vertex: '3'");
-    fails("own neighbour", "f.graph", "2 1\n1\n2\n", "line 2: the vertex is its own");
-    fails("ends early", "f.graph", "3 1\n2\n1\n", "after 2 of 3");
-    fails("goes on", "f.graph", "2 1\n2\n1\n\n7\n", "line 5: more lines");
-    fails("huge header", "f.graph", "4294967294 1 10 64\n2\n", "not a vertex weight");
-    fails("a word", "f.graph", "2 1\nx\n1\n", "line 2: not a neighbour 'x'");
-    ok(!run_text("f", "a r b\nb r/s c\nc r a\n") && edges == 3, "triples: %s", e.msg);
-    fails("two words", "f", "a r b\nb r c\nc r\n", "line 3: 2 fields");
-    fails("four words", "f", "a r b\nb r c\nc r a b\n", "too many");
+       "an import reads a METIS graph with weights: %s", e.msg);
+    ok(!run_text("f.graph", "3 1\n\n3\n2") && edges == 2,
+       "an import reads a METIS graph with an isolated vertex: %s", e.msg);
+    fails("a METIS graph with an edge at one end only", "f.graph", "3 1\n2 3\n\n\n",
+          "both its ends");
+    fails("a METIS graph with different weights at the ends of an edge", "f.graph",
+          "2 1 1\n2 5\n1 6\n", "both its ends");
+    fails("a METIS graph with the wrong number of edges", "f.graph", "3 1\n2\n1 3\n2\n",
+          "4 neighbours listed");
+    fails("a METIS graph with a vertex beyond the last", "f.graph", "2 1\n2\n3\n",
+          "line 3: no such vertex: '3'");
+    fails("a METIS graph with a vertex that is its own neighbour", "f.graph", "2 1\n1\n2\n",
+          "line 2: the vertex is its own");
+    fails("a METIS graph that ends early", "f.graph", "3 1\n2\n1\n", "after 2 of 3");
+    fails("a METIS graph that goes on after its last vertex", "f.graph", "2 1\n2\n1\n\n7\n",
+          "line 5: more lines");
+    fails("a METIS graph with a huge header", "f.graph", "4294967294 1 10 64\n2\n",
+          "not a vertex weight");
+    fails("a METIS graph with a word for a vertex", "f.graph", "2 1\nx\n1\n",
+          "line 2: not a neighbour 'x'");
+    ok(!run_text("f", "a r b\nb r/s c\nc r a\n") && edges == 3, "an import reads triples: %s",
+       e.msg);
+    fails("triples with a line of two words", "f", "a r b\nb r c\nc r\n", "line 3: 2 fields");
+    fails("triples with a line of four words", "f", "a r b\nb r c\nc r a b\n", "too many");
 }
 
 /* Every k-th allocation of an import fails: out of memory, and nothing else. */
@@ -366,7 +385,9 @@ static void starve(const char *what, size_t n)
             printf("# allocation %ld: %d %d %s\n", k, rc, e.code, e.msg);
     }
     fail_at = -1;
-    ok(good && k > 20, "%s: each of %ld allocations fails", what, k - 1);
+    ok(good && k > 20,
+       "an import of %s reports that memory is out, whichever of %ld allocations fails", what,
+       k - 1);
 }
 
 static void memory(void)
@@ -394,7 +415,7 @@ static void maps(void)
     for (uint64_t i = 0; i < 5; i++)
         good = good && got[i] == want[i] && gnn_idmap_find(&m, (uint64_t)want[i]) == i;
     ok(good && gnn_idmap_find(&m, 4) == UINT64_MAX && gnn_idmap_find(&m, 1u << 31) == UINT64_MAX,
-       "ranks of keys");
+       "gnn_idmap_find gives the ranks of keys");
     gnn_idmap_release(&m);
     good = true;
     for (uint64_t i = 0; i < 200000; i++) {
@@ -402,7 +423,7 @@ static void maps(void)
         good = good && !gnn_idmap_add(&m, &k, 1, &e);
     }
     gnn_idmap_finish(&m);
-    ok(good && m.dense && m.n == 200000, "dense keys");
+    ok(good && m.dense && m.n == 200000, "gnn_idmap_finish knows keys that are dense");
     gnn_idmap_release(&m);
     struct gnn_words w = {0};
     good = true;
@@ -412,7 +433,7 @@ static void maps(void)
         int n = snprintf(word, sizeof word, "w%u", i % 10000);
         good = good && !gnn_words_add(&w, word, (size_t)n, &id, &e) && id == i % 10000;
     }
-    ok(good && w.n == 10000, "words are numbered as they come");
+    ok(good && w.n == 10000, "gnn_words_add numbers words as they come");
     gnn_words_release(&w);
 }
 
@@ -423,12 +444,12 @@ static void numbers(void)
     e.code = 0;
     ok(!gnn_gen_parse(&p, "rmat:scale=27,edges=16", &e) && p.nodes == 1u << 27 &&
            p.edges == UINT64_C(1) << 31,
-       "2^31 edges");
+       "gnn_gen_parse accepts 2^31 edges");
     ok(!gnn_gen_parse(&p, "sbm:nodes=4G,degree=20", &e) && p.edges == UINT64_C(40000000000),
-       "10 edges for each of 4 G nodes");
+       "gnn_gen_parse accepts 10 edges for each of 4 G nodes");
     ok(gnn_gen_parse(&p, "rmat:scale=31,edges=1M", &e) == GNN_E_USAGE &&
            strstr(e.msg, "too many edges"),
-       "2^51 edges");
+       "gnn_gen_parse refuses 2^51 edges");
 }
 
 int main(void)

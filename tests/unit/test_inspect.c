@@ -33,8 +33,8 @@ static void test_values(void)
         half += !same(gnn_value(GNN_F16, v, 1), ieee(i, 5, 10));
         brain += !same(gnn_value(GNN_BF16, v, 1), ieee(i, 8, 7));
     }
-    ok(half == 0, "all f16 values");
-    ok(brain == 0, "all bf16 values");
+    ok(half == 0, "gnn_value reads every f16");
+    ok(brain == 0, "gnn_value reads every bf16");
     int8_t i8 = -5;
     uint16_t u16 = 65535;
     int64_t i64 = INT64_MIN;
@@ -43,17 +43,18 @@ static void test_values(void)
     double f64 = 0.1;
     float f32 = 16777216;
     char text[64];
-    ok(gnn_value(GNN_I8, &i8, 0) == -5 && gnn_value(GNN_U16, &u16, 0) == 65535, "small integers");
+    ok(gnn_value(GNN_I8, &i8, 0) == -5 && gnn_value(GNN_U16, &u16, 0) == 65535,
+       "gnn_value reads small integers");
     ok(!strcmp(gnn_value_text(GNN_I64, &i64, 0, text, sizeof text), "-9223372036854775808"),
-       "i64 exactly: %s", text);
+       "gnn_value_text writes an i64 exactly: %s", text);
     ok(!strcmp(gnn_value_text(GNN_U64, &u64, 0, text, sizeof text), "18446744073709551615"),
-       "u64 exactly: %s", text);
+       "gnn_value_text writes a u64 exactly: %s", text);
     ok(!strcmp(gnn_value_text(GNN_U32, &u32, 0, text, sizeof text), "4294967295"),
-       "u32 exactly: %s", text);
+       "gnn_value_text writes a u32 exactly: %s", text);
     ok(strtod(gnn_value_text(GNN_F64, &f64, 0, text, sizeof text), NULL) == 0.1,
-       "f64 comes back: %s", text);
+       "gnn_value_text writes an f64 that reads back as it was: %s", text);
     ok(strtof(gnn_value_text(GNN_F32, &f32, 0, text, sizeof text), NULL) == f32,
-       "f32 comes back: %s", text);
+       "gnn_value_text writes an f32 that reads back as it was: %s", text);
 }
 
 static void test_json(void)
@@ -73,7 +74,7 @@ static void test_json(void)
         json_t *a = json_loads(c[i].a, 0, NULL), *b = json_loads(c[i].b, 0, NULL);
         gnn_differ_json(&d, a, b, "h");
         ok(d.differ == (c[i].where != NULL) && (!d.differ || !strcmp(d.where, c[i].where)),
-           "%s %s: %s", c[i].a, c[i].b, d.differ ? d.where : "equal");
+           "gnn_differ_json compares %s and %s: %s", c[i].a, c[i].b, d.differ ? d.where : "equal");
         json_decref(a);
         json_decref(b);
     }
@@ -87,16 +88,17 @@ static void test_tensors(void)
                       y = x;
     y.data = b;
     gnn_differ_tensor(&d, &x, &y, "part 0");
-    ok(!d.differ, "equal bits are equal, NaN too");
+    ok(!d.differ, "gnn_differ_tensor takes equal bits for equal, those of a NaN too");
     b[3] = -4;
     gnn_differ_tensor(&d, &x, &y, "part 0");
     ok(d.differ && !strcmp(d.where, "part 0, tensor x, element 3") && !strcmp(d.a, "4") &&
            !strcmp(d.b, "-4"),
-       "%s: %s %s", d.where, d.a, d.b);
+       "gnn_differ_tensor names the element that differs: %s: %s %s", d.where, d.a, d.b);
     d = (struct gnn_diff){0};
     y.shape[0] = 3;
     gnn_differ_tensor(&d, &x, &y, "part 0");
-    ok(d.differ && !strcmp(d.a, "f32 (4)") && !strcmp(d.b, "f32 (3)"), "shapes: %s %s", d.a, d.b);
+    ok(d.differ && !strcmp(d.a, "f32 (4)") && !strcmp(d.b, "f32 (3)"),
+       "gnn_differ_tensor names the shapes that differ: %s %s", d.a, d.b);
 }
 
 int main(void)

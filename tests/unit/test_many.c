@@ -59,8 +59,9 @@ static void test_index(void)
     }
     good = good && !gnn_tensors_find(&s, name);
     const double t = cpu() - from;
-    ok(good, "%d tensors are each found, none twice, none after clearing", GNB_TENSORS_MAX);
-    ok(t < 0.2, "in %.3f s of 0.2", t);
+    ok(good, "gnn_tensors_find finds each of %d tensors, none twice, none after clearing",
+       GNB_TENSORS_MAX);
+    ok(t < 0.2, "gnn_tensors_find takes %.3f s of 0.2 for all tensors", t);
     gnn_tensors_release(&s);
 }
 
@@ -107,9 +108,9 @@ static void test_bind(uint32_t n, const char *more, enum gnn_dtype dtype, uint64
     const double from = cpu();
     const int rc = gnn_batch_bind(b, &m, &e);
     const double t = cpu() - from;
-    ok(good && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc), "%u tensors and %s: %s",
-       n - 1, more, rc ? e.msg : "bound");
-    ok(t < 0.5, "in %.3f s of 0.5", t);
+    ok(good && (why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc),
+       "gnn_batch_bind takes %u tensors and %s: %s", n - 1, more, rc ? e.msg : "bound");
+    ok(t < 0.5, "gnn_batch_bind takes %.3f s of 0.5 for %u tensors and %s", t, n - 1, more);
     gnn_batch_put(b);
     gnn_batch_pool_free(pool);
     m.is_stream = false;
@@ -190,8 +191,9 @@ static void open_store(const char *why)
     good =
         good &&
         (rc || (!gnn_store_find(&s, 0, "node/x") && gnn_store_ntensors(&s, 0) == GNB_TENSORS_MAX));
-    ok(good, "a part of %d tensors: %s", GNB_TENSORS_MAX, rc ? e.msg : "each is found");
-    ok(t < 1, "in %.3f s of 1", t);
+    ok(good, "gnn_store_open opens a part of %d tensors: %s", GNB_TENSORS_MAX,
+       rc ? e.msg : "each is found");
+    ok(t < 1, "gnn_store_open takes %.3f s of 1 for all tensors", t);
     if (!rc)
         gnn_store_close(&s);
 }
@@ -220,8 +222,8 @@ static void test_model(void)
     const int rc = gnn_model_open(&again, &f, "m", &s, &e);
     const double t = cpu() - from;
     ok(!rc && !memcmp(m.slab, again.slab, m.nfloats * sizeof *m.slab),
-       "a model of %u parameters: %s", m.nparams, rc ? e.msg : "the same");
-    ok(t < 0.5, "in %.3f s of 0.5", t);
+       "gnn_model_open reads a model of %u parameters: %s", m.nparams, rc ? e.msg : "the same");
+    ok(t < 0.5, "gnn_model_open takes %.3f s of 0.5 for %u parameters", t, m.nparams);
     gnn_st_release(&f);
     gnn_model_release(&m);
     if (!rc)

@@ -122,14 +122,16 @@ static void test(unsigned threads, unsigned depth)
         gnn_batch_put(b);
     }
     ok(good && n == 200 && rc == GNN_END && ended == 2 && gnn_source_next(s, &b, &e) == GNN_END,
-       "%u threads, depth %u: 200 batches in order through two filters", threads, depth);
+       "gnn_map_new with %u threads and depth %u passes 200 batches in order through two filters",
+       threads, depth);
     gnn_source_free(s);
 
     s = mapped(counter_new(200, 50), threads, depth);
     for (n = 0; !(rc = gnn_source_next(s, &b, &e)); n++)
         gnn_batch_put(b);
     ok(n == 50 && rc == GNN_E_INPUT && !strcmp(e.msg, "source fails"),
-       "a failing source fails in its place");
+       "gnn_map_new with %u threads and depth %u reports the failure of a source in its place",
+       threads, depth);
     gnn_source_free(s);
 
     e = (struct gnn_err){0};
@@ -138,7 +140,8 @@ static void test(unsigned threads, unsigned depth)
     for (n = 0; !(rc = gnn_source_next(s, &b, &e)); n++)
         gnn_batch_put(b);
     ok(n == 70 && rc == GNN_E_RUN && !strcmp(e.msg, "apply fails"),
-       "a failing function fails in its place");
+       "gnn_map_new with %u threads and depth %u reports the failure of a function in its place",
+       threads, depth);
     gnn_source_free(s);
     fail_apply_at = -1;
 
@@ -146,7 +149,9 @@ static void test(unsigned threads, unsigned depth)
     for (n = 0; n < 5 && !gnn_source_next(s, &b, &e); n++)
         gnn_batch_put(b);
     gnn_source_free(s);
-    ok(n == 5, "can be freed in the middle");
+    ok(n == 5,
+       "gnn_map_new with %u threads and depth %u makes a source that can be freed in the middle",
+       threads, depth);
 }
 
 static void test_joined(unsigned threads)
@@ -168,7 +173,8 @@ static void test_joined(unsigned threads)
         gnn_batch_put(b);
     }
     ok(s == below && good && n == 200 && rc == GNN_END && ended == 2 && !elsewhere,
-       "two functions on the same %u threads, batches in order, both ends heard", threads);
+       "gnn_map_new runs two functions on the same %u threads in order and tells both of the end",
+       threads);
     gnn_source_free(s);
 }
 
@@ -226,7 +232,8 @@ static void test_joined_ends(unsigned threads)
         gnn_batch_put(b);
     gnn_source_free(s);
     ok(n == 90 && rc == GNN_E_RUN && !strcmp(e.msg, "the second function fails") && !ended && !held,
-       "the second of two functions on %u threads fails in its place", threads);
+       "gnn_map_new reports the failure of the second of two functions on %u threads in its place",
+       threads);
 
     fail_apply_at = -1;
     e = (struct gnn_err){0};
@@ -236,14 +243,16 @@ static void test_joined_ends(unsigned threads)
     for (n = 0; s && n < 5 && !gnn_source_next(s, &b, &e); n++)
         gnn_batch_put(b);
     gnn_source_free(s);
-    ok(n == 5 && !held, "two functions on %u threads can be freed in the middle", threads);
+    ok(n == 5 && !held,
+       "gnn_map_new runs two functions on %u threads that can be freed in the middle", threads);
 
     held = 1;
     refuse_worker = (int)threads; /* the last of them: arg counts as one */
     s = gnn_map_new(gnn_map_new(counter_new(200, -1), &meta, &one, NULL, threads, 0, &e), &meta,
                     &two, &e, 0, 0, &e);
     ok(!s && e.code == GNN_E_NOMEM && !held,
-       "a second function without memory for %u threads frees both", threads);
+       "gnn_map_new frees both functions on %u threads when there is no memory for the second",
+       threads);
     refuse_worker = 0;
 }
 

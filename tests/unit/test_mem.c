@@ -24,11 +24,12 @@ static void blocks(void)
             zero = !z[k];
         ok(zero && (uintptr_t)p % 64 == 0 && (uintptr_t)z % 64 == 0 &&
                (n < 4 << 20 || (uintptr_t)p % (2 << 20) == 0),
-           "%llu bytes, aligned, zeroed where asked", (unsigned long long)n);
+           "gnn_alloc gives %llu bytes that are aligned, and zeroed where asked",
+           (unsigned long long)n);
         gnn_free(p);
         gnn_free(z);
     }
-    ok(!e.code, "nothing failed");
+    ok(!e.code, "gnn_alloc and gnn_free report no error");
 }
 
 static void overflows(void)
@@ -42,7 +43,7 @@ static void overflows(void)
                   fit = gnn_buf_fit(&buf, n[i], 8, "much", &c);
         ok(!p && a.code == GNN_E_NOMEM && rc == GNN_E_NOMEM && fit == GNN_E_NOMEM &&
                strstr(a.msg, "much") && !buf.data,
-           "%llu x 8: %s", (unsigned long long)n[i], a.msg);
+           "gnn_alloc refuses %llu times 8 bytes: %s", (unsigned long long)n[i], a.msg);
         gnn_free(p);
     }
 }
@@ -54,14 +55,14 @@ static void buffers(void)
     bool good = !gnn_buf_reserve(&b, 10, 1, "a test", &e);
     memcpy(b.data, "123456789", 10);
     good = good && !gnn_buf_reserve(&b, 5 << 20, 1, "a test", &e) && !strcmp(b.data, "123456789");
-    ok(good, "what is reserved again keeps its contents");
+    ok(good, "gnn_buf_reserve keeps the contents of a buffer");
     good = !gnn_buf_fit(&b, 1 << 20, 8, "a test", &e) && b.cap >= 9 << 20;
     void *was = b.data;
     ok(good && !gnn_buf_fit(&b, 9 << 20, 1, "a test", &e) && b.data == was &&
            !gnn_buf_fit(&b, 0, 1, "a test", &e) && b.data == was,
-       "what is fitted has an eighth to spare, and does not shrink");
+       "gnn_buf_fit leaves an eighth to spare and does not shrink a buffer");
     gnn_buf_release(&b);
-    ok(!gnn_buf_fit(&b, 0, 4, "nothing", &e) && b.data, "room for nothing is room");
+    ok(!gnn_buf_fit(&b, 0, 4, "nothing", &e) && b.data, "gnn_buf_fit gives memory for no elements");
     gnn_buf_release(&b);
 }
 
@@ -77,7 +78,7 @@ static void growing(void)
     }
     for (uint32_t n = 0; good && n < 1000; n++)
         good = v[n] == n + 1;
-    ok(good, "an array grows by one, zeroed, and keeps what it has");
+    ok(good, "gnn_grow adds one zeroed element to an array and keeps the others");
     gnn_free(v);
 }
 

@@ -167,24 +167,25 @@ static void test_damage(const char *what, const char *path)
     struct gnn_st_file st;
     struct gnn_err e;
     ok(!parse(&st, f.bytes, f.n, &e) && st.st.summed,
-       "%s of %zu bytes is read, and its checksum holds %s", what, f.n, e.msg);
+       "gnn_st_parse reads %s of %zu bytes, whose checksum holds %s", what, f.n, e.msg);
     gnn_st_release(&st);
-    ok(accepted(&f, false) == 0, "%s: every flip of one bit is refused", what);
-    ok(accepted(&f, true) == 0, "%s: every cut is refused", what);
+    ok(accepted(&f, false) == 0, "gnn_st_parse refuses %s with any one bit flipped", what);
+    ok(accepted(&f, true) == 0, "gnn_st_parse refuses %s cut at any byte", what);
 
     char *at = memmem(f.bytes, f.n, "\"gnn\":", 6);
     at[3] = 'm';
     sum_again(&f);
     ok(parse(&st, f.bytes, f.n, &e) == GNN_E_INPUT && strstr(e.msg, "not the model's description"),
-       "%s: a checksum without a description is refused: %s", what, e.msg);
+       "gnn_st_parse refuses %s with a checksum and no description: %s", what, e.msg);
     at[3] = 'n';
     sum_again(&f);
-    ok(!parse(&st, f.bytes, f.n, &e), "%s: both are accepted %s", what, e.msg);
+    ok(!parse(&st, f.bytes, f.n, &e),
+       "gnn_st_parse accepts %s with both description and checksum %s", what, e.msg);
     gnn_st_release(&st);
     at = memmem(f.bytes, f.n, GNN_SAFETENSORS_CHECKSUM, 12);
     *at = 'G';
     ok(parse(&st, f.bytes, f.n, &e) == GNN_E_INPUT && strstr(e.msg, "without its checksum"),
-       "%s: a description without a checksum is refused: %s", what, e.msg);
+       "gnn_st_parse refuses %s with a description and no checksum: %s", what, e.msg);
     free(f.bytes);
 }
 
@@ -225,8 +226,8 @@ static void refused(struct gnn_trainer *t, const struct file *good, const char *
     memcpy(f.bytes, good->bytes, f.n);
     memcpy(tensor_at(&f, name) + i * size, bytes, size);
     sum_again(&f);
-    ok(restore(t, &f, &e) == GNN_E_INPUT && !strncmp(e.msg, "F: ", 3), "refused: %s %zu, %s: %s",
-       name, i, why, e.msg);
+    ok(restore(t, &f, &e) == GNN_E_INPUT && !strncmp(e.msg, "F: ", 3),
+       "gnn_checkpoint_restore refuses %s[%zu], %s: %s", name, i, why, e.msg);
     free(f.bytes);
 }
 
@@ -267,7 +268,7 @@ static void test_numbers(struct gnn_trainer *t)
     t->r.seeds = 0;
     ok(!restore(t, &f, &e) && t->s.epoch == 2 && t->s.t == 12 && t->s.best == 0.5 &&
            t->r.seeds == 16 && t->train.correct == 10 && t->resumed,
-       "a checkpoint is restored %s", e.msg);
+       "gnn_checkpoint_restore restores a run %s", e.msg);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         refused(t, &f, "state.u64", words[i].at, &words[i].value, sizeof words[i].value,
                 words[i].why);
@@ -308,8 +309,8 @@ static void promise(const char *widths, const char *types, int target, const cha
     gnn_safetensors_sum(head, n, NULL, 0);
     if (parse(&st, head, n, &e))
         abort();
-    ok(gnn_model_open(&m, &st, "F", NULL, &e) == GNN_E_INPUT && strstr(e.msg, want), "refused: %s",
-       e.msg);
+    ok(gnn_model_open(&m, &st, "F", NULL, &e) == GNN_E_INPUT && strstr(e.msg, want),
+       "gnn_model_open refuses a description with more than its file holds: %s", e.msg);
     gnn_st_release(&st);
     json_decref(meta);
     free(head);

@@ -28,18 +28,18 @@ static void good(void)
     ok(!parse(&h, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (10, 2), }   \n") &&
            h.dtype == GNN_F32 && h.ndim == 2 && h.shape[0] == 10 && h.count == 20 &&
            h.bytes == 80 && !h.fortran,
-       "as NumPy writes it");
+       "gnn_npy_parse reads a header as NumPy writes it");
     ok(!parse(&h, 2, "{'shape': (3,), 'descr': '>i8', 'fortran_order': True}") && h.swap &&
            h.dtype == GNN_I64 && h.ndim == 1 && !h.fortran,
-       "version 2, other order, big-endian; a vector has no column order");
+       "gnn_npy_parse reads a big-endian vector of version 2 with its keys in another order");
     ok(!parse(&h, 3, "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3)}") && h.is_bool &&
            h.dtype == GNN_U8 && h.fortran,
-       "booleans, by column");
+       "gnn_npy_parse reads booleans in column order");
     ok(!parse(&h, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': ()}") && h.ndim == 0 &&
            h.count == 1,
-       "a scalar");
+       "gnn_npy_parse reads a scalar");
     ok(!parse(&h, 1, "{'descr': '<u2', 'fortran_order': False, 'shape': (0, 7)}") && h.count == 0,
-       "an empty array");
+       "gnn_npy_parse reads an empty array");
     static const enum gnn_dtype all[] = {GNN_U8,  GNN_I8,  GNN_U16, GNN_I16, GNN_U32, GNN_I32,
                                          GNN_U64, GNN_I64, GNN_F16, GNN_F32, GNN_F64, GNN_BF16};
     bool same = true;
@@ -52,7 +52,7 @@ static void good(void)
                    !gnn_npy_parse(&h, buf, n) && h.dtype == all[i] && h.ndim == nd &&
                    !memcmp(h.shape, in.shape, nd * sizeof *h.shape);
         }
-    ok(same, "written headers are read back");
+    ok(same, "gnn_npy_parse reads every header that gnn_npy_header writes");
 }
 
 static void bad(void)
@@ -80,14 +80,14 @@ static void bad(void)
     struct gnn_npy h;
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
         const char *why = parse(&h, 1, refused[i]);
-        ok(why, "%s: %s", refused[i], why ? why : "accepted");
+        ok(why, "gnn_npy_parse refuses %s: %s", refused[i], why ? why : "accepted");
     }
     uint8_t buf[256], cut[256];
     uint32_t n = gnn_npy_header(&(struct gnn_npy){.dtype = GNN_F32, .ndim = 1, .shape = {5}}, buf);
     bool all = true;
     for (uint32_t k = 0; k < n; k++)
         all = all && gnn_npy_parse(&h, buf, k);
-    ok(all, "every cut header is refused");
+    ok(all, "gnn_npy_parse refuses every header that is cut");
     for (uint32_t k = 0; k < n * 8;
          k++) { /* must not crash; what it answers is checked elsewhere */
         memcpy(cut, buf, n);
@@ -98,7 +98,7 @@ static void bad(void)
     }
     buf[6] = 2;
     buf[11] = 1;
-    ok(!gnn_npy_header_bytes(buf), "a huge header");
+    ok(!gnn_npy_header_bytes(buf), "gnn_npy_header_bytes refuses a huge header");
 }
 
 static void values(void)
@@ -108,18 +108,22 @@ static void values(void)
     int64_t v[3];
     uint64_t at = 9;
     gnn_npy_to_f32(GNN_F16, half, f, 5);
-    ok(f[0] == 1 && f[1] == -2 && f[2] == 0x1p-24f && isinf(f[3]) && isnan(f[4]), "half precision");
+    ok(f[0] == 1 && f[1] == -2 && f[2] == 0x1p-24f && isinf(f[3]) && isnan(f[4]),
+       "gnn_npy_to_f32 converts half precision");
     gnn_npy_to_f32(GNN_BF16, bf, f, 2);
-    ok(f[0] == 1 && f[1] == -2, "bfloat16");
-    ok(gnn_npy_to_i64(GNN_F32, big, v, 1, &at) && v[0] == 10000000000, "whole floats");
-    ok(!gnn_npy_to_i64(GNN_F32, big, v, 2, &at) && at == 1, "a fraction is found");
-    ok(!gnn_npy_to_i64(GNN_U64, &(uint64_t){UINT64_MAX}, v, 1, &at), "too large");
+    ok(f[0] == 1 && f[1] == -2, "gnn_npy_to_f32 converts bfloat16");
+    ok(gnn_npy_to_i64(GNN_F32, big, v, 1, &at) && v[0] == 10000000000,
+       "gnn_npy_to_i64 converts whole floats");
+    ok(!gnn_npy_to_i64(GNN_F32, big, v, 2, &at) && at == 1, "gnn_npy_to_i64 finds a fraction");
+    ok(!gnn_npy_to_i64(GNN_U64, &(uint64_t){UINT64_MAX}, v, 1, &at),
+       "gnn_npy_to_i64 refuses a number that is too large");
     ok(!gnn_npy_to_i64(GNN_F64, &(double){NAN}, v, 1, &at) &&
            !gnn_npy_to_i64(GNN_F64, &(double){1e19}, v, 1, &at),
-       "nan, 1e19");
+       "gnn_npy_to_i64 refuses a NaN and 1e19");
     uint32_t w[] = {0x01020304, 5};
     gnn_npy_swap(w, 2, 4);
-    ok(w[0] == 0x04030201 && w[1] == 0x05000000, "bytes turned round");
+    ok(w[0] == 0x04030201 && w[1] == 0x05000000,
+       "gnn_npy_swap swaps the bytes of big-endian numbers");
 }
 
 int main(void)

@@ -60,7 +60,8 @@ static void test_symgraph(const char *path)
 {
     struct gnn_err e = {0};
     struct fix f;
-    if (!ok(!fix_open(&f, path, &e), "%s: opens %s", path, e.msg))
+    if (!ok(!fix_open(&f, path, &e), "gnn_symgraph_init makes a graph for METIS of store %s %s",
+            path, e.msg))
         return;
     uint64_t n = f.v.nvertices, want = 0, bad = 0;
     char *m = matrix(&f), *left = malloc(n * n);
@@ -70,8 +71,8 @@ static void test_symgraph(const char *path)
     for (uint32_t v = 0; v < f.g.n; v++)
         for (int32_t i = f.g.xadj[v]; i < f.g.xadj[v + 1]; i++)
             bad += !left[v * n + (uint64_t)f.g.adjncy[i]]--;
-    ok(f.g.n == n && (uint64_t)f.g.xadj[n] == want && !bad, "%s: each neighbour once at both ends",
-       path);
+    ok(f.g.n == n && (uint64_t)f.g.xadj[n] == want && !bad,
+       "gnn_symgraph_init lists each neighbour of store %s once at both ends", path);
 
     uint32_t *part = calloc(n, sizeof *part), k = 5;
     uint64_t cut, vol, brute_cut = 0, brute_vol = 0;
@@ -86,19 +87,20 @@ static void test_symgraph(const char *path)
             }
     }
     ok(!gnn_symgraph_measure(&f.g, k, part, &cut, &vol, &e) && cut == brute_cut && vol == brute_vol,
-       "%s: cut and volume are those of brute force", path);
+       "gnn_symgraph_measure finds the cut and volume of store %s that brute force does", path);
 
     struct gnn_symgraph small = {0};
     ok(gnn_symgraph_init(&small, &f.v, n, 2, &e) == GNN_E_INPUT && strstr(e.msg, "32-bit"),
-       "too many nodes: %s", e.msg);
+       "gnn_symgraph_init refuses too many nodes for METIS: %s", e.msg);
     gnn_symgraph_release(&small);
     e = (struct gnn_err){0};
     ok(gnn_symgraph_init(&small, &f.v, want, 1, &e) == GNN_E_INPUT &&
            strstr(e.msg, "adjacencies") && strstr(e.msg, "--method fennel"),
-       "too many edges: %s", e.msg);
+       "gnn_symgraph_init refuses too many edges for METIS: %s", e.msg);
     gnn_symgraph_release(&small);
     e = (struct gnn_err){0};
-    ok(!gnn_symgraph_init(&small, &f.v, want + 1, 3, &e), "just enough room is enough %s", e.msg);
+    ok(!gnn_symgraph_init(&small, &f.v, want + 1, 3, &e),
+       "gnn_symgraph_init accepts as many edges as METIS can count %s", e.msg);
     gnn_symgraph_release(&small);
     free(m);
     free(left);
@@ -155,27 +157,29 @@ static void test_metis(void)
                {call_wrong, GNN_E_RUN, "into partition 3 of 3"}};
     struct gnn_err e = {0};
     struct fix f;
-    if (!ok(!fix_open(&f, "one", &e), "opens %s", e.msg))
+    if (!ok(!fix_open(&f, "one", &e), "gnn_symgraph_init makes a graph for METIS %s", e.msg))
         return;
     uint32_t *part = calloc(f.g.n, sizeof *part), *again = calloc(f.g.n, sizeof *again);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct gnn_metis m = {.k = 3, .imbalance = 1.03, .call = bad[i].call};
         e = (struct gnn_err){0};
         ok(gnn_metis_run(&m, &f.g, part, &e) == bad[i].want && strstr(e.msg, bad[i].text),
-           "METIS failing: %s", e.msg);
+           "gnn_metis_run reports that METIS failed: %s", e.msg);
     }
     e = (struct gnn_err){0};
     struct gnn_metis quiet = {.k = 3, .imbalance = 1.03, .call = call_prints};
-    ok(!gnn_metis_run(&quiet, &f.g, part, &e), "what METIS prints goes nowhere %s", e.msg);
+    ok(!gnn_metis_run(&quiet, &f.g, part, &e), "gnn_metis_run drops what METIS prints %s", e.msg);
 
     struct gnn_metis m = {.k = 4, .imbalance = 1.03, .seed = 7};
     ok(!gnn_metis_run(&m, &f.g, part, &e) && !gnn_metis_run(&m, &f.g, again, &e) &&
            !memcmp(part, again, f.g.n * sizeof *part),
-       "same seed, same parts %s", e.msg);
-    ok(m.peak > 0, "the child's memory is known");
+       "gnn_metis_run gives the same parts for the same seed %s", e.msg);
+    ok(m.peak > 0, "gnn_metis_run knows the memory of its child process");
     struct gnn_metis one = {.k = 1, .imbalance = 1.03}, many = {.k = f.g.n + 3, .imbalance = 1.03};
-    ok(!gnn_metis_run(&one, &f.g, part, &e) && part[f.g.n - 1] == 0, "k = 1");
-    ok(!gnn_metis_run(&many, &f.g, part, &e) && part[f.g.n - 1] == f.g.n - 1, "k > n");
+    ok(!gnn_metis_run(&one, &f.g, part, &e) && part[f.g.n - 1] == 0,
+       "gnn_metis_run makes one part");
+    ok(!gnn_metis_run(&many, &f.g, part, &e) && part[f.g.n - 1] == f.g.n - 1,
+       "gnn_metis_run makes more parts than nodes");
     free(part);
     free(again);
     fix_close(&f);
@@ -186,14 +190,16 @@ static void test_empty_graph(void)
     struct gnn_err e = {0};
     struct fix f;
     ok(!store_make("none", 10, 0, false, 3, &e) && !fix_open(&f, "none", &e),
-       "a graph without edges %s", e.msg);
+       "gnn_symgraph_init makes a graph for METIS without edges %s", e.msg);
     uint32_t part[10];
     uint64_t count[3] = {0};
     struct gnn_metis m = {.k = 3, .imbalance = 1.03};
-    ok(!gnn_metis_run(&m, &f.g, part, &e), "is partitioned %s", e.msg);
+    ok(!gnn_metis_run(&m, &f.g, part, &e), "gnn_metis_run partitions a graph without edges %s",
+       e.msg);
     for (int i = 0; i < 10; i++)
         count[part[i]]++;
-    ok(count[0] >= 3 && count[1] >= 3 && count[2] >= 3, "evenly");
+    ok(count[0] >= 3 && count[1] >= 3 && count[2] >= 3,
+       "gnn_metis_run spreads a graph without edges evenly");
     fix_close(&f);
 }
 
@@ -201,7 +207,8 @@ static void test_balance(void)
 {
     struct gnn_err e = {0};
     struct fix f;
-    if (!ok(!fix_open(&f, "typed", &e), "opens %s", e.msg))
+    if (!ok(!fix_open(&f, "typed", &e),
+            "gnn_symgraph_init makes a graph of a store of several types %s", e.msg))
         return;
     uint32_t ncon, set = 0;
     int32_t *w = NULL;
@@ -209,7 +216,7 @@ static void test_balance(void)
            &f.v, GNN_BALANCE_NODES | GNN_BALANCE_EDGES | GNN_BALANCE_SETS | GNN_BALANCE_TYPES, &set,
            1, &ncon, &w, &e) &&
            ncon == 5,
-       "five constraints %s", e.msg);
+       "gnn_balance_weights makes five constraints %s", e.msg);
     int64_t sum[5] = {0};
     for (uint64_t i = 0; i < f.v.nvertices; i++)
         for (uint32_t c = 0; c < 5; c++)
@@ -218,7 +225,7 @@ static void test_balance(void)
     ok(sum[0] == (int64_t)f.v.nvertices && sum[1] == (int64_t)(3 * sc->etype[0].count) &&
            sum[2] == (int64_t)sc->set[0].count && sum[3] == (int64_t)sc->ntype[0].count &&
            sum[4] == (int64_t)sc->ntype[1].count,
-       "sum up to what they count");
+       "gnn_balance_weights gives weights that add up to what they count");
     gnn_free(w);
     fix_close(&f);
 }
@@ -249,7 +256,8 @@ static void test_from(void)
     };
     struct gnn_err e = {0};
     struct fix f;
-    ok(!store_make("ten", 10, 30, false, 4, &e) && !fix_open(&f, "ten", &e), "opens %s", e.msg);
+    ok(!store_make("ten", 10, 30, false, 4, &e) && !fix_open(&f, "ten", &e),
+       "store_make makes a store of ten nodes %s", e.msg);
     for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
         uint32_t part[10], k = file[i].k;
         int fd = open("parts", O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -258,9 +266,11 @@ static void test_from(void)
         e = (struct gnn_err){0};
         int rc = gnn_assign_read(&f.v, fd, "parts", &k, part, &e);
         if (file[i].want)
-            ok(rc == GNN_E_INPUT && strstr(e.msg, file[i].want), "bad file: %s", e.msg);
+            ok(rc == GNN_E_INPUT && strstr(e.msg, file[i].want),
+               "gnn_assign_read refuses a bad file: %s", e.msg);
         else
-            ok(!rc && k == 3 && part[2] == 2 && part[9] == 1, "good file %s", e.msg);
+            ok(!rc && k == 3 && part[2] == 2 && part[9] == 1,
+               "gnn_assign_read reads the parts of a good file %s", e.msg);
         close(fd);
     }
     fix_close(&f);
@@ -304,7 +314,7 @@ static void rewrite(const char *from, const char *to, uint32_t k, const char *or
     for (uint32_t p = 0; p < k; p++)
         edges += fig[p].edges;
     ok(!rc && edges == f.s.meta.schema.etype[0].count * f.s.meta.schema.netypes,
-       "%s in %u parts %s", from, k, e.msg);
+       "gnn_layout_write writes store %s in %u parts %s", from, k, e.msg);
     gnn_layout_release(&l);
     gnn_meta_release(&meta);
     fix_close(&f);
@@ -313,7 +323,8 @@ static void rewrite(const char *from, const char *to, uint32_t k, const char *or
         rc = gnn_store_open(&base, original, false, &e);
     if (!rc)
         rc = gnn_verify_store(&out, &base, report, &e);
-    ok(!rc, "is proved %s", e.msg);
+    ok(!rc, "gnn_layout_write writes parts of store %s that prove to be the original %s", from,
+       e.msg);
     gnn_store_close(&out);
     gnn_store_close(&base);
     json_decref(report);
@@ -332,7 +343,8 @@ static void same_bytes(const char *a, const char *b)
         rc = gnn_store_open(&y, b, false, &e);
     if (!rc)
         rc = gnn_diff_stores(&x, &y, GNN_DIFF_IDENTITY, &d, &e);
-    ok(!rc && !d.differ, "%s and %s are the same%s%s %s | %s", a, b, e.msg, d.where, d.a, d.b);
+    ok(!rc && !d.differ, "gnn_diff_stores finds stores %s and %s the same%s%s %s | %s", a, b, e.msg,
+       d.where, d.a, d.b);
     gnn_store_close(&x);
     gnn_store_close(&y);
 }
@@ -358,8 +370,10 @@ int main(void)
 {
     struct gnn_err e = {0};
     scratch_enter();
-    ok(!store_make("one", 200, 900, false, 1, &e), "makes a store %s", e.msg);
-    ok(!store_make("typed", 120, 400, true, 2, &e), "makes a typed store %s", e.msg);
+    ok(!store_make("one", 200, 900, false, 1, &e), "store_make makes a store of one type %s",
+       e.msg);
+    ok(!store_make("typed", 120, 400, true, 2, &e), "store_make makes a store of several types %s",
+       e.msg);
     test_symgraph("one");
     test_symgraph("typed");
     test_metis();

@@ -112,7 +112,7 @@ static void plans(void)
         gnn_placement_release(&c);
     }
     ok(wrong == 0,
-       "144 placements hold each row once: replicated, then sharded by turns (%u wrong)", wrong);
+       "gnn_placement_init replicates, then shards each row once in 144 cases (%u wrong)", wrong);
 }
 
 /* Holders as they come: each row is where it was given to, in the order. */
@@ -148,8 +148,8 @@ static void given(void)
         }
         gnn_placement_release(&c);
     }
-    ok(wrong == 0, "100 placements hold each row where it was given to, in the order (%u wrong)",
-       wrong);
+    ok(wrong == 0,
+       "gnn_placement_init keeps each row where it was given to in 100 cases (%u wrong)", wrong);
 }
 
 /* What a plan with this share costs its devices on average. */
@@ -195,9 +195,12 @@ static void splits(void)
         none += best == 0;
         between += best > 0 && best < 1;
     }
-    ok(!off, "what a split is said to cost is what the placement costs (%u differ)", off);
-    ok(!dear, "no other split costs less (%u do)", dear);
-    ok(all && none && between, "%u replicate all, %u nothing, %u some", all, none, between);
+    ok(!off, "gnn_placement_share names the cost that the placement has (%u differ)", off);
+    ok(!dear, "gnn_placement_share chooses a split that costs no more than any other (%u do)",
+       dear);
+    ok(all && none && between,
+       "gnn_placement_share replicates all rows %u times, none %u times, some %u times", all, none,
+       between);
 }
 
 /* Rank 1 of three, of 10 rows each; device 0 of two holds rows 3 and 12, its peer row 25; copies of
@@ -232,7 +235,7 @@ static void tiers(void)
                                           : b.tier == a.tier && b.at == a.at);
     }
     ok(fine,
-       "each row is found on the device, its peer, as a copy, in the store, or with its owner");
+       "gnn_tier_find finds each row: on the device, a peer, replicated, in the store, or remote");
     gnn_placement_release(&p);
     gnn_node_map_release(&copied);
 }

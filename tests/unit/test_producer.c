@@ -83,7 +83,7 @@ static void refuses(const char *what, uint32_t kind, uint32_t slots, int memory)
 {
     struct liar l;
     liar_init(&l, memory, kind, slots);
-    ok(!l.taken && l.r.importer, "%s: not taken, and read on", what);
+    ok(!l.taken && l.r.importer, "gnn_reader_begin accepts no offer with %s and reads on", what);
     liar_release(&l);
     close(memory);
 }
@@ -106,7 +106,8 @@ static void reference(const char *what, struct gnb_reference ref, uint64_t bytes
     stored[20] ^= (uint8_t)flags;
     stream_make_frame(l.fd[1], GNB_BATCH, 3, "node/node/x", stored, n, GNB_REFERENCE, bytes);
     const int rc = gnn_reader_next(&l.r, &second, &l.e);
-    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "%s: %s", what, l.e.msg);
+    ok(why ? rc == GNN_E_INPUT && strstr(l.e.msg, why) : !rc, "gnn_reader_next %s %s: %s",
+       why ? "refuses" : "reads", what, l.e.msg);
     gnn_tensors_release(&second);
     liar_release(&l);
     close(memory);
@@ -127,12 +128,12 @@ static void scribbled(const char *name, bool seen)
         pwrite(memory, "!", 1, 4096 + LEN / 2) != 1)
         exit(99);
     const uint8_t *x = gnn_tensors_at(&l.t, 0)->data;
-    ok((x[LEN / 2] == '!') == seen, "%s %s when its producer writes there later", name,
+    ok((x[LEN / 2] == '!') == seen, "%s in a reader %s when its producer writes there later", name,
        seen ? "changes" : "does not change");
     struct gnn_handshake m;
     const int back = gnn_handshake_recv(l.sock, &m, NULL);
-    ok(seen ? !back : back == 1 && m.what == GNN_HANDSHAKE_RELEASE, "its slot %s",
-       seen ? "is kept" : "went back at once");
+    ok(seen ? !back : back == 1 && m.what == GNN_HANDSHAKE_RELEASE,
+       "gnn_reader_next %s the slot of %s", seen ? "keeps" : "releases at once", name);
     liar_release(&l);
     close(memory);
 }
@@ -157,34 +158,40 @@ static void test_lies(void)
 {
     static const char zero[LEN];
     refuses("memory that may shrink", GNN_HANDSHAKE_OFFER, 3, sealed(0));
-    refuses("another message", GNN_HANDSHAKE_ACCEPT, 3, sealed(F_SEAL_SHRINK));
+    refuses("the message of a reader", GNN_HANDSHAKE_ACCEPT, 3, sealed(F_SEAL_SHRINK));
     refuses("a single slot", GNN_HANDSHAKE_OFFER, 1, sealed(F_SEAL_SHRINK));
     refuses("a million slots", GNN_HANDSHAKE_OFFER, 1000000, sealed(F_SEAL_SHRINK));
     refuses("what cannot be mapped", GNN_HANDSHAKE_OFFER, 3, dup(2));
-    reference("a good one", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
-    reference("a sum",
+    reference("a good reference", (struct gnb_reference){.offset = 64, .slot = 1}, LEN, 0, NULL);
+    reference("a reference with a sum",
               (struct gnb_reference){
                   .offset = 64, .slot = 1, .sum = XXH3_64bits(zero, LEN), .has_sum = true},
               LEN, 0, NULL);
-    reference("a wrong sum", (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0,
+    reference("a reference with a wrong sum",
+              (struct gnb_reference){.slot = 1, .sum = 1, .has_sum = true}, LEN, 0,
               "checksum mismatch in shared");
-    reference("a sum that is none", (struct gnb_reference){.slot = 1}, LEN, 4, "reserved bits");
-    reference("one to a device, too short", (struct gnb_reference){.slot = 1}, LEN, 2,
-              "of a wrong size");
-    reference("one that is no device's, too long",
+    reference("a reference with reserved bits set", (struct gnb_reference){.slot = 1}, LEN, 4,
+              "reserved bits");
+    reference("a reference to a device that is too short", (struct gnb_reference){.slot = 1}, LEN,
+              2, "of a wrong size");
+    reference("a reference to shared memory that is too long",
               (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 2, "of a wrong size");
-    reference("a device, for a reader that works on none",
+    reference("a reference to a device of another program",
               (struct gnb_reference){.slot = 1, .on_device = true}, LEN, 0,
               "on a device and were exported to another program");
-    reference("misaligned", (struct gnb_reference){.offset = 8, .slot = 1}, LEN, 0, "out of range");
-    reference("beyond the window", (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1},
+    reference("a reference that is not aligned", (struct gnb_reference){.offset = 8, .slot = 1},
               LEN, 0, "out of range");
-    reference("wrapping", (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0,
+    reference("a reference beyond the window",
+              (struct gnb_reference){.offset = UINT64_C(1) << 32, .slot = 1}, LEN, 0,
               "out of range");
-    reference("beyond the end", (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0,
-              "beyond");
-    reference("no such slot", (struct gnb_reference){.slot = 3}, LEN, 0, "out of range");
-    reference("a slot twice", (struct gnb_reference){.slot = 0}, LEN, 0, "not released");
+    reference("a reference that wraps around",
+              (struct gnb_reference){.offset = UINT64_MAX - 63, .slot = 1}, LEN, 0, "out of range");
+    reference("a reference beyond the end of memory",
+              (struct gnb_reference){.offset = MEMORY - 64, .slot = 1}, LEN, 0, "beyond");
+    reference("a reference with a slot that does not exist", (struct gnb_reference){.slot = 3}, LEN,
+              0, "out of range");
+    reference("a reference with a slot that is in use", (struct gnb_reference){.slot = 0}, LEN, 0,
+              "not released");
 
     /* A stream with references that has come to lie in a file. */
     struct gnn_err e = {0};
@@ -198,7 +205,7 @@ static void test_lies(void)
     stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
     lseek(fd, 0, SEEK_SET);
     ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT,
-       "in a file: %s", e.msg);
+       "gnn_reader_next refuses a reference that lies in a file: %s", e.msg);
     gnn_tensors_release(&t);
     gnn_reader_release(&r);
 }

@@ -23,7 +23,8 @@ static void vectors(void)
     for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
         uint32_t out[4];
         gnn_philox(v[i].c, v[i].k, out);
-        ok(!memcmp(out, v[i].want, sizeof out), "philox4x32-10 vector %zu", i);
+        ok(!memcmp(out, v[i].want, sizeof out),
+           "gnn_philox gives the published vector %zu of Philox4x32-10", i);
     }
 }
 
@@ -40,22 +41,24 @@ static void bounded(void)
     }
     /* sd = sqrt(draws * 2/9) = 258 */
     ok(max < n && abs((int)low - (int)(draws / 3)) < 6 * 258,
-       "a bound above 2^31 is exact (%u of %u)", low, draws);
+       "gnn_rng_below is exact for a bound above 2^31 (%u of %u)", low, draws);
     bool one = true;
     for (uint32_t i = 0; i < 1000; i++)
         one = one && gnn_rng_below(key, i, 0, 0, 1) == 0;
-    ok(one, "bound 1 yields 0");
+    ok(one, "gnn_rng_below gives 0 for a bound of 1");
     double chi = 0;
     uint32_t count[7] = {0};
     for (uint32_t i = 0; i < 70000; i++)
         count[gnn_rng_below(key, 5, i, 0, 7)]++;
     for (int i = 0; i < 7; i++)
         chi += (count[i] - 10000.0) * (count[i] - 10000.0) / 10000.0;
-    ok(chi < 27.9, "draws of one item are uniform on 7 (chi2 %.1f, 6 degrees)", chi); /* p = 1e-4 */
+    ok(chi < 27.9, "gnn_rng_below draws uniformly from 7 (chi2 %.1f, 6 degrees)",
+       chi); /* p = 1e-4 */
     uint32_t a[2], b[2];
     gnn_rng_key(1, 2, 3, 4, 5, a);
     gnn_rng_key(1, 2, 3, 5, 4, b);
-    ok(a[0] != b[0] && a[1] != b[1], "hop and tag make different keys");
+    ok(a[0] != b[0] && a[1] != b[1],
+       "gnn_rng_key makes different keys for different hops and tags");
 }
 
 static bool is_permutation(uint64_t n, const uint32_t key[2], uint32_t *order)
@@ -90,7 +93,7 @@ static void many_positions(void)
         for (uint32_t i = 0; i < m; i++)
             same = same && to[i] == gnn_perm_at(&p, n - m + i);
     }
-    ok(same, "many positions at once go where each goes");
+    ok(same, "gnn_perm_many gives for many positions what gnn_perm_at gives for each");
 }
 
 static void permutations(void)
@@ -100,16 +103,16 @@ static void permutations(void)
         const uint32_t key[2] = {(uint32_t)n, 7};
         small = small && is_permutation(n, key, NULL);
     }
-    ok(small, "a permutation for every n up to 600");
+    ok(small, "gnn_perm_at is a permutation for every n up to 600");
     const uint32_t key[2] = {1, 2};
-    ok(is_permutation(196615, key, NULL), "a permutation of 196615");
-    ok(is_permutation(1 << 20, key, NULL), "a permutation of 2^20");
+    ok(is_permutation(196615, key, NULL), "gnn_perm_at is a permutation of 196615");
+    ok(is_permutation(1 << 20, key, NULL), "gnn_perm_at is a permutation of 2^20");
     struct gnn_perm p;
     gnn_perm_init(&p, 0xfffffffeull, key);
     bool below = true;
     for (uint64_t i = 0; i < 100000; i++)
         below = below && gnn_perm_at(&p, i * 42949) < 0xfffffffeull;
-    ok(below, "2^32 - 2 items stay in range");
+    ok(below, "gnn_perm_at stays in range for 2^32 - 2 items");
 
     /* Each position of a list of 12 is hit by each item equally often, and pairs of neighbours too.
      */
@@ -132,8 +135,8 @@ static void permutations(void)
                 pair += (next[i][j] - ep) * (next[i][j] - ep) / ep;
         }
     /* 121 degrees: 99.99 % below 185; about 131 for pairs: below 198 */
-    ok(chi < 185, "items are spread evenly over positions (chi2 %.1f)", chi);
-    ok(pair < 198, "neighbours in the order are even pairs (chi2 %.1f)", pair);
+    ok(chi < 185, "gnn_perm_at spreads items evenly over positions (chi2 %.1f)", chi);
+    ok(pair < 198, "gnn_perm_at makes all pairs of neighbours equally likely (chi2 %.1f)", pair);
 
     uint32_t a[2], b[2];
     static uint32_t oa[5000], ob[5000];
@@ -143,7 +146,7 @@ static void permutations(void)
     int same = 0;
     for (int i = 0; i < 5000; i++)
         same += oa[i] == ob[i];
-    ok(both && same < 10, "epochs have different orders (%d fixed)", same);
+    ok(both && same < 10, "gnn_perm_at gives epochs different orders (%d fixed)", same);
 }
 
 int main(void)

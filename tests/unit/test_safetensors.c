@@ -48,7 +48,8 @@ static void test_good(void)
     };
     char why[256] = "";
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-        ok(parse(good[i].json, good[i].data, why, sizeof(why)) == 0, "accepted: %s", good[i].json);
+        ok(parse(good[i].json, good[i].data, why, sizeof(why)) == 0,
+           "gnn_safetensors_parse accepts %s", good[i].json);
 }
 
 static void test_bad(void)
@@ -83,7 +84,7 @@ static void test_bad(void)
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         why[0] = 0;
         ok(parse(bad[i].json, bad[i].data, why, sizeof(why)) == -1 && why[0] && !strchr(why, '\n'),
-           "refused: %s (%s)", bad[i].what, why);
+           "gnn_safetensors_parse refuses %s (%s)", bad[i].what, why);
     }
 }
 
@@ -99,8 +100,8 @@ static void test_round_trip(void)
     char *head, why[256];
     size_t len;
     json_t *meta = json_pack("{s:s}", "k", "v");
-    ok(gnn_safetensors_header(t, 2, meta, &head, &len) == 0 && len % 64 == 0, "header of %zu bytes",
-       len);
+    ok(gnn_safetensors_header(t, 2, meta, &head, &len) == 0 && len % 64 == 0,
+       "gnn_safetensors_header makes a header of %zu bytes", len);
     uint8_t *file = malloc(len + sizeof(a) + sizeof(b));
     if (!file)
         abort();
@@ -108,12 +109,16 @@ static void test_round_trip(void)
     memcpy(file + len, b, sizeof(b));
     memcpy(file + len + sizeof(b), a, sizeof(a));
     const size_t n = len + sizeof(a) + sizeof(b);
-    ok(gnn_safetensors_parse(&st, file, n, why, sizeof(why)) == 0 && st.n == 2, "read again");
+    ok(gnn_safetensors_parse(&st, file, n, why, sizeof(why)) == 0 && st.n == 2,
+       "gnn_safetensors_parse reads what gnn_safetensors_header wrote");
     const struct gnn_tensor *r = gnn_safetensors_find(&st, ta.name);
-    ok(r && r->ndim == 2 && r->shape[1] == 3 && !memcmp(r->data, a, sizeof(a)), "first tensor");
+    ok(r && r->ndim == 2 && r->shape[1] == 3 && !memcmp(r->data, a, sizeof(a)),
+       "gnn_safetensors_find finds the first tensor as it was written");
     r = gnn_safetensors_find(&st, "n");
-    ok(r && r->dtype == GNN_U64 && !memcmp(r->data, b, sizeof(b)), "second tensor");
-    ok(!strcmp(json_string_value(json_object_get(st.metadata, "k")), "v"), "metadata");
+    ok(r && r->dtype == GNN_U64 && !memcmp(r->data, b, sizeof(b)),
+       "gnn_safetensors_find finds the second tensor as it was written");
+    ok(!strcmp(json_string_value(json_object_get(st.metadata, "k")), "v"),
+       "gnn_safetensors_parse reads the metadata");
     gnn_safetensors_release(&st);
     size_t accepted = 0;
     for (size_t k = 0; k < n; k++) {
@@ -125,11 +130,11 @@ static void test_round_trip(void)
         gnn_safetensors_release(&st);
         free(cut);
     }
-    ok(accepted == 0, "no truncation is accepted");
+    ok(accepted == 0, "gnn_safetensors_parse refuses a file that is cut at any byte");
     const struct gnn_tensor *twice[2] = {&ta, &ta};
     char *none;
     ok(gnn_safetensors_header(twice, 2, NULL, &none, &len) == -1,
-       "two tensors of one name are not written");
+       "gnn_safetensors_header refuses two tensors of one name");
     json_decref(meta);
     free(head);
     free(file);

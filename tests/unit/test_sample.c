@@ -237,8 +237,8 @@ static void compare(const char *name, const struct toy *t, uint32_t nseeds)
             five = five && b;
             out_free(&o);
         }
-    ok(one, "%s: one part equals the reference", name);
-    ok(five, "%s: five parts equal the reference", name);
+    ok(one, "gnn_sample_pick draws from %s in one part what the reference draws", name);
+    ok(five, "gnn_sample_pick draws from %s in five parts what the reference draws", name);
     cut_free(&cut);
     free(moved);
     free(seeds);
@@ -277,8 +277,8 @@ static void lanes(void)
                 }
             }
         }
-    ok(best, "lanes with the best instructions equal single draws");
-    ok(plain, "lanes without chosen instructions equal single draws");
+    ok(best, "gnn_draw16 gives the picks of single draws");
+    ok(plain, "gnn_draw16_portable gives the picks of single draws");
 }
 
 /* A store may hold anything: each kind of damage is named, and nothing outside the arrays is read.
@@ -295,28 +295,29 @@ static void hostile(void)
     const uint64_t keep = t.indptr[12];
     t.indptr[12] = t.indptr[11] - 1;
     run(&o, &g, seeds, 3, fan, false, true);
-    ok(o.rc == GNN_SAMPLE_INDPTR && o.bad.node == 11, "falling offsets are named");
+    ok(o.rc == GNN_SAMPLE_INDPTR && o.bad.node == 11, "gnn_sample_count names offsets that fall");
     out_free(&o);
     t.indptr[12] = UINT64_MAX - 5;
     run(&o, &g, seeds, 3, fan, false, true);
-    ok(o.rc == GNN_SAMPLE_INDPTR && o.bad.node == 11, "offsets beyond the edges are named");
+    ok(o.rc == GNN_SAMPLE_INDPTR && o.bad.node == 11,
+       "gnn_sample_count names offsets beyond the edges");
     out_free(&o);
     t.indptr[12] = keep;
     const uint32_t was = t.indices[t.indptr[11]];
     t.indices[t.indptr[11]] = 100;
     run(&o, &g, seeds, 3, fan, false, true);
     ok(o.rc == GNN_SAMPLE_SOURCE && o.bad.node == 11 && o.bad.edge == t.indptr[11],
-       "a source out of range is named");
+       "gnn_sample_pick names a source out of range");
     out_free(&o);
     t.indices[t.indptr[11]] = was;
     p.count = 11;
     run(&o, &g, seeds, 3, fan, false, true);
-    ok(o.rc == GNN_SAMPLE_NODE && o.bad.node == 11, "a node in no part is named");
+    ok(o.rc == GNN_SAMPLE_NODE && o.bad.node == 11, "gnn_sample_count names a node in no part");
     out_free(&o);
     uint32_t nodes[4], map[5] = {0}, ids[3] = {1, 5, 2};
     struct gnn_relabel r = {.map = map, .nnodes = 5, .list = {.node = nodes}};
     gnn_relabel_begin(&r);
-    ok(gnn_relabel_add(&r, ids, 3) == 1, "a seed out of range is named");
+    ok(gnn_relabel_add(&r, ids, 3) == 1, "gnn_relabel_add names a seed out of range");
     toy_free(&t);
 }
 
@@ -350,7 +351,7 @@ static void generations(void)
         }
         fine = fine && want == r.count;
     }
-    ok(fine, "numbering survives wrapped generations and growing widths");
+    ok(fine, "gnn_relabel_add numbers nodes through wrapped generations and growing widths");
 }
 
 int main(void)
@@ -358,19 +359,19 @@ int main(void)
     struct toy t;
     lanes();
     toy_make(&t, 2000, 2000, 11, deg_small);
-    compare("degrees 0 to 39", &t, 300);
+    compare("a graph of degrees 0 to 39", &t, 300);
     toy_free(&t);
     toy_make(&t, 3000, 3000, 12, deg_hub);
-    compare("hubs", &t, 40);
+    compare("a graph with hubs", &t, 40);
     toy_free(&t);
     toy_make(&t, 400, 400, 13, deg_huge);
-    compare("degree 100000", &t, 5);
+    compare("a graph of degree 100000", &t, 5);
     toy_free(&t);
     toy_make(&t, 1, 1, 14, deg_one);
-    compare("one node", &t, 1);
+    compare("a graph of one node", &t, 1);
     toy_free(&t);
     toy_make(&t, 50, 50, 15, deg_none);
-    compare("no edges", &t, 20);
+    compare("a graph without edges", &t, 20);
     compare("no seeds", &t, 0);
     toy_free(&t);
     hostile();

@@ -127,15 +127,16 @@ static void test_together(void)
     uint32_t n = 0;
     while (src && n < BATCHES && !gnn_source_next(src, &one[n], &e))
         n++;
-    if (!ok(n == BATCHES, "%u batches of one %s", n, e.msg))
+    if (!ok(n == BATCHES, "gnn_sampler_source_new draws the %u batches of one process %s", n,
+            e.msg))
         exit(1);
     for (unsigned threads = 0; threads < 4; threads += 3) {
         memset(found, 0, sizeof found);
         atomic_store(&wrong, 0);
         ranks_run(RANKS, 0, rank, &threads);
         ok(!wrong && !missing(&s.meta.schema),
-           "%u threads of %d ranks: %d things wrong, %u rows missing", threads, RANKS, (int)wrong,
-           missing(&s.meta.schema));
+           "the sampler with %u threads on %d ranks draws what one does (%d wrong, %u missing)",
+           threads, RANKS, (int)wrong, missing(&s.meta.schema));
     }
     for (uint32_t i = 0; i < n; i++)
         gnn_batch_put(one[i]);
@@ -233,7 +234,7 @@ static void test_garbled(void)
         struct garbling g = garblings[i];
         atomic_store(&wrong, 0);
         ranks_run(RANKS, 0, rank_garbled, &g);
-        ok(!wrong, "%s: an error that says so", g.name);
+        ok(!wrong, "the sampler reports %s as malformed", g.name);
     }
 }
 
@@ -242,8 +243,8 @@ int main(void)
     struct gnn_err e = {0};
     scratch_enter();
     const int rc = store_make("whole", NODES, 4000, true, 3, &e);
-    if (ok(!rc && !store_divide("whole", "parts", 5, false, &e), "a store of five parts %s",
-           e.msg)) {
+    if (ok(!rc && !store_divide("whole", "parts", 5, false, &e),
+           "store_divide divides a store into five parts %s", e.msg)) {
         test_together();
         test_garbled();
     }

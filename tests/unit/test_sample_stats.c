@@ -97,8 +97,8 @@ static void uniform(void)
             if (!replace)
                 q *= (c[i].d - 1.0) / ((double)c[i].d - c[i].k);
             const bool fine = gate(q, c[i].d - 1, &z);
-            ok(fine, "%d of %u, %s: z %.2f", (int)c[i].k, c[i].d,
-               replace ? "with replacement" : "without", z);
+            ok(fine, "gnn_sample_pick draws each of %d of %u neighbours equally often %s (z %.2f)",
+               (int)c[i].k, c[i].d, replace ? "with replacement" : "without replacement", z);
         }
     free(count);
 }
@@ -118,7 +118,7 @@ static void sets(void)
             packed[n++] = count[m];
     double z;
     const bool fine = gate(chi_square(packed, 20, 2000), 19, &z);
-    ok(fine, "all sets of 3 of 6 are equally likely: z %.2f", z);
+    ok(fine, "gnn_sample_pick draws all sets of 3 of 6 neighbours equally often (z %.2f)", z);
 }
 
 /* The gate must be able to fail: a byte modulo 10, the classical mistake. */
@@ -131,7 +131,7 @@ static void control(void)
     }
     double z;
     const bool fine = gate(chi_square(count, 10, 64 * 300.0), 9, &z);
-    ok(!fine, "the gate sees the bias of a remainder (z %.1f)", z);
+    ok(!fine, "the test of uniformity sees the bias of a remainder (z %.1f)", z);
 }
 
 /* ---- whole batches: node 0 has neighbours 1-10, each of which has 11-20 ---- */
@@ -225,16 +225,19 @@ static void frontiers(struct gnn_store *s)
         }
         gnn_source_free(src);
         double z;
-        ok(shape && n == EPOCHS && !e.code, "--frontier %s: batches have the shape it asks for",
+        ok(shape && n == EPOCHS && !e.code,
+           "the sampler draws with --frontier %s batches of the shape it asks for",
            fresh ? "new" : "all");
         bool fine = gate(chi_square(ac, 100, EPOCHS / 100.0), 99, &z);
-        ok(fine, "--frontier %s: second hop is uniform, whatever the first was (z %.2f)",
+        ok(fine,
+           "the sampler draws with --frontier %s a uniform second hop after any first (z %.2f)",
            fresh ? "new" : "all", z);
         if (!fresh) {
             fine = gate(chi_square(ab, 100, EPOCHS / 100.0), 99, &z);
-            ok(fine, "--frontier all: a node drawn again draws anew (z %.2f)", z);
+            ok(fine, "the sampler draws anew with --frontier all for a node drawn again (z %.2f)",
+               z);
             fine = gate(chi_square(aa, 100, (EPOCHS - 1) / 100.0), 99, &z);
-            ok(fine, "epochs are independent (z %.2f)", z);
+            ok(fine, "the sampler draws epochs independently (z %.2f)", z);
         }
     }
 }
@@ -247,8 +250,8 @@ int main(void)
     uniform();
     sets();
     control();
-    if (!ok(!write_store("stats", &e) && !gnn_store_open(&s, "stats", false, &e), "a store: %s",
-            e.msg))
+    if (!ok(!write_store("stats", &e) && !gnn_store_open(&s, "stats", false, &e),
+            "write_store writes a store that opens: %s", e.msg))
         return scratch_done();
     frontiers(&s);
     gnn_store_close(&s);

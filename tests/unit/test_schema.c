@@ -16,7 +16,7 @@ static void is_name(const char *name, const char *why)
     struct gnn_err e = {0};
     const int rc = gnn_schema_add_ntype(&s, name, 1, &e);
     ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc && !strcmp(s.ntype[0].name, name),
-       "%.30s: %.100s", name, rc ? e.msg : "a name");
+       "gnn_schema_add_ntype %s the name '%.30s' %.100s", why ? "refuses" : "accepts", name, e.msg);
     gnn_schema_release(&s);
 }
 
@@ -49,13 +49,14 @@ static void pair(const char *const types[], uint32_t s1, const char *r1, uint32_
     if (rc || gnn_schema_add_etype(&s, s1, r1, d1, 1, &e))
         exit(99);
     rc = gnn_schema_add_etype(&s, s2, r2, d2, 1, &e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s and %s: %s", r1, r2,
-       rc ? e.msg : "two keys");
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc,
+       "gnn_schema_add_etype %s relations %s and %s %s", why ? "refuses" : "gives two keys to", r1,
+       r2, e.msg);
     for (uint32_t i = 0; i < s.netypes; i++)
         ok(gnn_schema_find_etype(&s, gnn_etype_key(&s, i, key, sizeof key)) == (int)i,
-           "%s is found", key);
+           "gnn_schema_find_etype finds key %s", key);
     ok(gnn_schema_find_etype(&s, "a/b") < 0 && gnn_schema_find_etype(&s, "a/b/c/") < 0,
-       "what is no key is not");
+       "gnn_schema_find_etype does not find a text that is no key");
     gnn_schema_release(&s);
 }
 
@@ -73,7 +74,8 @@ static void test_keys(void)
 static void degree(const char *rel, const char *want)
 {
     char name[GNN_WORD_MAX + 1];
-    ok(!strcmp(gnn_degree_field(name, rel, 7), want), "%.50s has its degrees in %s", rel, name);
+    ok(!strcmp(gnn_degree_field(name, rel, 7), want),
+       "gnn_degree_field keeps the degrees of %.50s in %s", rel, name);
 }
 
 static void test_degrees(void)
@@ -117,7 +119,8 @@ static void bind(const char *name, const char *why)
         !add(b, name, GNN_F32, 0, &e))
         exit(99);
     const int rc = gnn_batch_bind(b, &m, &e);
-    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "%s: %s", name, rc ? e.msg : "bound");
+    ok(why ? rc == GNN_E_INPUT && strstr(e.msg, why) : !rc, "gnn_batch_bind %s tensor %s: %s",
+       why ? "refuses" : "binds", name, e.msg);
     gnn_batch_put(b);
     gnn_batch_pool_free(pool);
     m.is_stream = false;
@@ -153,7 +156,8 @@ static void params(const char *type, const char *r, const char *q, const char *w
     const int rc = gnn_model_init(&m, &c, &e);
     ok(want ? !rc && !strcmp(m.param[0].name, want)
             : rc == GNN_E_USAGE && strstr(e.msg, "parameters of the same name"),
-       "%.40s, %.40s: %.120s", r, q, rc ? e.msg : m.param[0].name);
+       "gnn_model_init names the parameters of relations %.40s and %.40s: %.120s", r, q,
+       rc ? e.msg : m.param[0].name);
     if (!rc)
         gnn_model_release(&m);
     gnn_schema_release(&s);
@@ -180,7 +184,7 @@ static void test_message(void)
     static const char end[] = "/indptr' is damaged";
     ok(!strncmp(e.msg, "store: tensor 'edge/r", 21) && strstr(e.msg, " ... ") &&
            !strcmp(e.msg + strlen(e.msg) - strlen(end), end),
-       "a message with long names keeps its end");
+       "gnn_fail keeps the end of a message with long names");
 }
 
 int main(void)

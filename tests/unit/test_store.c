@@ -97,26 +97,29 @@ static void test_roundtrip(void)
 {
     struct gnn_err e = {0};
     struct gnn_store s;
-    ok(!write_store("a", false, &e), "writes %s", e.msg);
-    ok(!gnn_store_open(&s, "a", true, &e), "opens %s", e.msg);
-    ok(s.nparts == 2 && s.meta.schema.ntype[0].count == 5, "has its schema");
-    ok(gnn_store_owner(&s, 0, 2) == 0 && gnn_store_owner(&s, 0, 3) == 1, "knows owners");
+    ok(!write_store("a", false, &e), "gnn_store_commit writes a store %s", e.msg);
+    ok(!gnn_store_open(&s, "a", true, &e), "gnn_store_open opens a store %s", e.msg);
+    ok(s.nparts == 2 && s.meta.schema.ntype[0].count == 5,
+       "gnn_store_open reads the schema of a store");
+    ok(gnn_store_owner(&s, 0, 2) == 0 && gnn_store_owner(&s, 0, 3) == 1,
+       "gnn_store_owner knows the part of a node");
     ok(same(&s, 1, "node/node/x", x[1], 16) &&
            same(&s, 0, "edge/node/to/node/indices", indices[0], 16),
-       "has its tensors");
+       "gnn_store_find finds the tensors of a store");
     ok(((uintptr_t)gnn_store_find(&s, 0, "node/node/x")->data & 4095) == 0,
-       "tensors are page-aligned");
+       "gnn_store_find finds tensors that begin at pages");
     uint32_t *train;
     ok(!gnn_store_split(&s, 0, &train, &e) && train[0] == 2 && train[1] == 4 && train[2] == 0,
-       "split comes back in order %s", e.msg);
+       "gnn_store_split gives a split in its order %s", e.msg);
     gnn_free(train);
-    ok(!gnn_store_verified(&s, &e), "verifies %s", e.msg);
+    ok(!gnn_store_verified(&s, &e), "gnn_store_verified accepts a store %s", e.msg);
     gnn_store_close(&s);
-    ok(write_store("a", false, &e) == GNN_E_USAGE, "does not overwrite: %s", e.msg);
+    ok(write_store("a", false, &e) == GNN_E_USAGE,
+       "gnn_store_create does not overwrite a store: %s", e.msg);
     e = (struct gnn_err){0};
-    ok(!write_store("a", true, &e), "replaces with force %s", e.msg);
+    ok(!write_store("a", true, &e), "gnn_store_create replaces a store by force %s", e.msg);
     ok(!mkdir("other", 0777) && write_store("other", true, &e) == GNN_E_USAGE,
-       "force replaces only stores: %s", e.msg);
+       "gnn_store_create replaces nothing but stores by force: %s", e.msg);
 }
 
 /* Opens and reads everything; GNN_E_INPUT expected for any damage. */
@@ -165,19 +168,20 @@ static void test_damage(void)
         }
         failed |= pwrite(fd, &bytes[at], 1, (off_t)at) != 1;
     }
-    ok(!missed && !failed, "500 flipped bits are noticed");
+    ok(!missed && !failed, "gnn_store_verified notices each of 500 flipped bits");
     for (int i = 0; i < 200; i++) {
         failed |= ftruncate(fd, (off_t)draw(n));
         struct gnn_err e = {0};
         missed += read_all("a", &e) != GNN_E_INPUT;
         failed |= ftruncate(fd, (off_t)n) || pwrite(fd, bytes, n, 0) != (ssize_t)n;
     }
-    ok(!missed && !failed, "200 cuts are noticed");
+    ok(!missed && !failed, "gnn_store_open notices each of 200 cuts");
     struct gnn_err e = {0};
-    ok(!read_all("a", &e), "undamaged again: %s", e.msg);
+    ok(!read_all("a", &e), "gnn_store_verified accepts the store when it is whole again: %s",
+       e.msg);
     ok(!rename("a/part-00000.gnb", "a/x") && !rename("a/part-00001.gnb", "a/part-00000.gnb") &&
            !rename("a/x", "a/part-00001.gnb") && read_all("a", &e) == GNN_E_INPUT,
-       "swapped parts are noticed: %s", e.msg);
+       "gnn_store_open notices parts that are swapped: %s", e.msg);
     close(fd);
     free(bytes);
 }

@@ -80,13 +80,16 @@ static void test_roundtrip(int level)
     struct gnn_err e = {0};
     int n;
     unlink("s");
-    ok(!write_stream("s", O_EXCL, level, &e), "writes at level %d %s", level, e.msg);
-    ok(read_stream("s", &n, &e) == GNN_END && n == 4, "reads four batches %s", e.msg);
+    ok(!write_stream("s", O_EXCL, level, &e), "stream_make writes a stream at level %d %s", level,
+       e.msg);
+    ok(read_stream("s", &n, &e) == GNN_END && n == 4,
+       "gnn_stream_source_new reads four batches of a stream at level %d %s", level, e.msg);
     ok(!write_stream("s", O_APPEND, level, &e) && read_stream("s", &n, &e) == GNN_END && n == 8,
-       "concatenated streams read as one %s", e.msg);
+       "gnn_stream_source_new reads two joined streams at level %d as one %s", level, e.msg);
     meta.sampling.seed ^= 1;
     ok(!write_stream("s", O_APPEND, level, &e) && read_stream("s", &n, &e) == GNN_E_INPUT && n == 8,
-       "with another header they do not: %s", e.msg);
+       "gnn_stream_source_new refuses a joined stream of another header at level %d: %s", level,
+       e.msg);
     meta.sampling.seed ^= 1;
 }
 
@@ -103,7 +106,7 @@ static void test_damage(int level)
         e = (struct gnn_err){0};
         missed += read_bytes(p, cut, &n, &e) != GNN_E_INPUT;
     }
-    ok(!missed, "level %d: a cut at any of %zu bytes is noticed", level, size);
+    ok(!missed, "gnn_stream_source_new notices at level %d a cut at any of %zu bytes", level, size);
     for (size_t at = 0; at < size; at++) {
         e = (struct gnn_err){0};
         p[at] ^= (uint8_t)(1u << (at & 7));
@@ -113,7 +116,7 @@ static void test_damage(int level)
         }
         p[at] ^= (uint8_t)(1u << (at & 7));
     }
-    ok(!missed, "level %d: a flipped bit in any of them is noticed", level);
+    ok(!missed, "gnn_stream_source_new notices at level %d a flipped bit in any byte", level);
     free(p);
 }
 

@@ -120,14 +120,14 @@ static void check_names(void)
         "",          "part-.gnb",       "part-0.gnb2",    "part-0x.gnb",
         "store.jso", ".part-00000.gnb", "part-00000.gnb/"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        ok(gnn_temp_in_store(yes[i]), "%s is of a store", yes[i]);
+        ok(gnn_temp_in_store(yes[i]), "gnn_temp_in_store knows %s for a file of a store", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        ok(!gnn_temp_in_store(no[i]), "'%s' is not", no[i]);
+        ok(!gnn_temp_in_store(no[i]), "gnn_temp_in_store knows '%s' for no file of a store", no[i]);
     char *at = symlink("a/b/", "link") ? NULL : gnn_temp_target("./link//", true, &e);
-    ok(at && !strcmp(at, "./a/b"), "a link to nothing");
+    ok(at && !strcmp(at, "./a/b"), "gnn_temp_target follows a link to nothing");
     gnn_free(at);
-    ok(!gnn_temp_target("link", false, &e) && e.code == GNN_E_USAGE, "no file has that name: %s",
-       e.msg);
+    ok(!gnn_temp_target("link", false, &e) && e.code == GNN_E_USAGE,
+       "gnn_temp_target refuses a name that no file can have: %s", e.msg);
 }
 
 static void check_leftovers(void)
@@ -139,13 +139,17 @@ static void check_leftovers(void)
     put("", "file.tmp.0123456789abcdef", "left over");
     put("", "file.tmp.fedcba9876543210", "held");
     const int held = open("file.tmp.fedcba9876543210", O_RDONLY);
-    ok(!flock(held, LOCK_EX) && make_file(), "a file beside what is left over");
-    ok(access("file.tmp.0123456789abcdef", F_OK) != 0, "what is left over is removed");
-    ok(!access("file.tmp.fedcba9876543210", F_OK), "what is held is not");
+    ok(!flock(held, LOCK_EX) && make_file(),
+       "gnn_temp_file writes a file beside what killed writers left over");
+    ok(access("file.tmp.0123456789abcdef", F_OK) != 0,
+       "gnn_temp_file removes what killed writers left over");
+    ok(!access("file.tmp.fedcba9876543210", F_OK),
+       "gnn_temp_file does not remove what another writer holds");
     close(held);
-    ok(make_file() && access("file.tmp.fedcba9876543210", F_OK) != 0, "until it is not any more");
+    ok(make_file() && access("file.tmp.fedcba9876543210", F_OK) != 0,
+       "gnn_temp_file removes what another writer held once it is free");
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        ok(!access(kept[i], F_OK) && !unlink(kept[i]), "%s stays", kept[i]);
+        ok(!access(kept[i], F_OK) && !unlink(kept[i]), "gnn_temp_file does not remove %s", kept[i]);
 }
 
 static void check_mapped(void)
@@ -154,24 +158,26 @@ static void check_mapped(void)
     put("", "data", "0123456789");
     const int fd = open("data", O_RDWR);
     const char *p = gnn_mapped_new(fd, 0, 10, false, "data", &e);
-    ok(p && !memcmp(p, "0123456789", 10), "maps");
-    ok(!gnn_mapped_changed(p) && !gnn_mapped_check(&e), "has not changed");
+    ok(p && !memcmp(p, "0123456789", 10), "gnn_mapped_new maps a file");
+    ok(!gnn_mapped_changed(p) && !gnn_mapped_check(&e),
+       "gnn_mapped_check finds a file that has not changed");
     ok(!gnn_mapped_fault(p - 1, &e) && !gnn_mapped_fault(p + 10, &e) && !e.code,
-       "addresses around it are not its");
+       "gnn_mapped_fault disowns addresses around a mapped file");
     ok(gnn_mapped_fault(p + 3, &e) == GNN_E_RUN &&
            strstr(e.msg, "data: the system cannot read byte 3"),
-       "one in it is: %s", e.msg);
+       "gnn_mapped_fault names the byte that the system cannot read: %s", e.msg);
     e = (struct gnn_err){0};
     ok(!ftruncate(fd, 4) && gnn_mapped_changed(p) && gnn_mapped_check(&e) &&
            strstr(e.msg, "data: cut to 4 bytes"),
-       "cut: %s", e.msg);
+       "gnn_mapped_check names a file that is cut: %s", e.msg);
     e = (struct gnn_err){0};
     put("", "other", "other");
     ok(!rename("other", "data") && !gnn_mapped_changed(p) && !gnn_mapped_check(&e),
-       "replaced by another file: no change");
+       "gnn_mapped_check finds no change when another file takes the name");
     gnn_mapped_free(p);
     gnn_mapped_free(NULL);
-    ok(!gnn_mapped_fault(p + 3, &e), "unmapped, it is nobody's");
+    ok(!gnn_mapped_fault(p + 3, &e),
+       "gnn_mapped_fault disowns addresses of a file that is unmapped");
     close(fd);
 }
 
@@ -180,19 +186,23 @@ int main(void)
     scratch_enter();
     check_names();
     check_leftovers();
-    ok(many(turn_store), "%d processes write one store, %d times each, and some are killed",
+    ok(many(turn_store),
+       "gnn_temp_dir lets %d processes write one store, %d times each, and some be killed",
        PROCESSES, TURNS);
-    ok(!access("store/store.json", F_OK) && !access("store/part-00000.gnb", F_OK), "it is whole");
-    ok(make_store(false) && count(".tmp.") == 0, "nothing is left of any");
-    ok(many(make_file), "the same for a file");
-    ok(count(".tmp.") == 0, "nothing is left of that");
-    ok(many(add_one), "%d processes take a lock, %d times each", PROCESSES, TURNS);
+    ok(!access("store/store.json", F_OK) && !access("store/part-00000.gnb", F_OK),
+       "a store that many processes wrote is whole");
+    ok(make_store(false) && count(".tmp.") == 0,
+       "gnn_temp_dir leaves nothing of killed writers of a store");
+    ok(many(make_file), "gnn_temp_file lets many processes write one file, and some be killed");
+    ok(count(".tmp.") == 0, "gnn_temp_file leaves nothing of killed writers of a file");
+    ok(many(add_one), "gnn_temp_lock lets %d processes take a lock, %d times each", PROCESSES,
+       TURNS);
     char text[32] = "";
     const int fd = open("number", O_RDONLY);
-    ok(read(fd, text, sizeof text - 1) > 0 && atoi(text) == PROCESSES * TURNS, "one at a time: %s",
-       text);
+    ok(read(fd, text, sizeof text - 1) > 0 && atoi(text) == PROCESSES * TURNS,
+       "gnn_temp_lock lets one process at a time hold a lock: %s", text);
     close(fd);
-    ok(count("lock") == 0, "nothing is left of the lock");
+    ok(count("lock") == 0, "gnn_temp_lock leaves nothing of a lock");
     check_mapped();
     return scratch_done();
 }

@@ -33,29 +33,30 @@ static bool f64_bad(const char *text)
 static void numbers(void)
 {
     uint64_t v;
-    ok(u64_is("0\n", 0, "\n") && u64_is("00042,", 42, ","), "small numbers");
-    ok(u64_is("18446744073709551615\n", UINT64_MAX, "\n"), "the largest number");
+    ok(u64_is("0\n", 0, "\n") && u64_is("00042,", 42, ","), "gnn_text_u64 reads small numbers");
+    ok(u64_is("18446744073709551615\n", UINT64_MAX, "\n"), "gnn_text_u64 reads the largest number");
     ok(!gnn_text_u64("18446744073709551616\n", &v) && !gnn_text_u64("99999999999999999999\n", &v) &&
            !gnn_text_u64("184467440737095516150\n", &v),
-       "larger ones");
+       "gnn_text_u64 refuses numbers beyond 64 bits");
     ok(!gnn_text_u64("-1\n", &v) && !gnn_text_u64("\n", &v) && !gnn_text_u64("x\n", &v),
-       "not numbers");
+       "gnn_text_u64 refuses what is no number");
     ok(f64_is("1\n", 1, "\n") && f64_is("-1.5,", -1.5, ",") && f64_is("+.5\n", .5, "\n") &&
            f64_is("3.\n", 3, "\n"),
-       "decimals");
+       "gnn_text_f64 reads decimals");
     ok(f64_is("1e3\n", 1e3, "\n") && f64_is("1E-3\n", 1e-3, "\n") && f64_is("12.5e+2 ", 1250, " "),
-       "exponents");
-    ok(f64_is("1e400\n", INFINITY, "\n") && f64_is("1e-400\n", 0, "\n"), "out of range");
+       "gnn_text_f64 reads exponents");
+    ok(f64_is("1e400\n", INFINITY, "\n") && f64_is("1e-400\n", 0, "\n"),
+       "gnn_text_f64 gives infinity or 0 for a number out of range");
     ok(f64_is("nan\n", NAN, "\n") && f64_is("NaN\n", NAN, "\n") &&
            f64_is("-inf\n", -INFINITY, "\n") && f64_is("Infinity\n", INFINITY, "\n"),
-       "names");
+       "gnn_text_f64 reads NaN and infinity by their names");
     ok(f64_bad("\n") && f64_bad("-\n") && f64_bad(".\n") && f64_bad("1e\n") && f64_bad("e5\n") &&
            f64_bad("na\n"),
-       "not numbers");
+       "gnn_text_f64 refuses what is no number");
     ok(f64_is("0.1\n", 0.1, "\n") &&
            f64_is("123456789012345678901234567890\n", 123456789012345678901234567890.0, "\n") &&
            f64_is("0.00000000000000000000000000012345\n", 1.2345e-28, "\n"),
-       "many digits");
+       "gnn_text_f64 reads numbers of many digits");
     bool same = true;
     struct gnn_rand r = gnn_rand_key(1, 2, 3);
     for (int i = 0; i < 200000; i++) {
@@ -70,7 +71,7 @@ static void numbers(void)
         const char *p = gnn_text_f64(text, &got);
         same = same && p && *p == '\n' && (got == want || (isnan(got) && isnan(want)));
     }
-    ok(same, "200,000 numbers as strtod reads them");
+    ok(same, "gnn_text_f64 reads 200,000 numbers as strtod does");
 }
 
 static bool field_is(const char *text, char sep, const char *want, const char *rest, bool is_last)
@@ -87,23 +88,27 @@ static void fields(void)
     const char *f, *next;
     size_t n;
     bool last;
-    ok(field_is("a,b\n", ',', "a", "b\n", false) && field_is("b\n", ',', "b", "\n", true), "plain");
-    ok(field_is(",b\n", ',', "", "b\n", false) && field_is("\n", ',', "", "\n", true), "empty");
-    ok(field_is("\"a,b\",c\n", ',', "a,b", "c\n", false), "quoted");
-    ok(field_is(" a , b\n", ',', "a", " b\n", false), "blanks round a field");
+    ok(field_is("a,b\n", ',', "a", "b\n", false) && field_is("b\n", ',', "b", "\n", true),
+       "gnn_text_field reads plain fields");
+    ok(field_is(",b\n", ',', "", "b\n", false) && field_is("\n", ',', "", "\n", true),
+       "gnn_text_field reads empty fields");
+    ok(field_is("\"a,b\",c\n", ',', "a,b", "c\n", false), "gnn_text_field reads quoted fields");
+    ok(field_is(" a , b\n", ',', "a", " b\n", false), "gnn_text_field drops blanks around a field");
     ok(field_is("a\r\n", ',', "a", "\n", true) && field_is("\"a\"\r\n", ',', "a", "\n", true),
-       "carriage return");
+       "gnn_text_field drops a carriage return");
     ok(field_is("a \t b\n", ' ', "a", "b\n", false) && field_is("a \n", ' ', "a", "\n", true),
-       "runs of blanks");
-    ok(field_is("a b\tc\n", '\t', "a b", "c\n", false), "a tab separates, a blank does not");
-    ok(!gnn_text_field("\"a\n", ',', &f, &n, &next, &last), "an open quote");
-    ok(!gnn_text_field("\"a\"b,c\n", ',', &f, &n, &next, &last), "text after a quote");
+       "gnn_text_field takes a run of blanks for one separator");
+    ok(field_is("a b\tc\n", '\t', "a b", "c\n", false),
+       "gnn_text_field keeps blanks where tabs separate");
+    ok(!gnn_text_field("\"a\n", ',', &f, &n, &next, &last), "gnn_text_field refuses an open quote");
+    ok(!gnn_text_field("\"a\"b,c\n", ',', &f, &n, &next, &last),
+       "gnn_text_field refuses text after a closing quote");
     ok(gnn_text_separator("1,2\t3\n") == ',' && gnn_text_separator("1;2\n") == ';' &&
            gnn_text_separator("1\t2 3\n") == '\t' && gnn_text_separator("1 2\n") == ' ',
-       "separators");
+       "gnn_text_separator finds the separator of a line");
     ok(gnn_text_count("1,2,3\n", ',') == 3 && gnn_text_count("1,2,\n", ',') == 3 &&
            gnn_text_count(" \r\n", ',') == 0 && gnn_text_count("1  2 \n", ' ') == 2,
-       "counts");
+       "gnn_text_count counts the fields of a line");
 }
 
 static void headers(void)
@@ -112,31 +117,32 @@ static void headers(void)
     struct gnn_metis_head h;
     ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate pattern symmetric\n") && m.pattern &&
            m.symmetric && !gnn_mtx_size(&m, "3 3 2\r\n") && m.rows == 3 && m.entries == 2,
-       "a matrix");
+       "gnn_mtx_banner and gnn_mtx_size read the header of a sparse matrix");
     ok(!gnn_mtx_banner(&m, "%%MatrixMarket matrix array integer skew-symmetric\r\n") && m.array &&
            m.skew && m.integer && !m.symmetric && !gnn_mtx_size(&m, "5 5\r\n") && m.entries == 10,
-       "a dense matrix");
+       "gnn_mtx_banner and gnn_mtx_size read the header of a dense matrix");
     ok(gnn_mtx_banner(&m, "%%MatrixMarket matrix array pattern general\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate complex general\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real hermitian\n") &&
            gnn_mtx_banner(&m, "%%Matrix\n") &&
            gnn_mtx_banner(&m, "%%MatrixMarket matrix coordinate real general more\n"),
-       "matrices refused");
+       "gnn_mtx_banner refuses matrices that are no graphs");
     ok(gnn_mtx_size(&m, "3 3\n") && gnn_mtx_size(&m, "0 3 1\n") && gnn_mtx_size(&m, "3 3 1 1\n") &&
            gnn_mtx_size(&m, "99999999999 3 1\n") && gnn_mtx_size(&m, "3 x 1\n"),
-       "sizes refused");
+       "gnn_mtx_size refuses sizes that make no sense");
     ok(!gnn_metis_parse(&h, " 5 4\n") && h.n == 5 && h.m == 4 && !h.ncon && !h.edge_weights &&
            !h.sizes,
-       "plain graph");
-    ok(!gnn_metis_parse(&h, "5 4 011 2\n") && h.ncon == 2 && h.edge_weights && !h.sizes, "weights");
+       "gnn_metis_parse reads the header of a plain graph");
+    ok(!gnn_metis_parse(&h, "5 4 011 2\n") && h.ncon == 2 && h.edge_weights && !h.sizes,
+       "gnn_metis_parse reads a header with weights of vertices and edges");
     ok(!gnn_metis_parse(&h, "5 4 100\n") && h.sizes && !h.ncon &&
            !gnn_metis_parse(&h, "5 4 10\n") && h.ncon == 1,
-       "sizes; one weight");
+       "gnn_metis_parse reads headers with vertex sizes and with one weight");
     ok(gnn_metis_parse(&h, "5\n") && gnn_metis_parse(&h, "0 0\n") &&
            gnn_metis_parse(&h, "5 4 2\n") && gnn_metis_parse(&h, "5 4 1 3\n") &&
            gnn_metis_parse(&h, "5 4 011 2 1\n") && gnn_metis_parse(&h, "5 4 011 99\n") &&
            gnn_metis_parse(&h, "5 4 0x1\n") && gnn_metis_parse(&h, "99999999999 4\n"),
-       "headers refused");
+       "gnn_metis_parse refuses headers that make no sense");
 }
 
 /* What an unknown word may have been meant as. */
@@ -150,40 +156,41 @@ static bool meant(const char *word, const char *names, const char *want)
 static void suggestions(void)
 {
     ok(gnn_suggest_edits("train", "train") == 0 && gnn_suggest_edits("TRAIN", "train") == 0,
-       "equal words, whatever their case");
+       "gnn_suggest_edits takes equal words for equal, whatever their case");
     ok(gnn_suggest_edits("trian", "train") == 1 && gnn_suggest_edits("ab", "ba") == 1,
-       "neighbours swapped");
+       "gnn_suggest_edits counts two swapped letters as one edit");
     ok(gnn_suggest_edits("train", "tran") == 1 && gnn_suggest_edits("tran", "train") == 1 &&
            gnn_suggest_edits("trxin", "train") == 1,
-       "a letter missing, added, changed");
+       "gnn_suggest_edits counts a letter that is missing, added or changed as one edit");
     ok(gnn_suggest_edits("", "abc") == 3 && gnn_suggest_edits("abc", "") == 3 &&
            gnn_suggest_edits("", "") == 0,
-       "empty words");
-    ok(gnn_suggest_edits("ca", "abc") == 3, "a swap is not edited again");
+       "gnn_suggest_edits counts each letter against an empty word");
+    ok(gnn_suggest_edits("ca", "abc") == 3, "gnn_suggest_edits does not edit a swap again");
     char longest[1000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    ok(gnn_suggest_edits(longest, "x") == GNN_SUGGEST_WORD, "too long a word");
+    ok(gnn_suggest_edits(longest, "x") == GNN_SUGGEST_WORD,
+       "gnn_suggest_edits gives up on a word that is too long");
     ok(meant("val", "train|valid|test", "valid") &&
            meant("validation", "train|valid|test", "valid") &&
            meant("tets", "train|valid|test", "test"),
-       "the nearest is meant");
+       "gnn_suggest_words means the nearest word");
     ok(meant("out", "count|output|output-kind", "output") && meant("ep", "help|epochs", "epochs"),
-       "a name cut short is meant before a word with slips");
+       "gnn_suggest_words means a name cut short before a word with slips");
     ok(meant("x", "y|z", "") && meant("feat", "x|y", "") && meant("", "train", "") &&
            meant("qqq", "train|valid", ""),
-       "or none");
+       "gnn_suggest_words means no word when none is near");
     ok(meant(longest, "train|valid", "") && meant(longest, "x|xx", "xx"),
-       "a very long word is meant by none that it does not begin with");
+       "gnn_suggest_words means for a very long word only one that it begins with");
     struct gnn_suggest s = {.word = "none"};
     for (int i = 0; i < 300; i++)
         gnn_suggest_add(&s, i % 2 ? longest : "name");
     const char *text = gnn_suggest_text(&s, "names");
     ok(strlen(text) < GNN_SUGGEST_TEXT && strstr(text, "x...") && s.listed + s.more == 300 &&
            strstr(text, " more"),
-       "many and long names are shortened: %s", text);
+       "gnn_suggest_text shortens many and long names: %s", text);
     struct gnn_suggest none = {.word = "w"};
-    ok(!*gnn_suggest_text(&none, "names"), "nothing there, nothing said");
+    ok(!*gnn_suggest_text(&none, "names"), "gnn_suggest_text says nothing of no names");
 }
 
 int main(void)

@@ -52,12 +52,13 @@ static void test_gemm(void)
                 w[i * N + j] = (float)s;
             }
         const int rc = gnn_gemm(ta, tb, M, N, K, 1, a, ta ? M : K, b, tb ? K : N, beta, c, N);
-        ok(rc == 0 && gap(c, w, M * N) < 1e-5, "gemm ta=%d tb=%d beta=%g", ta, tb, (double)beta);
+        ok(rc == 0 && gap(c, w, M * N) < 1e-5,
+           "gnn_gemm agrees with plain loops for ta=%d tb=%d beta=%g", ta, tb, (double)beta);
         free(a), free(b), free(c), free(w);
     }
     float c[2] = {3, 4};
     ok(gnn_gemm(false, false, 1, 2, 0, 1, c, 1, c, 2, 0, c, 2) == 0 && c[0] == 0 && c[1] == 0,
-       "gemm with k = 0 clears C");
+       "gnn_gemm with k = 0 clears C");
 }
 
 enum { NR = 45, NC = 70, FIRST = 3 };
@@ -103,7 +104,7 @@ static void test_spmm(void)
             }
         gnn_spmm(&a, x, d, d, y, d, 0);
         ok(gap(y, w, (NR + FIRST) * d) < 1e-5,
-           "aggregation of %zu columns; rows before the block untouched", d);
+           "gnn_spmm aggregates %zu columns and leaves rows before the block alone", d);
 
         /* <A x, g> = <x, A^T g> with rows 0..FIRST-1 of A empty but for no diagonal */
         a.diag = NULL;
@@ -117,12 +118,12 @@ static void test_spmm(void)
             l += (double)y[i] * (double)g[i];
         for (size_t i = 0; i < NC * d; i++)
             r += (double)x[i] * (double)dx[i];
-        ok(fabs(l - r) < 1e-3, "backward is the adjoint, %zu columns", d);
+        ok(fabs(l - r) < 1e-3, "gnn_spmm by a transposed block is the adjoint for %zu columns", d);
         bool sorted = tptr[NC] == ptr[NR];
         for (size_t c = 0; c < NC; c++)
             for (uint32_t e = tptr[c]; e + 1 < tptr[c + 1]; e++)
                 sorted = sorted && tidx[e] <= tidx[e + 1];
-        ok(sorted, "transposed lists ascend");
+        ok(sorted, "gnn_csr_transpose gives lists that ascend");
         free(row), free(col), free(diag), free(x), free(y), free(w), free(g), free(dx);
     }
 }
@@ -142,10 +143,10 @@ static void test_act(void)
     bool same = true;
     for (size_t i = 0; i < N * D; i++)
         same = same && y[i] == (x[i] + b[i % D] > 0 ? x[i] + b[i % D] : 0);
-    ok(same, "bias and ReLU");
+    ok(same, "gnn_bias_act adds a bias and applies ReLU");
     y[3] = NAN;
     gnn_bias_act(y, N, D, b, true, NULL);
-    ok(isnan(y[3]) && !isnan(y[4]), "ReLU hides no NaN");
+    ok(isnan(y[3]) && !isnan(y[4]), "gnn_bias_act hides no NaN by ReLU");
     for (size_t i = 0; i < N * D; i++)
         x[i] = 1;
     memcpy(y, x, N * D * sizeof(*y));
@@ -155,19 +156,20 @@ static void test_act(void)
         kept += y[i] > 0;
     /* 6 standard deviations of a binomial */
     ok(fabs((double)kept - 0.75 * N * D) < 6 * sqrt(N * D * 0.75 * 0.25),
-       "dropout keeps three quarters (%zu)", kept);
-    ok(fabsf(y[0] - 4.0f / 3) < 1e-6f || y[0] == 0, "kept values are scaled");
+       "gnn_bias_act keeps three quarters at a dropout of a quarter (%zu)", kept);
+    ok(fabsf(y[0] - 4.0f / 3) < 1e-6f || y[0] == 0,
+       "gnn_bias_act scales the values that dropout keeps");
     for (uint32_t i = 0; i < N; i++) /* the same nodes in another order: the same masks */
         id[i] = (N - 1 - i) * 7;
     gnn_dropout_copy(x, N, D, &q, g);
     same = true;
     for (size_t i = 0; i < N; i++)
         same = same && !memcmp(g + i * D, y + (N - 1 - i) * D, D * sizeof(*g));
-    ok(same, "masks follow the node, not its place");
+    ok(same, "gnn_bias_act drops by the node, not by its place");
     for (size_t i = 0; i < N * D; i++)
         g[i] = 1;
     gnn_relu_back(g, y, N * D, 4.0f / 3);
-    ok(gap(g, y, N * D) < 1e-6, "gradient through ReLU and dropout");
+    ok(gap(g, y, N * D) < 1e-6, "gnn_relu_back takes a gradient through ReLU and dropout");
 
     float *work = vec(GNN_COLSUM_BLOCKS * D), *s = vec(D);
     double worst = 0;
@@ -178,7 +180,7 @@ static void test_act(void)
             t += (double)y[i * D + j];
         worst = fmax(worst, fabs(t - (double)s[j]));
     }
-    ok(worst < 1e-3, "column sums");
+    ok(worst < 1e-3, "gnn_colsum adds up columns");
     free(x), free(b), free(y), free(g), free(id), free(work), free(s);
 }
 
@@ -212,7 +214,7 @@ static void test_layer_norm(void)
         const double got = (double)(which == 0 ? dy[i] : which == 1 ? dg[i] : db[i]);
         worst = fmax(worst, fabs(want - got) / (1 + fabs(want)));
     }
-    ok(worst < 2e-3, "layer norm gradients (%.1e)", worst);
+    ok(worst < 2e-3, "gnn_layer_norm_back agrees with finite differences (%.1e)", worst);
     free(x), free(ga), free(be), free(w), free(y), free(h), free(dg), free(db), free(dy),
         free(work);
 }
@@ -263,19 +265,20 @@ static void test_batch_norm(void)
         gnn_batch_norm(x, N, D, stat, gamma, beta, h, out);
         gnn_batch_track(stat, D, 0.1f, rm, rv, &batches);
     }
-    ok(gap(out, y, N * D) < 1e-5, "batch norm: PyTorch's rows");
+    ok(gap(out, y, N * D) < 1e-5, "gnn_batch_norm gives the rows of PyTorch");
     ok(gap(rm, mean, D) < 1e-6 && gap(rv, var, D) < 1e-5 && batches == 2,
-       "batch norm: PyTorch's running statistics");
+       "gnn_batch_track keeps the running statistics of PyTorch");
     memset(sum, 0, sizeof sum);
     gnn_moments(g, h, NULL, N, D, work, sum);
     gnn_batch_norm_grads(sum, D, dg, db);
     gnn_batch_back_stats(sum, N, D, stat);
     gnn_batch_norm_back(g, h, NULL, N, D, stat, gamma);
     ok(gap(g, dx, N * D) < 1e-6 && gap(dg, dgamma, D) < 1e-6 && gap(db, dbeta, D) < 1e-6,
-       "batch norm: PyTorch's gradients");
+       "gnn_batch_norm_back gives the gradients of PyTorch");
     gnn_running_stats(rm, rv, D, 1e-5f, stat);
     gnn_batch_norm(x, N, D, stat, gamma, beta, NULL, out);
-    ok(gap(out, later, N * D) < 2e-5, "batch norm: PyTorch's rows by running statistics");
+    ok(gap(out, later, N * D) < 2e-5,
+       "gnn_batch_norm gives the rows of PyTorch by running statistics");
 }
 
 /* Variances from sums of squares, where the mean is large; rows that do not count; one value
@@ -307,9 +310,9 @@ static void test_batch_stats(void)
         worst = fmax(worst, fmax(fabs((double)stat[j] - m) / sqrt(v),
                                  fabs((double)stat[2 * D + j] - v) / v));
     }
-    ok(worst < 1e-3, "batch norm: statistics of what counts (%.1e)", worst);
+    ok(worst < 1e-3, "gnn_batch_stats takes statistics of the rows that count (%.1e)", worst);
     ok(fabsf(stat[4] - 7.1f) < 1e-6f && stat[3 * D - 1] < 1e-6f && isfinite(stat[2 * D - 1]),
-       "batch norm: a constant column");
+       "gnn_batch_stats takes finite statistics of a constant column");
     free(x), free(count);
 }
 
@@ -343,16 +346,17 @@ static void test_loss(void)
             z[i] = old;
             worst = fmax(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
         }
-        ok(worst < 1e-4, "%s gradient (%.1e)",
+        ok(worst < 1e-4, "the gradient of %s agrees with finite differences (%.1e)",
            kind ? "sigmoid cross-entropy" : "softmax cross-entropy", worst);
     }
-    ok(dz[3] == 0, "no gradient where the target is unknown");
+    ok(dz[3] == 0, "gnn_sigmoid_ce gives no gradient where the target is unknown");
     float big[2] = {1000, -1000}, dbig[2];
     int32_t wrong = 1;
     gnn_softmax_ce(big, 1, 2, &wrong, 1, l, dbig);
-    ok(fabs(l[0] - 2000) < 1e-3 && dbig[0] == 1, "no overflow for large logits");
+    ok(fabs(l[0] - 2000) < 1e-3 && dbig[0] == 1,
+       "gnn_softmax_ce does not overflow for large logits");
     gnn_softmax(big, 1, 2);
-    ok(big[0] == 1 && big[1] == 0, "softmax of large logits");
+    ok(big[0] == 1 && big[1] == 0, "gnn_softmax does not overflow for large logits");
     free(z), free(dz);
 }
 
@@ -395,7 +399,7 @@ static void test_optim(void)
         double worst = 0;
         for (int i = 0; i < N; i++)
             worst = fmax(worst, fabs(dp[i] - (double)p[i]));
-        ok(worst < 1e-5, "%s as in PyTorch (%.1e)",
+        ok(worst < 1e-5, "%s takes the steps of PyTorch (%.1e)",
            kind == 0   ? "Adam"
            : kind == 1 ? "AdamW"
                        : "SGD",
@@ -412,9 +416,9 @@ static void test_widen(void)
     const float wb[] = {1, -3, 0x1p-133f};
     float y[8];
     gnn_f16_to_f32(h, 8, y);
-    ok(!memcmp(y, want, sizeof(want)), "f16 widens exactly");
+    ok(!memcmp(y, want, sizeof(want)), "gnn_f16_to_f32 widens exactly");
     gnn_bf16_to_f32(b, 3, y);
-    ok(!memcmp(y, wb, sizeof(wb)), "bf16 widens exactly");
+    ok(!memcmp(y, wb, sizeof(wb)), "gnn_bf16_to_f32 widens exactly");
 }
 
 int main(void)

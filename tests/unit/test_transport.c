@@ -133,8 +133,9 @@ static void test_roundtrip(enum gnn_transport how, int hold, uint64_t want, cons
     pipes(fd);
     const pid_t pid = writer(fd, how, 60, want);
     const int rc = read_stream(fd[0], hold, &n, &e);
-    ok(rc == GNN_END && n == 60, "%s: %d batches, as sent %s", what, (int)n, e.msg);
-    ok(status_of(pid) == 0, "%s: the writer ends well", what);
+    ok(rc == GNN_END && n == 60, "%s gives the reader %d batches as they were sent %s", what,
+       (int)n, e.msg);
+    ok(status_of(pid) == 0, "%s lets the writer end well", what);
 }
 
 /* Memory given out, grown and given back. */
@@ -143,43 +144,44 @@ static void test_share(void)
     struct gnn_err e = {0};
     struct gnn_share *s;
     uint64_t cap, cap2, at = 1, other;
-    ok(!gnn_share_new(&s, &e), "shared memory %s", e.msg);
+    ok(!gnn_share_new(&s, &e), "gnn_share_new makes shared memory %s", e.msg);
     char *p = gnn_share_alloc(s, 100000, 0, &cap), *q = gnn_share_alloc(s, 5, 0, &cap2);
     ok(p && q && cap >= 100000 && cap2 >= 5 && gnn_share_offset(s, q, cap2, &at) && at >= cap,
-       "two pieces side by side");
+       "gnn_share_alloc gives two pieces side by side");
     memset(p, 7, cap);
     memset(q, 8, cap2);
     gnn_share_free(s, p, cap);
     struct stat st;
     ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2,
-       "what is freed takes no memory");
+       "gnn_share_free gives the memory of a piece back");
     char *r = gnn_share_alloc(s, 5000, 1000, &cap);
-    ok(r == p && r[0] == 0 && q[0] == 8, "its place is used again");
+    ok(r == p && r[0] == 0 && q[0] == 8, "gnn_share_alloc uses a freed place again");
     const uint64_t huge = 2 << 20, most = 5 << 20;
     uint8_t *large = gnn_share_alloc(s, most, 1000, &cap);
     ok(large && (uintptr_t)large % huge == 0 && cap >= most + 1000 && cap % huge == 0,
-       "a large piece is made of whole huge pages");
+       "gnn_share_alloc makes a large piece of whole huge pages");
     memset(large, 3, most);
     uint8_t *theirs = gnn_share_map(gnn_share_fd(s), gnn_share_window(s), PROT_READ);
     ok(theirs && (uintptr_t)theirs % huge == 0 && gnn_share_offset(s, large, most, &at) &&
            at % huge == 0 && theirs[at] == 3 && theirs[at + most - 1] == 3 &&
            theirs[at + most] == 0,
-       "another mapping begins like the first, and sees it");
+       "gnn_share_map maps the memory once more, where it shows the same");
     gnn_share_free(s, large, cap);
     ok(!fstat(gnn_share_fd(s), &st) && (uint64_t)st.st_blocks * 512 <= cap2 + 8192 && theirs &&
            theirs[at] == 0,
-       "its memory goes, too, also where it is seen");
-    ok(gnn_share_alloc(s, huge, huge, &cap) == (void *)large, "and its place is used again");
+       "gnn_share_free gives the memory of a large piece back, in both mappings");
+    ok(gnn_share_alloc(s, huge, huge, &cap) == (void *)large,
+       "gnn_share_alloc uses the place of a large piece again");
     if (theirs)
         munmap(theirs, gnn_share_window(s));
     ok(!gnn_share_map(-1, huge, PROT_READ) && !gnn_share_map(gnn_share_fd(s), 0, PROT_READ),
-       "what cannot be mapped is not");
+       "gnn_share_map refuses what cannot be mapped");
     ok(!gnn_share_alloc(s, 4096, gnn_share_window(s), &cap) &&
            !gnn_share_alloc(s, UINT64_MAX, 5, &cap),
-       "no room is no room");
+       "gnn_share_alloc gives nothing when there is no room");
     ok(!gnn_share_offset(s, &e, 1, &other) && !gnn_share_offset(s, q, gnn_share_window(s), &other),
-       "other memory is not in it");
-    ok(ftruncate(gnn_share_fd(s), 0) != 0, "it does not shrink");
+       "gnn_share_offset knows memory that is not shared");
+    ok(ftruncate(gnn_share_fd(s), 0) != 0, "gnn_share_new makes memory that cannot shrink");
     gnn_share_hold(s);
     gnn_share_drop(s);
     q[0] = 9;
@@ -201,17 +203,17 @@ static void test_tensors(void)
     gnn_tensors_share(&set, s);
     ok(!gnn_tensors_resize(&set, t, 300000, &e) && gnn_share_offset(s, t->data, 300000, &at) &&
            ((char *)t->data)[99999] == 3,
-       "a tensor that grows moves into shared memory %s", e.msg);
+       "gnn_tensors_resize moves a tensor that grows into shared memory %s", e.msg);
     memset(t->data, 4, 300000);
     ok(!gnn_tensors_resize(&set, t, 3000000, &e) && ((char *)t->data)[299999] == 4,
-       "and grows there");
+       "gnn_tensors_resize grows a tensor in shared memory");
     gnn_tensors_clear(&set);
     ok(!gnn_tensors_add(&set, "b", GNN_U8, 1, &n, &t, &e) && gnn_share_offset(s, t->data, n, &at),
-       "its room is used again");
+       "gnn_tensors_add uses the place of an earlier tensor in shared memory again");
     const uint64_t small = 10;
     ok(!gnn_tensors_add(&set, "c", GNN_U8, 1, &small, &t, &e) &&
            !gnn_share_offset(s, t->data, small, &at),
-       "small ones stay outside");
+       "gnn_tensors_add leaves small tensors outside shared memory");
     const struct rlimit none = {0, RLIM_INFINITY};
     struct rlimit was;
     getrlimit(RLIMIT_FSIZE, &was);
@@ -220,7 +222,8 @@ static void test_tensors(void)
     const uint64_t big = 50000000;
     const int rc = gnn_tensors_add(&set, "d", GNN_U8, 1, &big, &t, &e);
     setrlimit(RLIMIT_FSIZE, &was);
-    ok(!rc && !gnn_share_offset(s, t->data, big, &at), "so do those it has no room for");
+    ok(!rc && !gnn_share_offset(s, t->data, big, &at),
+       "gnn_tensors_resize leaves a tensor outside shared memory without room for it");
     gnn_tensors_release(&set);
     gnn_share_drop(s);
 }
@@ -249,13 +252,13 @@ static void test_move(void)
     gnn_tensors_move(&set);
     ok(gnn_share_offset(s, large->data, n, &at) && ((uint8_t *)large->data)[0] == 5 &&
            ((uint8_t *)large->data)[n - 1] == 5,
-       "a tensor moves");
-    ok(large->has_sum && large->sum == 77, "with its sum");
+       "gnn_tensors_move moves a large tensor into shared memory");
+    ok(large->has_sum && large->sum == 77, "gnn_tensors_move moves a tensor with its sum");
     ok(!gnn_share_offset(s, small->data, few, &at) && leased->data == theirs,
-       "small and leased ones stay");
+       "gnn_tensors_move leaves small and leased tensors outside");
     const void *where = large->data;
     gnn_tensors_move(&set);
-    ok(large->data == where, "what is there stays there");
+    ok(large->data == where, "gnn_tensors_move leaves a tensor of shared memory where it is");
     const struct rlimit none = {0, RLIM_INFINITY};
     struct rlimit was;
     set.share = NULL; /* so that it is made outside */
@@ -269,10 +272,10 @@ static void test_move(void)
     gnn_tensors_move(&set);
     setrlimit(RLIMIT_FSIZE, &was);
     ok(!gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6,
-       "what has no room stays outside, whole");
+       "gnn_tensors_move leaves a tensor outside, whole, without room for it");
     gnn_tensors_move(&set);
     ok(gnn_share_offset(s, late->data, n, &at) && ((uint8_t *)late->data)[n - 1] == 6,
-       "until there is some");
+       "gnn_tensors_move moves a tensor once there is room");
     gnn_tensors_release(&set);
     gnn_share_drop(s);
 }
@@ -284,7 +287,7 @@ static void test_plain(void)
     int fd[2], file = open("plain", O_RDWR | O_CREAT | O_TRUNC, 0666);
     uint64_t nref, at = 0;
     ok(!write_stream(dup(file), GNN_TRANSPORT_AUTO, 20, &nref, &e) && !nref,
-       "a file gets no references %s", e.msg);
+       "a writer writes no references into a file %s", e.msg);
     const uint64_t size = (uint64_t)lseek(file, 0, SEEK_END);
     uint8_t *want = malloc(size), *got = malloc(size + 1);
     if (!want || !got || pread(file, want, size, 0) != (ssize_t)size)
@@ -293,8 +296,9 @@ static void test_plain(void)
     const pid_t pid = writer(fd, GNN_TRANSPORT_AUTO, 20, 0);
     for (ssize_t n; (n = read(fd[0], got + at, size + 1 - at)) > 0;)
         at += (uint64_t)n;
-    ok(at == size && !memcmp(want, got, size), "nor does a pipe whose reader just reads");
-    ok(status_of(pid) == 0, "whose writer ends well");
+    ok(at == size && !memcmp(want, got, size),
+       "a writer writes no references into a pipe whose reader only reads");
+    ok(status_of(pid) == 0, "a writer ends well when its reader only reads");
     close(fd[0]);
 
     /* One of ours behind another program: it reads another pipe. */
@@ -312,8 +316,9 @@ static void test_plain(void)
     close(far[1]);
     uint64_t n;
     ok(read_stream(far[0], 0, &n, &e) == GNN_END && n == 20,
-       "behind a relay the stream is whole and inline %s", e.msg);
-    ok(status_of(first) == 0 && status_of(relay) == 0, "and all end well");
+       "a relay gets and passes on a whole stream without references %s", e.msg);
+    ok(status_of(first) == 0 && status_of(relay) == 0,
+       "the writer and the relay of a stream end well");
     free(want);
     free(got);
     close(file);
@@ -326,7 +331,7 @@ static void test_must(void)
     uint64_t nref;
     ok(write_stream(open("f", O_WRONLY | O_CREAT | O_TRUNC, 0666), GNN_TRANSPORT_SHM, 2, &nref,
                     &e) == GNN_E_USAGE,
-       "shm into a file: %s", e.msg);
+       "a writer refuses --transport shm into a file: %s", e.msg);
     int fd[2];
     pipes(fd);
     const pid_t pid = fork();
@@ -341,8 +346,8 @@ static void test_must(void)
     e = (struct gnn_err){0};
     ok(write_stream(fd[1], GNN_TRANSPORT_SHM, 2, &nref, &e) == GNN_E_RUN &&
            strstr(e.msg, "accepts no references"),
-       "shm to another program: %s", e.msg);
-    ok(status_of(pid) == 0, "which sees the end");
+       "a writer refuses --transport shm to another program: %s", e.msg);
+    ok(status_of(pid) == 0, "another program sees the end of a stream that is refused");
 }
 
 /* Two streams one after the other down one pipe. */
@@ -369,10 +374,11 @@ static void test_joined(void)
         gnn_batch_put(b);
     }
     ok(n == 30 && !e.code,
-       "streams by reference, inline and by reference again read as one: %d of %d %s", (int)n,
+       "gnn_stream_source_new reads streams by reference and inline as one: %d of %d %s", (int)n,
        (int)total, e.msg);
     gnn_source_free(s);
-    ok(status_of(pid) == 0, "and were sent so");
+    ok(status_of(pid) == 0,
+       "a writer wrote the joined streams by reference, inline and by reference again");
 }
 
 /* Kills the writer when the reader has had k batches. */
@@ -397,7 +403,8 @@ static void test_writer_killed(void)
         gnn_source_free(s);
         (void)status_of(pid);
     }
-    ok(!wrong && cut == 25, "writer killed: %d of 25 streams were cut, no batch was wrong", cut);
+    ok(!wrong && cut == 25,
+       "a killed writer gives its reader a cut stream and no wrong batch, %d times of 25", cut);
 }
 
 /* The reader leaves, or stalls with all slots and is killed. */
@@ -435,7 +442,7 @@ static void test_reader_killed(void)
         sigpipes += status_of(w) == 128 + SIGPIPE;
         (void)status_of(pid);
     }
-    ok(sigpipes == 25, "reader killed: %d of 25 writers died of SIGPIPE", sigpipes);
+    ok(sigpipes == 25, "a killed reader ends its writer by SIGPIPE, %d times of 25", sigpipes);
 }
 
 /* ---- a reader that lies, or is slow ---- */
@@ -462,7 +469,7 @@ static void stranger(const char *what, const struct gnn_handshake *m, int n)
     }
     while (read(fd[0], buf, sizeof buf) > 0)
         ;
-    ok(status_of(pid) == 0, "%s: the writer goes on inline", what);
+    ok(status_of(pid) == 0, "a writer goes on inline for %s", what);
     close(sock);
     close(fd[0]);
 }
@@ -481,17 +488,22 @@ static void test_strangers(void)
         {GNN_HANDSHAKE_CONNECT, GNN_HANDSHAKE_DEVICES, UINT64_MAX}};
     for (int i = 1; i < GNN_HANDSHAKE_DEVICES + 3; i++)
         all[i] = device;
-    stranger("a greeting for another stream", &wrong, 1);
-    stranger("no greeting", &other, 1);
-    stranger("silence", NULL, 0);
-    stranger("two greetings", (struct gnn_handshake[]){hello, hello}, 2);
-    stranger("more devices than there can be", &many, 1);
-    stranger("fewer devices than said", (struct gnn_handshake[]){two, device}, 2);
-    stranger("no device but what comes at the end", (struct gnn_handshake[]){two, taken}, 2);
-    stranger("another greeting for a device", (struct gnn_handshake[]){two, device, two}, 3);
-    stranger("a device more than said", (struct gnn_handshake[]){two, device, device, device}, 4);
-    stranger("a device before the greeting", (struct gnn_handshake[]){device, hello}, 2);
-    stranger("as many devices as can be, and two more", all, GNN_HANDSHAKE_DEVICES + 3);
+    stranger("a reader that connects to another stream", &wrong, 1);
+    stranger("a reader that does not connect first", &other, 1);
+    stranger("a reader that says nothing", NULL, 0);
+    stranger("a reader that connects twice", (struct gnn_handshake[]){hello, hello}, 2);
+    stranger("a reader with more devices than there can be", &many, 1);
+    stranger("a reader with fewer devices than it announced", (struct gnn_handshake[]){two, device},
+             2);
+    stranger("a reader that accepts before it names its devices",
+             (struct gnn_handshake[]){two, taken}, 2);
+    stranger("a reader that connects again instead of naming a device",
+             (struct gnn_handshake[]){two, device, two}, 3);
+    stranger("a reader with a device more than it announced",
+             (struct gnn_handshake[]){two, device, device, device}, 4);
+    stranger("a reader that names a device before it connects",
+             (struct gnn_handshake[]){device, hello}, 2);
+    stranger("a reader with two devices more than there can be", all, GNN_HANDSHAKE_DEVICES + 3);
 }
 
 /* Descriptors, two with each message: none stays open. */
@@ -523,7 +535,9 @@ static void test_descriptors(void)
             close(got);
     }
     const int after = dup(0);
-    ok(after == before, "two descriptors with a message: none stays open (%d, %d)", before, after);
+    ok(after == before,
+       "gnn_handshake_recv leaves no descriptor open of two with a message (%d, %d)", before,
+       after);
     close(after);
     close(pair[0]);
     close(pair[1]);
@@ -550,14 +564,14 @@ static void test_nonsense(void)
         gnn_handshake_recv(sock, &m, &memory) != 1)
         exit(99);
     ok(memory >= 0 && m.what == GNN_HANDSHAKE_OFFER && m.slots == GNN_TRANSPORT_SLOTS,
-       "an offer of memory");
+       "a writer offers its memory and slots");
     const struct gnn_handshake said[] = {{GNN_HANDSHAKE_ACCEPT, 0, 0},
                                          {GNN_HANDSHAKE_RELEASE, 99, 0}};
     if (!gnn_handshake_send(sock, &said[0], -1) || !gnn_handshake_send(sock, &said[1], -1))
         exit(99);
     while (read(fd[0], buf, sizeof buf) > 0)
         ;
-    ok(status_of(pid) == 0, "a slot that never was given back: the writer goes on inline");
+    ok(status_of(pid) == 0, "a writer goes on inline when a slot that never was comes back");
     close(memory);
     close(sock);
     close(fd[0]);
@@ -573,11 +587,12 @@ int main(void)
     test_share();
     test_tensors();
     test_move();
-    test_roundtrip(GNN_TRANSPORT_INLINE, 0, 0, "inline");
-    test_roundtrip(GNN_TRANSPORT_AUTO, 0, 1, "auto");
-    test_roundtrip(GNN_TRANSPORT_SHM, 0, 50, "shm");
-    test_roundtrip(GNN_TRANSPORT_SHM, 2, 50, "shm, the reader holds as many as there are slots");
-    test_roundtrip(GNN_TRANSPORT_SHM, 7, 50, "shm, the reader holds more than there are slots");
+    test_roundtrip(GNN_TRANSPORT_INLINE, 0, 0, "transport inline");
+    test_roundtrip(GNN_TRANSPORT_AUTO, 0, 1, "transport auto");
+    test_roundtrip(GNN_TRANSPORT_SHM, 0, 50, "transport shm");
+    test_roundtrip(GNN_TRANSPORT_SHM, 2, 50, "transport shm with a reader that holds all slots");
+    test_roundtrip(GNN_TRANSPORT_SHM, 7, 50,
+                   "transport shm with a reader that holds more than the slots");
     test_plain();
     test_must();
     test_joined();
