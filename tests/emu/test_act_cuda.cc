@@ -56,7 +56,7 @@ void test_bias_act(const Shape &s)
                           drop, nullptr);
         wrong += differences(y.data(), want.data(), y.n) + !y.whole();
     }
-    ok(wrong == 0, "bias, ReLU and dropout, (%u, %zu)", s.n, s.d);
+    ok(wrong == 0, "gnn_cuda_bias_act gives the bits of the CPU, (%u, %zu)", s.n, s.d);
 }
 
 void test_dropout_copy(const Shape &s)
@@ -81,7 +81,9 @@ void test_dropout_copy(const Shape &s)
         gnn_relu_back(dw.data(), y.data(), s.n * s.d, 2.5f);
         wrong += differences(dy.data(), dw.data(), dy.n) + !dy.whole();
     }
-    ok(wrong == 0, "dropout out of place, the backward pass of ReLU, (%u, %zu)", s.n, s.d);
+    ok(wrong == 0,
+       "gnn_cuda_dropout_copy and gnn_cuda_relu_back give the bits of the CPU, (%u, %zu)", s.n,
+       s.d);
 }
 
 void test_colsum(const Shape &s)
@@ -102,7 +104,7 @@ void test_colsum(const Shape &s)
                         nullptr);
         wrong += differences(out.data(), want.data(), s.d) + !out.whole() + !w.whole();
     }
-    ok(wrong == 0, "column sums, (%u, %zu)", s.n, s.d);
+    ok(wrong == 0, "gnn_cuda_colsum gives the bits of the CPU, (%u, %zu)", s.n, s.d);
 }
 
 void test_norm(const Shape &s)
@@ -145,7 +147,7 @@ void test_norm(const Shape &s)
                  !db2.whole() + !work2.whole();
     }
     ok(wrong == 0 && far < 1e-5,
-       "layer norm and its backward pass, (%u, %zu): within %g, always the same bits", s.n, s.d,
+       "gnn_cuda_layer_norm and its backward pass, (%u, %zu), are within %g on any grid", s.n, s.d,
        far);
 }
 

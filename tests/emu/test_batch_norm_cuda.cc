@@ -113,8 +113,9 @@ void test(const Shape &s, bool some)
         wrong += memcmp(plain.data(), want.y.data(), plain.n * sizeof(float)) != 0;
         wrong += memcmp(got.kept.data(), want.kept.data(), 2 * s.d * sizeof(float)) != 0;
     }
-    ok(wrong == 0 && want.batches[0] == 42, "batch norm and its backward pass, (%u, %zu)%s", s.n,
-       s.d, some ? ", some rows count" : "");
+    ok(wrong == 0 && want.batches[0] == 42,
+       "batch norm and its backward pass on a device give the bits of the CPU, (%u, %zu)%s", s.n,
+       s.d, some ? ", where some rows count" : "");
 }
 
 /* Moments alone: chunks of rows in flight and a rest, zeros with a sign, anything in rows that do
@@ -138,7 +139,8 @@ void test_moments(uint32_t n, bool some)
     gnn_moments(x.data(), by.data(), count, n, d, work.data(), want.data());
     vary(n);
     gnn_cuda_moments(x.data(), by.data(), count, nullptr, n, d, work.data(), sum.data(), nullptr);
-    ok(!differ(sum, want) && sum.whole() && work.whole(), "moments of %u rows%s", n,
+    ok(!differ(sum, want) && sum.whole() && work.whole(),
+       "gnn_cuda_moments gives the bits of the CPU for %u rows%s", n,
        some ? ", some of which count" : "");
 }
 

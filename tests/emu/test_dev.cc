@@ -199,7 +199,7 @@ void graphs()
         for (unsigned i = 0; i < 1024; i++)
             good = good && t.pin[i] == (round == 1 ? 0x3c00 : 0x4000);
     }
-    ok(good, "a graph reads at each launch what its memory holds then");
+    ok(good, "the fake device reads at each launch of a graph what its memory holds then");
     gnn_dev_graph_free(graph);
     release(t);
 }
@@ -218,7 +218,7 @@ void import_memory(const char *me)
     void *again = nullptr;
     uint64_t bytes;
     ok(gnn_dev_import(&h, &again, &bytes, &own) == GNN_E_DEVICE,
-       "a process does not import its own memory");
+       "gnn_dev_import refuses memory of the same process");
     int to[2];
     if (pipe(to))
         exit(1);
@@ -233,7 +233,8 @@ void import_memory(const char *me)
         exit(1);
     int st = 0;
     waitpid(pid, &st, 0);
-    ok(WIFEXITED(st) && !WEXITSTATUS(st), "another one does, and reads it (status %d)", st);
+    ok(WIFEXITED(st) && !WEXITSTATUS(st),
+       "gnn_dev_import lets another process read the memory (status %d)", st);
     gnn_dev_stream_free(s);
     gnn_dev_free(p);
 }
@@ -267,34 +268,42 @@ int main(int argc, char **argv)
     if (argc > 1)
         return imported();
     setenv("GNN_FAKE_DEVICES", "2", 1);
-    ok(crashed(child(nullptr, nullptr, touch)), "the host cannot read device memory");
+    ok(crashed(child(nullptr, nullptr, touch)),
+       "the fake device keeps the host from reading its memory");
     int st = child(nullptr, nullptr, leak);
-    ok(WIFEXITED(st) && WEXITSTATUS(st) == 98, "memory that is never freed is an error");
-    ok(WIFSIGNALED(child(nullptr, nullptr, overrun)), "so is a kernel that writes behind an array");
+    ok(WIFEXITED(st) && WEXITSTATUS(st) == 98,
+       "the fake device reports memory that is never freed");
+    ok(WIFSIGNALED(child(nullptr, nullptr, overrun)),
+       "the fake device ends a kernel that writes behind an array");
     ok(crashed(child(nullptr, nullptr, other_device)),
-       "a kernel cannot read another device's memory");
-    ok(child("OPEN_PEER", "1", other_device) == 0, "but that of a peer");
+       "the fake device keeps a kernel from reading another device's memory");
+    ok(child("OPEN_PEER", "1", other_device) == 0,
+       "the fake device lets a kernel read the memory of a peer");
     ok(crashed(child("GNN_FAKE_CLIQUE", "1", []() { must(gnn_dev_peer_open(1, 0, &err)); })),
-       "which not every device is");
-    ok(child(nullptr, nullptr, other_event) == 0, "a stream can wait for another device's event");
-    ok(crashed(child("RECORD", "1", other_event)), "but an event cannot be recorded on it");
+       "the fake device opens no peer outside its clique");
+    ok(child(nullptr, nullptr, other_event) == 0,
+       "the fake device lets a stream wait for another device's event");
+    ok(crashed(child("RECORD", "1", other_event)),
+       "the fake device records no event on another device's stream");
     ok(child(nullptr, nullptr, early_free) == 0,
-       "an event that was never recorded is not waited for");
-    ok(asked(), "one is asked for until it has happened");
+       "the fake device does not wait for an event that was never recorded");
+    ok(asked(), "the fake device answers that an event is open until it has happened");
     unsigned right = 0, wrong = 0;
     for (int i = 0; i < 20; i++) {
         right += in_order(true);
         wrong += !in_order(false);
     }
-    ok(right == 20, "a stream that waits for the event sees the kernel's result, 20 times of 20");
-    ok(wrong > 0, "one that does not misses it at times (%u of 20)", wrong);
+    ok(right == 20,
+       "a stream that waits for an event sees the result of the kernel before it, 20 times of 20");
+    ok(wrong > 0, "a stream that does not wait misses the result at times (%u of 20)", wrong);
     void *p = nullptr;
     struct gnn_err e = {};
-    ok(gnn_dev_use(2, &e) == GNN_E_DEVICE, "there is no third device of two: %s", e.msg);
+    ok(gnn_dev_use(2, &e) == GNN_E_DEVICE, "gnn_dev_use refuses the third device of two: %s",
+       e.msg);
     e = {};
     must(gnn_dev_use(0, &err));
-    ok(gnn_dev_alloc(&p, (uint64_t)1 << 40, "a lot", &e) == GNN_E_NOMEM && !p, "memory ends: %s",
-       e.msg);
+    ok(gnn_dev_alloc(&p, (uint64_t)1 << 40, "a lot", &e) == GNN_E_NOMEM && !p,
+       "gnn_dev_alloc refuses more memory than the device has: %s", e.msg);
     graphs();
     import_memory(argv[0]);
     return tap_done();

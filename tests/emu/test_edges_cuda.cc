@@ -114,12 +114,14 @@ void check(const Graph &g, Random &r, uint32_t n, Wrong wrong, const char *what)
             right = right && on_cpu[q] == row;
             same = same && on_device[q] == on_cpu[q];
         }
-    ok(right && missing == expected, "%s, %zu edges: the CPU finds them; %llu are none", what,
+    ok(right && missing == expected,
+       "gnn_edges_find on the CPU finds the edges of %s (%zu, of which %llu are none)", what,
        k.id.size(), (unsigned long long)missing);
-    ok(same, "%s: the kernel finds the same", what);
-    ok(on_cpu.whole() && on_device.whole(), "%s: nothing else is written", what);
+    ok(same, "gnn_cuda_find_edges finds for %s what the CPU does", what);
+    ok(on_cpu.whole() && on_device.whole(),
+       "gnn_cuda_find_edges writes nothing but its results for %s", what);
     if (wrong != NOTHING && n > 50)
-        ok(missing > 0, "%s: some are wrong", what);
+        ok(missing > 0, "the case of %s has edges that are wrong", what);
 }
 
 } // namespace
@@ -135,7 +137,7 @@ int main()
                 make(g, r, parts, ids, 0);
                 check(g, r, 0, NOTHING, "no destination");
                 check(g, r, 1, NOTHING, "one destination");
-                check(g, r, 300, NOTHING, ids ? "ids" : "positions");
+                check(g, r, 300, NOTHING, ids ? "picks by id" : "picks by position");
                 check(g, r, 300, IDS, "wrong ids");
                 check(g, r, 300, NODES, "wrong destinations");
             }
@@ -155,7 +157,8 @@ int main()
     f.row = b.data();
     gnn_cuda_find_edges(&f, nullptr);
     ok(missing > 0 && !memcmp(a.data(), b.data(), k.id.size() * 8),
-       "damaged offsets: no edges, on both");
-    ok(a.whole() && b.whole(), "and nothing else is written");
+       "gnn_cuda_find_edges finds no edges by damaged offsets, as the CPU does");
+    ok(a.whole() && b.whole(),
+       "gnn_cuda_find_edges writes nothing but its results by damaged offsets");
     return tap_done();
 }

@@ -49,8 +49,8 @@ static void test_values()
             want += in[w * 32 + l];
         right += out[w] == want;
     }
-    ok(right == 8, "shuffles add up eight warps");
-    ok(out == sums, "so do reductions");
+    ok(right == 8, "the emulation adds up eight warps by shuffles");
+    ok(out == sums, "the emulation adds up eight warps by reductions");
     for (unsigned l = 0; l < 32; l++)
         same[l] = l % 5;
     planted_matches(same.data(), who.data());
@@ -61,7 +61,7 @@ static void test_values()
             m |= (unsigned)(k % 5 == l % 5) << k;
         right += who[l] == m;
     }
-    ok(right == 32, "lanes find their equals");
+    ok(right == 32, "the emulation lets lanes find their equals");
 }
 
 int main()
@@ -73,11 +73,13 @@ int main()
         seen_bad += wrong_neighbours(false, 96) != 0;
         planted_lost_update(64, &lost, &exact);
     }
-    ok(seen_good == 0, "with its barrier a kernel gives the right numbers for 5 seeds");
-    ok(seen_bad == 5, "a missing barrier shows for each of 5 seeds");
+    ok(seen_good == 0, "the emulation runs a kernel with its barrier rightly for 5 seeds");
+    ok(seen_bad == 5, "the emulation shows a missing barrier for each of 5 seeds");
     ok(exact == 5 * 64 && lost < exact,
-       "atomics add up, an update without one gets lost (%u of %u)", lost, exact);
+       "the emulation adds up by atomics and loses updates without them (%u of %u left)", lost,
+       exact);
     test_values();
-    ok(aborts(planted_divergent, out), "threads at different barriers are an error");
+    ok(aborts(planted_divergent, out),
+       "the emulation ends threads that wait at different barriers");
     return tap_done();
 }

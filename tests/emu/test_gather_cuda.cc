@@ -246,16 +246,17 @@ void widths()
             c.blocks = seed == 1 && z > 256 ? 0 : seed;
             wrong += !run(c);
         }
-    ok(!wrong, "rows of 1 to 4100 bytes from five tiers (%u wrong)", wrong);
+    ok(!wrong, "gnn_cuda_gather_rows gathers rows of 1 to 4100 bytes from five tiers (%u wrong)",
+       wrong);
     Case c = tiers(GNN_GATHER_AS_IS, 65536);
     c.nrows = 140;
     c.n = c.capacity = 9;
     c.blocks = 2;
-    ok(run(c), "rows of 64 KiB");
+    ok(run(c), "gnn_cuda_gather_rows gathers rows of 64 KiB");
     c = tiers(GNN_GATHER_AS_IS, 65535);
     c.nrows = 140;
     c.n = c.capacity = 5;
-    ok(run(c), "rows of 64 KiB but one byte");
+    ok(run(c), "gnn_cuda_gather_rows gathers rows of 64 KiB but one byte");
 }
 
 void casts()
@@ -276,7 +277,9 @@ void casts()
                 c.out_off = seed == 2 ? (cast <= GNN_GATHER_F32_BF16 ? 2 : 4) * draw(8) : 0;
                 wrong += !run(c);
             }
-        ok(!wrong, "cast %d, from 1 to 1024 elements (%u wrong)", (int)cast, wrong);
+        ok(!wrong,
+           "gnn_cuda_gather_rows gathers rows of 1 to 1024 elements with cast %d (%u wrong)",
+           (int)cast, wrong);
     }
 }
 
@@ -295,7 +298,7 @@ void addresses()
                 c.blocks = 1;
                 wrong += !run(c);
             }
-    ok(!wrong, "many an address of data and output (%u wrong)", wrong);
+    ok(!wrong, "gnn_cuda_gather_rows gathers from and to many addresses (%u wrong)", wrong);
 
     /* One part at an odd place, the others not: tiles of both kinds in one launch. */
     const size_t z = 48;
@@ -320,31 +323,32 @@ void addresses()
     for (uint32_t i = 0; i < 1000; i++)
         wrong += memcmp(out.at + i * z,
                         id[i] < 64 ? even.at + id[i] * z : odd.at + (id[i] - 64) * z, z) != 0;
-    ok(!wrong && out.untouched_from(1000 * z), "a part at an odd address beside one that is not");
+    ok(!wrong && out.untouched_from(1000 * z),
+       "gnn_cuda_gather_rows gathers from a part at an odd address beside one at an even address");
 }
 
 void places()
 {
     Case c;
     c.replicated = 100;
-    ok(run(c), "a replicated cache alone");
+    ok(run(c), "gnn_cuda_gather_rows gathers from a replicated cache alone");
     c.in_order = true;
-    ok(run(c), "ids in the order of the cache, without a table");
+    ok(run(c), "gnn_cuda_gather_rows gathers from a cache in the order of ids, without a table");
     c = Case();
     c.shards = 7;
     c.per_shard = 42;
-    ok(run(c), "seven shards");
+    ok(run(c), "gnn_cuda_gather_rows gathers from seven shards");
     c.replicated = 6;
-    ok(run(c), "everything cached");
+    ok(run(c), "gnn_cuda_gather_rows gathers from a cache of all rows");
     c.backing = 0;
-    ok(run(c), "everything cached, nothing behind");
+    ok(run(c), "gnn_cuda_gather_rows gathers from a cache of all rows with no store behind it");
     c = Case();
     c.backing = 40;
-    ok(run(c), "forty parts, no cache");
+    ok(run(c), "gnn_cuda_gather_rows gathers from forty parts without a cache");
     c.count_rows = false;
-    ok(run(c), "without counters");
+    ok(run(c), "gnn_cuda_gather_rows gathers without counters");
     c = tiers(GNN_GATHER_AS_IS, 0);
-    ok(run(c), "rows of no bytes are counted");
+    ok(run(c), "gnn_cuda_gather_rows counts rows of no bytes");
 }
 
 void numbers()
@@ -359,13 +363,11 @@ void numbers()
             c.blocks = blocks;
             wrong += !run(c);
         }
-    ok(!wrong,
-       "from no rows to 3000, in any number of blocks, less than there is room for (%u wrong)",
-       wrong);
+    ok(!wrong, "gnn_cuda_gather_rows gathers 0 to 3000 rows below the capacity (%u wrong)", wrong);
     gnn_cuda_gather g = {};
     const uint64_t before = emu::launches();
     gnn_cuda_gather_rows(&g, nullptr);
-    ok(emu::launches() == before, "no room, no launch");
+    ok(emu::launches() == before, "gnn_cuda_gather_rows launches nothing for a capacity of 0");
 
     /* More rows than there is room for: the room is kept. */
     Case c;
@@ -382,7 +384,7 @@ void numbers()
     gnn_cuda_gather_rows(&g, nullptr);
     ok(out.untouched_from(100 * c.bytes) &&
            !memcmp(out.at + 99 * c.bytes, w.store.at + w.id[99] * c.bytes, c.bytes),
-       "a count beyond the capacity stops there");
+       "gnn_cuda_gather_rows stops at the capacity when the count is beyond it");
 }
 
 void bad_ids()
@@ -397,10 +399,11 @@ void bad_ids()
         c.in_order = true;
         wrong += !run(c);
     }
-    ok(!wrong, "ids in no part give zeros, their number and the lowest place (%u wrong)", wrong);
+    ok(!wrong, "gnn_cuda_gather_rows gives zeros for ids in no part and reports them (%u wrong)",
+       wrong);
     Case c = tiers(GNN_GATHER_AS_IS, 400);
     c.bad = 5000;
-    ok(run(c), "nearly all ids bad");
+    ok(run(c), "gnn_cuda_gather_rows gives zeros where nearly all ids are bad");
 }
 
 /* Two launches add up; the second has the lower bad place. */
@@ -434,7 +437,8 @@ void adding_up()
     }
     x.missing += y.missing;
     x.first_missing = std::min(x.first_missing, y.first_missing);
-    ok(same_count(count, x) && count.missing, "counters add up over launches");
+    ok(same_count(count, x) && count.missing,
+       "gnn_cuda_gather_rows adds up its counters over launches");
 }
 
 /* Rows and edges of which the store has more than 32 bits can number. Only addresses are large: the
@@ -461,14 +465,15 @@ void large_numbers()
     unsigned wrong = 0;
     for (int i = 0; i < 64; i++)
         wrong += memcmp(out.at + (size_t)i * z, few.at + (id[(size_t)i] - many) * z, z) != 0;
-    ok(!wrong, "ids beyond 32 bits");
+    ok(!wrong, "gnn_cuda_gather_rows gathers by ids beyond 32 bits");
 
     /* A table of 6 GB, of which only what is looked at is there. */
     const size_t wide = 400, rows = 15000000;
     char *const table = (char *)mmap(nullptr, wide * rows, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED) {
-        ok(true, "rows beyond 4 GiB # SKIP no room for 6 GB of addresses");
+        ok(true,
+           "gnn_cuda_gather_rows gathers rows beyond 4 GiB # SKIP no room for 6 GB of addresses");
         return;
     }
     const gnn_gather_part all = {0, rows, table, nullptr, GNN_TIER_HOST};
@@ -490,7 +495,7 @@ void large_numbers()
         wrong += memcmp(&got[i * wide], table + far[i] * wide, wide) != 0 ||
                  got[i * wide] != (char)(i + 1);
     munmap(table, wide * rows);
-    ok(!wrong, "rows beyond 4 GiB");
+    ok(!wrong, "gnn_cuda_gather_rows gathers rows beyond 4 GiB");
 }
 
 /* ---- a planned cache, filled and read by the kernel ---- */
@@ -609,8 +614,7 @@ void planned()
                 wrong += !read_back(q, d, host, id);
             gnn_placement_release(&q.plan);
         }
-    ok(!wrong,
-       "planned caches of 1, 2 and 4 devices: rows as from the host, hits as expected (%u wrong)",
+    ok(!wrong, "gnn_cuda_gather_rows hits the planned caches of 1, 2 and 4 devices (%u wrong)",
        wrong);
 }
 

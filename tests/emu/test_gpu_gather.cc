@@ -201,8 +201,9 @@ void test_moving()
             s = s ? g->ops->fetch(g, s, nullptr, nullptr, &e) : s;
             s = s ? g->ops->fetch(g, s, nullptr, nullptr, &e) : s;
             const std::string got = drained(s, &e);
-            ok(!want.empty() && got == want && !e.code, "%s: there and back%s", spec,
-               touch == emptied ? ", empty tensors" : "");
+            ok(!want.empty() && got == want && !e.code,
+               "batches come back from %s as they went there%s", spec,
+               touch == emptied ? " with empty tensors" : "");
             gnn_gpu_close(g);
         }
     gnn_gpu *g = devices("cuda:0,1");
@@ -218,8 +219,8 @@ void test_moving()
         wrong += (b->place != nullptr) != (n % 2 == 1) || (b->place && b->place->device != 1);
         gnn_batch_put(b);
     }
-    ok(rc == GNN_END && stayed && came && !wrong, "what shall stay on its device does: %u of %u",
-       stayed, stayed + came);
+    ok(rc == GNN_END && stayed && came && !wrong,
+       "tensors that shall stay on their device do: %u of %u batches", stayed, stayed + came);
     gnn_source_free(s);
     /* Left while batches are under way. */
     e = {};
@@ -229,7 +230,7 @@ void test_moving()
     if (!rc)
         gnn_batch_put(b);
     gnn_source_free(s);
-    ok(!rc, "a source that is left in the middle");
+    ok(!rc, "a source of batches on devices can be freed in the middle");
     gnn_gpu_close(g);
 }
 
@@ -282,7 +283,8 @@ void compare(gnn_store &s, bool original, Touch touch, const char *fields, const
         drained(gathered(touched(sampled(s, original, &b), touch), s, fields, g, &b), &b);
     gnn_gpu_close(g);
     const bool same = a.code == b.code && !strcmp(a.msg, b.msg) && want == got;
-    ok(same && (words ? strstr(a.msg, words) != nullptr : !a.code), "%s, %s: %s", spec, fields,
+    ok(same && (words ? strstr(a.msg, words) != nullptr : !a.code),
+       "gathering on %s of %s agrees with the CPU: %s", spec, fields,
        words ? b.msg : "nothing is wrong");
     if (!same)
         printf("# CPU: %s\n# device: %s\n# %zu bytes, %zu\n", a.msg, b.msg, want.size(),
@@ -320,7 +322,8 @@ void test_gathering()
     gnn_batch *b;
     gnn_source *s = gnn_gather_source_new(sampled(one, false, &e), &one, &o, &e);
     const int rc = s ? gnn_source_next(s, &b, &e) : e.code;
-    ok(rc == GNN_E_USAGE, "a batch that lies on no device: %s", e.msg);
+    ok(rc == GNN_E_USAGE, "gathering on a device refuses a batch that lies on no device: %s",
+       e.msg);
     gnn_source_free(s);
     gnn_gpu_close(g);
 }
@@ -349,8 +352,8 @@ void test_feed()
             gnn_gpu *g = devices("cuda:0,1,3");
             const std::string want = fed(*s, original, nullptr, &a), got = fed(*s, original, g, &b);
             ok(!a.code && !b.code && want == got && want.size() > 10000,
-               "%s%s, sampled and gathered on three devices: %s",
-               s == &one ? "one part" : "three parts", original ? ", original ids" : "", b.msg);
+               "sampling and gathering on three devices from %s%s agrees with the CPU: %s",
+               s == &one ? "one part" : "three parts", original ? " with original ids" : "", b.msg);
             gnn_gpu_close(g);
         }
 }

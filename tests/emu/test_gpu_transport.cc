@@ -224,13 +224,14 @@ void case_of(const char *me, gnn_gpu *g, const char *how, int status, const char
     int rc = s ? gnn_source_next(s, &b, &e) : e.code;
     if (!rc && !status)
         ok(b->place && b->place->device == 0 && gnn_batch_nodes(b, 0) == NODES,
-           "%s: a batch on the first device", how);
+           "the reader gets a batch on its first device from a writer of the kind '%s'", how);
     else
-        ok(rc == status && strstr(e.msg, why), "%s: %d, %s", how, rc, e.msg);
+        ok(rc == status && strstr(e.msg, why),
+           "the reader names the fault of a writer of the kind '%s': %d, %s", how, rc, e.msg);
     gnn_batch_put(b);
     gnn_source_free(s);
     waitpid(pid, &st, 0);
-    ok(WIFEXITED(st) && !WEXITSTATUS(st), "%s: the writer ends (%d)", how, st);
+    ok(WIFEXITED(st) && !WEXITSTATUS(st), "a writer of the kind '%s' ends (%d)", how, st);
 }
 
 } // namespace

@@ -34,7 +34,7 @@ void test_narrow(void (*cpu)(const float *, uint64_t, uint16_t *),
             cuda(in.data(), n, out.data(), nullptr);
             wrong += (n && memcmp(out.data(), want.data(), n * sizeof(uint16_t))) + !out.whole();
         }
-    ok(wrong == 0, "f32 to %s", name);
+    ok(wrong == 0, "the device narrows f32 to %s with the bits of the CPU", name);
 }
 
 void test_widen(void (*cpu)(const uint16_t *, uint64_t, float *),
@@ -53,7 +53,7 @@ void test_widen(void (*cpu)(const uint16_t *, uint64_t, float *),
         cuda(in.data(), n, out.data(), nullptr);
         wrong += (memcmp(out.data(), want.data(), n * sizeof(float)) != 0) + !out.whole();
     }
-    ok(wrong == 0, "%s to f32, all numbers", name);
+    ok(wrong == 0, "the device widens every %s to f32 with the bits of the CPU", name);
 }
 
 void test_bytes()
@@ -71,7 +71,7 @@ void test_bytes()
         gnn_cuda_i8_to_f32(in.data(), n, scale, out.data(), nullptr);
         wrong += (memcmp(out.data(), want.data(), n * sizeof(float)) != 0) + !out.whole();
     }
-    ok(wrong == 0, "scaled bytes to f32, all numbers");
+    ok(wrong == 0, "the device widens every scaled byte to f32 with the bits of the CPU");
 }
 
 } // namespace

@@ -91,7 +91,8 @@ template <bool soft> void test_loss(uint32_t n, size_t c)
             wrong += differences(dz.data(), first.data(), size);
         memcpy(first.data(), dz.data(), size * sizeof(float));
     }
-    ok(wrong == 0 && far < 1e-6, "%s, (%u, %zu): within %g, always the same bits",
+    ok(wrong == 0 && far < 1e-6,
+       "the loss of %s on a device, (%u, %zu), is within %g of the CPU, always with the same bits",
        soft ? "softmax" : "sigmoid", n, c, far);
 }
 
@@ -116,7 +117,8 @@ void test_classes()
                  !(loss[6] > 0);
         wrong += !dz.whole() + !loss.whole();
     }
-    ok(wrong == 0, "classes out of range are unlabelled, and the first row is reported");
+    ok(wrong == 0,
+       "gnn_cuda_softmax_ce takes classes out of range for unlabelled and reports the first row");
 }
 
 } // namespace

@@ -39,7 +39,8 @@ void test_steps(Kind kind, size_t n, size_t off)
         wrong += !p.whole() + !m.whole() + !v.whole();
     }
     const char *const name[] = {"Adam", "AdamW", "SGD with momentum", "SGD"};
-    ok(wrong == 0, "four steps of %s, %zu parameters", name[kind], n);
+    ok(wrong == 0, "four steps of %s on a device give the bits of the CPU for %zu parameters",
+       name[kind], n);
 }
 
 void test_squares(size_t n)
@@ -65,7 +66,8 @@ void test_squares(size_t n)
             wrong += cut[i] != g[i] * 0.5f;
         wrong += !cut.whole();
     }
-    ok(wrong == 0 && fabs(got - want) <= 1e-13 * want, "sum of %zu squares, and clipping by it", n);
+    ok(wrong == 0 && fabs(got - want) <= 1e-13 * want,
+       "gnn_cuda_square_sum adds up %zu squares, and gnn_cuda_clip clips by them", n);
 }
 
 } // namespace

@@ -103,7 +103,7 @@ void test_factors()
     for (size_t i = 0; i < 4; i++)
         wrong += none[i] != 0;
     gnn_cuda_mean_factors(nullptr, 0, 0, nullptr, 0, nullptr, nullptr);
-    ok(wrong == 0, "factors of means and of gcn");
+    ok(wrong == 0, "gnn_cuda_mean_factors and gnn_cuda_gcn_factors give the bits of the CPU");
 }
 
 void test_passes()
@@ -126,7 +126,7 @@ void test_passes()
             wrong += differences(y.data(), y2.data(), n) + differences(f.data(), f2.data(), n) +
                      !y2.whole() + !f2.whole();
         }
-    ok(wrong == 0, "fill and add");
+    ok(wrong == 0, "gnn_cuda_fill and gnn_cuda_add give the bits of the CPU");
 }
 
 void test_unit_sums()
@@ -148,7 +148,7 @@ void test_unit_sums()
                                       nullptr);
             wrong += differences(x.data(), y.data(), n * d) + !y.whole();
         }
-    ok(wrong == 0, "rows to unit sums");
+    ok(wrong == 0, "gnn_cuda_rows_to_unit_sum gives the bits of the CPU");
 }
 
 template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, size_t n)
@@ -202,7 +202,9 @@ void test_labels()
              labels_of(GNN_LABEL_U16, u16, 4);
     wrong += labels_of(GNN_LABEL_I8, i8, 4) + labels_of(GNN_LABEL_U8, u8, 4) +
              labels_of(GNN_LABEL_BF16, bf16, 7);
-    ok(wrong == 0, "classes and targets of every type of labels (%zu wrong)", wrong);
+    ok(wrong == 0,
+       "gnn_cuda_label_classes and gnn_cuda_label_targets read labels of every type (%zu wrong)",
+       wrong);
 }
 
 } // namespace

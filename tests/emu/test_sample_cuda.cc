@@ -78,7 +78,8 @@ static void test_one_type()
             wrong += differing(w, p, 2, f > 100 ? 5 : 20, 0, r);
             seen += 2;
         }
-        ok(wrong == 0, "fan-out %d: %u batches in 8 ways are the CPU's", f, seen);
+        ok(wrong == 0, "the device draws with fan-out %d the batches of the CPU, %u in 8 ways", f,
+           seen);
     }
 }
 
@@ -96,7 +97,8 @@ static void test_typed()
         emu::set_seed(how + 50);
         wrong += differing(w, p, 2, 12, 0, r);
     }
-    ok(wrong == 0, "two node types, three relations, three hops: 16 batches are the CPU's");
+    ok(wrong == 0,
+       "the device draws two node types by three relations in three hops as the CPU does");
 }
 
 static void test_shapes()
@@ -108,27 +110,32 @@ static void test_shapes()
         return i == 7 ? 100000u : i == 8 ? 5001u : i < 40 ? 600u + (uint32_t)i : 3u;
     });
     const Plan all = {{{-1}, {1}}, false, true, true};
-    ok(differing(w, all, 1, 3, 0, r, {7, 9}) == 0, "all of 100,000 neighbours");
+    ok(differing(w, all, 1, 3, 0, r, {7, 9}) == 0,
+       "the device draws all of 100,000 neighbours as the CPU does");
     for (const int32_t f : {3, 31, 64, 256, 257, 600, 1000}) {
         const Plan p = {{{f}}, false, true, true};
         ok(differing(w, p, 1, 2, 0, r, {7, 8, 9, 10, 11}) == 0,
-           "%d of 100,000 neighbours, of 5,001, of 609", f);
+           "the device draws %d of 100,000 neighbours, of 5,001 and of 609 as the CPU does", f);
     }
     for (const int32_t f : {4096, 5000}) {
         const Plan p = {{{f}}, false, true, true};
-        ok(differing(w, p, 1, 1, 0, r, {8, 7}) == 0, "%d of 5,001 neighbours and of 100,000", f);
+        ok(differing(w, p, 1, 1, 0, r, {8, 7}) == 0,
+           "the device draws %d of 5,001 neighbours and of 100,000 as the CPU does", f);
     }
     const Plan again = {{{1000}}, true, true, true};
-    ok(differing(w, again, 1, 2, 0, r, {7, 8}) == 0, "1,000 draws with replacement");
+    ok(differing(w, again, 1, 2, 0, r, {7, 8}) == 0,
+       "the device draws 1,000 times with replacement as the CPU does");
     const Plan p = {{{2}, {2}}, false, false, false};
-    ok(differing(w, p, 3, 0, 0, r) == 0, "batches without seeds");
-    ok(differing(w, p, 2, 1, 0, r) == 0, "batches of one seed");
-    ok(differing(w, p, 2, 2500, 0, r) == 0, "batches of 2,500 seeds, most of them more than once");
+    ok(differing(w, p, 3, 0, 0, r) == 0, "the device draws batches without seeds as the CPU does");
+    ok(differing(w, p, 2, 1, 0, r) == 0, "the device draws batches of one seed as the CPU does");
+    ok(differing(w, p, 2, 2500, 0, r) == 0,
+       "the device draws batches of 2,500 seeds with repeats as the CPU does");
     World tiny;
     tiny.ntype.assign(1, 1);
     tiny.add(0, 0).make(r, 1, 1, 1, false, false, [](uint64_t) { return 40u; });
     const Plan q = {{{5}, {-1}}, false, false, true};
-    ok(differing(tiny, q, 2, 3, 0, r) == 0, "a graph of one node");
+    ok(differing(tiny, q, 2, 3, 0, r) == 0,
+       "the device draws from a graph of one node as the CPU does");
 }
 
 /* Neighbours as many as the fan-out and one: chains of substitutes are long. */
@@ -144,7 +151,7 @@ static void test_chains()
         emu::set_seed((uint64_t)f);
         wrong += differing(w, Plan{{{f}}, false, true, true}, 1, 60, 0, r);
     }
-    ok(wrong == 0, "degrees just above the fan-out");
+    ok(wrong == 0, "the device draws from degrees just above the fan-out as the CPU does");
 }
 
 /* Tags of 0, 1 and 2 bits: the map starts anew every batch, every second, every fourth. */
@@ -155,20 +162,21 @@ static void test_tags()
         World w;
         typed(w, r, 2, true, false);
         const Plan p = {{{3, 2, 4}, {2, 2, 2}}, false, false, false};
-        ok(differing(w, p, 10, 12, bits, r) == 0, "ten batches with %u bits of tag", 32 - bits);
+        ok(differing(w, p, 10, 12, bits, r) == 0,
+           "the device draws ten batches with %u bits of tag as the CPU does", 32 - bits);
     }
     ok(gnn_cuda_relabel_slots(100000, 500, 500) == 2048 &&
            gnn_cuda_relabel_slots(8192, 500, 500) == 2048 &&
            gnn_cuda_relabel_slots(8191, 500, 500) == 0 &&
            gnn_cuda_relabel_slots(UINT32_MAX - 1, UINT32_MAX, UINT32_MAX) == 0,
-       "a hash table where a direct map takes twice its memory");
+       "gnn_cuda_relabel_slots takes a hash table where a direct map needs twice its memory");
     ok(gnn_cuda_relabel_bits(1000, 23) == 10 && gnn_cuda_relabel_bits(1000, 24) == 11,
-       "as few bits as hold nodes and edges");
+       "gnn_cuda_relabel_bits takes as few bits as hold nodes and edges");
     ok(gnn_cuda_relabel_bits(UINT32_C(1) << 31, INT32_MAX) == 32 &&
            gnn_cuda_relabel_bits(UINT32_C(1) << 31, UINT32_C(1) << 31) == 0 &&
            gnn_cuda_relabel_bits(UINT32_MAX, 1) == 0 &&
            gnn_cuda_relabel_bits(UINT64_MAX, UINT64_MAX) == 0,
-       "more than 32 bits are refused");
+       "gnn_cuda_relabel_bits refuses more than 32 bits");
 }
 
 /* One hop over a graph that is damaged in some places: the CPU and the device find the same. */
@@ -228,7 +236,8 @@ static void test_damage()
         failures += failed;
     }
     ok(same == 60 && failures > 20 && failures < 60,
-       "60 graphs, %u of them damaged: the CPU's first error, %u times", failures, same);
+       "the device finds in 60 graphs, %u of them damaged, the first error of the CPU, %u times",
+       failures, same);
 }
 
 /* Of 64 destinations the CPU looks for all parts before it reads offsets. */
@@ -250,7 +259,7 @@ static void test_order()
         emu::set_seed(missing);
         same += same_failure(w, 3, seeds, 400, 6000, &failed) && failed;
     }
-    ok(same == 4, "a node in no part comes before bad offsets where the CPU says so");
+    ok(same == 4, "the device reports a node in no part before bad offsets where the CPU does");
 }
 
 static void test_many()
@@ -281,7 +290,8 @@ static void test_many()
         same += same_failure(w, -1, seeds, (uint32_t)n, 100, &failed);
         failures += failed;
     }
-    ok(same == 12 && failures == 12, "2^32 - 1 edges and more: the CPU's error, %u times", same);
+    ok(same == 12 && failures == 12,
+       "the device reports 2^32 - 1 edges and more as the CPU does, %u times", same);
 }
 
 /* Room for one less than needed, at each place. */
@@ -329,9 +339,8 @@ static void test_room()
     Room less = enough;
     less.seeds--;
     tell(less, GNN_CUDA_CAPACITY_SEEDS, 20, 0);
-    ok(told == asked,
-       "one too few places are told of, with what would do, and harm nothing: %u of %u", told,
-       asked);
+    ok(told == asked, "the device says what capacity would do when it is one too small: %u of %u",
+       told, asked);
 }
 
 /* More seeds than one block numbers, up to where its two kinds of kernels meet, and so many rows
@@ -345,7 +354,7 @@ static void test_many_seeds()
     unsigned wrong = 0;
     for (const uint32_t n : {1024u, 1025u, 2047u, 2048u, 2049u, 6000u})
         wrong += differing(w, p, 1, n, 0, r);
-    ok(wrong == 0, "1,024 to 6,000 seeds");
+    ok(wrong == 0, "the device numbers 1,024 to 6,000 seeds as the CPU does");
     for (const uint32_t n : {2000u, 6000u}) {
         std::vector<uint32_t> seeds;
         for (uint32_t i = 0; i < n; i++)
@@ -358,13 +367,14 @@ static void test_many_seeds()
         ok(few.sound() && few.outcome().at.edge == GNN_CUDA_CAPACITY_NODES &&
                few.outcome().at.node == n && more.sound() &&
                more.outcome().at.edge == GNN_CUDA_CAPACITY_SEEDS && more.outcome().at.node == n,
-           "room for one less than %u seeds", n);
+           "the device says that its capacity is one less than %u seeds", n);
         seeds[n - 3] = seeds[n / 2] = 9001;
         CpuState cpu(w);
         const Drawn d = draw_cpu(w, p, cpu, 1, seeds);
         CudaState bad(w, p, room);
         bad.draw(1, seeds);
-        ok(d.code == GNN_SAMPLE_SEED && bad.fails_like(d), "the first bad one of %u seeds", n);
+        ok(d.code == GNN_SAMPLE_SEED && bad.fails_like(d),
+           "the device reports the first bad one of %u seeds", n);
     }
     World wide;
     wide.ntype.assign(1, 300000);
@@ -373,7 +383,7 @@ static void test_many_seeds()
     for (uint32_t i = 0; i < 263000; i++)
         all.push_back(i);
     ok(differing(wide, Plan{{{1}}, false, false, false}, 1, 0, 0, r, all) == 0,
-       "263,000 destinations");
+       "the device draws for 263,000 destinations as the CPU does");
 }
 
 /* What decides the time of a small batch: kernels that wait for each other. */
@@ -389,7 +399,8 @@ static void test_kernels()
     CudaState cuda(w, p, room_for(w, p, d, seeds.size()));
     const uint64_t before = emu::launches();
     cuda.draw(0, seeds);
-    ok(cuda.equals(d) && emu::launches() - before == 14, "three hops of one type: %d kernels",
+    ok(cuda.equals(d) && emu::launches() - before == 14,
+       "the device draws three hops of one type in 14 kernels (%d)",
        (int)(emu::launches() - before));
 }
 

@@ -120,7 +120,9 @@ void test_shape(const Shape &s)
         bad += differences(z.data(), want.data() + first * ldy, z.n) + !z.whole() +
                (status != UINT64_MAX);
     }
-    ok(bad == 0, "%u blocks of %u rows, degree %u and %u, %zu columns, factors %d, acc %d",
+    ok(bad == 0,
+       "gnn_cuda_spmm gives the bits of the CPU for %u blocks of %u rows, degree %u and %u, "
+       "%zu columns, factors %d, acc %d",
        s.nblocks, s.rows, s.degree, s.big, s.d, s.factors, s.acc);
 }
 
@@ -136,7 +138,7 @@ void test_long()
     gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 300, d, d, y.data(), d, 0, &bad,
                   nullptr);
     ok(!differences(y.data(), want.data(), y.n) && y.whole() && bad == UINT64_MAX,
-       "a row of 100,000 edges");
+       "gnn_cuda_spmm aggregates a row of 100,000 edges");
 }
 
 void test_special()
@@ -152,7 +154,7 @@ void test_special()
     gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0, &bad,
                   nullptr);
     ok(!differences(y.data(), want.data(), y.n) && std::isnan(y[2 * d + 1]),
-       "NaN and infinity go through");
+       "gnn_cuda_spmm lets NaN and infinity through");
 
     /* two bad ones in a long row: left out, the first reported */
     const uint32_t at = g.ptr[0][2] + 17, later = g.ptr[0][2] + 290;
@@ -166,7 +168,7 @@ void test_special()
         gnn_cuda_spmm(g.block.data(), 1, 0, nullptr, g.rows, x.data(), 50, d, d, y.data(), d, 0,
                       &bad, nullptr);
         ok(bad == at && y[2 * d] == 298 && y.whole(),
-           "ids out of range are left out and the first is reported");
+           "gnn_cuda_spmm leaves out ids out of range and reports the first");
     }
     const gnn_csr none = {};
     y.fill(5);
@@ -175,7 +177,7 @@ void test_special()
     gnn_cuda_spmm(nullptr, 0, 0, nullptr, 2, x.data(), 50, d, d, y.data() + 5 * d, d, 0, &bad,
                   nullptr);
     ok(y[0] == 0 && y[3 * d - 1] == 0 && y[3 * d] == 5 && y[5 * d] == 0 && y[7 * d] == 5,
-       "no rows, no blocks");
+       "gnn_cuda_spmm writes zeros or nothing without rows or blocks");
 }
 
 /* Bad indices anywhere, with factors in the second block only, and whole rows of them, are as if
@@ -222,7 +224,8 @@ void test_bad(size_t d, bool weighted)
         wrong += differences(y.data(), want.data() + g.block[1].first * d, g.block[1].n * d) +
                  (bad > UINT32_MAX);
     }
-    ok(wrong == 0 && first < UINT64_MAX, "ids out of range anywhere, %zu columns%s", d,
+    ok(wrong == 0 && first < UINT64_MAX,
+       "gnn_cuda_spmm leaves out ids out of range anywhere, %zu columns%s", d,
        weighted ? " with factors" : "");
 }
 
@@ -255,8 +258,8 @@ void test_transpose(uint32_t nblocks, uint32_t rows, uint32_t cols, uint32_t deg
         wrong += g.edges && memcmp(e.data(), tidx.data(), g.edges * sizeof(uint32_t)) != 0;
         wrong += !p.whole() + !e.whole() + !scratch.whole() + (bad != UINT64_MAX);
     }
-    ok(wrong == 0, "transposed: %u blocks of %u rows, %u columns, %u edges", nblocks, rows, cols,
-       g.edges);
+    ok(wrong == 0, "gnn_cuda_csr_transpose transposes %u blocks of %u rows, %u columns, %u edges",
+       nblocks, rows, cols, g.edges);
 }
 
 void test_transpose_bad()
@@ -274,7 +277,7 @@ void test_transpose_bad()
     gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, g.edges, p.data(), e.data(), nullptr,
                            scratch.data(), &bad, nullptr);
     ok(bad == (1ull << 32 | at) && p[cols] == g.edges - 2 && p.whole() && e.whole(),
-       "columns out of range are reported");
+       "gnn_cuda_csr_transpose reports columns out of range");
     g.idx[1][at] = hidden[0], g.idx[1][last] = hidden[1];
     bad = UINT64_MAX;
     const uint32_t cap = g.ptr[0][50] + 3;
@@ -282,11 +285,12 @@ void test_transpose_bad()
     gnn_cuda_csr_transpose(g.block.data(), 2, nullptr, cols, cap, p.data(), few.data(), nullptr,
                            scratch.data(), &bad, nullptr);
     ok(bad == (1ull << 32 | at) && p[cols] == cap && few.whole(),
-       "edges beyond the capacity are reported");
+       "gnn_cuda_csr_transpose reports edges beyond its capacity");
     bad = UINT64_MAX;
     gnn_cuda_csr_transpose(nullptr, 0, nullptr, 0, 0, p.data(), few.data(), nullptr, scratch.data(),
                            &bad, nullptr);
-    ok(bad == UINT64_MAX && p[0] == 0, "no blocks, no columns");
+    ok(bad == UINT64_MAX && p[0] == 0,
+       "gnn_cuda_csr_transpose writes empty lists without blocks or columns");
 }
 
 /* <A x, g> = <x, A^T g>: the backward pass is the adjoint, with edges' values by their numbers too.
@@ -327,7 +331,8 @@ void test_adjoint(bool values)
     for (size_t i = 0; i < n * d; i++)
         b += (double)x[i] * (double)dx[i];
     ok(std::fabs(a - b) < 1e-3 && std::fabs(a) > 0.1 && bad == UINT64_MAX && number == g.edges,
-       "backward is the adjoint%s (%g, %g)", values ? ", with values of edges" : "", a, b);
+       "gnn_cuda_spmm by a transposed block is the adjoint%s (%g, %g)",
+       values ? ", with values of edges" : "", a, b);
 }
 
 } // namespace
