@@ -273,9 +273,8 @@ static int open_others(struct gpu_gather *x, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; i < x->job->njobs; i++)
-        for (unsigned u = 0; !rc && !gather_cacheable(&x->table[i]) &&
-                             !(x->queue && x->table[i].job->edge) && u < x->g->n;
-             u++)
+        for (unsigned u = 0;
+             !rc && !gather_cacheable(&x->table[i]) && !x->table[i].staged && u < x->g->n; u++)
             rc = gnn_gpu_gather_backing(x, &x->table[i], u, e);
     return rc;
 }
@@ -286,7 +285,7 @@ int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
     gnn_dev_range_begin("fill the cache");
     int rc = count_rows(&k);
     if (!rc)
-        rc = x->queue ? gnn_gpu_cache_ranks(&k) : fill_cliques(&k);
+        rc = x->job->comm->size > 1 ? gnn_gpu_cache_ranks(&k) : fill_cliques(&k);
     if (!rc)
         rc = open_others(x, e);
     for (unsigned i = 0; !rc && i < x->g->n;

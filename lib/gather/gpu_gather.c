@@ -16,7 +16,7 @@ struct work {
     struct gather_unit *u;
     struct gnn_batch *b;
     struct gnn_gather_count *count;       /* of this batch, on the device */
-    const struct gather_staging *staging; /* with ranks */
+    const struct gather_staging *staging; /* of tables that are staged */
     struct gnn_err *e;
 };
 
@@ -38,7 +38,7 @@ static int find_ids(const struct work *w, uint32_t t)
                                NULL, n, w->u->ids[t].data, &w->count[t], w->e);
 }
 
-/* With several ranks: rows as the staging buffer numbers them. */
+/* Rows as the staging buffer numbers them. */
 static int gather_staged_rows(const struct work *w, const struct gather_table *t,
                               const struct gather_staged *k, void *out,
                               struct gnn_gather_count *count)
@@ -58,7 +58,7 @@ static int gather_nodes(const struct work *w, const struct gather_table *t,
         return rc;
     if (j->original)
         w->b->type[j->type].orig = to->data;
-    if (w->staging && !j->label)
+    if (t->staged)
         return gather_staged_rows(w, t, &w->staging->of[w->x->at[j - w->x->job->job]], to->data,
                                   count);
     return gnn_gpu_gather_rows(w->u, &t->view[w->unit], t->bytes, t->cast, ids_of(w, j->type), NULL,
@@ -76,7 +76,7 @@ static int gather_edges(const struct work *w, const struct gather_table *t, uint
     const struct gnn_block *k = gnn_batch_block(w->b, hop, j->type);
     struct gnn_tensor *to;
     int rc = gnn_gather_add(w->x->job, j, w->b, hop, &w->u->d->mem, &to, w->e);
-    if (!rc && w->staging)
+    if (!rc && t->staged)
         return gather_staged_rows(w, t, &w->staging->of[w->x->at[j - w->x->job->job] + hop],
                                   to->data, count);
     if (!rc)
@@ -126,7 +126,7 @@ static int send_staging(struct gpu_gather *x, struct gather_unit *u, const struc
                         struct gnn_err *e)
 {
     struct gather_staging **p = &x->staging[s->index];
-    if (!x->queue)
+    if (x->job->comm->size == 1)
         return 0;
     *p = gnn_gather_staging_take(x->queue, s->in->nth);
     return *p ? gnn_gather_staging_send(x->queue, u, *p, e)
@@ -149,8 +149,7 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     rc = gnn_dev_use(d->number, e);
     if (!rc)
         rc = send_staging(x, u, s, e);
-    const struct work w = {x, unit, u, s->in, u->count + at, x->queue ? x->staging[s->index] : NULL,
-                           e};
+    const struct work w = {x, unit, u, s->in, u->count + at, x->staging[s->index], e};
     if (!rc)
         rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);
     if (!rc)
@@ -245,13 +244,9 @@ static int end_stream(void *arg, struct gnn_err *e)
 static void arg_free(void *arg)
 {
     struct gpu_gather *x = arg;
-    if (x->queue)
-        gnn_gather_queue_close(x->queue);
+    gnn_gather_queue_close(x->queue);
     gnn_gpu_gather_release(x);
-    if (x->queue)
-        gnn_gather_queue_put(x->queue);
-    else
-        gnn_gatherer_free(x->job);
+    gnn_gather_queue_put(x->queue);
     gnn_free(x);
 }
 
@@ -266,7 +261,7 @@ static struct gnn_source *request_first(struct gpu_gather *x, struct gnn_source 
 static int prepare_tables(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
 {
     int rc = gnn_gpu_gather_init(x, e);
-    if (!rc && x->queue)
+    if (!rc)
         rc = gnn_gather_queue_parts(x->queue, x, e);
     return rc ? rc : gnn_gpu_gather_cache(x, &o->cache, e);
 }
@@ -280,7 +275,7 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
     struct gnn_comm *comm = job->comm;
     const bool many = comm->size > 1;
-    if (!x || (many && !(x->queue = gnn_gather_queue_new(g, job, e)))) {
+    if (!x || !(x->queue = gnn_gather_queue_new(g, job, e))) {
         if (!x)
             gnn_gatherer_free(job);
         gnn_free(x);

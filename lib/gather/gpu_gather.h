@@ -20,6 +20,7 @@ struct gather_view {
 
 struct gather_table {
     const struct gather_job *job;
+    bool staged;  /* rows come with the batch, through a staging buffer: some are other ranks' */
     size_t bytes; /* of a row */
     enum gnn_gather_cast cast;
     struct gnn_gather_part *part; /* [nparts] at addresses that devices read, once opened */
@@ -42,7 +43,7 @@ struct gather_unit {
     struct gnn_buf *ids;            /* [nntypes] store ids of the batch at hand */
     struct gnn_buf rows;            /* of edges */
     struct gnn_gather_count *count; /* [depth][ncounts] */
-    struct gnn_buf staging;         /* with ranks: that of the batch at hand */
+    struct gnn_buf staging;         /* that of the batch at hand */
 };
 
 struct gpu_gather {
@@ -56,8 +57,8 @@ struct gpu_gather {
     struct gnn_gather_count *fresh,
         *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
     struct gnn_gather_stats *stats;
-    struct gather_queue *queue;      /* with several ranks (gpu_remote.h), or NULL */
-    struct gather_staging **staging; /* [depth] of the batches under way, with ranks */
+    struct gather_queue *queue;      /* (gpu_remote.h) owns the job */
+    struct gather_staging **staging; /* [depth] of the batches in flight; NULL: none */
     struct gnn_gpu_peers *peers;     /* with ranks (lib/gpu/peers.h), or NULL */
 };
 

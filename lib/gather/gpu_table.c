@@ -27,9 +27,9 @@ int gnn_gpu_gather_upload(struct gather_unit *u, const void *from, uint64_t byte
 
 /* The store, if nobody but devices reads its rows: their pages may then leave the page cache. With
  * several ranks they are also read here, for others. */
-static struct gnn_store *unread_store(const struct gpu_gather *x)
+static struct gnn_store *unread_store(const struct gpu_gather *x, const struct gather_table *t)
 {
-    return x->queue ? NULL : x->job->store;
+    return t->staged ? NULL : x->job->store;
 }
 
 /* Once for all devices. */
@@ -40,7 +40,7 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_TIER_HOST;
-        int rc = gpu_host_open(x->g, unread_store(x), p->data, p->count * t->bytes,
+        int rc = gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->bytes,
                                "rows of a store", &to->data, e);
         if (rc)
             return rc;
@@ -89,10 +89,10 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     for (; !rc && t->edges_opened < n; t->edges_opened += !rc) {
         const struct gnn_edges_part *p = &t->job->edges[t->edges_opened];
         const void *indptr = NULL, *id = NULL;
-        rc = gpu_host_open(x->g, unread_store(x), p->indptr, (p->count + 1) * sizeof *p->indptr,
+        rc = gpu_host_open(x->g, unread_store(x, t), p->indptr, (p->count + 1) * sizeof *p->indptr,
                            "row pointers of a store", &indptr, e);
         if (!rc && p->id &&
-            (rc = gpu_host_open(x->g, unread_store(x), p->id, p->nedges * sizeof *p->id,
+            (rc = gpu_host_open(x->g, unread_store(x, t), p->id, p->nedges * sizeof *p->id,
                                 "edge ids of a store", &id, e)))
             gpu_host_close(x->g, p->indptr);
         to[t->edges_opened] = *p;
@@ -112,14 +112,15 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
                       struct gnn_err *e)
 {
     t->job = j;
-    t->bytes = x->queue ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
-    t->cast = x->queue ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
+    t->staged = x->job->comm->size > 1 && !j->label; /* labels are the seeds', which are own */
+    t->bytes = t->staged ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
+    t->cast = t->staged ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
     t->part = gnn_alloc(j->nparts, sizeof *t->part, "partitions of a field", e);
     t->view = gnn_alloc_zero(x->g->n, sizeof *t->view, "partitions of a field", e);
     t->edges = gnn_alloc_zero(x->g->n, sizeof *t->edges, "partitions of a field", e);
     if (!t->part || !t->view || !t->edges)
         return e->code;
-    if (!x->queue)
+    if (!t->staged)
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *copies = r ? r->data[j - x->job->job] : NULL;

@@ -9,8 +9,7 @@ static int map_array(struct gpu_host_edges *f, const struct sampler *s, const vo
                      uint64_t bytes, struct gnn_err *e)
 {
     const void *host = *p;
-    int rc =
-        gpu_host_open(f->g, s->comm->size > 1 ? NULL : s->store, host, bytes, "the graph", p, e);
+    int rc = gpu_host_open(f->g, s->store, host, bytes, "the graph", p, e);
     if (rc || !bytes)
         return rc;
     f->array[f->n++] = host;
