@@ -25,25 +25,25 @@ const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYT
 {
     if (!gnb_frame_is(h))
         return "not a GNB frame (wrong magic)";
-    if (le16(h + 4) != GNB_MAJOR)
-        return le16(h + 4) > GNB_MAJOR ? "written by a newer, incompatible version of GNB"
-                                       : "bad version";
-    uint32_t kind = le32(h + 8);
+    if (load_le16(h + 4) != GNB_MAJOR)
+        return load_le16(h + 4) > GNB_MAJOR ? "written by a newer, incompatible version of GNB"
+                                            : "bad version";
+    uint32_t kind = load_le32(h + 8);
     *f = (struct gnb_frame){
         .kind = (enum gnb_kind)kind,
-        .minor = le16(h + 6),
-        .ntensors = le32(h + 12),
-        .seq = le64(h + 16),
-        .table_bytes = le64(h + 24),
-        .payload_bytes = le64(h + 32),
-        .align = le32(h + 40),
-        .sum = le64(h + 56),
+        .minor = load_le16(h + 6),
+        .ntensors = load_le32(h + 12),
+        .seq = load_le64(h + 16),
+        .table_bytes = load_le64(h + 24),
+        .payload_bytes = load_le64(h + 32),
+        .align = load_le32(h + 40),
+        .sum = load_le64(h + 56),
     };
     if (kind < GNB_HEADER || kind > GNB_END)
         return "unknown frame kind";
     if (f->align != GNB_ALIGN && f->align != GNB_STORE_ALIGN)
         return "bad alignment";
-    if (le32(h + 44) || le64(h + 48))
+    if (load_le32(h + 44) || load_le64(h + 48))
         return "reserved bytes are not zero";
     if (f->ntensors > GNB_TENSORS_MAX || f->table_bytes > GNB_TABLE_MAX)
         return "tensor table too large";
@@ -56,7 +56,7 @@ const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYT
 
 uint64_t gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES])
 {
-    return le64(header + 56);
+    return load_le64(header + 56);
 }
 
 static uint64_t frame_sum(const uint8_t *header, const uint8_t *table, uint64_t table_bytes)
@@ -85,14 +85,14 @@ enum { HAS_SUM = 1, ON_DEVICE = 2 };
 uint32_t gnb_reference_encode(const struct gnb_reference *r,
                               uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
 {
-    put64(out, r->offset);
-    put64(out + 8, r->has_sum ? r->sum : 0);
-    put32(out + 16, r->slot);
-    put32(out + 20,
-          (r->has_sum ? (uint32_t)HAS_SUM : 0) | (r->on_device ? (uint32_t)ON_DEVICE : 0));
+    store_le64(out, r->offset);
+    store_le64(out + 8, r->has_sum ? r->sum : 0);
+    store_le32(out + 16, r->slot);
+    store_le32(out + 20,
+               (r->has_sum ? (uint32_t)HAS_SUM : 0) | (r->on_device ? (uint32_t)ON_DEVICE : 0));
     if (!r->on_device)
         return GNB_REFERENCE_BYTES;
-    put64(out + 24, r->device);
+    store_le64(out + 24, r->device);
     memcpy(out + 32, r->handle, GNB_HANDLE_BYTES);
     return GNB_DEVICE_REFERENCE_BYTES;
 }
@@ -102,10 +102,10 @@ const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uin
     *r = (struct gnb_reference){0};
     if (n != GNB_REFERENCE_BYTES && n != GNB_DEVICE_REFERENCE_BYTES)
         return "reference of a wrong size";
-    const uint32_t flags = le32(in + 20);
-    r->offset = le64(in);
-    r->sum = le64(in + 8);
-    r->slot = le32(in + 16);
+    const uint32_t flags = load_le32(in + 20);
+    r->offset = load_le64(in);
+    r->sum = load_le64(in + 8);
+    r->slot = load_le32(in + 16);
     r->has_sum = flags & HAS_SUM;
     r->on_device = flags & ON_DEVICE;
     if (flags > (HAS_SUM | ON_DEVICE) || (!r->has_sum && r->sum))
@@ -113,7 +113,7 @@ const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uin
     if (r->on_device != (n == GNB_DEVICE_REFERENCE_BYTES))
         return "reference of a wrong size";
     if (r->on_device) {
-        r->device = le64(in + 24);
+        r->device = load_le64(in + 24);
         memcpy(r->handle, in + 32, GNB_HANDLE_BYTES);
     }
     return NULL;
@@ -153,7 +153,7 @@ const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, con
         return "tensor table is cut";
     const uint8_t *p = table + *at;
     uint32_t ndim = p[2];
-    size_t name_len = le16(p + 4);
+    size_t name_len = load_le16(p + 4);
     if (ndim > GNN_NDIM_MAX)
         return "too many dimensions";
     size_t size = gnb_entry_size(ndim, name_len);
@@ -161,7 +161,7 @@ const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, con
         return "tensor table is cut";
     if (p[1] > GNB_REFERENCE)
         return "unknown codec";
-    if (p[3] || le16(p + 6))
+    if (p[3] || load_le16(p + 6))
         return "reserved bytes are not zero";
     *t = (struct gnb_entry){
         .t = {.name = (const char *)p + GNB_ENTRY_BYTES + 8 * ndim,
@@ -169,13 +169,13 @@ const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, con
               .ndim = ndim},
         .name_len = name_len,
         .codec = (enum gnb_codec)p[1],
-        .offset = le64(p + 8),
-        .stored = le64(p + 16),
-        .raw = le64(p + 24),
-        .sum = le64(p + 32),
+        .offset = load_le64(p + 8),
+        .stored = load_le64(p + 16),
+        .raw = load_le64(p + 24),
+        .sum = load_le64(p + 32),
     };
     for (uint32_t i = 0; i < ndim; i++)
-        t->t.shape[i] = le64(p + GNB_ENTRY_BYTES + 8 * i);
+        t->t.shape[i] = load_le64(p + GNB_ENTRY_BYTES + 8 * i);
     for (size_t i = GNB_ENTRY_BYTES + 8 * ndim + name_len; i < size; i++)
         if (p[i])
             return "padding is not zero";
@@ -225,28 +225,28 @@ void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint
 {
     memset(out, 0, GNB_HEADER_BYTES + f->table_bytes);
     memcpy(out, magic, sizeof magic);
-    put16(out + 4, GNB_MAJOR);
-    put16(out + 6, f->minor);
-    put32(out + 8, (uint32_t)f->kind);
-    put32(out + 12, f->ntensors);
-    put64(out + 16, f->seq);
-    put64(out + 24, f->table_bytes);
-    put64(out + 32, f->payload_bytes);
-    put32(out + 40, f->align);
+    store_le16(out + 4, GNB_MAJOR);
+    store_le16(out + 6, f->minor);
+    store_le32(out + 8, (uint32_t)f->kind);
+    store_le32(out + 12, f->ntensors);
+    store_le64(out + 16, f->seq);
+    store_le64(out + 24, f->table_bytes);
+    store_le64(out + 32, f->payload_bytes);
+    store_le32(out + 40, f->align);
     uint8_t *p = out + GNB_HEADER_BYTES;
     for (uint32_t i = 0; i < f->ntensors; i++, t++) {
         p[0] = (uint8_t)t->t.dtype;
         p[1] = (uint8_t)t->codec;
         p[2] = (uint8_t)t->t.ndim;
-        put16(p + 4, (uint16_t)t->name_len);
-        put64(p + 8, t->offset);
-        put64(p + 16, t->stored);
-        put64(p + 24, t->raw);
-        put64(p + 32, t->sum);
+        store_le16(p + 4, (uint16_t)t->name_len);
+        store_le64(p + 8, t->offset);
+        store_le64(p + 16, t->stored);
+        store_le64(p + 24, t->raw);
+        store_le64(p + 32, t->sum);
         for (uint32_t d = 0; d < t->t.ndim; d++)
-            put64(p + GNB_ENTRY_BYTES + 8 * d, t->t.shape[d]);
+            store_le64(p + GNB_ENTRY_BYTES + 8 * d, t->t.shape[d]);
         memcpy(p + GNB_ENTRY_BYTES + 8 * t->t.ndim, t->t.name, t->name_len);
         p += gnb_entry_size(t->t.ndim, t->name_len);
     }
-    put64(out + 56, frame_sum(out, out + GNB_HEADER_BYTES, f->table_bytes));
+    store_le64(out + 56, frame_sum(out, out + GNB_HEADER_BYTES, f->table_bytes));
 }

@@ -9,33 +9,33 @@
 #error "gnn-tools maps files in place and needs a little-endian machine"
 #endif
 
-static inline uint16_t le16(const uint8_t *p)
+static inline uint16_t load_le16(const uint8_t *p)
 {
     uint16_t v;
     memcpy(&v, p, sizeof v);
     return v;
 }
-static inline uint32_t le32(const uint8_t *p)
+static inline uint32_t load_le32(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, sizeof v);
     return v;
 }
-static inline uint64_t le64(const uint8_t *p)
+static inline uint64_t load_le64(const uint8_t *p)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);
     return v;
 }
-static inline void put16(uint8_t *p, uint16_t v)
+static inline void store_le16(uint8_t *p, uint16_t v)
 {
     memcpy(p, &v, sizeof v);
 }
-static inline void put32(uint8_t *p, uint32_t v)
+static inline void store_le32(uint8_t *p, uint32_t v)
 {
     memcpy(p, &v, sizeof v);
 }
-static inline void put64(uint8_t *p, uint64_t v)
+static inline void store_le64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof v);
 }

@@ -7,18 +7,20 @@ enum { SHARED = 0x2849 }; /* flags that both headers have: encrypted, described,
 
 static int has_signature(const uint8_t *p, uint32_t signature)
 {
-    return le32(p) == signature;
+    return load_le32(p) == signature;
 }
 
 /* The ZIP64 record that stands right before the locator at p; `before` bytes lie before p. */
 static const char *read_end64(struct gnn_zip_end *z, const uint8_t *p, size_t before, uint64_t at)
 {
-    if (before < END64 || le64(p + 8) != at - END64 || !has_signature(p - END64, 0x06064b50))
+    if (before < END64 || load_le64(p + 8) != at - END64 || !has_signature(p - END64, 0x06064b50))
         return "the ZIP64 end record is not at its recorded offset";
     p -= END64;
-    if (le64(p + 4) != END64 - 12 || le32(p + 16) || le32(p + 20) || le64(p + 24) != le64(p + 32))
+    if (load_le64(p + 4) != END64 - 12 || load_le32(p + 16) || load_le32(p + 20) ||
+        load_le64(p + 24) != load_le64(p + 32))
         return "the ZIP64 end record is damaged";
-    *z = (struct gnn_zip_end){.entries = le64(p + 32), .bytes = le64(p + 40), .at = le64(p + 48)};
+    *z = (struct gnn_zip_end){
+        .entries = load_le64(p + 32), .bytes = load_le64(p + 40), .at = load_le64(p + 48)};
     return NULL;
 }
 
@@ -30,14 +32,15 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
     if (!i)
         return "cut short: the directory at the end of the zip archive is missing";
     const uint8_t *p = tail + --i;
-    size_t comment = le16(p + 20);
+    size_t comment = load_le16(p + 20);
     if (n - i - END < comment)
         return "cut short in the comment at the end of the zip archive";
     if (n - i - END > comment)
         return "bytes after the end of the zip archive";
-    if (le16(p + 4) || le16(p + 6) || le16(p + 8) != le16(p + 10))
+    if (load_le16(p + 4) || load_le16(p + 6) || load_le16(p + 8) != load_le16(p + 10))
         return "a zip archive in several files, or its end record is damaged";
-    *z = (struct gnn_zip_end){.entries = le16(p + 10), .bytes = le32(p + 12), .at = le32(p + 16)};
+    *z = (struct gnn_zip_end){
+        .entries = load_le16(p + 10), .bytes = load_le32(p + 12), .at = load_le32(p + 16)};
     uint64_t at = total - n + i;
     if (i >= LOCATOR && has_signature(p - LOCATOR, 0x07064b50)) {
         const struct gnn_zip_end old = *z;
@@ -58,13 +61,15 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
 uint32_t gnn_zip_entry_bytes(const uint8_t *p)
 {
     return has_signature(p, 0x02014b50)
-               ? (uint32_t)GNN_ZIP_ENTRY + le16(p + 28) + le16(p + 30) + le16(p + 32)
+               ? (uint32_t)GNN_ZIP_ENTRY + load_le16(p + 28) + load_le16(p + 30) + load_le16(p + 32)
                : 0;
 }
 
 uint32_t gnn_zip_local_bytes(const uint8_t *p)
 {
-    return has_signature(p, 0x04034b50) ? (uint32_t)GNN_ZIP_LOCAL + le16(p + 26) + le16(p + 28) : 0;
+    return has_signature(p, 0x04034b50)
+               ? (uint32_t)GNN_ZIP_LOCAL + load_le16(p + 26) + load_le16(p + 28)
+               : 0;
 }
 
 /* Those of the values that are all ones in 32 bits are in the ZIP64 extra field, in this order.
@@ -74,17 +79,17 @@ static const char *widen_values(uint64_t **v, int n, const uint8_t *extra, size_
     const uint8_t *p = NULL;
     size_t left = 0;
     for (size_t i = 0; len - i >= 4 && !p; i += 4 + left) {
-        left = le16(extra + i + 2);
+        left = load_le16(extra + i + 2);
         if (left > len - i - 4)
             break; /* what is no list of extra fields holds none */
-        p = le16(extra + i) == EXTRA64 ? extra + i + 4 : NULL;
+        p = load_le16(extra + i) == EXTRA64 ? extra + i + 4 : NULL;
     }
     for (int k = 0; p && k < n; k++) {
         if (*v[k] != UINT32_MAX)
             continue;
         if (left < 8)
             return "its ZIP64 field is too short";
-        *v[k] = le64(p);
+        *v[k] = load_le64(p);
         p += 8;
         left -= 8;
     }
@@ -93,17 +98,19 @@ static const char *widen_values(uint64_t **v, int n, const uint8_t *extra, size_
 
 const char *gnn_zip_entry(struct gnn_zip_entry *z, const uint8_t *p)
 {
-    *z = (struct gnn_zip_entry){
-        .flags = le16(p + 8), .method = le16(p + 10), .crc = le32(p + 16), .name = le16(p + 28)};
-    z->packed = le32(p + 20);
-    z->bytes = le32(p + 24);
-    z->at = le32(p + 42);
+    *z = (struct gnn_zip_entry){.flags = load_le16(p + 8),
+                                .method = load_le16(p + 10),
+                                .crc = load_le32(p + 16),
+                                .name = load_le16(p + 28)};
+    z->packed = load_le32(p + 20);
+    z->bytes = load_le32(p + 24);
+    z->at = load_le32(p + 42);
     uint64_t *v[] = {&z->bytes, &z->packed, &z->at};
     if (z->flags & 0x2041)
         return "it is encrypted";
-    if (le16(p + 34))
+    if (load_le16(p + 34))
         return "it is in another file of the archive";
-    return widen_values(v, 3, p + GNN_ZIP_ENTRY + z->name, le16(p + 30));
+    return widen_values(v, 3, p + GNN_ZIP_ENTRY + z->name, load_le16(p + 30));
 }
 
 /* Where a descriptor has the true value, the header may have none. */
@@ -114,15 +121,15 @@ static int sizes_agree(uint64_t v, uint64_t want, int described)
 
 const char *gnn_zip_local(const struct gnn_zip_entry *z, const char *name, const uint8_t *p)
 {
-    uint64_t crc = le32(p + 14), packed = le32(p + 18), bytes = le32(p + 22);
+    uint64_t crc = load_le32(p + 14), packed = load_le32(p + 18), bytes = load_le32(p + 22);
     uint64_t *v[] = {&bytes, &packed};
     int d = gnn_zip_described(z);
-    if (le16(p + 26) != z->name || memcmp(p + GNN_ZIP_LOCAL, name, z->name))
+    if (load_le16(p + 26) != z->name || memcmp(p + GNN_ZIP_LOCAL, name, z->name))
         return "its name differs from the directory's";
-    const char *bad = widen_values(v, 2, p + GNN_ZIP_LOCAL + z->name, le16(p + 28));
+    const char *bad = widen_values(v, 2, p + GNN_ZIP_LOCAL + z->name, load_le16(p + 28));
     if (bad)
         return bad;
-    if (((le16(p + 6) ^ z->flags) & SHARED) || le16(p + 8) != z->method ||
+    if (((load_le16(p + 6) ^ z->flags) & SHARED) || load_le16(p + 8) != z->method ||
         !sizes_agree(crc, z->crc, d) || !sizes_agree(packed, z->packed, d) ||
         !sizes_agree(bytes, z->bytes, d))
         return "its header differs from the directory";
@@ -135,10 +142,10 @@ uint32_t gnn_zip_descriptor(const struct gnn_zip_entry *z, const uint8_t *p, siz
          k++) { /* with its signature, which is usual, or without; sizes of 32 or 64 bits */
         uint32_t sig = k < 2 ? 4 : 0, wide = k & 1 ? 8 : 0;
         const uint8_t *q = p + sig;
-        if (n < sig + 12 + wide || (sig && !has_signature(p, 0x08074b50)) || le32(q) != z->crc)
+        if (n < sig + 12 + wide || (sig && !has_signature(p, 0x08074b50)) || load_le32(q) != z->crc)
             continue;
-        if (wide ? le64(q + 4) == z->packed && le64(q + 12) == z->bytes
-                 : le32(q + 4) == z->packed && le32(q + 8) == z->bytes)
+        if (wide ? load_le64(q + 4) == z->packed && load_le64(q + 12) == z->bytes
+                 : load_le32(q + 4) == z->packed && load_le32(q + 8) == z->bytes)
             return sig + 12 + wide;
     }
     return 0;

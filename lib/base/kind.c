@@ -19,7 +19,7 @@ static bool starts_with_magic(const uint8_t *p, size_t n, const char *want, size
 static bool is_torch_file(const uint8_t *p, size_t n)
 {
     static const char member[] = "/data.pkl";
-    const size_t name = 30, len = n >= name ? le16(p + 26) : 0, end = sizeof member - 1;
+    const size_t name = 30, len = n >= name ? load_le16(p + 26) : 0, end = sizeof member - 1;
     return len > end && name + len <= n && !memcmp(p + name + len - end, member, end);
 }
 
@@ -48,7 +48,8 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
     if (n > 262 && !memcmp(p + 257, "ustar", 5))
         return GNN_KIND_TAR;
     /* the length of a JSON text, and its first character: text cannot begin so */
-    return n > 8 && p[8] == '{' && le64(p) < (uint64_t)1 << 32 ? GNN_KIND_MODEL : GNN_KIND_UNKNOWN;
+    return n > 8 && p[8] == '{' && load_le64(p) < (uint64_t)1 << 32 ? GNN_KIND_MODEL
+                                                                    : GNN_KIND_UNKNOWN;
 }
 
 static bool holds_store(const char *path)

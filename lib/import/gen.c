@@ -59,7 +59,7 @@ static double exp_fixed(double x)
 
 /* Standard normal, near enough: the sum of four 16-bit uniforms (variance 1/3), three standard
  * deviations wide tails. Integer until the last step. */
-static float normal16(uint64_t w)
+static float normal_from(uint64_t w)
 {
     int32_t s = (int32_t)(w & 0xffff) + (int32_t)(w >> 16 & 0xffff) + (int32_t)(w >> 32 & 0xffff) +
                 (int32_t)(w >> 48);
@@ -318,7 +318,7 @@ static void feature_row(const struct gen *g, uint32_t type, uint64_t v, float *x
     float signal = (float)g->p.signal;
     const int8_t *c = g->centre + (size_t)class_of(g, type, v) * g->p.features;
     for (uint32_t j = 0; j < g->p.features; j++)
-        x[j] = normal16(gnn_rand_next(&r)) + signal * (float)c[j];
+        x[j] = normal_from(gnn_rand_next(&r)) + signal * (float)c[j];
 }
 
 static int gen_rows(struct gnn_dataset *d, uint32_t type, uint32_t f, gnn_rows_fn *fn, void *arg,

@@ -13,8 +13,8 @@ static bool needs_way_back(const struct gnn_conv_run *run)
 }
 
 /* Lists the blocks of layer l, relation r from seg[0] on, at least one, and the transposed one. */
-static int collect(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier rule,
-                   struct gnn_csr *seg, struct gnn_err *e)
+static int collect_blocks(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier rule,
+                          struct gnn_csr *seg, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
     const uint32_t last = m->c.nlayers - 1 - l;
@@ -100,7 +100,7 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err
         for (uint32_t l = 0; l < nl; l++) {
             if (!gnn_model_conv(m, l, r)->needed)
                 continue;
-            if (collect(n, l, r, rule, seg + at, e))
+            if (collect_blocks(n, l, r, rule, seg + at, e))
                 return e->code;
             struct gnn_conv_run *run = net_run(n, l, r);
             run->adj.seg = there + at;

@@ -40,7 +40,7 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
     return NULL;
 }
 
-static bool pick(const json_t *j, const char *const *names, int n, int *out)
+static bool parse_name(const json_t *j, const char *const *names, int n, int *out)
 {
     for (int i = 0; json_is_string(j) && i < n; i++)
         if (!strcmp(json_string_value(j), names[i])) {
@@ -50,7 +50,7 @@ static bool pick(const json_t *j, const char *const *names, int n, int *out)
     return false;
 }
 
-static bool number(const json_t *j, uint64_t below, uint32_t *out)
+static bool parse_number(const json_t *j, uint64_t below, uint32_t *out)
 {
     if (!json_is_integer(j) || json_integer_value(j) < 0 ||
         (uint64_t)json_integer_value(j) >= below)
@@ -74,30 +74,31 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
     for (uint32_t t = 0; t < c->nntypes; t++) {
         const json_t *j = json_array_get(nt, t), *name = json_object_get(j, "name");
         if (!json_is_string(name) ||
-            !number(json_object_get(j, "features"), (1u << 24) + 1, &c->ntype[t].width) ||
+            !parse_number(json_object_get(j, "features"), (1u << 24) + 1, &c->ntype[t].width) ||
             !(c->ntype[t].name = gnn_strdup(json_string_value(name), e)))
             return false;
     }
     for (uint32_t r = 0; r < c->netypes; r++) {
         const json_t *j = json_array_get(et, r), *rel = json_array_get(j, 1);
-        if (!json_is_string(rel) || !number(json_array_get(j, 0), c->nntypes, &c->etype[r].src) ||
-            !number(json_array_get(j, 2), c->nntypes, &c->etype[r].dst) ||
+        if (!json_is_string(rel) ||
+            !parse_number(json_array_get(j, 0), c->nntypes, &c->etype[r].src) ||
+            !parse_number(json_array_get(j, 2), c->nntypes, &c->etype[r].dst) ||
             !(c->etype[r].rel = gnn_strdup(json_string_value(rel), e)))
             return false;
     }
     return true;
 }
 
-static bool parse(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
+static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
 {
     int norm, task;
     const json_t *width = json_object_get(j, "width"), *batch = json_object_get(j, "batch_norm");
     const size_t n = json_array_size(width);
     c->layer = gnn_layer_find(json_string_value(json_object_get(j, "kind")));
     if (!c->layer || json_integer_value(json_object_get(j, "version")) != 1 ||
-        !pick(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
-        !pick(json_object_get(j, "task"), tasks, 4, &task) || task == GNN_TASK_NONE || n < 1 ||
-        n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
+        !parse_name(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
+        !parse_name(json_object_get(j, "task"), tasks, 4, &task) || task == GNN_TASK_NONE ||
+        n < 1 || n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
         !json_is_boolean(json_object_get(j, "residual")) || (batch && !json_is_boolean(batch)) ||
         (json_is_true(batch) && json_is_true(json_object_get(j, "layer_norm"))))
         return false;
@@ -108,10 +109,10 @@ static bool parse(struct gnn_model_config *c, const json_t *j, struct gnn_err *e
     c->residual = json_is_true(json_object_get(j, "residual"));
     c->nlayers = (uint32_t)n;
     for (size_t l = 0; l < n; l++)
-        if (!number(json_array_get(width, l), (1u << 20) + 1, &c->width[l]) || !c->width[l])
+        if (!parse_number(json_array_get(width, l), (1u << 20) + 1, &c->width[l]) || !c->width[l])
             return false;
     return parse_types(c, json_object_get(j, "node_types"), json_object_get(j, "edge_types"), e) &&
-           number(json_object_get(j, "target"), c->nntypes, &c->target);
+           parse_number(json_object_get(j, "target"), c->nntypes, &c->target);
 }
 
 int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const char *path,
@@ -119,7 +120,7 @@ int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const c
 {
     memset(c, 0, sizeof(*c));
     json_t *j = gnn_json_parse(text, strlen(text), path, e);
-    const bool good = j && parse(c, j, e);
+    const bool good = j && parse_config(c, j, e);
     json_decref(j);
     if (good)
         return 0;

@@ -28,7 +28,7 @@ void gnn_model_release(struct gnn_model *m)
 }
 
 /* Widths forwards, then what the target's output depends on backwards. */
-static void trace(struct gnn_model *m)
+static void trace_needs(struct gnn_model *m)
 {
     const struct gnn_model_config *c = &m->c;
     const uint32_t nt = c->nntypes, ne = c->netypes;
@@ -159,7 +159,7 @@ static int add_norm(struct gnn_model *m, uint32_t l, uint32_t t, struct gnn_err 
 
 /* What is trained first, so that the optimiser's range is one piece. layer_at comes with indices of
  * parameters. */
-static void place(struct gnn_model *m)
+static void place_params(struct gnn_model *m)
 {
     uint64_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -181,7 +181,7 @@ static void place(struct gnn_model *m)
 }
 
 /* Parameters from `from` on: does the output depend on them? */
-static void mark(struct gnn_model *m, uint32_t from, bool must)
+static void mark_needed(struct gnn_model *m, uint32_t from, bool must)
 {
     for (uint32_t i = from; i < m->nparams; i++) {
         m->param[i].must = must && m->param[i].dtype == GNN_F32;
@@ -199,7 +199,7 @@ static int add_all(struct gnn_model *m, struct gnn_err *e)
             const uint32_t from = m->nparams;
             if ((rc = add_conv(m, l, r, e)))
                 return rc;
-            mark(m, from, gnn_model_conv(m, l, r)->needed);
+            mark_needed(m, from, gnn_model_conv(m, l, r)->needed);
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
             const uint32_t from = m->nparams;
@@ -209,7 +209,7 @@ static int add_all(struct gnn_model *m, struct gnn_err *e)
                 continue;
             if ((rc = add_norm(m, l, t, e)))
                 return rc;
-            mark(m, from, gnn_model_live(m, l + 1, t));
+            mark_needed(m, from, gnn_model_live(m, l + 1, t));
         }
     }
     return 0;
@@ -232,7 +232,7 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     m->layer_at = gnn_alloc_zero(nl + 1, sizeof(*m->layer_at), "parameters", e);
     if (e->code)
         goto out;
-    trace(m);
+    trace_needs(m);
     if (m->in[nl * nt + m->c.target] == 0) {
         gnn_fail(e, GNN_E_USAGE, "no edge type leads to the labelled node type %s",
                  m->c.ntype[m->c.target].name);
@@ -240,7 +240,7 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     }
     if (check_modules(&m->c, e) || add_all(m, e))
         goto out;
-    place(m);
+    place_params(m);
 out:
     if (e->code)
         gnn_model_release(m);

@@ -154,7 +154,7 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
     return 0;
 }
 
-static double f1(uint64_t tp, uint64_t fp, uint64_t fn)
+static double f1_score(uint64_t tp, uint64_t fp, uint64_t fn)
 {
     return tp || fp || fn ? 2.0 * (double)tp / (double)(2 * tp + fp + fn) : NAN;
 }
@@ -164,7 +164,7 @@ static double f1_mean(const struct gnn_score *s, bool macro)
     uint64_t tp = 0, fp = 0, fn = 0, n = 0;
     double sum = 0;
     for (uint32_t c = 0; c < s->classes; c++) {
-        const double v = f1(s->tp[c], s->fp[c], s->fn[c]);
+        const double v = f1_score(s->tp[c], s->fp[c], s->fn[c]);
         tp += s->tp[c];
         fp += s->fp[c];
         fn += s->fn[c];
@@ -173,7 +173,7 @@ static double f1_mean(const struct gnn_score *s, bool macro)
             n++;
         }
     }
-    return !macro ? f1(tp, fp, fn) : n ? sum / (double)n : NAN;
+    return !macro ? f1_score(tp, fp, fn) : n ? sum / (double)n : NAN;
 }
 
 struct pair {
@@ -188,7 +188,7 @@ static int by_z(const void *a, const void *b)
 
 /* Share of (positive, negative) pairs in the right order: Mann and Whitney's statistic from ranks.
  */
-static double auc(const struct gnn_score *s, uint32_t task, struct pair *p)
+static double auc_score(const struct gnn_score *s, uint32_t task, struct pair *p)
 {
     const float *z = s->z.data, *y = s->y.data;
     uint64_t n = 0, pos = 0;
@@ -226,7 +226,7 @@ static int auc_mean(const struct gnn_score *s, double *value, struct gnn_err *e)
     if (!p)
         return e->code;
     for (uint32_t t = 0; t < s->outputs; t++) {
-        const double v = auc(s, t, p);
+        const double v = auc_score(s, t, p);
         if (!isnan(v)) {
             sum += v;
             n++;

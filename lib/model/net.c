@@ -69,7 +69,8 @@ bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint
 }
 
 /* Features of type t as f32 rows: the batch's own memory where that will do, else a copy. */
-static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode, struct gnn_err *e)
+static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
+                     struct gnn_err *e)
 {
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
@@ -113,7 +114,7 @@ static int input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *mode,
 int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     for (uint32_t t = 0; t < n->pass.m->c.nntypes; t++)
-        if (gnn_model_live(n->pass.m, 0, t) && input(n, t, mode, e))
+        if (gnn_model_live(n->pass.m, 0, t) && set_input(n, t, mode, e))
             return e->code;
     return 0;
 }

@@ -115,8 +115,8 @@ static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct 
 }
 
 /* Fewer rows, if they have too many edges along one of the relations. */
-static uint64_t fitting(const struct gnn_predict *p, uint32_t l, uint32_t type,
-                        const struct chunk *c)
+static uint64_t rows_that_fit(const struct gnn_predict *p, uint32_t l, uint32_t type,
+                              const struct chunk *c)
 {
     uint64_t n = c->n;
     for (uint32_t r = 0; r < p->m->c.netypes; r++) {
@@ -171,7 +171,7 @@ int predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_e
         for (struct chunk c = {.part = k}; c.at < own; c.at += c.n) {
             c.first = p->s->book[type][k] + c.at;
             c.n = own - c.at < p->chunk ? own - c.at : p->chunk;
-            c.n = fitting(p, l, type, &c);
+            c.n = rows_that_fit(p, l, type, &c);
             if (layer_chunk(p, l, type, &c, e))
                 return e->code;
             done += c.n;

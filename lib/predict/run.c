@@ -3,7 +3,7 @@
 #include "lib/predict/predict_impl.h"
 
 /* On a device: room for a chunk before the tables take all there is; and the parameters. */
-static int start(struct gnn_predict *p, struct gnn_err *e)
+static int start_device(struct gnn_predict *p, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const struct gnn_model *m = p->m;
@@ -56,7 +56,7 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
     p->pass.o = p->o.ops;
     p->in = gnn_alloc_zero(m->c.nntypes, sizeof(*p->in), "tables", e);
     p->out = gnn_alloc_zero(m->c.nntypes, sizeof(*p->out), "tables", e);
-    if (e->code || start(p, e) || predict_relations(p, e))
+    if (e->code || start_device(p, e) || predict_relations(p, e))
         goto fail;
     for (uint32_t t = 0; t < m->c.nntypes; t++)
         if (gnn_model_live(m, 0, t) && predict_features(p, t, e))

@@ -34,7 +34,7 @@ static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, 
 }
 
 /* As much as fits lies near. */
-static int place(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
+static int place_rows(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     struct gnn_err full = {0};
@@ -56,7 +56,7 @@ int predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows,
         return gnn_fail(e, GNN_E_NOMEM, "activations of %llu rows and %llu columns are too large",
                         (unsigned long long)rows, (unsigned long long)width);
     if (p->o.ops->async)
-        return place(p, t, e);
+        return place_rows(p, t, e);
     if (bytes && p->held + bytes > p->o.memory)
         return map_file(p, t, bytes, e);
     t->data = t->buf.data = gnn_alloc(rows * width, sizeof(float), "activations", e);

@@ -50,8 +50,8 @@ int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *w
 }
 
 /* n rows of z in the form asked for, to `out` (which may be z). Returns the bytes. */
-static uint64_t convert(const struct gnn_predict *p, enum gnn_predict_output what, float *z,
-                        uint64_t n, uint64_t w, void *out)
+static uint64_t convert_rows(const struct gnn_predict *p, enum gnn_predict_output what, float *z,
+                             uint64_t n, uint64_t w, void *out)
 {
     const enum gnn_task task = p->m->c.task;
     if (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTILABEL) {
@@ -88,7 +88,7 @@ static int write_rows(struct gnn_predict *p, enum gnn_predict_output what, const
         for (uint64_t k = 0; k < n; k++)
             memcpy(z + k * w, t->data + (store_id ? store_id[i + k] : i + k) * w,
                    w * sizeof(float));
-        if (gnn_io_write(io, out, convert(p, what, z, n, w, out), e))
+        if (gnn_io_write(io, out, convert_rows(p, what, z, n, w, out), e))
             break;
     }
     gnn_free(z);

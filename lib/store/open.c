@@ -151,7 +151,8 @@ static int read_frames(struct gnn_part *p, struct gnn_meta *meta, struct gnn_err
         rc = frame_at(p, &at, GNB_END, 2, &f, &t[2], e);
     if (!rc)
         rc = one_tensor(p, from, &f, t[2], "totals", GNN_U64, &data, e);
-    if (!rc && (t[2]->raw != 16 || le64(data) != 2 || le64(data + 8) != from || at != p->bytes))
+    if (!rc &&
+        (t[2]->raw != 16 || load_le64(data) != 2 || load_le64(data + 8) != from || at != p->bytes))
         rc = fail_part(p, from, "END does not match the partition", e);
     for (int i = 0; i < 3; i++)
         gnn_free(t[i]);

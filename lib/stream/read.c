@@ -200,7 +200,7 @@ static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t, con
 static int check_packed(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_err *e)
 {
     const void *p = r->packed.data;
-    if (t->stored < 4 || le32(p) != ZSTD_MAGICNUMBER ||
+    if (t->stored < 4 || load_le32(p) != ZSTD_MAGICNUMBER ||
         ZSTD_findFrameCompressedSize(p, t->stored) != t->stored)
         return bad_tensor(r, t, "not one zstd frame", e);
     unsigned long long n = ZSTD_getFrameContentSize(p, t->stored);

@@ -78,7 +78,7 @@ static int speak(int listener, struct input *in)
     const uint8_t *n = take(in, 1), *m = NULL;
     const int sock = gnn_handshake_accept(listener);
     for (uint8_t i = 0; n && i < *n && i < MESSAGES && (m = take(in, 17)); i++) {
-        const struct gnn_handshake x = {le32(m + 1), le32(m + 5), le64(m + 9)};
+        const struct gnn_handshake x = {load_le32(m + 1), load_le32(m + 5), load_le64(m + 9)};
         if (sock >= 0)
             (void)gnn_handshake_send(sock, &x, descriptor(m[0]));
     }
@@ -92,7 +92,7 @@ static struct input stream_of(struct input in, struct input *mem)
     for (uint8_t i = 0; n && i < *n && i < MESSAGES; i++)
         (void)!take(&in, 17);
     m = take(&in, 2);
-    mem->n = m ? le16(m) : 0;
+    mem->n = m ? load_le16(m) : 0;
     mem->n = mem->n < in.n ? mem->n : in.n;
     mem->p = take(&in, mem->n);
     return in;
