@@ -60,8 +60,8 @@ void cli_start(const char *name, int argc, char **argv)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);
-    sig_start();
-    atexit(cli_abort); /* libarchive ends the process by itself when memory runs out */
+    sig_start(cli_die);
+    atexit(gnn_temp_abort); /* libarchive ends the process by itself when memory runs out */
     remember_command(name, argc, argv);
 }
 
@@ -122,11 +122,6 @@ void cli_info(const char *fmt, ...)
 
 /* ---- the end ---- */
 
-void cli_abort(void)
-{
-    gnn_temp_abort();
-}
-
 void cli_rank(uint32_t number, void (*end)(int exit_status))
 {
     ranked = true;
@@ -137,7 +132,7 @@ void cli_rank(uint32_t number, void (*end)(int exit_status))
 static void end_process(int exit_status) __attribute__((noreturn));
 static void end_process(int exit_status)
 {
-    cli_abort();
+    gnn_temp_abort();
     gnn_io_mark_failed(result);
     flush_stdout();
     if (end_ranks)
@@ -163,7 +158,7 @@ void cli_fail(const struct gnn_err *e)
     const int sig = e->code == GNN_E_INPUT ? sig_settled() : 0;
     if (sig) {
         cli_progress_end();
-        cli_abort();
+        gnn_temp_abort();
         sig_reraise(sig);
     }
     struct gnn_err why = {0}; /* what a store makes of a program when it is written to is not that

@@ -42,8 +42,6 @@ int cli_out(const char *path, const char **name);
 void cli_spare_stdout(void);
 /* After the fd has been written and closed. Nothing to do for stdout. */
 void cli_out_commit(void);
-/* Removes partial results, from any thread, while the others still run: the process ends next. */
-void cli_abort(void);
 
 /* "gnn-sample 0.1.0: gnn-sample -f 15,10 ...", or NULL with --no-provenance. */
 const char *cli_provenance(void);

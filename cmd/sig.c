@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
 #include "lib/base/mapped.h"
+#include "lib/base/temp.h"
 
 /* The signals that users send have no handler: they are blocked in every thread and one thread
  * waits for them. A handler would use the stack of whatever it interrupts, and generated code of
@@ -25,6 +25,7 @@ static sem_t answer; /* to ASK, which only sig_settled sends, and only to that t
 #define FAULT (SIGRTMIN + 1) /* from on_fault, to the same */
 static void *_Atomic fault;  /* the address */
 static pid_t process;        /* whose thread that is: a child has none */
+static void (*die)(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3);
 static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 void sig_reraise(int sig)
@@ -64,8 +65,8 @@ static void end_by_fault(void)
 {
     struct gnn_err e = {0};
     if (gnn_mapped_fault(atomic_load(&fault), &e))
-        cli_die(1, "%s", e.msg);
-    cli_abort();
+        die(1, "%s", e.msg);
+    gnn_temp_abort();
     sig_reraise(SIGBUS);
 }
 
@@ -89,16 +90,18 @@ static void *wait_for_signals(void *arg)
             atomic_store(&pending, sig);
             continue;
         }
-        pthread_sigmask(SIG_UNBLOCK, &awaited,
-                        NULL); /* the next one ends the process, whatever cli_abort waits for */
-        cli_abort();
+        pthread_sigmask(
+            SIG_UNBLOCK, &awaited,
+            NULL); /* the next one ends the process, whatever gnn_temp_abort waits for */
+        gnn_temp_abort();
         sig_reraise(sig);
     }
     return NULL;
 }
 
-void sig_start(void)
+void sig_start(void (*end)(int exit_status, const char *fmt, ...))
 {
+    die = end;
     sigemptyset(&awaited);
     for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {
         struct sigaction old;

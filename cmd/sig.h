@@ -4,13 +4,15 @@
 
 #include <stdbool.h>
 
+#include "lib/base/err.h"
+
 /* By default SIGINT, SIGTERM, SIGHUP and SIGUSR1 remove partial results and end the process by that
  * signal. After sig_defer the first only sets what sig_pending returns (the signal's number, or 0),
  * and a second acts as by default. No handler of these runs in any thread; a child that is forked
  * starts with them blocked. A mapped file that is cut short or cannot be read (SIGBUS,
- * lib/base/mapped.h) ends the process with status 1 and a line that names it, whichever thread
- * finds out. */
-void sig_start(void);
+ * lib/base/mapped.h) ends the process with status 1 and a line that names it, which `die`
+ * prints, whichever thread finds out. */
+void sig_start(void (*die)(int exit_status, const char *fmt, ...) GNN_PRINTF(2, 3));
 void sig_defer(void);
 int sig_pending(void);
 /* The same for certain: nothing that had come before the call is still in the hands of the thread
