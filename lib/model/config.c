@@ -1,9 +1,21 @@
-/* What a model is made for: taken from a schema, or compared with one. */
+/* What a model is made for: taken from a schema, or compared with one; and the table of layers. */
 #include <math.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/model/layer.h"
 #include "lib/model/model.h"
+
+#define LAYER_ENTRY(name, what) &gnn_layer_##name,
+const struct gnn_layer *const gnn_layers[] = {GNN_LAYERS(LAYER_ENTRY) NULL};
+
+const struct gnn_layer *gnn_layer_find(const char *name)
+{
+    for (size_t i = 0; name && gnn_layers[i]; i++)
+        if (!strcmp(gnn_layers[i]->name, name))
+            return gnn_layers[i];
+    return NULL;
+}
 
 void gnn_model_config_release(struct gnn_model_config *c)
 {

@@ -1,19 +1,8 @@
-/* The table of layers, and what they share. */
+/* What layers share. */
 #include "lib/model/layer.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define LAYER_ENTRY(name, what) &gnn_layer_##name,
-const struct gnn_layer *const gnn_layers[] = {GNN_LAYERS(LAYER_ENTRY) NULL};
-
-const struct gnn_layer *gnn_layer_find(const char *name)
-{
-    for (size_t i = 0; name && gnn_layers[i]; i++)
-        if (!strcmp(gnn_layers[i]->name, name))
-            return gnn_layers[i];
-    return NULL;
-}
 
 struct gnn_param_spec *gnn_param_list_add(struct gnn_param_list *l, const char *name, uint32_t rows,
                                           uint32_t cols, double bound, double fill)
