@@ -1,5 +1,5 @@
-/* Drawing neighbours along one edge type: by the CPU or a device, from this rank's own parts, or by
- * the CPU, from its halo's rows. */
+/* The steps of a batch: its tensors, and drawing neighbours along one edge type: by the CPU or a
+ * device, from this rank's own parts, or by the CPU, from its halo's rows. */
 #include <inttypes.h>
 
 #include "kernels/rng.h"
@@ -51,6 +51,63 @@ static int report_damage(const struct sample_draw *d, uint32_t et, const struct 
                     gnn_store_part_path(d->s->store, d->s->store->from + at->part),
                     gnn_etype_key(&d->s->meta.schema, et, key, sizeof key),
                     why == GNN_SAMPLE_SOURCE ? "indices" : "indptr", at->node);
+}
+
+int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
+                   uint64_t rows, struct gnn_tensor **t)
+{
+    return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
+}
+
+int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra)
+{
+    struct gnn_relabel *r = &d->w->type[t];
+    uint64_t capacity = r->count + extra;
+    capacity = (capacity < r->nnodes ? capacity : r->nnodes) + 1;
+    int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], capacity, d->e);
+    if (rc)
+        return rc;
+    r->list.node = d->w->nodes[t]->data;
+    return gnn_relabel_fit(r, extra)
+               ? 0
+               : gnn_fail(d->e, GNN_E_USAGE,
+                          "a batch of more than 2^31 nodes: reduce the batch size or the fan-outs");
+}
+
+uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first)
+{
+    const struct gnn_sampling *m = &d->s->meta.sampling;
+    const uint64_t *known = d->w->counts[d->s->meta.schema.etype[et].dst];
+    *first = m->frontier == GNN_FRONTIER_NEW && hop ? (uint32_t)known[hop - 1] : 0;
+    const bool any = gnn_pick_any(gnn_sampling_rule(m, hop * d->b->netypes + et));
+    return any ? (uint32_t)known[hop] - *first : 0;
+}
+
+static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et,
+                              const char *what, char name[GNN_NAME_MAX + 1])
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    return gnn_tensor_name(name, "hop/%u/%s/%s", hop,
+                           gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
+}
+
+int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
+                          struct gnn_tensor **indptr)
+{
+    char name[GNN_NAME_MAX + 1];
+    return gnn_sample_add(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1,
+                          indptr);
+}
+
+int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
+                         struct gnn_tensor **indices, struct gnn_tensor **id)
+{
+    char name[GNN_NAME_MAX + 1];
+    int rc = gnn_sample_add(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
+    *id = NULL;
+    if (!rc && d->s->meta.sampling.edge_ids)
+        rc = gnn_sample_add(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
+    return rc ? rc : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
 }
 
 void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys)

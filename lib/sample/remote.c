@@ -247,7 +247,9 @@ static int reply_to(const struct sample_draw *d, struct sample_dedup *dedup, uin
     int rc = 0;
     for (uint32_t et = 0; !rc && et < d->b->netypes; et++)
         rc = reply_block(d, hop, et, r);
-    return rc || !dedup || r >= d->s->comm->size ? rc : gnn_sample_dedup_reply(d, dedup, r);
+    return rc || !dedup || r >= d->s->comm->size
+               ? rc
+               : gnn_sample_dedup_reply(d, dedup, &d->w->remote->q, r);
 }
 
 int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
@@ -260,7 +262,7 @@ int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
     for (uint32_t et = 0; !rc && et < d->b->netypes; et++)
         rc = ask_block(d, hop, et, &at);
     if (!rc && dedup)
-        rc = gnn_sample_dedup_ask(d, dedup, hop);
+        rc = gnn_sample_dedup_ask(d, dedup, q, hop);
     if (!rc)
         rc = gnn_request_ask(q, d->e);
     for (uint32_t r = 0; !rc && r < q->owners; r++)
@@ -271,12 +273,7 @@ int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
     for (uint32_t et = 0; !rc && et < d->b->netypes; et++)
         rc = merge_block(d, hop, et, &at);
     if (!rc && dedup)
-        rc = gnn_sample_dedup_read(d, dedup, hop);
+        rc = gnn_sample_dedup_read(d, dedup, q, hop);
     add_stats(d);
     return rc;
-}
-
-struct gnn_request *gnn_sample_remote_request(const struct sample_draw *d)
-{
-    return &d->w->remote->q;
 }

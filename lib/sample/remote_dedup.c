@@ -90,9 +90,9 @@ static int begin_turn(const struct sample_draw *d, struct sample_dedup *o)
     return 0;
 }
 
-int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, uint32_t hop)
+int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, struct gnn_request *q,
+                         uint32_t hop)
 {
-    struct gnn_request *q = gnn_sample_remote_request(d);
     if (hop == 1 && begin_turn(d, o))
         return d->e->code;
     for (uint32_t t = 0; t < o->nntypes; t++) {
@@ -110,9 +110,9 @@ int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, ui
     return 0;
 }
 
-int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o, uint32_t r)
+int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o,
+                           struct gnn_request *q, uint32_t r)
 {
-    struct gnn_request *q = gnn_sample_remote_request(d);
     const struct gnn_store *s = d->s->store;
     const uint32_t ranks = q->ranks, mine = o->turn * ranks + r;
     for (uint32_t t = 0; t < o->nntypes; t++) {
@@ -138,9 +138,9 @@ int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o, 
     return 0;
 }
 
-int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o, uint32_t hop)
+int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
+                          struct gnn_request *q, uint32_t hop)
 {
-    struct gnn_request *q = gnn_sample_remote_request(d);
     for (uint32_t t = 0; t < o->nntypes; t++) {
         uint32_t from, n;
         const uint32_t *node = new_nodes(d, hop, t, &from, &n);

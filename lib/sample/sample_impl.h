@@ -98,8 +98,11 @@ struct sample_draw {
     struct gnn_err *e;
 };
 
-/* Steps of the work that both ways, alone and with ranks, have in common. Destinations of a block,
- * *first on: the number of them, 0 if the fan-out is 0. */
+/* Steps of the work that both ways, alone and with ranks, have in common (lib/sample/draw.c). Adds
+ * a tensor with one axis to the batch. */
+int gnn_sample_add(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
+                   uint64_t rows, struct gnn_tensor **t) GNN_MUST_USE;
+/* Destinations of a block, *first on: the number of them, 0 if the fan-out is 0. */
 uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first);
 /* Adds a block's tensors; with `ids` where edge ids are wanted, else *id is NULL. */
 int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
@@ -109,7 +112,7 @@ int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et,
 /* Room for `extra` more nodes of type t, in the numbering and in the tensor. */
 int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra) GNN_MUST_USE;
 
-/* (lib/sample/draw.c) Keys of all blocks of a batch, [nhops * netypes][2]. */
+/* Keys of all blocks of a batch, [nhops * netypes][2]. */
 void gnn_sample_keys(const struct sampler *s, const struct gnn_batch *b, uint32_t *keys);
 /* What is sampled for block hop * netypes + edge type: by the CPU or a device, for this rank or
  * another. Destinations, their number and indptr are the caller's to set, and, where they lie
@@ -130,18 +133,17 @@ struct sample_remote *gnn_sample_remote_new(const struct sampler *s,
                                             struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_remote_free(struct sample_remote *f);
 int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop) GNN_MUST_USE;
-struct gnn_request *gnn_sample_remote_request(const struct sample_draw *d); /* the hop's */
 /* (lib/sample/remote_dedup.c) Which rank counts a node of a training batch, from hop 1 on: appends
  * to the hop's requests; to the reply to rank r, in the order of the ranks; reads the replies. */
 struct sample_dedup;
 struct sample_dedup *gnn_sample_dedup_new(const struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_dedup_free(struct sample_dedup *o);
-int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o,
+int gnn_sample_dedup_ask(const struct sample_draw *d, struct sample_dedup *o, struct gnn_request *q,
                          uint32_t hop) GNN_MUST_USE;
 int gnn_sample_dedup_reply(const struct sample_draw *d, struct sample_dedup *o,
-                           uint32_t r) GNN_MUST_USE;
+                           struct gnn_request *q, uint32_t r) GNN_MUST_USE;
 int gnn_sample_dedup_read(const struct sample_draw *d, struct sample_dedup *o,
-                          uint32_t hop) GNN_MUST_USE;
+                          struct gnn_request *q, uint32_t hop) GNN_MUST_USE;
 /* (lib/sample/halo.c) Sets s->halo if there is one; takes NULL. */
 int gnn_sample_halo_new(struct sampler *s, struct gnn_err *e) GNN_MUST_USE;
 void gnn_sample_halo_free(struct sample_halo *h, const struct gnn_schema *c);
@@ -154,6 +156,9 @@ bool gnn_sample_barrier_pass(struct gnn_sample_barrier *b);
  * batch that any of them has begun. True if some ranks have such batches still to make. */
 bool gnn_sample_barrier_leave(void *sampler);
 
+/* (lib/sample/setup.c) NULL on failure; takes over o->seeds_fd. */
+struct sampler *gnn_sampler_new(struct gnn_store *store, const struct gnn_sampler_opts *o,
+                                struct gnn_err *e) GNN_MUST_USE;
 void gnn_sampler_free(void *sampler);
 
 /* Nodes as seeds; fills meta.sampling's splits and seed_ntype. Takes over o->seeds_fd. NULL on

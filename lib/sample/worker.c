@@ -82,27 +82,6 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     return w;
 }
 
-static int add_tensor(const struct sample_draw *d, const char *name, enum gnn_dtype dtype,
-                      uint64_t rows, struct gnn_tensor **t)
-{
-    return gnn_tensors_add(&d->b->tensors, name, dtype, 1, &rows, t, d->e);
-}
-
-int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra)
-{
-    struct gnn_relabel *r = &d->w->type[t];
-    uint64_t capacity = r->count + extra;
-    capacity = (capacity < r->nnodes ? capacity : r->nnodes) + 1;
-    int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], capacity, d->e);
-    if (rc)
-        return rc;
-    r->list.node = d->w->nodes[t]->data;
-    return gnn_relabel_fit(r, extra)
-               ? 0
-               : gnn_fail(d->e, GNN_E_USAGE,
-                          "a batch of more than 2^31 nodes: reduce the batch size or the fan-outs");
-}
-
 static int begin_batch(const struct sample_draw *d)
 {
     const struct gnn_schema *c = &d->s->meta.schema;
@@ -112,17 +91,17 @@ static int begin_batch(const struct sample_draw *d)
     gnn_tensors_clear(&b->tensors); /* what carried them */
     gnn_sample_keys(d->s, b, d->w->keys);
     struct gnn_tensor *key, *counts;
-    int rc = add_tensor(d, "key", GNN_U64, 4, &key);
+    int rc = gnn_sample_add(d, "key", GNN_U64, 4, &key);
     if (!rc)
         memcpy(key->data, (uint64_t[]){b->epoch, b->step, b->split, b->rank}, 4 * sizeof(uint64_t));
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
         char name[GNN_NAME_MAX + 1];
         snprintf(name, sizeof name, "nodes/%s", c->ntype[t].name);
         gnn_relabel_begin(&d->w->type[t]);
-        rc = add_tensor(d, name, GNN_U32, 0, &d->w->nodes[t]);
+        rc = gnn_sample_add(d, name, GNN_U32, 0, &d->w->nodes[t]);
         snprintf(name, sizeof name, "counts/%s", c->ntype[t].name);
         if (!rc)
-            rc = add_tensor(d, name, GNN_U64, m->nhops + UINT64_C(1), &counts);
+            rc = gnn_sample_add(d, name, GNN_U64, m->nhops + UINT64_C(1), &counts);
         if (!rc)
             d->w->counts[t] = counts->data;
         if (!rc)
@@ -133,42 +112,6 @@ static int begin_batch(const struct sample_draw *d)
     for (uint32_t t = 0; !rc && t < c->nntypes; t++)
         d->w->counts[t][0] = d->w->type[t].count;
     return rc;
-}
-
-uint32_t gnn_sample_rows(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t *first)
-{
-    const struct gnn_sampling *m = &d->s->meta.sampling;
-    const uint64_t *known = d->w->counts[d->s->meta.schema.etype[et].dst];
-    *first = m->frontier == GNN_FRONTIER_NEW && hop ? (uint32_t)known[hop - 1] : 0;
-    const bool any = gnn_pick_any(gnn_sampling_rule(m, hop * d->b->netypes + et));
-    return any ? (uint32_t)known[hop] - *first : 0;
-}
-
-static const char *block_name(const struct sample_draw *d, uint32_t hop, uint32_t et,
-                              const char *what, char name[GNN_NAME_MAX + 1])
-{
-    char key[GNN_ETYPE_KEY_ROOM];
-    return gnn_tensor_name(name, "hop/%u/%s/%s", hop,
-                           gnn_etype_key(&d->s->meta.schema, et, key, sizeof key), what);
-}
-
-int gnn_sample_add_indptr(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t rows,
-                          struct gnn_tensor **indptr)
-{
-    char name[GNN_NAME_MAX + 1];
-    return add_tensor(d, block_name(d, hop, et, "indptr", name), GNN_U32, (uint64_t)rows + 1,
-                      indptr);
-}
-
-int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et, uint32_t edges,
-                         struct gnn_tensor **indices, struct gnn_tensor **id)
-{
-    char name[GNN_NAME_MAX + 1];
-    int rc = add_tensor(d, block_name(d, hop, et, "indices", name), GNN_U32, edges, indices);
-    *id = NULL;
-    if (!rc && d->s->meta.sampling.edge_ids)
-        rc = add_tensor(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
-    return rc ? rc : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
 }
 
 static int draw_block(const struct sample_draw *d, uint32_t hop, uint32_t et)

@@ -1,0 +1,178 @@
+/* From a store and options to a sampler: what all batches are drawn from. */
+#include <unistd.h>
+
+#include "lib/sample/sample_impl.h"
+
+void gnn_sampler_free(void *arg)
+{
+    struct sampler *s = arg;
+    if (s->device)
+        s->device->free(s->device);
+    if (s->seeds)
+        s->seeds->free(s->seeds);
+    for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++)
+        gnn_free((void *)(uintptr_t)s->graph[t].part);
+    for (uint32_t t = 0; s->orig && t < s->meta.schema.nntypes; t++)
+        gnn_free(s->orig[t]);
+    gnn_sample_halo_free(s->halo, &s->meta.schema);
+    gnn_sample_barrier_free(s->barrier);
+    gnn_free(s->graph);
+    gnn_free(s->orig);
+    gnn_meta_release(&s->meta);
+    gnn_free(s);
+}
+
+/* Original ids of type t, if they are not the ids themselves. */
+static int find_orig(struct sampler *s, uint32_t t, struct gnn_err *e)
+{
+    struct gnn_store *store = s->store;
+    const char *name = s->meta.schema.ntype[t].name;
+    struct gnn_gather_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "original ids", e);
+    if (!part)
+        return e->code;
+    uint32_t found = 0;
+    for (uint32_t p = 0; p < store->nparts; p++) {
+        part[p].first = store->book[t][p];
+        if (!gnn_store_has(store, p))
+            continue;
+        const struct gnn_tensor *x = gnn_store_findf(store, p, "node/%s/id", name);
+        part[p] = (struct gnn_gather_part){store->book[t][p], gnn_store_owned(store, p, t),
+                                           x ? x->data : NULL};
+        found += x != NULL;
+    }
+    const uint32_t all = store->to - store->from;
+    if (found == all)
+        s->orig[t] = part;
+    else
+        gnn_free(part);
+    return found && found < all
+               ? gnn_fail(e, GNN_E_INPUT, "%s: tensor 'node/%s/id' is in some partitions only",
+                          store->path, name)
+               : 0;
+}
+
+static int find_edges(struct sampler *s, uint32_t et, struct gnn_err *e)
+{
+    struct gnn_store *store = s->store;
+    const struct gnn_etype *type = &s->meta.schema.etype[et];
+    const struct gnn_gather_part *orig = s->orig[type->dst];
+    char key[GNN_ETYPE_KEY_ROOM];
+    gnn_etype_key(&s->meta.schema, et, key, sizeof key);
+    struct gnn_sample_part *part = gnn_alloc_zero(store->nparts, sizeof *part, "edges", e);
+    if (!part)
+        return e->code;
+    s->graph[et] =
+        (struct gnn_sample_graph){part, store->nparts, s->meta.schema.ntype[type->src].count};
+    for (uint32_t p = 0; p < store->nparts; p++) {
+        part[p].first = store->book[type->dst][p];
+        if (!gnn_store_has(store, p))
+            continue;
+        const struct gnn_tensor *indptr = gnn_store_findf(store, p, "edge/%s/indptr", key);
+        const struct gnn_tensor *indices = gnn_store_findf(store, p, "edge/%s/indices", key);
+        const struct gnn_tensor *id =
+            s->meta.sampling.edge_ids ? gnn_store_findf(store, p, "edge/%s/id", key) : NULL;
+        if (!indptr || !indices)
+            return gnn_fail(e, GNN_E_INPUT, "%s: edges '%s' are missing",
+                            gnn_store_part_path(store, p), key);
+        if (s->meta.sampling.edge_ids && !id && store->nparts > 1)
+            return gnn_fail(
+                e, GNN_E_USAGE,
+                "%s: was partitioned without edge ids (edge/%s/id): they cannot be added to batches",
+                store->path, key);
+        part[p] = (struct gnn_sample_part){.first = store->book[type->dst][p],
+                                           .count = gnn_store_owned(store, p, type->dst),
+                                           .indptr = indptr->data,
+                                           .indices = indices->data,
+                                           .nedges = indices->shape[0],
+                                           .orig = orig ? orig[p].data : NULL,
+                                           .id = id ? id->data : NULL};
+    }
+    return 0;
+}
+
+static int find_graph(struct sampler *s, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &s->meta.schema;
+    const struct gnn_sampling *m = &s->meta.sampling;
+    s->graph = gnn_alloc_zero(c->netypes, sizeof *s->graph, "edges", e);
+    s->orig = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_gather_part *), "original ids", e);
+    int rc = s->graph && s->orig ? 0 : e->code;
+    for (uint32_t t = 0; !rc && t < c->nntypes; t++)
+        rc = find_orig(s, t, e);
+    for (uint32_t et = 0; !rc && et < c->netypes; et++) {
+        if (gnn_sampling_uses(m, c->netypes, et))
+            rc = find_edges(s, et, e);
+    }
+    return rc;
+}
+
+static int check_ranks(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    if (o->frontier != GNN_FRONTIER_ALL)
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "with several ranks the frontier policy must be 'all': which nodes are new depends on the seeds of all ranks");
+    if (o->original_ids)
+        return gnn_fail(e, GNN_E_USAGE, "with several ranks, batches cannot have original ids");
+    if (o->stream)
+        return gnn_fail(
+            e, GNN_E_USAGE,
+            "%s: with several ranks, seeds must come from a file that all of them can read",
+            o->seeds_name);
+    s->meta.sampling.rank = s->comm->rank;
+    s->meta.sampling.ranks = s->comm->size;
+    return 0;
+}
+
+static int sampler_init(struct sampler *s, const struct gnn_sampler_opts *o, struct gnn_err *e)
+{
+    struct gnn_sampling *m = &s->meta.sampling;
+    int rc =
+        gnn_meta_copy(&s->meta, &s->store->meta, e) || gnn_sample_barrier_new(s, e) ? e->code : 0;
+    s->meta.is_stream = true;
+    m->seed = o->seed;
+    m->batch_size = o->batch_size;
+    m->frontier = o->frontier;
+    m->rule = o->rule;
+    m->shuffle = o->shuffle;
+    m->drop_last = o->drop_last;
+    m->edge_ids = o->edge_ids;
+    m->original_ids = o->original_ids;
+    if (!rc)
+        rc = gnn_meta_add_provenance(&s->meta, o->provenance, e);
+    if (!rc && !o->batch_size)
+        rc = gnn_fail(e, GNN_E_USAGE, "a batch requires at least one seed");
+    if (!rc && s->comm->size > 1)
+        rc = check_ranks(s, o, e);
+    if (!rc)
+        rc = gnn_fanout_parse(&s->meta.schema, o->fanout, o->nfanout, m, e);
+    if (rc) {
+        if (o->seeds_name)
+            close(o->seeds_fd);
+        return rc;
+    }
+    s->seeds = gnn_node_seeds_new(s, o, e);
+    rc = s->seeds ? gnn_plan_init(s, o, e) : e->code;
+    if (!rc)
+        rc = find_graph(s, e);
+    return rc || s->comm->size == 1 ? rc : gnn_sample_halo_new(s, e);
+}
+
+struct sampler *gnn_sampler_new(struct gnn_store *store, const struct gnn_sampler_opts *o,
+                                struct gnn_err *e)
+{
+    struct sampler *s = gnn_alloc_zero(1, sizeof *s, "a sampler", e);
+    if (!s) {
+        if (o->seeds_name)
+            close(o->seeds_fd);
+        return NULL;
+    }
+    s->store = store;
+    s->comm = store->comm;
+    s->remote = o->remote;
+    s->count_once = o->count_once;
+    if (!sampler_init(s, o, e))
+        return s;
+    gnn_sampler_free(s);
+    return NULL;
+}
