@@ -25,20 +25,10 @@ static uint64_t min_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t capped_product(uint64_t a, uint64_t b)
-{
-    uint64_t c;
-    return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
-}
-
-static uint64_t capped_sum(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* ---- how much memory there is ---- */
 
-uint64_t gnn_gpu_gather_batch_bytes(const struct gpu_gather *x)
+/* Bytes of device memory that batches may need at once, at most. */
+static uint64_t batch_bytes(const struct gpu_gather *x)
 {
     const struct gnn_schema *c = &x->job->meta.schema;
     const struct gnn_sampling *m = &x->job->meta.sampling;
@@ -53,12 +43,12 @@ uint64_t gnn_gpu_gather_batch_bytes(const struct gpu_gather *x)
             const uint64_t picked = rows ? gnn_pick_bound(gnn_sampling_rule(m, h * c->netypes + r),
                                                           rows, c->etype[r].count)
                                          : 0;
-            next[c->etype[r].src] = capped_sum(next[c->etype[r].src], picked);
-            edges = capped_sum(edges, picked);
+            next[c->etype[r].src] = gather_capped_sum(next[c->etype[r].src], picked);
+            edges = gather_capped_sum(edges, picked);
         }
         for (uint32_t t = 0; t < c->nntypes; t++) {
             const uint64_t before = known[t];
-            known[t] = min_of(capped_sum(known[t], next[t]), c->ntype[t].count);
+            known[t] = min_of(gather_capped_sum(known[t], next[t]), c->ntype[t].count);
             fresh[t] = known[t] - before;
         }
     }
@@ -67,18 +57,17 @@ uint64_t gnn_gpu_gather_batch_bytes(const struct gpu_gather *x)
         if (x->job->job[i].edge)
             edge_bytes += x->table[i].bytes;
         else
-            bytes =
-                capped_sum(bytes, capped_product(known[x->job->job[i].type], x->table[i].bytes));
+            bytes = gather_capped_sum(
+                bytes, gather_capped_product(known[x->job->job[i].type], x->table[i].bytes));
     for (uint32_t t = 0; t < c->nntypes; t++)
-        bytes = capped_sum(bytes, capped_product(known[t], 4 * sizeof(uint32_t)));
-    return capped_sum(bytes, capped_product(edges, edge_bytes));
+        bytes = gather_capped_sum(bytes, gather_capped_product(known[t], 4 * sizeof(uint32_t)));
+    return gather_capped_sum(bytes, gather_capped_product(edges, edge_bytes));
 }
 
 /* Bytes that the device has for rows. */
 static int room_of(const struct gather_caching *k, unsigned unit, uint64_t *bytes)
 {
-    const uint64_t batches =
-        capped_product(gnn_gpu_gather_batch_bytes(k->x), BATCHES / k->x->g->n + 1);
+    const uint64_t batches = gather_capped_product(batch_bytes(k->x), BATCHES / k->x->g->n + 1);
     struct gnn_dev_info info;
     int rc = gnn_dev_ask(k->x->unit[unit].d->number, &info, k->e);
     if (rc)
@@ -99,21 +88,6 @@ int gnn_gpu_cache_budget(const struct gather_caching *k, unsigned unit, uint64_t
              : share < 0x1p63               ? (uint64_t)share
                                             : UINT64_MAX;
     return 0;
-}
-
-/* That of the device that has the least. */
-static int clique_budget(const struct gather_caching *k, const struct gather_clique *c,
-                         uint64_t *bytes)
-{
-    int rc = 0;
-    *bytes = UINT64_MAX;
-    for (unsigned m = 0; !rc && m < c->n; m++) {
-        uint64_t own;
-        rc = gnn_gpu_cache_budget(k, c->member[m], &own);
-        if (!rc)
-            *bytes = min_of(*bytes, own);
-    }
-    return rc;
 }
 
 /* ---- in which order ---- */
@@ -152,49 +126,6 @@ double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uin
     return gnn_placement_share(&o, (uint64_t)((double)bytes * part), k->score->of[t], cost, NULL);
 }
 
-/* ---- a clique ---- */
-
-static int decide_clique(struct gather_caching *k, struct gather_clique *c)
-{
-    const uint32_t ntypes = k->x->job->meta.schema.nntypes;
-    uint64_t bytes, spare = 0;
-    int rc = clique_budget(k, c, &bytes);
-    memset(c->replicated, 0, ntypes * sizeof *c->replicated);
-    memset(c->held, 0, ntypes * sizeof *c->held);
-    const bool alone = c->n == 1 || k->o->policy != GNN_GATHER_SHARD || !k->rows.all_bytes;
-    c->whole = !rc && alone && bytes >= k->rows.all_bytes;
-    if (rc || c->whole || !bytes || (rc = gnn_gpu_cache_rank(k)))
-        return rc;
-    const double share = gnn_gpu_cache_share(k, c->n, bytes);
-    const uint64_t replicated = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
-    for (uint32_t t = 0; t < ntypes; t++) /* shards of one type differ by a row */
-        spare += (c->n - 1) * k->rows.bytes[t];
-    const uint64_t sharded = capped_product(bytes - replicated, c->n);
-    gnn_fill_one(&k->ranked, replicated, c->replicated);
-    gnn_fill_one(&k->ranked, capped_sum(replicated, sharded > spare ? sharded - spare : 0),
-                 c->held);
-    return 0;
-}
-
-/* The next clique: the first device that is in none yet, and all others that read its memory and
- * each other's. */
-static bool next_clique(const struct gpu_gather *x, bool *taken, struct gather_clique *c)
-{
-    c->n = 0;
-    for (unsigned i = 0; i < x->g->n; i++) {
-        bool all = !taken[i];
-        for (unsigned m = 0; all && m < c->n; m++) {
-            const unsigned a = x->unit[i].d->number, b = x->unit[c->member[m]].d->number;
-            all = gnn_dev_peer(a, b) && gnn_dev_peer(b, a);
-        }
-        if (!all)
-            continue;
-        taken[i] = true;
-        c->member[c->n++] = i;
-    }
-    return c->n > 0;
-}
-
 void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, uint64_t sharded,
                          uint64_t bytes, uint32_t own)
 {
@@ -209,40 +140,6 @@ void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, ui
     s->cached_bytes = bytes > s->cached_bytes ? bytes : s->cached_bytes;
     s->devices += own;
     s->cliques++;
-}
-
-static void count_clique(const struct gather_caching *k, const struct gather_clique *c)
-{
-    const struct gnn_schema *schema = &k->x->job->meta.schema;
-    uint64_t replicated = 0, sharded = 0, bytes = 0;
-    for (uint32_t t = 0; t < schema->nntypes; t++) {
-        const uint64_t all = c->whole ? schema->ntype[t].count : c->replicated[t];
-        const uint64_t shards = c->whole ? 0 : c->held[t] - c->replicated[t];
-        if (!k->rows.bytes[t])
-            continue;
-        replicated += all;
-        sharded += shards;
-        bytes += (all + (shards + c->n - 1) / c->n) * k->rows.bytes[t];
-    }
-    gnn_gpu_cache_count(k, replicated, sharded, bytes, c->n);
-}
-
-static int fill_cliques(struct gather_caching *k)
-{
-    struct gather_clique c = {.n = 0};
-    bool taken[GNN_GPU_MAX] = {false};
-    const uint32_t ntypes = k->x->job->meta.schema.nntypes;
-    c.replicated = gnn_alloc(2 * (uint64_t)ntypes, sizeof *c.replicated, "a cache", k->e);
-    int rc = c.replicated ? 0 : k->e->code;
-    c.held = rc ? NULL : c.replicated + ntypes;
-    while (!rc && next_clique(k->x, taken, &c)) {
-        rc = decide_clique(k, &c);
-        if (!rc)
-            rc = gnn_gpu_gather_fill(k->x, &c, &k->ranked, k->e);
-        count_clique(k, &c);
-    }
-    gnn_free(c.replicated);
-    return rc;
 }
 
 /* ---- all of it ---- */
@@ -261,8 +158,8 @@ static int count_rows(struct gather_caching *k)
         if (!k->rows.bytes[t])
             continue;
         k->rows.count += c->ntype[t].count;
-        k->rows.all_bytes =
-            capped_sum(k->rows.all_bytes, capped_product(c->ntype[t].count, k->rows.bytes[t]));
+        k->rows.all_bytes = gather_capped_sum(
+            k->rows.all_bytes, gather_capped_product(c->ntype[t].count, k->rows.bytes[t]));
         k->slot_bytes += c->ntype[t].count * sizeof(uint32_t);
     }
     return 0;
@@ -279,13 +176,14 @@ static int open_others(struct gpu_gather *x, struct gnn_err *e)
     return rc;
 }
 
-int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o, struct gnn_err *e)
+int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
+                         int (*fill)(struct gather_caching *k), struct gnn_err *e)
 {
     struct gather_caching k = {.x = x, .o = o, .e = e};
     gnn_dev_range_begin("fill the cache");
     int rc = count_rows(&k);
     if (!rc)
-        rc = x->job->comm->size > 1 ? gnn_gpu_cache_ranks(&k) : fill_cliques(&k);
+        rc = fill(&k);
     if (!rc)
         rc = open_others(x, e);
     for (unsigned i = 0; !rc && i < x->g->n;

@@ -1,5 +1,5 @@
-/* The GPU feature cache: what deciding for one process (gpu_cache.c) and for several ranks
- * (gpu_shard.c) have in common. */
+/* The GPU feature cache. What filling it for one process (gpu_fill.c) and for several ranks
+ * (gpu_shard.c) have in common is in gpu_cache.c. */
 #ifndef GNN_LIB_GATHER_GPU_CACHE_H
 #define GNN_LIB_GATHER_GPU_CACHE_H
 
@@ -34,7 +34,25 @@ double gnn_gpu_cache_share(const struct gather_caching *k, uint32_t devices, uin
 void gnn_gpu_cache_count(const struct gather_caching *k, uint64_t replicated, uint64_t sharded,
                          uint64_t bytes, uint32_t own);
 
-/* All of it, with several ranks (gpu_shard.c); collective. */
+/* Decides, fills, and sets all views: for the devices of one process (gpu_fill.c); ... */
+int gnn_gpu_cache_cliques(struct gather_caching *k) GNN_MUST_USE;
+/* ... and for those of several ranks (gpu_shard.c); collective. */
 int gnn_gpu_cache_ranks(struct gather_caching *k) GNN_MUST_USE;
+
+/* The cache, which `fill`, one of these two, fills; and the rows that are never in it. */
+int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
+                         int (*fill)(struct gather_caching *k), struct gnn_err *e) GNN_MUST_USE;
+
+/* UINT64_MAX where it is more than that. */
+static inline uint64_t gather_capped_product(uint64_t a, uint64_t b)
+{
+    uint64_t c;
+    return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+static inline uint64_t gather_capped_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 #endif

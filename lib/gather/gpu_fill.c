@@ -1,13 +1,23 @@
-/* Fills the GPU feature cache of a clique: memory for its rows, which the kernel that gathers
- * batches collects from the host. */
-#include "lib/gather/gpu_gather.h"
+/* The GPU feature cache of one process: which rows each clique of its devices holds, and memory for
+ * these, which the kernel that gathers batches fills from the host. */
+#include <string.h>
+
+#include "lib/gather/gpu_cache.h"
 
 enum { CHUNK = 1 << 20 }; /* rows at a time */
+
+/* A group of devices that read each other's memory, and what they hold: of type t's ranking the
+ * first replicated[t] rows, each of them; those up to held[t] are sharded. */
+struct clique {
+    unsigned member[GNN_GPU_MAX], n;
+    bool whole;                  /* everything, on each of them, in the order of the ids */
+    uint64_t *replicated, *held; /* [nntypes] */
+};
 
 /* One type's rows in a clique. */
 struct fill {
     struct gpu_gather *x;
-    const struct gather_clique *c;
+    const struct clique *c;
     uint32_t type;
     struct gnn_placement placement;
     struct gnn_err *e;
@@ -137,7 +147,7 @@ static int fill_some(const struct fill *f)
 
 static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
 {
-    const struct gather_clique *c = f->c;
+    const struct clique *c = f->c;
     uint64_t bytes = 0;
     int rc = 0;
     for (uint32_t i = 0; i < f->x->job->njobs; i++)
@@ -167,12 +177,104 @@ static int fill_type(struct fill *f, const struct gnn_ranking *ranked)
     return rc;
 }
 
-int gnn_gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
-                        const struct gnn_ranking *ranked, struct gnn_err *e)
+/* ranked: read where c->held says that there are rows. */
+static int fill_clique(struct gpu_gather *x, const struct clique *c,
+                       const struct gnn_ranking *ranked, struct gnn_err *e)
 {
     struct fill f = {.x = x, .c = c, .e = e};
     int rc = 0;
     for (; !rc && f.type < x->job->meta.schema.nntypes; f.type++)
         rc = fill_type(&f, ranked);
+    return rc;
+}
+
+/* ---- which rows ---- */
+
+/* That of the device that has the least. */
+static int clique_budget(const struct gather_caching *k, const struct clique *c, uint64_t *bytes)
+{
+    int rc = 0;
+    *bytes = UINT64_MAX;
+    for (unsigned m = 0; !rc && m < c->n; m++) {
+        uint64_t own;
+        rc = gnn_gpu_cache_budget(k, c->member[m], &own);
+        if (!rc && own < *bytes)
+            *bytes = own;
+    }
+    return rc;
+}
+
+static int decide_clique(struct gather_caching *k, struct clique *c)
+{
+    const uint32_t ntypes = k->x->job->meta.schema.nntypes;
+    uint64_t bytes, spare = 0;
+    int rc = clique_budget(k, c, &bytes);
+    memset(c->replicated, 0, ntypes * sizeof *c->replicated);
+    memset(c->held, 0, ntypes * sizeof *c->held);
+    const bool alone = c->n == 1 || k->o->policy != GNN_GATHER_SHARD || !k->rows.all_bytes;
+    c->whole = !rc && alone && bytes >= k->rows.all_bytes;
+    if (rc || c->whole || !bytes || (rc = gnn_gpu_cache_rank(k)))
+        return rc;
+    const double share = gnn_gpu_cache_share(k, c->n, bytes);
+    const uint64_t replicated = share < 1 ? (uint64_t)((double)bytes * share) : bytes;
+    for (uint32_t t = 0; t < ntypes; t++) /* shards of one type differ by a row */
+        spare += (c->n - 1) * k->rows.bytes[t];
+    const uint64_t sharded = gather_capped_product(bytes - replicated, c->n);
+    gnn_fill_one(&k->ranked, replicated, c->replicated);
+    gnn_fill_one(&k->ranked, gather_capped_sum(replicated, sharded > spare ? sharded - spare : 0),
+                 c->held);
+    return 0;
+}
+
+/* The next clique: the first device that is in none yet, and all others that read its memory and
+ * each other's. */
+static bool next_clique(const struct gpu_gather *x, bool *taken, struct clique *c)
+{
+    c->n = 0;
+    for (unsigned i = 0; i < x->g->n; i++) {
+        bool all = !taken[i];
+        for (unsigned m = 0; all && m < c->n; m++) {
+            const unsigned a = x->unit[i].d->number, b = x->unit[c->member[m]].d->number;
+            all = gnn_dev_peer(a, b) && gnn_dev_peer(b, a);
+        }
+        if (!all)
+            continue;
+        taken[i] = true;
+        c->member[c->n++] = i;
+    }
+    return c->n > 0;
+}
+
+static void count_clique(const struct gather_caching *k, const struct clique *c)
+{
+    const struct gnn_schema *schema = &k->x->job->meta.schema;
+    uint64_t replicated = 0, sharded = 0, bytes = 0;
+    for (uint32_t t = 0; t < schema->nntypes; t++) {
+        const uint64_t all = c->whole ? schema->ntype[t].count : c->replicated[t];
+        const uint64_t shards = c->whole ? 0 : c->held[t] - c->replicated[t];
+        if (!k->rows.bytes[t])
+            continue;
+        replicated += all;
+        sharded += shards;
+        bytes += (all + (shards + c->n - 1) / c->n) * k->rows.bytes[t];
+    }
+    gnn_gpu_cache_count(k, replicated, sharded, bytes, c->n);
+}
+
+int gnn_gpu_cache_cliques(struct gather_caching *k)
+{
+    struct clique c = {.n = 0};
+    bool taken[GNN_GPU_MAX] = {false};
+    const uint32_t ntypes = k->x->job->meta.schema.nntypes;
+    c.replicated = gnn_alloc(2 * (uint64_t)ntypes, sizeof *c.replicated, "a cache", k->e);
+    int rc = c.replicated ? 0 : k->e->code;
+    c.held = rc ? NULL : c.replicated + ntypes;
+    while (!rc && next_clique(k->x, taken, &c)) {
+        rc = decide_clique(k, &c);
+        if (!rc)
+            rc = fill_clique(k->x, &c, &k->ranked, k->e);
+        count_clique(k, &c);
+    }
+    gnn_free(c.replicated);
     return rc;
 }

@@ -4,6 +4,7 @@
  * between - store ids, rows of edges - is one buffer per device. Kernels count ids that have no
  * row; the counts come back with the batch, and errors are then reported in the words, and in the
  * order, of the CPU's gatherer. */
+#include "lib/gather/gpu_cache.h"
 #include "lib/gather/gpu_remote.h"
 
 enum { DEPTH = 4 };
@@ -263,7 +264,10 @@ static int prepare_tables(struct gpu_gather *x, const struct gnn_gather_opts *o,
     int rc = gnn_gpu_gather_init(x, e);
     if (!rc)
         rc = gnn_gather_queue_parts(x->queue, x, e);
-    return rc ? rc : gnn_gpu_gather_cache(x, &o->cache, e);
+    return rc ? rc
+              : gnn_gpu_gather_cache(
+                    x, &o->cache,
+                    x->job->comm->size > 1 ? gnn_gpu_cache_ranks : gnn_gpu_cache_cliques, e);
 }
 
 static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up,

@@ -95,23 +95,4 @@ int gnn_gpu_gather_rows(struct gather_unit *u, const struct gather_view *v, size
                         uint64_t n, void *out, struct gnn_gather_count *count,
                         struct gnn_err *e) GNN_MUST_USE;
 
-/* ---- the GPU feature cache (gpu_cache.c, gpu_fill.c) ---- */
-
-/* A group of devices that read each other's memory, and what they hold: of type t's ranking the
- * first replicated[t] rows, each of them; those up to held[t] are sharded. */
-struct gather_clique {
-    unsigned member[GNN_GPU_MAX], n;
-    bool whole;                  /* everything, on each of them, in the order of the ids */
-    uint64_t *replicated, *held; /* [nntypes] */
-};
-
-/* Decides, fills, and sets all views. */
-int gnn_gpu_gather_cache(struct gpu_gather *x, const struct gnn_gather_cache *o,
-                         struct gnn_err *e) GNN_MUST_USE;
-/* ranked: read where c->held says that there are rows. */
-int gnn_gpu_gather_fill(struct gpu_gather *x, const struct gather_clique *c,
-                        const struct gnn_ranking *ranked, struct gnn_err *e) GNN_MUST_USE;
-/* Bytes of device memory that batches may need at once, at most. */
-uint64_t gnn_gpu_gather_batch_bytes(const struct gpu_gather *x);
-
 #endif

@@ -1,7 +1,9 @@
-#include "lib/gather/rows.h"
+#include <inttypes.h>
 
 #include "formats/xxh.h"
 #include "lib/base/mem.h"
+#include "lib/data/labels.h"
+#include "lib/gather/gather_impl.h"
 
 /* Features, that is f32 rows, may be narrowed; everything else travels as stored. */
 static enum gnn_dtype on_the_wire(const struct gnn_field *f, bool label, enum gnn_dtype dtype)
@@ -131,4 +133,67 @@ uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, co
         t->sum = XXH3_64bits_digest(&sum);
     t->has_sum = sums;
     return got;
+}
+
+/* ---- the tensors of a batch ---- */
+
+bool gnn_gather_wanted(const struct gather_job *j, const struct gnn_batch *b, uint32_t hop)
+{
+    return j->edge ? gnn_batch_block(b, hop, j->type)->indptr != NULL
+                   : hop == 0 && !(j->original && b->type[j->type].orig);
+}
+
+static const char *name_of(const struct gatherer *g, const struct gather_job *j, uint32_t hop,
+                           const char *field, char name[GNN_NAME_MAX + 1])
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    char key[GNN_ETYPE_KEY_ROOM];
+    return j->edge ? gnn_tensor_name(name, "hop/%u/%s/%s", hop,
+                                     gnn_etype_key(c, j->type, key, sizeof key), field)
+                   : gnn_tensor_name(name, "node/%s/%s", c->ntype[j->type].name, field);
+}
+
+int gnn_gather_add(const struct gatherer *g, const struct gather_job *j, struct gnn_batch *b,
+                   uint32_t hop, const struct gnn_mem *mem, struct gnn_tensor **t,
+                   struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    const uint64_t n = j->edge    ? gnn_batch_block(b, hop, j->type)->edges
+                       : j->label ? b->type[j->type].count[0]
+                                  : gnn_batch_nodes(b, j->type);
+    const uint64_t shape[2] = {n, j->field->width};
+    name_of(g, j, hop, j->field->name, name);
+    if (gnn_tensors_find(&b->tensors, name))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "batch %" PRIu64 "/%" PRIu64
+                        ": '%s' is already present: has gnn-gather already processed this stream?",
+                        b->epoch, b->step, name);
+    return gnn_tensors_add_in(&b->tensors, mem, name, j->wire, j->field->width ? 2 : 1, shape, t,
+                              e);
+}
+
+int gnn_gather_bad_original(const struct gnn_batch *b, struct gnn_err *e)
+{
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
+                    b->step);
+}
+
+int gnn_gather_bad_id(const struct gatherer *g, const struct gather_job *j,
+                      const struct gnn_batch *b, uint32_t hop, struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    name_of(g, j, hop, j->edge ? "id" : j->field->name, name);
+    return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s", b->epoch,
+                    b->step, name, j->edge ? "not an edge of its node" : "node id out of range");
+}
+
+int gnn_gather_check_labels(const struct gatherer *g, const struct gnn_batch *b,
+                            const struct gnn_tensor *y, struct gnn_err *e)
+{
+    const struct gnn_schema *c = &g->meta.schema;
+    struct gnn_err why = {0};
+    if (g->meta.sampling.seed_ntype != c->label_ntype || !gnn_labels_valid(c, y, &why))
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT, "%s: batch %" PRIu64 "/%" PRIu64 ": tensor '%s': %s",
+                    g->store->path, b->epoch, b->step, y->name, why.msg);
 }
