@@ -207,8 +207,9 @@ syntax: ## let clang read everything but what needs CUDA or MPI (make CC=clang s
 bits: all unit ## compare what the programs produce with recorded hashes (BITS=all: the whole matrix, with GNN_DATA)
 	$(Q)GNN_BIN=$(CURDIR)/$(B)/bin sh tests/bits/run.sh $(or $(BITS),quick)
 
-lint: ## check layers, headers, format, scripts, manual pages, text
+lint: ## check layers, cycles, headers, format, scripts, manual pages, text
 	$(Q)perl scripts/check-layers.pl
+	$(Q)perl scripts/tree-stats.pl -c
 	$(Q)sh scripts/check-format.sh
 	$(Q)sh scripts/check-headers.sh
 	$(Q)sh scripts/check-text.sh

@@ -1,12 +1,13 @@
 #!/usr/bin/perl
-# What the tree is like, in numbers: statements, statics named by one word, and cycles, that is sets of files whose
-# functions call each other both ways.
-# usage: tree-stats.pl [-v] [TREE [OBJECTS]]     OBJECTS: a folder of a build (build/HASH) of the tree, for cycles; -v: names
+# What the tree is like, in numbers: statements, statics named by one word, and cycles, that is sets of files that
+# call each other's functions, or read each other's data, both ways. What inline functions in headers call is left out.
+# usage: tree-stats.pl [-v | -c] [TREE]     -v: names; -c: only the names of what there should be none of, one a line, and
+#                                           exit status 1 if there is any
 use strict;
 use warnings;
 
-my $verbose = @ARGV && $ARGV[0] eq '-v' && shift;
-my ($top, $objects) = ($ARGV[0] // '.', $ARGV[1]);
+my $mode = @ARGV && $ARGV[0] =~ /^-[vc]$/ ? shift : '';
+my $top = $ARGV[0] // '.';
 
 # Code without comments and strings.
 sub code {
@@ -18,7 +19,7 @@ sub code {
     return $text;
 }
 
-my (%statements, @one, $statics, $files);
+my (%statements, @one, $statics, $files, %home, %words);
 for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]", "$_/*/*.cu", "$_/*/*.cuh") } qw(cmd lib kernels formats)) {
     my $text = code($file);
     (my $name = $file) =~ s{^\Q$top\E/}{};
@@ -27,40 +28,31 @@ for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]",
     (my $plain = $text) =~ s/\bfor\s*\([^;]*;[^;]*;/for (/g;
     $statements{$folder} += () = $plain =~ /;/g;
     $files++;
-    while ($text =~ /^static\s+(?:inline\s+|GNN_\w+\s+)*[\w\s*]*?\b(\w+)\s*\(/mg) {
+    while ($text =~ /^static\s+(?:inline\s+|GNN_\w+\s+)*[\w\s*]*?\b(\w+)\s*\((?!\*)/mg) {
         $statics++;
         push @one, "$name: $1" if $1 !~ /_/;
     }
-}
-my $all = 0;
-$all += $_ for values %statements;
-print "files: $files\n";
-print "statements: $all (", join(', ', map { "$_ $statements{$_}" } sort keys %statements), ")\n";
-printf "static functions named by one word: %d of %d\n", scalar @one, $statics;
-print map { "    $_\n" } @one if $verbose;
-exit 0 unless defined $objects;
-
-# Who calls whom, from the symbols of the objects.
-my (%home, %needs);
-for my $o (split /\n/, `find '$objects/lib' '$objects/kernels' '$objects/formats' -name '*.o'`) {
-    (my $name = $o) =~ s{^\Q$objects\E/|\.o$}{}g;
-    next if $name =~ /gpu_none$/;
-    for (`nm '$o'`) {
-        my @f = split;
-        $home{$f[-1]} = $name if @f == 3 && $f[1] =~ /^[TDRBi]$/;
-        push @{$needs{$name}}, $f[-1] if @f == 2 && $f[0] eq 'U';
+    next if $name !~ s/\.cu?$// || $name =~ /gpu_none$/;
+    # What begins a line, is not static and has a body or a value is the file's to offer.
+    while ($text =~ /^(?!static\b|constexpr\b|typedef\b|extern\s+\w+\s+\w+[^{=]*;|else\b)[a-z][\w \t*]*?\b(\w+)(?:\s*\([^;{}]*\)\s*\{|(?:\[\w*\])?\s*=)/mg) {
+        $home{$1} = $name;
     }
+    # What it uses; a name that a macro makes is any that begins like it.
+    $words{$name} = {map { $_ => 1 } $text =~ /(?<!\.)(?<!->)\b(\w+(?:\s*##)?)/g};
 }
 my %to;
-for my $name (keys %needs) {
-    $to{$name} = {map { $_ => 1 } grep { defined && $_ ne $name } map { $home{$_} } @{$needs{$name}}};
+for my $name (keys %words) {
+    for my $w (keys %{$words{$name}}) {
+        my @known = $w =~ /^(\w+?)\s*##/ ? grep { index($_, $1) == 0 } keys %home : grep { exists $home{$_} } $w;
+        $to{$name}{$_} = 1 for grep { $_ ne $name } map { $home{$_} } @known;
+    }
 }
 # Strongly connected sets, by Tarjan's algorithm.
-my (%index, %low, %on, @stack, @cycles, $next);
+my (%index, %low, %on, @stack, @cycles);
 sub visit {
     no warnings 'recursion';
     my ($v) = @_;
-    $index{$v} = $low{$v} = $next++;
+    $index{$v} = $low{$v} = keys %index;
     push @stack, $v;
     $on{$v} = 1;
     for my $w (sort keys %{$to{$v} // {}}) {
@@ -76,7 +68,18 @@ sub visit {
     do { push @set, pop @stack; $on{$set[-1]} = 0 } while $set[-1] ne $v;
     push @cycles, [sort @set] if @set > 1;
 }
-$next = 0;
 defined $index{$_} or visit($_) for sort keys %to;
+
+if ($mode eq '-c') {
+    print map { "$_: a static function's name is two words or more\n" } @one;
+    print map { "@$_: these files call each other in a circle\n" } @cycles;
+    exit(@one || @cycles ? 1 : 0);
+}
+my $all = 0;
+$all += $_ for values %statements;
+print "files: $files\n";
+print "statements: $all (", join(', ', map { "$_ $statements{$_}" } sort keys %statements), ")\n";
+printf "static functions named by one word: %d of %d\n", scalar @one, $statics;
+print map { "    $_\n" } $mode ? @one : ();
 printf "cycles between files: %d (%d files)\n", scalar @cycles, scalar map { @$_ } @cycles;
 print map { "    @$_\n" } @cycles;

@@ -15,6 +15,7 @@ reset() { rm -f cmd/* lib/*/* kernels/cpu/* formats/* scripts/* man/*; }
 layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
 headers() { sh "$GNN_TOP/scripts/check-headers.sh" .; }
 format() { sh "$GNN_TOP/scripts/check-format.sh" .; }
+shape() { perl "$GNN_TOP/scripts/tree-stats.pl" -c .; }
 text() { sh "$GNN_TOP/scripts/check-text.sh" .; }
 plant() { printf '%b' "$2" >"$1"; }
 
@@ -55,6 +56,22 @@ for f in strcpy sprintf atoi strtok gets rand; do
     plant cmd/c.c "int g(void) { $f (a); }\n"
     finds "check-layers.pl finds a call of $f" "$f is not" layers
 done
+reset
+
+plant lib/base/a.c 'int gnn_a(void)\n{\n    return gnn_b();\n}\n'
+plant lib/base/b.c 'int gnn_b(void)\n{\n    return 1;\n}\n'
+check 'a file that calls another' shape
+plant lib/base/b.c 'int gnn_b(void)\n{\n    return gnn_a();\n}\n'
+finds 'files that call each other' 'lib/base/a lib/base/b: these files call each other' shape
+plant lib/base/b.c 'const struct ops *const gnn_b = {gnn_a};\n'
+finds 'a table counts as a call' 'lib/base/a lib/base/b: these files call each other' shape
+plant lib/base/a.c 'const int *x[] = {LIST(&gnn_##name)};\nint gnn_a(void)\n{\n    return 1;\n}\n'
+finds 'and so does a name that a macro makes' 'lib/base/a lib/base/b: these files call each other' shape
+reset
+plant lib/base/a.c 'static int find(int a)\n{\n    return a;\n}\n'
+finds 'a static function named by one word' 'lib/base/a.c: find: a static function' shape
+plant lib/base/a.c 'static int find_it(int a)\n{\n    return a;\n}\nstatic void (*end)(int);\n'
+check 'one named by two, and a pointer' shape
 reset
 
 if clang-format-14 --version >/dev/null 2>&1 || clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
