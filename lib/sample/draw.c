@@ -126,12 +126,11 @@ struct gnn_sample_job gnn_sample_job_of(const struct sampler *s, const uint32_t 
                                    .key = keys + 2 * (size_t)block};
 }
 
-int gnn_sample_count_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
+/* ---- drawing ---- */
+
+static int count_on_cpu(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
-    const struct sample_device *device = is_own_graph(d, et, job) ? d->s->device : NULL;
     struct gnn_sample_place bad = {0};
-    if (device)
-        return device->draw(d->w->context, et, job, d->e);
     if (gnn_buf_fit(&d->w->row, job->n, sizeof *job->row, "a sampling thread", d->e))
         return d->e->code;
     job->row = d->w->row.data;
@@ -140,19 +139,53 @@ int gnn_sample_count_block(const struct sample_draw *d, uint32_t et, struct gnn_
     return st ? report_damage(d, et, job, st, &bad) : 0;
 }
 
+static int pick_on_cpu(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
+                       struct gnn_relabel *r, uint32_t *indices, uint64_t *ids)
+{
+    struct gnn_sample_place bad = {0};
+    const enum gnn_sample_status st = gnn_sample_pick(job, r, indices, ids, &bad);
+    return st ? report_damage(d, et, job, st, &bad) : 0;
+}
+
+static void free_nothing(struct sample_backend *q)
+{
+    (void)q;
+}
+
+static int no_context(struct sample_backend *q, void **context, struct gnn_err *e)
+{
+    (void)q;
+    (void)e;
+    *context = NULL;
+    return 0;
+}
+
+static void free_no_context(void *context)
+{
+    (void)context;
+}
+
+struct sample_backend gnn_sample_cpu = {.free = free_nothing,
+                                        .context_new = no_context,
+                                        .context_free = free_no_context,
+                                        .count = count_on_cpu,
+                                        .pick = pick_on_cpu};
+
+/* Rows of the halo are in the host's memory only. */
+static const struct sample_backend *backend_of(const struct sample_draw *d, uint32_t et,
+                                               const struct gnn_sample_job *job)
+{
+    return is_own_graph(d, et, job) ? d->s->backend : &gnn_sample_cpu;
+}
+
+int gnn_sample_count_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
+{
+    return backend_of(d, et, job)->count(d, et, job);
+}
+
 int gnn_sample_pick_block(const struct sample_draw *d, uint32_t et,
                           const struct gnn_sample_job *job, struct gnn_relabel *r,
                           uint32_t *indices, uint64_t *ids)
 {
-    const struct sample_device *device = is_own_graph(d, et, job) ? d->s->device : NULL;
-    struct gnn_sample_place bad = {0};
-    if (device) {
-        const int rc = device->take(d->w->context, indices, ids, d->e);
-        if (!rc && r)
-            (void)gnn_relabel_number(r, indices, job->indptr[job->n],
-                                     indices); /* the device has looked whether they are nodes */
-        return rc;
-    }
-    const enum gnn_sample_status st = gnn_sample_pick(job, r, indices, ids, &bad);
-    return st ? report_damage(d, et, job, st, &bad) : 0;
+    return backend_of(d, et, job)->pick(d, et, job, r, indices, ids);
 }

@@ -9,7 +9,7 @@ enum {
 static const uint32_t EDGES_MAX = UINT32_MAX - 1;
 
 struct gpu_draw {
-    struct sample_device base; /* first */
+    struct sample_backend base; /* first */
     const struct sampler *s;
     struct gpu_graphs graphs;
     unsigned contexts; /* so far */
@@ -42,25 +42,26 @@ struct draw_context {
 static void context_free(void *context)
 {
     struct draw_context *l = context;
+    if (!l)
+        return;
     gnn_dev_stream_free(l->stream);
     gnn_dev_free(l->memory);
     gnn_free(l);
 }
 
-static void *context_new(struct sample_device *device, struct gnn_err *e)
+static int context_new(struct sample_backend *backend, void **context, struct gnn_err *e)
 {
-    struct gpu_draw *q = (struct gpu_draw *)device;
+    struct gpu_draw *q = (struct gpu_draw *)backend;
     const struct gnn_gpu *g = q->graphs.g;
     const unsigned i = q->contexts++ % g->n;
     struct draw_context *l = gnn_alloc_zero(1, sizeof *l, "a stream context", e);
+    *context = l;
     if (!l)
-        return NULL;
+        return e->code;
     *l = (struct draw_context){
         .s = q->s, .graph = &q->graphs.of[i], .device = g->device[i], .most = FIRST};
-    if (!gnn_dev_use(l->device, e) && !gnn_dev_stream_new(&l->stream, e))
-        return l;
-    context_free(l);
-    return NULL;
+    const int rc = gnn_dev_use(l->device, e);
+    return rc ? rc : gnn_dev_stream_new(&l->stream, e);
 }
 
 /* Lays a draw out from base; returns its size. */
@@ -142,10 +143,10 @@ static int try_draw(struct draw_context *l, uint32_t et, const struct gnn_sample
     return rc ? rc : waited;
 }
 
-static int draw_block(void *context, uint32_t et, const struct gnn_sample_job *job,
-                      struct gnn_err *e)
+static int count_block(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job)
 {
-    struct draw_context *l = context;
+    struct draw_context *l = d->w->context;
+    struct gnn_err *e = d->e;
     const uint64_t bound = gnn_pick_bound(job->rule, job->n, EDGES_MAX);
     struct draw_head h = {0};
     int rc = gnn_dev_use(l->device, e);
@@ -166,34 +167,40 @@ static int draw_block(void *context, uint32_t et, const struct gnn_sample_job *j
     return rc ? rc : gnn_dev_stream_wait(l->stream, e);
 }
 
-static int take_block(void *context, uint32_t *source, uint64_t *id, struct gnn_err *e)
+static int pick_block(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
+                      struct gnn_relabel *r, uint32_t *indices, uint64_t *ids)
 {
-    struct draw_context *l = context;
-    int rc = gnn_dev_use(l->device, e);
+    const struct draw_context *l = d->w->context;
+    (void)et;
+    int rc = gnn_dev_use(l->device, d->e);
     if (!rc)
-        rc = gnn_dev_copy(source, l->source, l->edges * sizeof *source, l->stream, e);
-    if (!rc && id)
-        rc = gnn_dev_copy(id, l->id, l->edges * sizeof *id, l->stream, e);
-    return rc ? rc : gnn_dev_stream_wait(l->stream, e);
+        rc = gnn_dev_copy(indices, l->source, l->edges * sizeof *indices, l->stream, d->e);
+    if (!rc && ids)
+        rc = gnn_dev_copy(ids, l->id, l->edges * sizeof *ids, l->stream, d->e);
+    if (!rc)
+        rc = gnn_dev_stream_wait(l->stream, d->e);
+    if (!rc && r) /* that they are nodes, the device has checked */
+        (void)gnn_relabel_number(r, indices, job->indptr[job->n], indices);
+    return rc;
 }
 
 /* ---- making it ---- */
 
-static void draw_free(struct sample_device *device)
+static void draw_free(struct sample_backend *backend)
 {
-    struct gpu_draw *q = (struct gpu_draw *)device;
+    struct gpu_draw *q = (struct gpu_draw *)backend;
     gpu_graphs_release(&q->graphs);
     gnn_free(q);
 }
 
-struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
-                                   const struct gnn_sampler_opts *o, struct gnn_err *e)
+struct sample_backend *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                    const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
-    static const struct sample_device ops = {.free = draw_free,
-                                             .context_new = context_new,
-                                             .context_free = context_free,
-                                             .draw = draw_block,
-                                             .take = take_block};
+    static const struct sample_backend ops = {.free = draw_free,
+                                              .context_new = context_new,
+                                              .context_free = context_free,
+                                              .count = count_block,
+                                              .pick = pick_block};
     struct gpu_capacity capacity = {0}; /* only which rows are met most is of interest */
     struct gpu_draw *q = gnn_alloc_zero(1, sizeof *q, "a sampler", e);
     if (!q)

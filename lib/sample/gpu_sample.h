@@ -201,8 +201,8 @@ int gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struc
                    struct gnn_err *e) GNN_MUST_USE;
 
 /* For a sampler of several ranks: gnn_sample_gpu.draw_new (gpu_draw.c). */
-struct sample_device *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
-                                   const struct gnn_sampler_opts *o,
-                                   struct gnn_err *e) GNN_MUST_USE;
+struct sample_backend *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                    const struct gnn_sampler_opts *o,
+                                    struct gnn_err *e) GNN_MUST_USE;
 
 #endif

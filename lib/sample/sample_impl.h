@@ -26,21 +26,22 @@ struct sample_seeds {
     uint32_t *tag;
 };
 
-/* What draws in the CPU's place where several ranks put batches together: devices that have the
- * edges of this rank's own parts. The functions return a status and record what went wrong, with
- * damage in the CPU's words. */
-struct sample_device {
-    void (*free)(struct sample_device *d);
-    /* Per-thread state; one is made after the other. */
-    void *(*context_new)(struct sample_device *d, struct gnn_err *e);
+struct sample_draw;
+
+/* What draws from this rank's own parts: the CPU, or, where several ranks put batches together,
+ * devices that have the edges of these. The functions return a status and record what went wrong,
+ * with damage in the same words. */
+struct sample_backend {
+    void (*free)(struct sample_backend *q);
+    /* Per-thread state, which may be NULL; one is made after the other. */
+    int (*context_new)(struct sample_backend *q, void **context, struct gnn_err *e) GNN_MUST_USE;
     void (*context_free)(void *context);
-    /* Draws what the job says, but for its graph, row and scratch, along edge type et: as
-     * gnn_sample_count; ... */
-    int (*draw)(void *context, uint32_t et, const struct gnn_sample_job *job,
-                struct gnn_err *e) GNN_MUST_USE;
-    /* ... and as gnn_sample_pick with no numbering. With edge ids if the sampler adds them. */
-    int (*take)(void *context, uint32_t *source, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+    /* gnn_sample_count_block and _pick_block. */
+    int (*count)(const struct sample_draw *d, uint32_t et, struct gnn_sample_job *job) GNN_MUST_USE;
+    int (*pick)(const struct sample_draw *d, uint32_t et, const struct gnn_sample_job *job,
+                struct gnn_relabel *r, uint32_t *indices, uint64_t *ids) GNN_MUST_USE;
 };
+extern struct sample_backend gnn_sample_cpu; /* never written to */
 
 /* Read-only once made, so that all workers share it. */
 struct sampler {
@@ -57,7 +58,7 @@ struct sampler {
     bool count_once; /* with ranks */
     /* with ranks, if their parts keep in-edges of others' nodes; or NULL */
     struct sample_halo *halo;
-    struct sample_device *device; /* with ranks, or NULL */
+    struct sample_backend *backend;
 };
 
 /* In-edges of other ranks' nodes: rows by node, and, per edge type, a graph whose destinations are
@@ -86,8 +87,8 @@ struct sample_worker {
     struct gnn_buf row; /* struct gnn_sample_row per destination */
     void *scratch;
     struct sample_remote *remote; /* with several ranks; or NULL */
-    struct sample_device *device; /* or NULL */
-    void *context;                /* its state for this thread, or NULL */
+    struct sample_backend *backend;
+    void *context; /* its state for this thread */
 };
 
 /* One batch in the making. */
@@ -188,8 +189,8 @@ struct gnn_sample_gpu {
     struct gnn_source *(*source_new)(struct gnn_gpu *g, struct sampler *s, struct gnn_source *plan,
                                      const struct gnn_sampler_opts *o, struct gnn_err *e);
     /* With several ranks: what draws on the devices in the threads' place. All ranks call it. */
-    struct sample_device *(*draw_new)(struct gnn_gpu *g, struct sampler *s,
-                                      const struct gnn_sampler_opts *o, struct gnn_err *e);
+    struct sample_backend *(*draw_new)(struct gnn_gpu *g, struct sampler *s,
+                                       const struct gnn_sampler_opts *o, struct gnn_err *e);
 };
 extern const struct gnn_sample_gpu gnn_sample_gpu;
 

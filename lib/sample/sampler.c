@@ -32,14 +32,17 @@ struct gnn_source *gnn_sampler_source_new(struct gnn_store *store, const struct 
     struct sampler *s = gnn_sampler_new(store, o, e);
     if (!s)
         return NULL;
-    if (o->gpu && s->comm->size > 1)
-        s->device = gnn_sample_gpu.draw_new(o->gpu, s, o, e);
-    struct gnn_source *plan = e->code ? NULL : gnn_plan_source_new(s, e);
+    const bool many = s->comm->size > 1;
+    struct sample_backend *backend =
+        o->gpu && many ? gnn_sample_gpu.draw_new(o->gpu, s, o, e) : &gnn_sample_cpu;
+    if (backend)
+        s->backend = backend;
+    struct gnn_source *plan = backend ? gnn_plan_source_new(s, e) : NULL;
     if (!plan) {
         gnn_sampler_free(s);
         return NULL;
     }
-    if (o->gpu && !s->device)
+    if (o->gpu && !many)
         return gnn_sample_gpu.source_new(o->gpu, s, plan, o, e);
     struct gnn_map_ops with = ops;
     with.background = o->background;

@@ -6,8 +6,7 @@
 void gnn_sampler_free(void *arg)
 {
     struct sampler *s = arg;
-    if (s->device)
-        s->device->free(s->device);
+    s->backend->free(s->backend);
     if (s->seeds)
         s->seeds->free(s->seeds);
     for (uint32_t t = 0; s->graph && t < s->meta.schema.netypes; t++)
@@ -168,6 +167,7 @@ struct sampler *gnn_sampler_new(struct gnn_store *store, const struct gnn_sample
         return NULL;
     }
     s->store = store;
+    s->backend = &gnn_sample_cpu;
     s->comm = store->comm;
     s->remote = o->remote;
     s->count_once = o->count_once;

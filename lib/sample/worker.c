@@ -15,8 +15,7 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w->seeds.node);
     gnn_free(w->keys);
     gnn_free(w->scratch);
-    if (w->context)
-        w->device->context_free(w->context);
+    w->backend->context_free(w->context);
     gnn_buf_release(&w->row);
     gnn_sample_remote_free(w->remote);
     gnn_free(w);
@@ -52,6 +51,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     if (!w)
         return NULL;
     w->nntypes = c->nntypes;
+    w->backend = s->backend;
     w->type = gnn_alloc_zero(c->nntypes, sizeof *w->type, "a sampling thread", e);
     w->nodes = gnn_alloc_zero(c->nntypes, sizeof(struct gnn_tensor *), "a sampling thread", e);
     w->counts = gnn_alloc_zero(c->nntypes, sizeof(uint64_t *), "a sampling thread", e);
@@ -72,10 +72,7 @@ void *gnn_sample_worker_new(void *arg, struct gnn_err *e)
     }
     if (good && s->comm->size > 1)
         good = (w->remote = gnn_sample_remote_new(s, e)) != NULL;
-    w->device = s->device;
-    if (good && w->device)
-        good = (w->context = w->device->context_new(w->device, e)) != NULL;
-    if (!good) {
+    if (!good || w->backend->context_new(w->backend, &w->context, e)) {
         gnn_sample_worker_free(w);
         return NULL;
     }
