@@ -5,6 +5,7 @@
 
 #include "cmd/threads.h"
 #include "cmd/cli.h"
+#include "cmd/device.h"
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
 #include "lib/base/clock.h"
@@ -119,12 +120,12 @@ static bool stays_on_device(void *w, unsigned device)
     return gnn_writer_takes(w, device);
 }
 
-void batches_check(const struct batches_opts *o, bool on_device)
+void batches_check(const struct batches_opts *o, const char *device)
 {
     if (o->zstd && (o->transport == TRANSPORT_SHM || o->transport == TRANSPORT_CUDA))
         cli_usage("--transport %s: compressed tensors go through the pipe",
                   o->transport == TRANSPORT_SHM ? "shm" : "cuda");
-    if (o->transport == TRANSPORT_CUDA && !on_device)
+    if (o->transport == TRANSPORT_CUDA && device_is_cpu(device))
         cli_usage("--transport cuda: requires --device cuda");
 }
 

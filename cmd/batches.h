@@ -28,7 +28,7 @@ struct batches_opts {
 enum { TRANSPORT_AUTO, TRANSPORT_INLINE, TRANSPORT_SHM, TRANSPORT_CUDA };
 
 /* Refuses a transport that the other options make impossible. */
-void batches_check(const struct batches_opts *o, bool on_device);
+void batches_check(const struct batches_opts *o, const char *device);
 /* Draws every batch of src to the output, frees src, reports with -v (with --count: on stdout) and
  * to --metrics. Does not return on failure. */
 void batches_run(struct gnn_source *src, const struct batches_opts *o);

@@ -4,7 +4,25 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/opt.h"
 #include "lib/comm/comm.h"
+
+bool device_is_cpu(const char *spec)
+{
+    return !spec || !strcmp(spec, "cpu");
+}
+
+void device_refuse_cpu(const char *spec, const void *const *values, const char *why)
+{
+    if (device_is_cpu(spec))
+        opt_refuse(values, why);
+}
+
+void device_refuse_cuda(const char *spec, const void *const *values, const char *why)
+{
+    if (spec && !strncmp(spec, "cuda", 4))
+        opt_refuse(values, why);
+}
 
 /* Do all ranks have devices? Where only some do, "auto" gives them back. */
 static bool all_have(struct gnn_comm *c, bool has, bool choose)
@@ -39,6 +57,8 @@ struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c)
 
 void device_tell_graph(const struct gnn_graph_report *r)
 {
+    if (!r->device)
+        return;
     if (r->memory == GNN_GRAPH_DEVICE)
         cli_info("graph: %.4g MB on each device", (double)r->device / 1e6);
     else

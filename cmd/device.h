@@ -16,7 +16,13 @@
 struct gnn_comm;
 struct gnn_gpu *device_open(const char *spec, struct gnn_comm *c);
 
-/* Tells with -v where devices have found the graph. */
+bool device_is_cpu(const char *spec);
+/* opt_refuse, if the spec says that the CPU computes; or that devices do. With "auto" neither is
+ * known. */
+void device_refuse_cpu(const char *spec, const void *const *values, const char *why);
+void device_refuse_cuda(const char *spec, const void *const *values, const char *why);
+
+/* Tells with -v where devices have found the graph, if they have. */
 void device_tell_graph(const struct gnn_graph_report *r);
 
 #endif

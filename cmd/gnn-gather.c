@@ -87,11 +87,13 @@ static void check_options(void)
         opt_refuse(
             OPTS(&run.output, &run.transport, &zstd, &run.count, &dtype, &device, &cache.policy),
             "has no effect: --plan gathers nothing");
-    else if (!device || !strcmp(device, "cpu"))
-        opt_refuse(OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order),
-                   "requires --device cuda or --plan");
-    else if (strcmp(device, "auto") != 0)
-        opt_refuse(OPTS(&threads), "has no effect: devices gather, not CPU threads");
+    else
+        device_refuse_cpu(device,
+                          OPTS(&cache.size, &cache.policy, plan.alpha.n ? NULL : &cache.order),
+                          "requires --device cuda or --plan");
+    if (!plan.on)
+        device_refuse_cuda(device, OPTS(&threads),
+                           "has no effect: devices gather, not CPU threads");
     plan.fields = o.fields;
     plan.cache = &cache;
     cache.replicate = plan.alpha.n > 0;
@@ -104,7 +106,7 @@ static void check_options(void)
     if (!plan.on)
         cache_read(&cache, NULL, &o.cache);
     run.zstd = (int)zstd;
-    batches_check(&run, device && strcmp(device, "cpu") != 0);
+    batches_check(&run, device);
 }
 
 /* With several ranks: threads that ask the others for rows. One waits while another works. */

@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     struct gnn_store store = {0};
     struct gnn_model m;
     struct gnn_predict p;
-    struct gnn_ops *ops = NULL;
+    const struct gnn_ops *ops;
     const char *name = NULL, *tmpdir = getenv("TMPDIR");
     int nargs, out = -1;
 
@@ -155,8 +155,8 @@ int main(int argc, char **argv)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
     if (!sets.n && !none)
         opt_refuse(OPTS(&metric), "requires --split");
-    if (device && !strncmp(device, "cuda", 4))
-        opt_refuse(OPTS(&memory), "has no effect: host memory holds what the device cannot");
+    device_refuse_cuda(device, OPTS(&memory),
+                       "has no effect: host memory holds what the device cannot");
     if (gnn_kind_path(args[0]) == GNN_KIND_MODEL && gnn_kind_path(args[1]) == GNN_KIND_STORE)
         cli_usage("%s is a model and %s a store: gnn-predict STORE MODEL", args[0], args[1]);
     stdin_unread("gnn-predict reads a store and a model", (const char *const *)args, 2);
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     if (!none)
         out = cli_out(output, &name);
     unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
-    if (gpu && !(ops = gnn_ops_gpu.make(gpu, GNN_PRECISION_F32, &e)))
+    if (!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {.ops = ops,
                                        .memory = memory,
@@ -196,8 +196,7 @@ int main(int argc, char **argv)
                           (json_int_t)p.logits.rows, "seconds", s, "edges",
                           (json_int_t)p.pass.edges, "peak_bytes", (json_int_t)gnn_mem_peak()));
     gnn_predict_release(&p);
-    if (gpu)
-        gnn_ops_gpu.free(ops);
+    ops->free(ops);
     gnn_gpu_close(gpu);
     gnn_model_release(&m);
     gnn_store_close(&store);

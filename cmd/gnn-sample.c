@@ -117,11 +117,11 @@ static void finish_opts(void)
         cli_usage("--transport cuda: several ranks assemble batches in host memory");
     if (run.frequency && !strcmp(run.frequency, "-"))
         cli_usage("--frequency -: stdout takes the statistics; name a file");
-    if (device && !strncmp(device, "cuda", 4) && !ranks_many())
-        opt_refuse(OPTS(&threads), "has no effect: devices sample, not CPU threads");
-    if (!device || !strcmp(device, "cpu"))
-        opt_refuse(OPTS(&graph_memory, &o.graph_cache),
-                   "has no effect: the CPU samples (see --device)");
+    if (!ranks_many())
+        device_refuse_cuda(device, OPTS(&threads),
+                           "has no effect: devices sample, not CPU threads");
+    device_refuse_cpu(device, OPTS(&graph_memory, &o.graph_cache),
+                      "has no effect: the CPU samples (see --device)");
     if (graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&o.graph_cache), "requires --graph-memory uva");
     o.graph_memory = (enum gnn_graph_memory)graph_memory;
@@ -148,7 +148,7 @@ static void finish_opts(void)
     o.frontier = frontier ? GNN_FRONTIER_NEW : GNN_FRONTIER_ALL;
     o.provenance = cli_provenance();
     run.zstd = (int)zstd;
-    batches_check(&run, device && strcmp(device, "cpu") != 0);
+    batches_check(&run, device);
     /* A single thread samples in this one when nothing has to be written meanwhile. */
     o.threads = run.count && threads == 1 ? 0 : threads;
 }
@@ -195,8 +195,7 @@ int main(int argc, char **argv)
         cli_fail(&e);
     unused_edge_fields(&src->meta->schema, "weight time",
                        "neighbours are sampled uniformly, whatever their time");
-    if (o.gpu)
-        device_tell_graph(&graph);
+    device_tell_graph(&graph);
     char range[128];
     snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %d",
              o.epoch_from, o.epoch_to, o.step_from, o.step_to, o.count_once);

@@ -187,8 +187,8 @@ static void check_options(void)
         opt_refuse(OPTS(&o.momentum), "requires --optimizer sgd");
     if (schedule != GNN_STEP)
         opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "requires --schedule step");
-    if (!feed.device || !strcmp(feed.device, "cpu"))
-        opt_refuse(OPTS(&precision), "has no effect: the CPU uses single precision");
+    device_refuse_cpu(feed.device, OPTS(&precision),
+                      "has no effect: the CPU uses single precision");
 }
 
 /* The widths of the hidden layers: as many as the batches have hops, less one. */
@@ -399,12 +399,9 @@ int main(int argc, char **argv)
         cli_spare_stdout();
     make_model(&m, &src, &e);
     finish_opts(src->meta, &m);
-    struct gnn_ops *ops =
-        feed.gpu ? gnn_ops_gpu.make(feed.gpu, (enum gnn_precision)precision, &e) : NULL;
-    if (feed.gpu && !ops)
+    o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);
+    if (!o.ops)
         cli_fail(&e);
-    if (ops)
-        o.ops = ops;
     if (o.checkpoint)
         train_lock(c, o.checkpoint, true, 0);
     tell_replaced(c);
@@ -414,20 +411,18 @@ int main(int argc, char **argv)
         start_over(&t, &e);
     if (o.checkpoint)
         sig_defer();
-    text.gpu = feed.gpu;
     train_text_init(&text, &t);
     train_model(&t, src, &text, &e);
     if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
     if (!c->rank) {
-        train_text_times(&text, ops);
+        train_text_times(o.ops);
         train_text_end(&text);
     }
     gnn_trainer_release(&t);
     gnn_model_release(&m);
-    if (ops)
-        gnn_ops_gpu.free(ops);
+    o.ops->free(o.ops);
     train_feed_close(&feed, src);
     ranks_close(c);
     cli_out_commit();

@@ -10,7 +10,6 @@
 
 void train_feed_check(const struct train_feed *f)
 {
-    const bool cpu = !f->device || !strcmp(f->device, "cpu");
     if (f->input && f->store_path)
         cli_usage("-i and --store exclude each other");
     if (!f->store_path)
@@ -19,14 +18,15 @@ void train_feed_check(const struct train_feed *f)
                         &f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
                         &f->cache.one_order, &f->replicate),
                    "requires --store; a stream determines this");
-    if (cpu)
-        opt_refuse(OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
-                        f->replicate.n ? NULL : &f->cache.one_order),
-                   "has no effect: the CPU makes the batches (see --device)");
-    else if (strcmp(f->device, "auto") != 0 && !ranks_many())
-        opt_refuse(OPTS(&f->prefetch), "has no effect: the device makes the batches");
-    if (!ranks_many())
+    device_refuse_cpu(f->device,
+                      OPTS(&f->graph_memory, &f->graph_cache, &f->cache.size, &f->cache.policy,
+                           f->replicate.n ? NULL : &f->cache.one_order),
+                      "has no effect: the CPU makes the batches (see --device)");
+    if (!ranks_many()) {
+        device_refuse_cuda(f->device, OPTS(&f->prefetch),
+                           "has no effect: the device makes the batches");
         opt_refuse(OPTS(&f->replicate), "requires several ranks");
+    }
     if (f->graph_memory == GNN_GRAPH_DEVICE)
         opt_refuse(OPTS(&f->graph_cache), "requires --graph-memory uva");
     if (f->epochs.given && (f->epochs.to == UINT64_MAX || f->epochs.to <= f->epochs.from))

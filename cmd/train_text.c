@@ -38,7 +38,7 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
 /* Once: that products are made in another precision than was asked for. */
 static void tell_precision(struct train_text *x)
 {
-    const char *note = x->gpu && !x->noted ? gnn_ops_gpu.note(x->t->ops) : "";
+    const char *note = x->noted ? "" : x->t->ops->note(x->t->ops);
     if (!*note)
         return;
     x->noted = true;
@@ -144,10 +144,10 @@ static void tell_time(void *arg, const char *name, uint64_t n, double ms)
                           (json_int_t)n, "ms", ms));
 }
 
-void train_text_times(const struct train_text *x, struct gnn_ops *ops)
+void train_text_times(const struct gnn_ops *ops)
 {
     struct gnn_err e = {0};
-    if (x->gpu && gnn_ops_gpu.times(ops, tell_time, NULL, &e))
+    if (ops->times(ops, tell_time, NULL, &e))
         cli_fail(&e);
 }
 

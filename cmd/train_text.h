@@ -2,13 +2,11 @@
 #ifndef GNN_CMD_TRAIN_TEXT_H
 #define GNN_CMD_TRAIN_TEXT_H
 
-#include "lib/gpu/gpu.h"
 #include "lib/train/trainer.h"
 
 struct train_text {
     const struct gnn_trainer *t;
-    const struct gnn_gpu *gpu; /* or NULL */
-    bool noted;                /* that products are made in another precision than asked for */
+    bool noted; /* that products are made in another precision than asked for */
     double started, trained, waited, evaluated;
     uint64_t epochs, edges, flops;
 };
@@ -19,7 +17,7 @@ void train_text_step(void *arg, uint64_t epoch, uint64_t step, uint64_t steps, d
                      double balance);
 void train_text_epoch(void *arg, const struct gnn_train_epoch *r);
 /* What operations on a device have taken, if GNN_DEBUG_TIME has asked for it. */
-void train_text_times(const struct train_text *x, struct gnn_ops *ops);
+void train_text_times(const struct gnn_ops *ops);
 void train_text_end(struct train_text *x);
 
 #endif

@@ -101,8 +101,33 @@ static int host_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t
     }
 #include "lib/ops/list.h"
 
+static void free_nothing(const struct gnn_ops *o)
+{
+    (void)o;
+}
+
+static const char *no_note(const struct gnn_ops *o)
+{
+    (void)o;
+    return "";
+}
+
+static int no_times(const struct gnn_ops *o,
+                    void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                    struct gnn_err *e)
+{
+    (void)o;
+    (void)each;
+    (void)arg;
+    (void)e;
+    return 0;
+}
+
 const struct gnn_ops gnn_ops_cpu = {
     .chunk = 2048,
+    .free = free_nothing,
+    .note = no_note,
+    .times = no_times,
     .fit = host_fit,
     .release = host_release,
     .fit_host = host_fit,
@@ -119,3 +144,9 @@ const struct gnn_ops gnn_ops_cpu = {
 #define GNN_OP(name, ...) .name = host_##name,
 #include "lib/ops/list.h"
 };
+
+const struct gnn_ops *gnn_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
+                                  struct gnn_err *e)
+{
+    return g ? gnn_ops_gpu.make(g, precision, e) : &gnn_ops_cpu;
+}

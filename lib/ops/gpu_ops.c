@@ -122,14 +122,6 @@ static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64
     }
 #include "lib/ops/list.h"
 
-static const struct gnn_ops table = {
-    .async = true,
-    .chunk = UINT32_MAX,
-    .gemm = device_gemm,
-#define GNN_OP(name, ...) .name = launch_##name,
-#include "lib/ops/list.h"
-};
-
 static int open_device(struct ops_dev *dev, struct gnn_err *e)
 {
     void *ring = NULL, *word = NULL, *seen = NULL;
@@ -159,10 +151,8 @@ static const char *gpu_ops_note(const struct gnn_ops *o)
     return ops_dev(o)->note;
 }
 
-static void gpu_ops_free(struct gnn_ops *o)
+static void gpu_ops_free(const struct gnn_ops *o)
 {
-    if (!o)
-        return;
     struct ops_dev *dev = o->dev;
     gnn_dev_stream_free(dev->stream); /* waits for what is on it */
     gnn_dev_gemm_free(dev->gemm);
@@ -178,8 +168,19 @@ static void gpu_ops_free(struct gnn_ops *o)
     gnn_free(dev);
 }
 
-static struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
-                                   struct gnn_err *e)
+static const struct gnn_ops table = {
+    .async = true,
+    .free = gpu_ops_free,
+    .note = gpu_ops_note,
+    .times = gpu_ops_times,
+    .chunk = UINT32_MAX,
+    .gemm = device_gemm,
+#define GNN_OP(name, ...) .name = launch_##name,
+#include "lib/ops/list.h"
+};
+
+static const struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
+                                         struct gnn_err *e)
 {
     struct ops_dev *dev = gnn_alloc_zero(1, sizeof(*dev), "operations", e);
     if (!dev)
@@ -196,4 +197,4 @@ static struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision precisi
     return NULL;
 }
 
-const struct gnn_ops_gpu gnn_ops_gpu = {gpu_ops_new, gpu_ops_note, gpu_ops_times, gpu_ops_free};
+const struct gnn_ops_gpu gnn_ops_gpu = {gpu_ops_new};

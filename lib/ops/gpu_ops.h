@@ -53,8 +53,8 @@ void ops_timed(struct ops_dev *dev, const char *name);
 /* Memory, copies, marks. */
 void ops_fill_memory(struct gnn_ops *o);
 
-/* gnn_ops_gpu.times (gpu_time.c). */
-int gpu_ops_times(struct gnn_ops *o,
+/* gnn_ops.times (gpu_time.c). */
+int gpu_ops_times(const struct gnn_ops *o,
                   void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
                   struct gnn_err *e) GNN_MUST_USE;
 

@@ -97,7 +97,7 @@ void ops_timed(struct ops_dev *dev, const char *name)
         t->n++;
 }
 
-int gpu_ops_times(struct gnn_ops *o,
+int gpu_ops_times(const struct gnn_ops *o,
                   void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
                   struct gnn_err *e)
 {

@@ -31,6 +31,17 @@ struct gnn_ops {
     bool async;     /* operations are still under way when the calls return */
     uint32_t chunk; /* rows worth doing at once, so that they stay in the cache; UINT32_MAX: all */
 
+    /* Before the devices are closed. */
+    void (*free)(const struct gnn_ops *o);
+    /* "", or a sentence: products have been made in a finer precision than was asked for, as the
+     * library cannot do them. */
+    const char *(*note)(const struct gnn_ops *o);
+    /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has
+     * taken on the device so far, how often and in all. */
+    int (*times)(const struct gnn_ops *o,
+                 void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                 struct gnn_err *e);
+
     /* As gnn_buf_fit and gnn_buf_release, for the backend's memory; _host: the host's, for `fetch`.
      */
     int (*fit)(const struct gnn_ops *o, struct gnn_buf *b, uint64_t n, size_t size,
@@ -79,20 +90,15 @@ struct gnn_ops {
 /* The host's memory and threads. */
 extern const struct gnn_ops gnn_ops_cpu;
 
-/* Operations on a device; all NULL in a build without CUDA, in which no device can be opened. */
+/* Those of the first of the devices, on a stream of their own; g NULL: gnn_ops_cpu. NULL and e on
+ * failure. */
+const struct gnn_ops *gnn_ops_new(struct gnn_gpu *g, enum gnn_precision precision,
+                                  struct gnn_err *e) GNN_MUST_USE;
+
+/* Of devices (gpu_ops.c); NULL in a build without CUDA, in which no device can be opened. */
 struct gnn_ops_gpu {
-    /* On the first device, on a stream of their own. NULL and e on failure. To be freed before the
-     * devices are closed; takes NULL. */
-    struct gnn_ops *(*make)(struct gnn_gpu *g, enum gnn_precision precision, struct gnn_err *e);
-    /* "", or a sentence: products have been made in a finer precision than was asked for, as the
-     * library cannot do them. */
-    const char *(*note)(const struct gnn_ops *o);
-    /* With GNN_DEBUG_TIME=1 in the environment when the operations were made: what each kind has
-     * taken on the device so far, how often and in all. */
-    int (*times)(struct gnn_ops *o,
-                 void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
-                 struct gnn_err *e);
-    void (*free)(struct gnn_ops *o);
+    const struct gnn_ops *(*make)(struct gnn_gpu *g, enum gnn_precision precision,
+                                  struct gnn_err *e);
 };
 extern const struct gnn_ops_gpu gnn_ops_gpu;
 

@@ -12,7 +12,7 @@
 
 enum { MANY = 3, MOST = 1 << 20 };
 
-static struct gnn_ops *ops;
+static const struct gnn_ops *ops;
 static struct gnn_err err;
 
 static void must(int rc)
@@ -83,12 +83,12 @@ int main(void)
     struct gnn_gpu *gpu = NULL;
     struct gnn_comm *self = gnn_comm_self();
     must(gnn_gpu_open(&gpu, "cuda", NULL, 0, &err));
-    must(!(ops = gnn_ops_gpu.make(gpu, GNN_PRECISION_F32, &err)));
+    must(!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &err)));
     test_reduce(self, "NCCL");
     test_reduce(self, "NCCL, once more");
     setenv("GNN_NCCL", "none", 1);
     test_reduce(self, "the host");
-    gnn_ops_gpu.free(ops);
+    ops->free(ops);
     gnn_gpu_close(gpu);
     gnn_comm_free(self);
     return tap_done();

@@ -157,7 +157,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     struct gnn_model m;
     struct gnn_trainer t;
     struct gnn_source *src = made_new(&v->w);
-    struct gnn_ops *ops = device ? gnn_ops_gpu.make(gpu, precision, &r->e) : NULL;
+    const struct gnn_ops *ops = gnn_ops_new(device ? gpu : NULL, precision, &r->e);
     struct gnn_model_config c = {.layer = v->layer,
                                  .nlayers = MADE_HOPS,
                                  .width = {16, 16},
@@ -183,8 +183,7 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     o.seed = 3;
     o.metric = v->w.task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
     o.checkpoint = dir;
-    if (ops)
-        o.ops = ops;
+    o.ops = ops;
     made_must(gnn_model_config_fit(&c, &src->meta->schema, &r->e) || gnn_model_init(&m, &c, &r->e));
     gnn_model_reset(&m, 1);
     r->rc = gnn_trainer_init(&t, &m, src->meta, &o, &r->e);
@@ -200,7 +199,8 @@ static void train(struct run *r, const struct variant *v, bool device, enum gnn_
     gnn_model_release(&m);
 out:
     gnn_source_free(src);
-    gnn_ops_gpu.free(ops);
+    if (ops)
+        ops->free(ops);
 }
 
 static double apart(const double *a, const double *b, uint64_t n)
