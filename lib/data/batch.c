@@ -35,11 +35,17 @@ bool gnn_batch_is_rows(const struct gnn_tensor *t)
            strcmp(field, "indptr") && strcmp(field, "indices") && strcmp(field, "id");
 }
 
+void gnn_batch_unplace(struct gnn_batch *b)
+{
+    if (b->place)
+        b->place->free(b->place);
+    b->place = NULL;
+}
+
 static void batch_free(struct gnn_batch *b)
 {
     gnn_tensors_release(&b->tensors);
-    if (b->place)
-        b->place->free(b->place);
+    gnn_batch_unplace(b);
     gnn_free(b->type);
     gnn_free(b->block);
     gnn_free(b);

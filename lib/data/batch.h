@@ -96,6 +96,8 @@ int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err
 void gnn_batch_put(struct gnn_batch *b);
 /* One more gnn_batch_put is needed. */
 void gnn_batch_hold(struct gnn_batch *b);
+/* Says that it lies in the host's memory. */
+void gnn_batch_unplace(struct gnn_batch *b);
 
 /* Sets the typed view from the tensor set of a frame, after checking all of it: names, dtypes,
  * shapes, the key, prefix counts, monotone indptr, local ids in range, gathered rows, labels; not

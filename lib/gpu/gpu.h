@@ -107,6 +107,11 @@ struct gnn_comm;
 int gnn_gpu_open_ranks(struct gnn_gpu **g, const char *spec, const struct gnn_comm *c, char *why,
                        size_t room, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gpu_close(struct gnn_gpu *g);
+/* How many devices: none is NULL. */
+static inline unsigned gnn_gpu_count(const struct gnn_gpu *g)
+{
+    return g ? g->n : 0;
+}
 
 /* The back end: opens g->device[0 .. g->n), or with n = 0 the one of number `turn`, modulo how many
  * there are. Sets ops and name. */

@@ -247,9 +247,7 @@ int gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gn
     (void)g;
     if (b->place && b->place->device == device)
         return 0;
-    if (b->place)
-        b->place->free(b->place);
-    b->place = NULL;
+    gnn_batch_unplace(b);
     return gpu_place_new(device, &b->place, e);
 }
 

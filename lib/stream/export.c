@@ -79,7 +79,7 @@ int gnn_exporter_new(struct gnn_exporter **out, int fd, const char *name, enum g
                                .awaited = UINT32_MAX};
     *out = l;
     int rc = 0;
-    for (unsigned i = 0; !rc && gpu && i < gpu->n; i++) {
+    for (unsigned i = 0; !rc && i < gnn_gpu_count(gpu); i++) {
         struct gnn_err why = {0};
         rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
         l->exportable[i] =
@@ -222,7 +222,7 @@ static bool reader_has_device(const struct gnn_exporter *l, uint64_t id)
 
 static bool takes_any(const struct gnn_exporter *l)
 {
-    for (unsigned i = 0; l->gpu && i < l->gpu->n; i++)
+    for (unsigned i = 0; i < gnn_gpu_count(l->gpu); i++)
         if (l->exportable[i] && reader_has_device(l, l->ours[i]))
             return true;
     return false;
@@ -233,7 +233,7 @@ bool gnn_exporter_accepts(struct gnn_exporter *l, unsigned device)
     struct gnn_err ignored = {0};
     if (l && l->state < OPEN)
         (void)!advance_handshake(l, &ignored);
-    for (unsigned i = 0; l && l->state == OPEN && l->gpu && i < l->gpu->n; i++)
+    for (unsigned i = 0; l && l->state == OPEN && i < gnn_gpu_count(l->gpu); i++)
         if (l->gpu->device[i] == device)
             return l->exportable[i] && reader_has_device(l, l->ours[i]);
     return false;
@@ -369,8 +369,9 @@ void gnn_exporter_free(struct gnn_exporter *l)
     if (!l)
         return;
     stop_exporting(l);
-    for (int i = 0; l->gpu && i < GNN_TRANSPORT_SLOTS; i++)
-        l->gpu->ops->export_free(l->slot[i].device);
+    for (int i = 0; i < GNN_TRANSPORT_SLOTS; i++)
+        if (l->slot[i].device)
+            l->gpu->ops->export_free(l->slot[i].device);
     gnn_share_drop(l->share);
     gnn_free(l);
 }

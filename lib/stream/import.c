@@ -44,7 +44,7 @@ struct gnn_importer {
 static bool send_handshake(const struct gnn_importer *b, uint64_t sum)
 {
     struct gnn_err none = {0};
-    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, b->gpu ? b->gpu->n : 0, sum};
+    const struct gnn_handshake hello = {GNN_HANDSHAKE_CONNECT, gnn_gpu_count(b->gpu), sum};
     bool good = gnn_handshake_send(b->sock, &hello, -1);
     for (uint32_t i = 0; good && i < hello.slots; i++) {
         struct gnn_handshake m = {.what = GNN_HANDSHAKE_DEVICE};
@@ -96,7 +96,7 @@ void gnn_importer_free(struct gnn_importer *b)
 {
     if (!b)
         return;
-    if (b->gpu)
+    if (b->imported)
         b->gpu->ops->import_free(b->imported); /* before the socket closes, which tells the writer
                                             that it may free the memory */
     b->imported = NULL;
@@ -246,7 +246,7 @@ int gnn_importer_copy(struct gnn_importer *b, const struct gnb_reference *ref,
                       const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
                       struct gnn_err *e)
 {
-    if (!b || !b->base || !b->gpu)
+    if (!b || !b->base || !gnn_gpu_count(b->gpu))
         return gnn_fail(e, GNN_E_INPUT,
                         "its tensors are on a device and were exported to another program");
     if (ref->slot >= b->slots || (b->copying >= 0 && (uint32_t)b->copying != ref->slot) ||

@@ -27,9 +27,7 @@ static int set_place(const struct stream_source *q, struct gnn_batch *b, struct 
 {
     if (q->reader.on_device)
         return q->reader.gpu->ops->place(q->reader.gpu, q->reader.device, b, e);
-    if (b->place)
-        b->place->free(b->place);
-    b->place = NULL;
+    gnn_batch_unplace(b);
     return 0;
 }
 
