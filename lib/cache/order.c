@@ -121,7 +121,7 @@ static int rank_rows(struct gnn_ranking *k, struct gnn_store *s, uint32_t t, uin
     const float *score = k->score->of[t];
     uint32_t *store_id = NULL;
     uint64_t m = 0;
-    int rc = s->comm->size > 1 ? 0 : gnn_store_inverse(s, t, &store_id, e);
+    int rc = s->to - s->from < s->nparts ? 0 : gnn_store_inverse(s, t, &store_id, e);
     if (rc)
         return rc;
     struct entry *a = gnn_alloc(n, sizeof *a, "an order", e),

@@ -127,7 +127,7 @@ static int send_staging(struct gpu_gather *x, struct gather_unit *u, const struc
                         struct gnn_err *e)
 {
     struct gather_staging **p = &x->staging[s->index];
-    if (x->job->comm->size == 1)
+    if (!x->staged)
         return 0;
     *p = gnn_gather_staging_take(x->queue, s->in->nth);
     return *p ? gnn_gather_staging_send(x->queue, u, *p, e)
@@ -265,9 +265,8 @@ static int prepare_tables(struct gpu_gather *x, const struct gnn_gather_opts *o,
     if (!rc)
         rc = gnn_gather_queue_parts(x->queue, x, e);
     return rc ? rc
-              : gnn_gpu_gather_cache(
-                    x, &o->cache,
-                    x->job->comm->size > 1 ? gnn_gpu_cache_ranks : gnn_gpu_cache_cliques, e);
+              : gnn_gpu_gather_cache(x, &o->cache,
+                                     x->staged ? gnn_gpu_cache_ranks : gnn_gpu_cache_cliques, e);
 }
 
 static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_source *up,
@@ -278,7 +277,6 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
         .start = start_or_lose, .finish = finish_batch, .end = end_stream, .arg_free = arg_free};
     struct gpu_gather *x = gnn_alloc_zero(1, sizeof *x, "a gatherer", e);
     struct gnn_comm *comm = job->comm;
-    const bool many = comm->size > 1;
     if (!x || !(x->queue = gnn_gather_queue_new(g, job, e))) {
         if (!x)
             gnn_gatherer_free(job);
@@ -288,20 +286,21 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     }
     x->g = g;
     x->job = job;
+    x->staged = comm->size > 1;
     x->stats = o->stats;
     x->depth = !o->depth ? DEPTH : o->depth < GPU_DEPTH_MAX ? o->depth : GPU_DEPTH_MAX;
     if (x->stats)
         *x->stats = (struct gnn_gather_stats){0};
     gnn_comm_set_lost(comm, true); /* until all of it stands */
-    g->dev->ranks = many;
+    g->dev->ranks = x->staged;
     int rc = prepare_tables(x, o, e);
-    if (!rc && many) {
+    if (!rc && x->staged) {
         up = request_first(x, up, o->threads, e);
         rc = up ? 0 : e->code;
     }
     if (!rc) {
         struct gpu_pipe_ops with = ops;
-        with.at_once = many;
+        with.at_once = x->staged;
         struct gnn_source *src = gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
         gnn_comm_set_lost(comm, !src);
         return src;

@@ -57,6 +57,7 @@ struct gpu_gather {
     struct gnn_gather_count *fresh,
         *counted; /* pinned: [ncounts] before a batch; [depth][ncounts] after it */
     struct gnn_gather_stats *stats;
+    bool staged; /* with several ranks: batches come from the host, with others' rows */
     struct gather_queue *queue;      /* (gpu_remote.h) owns the job */
     struct gather_staging **staging; /* [depth] of the batches in flight; NULL: none */
     struct gnn_gpu_peers *peers;     /* with ranks (lib/gpu/peers.h), or NULL */

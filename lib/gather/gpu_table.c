@@ -112,7 +112,7 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
                       struct gnn_err *e)
 {
     t->job = j;
-    t->staged = x->job->comm->size > 1 && !j->label; /* labels are the seeds', which are own */
+    t->staged = x->staged && !j->label; /* labels are the seeds', which are own */
     t->bytes = t->staged ? gnn_gather_job_out(j) : gnn_gather_job_bytes(j);
     t->cast = t->staged ? GNN_GATHER_AS_IS : gnn_gather_job_cast(j);
     t->part = gnn_alloc(j->nparts, sizeof *t->part, "partitions of a field", e);

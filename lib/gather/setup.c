@@ -201,7 +201,7 @@ static int gatherer_init(struct gatherer *g, const struct gnn_meta *up,
         g->map[t] = (struct gnn_tier_map){.store = g->store, .type = t};
     for (uint32_t t = 0; !rc && g->meta.sampling.original_ids && t < g->meta.schema.nntypes; t++)
         rc = gnn_store_inverse(g->store, t, &g->inverse[t], e);
-    if (!rc && g->comm->size > 1 && o->replicate.share > 0 &&
+    if (!rc && o->replicate.share > 0 &&
         !(g->replica = gnn_gather_replica_new(g, &o->replicate, e)))
         rc = e->code;
     for (uint32_t t = 0; !rc && g->replica && t < g->meta.schema.nntypes; t++)
