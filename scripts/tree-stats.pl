@@ -1,6 +1,9 @@
 #!/usr/bin/perl
-# What the tree is like, in numbers: statements, statics named by one word, and cycles, that is sets of files that
-# call each other's functions, or read each other's data, both ways. What inline functions in headers call is left out.
+# What the tree is like, in numbers: statements; statics named by one word; files of cmd and lib that ask whether there
+# are several ranks, or a device, and how often they do (not who owns the subject: lib/comm, cmd/ranks; lib/gpu, cmd/device, and
+# what is for devices only, gpu_*.c and *_cuda.c);
+# and cycles, that is sets of files that call each other's functions, or read each other's data, both ways. What inline
+# functions in headers call is left out.
 # usage: tree-stats.pl [-v | -c] [TREE]     -v: names; -c: only the names of what there should be none of, one a line, and
 #                                           exit status 1 if there is any
 use strict;
@@ -19,6 +22,19 @@ sub code {
     return $text;
 }
 
+# A pointer or flag of that name as a condition.
+sub condition {
+    my ($name) = @_;
+    my $path = qr/\b(?:\w+(?:->|\.))*/;
+    return qr/!\s*$path$name\b(?!\s*(?:->|\.|\[|\())|$path$name\s*(?:\?|&&|\|\||[!=]=\s*NULL)
+        |(?:&&|\|\|)\s*$path$name\s*(?=[;)&|?])|\b(?:if|while)\s*\($path$name\)/x;
+}
+my %question = (
+    'several ranks' => [qr{^(?!lib/comm/|cmd/ranks|\S*_cuda)}, condition(qr/(?:comm|far)/), qr/\bsize\s*(?:[=!]=|>|<=)\s*1\b|\branks_many\s*\(\)|\branked\s*\?/],
+    'a device' => [qr{^(?!lib/gpu[/.]|cmd/device|lib/\w+/gpu_|\S*_cuda)}, condition(qr/(?:gpu|device|place|on_device)/), qr/\bstrn?cmp\s*\(\s*(?:\w+(?:->|\.))*(?:device|spec)\b|\bdevice_is_cpu\(/],
+);
+my (%asking, %asked);
+
 my (%statements, @one, $statics, $files, %home, %words);
 for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]", "$_/*/*.cu", "$_/*/*.cuh") } qw(cmd lib kernels formats)) {
     my $text = code($file);
@@ -31,6 +47,13 @@ for my $file (sort map { glob "\Q$top\E/$_" } map { ("$_/*.[ch]", "$_/*/*.[ch]",
     while ($text =~ /^static\s+(?:inline\s+|GNN_\w+\s+)*[\w\s*]*?\b(\w+)\s*\((?!\*)/mg) {
         $statics++;
         push @one, "$name: $1" if $1 !~ /_/;
+    }
+    for my $what ($name =~ m{^(?:cmd|lib)/} ? keys %question : ()) {
+        my ($where, @how) = @{$question{$what}};
+        my $n = grep { $name =~ $where } map { $text =~ /$_/g } @how;
+        next if !$n;
+        $asked{$what} += $n;
+        push @{$asking{$what}}, "$name: $n";
     }
     next if $name !~ s/\.cu?$// || $name =~ /gpu_none$/;
     # What begins a line, is not static and has a body or a value is the file's to offer.
@@ -81,5 +104,9 @@ print "files: $files\n";
 print "statements: $all (", join(', ', map { "$_ $statements{$_}" } sort keys %statements), ")\n";
 printf "static functions named by one word: %d of %d\n", scalar @one, $statics;
 print map { "    $_\n" } $mode ? @one : ();
+for my $what (reverse sort keys %asking) {
+    printf "files that ask for %s: %d (%d times)\n", $what, scalar @{$asking{$what}}, $asked{$what};
+    print map { "    $_\n" } $mode ? @{$asking{$what}} : ();
+}
 printf "cycles between files: %d (%d files)\n", scalar @cycles, scalar map { @$_ } @cycles;
 print map { "    @$_\n" } @cycles;
