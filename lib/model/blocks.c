@@ -27,7 +27,7 @@ static int collect_blocks(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_fr
     if (a->edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
     a->node = n->node[r].data;
-    a->ndst = net_rows(n, l + 1, m->c.etype[r].dst);
+    a->ndst = run->most = net_rows(n, l + 1, m->c.etype[r].dst);
     a->nsrc = net_rows(n, l, m->c.etype[r].src);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
     if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e))

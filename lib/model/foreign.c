@@ -10,15 +10,10 @@
 static const struct {
     const char *end, *layer; /* of a tensor's name; of which layer that is */
 } foreign[] = {
-    {".att_src", "GAT (PyG's GATConv)"},
-    {".att", "GATv2 (PyG's GATv2Conv)"},
-    {".eps", "GIN (PyG's GINConv)"},
-    {".comp", "R-GCN (PyG's RGCNConv)"},
-    {".root", "R-GCN (PyG's RGCNConv)"},
-    {".lin_rel.weight", "GraphConv (PyG)"},
-    {".lin_key.weight", "TransformerConv (PyG)"},
-    {".fc_neigh.weight", "DGL's SAGEConv"},
-    {".attn_l", "DGL's GATConv"},
+    {".att_src", "GAT (PyG's GATConv)"},    {".att", "GATv2 (PyG's GATv2Conv)"},
+    {".comp", "R-GCN (PyG's RGCNConv)"},    {".root", "R-GCN (PyG's RGCNConv)"},
+    {".lin_rel.weight", "GraphConv (PyG)"}, {".lin_key.weight", "TransformerConv (PyG)"},
+    {".fc_neigh.weight", "DGL's SAGEConv"}, {".attn_l", "DGL's GATConv"},
     {".attn", "DGL's GATv2Conv"},
 };
 
@@ -30,7 +25,7 @@ static const char *layer_of(const char *name)
         if (len > n && !strcmp(name + len - n, foreign[i].end))
             return foreign[i].layer;
     }
-    return strstr(name, ".nn.") ? "GIN (PyG's GINConv)" : NULL; /* its network */
+    return strstr(name, ".nn.") ? "GIN (PyG's GINConv) with this network" : NULL;
 }
 
 /* The parameters of a layer as far as their names go. */
@@ -65,20 +60,6 @@ static const char *list_supported(char *text, size_t room, bool titles)
             snprintf(text + at, room - at, "%sconvs.0.%s", between, weight);
     }
     return text;
-}
-
-int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e)
-{
-    char supported[512];
-    for (size_t i = 0; i < f->st.n; i++) {
-        const char *layer = layer_of(f->st.tensor[i].name);
-        if (layer)
-            return gnn_fail(
-                e, GNN_E_INPUT,
-                "%s: tensor %s is of a layer that is not supported, %s; supported are %s", path,
-                f->st.tensor[i].name, layer, list_supported(supported, sizeof supported, true));
-    }
-    return 0;
 }
 
 /* The parameter's name within its convolution, "lin_l.weight" of "convs.0.lin_l.weight" and of
@@ -116,18 +97,45 @@ static size_t read_as(struct gnn_model_config *c, const struct gnn_layer *layer,
     return others;
 }
 
-static void recognise_norms(const struct gnn_st_file *f, struct gnn_model_config *c)
+/* Norms, within convolutions too, layer and widths. Of several layers that one of which there are
+ * the fewest other tensors; returns their number. nlayers is 0 if there is none. */
+static size_t recognise_layer(struct gnn_model_config *c, const struct gnn_st_file *f)
 {
-    static const char mean[] = ".running_mean";
+    size_t least = SIZE_MAX;
     bool norms = false;
     for (size_t i = 0; i < f->st.n; i++) {
-        const char *name = f->st.tensor[i].name, *end = strstr(name, mean);
-        if (strncmp(name, "norms.", 6) != 0)
-            continue;
-        norms = true;
-        c->batch_norm = c->batch_norm || (end && !end[sizeof mean - 1]);
+        const char *norm = strstr(f->st.tensor[i].name, "norms.");
+        norms = norms || norm;
+        c->batch_norm = c->batch_norm || (norm && strstr(norm, ".running_mean"));
     }
     c->layer_norm = norms && !c->batch_norm;
+    const struct gnn_model_config begun = *c;
+    for (size_t i = 0; gnn_layers[i]; i++) {
+        struct gnn_model_config is = begun;
+        const size_t others = read_as(&is, gnn_layers[i], f);
+        if (is.nlayers && others < least) {
+            least = others;
+            *c = is;
+        }
+    }
+    return least;
+}
+
+int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e)
+{
+    char supported[512];
+    struct gnn_model_config c = {0};
+    if (!recognise_layer(&c, f))
+        return 0;
+    for (size_t i = 0; i < f->st.n; i++) {
+        const char *layer = layer_of(f->st.tensor[i].name);
+        if (layer)
+            return gnn_fail(
+                e, GNN_E_INPUT,
+                "%s: tensor %s is of a layer that is not supported, %s; supported are %s", path,
+                f->st.tensor[i].name, layer, list_supported(supported, sizeof supported, true));
+    }
+    return 0;
 }
 
 int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, const char *path,
@@ -136,17 +144,7 @@ int gnn_model_guess(struct gnn_model_config *c, const struct gnn_st_file *f, con
     char names[256];
     if (gnn_model_refuse_foreign(f, path, e))
         return e->code;
-    recognise_norms(f, c);
-    const struct gnn_model_config norms = *c;
-    size_t least = SIZE_MAX; /* that of which there are the fewest other tensors */
-    for (size_t i = 0; gnn_layers[i]; i++) {
-        struct gnn_model_config is = norms;
-        const size_t others = read_as(&is, gnn_layers[i], f);
-        if (is.nlayers && others < least) {
-            least = others;
-            *c = is;
-        }
-    }
+    (void)recognise_layer(c, f);
     if (c->nlayers == 0)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: no tensor has the name of a layer's parameter (%s)%s%s", path,

@@ -54,6 +54,7 @@ struct gnn_conv_run {
     bool inputs;        /* gradients of the sources and destinations are wanted: they are not
                            features */
     struct gnn_adj adj;
+    uint32_t most;         /* destinations that `rows` makes in a call, at most */
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
     const float *x;        /* (nsrc, ds) the sources */
     const float *messages; /* (nsrc, message) made of them */
@@ -73,7 +74,7 @@ struct gnn_layer {
     /* What it needs. */
     enum gnn_adj_norm norm; /* of the adjacency */
     bool own;               /* the destinations' own rows */
-    unsigned rooms;         /* how many gnn_conv_room it uses */
+    unsigned rooms;         /* gnn_conv_room on the way forward */
 
     /* Its parameters. */
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);

@@ -94,6 +94,7 @@ static int start_conv(struct gnn_predict *p, uint32_t l, uint32_t r, struct gnn_
     run->adj.ndst = (uint32_t)s->ntype[et->dst].count;
     run->adj.nsrc = (uint32_t)s->ntype[et->src].count;
     run->adj.edges = s->etype[r].count;
+    run->most = p->chunk;
     run->x = p->in[et->src].data;
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
     if (gnn_adj_open(p->o.ops, &run->adj, false, e) || (run->message && make_messages(p, r, e)))

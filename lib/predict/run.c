@@ -15,8 +15,8 @@ static int start_device(struct gnn_predict *p, struct gnn_err *e)
         return e->code;
     o->put(o, p->params.data, m->slab, m->nfloats * sizeof(float));
     p->pass.p = p->params.data;
-    struct gnn_buf *const rows[2 + GNN_PASS_ROOMS] = {&p->read, &p->written, &p->pass.room[0],
-                                                      &p->pass.room[1]};
+    struct gnn_buf *const rows[] = {&p->read, &p->written, &p->pass.room[0], &p->pass.room[1],
+                                    &p->pass.room[2]};
     for (unsigned i = 0; o->async && i < 2 + m->c.layer->rooms; i++)
         if (o->fit(o, rows[i], p->chunk * widest, sizeof(float), "a chunk of rows", e))
             return e->code;
