@@ -2,11 +2,13 @@
  * the cache when they are multiplied, and products when the activation is applied. */
 #include "lib/model/net_impl.h"
 
-/* Which of type t's rows in layer l + 1 count for batch norm's statistics; *count is NULL: all. */
+/* Which of type t's rows in layer l + 1 count for batch norm's statistics; *count is NULL: all. The
+ * rows of the last layer are seeds, which no two ranks share. */
 static int find_counted(const struct gnn_net *n, uint32_t l, uint32_t t, const uint8_t **count,
                         struct gnn_err *e)
 {
-    const bool over_ranks = n->pass.m->c.batch_norm && n->pass.train && n->pass.sum;
+    const struct gnn_model_config *c = &n->pass.m->c;
+    const bool over_ranks = c->batch_norm && n->pass.train && n->pass.sum && l + 1 < c->nlayers;
     *count = over_ranks ? n->b->type[t].counted : NULL;
     if (over_ranks && !*count && net_rows(n, l + 1, t))
         return gnn_fail(
