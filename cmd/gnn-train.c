@@ -30,12 +30,12 @@ static const char *output, *init;
 static uint32_t threads;
 static double timeout = 300;
 static int kind, optimizer, schedule, metric = -1, keep = -1, feature_norm, precision;
-static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, resume;
+static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, train_eps, resume;
 static struct opt_i32s hidden;
 static double warmup_epochs;
 static struct gnn_train_opts o;
 
-/* "|sage|gcn", and "type of layer: GraphSAGE with mean, GCN (default: sage)" */
+/* "|sage|gcn|...", and "type of layer: GraphSAGE with mean, GCN, ... (default: sage)" */
 #define LAYER_NAME(name, title) "|" #name
 #define LAYER_TITLE(name, title) ", " title
 #define LAYER_NAMES (GNN_LAYERS(LAYER_NAME))
@@ -106,6 +106,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "batch norm after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL,
      "add a layer's input to its output where the widths are equal"},
+    {OPT_FLAG, 0, "train-eps", &train_eps, NULL, "train eps of gin (default: eps is constant)"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
      "row: divide the features of a node by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
@@ -179,6 +180,8 @@ static void check_options(void)
     if (!feed.store_path && schedule != GNN_COSINE)
         opt_refuse(OPTS(&feed.epochs),
                    "requires --store or --schedule cosine; a stream determines its epochs");
+    if (train_eps && !gnn_layers[kind]->trains_eps)
+        cli_usage("--train-eps has no effect: --model %s has no eps", gnn_layers[kind]->name);
     if (batch_norm && !opt_given(&layer_norm))
         layer_norm = false;
     if (layer_norm && batch_norm)
@@ -246,6 +249,7 @@ static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_
                                  .layer_norm = layer_norm,
                                  .batch_norm = batch_norm,
                                  .residual = residual,
+                                 .train_eps = train_eps,
                                  .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;
     if (!meta->is_stream)

@@ -13,6 +13,8 @@ extern "C" {
 void gnn_fill(float *x, size_t n, float v);
 /* y[i] += x[i]; x and y do not overlap. */
 void gnn_add(const float *x, size_t n, float *y);
+/* y[i] += (1 + *eps) x[i]; x and y do not overlap. */
+void gnn_add_scaled(const float *x, size_t n, const float *eps, float *y);
 /* Divides each row of x (n, d) by its sum, if that is above 1 (PyG's NormalizeFeatures). */
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
 /* Index of the first of x[n] that is infinite or a NaN; n if there is none. */
@@ -23,6 +25,7 @@ size_t gnn_first_not_finite(const float *x, size_t n);
  * cap). */
 void gnn_cuda_fill(float *x, size_t n, float v, void *stream);
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream);
+void gnn_cuda_add_scaled(const float *x, size_t n, const float *eps, float *y, void *stream);
 void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream);
 
 #ifdef __cplusplus

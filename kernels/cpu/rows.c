@@ -15,6 +15,14 @@ void gnn_add(const float *restrict x, size_t n, float *restrict y)
         y[i] += x[i];
 }
 
+void gnn_add_scaled(const float *restrict x, size_t n, const float *eps, float *restrict y)
+{
+    const float factor = 1 + *eps;
+#pragma omp parallel for simd schedule(static)
+    for (size_t i = 0; i < n; i++)
+        y[i] += factor * x[i];
+}
+
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d)
 {
 #pragma omp parallel for schedule(static)

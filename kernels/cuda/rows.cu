@@ -23,8 +23,10 @@ template <unsigned V> __global__ void fill(float *x, size_t n, float v)
         x[i] = v;
 }
 
-template <unsigned V> __global__ void add(const float *x, size_t n, float *y)
+/* y += x, or y += (1 + *eps) x if eps is not NULL. */
+template <unsigned V> __global__ void add(const float *x, size_t n, const float *eps, float *y)
 {
+    const float factor = eps ? __fadd_rn(1.0f, *eps) : 1.0f;
     const size_t first = (size_t)blockIdx.x * THREADS + threadIdx.x,
                  stride = (size_t)gridDim.x * THREADS;
     for (size_t u = first; u < n / V; u += stride) {
@@ -32,11 +34,11 @@ template <unsigned V> __global__ void add(const float *x, size_t n, float *y)
         GnnUnit<V> b = reinterpret_cast<GnnUnit<V> *>(y)[u];
         GNN_UNROLL
         for (unsigned i = 0; i < V; i++)
-            b.v[i] = __fadd_rn(b.v[i], a.v[i]);
+            b.v[i] = __fadd_rn(b.v[i], __fmul_rn(factor, a.v[i]));
         reinterpret_cast<GnnUnit<V> *>(y)[u] = b;
     }
     for (size_t i = n / V * V + first; i < n; i += stride)
-        y[i] = __fadd_rn(y[i], x[i]);
+        y[i] = __fadd_rn(y[i], __fmul_rn(factor, x[i]));
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -71,12 +73,17 @@ void gnn_cuda_fill(float *x, size_t n, float v, void *stream)
 
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream)
 {
+    gnn_cuda_add_scaled(x, n, nullptr, y, stream);
+}
+
+void gnn_cuda_add_scaled(const float *x, size_t n, const float *eps, float *y, void *stream)
+{
     if (!n)
         return;
     if (gnn_vector(x, y))
-        GNN_LAUNCH(add<4>, gnn_grid(n, 4 * THREADS), THREADS, 0, stream, x, n, y);
+        GNN_LAUNCH(add<4>, gnn_grid(n, 4 * THREADS), THREADS, 0, stream, x, n, eps, y);
     else
-        GNN_LAUNCH(add<1>, gnn_grid(n, THREADS), THREADS, 0, stream, x, n, y);
+        GNN_LAUNCH(add<1>, gnn_grid(n, THREADS), THREADS, 0, stream, x, n, eps, y);
 }
 
 void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream)

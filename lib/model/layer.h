@@ -15,7 +15,8 @@
 /* Name, as in options and files, and what it is. The table of layer NAME is gnn_layer_NAME. */
 #define GNN_LAYERS(X)                                                                              \
     X(sage, "GraphSAGE with mean")                                                                 \
-    X(gcn, "GCN")
+    X(gcn, "GCN")                                                                                  \
+    X(gin, "GIN")
 
 /* What decides a convolution's parameters: relation `r` of the model, widths of its sources'
  * and destinations' rows, and of the results. */
@@ -79,6 +80,7 @@ struct gnn_layer {
     /* Its parameters. */
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
     uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
+    bool trains_eps; /* one is the number eps, which is trained if the config says train_eps */
     uint32_t bias;   /* the one that is added to the results, which the driver does */
     /* Or NULL: GNN_E_USAGE if there can be no such convolution. */
     int (*check)(const struct gnn_conv_shape *s, struct gnn_err *e);

@@ -39,6 +39,7 @@ struct gnn_model_config {
     uint32_t nlayers;
     uint32_t width[GNN_LAYERS_MAX];
     bool layer_norm, batch_norm, residual;
+    bool train_eps;                     /* GIN's eps is trained, not constant */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
     uint32_t target; /* node type that is classified */

@@ -125,6 +125,8 @@ GNN_OP(fill, "filling", (float *x, uint64_t n, float v), gnn_fill(x, n, v),
        gnn_cuda_fill(x, n, v, dev->stream))
 GNN_OP(add, "adding", (const float *x, uint64_t n, float *y), gnn_add(x, n, y),
        gnn_cuda_add(x, n, y, dev->stream))
+GNN_OP(add_scaled, "adding", (const float *x, uint64_t n, const float *eps, float *y),
+       gnn_add_scaled(x, n, eps, y), gnn_cuda_add_scaled(x, n, eps, y, dev->stream))
 GNN_OP(unit_sums, "normalising features", (float *x, uint32_t n, size_t d),
        gnn_rows_to_unit_sum(x, n, d), gnn_cuda_rows_to_unit_sum(x, NULL, n, d, dev->stream))
 GNN_OP(floats, "widening features", (const struct gnn_tensor *x, uint64_t n, float *out),

@@ -287,6 +287,13 @@ q 'train --resume' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint 
 q 'train --resume, momentum' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer sgd --momentum 0.9 -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer sgd --momentum 0.9 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
 q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s} $T && figures m"
 q 'train --init, typed, batch norm' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --init @{train h --batch-norm} $T && figures m"
+for o in '' '--train-eps --no-layer-norm' '--train-eps --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
+    q "train s -m gin $o" "trn --store @{import s} $few $(fan "$o") -m gin $o $T && figures m"
+    q "train h -m gin $o" "trn --store @{import h, typed} $few $(fan "$o") -m gin $o $T && figures m"
+    q "train s in parts -j 2 -m gin $o" "trn -j 2 --store @{$P} $few $(fan "$o") --frontier new -m gin $o $T && figures m"
+    a "train cora.zip -m gin $o" "trn --store @{import data cora.zip} $few $(fan "$o") --epochs 1 -m gin $o $T && figures m"
+    a "train w -j 3 -m gin $o" "trn -j 3 --store @{import w} $few $(fan "$o") --epochs 1 -m gin $o $T && figures m"
+done
 
 D='"$GNN_BITS_TOP"/tests/train/data'
 for w in 'sage-norm --layer-norm' 'sage-batch --batch-norm' 'gcn -m gcn --no-layer-norm' 'typed --no-layer-norm'; do
@@ -318,8 +325,13 @@ q 'predict y' 'prd --output-kind probs -o o @{import y, bf16} @{train y}'
 q 'predict y in parts' 'prd --output-kind probs -o o @{partition y -k 2 --method ldg} @{train y}'
 q 'predict all sets' 'prd -n --metrics m @{import s} @{train s} && figures m'
 q 'predict parts, more rows' "prd -j 3 --output-kind probs -o o @{partition w -k 4 --method ldg} @{train w}"
+for o in '' ' --train-eps --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
+    q "predict parts, gin$o" "prd --output-kind probs -o o @{$P} @{train s -m gin$o}"
+    q "predict h, gin$o" "prd --output-kind embeddings -o o @{import h, typed} @{train h -m gin$o}"
+    q "device predict, gin$o" "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m gin$o}"
+done
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
-for m in sage gcn sage-norm sage-batch; do
+for m in sage gcn sage-norm sage-batch gin gin-batch; do
     q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
 done
 q 'predict a state dict, typed' "prd --output-kind probs -o o @{import t, some types without features} $D/typed.safetensors"
@@ -405,6 +417,10 @@ for o in '' '-m gcn --feature-norm row' '--batch-norm --dropout 0.3' '--residual
     a "device train b on 1 $o" "on 1 gnn-train --device cuda --store @{import b, binary} $few $(fan "$o") $o $T && figures m"
     case $o in *gcn*) ;; *) a "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} $few $(fan "$o") -b 40 $o $T && figures m" ;; esac
 done
+for o in '--train-eps --dropout 0.3' '--batch-norm'; do
+    q "device train s -m gin $o" "on 2 gnn-train --device cuda --store @{import s} -f 4,3 $few -m gin $o $T && figures m"
+    q "device train h on 2 -m gin $o" "on 2 gnn-train $on --store @{import h, typed} -f 4,3 $few -b 40 -m gin $o $T && figures m"
+done
 q 'device train h on 2 --cache 0.2 --cache-policy shard --graph-memory uva' "on 2 gnn-train $on --cache 0.2 --cache-policy shard --graph-memory uva --store @{import h, typed} -f 4,3 $few -b 40 $T && figures m"
 q 'device train s in parts' "on 1 gnn-train --device cuda --store @{$P} -f 4,3 $few $T && figures m"
 q 'device train b' "on 1 gnn-train --device cuda --store @{import b, binary} -f 4,3 $few $T && figures m"
@@ -448,6 +464,8 @@ q 'ranks 3 sample --count' "ranks 3 gnn-sample -f 4,3 -b 60 -c @{$P3} | grep -E 
 q 'ranks 2 gather --replicate 0.4' "ranks 2 gnn-gather --replicate 0.4 -i @{ranks 2 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
 q 'ranks 3 gather --replicate 0.4 --cache-order halo' "ranks 3 gnn-gather --replicate 0.4 --cache-order halo -i @{ranks 3 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
 q 'ranks 3 train from streams' "ranks 3 gnn-train -i @{ranks 3 gather s}.%r --hidden 8 $T && figures m"
+q 'ranks 3 train h -m gin --train-eps --batch-norm' "ranks 3 gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 -m gin --train-eps --batch-norm $T && figures m"
+q 'ranks 2 train s -m gin --train-eps on 2 devices' "ranks_on 2 2 gnn-train --device cuda --store @{$P} -f 4,3 -b 100 --epochs 2 --hidden 8 -m gin --train-eps $T && figures m"
 q 'ranks 2 train s -m gcn --replicate 0.5' "ranks 2 gnn-train --store @{$P} -m gcn -f 4,3 -b 60 --epochs 2 --hidden 8 --replicate 0.5 $T && figures m"
 q 'ranks 2 sample on 2 devices' "ranks_on 2 2 gnn-sample --device cuda --graph-memory uva --graph-cache 4k -f 4,3 -b 60 --edge-ids -o o.%r @{$P}"
 q 'ranks 2 gather on 2 devices' "ranks_on 2 2 gnn-gather --device cuda --cache 0.2 --cache-policy shard -F x,y,degree -i @{ranks 2 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"

@@ -43,6 +43,11 @@ check "gnn-predict runs a model with batch norm on a device" "$emu/gnn-predict" 
 check "gnn-predict runs a model with batch norm on the CPU" gnn-predict -q s a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a model with batch norm" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "GCN with bf16 features and --feature-norm row" s --model gcn --dtype bf16 --feature-norm row
+trains "GIN from several parts with --train-eps and dropout" s3 --model gin --train-eps --dropout 0.2
+check "gnn-predict runs a GIN on a device" "$emu/gnn-predict" -q --device cuda s3 a.st --output-kind probs -o p.npy
+check "gnn-predict runs a GIN on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for a GIN" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+trains "GIN for several node types with batch norm and residual connections" h --model gin --batch-norm --residual --eval valid
 trains "from a graph of several node types" h --dropout 0.3
 trains "from several parts with clipping, AdamW and a cosine schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2
 trains "by SGD with momentum and evaluation" s --optimizer sgd --momentum 0.9 --eval valid

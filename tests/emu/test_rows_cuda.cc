@@ -109,6 +109,7 @@ void test_factors()
 void test_passes()
 {
     const size_t sizes[] = {0, 1, 3, 4, 257, 40003};
+    const float eps = 0.3f;
     size_t wrong = 0;
     for (size_t n : sizes)
         for (unsigned off = 0; off < 3; off++) {
@@ -122,11 +123,13 @@ void test_passes()
             gnn_add(x.data(), n, y.data());
             gnn_fill(f.data(), n, 1.5f);
             gnn_cuda_add(x.data(), n, y2.data(), nullptr);
+            gnn_add_scaled(x.data(), n, &eps, y.data());
+            gnn_cuda_add_scaled(x.data(), n, &eps, y2.data(), nullptr);
             gnn_cuda_fill(f2.data(), n, 1.5f, nullptr);
             wrong += differences(y.data(), y2.data(), n) + differences(f.data(), f2.data(), n) +
                      !y2.whole() + !f2.whole();
         }
-    ok(wrong == 0, "gnn_cuda_fill and gnn_cuda_add give the bits of the CPU");
+    ok(wrong == 0, "gnn_cuda_fill, gnn_cuda_add and gnn_cuda_add_scaled give the bits of the CPU");
 }
 
 void test_unit_sums()

@@ -56,6 +56,14 @@ check 'gnn-train with batch norm on 2 ranks with 2 devices writes the same model
 check 'gnn-train learns with batch norm on 4 ranks with 2 devices' on 4 2 --store P $opts --device cuda --batch-norm --metrics four.json -o four.bn
 check 'gnn-train with batch norm on 4 ranks with 2 devices has the losses of one process on the CPU' agree four.json
 
+# GIN: the gradient of eps is summed over the ranks, and so are the statistics within its layers.
+gin='-m gin --train-eps --batch-norm'
+check 'one process trains GIN on the CPU' gnn-train -q --store P $opts $gin --metrics one.json -o one.gin
+check '2 ranks train GIN on 2 devices' on 2 2 --store P $opts --device cuda $gin --metrics two.json -o two.gin
+check '2 ranks on 2 devices have the losses of one process with GIN' agree two.json
+check '2 ranks train GIN on 2 devices again' on 2 2 --store P $opts --device cuda $gin -o again.gin
+check '2 ranks on 2 devices give the same bits again with GIN' cmp two.gin again.gin
+
 # A rank whose device fails ends all.
 for k in 60 200 600; do
     rm -f never

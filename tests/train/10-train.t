@@ -147,6 +147,31 @@ check "gnn-train writes no model from a stream that is cut off" test ! -e y.safe
 check "gnn-train -m gcn trains from a pipe with degrees" sh -c "gnn-gather s -F x,y,degree -i st.gnb | gnn-train -m gcn $M -o gp.safetensors"
 check "gnn-train -m gcn trains from a store" gnn-train -m gcn --store s $S $M --epochs 0:8 -o gs.safetensors
 check "gnn-train -m gcn writes the same model from a pipe and from --store" cmp gp.safetensors gs.safetensors
+eps() { # FILE: eps of both layers
+    /usr/bin/python3 -c 'import json, struct, sys
+b = open(sys.argv[1], "rb").read(); n = int.from_bytes(b[:8], "little"); h = json.loads(b[8:8 + n])
+print([struct.unpack_from("<f", b, 8 + n + h["convs.%d.eps" % l]["data_offsets"][0])[0] for l in range(2)])' "$1"
+}
+G="-m gin --store s $S $M"
+check "gnn-train -m gin trains" gnn-train $G --epochs 0:8 -o gin.safetensors
+check "gnn-train -m gin leaves eps at 0" test "$(eps gin.safetensors)" = '[0.0, 0.0]'
+check "gnn-train -m gin trains with --train-eps" gnn-train $G --train-eps --epochs 0:8 -o eps.safetensors
+eps eps.safetensors >eps.txt
+check "gnn-train --train-eps changes eps of each layer" \
+    /usr/bin/python3 -c 'a, b = eval(open("eps.txt").read()); assert abs(a) > 1e-3 and abs(b) > 1e-3, (a, b)'
+check "gnn-train -m gin trains from a pipe over three parts" \
+    sh -c "gnn-sample k3 $S1 | gnn-gather k3 | gnn-train -m gin --train-eps $M -o x.safetensors"
+check "gnn-train -m gin writes the same model from a pipe over three parts and from --store" cmp eps.safetensors x.safetensors
+rm -rf ck
+check "gnn-train -m gin trains for half of the epochs" gnn-train $G --train-eps --epochs 0:4 --checkpoint ck --checkpoint-every 20 -o x.safetensors
+status 3 "gnn-train --resume refuses a checkpoint of --train-eps without that option" gnn-train $G --epochs 0:8 --checkpoint ck --resume -o x.safetensors
+check "gnn-train -m gin resumes" gnn-train $G --train-eps --epochs 0:8 --checkpoint ck --resume -o x.safetensors
+check "gnn-train -m gin writes the same model after --resume" cmp eps.safetensors x.safetensors
+check "gnn-train -m gin starts from another model's parameters" gnn-train $G --epochs 0:1 --init eps.safetensors -o x.safetensors
+check "gnn-train -m gin keeps the eps of --init constant" sh -c 'test "$1" = "$(cat eps.txt)"' sh "$(eps x.safetensors)"
+status 2 "gnn-train refuses --train-eps without -m gin" gnn-train --train-eps --store s $S $M --epochs 0:1 -o y.safetensors
+mv err said
+check "gnn-train says which model has no eps" grep -q -e '--train-eps has no effect: --model sage has no eps' said
 check "gnn-train trains with --patience 2" \
     gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05 --dropout 0 --no-layer-norm --patience 2 -o e.safetensors --metrics e.json -q
 check "gnn-train --patience stops before the last epoch" grep -q '"stopped_early":true' e.json

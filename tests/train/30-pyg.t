@@ -2,17 +2,18 @@
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
-gnn-import --directed "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-partition -k 3 --method random g -o g3 || exit 1
+gnn-import --directed "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
 
-for k in sage sage-norm gcn typed sage-batch; do
+for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch; do
     s=g
     [ $k = typed ] && s=t
+    [ $k = gin-typed ] && s=gt
     check "$k: predicts from PyG's state dict" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
     mv err said
     check "$k: PyG's probabilities to 1e-5" gap $k.npy "$D/$k.npy" 1e-5
 done
 check "says that a file from another program is not verified" grep -q 'sage-batch.safetensors: no checksum' said
-for k in sage gcn; do
+for k in sage gcn gin; do
     check "$k: a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "$k: the same to 1e-6" gap $k.3.npy $k.npy 1e-6
 done
@@ -20,7 +21,16 @@ check "tables on disk" env TMPDIR=. gnn-predict g "$D/sage-norm.safetensors" --m
 check "give the same bytes" cmp disk.npy sage-norm.npy
 status 3 "a model of another graph is refused" gnn-predict t "$D/sage.safetensors" -o x.npy
 
-py=/usr/bin/python3
+# As GINConv keeps it, eps is a vector of one number.
+perl -0777 -pe 's/("convs.0.eps":\{"dtype":"F32","shape":)\[1\]/$1\[ \]/' "$D/gin.safetensors" >eps.safetensors
+status 3 "a state dict whose eps has another shape is refused" gnn-predict g eps.safetensors -o x.npy
+mv err said
+check "names eps" grep -q 'tensor convs.0.eps: shape' said
+status 2 "gin on sources and destinations of other widths is refused" gnn-train --store t -m gin -f 3,3 --epochs 0:1 --eval none -o x
+mv err said
+check "names the edge type and both widths" grep -q 'gin requires source and destination nodes of the same width, but b/of.x/a has 9 and 7 features; use sage' said
+
+py=${GNN_PYTHON:-/usr/bin/python3}
 have=$($py -c 'import torch_geometric, safetensors.torch' 2>/dev/null && echo yes)
 train() { gnn-train --store "$1" -b 7 --epochs 0:3 --hidden 16 --eval none --lr 0.01 --dropout 0 --no-layer-norm --no-provenance -q -o "$2" $3; }
 while read -r k s opts; do
@@ -39,6 +49,9 @@ sage-norm g -f 3,3,3 --layer-norm
 sage-batch g -f 3,3,3 --batch-norm
 gcn g -m gcn -f 3,3
 typed t -f 3,3
+gin g -m gin --train-eps -f 3,3
+gin-batch g -m gin -f 3,3,3 --batch-norm
+gin-typed gt -m gin --train-eps -f 3,3 --layer-norm
 EOF
 
 # Evaluation on batches of full neighbourhoods is exact inference: the losses agree.
@@ -60,5 +73,9 @@ g -f -1,-1 --frontier new --feature-norm row
 g -f -1,-1,-1 --frontier all --residual
 t -f -1,-1 --frontier new --layer-norm
 t -f -1,-1,-1 --frontier all --residual
+g -f -1,-1 -m gin --frontier new
+g3 -f -1,-1,-1 -m gin --train-eps --frontier all --layer-norm --residual
+g3 -f -1,-1 -m gin --batch-norm
+gt -f -1,-1,-1 -m gin --train-eps --batch-norm --residual
 EOF
 done_testing

@@ -10,29 +10,39 @@ import gzip, io, sys, zipfile
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from torch_geometric.nn import GCN, GraphSAGE, HeteroConv, SAGEConv
+from torch_geometric.nn import GCN, GIN, GINConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
 
 CLASSES, HIDDEN = 4, 16
 RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
 COUNTS = {"a": 40, "b": 25, "c": 6}
-WIDTHS = {"a": 7, "b": 9, "c": 1}  # c has no features: constant ones
+WIDTHS = {"typed": {"a": 7, "b": 9, "c": 1},  # c has no features: constant ones
+          "gin-typed": dict.fromkeys(COUNTS, 7)}
+
+
+def conv(kind, src, dst, out):
+    if kind == "typed":
+        return SAGEConv((src, dst), out)
+    return GINConv(MLP([src, out, out], norm="layer_norm", norm_kwargs={"mode": "node"}), train_eps=True)
 
 
 class Typed(torch.nn.Module):
-    def __init__(self, layers=2):
+    def __init__(self, kind, layers=2):
         super().__init__()
         self.convs = torch.nn.ModuleList()
+        self.norms = torch.nn.ModuleList()
         for l in range(layers):
             out = CLASSES if l == layers - 1 else HIDDEN
-            width = WIDTHS if l == 0 else dict.fromkeys(COUNTS, HIDDEN)
-            self.convs.append(HeteroConv({(s, r, d): SAGEConv((width[s], width[d]), out)
+            width = WIDTHS[kind] if l == 0 else dict.fromkeys(COUNTS, HIDDEN)
+            self.convs.append(HeteroConv({(s, r, d): conv(kind, width[s], width[d], out)
                                           for s, r, d in RELATIONS}, aggr="sum"))
+            if kind == "gin-typed" and l + 1 < layers:
+                self.norms.append(torch.nn.ModuleDict({t: LayerNorm(HIDDEN, mode="node") for t in COUNTS}))
 
     def forward(self, x, edges):
         for l, conv in enumerate(self.convs):
             x = conv(x, edges)
             if l + 1 < len(self.convs):
-                x = {k: v.relu() for k, v in x.items()}
+                x = {k: (self.norms[l][k](v) if self.norms else v).relu() for k, v in x.items()}
         return x["a"]
 
 
@@ -45,7 +55,11 @@ def model(kind, width):
         return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
     if kind == "gcn":
         return GCN(width, HIDDEN, 2, CLASSES)
-    return Typed()
+    if kind == "gin":
+        return GIN(width, HIDDEN, 2, CLASSES, train_eps=True)
+    if kind == "gin-batch":
+        return GIN(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
+    return Typed(kind)
 
 
 def graph():
@@ -53,12 +67,12 @@ def graph():
         return torch.tensor(z["node_features"]), torch.tensor(z["edges"].T.astype(np.int64))
 
 
-def typed():
+def typed(kind):
     def csv(z, name, dtype):
         return np.loadtxt(io.StringIO(gzip.decompress(z.read(name)).decode()), delimiter=",", dtype=dtype, ndmin=2)
-    with zipfile.ZipFile("typed.zip") as z:
-        x = {t: torch.tensor(csv(z, f"typed/raw/node-feat/{t}/node-feat.csv.gz", np.float32)) for t in "ab"}
-        x["c"] = torch.ones(COUNTS["c"], 1)
+    with zipfile.ZipFile(f"{kind}.zip") as z:
+        x = {t: torch.tensor(csv(z, f"typed/raw/node-feat/{t}/node-feat.csv.gz", np.float32))
+             if WIDTHS[kind][t] > 1 else torch.ones(COUNTS[t], 1) for t in COUNTS}
         e = {r: torch.tensor(csv(z, "typed/raw/relations/%s/edge.csv.gz" % "___".join(r), np.int64).T.copy())
              for r in RELATIONS}
     return x, e
@@ -67,7 +81,7 @@ def typed():
 def probabilities(kind, m):
     m.eval()
     with torch.no_grad():
-        x, e = typed() if kind == "typed" else graph()
+        x, e = typed(kind) if kind in WIDTHS else graph()
         return torch.softmax(m(x, e), 1).numpy()
 
 
@@ -82,7 +96,12 @@ def write_graphs(rng):
         "graph.npz", node_features=rng.standard_normal((n, 11)).astype(np.float32),
         node_labels=rng.integers(0, CLASSES, n), edges=edges,
         **{k: (mask == i)[None] for i, k in enumerate(("train_masks", "val_masks", "test_masks"))})
-    with zipfile.ZipFile("typed.zip", "w", zipfile.ZIP_STORED) as z:
+    for kind in WIDTHS:
+        write_typed(kind, rng)
+
+
+def write_typed(kind, rng):
+    with zipfile.ZipFile(f"{kind}.zip", "w", zipfile.ZIP_STORED) as z:
         def put(name, text):
             z.writestr(zipfile.ZipInfo(f"typed/{name}.csv.gz"), gzip.compress(text.encode(), mtime=0))
         def rows(a, f="%d"):
@@ -90,7 +109,7 @@ def write_graphs(rng):
         types = list(COUNTS)
         put("raw/num-node-dict", ",".join(types) + "\n" + ",".join(str(COUNTS[t]) for t in types) + "\n")
         put("raw/triplet-type-list", rows(np.array(RELATIONS), "%s"))
-        put("raw/nodetype-has-feat", ",".join(types) + "\nTrue,True,False\n")
+        put("raw/nodetype-has-feat", ",".join(types) + "\n" + ",".join(str(WIDTHS[kind][t] > 1) for t in types) + "\n")
         put("raw/nodetype-has-label", ",".join(types) + "\nTrue,False,False\n")
         put("split/random/nodetype-has-split", ",".join(types) + "\nTrue,False,False\n")
         for s, r, d in RELATIONS:
@@ -98,8 +117,8 @@ def write_graphs(rng):
             e = np.stack([rng.integers(0, COUNTS[s], m), rng.integers(0, COUNTS[d], m)], 1)
             put(f"raw/relations/{s}___{r}___{d}/edge", rows(e))
             put(f"raw/relations/{s}___{r}___{d}/num-edge-list", f"{m}\n")
-        for t in "ab":
-            put(f"raw/node-feat/{t}/node-feat", rows(rng.standard_normal((COUNTS[t], WIDTHS[t])), "%.4f"))
+        for t in [t for t in types if WIDTHS[kind][t] > 1]:
+            put(f"raw/node-feat/{t}/node-feat", rows(rng.standard_normal((COUNTS[t], WIDTHS[kind][t])), "%.4f"))
             put(f"raw/node-feat/{t}/num-node-list", f"{COUNTS[t]}\n")
         put("raw/node-label/a/node-label", rows(rng.integers(0, CLASSES, COUNTS["a"])[:, None]))
         put("raw/node-label/a/num-node-list", f"{COUNTS['a']}\n")
@@ -141,7 +160,7 @@ def main():
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
-    for kind in ("sage", "sage-norm", "gcn", "typed", "sage-batch"):
+    for kind in ("sage", "sage-norm", "gcn", "typed", "sage-batch", "gin", "gin-batch", "gin-typed"):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

@@ -290,7 +290,8 @@ static void test_numbers(struct gnn_trainer *t)
 
 /* ---- descriptions that promise what is not there ---- */
 
-static void promise(const char *widths, const char *types, int target, const char *want)
+static void promise(const char *kind, const char *widths, const char *types, int target,
+                    const char *want)
 {
     struct gnn_err e = {0};
     struct gnn_st_file st;
@@ -299,9 +300,9 @@ static void promise(const char *widths, const char *types, int target, const cha
     char *head,
         *text = gnn_strf(
             &e,
-            "{\"version\":1,\"kind\":\"sage\",\"width\":[%s],\"layer_norm\":false,\"residual\":false,\"feature_norm\":\"none\","
+            "{\"version\":1,\"kind\":%s,\"width\":[%s],\"layer_norm\":false,\"residual\":false,\"feature_norm\":\"none\","
             "\"task\":\"multiclass\",\"target\":%d,\"node_types\":[%s],\"edge_types\":[[0,\"to\",0]]}",
-            widths, target, types);
+            kind, widths, target, types);
     json_t *meta =
         json_pack("{s:s, s:s}", "gnn", text, GNN_SAFETENSORS_CHECKSUM, GNN_SAFETENSORS_NO_DIGITS);
     if (!meta || gnn_safetensors_header(NULL, 0, meta, &head, &n))
@@ -334,10 +335,19 @@ int main(void)
     test_damage("a model", "model");
     test_damage("a checkpoint", "C/checkpoint.safetensors");
     test_numbers(&t);
-    promise("1048576,4", "{\"name\":\"node\",\"features\":1024}", 0, "parameters in 384 bytes");
-    promise("4,4", "{\"name\":\"node\",\"features\":16},{\"name\":\"b\",\"features\":16}", 1,
+    promise("\"sage\"", "1048576,4", "{\"name\":\"node\",\"features\":1024}", 0,
+            "parameters in 384 bytes");
+    promise("\"sage\"", "4,4",
+            "{\"name\":\"node\",\"features\":16},{\"name\":\"b\",\"features\":16}", 1,
             "no edge type leads to the labelled node type b");
-    promise("4,4", "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin_l.weight");
+    promise("\"sage\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "no tensor convs.0.lin_l.weight");
+    promise("\"gin\",\"train_eps\":true", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "no tensor convs.0.eps");
+    promise("\"sage\",\"train_eps\":true", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "is damaged");
+    promise("\"gin\",\"train_eps\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "is damaged");
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     gnn_meta_release(&meta);

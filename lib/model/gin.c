@@ -1,0 +1,187 @@
+/* GIN: out = MLP((1 + eps) x + sum of neighbours), Xu et al. 2019, as PyG's GINConv has it in its
+ * model GIN: the MLP has two layers, with the norm of the model and ReLU between them. eps is
+ * trained, or constant.
+ *
+ * Batch norm needs all hidden rows before it can give the first. While training, the first layer of
+ * the MLP is therefore done for all rows before the second, and on the way back the second before
+ * the first. */
+#include <math.h>
+
+#include "lib/model/layer.h"
+
+enum { EPS, LIN_0, BIAS_0, LIN_1, BIAS_1, NORM };
+/* Rows that are kept: what enters the MLP, its hidden rows, their gradients. */
+enum { SUMS, HIDDEN, HIDDEN_GRAD };
+
+static bool has_norm(const struct gnn_model_config *c)
+{
+    return c->layer_norm || c->batch_norm;
+}
+
+static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l)
+{
+    gnn_param_list_add(l, "eps", 1, 0, 0, 0)->trained = s->c->train_eps;
+    gnn_param_list_add(l, "nn.lins.0.weight", s->out, s->src, 1 / sqrt(s->src), 0);
+    gnn_param_list_add(l, "nn.lins.0.bias", s->out, 0, 1 / sqrt(s->src), 0);
+    gnn_param_list_add(l, "nn.lins.1.weight", s->out, s->out, 1 / sqrt(s->out), 0);
+    gnn_param_list_add(l, "nn.lins.1.bias", s->out, 0, 1 / sqrt(s->out), 0);
+    if (has_norm(s->c))
+        gnn_param_list_norm(l, s->c, "nn.norms.0.", s->out);
+}
+
+/* Sources and destinations are added up. */
+static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
+{
+    const struct gnn_model_etype *t = &s->c->etype[s->r];
+    if (!s->src || !s->dst || s->src == s->dst)
+        return 0;
+    return gnn_fail(e, GNN_E_USAGE,
+                    "gin requires source and destination nodes of the same width, but %s/%s/%s has "
+                    "%u and %u features; use sage",
+                    s->c->ntype[t->src].name, t->rel, s->c->ntype[t->dst].name, s->src, s->dst);
+}
+
+/* Hidden rows h; batch norm's are finished when the last of them has been made. */
+static int make_hidden(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *own,
+                       float *h, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint32_t rows = to - from;
+    float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
+    if (!sums)
+        return e->code;
+    gnn_adj_aggregate(o, &c->adj, from, to, c->x, c->ds, sums, false);
+    o->add_scaled(o, own, (uint64_t)rows * c->ds, gnn_conv_param(c, EPS), sums);
+    if (gnn_pass_gemm(c->s, false, true, rows, c->w, c->ds, sums, gnn_conv_param(c, LIN_0), 0, h,
+                      gnn_activation_first(&c->inside), e))
+        return e->code;
+    gnn_activation_rows(c->s, &c->inside, from, to, h);
+    return 0;
+}
+
+static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    struct gnn_activation *a = &c->inside;
+    const uint32_t n = c->most, chunk = c->s->o->chunk;
+    a->norm = has_norm(&c->s->m->c) ? c->first + NORM : UINT32_MAX;
+    a->w = c->w;
+    a->relu = true;
+    a->bias = gnn_conv_param(c, BIAS_0);
+    a->count = c->count;
+    if (gnn_activation_open(c->s, a, n, e) || !c->s->train)
+        return e->code;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < chunk ? n : from + chunk;
+        float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
+        if (!h || make_hidden(c, from, to, c->own + (size_t)from * c->dd, h, e))
+            return e->code;
+    }
+    return gnn_activation_close(c->s, a, n, c->kept[HIDDEN].data, e);
+}
+
+static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                     const struct gnn_epilogue *ep, struct gnn_err *e)
+{
+    float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
+    if (!h || (!c->s->train && make_hidden(c, from, to, c->own, h, e)))
+        return e->code;
+    return gnn_pass_gemm(c->s, false, true, to - from, c->w, c->w, h, gnn_conv_param(c, LIN_1),
+                         acc ? 1 : 0, y, ep, e);
+}
+
+static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                     struct gnn_err *e)
+{
+    const float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
+    float *dh = h ? gnn_conv_room(c, HIDDEN_GRAD, from, to, c->w, e) : NULL;
+    if (!dh || gnn_pass_gemm(c->s, true, false, c->w, c->w, to - from, dy, h, 1,
+                             gnn_conv_grad(c, LIN_1), NULL, e))
+        return e->code;
+    return gnn_pass_gemm(c->s, false, false, to - from, c->w, c->w, dy, gnn_conv_param(c, LIN_1), 0,
+                         dh, NULL, e);
+}
+
+/* The first layer's gradients, for rows [from, to). Those of the sums take the place of these. */
+static int sums_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const uint32_t rows = to - from;
+    float *dh = c->kept[HIDDEN_GRAD].data, *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
+    gnn_activation_back(s, &c->inside, from, to, c->kept[HIDDEN].data, dh,
+                        gnn_conv_grad(c, BIAS_0));
+    dh += (size_t)from * c->w;
+    if (!sums || gnn_pass_gemm(s, true, false, c->w, c->ds, rows, dh, sums, 1,
+                               gnn_conv_grad(c, LIN_0), NULL, e))
+        return e->code;
+    if (!c->inputs && !s->m->c.train_eps)
+        return 0;
+    return gnn_pass_gemm(s, false, false, rows, c->ds, c->w, dh, gnn_conv_param(c, LIN_0), 0, sums,
+                         NULL, e);
+}
+
+/* The gradient of eps is <dsums, own>: products are added up column by column, in double precision,
+ * then the columns. */
+static int eps_back(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const size_t d = c->ds;
+    if (o->fit(o, &s->work, GNN_MOMENT_BLOCKS * 2 * d, sizeof(double), "gradients", e) ||
+        o->fit(o, &s->sums, 2 * d, sizeof(double), "gradients", e) ||
+        o->fit(o, &s->messages, 2 * d, sizeof(float), "gradients", e))
+        return e->code;
+    float *columns = s->messages.data;
+    o->zero(o, s->sums.data, 2 * d * sizeof(double));
+    o->zero(o, columns, 2 * d * sizeof *columns);
+    o->moments(o, c->kept[SUMS].data, c->own, NULL, c->adj.ndst, d, s->work.data, s->sums.data);
+    o->batch_norm_grads(o, s->sums.data, d, columns, columns + d);
+    o->colsum(o, columns, (uint32_t)d, 1, s->work.data, gnn_conv_grad(c, EPS), true);
+    return 0;
+}
+
+static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                        struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const uint32_t n = c->adj.ndst, chunk = s->o->chunk;
+    (void)dy; /* rows_back has made what is needed of it */
+    if (gnn_activation_back_open(s, &c->inside, n, c->kept[HIDDEN].data, c->kept[HIDDEN_GRAD].data,
+                                 e))
+        return e->code;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        to = n - from < chunk ? n : from + chunk;
+        if (sums_back(c, from, to, e))
+            return e->code;
+    }
+    if (s->m->c.train_eps && eps_back(c, e))
+        return e->code;
+    if (g)
+        gnn_adj_spread(s->o, &c->adj, c->kept[SUMS].data, c->ds, g, acc);
+    return 0;
+}
+
+static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
+{
+    (void)dy;
+    c->s->o->add_scaled(c->s->o, c->kept[SUMS].data, (uint64_t)c->adj.ndst * c->ds,
+                        gnn_conv_param(c, EPS), g);
+    return e->code;
+}
+
+const struct gnn_layer gnn_layer_gin = {
+    .name = "gin",
+    .module = "GINConv",
+    .norm = GNN_ADJ_SUM,
+    .own = true,
+    .rooms = 2,
+    .params = list_params,
+    .weight = LIN_0,
+    .trains_eps = true,
+    .bias = BIAS_1,
+    .check = check_widths,
+    .open = open_hidden,
+    .rows = make_rows,
+    .rows_back = rows_back,
+    .sources_back = sources_back,
+    .own_back = own_back,
+};
