@@ -8,39 +8,42 @@ for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch; do
     s=g
     [ $k = typed ] && s=t
     [ $k = gin-typed ] && s=gt
-    check "$k: predicts from PyG's state dict" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
+    check "gnn-predict reads PyG's state dict of $k" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
     mv err said
-    check "$k: PyG's probabilities to 1e-5" gap $k.npy "$D/$k.npy" 1e-5
+    check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
 done
-check "says that a file from another program is not verified" grep -q 'sage-batch.safetensors: no checksum' said
+check "gnn-predict says that a file from another program has no checksum" grep -q 'sage-batch.safetensors: no checksum' said
 for k in sage gcn gin; do
-    check "$k: a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
-    check "$k: the same to 1e-6" gap $k.3.npy $k.npy 1e-6
+    check "gnn-predict reads PyG's state dict of $k for a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
+    check "gnn-predict gives the same to 1e-6 for $k from three parts" gap $k.3.npy $k.npy 1e-6
 done
-check "tables on disk" env TMPDIR=. gnn-predict g "$D/sage-norm.safetensors" --memory 1 --output-kind probs -o disk.npy
-check "give the same bytes" cmp disk.npy sage-norm.npy
-status 3 "a model of another graph is refused" gnn-predict t "$D/sage.safetensors" -o x.npy
+check "gnn-predict --memory 1 predicts with tables on disk" \
+    env TMPDIR=. gnn-predict g "$D/sage-norm.safetensors" --memory 1 --output-kind probs -o disk.npy
+check "gnn-predict gives the same bytes from tables on disk as from memory" cmp disk.npy sage-norm.npy
+status 3 "gnn-predict refuses PyG's state dict of another graph" gnn-predict t "$D/sage.safetensors" -o x.npy
 
 # As GINConv keeps it, eps is a vector of one number.
 perl -0777 -pe 's/("convs.0.eps":\{"dtype":"F32","shape":)\[1\]/$1\[ \]/' "$D/gin.safetensors" >eps.safetensors
-status 3 "a state dict whose eps has another shape is refused" gnn-predict g eps.safetensors -o x.npy
+status 3 "gnn-predict refuses a state dict whose eps has another shape" gnn-predict g eps.safetensors -o x.npy
 mv err said
-check "names eps" grep -q 'tensor convs.0.eps: shape' said
-status 2 "gin on sources and destinations of other widths is refused" gnn-train --store t -m gin -f 3,3 --epochs 0:1 --eval none -o x
+check "gnn-predict names the eps of another shape" grep -q 'tensor convs.0.eps: shape' said
+status 2 "gnn-train -m gin refuses sources and destinations of different widths" \
+    gnn-train --store t -m gin -f 3,3 --epochs 0:1 --eval none -o x
 mv err said
-check "names the edge type and both widths" grep -q 'gin requires source and destination nodes of the same width, but b/of.x/a has 9 and 7 features; use sage' said
+check "gnn-train -m gin names the edge type and both widths" \
+    grep -q 'gin requires source and destination nodes of the same width, but b/of.x/a has 9 and 7 features; use sage' said
 
 py=${GNN_PYTHON:-/usr/bin/python3}
 have=$($py -c 'import torch_geometric, safetensors.torch' 2>/dev/null && echo yes)
 train() { gnn-train --store "$1" -b 7 --epochs 0:3 --hidden 16 --eval none --lr 0.01 --dropout 0 --no-layer-norm --no-provenance -q -o "$2" $3; }
 while read -r k s opts; do
-    check "$k: trains" train $s $k.st "$opts"
+    check "gnn-train trains $k for PyG" train $s $k.st "$opts"
     gnn-predict $s $k.st --output-kind probs -o $k.p.npy || exit 1
     if [ -z "$have" ]; then
-        skip "$k: loads into PyG" "torch_geometric is not installed"
+        skip "PyG loads the $k model of gnn-train and predicts the same" "torch_geometric is not installed"
         continue
     fi
-    check "$k: loads into PyG, which predicts the same" sh -c "
+    check "PyG loads the $k model of gnn-train and predicts the same" sh -c "
         cd '$D' && d=\$($py ../record.py --check $k '$PWD/$k.st' '$PWD/$k.p.npy' 2>/dev/null) && echo \"\$d\" &&
         perl -e 'exit !(\$ARGV[0] < 1e-5)' \"\$d\""
 done <<EOF
@@ -60,7 +63,7 @@ loss() { perl -MJSON::PP -ne '$j = decode_json($_); $v = $j->{valid}{loss} if $j
 while read -r s opts; do
     gnn-train --store $s --lr 0.01 --dropout 0 --no-layer-norm $opts -b 7 --hidden 8 --epochs 0:4 --eval valid --metric loss -q -o e.st --metrics e.json &&
         gnn-predict $s e.st -n --split valid --metric loss -q --metrics p.json || exit 1
-    check "full neighbourhoods ($s $opts): loss $(loss e.json) and $(loss p.json)" \
+    check "gnn-train evaluates full neighbourhoods as gnn-predict does ($s $opts): loss $(loss e.json) and $(loss p.json)" \
         perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) < 1e-5)' "$(loss e.json)" "$(loss p.json)"
 done <<EOF
 g -f -1,-1 -m gcn --frontier new

@@ -251,18 +251,21 @@ static void test_gradients(void)
         /* Small, as ReLU has kinks; batch norm's rows are kept from these, and have larger
          * gradients, so more noise. */
         const double w = worst_gap(&n, &m, &b, &meta, &mode, v[i].batch ? 4e-3f : 4e-4f);
-        ok(w < 0.02, "%s: gradients agree with finite differences (%.1e)", v[i].name, w);
+        ok(w < 0.02, "gnn_net_backward of %s agrees with finite differences (%.1e)", v[i].name, w);
         loss(&n, m.slab, &b, &meta, &mode, true);
         float *g = malloc(m.nfloats * sizeof(*g));
         if (!g)
             abort();
         memcpy(g, n.pass.grad, m.nfloats * sizeof(*g));
         loss(&n, m.slab, &b, &meta, &mode, true);
-        ok(!memcmp(g, n.pass.grad, m.nfloats * sizeof(*g)), "%s: the same bits again", v[i].name);
+        ok(!memcmp(g, n.pass.grad, m.nfloats * sizeof(*g)),
+           "gnn_net_backward of %s gives the same bits again", v[i].name);
         double unused = 0;
         for (uint64_t j = m.trained; j < m.nfloats; j++)
             unused += fabs((double)g[j]);
-        ok(unused == 0, "%s: what the output does not depend on has no gradient", v[i].name);
+        ok(unused == 0,
+           "gnn_net_backward of %s gives no gradient to what the output does not depend on",
+           v[i].name);
         free(g);
         free_batch(&b);
         gnn_net_release(&n);
@@ -295,21 +298,21 @@ static void test_running(void)
     for (uint32_t i = 0; i < m.nparams; i++)
         apart = apart && m.param[i].trained == (m.param[i].at < m.trained) &&
                 (strstr(m.param[i].name, "running") == NULL || !m.param[i].trained);
-    ok(apart, "what is trained lies in front, running statistics do not");
+    ok(apart, "gnn_model_layout puts what is trained in front of running statistics");
     for (int i = 0; i < 200; i++) {
         loss(&n, m.slab, &b, &meta, &train, false);
         gnn_net_track(&n, m.slab);
     }
     const double last = loss(&n, m.slab, &b, &meta, &eval, false);
     ok(fabs(first - batch) > 0.01 && fabs(last - batch) < 0.2 * fabs(first - batch),
-       "evaluation comes to use a batch's statistics: %g, %g, %g", first, batch, last);
+       "evaluation comes to use the statistics of a batch: %g, %g, %g", first, batch, last);
     const uint32_t norm = m.norm[0];
     int64_t batches;
     memcpy(&batches, m.slab + m.param[norm + GNN_NORM_BATCHES].at, sizeof batches);
-    ok(batches == 200, "batches are counted");
+    ok(batches == 200, "batch norm counts the batches that it has tracked");
     ok(!strcmp(m.param[norm].name, "norms.0.a.module.weight") &&
            !strcmp(m.param[norm + GNN_NORM_BATCHES].name, "norms.0.a.module.num_batches_tracked"),
-       "names of batch norm");
+       "gnn_model_layout names the parameters of batch norm as PyG does");
     free_batch(&b);
     gnn_net_release(&n);
     gnn_model_release(&m);
@@ -334,17 +337,18 @@ static void test_names(void)
     bool same = true;
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         same = same && !strcmp(m.param[i].name, want[i]);
-    ok(same, "names of a typed model are PyG's");
-    ok(m.trained < m.nfloats, "the last layer's relation into the other type is not trained");
+    ok(same, "gnn_model_layout names the parameters of a typed model as PyG does");
+    ok(m.trained < m.nfloats,
+       "gnn_model_layout leaves the last relation into another node type untrained");
     gnn_model_release(&m);
     c = (struct gnn_model_config){.layer = &gnn_layer_gcn, .nlayers = 2, .width = {8}};
     ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE,
-       "gcn between two types is refused");
+       "gnn_model_layout refuses GCN between two node types");
     e = (struct gnn_err){0};
     c = (struct gnn_model_config){.layer = &gnn_layer_gin, .nlayers = 2, .width = {8}};
     ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
            strstr(e.msg, "has 6 and 5 features"),
-       "gin between types with features of other widths is refused: %s", e.msg);
+       "gnn_model_layout refuses GIN between types of different widths: %s", e.msg);
     gnn_schema_release(&s);
 }
 
