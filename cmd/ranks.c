@@ -139,7 +139,7 @@ static double percent_of(uint64_t part, uint64_t all)
 
 void ranks_tell(const struct gnn_comm *c, const struct gnn_tier_hits *h)
 {
-    const uint64_t rows = gnn_tier_rows(h), replicated = h->rows[GNN_TIER_HOST],
+    const uint64_t rows = gnn_tier_rows(h), replicated = h->rows[GNN_TIER_REPLICA],
                    fetched = h->rows[GNN_TIER_REMOTE], remote = replicated + fetched,
                    bytes = h->bytes[GNN_TIER_REMOTE];
     if (c->size == 1)

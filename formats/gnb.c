@@ -11,7 +11,7 @@ static uint64_t align_up(uint64_t n, uint64_t a)
     return (n + a - 1) & ~(a - 1);
 }
 
-size_t gnb_entry_size(uint32_t ndim, size_t name_len)
+static size_t entry_bytes(uint32_t ndim, size_t name_len)
 {
     return (GNB_ENTRY_BYTES + 8 * (size_t)ndim + name_len + 7) & ~(size_t)7;
 }
@@ -156,7 +156,7 @@ const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, con
     size_t name_len = load_le16(p + 4);
     if (ndim > GNN_NDIM_MAX)
         return "too many dimensions";
-    size_t size = gnb_entry_size(ndim, name_len);
+    size_t size = entry_bytes(ndim, name_len);
     if (f->table_bytes - *at < size)
         return "tensor table is cut";
     if (p[1] > GNB_REFERENCE)
@@ -210,7 +210,7 @@ bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t)
     if (f->ntensors > GNB_TENSORS_MAX)
         return false;
     for (uint32_t i = 0; i < f->ntensors; i++) {
-        table += gnb_entry_size(t[i].t.ndim, t[i].name_len);
+        table += entry_bytes(t[i].t.ndim, t[i].name_len);
         if (end > (uint64_t)INT64_MAX / 4 || t[i].stored > (uint64_t)INT64_MAX / 4)
             return false;
         t[i].offset = align_up(end, f->align);
@@ -246,7 +246,7 @@ void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint
         for (uint32_t d = 0; d < t->t.ndim; d++)
             store_le64(p + GNB_ENTRY_BYTES + 8 * d, t->t.shape[d]);
         memcpy(p + GNB_ENTRY_BYTES + 8 * t->t.ndim, t->t.name, t->name_len);
-        p += gnb_entry_size(t->t.ndim, t->name_len);
+        p += entry_bytes(t->t.ndim, t->name_len);
     }
     store_le64(out + 56, frame_sum(out, out + GNB_HEADER_BYTES, f->table_bytes));
 }

@@ -59,9 +59,6 @@ uint32_t gnb_reference_encode(const struct gnb_reference *r,
                               uint8_t out[GNB_DEVICE_REFERENCE_BYTES]);
 const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n);
 
-/* Bytes an entry takes in the table. */
-size_t gnb_entry_size(uint32_t ndim, size_t name_len);
-
 /* Whether these four bytes begin a frame. */
 bool gnb_frame_is(const uint8_t h[4]);
 /* Reads a frame header. Checks magic, version, kind, limits, reserved fields; not the checksum. */

@@ -14,13 +14,14 @@ extern "C" {
 
 /* Where a row lies, as seen from the device or the process that wants it; the fastest first. */
 enum gnn_tier {
-    GNN_TIER_DEVICE, /* memory of the device itself */
-    GNN_TIER_PEER,   /* of another device, which it reads */
-    GNN_TIER_HOST,   /* of this process; where a device reads it, pinned */
-    GNN_TIER_STORE,  /* parts of the store that this process has mapped: the page cache */
-    GNN_TIER_REMOTE, /* another rank, which sends it on request */
+    GNN_TIER_DEVICE,  /* memory of the device itself */
+    GNN_TIER_PEER,    /* of another device, which it reads */
+    GNN_TIER_HOST,    /* of this process, pinned, which a device reads */
+    GNN_TIER_REPLICA, /* of this process: a copy of a remote row */
+    GNN_TIER_STORE,   /* parts of the store that this process has mapped: the page cache */
+    GNN_TIER_REMOTE,  /* another rank, which sends it on request */
     GNN_TIERS,
-    GNN_TIERS_CUDA = GNN_TIER_STORE /* the tiers before it: kernels read these, and count them */
+    GNN_TIERS_CUDA = GNN_TIER_HOST + 1 /* kernels read these, and count them */
 };
 
 /* Rows that were found in each tier, and bytes that were read there. */

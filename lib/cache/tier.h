@@ -1,7 +1,10 @@
 /* The tier map: where the rows of one node type's fields lie, as a rank sees them, or one of its
- * devices. Whoever gathers asks the map, and so a new tier is one more enum gnn_tier
- * (kernels/gather.h) and one more look in gnn_tier_find. Owns nothing; thread-safe once it is set.
- */
+ * devices. With several ranks it is asked for each row before a batch is gathered
+ * (lib/gather/remote_ask.c). A single process needs not ask: its rows are all in the store, and its
+ * devices look them up in their caches as they read them (kernels/cuda/gather.cu). A new tier is
+ * one more enum gnn_tier (kernels/gather.h), one more look in gnn_tier_find, and, if its rows have
+ * to be fetched before they can be read, one more source of replies in lib/gather/remote_ask.c.
+ * Owns nothing; thread-safe once it is set. */
 #ifndef GNN_LIB_CACHE_TIER_H
 #define GNN_LIB_CACHE_TIER_H
 
@@ -19,7 +22,8 @@ struct gnn_tier_map {
 
 struct gnn_tier_row {
     enum gnn_tier tier;
-    uint32_t at; /* DEVICE, PEER: the slot; HOST: the copy; STORE, REMOTE: the rank that owns it */
+    uint32_t
+        at; /* DEVICE, PEER: the slot; REPLICA: the copy; STORE, REMOTE: the rank that owns it */
 };
 static inline struct gnn_tier_row gnn_tier_find(const struct gnn_tier_map *m, uint32_t row)
 {
@@ -35,7 +39,7 @@ static inline struct gnn_tier_row gnn_tier_find(const struct gnn_tier_map *m, ui
                               ? gnn_node_map_find(m->replicated, row)
                               : UINT32_MAX;
     if (copy != UINT32_MAX) {
-        r.tier = GNN_TIER_HOST;
+        r.tier = GNN_TIER_REPLICA;
         r.at = copy;
     }
     return r;

@@ -25,7 +25,7 @@ static inline int gnn_words_align(struct gnn_words *w, uint64_t bytes, struct gn
     const uint64_t m = bytes / sizeof(uint32_t), more = (m - w->n % m) % m;
     return gnn_words_add(w, more, e) ? 0 : e->code;
 }
-/* The same for n frontier entries with the columns of `like`. */
+/* Room for n frontier entries with the columns of `like`. */
 static inline int gnn_words_add_entries(struct gnn_words *w, struct gnn_entries like, uint64_t n,
                                         struct gnn_entries *to, struct gnn_err *e)
 {

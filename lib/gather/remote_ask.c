@@ -57,7 +57,7 @@ static int ask_nodes(const struct gatherer *g, struct gather_remote *f, const st
         f->hits.rows[at.tier]++;
         owner[i] = GNN_REQUEST_NOBODY;
         row[i] = id[i];
-        if (at.tier == GNN_TIER_HOST) {
+        if (at.tier == GNN_TIER_REPLICA) {
             row[i] = copies + at.at;
         } else if (at.tier == GNN_TIER_REMOTE || (at.tier == GNN_TIER_STORE && !w->direct)) {
             owner[i] = at.at;

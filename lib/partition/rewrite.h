@@ -106,9 +106,6 @@ int gnn_rewrite_edges(struct gnn_rewrite_part *p, uint32_t et, struct gnn_err *e
 int gnn_rewrite_halo(struct gnn_rewrite_part *p, struct gnn_err *e) GNN_MUST_USE;
 /* Counts the edges of the group's parts and marks their halos; before anything is declared. */
 void gnn_rewrite_scan(struct gnn_rewrite *r);
-/* The input is walked in so many stretches of type t's nodes, that what they bring stays in memory
- * while all parts of the group look at it. */
-uint64_t gnn_rewrite_stretches(const struct gnn_rewrite *r, uint32_t t);
 /* Writes all tensors of the group, which are declared. */
 int gnn_rewrite_walk(struct gnn_rewrite *r, struct gnn_err *e) GNN_MUST_USE;
 /* For the job that is declared next: `from` of the same job of the group's first part, or room for

@@ -13,7 +13,7 @@ static uint64_t row_bytes(const struct gnn_field *f, uint32_t n)
     return bytes;
 }
 
-uint64_t gnn_rewrite_stretches(const struct gnn_rewrite *r, uint32_t t)
+static uint64_t count_stretches(const struct gnn_rewrite *r, uint32_t t)
 {
     const struct gnn_schema *sc = &r->l->view->store->meta.schema;
     const struct gnn_ntype *nt = &sc->ntype[t];
@@ -76,7 +76,7 @@ void gnn_rewrite_scan(struct gnn_rewrite *r)
 
     for (uint32_t et = 0; et < sc->netypes; et++) {
         const uint32_t d = sc->etype[et].dst;
-        const uint64_t n = gnn_rewrite_stretches(r, d), count = sc->ntype[d].count;
+        const uint64_t n = count_stretches(r, d), count = sc->ntype[d].count;
         const unsigned threads = sc->etype[et].count < SMALL / sizeof(uint32_t) ? 1 : r->threads;
         for (uint32_t i = 0; i < r->n; i++)
             r->part[i].scanned = l->book[d][r->part[i].part];
@@ -151,7 +151,7 @@ static int run_all(const struct gnn_rewrite *r, struct task *task, uint64_t n, s
     if (run_tasks(r, task, n, -1, 0, threads, e))
         return e->code;
     for (uint32_t t = 0; t < sc->nntypes; t++) {
-        const uint64_t m = gnn_rewrite_stretches(r, t), step = sc->ntype[t].count / m;
+        const uint64_t m = count_stretches(r, t), step = sc->ntype[t].count / m;
         for (uint64_t s = 1; s <= m; s++)
             if (run_tasks(r, task, n, t, s == m ? UINT64_MAX : step * s, threads, e))
                 return e->code;

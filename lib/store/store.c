@@ -21,7 +21,7 @@ int gnn_part_compare(const void *a, const void *b)
                   (*(const struct gnn_tensor *const *)b)->name);
 }
 
-void gnn_part_free(struct gnn_part *p)
+static void part_free(struct gnn_part *p)
 {
     if (!p)
         return;
@@ -41,7 +41,7 @@ void gnn_store_close(struct gnn_store *s)
     for (uint32_t t = 0; s->book && t < s->meta.schema.nntypes; t++)
         gnn_free((void *)(uintptr_t)s->book[t]);
     for (uint32_t i = 0; s->part && i < s->nparts; i++)
-        gnn_part_free(s->part[i]);
+        part_free(s->part[i]);
     gnn_free(s->book);
     gnn_free(s->part);
     gnn_free(s->path);

@@ -23,7 +23,5 @@ struct gnn_part {
 
 /* For qsort and bsearch: the order of by_name. */
 int gnn_part_compare(const void *a, const void *b);
-/* Takes NULL. */
-void gnn_part_free(struct gnn_part *p);
 
 #endif

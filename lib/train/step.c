@@ -5,7 +5,7 @@
 #include "lib/base/clock.h"
 #include "lib/train/train_impl.h"
 
-double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch)
+static double learning_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch)
 {
     double lr = o->lr;
     if (o->warmup && t <= o->warmup)
@@ -232,7 +232,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
         if (train_sum_gradient(t, e))
             return e->code;
         t->s.t++;
-        t->r.lr = train_rate(&t->o, t->s.t, b->epoch);
+        t->r.lr = learning_rate(&t->o, t->s.t, b->epoch);
         update_parameters(t, t->r.lr);
         gnn_net_track(&t->net, t->work.p);
     }

@@ -6,8 +6,6 @@
 
 #include "lib/train/trainer.h"
 
-/* Learning rate of optimiser step t (from 1). */
-double train_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t epoch);
 /* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on
  * all ranks. */
 char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;

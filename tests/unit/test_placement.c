@@ -226,7 +226,7 @@ static void tiers(void)
     for (uint32_t v = 0; fine && v < 30; v++) {
         const bool copy = v == 4 || v == 25;
         const struct gnn_tier_row a = gnn_tier_find(&host, v), b = gnn_tier_find(&device, v);
-        const enum gnn_tier t = copy          ? GNN_TIER_HOST
+        const enum gnn_tier t = copy          ? GNN_TIER_REPLICA
                                 : v / 10 == 1 ? GNN_TIER_STORE
                                               : GNN_TIER_REMOTE;
         fine = a.tier == t && a.at == (copy ? v == 25 : v / 10);
