@@ -52,7 +52,7 @@ static enum what look_ahead(mode_t mode)
     else
         n = pread(0, head, sizeof head, lseek(0, 0, SEEK_CUR));
     if (n == MAGIC)
-        return gnb_frame_is(head) ? STREAM : ANYTHING_ELSE;
+        return gnn_gnb_frame_is(head) ? STREAM : ANYTHING_ELSE;
     return (n < 0 && errno == EAGAIN) || (n > 0 && !S_ISREG(mode)) ? NOTHING_YET : ANYTHING_ELSE;
 }
 

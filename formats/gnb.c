@@ -16,14 +16,14 @@ static size_t entry_bytes(uint32_t ndim, size_t name_len)
     return (GNB_ENTRY_BYTES + 8 * (size_t)ndim + name_len + 7) & ~(size_t)7;
 }
 
-bool gnb_frame_is(const uint8_t h[4])
+bool gnn_gnb_frame_is(const uint8_t h[4])
 {
     return !memcmp(h, magic, sizeof magic);
 }
 
-const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYTES])
+const char *gnn_gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYTES])
 {
-    if (!gnb_frame_is(h))
+    if (!gnn_gnb_frame_is(h))
         return "not a GNB frame (wrong magic)";
     if (load_le16(h + 4) != GNB_MAJOR)
         return load_le16(h + 4) > GNB_MAJOR ? "written by a newer, incompatible version of GNB"
@@ -54,7 +54,7 @@ const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER_BYT
     return NULL;
 }
 
-uint64_t gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES])
+uint64_t gnn_gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES])
 {
     return load_le64(header + 56);
 }
@@ -69,8 +69,8 @@ static uint64_t frame_sum(const uint8_t *header, const uint8_t *table, uint64_t 
     return XXH3_64bits_digest(&s);
 }
 
-const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
-                            const uint8_t *table)
+const char *gnn_gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
+                                const uint8_t *table)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     (void)f, (void)header, (void)table;
@@ -82,8 +82,8 @@ const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_
 
 enum { HAS_SUM = 1, ON_DEVICE = 2 };
 
-uint32_t gnb_reference_encode(const struct gnb_reference *r,
-                              uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
+uint32_t gnn_gnb_reference_encode(const struct gnb_reference *r,
+                                  uint8_t out[GNB_DEVICE_REFERENCE_BYTES])
 {
     store_le64(out, r->offset);
     store_le64(out + 8, r->has_sum ? r->sum : 0);
@@ -97,7 +97,7 @@ uint32_t gnb_reference_encode(const struct gnb_reference *r,
     return GNB_DEVICE_REFERENCE_BYTES;
 }
 
-const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n)
+const char *gnn_gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n)
 {
     *r = (struct gnb_reference){0};
     if (n != GNB_REFERENCE_BYTES && n != GNB_DEVICE_REFERENCE_BYTES)
@@ -146,8 +146,8 @@ static const char *entry_name(const char *name, size_t n)
     return NULL;
 }
 
-const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, const uint8_t *table,
-                             uint64_t *at, uint64_t *end)
+const char *gnn_gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f,
+                                 const uint8_t *table, uint64_t *at, uint64_t *end)
 {
     if (f->table_bytes - *at < GNB_ENTRY_BYTES)
         return "tensor table is cut";
@@ -192,8 +192,8 @@ const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, con
     return NULL;
 }
 
-const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at,
-                          uint64_t end)
+const char *gnn_gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at,
+                              uint64_t end)
 {
     if (f->table_bytes - at >= f->align)
         return "tensor table is longer than its tensors";
@@ -204,7 +204,7 @@ const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint6
                                                        : "payload size does not fit its tensors";
 }
 
-bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t)
+bool gnn_gnb_layout(struct gnb_frame *f, struct gnb_entry *t)
 {
     uint64_t table = 0, end = 0;
     if (f->ntensors > GNB_TENSORS_MAX)
@@ -221,7 +221,7 @@ bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t)
     return f->table_bytes <= GNB_TABLE_MAX;
 }
 
-void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out)
+void gnn_gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out)
 {
     memset(out, 0, GNB_HEADER_BYTES + f->table_bytes);
     memcpy(out, magic, sizeof magic);

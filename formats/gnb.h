@@ -55,34 +55,34 @@ struct gnb_reference {
 };
 
 /* Returns how many bytes were written; n of _decode are those that are stored. */
-uint32_t gnb_reference_encode(const struct gnb_reference *r,
-                              uint8_t out[GNB_DEVICE_REFERENCE_BYTES]);
-const char *gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n);
+uint32_t gnn_gnb_reference_encode(const struct gnb_reference *r,
+                                  uint8_t out[GNB_DEVICE_REFERENCE_BYTES]);
+const char *gnn_gnb_reference_decode(struct gnb_reference *r, const uint8_t *in, uint64_t n);
 
 /* Whether these four bytes begin a frame. */
-bool gnb_frame_is(const uint8_t h[4]);
+bool gnn_gnb_frame_is(const uint8_t h[4]);
 /* Reads a frame header. Checks magic, version, kind, limits, reserved fields; not the checksum. */
-const char *gnb_frame_decode(struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES]);
+const char *gnn_gnb_frame_decode(struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES]);
 /* Checks the checksum over header and table. */
-const char *gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
-                            const uint8_t *table);
+const char *gnn_gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
+                                const uint8_t *table);
 /* The checksum in an encoded header, which covers the header and the table. */
-uint64_t gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES]);
+uint64_t gnn_gnb_frame_sum(const uint8_t header[GNB_HEADER_BYTES]);
 /* Reads the table entry at *at and moves *at past it. `end` is the end of the previous entry's
  * bytes in the payload and is updated: entries come in payload order, aligned, without overlap or
  * holes beyond padding. */
-const char *gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f, const uint8_t *table,
-                             uint64_t *at, uint64_t *end);
+const char *gnn_gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f,
+                                 const uint8_t *table, uint64_t *at, uint64_t *end);
 /* After the last entry: the rest of the table is padding, and the payload ends where the last
  * tensor does. */
-const char *gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at,
-                          uint64_t end);
+const char *gnn_gnb_table_end(const struct gnb_frame *f, const uint8_t *table, uint64_t at,
+                              uint64_t end);
 
 /* Lays out a table: sets f->table_bytes and payload_bytes and each entry's offset, from align,
  * ntensors and the entries' names, shapes and stored sizes. False if a size overflows or a limit is
  * passed. */
-bool gnb_layout(struct gnb_frame *f, struct gnb_entry *t);
+bool gnn_gnb_layout(struct gnb_frame *f, struct gnb_entry *t);
 /* Writes the header with its checksum (64 bytes) and the table (f->table_bytes) at `out`. */
-void gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out);
+void gnn_gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, uint8_t *out);
 
 #endif

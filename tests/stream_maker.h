@@ -101,13 +101,13 @@ __attribute__((unused)) static void stream_make_frame(int fd, enum gnb_kind kind
                           .raw = raw,
                           .sum = XXH3_64bits(data, stored)};
     struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_ALIGN, .seq = seq};
-    if (!gnb_layout(&f, &t))
+    if (!gnn_gnb_layout(&f, &t))
         exit(99);
     const uint64_t head = GNB_HEADER_BYTES + f.table_bytes;
     uint8_t *p = calloc(head + f.payload_bytes, 1);
     if (!p)
         exit(99);
-    gnb_frame_encode(&f, &t, p);
+    gnn_gnb_frame_encode(&f, &t, p);
     memcpy(p + head, data, stored);
     if (write(fd, p, head + f.payload_bytes) != (ssize_t)(head + f.payload_bytes))
         exit(99);

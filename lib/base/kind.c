@@ -26,8 +26,8 @@ static bool is_torch_file(const uint8_t *p, size_t n)
 enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
 {
     struct gnb_frame f;
-    if (n >= 4 && gnb_frame_is(p))
-        return n >= GNB_HEADER_BYTES && !gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
+    if (n >= 4 && gnn_gnb_frame_is(p))
+        return n >= GNB_HEADER_BYTES && !gnn_gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
                    ? GNN_KIND_PART
                    : GNN_KIND_STREAM;
     if (starts_with_magic(p, n, "PK\3\4", 4) || starts_with_magic(p, n, "PK\5\6", 4))

@@ -141,12 +141,12 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     int rc = gnn_source_next(up, &s->in, e);
     if (rc)
         return rc;
-    struct gpu_device *d = gpu_device_of(x->g, s->in);
+    struct gpu_device *d = gnn_gpu_device_of(x->g, s->in);
     if (!d)
         return gnn_fail(e, GNN_E_USAGE, "a batch is on none of the devices in use");
     const unsigned unit = (unsigned)(d - x->g->dev);
     struct gather_unit *u = &x->unit[unit];
-    gpu_range_begin("gather", s->in);
+    gnn_gpu_range_begin("gather", s->in);
     rc = gnn_dev_use(d->number, e);
     if (!rc)
         rc = send_staging(x, u, s, e);
@@ -162,7 +162,7 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     if (!rc)
         rc = gnn_dev_event_record(s->in->place->ready, u->stream, e);
     if (!rc)
-        rc = gpu_slot_done(s, d, u->stream, e);
+        rc = gnn_gpu_slot_done(s, d, u->stream, e);
     gnn_dev_range_end();
     return rc;
 }
@@ -256,7 +256,7 @@ static struct gnn_source *request_first(struct gpu_gather *x, struct gnn_source 
                                         unsigned threads, struct gnn_err *e)
 {
     up = gnn_gather_queue_source(up, x->queue, threads, e);
-    return up ? gpu_upload_new(x->g, up, e) : NULL;
+    return up ? gnn_gpu_upload_new(x->g, up, e) : NULL;
 }
 
 static int prepare_tables(struct gpu_gather *x, const struct gnn_gather_opts *o, struct gnn_err *e)
@@ -301,7 +301,7 @@ static struct gnn_source *gnn_gpu_gather_new(struct gnn_gpu *g, struct gnn_sourc
     if (!rc) {
         struct gpu_pipe_ops with = ops;
         with.at_once = x->staged;
-        struct gnn_source *src = gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
+        struct gnn_source *src = gnn_gpu_pipe_new(up, &job->meta, &with, x, x->depth, e);
         gnn_comm_set_lost(comm, !src);
         return src;
     }

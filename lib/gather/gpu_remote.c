@@ -17,7 +17,7 @@ static void free_stagings(struct gather_staging *p)
 {
     while (p) {
         struct gather_staging *next = p->next;
-        gnn_buf_release_in(&gpu_pinned, &p->data);
+        gnn_buf_release_in(&gnn_gpu_pinned, &p->data);
         gnn_free(p->of);
         gnn_free(p);
         p = next;
@@ -157,7 +157,7 @@ int gnn_gather_staging_make(struct gather_queue *q, struct gather_remote *f,
     int rc = y.reply_at && y.reply ? 0 : e->code;
     if (!rc) {
         lay_out(q, &y, p);
-        rc = gnn_buf_fit_in(&gpu_pinned, &p->data, p->bytes, 1, "remote rows", e);
+        rc = gnn_buf_fit_in(&gnn_gpu_pinned, &p->data, p->bytes, 1, "remote rows", e);
     }
     if (!rc)
         rc = fill_staging(q, &y, p, e);

@@ -40,8 +40,8 @@ static int open_parts(struct gpu_gather *x, struct gather_table *t, struct gnn_e
         struct gnn_gather_part *to = &t->part[t->opened];
         *to = *p;
         to->tier = GNN_TIER_HOST;
-        int rc = gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->bytes,
-                               "rows of a store", &to->data, e);
+        int rc = gnn_gpu_host_open(x->g, unread_store(x, t), p->data, p->count * t->bytes,
+                                   "rows of a store", &to->data, e);
         if (rc)
             return rc;
         t->opened++;
@@ -69,14 +69,14 @@ static void close_parts(struct gpu_gather *x, struct gather_table *t)
 {
     for (uint32_t i = 0; i < t->opened; i++)
         if (t->job->part[i].count && t->bytes)
-            gpu_host_close(x->g, t->job->part[i].data);
+            gnn_gpu_host_close(x->g, t->job->part[i].data);
     if (t->copies)
-        gpu_host_close(x->g, x->job->replica->data[t->job - x->job->job]);
+        gnn_gpu_host_close(x->g, x->job->replica->data[t->job - x->job->job]);
     for (uint32_t i = 0; i < t->edges_opened; i++) {
         const struct gnn_edges_part *p = &t->job->edges[i];
-        gpu_host_close(x->g, p->indptr);
+        gnn_gpu_host_close(x->g, p->indptr);
         if (p->nedges)
-            gpu_host_close(x->g, p->id);
+            gnn_gpu_host_close(x->g, p->id);
     }
 }
 
@@ -89,12 +89,13 @@ static int open_edges(struct gpu_gather *x, struct gather_table *t, struct gnn_e
     for (; !rc && t->edges_opened < n; t->edges_opened += !rc) {
         const struct gnn_edges_part *p = &t->job->edges[t->edges_opened];
         const void *indptr = NULL, *id = NULL;
-        rc = gpu_host_open(x->g, unread_store(x, t), p->indptr, (p->count + 1) * sizeof *p->indptr,
-                           "row pointers of a store", &indptr, e);
+        rc = gnn_gpu_host_open(x->g, unread_store(x, t), p->indptr,
+                               (p->count + 1) * sizeof *p->indptr, "row pointers of a store",
+                               &indptr, e);
         if (!rc && p->id &&
-            (rc = gpu_host_open(x->g, unread_store(x, t), p->id, p->nedges * sizeof *p->id,
-                                "edge ids of a store", &id, e)))
-            gpu_host_close(x->g, p->indptr);
+            (rc = gnn_gpu_host_open(x->g, unread_store(x, t), p->id, p->nedges * sizeof *p->id,
+                                    "edge ids of a store", &id, e)))
+            gnn_gpu_host_close(x->g, p->indptr);
         to[t->edges_opened] = *p;
         to[t->edges_opened].indptr = indptr;
         to[t->edges_opened].id = id;
@@ -124,8 +125,8 @@ static int open_table(struct gpu_gather *x, struct gather_table *t, const struct
         return j->edge ? open_edges(x, t, e) : 0;
     const struct gather_replica *r = x->job->replica;
     const void *copies = r ? r->data[j - x->job->job] : NULL;
-    if (copies && gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->bytes, "remote rows",
-                                &t->copies, e))
+    if (copies && gnn_gpu_host_open(x->g, NULL, copies, r->of[j->type].n * t->bytes, "remote rows",
+                                    &t->copies, e))
         return e->code;
     bool direct;
     (void)gnn_gather_remote_fields(x->job, j->edge, j->type, &direct);

@@ -5,14 +5,14 @@
 
 #include "lib/gpu/runtime.h"
 
-int gpu_place_init(struct gnn_batch_place *p, unsigned device,
-                   void (*free)(struct gnn_batch_place *p), struct gnn_err *e)
+int gnn_gpu_place_init(struct gnn_batch_place *p, unsigned device,
+                       void (*free)(struct gnn_batch_place *p), struct gnn_err *e)
 {
     *p = (struct gnn_batch_place){.device = device, .free = free};
     return gnn_dev_event_new(&p->ready, e) || gnn_dev_event_new(&p->used, e) ? e->code : 0;
 }
 
-void gpu_place_release(struct gnn_batch_place *p)
+void gnn_gpu_place_release(struct gnn_batch_place *p)
 {
     gnn_dev_event_free(p->ready);
     gnn_dev_event_free(p->used);
@@ -20,16 +20,16 @@ void gpu_place_release(struct gnn_batch_place *p)
 
 static void place_free(struct gnn_batch_place *p)
 {
-    gpu_place_release(p);
+    gnn_gpu_place_release(p);
     gnn_free(p);
 }
 
-int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e)
+int gnn_gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e)
 {
     struct gnn_batch_place *p = gnn_alloc_zero(1, sizeof *p, "a batch", e);
     if (!p)
         return e->code;
-    if (gpu_place_init(p, device, place_free, e)) {
+    if (gnn_gpu_place_init(p, device, place_free, e)) {
         place_free(p);
         return e->code;
     }
@@ -37,8 +37,8 @@ int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err 
     return 0;
 }
 
-int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
-                  struct gnn_batch **b, struct gnn_err *e)
+int gnn_gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
+                      struct gnn_batch **b, struct gnn_err *e)
 {
     struct gnn_batch *got;
     int rc = gnn_dev_use(d->number, e);
@@ -47,7 +47,7 @@ int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *strea
     if (rc)
         return rc;
     if (!got->place)
-        rc = gpu_place_new(d->number, &got->place, e);
+        rc = gnn_gpu_place_new(d->number, &got->place, e);
     if (!rc)
         rc = gnn_dev_event_after(stream, got->place->used, e);
     if (rc)
@@ -75,7 +75,7 @@ static const void *moved_address(const struct gnn_batch *to, const struct gnn_ba
     return at;
 }
 
-void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
+void gnn_gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
 {
     to->epoch = from->epoch;
     to->step = from->step;
@@ -98,7 +98,7 @@ void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from)
     }
 }
 
-struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b)
+struct gpu_device *gnn_gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b)
 {
     for (unsigned i = 0; b->place && i < g->n; i++)
         if (g->device[i] == b->place->device)
@@ -106,7 +106,7 @@ struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch
     return NULL;
 }
 
-void gpu_range_begin(const char *stage, const struct gnn_batch *b)
+void gnn_gpu_range_begin(const char *stage, const struct gnn_batch *b)
 {
     char name[64];
     snprintf(name, sizeof name, "%s %" PRIu64 "/%" PRIu64, stage, b->epoch, b->step);

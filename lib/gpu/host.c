@@ -91,8 +91,8 @@ static struct gpu_host *find_mapping(const struct gnn_gpu *g, const void *p)
     return h;
 }
 
-int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
-                  const char *what, const void **at, struct gnn_err *e)
+int gnn_gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
+                      const char *what, const void **at, struct gnn_err *e)
 {
     struct gnn_err refused = {0};
     *at = p;
@@ -117,13 +117,13 @@ int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_
     return 0;
 }
 
-const void *gpu_host_copy(const struct gnn_gpu *g, const void *p)
+const void *gnn_gpu_host_copy(const struct gnn_gpu *g, const void *p)
 {
     const struct gpu_host *h = find_mapping(g, p);
     return h ? h->copy : NULL;
 }
 
-void gpu_host_close(struct gnn_gpu *g, const void *p)
+void gnn_gpu_host_close(struct gnn_gpu *g, const void *p)
 {
     struct gpu_host **at = &g->dev->host;
     while (*at && (*at)->p != p)

@@ -26,7 +26,7 @@ struct gnn_gpu_export {
     uint64_t nold;
 };
 
-void gpu_export_free(struct gnn_gpu_export *l)
+void gnn_gpu_export_free(struct gnn_gpu_export *l)
 {
     if (!l)
         return;
@@ -78,10 +78,10 @@ static int area_fit(struct gnn_gpu_export *l, struct area *a, const struct gpu_d
     return rc ? rc : gnn_dev_export(a->memory, &a->handle, e);
 }
 
-int gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
-                     struct gnn_err *e)
+int gnn_gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
+                         struct gnn_err *e)
 {
-    const struct gpu_device *d = gpu_device_of(g, b);
+    const struct gpu_device *d = gnn_gpu_device_of(g, b);
     struct gnn_gpu_export *l = *x;
     uint64_t bytes = 0, n;
     if (!l && !(l = *x = gnn_alloc_zero(1, sizeof *l, "exported memory", e)))
@@ -107,7 +107,7 @@ int gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct 
     return rc ? rc : gnn_dev_stream_wait(a->stream, e);
 }
 
-void gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference *ref)
+void gnn_gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference *ref)
 {
     ref->on_device = true;
     ref->offset = ((const uint64_t *)l->offset.data)[i];
@@ -115,7 +115,7 @@ void gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference 
     memcpy(ref->handle, &l->in->handle, sizeof ref->handle);
 }
 
-int gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
+int gnn_gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
 {
     struct gnn_dev_handle h;
     void *p = NULL;
@@ -129,7 +129,7 @@ int gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e)
     return rc;
 }
 
-int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e)
+int gnn_gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e)
 {
     (void)g;
     return gnn_dev_id(device, id, e);
@@ -152,7 +152,7 @@ struct gnn_gpu_import {
     void **stream; /* [g->n] */
 };
 
-void gpu_import_free(struct gnn_gpu_import *d)
+void gnn_gpu_import_free(struct gnn_gpu_import *d)
 {
     if (!d)
         return;
@@ -178,7 +178,7 @@ static int import_new(struct gnn_gpu *g, struct gnn_gpu_import **out, struct gnn
         if (!gnn_dev_use(g->device[i], e) && !gnn_dev_stream_new(&d->stream[i], e))
             (void)!gnn_dev_id(g->device[i], &d->id[i], e);
     if (e->code)
-        gpu_import_free(d);
+        gnn_gpu_import_free(d);
     else
         *out = d;
     return e->code;
@@ -211,9 +211,9 @@ static int open_handle(struct gnn_gpu_import *d, const struct gnb_reference *ref
     return rc;
 }
 
-int gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x, const struct gnb_reference *ref,
-                      const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
-                      struct gnn_err *e)
+int gnn_gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x,
+                          const struct gnb_reference *ref, const struct gnn_tensor *as,
+                          struct gnn_tensors *set, unsigned *device, struct gnn_err *e)
 {
     struct opened o = {0};
     struct gnn_tensor *t;
@@ -234,7 +234,7 @@ int gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x, const struct
     return rc;
 }
 
-int gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e)
+int gnn_gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e)
 {
     int rc = 0;
     for (unsigned i = 0; !rc && i < d->g->n; i++)
@@ -242,16 +242,16 @@ int gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e)
     return rc;
 }
 
-int gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e)
+int gnn_gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b, struct gnn_err *e)
 {
     (void)g;
     if (b->place && b->place->device == device)
         return 0;
     gnn_batch_unplace(b);
-    return gpu_place_new(device, &b->place, e);
+    return gnn_gpu_place_new(device, &b->place, e);
 }
 
-int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e)
 {
     (void)g;
     return b->place ? gnn_dev_event_wait(b->place->used, e) : 0;

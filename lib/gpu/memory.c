@@ -31,5 +31,5 @@ static void pinned_free(const struct gnn_mem *m, void *p)
     gnn_dev_unpin(p);
 }
 
-const struct gnn_mem gpu_device_memory = {device_alloc, device_free};
-const struct gnn_mem gpu_pinned = {pinned_alloc, pinned_free};
+const struct gnn_mem gnn_gpu_device_memory = {device_alloc, device_free};
+const struct gnn_mem gnn_gpu_pinned = {pinned_alloc, pinned_free};

@@ -48,7 +48,7 @@ static int copy_batch(struct gnn_batch *to, const struct gnn_batch *from, const 
     for (uint32_t i = 0; !rc && i < from->tensors.n; i++)
         rc = copy_tensor(to, gnn_tensors_at(&from->tensors, i), mem, stream, e);
     if (!rc)
-        gpu_batch_view(to, from);
+        gnn_gpu_batch_view(to, from);
     return rc;
 }
 
@@ -63,14 +63,14 @@ static int pass_on(struct gpu_slot *s)
 /* From the host to device k. */
 static int upload_to(struct move *m, struct gpu_slot *s, unsigned k, struct gnn_err *e)
 {
-    gpu_range_begin("upload", s->in);
-    int rc = gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
+    gnn_gpu_range_begin("upload", s->in);
+    int rc = gnn_gpu_batch_get(&m->g->dev[k], m->pool[k], m->stream[k], &s->out, e);
     if (!rc)
         rc = copy_batch(s->out, s->in, &m->g->dev[k].mem, m->stream[k], e);
     if (!rc)
         rc = gnn_dev_event_record(s->out->place->ready, m->stream[k], e);
     if (!rc)
-        rc = gpu_slot_done(s, &m->g->dev[k], m->stream[k], e);
+        rc = gnn_gpu_slot_done(s, &m->g->dev[k], m->stream[k], e);
     gnn_dev_range_end();
     return rc;
 }
@@ -91,8 +91,8 @@ static int copy_across(struct move *m, struct gpu_slot *s, unsigned k, struct gn
 {
     const struct gnn_batch_place *in = s->in->place;
     void *stream = m->stream[k];
-    gpu_range_begin("bring", s->in);
-    int rc = gpu_batch_get(&m->g->dev[0], m->pool[0], stream, &s->out, e);
+    gnn_gpu_range_begin("bring", s->in);
+    int rc = gnn_gpu_batch_get(&m->g->dev[0], m->pool[0], stream, &s->out, e);
     if (!rc)
         rc = gnn_dev_event_after(stream, in->ready, e);
     if (!rc)
@@ -100,7 +100,7 @@ static int copy_across(struct move *m, struct gpu_slot *s, unsigned k, struct gn
     if (!rc)
         rc = gnn_dev_event_record(in->used, stream, e);
     if (!rc)
-        rc = gpu_slot_done(s, &m->g->dev[k], stream, e);
+        rc = gnn_gpu_slot_done(s, &m->g->dev[k], stream, e);
     if (!rc)
         rc = gnn_dev_event_after(m->stream[0], in->used, e);
     if (!rc)
@@ -115,7 +115,7 @@ static int bring_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     int rc = gnn_source_next(up, &s->in, e);
     if (rc)
         return rc;
-    const struct gpu_device *d = gpu_device_of(m->g, s->in);
+    const struct gpu_device *d = gnn_gpu_device_of(m->g, s->in);
     if (!d)
         return upload_to(m, s, 0, e);
     return d == m->g->dev ? pass_on(s) : copy_across(m, s, (unsigned)(d - m->g->dev), e);
@@ -127,22 +127,22 @@ static int fetch_start(void *arg, struct gnn_source *up, struct gpu_slot *s, str
     int rc = gnn_source_next(up, &s->in, e);
     if (rc)
         return rc;
-    const struct gpu_device *d = gpu_device_of(m->g, s->in);
+    const struct gpu_device *d = gnn_gpu_device_of(m->g, s->in);
     if (!d || (m->keep && m->keep(m->keep_arg, d->number))) /* of the host already, or to stay */
         return pass_on(s);
     void *stream = m->stream[d - m->g->dev];
-    gpu_range_begin("fetch", s->in);
+    gnn_gpu_range_begin("fetch", s->in);
     rc = gnn_dev_use(d->number, e);
     if (!rc)
         rc = gnn_batch_get(m->pool[0], &s->out, e);
     if (!rc)
         rc = gnn_dev_event_after(stream, s->in->place->ready, e);
     if (!rc)
-        rc = copy_batch(s->out, s->in, &gpu_pinned, stream, e);
+        rc = copy_batch(s->out, s->in, &gnn_gpu_pinned, stream, e);
     if (!rc)
         rc = gnn_dev_event_record(s->in->place->used, stream, e);
     if (!rc)
-        rc = gpu_slot_done(s, d, stream, e);
+        rc = gnn_gpu_slot_done(s, d, stream, e);
     gnn_dev_range_end();
     return rc;
 }
@@ -178,29 +178,29 @@ static struct gnn_source *move_new(struct gnn_gpu *g, struct gnn_source *up,
     struct gpu_pipe_ops o = *ops;
     o.at_once = g->dev->ranks;
     if (!rc)
-        return gpu_pipe_new(up, up->meta, &o, m, DEPTH, e);
+        return gnn_gpu_pipe_new(up, up->meta, &o, m, DEPTH, e);
     move_free(m);
     gnn_source_free(up);
     return NULL;
 }
 
-struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
+struct gnn_source *gnn_gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
         .start = upload_start, .finish = finish_copy, .arg_free = move_free};
     return move_new(g, up, &ops, g->n, (struct move){0}, e);
 }
 
-struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
+struct gnn_source *gnn_gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up, struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
         .start = bring_start, .finish = finish_copy, .arg_free = move_free};
     return move_new(g, up, &ops, 1, (struct move){0}, e);
 }
 
-struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
-                                 bool (*keep)(void *arg, unsigned device), void *arg,
-                                 struct gnn_err *e)
+struct gnn_source *gnn_gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
+                                     bool (*keep)(void *arg, unsigned device), void *arg,
+                                     struct gnn_err *e)
 {
     static const struct gpu_pipe_ops ops = {
         .start = fetch_start, .finish = finish_copy, .arg_free = move_free};

@@ -10,19 +10,19 @@ static void close_devices(struct gnn_gpu *g)
 }
 
 static const struct gnn_gpu_ops ops = {.close = close_devices,
-                                       .upload = gpu_upload_new,
-                                       .bring = gpu_bring_new,
-                                       .fetch = gpu_fetch_new,
-                                       .id = gpu_id,
-                                       .exportable = gpu_exportable,
-                                       .export_batch = gpu_export_batch,
-                                       .refer = gpu_refer,
-                                       .export_free = gpu_export_free,
-                                       .import_tensor = gpu_import_tensor,
-                                       .import_wait = gpu_import_wait,
-                                       .import_free = gpu_import_free,
-                                       .place = gpu_place,
-                                       .unused = gpu_unused};
+                                       .upload = gnn_gpu_upload_new,
+                                       .bring = gnn_gpu_bring_new,
+                                       .fetch = gnn_gpu_fetch_new,
+                                       .id = gnn_gpu_id,
+                                       .exportable = gnn_gpu_exportable,
+                                       .export_batch = gnn_gpu_export_batch,
+                                       .refer = gnn_gpu_refer,
+                                       .export_free = gnn_gpu_export_free,
+                                       .import_tensor = gnn_gpu_import_tensor,
+                                       .import_wait = gnn_gpu_import_wait,
+                                       .import_free = gnn_gpu_import_free,
+                                       .place = gnn_gpu_place,
+                                       .unused = gnn_gpu_unused};
 
 int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
 {
@@ -52,7 +52,7 @@ int gnn_gpu_backend(struct gnn_gpu *g, struct gnn_err *e)
     if (!g->dev)
         return e->code;
     for (unsigned i = 0; i < g->n; i++)
-        g->dev[i] = (struct gpu_device){.mem = gpu_device_memory, .number = g->device[i]};
+        g->dev[i] = (struct gpu_device){.mem = gnn_gpu_device_memory, .number = g->device[i]};
     for (unsigned i = 0; !rc && i < g->n; i++)
         for (unsigned k = 0; !rc && k < g->n; k++)
             if (gnn_dev_peer(g->device[i], g->device[k]))

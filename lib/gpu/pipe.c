@@ -1,4 +1,4 @@
-/* gpu_pipe_new: a ring of batches under way, so that a device always has work while the host
+/* gnn_gpu_pipe_new: a ring of batches under way, so that a device always has work while the host
  * prepares the next. */
 #include "lib/gpu/runtime.h"
 
@@ -14,7 +14,8 @@ struct pipe {
     struct gpu_slot slot[GPU_DEPTH_MAX];
 };
 
-int gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream, struct gnn_err *e)
+int gnn_gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream,
+                      struct gnn_err *e)
 {
     struct gpu_slot_event *v = s->of;
     while (v->device && v->device != d)
@@ -100,9 +101,9 @@ static void pipe_free(struct gnn_source *base)
     gnn_free(p);
 }
 
-struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta,
-                                const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
-                                struct gnn_err *e)
+struct gnn_source *gnn_gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta,
+                                    const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
+                                    struct gnn_err *e)
 {
     struct pipe *p = gnn_alloc_zero(1, sizeof *p, "a filter", e);
     if (!p) {

@@ -14,12 +14,12 @@
 struct gpu_device {
     struct gnn_mem mem; /* of the device; first, so that a pointer to it is one to the device */
     unsigned number;
-    struct gpu_host *host; /* of the first: what gpu_host_open has opened */
+    struct gpu_host *host; /* of the first: what gnn_gpu_host_open has opened */
     int pins;   /* of the first: whether memory of the heap can be pinned (lib/gpu/host.c) */
     bool ranks; /* of the first: what is made with the devices is part of several ranks' work */
 };
 /* The memory of a device, as mem of struct gpu_device, and pinned memory of the host (memory.c). */
-extern const struct gnn_mem gpu_device_memory, gpu_pinned;
+extern const struct gnn_mem gnn_gpu_device_memory, gnn_gpu_pinned;
 
 /* Lets all devices read memory of the host: where it lies, or if the system refuses that, in a
  * pinned copy. *at: its address there. Once for all who ask for the same memory; close it as often
@@ -27,30 +27,31 @@ extern const struct gnn_mem gpu_device_memory, gpu_pinned;
  * belongs to and that nobody reads it from again, so that it does not stay in the page cache beside
  * the copy; or NULL. */
 struct gnn_store;
-int gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
-                  const char *what, const void **at, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_host_open(struct gnn_gpu *g, struct gnn_store *s, const void *p, uint64_t bytes,
+                      const char *what, const void **at, struct gnn_err *e) GNN_MUST_USE;
 /* The copy, in the host's address space, or NULL: they read it where it lies. */
-const void *gpu_host_copy(const struct gnn_gpu *g, const void *p);
-void gpu_host_close(struct gnn_gpu *g, const void *p);
+const void *gnn_gpu_host_copy(const struct gnn_gpu *g, const void *p);
+void gnn_gpu_host_close(struct gnn_gpu *g, const void *p);
 
 /* ---- batches on devices ---- */
 
 /* A place on the device, the thread's; free gets it when its batch goes. To be released on failure
  * too. */
-int gpu_place_init(struct gnn_batch_place *p, unsigned device,
-                   void (*free)(struct gnn_batch_place *p), struct gnn_err *e) GNN_MUST_USE;
-void gpu_place_release(struct gnn_batch_place *p);
-int gpu_place_new(unsigned device, struct gnn_batch_place **out, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_place_init(struct gnn_batch_place *p, unsigned device,
+                       void (*free)(struct gnn_batch_place *p), struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_place_release(struct gnn_batch_place *p);
+int gnn_gpu_place_new(unsigned device, struct gnn_batch_place **out,
+                      struct gnn_err *e) GNN_MUST_USE;
 /* An empty batch of d from the pool, which is of d alone. What `stream` does from now on comes
  * after the last reader of what it held before. */
-int gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
-                  struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_batch_get(struct gpu_device *d, struct gnn_batch_pool *pool, void *stream,
+                      struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
 /* Sets to's typed view as from's, where tensor i of `to` is that of `from`, somewhere else. */
-void gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from);
+void gnn_gpu_batch_view(struct gnn_batch *to, const struct gnn_batch *from);
 /* Begins a range in the profiler's time line, "STAGE EPOCH/STEP"; gnn_dev_range_end ends it. */
-void gpu_range_begin(const char *stage, const struct gnn_batch *b);
+void gnn_gpu_range_begin(const char *stage, const struct gnn_batch *b);
 /* The device in use that has this number. */
-struct gpu_device *gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b);
+struct gpu_device *gnn_gpu_device_of(const struct gnn_gpu *g, const struct gnn_batch *b);
 
 /* ---- sources with batches under way ---- */
 
@@ -69,13 +70,13 @@ struct gpu_slot {
     struct gnn_err err;
 };
 /* The end of start: what `stream` of d has to do so far is the work on this batch. */
-int gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream,
-                  struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_slot_done(struct gpu_slot *s, const struct gpu_device *d, void *stream,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 /* The work of a source that keeps several batches in flight. start: takes a batch from `up` and
  * queues its work on streams without waiting; GNN_END at the end of `up`. finish: called when the
- * work is done, if start called gpu_slot_done; sets s->out, the batch that the source returns. end
- * (may be NULL): called at the end of the stream, as in gnn_map_ops. */
+ * work is done, if start called gnn_gpu_slot_done; sets s->out, the batch that the source returns.
+ * end (may be NULL): called at the end of the stream, as in gnn_map_ops. */
 struct gpu_pipe_ops {
     int (*start)(void *arg, struct gnn_source *up, struct gpu_slot *s, struct gnn_err *e);
     int (*finish)(void *arg, struct gpu_slot *s, struct gnn_err *e);
@@ -88,35 +89,36 @@ struct gpu_pipe_ops {
 };
 enum { GPU_DEPTH_MAX = 16 };
 /* At most `depth` are under way. Takes over up and, through arg_free, arg, on failure too. */
-struct gnn_source *gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta,
-                                const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
-                                struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gnn_gpu_pipe_new(struct gnn_source *up, const struct gnn_meta *meta,
+                                    const struct gpu_pipe_ops *ops, void *arg, unsigned depth,
+                                    struct gnn_err *e) GNN_MUST_USE;
 
 /* ---- memory for other processes: as in lib/gpu/gpu.h ---- */
 
-int gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
-int gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e) GNN_MUST_USE;
-int gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
-                     struct gnn_err *e) GNN_MUST_USE;
-void gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference *ref);
-void gpu_export_free(struct gnn_gpu_export *l);
-int gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x, const struct gnb_reference *ref,
-                      const struct gnn_tensor *as, struct gnn_tensors *set, unsigned *device,
-                      struct gnn_err *e) GNN_MUST_USE;
-int gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e) GNN_MUST_USE;
-void gpu_import_free(struct gnn_gpu_import *d);
-int gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b,
-              struct gnn_err *e) GNN_MUST_USE;
-int gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_id(struct gnn_gpu *g, unsigned device, uint64_t *id, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_exportable(struct gnn_gpu *g, unsigned device, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_export_batch(struct gnn_gpu *g, struct gnn_gpu_export **x, const struct gnn_batch *b,
+                         struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_refer(const struct gnn_gpu_export *l, uint32_t i, struct gnb_reference *ref);
+void gnn_gpu_export_free(struct gnn_gpu_export *l);
+int gnn_gpu_import_tensor(struct gnn_gpu *g, struct gnn_gpu_import **x,
+                          const struct gnb_reference *ref, const struct gnn_tensor *as,
+                          struct gnn_tensors *set, unsigned *device,
+                          struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_import_wait(struct gnn_gpu_import *d, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_import_free(struct gnn_gpu_import *d);
+int gnn_gpu_place(struct gnn_gpu *g, unsigned device, struct gnn_batch *b,
+                  struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_unused(struct gnn_gpu *g, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
 
 /* ---- the stages ---- */
 
-struct gnn_source *gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up,
-                                  struct gnn_err *e) GNN_MUST_USE;
-struct gnn_source *gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up,
-                                 struct gnn_err *e) GNN_MUST_USE;
-struct gnn_source *gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
-                                 bool (*keep)(void *arg, unsigned device), void *arg,
-                                 struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gnn_gpu_upload_new(struct gnn_gpu *g, struct gnn_source *up,
+                                      struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gnn_gpu_bring_new(struct gnn_gpu *g, struct gnn_source *up,
+                                     struct gnn_err *e) GNN_MUST_USE;
+struct gnn_source *gnn_gpu_fetch_new(struct gnn_gpu *g, struct gnn_source *up,
+                                     bool (*keep)(void *arg, unsigned device), void *arg,
+                                     struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -111,7 +111,7 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err
     return 0;
 }
 
-int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e)
+int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
     const uint32_t nl = m->c.nlayers;

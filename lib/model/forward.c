@@ -24,7 +24,8 @@ static int set_after(struct gnn_net *n, uint32_t l, uint32_t t, const struct gnn
     struct gnn_activation *a = &net_act(n, l + 1, t)->after;
     if (gnn_activation_of_type(&n->pass, a, l, t, e))
         return e->code;
-    a->drop = a->relu && mode->train && net_dropout(n, l + 1, t, mode->dropout, mode->seed, &a->q);
+    a->drop =
+        a->relu && mode->train && gnn_net_dropout(n, l + 1, t, mode->dropout, mode->seed, &a->q);
     return find_counted(n, l, t, &a->count, e);
 }
 
@@ -127,10 +128,10 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     n->b = b;
     n->pass.p = params;
     n->pass.train = mode->train;
-    if (check_ids(b, meta, mode, e) || net_blocks(n, meta, e))
+    if (check_ids(b, meta, mode, e) || gnn_net_blocks(n, meta, e))
         return e->code;
-    net_choose_threads(n);
-    if (net_inputs(n, mode, e))
+    gnn_net_choose_threads(n);
+    if (gnn_net_inputs(n, mode, e))
         return e->code;
     for (uint32_t l = 0; l < m->c.nlayers; l++)
         for (uint32_t t = 0; t < m->c.nntypes; t++)

@@ -55,8 +55,8 @@ void gnn_net_release(struct gnn_net *n)
     memset(n, 0, sizeof(*n));
 }
 
-bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
-                 struct gnn_dropout *q)
+bool gnn_net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
+                     struct gnn_dropout *q)
 {
     if (p <= 0)
         return false;
@@ -79,7 +79,7 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
     char name[GNN_NAME_MAX + 1];
-    const bool drop = mode->train && net_dropout(n, 0, t, mode->dropout_input, mode->seed, &q);
+    const bool drop = mode->train && gnn_net_dropout(n, 0, t, mode->dropout_input, mode->seed, &q);
 
     gnn_tensor_name(name, "node/%s/x", c->ntype[t].name);
     const struct gnn_tensor *x = c->ntype[t].width ? gnn_tensors_find(&n->b->tensors, name) : NULL;
@@ -111,7 +111,7 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
     return 0;
 }
 
-int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e)
+int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     for (uint32_t t = 0; t < n->pass.m->c.nntypes; t++)
         if (gnn_model_live(n->pass.m, 0, t) && set_input(n, t, mode, e))
@@ -120,7 +120,7 @@ int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_er
 }
 
 /* Waiting for each other costs threads more than a batch of a few million operations is worth. */
-void net_choose_threads(const struct gnn_net *n)
+void gnn_net_choose_threads(const struct gnn_net *n)
 {
     const struct gnn_model *m = n->pass.m;
     enum { SMALL = 8000000 };

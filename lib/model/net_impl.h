@@ -21,16 +21,17 @@ static inline const float **net_in(const struct gnn_net *n, uint32_t l, uint32_t
     return &n->in[(size_t)l * n->pass.m->c.nntypes + t];
 }
 /* Fills rows, blocks, factors, transposes for the batch n->b. */
-int net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e) GNN_MUST_USE;
+int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e) GNN_MUST_USE;
 
 /* Sets OpenMP's number of threads for the batch, if it is theirs. */
-void net_choose_threads(const struct gnn_net *n);
+void gnn_net_choose_threads(const struct gnn_net *n);
 /* The features of every type, as f32 rows. */
-int net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode, struct gnn_err *e) GNN_MUST_USE;
+int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode,
+                   struct gnn_err *e) GNN_MUST_USE;
 /* The mask of layer l (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step,
  * layer, type, original node id), so that it depends neither on the batch's numbering nor on the
  * parts of a store. */
-bool net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
-                 struct gnn_dropout *q);
+bool gnn_net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
+                     struct gnn_dropout *q);
 
 #endif

@@ -20,13 +20,13 @@ static int device_fit_host(const struct gnn_ops *o, struct gnn_buf *b, uint64_t 
                            const char *what, struct gnn_err *e)
 {
     (void)o;
-    return gnn_buf_fit_in(&gpu_pinned, b, n, size, what, e);
+    return gnn_buf_fit_in(&gnn_gpu_pinned, b, n, size, what, e);
 }
 
 static void device_release_host(const struct gnn_ops *o, struct gnn_buf *b)
 {
     (void)o;
-    gnn_buf_release_in(&gpu_pinned, b);
+    gnn_buf_release_in(&gnn_gpu_pinned, b);
 }
 
 static void device_zero(const struct gnn_ops *o, void *to, uint64_t bytes)
@@ -34,7 +34,7 @@ static void device_zero(const struct gnn_ops *o, void *to, uint64_t bytes)
     struct ops_dev *dev = ops_dev(o);
     if (!dev->err.code)
         (void)!gnn_dev_set(to, 0, bytes, dev->stream, &dev->err);
-    ops_timed(dev, "zeroing");
+    gnn_ops_timed(dev, "zeroing");
 }
 
 static void device_copy(const struct gnn_ops *o, void *to, const void *from, uint64_t bytes)
@@ -42,7 +42,7 @@ static void device_copy(const struct gnn_ops *o, void *to, const void *from, uin
     struct ops_dev *dev = ops_dev(o);
     if (!dev->err.code)
         (void)!gnn_dev_copy(to, from, bytes, dev->stream, &dev->err);
-    ops_timed(dev, "copies");
+    gnn_ops_timed(dev, "copies");
 }
 
 /* Room for `bytes`, at most RING_PART, in the ring; *at is where. False if something is wrong. */
@@ -79,11 +79,11 @@ static void device_put(const struct gnn_ops *o, void *to, const void *from, uint
     }
 }
 
-void ops_launched(struct ops_dev *dev, const char *what)
+void gnn_ops_launched(struct ops_dev *dev, const char *what)
 {
     if (!ops_failed(dev))
         (void)!gnn_dev_launched(what, &dev->err);
-    ops_timed(dev, what);
+    gnn_ops_timed(dev, what);
 }
 
 static void device_mark(const struct gnn_ops *o, unsigned k)
@@ -123,8 +123,8 @@ static int device_enter(const struct gnn_ops *o, const struct gnn_batch *b, stru
                         b->place->device, dev->d->number);
     if (gnn_dev_use(dev->d->number, e) || gnn_dev_event_after(dev->stream, b->place->ready, e))
         return e->code;
-    gpu_range_begin("step", b);
-    ops_time_from(dev);
+    gnn_gpu_range_begin("step", b);
+    gnn_ops_time_from(dev);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static void device_leave(const struct gnn_ops *o, const struct gnn_batch *b)
         (void)!gnn_dev_event_record(b->place->used, dev->stream, &dev->err);
 }
 
-void ops_fill_memory(struct gnn_ops *o)
+void gnn_ops_fill_memory(struct gnn_ops *o)
 {
     o->fit = device_fit;
     o->release = device_release;

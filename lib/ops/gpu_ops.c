@@ -68,8 +68,8 @@ static int device_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size
     if (k && device_multiply(dev, &g, &bare, e))
         return e->code;
     if (dev->times) /* batches differ in their numbers of rows */
-        ops_timed(dev, ta ? ops_name(dev, "product (%zu, rows) by (rows, %zu)", m, n)
-                          : ops_name(dev, "product (rows, %zu) by (%zu, %zu)", k, k, n));
+        gnn_ops_timed(dev, ta ? gnn_ops_name(dev, "product (%zu, rows) by (rows, %zu)", m, n)
+                              : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", k, k, n));
     if (!k && beta == 0)
         o->zero(o, y, m * n * sizeof(*y));
     if (bare && ep)
@@ -118,7 +118,7 @@ static void widen_tensor(struct ops_dev *dev, const struct gnn_tensor *x, uint64
         if (ops_failed(dev))                                                                       \
             return;                                                                                \
         cuda;                                                                                      \
-        ops_launched(dev, kind);                                                                   \
+        gnn_ops_launched(dev, kind);                                                               \
     }
 #include "lib/ops/list.h"
 
@@ -142,7 +142,7 @@ static int open_device(struct ops_dev *dev, struct gnn_err *e)
     if (!rc)
         rc = gnn_dev_set(dev->word, 0xff, NWORDS * sizeof(*dev->word), dev->stream, e);
     if (!rc)
-        rc = ops_times_new(&dev->times, e);
+        rc = gnn_ops_times_new(&dev->times, e);
     return rc ? rc : gnn_dev_gemm_new(&dev->gemm, e);
 }
 
@@ -156,7 +156,7 @@ static void gpu_ops_free(const struct gnn_ops *o)
     struct ops_dev *dev = o->dev;
     gnn_dev_stream_free(dev->stream); /* waits for what is on it */
     gnn_dev_gemm_free(dev->gemm);
-    ops_times_free(dev->times);
+    gnn_ops_times_free(dev->times);
     for (unsigned i = 0; i < RING_PARTS; i++)
         gnn_dev_event_free(dev->part[i]);
     for (unsigned i = 0; i < GNN_OPS_MARKS; i++)
@@ -172,7 +172,7 @@ static const struct gnn_ops table = {
     .async = true,
     .free = gpu_ops_free,
     .note = gpu_ops_note,
-    .times = gpu_ops_times,
+    .times = gnn_gpu_ops_times,
     .chunk = UINT32_MAX,
     .gemm = device_gemm,
 #define GNN_OP(name, ...) .name = launch_##name,
@@ -186,7 +186,7 @@ static const struct gnn_ops *gpu_ops_new(struct gnn_gpu *g, enum gnn_precision p
     if (!dev)
         return NULL;
     dev->ops = table;
-    ops_fill_memory(&dev->ops);
+    gnn_ops_fill_memory(&dev->ops);
     dev->ops.reduce_new = gnn_gpu_reduce_new;
     dev->ops.dev = dev;
     dev->d = &g->dev[0];

@@ -28,7 +28,7 @@ struct ops_dev {
     void *mark[GNN_OPS_MARKS];
     struct gnn_buf scratch;
     struct ops_times *times; /* NULL: nobody asks for them */
-    char name[72];           /* ops_name */
+    char name[72];           /* gnn_ops_name */
 };
 
 static inline struct ops_dev *ops_dev(const struct gnn_ops *o)
@@ -41,21 +41,21 @@ static inline bool ops_failed(const struct ops_dev *dev)
     return dev->err.code != 0;
 }
 /* After a launch: an error of it is the device's, its time is counted under `what`. */
-void ops_launched(struct ops_dev *dev, const char *what);
+void gnn_ops_launched(struct ops_dev *dev, const char *what);
 /* A name made as by printf, which holds until the next one is made. */
-const char *ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2, 3);
+const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...) GNN_PRINTF(2, 3);
 /* Times of operations, by name (gpu_time.c): what is on the stream from _from on, or since the
  * operation before. */
-int ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
-void ops_times_free(struct ops_times *t);
-void ops_time_from(struct ops_dev *dev);
-void ops_timed(struct ops_dev *dev, const char *name);
+int gnn_ops_times_new(struct ops_times **t, struct gnn_err *e) GNN_MUST_USE;
+void gnn_ops_times_free(struct ops_times *t);
+void gnn_ops_time_from(struct ops_dev *dev);
+void gnn_ops_timed(struct ops_dev *dev, const char *name);
 /* Memory, copies, marks. */
-void ops_fill_memory(struct gnn_ops *o);
+void gnn_ops_fill_memory(struct gnn_ops *o);
 
 /* gnn_ops.times (gpu_time.c). */
-int gpu_ops_times(const struct gnn_ops *o,
-                  void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
-                  struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_ops_times(const struct gnn_ops *o,
+                      void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 #endif

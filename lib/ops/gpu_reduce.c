@@ -30,7 +30,7 @@ static void reduction_free(struct gpu_reduction *s)
 {
     gnn_dev_event_free(s->before);
     gnn_dev_event_free(s->done);
-    gnn_buf_release_in(&gpu_pinned, &s->host);
+    gnn_buf_release_in(&gnn_gpu_pinned, &s->host);
     gnn_free(s);
 }
 
@@ -57,7 +57,7 @@ static int host_add(struct gpu_reduce *c, struct gpu_reduction *s, struct gnn_er
     if (bytes > s->host.cap &&
         gnn_dev_event_wait(s->done, e)) /* the last one has left what is freed */
         return e->code;
-    if (gnn_buf_fit_in(&gpu_pinned, &s->host, bytes, 1, "all-reduce buffers", e) ||
+    if (gnn_buf_fit_in(&gnn_gpu_pinned, &s->host, bytes, 1, "all-reduce buffers", e) ||
         gnn_dev_copy(s->host.data, s->data, bytes, c->ops->stream, e))
         return e->code;
     return gnn_dev_event_record(s->before, c->ops->stream, e);

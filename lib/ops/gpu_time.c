@@ -22,7 +22,7 @@ struct ops_times {
     unsigned nkinds;
 };
 
-int ops_times_new(struct ops_times **out, struct gnn_err *e)
+int gnn_ops_times_new(struct ops_times **out, struct gnn_err *e)
 {
     const char *v = getenv("GNN_DEBUG_TIME");
     if (!v || !*v || !strcmp(v, "0"))
@@ -34,7 +34,7 @@ int ops_times_new(struct ops_times **out, struct gnn_err *e)
     return rc;
 }
 
-void ops_times_free(struct ops_times *t)
+void gnn_ops_times_free(struct ops_times *t)
 {
     for (unsigned i = 0; t && i <= PENDING; i++)
         gnn_dev_event_free(t->event[i]);
@@ -60,7 +60,7 @@ static void settle_times(struct ops_dev *dev)
     t->n = 0;
 }
 
-void ops_time_from(struct ops_dev *dev)
+void gnn_ops_time_from(struct ops_dev *dev)
 {
     if (!dev->times || dev->err.code)
         return;
@@ -69,7 +69,7 @@ void ops_time_from(struct ops_dev *dev)
         (void)!gnn_dev_event_record(dev->times->event[0], dev->stream, &dev->err);
 }
 
-const char *ops_name(struct ops_dev *dev, const char *fmt, ...)
+const char *gnn_ops_name(struct ops_dev *dev, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -78,7 +78,7 @@ const char *ops_name(struct ops_dev *dev, const char *fmt, ...)
     return dev->name;
 }
 
-void ops_timed(struct ops_dev *dev, const char *name)
+void gnn_ops_timed(struct ops_dev *dev, const char *name)
 {
     struct ops_times *t = dev->times;
     unsigned k = 0;
@@ -97,9 +97,9 @@ void ops_timed(struct ops_dev *dev, const char *name)
         t->n++;
 }
 
-int gpu_ops_times(const struct gnn_ops *o,
-                  void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
-                  struct gnn_err *e)
+int gnn_gpu_ops_times(const struct gnn_ops *o,
+                      void (*each)(void *arg, const char *name, uint64_t n, double ms), void *arg,
+                      struct gnn_err *e)
 {
     struct ops_dev *dev = ops_dev(o);
     if (!dev->times)

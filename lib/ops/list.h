@@ -29,7 +29,7 @@
 /* kernels/spmm.h. `block` is an array in the backend's memory. X has xrows rows of d columns and
  * does not overlap y; tptr has room for ncols + 1 elements, tidx and tedge, if not NULL, for
  * `edges`. */
-GNN_OP(aggregate, ops_name(dev, "aggregation, %zu wide", d),
+GNN_OP(aggregate, gnn_ops_name(dev, "aggregation, %zu wide", d),
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
         uint32_t xrows, size_t d, float *y, bool acc),
        gnn_spmm_rows(block, nblocks, from, to, x, d, y, acc),

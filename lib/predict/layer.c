@@ -39,8 +39,8 @@ static int make_segment(struct gnn_predict *p, uint32_t r, const struct chunk *c
     *k = gnn_adj_segment(a);
     k->first = (uint32_t)c->first;
     k->n = (uint32_t)c->n;
-    k->indptr64 = (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
-    k->indices = predict_adjacency(p, c->part, r, "indices")->data;
+    k->indptr64 = (const uint64_t *)gnn_predict_adjacency(p, c->part, r, "indptr")->data + c->at;
+    k->indices = gnn_predict_adjacency(p, c->part, r, "indices")->data;
     p->pass.edges += k->indptr64[c->n] - k->indptr64[0];
     if (o->async && bring_segment(p, k, e))
         return e->code;
@@ -59,7 +59,7 @@ static int conv_chunk(struct gnn_predict *p, uint32_t r, const struct chunk *c, 
     struct gnn_conv_run *run = &p->rel[r].run;
     if (make_segment(p, r, c, e) ||
         (run->layer->own &&
-         predict_rows(p, &p->in[p->m->c.etype[r].dst], c->first, c->n, &run->own, e)))
+         gnn_predict_rows(p, &p->in[p->m->c.etype[r].dst], c->first, c->n, &run->own, e)))
         return e->code;
     return run->layer->rows(run, (uint32_t)c->first, (uint32_t)(c->first + c->n), y, acc, ep, e);
 }
@@ -70,14 +70,14 @@ static int make_messages(struct gnn_predict *p, uint32_t r, struct gnn_err *e)
     struct gnn_conv_run *run = &p->rel[r].run;
     struct gnn_table *z = &p->rel[r].messages;
     const struct gnn_table *in = &p->in[p->m->c.etype[r].src];
-    if (predict_table_new(p, z, in->rows, run->message, e))
+    if (gnn_predict_table_new(p, z, in->rows, run->message, e))
         return e->code;
     for (uint64_t i = 0; i < in->rows; i += p->chunk) {
         const uint64_t n = in->rows - i < p->chunk ? in->rows - i : p->chunk;
         const float *x;
         float *y;
-        if (predict_rows(p, in, i, n, &x, e) || predict_open_rows(p, z, i, n, &y, e) ||
-            run->layer->send(run, x, (uint32_t)n, y, e) || predict_keep_rows(p, z, i, n, y, e))
+        if (gnn_predict_rows(p, in, i, n, &x, e) || gnn_predict_open_rows(p, z, i, n, &y, e) ||
+            run->layer->send(run, x, (uint32_t)n, y, e) || gnn_predict_keep_rows(p, z, i, n, y, e))
             return e->code;
     }
     run->messages = z->data;
@@ -104,8 +104,8 @@ static int start_conv(struct gnn_predict *p, uint32_t l, uint32_t r, struct gnn_
 
 static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
 {
-    if (predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count, p->m->c.width[l],
-                          e) ||
+    if (gnn_predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count,
+                              p->m->c.width[l], e) ||
         gnn_activation_of_type(&p->pass, &p->after, l, type, e) ||
         gnn_activation_open(&p->pass, &p->after, p->chunk, e))
         return e->code;
@@ -124,7 +124,7 @@ static uint64_t rows_that_fit(const struct gnn_predict *p, uint32_t l, uint32_t 
         if (!gnn_model_into(p->m, l, r, type))
             continue;
         const uint64_t *ptr =
-            (const uint64_t *)predict_adjacency(p, c->part, r, "indptr")->data + c->at;
+            (const uint64_t *)gnn_predict_adjacency(p, c->part, r, "indptr")->data + c->at;
         while (n > 1 && ptr[n] - ptr[0] > PREDICT_EDGES)
             n /= 2;
     }
@@ -140,10 +140,10 @@ static int layer_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const s
     uint32_t left = 0;
     const float *x;
     float *y;
-    if (predict_open_rows(p, &p->out[type], c->first, c->n, &y, e))
+    if (gnn_predict_open_rows(p, &p->out[type], c->first, c->n, &y, e))
         return e->code;
     if (acc) {
-        if (predict_rows(p, &p->in[type], c->first, c->n, &x, e))
+        if (gnn_predict_rows(p, &p->in[type], c->first, c->n, &x, e))
             return e->code;
         o->copy(o, y, x, c->n * m->c.width[l] * sizeof(float));
     }
@@ -157,10 +157,10 @@ static int layer_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const s
         acc = true;
     }
     gnn_activation_rows(&p->pass, &p->after, (uint32_t)c->first, (uint32_t)(c->first + c->n), y);
-    return predict_keep_rows(p, &p->out[type], c->first, c->n, y, e);
+    return gnn_predict_keep_rows(p, &p->out[type], c->first, c->n, y, e);
 }
 
-int predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
+int gnn_predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const uint64_t total = p->s->meta.schema.ntype[type].count;
@@ -181,7 +181,7 @@ int predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_e
         }
     }
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
-        predict_table_free(p, &p->rel[r].messages);
+        gnn_predict_table_free(p, &p->rel[r].messages);
     o->mark(o, 0);
     return o->wait(o, 0, e);
 }

@@ -12,34 +12,35 @@ enum {
 
 /* A table of undefined contents: near if there is room for it; else, with a device, in pinned
  * memory of the host, and without one in a temporary file, where p->o.memory is exceeded. */
-int predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
-                      struct gnn_err *e) GNN_MUST_USE;
-void predict_table_free(struct gnn_predict *p, struct gnn_table *t);
+int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
+                          struct gnn_err *e) GNN_MUST_USE;
+void gnn_predict_table_free(struct gnn_predict *p, struct gnn_table *t);
 /* Rows of t, near: its own memory, or a copy that is good until the next call. */
-int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
-                 const float **x, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
+                     const float **x, struct gnn_err *e) GNN_MUST_USE;
 /* Where rows of t are to be computed, near; and what has been computed there becomes t's. */
-int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
-                      float **y, struct gnn_err *e) GNN_MUST_USE;
-int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
-                      const float *y, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first,
+                          uint64_t n, float **y, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first,
+                          uint64_t n, const float *y, struct gnn_err *e) GNN_MUST_USE;
 /* Moves t into the host's memory. */
-int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_RUN, naming the first node by original id, unless all rows of t, nodes of the target type,
  * are finite. */
-int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
-                       struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
+                           struct gnn_err *e) GNN_MUST_USE;
 /* p->in[type]: the features, or ones. */
-int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
 
 /* Checks offsets and sources of every relation, and takes the degrees of their nodes, if the layers
  * need them. */
-int predict_relations(struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_relations(struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE;
 /* A part's adjacency along relation r: "indptr" or "indices". */
-const struct gnn_tensor *predict_adjacency(const struct gnn_predict *p, uint32_t part, uint32_t r,
-                                           const char *what);
+const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint32_t part,
+                                               uint32_t r, const char *what);
 
 /* p->out[type] of layer l. */
-int predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
+int gnn_predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type,
+                      struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -4,8 +4,8 @@
 #include "lib/store/degree.h"
 #include "lib/predict/predict_impl.h"
 
-const struct gnn_tensor *predict_adjacency(const struct gnn_predict *p, uint32_t part, uint32_t r,
-                                           const char *what)
+const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint32_t part,
+                                               uint32_t r, const char *what)
 {
     char key[GNN_ETYPE_KEY_ROOM];
     return gnn_store_findf(p->s, part, "edge/%s/%s",
@@ -30,8 +30,8 @@ static int check_adjacency(const struct gnn_predict *p, uint32_t r, struct gnn_e
     const struct gnn_schema *c = &p->s->meta.schema;
     const struct gnn_etype *t = &c->etype[r];
     for (uint32_t k = 0; k < p->s->nparts; k++) {
-        const struct gnn_tensor *ptr = predict_adjacency(p, k, r, "indptr"),
-                                *idx = predict_adjacency(p, k, r, "indices");
+        const struct gnn_tensor *ptr = gnn_predict_adjacency(p, k, r, "indptr"),
+                                *idx = gnn_predict_adjacency(p, k, r, "indices");
         if (!ptr || !idx ||
             !is_sound(ptr->data, idx->data, gnn_store_owned(p->s, k, t->dst), idx->shape[0],
                       c->ntype[t->src].count))
@@ -59,7 +59,7 @@ static int take_degrees(struct gnn_predict *p, uint32_t r, struct gnn_err *e)
     return e->code;
 }
 
-int predict_relations(struct gnn_predict *p, struct gnn_err *e)
+int gnn_predict_relations(struct gnn_predict *p, struct gnn_err *e)
 {
     p->rel = gnn_alloc_zero(p->m->c.netypes, sizeof *p->rel, "relations", e);
     for (uint32_t r = 0; !e->code && r < p->m->c.netypes; r++)

@@ -30,13 +30,13 @@ static int one_layer(struct gnn_predict *p, uint32_t l, struct gnn_err *e)
     const struct gnn_model *m = p->m;
     const bool last = l + 1 == m->c.nlayers;
     for (uint32_t t = 0; t < m->c.nntypes; t++)
-        if (gnn_model_live(m, l + 1, t) && predict_layer(p, l, t, e))
+        if (gnn_model_live(m, l + 1, t) && gnn_predict_layer(p, l, t, e))
             return e->code;
     for (uint32_t t = 0; t < m->c.nntypes; t++) {
         if (last && t == m->c.target)
             p->embedding = p->in[t];
         else
-            predict_table_free(p, &p->in[t]);
+            gnn_predict_table_free(p, &p->in[t]);
         p->in[t] = p->out[t];
         memset(&p->out[t], 0, sizeof(p->out[t]));
     }
@@ -56,17 +56,17 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
     p->pass.o = p->o.ops;
     p->in = gnn_alloc_zero(m->c.nntypes, sizeof(*p->in), "tables", e);
     p->out = gnn_alloc_zero(m->c.nntypes, sizeof(*p->out), "tables", e);
-    if (e->code || start_device(p, e) || predict_relations(p, e))
+    if (e->code || start_device(p, e) || gnn_predict_relations(p, e))
         goto fail;
     for (uint32_t t = 0; t < m->c.nntypes; t++)
-        if (gnn_model_live(m, 0, t) && predict_features(p, t, e))
+        if (gnn_model_live(m, 0, t) && gnn_predict_features(p, t, e))
             goto fail;
     for (uint32_t l = 0; l < m->c.nlayers; l++)
         if (one_layer(p, l, e))
             goto fail;
     p->logits = p->in[m->c.target];
     memset(&p->in[m->c.target], 0, sizeof(*p->in));
-    if (!predict_check_rows(p, &p->logits, "output", e))
+    if (!gnn_predict_check_rows(p, &p->logits, "output", e))
         return 0;
 fail:
     gnn_predict_release(p);
@@ -79,18 +79,18 @@ void gnn_predict_release(struct gnn_predict *p)
         return;
     for (uint32_t t = 0; t < p->m->c.nntypes; t++) {
         if (p->in)
-            predict_table_free(p, &p->in[t]);
+            gnn_predict_table_free(p, &p->in[t]);
         if (p->out)
-            predict_table_free(p, &p->out[t]);
+            gnn_predict_table_free(p, &p->out[t]);
     }
     const struct gnn_ops *o = p->o.ops;
     for (uint32_t r = 0; p->rel && r < p->m->c.netypes; r++) {
         gnn_conv_run_release(o, &p->rel[r].run);
         o->release(o, &p->rel[r].node);
-        predict_table_free(p, &p->rel[r].messages);
+        gnn_predict_table_free(p, &p->rel[r].messages);
     }
-    predict_table_free(p, &p->logits);
-    predict_table_free(p, &p->embedding);
+    gnn_predict_table_free(p, &p->logits);
+    gnn_predict_table_free(p, &p->embedding);
     struct gnn_buf *const bufs[] = {&p->params, &p->read,    &p->written,
                                     &p->indptr, &p->indices, &p->block};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)

@@ -47,8 +47,8 @@ static int place_rows(struct gnn_predict *p, struct gnn_table *t, struct gnn_err
     return 0;
 }
 
-int predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
-                      struct gnn_err *e)
+int gnn_predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows, uint64_t width,
+                          struct gnn_err *e)
 {
     uint64_t bytes;
     *t = (struct gnn_table){.rows = rows, .width = width, .near = true};
@@ -64,7 +64,7 @@ int predict_table_new(struct gnn_predict *p, struct gnn_table *t, uint64_t rows,
     return t->data ? 0 : e->code;
 }
 
-void predict_table_free(struct gnn_predict *p, struct gnn_table *t)
+void gnn_predict_table_free(struct gnn_predict *p, struct gnn_table *t)
 {
     const struct gnn_ops *o = p->o.ops;
     if (t->mapped)
@@ -78,8 +78,8 @@ void predict_table_free(struct gnn_predict *p, struct gnn_table *t)
     memset(t, 0, sizeof(*t));
 }
 
-int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
-                 const float **x, struct gnn_err *e)
+int gnn_predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
+                     const float **x, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     *x = t->data + first * t->width;
@@ -92,8 +92,8 @@ int predict_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t firs
     return 0;
 }
 
-int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
-                      float **y, struct gnn_err *e)
+int gnn_predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first,
+                          uint64_t n, float **y, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     if (!t->near && o->fit(o, &p->written, n * t->width, sizeof(float), "rows", e))
@@ -102,8 +102,8 @@ int predict_open_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t
     return 0;
 }
 
-int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first, uint64_t n,
-                      const float *y, struct gnn_err *e)
+int gnn_predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t first,
+                          uint64_t n, const float *y, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     if (t->near)
@@ -113,7 +113,7 @@ int predict_keep_rows(struct gnn_predict *p, const struct gnn_table *t, uint64_t
     return o->wait(o, 0, e);
 }
 
-int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
+int gnn_predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     struct gnn_table to = *t;
@@ -127,10 +127,10 @@ int predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *
     o->fetch(o, to.data, t->data, t->rows * t->width * sizeof(float));
     o->mark(o, 0);
     if (o->wait(o, 0, e)) {
-        predict_table_free(p, &to);
+        gnn_predict_table_free(p, &to);
         return e->code;
     }
-    predict_table_free(p, t);
+    gnn_predict_table_free(p, t);
     *t = to;
     return 0;
 }
@@ -182,7 +182,7 @@ static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float
     return 0;
 }
 
-int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
+int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     struct gnn_table *t = &p->in[type];
@@ -190,7 +190,7 @@ int predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
     *t = (struct gnn_table){.rows = n, .width = w};
     if (p->m->c.ntype[type].width && share_rows(p, type, t))
         return 0;
-    if (predict_table_new(p, t, n, w, e))
+    if (gnn_predict_table_new(p, t, n, w, e))
         return e->code;
     if (!p->m->c.ntype[type].width) { /* the constant feature 1 */
         if (t->near)

@@ -25,12 +25,12 @@ static struct gnn_npy head_of(const struct gnn_predict *p, enum gnn_predict_outp
     return t;
 }
 
-int predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
-                       struct gnn_err *e)
+int gnn_predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
+                           struct gnn_err *e)
 {
     const uint64_t w = t->width;
     uint32_t *store_id = NULL;
-    if (predict_to_host(p, t, e))
+    if (gnn_predict_to_host(p, t, e))
         return e->code;
     if (gnn_first_not_finite(t->data, t->rows * w) == t->rows * w)
         return 0;
@@ -104,8 +104,8 @@ int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool 
     uint32_t *store_id = NULL;
     struct gnn_io io;
     gnn_io_init(&io, fd, name);
-    if ((what == GNN_OUT_EMBEDDINGS ? predict_check_rows(p, &p->embedding, "embedding", e)
-                                    : predict_to_host(p, &p->logits, e)) ||
+    if ((what == GNN_OUT_EMBEDDINGS ? gnn_predict_check_rows(p, &p->embedding, "embedding", e)
+                                    : gnn_predict_to_host(p, &p->logits, e)) ||
         (original && gnn_store_inverse(p->s, p->m->c.target, &store_id, e)) ||
         gnn_io_write(&io, head, gnn_npy_header(&t, head), e) ||
         write_rows(p, what, store_id, &io, e)) {
@@ -177,7 +177,7 @@ int gnn_predict_score(struct gnn_predict *p, uint32_t set, struct gnn_score *sco
     if (q->ntype != p->m->c.target)
         return gnn_fail(e, GNN_E_USAGE, "set %s is not of the labelled node type %s", q->set,
                         p->m->c.ntype[p->m->c.target].name);
-    if (predict_to_host(p, &p->logits, e) || gnn_store_split(p->s, set, &ids, e))
+    if (gnn_predict_to_host(p, &p->logits, e) || gnn_store_split(p->s, set, &ids, e))
         return e->code;
     for (uint64_t i = 0; i < q->count && !e->code; i += ROWS)
         (void)!score_rows(p, ids + i, q->count - i < ROWS ? q->count - i : ROWS, score, e);

@@ -19,7 +19,7 @@ static void drawn_free(struct gnn_batch_place *p)
 {
     struct gpu_drawn *x = (struct gpu_drawn *)p;
     drawn_empty(x);
-    gpu_place_release(&x->place);
+    gnn_gpu_place_release(&x->place);
     gnn_free(x->nodes);
     gnn_free(x);
 }
@@ -32,7 +32,7 @@ static int drawn_new(struct gpu_context *l, struct gnn_batch *b, struct gnn_err 
         return e->code;
     x->context = l;
     x->nodes = gnn_alloc_zero(types + 3 * blocks, sizeof(void *), "a batch", e);
-    if (!x->nodes || gpu_place_init(&x->place, l->d->number, drawn_free, e)) {
+    if (!x->nodes || gnn_gpu_place_init(&x->place, l->d->number, drawn_free, e)) {
         drawn_free(&x->place);
         return e->code;
     }
@@ -43,7 +43,7 @@ static int drawn_new(struct gpu_context *l, struct gnn_batch *b, struct gnn_err 
     return 0;
 }
 
-int gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_err *e)
+int gnn_gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_err *e)
 {
     struct gnn_batch *got;
     int rc = gnn_batch_get(l->pool, &got, e);
@@ -82,7 +82,7 @@ static uint64_t arena_lay(struct gpu_drawn *x, char *base)
 static int drawn_fit(struct gpu_drawn *x, struct gnn_err *e)
 {
     const struct gpu_capacity *r = x->context->capacity;
-    const struct gpu_io io = gpu_io_lay(x->context->s, r);
+    const struct gpu_io io = gnn_gpu_io_lay(x->context->s, r);
     void *in = NULL, *out = NULL;
     if (x->turn == r->turn)
         return 0;
@@ -113,19 +113,19 @@ static void fill_in(struct gpu_drawn *x, const struct gnn_batch *key, const stru
     gnn_sample_keys(s, key, (uint32_t *)(void *)(x->in + io->keys));
 }
 
-int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_err *e)
+int gnn_gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_err *e)
 {
     struct gpu_context *l = x->context;
     int rc = gnn_dev_use(l->d->number, e);
     if (!rc)
-        rc = gpu_context_fit(l, e);
+        rc = gnn_gpu_context_fit(l, e);
     if (!rc)
         rc = drawn_fit(x, e);
     if (rc)
         return rc;
-    const struct gpu_io io = gpu_io_lay(l->s, l->capacity);
+    const struct gpu_io io = gnn_gpu_io_lay(l->s, l->capacity);
     fill_in(x, key, &io);
-    rc = gpu_context_launch(l, x, e);
+    rc = gnn_gpu_context_launch(l, x, e);
     return rc ? rc : gnn_dev_event_record(x->place.ready, l->stream, e);
 }
 
@@ -170,12 +170,12 @@ static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t h
                       struct gnn_err *e)
 {
     const uint32_t k = hop * b->netypes + et;
-    const struct gpu_io io = gpu_io_lay(x->context->s, x->context->capacity);
+    const struct gpu_io io = gnn_gpu_io_lay(x->context->s, x->context->capacity);
     const uint32_t edges = ((const uint32_t *)(const void *)(x->out + io.edges))[k];
     struct gnn_block block = {
         .edges = edges, .indptr = x->indptr[k], .indices = x->indices[k], .id = x->id[k]};
     char key[GNN_ETYPE_KEY_ROOM], name[GNN_NAME_MAX + 1];
-    gpu_drawn_rows(x, k, &block.first, &block.n);
+    gnn_gpu_drawn_rows(x, k, &block.first, &block.n);
     if (!gnn_pick_any(gnn_sampling_rule(&x->context->s->meta.sampling, k)) || !block.n)
         return 0;
     gnn_etype_key(&x->context->s->meta.schema, et, key, sizeof key);
@@ -191,7 +191,7 @@ static int bind_block(const struct gpu_drawn *x, struct gnn_batch *b, uint32_t h
     return rc;
 }
 
-void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n)
+void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n)
 {
     const struct gnn_schema *c = &x->context->s->meta.schema;
     const uint32_t hop = block / c->netypes, dst = c->etype[block % c->netypes].dst;
@@ -201,8 +201,8 @@ void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, 
     *n = counts[hop * c->nntypes + dst] - *first;
 }
 
-int gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
-                   struct gnn_err *e)
+int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
+                       struct gnn_err *e)
 {
     const uint64_t four = 4;
     struct gnn_tensor *t;

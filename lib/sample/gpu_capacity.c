@@ -81,8 +81,8 @@ static void derive_capacities(struct gpu_capacity *r, const struct sampler *s)
     r->turn++;
 }
 
-int gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
-                      struct gnn_err *e)
+int gnn_gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
+                          struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const struct gnn_sampling *m = &s->meta.sampling;
@@ -106,7 +106,7 @@ int gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t 
     return 0;
 }
 
-void gpu_capacity_release(struct gpu_capacity *r)
+void gnn_gpu_capacity_release(struct gpu_capacity *r)
 {
     gnn_free(r->nodes);
     gnn_free(r->rows);
@@ -115,7 +115,7 @@ void gpu_capacity_release(struct gpu_capacity *r)
     *r = (struct gpu_capacity){0};
 }
 
-void gpu_capacity_seeds(struct gpu_capacity *r, const struct sampler *s, uint64_t n)
+void gnn_gpu_capacity_seeds(struct gpu_capacity *r, const struct sampler *s, uint64_t n)
 {
     if (n <= r->seeds)
         return;
@@ -135,8 +135,8 @@ static int grow_array(uint32_t *capacity, uint64_t need, uint64_t most, const ch
     return 0;
 }
 
-int gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
-                      const struct gnn_cuda_sample_status *st, uint32_t rows, struct gnn_err *e)
+int gnn_gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
+                          const struct gnn_cuda_sample_status *st, uint32_t rows, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     const uint32_t b = st->block, et = b % c->netypes;

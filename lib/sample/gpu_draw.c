@@ -189,12 +189,12 @@ static int pick_block(const struct sample_draw *d, uint32_t et, const struct gnn
 static void draw_free(struct sample_backend *backend)
 {
     struct gpu_draw *q = (struct gpu_draw *)backend;
-    gpu_graphs_release(&q->graphs);
+    gnn_gpu_graphs_release(&q->graphs);
     gnn_free(q);
 }
 
-struct sample_backend *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
-                                    const struct gnn_sampler_opts *o, struct gnn_err *e)
+struct sample_backend *gnn_gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                        const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     static const struct sample_backend ops = {.free = draw_free,
                                               .context_new = context_new,
@@ -207,8 +207,8 @@ struct sample_backend *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
         return NULL;
     q->base = ops;
     q->s = s;
-    const int rc = gpu_graphs_init(&q->graphs, g, s, o, &capacity, e);
-    gpu_capacity_release(&capacity);
+    const int rc = gnn_gpu_graphs_init(&q->graphs, g, s, o, &capacity, e);
+    gnn_gpu_capacity_release(&capacity);
     if (!rc)
         return &q->base;
     draw_free(&q->base);

@@ -9,17 +9,17 @@ static int map_array(struct gpu_host_edges *f, const struct sampler *s, const vo
                      uint64_t bytes, struct gnn_err *e)
 {
     const void *host = *p;
-    int rc = gpu_host_open(f->g, s->store, host, bytes, "the graph", p, e);
+    int rc = gnn_gpu_host_open(f->g, s->store, host, bytes, "the graph", p, e);
     if (rc || !bytes)
         return rc;
     f->array[f->n++] = host;
     f->bytes += bytes;
-    f->copied += gpu_host_copy(f->g, host) ? bytes : 0;
+    f->copied += gnn_gpu_host_copy(f->g, host) ? bytes : 0;
     return 0;
 }
 
-int gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struct sampler *s,
-                        struct gnn_err *e)
+int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struct sampler *s,
+                            struct gnn_err *e)
 {
     const uint32_t netypes = s->meta.schema.netypes, nparts = s->store->nparts;
     const uint64_t n = (uint64_t)netypes * nparts;
@@ -42,10 +42,10 @@ int gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struc
     return rc;
 }
 
-void gpu_host_edges_release(struct gpu_host_edges *f)
+void gnn_gpu_host_edges_release(struct gpu_host_edges *f)
 {
     for (uint64_t i = 0; i < f->n; i++)
-        gpu_host_close(f->g, f->array[i]);
+        gnn_gpu_host_close(f->g, f->array[i]);
     gnn_free(f->array);
     gnn_free(f->part);
     *f = (struct gpu_host_edges){0};
@@ -154,16 +154,17 @@ static int fill_graph(struct laying *l, struct gpu_graph *q, struct gnn_gather_p
     lay_all(l, q, orig, part);
     rc = l->rc;
     if (!rc && l->resident)
-        rc = gpu_resident_copy(l->resident, l->s, l->host_edges, l->resident_rows, l->stream, l->e);
+        rc = gnn_gpu_resident_copy(l->resident, l->s, l->host_edges, l->resident_rows, l->stream,
+                                   l->e);
     if (!rc)
         rc = gnn_dev_stream_wait(l->stream, l->e);
     gnn_dev_stream_free(l->stream);
     return rc;
 }
 
-int gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
-                   const struct gpu_host_edges *host_edges, const struct gpu_resident *resident,
-                   struct gpu_device *d, struct gnn_err *e)
+int gnn_gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
+                       const struct gpu_host_edges *host_edges, const struct gpu_resident *resident,
+                       struct gpu_device *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
     struct laying l = {.s = s, .host_edges = host_edges, .resident = resident, .e = e};
@@ -186,7 +187,7 @@ int gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
     return rc;
 }
 
-void gpu_graph_release(struct gpu_graph *q)
+void gnn_gpu_graph_release(struct gpu_graph *q)
 {
     gnn_dev_free(q->memory);
     gnn_free(q->edges);

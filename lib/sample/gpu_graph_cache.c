@@ -107,8 +107,8 @@ static void choose_rows(struct gpu_resident *n, const struct gnn_sample_part *a,
     }
 }
 
-int gpu_resident_init(struct gpu_resident *n, const struct sampler *s, const struct gpu_capacity *r,
-                      uint64_t bytes, struct gnn_err *e)
+int gnn_gpu_resident_init(struct gpu_resident *n, const struct sampler *s,
+                          const struct gpu_capacity *r, uint64_t bytes, struct gnn_err *e)
 {
     const uint32_t netypes = s->meta.schema.netypes, nparts = s->store->nparts;
     uint64_t index = 0, capacity = UINT32_MAX - UINT64_C(1);
@@ -148,7 +148,7 @@ int gpu_resident_init(struct gpu_resident *n, const struct sampler *s, const str
     return rc;
 }
 
-void gpu_resident_release(struct gpu_resident *n)
+void gnn_gpu_resident_release(struct gpu_resident *n)
 {
     for (uint64_t i = 0; n->at && i < n->narrays; i++)
         gnn_free(n->at[i]);
@@ -198,9 +198,9 @@ static int stage_row(struct stage *g, const uint32_t *v, uint64_t n)
     return 0;
 }
 
-int gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
-                      const struct gpu_host_edges *host_edges, uint32_t *to, void *stream,
-                      struct gnn_err *e)
+int gnn_gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
+                          const struct gpu_host_edges *host_edges, uint32_t *to, void *stream,
+                          struct gnn_err *e)
 {
     struct stage g = {.to = to, .stream = stream, .e = e};
     void *buf = NULL;
@@ -209,7 +209,7 @@ int gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
     for (uint64_t k = 0; !rc && n->units && k < n->narrays; k++) {
         const struct gnn_sample_graph *graph = &s->graph[k / s->store->nparts];
         const struct gnn_sample_part *a = graph->part ? &graph->part[k % s->store->nparts] : NULL;
-        const uint32_t *copy = a ? gpu_host_copy(host_edges->g, a->indices) : NULL,
+        const uint32_t *copy = a ? gnn_gpu_host_copy(host_edges->g, a->indices) : NULL,
                        *indices = copy ? copy
                                   : a  ? a->indices
                                        : NULL;

@@ -34,9 +34,9 @@ static int size_of(const struct sampler *s, const struct gpu_host_edges *host_ed
                    uint64_t *bytes, struct gnn_err *e)
 {
     struct gpu_graph x = {0};
-    int rc = gpu_graph_init(&x, s, host_edges, NULL, NULL, e);
+    int rc = gnn_gpu_graph_init(&x, s, host_edges, NULL, NULL, e);
     *bytes = x.bytes;
-    gpu_graph_release(&x);
+    gnn_gpu_graph_release(&x);
     return rc;
 }
 
@@ -55,27 +55,27 @@ static int plan_place(struct gpu_graphs *q, const struct sampler *s,
                      : bytes <= less_or_zero(free, reserve) ? GNN_GRAPH_DEVICE
                                                             : GNN_GRAPH_UVA;
     if (report->memory == GNN_GRAPH_DEVICE)
-        return gpu_capacity_init(capacity, s, less_or_zero(free, bytes), e);
+        return gnn_gpu_capacity_init(capacity, s, less_or_zero(free, bytes), e);
     rc = gnn_dev_use(q->g->device[0], e);
     if (!rc)
-        rc = gpu_host_edges_init(&q->host_edges, q->g, s, e);
+        rc = gnn_gpu_host_edges_init(&q->host_edges, q->g, s, e);
     if (!rc)
         rc = size_of(s, &q->host_edges, &bytes, e);
     if (!rc)
-        rc = gpu_capacity_init(capacity, s, less_or_zero(free, bytes), e);
+        rc = gnn_gpu_capacity_init(capacity, s, less_or_zero(free, bytes), e);
     const uint64_t most = less_or_zero(free, bytes + reserve) / 2;
     if (!rc)
-        rc = gpu_resident_init(&q->resident, s, capacity,
-                               o->graph_cache == UINT64_MAX ? most : o->graph_cache, e);
+        rc = gnn_gpu_resident_init(&q->resident, s, capacity,
+                                   o->graph_cache == UINT64_MAX ? most : o->graph_cache, e);
     report->resident = q->resident.units * GNN_SAMPLE_RESIDENT * sizeof(uint32_t);
     report->host = q->host_edges.bytes;
     report->copied = q->host_edges.copied;
     return rc;
 }
 
-int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
-                    const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
-                    struct gnn_err *e)
+int gnn_gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
+                        const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
+                        struct gnn_err *e)
 {
     struct gnn_graph_report report = {0};
     q->g = g;
@@ -83,8 +83,8 @@ int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sample
     int rc = q->of ? plan_place(q, s, o, capacity, &report, e) : e->code;
     const bool uva = report.memory == GNN_GRAPH_UVA;
     for (unsigned i = 0; !rc && i < g->n; i++) {
-        rc = gpu_graph_init(&q->of[i], s, uva ? &q->host_edges : NULL, uva ? &q->resident : NULL,
-                            &g->dev[i], e);
+        rc = gnn_gpu_graph_init(&q->of[i], s, uva ? &q->host_edges : NULL,
+                                uva ? &q->resident : NULL, &g->dev[i], e);
         report.device = q->of[i].bytes;
     }
     if (!rc && o->graph_report)
@@ -92,12 +92,12 @@ int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sample
     return rc;
 }
 
-void gpu_graphs_release(struct gpu_graphs *q)
+void gnn_gpu_graphs_release(struct gpu_graphs *q)
 {
     for (unsigned i = 0; q->of && i < q->g->n; i++)
-        gpu_graph_release(&q->of[i]);
-    gpu_host_edges_release(&q->host_edges);
-    gpu_resident_release(&q->resident);
+        gnn_gpu_graph_release(&q->of[i]);
+    gnn_gpu_host_edges_release(&q->host_edges);
+    gnn_gpu_resident_release(&q->resident);
     gnn_free(q->of);
     *q = (struct gpu_graphs){0};
 }

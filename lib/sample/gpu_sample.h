@@ -27,16 +27,16 @@ struct gpu_capacity {
     uint64_t guess; /* the most that a first guess gives to one array */
 };
 /* free: bytes of device memory that are there for everything. */
-int gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
-                      struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_capacity_init(struct gpu_capacity *r, const struct sampler *s, uint64_t free,
+                          struct gnn_err *e) GNN_MUST_USE;
 /* After a batch found too little: GNN_E_USAGE if no capacity could be large enough. rows:
  * destinations of the block in which that was. */
-int gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
-                      const struct gnn_cuda_sample_status *st, uint32_t rows,
-                      struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_capacity_grow(struct gpu_capacity *r, const struct sampler *s,
+                          const struct gnn_cuda_sample_status *st, uint32_t rows,
+                          struct gnn_err *e) GNN_MUST_USE;
 /* Makes sure that n seeds fit. */
-void gpu_capacity_seeds(struct gpu_capacity *r, const struct sampler *s, uint64_t n);
-void gpu_capacity_release(struct gpu_capacity *r);
+void gnn_gpu_capacity_seeds(struct gpu_capacity *r, const struct sampler *s, uint64_t n);
+void gnn_gpu_capacity_release(struct gpu_capacity *r);
 
 /* ---- the graph (gpu_graph.c, gpu_graph_cache.c) ---- */
 
@@ -50,9 +50,9 @@ struct gpu_host_edges {
     uint64_t copied; /* of the bytes */
 };
 /* Takes a zeroed object; to be released on failure too. */
-int gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struct sampler *s,
-                        struct gnn_err *e) GNN_MUST_USE;
-void gpu_host_edges_release(struct gpu_host_edges *f);
+int gnn_gpu_host_edges_init(struct gpu_host_edges *f, struct gnn_gpu *g, const struct sampler *s,
+                            struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_host_edges_release(struct gpu_host_edges *f);
 
 /* Rows whose sources are resident on devices all the same. */
 struct gpu_resident {
@@ -60,12 +60,13 @@ struct gpu_resident {
     uint64_t narrays, units; /* of GNN_SAMPLE_RESIDENT sources */
 };
 /* As many as fit into so many bytes, where they are found included. */
-int gpu_resident_init(struct gpu_resident *n, const struct sampler *s, const struct gpu_capacity *r,
-                      uint64_t bytes, struct gnn_err *e) GNN_MUST_USE;
-int gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
-                      const struct gpu_host_edges *host_edges, uint32_t *to, void *stream,
-                      struct gnn_err *e) GNN_MUST_USE;
-void gpu_resident_release(struct gpu_resident *n);
+int gnn_gpu_resident_init(struct gpu_resident *n, const struct sampler *s,
+                          const struct gpu_capacity *r, uint64_t bytes,
+                          struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_resident_copy(const struct gpu_resident *n, const struct sampler *s,
+                          const struct gpu_host_edges *host_edges, uint32_t *to, void *stream,
+                          struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_resident_release(struct gpu_resident *n);
 
 /* What lies on one device. */
 struct gpu_graph {
@@ -77,10 +78,10 @@ struct gpu_graph {
 };
 /* host_edges NULL: edges too. resident may be NULL. Without a device: only how many bytes there
  * would be. Takes a zeroed object; to be released on failure too. */
-int gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
-                   const struct gpu_host_edges *host_edges, const struct gpu_resident *resident,
-                   struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
-void gpu_graph_release(struct gpu_graph *q);
+int gnn_gpu_graph_init(struct gpu_graph *q, const struct sampler *s,
+                       const struct gpu_host_edges *host_edges, const struct gpu_resident *resident,
+                       struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_graph_release(struct gpu_graph *q);
 
 /* What all devices have of it (gpu_place.c). */
 struct gpu_graphs {
@@ -91,10 +92,10 @@ struct gpu_graphs {
 };
 /* As o says; fills *o->graph_report, and capacity, both for what is then free. Takes a zeroed
  * object; to be released on failure too, as is capacity. With several ranks, all call it. */
-int gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
-                    const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
-                    struct gnn_err *e) GNN_MUST_USE;
-void gpu_graphs_release(struct gpu_graphs *q);
+int gnn_gpu_graphs_init(struct gpu_graphs *q, struct gnn_gpu *g, const struct sampler *s,
+                        const struct gnn_sampler_opts *o, struct gpu_capacity *capacity,
+                        struct gnn_err *e) GNN_MUST_USE;
+void gnn_gpu_graphs_release(struct gpu_graphs *q);
 
 /* ---- stream contexts (gpu_stream.c) ---- */
 
@@ -117,14 +118,16 @@ struct gpu_context {
     bool warm;        /* its kernels have run once */
 };
 /* On device d. The context is zeroed but for the first members; to be released on failure too. */
-int gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_context_init(struct gpu_context *l, struct gpu_device *d,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* Waits for its work; to be called for all contexts before the first is released. */
-void gpu_context_stop(struct gpu_context *l);
-void gpu_context_release(struct gpu_context *l);
+void gnn_gpu_context_stop(struct gpu_context *l);
+void gnn_gpu_context_release(struct gpu_context *l);
 /* Memory for the capacities as they are now, if they have grown. */
-int gpu_context_fit(struct gpu_context *l, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_context_fit(struct gpu_context *l, struct gnn_err *e) GNN_MUST_USE;
 /* Puts the work for a batch on the stream, from the copy of x->in to that of x->out. */
-int gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x,
+                           struct gnn_err *e) GNN_MUST_USE;
 
 /* What goes to the device for a batch and comes back, in bytes from the start of a block of memory:
  * seeds and keys one way, sizes the other. Where the status and the sizes are does not depend on
@@ -139,7 +142,7 @@ struct gpu_io {
     uint64_t seeds;  /* u32 (capacity) */
     uint64_t bytes;
 };
-struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r);
+struct gpu_io gnn_gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r);
 
 static inline uint32_t gpu_blocks(const struct sampler *s)
 {
@@ -175,14 +178,14 @@ struct gpu_drawn {
 };
 /* An empty batch of the context, whose stream may fill it. The context's device is the thread's,
  * here and below. */
-int gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_drawn_get(struct gpu_context *l, struct gnn_batch **b, struct gnn_err *e) GNN_MUST_USE;
 static inline struct gpu_drawn *gpu_drawn_of(const struct gnn_batch *b)
 {
     return (struct gpu_drawn *)b->place;
 }
 /* Puts everything for the batch of that key on the context's stream. */
-int gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key,
-                     struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_drawn_launch(struct gpu_drawn *x, const struct gnn_batch *key,
+                         struct gnn_err *e) GNN_MUST_USE;
 
 /* When that is done: what came of it, ... */
 static inline const struct gnn_cuda_sample_status *gpu_drawn_status(const struct gpu_drawn *x)
@@ -191,18 +194,19 @@ static inline const struct gnn_cuda_sample_status *gpu_drawn_status(const struct
 }
 static inline const uint32_t *gpu_drawn_counts(const struct gpu_drawn *x)
 {
-    return (const uint32_t *)(const void *)(x->out +
-                                            gpu_io_lay(x->context->s, x->context->capacity).counts);
+    return (
+        const uint32_t *)(const void *)(x->out +
+                                        gnn_gpu_io_lay(x->context->s, x->context->capacity).counts);
 }
 /* ... the destinations of block hop * netypes + et, ... */
-void gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n);
+void gnn_gpu_drawn_rows(const struct gpu_drawn *x, uint32_t block, uint32_t *first, uint32_t *n);
 /* ... and the tensors and the view of the batch whose place it is. */
-int gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
-                   struct gnn_err *e) GNN_MUST_USE;
+int gnn_gpu_drawn_bind(const struct gpu_drawn *x, const struct gnn_batch *key, struct gnn_batch *b,
+                       struct gnn_err *e) GNN_MUST_USE;
 
 /* For a sampler of several ranks: gnn_sample_gpu.draw_new (gpu_draw.c). */
-struct sample_backend *gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
-                                    const struct gnn_sampler_opts *o,
-                                    struct gnn_err *e) GNN_MUST_USE;
+struct sample_backend *gnn_gpu_draw_new(struct gnn_gpu *g, struct sampler *s,
+                                        const struct gnn_sampler_opts *o,
+                                        struct gnn_err *e) GNN_MUST_USE;
 
 #endif

@@ -20,11 +20,11 @@ static void gpu_sampler_free(void *arg)
 {
     struct gpu_sampler *q = arg;
     for (unsigned i = 0; q->context && i < q->ncontexts; i++)
-        gpu_context_stop(&q->context[i]);
+        gnn_gpu_context_stop(&q->context[i]);
     for (unsigned i = 0; q->context && i < q->ncontexts; i++)
-        gpu_context_release(&q->context[i]);
-    gpu_graphs_release(&q->graphs);
-    gpu_capacity_release(&q->capacity);
+        gnn_gpu_context_release(&q->context[i]);
+    gnn_gpu_graphs_release(&q->graphs);
+    gnn_gpu_capacity_release(&q->capacity);
     gnn_free(q->context);
     gnn_sampler_free(q->s);
     gnn_free(q);
@@ -34,10 +34,10 @@ static void gpu_sampler_free(void *arg)
 
 static int launch_batch(struct gpu_drawn *x, struct gpu_slot *slot, struct gnn_err *e)
 {
-    gpu_range_begin("sample", slot->in);
-    int rc = gpu_drawn_launch(x, slot->in, e);
+    gnn_gpu_range_begin("sample", slot->in);
+    int rc = gnn_gpu_drawn_launch(x, slot->in, e);
     if (!rc)
-        rc = gpu_slot_done(slot, x->context->d, x->context->stream, e);
+        rc = gnn_gpu_slot_done(slot, x->context->d, x->context->stream, e);
     gnn_dev_range_end();
     return rc;
 }
@@ -50,10 +50,10 @@ static int start_batch(void *arg, struct gnn_source *up, struct gpu_slot *slot, 
         return rc;
     struct gpu_context *l = &q->context[q->n++ % q->ncontexts];
     if (q->s->seeds->next) /* how many there are is known only now */
-        gpu_capacity_seeds(&q->capacity, q->s, gnn_tensors_at(&slot->in->tensors, 0)->shape[0]);
+        gnn_gpu_capacity_seeds(&q->capacity, q->s, gnn_tensors_at(&slot->in->tensors, 0)->shape[0]);
     rc = gnn_dev_use(l->d->number, e);
     if (!rc)
-        rc = gpu_drawn_get(l, &slot->out, e);
+        rc = gnn_gpu_drawn_get(l, &slot->out, e);
     return rc ? rc : launch_batch(gpu_drawn_of(slot->out), slot, e);
 }
 
@@ -66,8 +66,8 @@ static int draw_again(struct gpu_sampler *q, struct gpu_drawn *x, struct gpu_slo
     int rc = 0;
     if (x->turn == q->capacity.turn) {
         uint32_t first, rows;
-        gpu_drawn_rows(x, st->block, &first, &rows);
-        rc = gpu_capacity_grow(&q->capacity, q->s, st, rows, e);
+        gnn_gpu_drawn_rows(x, st->block, &first, &rows);
+        rc = gnn_gpu_capacity_grow(&q->capacity, q->s, st, rows, e);
     }
     if (!rc)
         rc = gnn_dev_use(x->context->d->number, e);
@@ -89,7 +89,7 @@ static int finish_batch(void *arg, struct gpu_slot *slot, struct gnn_err *e)
     if (st->code)
         return gnn_sample_damaged(q->s, st->block % q->s->meta.schema.netypes,
                                   (enum gnn_sample_status)st->code, &st->at, e);
-    return gpu_drawn_bind(x, slot->in, slot->out, e);
+    return gnn_gpu_drawn_bind(x, slot->in, slot->out, e);
 }
 
 static int end_source(void *arg, struct gnn_err *e)
@@ -102,12 +102,12 @@ static int end_source(void *arg, struct gnn_err *e)
 static int init_contexts(struct gpu_sampler *q, const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     q->context = gnn_alloc_zero(q->ncontexts, sizeof *q->context, "devices", e);
-    int rc = q->context ? gpu_graphs_init(&q->graphs, q->g, q->s, o, &q->capacity, e) : e->code;
+    int rc = q->context ? gnn_gpu_graphs_init(&q->graphs, q->g, q->s, o, &q->capacity, e) : e->code;
     for (unsigned i = 0; !rc && i < q->ncontexts; i++) {
         q->context[i].s = q->s;
         q->context[i].capacity = &q->capacity;
         q->context[i].graph = &q->graphs.of[i % q->g->n];
-        rc = gpu_context_init(&q->context[i], &q->g->dev[i % q->g->n], e);
+        rc = gnn_gpu_context_init(&q->context[i], &q->g->dev[i % q->g->n], e);
     }
     return rc;
 }
@@ -130,10 +130,10 @@ static struct gnn_source *gpu_sample_new(struct gnn_gpu *g, struct sampler *s,
     q->s = s;
     q->ncontexts = CONTEXTS * g->n;
     if (!init_contexts(q, o, e))
-        return gpu_pipe_new(plan, &s->meta, &ops, q, 2 * q->ncontexts, e);
+        return gnn_gpu_pipe_new(plan, &s->meta, &ops, q, 2 * q->ncontexts, e);
     gpu_sampler_free(q);
     gnn_source_free(plan);
     return NULL;
 }
 
-const struct gnn_sample_gpu gnn_sample_gpu = {gpu_sample_new, gpu_draw_new};
+const struct gnn_sample_gpu gnn_sample_gpu = {gpu_sample_new, gnn_gpu_draw_new};

@@ -4,7 +4,7 @@
 #include "kernels/rng.h"
 #include "lib/sample/gpu_sample.h"
 
-struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r)
+struct gpu_io gnn_gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r)
 {
     const uint64_t word = sizeof(uint32_t), types = s->meta.schema.nntypes, blocks = gpu_blocks(s);
     struct gpu_io io = {.live = sizeof(struct gnn_cuda_sample_status)};
@@ -19,7 +19,7 @@ struct gpu_io gpu_io_lay(const struct sampler *s, const struct gpu_capacity *r)
 
 /* ---- stream contexts ---- */
 
-int gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn_err *e)
+int gnn_gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
     l->d = d;
@@ -34,15 +34,15 @@ int gpu_context_init(struct gpu_context *l, struct gpu_device *d, struct gnn_err
     return l->pool && l->type && l->found ? 0 : e->code;
 }
 
-void gpu_context_stop(struct gpu_context *l)
+void gnn_gpu_context_stop(struct gpu_context *l)
 {
     gnn_dev_stream_free(l->stream);
     l->stream = NULL;
 }
 
-void gpu_context_release(struct gpu_context *l)
+void gnn_gpu_context_release(struct gpu_context *l)
 {
-    gpu_context_stop(l);
+    gnn_gpu_context_stop(l);
     gnn_batch_pool_free(l->pool);
     gnn_dev_free(l->memory);
     gnn_free(l->type);
@@ -77,7 +77,7 @@ static void lay_type(struct gpu_context *l, uint32_t t, uint32_t *tags, char *ba
     *q = (struct gnn_cuda_relabel){.nnodes = l->s->meta.schema.ntype[t].count,
                                    .capacity = r->nodes[t]};
     q->tag = tags ? tags + t : NULL; /* read by blocks without edges, too */
-    q->count = l->io ? (uint32_t *)(void *)(l->io + gpu_io_lay(l->s, r).live) + t : NULL;
+    q->count = l->io ? (uint32_t *)(void *)(l->io + gnn_gpu_io_lay(l->s, r).live) + t : NULL;
     l->found[t] = NULL;
     if (!r->nodes[t])
         return;
@@ -94,7 +94,7 @@ static uint64_t lay_out(struct gpu_context *l, char *base, uint32_t **tags)
 {
     uint64_t at = 0;
     const uint32_t types = l->s->meta.schema.nntypes;
-    l->io = gpu_lay(base, &at, gpu_io_lay(l->s, l->capacity).bytes);
+    l->io = gpu_lay(base, &at, gnn_gpu_io_lay(l->s, l->capacity).bytes);
     l->source = gpu_lay(base, &at, l->capacity->list * sizeof(uint32_t));
     l->scratch = gpu_lay(base, &at, scratch_bytes(l->s, l->capacity));
     *tags = gpu_lay(base, &at, types * sizeof(uint32_t));
@@ -105,7 +105,7 @@ static uint64_t lay_out(struct gpu_context *l, char *base, uint32_t **tags)
 
 /* Memory for the capacities as they are now; what is under way on the device is done when the old
  * memory goes. */
-int gpu_context_fit(struct gpu_context *l, struct gnn_err *e)
+int gnn_gpu_context_fit(struct gpu_context *l, struct gnn_err *e)
 {
     const struct gnn_schema *c = &l->s->meta.schema;
     uint32_t *tags;
@@ -267,9 +267,9 @@ static void queue_batch(struct queue *q)
 
 /* The first batch of a context goes on the stream as it is: kernels are loaded when they are first
  * called, which a capture would not survive. So do all when every kernel is to be waited for. */
-int gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x, struct gnn_err *e)
+int gnn_gpu_context_launch(struct gpu_context *l, struct gpu_drawn *x, struct gnn_err *e)
 {
-    struct queue q = {.x = x, .l = l, .io = gpu_io_lay(l->s, l->capacity), .e = e};
+    struct queue q = {.x = x, .l = l, .io = gnn_gpu_io_lay(l->s, l->capacity), .e = e};
     if (!l->warm || gnn_dev_debugging()) {
         queue_batch(&q);
         l->warm = !q.rc;

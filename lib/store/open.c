@@ -43,14 +43,14 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
                         (unsigned long long)p->bytes);
     const uint8_t *h = p->map + *at, *table = h + GNB_HEADER_BYTES;
-    const char *text = gnb_frame_decode(f, h);
+    const char *text = gnn_gnb_frame_decode(f, h);
     if (text)
         return fail_part(p, *at, text, e);
     uint64_t rest = p->bytes - *at - GNB_HEADER_BYTES;
     if (f->table_bytes > rest || f->payload_bytes > rest - f->table_bytes)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
                         (unsigned long long)p->bytes);
-    if ((text = gnb_frame_check(f, h, table)))
+    if ((text = gnn_gnb_frame_check(f, h, table)))
         return fail_part(p, *at, text, e);
     if (f->kind != kind || f->seq != seq || f->align != GNB_STORE_ALIGN)
         return fail_part(p, *at, "not the frame that a partition must have here", e);
@@ -62,13 +62,13 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
     int rc = 0;
     for (uint32_t i = 0; !rc && i < f->ntensors; i++) {
         uint64_t before = end;
-        if ((text = gnb_entry_decode(&t[i], f, table, &table_at, &end)))
+        if ((text = gnn_gnb_entry_decode(&t[i], f, table, &table_at, &end)))
             return fail_part(p, *at, text, e);
         if (t[i].codec != GNB_RAW)
             return fail_part(p, *at, "store tensors must be raw", e);
         rc = zero_between(p, base + before, base + t[i].offset, e);
     }
-    if (!rc && (text = gnb_table_end(f, table, table_at, end)))
+    if (!rc && (text = gnn_gnb_table_end(f, table, table_at, end)))
         return fail_part(p, *at, text, e);
     if (!rc)
         rc = zero_between(p, base + end, base + f->payload_bytes, e);

@@ -49,7 +49,7 @@ static int encode_one(struct gnn_buf *out, uint64_t *used, enum gnb_kind kind, u
     struct gnb_frame f = {.kind = kind, .ntensors = 1, .align = GNB_STORE_ALIGN, .seq = seq};
     t.raw = t.stored = n * gnn_dtype_bytes(dtype);
     t.sum = XXH3_64bits(data, t.raw);
-    if (!gnb_layout(&f, &t))
+    if (!gnn_gnb_layout(&f, &t))
         return gnn_fail(e, GNN_E_RUN, "header too large");
     uint64_t head = GNB_HEADER_BYTES + f.table_bytes;
     int rc = gnn_buf_reserve(out, *used + head + f.payload_bytes, 1, "a store header", e);
@@ -57,7 +57,7 @@ static int encode_one(struct gnn_buf *out, uint64_t *used, enum gnb_kind kind, u
         return rc;
     uint8_t *p = (uint8_t *)out->data + *used;
     memset(p, 0, head + f.payload_bytes);
-    gnb_frame_encode(&f, &t, p);
+    gnn_gnb_frame_encode(&f, &t, p);
     memcpy(p + head, data, t.raw);
     *used += head + f.payload_bytes;
     return 0;
@@ -238,7 +238,7 @@ int gnn_part_layout(struct gnn_store_writer *w, struct gnn_err *e)
                                   .name_len = strlen(p->tensor[i]->name),
                                   .stored = p->tensor[i]->bytes,
                                   .raw = p->tensor[i]->bytes};
-    if (!gnb_layout(&p->frame, t))
+    if (!gnn_gnb_layout(&p->frame, t))
         return gnn_fail(e, GNN_E_RUN, "%s: too large", p->path);
     uint64_t payload = p->base + GNB_HEADER_BYTES + p->frame.table_bytes;
     for (uint32_t i = 0; i < p->n; i++)
@@ -301,7 +301,7 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
     struct gnn_buf buf = {0};
     int rc = gnn_buf_reserve(&buf, head, 1, "tensor table", e);
     if (!rc) {
-        gnb_frame_encode(&p->frame, entry, buf.data);
+        gnn_gnb_frame_encode(&p->frame, entry, buf.data);
         memcpy(&w->part_hash[p->index], (uint8_t *)buf.data + 56, sizeof *w->part_hash);
         rc = gnn_io_pwrite(&p->io, buf.data, head, p->base, e);
     }

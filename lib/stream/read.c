@@ -43,7 +43,7 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
             return GNN_END;
         return gnn_fail(e, GNN_E_INPUT, "%s: empty input", r->io.name);
     }
-    if (got >= 4 && !gnb_frame_is(h)) { /* a short text, say, is not a stream cut short */
+    if (got >= 4 && !gnn_gnb_frame_is(h)) { /* a short text, say, is not a stream cut short */
         rc = at ? 0 : gnn_kind_refuse(gnn_kind_bytes(h, got), r->io.name, "a stream of batches", e);
         const char *what = at ? "not a GNB frame (wrong magic)"
                               : "not a GNB frame (wrong magic), so not a stream of batches";
@@ -53,14 +53,14 @@ static int read_head(struct gnn_reader *r, struct gnb_frame *f, struct gnn_err *
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu (%s)", r->io.name,
                         (unsigned long long)r->io.pos,
                         got ? "in a frame header" : "the stream has no END");
-    const char *text = gnb_frame_decode(f, h);
+    const char *text = gnn_gnb_frame_decode(f, h);
     if (text)
         return fail_frame(r, at, text, e);
     uint64_t room = f->table_bytes;
     if ((rc = gnn_buf_reserve(&r->table, room + 1, 1, "tensor table", e)) ||
         (rc = gnn_io_read_exact(&r->io, r->table.data, room, "a tensor table", e)))
         return rc;
-    if ((text = gnb_frame_check(f, h, r->table.data)))
+    if ((text = gnn_gnb_frame_check(f, h, r->table.data)))
         return fail_frame(r, at, text, e);
     if (f->seq != r->seq)
         return fail_frame(r, at, "out of sequence", e);
@@ -178,7 +178,7 @@ static int follow_reference(struct gnn_reader *r, const struct gnb_entry *t, con
     struct gnn_tensor *x, as = t->t;
     void *data;
     as.name = name;
-    const char *text = gnb_reference_decode(&ref, r->packed.data, t->stored);
+    const char *text = gnn_gnb_reference_decode(&ref, r->packed.data, t->stored);
     if (text)
         return bad_tensor(r, t, text, e);
     if (ref.on_device)
@@ -284,7 +284,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
     uint64_t base = r->io.pos, at = 0, end = 0;
     for (uint32_t i = 0; i < f->ntensors; i++) {
         struct gnb_entry t;
-        const char *text = gnb_entry_decode(&t, f, r->table.data, &at, &end);
+        const char *text = gnn_gnb_entry_decode(&t, f, r->table.data, &at, &end);
         if (!text && f->kind != GNB_BATCH && t.raw > GNN_META_MAX)
             text = "metadata larger than 8 MiB";
         if (!text && f->kind != GNB_BATCH && t.codec != GNB_RAW)
@@ -295,7 +295,7 @@ static int read_frame(struct gnn_reader *r, struct gnb_frame *f, struct gnn_tens
             (rc = read_tensor(r, &t, set, e)))
             return rc;
     }
-    const char *text = gnb_table_end(f, r->table.data, at, end);
+    const char *text = gnn_gnb_table_end(f, r->table.data, at, end);
     if (!text)
         text = check_place(r, set);
     if (text)

@@ -77,7 +77,7 @@ static int refer_tensor(struct gnn_writer *w, struct gnb_entry *entry, const str
         return rc;
     struct gnb_reference r;
     gnn_exporter_refer(w->exporter, c->slot, c->b, i, entry->raw, &r);
-    entry->stored = gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
+    entry->stored = gnn_gnb_reference_encode(&r, (uint8_t *)w->packed.data + *used);
     entry->codec = GNB_REFERENCE;
     *used += entry->stored;
     return 0;
@@ -124,11 +124,11 @@ static int write_frame(struct gnn_writer *w, enum gnb_kind kind, const struct co
         rc = fill_entry(w, &entry[i], c, i, &used, e);
     if (rc)
         return rc;
-    if (!gnb_layout(&f, entry))
+    if (!gnn_gnb_layout(&f, entry))
         return gnn_fail(e, GNN_E_RUN, "%s: frame too large", w->io.name);
     if ((rc = gnn_buf_reserve(&w->head, GNB_HEADER_BYTES + f.table_bytes, 1, "frame header", e)))
         return rc;
-    gnb_frame_encode(&f, entry, w->head.data);
+    gnn_gnb_frame_encode(&f, entry, w->head.data);
     rc = put_bytes(w, w->head.data, GNB_HEADER_BYTES + f.table_bytes, e);
     uint64_t at = 0, packed = 0;
     for (uint32_t i = 0; !rc && i < f.ntensors; i++) {
@@ -189,7 +189,7 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
     if (rc || !w->exporter)
         return rc;
     rc = flush_buffer(w, e);
-    return rc ? rc : gnn_exporter_handshake(w->exporter, gnb_frame_sum(w->head.data), e);
+    return rc ? rc : gnn_exporter_handshake(w->exporter, gnn_gnb_frame_sum(w->head.data), e);
 }
 
 /* There is nobody any more to whom a device's memory could be exported. A reader that has had

@@ -210,7 +210,7 @@ static const char *const schedules[] = {"constant", "cosine", "step"};
 
 /* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so
  * that they can be told apart to the last bit. */
-char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
+char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     char *batches = batches_text(t->meta, e), *config = gnn_model_config_text(&t->m->c, e);
@@ -251,7 +251,7 @@ static void slabs_of(const struct gnn_trainer *t, struct slabs s[NSLABS])
     s[2] = (struct slabs){"state.best", t->best, t->m->nfloats};
 }
 
-int train_checkpoint_dir(const char *dir, struct gnn_err *e)
+int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e)
 {
     struct stat st;
     if (mkdir(dir, 0777) && errno != EEXIST)
@@ -267,7 +267,7 @@ int train_checkpoint_dir(const char *dir, struct gnn_err *e)
 
 struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_err *e)
 {
-    char *path = train_checkpoint_dir(dir, e) ? NULL : gnn_strf(e, "%s/checkpoint.lock", dir);
+    char *path = gnn_train_checkpoint_dir(dir, e) ? NULL : gnn_strf(e, "%s/checkpoint.lock", dir);
     struct gnn_temp *lock = path ? gnn_temp_lock(path, who, e) : NULL;
     gnn_free(path);
     return lock;
@@ -280,7 +280,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
     uint64_t u[NU64];
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
-    char *path = file_path(t->o.checkpoint, e), *run = train_run_text(t, e);
+    char *path = file_path(t->o.checkpoint, e), *run = gnn_train_run_text(t, e);
     struct gnn_tensor *x = gnn_alloc(np + 6, sizeof(*x), "tensor table", e);
     const struct gnn_tensor **p = gnn_alloc(np + 6, sizeof(*p), "tensor table", e);
     uint64_t *counts = gnn_alloc(ncounts, sizeof(*counts), "counts", e);
@@ -288,14 +288,14 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 
     if (!path || !run || !x || !p || !counts || !f)
         goto out;
-    if (train_flush(t, e) || train_sum_train(t, e))
+    if (gnn_train_flush(t, e) || gnn_train_sum_train(t, e))
         goto out;
     if (t->comm->rank) { /* rank 0 writes for all */
-        train_keep_own(t);
+        gnn_train_keep_own(t);
         goto out;
     }
-    if (train_checkpoint_dir(t->o.checkpoint, e) || train_slabs_fetch(t, e) ||
-        train_check_params(t, e))
+    if (gnn_train_checkpoint_dir(t->o.checkpoint, e) || gnn_train_slabs_fetch(t, e) ||
+        gnn_train_check_params(t, e))
         goto out;
     meta = gnn_model_describe(t->m, t->m->slab, t->o.provenance, x + 3, e);
     if (!meta)
@@ -343,7 +343,7 @@ static const void *state_tensor(const struct gnn_st_file *f, const char *path, c
     return NULL;
 }
 
-/* Steps over one item of what train_run_text wrote, "lr 0.01", "fan-out 10,10" or
+/* Steps over one item of what gnn_train_run_text wrote, "lr 0.01", "fan-out 10,10" or
  * "\"width\":[16,4]", to what separates it from the next one: a comma, semicolon or colon before a
  * blank, or a comma between members of the model. */
 static size_t item_length(const char *s)
@@ -376,7 +376,7 @@ static void other_run(const char *path, const char *a, const char *b, struct gnn
 static int check_run(const struct gnn_trainer *t, const struct gnn_st_file *f, const char *path,
                      struct gnn_err *e)
 {
-    char *run = train_run_text(t, e);
+    char *run = gnn_train_run_text(t, e);
     if (!run)
         return e->code;
     const char *r = json_string_value(json_object_get(f->st.metadata, "run"));
@@ -432,7 +432,7 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
         gnn_model_copy_params(t->m, t->m->slab, f, path, "", true, e))
         return e->code;
     restore_counters(t, &s, u, d, c);
-    train_keep_own(t);
+    gnn_train_keep_own(t);
     t->resumed = true;
     return 0;
 }
@@ -456,7 +456,7 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
         rc = gnn_checkpoint_restore(t, &f, path, e);
     gnn_st_release(&f);
     gnn_free(path);
-    return rc < 0 || !train_agree(t, "checkpoint", e) ? rc : e->code;
+    return rc < 0 || !gnn_train_agree(t, "checkpoint", e) ? rc : e->code;
 }
 
 int gnn_checkpoint_state(const struct gnn_st_file *f, const char *path, struct gnn_train_state *s,

@@ -33,7 +33,7 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
     return rc;
 }
 
-int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &t->meta->sampling;
     struct gnn_comm *reduce = t->comm;
@@ -55,7 +55,7 @@ int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-void train_ranks_release(struct gnn_trainer *t)
+void gnn_train_ranks_release(struct gnn_trainer *t)
 {
     gnn_exchange_release(&t->pace.x);
     gnn_free(t->pace.reduction);
@@ -63,7 +63,7 @@ void train_ranks_release(struct gnn_trainer *t)
         gnn_comm_free(t->reduce);
 }
 
-uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
+uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows)
 {
     const struct gnn_sampling *m = &t->meta->sampling;
     if (t->comm->size == 1) /* a stream of seeds does not say how many there are */
@@ -75,7 +75,7 @@ uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b
 
 /* ---- the pace ---- */
 
-void train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss)
+void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss)
 {
     struct train_told *o = &t->pace.own;
     if (t->comm->size == 1) { /* nobody else's loss to wait for */
@@ -90,12 +90,12 @@ void train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, do
     o->loss = loss;
 }
 
-int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
-                     struct gnn_err *e)
+int gnn_train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
+                         struct gnn_err *e)
 {
     struct train_told *o = &t->pace.own;
     const struct gnn_train_hooks *h = t->hooks;
-    if (t->comm->size == 1) /* nobody to keep pace with; train_stops asks for this rank */
+    if (t->comm->size == 1) /* nobody to keep pace with; gnn_train_stops asks for this rank */
         return 0;
     o->next = next;
     o->epoch = b ? b->epoch : 0;
@@ -129,7 +129,7 @@ static void tell_scored(struct gnn_trainer *t)
         most = x->busy > most ? x->busy : most;
     }
     const struct gnn_batch at = {.step = first->scored_step};
-    const uint64_t rows = train_batch_rows(t, &at, 0);
+    const uint64_t rows = gnn_train_batch_rows(t, &at, 0);
     const double balance = busy > 0 ? most * t->comm->size / busy : 1;
     t->r.balance += balance;
     t->pace.scored++;
@@ -153,7 +153,7 @@ static const char *where_said(const struct gnn_trainer *t, const struct train_to
     return text;
 }
 
-int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (!t->pace.open)
         return 0;
@@ -185,7 +185,7 @@ int train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-bool train_stops(const struct gnn_trainer *t)
+bool gnn_train_stops(const struct gnn_trainer *t)
 {
     const struct gnn_train_hooks *h = t->hooks;
     return t->comm->size > 1 ? t->pace.stop : h->stop && h->stop(h->arg, false);
@@ -193,12 +193,12 @@ bool train_stops(const struct gnn_trainer *t)
 
 /* ---- all-reduces ---- */
 
-int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_push_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     return gnn_comm_reduce_push(t->reduce, e);
 }
 
-int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (t->comm->size == 1 || !t->ops->async) /* alone, a device works on while the host goes on */
         return 0;
@@ -206,7 +206,7 @@ int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
     return t->ops->wait(t->ops, t->turn, e);
 }
 
-int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
     for (uint32_t l = t->m->c.nlayers; !rc && l-- > 0;)
@@ -257,7 +257,7 @@ static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err 
     return 0;
 }
 
-int train_sum_train(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_sum_train(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (sum_score(t, &t->train, e) ||
         gnn_comm_all_reduce(t->comm, &t->r.seeds, 1, GNN_REDUCE_U64, e))
@@ -265,11 +265,11 @@ int train_sum_train(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
 {
     uint64_t work[2] = {t->r.edges, t->r.flops};
     double seconds[3] = {t->r.train_s, t->r.eval_s, t->r.wait_s};
-    int rc = train_sum_train(t, e);
+    int rc = gnn_train_sum_train(t, e);
     for (uint32_t i = 1; !rc && i < t->meta->sampling.nsplits; i++)
         rc = sum_score(t, &t->score[i], e);
     if (!rc)
@@ -285,10 +285,10 @@ int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
     t->r.wait_s = seconds[2] / t->comm->size;
     t->r.balance = t->pace.scored ? t->r.balance / (double)t->pace.scored : 0;
     t->pace.scored = 0;
-    return train_agree(t, "model", e);
+    return gnn_train_agree(t, "model", e);
 }
 
-void train_keep_own(struct gnn_trainer *t)
+void gnn_train_keep_own(struct gnn_trainer *t)
 {
     if (t->comm->rank == 0)
         return;
@@ -298,7 +298,7 @@ void train_keep_own(struct gnn_trainer *t)
 
 /* ---- agreement ---- */
 
-int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e)
+int gnn_train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e)
 {
     char text[128];
     const uint64_t p = XXH3_64bits(t->m->slab, t->m->nfloats * sizeof(float)),

@@ -52,8 +52,8 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->meta = meta;
     t->o = *o;
     t->comm = t->reduce = o->comm;
-    if (gnn_net_init(&t->net, m, t->ops, e) || train_ranks_init(t, e) || check_source(t, e) ||
-        (o->checkpoint && !t->comm->rank && train_checkpoint_dir(o->checkpoint, e)) ||
+    if (gnn_net_init(&t->net, m, t->ops, e) || gnn_train_ranks_init(t, e) || check_source(t, e) ||
+        (o->checkpoint && !t->comm->rank && gnn_train_checkpoint_dir(o->checkpoint, e)) ||
         gnn_score_init(&t->train, m->c.task, out, false, e))
         goto fail;
     t->m1 = gnn_alloc_zero(m->trained, sizeof(float), "optimiser state", e);
@@ -64,7 +64,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
-    if (!e->code && !train_slabs_init(t, e))
+    if (!e->code && !gnn_train_slabs_init(t, e))
         return 0;
 fail:
     if (t->reduce != t->comm)
@@ -77,7 +77,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
 {
     if (!t->ops)
         return;
-    train_ranks_release(t); /* before memory that all-reduces may work on */
+    gnn_train_ranks_release(t); /* before memory that all-reduces may work on */
     for (uint32_t i = 0; t->score && i < t->meta->sampling.nsplits; i++)
         gnn_score_release(&t->score[i]);
     gnn_score_release(&t->train);
@@ -88,7 +88,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
     }
     t->ops->release(t->ops, &t->y);
     t->ops->release(t->ops, &t->row_loss);
-    train_slabs_release(t);
+    gnn_train_slabs_release(t);
     gnn_net_release(&t->net);
     gnn_free(t->m1);
     gnn_free(t->m2);
@@ -152,8 +152,8 @@ static int close_epoch(struct gnn_trainer *t, struct gnn_err *e)
     struct gnn_train_epoch *r = &t->r;
     if (!t->s.any || t->s.closed)
         return 0;
-    if (train_flush(t, e) || train_slabs_fetch(t, e) || train_check_params(t, e) ||
-        train_sum_epoch(t, e) || measure_epoch(t, e))
+    if (gnn_train_flush(t, e) || gnn_train_slabs_fetch(t, e) || gnn_train_check_params(t, e) ||
+        gnn_train_sum_epoch(t, e) || measure_epoch(t, e))
         return e->code;
     keep_best(t);
     t->s.closed = true;
@@ -232,11 +232,11 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
             (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
     t->met = true;
     const bool turn = t->s.any && b->epoch != t->s.epoch;
-    if (train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
+    if (gnn_train_pace_begin(t, TRAIN_NEXT_BATCH, b, e))
         return e->code;
     if (turn) {
-        const int rc =
-            train_pace_end(t, e); /* all ranks are at the epoch's end, whose scores are reduced */
+        const int rc = gnn_train_pace_end(
+            t, e); /* all ranks are at the epoch's end, whose scores are reduced */
         if (rc)
             return rc;
         if (close_epoch(t, e))
@@ -249,13 +249,13 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
             return gnn_fail(e, GNN_E_INPUT,
                             "the first batch is of set %s, which is only evaluated, not trained on",
                             t->meta->sampling.split[b->split]);
-        const int rc = train_eval(t, b, e);
+        const int rc = gnn_train_eval_batch(t, b, e);
         if (rc)
             return rc;
         t->r.eval_s += gnn_clock() - from;
         return 0;
     }
-    const int rc = train_step(t, b, e);
+    const int rc = gnn_train_step(t, b, e);
     if (rc)
         return rc;
     t->r.train_s += gnn_clock() - from;
@@ -267,8 +267,8 @@ static int one_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gn
 /* Where this rank has no batch: do the others agree? */
 static int keep_pace(struct gnn_trainer *t, enum train_next next, struct gnn_err *e)
 {
-    const int rc = train_pace_begin(t, next, NULL, e);
-    return rc ? rc : train_pace_end(t, e);
+    const int rc = gnn_train_pace_begin(t, next, NULL, e);
+    return rc ? rc : gnn_train_pace_end(t, e);
 }
 
 /* Ends the run where it is, whatever has happened to the input meanwhile. */
@@ -309,7 +309,7 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
             break;
         rc = one_batch(t, b, e);
         gnn_batch_put(b);
-        if (!rc && train_stops(t))
+        if (!rc && gnn_train_stops(t))
             return GNN_E_STOPPED;
     }
     return rc;
@@ -317,10 +317,10 @@ static int all_batches(struct gnn_trainer *t, struct gnn_source *src, struct gnn
 
 static int agree_on_start(struct gnn_trainer *t, struct gnn_err *e)
 {
-    char *run = train_run_text(t, e);
+    char *run = gnn_train_run_text(t, e);
     int rc = run ? gnn_comm_agree(t->comm, "options", run, e) : e->code;
     gnn_free(run);
-    return rc ? rc : train_agree(t, "initial model", e);
+    return rc ? rc : gnn_train_agree(t, "initial model", e);
 }
 
 int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct gnn_train_hooks *h,
@@ -330,11 +330,11 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
     t->hooks = h;
     if (agree_on_start(t, e))
         return e->code;
-    train_slabs_put(t);
+    gnn_train_slabs_put(t);
     const int rc = all_batches(t, src, e);
     if (rc == GNN_E_STOPPED)
         return stop_here(t, e);
-    if (train_flush(t, &late)) { /* of a step before */
+    if (gnn_train_flush(t, &late)) { /* of a step before */
         *e = late;
         return e->code;
     }
@@ -345,7 +345,7 @@ int gnn_trainer_run(struct gnn_trainer *t, struct gnn_source *src, const struct 
             e, GNN_E_INPUT,
             "the batches end before epoch %llu, step %llu, where the checkpoint was made",
             (unsigned long long)t->s.epoch, (unsigned long long)t->s.step);
-    if (close_epoch(t, e) || train_slabs_fetch(t, e))
+    if (close_epoch(t, e) || gnn_train_slabs_fetch(t, e))
         return e->code;
     if (!t->s.any)
         return gnn_fail(e, GNN_E_INPUT, "there was no batch to train on");

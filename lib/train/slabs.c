@@ -18,7 +18,7 @@ static void pairs_of(struct gnn_trainer *t, struct pair p[NSLABS])
     p[3] = (struct pair){t->best, &t->work.best, t->m->nfloats};
 }
 
-int train_slabs_init(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_slabs_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     struct pair p[NSLABS];
     uint64_t at[NSLABS + 1] = {0};
@@ -34,13 +34,13 @@ int train_slabs_init(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-void train_slabs_release(struct gnn_trainer *t)
+void gnn_train_slabs_release(struct gnn_trainer *t)
 {
     t->ops->release(t->ops, &t->work.buf);
     t->ops->release_host(t->ops, &t->work.host);
 }
 
-void train_slabs_put(struct gnn_trainer *t)
+void gnn_train_slabs_put(struct gnn_trainer *t)
 {
     struct pair p[NSLABS];
     pairs_of(t, p);
@@ -49,7 +49,7 @@ void train_slabs_put(struct gnn_trainer *t)
             t->ops->put(t->ops, *p[i].work, p[i].host, p[i].n * sizeof(float));
 }
 
-int train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e)
 {
     struct pair p[NSLABS];
     pairs_of(t, p);

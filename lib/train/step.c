@@ -90,7 +90,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
         return e->code;
-    const uint64_t all = train_batch_rows(t, b, *rows);
+    const uint64_t all = gnn_train_batch_rows(t, b, *rows);
     const float scale = all ? 1.0f / (float)all : 0;
     float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
     o->fetch(o, h->z.data, z, (uint64_t)*rows * out * sizeof(float));
@@ -110,7 +110,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
 
 #define NOT_FINITE_WHY "do the features contain NaN, or is --lr too large?"
 
-int train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const float *const slab[] = {t->m->slab, t->m1, t->m2};
     uint64_t k;
@@ -157,7 +157,7 @@ static int score_batch(struct gnn_trainer *t, struct gnn_train_half *h, unsigned
         return e->code;
     if (h->split)
         return 0;
-    train_pace_scored(t, h, sum);
+    gnn_train_pace_scored(t, h, sum);
     return 0;
 }
 
@@ -183,7 +183,7 @@ static int finish_last(struct gnn_trainer *t, struct gnn_err *e)
     return finish_batch(t, t->turn, e);
 }
 
-int train_flush(struct gnn_trainer *t, struct gnn_err *e)
+int gnn_train_flush(struct gnn_trainer *t, struct gnn_err *e)
 {
     for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++) /* the next one's place is the oldest's */
         if (finish_batch(t, (t->turn + i) % GNN_TRAIN_HALVES, e))
@@ -195,41 +195,41 @@ int train_flush(struct gnn_trainer *t, struct gnn_err *e)
 static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
 {
     const double from = gnn_clock();
-    const int rc = train_pace_end(t, e);
+    const int rc = gnn_train_pace_end(t, e);
     *waited = gnn_clock() - from;
     if (rc)
         t->half[t->turn].open = false;
     return rc;
 }
 
-int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     const uint64_t flops = t->net.pass.flops, edges = t->net.pass.edges;
     uint32_t rows;
     /* Where layers sum over the ranks, these must be at the same batch before; else it is enough to
      * know it before gradients are summed. */
-    const int early = t->m->c.batch_norm ? train_pace_end(t, e) : 0;
+    const int early = t->m->c.batch_norm ? gnn_train_pace_end(t, e) : 0;
     if (early)
         return early;
     const double from = gnn_clock();
     t->pace.waited = 0;
     if (t->ops->enter(t->ops, b, e) || forward_loss(t, b, &mode, &rows, e))
         return e->code;
-    const bool any = train_batch_rows(t, b, rows), async = t->ops->async;
+    const bool any = gnn_train_batch_rows(t, b, rows), async = t->ops->async;
     double waited;
     int rc = meet_ranks(t, &waited, e);
     if (rc || (!async && finish_batch(t, t->turn, e)))
         return rc ? rc : e->code;
-    if (any && (gnn_net_backward(&t->net, t->work.p, e) || train_push_gradient(t, e)))
+    if (any && (gnn_net_backward(&t->net, t->work.p, e) || gnn_train_push_gradient(t, e)))
         return e->code;
     if (finish_last(t, e)) /* there is time, until the gradients are there */
         return e->code;
     if (any) {
-        if (train_own_gradient(t, e))
+        if (gnn_train_own_gradient(t, e))
             return e->code;
         t->pace.own.busy = gnn_clock() - from - waited - t->pace.waited;
-        if (train_sum_gradient(t, e))
+        if (gnn_train_sum_gradient(t, e))
             return e->code;
         t->s.t++;
         t->r.lr = learning_rate(&t->o, t->s.t, b->epoch);
@@ -248,7 +248,7 @@ int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err 
     return 0;
 }
 
-int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
+int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e)
 {
     const struct gnn_net_mode mode = {false, 0, 0, 0};
     uint32_t rows;

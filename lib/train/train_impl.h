@@ -8,58 +8,61 @@
 
 /* All that a run depends on but the bytes it starts from: must be the same when it goes on, and on
  * all ranks. */
-char *train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* Makes the directory of checkpoints unless it is there; fails if none can be written in it. */
-int train_checkpoint_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_checkpoint_dir(const char *dir, struct gnn_err *e) GNN_MUST_USE;
 /* A step on a batch, or only its loss. It is scored now or, where operations are async, when the
- * next batch or train_flush comes. */
-int train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
-int train_eval(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_err *e) GNN_MUST_USE;
+ * next batch or gnn_train_flush comes. */
+int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b,
+                   struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_eval_batch(struct gnn_trainer *t, const struct gnn_batch *b,
+                         struct gnn_err *e) GNN_MUST_USE;
 /* Scores what has not been scored. */
-int train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_flush(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_RUN unless all parameters and moments, of the host, are finite. */
-int train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 
 /* What ranks do together (lib/train/remote.c). */
-int train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-void train_ranks_release(struct gnn_trainer *t);
+int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+void gnn_train_ranks_release(struct gnn_trainer *t);
 /* Seeds of a batch over all ranks, of which `rows` are this one's: what its loss is divided by. */
-uint64_t train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b, uint32_t rows);
+uint64_t gnn_train_batch_rows(const struct gnn_trainer *t, const struct gnn_batch *b,
+                              uint32_t rows);
 /* Before each batch the ranks tell each other what comes next on them: a batch (b, with its epoch
  * and step), an evaluation, the end. _begin sends this rank's message and _end waits for the
  * others', unless that was done already. They set t->pace.stop and fail if the ranks cannot go on
  * together: with GNN_E_STOPPED if the input of one was cut, with GNN_E_INPUT if they are at
  * different batches.
  */
-int train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
-                     struct gnn_err *e) GNN_MUST_USE;
-int train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_pace_begin(struct gnn_trainer *t, enum train_next next, const struct gnn_batch *b,
+                         struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_pace_end(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* The loss, summed over this rank's seeds, of a training batch: reported when that of all ranks is
  * known, with the next batch. */
-void train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss);
+void gnn_train_pace_scored(struct gnn_trainer *t, const struct gnn_train_half *h, double loss);
 /* After a batch: is the run to end here? The same on all ranks. */
-bool train_stops(const struct gnn_trainer *t);
+bool gnn_train_stops(const struct gnn_trainer *t);
 /* _push starts the all-reduce of gradients that the backward pass has made ready; _own waits until
  * all gradients of this rank are computed. */
-int train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-int train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_push_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_own_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* All-reduces: of the gradients, which the backward pass has begun; of what a checkpoint keeps of
  * the epoch so far, t->train and t->r.seeds; of all that is reported of an epoch. */
-int train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-int train_sum_train(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-int train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_sum_train(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 /* After an all-reduce, or after reading a checkpoint: rank 0 keeps the sums, the others start again
  * from 0. */
-void train_keep_own(struct gnn_trainer *t);
+void gnn_train_keep_own(struct gnn_trainer *t);
 /* GNN_E_INPUT, "rank R and rank 0: mismatched WHAT", unless all have the same parameters, moments
  * and state. */
-int train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) GNN_MUST_USE;
 
 /* The slabs that steps work on: made; the host's brought there; and back, with everything before
  * done. */
-int train_slabs_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
-void train_slabs_release(struct gnn_trainer *t);
-void train_slabs_put(struct gnn_trainer *t);
-int train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+int gnn_train_slabs_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+void gnn_train_slabs_release(struct gnn_trainer *t);
+void gnn_train_slabs_put(struct gnn_trainer *t);
+int gnn_train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

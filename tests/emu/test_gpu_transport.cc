@@ -70,10 +70,10 @@ void frame(int fd, gnb_kind kind, uint64_t seq, const std::vector<Entry> &all)
     f.ntensors = (uint32_t)t.size();
     f.align = GNB_ALIGN;
     f.seq = seq;
-    if (!gnb_layout(&f, t.data()))
+    if (!gnn_gnb_layout(&f, t.data()))
         bail("layout");
     std::string out(GNB_HEADER_BYTES + f.table_bytes + f.payload_bytes, '\0');
-    gnb_frame_encode(&f, t.data(), (uint8_t *)&out[0]);
+    gnn_gnb_frame_encode(&f, t.data(), (uint8_t *)&out[0]);
     for (size_t i = 0; i < t.size(); i++)
         out.replace(GNB_HEADER_BYTES + f.table_bytes + t[i].offset, t[i].stored, all[i].stored);
     if (write(fd, out.data(), out.size()) != (ssize_t)out.size())
@@ -89,7 +89,7 @@ template <class T> Entry raw(const char *name, gnn_dtype dtype, std::vector<T> v
 Entry refers(const char *name, gnn_dtype dtype, uint64_t n, const gnb_reference &r)
 {
     uint8_t to[GNB_DEVICE_REFERENCE_BYTES];
-    const uint32_t bytes = gnb_reference_encode(&r, to);
+    const uint32_t bytes = gnn_gnb_reference_encode(&r, to);
     return Entry{name, dtype, n, GNB_REFERENCE, std::string((const char *)to, bytes)};
 }
 

@@ -41,10 +41,10 @@ static void find_tensors(struct gnn_store *s, uint32_t p)
                     ? (uintptr_t)gnn_store_peek(s, p, i)->data
                     : first;
     struct gnb_frame f;
-    (void)gnb_frame_decode(&f, file[1 + p].good);
+    (void)gnn_gnb_frame_decode(&f, file[1 + p].good);
     table[p] = GNB_HEADER_BYTES + f.table_bytes + f.payload_bytes;
     meta_at[1 + p] = GNB_HEADER_BYTES + f.table_bytes;
-    if (gnb_frame_decode(&f, file[1 + p].good + table[p]))
+    if (gnn_gnb_frame_decode(&f, file[1 + p].good + table[p]))
         abort();
     const uint64_t base = table[p] + GNB_HEADER_BYTES + f.table_bytes;
     for (uint32_t i = 0; i < ntensors[p]; i++) {

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         atexit(cleanup);
     }
     struct gnb_frame f;
-    if (n < GNB_HEADER_BYTES || gnb_frame_decode(&f, data))
+    if (n < GNB_HEADER_BYTES || gnn_gnb_frame_decode(&f, data))
         return 0;
     uint64_t at = GNB_HEADER_BYTES + f.table_bytes;
     if (at >= n)

@@ -156,10 +156,10 @@ static void rename_tensor(const char *from, const char *to)
     const off_t size = lseek(fd, 0, SEEK_END);
     uint8_t *p = malloc((size_t)size);
     struct gnb_frame f;
-    if (!p || pread(fd, p, (size_t)size, 0) != (ssize_t)size || gnb_frame_decode(&f, p))
+    if (!p || pread(fd, p, (size_t)size, 0) != (ssize_t)size || gnn_gnb_frame_decode(&f, p))
         exit(99);
     uint8_t *h = p + GNB_HEADER_BYTES + f.table_bytes + f.payload_bytes;
-    char *at = gnb_frame_decode(&f, h)
+    char *at = gnn_gnb_frame_decode(&f, h)
                    ? NULL
                    : memmem(h, GNB_HEADER_BYTES + f.table_bytes, from, strlen(from));
     if (!at || strlen(from) != strlen(to))

@@ -98,11 +98,11 @@ static void reference(const char *what, struct gnb_reference ref, uint64_t bytes
     const int memory = sealed(F_SEAL_SHRINK);
     liar_init(&l, memory, GNN_HANDSHAKE_OFFER, 3);
     const struct gnb_reference good = {.offset = 4096};
-    uint32_t n = gnb_reference_encode(&good, stored);
+    uint32_t n = gnn_gnb_reference_encode(&good, stored);
     stream_make_frame(l.fd[1], GNB_BATCH, 2, "node/node/x", stored, n, GNB_REFERENCE, LEN);
     if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e))
         exit(99);
-    n = gnb_reference_encode(&ref, stored);
+    n = gnn_gnb_reference_encode(&ref, stored);
     stored[20] ^= (uint8_t)flags;
     stream_make_frame(l.fd[1], GNB_BATCH, 3, "node/node/x", stored, n, GNB_REFERENCE, bytes);
     const int rc = gnn_reader_next(&l.r, &second, &l.e);
@@ -122,7 +122,7 @@ static void scribbled(const char *name, bool seen)
     const int memory = sealed(F_SEAL_SHRINK);
     const struct gnb_reference ref = {.offset = 4096};
     liar_init(&l, memory, GNN_HANDSHAKE_OFFER, 3);
-    stream_make_frame(l.fd[1], GNB_BATCH, 2, name, stored, gnb_reference_encode(&ref, stored),
+    stream_make_frame(l.fd[1], GNB_BATCH, 2, name, stored, gnn_gnb_reference_encode(&ref, stored),
                       GNB_REFERENCE, LEN);
     if (!l.taken || gnn_reader_next(&l.r, &l.t, &l.e) ||
         pwrite(memory, "!", 1, 4096 + LEN / 2) != 1)
@@ -201,7 +201,7 @@ static void test_lies(void)
     const int fd = open("refs", O_RDWR | O_CREAT | O_TRUNC, 0666);
     const struct gnb_reference good = {.offset = 4096};
     put_header(fd);
-    const uint32_t n = gnb_reference_encode(&good, stored);
+    const uint32_t n = gnn_gnb_reference_encode(&good, stored);
     stream_make_frame(fd, GNB_BATCH, 1, "x", stored, n, GNB_REFERENCE, LEN);
     lseek(fd, 0, SEEK_SET);
     ok(!gnn_reader_begin(&r, fd, "refs", &e) && gnn_reader_next(&r, &t, &e) == GNN_E_INPUT,

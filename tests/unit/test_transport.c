@@ -457,7 +457,7 @@ static void stranger(const char *what, const struct gnn_handshake *m, int n)
     const pid_t pid = writer(fd, GNN_TRANSPORT_AUTO, 20, 0);
     if (read(fd[0], buf, GNB_HEADER_BYTES) != GNB_HEADER_BYTES)
         exit(99);
-    const uint64_t sum = gnb_frame_sum(buf);
+    const uint64_t sum = gnn_gnb_frame_sum(buf);
     const int sock = gnn_handshake_connect(fd[0]);
     if (sock < 0)
         exit(99);
@@ -559,7 +559,7 @@ static void test_nonsense(void)
         exit(99);
     const int sock = gnn_handshake_connect(fd[0]);
     struct pollfd p = {.fd = sock, .events = POLLIN};
-    m = (struct gnn_handshake){GNN_HANDSHAKE_CONNECT, 0, gnb_frame_sum(buf)};
+    m = (struct gnn_handshake){GNN_HANDSHAKE_CONNECT, 0, gnn_gnb_frame_sum(buf)};
     if (sock < 0 || !gnn_handshake_send(sock, &m, -1) || poll(&p, 1, 5000) != 1 ||
         gnn_handshake_recv(sock, &m, &memory) != 1)
         exit(99);
