@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-tools. `make list` shows the targets; V=1 shows commands.
 # SAN=address,undefined or SAN=thread and CC=clang builds live side by side under build/.
 # NVCC= builds without CUDA; CUDA_ARCHS='80 90' or all builds for other GPUs than compute capability 9.0.
@@ -19,7 +20,7 @@ NVCC    ?= $(if $(SAN),,$(shell command -v nvcc))
 OPT     ?= -O3
 SAN     ?=
 WERROR  ?=
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 PKGS := libzstd libarchive zlib jansson libxxhash
 WARN := -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the programs that make batch streams share: writing them, counting them, ending on a signal.
  */
 #ifndef GNN_CMD_BATCHES_H

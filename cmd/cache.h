@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes of caches, and the options for what devices keep. */
 #ifndef GNN_CMD_CACHE_H
 #define GNN_CMD_CACHE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every program does the same way: start, messages, progress, metrics, exit. */
 #ifndef GNN_CMD_CLI_H
 #define GNN_CMD_CLI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The option --device. */
 #ifndef GNN_CMD_DEVICE_H
 #define GNN_CMD_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-gather: a store and a stream of batches in, the stream with rows of the store's fields out.
  */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-import: a public data set, plain files or a generator in; a store of one part out. */
 #include <string.h>
 

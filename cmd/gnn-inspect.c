@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-inspect: what is in a store or a stream, whether it is sound, where two differ. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-partition: a store of k parts from a store. */
 #include <omp.h>
 #include <string.h>

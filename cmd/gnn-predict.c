@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-predict: a store and a model in; one row per node, and scores, out. */
 #include <math.h>
 #include <stdlib.h>

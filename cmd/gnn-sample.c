@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-sample: a store in, a stream of sampled batches out. */
 #include <inttypes.h>
 #include <stdio.h>

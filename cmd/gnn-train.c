@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-train: batches in, a model out. */
 
 #include <string.h>

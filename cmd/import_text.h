@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines and metrics that gnn-import prints about an import. */
 #ifndef GNN_CMD_IMPORT_TEXT_H
 #define GNN_CMD_IMPORT_TEXT_H

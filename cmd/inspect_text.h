@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reports of lib/inspect/inspect.h as text on stdout. */
 #ifndef GNN_CMD_INSPECT_TEXT_H
 #define GNN_CMD_INSPECT_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Option tables: the one place where an option's name, argument, range, default text and help line
  * live. Parsing, --help and the shell completion are made from them. */
 #ifndef GNN_CMD_OPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which node goes where: the methods of gnn-partition. */
 #ifndef GNN_CMD_PARTITION_ASSIGN_H
 #define GNN_CMD_PARTITION_ASSIGN_H

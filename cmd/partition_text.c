@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/partition_text.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What gnn-partition prints and reports. */
 #ifndef GNN_CMD_PARTITION_TEXT_H
 #define GNN_CMD_PARTITION_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inputs and outputs of a command line: no output may overwrite an input or another output. */
 #ifndef GNN_CMD_PATHS_H
 #define GNN_CMD_PATHS_H

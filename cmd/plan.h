@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn-gather --plan: what caches would hold and miss. */
 #ifndef GNN_CMD_PLAN_H
 #define GNN_CMD_PLAN_H

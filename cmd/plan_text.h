@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of gnn-gather --plan. */
 #ifndef GNN_CMD_PLAN_TEXT_H
 #define GNN_CMD_PLAN_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that can work as several ranks: start and end together, tell messages and files apart.
  */
 #ifndef GNN_CMD_RANKS_H

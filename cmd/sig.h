@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Signals that ask a program to stop: at once, or at the next good moment. */
 #ifndef GNN_CMD_SIG_H
 #define GNN_CMD_SIG_H

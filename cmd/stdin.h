@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Standard input of a program that does not read it. */
 #ifndef GNN_CMD_STDIN_H
 #define GNN_CMD_STDIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of the process: how OpenMP's wait for each other, how many there are, their niceness. */
 #ifndef GNN_CMD_THREADS_H
 #define GNN_CMD_THREADS_H

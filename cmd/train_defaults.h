@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The defaults of gnn-train. --help is generated from them, and tests/man/50-defaults.t compares
  * them with the manual. scripts/accuracy.sh --defaults measures their accuracy and that of the
  * previous defaults. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where gnn-train's batches come from: a stream, or a sampler and a gatherer in this process. */
 #ifndef GNN_CMD_TRAIN_FEED_H
 #define GNN_CMD_TRAIN_FEED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock of a checkpoint directory, which one run at a time may write to. */
 #ifndef GNN_CMD_TRAIN_LOCK_H
 #define GNN_CMD_TRAIN_LOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What gnn-train says: a line and a metrics object per epoch, progress between. */
 #ifndef GNN_CMD_TRAIN_TEXT_H
 #define GNN_CMD_TRAIN_TEXT_H

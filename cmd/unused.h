@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The warning about fields of edges that a program does not use. */
 #ifndef GNN_CMD_UNUSED_H
 #define GNN_CMD_UNUSED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GNB frames as bytes (gnb(5)): a 64-byte header, a tensor table, a payload. Pure: no I/O, no
  * allocation. Functions that read bytes return NULL, or a text that says what is wrong with them.
  */

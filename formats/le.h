@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Little-endian loads and stores at any address. */
 #ifndef GNN_FORMATS_LE_H
 #define GNN_FORMATS_LE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/metis_graph.h"
 
 const char *gnn_metis_parse(struct gnn_metis_head *h, const char *line)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph files of METIS 5 (its manual, section 4.1.1): the header line. */
 #ifndef GNN_FORMATS_METIS_GRAPH_H
 #define GNN_FORMATS_METIS_GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix Market (NIST): the banner and the size line. */
 #ifndef GNN_FORMATS_MTX_H
 #define GNN_FORMATS_MTX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The .npy array format, versions 1 to 3 (NumPy's "A simple file format for NumPy arrays").
  * Objects, strings and structured types are not numbers and are refused. */
 #ifndef GNN_FORMATS_NPY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* safetensors: u64 header length, JSON header, tensor bytes without gaps.
  * Format: huggingface/safetensors README; the reader enforces all of its rules. */
 #ifndef GNN_FORMATS_SAFETENSORS_H

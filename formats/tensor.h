@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor: the one shape of data that files, pipes and programs exchange. */
 #ifndef GNN_FORMATS_TENSOR_H
 #define GNN_FORMATS_TENSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and fields in text. Every function reads from p inside a block of text whose last byte is
  * '\n', so none needs an end pointer: each stops at the newline at the latest. */
 #ifndef GNN_FORMATS_TEXT_H

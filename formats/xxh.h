@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XXH3 through libxxhash's dispatch at runtime: AVX-512 or AVX2 where the machine has it, without
  * being built for it. */
 #ifndef GNN_FORMATS_XXH_H

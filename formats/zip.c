@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/zip.h"
 
 #include "formats/le.h"

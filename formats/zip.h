@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZIP archives (PKWARE's APPNOTE.TXT, with ZIP64): the directory at the end, and what stands before
  * and after the data of a member, so that the two can be compared. Members are unpacked elsewhere.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise passes over a layer's output: bias, ReLU, dropout, column sums, layer norm. */
 #ifndef GNN_KERNELS_ACT_H
 #define GNN_KERNELS_ACT_H

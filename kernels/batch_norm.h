@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batch norm: each column is brought to mean 0 and variance 1 over the rows of a batch, which may
  * be spread over ranks. Ioffe and Szegedy, 2015; PyTorch's definitions. */
 #ifndef GNN_KERNELS_BATCH_NORM_H

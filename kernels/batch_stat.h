@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What batch norm does with one column's sums, on host and device alike: no product is left for a
  * compiler to contract. */
 #ifndef GNN_KERNELS_BATCH_STAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the rows of edges by their ids, among the in-edges of a known destination. */
 #ifndef GNN_KERNELS_EDGES_H
 #define GNN_KERNELS_EDGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frontier entries: what batches start from, and what the next hop samples neighbours of. An entry
  * is a node, the latest time that its neighbours may have, and the tree (the seed) that it grows
  * in. Entries are columns: one that carries no information is NULL everywhere, takes no memory and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Factors of aggregation: what the rows of a layer's blocks are scaled by. */
 #ifndef GNN_KERNELS_FACTORS_H
 #define GNN_KERNELS_FACTORS_H

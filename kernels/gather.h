@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collecting rows by id from the parts of a store, changing their elements' type on the way if
  * asked. */
 #ifndef GNN_KERNELS_GATHER_H

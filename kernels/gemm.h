@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dense matrix product, row-major: C = alpha * op(A) * op(B) + beta * C. */
 #ifndef GNN_KERNELS_GEMM_H
 #define GNN_KERNELS_GEMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays of f32 to the two 16-bit types and back. Narrowing rounds to the nearest, ties to even;
  * beyond the range is infinity; a NaN stays a NaN. Widening is exact. In and out do not overlap.
  * Thread-safe; widening large arrays is shared out among OpenMP's threads. */

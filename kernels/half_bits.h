@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One number between f32 and the two 16-bit types, in integer operations that compilers turn into
  * lanes, the same on host and device. */
 #ifndef GNN_KERNELS_HALF_BITS_H

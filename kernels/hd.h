@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What host and device share is written once, as `static GNN_HD` functions in headers that both
  * include. */
 #ifndef GNN_KERNELS_HD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Labels of any element type in the form the losses take. */
 #ifndef GNN_KERNELS_LABEL_H
 #define GNN_KERNELS_LABEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Losses and their gradients with respect to the logits. */
 #ifndef GNN_KERNELS_LOSS_H
 #define GNN_KERNELS_LOSS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Optimisers over one flat parameter buffer. */
 #ifndef GNN_KERNELS_OPTIM_H
 #define GNN_KERNELS_OPTIM_H

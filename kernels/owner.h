@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which of the ranges that follow one another holds a number: parts of a store by their first id.
  */
 #ifndef GNN_KERNELS_OWNER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A keyed permutation of 0..n-1 with random access: a balanced Feistel network on the next even
  * number of bits, walked until it lands below n (Black, Rogaway: "Ciphers with arbitrary finite
  * domains", CT-RSA 2002). At most four walks are expected (four more below 5), O(1) state, no

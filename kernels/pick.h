@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pick rule: which of a destination's neighbours a batch takes. It is passed by value to CPU,
  * GPU and ranks alike, and is the only place that knows the rules apart: what may be picked, how
  * many at most, which, and how probable that is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The counter-based generator behind every random choice: Philox4x32-10 (Salmon, Moraes, Dror,
  * Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011), and exact bounded draws (Lemire:
  * "Fast random integer generation in an interval", ACM TOMACS 2019). Pure functions, the same on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plain passes over rows of floats. */
 #ifndef GNN_KERNELS_ROWS_H
 #define GNN_KERNELS_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbour sampling of one hop along one edge type, and the numbering of the nodes found.
  *
  * Which neighbours a destination yields says the pick rule (kernels/pick.h): picks depend on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One source, several instruction sets: functions marked GNN_SIMD are compiled for each of them and
  * the loader picks the best. Helpers they call must be GNN_INLINE to be compiled along. They must
  * be static: clang 14 hides the plain name of an exported one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Aggregation over a CSR block: sums, means and normalised sums of rows of X, forward and backward.
  */
 #ifndef GNN_KERNELS_SPMM_H

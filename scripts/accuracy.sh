@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Trains on the real graphs in $GNN_DATA and prints accuracy beside what is asked and what was published; status 1 if one
 # falls short. Of each run the epoch that is best on the validation set is kept; then a set is predicted exactly, from all
 # neighbours. DATA: cora, amazon-computers, tolokers, acm; default: all.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times a peer's neighbour sampling on the graph that `gnn-inspect --export` wrote: fan-outs 15,10,5, batches of
 1024, one thread, one epoch of the training set or 60 batches. usage: bench-peer.py torch_geometric|dgl FILE.npz"""
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # Several ranks on this machine: sourced by bench.sh, whose helpers and directory it uses. The ranks share the machine's processors, so
 # what counts are ratios; rates of rows are those of all ranks together.

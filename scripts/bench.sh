@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Measures each stage alone and the whole, as rates and as shares of what this machine can do, beside peers that are
 # installed. Run by `make bench`, which names the benchmark programs' directory. The last table marks each figure that misses
 # what is asked with !; status 1 if there is one that this machine's limits do not explain.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Imports, partitions, proves and samples a generated graph of 2^SCALE nodes, EDGES times as many edges, and prints seconds,
 # edges per second, the most memory allocated (sampled ten times a second), the most of files that was mapped in, and the disk
 # used. Status 1 if more than LIMIT MiB are allocated, or anything fails. Run by `make check-big`.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # All C and CUDA code is as clang-format 14 writes it with .clang-format; other versions write other lines.
 # usage: check-format.sh [TREE]
 set -u

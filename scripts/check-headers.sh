@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Every header compiles alone: all of them as C11, those of the library as C++17 too.
 # usage: check-headers.sh [TREE]
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Dependencies: cmd -> lib -> {kernels, formats}; inside lib a module includes only modules that stand before it
 # in @modules, and every file is in one of them; only cmd prints or exits; only lib/base/mem.c allocates for lib;
 # a few functions are used nowhere.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Plain things about files: no trailing blanks, no tabs in C, a last newline, no file over 700 lines, no promises
 # left in the text; shell scripts pass shellcheck, manual pages mandoc.
 # usage: check-text.sh [TREE]
@@ -28,6 +29,7 @@ tests=$(list -path 'tests/*' \( -name '*.t' -o -name '*.sh' \))
     [ -z "$text" ] || bad 'a promise left in the text' \
         "$(grep -nwE 'TO''DO|FIX''ME|XX''X|HA''CK|not impl''emented' /dev/null $text | cut -d: -f1,2)"
     for f in $text; do
+        case $f in *.md) ;; *) head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || bad 'no SPDX line' "$f" ;; esac
         [ "$(tail -c 1 "$f" | wc -l)" -eq 1 ] || bad 'no newline at the end' "$f"
         [ "$(wc -l <"$f")" -le 700 ] || bad 'over 700 lines: more than one subject' "$f"
     done

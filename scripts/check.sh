@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, runs all tests. The last line is the test runner's summary.
 # usage: check.sh   (environment: GNN_DATA real graphs, TESTS a choice of tests)
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes the bash completion of a program from its option table:
 #   gnn-sample --completion | sh scripts/completion.sh gnn-sample >/usr/share/bash-completion/completions/gnn-sample
 # Each input line is "--NAME[,-X] KIND [CHOICES]", KIND one of flag, value, choice (a|b|c), file; or "- argument a|b|c".

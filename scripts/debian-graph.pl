@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Makes a node-classification data set from apt's own package lists, offline, with perl-base alone.
 # Nodes: packages. Edges: package -> package it depends on, recommends or suggests (each alternative).
 # Class: the Section. Features: the words of the description hashed into 512 buckets and

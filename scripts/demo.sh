@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The whole pipeline on a real graph that every Debian machine can make offline: its packages and what they depend
 # on. Installs what is missing, builds, trains, and shows what came out.
 # usage: demo.sh [DIR]     results go to DIR (default: build/demo)

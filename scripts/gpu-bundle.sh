@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Packs everything that scripts/gpu-check.sh needs on a machine that has nothing but a CUDA driver: the programs with the
 # libraries they load, the kernel tests, small real graphs. Packed by xz, which tar and Python both unpack. Run by `make gpu-bundle`.
 # usage: gpu-bundle.sh BUILD-DIRECTORY OUT.tar.xz

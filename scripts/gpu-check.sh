@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The strings of options are split into words.
 # shellcheck disable=SC2086
 # Everything about GPUs in one call of at most eight minutes, on a machine with nothing but a CUDA driver: kernels beside their

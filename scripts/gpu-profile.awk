@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `ncu --csv --page raw --print-units base` says of launches, as rows of a table: each kernel's share of the time, its launches, and
 # the bytes that it moves in device memory and in the L2 cache. limit: GB/s that a copy in device memory reaches.
 BEGIN { FS = "\",\"" } # all fields are quoted, and names have commas

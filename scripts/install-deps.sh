@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs what a Debian machine lacks to build gnn-tools and run its tests and demo; does nothing, and
 # needs no rights, where all of it is there.
 # usage: install-deps.sh [--list | --missing]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs the public headers into one folder, in which they include each other as "gnn/NAME.h": outside the tree nobody
 # needs to know its modules. A public header that includes one that is not public is an error.
 # usage: install-headers.sh FOLDER HEADER...     from the root of the tree; FOLDER/NAME.h is made for each

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What the tree is like, in numbers: statements; statics named by one word; files of cmd and lib that ask whether there
 # are several ranks, or a device, and how often they do (not who owns the subject: lib/comm, cmd/ranks; lib/gpu, cmd/device, and
 # what is for devices only, gpu_*.c and *_cuda.c);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a whole data set from memory as an import would, and throws it away but for a digest. */
 #ifndef GNN_TESTS_IMPORT_DRAIN_H
 #define GNN_TESTS_IMPORT_DRAIN_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the *.t scripts: TAP helpers. The test's directory is $PWD, empty at first.
 # check NAME COMMAND...        passes if the command does
 # status WANT NAME COMMAND...  passes if the exit status is WANT; stdout in ./out, stderr in ./err

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs one TAP test in a scratch directory of its own ($PWD inside the test). What it skips is said on descriptor 3, if
 # that is open, as the runner's own output does not show it.
 case $1 in /*) t=$1 ;; *) t=$PWD/$1 ;; esac

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks that are threads of one process, behind the table of MPI's calls (lib/comm/mpi.h): messages
  * arrive late and, but for those that MPI keeps in order, in any order. ranks_run(n, fn, arg) calls
  * fn(comm, arg) in n threads, each with ranks of its own; returns when all have */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs TAP tests under prove, each in a fresh directory that is kept only when the test fails.
 # Skipped tests are listed on lines of their own among prove's.
 # Usage: tests/run.sh TEST...   (environment: GNN_BIN programs, GNN_TOP source tree, GNN_DATA real graphs)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder of its own for a unit test that writes files, which then leaves none wherever it was
  * started: scratch_enter() first in main, return scratch_done() for tap_done(). The folder stays
  * when the test fails. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A store of several parts of one, with nodes dealt out at random. */
 #ifndef GNN_TESTS_STORE_DIVIDE_H
 #define GNN_TESTS_STORE_DIVIDE_H

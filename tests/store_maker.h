@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small random stores for unit tests: every kind of tensor a store can have. */
 #ifndef GNN_TESTS_STORE_MAKER_H
 #define GNN_TESTS_STORE_MAKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small streams for unit tests: a header, batches of the caller's filling, and frames that no
  * writer of ours would make. */
 #ifndef GNN_TESTS_STREAM_MAKER_H

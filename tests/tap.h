@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TAP for unit tests: ok(condition, "name %d", ...) per check, return tap_done() from main. */
 #ifndef GNN_TESTS_TAP_H
 #define GNN_TESTS_TAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Draws of sixteen destinations at once: lanes run over destinations, so the dependent steps of one
  * destination's draws stay in one lane. */
 #ifndef GNN_KERNELS_CPU_DRAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/edges.h"
 
 uint64_t gnn_edges_find(const struct gnn_edges *f)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* oneDNN's sgemm: it picks its kernels from the processor's features at run time. */
 #include "kernels/gemm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/label.h"
 
 void gnn_label_classes(const void *y, enum gnn_label_type type, size_t n, uint32_t classes,

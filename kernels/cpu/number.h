@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbering of nodes in order of first occurrence, inline for what looks them up as they come.
  */
 #ifndef GNN_KERNELS_CPU_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise passes. A sub-warp has a row, so that columns need no division, and reads whole
  * sectors: 16 bytes a lane where alignment allows, and under dropout the 8 columns, 16 apart, that
  * share one Philox call, each of them in step with the neighbouring lanes'. Column sums have a

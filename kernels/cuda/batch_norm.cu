@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batch norm. Moments have a thread for each column of each of GNN_MOMENT_BLOCKS ranges of rows, as
  * the CPU has, with some rows in flight; the rest goes element by element, a sub-warp to a row. */
 #include "kernels/batch_norm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the rows of edges by their ids.
  *
  * What it waits for is memory, mostly the host's, where a store's row pointers stay: a few reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Factors of aggregation. A mean's needs the ends of a row only: a thread has one. GCN's counts
  * self loops among a row's edges: a warp has one, so that a long row is read in lines. */
 #include "kernels/factors.h"

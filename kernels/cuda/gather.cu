@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collecting rows over all memory tiers.
  *
  * What limits it is the number of bytes under way: memory of the device needs some 25 KB a

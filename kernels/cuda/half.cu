@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays between f32 and the short types: four numbers a thread where alignment allows, up to 16
  * bytes at once. */
 #include "kernels/half.h"

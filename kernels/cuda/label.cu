@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Labels: a thread has one. */
 #include "kernels/label.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Losses: a warp has a row. Logits are few (a row for each seed) and lie in the caches after the
  * first pass, so each pass reads them again instead of keeping rows of any width in registers. */
 #include "kernels/loss.h"

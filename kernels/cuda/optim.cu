@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Optimisers: one pass over the flat buffers, a parameter a thread, lines in step. The operations
  * are the CPU's one by one, each rounded. The sum of squares is made over pieces of a fixed size,
  * each in a fixed tree, and then over these. */

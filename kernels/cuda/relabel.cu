@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbering by first occurrence. A word of the map is a batch's tag in the high bits and, below,
  * either a local number, below `base` while a list is being numbered, or base + the position in the
  * list at which somebody claims it. Every position does one atomic minimum that nothing waits for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plain passes, 16 bytes a thread where alignment allows. A row's sum is made in order, as on the
  * CPU: a warp reads 32 columns at once, and each of its lanes adds them up one after the other. */
 #include "kernels/rows.h"

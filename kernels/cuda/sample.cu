@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling one hop along one edge type: count, pick, then relabel.cu's two kernels if the sources
  * are to be numbered.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What sampling and numbering share on the device: the scratch of a job, and how failures are kept.
  */
 #ifndef GNN_KERNELS_CUDA_SAMPLE_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of what came before, over a block and over the tiles of a list; and who is the last block of
  * a kernel. No order of threads or blocks shows in a result. */
 #ifndef GNN_KERNELS_CUDA_SCAN_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Aggregation. A sub-warp has a row and up to 64 units (floats, or 16 bytes where alignment allows)
  * of its columns, a lane one or two of them: neighbours' rows are read in whole lines, with the
  * rows of the next 8 (4) edges in flight before the first is added, always in edge order. Wide rows

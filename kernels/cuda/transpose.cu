@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The transposed block: edges sorted by column, stably, so that a column's rows ascend as they
  * came. A radix sort by digits of up to 8 bits, as few as the number of columns needs; each pass
  * counts the digits of RANGES ranges of edges, sums up the counts digit by digit, and puts every

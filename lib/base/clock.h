@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time for measurements. */
 #ifndef GNN_LIB_BASE_CLOCK_H
 #define GNN_LIB_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Status codes, and the one line of text that says what failed.
  *
  * Functions that can fail return a status and fill the caller's struct gnn_err. Nothing here is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole reads and writes on file descriptors, which know their place and name for messages. */
 #ifndef GNN_LIB_BASE_IO_H
 #define GNN_LIB_BASE_IO_H

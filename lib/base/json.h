@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON text to and from jansson, without the two ways in which jansson loses data when memory runs
  * out. */
 #ifndef GNN_LIB_BASE_JSON_H

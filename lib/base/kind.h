@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kind of a file, from its path or first bytes, for messages about an input of the wrong kind.
  */
 #ifndef GNN_LIB_BASE_KIND_H

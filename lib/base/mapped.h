@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory-mapped files: which file an address belongs to, and whether it was written to after it was
  * mapped. Thread-safe. */
 #ifndef GNN_LIB_BASE_MAPPED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory: every allocation of lib/ goes through here, so that sizes are checked and faults
  * testable. */
 #ifndef GNN_LIB_BASE_MEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/node_map.h"
 
 #include <string.h>

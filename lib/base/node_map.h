@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From some of the nodes of a type to rows of something that is kept of them: open addressing with
  * linear probing. */
 #ifndef GNN_LIB_BASE_NODE_MAP_H

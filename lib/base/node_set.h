@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A set of node ids, which finds duplicates. It is a bitmap whose pages are allocated on first use,
  * so that its memory depends on the ids that occur and not on the number of nodes that a header
  * declares. */

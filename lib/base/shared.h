@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that another process can map: a memfd, mapped whole, in which pieces are handed out. It
  * has no name, so nothing is left of it when the last process that has it is gone, however that
  * went. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a message about an unknown word: the nearest valid name and the list of valid names.
  */
 #ifndef GNN_LIB_BASE_SUGGEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results that appear atomically: their temporary names, and who removes these.
  *
  * An incomplete file has no name if the file system supports that (O_TMPFILE), so that a killed

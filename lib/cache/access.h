@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*- Access frequencies: how often batches will have each node, which decides whose rows of features
  * are worth caching.
  *

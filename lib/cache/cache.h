@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows of features a cache holds, and how many of those that batches ask for it misses: all
  * that can be said without a device. */
 #ifndef GNN_LIB_CACHE_CACHE_H

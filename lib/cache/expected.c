@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expected access frequencies. Those of each rank's batches are computed by all ranks, one rank
  * after the other: each rank keeps what is known of its own nodes, walks over its own edges, and
  * sends what these contribute to other ranks' nodes to their owners. Alone, the one rank owns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/cache/fill.h"
 
 /* The type whose next row has the highest score, the first of several; -1: no rows are left. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Filling caches: rows go, in the order of a ranking, to holders that have room for them. A holder
  * is whatever has a budget of bytes: a cache of one size, a device, a rank's copies of remote rows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many batches had each node: counted, and written to a file.
  *
  * The file is an .npy array of u32: one number per node, by id in the unpartitioned store, the

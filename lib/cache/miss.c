@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What caches miss: as expected, and of batches that were drawn. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows are worth caching first: an order, the scores that it gives to nodes, and a ranking of
  * rows by these scores. What fills caches along a ranking is lib/cache/fill.h.
  *

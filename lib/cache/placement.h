@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows of one node type the devices of a clique hold, and in which slots of their memory. A
  * clique is a group of devices each of which reads every other's memory: it replicates the first
  * rows of an order on each device and shards the next over all of them. Needs no device. */

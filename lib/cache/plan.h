@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What caches would hold and miss, for several orders of rows: as expected of the way batches are
  * drawn, and as measured in batches that were. First _init, then _add per order, _parts, _count per
  * batch, _finish; figures are there to be read until _release. One thread at a time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tier map: where the rows of one node type's fields lie, as a rank sees them, or one of its
  * devices. With several ranks it is asked for each row before a batch is gathered
  * (lib/gather/remote_ask.c). A single process needs not ask: its rows are all in the store, and its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plug-in: MPI's own calls behind lib/comm/mpi.h. */
 #include "lib/comm/mpi.h"
 

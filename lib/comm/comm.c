@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is built from the exchanges and all-reduces of any backend. */
 #include "lib/comm/comm.h"
 

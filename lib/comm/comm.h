@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators: the processes (ranks) of one job and what they exchange.
  *
  * A communicator is never absent: one process alone is one of size 1, gnn_comm_self(), for which

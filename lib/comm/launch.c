@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The launcher that started this process, and how many: read from its environment variables. */
 #include <stdlib.h>
 #include <string.h>

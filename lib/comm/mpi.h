@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The few calls of MPI that a communicator needs. The real ones are in a plug-in
  * (lib/comm/calls_mpi.c), which alone is compiled and linked with MPI, and loaded on demand; tests
  * put ranks that are threads behind the same table. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exchanges and all-reduces over MPI. Every wait is a loop that polls and yields the processor, so
  * that a rank that never answers is noticed; MPI's own waits would hang. */
 #include "lib/comm/mpi_comm.h"

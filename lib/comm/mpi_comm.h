@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A communicator over the calls of lib/comm/mpi.h: the plug-in's or a test's. */
 #ifndef GNN_LIB_COMM_MPI_COMM_H
 #define GNN_LIB_COMM_MPI_COMM_H

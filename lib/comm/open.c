@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which backend: one process alone, or MPI, whose plug-in is looked for beside the programs. */
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to other ranks and their replies: one round trip, under remote sampling, gathering and
  * access frequencies.
  *

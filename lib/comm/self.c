@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The communicator of one process alone: what it sends is what it receives, and every sum is there
  * already. Nothing in it is ever written, so all users share one. */
 #include "lib/comm/comm.h"

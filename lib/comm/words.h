@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between ranks as arrays of 32-bit words: written piece by piece, read with their length
  * in mind. */
 #ifndef GNN_LIB_COMM_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A batch: seeds, the nodes sampled round them, and one CSC block per hop and edge type
  * (message-flow graphs in DGL's words).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From the tensors of a BATCH frame to the typed view of a batch, trusting nothing. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The directions of the edges of a type: how many edges have their reverse, are self-loops, or are
  * equal to another edge. Edges are counted as they are added, in any order, in bounded memory. The
  * counts are exact if all pairs of nodes fit into that memory. Otherwise they are estimates: a hash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The check of the values in a label tensor. */
 #ifndef GNN_LIB_DATA_LABELS_H
 #define GNN_LIB_DATA_LABELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn_map_new: the one place where batches meet threads. A ring of `depth` slots keeps the order:
  * slot i holds batch number i mod depth from the moment it is drawn from the source below until it
  * is handed on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON in a HEADER frame: schema, store identity, how the batches were drawn, provenance.
  *
  * A meta owns all that it points to. Those of stores and sources (s.meta, src->meta) belong to

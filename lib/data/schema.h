@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a graph consists of: node types, edge types, fields, splits, classes. Stored as JSON in the
  * HEADER frame of every store part and stream, and in store.json.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The schema as JSON: the writer's order of keys is fixed, so equal schemas give equal bytes. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the user's in a schema, and what there is instead. */
 #include <stdio.h>
 #include <string.h>

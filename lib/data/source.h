@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sources of batches, and filters, which are sources made from a source. The programs are thin
  * shells round them, so a pipeline of processes and one process run the same code.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An ordered set of named tensors: what one GNB frame holds.
  *
  * The set owns names and data. A cleared set keeps its memory for the next use. Not thread-safe.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the gatherers share, on the CPU, on devices and with ranks: which rows go into which
  * tensors. */
 #ifndef GNN_LIB_GATHER_GATHER_IMPL_H

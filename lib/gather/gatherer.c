@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gatherer with the CPU. */
 #include "lib/gather/remote.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gatherer: a filter that adds rows of fields (features, labels, edge fields) from a store to
  * each batch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows devices cache.
  *
  * Where all rows fit on each device they are all there, in the order of their ids: no ranking, no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU feature cache. What filling it for one process (gpu_fill.c) and for several ranks
  * (gpu_shard.c) have in common is in gpu_cache.c. */
 #ifndef GNN_LIB_GATHER_GPU_CACHE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU feature cache of one process: which rows each clique of its devices holds, and memory for
  * these, which the kernel that gathers batches fills from the host. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gatherer on devices: rows of the store's fields for batches that lie there.
  *
  * A batch's kernels run on one stream of its device, one after the other, so that what they need in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the gatherer on devices share (gpu_gather.c is the way in).
  *
  * A table is what a job of lib/gather/gather_impl.h takes rows from: the store's parts, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*- Gathering on devices with several ranks: rows of a batch that its device does not find by itself.
  *
  * Before a batch is copied to its device, threads of the host request the rows that are neither in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU feature cache of several ranks: rows of the parts that ranks of a host have open, in
  * memory that devices of its other ranks read through CUDA IPC.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where rows lie, as devices see it. */
 #include "lib/gather/replica.h"
 #include "lib/gather/gpu_remote.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering with several ranks: rows that a rank does not have come from the one that owns them, in
  * one round trip of requests and replies a batch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows a batch wants, whose they are, and what others want. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replicated remote features: copies of rows that other ranks own, which this rank's batches will
  * want most often. */
 #ifndef GNN_LIB_GATHER_REPLICA_H

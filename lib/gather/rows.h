@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One field of one type, from the parts of a store into a tensor of a batch. */
 #ifndef GNN_LIB_GATHER_ROWS_H
 #define GNN_LIB_GATHER_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a list of fields to the jobs of a gatherer. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches in a device's memory. */
 #include <inttypes.h>
 #include <stdio.h>

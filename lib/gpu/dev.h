@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA runtime, as far as it is used, and nothing more: devices, memory, streams, events,
  * graphs, peers. dev_cuda.c is the real one, tests/emu/dev_fake.cc the same without a device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/dev.h over the CUDA runtime, which is linked statically and looks for the driver when it
  * is first called. */
 #include "lib/gpu/dev.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dense matrix products on a device, in f32. gemm_cuda.c is cuBLASLt, which is loaded when the
  * first product is prepared; tests/emu/gemm_fake.cc the same without a device. */
 #ifndef GNN_LIB_GPU_GEMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/gemm.h over cuBLASLt, which is loaded when it is first needed: a program that multiplies
  * nothing on a device neither links nor needs it.
  *

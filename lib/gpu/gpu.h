@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GPUs, as the rest of the library and the programs see them.
  *
  * gnn_gpu_open gives the caller an object to close after all sources that use it. A build without

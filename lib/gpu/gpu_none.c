@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* In a library that was built without CUDA. */
 #include "lib/gpu/gpu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the host that devices read in place: where it lies, if the system pins pages of a file,
  * which few do, or else a pinned copy. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory between two processes of a host: what one exports, the other opens once and copies
  * from. Copies inside a device cost next to nothing, and neither side depends on how long the other
  * keeps a batch. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of devices, and pinned memory of the host, as kinds of struct gnn_mem. */
 #include "lib/gpu/runtime.h"
 

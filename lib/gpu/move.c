@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches from the host's memory to a device's, and back. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NCCL, as far as it is used: sums over devices of several processes. nccl_cuda.c is the real one,
  * which is loaded when it is first asked for; tests/emu/nccl_fake.cc the same without a device.
  *

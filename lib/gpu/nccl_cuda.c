@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/nccl.h over NCCL, which is loaded when a job of several ranks on devices asks for it:
  * nobody else needs it. */
 #include "lib/gpu/nccl.h"

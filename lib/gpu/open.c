@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds and opens devices, and peer access between them. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The devices of all ranks: which of them reads which other's memory, exported through CUDA IPC,
  * and that memory opened. All but _clique, _open and _close are collective. */
 #ifndef GNN_LIB_GPU_PEERS_H

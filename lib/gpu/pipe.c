@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn_gpu_pipe_new: a ring of batches under way, so that a device always has work while the host
  * prepares the next. */
 #include "lib/gpu/runtime.h"

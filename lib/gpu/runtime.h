@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device runtime, for the files of lib/gpu and for what stages do on devices (gpu_*.c).
  *
  * Everything here is queued on streams by one host thread: a source keeps a few batches launched

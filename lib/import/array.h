@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numeric arrays in members: .npy, or a text table (then float rows). Read in order, converted on
  * the way. */
 #ifndef GNN_LIB_IMPORT_ARRAY_H

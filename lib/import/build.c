@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a data set to a store: plans the edge types, writes them, and streams the node fields. */
 #include <string.h>
 

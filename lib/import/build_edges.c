@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The edges of an imported store: for each edge type count, place and write. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building compressed sparse columns from a stream of edges, in two passes: count, then place. A
  * stable counting sort: the in-edges of a destination keep the order of the input. */
 #ifndef GNN_LIB_IMPORT_CSC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SNAP and CSV edge lists: which columns are what. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A data set that is being imported: what the readers and generators offer and what the builder
  * reads, in as many passes as it likes. Nothing here holds all edges or all features in memory. */
 #ifndef GNN_LIB_IMPORT_DATASET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Edge lists in text: shared by SNAP, CSV and Matrix Market. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_EDGELIST_H
 #define GNN_LIB_IMPORT_EDGELIST_H

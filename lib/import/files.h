@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small files of ids and numbers. */
 #ifndef GNN_LIB_IMPORT_FILES_H
 #define GNN_LIB_IMPORT_FILES_H

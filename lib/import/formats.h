@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The readers of the formats. Each takes over the input, on failure too, and answers with a data
  * set. */
 #ifndef GNN_LIB_IMPORT_FORMATS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Generators: rmat:, sbm: and products:. Every edge, feature and label is a function of the
  * parameters, the seed and its own index, so passes can be repeated and threads do not change the
  * result.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Generated graphs. */
 #ifndef GNN_LIB_IMPORT_GEN_H
 #define GNN_LIB_IMPORT_GEN_H

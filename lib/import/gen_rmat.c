@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Edges of rmat: the quadrant of each level from 16 bits of a random word, many edges abreast. */
 #include "kernels/simd.h"
 #include "lib/import/gen.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Generator specifications: NAME:key=value,... */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compaction of sparse ids: the id of a node is the rank of its key among all keys. Keys below 2^32
  * are bits in pages that exist only where keys do; larger ones a sorted list. */
 #ifndef GNN_LIB_IMPORT_IDMAP_H

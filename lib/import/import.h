@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Importing: data sets and generated graphs in, a store of one part out. gnn-import(1) has the
  * formats. */
 #ifndef GNN_LIB_IMPORT_IMPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs: a file, a directory, an archive (zip, tar; itself compressed or not) or memory, all seen
  * as a list of members that can be opened again and again as byte streams. Nothing is unpacked to
  * disk, and no buffer's size comes from a length that the input declares. */

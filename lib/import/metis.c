@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* METIS graphs: line i holds the neighbours of vertex i, so the adjacency of the file is that of
  * the store. */
 #include "formats/metis_graph.h"

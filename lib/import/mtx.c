@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix Market: entry (i, j) is an edge i -> j; a matrix that is not square joins two node types.
  */
 #include "formats/mtx.h"

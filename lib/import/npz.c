@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays with names: an .npz, a directory of .npy files, or a lone .npy that holds edges. Edges are
  * pairs, or a sparse matrix as scipy.sparse.save_npz writes it, or with arrays called adj_* as in
  * the data sets of gnn-benchmark, where features can be one too. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Open Graph Benchmark's node-property archives, as snap-stanford/ogb reads them: raw/ with CSV
  * files or with data.npz and node-label.npz, or with triplet-type-list for typed graphs;
  * split/NAME/{train,valid,test}. */

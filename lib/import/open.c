@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which reader an input is for: by the members of an archive, else by the first lines. */
 #include <errno.h>
 #include <stdio.h>

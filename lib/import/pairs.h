@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Edges from arrays: (E, 2) or (2, E), .npy or text, or two vectors; with edge fields in further
  * arrays. */
 #ifndef GNN_LIB_IMPORT_PAIRS_H

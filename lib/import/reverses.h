@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The check whether an edge type already has the reverses that an import would add. */
 #ifndef GNN_LIB_IMPORT_REVERSES_H
 #define GNN_LIB_IMPORT_REVERSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of node fields, from a data set to a store. */
 #ifndef GNN_LIB_IMPORT_ROWS_H
 #define GNN_LIB_IMPORT_ROWS_H

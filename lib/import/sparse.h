@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse matrices in arrays, as SciPy's: the entries of row i (of column i, in csc) are those from
  * indptr[i] to indptr[i+1] - 1 of indices and data. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_SPARSE_H

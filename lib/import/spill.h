@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting edges by destination when there are more than memory should hold: every edge goes to its
  * range of destinations in a temporary file, then one range after the other is sorted in memory.
  * The order is gnn_csc_place's. Private to lib/import. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The splits of a store that is being written: --split's first, then the data set's own. */
 #ifndef GNN_LIB_IMPORT_SPLIT_H
 #define GNN_LIB_IMPORT_SPLIT_H

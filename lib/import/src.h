@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all data sets read from files share: inputs, node fields from memory or from a member, label
  * conversion, splits, renaming. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_SRC_H

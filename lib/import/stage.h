@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stages of a reader: each makes a stream of bytes of the one below it. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_STAGE_H
 #define GNN_LIB_IMPORT_STAGE_H

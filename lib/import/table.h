@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text tables: lines of fields, read in blocks of whole lines. Blank lines and comment lines are
  * skipped, a byte order mark and carriage returns are ignored, the last line needs no newline.
  * Every error names the line. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Knowledge graphs as (head, relation, tail) words, one triple a line: one node type, an edge type
  * for each relation, in order of first occurrence. Files train, valid (or dev) and test are read in
  * that order, and each edge says by its field "set" (0, 1, 2) which file it came from. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words to numbers, in order of first occurrence. */
 #ifndef GNN_LIB_IMPORT_WORDS_H
 #define GNN_LIB_IMPORT_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The check whether a zip archive is complete. Private to lib/import. */
 #ifndef GNN_LIB_IMPORT_ZIP_H
 #define GNN_LIB_IMPORT_ZIP_H

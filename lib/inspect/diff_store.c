@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Differences between stores: as they lie on disk, or as graphs. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Differences between batch streams, frame by frame. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recording a difference. Not for use outside lib/inspect. */
 #ifndef GNN_LIB_INSPECT_DIFFER_H
 #define GNN_LIB_INSPECT_DIFFER_H

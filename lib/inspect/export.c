@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stores and streams as .npz, written through libarchive. */
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at stores and streams: reports, statistics, proofs, differences, export. Nothing here
  * prints; reports are JSON objects that the program shows as text or as they are. */
 #ifndef GNN_LIB_INSPECT_INSPECT_H

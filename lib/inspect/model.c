@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models, checkpoints and state dicts: what is in them, whether it holds, where two differ. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Header, schema and tensors as JSON. */
 #include "lib/inspect/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building JSON with one check at the end. Not for use outside lib/inspect. */
 #ifndef GNN_LIB_INSPECT_REPORT_H
 #define GNN_LIB_INSPECT_REPORT_H

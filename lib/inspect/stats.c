@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of a store: degrees, values, classes. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of any dtype as numbers. */
 #ifndef GNN_LIB_INSPECT_VALUE_H
 #define GNN_LIB_INSPECT_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Proofs about a store. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Proofs about a batch stream. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batch norm: statistics of a batch need all its rows, on all ranks, before the first can be
  * normalised; the backward pass likewise. Over ranks, a node's rows are the same in all shares
  * that have it: one of them counts for the statistics (gnn_batch_type.counted), and passes on what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What follows matrix products: a bias, layer norm or batch norm, ReLU and dropout, forward and
  * back. It ends each layer's sum of convolutions, and the hidden layers inside of a convolution.
  *

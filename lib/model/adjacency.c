@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/model/adjacency.h"
 
 int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back, struct gnn_err *e)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The adjacency view: the edges of one relation, as a layer sees them. It lists segments, each with
  * a range of rows and its CSC block: a batch's blocks, or a range of a graph. Their ranges are
  * disjoint and ascending, so each row lies in one segment. Where the neighbours of a row come in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The backward pass. Gradients flow from destinations to sources through the transposed blocks, so
  * every sum is made by one thread in a fixed order. The features need no gradient. */
 #include "lib/model/net_impl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a batch to the layers' blocks. Under the rule "all", layer l of L reads hop L-1-l; under
  * "new", layer l reads the rows of hops 0 .. L-1-l one after the other: each further layer drops
  * the outermost rows, which no later layer needs (PyG's trim_to_layer). */

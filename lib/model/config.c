@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a model is made for: taken from a schema, or compared with one; and the table of layers. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model's configuration as JSON, kept in the metadata of its file. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* safetensors files: reading whole, writing whole or not at all; a model's parameters in them. */
 #include <errno.h>
 #include <fcntl.h>

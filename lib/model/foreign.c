@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* State dicts of other programs: which layer they are of, read off names and shapes. Layers that
  * are not supported are known by the names of their parameters, so that such a file is refused for
  * the right reason. */

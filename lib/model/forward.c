@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The forward pass. Rows of a layer are computed in chunks, so that aggregated rows are still in
  * the cache when they are multiplied, and products when the activation is applied. */
 #include "lib/model/net_impl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GCN: out = lin(D^-1/2 (A + I) D^-1/2 x) + bias, Kipf and Welling 2017, as PyG's GCNConv. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GIN: out = MLP((1 + eps) x + sum of neighbours), Xu et al. 2019, as PyG's GINConv has it in its
  * model GIN: the MLP has two layers, with the norm of the model and ReLU between them. eps is
  * trained, or constant.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What layers share. */
 #include "lib/model/layer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers. A layer is a table of operations for one convolution: over the edges of one relation, it
  * makes rows for the destinations from the rows of the sources and the destinations' own. Each has
  * a file, and nobody else asks which layer it is: drivers (the passes over batches,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters of a model: which exist, how they are named and where they lie in the slab. */
 #include <math.h>
 #include <stdio.h>

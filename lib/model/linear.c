@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of neighbours times a matrix. The matrix may come first: then the messages that are summed
  * up are the sources times the matrix. */
 #include "lib/model/layer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Labels of a batch, and what is measured of predictions against them. */
 #ifndef GNN_LIB_MODEL_METRICS_H
 #define GNN_LIB_MODEL_METRICS_H

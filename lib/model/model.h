@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model: which layers, which parameters, their names, shapes and bytes.
  *
  * A model owns its configuration, names and parameters. Not thread-safe while it is changed.

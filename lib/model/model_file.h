@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models and checkpoints as safetensors files, which PyTorch reads and writes too.
  *
  * A struct gnn_st_file owns the bytes of a file; a model made from it has its own copy.

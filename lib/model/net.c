@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A net's memory, and what enters its first layer. */
 #include "lib/model/net.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Forward and backward passes of a model over sampled batches. */
 #ifndef GNN_LIB_MODEL_NET_H
 #define GNN_LIB_MODEL_NET_H

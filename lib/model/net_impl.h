@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files that implement lib/model/net.h; nobody else includes it. */
 #ifndef GNN_LIB_MODEL_NET_IMPL_H
 #define GNN_LIB_MODEL_NET_IMPL_H

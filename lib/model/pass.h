@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all parts of a pass through a model share: where the operations are, parameters, gradients,
  * and scratch memory. */
 #ifndef GNN_LIB_MODEL_PASS_H

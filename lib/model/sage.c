@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GraphSAGE: out = lin_l(mean of neighbours) + lin_r(self), Hamilton et al. 2017, as PyG's
  * SAGEConv.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of lib/ops/ops.h for the host: the kernels, done at once. */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a device's table of operations: buffers, copies, what comes from the host and what goes
  * back. */
 #include <string.h>

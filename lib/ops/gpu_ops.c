@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of lib/ops/ops.h for a device: launchers of kernels/, on a stream of its own. */
 #include <stdio.h>
 

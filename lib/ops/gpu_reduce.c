@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn_ops.reduce_new for devices: the same ranks, with all-reduces of the device's memory. NCCL
  * does them (gpu_reduce_nccl.c), or they go through the host's memory and back. */
 #include "lib/ops/gpu_reduce.h"

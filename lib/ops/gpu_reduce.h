@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All-reduces of numbers in the memory of devices: what the files behind gnn_ops.reduce_new share.
  */
 #ifndef GNN_LIB_OPS_GPU_REDUCE_H

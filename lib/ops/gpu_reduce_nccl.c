@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All-reduces on devices by NCCL, on a stream of their own.
  *
  * NCCL waits for ranks that are lost for ever, on the device too, and whatever then waits for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long operations take on the device, by name, where GNN_DEBUG_TIME=1 asks for it: an event
  * after each, and the time since the one before. Waiting for them now and then costs some of the
  * time that is measured elsewhere. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*- The operations that are kernels: what is done with rows while a model is trained or applied. From
  * this list come the members of struct gnn_ops (ops.h), the host's table (cpu.c) and the devices'
  * (gpu_ops.c): each defines GNN_OP as what it makes of one operation, and includes this file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that is done with rows while a model is trained or applied, as a table of functions
  * for each backend: the host, or a device. What uses it is written once: it holds pointers to the
  * backend's memory, and never looks through them. */

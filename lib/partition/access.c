@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts by expected access. */
 #include "lib/cache/access.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Assignments that need no graph: a file, chance; and the weights METIS balances. */
 #include "kernels/rng.h"
 #include "lib/store/ids.h"

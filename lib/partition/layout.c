@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* New ids: parts own contiguous ranges, inside a part the original order holds. */
 #include "lib/base/mem.h"
 #include "lib/partition/partition.h"

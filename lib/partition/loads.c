@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several loads per part, and who is lightest in each. */
 #include "lib/partition/loads.h"
 

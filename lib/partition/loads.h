@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What parts weigh while vertices are being given to them, against what they may. Not for use
  * outside lib/partition. */
 #ifndef GNN_LIB_PARTITION_LOADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* METIS at arm's length. What 5.1.0 does inside a call: catches SIGTERM and SIGABRT, dies of SIGFPE
  * for k = 1 and of SIGSEGV for a neighbour out of range, prints to stdout when memory runs out. So:
  * a child process, with its standard files closed, that gets a valid graph and leaves its answer in

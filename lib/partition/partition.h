@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Assigning nodes to parts, and rewriting a store by an assignment. Everything here works in
  * original ids (lib/store/view.h), so the result does not depend on how the input store happens to
  * be partitioned. */

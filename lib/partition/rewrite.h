@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files that write the parts of a new store, a group of them at a time: the input is
  * walked once for the whole group, in its original order, and every tensor of every part takes its
  * rows as they come by. Not for use outside lib/partition. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all files that rewrite a store use: tensors of the input and of the new part, and buffered
  * output. */
 #include "lib/partition/rewrite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Edge tensors of one new part. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The halo of a new part: nodes of other parts that its edges come from, with their owners; on
  * request also the in-edges of these, so that sampling finds them without asking. */
 #include "lib/partition/rewrite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Node tensors of one new part, gathered row by row from wherever the input keeps them. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The walk over the input that fills the tensors of a group of parts. */
 #include <stdlib.h>
 

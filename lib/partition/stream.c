@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/partition/stream.h"
 
 #include <math.h>

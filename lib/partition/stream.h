@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One level of streaming, for those that put levels together. Not for use outside lib/partition. */
 #ifndef GNN_LIB_PARTITION_STREAM_H
 #define GNN_LIB_PARTITION_STREAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counting-sort construction of the undirected graph, and what an assignment costs on it. */
 #include <string.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* METIS in two levels. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One layer for all nodes of a type, in chunks of rows. */
 #include "lib/predict/predict_impl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exact inference over a whole store, layer by layer: every node's row of a layer is computed once,
  * from all its neighbours, so the cost grows with the number of layers and not with neighbourhoods
  * of neighbourhoods. */

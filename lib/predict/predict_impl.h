@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files that implement lib/predict/predict.h; nobody else includes it. */
 #ifndef GNN_LIB_PREDICT_PREDICT_IMPL_H
 #define GNN_LIB_PREDICT_PREDICT_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a relation before the first layer: that its adjacency is sound, and its nodes'
  * degrees. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of activations, in memory as far as allowed, and the features as the first of them. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of the outputs: .npy files and scores. */
 #include <string.h>
 #include <unistd.h>

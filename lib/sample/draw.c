@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of a batch: its tensors, and drawing neighbours along one edge type: by the CPU or a
  * device, from this rank's own parts, or by the CPU, from its halo's rows. */
 #include <inttypes.h>

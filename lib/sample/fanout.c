@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fan-out texts: "15,10,5" and "paper/cites/paper=10,5". */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A batch that is drawn on a device: its memory, its seeds, the tensors it becomes. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The capacities of a batch. Bounds follow from the seeds and pick rules, hop by hop, and from the
  * sizes of the graph. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph as devices see it: a copy in the memory of each, or offsets and some rows there and the
  * rest in the host's. */
 #include "lib/sample/gpu_sample.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows' sources a device keeps when the edges are in the host's memory: those that save most
  * reads a byte. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where devices find the graph: decided by what memory there is, and put there. */
 #include "lib/gpu/peers.h"
 #include "lib/sample/gpu_sample.h"

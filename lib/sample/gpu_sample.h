@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the sampler on devices share (sampler.c is the way in; for several ranks,
  * draw.c).
  *

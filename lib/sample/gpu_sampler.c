@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sampler on devices: keys of batches in, batches in device memory out. */
 #include "lib/sample/gpu_sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream context of a device: its memory, and the work that draws a batch. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* In-edges of other ranks' nodes that this rank's parts keep (gnn-partition --halo-edges): what
  * they say need not be asked for. */
 #include "lib/sample/sample_impl.h"

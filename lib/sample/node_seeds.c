@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeds that are nodes: those of sets of the store, or a list of ids, read at once or as it comes.
  */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which batches there are: epochs, steps and splits. */
 #include <inttypes.h>
 

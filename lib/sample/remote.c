@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling with several ranks: one round trip of requests and replies a hop. A hop's destinations
  * go to the ranks that own them, this one included, which sample their neighbours and send them
  * back. Put together in the order of the destinations they are what one rank would have sampled, as

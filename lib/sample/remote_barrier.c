@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end-of-epoch barrier: ranks that stop before the last batch stop after the same one. Some may
  * have begun batches that others have not, and wait in them for answers; so the plan goes on, on
  * all ranks, to the last batch that one of them has begun. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Deduplicated ownership. With several ranks a node may be in the shares of several; what is summed
  * over the nodes of the whole batch counts it once: in the rank that finds it first, hop by hop,
  * and of those that find it in the same hop the lowest. So the rank that counts a node counts it in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of lib/sample share. */
 #ifndef GNN_LIB_SAMPLE_SAMPLE_IMPL_H
 #define GNN_LIB_SAMPLE_SAMPLE_IMPL_H

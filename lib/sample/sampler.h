@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sampler: a source of batches drawn from a store. batch = f(graph, seed, epoch, step, split),
  * bit for bit the same for any number of threads and parts.
  *

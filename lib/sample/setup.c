@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a store and options to a sampler: what all batches are drawn from. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drawing one batch: the kernels do the work, this lays out the tensors. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Do the tensors of a store's parts have the shapes that its schema asks for? */
 #include <stdio.h>
 #include <string.h>

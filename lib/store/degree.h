@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* In-degrees of nodes, which a store does not keep but normalisations need. */
 #ifndef GNN_LIB_STORE_DEGREE_H
 #define GNN_LIB_STORE_DEGREE_H

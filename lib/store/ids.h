@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between store ids and the ids of the unpartitioned store; lists of ids, and lists of ids as text.
  */
 #ifndef GNN_LIB_STORE_IDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a store: store.json, and of each part the frames, their tables and checksums. */
 #include "lib/store/store_impl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An open store: lookups, verification and pages. */
 #include "lib/store/store_impl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a store for reading: a directory of GNB parts, mapped into memory.
  *
  * The store owns all tensors that it returns; they are read-only and stay valid until

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checksums of mapped tensors, checked by one background thread while the program works. */
 #ifndef GNN_LIB_STORE_VERIFY_H
 #define GNN_LIB_STORE_VERIFY_H

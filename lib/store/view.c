@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The original order of a store that may itself be partitioned. */
 #include "lib/store/view.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A store in its original order: nodes by their ids in the unpartitioned store, whatever the parts
  * are. Vertices number the nodes of all types through: vertex base[t] + i is node i of type t. */
 #ifndef GNN_LIB_STORE_VIEW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing a store: whole or not at all. */
 #ifndef GNN_LIB_STORE_WRITE_H
 #define GNN_LIB_STORE_WRITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writer's side of the transport of batches by reference. */
 #include <errno.h>
 #include <poll.h>

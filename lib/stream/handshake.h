@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the two ends of a pipe find each other, and their messages: gnb(5), TRANSPORT. */
 #ifndef GNN_LIB_STREAM_HANDSHAKE_H
 #define GNN_LIB_STREAM_HANDSHAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader's side of the transport of batches by reference. */
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A source that reads a batch stream from a file or pipe. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GNB batch streams on file descriptors: HEADER, BATCH frames, END (gnb(5)).
  *
  * gnn_stream_source_new (lib/data/source.h) reads streams; the reader below is what it is made of.

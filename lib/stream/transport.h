@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads by reference between two programs that are joined by a pipe on one host (gnb(5), codec
  * reference): large tensors stay in memory that both map, and only frames of a few hundred bytes go
  * through the pipe.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints: everything the rest of the run depends on, bit for bit. */
 #include <errno.h>
 #include <inttypes.h>

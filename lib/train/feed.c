@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/train/feed.h"
 
 struct gnn_source *gnn_feed_new(struct gnn_store *store, const struct gnn_sampler_opts *s,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampler and gatherer in this process, as one source. */
 #ifndef GNN_LIB_TRAIN_FEED_H
 #define GNN_LIB_TRAIN_FEED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Training with several ranks: each works on its share of a batch; gradients are all-reduced, so
  * all make the same step. One rank alone takes the same way; what it does otherwise is said here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop over batches: epochs, evaluation, early stopping. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters and moments where steps work on them: the host's own, or copies. */
 #include <string.h>
 

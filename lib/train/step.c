@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One training step, one evaluation batch; and the scores of both. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Training from a source of batches, with evaluation, early stopping and exact checkpoints. */
 #ifndef GNN_LIB_TRAIN_TRAINER_H
 #define GNN_LIB_TRAIN_TRAINER_H

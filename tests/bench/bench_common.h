@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the benchmarks of one stage share: time, the store, the limits of memory measured on the
  * store's own pages. */
 #ifndef GNN_TESTS_BENCH_BENCH_COMMON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Is sampling and gathering hidden behind training? Turns of STEPS batches: A trains on batches
  * held in memory, B on the next ones as gnn-train --store makes them. (At the start of a turn B the
  * feed has three batches ready that A gave time to make: STEPS must be many more.) Prints the ratio

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering the features of sampled batches from a store: GB of stored rows per second, and the
  * share of the rate of sequential reading (a gather that also writes what it reads cannot come
  * nearer than about half); then what the checksums add to a stream that is read from a pipe. Usage:

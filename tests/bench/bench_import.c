@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rates of the text readers, in memory: edge lists, weighted edges with times, rows of features. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limits of this machine, against which every rate of `make bench` is held: streaming and
  * random access to memory, a row gather, single-precision matrix products, a pipe. One line each:
  * NAME VALUE UNIT THREADS. Best of a few short runs; the whole program takes about ten seconds. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What bare MPI makes of rows that other ranks have: ids by one MPI_Alltoallv, rows, drawn at
  * random, by another, and each row put where a batch wants it; alone, and with as many of the
  * rank's own in between. The machine's limit for gnn-gather with ranks. usage: mpirun -n N

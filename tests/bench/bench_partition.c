@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What gnn-partition adds to METIS, and its cut beside gpmetis's. usage: bench_partition STORE
  * [PARTS [ROUNDS]] STORE has one part; the new stores go beside it. Rounds alternate: METIS alone
  * on the finished graph, everything from opening to renaming, gpmetis (if installed) on the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches drawn once and given again and again: what the stages behind a sampler cost, without it.
  */
 #ifndef GNN_TESTS_BENCH_BENCH_REPLAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling of fan-outs 15,10,5 and batches of 1024 from a store: edges per second, and the share of
  * the limit, which is one random line of memory per edge. Usage: bench_sample STORE [THREADS] */
 #include "bench_common.h"

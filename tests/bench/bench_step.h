@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A training step of SAGE with hidden width 256, dropout 0.5 and Adam: what bench_train and
  * bench_epoch time. */
 #ifndef GNN_TESTS_BENCH_BENCH_STEP_H

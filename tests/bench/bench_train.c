@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A training step of SAGE 3x256 on the batch shape of ogbn-products (fan-out 15,10,5, 1024 seeds),
  * against the same step's matrix products alone. Prints seconds, GFLOP/s and the ratio. Arguments:
  * rounds (default 5). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What reaches the next program of gathered batches, in GB/s: through a pipe that is read dry by a
  * program that knows nothing of streams, through a pipe into our reader, and in shared memory into
  * our reader, which drops the batches or reads all their bytes first; and what the gatherer makes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The programs produce the same bits as when tests/bits/quick.txt was recorded: see run.sh.
 . "$GNN_TOP/tests/lib.sh"
 [ -z "${GNN_SAN-}" ] || { skip "${0##*/}" 'the plain build proves it'; done_testing; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The matrix, read by run.sh: q NAME COMMAND for cases of both lists, a NAME COMMAND for those of `all` only. A name begins with its
 # group. The result of a case is what its command leaves in its directory, and if there is no file o, its output becomes that;
 # @{NAME} stands for o of an earlier case. Commands are run by run.sh, whose functions they use.

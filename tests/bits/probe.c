@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the libraries compute here, and nothing of ours: one line each, "float", "metis", "zstd",
  * with a hash. Lists of hashes (run.sh) hold for machines on which these are those of the machine
  * where the lists were recorded. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Do the programs still produce the same bits? A matrix of cases (cases.sh: stores, streams, models, predictions, reports; threads,
 # parts, ranks, emulated devices, transports) is run in a fresh directory, each result becomes a hash, and the hashes are compared
 # with those in quick.txt or all.txt, which the programs of an earlier commit made (their first lines say which). A refactoring

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-sample on devices that are emulated (tests/emu): the same bytes as on the CPU, whatever the devices and the order in
 # which their work is done; and what goes wrong there is said.
 . "$GNN_TOP/tests/lib.sh"

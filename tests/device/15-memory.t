@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where devices find the graph: in their own memory, or in the host's. What they draw is the same.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/device/setup.sh"

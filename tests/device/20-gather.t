@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-gather on devices that are emulated: the same bytes as on the CPU, wherever rows lie.
 . "$GNN_TOP/tests/lib.sh"
 on_device=$GNN_B/emu/bin/gnn-gather

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a build with CUDA costs where there is none of it: nothing at the start, one line when a GPU is asked for.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q sbm:nodes=100,degree=4 -o s

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Batches that stay on a device between two programs (emulated): the same bytes, whoever else reads, dies or fails.
 . "$GNN_TOP/tests/lib.sh"
 emu=$GNN_B/emu/bin

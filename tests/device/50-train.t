@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-train and gnn-predict on devices that are emulated: the CPU's losses, the same bits each time, whatever brings the batches.
 . "$GNN_TOP/tests/lib.sh"
 emu=$GNN_B/emu/bin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Training on a device: whichever call of the run-time fails, the run ends and leaves nothing behind. (What it gives when
 # none fails is emu/tests/gpu/check_train.)
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # scripts/gpu-check.sh, every line of it but compute-sanitizer's, with devices that are emulated.
 . "$GNN_TOP/tests/lib.sh"
 [ -z "${GNN_SAN-}" ] || { skip 'gpu-check.sh passes on emulated devices' \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests here, after lib.sh: programs on devices that are emulated (tests/emu), beside the CPU.
 emu=$GNN_B/emu/bin/gnn-sample
 smp() { gnn-sample -q --no-provenance "$@"; }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays for tests of CUDA kernels: sentinels on both sides, any alignment, comparison bit by bit.
  */
 #ifndef GNN_TESTS_EMU_ARRAYS_H

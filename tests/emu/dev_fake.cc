@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/dev.h without a device, and less forgiving than one. Streams are queues whose operations
  * run late and in random order, as far as streams and events allow; device memory cannot be touched
  * but by kernels and copies, and by kernels only if it is their device's or that of an opened peer;

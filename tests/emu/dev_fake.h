@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the fake run-time share (dev_fake.cc is the way in): its state, who may touch
  * what, in which order things happen. */
 #ifndef GNN_TESTS_EMU_DEV_FAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduler behind emu.h. */
 #include "emu/emu.h"
 

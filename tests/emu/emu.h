@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA's device side on the host: compiles a .cu file unchanged with the host's compiler (-include
  * emu/emu.h) and runs its kernels, so that they are tested, also under sanitizers, where there is
  * no GPU.

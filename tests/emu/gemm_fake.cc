@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/gemm.h without cuBLASLt: plain loops, as a kernel, summed up in double.
  * GNN_FAKE_NO_BIAS=1: it knows no way to add one. GNN_FAKE_NO_BF16=n: no way to multiply in bf16
  * where n is the width of the result, or anywhere if n is 0; GNN_FAKE_NO_TENSOR=1: no way to

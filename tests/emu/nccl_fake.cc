@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/nccl.h between processes whose devices are fake: numbers are added up in the order of the
  * ranks, through memory that all of them map. It minds what NCCL minds: nothing is asked for before
  * the last thing is settled, devices are not shared, sums are the same on all ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The state of the fake run-time: memory that is closed while nobody works with it, and streams
  * whose operations wait until somebody waits for them. */
 #include "emu/dev_fake.h"

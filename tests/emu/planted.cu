@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels with and without a fault, to show that the emulation finds it. */
 #include "kernels/cuda/cuda.cuh"
 

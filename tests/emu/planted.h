@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launchers of planted.cu. */
 #ifndef GNN_TESTS_EMU_PLANTED_H
 #define GNN_TESTS_EMU_PLANTED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random typed graphs, and whole batches drawn from them twice: by the CPU's functions and by the
  * CUDA kernels, in memory with guards round every array. */
 #ifndef GNN_TESTS_EMU_SAMPLE_WORLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise passes on the emulated device: the CPU's bits; layer norm close to them, and the
  * same on any grid. */
 #include "emu/arrays.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batch norm on the emulated device: the CPU's bits, on any grid. */
 #include "emu/arrays.h"
 #include "emu/emu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/emu/dev_fake.cc: that it is as unforgiving as it claims, since the tests of everything on
  * devices rest on it. */
 #include <csignal>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels/cuda/edges.cu, and its CPU twin, compared with a search through all edges: parts, hubs,
  * ids that are positions or not, ids and destinations that are wrong. */
 #include <unordered_map>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulation itself: what it computes, and that it shows planted faults. */
 #include <sys/wait.h>
 #include <unistd.h>

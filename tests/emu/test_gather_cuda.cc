@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels/cuda/gather.cu: compared with gnn_gather_rows over tiers, types, widths, addresses and
  * bad ids. */
 #include <sys/mman.h>

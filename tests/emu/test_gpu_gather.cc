@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/gpu/gather*.c, move.c and pipe.c on fake devices, where the programs do not come: ids that no
  * reader of streams lets through, batches with nothing in them, tensors that lie on a device
  * already. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writers that lie about batches on devices, each in a process with a device of its own: the reader
  * says what is wrong. */
 #include <cerrno>

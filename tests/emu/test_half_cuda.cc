@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions on the emulated device: the CPU's bits, NaN included, as they are made of integers.
  */
 #include "emu/arrays.h"

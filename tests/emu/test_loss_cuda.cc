@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Losses on the emulated device: close to the CPU's, and the same on any grid. */
 #include "emu/arrays.h"
 #include "emu/emu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Optimisers on the emulated device: the CPU's bits, step after step. */
 #include "emu/arrays.h"
 #include "emu/emu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Factors, fills, sums, unit rows and labels on the emulated device, beside their CPU twins, bit by
  * bit. */
 #include "emu/arrays.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling and numbering on the device give the CPU's batches byte by byte, and its errors. */
 #include "emu/sample_world.h"
 #include "tap.h"

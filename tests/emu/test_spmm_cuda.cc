@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Aggregation and transposed blocks on the emulated device: the CPU's bits. */
 #include <algorithm>
 

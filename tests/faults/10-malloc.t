@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The k-th allocation fails: status 1 and one line, or it was not needed; never a result that is wrong or half there.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/sweep.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The k-th read, write, fsync, rename, close or mmap fails, or does half of its work.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/sweep.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cut and flipped streams and stores: status 3 and one line, always, and nothing left behind.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/faults/runs.sh"

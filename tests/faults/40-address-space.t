@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A limit of address space (ulimit -v) or of data (-d), from too little to enough: never a signal, always one line, nothing left behind. What
 # is in short supply is memory for the code that oneDNN generates, for threads and for their stacks.
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A store that is cut short, or written to, while a program works on it: status 1 and a line that names the file, and nothing is left.
 . "$GNN_TOP/tests/lib.sh"
 graph=sbm:nodes=3000,degree=10,features=256

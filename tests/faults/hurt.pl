@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Damages a GNB file in many ways and runs a command on each damaged copy.
 # usage: hurt.pl MODE COUNT FILE COPY OUT COMMAND...
 #   MODE   edges: cut at every frame, table and payload edge; cut: at COUNT random offsets;

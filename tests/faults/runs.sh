@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced: small runs of all programs, by name, over inputs that `inputs` makes.
 graph=sbm:nodes=300,degree=6,features=16
 inputs() {

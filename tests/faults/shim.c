@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD library that makes the k-th call of a kind fail, for tests.
  *   FAULT_OP    malloc | write | read | fsync | rename | close | mmap | memfd | socket | send |
  * flock FAULT_N     which call fails, from 1; 0 or unset: none, only counting FAULT_ERR   errno of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests here: makes the k-th call of a kind fail in a run of a program.
 # GNN_SWEEP=all tries every k, otherwise the first calls and a spread of the later ones.
 shim=$GNN_B/shim.so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The fuzz targets of streams and stores over good files, their truncations and flipped bits. Checksums are ignored.
 . "$GNN_TOP/tests/lib.sh"
 replay=${GNN_B:-none}/tests/fuzz/replay_

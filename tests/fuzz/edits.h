@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs that are lists of changes to something that was good, made when the target starts: so
  * nearly every input gets far. Short ones are seeds for good: they say nothing of the format. */
 #ifndef GNN_TESTS_FUZZ_EDITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a fuzz target is. */
 #ifndef GNN_TESTS_FUZZ_FUZZ_H
 #define GNN_TESTS_FUZZ_FUZZ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever the content says it is. */
 #include "fuzz/import.h"
 

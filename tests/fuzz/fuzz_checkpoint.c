@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a trainer goes on from: any bytes are refused, or training goes on. The first byte of the
  * input: 0, a file is what follows; else a checkpoint that was written when the target started,
  * with changes (edits.h), checksums being off: op 0 an element of tensor `which`, 1 a byte, 2 the

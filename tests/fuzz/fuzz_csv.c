@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Edge lists: comma-separated, quoted, with or without a head line. */
 #include "fuzz/import.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The safetensors reader, and what makes a model of a file: any bytes give a model or a clean
  * error. */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lone .npy of edges, or an archive of arrays. */
 #include "fuzz/import.h"
 

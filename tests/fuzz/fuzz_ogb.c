@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OGB archives. */
 #include "fuzz/import.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A store of two parts with halos and their in-edges, of two node types and three edge types, with
  * changes (edits.h); checksums are off. It is reported, proved, sampled and gathered from, as a
  * whole. Changes: what 0 is store.json, else a part; op 0 an element of a tensor, 1 a byte, 2 the

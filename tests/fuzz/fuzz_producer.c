@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A producer at the other end of a pipe that offers memory: what it says, what it offers, what is
  * in the memory, and where the stream refers to; and it writes there after each batch. Any of it
  * gives batches that stay as they were checked, or a clean error. The input: u8 n, then n times u8

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What other ranks say to one that samples and gathers: rank 0 of two, with what rank 1 said when
  * both worked, and changes (edits.h). Any of it gives batches of sense or a clean error. Changes:
  * message `which`; op 0 a word, 1 a bit flipped, 2 the length, 3 a small number added to a word, 4

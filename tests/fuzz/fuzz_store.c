@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store reader, with checksums off: the bytes are part 0 of a store; its header becomes
  * store.json too. */
 #include <fcntl.h>

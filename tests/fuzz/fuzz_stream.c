@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stream reader and the batch binder, with checksums off: any bytes give batches or a clean
  * error. They come through a pipe whose writer offers memory, as far as they fit in there, so that
  * references lead somewhere. */

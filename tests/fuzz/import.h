@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fuzz target for a format of gnn-import: the bytes are a file of that name. Bytes that begin
  * with "== " are members of an archive in plain, each after a line "== NAME", so that mutations
  * reach what is in archives. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A GNB stream of raw tensors as one whose local ids and rows are references into memory that its writer offers, which
 # holds zeros (fuzz_stream.c). With "nodes" nodes are references, too, to 32768, where that counts up from 0 (fuzz_producer.c).
 # All sums are 0: what reads it must not look at them. usage: refer.pl [device|nodes] FILE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target on files, so that corpora are replayed without libFuzzer. usage: replay
  * FILE... */
 #include <stdint.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs fuzz targets one after the other, each for $FUZZ_SECONDS on a corpus under build/fuzz that is kept between runs and
 # seeded from tests/*/corpus, tests/fuzz/seeds (those of one target in a folder of its name) and small stores and streams. Stops at the first finding, which is left in
 # the current directory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What walks a store that could be opened, and a batch that was accepted. */
 #ifndef GNN_TESTS_FUZZ_WALK_H
 #define GNN_TESTS_FUZZ_WALK_H

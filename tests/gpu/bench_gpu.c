@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rates of a device: first its limits, then kernels beside them, on the shapes of a step of
  * GraphSAGE 3 x 256 on products:. Prints rows of a table, "| what | rate | limit, share |"; lines
  * that begin with # say what all was measured on. usage: bench_gpu [ROWS]   rows of the table that

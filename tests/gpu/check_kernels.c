@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every kernel on a device beside its CPU twin, all data copied there and back. Runs on real
  * devices (scripts/gpu-check.sh) and, as any other test, on the fake one. Each case runs twice, and
  * both must give the same bits. usage: check_kernels [SCALE]   sizes times SCALE (default 1, for

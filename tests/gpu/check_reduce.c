@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All-reduces on a device, of one rank: NCCL is opened, reduces what one rank has, which stays as
  * it is, and is left. The same through the host's memory. Runs on a real device, where there is
  * NCCL, and on the emulated one. */

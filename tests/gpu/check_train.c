@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Training on a device: the same model from the same batches as on the CPU, in f32, to 1e-5 in the
  * first steps; after that rounding grows, as a ReLU or the sign of a small gradient falls to the
  * other side, and only a fault would be far off. The same bits from run to run, and from any

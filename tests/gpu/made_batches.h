@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A source of made-up batches with something to learn in them, for tests of training: batch i is a
  * function of the world and i. Node type a (seeds, with features and labels), with relation r; if
  * typed also b, with relations to and from a. */

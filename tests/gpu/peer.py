@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch, and PyG where it is there, on the shapes that bench_gpu times, as rows of its table. Run by scripts/gpu-check.sh."""
 import ctypes
 import statistics

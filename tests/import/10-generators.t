@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 . "$GNN_TOP/tests/lib.sh"
 same() { cmp -s "$1/part-00000.gnb" "$2/part-00000.gnb"; }
 differ() { ! same "$1" "$2"; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every public data set: the published counts, and every tensor as NumPy reads it.
 . "$GNN_TOP/tests/lib.sh"
 [ -n "${GNN_DATA-}" ] || { skip 'gnn-import reads the public data sets' 'GNN_DATA is not set'; done_testing; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each file of the corpus is read, or refused with status 3 and one line that names it, and nothing is left behind.
 . "$GNN_TOP/tests/lib.sh"
 dir=$GNN_TOP/tests/import/corpus

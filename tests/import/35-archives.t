@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Archives that are cut, lengthened or odd: refused with status 3 and one line that names them; nothing is lost in silence.
 . "$GNN_TOP/tests/lib.sh"
 c=$GNN_TOP/tests/import/corpus

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Options, by inputs that must come to the same store.
 . "$GNN_TOP/tests/lib.sh"
 c=$GNN_TOP/tests/import/corpus

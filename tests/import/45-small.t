@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Graphs without edges and graphs of one node: from every generator and format, and through every program.
 . "$GNN_TOP/tests/lib.sh"
 export OMP_NUM_THREADS=1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The k-th allocation fails in a small import: status 1 and no store. Archives are left to test_import, because libarchive
 # itself does not survive a failing malloc.
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-import's memory: what --sort-memory says, and 8 bytes a node; nothing for each edge.
 . "$GNN_TOP/tests/lib.sh"
 if [ -n "${GNN_SAN:-}" ]; then

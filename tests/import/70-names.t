@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Relations called as people call them: long, with slashes, dots, blanks, quotes and letters of any script, through the whole chain.
 . "$GNN_TOP/tests/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which way edges run: counted, said, obeyed where the input says it, and no edge is doubled that has its reverse.
 . "$GNN_TOP/tests/lib.sh"
 

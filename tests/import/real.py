@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads public data sets in another way than gnn-import and compares. usage: real.py DATA-DIRECTORY NAME STORE"""
 import gzip
 import io

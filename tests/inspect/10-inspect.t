@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-inspect: reports, differences, and damage that --verify has to find.
 . "$GNN_TOP/tests/lib.sh"
 

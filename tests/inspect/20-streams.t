@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-inspect on batch streams.
 . "$GNN_TOP/tests/lib.sh"
 command -v gnn-sample >/dev/null || { skip "gnn-inspect reads batch streams" "gnn-sample is not built"; done_testing; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-inspect and gnn-partition when memory runs out, in the ways that tests/faults does not run them.
 . "$GNN_TOP/tests/lib.sh"
 if [ "${GNN_SAN:-}" ]; then

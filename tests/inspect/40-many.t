@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Hundreds of relations and dozens of sets take a few lines, and -v lists them.
 . "$GNN_TOP/tests/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-inspect of models, checkpoints and state dicts of other programs.
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data

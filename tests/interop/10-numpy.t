@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The NumPy reader and writer that were made from gnb(5) alone agree with the C ones.
 . "$GNN_TOP/tests/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What version 0.1 wrote stays readable: a store of one part and one of two with halos, batches of them, gathered and packed. Made by
 #   gnn-import --no-provenance -o store sbm:nodes=12,degree=3,features=3,classes=3,types=2,weights=1,times=1,train=0.5,valid=0.2
 #   gnn-partition --no-provenance -k 2 --halo-edges -o parts store

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What ranks of version 0.1 wrote stays readable; see 20-versions.t.
 . "$GNN_TOP/tests/ranks/setup.sh"
 gzip -dc "$GNN_TOP/tests/interop/v0.1/more.tar.gz" | tar xf - || exit 1

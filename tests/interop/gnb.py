@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads and writes GNB with NumPy: written from gnb(5) alone, to show that the page is enough.
 
 read_frames(file)    yields (kind, [(name, array)]) of one or several streams, or of a store part

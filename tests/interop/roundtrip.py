@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What 10-numpy.t asks of gnb.py. usage: roundtrip.py COMMAND ARGUMENT..."""
 import json
 import os

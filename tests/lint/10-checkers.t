@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The checkers of make lint find what is planted, and nothing in a clean tree.
 . "$GNN_TOP/tests/lib.sh"
 finds() { # NAME WANTED-TEXT COMMAND...
@@ -9,7 +10,7 @@ finds() { # NAME WANTED-TEXT COMMAND...
     fi
 }
 mkdir -p cmd lib/base lib/store kernels/cpu formats man scripts tests
-echo all: >Makefile
+printf '%s\n' '# SPDX-License-Identifier: Apache-2.0' all: >Makefile
 echo x >README.md
 reset() { rm -f cmd/* lib/*/* kernels/cpu/* formats/* scripts/* man/*; }
 layers() { perl "$GNN_TOP/scripts/check-layers.pl" .; }
@@ -101,6 +102,7 @@ plant lib/base/t.c '\tint a;\n'
 finds 'check-text.sh finds a tab in C' 'a tab in C' text
 plant lib/base/t.c 'int a;'
 finds 'check-text.sh finds a file without a last newline' 'no newline' text
+finds 'check-text.sh finds a file without an SPDX line' 'lib/base/t.c: no SPDX line' text
 plant lib/base/t.c '/* Who is'' is known. */\n'
 finds 'check-text.sh finds a word twice' 'a word twice' text
 plant lib/base/t.c '// TO''DO: later\n'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every EXAMPLES block of the manual runs, each in a directory of its own, and every page that is referred to is there.
 . "$GNN_TOP/tests/lib.sh"
 # The commands of the I-th literal block under EXAMPLES, as a reader would type them.

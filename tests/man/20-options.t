@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Option table, --help, manual page and shell completion name the same long options.
 . "$GNN_TOP/tests/lib.sh"
 common='--device --help --metrics --no-provenance --output --progress --quiet --seed --threads --verbose --version'

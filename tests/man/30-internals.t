@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-internals(7) speaks of files that exist and of functions that are where it says.
 . "$GNN_TOP/tests/lib.sh"
 home=$PWD

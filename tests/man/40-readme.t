@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each command block of the README runs as it stands, or is skipped with a reason; the files that it and CONTRIBUTING.md name exist.
 . "$GNN_TOP/tests/lib.sh"
 readme=$GNN_TOP/README.md

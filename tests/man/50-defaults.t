@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-train without options does what its manual says that it does, and --help says the same.
 . "$GNN_TOP/tests/lib.sh"
 page=$GNN_TOP/man/gnn-train.1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-partition: stores of k parts are proved sound and equal to the whole, whatever the method.
 . "$GNN_TOP/tests/lib.sh"
 

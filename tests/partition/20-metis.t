@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # METIS in its child: killed, starved, left behind; and its cut against gpmetis.
 . "$GNN_TOP/tests/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Real graphs: typed, with weights and times, with many splits, large.
 . "$GNN_TOP/tests/lib.sh"
 [ "${GNN_DATA:-}" ] || { skip "gnn-partition makes partitions of real graphs" "GNN_DATA is not set"; done_testing; }

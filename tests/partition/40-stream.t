@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Streaming methods, access and two levels: sound stores, the same however they are asked for, and far better than chance.
 . "$GNN_TOP/tests/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-partition's memory: 12 bytes a node, some bits, and buffers; nothing for each edge.
 . "$GNN_TOP/tests/lib.sh"
 if [ -n "${GNN_SAN:-}" ]; then

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A filter whose reader goes away dies of SIGPIPE, silently, even when its parent ignores that signal.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/pipe/setup.sh"

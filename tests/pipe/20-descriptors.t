@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A full device, descriptors that are closed, a terminal.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/pipe/setup.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Streams that come in small pieces are the same streams; streams that are cut or die are errors, never a result.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/pipe/setup.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A store or file whose writer is killed is not there; the next try works.
 . "$GNN_TOP/tests/lib.sh"
 graph=sbm:nodes=60000,degree=10,features=32

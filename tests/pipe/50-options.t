@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What all programs do alike with their options: metrics, missing inputs, standard output, --help.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o S sbm:nodes=200

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Payloads in shared memory: the same results as through the pipe, whoever reads, dies or is refused something.
 . "$GNN_TOP/tests/lib.sh"
 . "$GNN_TOP/tests/pipe/setup.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One line that says what is wrong, what there is instead, and what may have been meant.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o S sbm:nodes=200
@@ -73,6 +74,9 @@ says 'S/part-00000.gnb: this is one partition of a store, not a store; a store i
 mkdir D
 says 'D: this is a directory, not a store (no store.json)' 3 gnn-inspect --verify --against D b
 says 'S: this is a store, not a stream of batches; gnn-sample samples batches from it' 3 gnn-train -i S
+perl -e 'print "PK\3\4", "\0" x 22, pack("vv", 14, 0), "model/data.pkl", "\0" x 200' >model.pt
+says 'model.pt: this is a file of torch.save, not a model; save parameters with safetensors.torch.save_file' 3 gnn-predict -o X S model.pt
+says 'model.pt: this is a file of torch.save, not a data set; save' 3 gnn-import -o X model.pt
 says 'z.zip: this is a zip archive, not a stream of batches; gnn-import' 3 gnn-gather -i z.zip -o X S
 says 'stdin: this is a zip archive, not a stream of batches' 3 sh -c 'gnn-gather -o X S <z.zip'
 says 'stdin: this is a directory, not a stream of batches' 3 sh -c 'gnn-gather -o X S <D'

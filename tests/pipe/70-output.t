@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where results go: links, slashes, inputs, other writers, what killed ones leave behind.
 . "$GNN_TOP/tests/lib.sh"
 small=sbm:nodes=200

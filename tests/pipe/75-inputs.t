@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Inputs that are no files: pipes and devices in a store, links that loop, directories. Status 3 and one line, at once.
 . "$GNN_TOP/tests/lib.sh"
 { gnn-import -q -o S sbm:nodes=200 && gnn-sample -q -f 3,3 -o b S && gnn-gather -q -i b -o g S && gnn-train -q --hidden 8 --checkpoint C --checkpoint-every 1 -i g -o m &&

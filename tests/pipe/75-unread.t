@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A stream of batches on the standard input of a program that does not read it is refused; nothing is consumed. In a pipeline
 # that fails, one program speaks: the one that knows.
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Weights, times and features of edges, which nothing uses yet: each program that could be expected to use them says so, in one line.
 . "$GNN_TOP/tests/lib.sh"
 

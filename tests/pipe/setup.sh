@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced: a store S with labels, a batch stream B, the same gathered G, a model M.
 gnn-import -q -o S sbm:nodes=2000,degree=8,features=16 &&
     gnn-sample -q --no-provenance -f 5,5 -b 256 -o B S && gnn-gather -q --no-provenance -o G -i B S &&

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One of three ranks is killed, crashes, stops or leaves at a random point of sampling, gathering or training.
 . "$GNN_TOP/tests/ranks/setup.sh"
 export FAULT_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so" GNN_MPI="$GNN_B/fault-mpi.so"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The link between two hosts is slow, and then cut.
 . "$GNN_TOP/tests/ranks/two-hosts.sh"
 gnn-import -q -o S sbm:nodes=3000,degree=12,features=8 && gnn-partition -q -k 4 -o P S ||

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Jobs of Slurm that are interrupted go on to the model that would have come without. They are mostly waiting, and so are side by side.
 CLUSTER_SLURMD_TIMEOUT=10 CLUSTER_NODES=9
 export CLUSTER_SLURMD_TIMEOUT

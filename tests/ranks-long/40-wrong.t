@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that do not fit together end, all of them and at once, with one reason.
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q -o S sbm:nodes=1000,degree=8,features=8 && gnn-import -q -o T sbm:nodes=1000,degree=8,features=8,seed=5 ||

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Several ranks train as good models as one (tests/train/50-accuracy.t): short runs of scripts/accuracy.sh.
 . "$GNN_TOP/tests/ranks/setup.sh"
 for run in 'cora 2' 'cora 4' 'amazon-computers 4'; do

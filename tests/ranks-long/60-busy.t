@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks on a machine whose processors other programs want too: each question that brings nothing must not give a whole slice away.
 . "$GNN_TOP/tests/ranks/setup.sh"
 [ -z "${GNN_SAN-}" ] || { skip "gnn-train learns beside programs that use all processors" 'only of plain builds'; done_testing; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A job that is suspended for longer than its time-out, as by Slurm or from the terminal, goes on when it is resumed: nobody has had the
 # time to answer. One rank that stands still for as long is lost (10-kill.t).
 . "$GNN_TOP/tests/ranks/setup.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plug-in for MPI ($GNN_MPI) that passes everything on to the real one, and has something happen
  * to one rank. FAULT_MPI    the real plug-in FAULT_RANK   the rank FAULT_AT     before which of its
  * calls that send, receive, sum, start or finish, from 1; 0: none FAULT_LATER  microseconds after

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Something happens to one rank of three at a random point; TAP says how such jobs end.
 # usage: kill.pl POINTS AT-ONCE SEED   in a folder that has the store P and the streams s.0.gnb s.1.gnb s.2.gnb
 # Environment: GNN_MPI, FAULT_MPI (see fault.c).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The ranks' batches together are the batch of one, whatever the number of ranks and parts.
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q --no-provenance -o S sbm:nodes=1600,degree=12,features=8 || { _not_ok "gnn-import makes the graph"; done_testing; }

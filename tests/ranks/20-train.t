@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Any number of ranks learns the same.
 . "$GNN_TOP/tests/ranks/setup.sh"
 [ -z "${GNN_SAN-}" ] || { skip "gnn-train learns the same model on any number of ranks" \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that gather on devices, which are emulated: the bytes of the ranks that gather on the CPU, wherever rows are kept.
 . "$GNN_TOP/tests/ranks/setup.sh"
 [ -z "${GNN_SAN-}" ] || { skip "gnn-gather on emulated devices gives the bytes of the CPU on any number of ranks" \

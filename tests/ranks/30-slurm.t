@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The scripts for Slurm, on three fake nodes, give the bits that come without it.
 . "$GNN_TOP/tests/ranks/slurm.sh"
 scripts=$GNN_TOP/scripts/slurm

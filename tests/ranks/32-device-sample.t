@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that sample on devices, which are emulated: the bytes of the ranks that sample on the CPU, wherever the graph is.
 . "$GNN_TOP/tests/ranks/setup.sh"
 [ -z "${GNN_SAN-}" ] || { skip "gnn-sample on emulated devices gives the bytes of the CPU on any number of ranks" \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that sample, gather and train on devices, which are emulated, learn what one process learns on the CPU.
 . "$GNN_TOP/tests/ranks/setup.sh"
 export GNN_MPI="$GNN_B/lib/gnn-tools/gnn-mpi.so"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks whose gradients are summed on their devices, which are emulated, and NCCL with them: what is asked of it, when it is not to be
 # had, and what happens when it fails.
 . "$GNN_TOP/tests/ranks/setup.sh"

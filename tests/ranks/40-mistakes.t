@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that do not belong together, or of which one fails: the job ends soon, and one line says why.
 . "$GNN_TOP/tests/ranks/setup.sh"
 gnn-import -q -o S sbm:nodes=800,degree=8,features=8 && gnn-partition -q -k 2 -o P S &&

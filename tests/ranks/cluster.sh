@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A Slurm cluster of fake nodes on this machine: no systemd, cgroups, /etc/slurm or rights of root needed.
 #   cluster.sh start DIR NODES CPUS      nodes n0, n1, ...; everything is in DIR, which must not exist
 #   cluster.sh env DIR                   prints what to set: eval "$(cluster.sh env DIR)"

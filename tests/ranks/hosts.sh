@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Two hosts on this machine, with a link between them: namespaces of network and host name. Needs root.
 #   hosts.sh up NAME               makes hosts 0 and 1, 10.77.0.1 and 10.77.0.2
 #   hosts.sh on NAME HOST CMD...   runs CMD on one of them

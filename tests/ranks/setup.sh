@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests of several ranks. ranks N COMMAND... runs it under mpirun; without one, or without the plug-in, the test is
 # skipped as a whole.
 . "$GNN_TOP/tests/lib.sh"

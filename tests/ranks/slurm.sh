@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests that need Slurm: a cluster of CLUSTER_NODES (3) fake nodes for this test alone, which is skipped where Slurm is not.
 . "$GNN_TOP/tests/ranks/setup.sh"
 [ -z "${GNN_SAN-}" ] || { skip "a cluster of Slurm runs the jobs of ${0##*/}" 'only of plain builds'; done_testing; }

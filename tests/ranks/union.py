@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the ranks' batches make up the batch of one? usage: union.py STORE ONE RANK0 RANK1 ...
 ONE is a stream that one process made of any partition of the graph, RANKr those of the ranks, made of STORE. All comparisons are by
 the ids of the unpartitioned store. Of each rank's batches it also checks that local ids are in the order of first occurrence, and of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-sample: what it draws does not depend on how it is asked.
 . "$GNN_TOP/tests/lib.sh"
 smp() { gnn-sample --no-provenance "$@"; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-gather: the rows that belong to the nodes, whatever the way.
 . "$GNN_TOP/tests/lib.sh"
 smp() { gnn-sample --no-provenance "$@"; }

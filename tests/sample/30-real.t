@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Real graphs: whole and in parts, the batches and the rows are the same, for any number of threads.
 . "$GNN_TOP/tests/lib.sh"
 same_batches() { gnn-inspect --export 1.npz "$1" && gnn-inspect --export 2.npz "$2" && cmp 1.npz 2.npz; }

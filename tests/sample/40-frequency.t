@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-sample --frequency: how many batches had each node, against counting them in the written stream.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q sbm:nodes=1500,degree=8 -o s

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-gather --plan: what caches miss, as expected and as measured.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q "rmat:scale=13,edges=12,a=0.5,b=0.28,c=0.12,features=4,classes=3" --split random:0.2,0.1,0.7 -o r

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The package graph from small lists of known contents.
 . "$GNN_TOP/tests/lib.sh"
 dg="perl $GNN_TOP/scripts/debian-graph.pl"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The completion script that is made from an option table offers what it should.
 . "$GNN_TOP/tests/lib.sh"
 cat >table <<'T'

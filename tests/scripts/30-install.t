@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # make install puts everything where it belongs, what is installed works, and uninstall takes all of it away.
 . "$GNN_TOP/tests/lib.sh"
 [ -z "${GNN_SAN-}" ] || { skip 'make install installs programs that work' 'only of plain builds'; done_testing; }

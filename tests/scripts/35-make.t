@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What make builds for, without building it: GPUs of one kind unless asked for others, on all cores unless asked for fewer.
 . "$GNN_TOP/tests/lib.sh"
 cat >nvcc <<'T'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # install-deps.sh on a machine that lacks things, with a stand-in for apt-get.
 . "$GNN_TOP/tests/lib.sh"
 deps=$GNN_TOP/scripts/install-deps.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What scripts/gpu-bundle.sh packs, with stand-ins for the programs.
 . "$GNN_TOP/tests/lib.sh"
 if ! command -v xz >/dev/null || ! command -v strip >/dev/null || ! command -v python3 >/dev/null; then

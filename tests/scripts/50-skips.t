@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A test that is skipped is named in the runner's output, and neither its status nor its output is lost.
 . "$GNN_TOP/tests/lib.sh"
 cat >some.t <<'T'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What make check-big runs, with a small graph.
 . "$GNN_TOP/tests/lib.sh"
 big() { env SCALE=12 GNN_BIN="$GNN_BIN" "$@" sh "$GNN_TOP/scripts/big.sh" .; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What train.sbatch makes of the ways in which a step of srun may end, which here are those of a script. tests/ranks-long/30-requeue.t has nodes
 # that fail.
 . "$GNN_TOP/tests/lib.sh"

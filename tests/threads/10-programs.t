@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every program on several threads gives the bytes it gives on one; run under TSan by make check-san.
 . "$GNN_TOP/tests/lib.sh"
 same() { if cmp "$1" "$2" >/dev/null 2>&1; then _ok "$3"; else _not_ok "$3"; fi; }

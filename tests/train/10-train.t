@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-train: the same model from a pipe, from --store, from any checkpoint; learning; refusals.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import sbm:nodes=3000 -o s || exit 1
@@ -195,4 +196,11 @@ check "gnn-train --init starts from the parameters of a model" \
 check "gnn-train --init starts with the loss of a trained model" perl -MJSON::PP -e '
     sub first { open my $f, "<", $_[0]; return decode_json(scalar <$f>)->{loss} }
     exit !(first("i.json") < 0.6 * first("m.json"))'
+gnn-import -q -o no-valid sbm:nodes=300,train=0.5,valid=0
+check 'gnn-train trains on a store without a set valid' gnn-train --store no-valid --epochs 1 -o no-valid.safetensors
+mv err said
+check 'gnn-train says that it evaluates nothing' grep -q 'no set valid to evaluate on: all epochs are trained' said
+check 'gnn-train --eval none says nothing about that' gnn-train --store no-valid --epochs 1 --eval none -o n.safetensors
+mv err said
+check 'gnn-train --eval none is what was meant' sh -c '! grep "no set" said'
 done_testing

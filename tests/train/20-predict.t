@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-predict: kinds of output, order of rows, scores, refusals.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import sbm:nodes=2000 -o s && gnn-partition -k 3 s -o k3 >/dev/null || exit 1

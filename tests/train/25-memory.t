@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gnn-predict's memory: activations of two layers at a time, and not more of them than --memory says.
 . "$GNN_TOP/tests/lib.sh"
 if [ -n "${GNN_SAN:-}" ]; then

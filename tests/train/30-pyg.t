@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The same models in PyG and here, both ways. The data were recorded by record.py; PyG reading ours runs where PyG is installed.
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Binary and multi-label tasks, with unlabelled nodes, end to end.
 . "$GNN_TOP/tests/lib.sh"
 # three communities; features and edges tell them apart; one label column has holes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Batch norm: exact resume, the same from pipes and parts. That evaluation is what gnn-predict does is in 30-pyg.t.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o s sbm:nodes=1500,degree=8,features=12 && gnn-partition -q -k 3 -o k3 s && gnn-import -q -o h sbm:nodes=400,types=3 || exit 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Short runs of scripts/accuracy.sh: one seed or split each, with a margin. The fourth data set, amazon-computers, takes as
 # long as these together and is left to `make bench`.
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The fuzz target of models over good files, their truncations and flipped bits.
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # State dicts that promise what they do not hold: status 3 and one line, before memory is taken for it. (Of files with a description,
 # tests/unit/test_model_file.c.)
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A signal in the middle of a matrix product: always a checkpoint and status 75, at whatever instruction it arrives.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o S sbm:nodes=2000,degree=20,features=300 || exit 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One training at a time keeps its checkpoints in a directory: a second one is refused, or waits if it is to go on from there.
 . "$GNN_TOP/tests/lib.sh"
 gnn-import -q -o S sbm:nodes=300,degree=6,features=16 || { _not_ok 'gnn-import makes the graph'; done_testing; }

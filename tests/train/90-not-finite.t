@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Losses, outputs and parameters that are not finite end the run with one line that names the place; metrics that are not
 # defined choose nothing; a second signal ends a process whatever it waits for.
 . "$GNN_TOP/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # npygap.pl A B MOST: exits 0 if two .npy arrays of f32 have the same shape and differ by at most MOST; prints the difference.
 use strict;
 use warnings;

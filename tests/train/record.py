@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """PyG against gnn-tools. Needs torch and torch_geometric; the tests need neither.
 
 record.py DIR                     writes the graphs, PyG models and their outputs that tests/train/30-pyg.t compares with

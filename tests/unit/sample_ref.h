@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plain sampler for the tests: one destination after the other, linear searches, no prefetch, no
  * lanes. */
 #ifndef GNN_TESTS_UNIT_SAMPLE_REF_H

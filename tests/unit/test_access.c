@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/cache/access.h: exact where it must be (graphs without cycles, against every possible
  * outcome), near the sampler where it approximates, and the same bits for any number of threads and
  * ranks. */

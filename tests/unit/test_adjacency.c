@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The adjacency view: two segments, one with offsets of 32 bits and one of 64, with and without
  * values of edges, against loops; the backward pass against finite differences. */
 #include <math.h>

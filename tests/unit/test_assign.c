@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Methods that give vertices to parts one by one: loads and limits, LDG and Fennel against a plain
  * retelling, access, levels. */
 #include <math.h>

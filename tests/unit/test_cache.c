@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/cache/order.h, fill.h, cache.h, plan.h: what is in a cache and what it misses, against
  * sorting and counting the plain way. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks: exchanges, all-reduces, agreement, and what happens when one is lost; over ranks that are
  * threads. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The counting sort of edges against a plain sort, and the one through a file against that in
  * memory. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counting which edges have their reverse, against counting in a matrix; and in less memory than
  * there are edges. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels/gather.h: rows from parts, and the conversions bit by bit. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that are well formed but mean harm or break a rule that no flipped bit would show. */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Importing from memory: archives of every kind, cut and damaged; numbers of generated edges. */
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The small parts of gnn-inspect: elements as numbers and text, differences of JSON and tensors. */
 #include <math.h>
 #include <stdlib.h>

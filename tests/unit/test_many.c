@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* As many tensors as a frame may have, and a model of more, with names that differ only far from
  * their start: found, bound and refused before anybody waits. Looked up one by one they would take
  * seconds. */

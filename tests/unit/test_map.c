@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gnn_map_new: order kept, errors in place, nothing lost, for any number of threads. */
 #include <pthread.h>
 #include <stdlib.h>

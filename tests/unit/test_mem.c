@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/base/mem.h: blocks of every size are aligned and whole, room is kept or made anew as
  * promised. */
 #include <stdint.h>

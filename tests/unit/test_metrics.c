@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics against values worked out by hand (and equal to scikit-learn's). */
 #include <math.h>
 #include <stdlib.h>

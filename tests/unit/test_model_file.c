@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models and checkpoints as bytes: every bit that flips and every cut is refused, and so is every
  * number, under a checksum that holds, that no run comes to. */
 #include <inttypes.h>

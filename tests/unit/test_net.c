@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole nets on small random batches: gradients against finite differences, both frontier rules,
  * typed graphs. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The .npy header, both ways, and damaged; conversions. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Partitioning: the undirected graph, METIS in its child, assignments, and stores of k parts. */
 #include <errno.h>
 #include <fcntl.h>

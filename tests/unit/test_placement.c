@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lib/cache/placement.h, tier.h: which device holds which row, and where; and who has the others.
  */
 #include <math.h>

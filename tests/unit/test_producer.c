@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads by reference from a producer that lies, or that writes to memory after it has sent it.
  */
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels/rng.h and kernels/perm.h: published vectors, exact bounds, permutations. */
 #include <stdlib.h>
 #include <string.h>

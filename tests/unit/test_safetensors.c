@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The safetensors reader and writer: round trip, every rule of the format broken once, every
  * truncation. */
 #include <stdlib.h>

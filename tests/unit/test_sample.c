@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels/sample.h against a plain reference: every pick, number and edge id, for one part and for
  * many. */
 #include "kernels/cpu/draw.h"

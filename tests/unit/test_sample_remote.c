@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling of several ranks, which are threads: together their batches are those of one, and a
  * malformed reply is an error. */
 #include <inttypes.h>

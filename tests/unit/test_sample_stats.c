@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Are the picks uniform? Chi-square gates on the kernel and on whole batches; seeds are fixed, so a
  * pass is a pass. */
 #include <math.h>

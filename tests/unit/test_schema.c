@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of types and relations: what is a name, that no two things share a key, and what is made of
  * names. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stores: what is written comes back, and no damage goes unnoticed. */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: roundtrip raw and packed, concatenation, cuts at every byte, flipped bits. */
 #include <fcntl.h>
 #include <stdlib.h>

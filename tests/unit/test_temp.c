@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of results under way: many writers of one name at once, locks, what is left over; and
  * mapped files that change. */
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers, fields and headers in text. */
 #include <math.h>
 #include <stdlib.h>

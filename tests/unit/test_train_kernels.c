@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of training: against plain loops, finite differences and known values. */
 #include <math.h>
 #include <stdlib.h>

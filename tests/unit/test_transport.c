@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads by reference: what comes is what was sent, whoever dies, stalls, lies or is not one of
  * ours. */
 #include <fcntl.h>
