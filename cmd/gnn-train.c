@@ -14,105 +14,38 @@
 #include "cmd/train_defaults.h"
 #include "cmd/train_feed.h"
 #include "cmd/train_lock.h"
+#include "cmd/train_model.h"
 #include "cmd/train_text.h"
-#include "cmd/unused.h"
 #include "lib/model/model_file.h"
-#include "lib/model/layer.h"
 #include "lib/train/trainer.h"
 
-static struct train_feed feed = {.split = "train",
-                                 .batch = TRAIN_BATCH,
-                                 .prefetch = 2,
-                                 .shuffle = true,
-                                 .verify = true,
-                                 .graph_cache = UINT64_MAX,
-                                 .seed = 1};
-static const char *output, *init;
+static const char *output;
 static uint32_t threads;
 static double timeout = 300;
-static int kind, optimizer, schedule, metric = -1, keep = -1, feature_norm, precision;
-static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, train_eps, resume;
-static struct opt_i32s hidden;
+static int optimizer, schedule, metric = -1, keep = -1, precision;
+static bool resume;
 static double warmup_epochs;
 static struct gnn_train_opts o;
-
-/* "|sage|gcn|...", and "type of layer: GraphSAGE with mean, GCN, ... (default: sage)" */
-#define LAYER_NAME(name, title) "|" #name
-#define LAYER_TITLE(name, title) ", " title
-#define LAYER_NAMES (GNN_LAYERS(LAYER_NAME))
-#define LAYER_TITLES (GNN_LAYERS(LAYER_TITLE) " (default: sage)")
 
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "the model (safetensors; default: stdout)",
      .file = true, .makes = "", .own = true},
-    {OPT_STR, 'i', "input", &feed.input, "FILE", "stream of batches (default: stdin)", .file = true,
-     .own = true},
+    {OPT_STR, 'i', "input", &train_feed.input, "FILE", "stream of batches (default: stdin)",
+     .file = true, .own = true},
     {OPT_U32, 'j', "threads", &threads, "N", "CPU threads of a step (default: one per core)",
      .min = 1, .max = 1024, .own = true},
     RANKS_TIMEOUT(&timeout),
-    {OPT_U64, 0, "seed", &feed.seed, "N",
+    {OPT_U64, 0, "seed", &train_feed.seed, "N",
      "random seed of initial weights, dropout and, with --store, sampling (default: 1)"},
-    {OPT_STR, 0, "device", &feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
+    {OPT_STR, 0, "device", &train_feed.device, "DEV", DEVICE_HELP, DEVICE_WORDS},
     {OPT_CHOICE, 0, "precision", &precision, "HOW",
      "precision of matrix products on a device (default: f32)", "f32|tf32|bf16"},
-    {.kind = OPT_GROUP, .help = "Batches from a store"},
-    {OPT_STR, 0, "store", &feed.store_path, "STORE",
-     "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
-    {OPT_LIST, 'f', "fanout", &feed.fanout, "LIST",
-     "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
-    {OPT_U32, 'b', "batch", &feed.batch, "N", "seeds per batch " TRAIN_SAY(TRAIN_BATCH), .min = 1,
-     .max = 1073741824},
-    {OPT_STR, 0, "split", &feed.split, "SET", "set to train on (default: train)"},
-    {OPT_LIST, 0, "eval", &feed.eval, "SET",
-     "set to evaluate after each epoch, or none (default: " TRAIN_EVAL
-     " of the split that is trained on, if it exists)"},
-    {OPT_CHOICE, 0, "frontier", &feed.frontier, "RULE",
-     "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
-     "all|new"},
-    {OPT_FLAG, 'r', "replace", &feed.replace, NULL, "sample with replacement"},
-    {OPT_FLAG, 0, "shuffle", &feed.shuffle, NULL,
-     "shuffle the seeds in each epoch (default; --no-shuffle)"},
-    {OPT_FLAG, 0, "drop-last", &feed.drop_last, NULL, "leave out the last batch if it is smaller"},
-    {OPT_CHOICE, 0, "dtype", &feed.dtype, "TYPE",
-     "convert features to TYPE first, as gnn-gather does (default: as stored)",
-     "stored|f32|f16|bf16"},
-    {OPT_U32, 0, "prefetch", &feed.prefetch, "N",
-     "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
-    {OPT_CHOICE, 0, "graph-memory", &feed.graph_memory, "WHERE",
-     "where the graph is stored: device memory, or pinned host memory (uva) (default: auto, by size)",
-     "auto|device|uva"},
-    {OPT_U64, 0, "graph-cache", &feed.graph_cache, "SIZE",
-     "with uva: device memory for cached rows (default: half of what is free beyond a quarter)",
-     .bytes = true},
-    {OPT_STR, 0, "cache", &feed.cache.size, "SIZE",
-     "GPU feature cache of each device: a share of all rows such as 0.2, bytes such as 4G, none, auto (default: auto, what fits)",
-     "auto|none"},
-    {OPT_CHOICE, 0, "cache-policy", &feed.cache.policy, "HOW",
-     "cache the same rows on every device, or different ones on devices with peer access (default: auto)",
-     CACHE_POLICY_CHOICE},
-    {OPT_STR, 0, "cache-order", &feed.cache.one_order, "ORDER",
-     "rows to cache first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)",
-     GNN_ORDER_WORDS, .file = true},
-    {OPT_DOUBLES, 0, "replicate", &feed.replicate, "X",
-     "remote rows of which each rank holds copies, as a share of an average rank's rows (default: 0)",
-     .min = 0, .max = 65536},
-    {OPT_FLAG, 0, "verify", &feed.verify, NULL,
-     "verify the store's checksums in the background (default; --no-verify)", .own = true},
-    {.kind = OPT_GROUP, .help = "Model"},
-    {OPT_CHOICE, 'm', "model", &kind, "KIND", &LAYER_TITLES[2], &LAYER_NAMES[1]},
-    {OPT_I32S, 0, "hidden", &hidden, "N,...",
-     "widths of the hidden layers; one number applies to all " TRAIN_SAY(TRAIN_HIDDEN)},
-    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL,
-     "layer norm after each hidden layer (default, unless --batch-norm is given; --no-layer-norm)"},
-    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "batch norm after each hidden layer"},
-    {OPT_FLAG, 0, "residual", &residual, NULL,
-     "add a layer's input to its output where the widths are equal"},
-    {OPT_FLAG, 0, "train-eps", &train_eps, NULL, "train eps of gin (default: eps is constant)"},
-    {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
-     "row: divide the features of a node by their sum (default: none)", "none|row"},
-    {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
+    {.kind = OPT_END},
+};
+
+static const struct opt training_opts[] = {
     {.kind = OPT_GROUP, .help = "Optimisation"},
-    {OPT_RANGE, 0, "epochs", &feed.epochs, "A:B",
+    {OPT_RANGE, 0, "epochs", &train_feed.epochs, "A:B",
      "epochs to train with --store; N: the first N " TRAIN_SAY(
          TRAIN_EPOCHS) "; for a stream, the epochs of --schedule cosine",
      .count = true},
@@ -163,6 +96,8 @@ static const struct program program = {
     .extra =
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
+    .more = (const struct opt *const[]){train_feed_opts, train_model_opts, train_layer_opts,
+                                        training_opts, NULL},
 };
 
 static bool stop_asked(void *arg, bool cut)
@@ -173,107 +108,21 @@ static bool stop_asked(void *arg, bool cut)
 
 static void check_options(void)
 {
-    train_feed_check(&feed);
+    train_feed_check(&train_feed);
     if (resume && !o.checkpoint)
         cli_usage("--resume requires --checkpoint DIR");
     if (o.checkpoint_every && !o.checkpoint)
         cli_usage("--checkpoint-every requires --checkpoint DIR");
-    if (!feed.store_path && schedule != GNN_COSINE)
-        opt_refuse(OPTS(&feed.epochs),
+    if (!train_feed.store_path && schedule != GNN_COSINE)
+        opt_refuse(OPTS(&train_feed.epochs),
                    "requires --store or --schedule cosine; a stream determines its epochs");
-    if (train_eps && !gnn_layers[kind]->trains_eps)
-        cli_usage("--train-eps has no effect: --model %s has no eps", gnn_layers[kind]->name);
-    if (batch_norm && !opt_given(&layer_norm))
-        layer_norm = false;
-    if (layer_norm && batch_norm)
-        cli_usage("--layer-norm and --batch-norm exclude each other");
+    train_model_check();
     if (optimizer != GNN_SGD)
         opt_refuse(OPTS(&o.momentum), "requires --optimizer sgd");
     if (schedule != GNN_STEP)
         opt_refuse(OPTS(&o.step_epochs, &o.step_factor), "requires --schedule step");
-    device_refuse_cpu(feed.device, OPTS(&precision),
+    device_refuse_cpu(train_feed.device, OPTS(&precision),
                       "has no effect: the CPU uses single precision");
-}
-
-/* The widths of the hidden layers: as many as the batches have hops, less one. */
-static void set_widths(struct gnn_model_config *c, uint32_t hops)
-{
-    c->nlayers = hops;
-    if (hops > GNN_LAYERS_MAX)
-        cli_die(feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops,
-                GNN_LAYERS_MAX);
-    if (hidden.n > 1 && hidden.n + 1 != hops)
-        cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
-    for (uint32_t l = 0; l + 1 < hops; l++) {
-        const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
-        if (w < 1)
-            cli_usage("--hidden: %d: expected a width > 0", w);
-        c->width[l] = (uint32_t)w;
-    }
-}
-
-/* A stream's header could make a model large with a number: a batch has to show features that wide
- * before there is memory for it. */
-static void prove_widths(struct gnn_source **src, const struct gnn_model *m, struct gnn_err *e)
-{
-    enum { SMALL = 1 << 24, MODEST = 1 << 12 };
-    const struct gnn_batch *b;
-    char name[GNN_NAME_MAX + 1];
-    if (feed.store_path || m->nfloats <= SMALL)
-        return;
-    if (!(*src = gnn_source_ahead(*src, &b, e)))
-        cli_fail(e);
-    for (uint32_t t = 0; b && t < m->c.nntypes; t++) {
-        const struct gnn_tensor *x =
-            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
-        if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
-            cli_die(
-                3,
-                "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible",
-                name, m->c.ntype[t].width, (unsigned long long)m->nfloats);
-    }
-}
-
-/* A model sees nothing of such nodes but how many neighbours they have. */
-static void tell_bare(const struct gnn_schema *s)
-{
-    for (uint32_t i = 0; i < s->nntypes; i++)
-        if (gnn_field_find(s->ntype[i].field, s->ntype[i].nfields, "x"))
-            return;
-    cli_note("warning: nodes have no features x: a single feature 1 is used");
-}
-
-static void make_model(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
-{
-    const struct gnn_meta *meta = (*src)->meta;
-    struct gnn_model_config c = {.layer = gnn_layers[kind],
-                                 .layer_norm = layer_norm,
-                                 .batch_norm = batch_norm,
-                                 .residual = residual,
-                                 .train_eps = train_eps,
-                                 .feature_norm = (enum gnn_feature_norm)feature_norm};
-    struct gnn_st_file f;
-    if (!meta->is_stream)
-        cli_die(3, "the input is not a stream of batches");
-    unused_edge_fields(
-        &meta->schema, feed.store_path ? "weight time x" : "weight x",
-        feed.store_path ? "neighbours are sampled uniformly, and the model treats all edges equally"
-                        : "the model treats all edges equally");
-    tell_bare(&meta->schema);
-    set_widths(&c, meta->sampling.nhops);
-    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
-        cli_fail(e);
-    prove_widths(src, m, e);
-    if (gnn_model_alloc(m, e))
-        cli_fail(e);
-    gnn_model_reset(m, feed.seed);
-    if (!init)
-        return;
-    if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
-        cli_fail(e);
-    if (!f.st.summed)
-        cli_note("%s: no checksum (written by another program): not verified", init);
-    gnn_st_release(&f);
 }
 
 static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
@@ -287,14 +136,15 @@ static void finish_opts(const struct gnn_meta *meta, const struct gnn_model *m)
         o.patience = 0; /* nothing tells when to stop */
     o.keep = keep < 0 ? GNN_KEEP_BEST : (enum gnn_keep)keep;
     o.metric = metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
-    o.seed = feed.seed;
+    o.seed = train_feed.seed;
     o.provenance = cli_provenance();
     o.warmup = (uint64_t)(warmup_epochs * (double)steps);
-    o.total_steps = schedule != GNN_COSINE
-                        ? 0
-                        : steps * (feed.epochs.given ? feed.epochs.to - feed.epochs.from
-                                   : feed.store_path ? TRAIN_EPOCHS
-                                                     : 0);
+    o.total_steps =
+        schedule != GNN_COSINE
+            ? 0
+            : steps * (train_feed.epochs.given ? train_feed.epochs.to - train_feed.epochs.from
+                       : train_feed.store_path ? TRAIN_EPOCHS
+                                               : 0);
 }
 
 /* Where the checkpoint is; a source that starts there needs not be opened twice. */
@@ -302,10 +152,11 @@ static void find_start(struct gnn_comm *c)
 {
     struct gnn_err e = {0};
     char at[64];
-    if (gnn_checkpoint_at(o.checkpoint, &feed.first_epoch, &feed.first_step, &feed.goes_on, &e) < 0)
+    if (gnn_checkpoint_at(o.checkpoint, &train_feed.first_epoch, &train_feed.first_step,
+                          &train_feed.goes_on, &e) < 0)
         cli_fail(&e);
-    snprintf(at, sizeof at, "%d %llu %llu", feed.goes_on, (unsigned long long)feed.first_epoch,
-             (unsigned long long)feed.first_step);
+    snprintf(at, sizeof at, "%d %llu %llu", train_feed.goes_on,
+             (unsigned long long)train_feed.first_epoch, (unsigned long long)train_feed.first_step);
     if (gnn_comm_agree(c, "checkpoint", at, &e))
         cli_fail(&e);
 }
@@ -333,15 +184,15 @@ static void start_over(struct gnn_trainer *t, struct gnn_err *e)
     }
     if (!t->s.any)
         return;
-    const uint64_t end = feed.epochs.given ? feed.epochs.to : TRAIN_EPOCHS;
-    if (feed.store_path && t->s.epoch >= end)
+    const uint64_t end = train_feed.epochs.given ? train_feed.epochs.to : TRAIN_EPOCHS;
+    if (train_feed.store_path && t->s.epoch >= end)
         cli_usage("%s: the checkpoint was made in epoch %llu, and --epochs ends before %llu",
                   o.checkpoint, (unsigned long long)t->s.epoch, (unsigned long long)end);
     cli_note("resuming after epoch %llu, step %llu", (unsigned long long)t->s.epoch,
              (unsigned long long)t->s.step);
-    if (!feed.store_path)
+    if (!train_feed.store_path)
         return;
-    if (t->s.epoch != feed.first_epoch || t->s.step != feed.first_step)
+    if (t->s.epoch != train_feed.first_epoch || t->s.step != train_feed.first_step)
         cli_die(1, "%s: the checkpoint was changed by another process", o.checkpoint);
 }
 
@@ -349,19 +200,20 @@ static void read_options(int argc, char **argv)
 {
     int nargs;
     gnn_train_opts_init(&o);
+    train_model_list_layers();
     o.lr = TRAIN_LR;
     o.dropout = TRAIN_DROPOUT;
     o.patience = TRAIN_PATIENCE;
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     threads_start(threads);
-    feed.degrees = gnn_adj_needs_degrees(gnn_layers[kind]->norm);
-    feed.count_once = batch_norm;
-    feed.input = ranks_path(feed.input, feed.store_path ? NULL : "-i");
-    if (feed.input || feed.store_path)
-        stdin_unread(feed.input ? "gnn-train reads the file of -i"
-                                : "gnn-train --store samples its own batches",
-                     (const char *const[]){feed.input, feed.store_path}, 2);
+    train_feed.degrees = train_model_needs_degrees();
+    train_feed.count_once = train_model_has_batch_norm();
+    train_feed.input = ranks_path(train_feed.input, train_feed.store_path ? NULL : "-i");
+    if (train_feed.input || train_feed.store_path)
+        stdin_unread(train_feed.input ? "gnn-train reads the file of -i"
+                                      : "gnn-train --store samples its own batches",
+                     (const char *const[]){train_feed.input, train_feed.store_path}, 2);
 }
 
 /* Does not return on failure, nor when it was asked to stop. */
@@ -371,7 +223,7 @@ static void train_model(struct gnn_trainer *t, struct gnn_source *src, struct tr
     const struct gnn_train_hooks hooks = {text, o.checkpoint ? stop_asked : NULL, train_text_step,
                                           train_text_epoch};
     const struct gnn_train_hooks quiet = {text, hooks.stop, NULL, NULL};
-    const int rc = gnn_trainer_run(t, src, feed.comm->rank ? &quiet : &hooks, e);
+    const int rc = gnn_trainer_run(t, src, train_feed.comm->rank ? &quiet : &hooks, e);
     cli_progress_end();
     if (rc == GNN_E_STOPPED)
         cli_die(75, "stopped after epoch %llu, step %llu; the checkpoint is in %s",
@@ -392,19 +244,19 @@ int main(int argc, char **argv)
     cli_start("gnn-train", argc, argv);
     ranks_start();
     read_options(argc, argv);
-    struct gnn_comm *c = feed.comm = o.comm = ranks_open(timeout);
+    struct gnn_comm *c = train_feed.comm = o.comm = ranks_open(timeout);
     if (resume) {
         train_lock(c, o.checkpoint, false, timeout / 2);
         find_start(c);
     }
-    struct gnn_source *src = train_feed_open(&feed);
+    struct gnn_source *src = train_feed_open(&train_feed);
     ranks_agree(c, src->meta, NULL);
     const int out = c->rank ? -1 : cli_out(ranks_path(output, NULL), &name);
     if (c->rank)
         cli_spare_stdout();
-    make_model(&m, &src, &e);
+    train_model_make(&m, &src, &e);
     finish_opts(src->meta, &m);
-    o.ops = gnn_ops_new(feed.gpu, (enum gnn_precision)precision, &e);
+    o.ops = gnn_ops_new(train_feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);
     if (o.checkpoint)
@@ -418,7 +270,7 @@ int main(int argc, char **argv)
         sig_defer();
     train_text_init(&text, &t);
     train_model(&t, src, &text, &e);
-    if ((feed.store_path && gnn_store_verified(&feed.store, &e)) ||
+    if ((train_feed.store_path && gnn_store_verified(&train_feed.store, &e)) ||
         (!c->rank && gnn_model_write(&m, gnn_trainer_result(&t), cli_provenance(), out, name, &e)))
         cli_fail(&e);
     if (!c->rank) {
@@ -428,9 +280,9 @@ int main(int argc, char **argv)
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     o.ops->free(o.ops);
-    train_feed_close(&feed, src);
+    train_feed_close(&train_feed, src);
     ranks_close(c);
     cli_out_commit();
-    gnn_store_close(&feed.store);
+    gnn_store_close(&train_feed.store);
     return cli_finish();
 }

@@ -36,13 +36,27 @@ static const struct opt common_opts[] = {
 
 /* ---- looking up ---- */
 
+/* The table after the one that ends with `end`. */
+static const struct opt *next_table(const struct program *p, const struct opt *end)
+{
+    const struct opt *t = p->opts;
+    for (uint32_t i = 0; p->more && p->more[i]; i++) {
+        for (; t->kind != OPT_END; t++)
+            ;
+        if (t == end)
+            return p->more[i];
+        t = p->more[i];
+    }
+    return common_opts;
+}
+
 /* The option after o: the program's own first, then the common ones that it has. */
 static const struct opt *next_option(const struct program *p, const struct opt *o)
 {
     const struct opt *last = &common_opts[sizeof common_opts / sizeof *common_opts - 1];
     o = o ? o + 1 : p->opts;
-    if (o->kind == OPT_END && o != last)
-        o = common_opts;
+    while (o->kind == OPT_END && o != last)
+        o = next_table(p, o);
     while (p->lacks && o >= common_opts && o < last && o->name && strstr(p->lacks, o->name))
         o++;
     return o;

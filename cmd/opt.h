@@ -69,6 +69,7 @@ struct program {
     const char *extra; /* where what is one argument too many belongs: "a stream is given with -i
                           FILE", or NULL */
     const struct opt *opts;
+    const struct opt *const *more; /* tables that follow opts, with NULL at the end; or NULL */
     const char *words; /* what completion offers besides files as arguments, "a|b", or NULL */
     /* common options that would have no effect, "progress no-provenance", or NULL */
     const char *lacks;

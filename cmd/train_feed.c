@@ -9,6 +9,62 @@
 #include "cmd/train_defaults.h"
 #include "lib/base/mem.h"
 
+struct train_feed train_feed = {.split = "train",
+                                .batch = TRAIN_BATCH,
+                                .prefetch = 2,
+                                .shuffle = true,
+                                .verify = true,
+                                .graph_cache = UINT64_MAX,
+                                .seed = 1};
+
+const struct opt train_feed_opts[] = {
+    {.kind = OPT_GROUP, .help = "Batches from a store"},
+    {OPT_STR, 0, "store", &train_feed.store_path, "STORE",
+     "sample and gather from STORE instead of reading a stream", .file = true, .own = true},
+    {OPT_LIST, 'f', "fanout", &train_feed.fanout, "LIST",
+     "neighbours per hop; -1: all; S/R/D=LIST for one edge type (default: " TRAIN_FANOUT ")"},
+    {OPT_U32, 'b', "batch", &train_feed.batch, "N", "seeds per batch " TRAIN_SAY(TRAIN_BATCH),
+     .min = 1, .max = 1073741824},
+    {OPT_STR, 0, "split", &train_feed.split, "SET", "set to train on (default: train)"},
+    {OPT_LIST, 0, "eval", &train_feed.eval, "SET",
+     "set to evaluate after each epoch, or none (default: " TRAIN_EVAL
+     " of the split that is trained on, if it exists)"},
+    {OPT_CHOICE, 0, "frontier", &train_feed.frontier, "RULE",
+     "frontier policy: sample neighbours of all nodes so far, or only of new ones (default: all)",
+     "all|new"},
+    {OPT_FLAG, 'r', "replace", &train_feed.replace, NULL, "sample with replacement"},
+    {OPT_FLAG, 0, "shuffle", &train_feed.shuffle, NULL,
+     "shuffle the seeds in each epoch (default; --no-shuffle)"},
+    {OPT_FLAG, 0, "drop-last", &train_feed.drop_last, NULL,
+     "leave out the last batch if it is smaller"},
+    {OPT_CHOICE, 0, "dtype", &train_feed.dtype, "TYPE",
+     "convert features to TYPE first, as gnn-gather does (default: as stored)",
+     "stored|f32|f16|bf16"},
+    {OPT_U32, 0, "prefetch", &train_feed.prefetch, "N",
+     "threads that sample and gather ahead (default: 2)", .min = 1, .max = 1024, .own = true},
+    {OPT_CHOICE, 0, "graph-memory", &train_feed.graph_memory, "WHERE",
+     "where the graph is stored: device memory, or pinned host memory (uva) (default: auto, by size)",
+     "auto|device|uva"},
+    {OPT_U64, 0, "graph-cache", &train_feed.graph_cache, "SIZE",
+     "with uva: device memory for cached rows (default: half of what is free beyond a quarter)",
+     .bytes = true},
+    {OPT_STR, 0, "cache", &train_feed.cache.size, "SIZE",
+     "GPU feature cache of each device: a share of all rows such as 0.2, bytes such as 4G, none, auto (default: auto, what fits)",
+     "auto|none"},
+    {OPT_CHOICE, 0, "cache-policy", &train_feed.cache.policy, "HOW",
+     "cache the same rows on every device, or different ones on devices with peer access (default: auto)",
+     CACHE_POLICY_CHOICE},
+    {OPT_STR, 0, "cache-order", &train_feed.cache.one_order, "ORDER",
+     "rows to cache first: degree, access or FILE of gnn-sample --frequency (default: degree); with --replicate access, degree or halo (default: access)",
+     GNN_ORDER_WORDS, .file = true},
+    {OPT_DOUBLES, 0, "replicate", &train_feed.replicate, "X",
+     "remote rows of which each rank holds copies, as a share of an average rank's rows (default: 0)",
+     .min = 0, .max = 65536},
+    {OPT_FLAG, 0, "verify", &train_feed.verify, NULL,
+     "verify the store's checksums in the background (default; --no-verify)", .own = true},
+    {.kind = OPT_END},
+};
+
 void train_feed_check(const struct train_feed *f)
 {
     if (f->input && f->store_path)

@@ -4,9 +4,9 @@
 #define GNN_CMD_TRAIN_FEED_H
 
 #include "cmd/cache.h"
+#include "cmd/opt.h"
 #include "lib/train/feed.h"
 
-/* Filled by the table of options. */
 struct train_feed {
     const char *input, *store_path, *split, *device;
     struct opt_list fanout, eval;
@@ -30,6 +30,10 @@ struct train_feed {
     struct gnn_gather_stats stats;
     struct gnn_graph_report graph;
 };
+
+/* What gnn-train's options fill, and those of them that are about batches from a store. */
+extern struct train_feed train_feed;
+extern const struct opt train_feed_opts[];
 
 /* Ends the program unless the options fit each other. */
 void train_feed_check(const struct train_feed *f);

@@ -18,6 +18,14 @@ const struct gnn_layer *gnn_layer_find(const char *name)
     return NULL;
 }
 
+int gnn_layer_option_find(const struct gnn_layer *layer, const char *name)
+{
+    for (uint32_t i = 0; i < layer->noptions; i++)
+        if (!strcmp(layer->option[i].name, name))
+            return (int)i;
+    return -1;
+}
+
 void gnn_model_config_release(struct gnn_model_config *c)
 {
     for (uint32_t t = 0; c->ntype && t < c->nntypes; t++)

@@ -31,8 +31,11 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
                   "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
     if (j && c->batch_norm) /* only then, so that descriptions without it stay what they were */
         json_object_set_new(j, "batch_norm", json_true());
-    if (j && c->train_eps)
-        json_object_set_new(j, "train_eps", json_true());
+    for (uint32_t k = 0; j && k < c->layer->noptions; k++) {
+        const struct gnn_layer_option *x = &c->layer->option[k];
+        if (c->option[k] != x->init)
+            json_object_set_new(j, x->name, x->flag ? json_true() : json_real(c->option[k]));
+    }
     if (j)
         text = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
@@ -92,11 +95,30 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
     return true;
 }
 
+/* Those of the layer; another layer's have no place here. */
+static bool parse_options(struct gnn_model_config *c, const json_t *j)
+{
+    for (uint32_t k = 0; k < c->layer->noptions; k++) {
+        const struct gnn_layer_option *x = &c->layer->option[k];
+        const json_t *v = json_object_get(j, x->name);
+        const double number = x->flag ? json_is_true(v) : json_number_value(v);
+        if (v && (x->flag ? !json_is_boolean(v)
+                          : !json_is_number(v) || !(number >= x->min && number <= x->max)))
+            return false;
+        c->option[k] = v ? number : x->init;
+    }
+    for (size_t l = 0; gnn_layers[l]; l++)
+        for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++)
+            if (json_object_get(j, gnn_layers[l]->option[k].name) &&
+                gnn_layer_option_find(c->layer, gnn_layers[l]->option[k].name) < 0)
+                return false;
+    return true;
+}
+
 static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
 {
     int norm, task;
-    const json_t *width = json_object_get(j, "width"), *batch = json_object_get(j, "batch_norm"),
-                 *eps = json_object_get(j, "train_eps");
+    const json_t *width = json_object_get(j, "width"), *batch = json_object_get(j, "batch_norm");
     const size_t n = json_array_size(width);
     c->layer = gnn_layer_find(json_string_value(json_object_get(j, "kind")));
     if (!c->layer || json_integer_value(json_object_get(j, "version")) != 1 ||
@@ -104,14 +126,13 @@ static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn
         !parse_name(json_object_get(j, "task"), tasks, 4, &task) || task == GNN_TASK_NONE ||
         n < 1 || n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
         !json_is_boolean(json_object_get(j, "residual")) || (batch && !json_is_boolean(batch)) ||
-        (eps && !(json_is_boolean(eps) && c->layer->trains_eps)) ||
+        !parse_options(c, j) ||
         (json_is_true(batch) && json_is_true(json_object_get(j, "layer_norm"))))
         return false;
     c->feature_norm = (enum gnn_feature_norm)norm;
     c->task = (enum gnn_task)task;
     c->layer_norm = json_is_true(json_object_get(j, "layer_norm"));
     c->batch_norm = json_is_true(batch);
-    c->train_eps = json_is_true(eps);
     c->residual = json_is_true(json_object_get(j, "residual"));
     c->nlayers = (uint32_t)n;
     for (size_t l = 0; l < n; l++)

@@ -4,8 +4,8 @@
  * trained, or constant.
  *
  * Batch norm needs all hidden rows before it can give the first. While training, the first layer of
- * the MLP is therefore done for all rows before the second, and on the way back the second before
- * the first. */
+ * the MLP is therefore done for all rows before the second, and in the backward pass the second
+ * before the first. */
 #include <math.h>
 
 #include "lib/model/layer.h"
@@ -19,9 +19,20 @@ static bool has_norm(const struct gnn_model_config *c)
     return c->layer_norm || c->batch_norm;
 }
 
+enum { TRAIN_EPS };
+static const struct gnn_layer_option options[] = {
+    [TRAIN_EPS] = {"train_eps", "train-eps", .flag = true,
+                   .help = "gin: train eps (default: eps is constant)"},
+};
+
+static bool trains_eps(const struct gnn_conv_run *c)
+{
+    return c->s->m->c.option[TRAIN_EPS] != 0;
+}
+
 static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l)
 {
-    gnn_param_list_add(l, "eps", 1, 0, 0, 0)->trained = s->c->train_eps;
+    gnn_param_list_add(l, "eps", 1, 0, 0, 0)->trained = s->c->option[TRAIN_EPS] != 0;
     gnn_param_list_add(l, "nn.lins.0.weight", s->out, s->src, 1 / sqrt(s->src), 0);
     gnn_param_list_add(l, "nn.lins.0.bias", s->out, 0, 1 / sqrt(s->src), 0);
     gnn_param_list_add(l, "nn.lins.1.weight", s->out, s->out, 1 / sqrt(s->out), 0);
@@ -114,7 +125,7 @@ static int sums_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct 
     if (!sums || gnn_pass_gemm(s, true, false, c->w, c->ds, rows, dh, sums, 1,
                                gnn_conv_grad(c, LIN_0), NULL, e))
         return e->code;
-    if (!c->inputs && !s->m->c.train_eps)
+    if (!c->inputs && !trains_eps(c))
         return 0;
     return gnn_pass_gemm(s, false, false, rows, c->ds, c->w, dh, gnn_conv_param(c, LIN_0), 0, sums,
                          NULL, e);
@@ -154,7 +165,7 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
         if (sums_back(c, from, to, e))
             return e->code;
     }
-    if (s->m->c.train_eps && eps_back(c, e))
+    if (trains_eps(c) && eps_back(c, e))
         return e->code;
     if (g)
         gnn_adj_spread(s->o, &c->adj, c->kept[SUMS].data, c->ds, g, acc);
@@ -177,7 +188,8 @@ const struct gnn_layer gnn_layer_gin = {
     .rooms = 2,
     .params = list_params,
     .weight = LIN_0,
-    .trains_eps = true,
+    .option = options,
+    .noptions = 1,
     .bias = BIAS_1,
     .check = check_widths,
     .open = open_hidden,

@@ -67,6 +67,17 @@ struct gnn_conv_run {
     struct gnn_activation inside;
 };
 
+/* A number or a flag that a user chooses for all layers of a model: an option of gnn-train, a
+ * member of the model's description and config.option[] come from it. Options of the same name in
+ * several layers are equal in all but `help`, of which the first counts. */
+enum { GNN_LAYER_OPTION_NAME = 32 };
+struct gnn_layer_option {
+    const char *name, *word; /* "train_eps" in files, "train-eps" on the command line */
+    bool flag;               /* else a number from min to max */
+    double init, min, max;   /* init: unless it is chosen; of a flag 0 */
+    const char *help;        /* names the default */
+};
+
 /* On failure, operations return what they put into e. Rows are of the destinations, [from, to); y
  * and dy point to row `from`. */
 struct gnn_layer {
@@ -81,8 +92,9 @@ struct gnn_layer {
     /* Its parameters. */
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
     uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
-    bool trains_eps; /* one is the number eps, which is trained if the config says train_eps */
     uint32_t bias;   /* the one that is added to the results, which the driver does */
+    const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
+    uint32_t noptions;
     /* Or NULL: GNN_E_USAGE if there can be no such convolution. */
     int (*check)(const struct gnn_conv_shape *s, struct gnn_err *e);
 
@@ -114,6 +126,8 @@ GNN_LAYERS(GNN_LAYER_DECLARE)
 /* All of them, in the order of GNN_LAYERS, with NULL at the end; and by name, or NULL. */
 extern const struct gnn_layer *const gnn_layers[];
 const struct gnn_layer *gnn_layer_find(const char *name);
+/* Index of an option, by its name in files; -1: the layer does not have it. */
+int gnn_layer_option_find(const struct gnn_layer *layer, const char *name);
 
 /* Index of the bias that the driver adds. */
 static inline uint32_t gnn_conv_bias(const struct gnn_model *m, uint32_t l, uint32_t r)

@@ -62,13 +62,16 @@ static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_pa
     *first = m->nparams;
     for (uint32_t i = 0; prefix && i < l->n; i++) {
         const struct gnn_param_spec *x = &l->p[i];
-        struct gnn_param *p = &m->param[m->nparams];
-        if (!(p->name = gnn_strf(e, "%s%s", prefix, x->name)))
+        if (gnn_grow(&m->param, m->nparams, sizeof(*m->param), "parameters", e))
             break;
-        p->dtype = x->dtype;
-        p->trained = x->trained;
-        p->bound = (float)x->bound;
-        p->fill = (float)x->fill;
+        struct gnn_param *p = &m->param[m->nparams];
+        *p = (struct gnn_param){.name = gnn_strf(e, "%s%s", prefix, x->name),
+                                .dtype = x->dtype,
+                                .trained = x->trained,
+                                .bound = (float)x->bound,
+                                .fill = (float)x->fill};
+        if (!p->name)
+            break;
         if (x->dtype == GNN_I64) { /* a scalar */
             p->count = sizeof(int64_t) / sizeof(float);
         } else {
@@ -222,10 +225,6 @@ int gnn_model_layout(struct gnn_model *m, struct gnn_model_config *c, struct gnn
     m->c = *c;
     memset(c, 0, sizeof(*c));
     const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
-    struct gnn_param_list one = {0}; /* of a convolution: as many in all of them */
-    m->c.layer->params(&(struct gnn_conv_shape){&m->c, 0, 1, 1, 1}, &one);
-    const uint64_t room = nl * (one.n * ne + GNN_NORM_PARAMS * nt);
-    m->param = gnn_alloc_zero(room, sizeof(*m->param), "parameters", e);
     m->conv = gnn_alloc_zero(nl * ne, sizeof(*m->conv), "convolutions", e);
     m->norm = gnn_alloc_zero(nl * nt, sizeof(*m->norm), "norms", e);
     m->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*m->in), "layer widths", e);

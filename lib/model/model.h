@@ -18,7 +18,7 @@
 
 struct gnn_layer; /* lib/model/layer.h */
 enum gnn_feature_norm { GNN_FEATURES_AS_IS, GNN_FEATURES_ROW_SUM };
-enum { GNN_LAYERS_MAX = 64 };
+enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8 };
 
 struct gnn_model_ntype {
     char *name;
@@ -40,7 +40,7 @@ struct gnn_model_config {
     uint32_t nlayers;
     uint32_t width[GNN_LAYERS_MAX];
     bool layer_norm, batch_norm, residual;
-    bool train_eps;                     /* GIN's eps is trained, not constant */
+    double option[GNN_LAYER_OPTIONS]; /* the layer's, in the order of its table; flags are 0 or 1 */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
     uint32_t target; /* node type that is classified */

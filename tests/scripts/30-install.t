@@ -40,7 +40,8 @@ int main(int argc, char **argv)
     return 0;
 }
 P
-nm "$d/lib/libgnn.a" 2>nm.err | awk '$2 ~ /^[TDRBVC]$/ && $3 !~ /^(gnn_|_Z|\.)/ { print $3 }' >names
+# Headers of CUDA define some names of NVTX in whoever includes them.
+nm "$d/lib/libgnn.a" 2>nm.err | awk '$2 ~ /^[TDRBVC]$/ && $3 !~ /^(gnn_|_Z|\.|nvtx|InitializeInjectionNvtx)/ { print $3 }' >names
 check 'every symbol that libgnn.a exports begins with gnn_' test -s "$d/lib/libgnn.a" -a ! -s names
 check 'make install installs 24 public headers at most' test "$(find "$d/include" -type f | wc -l)" -le 24
 gnn-import -q -o S sbm:nodes=200

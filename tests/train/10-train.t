@@ -172,7 +172,7 @@ check "gnn-train -m gin starts from another model's parameters" gnn-train $G --e
 check "gnn-train -m gin keeps the eps of --init constant" sh -c 'test "$1" = "$(cat eps.txt)"' sh "$(eps x.safetensors)"
 status 2 "gnn-train refuses --train-eps without -m gin" gnn-train --train-eps --store s $S $M --epochs 0:1 -o y.safetensors
 mv err said
-check "gnn-train says which model has no eps" grep -q -e '--train-eps has no effect: --model sage has no eps' said
+check "gnn-train says which model has no eps" grep -q -e '--train-eps requires --model gin' said
 check "gnn-train trains with --patience 2" \
     gnn-train --store s $S --hidden 8 --epochs 0:60 --lr 0.05 --dropout 0 --no-layer-norm --patience 2 -o e.safetensors --metrics e.json -q
 check "gnn-train --patience stops before the last epoch" grep -q '"stopped_early":true' e.json

@@ -231,7 +231,7 @@ static void test_gradients(void)
                                      .layer_norm = v[i].norm,
                                      .batch_norm = v[i].batch,
                                      .residual = v[i].residual,
-                                     .train_eps = strstr(v[i].name, "eps") != NULL};
+                                     .option = {strstr(v[i].name, "eps") != NULL}};
         struct gnn_model m;
         struct gnn_net n;
         const struct gnn_net_mode mode = {true, v[i].drop, v[i].drop / 2, 99};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gnn-train's options about the model, and the model that they and the batches' header describe. */
+#include "cmd/train_model.h"
+
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "cmd/train_defaults.h"
+#include "cmd/train_feed.h"
+#include "cmd/unused.h"
+#include "lib/model/layer.h"
+#include "lib/model/model_file.h"
+
+static const char *init;
+static int kind, feature_norm;
+static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual;
+static struct opt_i32s hidden;
+
+/* "|sage|gcn|...", and "type of layer: sage (GraphSAGE with mean), gcn (GCN), ... (default: sage)"
+ */
+#define LAYER_NAME(name, title) "|" #name
+#define LAYER_TITLE(name, title) ", " #name " (" title ")"
+#define LAYER_NAMES (GNN_LAYERS(LAYER_NAME))
+#define LAYER_TITLES (GNN_LAYERS(LAYER_TITLE) "; default: sage")
+
+const struct opt train_model_opts[] = {
+    {.kind = OPT_GROUP, .help = "Model"},
+    {OPT_CHOICE, 'm', "model", &kind, "KIND", &LAYER_TITLES[2], &LAYER_NAMES[1]},
+    {OPT_I32S, 0, "hidden", &hidden, "N,...",
+     "widths of the hidden layers; one number applies to all " TRAIN_SAY(TRAIN_HIDDEN)},
+    {OPT_FLAG, 0, "layer-norm", &layer_norm, NULL,
+     "layer norm after each hidden layer (default, unless --batch-norm is given; --no-layer-norm)"},
+    {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "batch norm after each hidden layer"},
+    {OPT_FLAG, 0, "residual", &residual, NULL,
+     "add a layer's input to its output where the widths are equal"},
+    {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
+     "row: divide the features of a node by their sum (default: none)", "none|row"},
+    {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
+    {.kind = OPT_END},
+};
+
+/* Options of layers. Two layers may share one, of the same name and kind. */
+enum { SHARED_MAX = 32 };
+static struct layer_value {
+    char name[GNN_LAYER_OPTION_NAME];
+    bool flag;
+    double number;
+} layer_value[SHARED_MAX];
+struct opt train_layer_opts[SHARED_MAX + 1];
+
+static uint32_t find_layer_value(const char *name)
+{
+    uint32_t i = 0;
+    while (train_layer_opts[i].kind != OPT_END && strcmp(layer_value[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+void train_model_list_layers(void)
+{
+    for (size_t l = 0; gnn_layers[l]; l++)
+        for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++) {
+            const struct gnn_layer_option *x = &gnn_layers[l]->option[k];
+            const uint32_t i = find_layer_value(x->name);
+            if (i == SHARED_MAX || train_layer_opts[i].kind != OPT_END)
+                continue;
+            struct layer_value *v = &layer_value[i];
+            snprintf(v->name, sizeof v->name, "%s", x->name);
+            v->number = x->init;
+            train_layer_opts[i] = (struct opt){x->flag ? OPT_FLAG : OPT_DOUBLE,
+                                               0,
+                                               x->word,
+                                               x->flag ? (void *)&v->flag : (void *)&v->number,
+                                               x->flag ? NULL : "X",
+                                               x->help,
+                                               .min = x->min,
+                                               .max = x->max};
+        }
+}
+
+/* "gat or gatv2": the layers that have the option. */
+static const char *name_layers(const char *name)
+{
+    static char text[256];
+    *text = 0;
+    for (size_t l = 0; gnn_layers[l]; l++)
+        if (gnn_layer_option_find(gnn_layers[l], name) >= 0) {
+            const size_t at = strlen(text);
+            snprintf(text + at, sizeof text - at, "%s%s", at ? " or " : "", gnn_layers[l]->name);
+        }
+    return text;
+}
+
+void train_model_check(void)
+{
+    for (uint32_t i = 0; train_layer_opts[i].kind != OPT_END; i++)
+        if (opt_given(train_layer_opts[i].value) &&
+            gnn_layer_option_find(gnn_layers[kind], layer_value[i].name) < 0)
+            cli_usage("--%s requires --model %s", train_layer_opts[i].name,
+                      name_layers(layer_value[i].name));
+    if (batch_norm && !opt_given(&layer_norm))
+        layer_norm = false;
+    if (layer_norm && batch_norm)
+        cli_usage("--layer-norm and --batch-norm exclude each other");
+}
+
+static void take_layer_options(struct gnn_model_config *c)
+{
+    for (uint32_t k = 0; k < c->layer->noptions; k++) {
+        const uint32_t i = find_layer_value(c->layer->option[k].name);
+        c->option[k] = c->layer->option[k].flag ? layer_value[i].flag : layer_value[i].number;
+    }
+}
+
+bool train_model_needs_degrees(void)
+{
+    return gnn_adj_needs_degrees(gnn_layers[kind]->norm);
+}
+
+bool train_model_has_batch_norm(void)
+{
+    return batch_norm;
+}
+
+/* The widths of the hidden layers: as many as the batches have hops, less one. */
+static void set_widths(struct gnn_model_config *c, uint32_t hops)
+{
+    c->nlayers = hops;
+    if (hops > GNN_LAYERS_MAX)
+        cli_die(train_feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops,
+                GNN_LAYERS_MAX);
+    if (hidden.n > 1 && hidden.n + 1 != hops)
+        cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
+    for (uint32_t l = 0; l + 1 < hops; l++) {
+        const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
+        if (w < 1)
+            cli_usage("--hidden: %d: expected a width > 0", w);
+        c->width[l] = (uint32_t)w;
+    }
+}
+
+/* A stream's header could make a model large with a number: a batch has to show features that wide
+ * before there is memory for it. */
+static void prove_widths(struct gnn_source **src, const struct gnn_model *m, struct gnn_err *e)
+{
+    enum { SMALL = 1 << 24, MODEST = 1 << 12 };
+    const struct gnn_batch *b;
+    char name[GNN_NAME_MAX + 1];
+    if (train_feed.store_path || m->nfloats <= SMALL)
+        return;
+    if (!(*src = gnn_source_ahead(*src, &b, e)))
+        cli_fail(e);
+    for (uint32_t t = 0; b && t < m->c.nntypes; t++) {
+        const struct gnn_tensor *x =
+            gnn_tensors_find(&b->tensors, gnn_tensor_name(name, "node/%s/x", m->c.ntype[t].name));
+        if (m->c.ntype[t].width > MODEST && (!x || !x->shape[0]))
+            cli_die(
+                3,
+                "features %s of width %u, but the first batch has none: a model of %llu parameters is implausible",
+                name, m->c.ntype[t].width, (unsigned long long)m->nfloats);
+    }
+}
+
+/* A model sees nothing of such nodes but how many neighbours they have. */
+static void tell_bare(const struct gnn_schema *s)
+{
+    for (uint32_t i = 0; i < s->nntypes; i++)
+        if (gnn_field_find(s->ntype[i].field, s->ntype[i].nfields, "x"))
+            return;
+    cli_note("warning: nodes have no features x: a single feature 1 is used");
+}
+
+void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
+{
+    const struct gnn_meta *meta = (*src)->meta;
+    struct gnn_model_config c = {.layer = gnn_layers[kind],
+                                 .layer_norm = layer_norm,
+                                 .batch_norm = batch_norm,
+                                 .residual = residual,
+                                 .feature_norm = (enum gnn_feature_norm)feature_norm};
+    struct gnn_st_file f;
+    take_layer_options(&c);
+    if (!meta->is_stream)
+        cli_die(3, "the input is not a stream of batches");
+    unused_edge_fields(
+        &meta->schema, train_feed.store_path ? "weight time x" : "weight x",
+        train_feed.store_path
+            ? "neighbours are sampled uniformly, and the model treats all edges equally"
+            : "the model treats all edges equally");
+    tell_bare(&meta->schema);
+    set_widths(&c, meta->sampling.nhops);
+    if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))
+        cli_fail(e);
+    prove_widths(src, m, e);
+    if (gnn_model_alloc(m, e))
+        cli_fail(e);
+    gnn_model_reset(m, train_feed.seed);
+    if (!init)
+        return;
+    if (gnn_st_read(&f, init, e) || gnn_model_copy_params(m, m->slab, &f, init, "", false, e))
+        cli_fail(e);
+    if (!f.st.summed)
+        cli_note("%s: no checksum (written by another program): not verified", init);
+    gnn_st_release(&f);
+}

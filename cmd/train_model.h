@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model that gnn-train makes, and its options. */
+#ifndef GNN_CMD_TRAIN_MODEL_H
+#define GNN_CMD_TRAIN_MODEL_H
+
+#include "cmd/opt.h"
+#include "lib/data/source.h"
+#include "lib/model/model.h"
+
+/* Options of all models; and those that layers declare (lib/model/layer.h), once
+ * train_model_list_layers has put them there, which comes before opt_parse. */
+extern const struct opt train_model_opts[];
+extern struct opt train_layer_opts[];
+void train_model_list_layers(void);
+/* After opt_parse: ends the program unless the options fit each other. */
+void train_model_check(void);
+
+/* What batches must bring: degrees of nodes; who counts a node (gnn_sampler_opts.count_once). */
+bool train_model_needs_degrees(void);
+bool train_model_has_batch_norm(void);
+
+/* The model for the batches of *src, which may be replaced by a source that gives the same, with
+ * initial parameters; or ends the program. */
+void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e);
+
+#endif
