@@ -8,6 +8,7 @@
 
 #include "cmd/opt.h"
 #include "formats/tensor.h"
+#include "lib/model/layer.h"
 
 /* Control characters in names and provenance must not reach a terminal. */
 static const char *mask_controls(const char *s)
@@ -318,6 +319,19 @@ void inspect_text_report(const json_t *r)
         print_stats(json_object_get(r, "statistics"));
 }
 
+/* What was chosen for the layers, by the names of gnn-train's options: ", train-eps". */
+static void print_options(const json_t *a)
+{
+    const struct gnn_layer *layer = gnn_layer_find(text_of(a, "kind"));
+    for (uint32_t k = 0; layer && k < layer->noptions; k++) {
+        const json_t *v = json_object_get(a, layer->option[k].name);
+        if (json_is_number(v))
+            printf(", %s %g", layer->option[k].word, json_number_value(v));
+        else if (json_is_true(v))
+            printf(", %s", layer->option[k].word);
+    }
+}
+
 static void print_architecture(const json_t *a)
 {
     const json_t *node_types = json_object_get(a, "node_types");
@@ -330,6 +344,7 @@ static void print_architecture(const json_t *a)
     printf("  layers %s, widths", text_of(a, "kind"));
     json_array_foreach(json_object_get(a, "width"), i, x)
         printf("%s%lld", i ? ", " : " ", (long long)json_integer_value(x));
+    print_options(a);
     printf("%s%s%s%s%s\n", json_is_true(json_object_get(a, "layer_norm")) ? ", layer norm" : "",
            json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "",
            json_is_true(json_object_get(a, "residual")) ? ", residual" : "",

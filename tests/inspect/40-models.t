@@ -10,6 +10,9 @@ says() { check "$1" grep -q -- "$2" said; }
 check 'gnn-inspect reports on a model' sh -c 'gnn-inspect m >said'
 says 'gnn-inspect names a model and its checksum' '^model m: .*, checksum correct$'
 says 'gnn-inspect shows the layers of a model' '^  layers sage, widths 8, 4, batch norm$'
+check 'gnn-train makes a model with an option of its layers' train -m gin --train-eps -o gin
+check 'gnn-inspect reports on a model with an option of its layers' sh -c 'gnn-inspect gin >said.gin'
+check 'gnn-inspect shows the options of layers' grep -q '^  layers gin, widths 8, 4, train-eps, batch norm$' said.gin
 says 'gnn-inspect shows the task of a model' '^  task   multiclass of node$'
 says 'gnn-inspect shows the node types of a model' '^  nodes  node  *5 features$'
 says 'gnn-inspect shows the relations of a model' '^  edges  node/to/node$'
