@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What gnn-sample and gnn-gather have in common (cmd/batches.h): batches go from a source to a
+ * stream on stdout or in a file, or are only counted. batches_run does all of it in order: begin
+ * the stream, loop over the batches, end the stream, then report. Nothing is committed before every
+ * rank has finished. */
 #include "cmd/batches.h"
 
 #include <inttypes.h>
@@ -14,6 +18,7 @@
 #include "lib/stream/stream.h"
 #include "lib/gpu/gpu.h"
 
+/* The limit that gnn_fanout_parse and gnn_meta_from_text enforce, so no batch has more hops. */
 enum { HOPS_MAX = 64 };
 
 struct totals {
@@ -54,7 +59,8 @@ static void add_batch(struct totals *t, const struct gnn_batch *b)
     }
 }
 
-/* Over all ranks, for the one that tells. Each has had all batches, of which it has its share. */
+/* Adds up the counts of all ranks. Each rank went through all batches, but counted only its own
+ * share of them. */
 static void add_ranks(struct totals *t, struct gnn_comm *c)
 {
     struct gnn_err e = {0};
@@ -115,7 +121,8 @@ static struct gnn_writer_opts writer_opts(const struct batches_opts *o)
                                     devices && !o->zstd ? o->gpu : NULL};
 }
 
-/* Which batches are not fetched from their device: those that the next program takes there. */
+/* Tells the device code which batches must not be copied to the host: those whose memory the next
+ * program opens itself. */
 static bool stays_on_device(void *w, unsigned device)
 {
     return gnn_writer_takes(w, device);
@@ -163,6 +170,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
             rc = gnn_frequency_add(&freq, b, &e);
         if (!o->count)
             rc = gnn_writer_batch(&w, b, &e);
+        /* A reader that takes batches by reference computes on all cores, and one core held by this
+         * program would hold up all of its threads (cmd/threads.h). */
         if (w.nref && !yielded && !o->gpu)
             threads_be_nice();
         yielded = w.nref > 0;
@@ -178,6 +187,8 @@ void batches_run(struct gnn_source *src, const struct batches_opts *o)
         rc = gnn_frequency_write(&freq, fd, name, &e);
     }
     gnn_frequency_release(&freq);
+    /* Freed before the report, as the threads of the source add their counts when they end. If a
+     * rank failed, `lost` keeps the freeing from waiting for the others. */
     gnn_comm_set_lost(o->comm, rc < 0);
     gnn_source_free(src);
     gnn_writer_release(&w);

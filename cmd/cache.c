@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The options of the GPU feature cache, which gnn-gather and gnn-train share (cmd/cache.h): sizes
+ * and orders are parsed and checked here, and what the cache was good for is reported. Only
+ * lib/gather knows devices, so a size stays a share or a number of bytes until the rows are
+ * known. */
 #include "cmd/cache.h"
 
 #include <inttypes.h>
@@ -21,6 +25,7 @@ void cache_size(const char *text, double *share, uint64_t *bytes)
     if (end == text || !whole || !isfinite(v) || v < 0 || *text == '+')
         cli_usage("--cache: '%s' is not a share such as 0.2 or a size such as 4G", text);
     *share = !s && v <= 1 ? v : -1;
+    /* Without a suffix a number up to 1 is a share: 1 is all rows, not one byte. */
     for (; s && s >= suffix; s--)
         v *= 1024;
     *bytes = v < 0x1p63 ? (uint64_t)v : UINT64_MAX;
@@ -37,6 +42,7 @@ void cache_order_read(const char *name, struct gnn_store *s, struct gnn_order *o
 {
     struct gnn_err e = {0};
     o->by = gnn_order_parse(name);
+    /* gnn_order_parse takes every word that is no order for the name of a file. */
     if (o->by != GNN_ORDER_FILE || !s)
         return;
     const int fd = cli_in(name, &name);
@@ -61,6 +67,7 @@ void cache_read(struct cache_opts *c, struct gnn_store *s, struct gnn_gather_cac
     if (order.n > 1)
         cli_usage("--cache-order: several orders require --plan");
     refuse_halo(c, &order);
+    /* "auto" is the zero of the struct: as much as the free memory of the device holds. */
     if (c->size && strcmp(c->size, "auto") != 0) {
         o->size = GNN_GATHER_BYTES;
         o->share = -1;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What all programs do alike (cmd/cli.h): start, messages, exit statuses, stdin and stdout,
+ * progress, metrics. Only this file, cmd/sig.c and cmd/ranks.c end the process. The output is
+ * complete only after cli_out_commit; on every other way out gnn_temp_abort removes it. */
 #include "cmd/cli.h"
 
 #include <errno.h>
@@ -54,12 +57,16 @@ void cli_start(const char *name, int argc, char **argv)
     prog = name;
     snprintf(version, sizeof version, "%s %s", name, GNN_VERSION);
     started = gnn_clock();
+    /* The order matters: descriptors first, so that no file is opened as 0, 1 or 2; SIGPIPE next,
+     * so that a closed pipe ends the program silently as usual; then the thread that waits for the
+     * other signals, which all later threads inherit the mask from. */
     std_open();
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     signal(SIGPIPE, SIG_DFL);
+    /* A file that reaches the limit of ulimit -f becomes an error of write(2), not a death. */
     signal(SIGXFSZ, SIG_IGN);
     sig_start(cli_die);
     atexit(gnn_temp_abort); /* libarchive ends the process by itself when memory runs out */
@@ -68,7 +75,8 @@ void cli_start(const char *name, int argc, char **argv)
 
 /* ---- messages ---- */
 
-/* Unless another thread has it, which may have stopped for good in the middle of writing. */
+/* Flushes stdout, unless another thread holds its lock: that thread may have stopped for good in
+ * the middle of a write, and waiting for it would hang. */
 static void flush_stdout(void)
 {
     if (ftrylockfile(stdout))
@@ -89,6 +97,7 @@ static void print_message(const char *fmt, va_list ap)
     size_t len = (size_t)n + (m > 0 ? (size_t)m : 0);
     if (len > sizeof buf - 2)
         len = sizeof buf - 2;
+    /* Messages quote file names and text of inputs, which may hold terminal escapes. */
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)buf[i] < 0x20 || buf[i] == 0x7f)
             buf[i] = '?';
@@ -134,6 +143,8 @@ static void end_process(int exit_status) __attribute__((noreturn));
 static void end_process(int exit_status)
 {
     gnn_temp_abort();
+    /* Before the pipe is closed by the exit, so that the next program sees the mark when its input
+     * ends. */
     gnn_io_mark_failed(result);
     flush_stdout();
     if (end_ranks)
@@ -154,8 +165,8 @@ void cli_fail(const struct gnn_err *e)
     static const int status[] = {[-GNN_E_RUN] = 1,     [-GNN_E_NOMEM] = 1,  [-GNN_E_USAGE] = 2,
                                  [-GNN_E_INPUT] = 3,   [-GNN_E_DEVICE] = 4, [-GNN_E_RANK] = 5,
                                  [-GNN_E_STOPPED] = 75};
-    /* A signal to a whole pipeline, as from the terminal, cuts the input too: that is not what is
-     * wrong. */
+    /* Ctrl-C goes to all programs of a pipeline, and the one before this may have died first: the
+     * input then ends too early, but the signal is the cause, and the process ends by it. */
     const int sig = e->code == GNN_E_INPUT ? sig_settled() : 0;
     if (sig) {
         cli_progress_end();
@@ -229,8 +240,8 @@ void cli_spare_stdout(void)
     (void)!dup2(2, 1);
 }
 
-/* Of `<x >>x` the result would be read, too. Where both are merely open, as those of a daemon,
- * nothing is written there: cmd/paths.c leaves that alone. */
+/* With `<x >>x` the program would read its own result. Where the two are merely open on one file,
+ * as in a daemon, nothing is written there, and cmd/paths.c does not complain. */
 static bool stdin_is_stdout(void)
 {
     struct stat in, out;
@@ -248,6 +259,8 @@ int cli_out(const char *path, const char **name)
             cli_usage("refusing to write binary data to a terminal; use -o FILE or a pipe");
         if (stdin_is_stdout())
             cli_usage("stdout: is the same file as the input stdin, which is never overwritten");
+        /* The caller owns a copy of the descriptor, and descriptor 1 becomes stderr: a stray printf
+         * of a library cannot damage the binary stream. */
         int fd = dup(1);
         if (fd < 0)
             cli_die(1, "stdout: cannot write: %s", strerror(errno));
@@ -275,6 +288,8 @@ int cli_out(const char *path, const char **name)
     gnn_free(target);
     if (!unfinished)
         cli_fail(&e);
+    /* The caller closes its descriptor, but gnn_temp keeps its own one, which holds the lock until
+     * the result has its name. */
     int fd = fcntl(unfinished->fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0)
         cli_die(1, "%s: cannot create: %s", path, strerror(errno));
@@ -317,6 +332,7 @@ void cli_progress(const char *what, uint64_t done, uint64_t total, const char *e
     if (!progress_wanted())
         return;
     double now = gnn_clock();
+    /* At most ten updates a second, and always the last one. */
     if (now - last < 0.1 && done != total)
         return;
     last = now;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What gnn-import prints at its end: per edge type how many edges there are and whether they have
+ * their reverses, a warning where a graph looks undirected but was stored one way, and the same
+ * numbers as metrics. */
 #include "cmd/import_text.h"
 
 #include <inttypes.h>
@@ -60,7 +63,8 @@ static void tell_all_edges(const struct gnn_dataset *d, const struct gnn_import_
                  sum.loops, sum.parallel, common.verbose > 0 ? "" : " (-v lists them)");
 }
 
-/* What was obeyed, and traps. */
+/* Says which options were obeyed, and warns of an undirected graph that was imported with one
+ * direction of its edges only. */
 static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_opts *o,
                            const struct gnn_import_stats *st)
 {
@@ -68,6 +72,8 @@ static void tell_direction(const struct gnn_dataset *d, const struct gnn_import_
     char key[GNN_ETYPE_KEY_ROOM];
     for (uint32_t t = 0; t < st->ntypes && !one_way; t++) {
         const struct gnn_import_edges *k = &st->type[t];
+        /* An undirected graph that lists each edge once has next to no reverses, but so has many a
+         * directed one: hence a warning, and no error. */
         if (k->same && k->d.edges > k->d.loops && gnn_direction_share(&k->d) < 0.01)
             one_way = k;
     }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The text form of gnn-inspect's reports. The library makes JSON (lib/inspect), and everything here
+ * prints from that JSON, so --json and the text cannot differ. Sections follow the report: schema,
+ * stream, tensors, statistics, model, differences. */
 #include "cmd/inspect_text.h"
 
 #include <stdbool.h>
@@ -13,6 +16,7 @@
 /* Control characters in names and provenance must not reach a terminal. */
 static const char *mask_controls(const char *s)
 {
+    /* Four buffers in turn, because one printf shows up to four names. */
     static char buf[4][GNN_NAME_MAX + 1];
     static unsigned turn;
     char *out = buf[turn++ % 4];
@@ -54,7 +58,7 @@ static const char *human_bytes(double n)
     return out;
 }
 
-/* Of long lists the first few are shown, and what the others come to, unless -v is given. */
+/* Long lists are shortened to their first few entries and a summary, unless -v is given. */
 enum { MANY = 12, FEW = 5 };
 
 static size_t shown_items(const json_t *list)
@@ -80,7 +84,7 @@ static void print_fields(const json_t *list)
     putchar('\n');
 }
 
-/* The rest of a list, whose elements have a count each. */
+/* The summary line of a shortened list, whose entries all have a count. */
 static void print_rest(const char *what, const json_t *list)
 {
     const json_t *x, *least = json_array_get(list, 0), *most = least;
@@ -210,7 +214,8 @@ static void print_degrees(const char *what, const json_t *d)
            whole_of(d, "zero"));
 }
 
-/* Large values, such as times and ids, with all their digits before the point. */
+/* Large values such as times and ids are printed with all digits before the point, not as
+ * 1.2e+09. */
 static const char *number_text(const json_t *o, const char *key)
 {
     static char buf[4][32];

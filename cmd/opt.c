@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The option parser of all programs (cmd/opt.h): tables of struct opt say what there is, and the
+ * same tables make --help and the shell completion, so that they cannot disagree. First look-up,
+ * then one function per kind of value, then the parser, last the checks on file names. */
 #include "cmd/opt.h"
 
 #include <errno.h>
@@ -57,6 +60,7 @@ static const struct opt *next_option(const struct program *p, const struct opt *
     o = o ? o + 1 : p->opts;
     while (o->kind == OPT_END && o != last)
         o = next_table(p, o);
+    /* p->lacks is a list of common options that the program does not have. */
     while (p->lacks && o >= common_opts && o < last && o->name && strstr(p->lacks, o->name))
         o++;
     return o;
@@ -72,6 +76,7 @@ static const struct opt *find_long(const struct program *p, const char *name, si
     EACH(o, p)
     if (o->kind != OPT_GROUP && strlen(o->name) == n && !strncmp(o->name, name, n))
         return o;
+    /* Only flags can be negated: --no-NAME. */
     if (n > 3 && !strncmp(name, "no-", 3))
         EACH(o, p)
     if (o->kind == OPT_FLAG && strlen(o->name) == n - 3 && !strncmp(o->name, name + 3, n - 3)) {
@@ -264,6 +269,8 @@ const char *opt_shared(void)
 {
     static char text[1 << 16];
     const struct opt *after = NULL;
+    /* Options are compared between ranks as text, so they are listed in the order of the tables,
+     * whatever the order on the command line. */
     int n = 0;
     for (*text = 0;
          n >= 0 &&
@@ -556,12 +563,14 @@ char **opt_parse(const struct program *p, int argc, char **argv, int *nargs)
         print_help(p);
     if (completion)
         print_completion(p);
+    /* Before the arguments are checked: `--help` works whatever else is given. */
     if (version || help || completion)
         exit(cli_finish());
     if (*nargs < p->min_args)
         fail_missing(p, args, *nargs);
     if (p->max_args >= 0 && *nargs > p->max_args)
         one_too_many(p, args[p->max_args]);
+    /* Before any file is created: an output that is also an input would be destroyed. */
     check_files(args);
     cli_metrics_open();
     return args;

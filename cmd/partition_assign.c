@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From the options of gnn-partition to a part for each node: the options are checked, --balance is
+ * parsed, and one of the methods is called, METIS in a process of its own or one of the streaming
+ * ones in this one. lib/partition does the work; this file knows only which method needs what. */
 #include "cmd/partition_assign.h"
 
 #include <stdlib.h>
@@ -79,6 +82,8 @@ static void no_balance(const struct gnn_view *v, const char *w)
 
 static void add_word(struct even_list *x, const struct gnn_view *v, const char *w)
 {
+    /* A word is one of three keywords, or the name of a set of the store, whose members are then
+     * spread evenly as well. */
     int i;
     if (!strcmp(w, "nodes"))
         x->even.balance |= GNN_BALANCE_NODES;
@@ -109,7 +114,7 @@ static void even_list(struct even_list *x, const struct partition_opts *o, const
 
 /* ---- METIS ---- */
 
-/* Whoever cannot use METIS hears what there is instead. */
+/* Ends the program if METIS cannot be used, and says which methods need less memory. */
 static void need_metis(int rc, const struct gnn_err *e)
 {
     struct gnn_err more = {0};
@@ -141,9 +146,9 @@ static void assign_metis(struct partition_opts *o, const struct gnn_view *v, uin
                    &e);
     m.wgt = wgt;
     f->graph_seconds = gnn_clock() - start;
-    /* A damaged store is found before minutes of work. And the thread that checks it holds no lock
-     * of the allocator while METIS's process is forked: a sanitizer's would stay locked there for
-     * ever. */
+    /* A damaged store is found before minutes of work. Waiting also means that the verifying thread
+     * holds no lock of the allocator while METIS's process is forked: one of a sanitizer's
+     * allocator would stay locked in the child for ever. */
     fail_unless(gnn_store_verified(v->store, &e), &e);
     cli_progress("metis: nodes", v->nvertices, 0, NULL);
     need_metis(o->levels.n ? gnn_metis_two_level(&m, &g, o->k / nodes_of(o), part, &e)
@@ -184,6 +189,7 @@ static void assign_access(const struct partition_opts *o, const struct gnn_view 
     struct gnn_sampling m = {.batch_size = o->batch};
     struct gnn_access_parts a = {.by = by, .m = &m, .set = seed_set(o, v)};
 
+    /* Balance the seeds of training by default: every rank then has as many batches. */
     if (!o->balance) {
         by->even.balance |= GNN_BALANCE_SETS;
         x->set[by->even.nsets++] = a.set;
@@ -239,6 +245,7 @@ void partition_assign(struct partition_opts *o, const struct gnn_view *v, uint32
         close(fd);
     } else if (o->method == METHOD_RANDOM) {
         gnn_assign_random(v, o->k, o->seed, part);
+        /* One part needs no method. */
     } else if (o->k == 1) {
         memset(part, 0, v->nvertices * sizeof *part);
     } else if (o->method == METHOD_METIS) {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What gnn-partition reports: the cut, the halo, the balance of everything that is counted, time
+ * and memory, on stdout and as metrics. The largest part is compared with the average, as METIS
+ * does. */
 #include "cmd/partition_text.h"
 
 #include <stdio.h>
@@ -7,7 +10,7 @@
 #include "cmd/cli.h"
 #include "lib/base/mem.h"
 
-/* Heaviest part against the average. */
+/* The largest part divided by the average one: 1 is perfect. */
 static double load_ratio(uint32_t k, uint64_t most, uint64_t total)
 {
     return total ? (double)most * k / (double)total : 1;
@@ -44,6 +47,7 @@ static json_t *show_balance(const struct gnn_layout *l, const struct gnn_part_fi
                 l->book[t][p + 1] - l->book[t][p] > most ? l->book[t][p + 1] - l->book[t][p] : most;
         put_balance(o, k, sc->ntype[t].name, most, sc->ntype[t].count);
     }
+    /* Sets of the first split only: the splits of a store divide the same nodes. */
     for (uint32_t i = 0; i < sc->nsets && !strcmp(sc->set[i].split, sc->set[0].split); i++) {
         uint64_t most = 0;
         for (uint32_t p = 0; p < k; p++)
@@ -106,6 +110,8 @@ void partition_show(const struct partition_figures *f, const struct gnn_layout *
                     const struct gnn_part_figures *fig)
 {
     const uint64_t vertices = l->view->nvertices, own_peak = gnn_mem_peak();
+    /* METIS runs in a child process, whose peak is measured apart; the larger of the two is what
+     * the job must be given. */
     const uint64_t peak = f->metis_peak > own_peak ? f->metis_peak : own_peak;
     struct gnn_part_figures sum = {0};
     for (uint32_t p = 0; p < l->k; p++) {

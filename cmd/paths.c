@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Refuses options that would overwrite an input or write two outputs to one place (cmd/paths.h).
+ * paths_note collects names while options are parsed; paths_check compares each output with
+ * everything else. Names are compared as inodes if the file exists, else as resolved paths, so that
+ * links and ".." do not hide that two names are one. */
 #include "cmd/paths.h"
 
 #include <stdio.h>
@@ -30,8 +34,8 @@ static void add_place(const struct place *p)
     places[nplaces++] = *p;
 }
 
-/* The absolute name of what is at `path` or will be; NULL if there cannot be anything, which is
- * said when it is opened. */
+/* The absolute name of what is, or will be, at `path`. NULL if nothing can be there: opening it
+ * reports that. */
 static char *real_name(const char *path)
 {
     struct gnn_err e = {0};
@@ -42,6 +46,7 @@ static char *real_name(const char *path)
     if (slash)
         *slash = 0;
     char *dir = realpath(slash ? at : ".", NULL);
+    /* The file does not exist yet, so realpath(3) works for its directory only. */
     char *real =
         dir ? gnn_strf(&e, "%s/%s", strcmp(dir, "/") != 0 ? dir : "", slash ? slash + 1 : at)
             : NULL;
@@ -70,6 +75,7 @@ void paths_note(const struct opt *o, const char *path, size_t n)
     if (!copy)
         cli_fail(&e);
     const char *name = cli_path(copy);
+    /* An output that is a directory (o->makes is a file in it) is noted as that file. */
     note_path(&p, name);
     if (name != copy)
         free((void *)(uintptr_t)name);
@@ -80,6 +86,7 @@ static void note_descriptor(int fd, bool out, const char *given)
 {
     struct place p = {.given = given, .n = (int)strlen(given), .out = out, .exists = true};
     if (!fstat(fd, &p.st) && S_ISREG(p.st.st_mode))
+        /* stdin and stdout may be files, by redirection, and have no name here. */
         add_place(&p);
 }
 
@@ -127,6 +134,7 @@ void paths_check(void)
 {
     note_descriptor(0, false, "stdin");
     note_descriptor(1, true, "stdout");
+    /* Each pair of outputs is compared once. */
     for (uint32_t i = 0; i < nplaces; i++)
         for (uint32_t j = 0; places[i].out && j < nplaces; j++)
             if (!places[j].out || j < i)

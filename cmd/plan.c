@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* gnn-gather --plan: how much a cache of each size would save, before memory is bought for it. It
+ * takes the path of the batches as they are: expected frequencies, orders and their caches, then
+ * the rows that real batches find in these, then the table. */
 #include "cmd/plan.h"
 
 #include <stdlib.h>
@@ -64,6 +67,7 @@ static void add_size(struct plan *p, const char *text, size_t n)
     z->text[n] = 0;
     cache_size(z->text, &share, &z->bytes);
     if (share >= 0)
+        /* In bytes from here on, so that shares and sizes sort into one list. */
         z->bytes = (uint64_t)(share * (double)p->rows.all_bytes);
     p->nsizes++;
 }
@@ -90,6 +94,7 @@ static void begin_plan(struct plan *p, const struct gnn_sampling *m)
                   GNN_CACHE_PARTS_MAX, nparts);
     for (uint32_t i = 0; i < p->nsizes; i++)
         size[i] = p->size[i].bytes;
+    /* A share of an average partition's rows, as --replicate means it. */
     for (uint32_t i = 0; i < nalphas; i++)
         remote[i] = (uint64_t)(p->o->alpha.v[i] * (double)p->rows.all_bytes / nparts);
     const struct gnn_cache_plan_opts o = {&p->rows, size, remote, p->nsizes, nalphas};
@@ -124,6 +129,8 @@ static void measure_batches(struct plan *p, struct gnn_source *src)
     cli_progress_end();
     if (rc != GNN_END)
         cli_fail(&p->e);
+    /* The figures depend on all parts of the store, which is still being checked in the
+     * background. */
     fail_unless(p, gnn_store_verified(p->s, &p->e));
     gnn_cache_plan_finish(&p->caches);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starting and ending the ranks of a job, and what they must agree on (cmd/ranks.h). The order is
+ * fixed: find the launcher, start MPI, compare versions and options of all ranks, work, agree on
+ * the end, stop MPI. MPI can hang at either end, so a thread watches the clock there. */
 #include "cmd/ranks.h"
 
 #include <inttypes.h>
@@ -22,7 +25,7 @@ bool ranks_many(void)
     return launch.size > 1;
 }
 
-/* ---- MPI's own start and end can hang for ever, in calls that nothing interrupts ---- */
+/* ---- a deadline for MPI's start and end, which nothing else interrupts ---- */
 
 static struct watch {
     pthread_mutex_t lock;
@@ -79,11 +82,14 @@ static void watch_end(bool begun, pthread_t thread)
 
 static void *end_late(void *status)
 {
+    /* As long as rank 0 takes to report what all ranks have found (cmd/cli.c), and then without
+     * MPI. */
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     _exit(*(int *)status);
 }
 
-/* Nor is it sure that MPI comes back from ending others, where the way to them is cut. */
+/* Ends all ranks. The call may not return where the network to another rank is cut, so a thread
+ * ends this process a moment later in any case. */
 static void end_all(int status)
 {
     static int ends_with;
@@ -111,6 +117,7 @@ struct gnn_comm *ranks_open(double timeout)
     pthread_t thread;
     const bool begun = watch_begin(&thread, "start", timeout);
     const int rc = gnn_comm_open(&c, timeout, common.verbose <= 0, &e);
+    /* Set even after a failure: from here on a rank that ends must end the others, too. */
     opened = c;
     watch_end(begun, thread);
     if (rc || gnn_comm_agree(c, "program or version", cli_version(), &e) ||
@@ -123,6 +130,7 @@ void ranks_agree(struct gnn_comm *c, const struct gnn_meta *meta, const char *mo
 {
     struct gnn_err e = {0};
     struct gnn_meta m = *meta;
+    /* What may differ between ranks is left out of the comparison. */
     m.provenance = NULL;
     m.sampling.rank = 0;
     char *text = gnn_meta_to_text(&m, &e),
@@ -173,8 +181,10 @@ void ranks_close(struct gnn_comm *c)
 {
     struct gnn_err e = {0};
     pthread_t thread;
+    /* No rank stops MPI while another still needs a reply from it. */
     if (gnn_comm_agree(c, "termination", "", &e))
         cli_fail(&e);
+    /* From here on a failure ends this process alone: the others have finished. */
     opened = NULL;
     const bool begun = watch_begin(&thread, "end", c->timeout);
     gnn_comm_free(c);

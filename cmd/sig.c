@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Signals (cmd/sig.h): one thread waits for SIGINT, SIGTERM, SIGHUP and SIGUSR1 and removes
+ * incomplete outputs before the process dies of them, or remembers them for programs that stop at
+ * the next step. SIGBUS, from a mapped file that was cut, goes to the same thread. */
 #include "cmd/sig.h"
 
 #include <pthread.h>
@@ -11,10 +14,10 @@
 #include "lib/base/mapped.h"
 #include "lib/base/temp.h"
 
-/* The signals that users send have no handler: they are blocked in every thread and one thread
- * waits for them. A handler would use the stack of whatever it interrupts, and generated code of
- * oneDNN keeps live data below its stack pointer, beyond what the ABI lets it use. That of SIGBUS
- * never returns to what it interrupts. */
+/* The signals that users send are blocked in every thread, and one thread waits for them. There is
+ * no handler, because a handler would use the stack of the thread that it interrupts, and generated
+ * code of oneDNN keeps live data below its stack pointer, further than the ABI's red zone allows.
+ * The handler of SIGBUS never returns to what it interrupts, so it harms nothing. */
 
 static atomic_int pending;
 static atomic_bool deferred;
@@ -31,6 +34,7 @@ static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 void sig_reraise(int sig)
 {
+    /* The default action, so that the parent sees a death by signal and not an exit status. */
     sigset_t set;
     signal(sig, SIG_DFL);
     sigemptyset(&set);
@@ -40,9 +44,9 @@ void sig_reraise(int sig)
     _exit(128 + sig);
 }
 
-/* A mapped file that was cut short, or cannot be read. The thread that waits for signals ends the
- * process; this one cannot go on, in whatever library it is. Where nobody waits, the signal does
- * what it always does. */
+/* A mapped file was cut short or cannot be read. The thread that waits for signals reports it and
+ * ends the process; this thread cannot continue, whatever library it is in. If nobody waits, the
+ * signal acts as usual. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     void *none = NULL;
@@ -87,6 +91,7 @@ static void *wait_for_signals(void *arg)
         }
         if (sig == FAULT)
             end_by_fault();
+        /* The first deferred signal only asks the program to stop; a second one ends it at once. */
         if (atomic_load(&deferred) && !atomic_load(&pending)) {
             atomic_store(&pending, sig);
             continue;
@@ -115,6 +120,7 @@ void sig_start(void (*end)(int exit_status, const char *fmt, ...))
     sigaddset(&ask, ASK);
     sigaddset(&ask, FAULT);
     sem_init(&answer, 0, 0);
+    /* Blocked here, before any other thread exists, and inherited by all of them. */
     pthread_sigmask(SIG_BLOCK, &ask, NULL);
     pthread_sigmask(SIG_BLOCK, &awaited, NULL);
     /* Without the thread the signals act as by default, at once. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out whether a stream of batches is piped into a program that does not read stdin, as `gnn-
+ * sample ... | gnn-partition STORE` does: nobody would notice otherwise. The pipe is looked into
+ * without taking anything out of it, first for half a second, then by a thread that waits as long
+ * as the program runs. */
 #include "cmd/stdin.h"
 
 #include <errno.h>
@@ -26,6 +30,7 @@ enum what { NOTHING_YET, STREAM, ANYTHING_ELSE };
 
 static const char *how_else;
 
+/* tee(2) copies what is in the pipe into a second one; the bytes stay in the first. */
 static ssize_t look_in_pipe(uint8_t *to)
 {
     int copy[2];
@@ -50,10 +55,12 @@ static enum what look_ahead(mode_t mode)
         n = look_in_pipe(head);
     else if (S_ISSOCK(mode))
         n = recv(0, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
+    /* A socket or a file can be looked into directly. */
     else
         n = pread(0, head, sizeof head, lseek(0, 0, SEEK_CUR));
     if (n == MAGIC)
         return gnn_gnb_frame_is(head) ? STREAM : ANYTHING_ELSE;
+    /* Fewer bytes than the magic: more may come, unless this is a regular file. */
     return (n < 0 && errno == EAGAIN) || (n > 0 && !S_ISREG(mode)) ? NOTHING_YET : ANYTHING_ELSE;
 }
 
@@ -87,7 +94,8 @@ static void *watch_input(void *arg)
     return NULL;
 }
 
-/* The program's signals are blocked in each thread that it starts (cmd/sig.c). */
+/* A thread for input that comes late. The signals that the program waits for are blocked in it, as
+ * in each thread (cmd/sig.c). */
 static void watch_on(void)
 {
     pthread_t thread;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Where gnn-train gets its batches from: a stream on stdin, or a store from which it samples and
+ * gathers itself (--store). Options that only make sense for one of the two are refused first; then
+ * the source is opened, and for devices wrapped so that batches arrive there. */
 #include "cmd/train_feed.h"
 
 #include <string.h>
@@ -103,6 +106,7 @@ static void sampler_opts(struct train_feed *f, struct gnn_sampler_opts *s)
     s->seed = f->seed;
     s->epoch_from = f->epochs.given ? f->epochs.from : 0;
     s->epoch_to = f->epochs.given ? f->epochs.to : TRAIN_EPOCHS;
+    /* A resumed run continues after the last step of its checkpoint. */
     if (f->goes_on && f->first_epoch < s->epoch_to) {
         s->epoch_from = f->first_epoch;
         s->step_first = f->first_step;
@@ -173,6 +177,8 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
         cache_read(&f->cache, &f->store, &g.cache);
         g.gpu = f->gpu;
         g.stats = &f->stats;
+        /* With several ranks the host gathers remote rows before a batch is copied to its device,
+         * so the threads of the sampler work also with --device cuda. */
         if (f->comm->size > 1) { /* threads put batches together, and ask for rows */
             s.threads = f->prefetch;
             s.depth = f->prefetch + 1;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What gnn-train reports: a line per epoch, progress per step, and metrics as NDJSON. These are
+ * callbacks of lib/train (struct gnn_train_hooks); nothing here changes the training. */
 #include "cmd/train_text.h"
 
 #include <math.h>
@@ -36,7 +38,8 @@ void train_text_init(struct train_text *x, const struct gnn_trainer *t)
         tell_reduce(t);
 }
 
-/* Once: that products are made in another precision than was asked for. */
+/* Says once that matrix products are made in another precision than was asked for; it shows only
+ * after the first product. */
 static void tell_precision(struct train_text *x)
 {
     const char *note = x->noted ? "" : x->t->ops->note(x->t->ops);
@@ -114,6 +117,7 @@ void train_text_epoch(void *arg, const struct gnn_train_epoch *r)
     struct train_text *x = arg;
     const struct gnn_sampling *sm = &x->t->meta->sampling;
     const char *name = gnn_metric_name(x->t->o.metric);
+    /* Waiting for batches counts as part of the epoch, so that the share of it can be printed. */
     const double all = r->train_s + r->eval_s + r->wait_s;
     char line[512] = "", ranks[48] = "";
     append_value(line, sizeof(line), sm->split[0], name, r->value);
