@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of GNB, the format of stores and streams (formats/gnb.h, gnb(5)), to and from bytes: the
+ * frame header, references to memory of another program, entries of the tensor table, and the
+ * layout of a whole frame. Decoding returns NULL or a text that says what is wrong, and trusts no
+ * number: sizes are checked before anything is added to them. */
 #include "formats/gnb.h"
 
 #include "formats/le.h"
@@ -50,6 +54,7 @@ const char *gnn_gnb_frame_decode(struct gnb_frame *f, const uint8_t h[GNB_HEADER
         return "tensor table too large";
     if ((GNB_HEADER_BYTES + f->table_bytes) % f->align || f->payload_bytes % f->align)
         return "frame is not aligned";
+    /* Half of the range, so that offsets can be added to it without another check for overflow. */
     if (f->payload_bytes > (uint64_t)INT64_MAX / 2)
         return "payload too large";
     return NULL;
@@ -73,6 +78,7 @@ static uint64_t frame_sum(const uint8_t *header, const uint8_t *table, uint64_t 
 const char *gnn_gnb_frame_check(const struct gnb_frame *f, const uint8_t header[GNB_HEADER_BYTES],
                                 const uint8_t *table)
 {
+/* A fuzzer cannot find checksums, and would never get past this. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     (void)f, (void)header, (void)table;
     return NULL;
@@ -185,6 +191,8 @@ const char *gnn_gnb_entry_decode(struct gnb_entry *t, const struct gnb_frame *f,
         bad = entry_shape(t);
     if (bad)
         return bad;
+    /* Tensors lie one after the other, padded to the alignment: no two can overlap, and no bytes
+     * are hidden between them. */
     if (t->offset != align_up(*end, f->align) || t->stored > f->payload_bytes ||
         t->offset > f->payload_bytes - t->stored)
         return "tensor lies outside its place in the payload";
@@ -212,6 +220,7 @@ bool gnn_gnb_layout(struct gnb_frame *f, struct gnb_entry *t)
         return false;
     for (uint32_t i = 0; i < f->ntensors; i++) {
         table += entry_bytes(t[i].t.ndim, t[i].name_len);
+        /* A quarter of the range each: the sum and its padding cannot overflow. */
         if (end > (uint64_t)INT64_MAX / 4 || t[i].stored > (uint64_t)INT64_MAX / 4)
             return false;
         t[i].offset = align_up(end, f->align);
@@ -249,5 +258,6 @@ void gnn_gnb_frame_encode(const struct gnb_frame *f, const struct gnb_entry *t, 
         memcpy(p + GNB_ENTRY_BYTES + 8 * t->t.ndim, t->t.name, t->name_len);
         p += entry_bytes(t->t.ndim, t->name_len);
     }
+    /* The checksum covers the header but for its own 8 bytes, so it is made last. */
     store_le64(out + 56, frame_sum(out, out + GNB_HEADER_BYTES, f->table_bytes));
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* NumPy's .npy files (formats/npy.h): the header, a Python dictionary as text, is parsed by hand,
+ * as it only ever holds three keys; values are converted to the three types that importers read.
+ * Whole numbers are checked one by one, since ids often come as floats. */
 #include "formats/npy.h"
 
 #include <stdio.h>
@@ -10,6 +13,7 @@ uint32_t gnn_npy_header_bytes(const uint8_t prefix[GNN_NPY_PREFIX])
 {
     if (memcmp(prefix, magic, sizeof magic) || prefix[6] < 1 || prefix[6] > 3)
         return 0;
+    /* Version 1 has a length of 16 bits, versions 2 and 3 of 32. */
     uint64_t n = (uint64_t)prefix[8] | (uint64_t)prefix[9] << 8;
     if (prefix[6] > 1)
         n |= (uint64_t)prefix[10] << 16 | (uint64_t)prefix[11] << 24;
@@ -75,6 +79,7 @@ static const char *read_shape(struct cur *c, struct gnn_npy *h)
             if (__builtin_mul_overflow(v, 10u, &v) ||
                 __builtin_add_overflow(v, (uint64_t)(*c->p - '0'), &v))
                 return "a dimension is too large";
+        /* "3L": numpy under Python 2 wrote its dimensions so. */
         if (c->p == start)
             return "the shape has a part that is not a number";
         if (c->p < c->end && *c->p == 'L')
@@ -161,6 +166,7 @@ const char *gnn_npy_parse(struct gnn_npy *h, const uint8_t *header, uint32_t n)
     struct gnn_tensor t = {.dtype = h->dtype, .ndim = h->ndim};
     memcpy(t.shape, h->shape, sizeof t.shape);
     if (!gnn_tensor_count(&t, &h->count) || !gnn_tensor_bytes(&t, &h->bytes))
+        /* One dimension is the same in both orders. */
         return "the shape is too large";
     if (h->ndim < 2)
         h->fortran = false;
@@ -187,6 +193,8 @@ uint32_t gnn_npy_header(const struct gnn_npy *h, uint8_t *out)
     if (h->ndim == 1)
         n--; /* "(3,)" */
     n += snprintf(text + n, sizeof text - (size_t)n, "), }");
+    /* numpy pads the header with blanks to a multiple of 64 bytes, so that the data are aligned
+     * when the file is mapped. */
     uint32_t total = ((uint32_t)n + 10 + 1 + 63) / 64 * 64, len = total - 10;
     memcpy(out, magic, sizeof magic);
     out[6] = 1, out[7] = 0;
@@ -209,6 +217,8 @@ void gnn_npy_swap(void *data, uint64_t n, size_t size)
 
 static float from_f16(uint16_t h)
 {
+    /* Infinities and NaNs keep their mantissa; a normal number's exponent goes from bias 15 to bias
+     * 127; a subnormal one becomes normal. */
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023, u;
     if (e == 31)
         u = sign | 0x7f800000 | m << 13;
@@ -280,6 +290,7 @@ void gnn_npy_to_f64(enum gnn_dtype d, const void *in, double *out, uint64_t n)
 /* A double that is a whole number in the range of int64_t. */
 static bool is_whole(double v, int64_t *out)
 {
+    /* 2^63 itself is a double, but no int64_t. */
     if (!(v >= -9223372036854775808.0 && v < 9223372036854775808.0) || v != (double)(int64_t)v)
         return false;
     *out = (int64_t)v;

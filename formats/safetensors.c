@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* safetensors, as models and checkpoints are stored (formats/safetensors.h). Reading: the header is
+ * JSON, and the tensors must fill the rest of the file without holes or overlaps, as the format
+ * demands. Writing: the header is made first, with a checksum of zeros in it, which is replaced
+ * when the bytes of all tensors are known. */
 #include "formats/safetensors.h"
 
 #include <stdarg.h>
@@ -8,6 +12,8 @@
 
 #include "formats/xxh.h"
 
+/* The limit of the reference implementation; and data start aligned, so that they can be used where
+ * they are mapped. */
 enum { HEADER_MAX = 100000000, ALIGN = 64 };
 
 static const struct {
@@ -103,8 +109,8 @@ static int by_name(const void *a, const void *b)
 
 enum { DIGITS = sizeof(GNN_SAFETENSORS_NO_DIGITS) - 1 };
 
-/* The checksum's digits in the n bytes of a header; NULL unless they are there once. No string that
- * JSON holds has this text. */
+/* The place of the checksum's digits in the n bytes of a header; NULL unless it is there exactly
+ * once. No JSON string can hold this text, because a quote inside a string is escaped. */
 static char *find_digits(char *head, size_t n)
 {
     static const char key[] = "\"" GNN_SAFETENSORS_CHECKSUM "\":\"";
@@ -127,6 +133,7 @@ static int check_sum(struct gnn_safetensors *st, char *file, uint64_t n, uint64_
                      size_t room)
 {
     const char *at = find_digits(file, 8 + header);
+    /* The checksum is of the file with zeros in place of its digits: that is how it was made. */
     char text[DIGITS + 1];
     XXH3_state_t x;
     if (!at)
@@ -165,6 +172,7 @@ static int parse_all(struct gnn_safetensors *st, uint8_t *data, uint64_t nbytes,
             st->n++;
         }
     }
+    /* In the order of their data, holes and overlaps show between neighbours. */
     qsort(st->tensor, st->n, sizeof(*st->tensor), by_place);
     uint8_t *at = data;
     for (size_t i = 0; i < st->n; i++) {
@@ -266,7 +274,7 @@ int gnn_safetensors_header(const struct gnn_tensor *const *t, size_t n, json_t *
         if (json_object_get(root, t[i]->name) ||
             json_object_set_new(root, t[i]->name, tensor_entry(t[i], &at)))
             goto fail;
-    /* json_dumps would drop keys when its buffer cannot grow. */
+    /* Two passes, the first for the length: json_dumps drops keys when its buffer cannot grow. */
     const size_t len = json_dumpb(root, &none, 0, JSON_COMPACT);
     text = len ? malloc(len) : NULL;
     if (!text || json_dumpb(root, text, len, JSON_COMPACT) != len)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and fields of text files (formats/text.h): the common cases are inline in the header, the
+ * rest is here. Text always ends with a newline, so no loop needs a length. */
 #include "formats/text.h"
 
 #include <math.h>
@@ -28,7 +30,8 @@ static const char *parse_special(const char *p, bool neg, double *v)
     return p + (strncasecmp(p + 3, "inity", 5) ? 3 : 8);
 }
 
-/* strtod on a copy: the text is not NUL-terminated, and a number can be of any length. */
+/* strtod on a copy: the text is not NUL-terminated. A number of 512 characters or more is
+ * refused. */
 static const char *by_strtod(const char *start, const char *end, double *v)
 {
     char buf[512];
@@ -52,6 +55,8 @@ const char *gnn_text_f64_slow(const char *p, double *v)
     int ndigits = 0, exp = 0;
     bool any = false;
     for (; is_digit(*p); p++, any = true) {
+        /* 19 digits fit 64 bits. Further ones only count towards the exponent here; such numbers go
+         * to strtod. */
         if (m < UINT64_C(1000000000000000000))
             m = m * 10 + (uint64_t)(*p - '0'), ndigits += m > 0;
         else
@@ -80,7 +85,8 @@ const char *gnn_text_f64_slow(const char *p, double *v)
         exp += eneg ? -x : x;
         p = q;
     }
-    /* Exact operands and one correctly rounded operation (Clinger 1990); else the slow way. */
+    /* Both operands are exact and the one operation is rounded correctly, so the result is, too
+     * (Clinger 1990). Everything else goes to strtod. */
     if (ndigits > 19 || m > UINT64_C(1) << 53 || exp < -22 || exp > 22)
         return by_strtod(start, p, v);
     double d = (double)m;
@@ -115,6 +121,7 @@ bool gnn_text_field(const char *p, char sep, const char **field, size_t *len, co
             while (*p != sep && *p != '\n')
                 p++;
         end = p;
+        /* A line may end with CR LF. */
         while (end > *field && (end[-1] == ' ' || end[-1] == '\r'))
             end--;
     }

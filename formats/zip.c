@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The directory of a zip archive (formats/zip.h, APPNOTE.TXT of PKWARE): its end, its entries, and
+ * the header before each member, which must say the same. A reader that believes one of them only
+ * can be led past members, or to other ones; lib/import/zip.c compares all. */
 #include "formats/zip.h"
 
 #include "formats/le.h"
@@ -27,6 +30,8 @@ static const char *read_end64(struct gnn_zip_end *z, const uint8_t *p, size_t be
 
 const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, uint64_t total)
 {
+    /* The record is the last thing in the file but for a comment of unknown length, so it is
+     * searched from the end. */
     size_t i = n < END ? 0 : n - END + 1;
     while (i && !has_signature(tail + i - 1, 0x06054b50))
         i--;
@@ -49,6 +54,8 @@ const char *gnn_zip_end(struct gnn_zip_end *z, const uint8_t *tail, size_t n, ui
         if (bad)
             return bad;
         at -= END64;
+        /* A field of the old record that overflows is all ones; any other must agree with the new
+         * one. */
         if ((old.entries != UINT16_MAX && old.entries != z->entries) ||
             (old.bytes != UINT32_MAX && old.bytes != z->bytes) ||
             (old.at != UINT32_MAX && old.at != z->at))
@@ -73,8 +80,8 @@ uint32_t gnn_zip_local_bytes(const uint8_t *p)
                : 0;
 }
 
-/* Those of the values that are all ones in 32 bits are in the ZIP64 extra field, in this order.
- * Without one they are meant so. */
+/* Values that are all ones in 32 bits have their 64 bits in the ZIP64 extra field, in this order.
+ * If there is no such field they mean what they say. */
 static const char *widen_values(uint64_t **v, int n, const uint8_t *extra, size_t len)
 {
     const uint8_t *p = NULL;
@@ -114,7 +121,7 @@ const char *gnn_zip_entry(struct gnn_zip_entry *z, const uint8_t *p)
     return widen_values(v, 3, p + GNN_ZIP_ENTRY + z->name, load_le16(p + 30));
 }
 
-/* Where a descriptor has the true value, the header may have none. */
+/* If the true values follow the data in a descriptor, the header may hold zeros or ones instead. */
 static int sizes_agree(uint64_t v, uint64_t want, int described)
 {
     return v == want || (described && (v == 0 || v == UINT32_MAX));

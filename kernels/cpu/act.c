@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Activations on the CPU (kernels/act.h): bias, ReLU, dropout, layer norm, and sums over columns.
+ * Loops are written so that gcc can vectorise them. Sums over rows are made in GNN_COLSUM_BLOCKS
+ * blocks, whatever the number of threads, and then added in the order of the blocks, as devices do
+ * (kernels/cuda/act.cu): so bits do not depend on either. */
 #include "kernels/act.h"
 
 #include <math.h>
@@ -7,6 +11,7 @@
 #include "kernels/rng.h"
 #include "kernels/simd.h"
 
+/* Rows of a task: enough work for one, and few enough to spread over the threads. */
 enum { ROWS = 64 };
 
 GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const float *restrict bias,
@@ -22,9 +27,9 @@ GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const floa
     }
 }
 
-/* Philox at the counters (node, w, 0, 0), w = w0 .. w0+15: sixteen at a time, and their 16-bit
- * pieces piece by piece, so that the compiler can vectorise it. out[16*c + l] is piece c of counter
- * w0+l: the draw of that column of 128. */
+/* Philox at the counters (node, w, 0, 0) for w = w0 to w0 + 15. The results are stored by 16-bit
+ * pieces, so that the compiler can vectorise all sixteen at once: out[16*c + l], piece c of counter
+ * w0 + l, is the draw for that column of 128. */
 enum { LANES = 16 };
 GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint16_t *restrict out)
 {
@@ -46,6 +51,8 @@ GNN_INLINE void draws16(const uint32_t key[2], uint32_t node, uint32_t w0, uint1
 GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, uint32_t node,
                          float *y)
 {
+    /* Values that are kept are scaled up by 1 / (1 - p), so that nothing needs scaling in
+     * evaluation. */
     const float scale = 65536.0f / (float)q->keep16;
     uint16_t r[8 * LANES];
     for (size_t j = 0; j < d; j += 8 * LANES) {
@@ -116,6 +123,7 @@ void gnn_colsum(const float *x, size_t n, size_t d, float *work, float *out, boo
 {
     const size_t per = (n + GNN_COLSUM_BLOCKS - 1) / GNN_COLSUM_BLOCKS;
 #pragma omp parallel for schedule(static)
+    /* Blocks beyond the last row are empty and make sums of 0. */
     for (size_t b = 0; b < GNN_COLSUM_BLOCKS; b++) {
         const size_t from = b * per < n ? b * per : n, to = from + per < n ? from + per : n;
         sum_rows(x + from * d, to - from, d, work + b * d);
@@ -168,6 +176,7 @@ GNN_SIMD static void norm_sums(const float *dy, const float *xhat, size_t n, siz
 GNN_SIMD static void norm_row_back(float *dy, const float *restrict xhat, float rstd, size_t d,
                                    const float *restrict g)
 {
+    /* The gradient of normalisation: dx = rstd * (dy*g - mean(dy*g) - xhat * mean(dy*g*xhat)). */
     float a = 0, b = 0;
     for (size_t j = 0; j < d; j++) {
         a += dy[j] * g[j];

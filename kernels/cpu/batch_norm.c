@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Batch norm on the CPU (kernels/batch_norm.h). Moments of all rows come first, in double precision
+ * and in blocks that do not depend on the number of threads; formulas for one column are shared
+ * with the device's kernels (gnn_batch_stat and its kin), so that both make the same bits. */
 #include "kernels/batch_norm.h"
 
 #include <stdbool.h>
@@ -15,6 +18,7 @@ GNN_SIMD static void moment_rows(const float *x, const float *by, const uint8_t 
     double *restrict q = s + d;
     memset(s, 0, 2 * d * sizeof(*s));
     for (size_t i = 0; i < n; i++, x += d, by += d) {
+        /* Over ranks a node's row is present on several; only one of them counts it. */
         if (count && !count[i])
             continue;
         for (size_t j = 0; j < d; j++) {
@@ -67,6 +71,7 @@ GNN_SIMD static void norm_rows(const float *x, size_t n, size_t d, const float *
                                float *y)
 {
     for (size_t i = 0; i < n; i++, x += d, y += d) {
+        /* While nothing is trained there is no xhat, and y is made in place. */
         float *h = xhat ? xhat + i * d : y;
         for (size_t j = 0; j < d; j++)
             h[j] = (x[j] - stat[j]) * stat[d + j];
@@ -104,10 +109,14 @@ GNN_SIMD static void norm_rows_back(float *restrict dy, const float *restrict xh
                                     const uint8_t *count, size_t n, size_t d,
                                     const float *restrict stat, const float *restrict g)
 {
+    /* The means of dy and of dy * xhat: dx = (dy - mean(dy) - xhat * mean(dy * xhat)) * gamma *
+     * rstd. */
     const float *restrict a = stat + 3 * d, *restrict b = stat + 4 * d;
     for (size_t i = 0; i < n; i++, dy += d, xhat += d) {
         const bool counts = !count || count[i];
         for (size_t j = 0; j < d; j++) {
+            /* The statistics' share of the gradient is passed on by the row that was counted, and
+             * by no copy of it. */
             const float t = counts ? a[j] + xhat[j] * b[j] : 0;
             dy[j] = (dy[j] - t) * (g[j] * stat[d + j]);
         }

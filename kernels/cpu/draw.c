@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The draws of sixteen destinations at once (kernels/cpu/draw.h). Each lane has its own Philox
+ * stream, keyed by its node, so that results do not depend on which nodes are drawn together. A
+ * number below n is the high half of word * n (Lemire); where the low half says that a draw might
+ * have to be repeated, the whole group is drawn again by the exact scalar code. */
 #include "kernels/cpu/draw.h"
 
 #include "kernels/simd.h"
@@ -24,7 +28,8 @@ GNN_INLINE void words(const uint32_t key[2], const uint32_t *restrict id, uint32
     }
 }
 
-/* Words to numbers below degree[l] - less; tells whether a lane might have to reject. */
+/* Turns words into numbers below degree[l] - less; returns whether a lane may have to reject its
+ * draw. */
 GNN_INLINE uint32_t bound(uint32_t *restrict x, const uint32_t *restrict degree, uint32_t less)
 {
     uint32_t any = 0;
@@ -37,7 +42,7 @@ GNN_INLINE uint32_t bound(uint32_t *restrict x, const uint32_t *restrict degree,
     return any;
 }
 
-/* The exact way for the whole group; needed once in about 2^32/degree draws. */
+/* The exact code for the whole group; needed once in about 2^32/degree draws. */
 static __attribute__((noinline, cold)) void draw_exactly(struct gnn_pick_rule rule,
                                                          const uint32_t key[2], const uint32_t *id,
                                                          const uint32_t *degree, uint32_t *x)
@@ -47,6 +52,8 @@ static __attribute__((noinline, cold)) void draw_exactly(struct gnn_pick_rule ru
             x[j * LANES + l] = gnn_pick_draw(rule, key, id[l], degree[l], j);
 }
 
+/* Floyd's algorithm: draw j is among the first degree - k + j + 1 neighbours; if it was taken
+ * before, neighbour degree - k + j is taken, which cannot have been. */
 GNN_INLINE void floyd(const uint32_t *degree, uint32_t k, uint32_t *x)
 {
     lanes *v = (lanes *)x;
@@ -89,6 +96,7 @@ struct half {
 
 GNN_AVX512 static inline void philox_round(struct half *h, __m512i k0, __m512i k1)
 {
+    /* Constants of Philox 4x32; 0x96 is the truth table of a three-way exclusive or. */
     const __m512i p0 = _mm512_mul_epu32(h->c0, _mm512_set1_epi32((int)0xD2511F53u));
     const __m512i p1 = _mm512_mul_epu32(h->c2, _mm512_set1_epi32((int)0xCD9E8D57u));
     h->c0 = _mm512_ternarylogic_epi32(_mm512_srli_epi64(p1, 32), h->c1, k0, 0x96);
@@ -102,6 +110,7 @@ GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key
 {
     const uint32_t k = gnn_pick_draws(rule);
     const __m512i vid = _mm512_load_si512(id), d = _mm512_load_si512(degree);
+    /* Even lanes are in place; odd lanes are shifted down to where the multiplication reads. */
     const __m512i odd = _mm512_srli_epi64(vid, 32), zero = _mm512_setzero_si512();
     __mmask16 any = 0;
     for (uint32_t b = 0; 4 * b < k; b++) {
@@ -127,6 +136,7 @@ GNN_AVX512 static void draw_avx512(struct gnn_pick_rule rule, const uint32_t key
     }
     if (__builtin_expect(any != 0, 0))
         draw_exactly(rule, key, id, degree, x);
+    /* Floyd's algorithm, as in floyd() above. */
     for (uint32_t j = 1; j < k && !gnn_pick_repeats(rule); j++) {
         const __m512i t = _mm512_load_si512(x + (uint64_t)j * LANES);
         __mmask16 hit = 0;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Collecting rows on the CPU (kernels/gather.h). Rows are at random addresses, so their cache lines
+ * are asked for AHEAD_BYTES before they are copied. Output is made in pieces that stay in the
+ * first-level cache, where a checksum can be taken of them, and large outputs are then stored past
+ * the caches. */
 #include "kernels/gather.h"
 
 #include <stdbool.h>
@@ -12,6 +16,8 @@
 #endif
 
 enum {
+    /* Enough to hide the latency of memory, and few enough to still be in the cache when they are
+     * used. */
     AHEAD_BYTES = 8192, /* how far ahead lines are asked for */
     AHEAD_ROWS = 32,
     LINE = 64,
@@ -91,8 +97,8 @@ static inline void copy_past(char *out, const char *in, size_t bytes)
     memcpy(out + b, in + b, bytes - b);
 }
 
-/* Rows that make a piece: a power of two, so that pieces end at multiples of whatever rows have in
- * common with it. */
+/* Rows of a piece: a power of two of them, so that all pieces but the last are of one size and stay
+ * aligned as the rows are. */
 static uint64_t rows_of_piece(size_t bytes)
 {
     uint64_t rows = 1;
@@ -116,6 +122,7 @@ __attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather 
         g->n * bytes > BIG && piece <= PIECE && piece % 16 == 0 && (uintptr_t)g->out % 16 == 0;
     char *out = g->out, *from = past ? stage : out, *to = from;
     for (uint64_t i = 0; i < g->n + lead; i++) {
+        /* Step i asks for the lines of row i and copies row i - lead, whose lines have arrived. */
         if (i >= lead) {
             emit_row(g, at[(i - lead) % AHEAD_ROWS], scale[(i - lead) % AHEAD_ROWS], to);
             to += bytes;
@@ -137,6 +144,8 @@ __attribute__((aligned(LINE))) uint64_t gnn_gather_rows(const struct gnn_gather 
     }
 #ifdef __SSE2__
     if (past)
+        /* Streaming stores are weakly ordered: other threads must see them before this function
+         * returns. */
         _mm_sfence();
 #endif
     return g->n;

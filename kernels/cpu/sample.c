@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sampling one hop along one edge type on the CPU (kernels/sample.h). gnn_sample_count reads the
+ * offsets of all destinations and makes indptr; gnn_sample_pick draws and reads neighbours. The
+ * graph is larger than the caches, so both are pipelines: addresses are computed and prefetched for
+ * one group of destinations while the lines of earlier groups arrive. */
 #include "kernels/sample.h"
 
 #include <string.h>
@@ -68,6 +72,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     uint32_t part[2][AHEAD], *indptr = job->indptr;
     uint64_t total = 0, edge;
     uint32_t m = n < AHEAD ? n : AHEAD, seen = look_ahead(g, dst, m, part[0]);
+    /* Two arrays of parts in turn: while one group of AHEAD is counted, the next is looked up. */
     indptr[0] = 0;
     for (uint32_t from = 0, turn = 0; from < n; turn ^= 1) {
         if (seen < m) {
@@ -88,6 +93,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
             row[i].orig = a->orig ? a->orig[v] : dst[i];
             total += gnn_pick_count(rule, row[i].degree);
             indptr[i + 1] = (uint32_t)total;
+            /* Checked once per group: 64 destinations add less than 2^38 to a sum of 64 bits. */
         }
         if (total >= UINT32_MAX) {
             *bad = (struct gnn_sample_place){.node = dst[from]};
@@ -98,7 +104,7 @@ enum gnn_sample_status gnn_sample_count(const struct gnn_sample_job *job,
     return GNN_SAMPLE_OK;
 }
 
-/* Stage 1: addresses of the picks of n <= LANES destinations; their lines start to travel. */
+/* Stage 1: computes the addresses of the picks of n <= LANES destinations and prefetches them. */
 static void draw_group(const struct gnn_sample_job *job, struct scratch *s, struct ring *g,
                        uint32_t i0, uint32_t n)
 {
@@ -110,6 +116,8 @@ static void draw_group(const struct gnn_sample_job *job, struct scratch *s, stru
     g->row = i0;
     g->out = ptr[0];
     g->n = ptr[n] - ptr[0];
+    /* Lanes that take all their neighbours, or are empty, draw below k, for nothing: no branch in
+     * the loop. */
     for (uint32_t l = 0; l < LANES; l++) { /* lanes that take all compute too, for nothing */
         const uint32_t d = l < n ? row[l].degree : 0;
         const bool drawn = gnn_pick_is_drawn(job->rule, d);
@@ -173,8 +181,8 @@ static enum gnn_sample_status bad_source(const struct gnn_sample_job *job, uint3
     return GNN_SAMPLE_SOURCE;
 }
 
-/* Stage 2: reads the sources; lines of the map, if there is one, start to travel. Returns the first
- * bad pick, or n. */
+/* Stage 2: reads the sources, and prefetches their words in the map of local numbers, if there is
+ * one. Returns the index of the first bad pick, or n. */
 static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsrc,
                              const uint32_t *map, uint32_t *source)
 {
@@ -189,7 +197,7 @@ static uint32_t read_sources(const uint32_t *const *at, uint32_t n, uint64_t nsr
     return n;
 }
 
-/* Stage 3: numbers the sources, or leaves them as they are. */
+/* Stage 3: numbers the sources, or copies them if they keep their ids. */
 static void put_sources(struct gnn_relabel *r, const uint32_t *source, uint32_t n, uint32_t *out)
 {
     if (r)
@@ -206,6 +214,7 @@ static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sampl
     memset(table, 0xff, size * sizeof *table);
     for (uint32_t j = 0; j < k; j++) {
         uint32_t t = gnn_pick_draw(job->rule, job->key, row->orig, d, j);
+        /* At most two rounds: the draw itself, then its substitute. */
         for (int again = 0; again < 2; again++) {
             uint32_t h = gnn_pick_set_slot(t, size);
             while (table[h] != UINT32_MAX && table[h] != t)
@@ -220,8 +229,8 @@ static void floyd_large(const struct gnn_sample_job *job, const struct gnn_sampl
     }
 }
 
-/* One destination with more picks than a group holds, in pieces; offsets wait in the output array.
- */
+/* One destination that has more picks than a group holds is done in pieces. Until then its output
+ * array holds the offsets that were drawn. */
 static enum gnn_sample_status pick_large(const struct gnn_sample_job *job, struct scratch *s,
                                          uint32_t i, struct gnn_relabel *r, uint32_t *indices,
                                          uint64_t *ids, struct gnn_sample_place *bad)
@@ -286,6 +295,9 @@ enum gnn_sample_status gnn_sample_pick(const struct gnn_sample_job *job, struct 
             if (rc)
                 return rc;
         }
+        /* A stage works on a group only when the next group has entered the stage before it, so
+         * that lines have time to arrive; at the end, and before a large destination, the pipeline
+         * is emptied. */
         if (begun - read > 1 || (!n && read < begun)) {
             struct ring *g = &s->ring[read++ % STAGES];
             const uint32_t got =

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Aggregation on the CPU (kernels/spmm.h), and the transposed block of the backward pass. Rows are
+ * summed in the order of their edges, by one thread each, so bits do not depend on the number of
+ * threads. */
 #include "kernels/spmm.h"
 
 #include <string.h>
 
 #include "kernels/simd.h"
 
+/* TILE columns are summed at a time, in the first-level cache; rows of a task are few, as degrees
+ * differ widely. */
 enum { TILE = 256, AHEAD = 12, CHUNK = 32 };
 
 GNN_INLINE float edge_factor(const struct gnn_csr *a, uint64_t e)
@@ -82,7 +87,7 @@ void gnn_spmm(const struct gnn_csr *a, const float *x, size_t ldx, size_t d, flo
     }
 }
 
-/* Rows [at, end) of a layer, which are in no block. */
+/* Rows [at, end) of a layer that belong to no block: only the term of the node itself is added. */
 static void lone_rows(const struct gnn_csr *first, uint32_t at, uint32_t end, const float *x,
                       size_t d, float *y, int acc)
 {
@@ -112,12 +117,15 @@ void gnn_spmm_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, u
             k.indptr64 += b - k.first;
         k.n = e - b;
         k.first = b;
+        /* y is indexed by the row of the layer, and starts at row `from`. */
         gnn_spmm(&k, x, d, d, y - (size_t)from * d, d, acc);
         at = e;
     }
     lone_rows(block, at, to, x, d, y + (size_t)(at - from) * d, acc);
 }
 
+/* A counting sort by column. It is stable, so a column's rows ascend, and sums over them have a
+ * fixed order. */
 void gnn_csr_transpose(const struct gnn_csr *block, size_t nblocks, uint32_t ncols, uint32_t *tptr,
                        uint32_t *tidx, uint32_t *tedge)
 {

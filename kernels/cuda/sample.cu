@@ -33,6 +33,8 @@ enum Kind : uint32_t {
     MANY
 }; /* what the CPU looks for in a chunk, one after the other */
 
+/* Errors of all threads become one: the lowest key wins (gnn_note), so a batch fails with the error
+ * that the CPU would have found first. */
 __device__ __forceinline__ void note(const gnn_work &w, uint32_t i, Kind kind)
 {
     gnn_note(w.job.status, (uint64_t)(i / GNN_CHUNK) << 8 | (uint64_t)kind << 6 | i % GNN_CHUNK);
@@ -54,6 +56,8 @@ __device__ __forceinline__ uint32_t read_row(const gnn_work &w, const uint32_t *
         note(w, i, INDPTR);
         return 0;
     }
+    /* A row may have a copy of its sources in device memory, where the graph itself is in the
+     * host's. */
     const uint32_t resident = a.resident_at ? a.resident_at[v] : NONE;
     row.base = resident == NONE
                    ? a.indices + edge
@@ -116,10 +120,12 @@ __global__ __launch_bounds__(GNN_BLOCK) void count_picks(const gnn_work w)
         const uint64_t before =
             gnn_scan_block(i < n ? read_row(w, nodes, (uint32_t)i) : 0, warp, &all);
         if (i < n)
+            /* Saturated: a sum that overflows must not look like a small one to find_many. */
             w.s.before[i] = before < UINT32_MAX ? (uint32_t)before : UINT32_MAX;
         if (threadIdx.x == 0)
             w.s.tile[tile] = all;
     }
+    /* The block that finishes last adds up the tiles: no second kernel, and no wait by the host. */
     if (!gnn_last_block(&w.job.status->ticket, &last))
         return;
     const uint64_t total = gnn_scan_tiles(w.s.tile, tiles, UINT32_MAX, warp, &cross);
@@ -150,6 +156,8 @@ struct Picker {
         key[0] = w.job.what.key[0];
         key[1] = w.job.what.key[1];
         const bool dead = w.job.status->code != 0;
+        /* count_picks could not write indptr: where a row starts is known when all tiles have been
+         * added up. */
         for (uint64_t i = i0; i <= n; i += gridDim.x * (uint64_t)GNN_BLOCK)
             w.job.what.indptr[i] = dead ? 0 : i < n ? gnn_row_start(w.s, (uint32_t)i) : total;
         if (dead)
@@ -237,6 +245,8 @@ __global__ __launch_bounds__(GNN_BLOCK, repeats ? 4 : 6) void pick_few(const gnn
          i0 += stride) {
         const bool in =
             i0 + group < p.n; /* at the end all lanes of a warp go on, for its collectives */
+        /* A warp past the end works on the last row, without picks: its collectives need all
+         * lanes. */
         const Row row(p, in ? (uint32_t)i0 + group : p.n - 1);
         const uint32_t picks = in ? row.picks : 0;
         if (repeats) {
@@ -299,6 +309,8 @@ struct Set {
             }
             if (first != at)
                 return b + j;
+            /* Follows the chain of substitutes: j is replaced if an earlier draw is equal, or if
+             * its value was the substitute of an earlier draw that was itself replaced. */
             if (t < b || t - b >= at)
                 return mine;
             at = t - b;

@@ -30,6 +30,7 @@ struct Payload {
 
 Scratch carve(void *scratch, uint32_t cap)
 {
+    /* One allocation of the caller, in 32-bit words. */
     uint32_t *p = static_cast<uint32_t *>(scratch);
     Scratch s;
     s.edges = p;
@@ -76,6 +77,7 @@ __global__ void list_edges(const Blocks q, uint32_t *key, const Payload to, uint
         const gnn_csr *a = &q.block[b];
         const uint64_t from = a->n ? gnn_csr_offset(a, 0) : 0,
                        n = a->n ? gnn_csr_offset(a, a->n) - from : 0;
+        /* Edges beyond the capacity are reported, not written. */
         const uint64_t room = q.cap_edges - base, take = n < room ? n : room;
         if (take < n && first == 0)
             gnn_device_bad(q.bad, (uint64_t)b << 32 | (uint32_t)(from + take));
@@ -195,6 +197,8 @@ __global__ void __launch_bounds__(THREADS)
         for (unsigned i = 0; i < ROUNDS; i++) {
             const bool some = first + i * 32 < to;
             const uint32_t digit = some ? k[i] >> shift & mask : UINT32_MAX;
+            /* Lanes of a warp with the same digit find each other. The first of them reserves
+             * places for all in shared memory, in the order of the lanes, so the sort is stable. */
             const unsigned same = __match_any_sync(0xffffffffu, digit);
             const uint32_t had = some ? mine[digit] : 0;
             before[i] = had + (uint32_t)__popc(same & ((1u << lane) - 1));
@@ -204,6 +208,7 @@ __global__ void __launch_bounds__(THREADS)
             __syncwarp();
         }
         __syncthreads();
+        /* Warps in turn: digit t's places for warp w follow those of the warps before it. */
         for (unsigned w = 0; w < WARPS; w++) {
             const uint32_t had = n[w * DIGITS + t];
             n[w * DIGITS + t] = next;
@@ -260,6 +265,7 @@ void gnn_cuda_csr_transpose(const struct gnn_csr *block, uint32_t nblocks, const
     unsigned bits = 1; /* of the keys 0 .. cap_cols */
     while (bits < 32 && cap_cols >> bits)
         bits++;
+    /* Passes of equal width: 9 bits are two passes of 5, not one of 8 and one of 1. */
     const unsigned passes = (bits + 7) / 8, width = (bits + passes - 1) / passes;
     const unsigned tiles = cap_edges / TILE + 1,
                    ranges = tiles < RANGES ? tiles : RANGES; /* that can have edges */
