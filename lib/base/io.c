@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing descriptors (lib/base/io.h): every call goes on after short transfers and
+ * EINTR, and every error names the file and the byte. The mark on pipes, by which a failed program
+ * tells the next one, is here, too. */
 #include "lib/base/io.h"
 
 #include <errno.h>
@@ -22,6 +25,8 @@ void gnn_io_init(struct gnn_io *io, int fd, const char *name)
 {
     *io = (struct gnn_io){.fd = fd, .name = name};
 #ifdef F_SETPIPE_SZ
+    /* A hint: a descriptor that is no pipe refuses it, and errno must look untouched to the
+     * caller. */
     int saved = errno;
     (void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
     errno = saved;
@@ -59,6 +64,7 @@ int gnn_io_read(struct gnn_io *io, void *buf, uint64_t n, uint64_t *got, struct 
 {
     uint64_t done = 0;
     while (done < n) {
+        /* Linux transfers at most 2 GiB in one call. */
         uint64_t want = n - done < (1u << 30) ? n - done : 1u << 30;
         ssize_t r = read(io->fd, (char *)buf + done, want);
         if (r < 0) {
@@ -90,6 +96,8 @@ int gnn_io_read_exact(struct gnn_io *io, void *buf, uint64_t n, const char *what
     return rc;
 }
 
+/* Only a pipe of pipe(2), which ends with its last descriptor: a mark on a FIFO in a directory
+ * would stay for the next job. */
 static bool is_nameless_pipe(int fd, struct stat *st)
 {
     char link[32], to[8] = "";
@@ -103,6 +111,8 @@ void gnn_io_mark_failed(int fd)
     struct stat st;
     const int saved = errno;
     if (is_nameless_pipe(fd, &st))
+        /* A pipe of another user cannot be marked; then the next program reports the short input as
+         * well. */
         (void)!fchmod(fd, (st.st_mode & 07777) |
                               S_ISVTX); /* another user's: the next program speaks as well */
     errno = saved;
@@ -167,6 +177,8 @@ int gnn_io_close(struct gnn_io *io, bool sync, struct gnn_err *e)
 {
     int rc = 0, fd = io->fd;
     io->fd = -1;
+    /* Pipes, devices and some network file systems cannot be synced; that is no failure of the
+     * write. */
     if (sync && fsync(fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
         rc = gnn_fail_errno(e, "%s: cannot flush to disk", io->name);
     if (close(fd) && errno != EINTR && !rc)

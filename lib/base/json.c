@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* JSON through jansson (lib/base/json.h): text of a value, the first difference between two values,
+ * and parsing with allocations that go through lib/base/mem.h. jansson mistakes a lack of memory
+ * for a syntax error, so failed allocations are noted on the way. */
 #include "lib/base/json.h"
 
 #include <pthread.h>
@@ -9,6 +12,7 @@
 char *gnn_json_text(const json_t *j, size_t flags, struct gnn_err *e)
 {
     char none;
+    /* The length first, as json_dumps drops keys when its buffer cannot grow. */
     size_t size = j ? json_dumpb(j, &none, 0, flags) : 0;
     char *text = size ? gnn_alloc((uint64_t)size + 1, 1, "JSON text", e) : NULL;
     if (text && json_dumpb(j, text, size, flags) == size) {
@@ -38,9 +42,9 @@ static const char *differing_key(json_t *x, json_t *y)
     return NULL;
 }
 
-/* Steps into the first member or element in which *a and *b, which are not equal, differ, NULL
- * where there is none; returns its path, in place of `path`. NULL: they are no objects or arrays
- * both. */
+/* Steps into the first member or element in which *a and *b, which differ, differ: these become *a
+ * and *b, NULL where one side has none. Returns the path of that place, which continues `path`.
+ * Returns NULL if they are not both objects or both arrays. */
 static char *step_into(json_t **a, json_t **b, const char *path, struct gnn_err *e)
 {
     json_t *x = *a, *y = *b;
@@ -81,9 +85,9 @@ char *gnn_json_difference(json_t *a, json_t *b, struct gnn_err *e)
     return text;
 }
 
-/* Where jansson's allocations go. One that fails is noted and served from a reserve, which is not
- * given back: jansson's scanner aborts the process when it misses a character of what it has read.
- */
+/* Where jansson's allocations go. One that fails is noted and then served from a fixed reserve,
+ * because jansson's scanner aborts the process when it cannot store a character that it has read.
+ * The reserve is never given back. */
 static _Thread_local bool starved;
 static _Alignas(16) char reserve[1 << 16];
 static atomic_size_t reserved;
@@ -114,6 +118,7 @@ static void take_over(void)
 
 void gnn_json_watch(void)
 {
+    /* jansson's allocators are global: set once, before the first value is made. */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, take_over);
     starved = false;

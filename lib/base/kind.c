@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Guesses what a file is from its first bytes (lib/base/kind.h), only to say in a message what was
+ * given in place of what: no format is chosen by it. */
 #include "lib/base/kind.h"
 
 #include <fcntl.h>
@@ -28,6 +30,8 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
 {
     struct gnb_frame f;
     if (n >= 4 && gnn_gnb_frame_is(p))
+        /* Streams and partitions of stores are GNB both, and differ in the alignment of their
+         * frames. */
         return n >= GNB_HEADER_BYTES && !gnn_gnb_frame_decode(&f, p) && f.align != GNB_ALIGN
                    ? GNN_KIND_PART
                    : GNN_KIND_STREAM;
@@ -46,6 +50,7 @@ enum gnn_kind gnn_kind_bytes(const uint8_t *p, size_t n)
         return GNN_KIND_NPY;
     if (starts_with_magic(p, n, "%%MatrixMarket", 14))
         return GNN_KIND_MTX;
+    /* tar has its magic inside the first header, which is a file name before that. */
     if (n > 262 && !memcmp(p + 257, "ustar", 5))
         return GNN_KIND_TAR;
     /* the length of a JSON text, and its first character: text cannot begin so */
@@ -66,6 +71,7 @@ enum gnn_kind gnn_kind_path(const char *path)
 {
     struct stat st;
     uint8_t head[GNN_KIND_BYTES];
+    /* It exists, but links or permissions keep it from being looked at. */
     if (stat(path, &st))
         return access(path, F_OK) ? GNN_KIND_ABSENT : GNN_KIND_UNKNOWN;
     if (S_ISDIR(st.st_mode))

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A list of all mapped files (lib/base/mapped.h), so that a SIGBUS, which has an address only,
+ * becomes a message with a name, and so that a store that was written to while it was read is found
+ * out. Everything is done under one lock: there are as many mappings as parts of a store. */
 #include "lib/base/mapped.h"
 
 #include <pthread.h>
@@ -22,6 +25,7 @@ static struct mapping *all;
 void *gnn_mapped_new(int fd, uint64_t at, uint64_t bytes, bool write, const char *path,
                      struct gnn_err *e)
 {
+    /* The list's entry comes first: a mapping without one could not be explained when it fails. */
     struct mapping *m = gnn_alloc_zero(1, sizeof *m, "a mapping", e);
     if (m && (m->path = gnn_strdup(path, e))) {
         void *p = fstat(fd, &m->was) ? MAP_FAILED
@@ -58,13 +62,15 @@ void gnn_mapped_free(const void *p)
         }
     pthread_mutex_unlock(&lock);
     if (!m)
+        /* After the lock is released: unmapping gigabytes takes a while. */
         return;
     munmap((void *)(uintptr_t)p, m->bytes);
     gnn_free(m->path);
     gnn_free(m);
 }
 
-/* Whether the file at the path is still the one that was mapped. */
+/* Whether the path still leads to the file that was mapped. A store that was replaced as a whole
+ * has another inode, and the mapped one is untouched. */
 static bool same_file(const struct mapping *m, struct stat *now)
 {
     return !stat(m->path, now) && now->st_dev == m->was.st_dev && now->st_ino == m->was.st_ino;

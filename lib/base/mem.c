@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* All memory of the library (lib/base/mem.h): aligned blocks, strings, buffers that keep or drop
+ * their contents when they grow, arrays that double. Nothing here ends the process: an allocation
+ * that fails is an error with a name and a size. */
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -10,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+/* A block from 4 MiB on is aligned to huge pages and asks for them: random reads of features and of
+ * the maps of node ids miss the TLB otherwise. */
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Bytes to ask for, a multiple of the alignment; false on overflow. */
@@ -17,6 +22,7 @@ static bool padded_bytes(uint64_t n, size_t size, uint64_t *bytes)
 {
     if (__builtin_mul_overflow(n, (uint64_t)size, bytes) || *bytes > (uint64_t)INT64_MAX - ALIGN)
         return false;
+    /* aligned_alloc requires a multiple of the alignment. */
     *bytes = (*bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
     if (!*bytes)
         *bytes = ALIGN;
@@ -93,6 +99,7 @@ static void heap_free(const struct gnn_mem *m, void *p)
 
 const struct gnn_mem gnn_mem_heap = {heap_alloc, heap_free};
 
+/* The contents survive, and growth by half makes many small steps linear in all. */
 int gnn_buf_reserve(struct gnn_buf *b, uint64_t n, size_t size, const char *what, struct gnn_err *e)
 {
     uint64_t want;
@@ -132,7 +139,9 @@ int gnn_buf_fit_in(const struct gnn_mem *m, struct gnn_buf *b, uint64_t n, size_
         return gnn_fail_nomem(e, UINT64_MAX, what);
     if (want <= b->cap && b->data)
         return 0;
+    /* The old block goes first: the two are never in memory together. */
     gnn_buf_release_in(m, b);
+    /* An eighth more, so that batches of about one size fit after the first. */
     want += want / 8;
     void *p = m ? m->alloc(m, want, what, e) : gnn_alloc(want, 1, what, e);
     if (!p)
@@ -182,6 +191,8 @@ bool gnn_mem_limited(void)
 
 bool gnn_mem_room(uint64_t bytes)
 {
+    /* Asks the system for as much and gives it back at once: can an allocation of that size
+     * succeed? */
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p != MAP_FAILED && !munmap(p, bytes);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Shared memory for batches by reference (lib/base/shared.h): one memfd is mapped whole, with
+ * address room for all that can ever be needed, so that no piece moves while another process reads
+ * it. Pieces that are freed lose their memory at once but leave a gap of addresses, which later
+ * pieces fill. */
 #include "lib/base/shared.h"
 
 #include <errno.h>
@@ -40,13 +44,14 @@ struct gnn_share {
     unsigned ngaps;
 };
 
-/* Kernels that are told to want the flag refuse a descriptor without it, those before 6.3 one with
- * it. */
+/* Tries with the flag and without it: kernels that require the flag refuse a descriptor without it,
+ * and kernels before 6.3 do not know it. */
 static int memory_new(void)
 {
     int fd = memfd_create("gnn-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("gnn-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    /* It may grow, but can never shrink: the reader's mapping cannot be cut under it. */
     if (fd >= 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL)) {
         close(fd);
         fd = -1;
@@ -69,6 +74,8 @@ static uint64_t up_to(uint64_t n, uint64_t unit)
 
 void *gnn_share_map(int fd, uint64_t window, int prot)
 {
+    /* Reserves more than is needed, and keeps the part that begins at a huge page: only then the
+     * two processes can share huge pages. */
     const uint64_t room = up_to(window, PAGE) + HUGE_PAGE;
     char *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
@@ -130,7 +137,8 @@ void gnn_share_drop(struct gnn_share *s)
     gnn_free(s);
 }
 
-/* The smallest gap that holds the bytes, whole: what is not written of it costs nothing. */
+/* The smallest gap that holds the bytes is used whole: the part of it that is never written has no
+ * memory. */
 static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
 {
     unsigned best = GAPS;
@@ -144,10 +152,10 @@ static bool fill_gap(struct gnn_share *s, uint64_t bytes, struct gap *found)
     return true;
 }
 
-/* Makes the memory of a new piece, in huge pages where the kernel can, whatever it has been told to
- * do by itself: that takes a third of the time, also for who maps it next. It makes them where
- * there is a page already. The end of a piece gets one if that leaves less than half of it unused.
- * All are hints. */
+/* Makes the memory of a new piece ready, in huge pages where the kernel can, whatever its settings
+ * are: that takes a third of the time, also for the process that maps it next. One page of each
+ * huge page is touched first, because MADV_COLLAPSE works only where there is a page. The end of a
+ * piece gets a huge page if less than half of it stays unused. All of this is a hint. */
 static void make_ready(char *p, uint64_t bytes)
 {
     const uint64_t all = up_to(bytes, PAGE),
@@ -170,6 +178,8 @@ void *gnn_share_alloc(struct gnn_share *s, uint64_t ready, uint64_t spare, uint6
                    bytes = up_to(ready + spare, unit);
     struct gap g = {0};
     pthread_mutex_lock(&s->lock);
+    /* Under the lock only the addresses are assigned; memory is made ready afterwards, by each
+     * thread for itself. */
     const uint64_t at = up_to(s->end, unit);
     if (!fill_gap(s, bytes, &g) && at <= s->window && bytes <= s->window - at &&
         !ftruncate(s->fd, (off_t)(at + bytes))) {
@@ -189,6 +199,7 @@ void gnn_share_free(struct gnn_share *s, void *p, uint64_t cap)
     if (!p)
         return;
     const uint64_t at = (uint64_t)((char *)p - s->base);
+    /* The memory goes back to the system, the addresses stay. */
     (void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)cap);
     pthread_mutex_lock(&s->lock);
     struct gap *g = s->gap; /* the smallest is forgotten if there are too many */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* "Did you mean ...?" (lib/base/suggest.h): the edit distance of Damerau and Levenshtein, and how
+ * many edits still count as a slip. Everything is in buffers of the caller, as it is called when an
+ * option was wrong and the program is about to end. */
 #include "lib/base/suggest.h"
 
 #include <stdio.h>
@@ -30,6 +33,7 @@ unsigned gnn_suggest_edits(const char *a, const char *b)
             if (i) {
                 const bool same = fold_case(a[i - 1]) == fold_case(b[j - 1]);
                 v = min_of(min_of(before[j] + 1u, now[j - 1] + 1u), before[j - 1] + !same);
+                /* Two letters in the wrong order are one slip. */
                 if (i > 1 && j > 1 && fold_case(a[i - 1]) == fold_case(b[j - 2]) &&
                     fold_case(a[i - 2]) == fold_case(b[j - 1]))
                     v = min_of(v, above[j - 2] + 1u);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Results that appear atomically (lib/base/temp.h). `gate` is the lock that everything here takes:
+ * whoever holds it may create names, and gnn_temp_abort takes it for good, so that nothing is
+ * created after the removal. Names, then removing, making, locking, and last what gives a result
+ * its name. */
 #include "lib/base/temp.h"
 
 #include <dirent.h>
@@ -148,6 +152,7 @@ char *gnn_temp_target(const char *path, bool dir, struct gnn_err *e)
 
 /* ---- removing ---- */
 
+/* Only such files are ever removed from a directory: what somebody else put there stays. */
 bool gnn_temp_in_store(const char *name)
 {
     if (!strcmp(name, "store.json"))
@@ -196,8 +201,9 @@ static void remove_temp(const struct gnn_temp *t)
         unlink(t->name);
 }
 
-/* Removes it, if nobody has it: what is locked is not left over. The name must still be that of
- * what was locked: an owner that was faster has exchanged the directory for another one. */
+/* Removes an incomplete result that a killed process left behind: nobody holds its lock. Its name
+ * must still belong to the file that was locked here, because an owner that was faster has renamed
+ * it, and then the name is that of the old store that it replaced. */
 static bool remove_stale(int dir, const char *name, void *base)
 {
     struct stat st, now;
@@ -222,7 +228,8 @@ static bool remove_stale(int dir, const char *name, void *base)
 
 /* ---- making ---- */
 
-/* False if another process is about to remove it, which took it for one that was left over. */
+/* Locks what was just created. False if another process is about to remove it, which took it for
+ * left over in the moment before it was locked. */
 static bool lock_new(int fd)
 {
     struct stat st;
@@ -274,8 +281,8 @@ static int make_named(struct gnn_temp *t, struct gnn_err *e)
     return e->code;
 }
 
-/* A descriptor of a file without a name, which can get one if `flags` do not say O_EXCL; -1 where
- * that does not work. */
+/* A descriptor of a file without a name. It can get one later, unless `flags` has O_EXCL. -1 if the
+ * file system, or a /proc that is not mounted, does not allow that. */
 static int make_nameless(const char *dir, int flags)
 {
     char self[64];
@@ -384,7 +391,7 @@ int gnn_temp_scratch(const char *path, struct gnn_err *e)
 
 /* ---- a lock ---- */
 
-/* False if another process has it, or has just removed it: which one, the file says. */
+/* False if another process holds the lock, or has just removed the file: *gone says which. */
 static bool try_lock(struct gnn_temp *t, bool *gone, struct gnn_err *e)
 {
     struct stat st;
@@ -446,8 +453,8 @@ struct gnn_temp *gnn_temp_lock(const char *path, char who[256], struct gnn_err *
 
 /* ---- the end ---- */
 
-/* Names a file that has none: as its place, if that is free, else as something that can be renamed.
- */
+/* Gives a name to a file that has none: its final one if that is free, else a temporary one, from
+ * which it can be renamed over the old file. linkat(2) itself replaces nothing. */
 static int name_file(struct gnn_temp *t, struct gnn_err *e)
 {
     char self[64];
@@ -479,6 +486,7 @@ static int place_file(struct gnn_temp *t, struct gnn_err *e)
 static int place_dir(struct gnn_temp *t, bool replace, struct gnn_err *e)
 {
     for (int i = 0; i < TRIES; i++) {
+        /* Exchanging two directories is atomic: at no moment is there no store under the name. */
         int rc = renameat2(AT_FDCWD, t->name, AT_FDCWD, t->path, RENAME_NOREPLACE);
         if (rc && errno == EINVAL) /* a file system without such flags, as NFS: what is empty at
                                       most is replaced */
@@ -508,6 +516,7 @@ int gnn_temp_commit(struct gnn_temp *t, bool replace, struct gnn_err *e)
         gnn_free(t->name);
         t->name = NULL;
     }
+    /* After the rename: the file is complete, and syncing the directory may take long. */
     gnn_temp_leave();
     return rc ? rc : gnn_io_sync_parent(t->path, e);
 }
@@ -527,8 +536,8 @@ void gnn_temp_free(struct gnn_temp *t)
     temp_release(t);
 }
 
-/* It never leaves, as the program ends. Whoever is in for longer than a second is at the same
- * thing, or in a system call that does not come back. */
+/* It never leaves the gate, as the process is about to end. A thread that holds it for more than a
+ * second is doing the same, or is in a system call that does not return. */
 void gnn_temp_abort(void)
 {
     struct timespec until;

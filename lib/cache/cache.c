@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Caches of several sizes at once (lib/cache/cache.h), as gnn-gather --plan compares them. A cache
+ * of a size holds the first rows of a ranking, so a larger one contains each smaller one, and one
+ * byte per row - the smallest cache that holds it - describes them all. */
 #include "lib/cache/cache.h"
 
 #include <inttypes.h>
@@ -39,6 +42,7 @@ int gnn_rows_init(struct gnn_rows *r, const struct gnn_schema *c, const char *fi
             return gnn_fail(e, GNN_E_USAGE, "fields '%s': not a list of names", list);
         memcpy(name, p, n);
         name[n] = 0;
+        /* Labels are small and asked for seeds only, so no cache holds them. */
         rc = strcmp(name, "y") ? add_field(r, c, name, e) : 0;
     }
     for (uint32_t t = 0; !rc && t < c->nntypes; t++) {
@@ -61,7 +65,7 @@ void gnn_rows_release(struct gnn_rows *r)
 
 /* ---- caches ---- */
 
-/* No row is in a cache yet; those of parts [from, to) need none. */
+/* At first no cache holds a row; rows of parts [from, to) need none, as the rank has them. */
 static int init_level(struct gnn_cache *k, const struct gnn_store *s, uint32_t t, uint32_t from,
                       uint32_t to, struct gnn_err *e)
 {
@@ -81,6 +85,7 @@ static void fill_level(struct gnn_cache *k, const struct gnn_ranking *ranked, ui
     memcpy(before, at, k->ntypes * sizeof *at);
     k->rows[i] = i ? k->rows[i - 1] : 0;
     k->bytes[i] = i ? k->bytes[i - 1] : 0;
+    /* The walk goes on where the next smaller cache ended. */
     gnn_fill_one(ranked, size - k->bytes[i], at);
     for (uint32_t t = 0; t < k->ntypes; t++) {
         for (uint64_t n = before[t]; n < at[t]; n++)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How often batches had each node, as an .npy file (lib/cache/frequency.h): counted while batches
+ * pass, written by original ids so that the file fits any store of the graph, and read back as
+ * scores by which a cache is filled. */
 #include "lib/cache/frequency.h"
 
 #include <float.h>
@@ -43,6 +46,7 @@ int gnn_frequency_add(struct gnn_frequency *f, const struct gnn_batch *b, struct
                 return gnn_fail(e, GNN_E_INPUT,
                                 "batch %" PRIu64 "/%" PRIu64 ": node id out of range", b->epoch,
                                 b->step);
+            /* Saturated: one node in 2^32 batches is as good as always. */
             count[id[i]] += count[id[i]] < UINT32_MAX;
         }
     }
@@ -58,6 +62,7 @@ static int write_type(const struct gnn_frequency *f, uint32_t t, struct gnn_io *
     for (uint64_t i = 0; !rc && i < n; i += CHUNK) {
         const uint64_t m = n - i < CHUNK ? n - i : CHUNK;
         for (uint64_t k = 0; k < m; k++)
+            /* Rows of the file are in the order of original ids. */
             out[k] = f->n[t][store_id ? store_id[i + k] : i + k];
         rc = gnn_io_write(io, out, m * sizeof *out, e);
     }
@@ -120,6 +125,8 @@ static int read_head(struct gnn_io *io, uint64_t want, struct gnn_npy *h, struct
 
 /* own: the store ids that this rank has. */
 static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n,
+                     /* double first, as any numeric type may be in the file; then float, as scores
+                      * are. */
                      const uint32_t *store_id, const uint64_t own[2], float *out, struct gnn_err *e)
 {
     const size_t size = gnn_dtype_bytes(h->dtype);
@@ -134,6 +141,7 @@ static int read_type(struct gnn_io *io, const struct gnn_npy *h, uint64_t n,
             gnn_npy_swap(raw, m, size);
         gnn_npy_to_f64(h->dtype, raw, v, m);
         for (uint64_t k = 0; k < m; k++) {
+            /* Negative, NaN and infinite numbers have no place in a ranking. */
             if (!(v[k] >= 0 && v[k] <= FLT_MAX))
                 return gnn_fail(e, GNN_E_INPUT,
                                 "%s: number %" PRIu64 " of a node type is %g: not a frequency",
@@ -166,6 +174,7 @@ int gnn_frequency_read(struct gnn_store *s, int fd, const char *name, struct gnn
         if (!rc)
             rc = read_type(&io, &h, c->ntype[t].count, store_id, own, x->of[t], e);
         if (!rc)
+            /* Each rank filled in its own nodes, and all others are 0: the sum is the whole. */
             rc = gnn_comm_all_reduce(s->comm, x->of[t], c->ntype[t].count, GNN_REDUCE_F32, e);
         gnn_free(store_id);
     }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Orders by which caches are filled (lib/cache/order.h): a score for each node - its degree, its
+ * expected access, the halo, or what a file says - and the ranking of nodes by score. The ranking
+ * is stable in the original ids, so that partitioned stores give the same caches as whole ones. */
 #include "lib/cache/order.h"
 
 #include <string.h>
@@ -23,8 +26,8 @@ void gnn_order_release(struct gnn_order *o)
     gnn_scores_release(&o->file);
 }
 
-/* 1 for the nodes in the part's halo, which are ranked by their ids; nothing else is to be cached.
- */
+/* The nodes in the part's halo have score 1, so they are ranked by their ids; all others have -1,
+ * which keeps them out. */
 static int halo_scores(struct gnn_store *s, uint32_t part, struct gnn_scores *x, struct gnn_err *e)
 {
     const struct gnn_schema *c = &s->meta.schema;
@@ -61,7 +64,8 @@ static int make_scores(enum gnn_order_by by, const struct gnn_order_scope *w, st
         return gnn_access_of_batches(w->store, w->sampling, x, e);
     if (by == GNN_ORDER_HALO && w->one_part)
         return halo_scores(w->store, w->part, x, e);
-    /* Over the edges that this rank has: only nodes of its halo, and its own, have some there. */
+    /* Degrees over the edges that this rank has: other than its own nodes, only those of its halo
+     * have edges there. */
     return gnn_access_degree(w->store, w->sampling, x, e);
 }
 
@@ -84,7 +88,7 @@ struct entry {
     uint32_t key, id;
 };
 
-/* Least significant digit first, so that equal keys keep their order. */
+/* A radix sort, least significant digit first: equal keys keep their order. */
 static struct entry *sort_entries(struct entry *a, struct entry *b, uint64_t n)
 {
     enum { BITS = 11, SIZE = 1 << BITS };
@@ -106,7 +110,7 @@ static struct entry *sort_entries(struct entry *a, struct entry *b, uint64_t n)
     return a;
 }
 
-/* Descending scores, none of them negative, as ascending keys. */
+/* Bits of a float that is not negative ascend with its value; inverted they descend. */
 static uint32_t key_of(float score)
 {
     uint32_t bits;
@@ -114,7 +118,7 @@ static uint32_t key_of(float score)
     return ~(bits & 0x7fffffff);
 }
 
-/* Rows of one type, but those of ids [from, to). */
+/* Ranks the rows of one type except those of ids [from, to). */
 static int rank_rows(struct gnn_ranking *k, struct gnn_store *s, uint32_t t, uint64_t from,
                      uint64_t to, struct gnn_err *e)
 {

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Where each row of a GPU feature cache lies (lib/cache/placement.h): slots 0 to first[1] are
+ * replicated on all devices, the following ranges are the devices' shards. gnn_placement_share
+ * decides how much to replicate by trying 129 splits of the budget against the expected
+ * accesses. */
 #include "lib/cache/placement.h"
 
 #include <string.h>
 
 #include "lib/base/mem.h"
 
+/* Shares of the budget that are tried are multiples of 1/128. */
 enum { STEPS = 128 };
 
 /* The part that the row of rank r is in; GNN_HOLDER_NONE: no device holds it. */
@@ -104,6 +109,8 @@ static void set_ends(struct ends *x, const struct gnn_placement_opts *o, uint64_
     for (uint32_t i = 0; i <= STEPS; i++) {
         const uint64_t all = min_of((uint64_t)((double)room * ((double)i / STEPS)), room);
         x->replicated[i] = all;
+        /* What is not replicated is spread, so a clique of n devices holds n times as much of
+         * it. */
         x->held[i] = all + min_of((room - all) * o->devices, o->norder - all);
     }
 }
@@ -133,6 +140,7 @@ double gnn_placement_share(const struct gnn_placement_opts *o, uint64_t budget, 
     for (uint64_t v = 0; v < o->nrows; v++)
         all += accesses_of(access, v);
     for (uint32_t i = STEPS + 1; i-- > 0;) {
+        /* A sharded row is a device's own in one of n cases, and a peer's in the others. */
         const double sharded = x.to_held[i] - x.to_replicated[i], own = sharded / o->devices;
         const double sum = (x.to_replicated[i] + own) * cost[GNN_TIER_DEVICE] +
                            (sharded - own) * cost[GNN_TIER_PEER] +

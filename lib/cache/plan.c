@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* gnn-gather --plan (lib/cache/plan.h): expected accesses, a cache for each order and size, and
+ * what real batches find in them. For --replicate, that is repeated for each partition, as each
+ * rank replicates what its own batches need; its seeds are the part's. */
 #include "lib/cache/plan.h"
 
 #include <inttypes.h>
@@ -83,8 +86,8 @@ int gnn_cache_plan_add(struct gnn_cache_plan *p, struct gnn_order *order, struct
     return 0;
 }
 
-/* What the part replicates by this order, and what it still requests. access: of the seeds it owns.
- */
+/* What the part replicates by this order, and what it still requests from other ranks. access: how
+ * often batches of the seeds that it owns have each node. */
 static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, uint32_t part,
                       const struct gnn_scores *access, struct gnn_err *e)
 {
@@ -96,6 +99,7 @@ static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, 
     struct gnn_scores made = {0};
     double missed[GNN_CACHE_SIZES_MAX + 1];
     const struct gnn_scores *x = &r->made;
+    /* An order that does not depend on batches has been scored once, for all parts. */
     int rc = r->made.of ? 0 : gnn_order_scores(&r->order, &scope, &made, &x, e);
     if (!rc)
         rc = gnn_cache_init(&r->remote[part], p->store, p->rows, x, p->remote, p->nremote, part, e);
@@ -111,6 +115,7 @@ static int order_part(struct gnn_cache_plan *p, struct gnn_cache_plan_order *r, 
 
 static int one_part(struct gnn_cache_plan *p, uint32_t part, struct gnn_err *e)
 {
+    /* A rank's batches begin with the seeds that it owns. */
     const uint64_t *book = p->store->book[p->sampling->seed_ntype];
     struct gnn_scores access = {0};
     uint64_t n = 0;
@@ -152,6 +157,7 @@ static int store_ids(struct gnn_cache_plan *p, const struct gnn_batch *b, uint32
             return gnn_fail(e, GNN_E_INPUT, "batch %" PRIu64 "/%" PRIu64 ": node id out of range",
                             b->epoch, b->step);
     p->id[t] = id;
+    /* Batches may carry original ids; caches know ids of the store. */
     if (!p->inverse[t])
         return 0;
     if (gnn_buf_fit(&p->ids[t], n, sizeof *id, "node ids", e))
@@ -205,6 +211,8 @@ void gnn_cache_plan_finish(struct gnn_cache_plan *p)
         if (r->remote)
             gnn_cache_missed(&r->remote[0], &r->remote_tally, missed);
         for (uint32_t k = 0; r->remote && k <= p->nremote; k++)
+            /* Batches of one rank were sampled; a step of all ranks has as many as steps[0] over
+             * what was counted. */
             r->parts.measured[k] =
                 p->batches ? (double)missed[k] * (double)p->sampling->steps[0] / (double)p->batches
                            : 0;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Batches and the pool that they come from (lib/data/batch.h). A batch is given back by whoever
+ * holds it last, in any thread, with its memory, so that the next one needs no allocation. A pool
+ * that is freed while batches are out lives until the last one comes back. */
 #include "lib/data/batch.h"
 
 #include <pthread.h>
@@ -116,6 +119,7 @@ int gnn_batch_get(struct gnn_batch_pool *p, struct gnn_batch **b, struct gnn_err
         pthread_mutex_unlock(&p->lock);
         return e->code;
     }
+    /* Under no lock: nobody else has this batch. */
     batch_clear(got);
     got->holders = 1;
     *b = got;
@@ -139,6 +143,7 @@ void gnn_batch_put(struct gnn_batch *b)
     pthread_mutex_unlock(&p->lock);
     if (!free)
         return;
+    /* Not under the lock: giving back a lease may write to a socket. */
     gnn_tensors_give_back(&b->tensors);
     pthread_mutex_lock(&p->lock);
     b->next_free = p->free;

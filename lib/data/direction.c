@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How many edges have their reverse (lib/data/direction.h), exactly for graphs of moderate size and
+ * from a sample beyond. Each edge becomes a 64-bit hash of its unordered pair, with the direction
+ * in the lowest bit; hashes are grouped by buckets that fit the caches, and what does not fit in
+ * memory is taken in several passes or, last, left out by halves of the hash range. */
 #include "lib/data/direction.h"
 
 #include <string.h>
 
 #include "lib/base/mem.h"
 
+/* Edges of a step; hashes that a bucket has on average, whose table should fit the caches; buckets,
+ * at most. */
 enum { BLOCK = 4096, BUCKET = 512, BUCKETS_MAX = 4096 };
 
 /* What is known of a pair: edges up, from the smaller id to the larger, and down. */
@@ -13,6 +19,8 @@ struct slot {
     uint64_t n[2];
 };
 
+/* The part's range of hashes; its bounds are even, as both directions of a pair differ in the
+ * lowest bit only. */
 static void start_part(struct gnn_direction_counter *c)
 {
     const uint64_t width = c->parts > 1 ? UINT64_MAX / c->parts & ~(uint64_t)1
@@ -123,7 +131,8 @@ static void keep_pair(struct gnn_direction_counter *c, const struct slot *s)
         }
 }
 
-/* Each pair once: to `each`, which may put something smaller into the counter's place. */
+/* Calls `each` once for each pair; it may put something smaller into the counter, as the hashes
+ * have been copied into buckets. */
 static int group_pairs(struct gnn_direction_counter *c,
                        void (*each)(struct gnn_direction_counter *c, const struct slot *s),
                        struct gnn_err *e)
@@ -156,7 +165,7 @@ static int group_pairs(struct gnn_direction_counter *c,
 
 /* ---- counting ---- */
 
-/* Half the pairs are left out. */
+/* Leaves half the pairs out: those whose hashes are in the upper half of the range. */
 static void halve_sample(struct gnn_direction_counter *c)
 {
     uint64_t n = 0, merged = 0;
@@ -174,7 +183,7 @@ static void halve_sample(struct gnn_direction_counter *c)
     c->merged = merged;
 }
 
-/* Of each pair and direction one hash, with how often it was there. */
+/* Makes one entry of equal edges, with their number. */
 static int merge_equal(struct gnn_direction_counter *c, struct gnn_err *e)
 {
     if (!c->times && !(c->times = gnn_alloc(c->room, sizeof *c->times, "counts of edges", e)))
@@ -184,8 +193,8 @@ static int merge_equal(struct gnn_direction_counter *c, struct gnn_err *e)
     return rc;
 }
 
-/* Makes room for a block: where there may be no more, by merging equal edges, as long as that makes
- * much, and by looking at half the pairs. */
+/* Makes room for a block of edges. At the limit, equal edges are merged first, as long as that
+ * frees a quarter; then half the pairs are left out. */
 static int make_room(struct gnn_direction_counter *c, struct gnn_err *e)
 {
     if (c->n + BLOCK <= c->room)
@@ -222,6 +231,8 @@ static int add_loop(struct gnn_direction_counter *c, uint32_t v, struct gnn_err 
     return GNN_OK;
 }
 
+/* An invertible mixing of bits: different pairs have different hashes, so nothing is counted by
+ * accident. */
 static uint64_t mix_pair(uint64_t pair, uint64_t keep)
 {
     uint64_t x = pair * 0x9e3779b97f4a7c15u;
@@ -240,6 +251,8 @@ static uint64_t add_same(struct gnn_direction_counter *c, const uint32_t *src, c
         const uint64_t s = src[i], d = dst[i], down = s > d, lo = down ? d : s, hi = down ? s : d,
                        loop = s == d;
         const uint64_t x = mix_pair(hi * (hi - 1) + 2 * lo + 2, ~(uint64_t)1);
+        /* Hashes of the two directions cancel out if each edge has its reverse. All edges are
+         * summed, also when the rest is counted from a sample. */
         balance += loop ? 0 : down ? -x : x;
         c->x[at] = x | down;
         at += !loop & (x - first <= span);
@@ -294,6 +307,7 @@ void gnn_direction_sum(const struct gnn_direction_counter *c, bool both, bool dr
 {
     const uint64_t all = c->edges - c->loops, directed = c->pairs + c->two_way,
                    loops = c->loops - (dedup ? c->loops_again : 0);
+    /* What was looked at stands for all edges but loops, which are always counted. */
     const double scale = c->looked < all && c->looked ? (double)all / (double)c->looked : 1;
     uint64_t edges = dedup ? directed : c->looked,
              reversed = dedup ? 2 * c->two_way : c->two_way_edges;

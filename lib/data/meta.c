@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a stream or a store says of itself (lib/data/meta.h), as JSON and back. Sampling's JSON is
+ * canonical text: two streams are of one kind if it is equal, so whatever changes a batch must be
+ * in it, under the same name for good. */
 #include "lib/data/meta.h"
 
 #include <stdio.h>
@@ -257,6 +260,7 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
     if (rc)
         return rc;
     int t = type ? gnn_schema_find_ntype(&m->schema, type) : -1;
+    /* The limit of 64 is that of gnn_fanout_parse. */
     if (t < 0 || !json_is_array(fan) || json_array_size(fan) > 64 || !json_is_array(splits) ||
         !json_array_size(splits) || json_array_size(splits) > 64)
         return gnn_fail(e, GNN_E_INPUT, "header: bad seed type, fan-outs or splits");
@@ -282,6 +286,7 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
             return gnn_fail(e, GNN_E_INPUT, "header: bad split %u", i);
         s->steps[i] = (uint64_t)json_integer_value(steps);
         s->split_seeds[i] = (uint64_t)json_integer_value(seeds);
+        /* On failure the caller releases what has been filled in. */
         if (!(s->split[i] = gnn_strdup(name, e)))
             return e->code;
     }

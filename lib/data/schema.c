@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The schema of a graph (lib/data/schema.h): types, fields, splits. Everything is added through
+ * functions that check it, whether it comes from an importer or from a file, so no schema in memory
+ * breaks a rule of the format. */
 #include "lib/data/schema.h"
 
 #include <stdio.h>
@@ -40,8 +43,8 @@ static int grow_array(void *array, uint32_t n, uint32_t max, size_t size, const 
                    : gnn_fail(e, GNN_E_INPUT, "more than %u %s", max, what);
 }
 
-/* Well-formed by RFC 3629, for names go into JSON, and without the control characters beyond ASCII.
- */
+/* Well-formed UTF-8 as in RFC 3629, since names go into JSON, and no control characters, those
+ * beyond ASCII included. */
 static bool is_text(const char *s)
 {
     const unsigned char *p = (const unsigned char *)s;
@@ -87,8 +90,8 @@ int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e)
     return check_text(name, what, GNN_TYPE_NAME_MAX, e);
 }
 
-/* Names of fields, splits and sets stand in lists on the command line, and at the end of tensor
- * names. */
+/* A field, a split or a set is a word: such names stand in lists on the command line, and at the
+ * end of tensor names. */
 static bool is_word(const char *name)
 {
     return !name[strcspn(name, " /=,:")];
@@ -124,8 +127,8 @@ static bool key_is(const char *src, const char *rel, const char *dst, const char
     return true;
 }
 
-/* Names may hold '/', but no key may mean two types: "a/b" and "c" joined to "d" is not "a" and
- * "b/c". */
+/* Names may hold '/', but no key may mean two types: "a/b", "c", "d" and "a", "b/c", "d" both give
+ * "a/b/c/d". */
 static int check_key(const struct gnn_schema *s, uint32_t src, const char *rel, uint32_t dst,
                      struct gnn_err *e)
 {
@@ -147,6 +150,7 @@ int gnn_schema_add_ntype(struct gnn_schema *s, const char *name, uint64_t count,
         return gnn_fail(e, GNN_E_INPUT, "node type '%s' appears twice", name);
     if (gnn_schema_find_etype(s, name) >= 0)
         return gnn_fail(e, GNN_E_INPUT, "an edge type and a node type are called '%s'", name);
+    /* UINT32_MAX is no id, but says everywhere that there is none. */
     if (count > UINT32_MAX - 1u)
         return gnn_fail(e, GNN_E_INPUT, "node type '%s' has %llu nodes, more than 2^32 - 2", name,
                         (unsigned long long)count);
@@ -168,6 +172,7 @@ int gnn_schema_add_etype(struct gnn_schema *s, uint32_t src, const char *rel, ui
     if (src >= s->nntypes || dst >= s->nntypes)
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' refers to a node type that does not exist",
                         rel);
+    /* An eighth of the range: offsets of 8 bytes must fit it. */
     if (count > (uint64_t)INT64_MAX / 8)
         return gnn_fail(e, GNN_E_INPUT, "edge type '%s' has an implausible count", rel);
     if ((rc = check_key(s, src, rel, dst, e)) ||
@@ -285,6 +290,8 @@ int gnn_schema_copy(struct gnn_schema *dst, const struct gnn_schema *src, struct
 
 int gnn_schema_check_counts(const struct gnn_schema *s, const char *name, struct gnn_err *e)
 {
+    /* A damaged or hostile header must not make a program allocate for nodes of which the file
+     * holds not a byte. */
     enum { ALWAYS = 1 << 24, PER_EDGE = 1024 };
     uint64_t bare = 0; /* nodes of which nothing in the store tells */
     for (uint32_t t = 0; t < s->nntypes; t++) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sets of named tensors (lib/data/tensors.h). Slots stay when a set is cleared, with their memory,
+ * so that a stream of batches of about one size allocates only in the beginning; a hash table finds
+ * them by name. A tensor's data lie in its own block, or in memory that another program exported
+ * for the batch (a lease). */
 #include "lib/data/tensors.h"
 
 #include <stdarg.h>
@@ -9,11 +13,13 @@
 #include "kernels/half.h"
 #include "lib/base/shared.h"
 
-/* The place in the index that holds the tensor of that name, or the free one where it belongs. The
- * seed differs from run to run, so that a frame's names cannot be chosen to collide. */
+/* The entry of the index that holds the tensor of that name, or the free one where it belongs. The
+ * seed is an address, so it differs from run to run: nobody can choose names that collide. */
 static uint32_t *find_slot(const struct gnn_tensors *s, const char *name)
 {
     const uint32_t mask = 2 * s->room - 1;
+    /* The table has twice as many entries as there is room for tensors, so there is always a free
+     * one. */
     uint32_t i = (uint32_t)XXH3_64bits_withSeed(name, strlen(name), (uintptr_t)s->index) & mask;
     while (s->index[i] && strcmp(s->slot[s->index[i] - 1]->t.name, name))
         i = (i + 1) & mask;
@@ -55,7 +61,7 @@ static void buf_drop(const struct gnn_tensors *s, struct gnn_tensor_slot *q)
     q->shared = false;
 }
 
-/* Puts a slot's data into a block of another kind. */
+/* Moves a slot's data into a block of another kind. */
 static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, struct gnn_buf to,
                      bool shared, bool keep)
 {
@@ -66,8 +72,8 @@ static void buf_move(const struct gnn_tensors *s, struct gnn_tensor_slot *q, str
     q->shared = shared;
 }
 
-/* Makes room in the slot's own block, which is in shared memory where the set has some and the
- * tensor is worth it. What grows gets more than asked, so that batches of about one size fit after
+/* Makes room in the slot's own block: in shared memory if the set has some and the tensor is worth
+ * it. A block that grows gets more than was asked for, so that batches of about one size fit after
  * the first. */
 static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint64_t bytes,
                    bool keep, struct gnn_err *e)
@@ -78,6 +84,7 @@ static int buf_fit(const struct gnn_tensors *s, struct gnn_tensor_slot *q, uint6
     const bool share = s->share && bytes >= GNN_SHARE_MIN;
     if (fits && (q->shared || !share))
         return 0;
+    /* Shared memory may be full: then the heap will do, and the tensor is sent inline. */
     struct gnn_buf to = {0};
     if (share && bytes <= UINT64_MAX / 2) {
         to.data = gnn_share_alloc(s->share, bytes, keep ? bytes / 2 : bytes / 8, &to.cap);
@@ -216,6 +223,7 @@ void gnn_tensors_move(struct gnn_tensors *s)
 void gnn_tensors_unshare(struct gnn_tensors *s)
 {
     for (uint32_t i = 0; i < s->room; i++)
+        /* The memory itself goes with the last holder of the share. */
         if (s->slot[i] && s->slot[i]->shared) {
             s->slot[i]->buf = (struct gnn_buf){0};
             s->slot[i]->shared = false;
@@ -227,6 +235,7 @@ void gnn_tensors_unshare(struct gnn_tensors *s)
 
 int gnn_tensors_own(struct gnn_tensors *s, struct gnn_err *e)
 {
+    /* Leased data are copied, as the producer may overwrite them once they are released. */
     for (uint32_t i = 0; s->lease.give_back && i < s->n; i++) {
         struct gnn_tensor *t = &s->slot[i]->t;
         uint64_t bytes = 0;
