@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of other ranks on their way to a device (lib/gather/gpu_remote.h). Threads request the rows
+ * of a batch and copy the replies into one pinned staging buffer, with the tables that the
+ * gathering kernel needs; one copy then brings it all to the device. Order here: the buffer and its
+ * layout, the threads, the queue that hands buffers over. */
 #include "lib/gather/gpu_remote.h"
 
 #include <string.h>
@@ -63,7 +67,8 @@ struct gather_staging *gnn_gather_staging_take(struct gather_queue *q, uint64_t 
     return p;
 }
 
-/* How a staging buffer is laid out. */
+/* A staging buffer, from its start: parts of all fields and hops, row numbers, then the reply of
+ * each rank. */
 struct layout {
     const struct gatherer *g;
     struct gather_remote *f;
@@ -90,7 +95,8 @@ static void lay_out(const struct gather_queue *q, struct layout *y, struct gathe
     }
 }
 
-/* One field, and hop: first an empty part, so that there is one that begins at 0. */
+/* The parts of one field and hop. The first one is empty, so that the search for a row's part finds
+ * one that begins at 0. Addresses of replies are offsets into the buffer for now. */
 static int add_parts(const struct gather_queue *q, const struct layout *y, struct gather_staging *p,
                      uint32_t job, uint32_t hop, uint64_t *nparts, struct gnn_err *e)
 {
@@ -102,6 +108,8 @@ static int add_parts(const struct gather_queue *q, const struct layout *y, struc
                                 .row_at = y->rows_at + w->row_at * sizeof(uint64_t),
                                 .nparts = q->nown[job] + 2 + y->f->q.ranks,
                                 .n = w->n};
+    /* Where a row lies: this rank's store, the ranks' replies, the replicated rows; numbers as tier
+     * maps give them. */
     *nparts += k->nparts;
     *part++ = (struct gnn_gather_part){.tier = GNN_TIER_HOST};
     if (q->nown[job])
@@ -216,8 +224,11 @@ static int request_batch(void *queue, void *requester, struct gnn_batch *b, stru
     struct gather_queue *q = queue;
     struct gather_remote *f = requester;
     struct gather_staging *p = NULL;
-    /* Batches are brought to devices by turns. */
+    /* Batches go to the devices in turn, so the number of a batch tells whose cached rows need no
+     * request. */
     f->map = q->map + b->nth % q->devices * q->job->meta.schema.nntypes;
+    /* Ranks answer each other's requests while they wait, so this is done even when the device side
+     * is closed. */
     int rc = gnn_gather_remote_exchange(q->job, f, b, e);
     pthread_mutex_lock(&q->lock);
     const bool closed = q->closed;

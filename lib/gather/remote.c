@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Gathering with several ranks on the host (lib/gather/remote.h): one round trip for a batch.
+ * Requests go out for all fields together, replies are filled for everybody, and the batch's
+ * tensors are made from the own store and what has come. Every rank goes through these steps in the
+ * same order, as ranks wait for each other in each. */
 #include "lib/gather/replica.h"
 
 #include <inttypes.h>
@@ -42,6 +46,7 @@ struct gather_remote *gnn_gather_remote_new(const struct gatherer *g, struct gnn
 static int reply_field(const struct gatherer *g, struct gather_remote *f,
                        const struct gather_job *j, uint32_t hop, uint32_t r, struct gnn_err *e)
 {
+    /* Replies are read in the order in which they are written here: fields, then hops. */
     const struct gather_asked *a = &f->by[(size_t)gnn_gather_slot(g, j, hop) * f->q.ranks + r];
     const uint64_t bytes = a->n * gnn_gather_job_out(j);
     if (gnn_words_align(&f->q.staging[r], GATHER_ALIGN, e))
@@ -57,6 +62,7 @@ static int reply_field(const struct gatherer *g, struct gather_remote *f,
                               .out = gnn_words_add(&f->q.staging[r], (bytes + 3) / 4, e)};
     if (!rows.out)
         return e->code;
+    /* An id that this rank does not own came from the other rank: it is the one to blame. */
     return gnn_gather_rows(&rows) < a->n ? gnn_request_malformed(&f->q, r, e) : 0;
 }
 
@@ -100,6 +106,8 @@ static int collect_field(const struct gatherer *g, struct gather_remote *f,
     memcpy(f->part, j->part, nparts * sizeof *f->part);
     for (uint32_t r = 0; r < f->q.ranks; r++) {
         struct gnn_gather_part *p = &f->part[nparts++];
+        /* Row numbers were chosen so that each rank's reply is one part of its own; requesting and
+         * reading must agree on base and n. */
         *p = (struct gnn_gather_part){.first = w->base + r * w->n};
         if (gnn_gather_remote_next(g, f, j, hop, r, &p->data, &p->count, e))
             return e->code;
@@ -182,6 +190,8 @@ int gnn_gather_remote_end(struct gatherer *g, struct gnn_err *e)
 {
     static const uint32_t ended = GATHER_ENDED;
     struct gnn_exchange x;
+    /* All ranks must end after the same batch; one that sends a request instead has more of
+     * them. */
     int rc = gnn_exchange_init(&x, g->comm, gnn_comm_tag(GNN_COMM_GATHER, g->batches), e);
     if (!rc)
         rc = gnn_comm_all_gather(g->comm, &x, &ended, sizeof ended, e);

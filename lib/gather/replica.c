@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Replicated remote rows (lib/gather/replica.h): which rows of other ranks this one keeps a copy
+ * of, and fetching them once, in the beginning, as batches of nodes without edges. Ranks may keep
+ * different numbers of rows, but go through the same number of rounds, since each must answer the
+ * others. */
 #include "lib/gather/replica.h"
 
 #include <string.h>
@@ -46,7 +50,8 @@ static int copy_ids(struct gather_copies *k, const uint32_t *row, uint64_t n, st
     return rc;
 }
 
-/* Remote rows of nodes that have a score: a negative one leaves out the rest. */
+/* Ranks the remote rows of nodes that this rank's batches have; the others get a negative score,
+ * which leaves them out. */
 static int rank_remote(const struct gatherer *g, const struct gnn_gather_replicate *o,
                        const uint64_t *bytes, struct gnn_scores *made, struct gnn_ranking *k,
                        struct gnn_err *e)
@@ -75,6 +80,7 @@ static int choose_rows(struct gather_replica *r, struct gatherer *g,
         total += c->ntype[t].count * (bytes[t] = row_bytes(g, t));
     if (!rc)
         rc = rank_remote(g, o, bytes, &made, &ranked, e);
+    /* The share is of an average rank's rows. */
     const double budget = o->share * (double)total / g->comm->size;
     if (!rc)
         gnn_fill_one(&ranked, budget < 0x1p63 ? (uint64_t)budget : UINT64_MAX, n);
@@ -96,6 +102,7 @@ static void fill_batch(const struct gather_replica *r, struct gnn_batch *b, uint
     gnn_tensors_clear(&b->tensors);
     b->nth = from / ROUND;
     for (uint32_t t = 0; t < r->ntypes; t++) {
+        /* A type that has run out of rows stays in the batch, with none. */
         const uint64_t n = r->of[t].n > from ? r->of[t].n - from : 0;
         uint64_t *count = counts + (size_t)t * (b->nhops + 1);
         for (uint32_t h = 0; h <= b->nhops; h++)

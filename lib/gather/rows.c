@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of a store as rows in parts (lib/gather/rows.h), and the tensors that gathered rows
+ * become. The gatherers on the CPU, on devices and over ranks all use these jobs, so that a batch
+ * has the same tensors, and an error the same words, wherever it is made. */
 #include <inttypes.h>
 
 #include "formats/xxh.h"
@@ -25,6 +28,8 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
     if (!(j->part = gnn_alloc_zero(s->nparts, sizeof *j->part, "a field", e)))
         return e->code;
     for (uint32_t p = 0; p < s->nparts; p++) {
+        /* A part that another rank has is empty here, but keeps its place: parts are searched by
+         * their first row. */
         j->part[p].first = s->book[type][p];
         if (!gnn_store_has(s, p))
             continue;
@@ -127,6 +132,7 @@ uint64_t gnn_gather_job_rows(const struct gather_job *j, const uint32_t *ids, co
     if (sums) {
         XXH3_64bits_reset(&sum);
         g.show = sum_piece;
+        /* The checksum is made of each piece while it is in the cache. */
         g.arg = &sum;
     }
     const uint64_t got = gnn_gather_rows(&g);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* GPUs of other ranks (lib/gpu/peers.h): which of them this rank's devices can read through CUDA
+ * IPC, found out by trying, and their memory, once it is exported. Whether it works depends on
+ * driver, container and topology together, and no query tells. */
 #include "lib/gpu/peers.h"
 
 #include <fcntl.h>
@@ -22,7 +25,8 @@ static uint32_t message_tag(void)
 
 /* ---- identities ---- */
 
-/* Processes of one start of one machine, that call it by the same name. */
+/* One number for a host: processes of one machine, since one boot of it, with the same host name
+ * (containers have their own). */
 static uint64_t host_id(void)
 {
     char text[256] = "";
@@ -65,7 +69,7 @@ int gnn_gpu_peers_users(const struct gnn_gpu *g, struct gnn_comm *comm, uint32_t
     return rc;
 }
 
-/* The device of this host that has the id; *n: there is none that this process sees. */
+/* The device of this host that has the id. *device == *n: this process does not see it. */
 static int find_device(uint64_t id, unsigned *device, unsigned *n, struct gnn_err *e)
 {
     int rc = gnn_dev_count(n, e);
@@ -78,7 +82,8 @@ static int find_device(uint64_t id, unsigned *device, unsigned *n, struct gnn_er
     return rc;
 }
 
-/* Can device `unit` import what the peer, a device of another rank, exports? If not, why. */
+/* Can device `unit` import what the peer, a device of another rank, exports? *apart says why
+ * not. */
 static int try_import(const struct gnn_gpu_peers *p, unsigned unit, const struct gnn_gpu_peer *peer,
                       unsigned char *apart, struct gnn_err *e)
 {
@@ -171,6 +176,7 @@ static int describe_own(const struct gnn_gpu_peers *p, const uint64_t *bytes,
         if (!rc)
             rc = gnn_dev_alloc(&trial[u], TRIAL, "a trial", e);
         if (!rc)
+            /* A refusal is no failure: this rank then caches without the others. */
             s[u].exports = !gnn_dev_export(trial[u], &s[u].handle, &refused);
     }
     return rc;
@@ -216,6 +222,7 @@ int gnn_gpu_peers_meet(struct gnn_gpu_peers **out, struct gnn_gpu *g, struct gnn
         rc = e->code;
     if (!rc)
         rc = fill_own_reach(p, exports, apart, e);
+    /* Also a barrier: after it all have tried, and the trial's memory may go. */
     if (!rc)
         rc = share_reach(p, &x, apart, e); /* all have tried */
     for (unsigned u = 0; u < g->n; u++)
@@ -232,6 +239,7 @@ bool gnn_gpu_peers_clique(const struct gnn_gpu_peers *p, bool *taken, uint32_t *
     *n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         bool all = !taken[i];
+        /* Both directions: a clique's devices all read each other. */
         for (uint32_t m = 0; all && m < *n; m++)
             all = p->apart[(size_t)i * p->n + member[m]] == GNN_GPU_TOGETHER &&
                   p->apart[(size_t)member[m] * p->n + i] == GNN_GPU_TOGETHER;
@@ -303,6 +311,8 @@ void gnn_gpu_peers_close(struct gnn_gpu_peers *p)
     uint64_t n = 0;
     if (!p)
         return;
+    /* What was imported must be closed before its owner frees it, so all ranks close first, and
+     * then wait for each other. A rank that is lost is not waited for. */
     for (uint64_t i = 0; i < p->nopened; i++)
         gnn_dev_import_close(p->opened[i]);
     if (!p->comm->lost)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays of inputs, .npy or text alike, read a few rows at a time and converted
+ * (lib/import/array.h). Memory follows what is read and never what a header declares, as headers
+ * may lie. */
 #include "lib/import/array.h"
 
 #include <string.h>
@@ -92,6 +95,7 @@ static int at_end(struct gnn_array *a, struct gnn_err *e)
     uint8_t byte;
     uint64_t got;
     int rc = gnn_reader_read(a->r, &byte, 1, &got, e);
+    /* An array inside an archive ends with its member, so more bytes mean a damaged header. */
     if (!rc && got)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: bytes after the array", gnn_reader_name(a->r));
     return rc;
@@ -103,6 +107,7 @@ static int load_fortran(struct gnn_array *a, struct gnn_err *e)
     size_t size = gnn_dtype_bytes(a->h.dtype);
     struct gnn_buf col = {0};
     int rc = GNN_OK;
+    /* Grows with the bytes that arrive, and is turned afterwards. */
     for (uint64_t at = 0; !rc && at < a->h.bytes;) {
         uint64_t n = a->h.bytes - at < CHUNK ? a->h.bytes - at : CHUNK;
         rc = gnn_buf_reserve(&col, at + n, 1, "a column-major array", e);
@@ -149,6 +154,7 @@ static int text_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t
     if (rc || as == GNN_F64)
         return rc;
     uint64_t bad;
+    /* Done in place: a double is replaced by an int64_t of the same size. */
     if (!gnn_npy_to_i64(GNN_F64, out, out, *got * w, &bad))
         return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: not a whole number", gnn_array_name(a),
                         (unsigned long long)(a->at + bad / w + 1));
@@ -166,6 +172,7 @@ int gnn_array_read(struct gnn_array *a, enum gnn_dtype as, void *out, uint64_t m
         a->at += *got;
         return rc;
     }
+    /* At its end the array is read once more, which finds bytes after it. */
     if (a->at == a->rows || !a->h.count)
         return max ? at_end(a, e) : GNN_OK;
     size_t size = gnn_dtype_bytes(a->h.dtype), to = gnn_dtype_bytes(as);
@@ -236,6 +243,7 @@ int gnn_array_load(struct gnn_input *in, uint32_t member, enum gnn_dtype as, voi
     if (!most && !rc)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: rows of %llu values", gnn_array_name(&a),
                       (unsigned long long)a.width);
+    /* Row counts of text are not known beforehand. */
     while (!rc && got) { /* as many rows again as there are, within bounds: most arrays are small */
         uint64_t max = *rows < 256 ? 256 : *rows;
         max = max < most ? max : most;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Edges grouped by destination (lib/import/csc.h), in two passes over the input: degrees are
+ * counted, offsets are summed up, and each edge is put at its destination's cursor. So the edges
+ * are in memory only once. Sources keep the order of the input. */
 #include "lib/import/csc.h"
 
 #include <string.h>
@@ -12,6 +15,8 @@ int gnn_csc_init(struct gnn_csc *c, uint64_t ndst, unsigned mode, struct gnn_err
     return c->indptr ? GNN_OK : GNN_E_NOMEM;
 }
 
+/* Edges of a step, and how many edges ahead counters are prefetched: they are at random
+ * addresses. */
 enum { BLOCK = 256, AHEAD = 24 };
 
 static void count_ends(uint64_t *deg, const uint32_t *end, uint64_t n)
@@ -65,7 +70,8 @@ int gnn_csc_ready(struct gnn_csc *c, struct gnn_err *e)
     return GNN_OK;
 }
 
-/* Two stages over a small block, so that neither the cursor nor the target line is waited for. */
+/* Two stages over a small block: first all cursors, then all targets, so that neither line is
+ * waited for. */
 static void place_block(struct gnn_csc *c, const uint32_t *s, const uint32_t *d, unsigned n,
                         uint64_t *pos)
 {
@@ -142,6 +148,7 @@ int gnn_csc_done(struct gnn_csc *c, struct gnn_err *e)
 
 void gnn_csc_dedup(struct gnn_csc *c)
 {
+    /* Duplicates of a source are next to each other after sorting; edges move down in place. */
     uint64_t out = 0, from = 0;
     for (uint64_t v = 0; v < c->ndst; v++) {
         uint64_t to = c->indptr[v + 1];

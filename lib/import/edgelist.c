@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Edge lists and Matrix Market files as datasets (lib/import/edgelist.h). A first pass finds the
+ * ids, or checks them; the second delivers edges. If all edges fit 128 MiB the first pass keeps
+ * them, so that the text is parsed once. */
 #include "lib/import/edgelist.h"
 
 #include <math.h>
@@ -6,6 +9,7 @@
 
 #include "formats/mtx.h"
 
+/* KEEP counts 32-bit words: a pair of ids is two, a number of a field two more. */
 enum { CHUNK = 1 << 13, KEEP = 1 << 25 }; /* edges of a step; edges kept in memory */
 
 /* A pass over the file. */
@@ -70,7 +74,7 @@ static unsigned long long line_of(const struct pass *ps, uint64_t n, uint64_t i)
     return (unsigned long long)(ps->t.line - (ps->l->skew ? (n - i + 1) / 2 : n - i));
 }
 
-/* What the header of a matrix says of entry (i, j), in the given line. */
+/* Checks entry (i, j), in the given line, against what the header of the matrix says of it. */
 static int check_entry(const struct pass *ps, uint64_t i, uint64_t j, double v, uint64_t line,
                        struct gnn_err *e)
 {
@@ -143,7 +147,8 @@ static int dense_read(struct pass *ps, uint64_t *n, struct gnn_err *e)
     return rc;
 }
 
-/* Each of n edges is followed by its reverse. */
+/* Each of the n edges is followed by its reverse, with the negative value: a skew-symmetric matrix.
+ * From the end, so that it can be done in place. */
 static void add_opposites(struct pass *ps, uint64_t n)
 {
     for (uint64_t i = n; i--;) {
@@ -208,6 +213,7 @@ static int check_numbers(struct gnn_edgelist *l, const struct pass *ps, uint64_t
     for (uint64_t i = 0; i < n * ps->nnum; i++) {
         const double v = ps->num[i];
         const uint32_t k = (uint32_t)(i % ps->nnum);
+        /* Beyond 2^53 a double does not hold each whole number. */
         if (!(v == floor(v) && fabs(v) < 9007199254740992.0))
             l->whole[k] = false;
         if (l->finite[k] && !isfinite(strcmp(l->finite[k], "time") ? (double)(float)v : v))
@@ -238,7 +244,8 @@ static int convert_ids(struct pass *ps, uint64_t n, uint32_t *src, uint32_t *dst
     return GNN_OK;
 }
 
-/* Keeps the edges of a chunk while there are not too many; then lets all go. */
+/* Keeps the edges of a chunk while there are not too many; from the first that do not fit on,
+ * nothing is kept. */
 static int keep_edges(struct gnn_edgelist *l, const struct pass *ps, uint64_t n,
                       struct gnn_buf *ids, struct gnn_buf *nums, struct gnn_err *e)
 {

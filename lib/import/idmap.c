@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From the ids of a file to 0, 1, 2 ... in ascending order (lib/import/idmap.h). Ids below 2^32 are
+ * bits in pages of 65536, which a prefix sum turns into ranks; larger ones are a sorted list. So
+ * dense ids cost a bit each, and sparse ones a page. */
 #include "lib/import/idmap.h"
 
 #include <stdlib.h>
@@ -42,6 +45,8 @@ static int add_big(struct gnn_idmap *m, uint64_t key, struct gnn_err *e)
 {
     if (key > INT64_MAX)
         return gnn_fail(e, GNN_E_INPUT, "id %llu is too large", (unsigned long long)key);
+    /* Sorted and without duplicates first, as edges repeat their nodes; grown only if that frees
+     * less than half. */
     if (m->nbig == m->room) {
         squeeze_pages(m);
         if (m->nbig > m->room / 2 || !m->room) {
@@ -102,6 +107,7 @@ void gnn_idmap_finish(struct gnn_idmap *m)
     }
     squeeze_pages(m);
     m->nsmall = n;
+    /* Dense ids need no map: they are what they are mapped to. */
     m->n = n + m->nbig;
     m->dense = !m->nbig && top == n;
 }
@@ -114,6 +120,7 @@ uint64_t gnn_idmap_find(const struct gnn_idmap *m, uint64_t key)
     }
     const struct gnn_idmap_page *page = key >> 16 < m->npages ? m->page[key >> 16] : NULL;
     unsigned w = key >> 6 & (GNN_IDMAP_WORDS - 1);
+    /* The rank of an id: ids before its page, before its word, and before its bit. */
     if (!page || !(page->bits[w] >> (key & 63) & 1))
         return UINT64_MAX;
     return (uint64_t)page->rank + page->before[w] +

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Inputs (lib/import/input.h): a file, a directory, an archive, or an archive in an archive, all as
+ * a sorted list of members that can be read again and again. A reader is a stack of stages
+ * (lib/import/stage.h), made anew each time. Members are sorted by name, so results do not depend
+ * on the order in a directory. */
 #include "lib/import/input.h"
 
 #include <dirent.h>
@@ -10,6 +14,7 @@
 #include "lib/import/zip.h"
 #include "lib/base/mem.h"
 
+/* Limits on what a hostile archive or a wrong directory can make of the program's memory. */
 enum { MEMBERS_MAX = 100000, DEPTH_MAX = 8, NAME_MAX_BYTES = 4096 };
 
 struct member {
@@ -109,6 +114,7 @@ static int member_stage(struct gnn_input *in, uint32_t i, struct gnn_stage **top
         return rc;
     rc = gnn_stage_unpack(top, in->packing, e);
     if (!rc)
+        /* Archives are read from their start to the member: tar has no directory. */
         rc = gnn_stage_archive(top, e);
     const char *name = "";
     while (!rc && name) {
@@ -161,7 +167,8 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     const char *name = "";
     in->archive = true;
     int rc = zip ? gnn_zip_check(archive_bytes, in, e) : GNN_OK;
-    /* Seekable stages start afresh, so that the zip reader finds its directory. */
+    /* Zip archives are seekable: a fresh stage stands at the start, so that libarchive finds the
+     * directory. */
     if (!rc)
         rc = archive_bytes(in, &s, e);
     if (!rc)
@@ -177,7 +184,7 @@ static int list_archive(struct gnn_input *in, bool zip, struct gnn_err *e)
     return rc ? rc : sort_members(in, e);
 }
 
-/* Whether a file so called should be an archive: one that is cut in its first bytes does not look
+/* Whether the name says that this is an archive: one that is cut in its first bytes does not look
  * like one. */
 static bool named_archive(const char *name)
 {
@@ -396,6 +403,7 @@ int gnn_reader_open(struct gnn_reader **r, struct gnn_input *in, uint32_t member
     const uint8_t *p;
     size_t n;
     if (!rc) {
+        /* Names in messages are those of the reader, which has the archive's in front. */
         (*r)->top->name = (*r)->name;
         rc = gnn_stage_peek((*r)->top, &p, &n, e);
     }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Edges as arrays of pairs (lib/import/pairs.h): shape (E, 2), shape (2, E), or two vectors. For
+ * (2, E) in row-major order the same file is opened twice, the second reader skipping the first
+ * half, so that sources and destinations arrive together without an array of all edges. */
 #include "lib/import/pairs.h"
 
 #include <string.h>
@@ -7,7 +10,8 @@
 
 enum { CHUNK = 1 << 13 };
 
-/* Row-major memory of a two-dimensional array: whether an edge's two ids lie side by side. */
+/* Finds whether an edge's two ids lie side by side in memory: so they do in a row-major (E, 2) and
+ * in a column-major (2, E) array. */
 static int find_layout(struct gnn_pairs *p, const struct gnn_array *a, bool tall, struct gnn_err *e)
 {
     const struct gnn_npy *h = &a->h;
@@ -157,7 +161,8 @@ static int pass_read(struct pass *ps, uint64_t *n, uint64_t *step, uint64_t *off
     if (max > p->n - ps->done)
         max = p->n - ps->done;
     *n = max;
-    /* The first half is not followed by the end of the array; everything else is. */
+    /* What follows the first half is the second one, so only there a read at the end would find
+     * something; everywhere else it checks that the array ends. */
     int rc = GNN_OK;
     if (max || !p->rows)
         rc = gnn_array_read(&ps->a, GNN_I64, ps->id, max ? max : 1, &other, e);
@@ -210,6 +215,7 @@ static int open_fields(struct pass *ps, const struct gnn_etype *et, struct gnn_e
                           gnn_array_name(&ps->field[f]));
         if (rc)
             return rc;
+        /* Fields of many columns make smaller steps: at most 2^20 values. */
         if (ps->max > (1 << 20) / width)
             ps->max = (1 << 20) / width; /* width is at most 4096 */
         ps->row[f] = gnn_alloc(ps->max * width, 8, "edge fields", e);

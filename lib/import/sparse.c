@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compressed sparse matrices of scipy, entry by entry (lib/import/sparse.h): offsets, indices and
+ * values are three arrays, read side by side. Offsets are checked as they are passed, each against
+ * the one before it and the number of entries. */
 #include "lib/import/sparse.h"
 
 #include <math.h>
@@ -91,6 +94,7 @@ int gnn_sparse_read(struct gnn_sparse_pass *p, uint32_t *major, uint32_t *minor,
     if (!rc && p->s->data >= 0) /* at the end, too, which it then checks */
         rc = gnn_array_read(&p->val, GNN_F32, value, *got ? *got : 1, &nval, e);
     for (uint64_t i = 0; !rc && i < *got; i++) {
+        /* Rows may be empty, so it can take several steps to the row that has this entry. */
         while (!rc && (p->row == UINT64_MAX || p->done + i == p->last))
             rc = next_row(p, e);
         if (rc == GNN_END)

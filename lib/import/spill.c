@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting edges by destination through a file, for graphs that do not fit in memory
+ * (lib/import/spill.h). Destinations form ranges that fit a window of memory. Edges are appended to
+ * the range that they belong to, through small buffers; then one range after the other is read and
+ * sorted in memory. Each edge is written once and read once. */
 #include "lib/import/spill.h"
 
 #include <errno.h>
@@ -16,6 +20,8 @@ struct gnn_spill_range {
     uint32_t fill;               /* edges in the buffer */
 };
 
+/* PIECE: bytes of a read. CELLS: entries of the index that leads from a destination to its
+ * range. */
 enum { PIECE = 1 << 20, CELLS = 1 << 14, BLOCK = 256, AHEAD = 24 };
 
 uint64_t gnn_spill_bytes(const struct gnn_csc *c, const size_t *row, uint32_t nfields)
@@ -46,8 +52,8 @@ static int make_file(struct gnn_spill *s, const char *beside, struct gnn_err *e)
                           (unsigned long long)bytes);
 }
 
-/* Ranges of up to `window` edges, or of one destination. Two neighbours have more together, so
- * there are few. */
+/* Ranges of up to `window` edges, or of a single destination that has more. Two neighbours together
+ * have more than a window, so their number is limited. */
 static int make_ranges(struct gnn_spill *s, struct gnn_err *e)
 {
     const struct gnn_csc *c = s->csc;
@@ -92,11 +98,13 @@ int gnn_spill_init(struct gnn_spill *s, struct gnn_csc *c, const size_t *row, ui
     for (uint32_t f = 0; f < nfields; f++)
         s->edge += row[f];
     s->record = s->edge + sizeof(uint32_t);
-    /* A window that the caches hold in part sorts faster than a large one. */
+    /* A 1024th of the data, as a window that the caches hold in part sorts faster than a large one;
+     * at least 64 MiB, at most half of the memory. */
     uint64_t window = clamp_to(gnn_spill_bytes(c, row, nfields) / 1024, 64 << 20, memory / 2);
     s->window = clamp_to(window / s->edge, 16, UINT64_MAX);
     if (make_ranges(s, e))
         return e->code;
+    /* The buffers of all ranges take a quarter of the memory, 4 to 256 KiB each. */
     s->room = clamp_to(memory / 4 / s->nranges, 4096, 256 << 10) / s->record;
     s->room = s->record * (s->room ? s->room : 1);
     s->buf = gnn_alloc(s->nranges, s->room, "buffers of ranges", e);
@@ -118,6 +126,7 @@ static int flush_bucket(struct gnn_spill *s, uint32_t i, struct gnn_err *e)
     struct gnn_spill_range *r = &s->range[i];
     uint64_t n = r->fill;
     r->fill = 0;
+    /* More edges than were counted: the input has changed between the passes. */
     if (n > r[1].edge - r->edge - r->put)
         return fail_changed(e, "other");
     uint64_t at = (r->edge + r->put) * s->record;
@@ -321,6 +330,8 @@ static uint64_t dedup_row(struct gnn_spill *s, uint64_t from, uint64_t n, uint64
     if (gnn_buf_reserve(&s->keys, n, sizeof(uint64_t), "edges", e))
         return UINT64_MAX;
     uint64_t *key = s->keys.data, kept = 0;
+    /* Source and position in one number: equal sources stay in the order of the input, and the
+     * first one is kept. */
     for (uint64_t i = 0; i < n; i++)
         key[i] = (uint64_t)src[from + i] << 32 | i;
     qsort(key, n, sizeof *key, compare_u64);

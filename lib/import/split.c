@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Splits (lib/import/split.h): those of the dataset, of files, and random ones. They are planned
+ * first, as sizes go into the schema, and read when the store is written. A split that is given
+ * replaces the dataset's of the same name. */
 #include "lib/import/split.h"
 
 #include <math.h>
@@ -24,7 +27,7 @@ static int add_set(struct gnn_splits *s, const char *split, const char *name, ui
     return set->split && set->name ? GNN_OK : GNN_E_NOMEM;
 }
 
-/* The nodes that a random split divides: those with a label. */
+/* The nodes that a random split divides: those that have a label. */
 struct labelled {
     uint32_t *id;
     uint64_t n, row, width;
@@ -85,6 +88,8 @@ static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, s
     uint32_t t = s->d->schema.task == GNN_TASK_NONE ? 0 : s->d->schema.label_ntype;
     struct labelled l;
     int rc = find_labelled(s->d, t, &l, e);
+    /* The key's second word spells "split", so that no other use of the seed draws the same
+     * numbers. */
     struct gnn_rand r = gnn_rand_key(seed, 0x73706c6974, 0);
     for (uint64_t i = 0; !rc && i + 1 < l.n; i++) {
         uint64_t j = i + gnn_rand_below(&r, l.n - i);
@@ -94,6 +99,7 @@ static int random_split(struct gnn_splits *s, const char *text, uint64_t seed, s
     uint64_t at = 0;
     for (int i = 0; !rc && i < 3; i++) {
         struct gnn_splits_set *set;
+        /* Rounded to the nearest, and never more than are left. */
         uint64_t n = (uint64_t)((double)l.n * f[i] + 0.5);
         if (n > l.n - at)
             n = l.n - at;
@@ -199,7 +205,8 @@ static int fail_repeated(const struct gnn_splits *s, const struct gnn_splits_set
                     other == set ? "a duplicate" : "also in ", other == set ? "" : other->name);
 }
 
-/* No node is twice in a set, nor in two sets of a split: it would be trained on and tested with. */
+/* No node may be twice in a set, nor in two sets of a split: it would be trained on and tested
+ * with. */
 static int check_once(struct gnn_splits *s, uint32_t i, const uint32_t *ids, struct gnn_err *e)
 {
     const struct gnn_splits_set *set = &s->set[i];

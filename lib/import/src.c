@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What importers have in common (lib/import/src.h): where a dataset's fields come from, a file or
+ * memory, conversion of labels and numbers to what a store has, and checks of the counts. */
 #include "lib/import/src.h"
 
 #include <math.h>
@@ -200,7 +202,8 @@ int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dt
     return rc;
 }
 
-/* One column of whole numbers is classes; several columns are tasks. Takes over v. */
+/* Finds the task from the labels: several columns are a multilabel task, one column of whole
+ * numbers is classes. Takes over v. */
 static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
                       const char *name, struct gnn_err *e)
 {
@@ -273,6 +276,8 @@ static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, doub
 {
     bool whole = true;
     for (uint64_t i = 0; i < n * width && whole; i++)
+        /* Beyond 2^53 a double does not hold each whole number. Times keep their double
+         * precision. */
         whole = v[i] == floor(v[i]) && fabs(v[i]) < 9007199254740992.0;
     const enum gnn_dtype dtype = whole ? GNN_I64 : strcmp(name, "time") ? GNN_F32 : GNN_F64;
     for (uint64_t i = 0; dtype != GNN_F64 && i < n * width; i++) {
@@ -285,7 +290,7 @@ static int add_numbers(struct gnn_src *s, uint32_t ntype, const char *name, doub
         else
             memcpy((char *)v + i * sizeof f, &f, sizeof f);
     }
-    /* as it is stored: narrowing makes infinities */
+    /* Checked as it is stored: a double that is finite may be infinite as a float. */
     int rc =
         gnn_src_finite(name) ? gnn_src_check_finite(where, name, dtype, v, n, width, 1, e) : GNN_OK;
     if (!rc)
@@ -362,6 +367,8 @@ int gnn_src_attach(struct gnn_src *s, struct gnn_err *e)
 int gnn_src_check_counts(const struct gnn_dataset *d, uint64_t bytes,
                          const struct gnn_import_opts *o, struct gnn_err *e)
 {
+    /* Up to 2^24 nodes are always believed, more only up to 64 for each byte of the input: a typing
+     * error in an id would make a store of billions of nodes. */
     enum { ALWAYS = 1 << 24, PER_BYTE = 64 };
     uint64_t n = 0;
     for (uint32_t t = 0; t < d->schema.nntypes; t++)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of numbers from text (lib/import/table.h). Text is read in blocks that end with a whole
+ * line, so that parsing needs no checks of the end; a field that is a plain number followed by its
+ * separator is parsed at once, and anything else goes through slow_value, which also finds what is
+ * wrong. */
 #include "lib/import/table.h"
 
 #include <math.h>
 #include <string.h>
 
+/* The buffer starts small, as most files of a dataset are; a line can be up to 256 MiB long. */
 enum { FIRST_ROOM = 1 << 15, FULL_ROOM = 1 << 19, LINE_MAX = 1 << 28 };
 
 /* Reads more text behind what is unread, until there is a whole line. */
@@ -58,6 +63,7 @@ int gnn_table_open_reader(struct gnn_table *t, struct gnn_reader *r, char commen
     t->p = t->end = t->buf.data;
     if (!rc)
         rc = refill_buffer(t, e);
+    /* A byte order mark, which editors on Windows write. */
     if (!rc && t->end - t->p >= 4 && !memcmp(t->p, "\xef\xbb\xbf", 3))
         t->p += 3;
     if (!rc)
@@ -155,7 +161,7 @@ static inline const char *after_value(const char *q, char sep, bool last)
     return *q == sep ? q + 1 : NULL;
 }
 
-/* A value the straight way did not take: quoted, padded or wrong. */
+/* A value that the fast path did not take: quoted, padded or wrong. */
 static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, uint64_t *u,
                       double *d, struct gnn_err *e)
 {
@@ -164,8 +170,8 @@ static int slow_value(struct gnn_table *t, const char **p, bool last, bool id, u
     bool is_last;
     if (!gnn_text_field(*p, t->sep, &field, &len, &next, &is_last))
         return gnn_table_fail(t, NULL, "a quote is not closed", e);
-    /* A quoted or bare field's text ends before a quote, separator or newline, so numbers stop
-     * there. */
+    /* A field's text ends before a quote, separator or newline, so parsing a number stops there by
+     * itself. */
     if (id) {
         q = len ? gnn_text_u64(field, u) : NULL;
         if (!q || q != field + len)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks a zip archive as a whole before libarchive reads it (lib/import/zip.h): directory, headers
+ * and data must follow one another without gaps or overlaps, and agree. Archives that were cut or
+ * put together by hand would otherwise be read in part, without an error. */
 #include "lib/import/zip.h"
 
 #include <stdlib.h>
@@ -12,8 +15,8 @@ struct entry {
     uint64_t name; /* where in the walk's names */
 };
 
-/* The archive's bytes from anywhere. Those that are unpacked on the way are read anew for a step
- * back. */
+/* The archive's bytes from anywhere. If they cannot be sought, because they are packed themselves,
+ * a step back reads them again from the start. */
 struct walk {
     gnn_zip_open_fn *open;
     void *arg;
@@ -79,6 +82,7 @@ static int read_tail(struct walk *w, uint8_t *buf, uint8_t **tail, size_t *n, st
         rc = go_to(w, all < GNN_ZIP_TAIL ? 0 : (uint64_t)all - GNN_ZIP_TAIL, e);
     }
     while (!rc && got) {
+        /* A window of twice the tail: at each moment the last GNN_ZIP_TAIL bytes are in it. */
         if (have == 2 * GNN_ZIP_TAIL) {
             memmove(buf, buf + GNN_ZIP_TAIL, GNN_ZIP_TAIL);
             have = GNN_ZIP_TAIL;
@@ -225,6 +229,7 @@ int gnn_zip_check(gnn_zip_open_fn *open, void *arg, struct gnn_err *e)
     if (!rc)
         rc = read_directory(&w, e);
     if (!rc && w.end.entries)
+        /* In the order of their places, gaps and overlaps show between neighbours. */
         qsort(w.entry, w.end.entries, sizeof *w.entry, by_place);
     for (uint64_t i = 0; !rc && i < w.end.entries; i++)
         rc = check_member(&w, &w.entry[i], &at, e);
