@@ -97,6 +97,7 @@ static int gather_part(const struct fill *f, unsigned m, unsigned k, const struc
         const uint64_t n = end - at < CHUNK ? end - at : CHUNK;
         rc = gnn_dev_copy(u->rows.data, f->placement.row + at, n * sizeof(uint32_t), u->stream,
                           f->e);
+        /* Rows are read from the store's parts: the cache that is being filled is not yet valid. */
         for (uint32_t i = 0; !rc && i < f->x->job->njobs; i++) {
             struct gather_table *t = &f->x->table[i];
             if (!is_ours(f, t))

@@ -152,6 +152,7 @@ static int start_batch(struct gpu_gather *x, struct gnn_source *up, struct gpu_s
     if (!rc)
         rc = send_staging(x, u, s, e);
     const struct work w = {x, unit, u, s->in, u->count + at, x->staging[s->index], e};
+    /* The batch may still be on its way to the device, on another stream. */
     if (!rc)
         rc = gnn_dev_event_after(u->stream, s->in->place->ready, e);
     if (!rc)

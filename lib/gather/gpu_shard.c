@@ -392,6 +392,7 @@ static int fill_caches(struct sharding *s)
                     rc = add_pieces(s, u, t,
                                     part ? 1 + member_of(s, &s->clique[s->clique_of[u]], u) : 0,
                                     &list, &n);
+    /* Ranks with fewer pieces go on answering until the last one has its rows. */
     uint64_t rounds = n;
     if (!rc)
         rc = gnn_comm_all_reduce(s->p->comm, &rounds, 1, GNN_REDUCE_MAX, e);
@@ -481,6 +482,8 @@ static int build_caches(struct sharding *s)
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = alloc_memory(s, u);
     if (!rc)
+        /* Handles can be exchanged only when every rank has its memory, and views need all
+         * handles. */
         rc = gnn_gpu_peers_export(s->p, s->exported, s->k->e);
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = set_views(s, u);
@@ -491,6 +494,7 @@ static int build_caches(struct sharding *s)
     for (unsigned u = 0; !rc && u < x->g->n; u++)
         rc = gnn_dev_stream_wait(x->unit[u].stream, s->k->e);
     if (!rc)
+        /* Only now: while the caches were filled, rows must not be looked for in them. */
         rc = set_maps(s);
     uint64_t n = 0;
     if (!rc) /* from now on others read this rank's memory: all wait for all */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The first difference between two stores, streams or models (lib/inspect/differ.h). A function
+ * that finds one writes where it is and what both sides have into struct gnn_diff; the callers stop
+ * there. What may differ, such as provenance, is taken out of both sides before they are
+ * compared. */
 #include "lib/inspect/differ.h"
 
 #include <stdio.h>
@@ -33,6 +37,7 @@ int gnn_differ_elements(struct gnn_diff *d, enum gnn_dtype dtype, const void *a,
                         uint64_t n, uint64_t first, const char *where)
 {
     size_t size = gnn_dtype_bytes(dtype);
+    /* The whole is compared first: equal data, the usual case, cost one pass. */
     if (!n || memcmp(a, b, (size_t)n * size) == 0)
         return GNN_OK;
     uint64_t i = 0;
@@ -82,6 +87,7 @@ static void json_text(const json_t *j, char *out, size_t room)
 int gnn_differ_json(struct gnn_diff *d, const json_t *a, const json_t *b, const char *where)
 {
     char place[400];
+    /* Only the first difference is kept. */
     if (json_equal(a, b) || d->differ)
         return GNN_OK;
     if (json_is_object(a) && json_is_object(b)) {
@@ -125,6 +131,7 @@ int gnn_differ_meta(struct gnn_diff *d, const struct gnn_meta *a, const struct g
                 json_object_del(side[i], "provenance");
             if (!(flags & GNN_DIFF_IDENTITY))
                 json_object_del(side[i], "identity");
+            /* Streams with original ids are the same however the store was partitioned. */
             if (flags & GNN_DIFF_ORIGINAL) {
                 json_object_del(side[i], "parts");
                 json_t *s = json_object_get(side[i], "sampling");

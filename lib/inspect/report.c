@@ -79,6 +79,8 @@ static json_t *report_sampling(const struct gnn_meta *m, struct gnn_err *e)
         report_push(sets, x, &bad);
     }
     report_put(o, "seed", report_num(s->seed), &bad);
+    /* The rank is of the producer, and no part of how batches are sampled; splits are shown as
+     * sets. */
     json_object_del(o, "splits");
     json_object_del(o, "rank");
     json_object_del(o, "ranks");

@@ -33,8 +33,8 @@ struct edge_work {
     uint32_t *in, *out, *seen;
 };
 
-/* How many edges have their reverse: of up to 2^28 edges exactly, going over them several times if
- * need be. */
+/* How many edges have their reverse: exactly for up to 2^28 edges, in as many passes over them as
+ * 2^24 hashes in memory require; from a sample beyond. */
 static int count_direction(const struct gnn_view *v, uint32_t et, struct gnn_direction *d,
                            struct gnn_err *e)
 {
@@ -97,6 +97,8 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
         uint32_t self = gnn_view_store_id(v, t->dst, d);
         w->in[d] = (uint32_t)row.n;
         touched[v->base[t->dst] + d] |= row.n > 0;
+        /* seen[s] is the last destination + 1 that had source s: a second edge to the same one is
+         * parallel. */
         for (uint64_t i = 0; i < row.n; i++) {
             uint32_t s = row.indices[i];
             w->out[s]++;
@@ -105,6 +107,8 @@ static json_t *edge_stats(struct gnn_view *v, uint32_t et, struct edge_work *w, 
             w->seen[s] = (uint32_t)d + 1;
         }
     }
+    /* Nodes with no edge of any type are isolated; marks are by original id, degrees by store
+     * id. */
     for (uint64_t s = 0; s < nsrc; s++)
         touched[v->base[t->src] + gnn_view_orig(v, t->src, s)] |= w->out[s] > 0;
     json_t *o = json_object();

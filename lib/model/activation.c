@@ -34,6 +34,7 @@ static int sum_biases(struct gnn_pass *s, uint32_t l, uint32_t t, const float **
         if (!gnn_model_into(m, l, r, t))
             continue;
         const float *b = gnn_pass_param(s, gnn_conv_bias(m, l, r));
+        /* With several relations into the type the biases are added up once, not row by row. */
         if (*bias && !sum) {
             if (o->fit(o, &s->bias, w, sizeof(float), "bias", e))
                 return e->code;
@@ -72,6 +73,7 @@ static int clear_sums(struct gnn_pass *s, size_t w, struct gnn_err *e)
     if (o->fit(o, &s->work, GNN_MOMENT_BLOCKS * 2 * w, sizeof(double), "moments", e) ||
         o->fit(o, &s->sums, 2 * w + 1, sizeof(double), "moments", e))
         return e->code;
+    /* Only the moments: the number of rows in the last place is written before it is used. */
     o->zero(o, s->sums.data, 2 * w * sizeof(double));
     return 0;
 }
@@ -100,8 +102,8 @@ int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t r
     const struct gnn_ops *o = s->o;
     const bool norm = a->norm != NO_NORM;
     a->ep = (struct gnn_epilogue){a->bias, a->relu && !norm};
-    /* ReLU only where no NaN would be lost for good: while training it must come out as the loss.
-     */
+    /* ReLU is fused with the matrix product only where no NaN can be lost by that: while training,
+     * a NaN must reach the loss. */
     a->fused = norm || !a->relu || (!a->drop && !s->train);
     if (norm && s->train && o->fit(o, &a->xhat, rows * a->w, sizeof(float), "activations", e))
         return e->code;
@@ -136,6 +138,7 @@ static void finish_rows(struct gnn_pass *s, const struct gnn_activation *a, uint
 void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
                          float *y)
 {
+    /* While training only the moments can be made: no row is final before all have been seen. */
     if (is_batch(s, a) && s->train)
         s->o->moments(s->o, y, y, a->count ? a->count + from : NULL, to - from, a->w, s->work.data,
                       s->sums.data);
@@ -168,6 +171,7 @@ static int sum_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t rows,
     for (uint32_t i = 0; a->count && i < rows; i++)
         a->rows -= !count[i];
     double *sum = s->sums.data;
+    /* The count of rows travels behind the moments, in the same all-reduce. */
     s->o->put(s->o, sum + 2 * a->w, &a->rows, sizeof a->rows);
     if (s->sum(s->arg, sum, 2 * a->w + 1, e))
         return e->code;
@@ -190,6 +194,7 @@ int gnn_activation_close(struct gnn_pass *s, struct gnn_activation *a, uint32_t 
         o->batch_stats(o, s->sums.data, a->rows, a->w, NORM_EPS, a->stat.data);
     else
         take_running(s, a); /* one row has no variance */
+    /* Again in chunks, now that the statistics are known. */
     for (uint32_t from = 0, to; from < rows; from = to) {
         to = rows - from < o->chunk ? rows : from + o->chunk;
         finish_rows(s, a, from, to, y + from * a->w);
@@ -218,12 +223,16 @@ int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a,
     double *sum = s->sums.data;
     for (uint32_t from = 0, to; from < rows; from = to) {
         to = rows - from < o->chunk ? rows : from + o->chunk;
+        /* ReLU comes first on the way back; then sums over all rows, of which each gradient needs
+         * its share. */
         o->relu_back(o, dy + from * w, y + from * w, to - from, w, keep_scale(a));
         o->moments(o, dy + from * w, (const float *)a->xhat.data + from * w, NULL, to - from, w,
                    s->work.data, sum);
     }
     o->batch_norm_grads(o, sum, w, gnn_pass_grad(s, a->norm),
                         gnn_pass_grad(s, a->norm + GNN_NORM_BIAS));
+    /* Gradients of gamma and beta come from the own rows only, before the sums of all ranks: the
+     * all-reduce of gradients adds them up. */
     if (s->sum && s->sum(s->arg, sum, 2 * w, e))
         return e->code;
     o->batch_back_stats(o, sum, a->rows, w, a->stat.data);
@@ -248,8 +257,9 @@ void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uin
                            (const float *)a->rstd.data + from, rows, w, gnn_pass_param(s, a->norm),
                            gnn_pass_grad(s, a->norm), gnn_pass_grad(s, a->norm + GNN_NORM_BIAS),
                            s->work.data);
-    /* A batch's mean takes the bias out again. Its gradient is 0, of which a sum would leave noise,
-     * and Adam make whole steps. */
+    /* Batch norm subtracts the mean, so the bias before it has no effect: its gradient is 0. A sum
+     * would leave rounding noise, and Adam, which divides by the size of the gradient, would make
+     * whole steps of it. */
     if (db && !(batch && a->rows > 1))
         o->colsum(o, dy + at, rows, w, s->work.data, db, true);
 }

@@ -105,6 +105,7 @@ static int type_back(struct gnn_net *n, uint32_t l, uint32_t t, struct gnn_err *
     const bool top = l + 1 == m->c.nlayers;
     if (!gnn_model_live(m, l + 1, t) || !(top || a->has_grad))
         return 0;
+    /* The last layer's output has been replaced by the gradient of the loss. */
     float *dy = top ? a->out.data : a->grad.data;
     if (rows_of_type(n, l, t, dy, e))
         return e->code;
@@ -126,6 +127,8 @@ int gnn_net_backward(struct gnn_net *n, const float *params, struct gnn_err *e)
         for (uint32_t t = 0; t < m->c.nntypes; t++)
             if (type_back(n, l, t, e))
                 return e->code;
+        /* From here on the layer's gradients are final; ranks start to sum them while the next
+         * layer works. */
         if (n->layer_done && n->layer_done(s->arg, l, e))
             return e->code;
     }

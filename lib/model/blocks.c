@@ -6,8 +6,8 @@
 
 #include "lib/model/net_impl.h"
 
-/* Gradients go back along the edges: to inputs that are no features, or to messages, which are made
- * with parameters. */
+/* Whether the transposed block is needed: gradients flow back to inputs that are not features, and
+ * to messages, since these are made with parameters. */
 static bool needs_way_back(const struct gnn_conv_run *run)
 {
     return run->s->train && (run->inputs || run->message);
@@ -44,6 +44,7 @@ static int collect_blocks(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_fr
         seg[a->nseg].indptr = k->indptr;
         seg[a->nseg++].indices = k->indices;
     }
+    /* Layers expect at least one block, even if no node has an edge. */
     if (a->nseg == 0)
         seg[a->nseg++] = gnn_adj_segment(a);
     seg[a->nseg] = gnn_adj_transposed(a);
@@ -108,6 +109,7 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err
             at += run->adj.nseg + 1;
             run->adj.back = needs_way_back(run) ? there + at - 1 : NULL;
         }
+    /* One copy for all layers: a copy to a device costs more than its few bytes. */
     n->pass.o->put(n->pass.o, there, seg, at * sizeof(*seg));
     return 0;
 }

@@ -87,6 +87,7 @@ static int layer_type(struct gnn_net *n, uint32_t l, uint32_t t, const struct gn
         return e->code;
     float *out = a->out.data;
     *net_in(n, l + 1, t) = out;
+    /* The residual is the start of the sum, and relations add to it. */
     if (residual)
         s->o->copy(s->o, out, *net_in(n, l, t), rows * w * sizeof(float));
     for (uint32_t r = 0; r < m->c.netypes; r++)
@@ -95,6 +96,7 @@ static int layer_type(struct gnn_net *n, uint32_t l, uint32_t t, const struct gn
     for (uint32_t r = 0; r < m->c.netypes; r++) {
         if (!gnn_model_into(m, l, r, t))
             continue;
+        /* Only the last relation is followed by bias, norm and ReLU: then the sum is complete. */
         struct gnn_activation *after = --left ? NULL : &a->after;
         if (open_conv(n, l, r, e) || (after && gnn_activation_open(s, after, rows, e)) ||
             conv_rows(n, l, r, out, fresh, after, e))
@@ -131,6 +133,7 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     n->pass.train = mode->train;
     if (check_ids(b, meta, mode, e) || gnn_net_blocks(n, meta, e))
         return e->code;
+    /* Depends on how many edges the batch has. */
     gnn_net_choose_threads(n);
     if (gnn_net_inputs(n, mode, e))
         return e->code;

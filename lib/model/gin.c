@@ -127,6 +127,7 @@ static int sums_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct 
         return e->code;
     if (!c->inputs && !trains_eps(c))
         return 0;
+    /* Gradients of the sums overwrite the sums, which are needed no more. */
     return gnn_pass_gemm(s, false, false, rows, c->ds, c->w, dh, gnn_conv_param(c, LIN_0), 0, sums,
                          NULL, e);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Labels and scores (lib/model/metrics.h): labels are checked and brought to one type, predictions
+ * are counted into true and false positives per class, and metrics are made from these counts. Only
+ * ROC-AUC needs all predictions, so only then they are kept. */
 #include "lib/model/metrics.h"
 
 #include <math.h>
@@ -22,6 +25,8 @@ int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outp
     return 0;
 }
 
+/* Checked after the conversion, on the host; `y` is for the message, which quotes the label as it
+ * was stored. */
 int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t n,
                      const char *name, const void *y, enum gnn_dtype dtype, struct gnn_err *e)
 {
@@ -110,6 +115,7 @@ static void count_row(struct gnn_score *s, const float *z, const struct gnn_labe
 {
     if (s->task == GNN_TASK_MULTICLASS) {
         uint32_t best = 0;
+        /* Of equal outputs the first wins, as in PyTorch's argmax on the CPU. */
         for (uint32_t j = 1; j < s->outputs; j++)
             best = z[j] > z[best] ? j : best;
         if (y->cls[i] >= 0)
@@ -203,6 +209,7 @@ static double auc_score(const struct gnn_score *s, uint32_t task, struct pair *p
         p[n++] = q;
     }
     qsort(p, n, sizeof(*p), by_z);
+    /* Equal outputs share the mean of their ranks. */
     for (uint64_t i = 0, k; i < n; i = k) {
         for (k = i + 1; k < n && p[k].z == p[i].z; k++)
             ;
@@ -214,6 +221,8 @@ static double auc_score(const struct gnn_score *s, uint32_t task, struct pair *p
     }
     if (pos == 0 || pos == n)
         return NAN;
+    /* U = sum of the positives' ranks - pos (pos + 1) / 2; the share of pairs is U / (pos *
+     * neg). */
     return (ranks - (double)pos * (double)(pos + 1) / 2) / ((double)pos * (double)(n - pos));
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts by expected access. */
+/* Parts by expected access (lib/partition/partition.h): a stream partition comes first; then each
+ * vertex goes to the part whose batches are expected to need it most, the vertices with most to
+ * lose first, as far as the balance allows. */
 #include "lib/cache/access.h"
 
 #include <string.h>
@@ -34,7 +36,8 @@ static uint64_t seeds_of(const struct access *a, uint32_t r)
     return n;
 }
 
-/* p_r of the vertices that part r may get, and what it adds to the rows asked for. */
+/* Computes how often batches of part r's seeds are expected to need each vertex, keeps it for the
+ * vertices that r may get, and adds it to the expected rows. */
 static int expect_access(struct access *a, uint32_t r, struct gnn_err *e)
 {
     struct gnn_store *s = a->v->store;
@@ -69,8 +72,8 @@ static double local_rows(const struct access *a)
 
 /* ---- in which order ---- */
 
-/* How much is lost if a vertex does not get its best part; by 16 bits of the float, the highest has
- * rank 0. */
+/* How much is lost if a vertex does not get its best part: the difference to its second best. The
+ * upper 16 bits of the float are precise enough to sort by; the highest loss has rank 0. */
 static uint32_t rank_of(const struct access *a, uint64_t i)
 {
     float best = 0, next = 0;
@@ -153,7 +156,7 @@ static void give_vertices(struct access *a)
     }
 }
 
-/* Takes vertices out of parts that have too much, those first that matter least. */
+/* Takes vertices out of parts that are too heavy, beginning with those that matter least. */
 static uint64_t relieve_parts(struct access *a)
 {
     uint64_t moved = 0;
@@ -223,6 +226,8 @@ int gnn_assign_access(struct gnn_access_parts *o, const struct gnn_view *v, uint
     const struct gnn_even even = by->even;
     o->bytes = by->bytes = by->moved = 0;
     by->passes_done = 0;
+    /* Half of the imbalance is for the level of nodes, so that parts within a node can use the
+     * rest. */
     if (nodes > 1) {
         by->even.imbalance = gnn_stream_half(even.imbalance);
         int rc = gnn_stream_level(by, v, nodes, nodes, k / nodes, part, e);

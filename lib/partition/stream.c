@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Streaming partitioners, LDG and Fennel (lib/partition/stream.h; formulas in
+ * lib/partition/partition.h). Vertices are visited in order, several times; each goes to the part
+ * where most of its neighbours are, minus a price of that part's load. A run of parts belongs to
+ * one node of --two-level: a vertex moves within its run only. */
 #include "lib/partition/stream.h"
 
 #include <math.h>
@@ -7,6 +11,8 @@
 #include "lib/base/mem.h"
 #include "lib/partition/loads.h"
 
+/* Vertices and, of each, neighbours that are prefetched; a vote has 16 bits; passes that may
+ * relieve a part. */
 enum { AHEAD = 2, AHEAD_MOST = 128, VOTES_MOST = 0xffff, RELIEVE_MOST = 20 };
 
 struct stream {
@@ -36,12 +42,14 @@ static uint64_t mix_pair(uint64_t u, uint64_t v)
     return z ^ z >> 31;
 }
 
-/* In the first level all runs are one. */
+/* The run of parts that vertex x belongs to; in the first level all parts are one run. */
 static uint32_t run_of(const struct stream *s, uint64_t x)
 {
     return (s->part[x] & ~GNN_UNPLACED) / s->group;
 }
 
+/* Sums of hashes of (u, x) and of (x, u) are equal if each edge has its reverse: out-neighbours are
+ * then in-neighbours, and no votes are needed. */
 static struct gnn_stream_graph graph_state(const struct stream *s)
 {
     const struct gnn_view *view = s->v;
@@ -127,7 +135,9 @@ static void count_neighbours(struct stream *s, uint32_t t, uint64_t d, uint64_t 
     }
 }
 
-/* Part p, of the run from lo, is a vote for where the in-neighbours of x should be. */
+/* Stores know in-edges only, so where the out-neighbours of a vertex are is collected as votes: x,
+ * which goes to part p, votes for p as the place of its in-neighbours. Each keeps one candidate and
+ * a count (Boyer and Moore's majority vote). */
 static void cast_votes(struct stream *s, uint32_t t, uint64_t d, uint64_t x, uint32_t p,
                        uint32_t lo)
 {
@@ -212,6 +222,7 @@ static bool is_better(const struct bid *a, const struct bid *b, uint32_t old)
         return a->fits;
     if (a->score > b->score || a->score < b->score)
         return a->score > b->score;
+    /* Staying is better than moving between equals, so that passes settle. */
     if (a->p == old || b->p == old)
         return a->p == old;
     if (a->room > b->room || a->room < b->room)
@@ -275,8 +286,8 @@ static void visit_vertex(struct stream *s, uint32_t t, uint64_t d)
         cast_votes(s, t, d, x, p, lo);
 }
 
-/* Moves a vertex out of a part that has too much of what it counts for, if that makes less too much
- * in all. */
+/* Moves a vertex out of a part that is too heavy in something that the vertex has, if that reduces
+ * the excess in all. */
 static void relieve_part(struct stream *s, uint32_t t, uint64_t d)
 {
     const uint64_t x = s->v->base[t] + d;
@@ -318,6 +329,8 @@ static int run_passes(struct stream *s, struct gnn_err *e)
         /* Neither settling nor getting better; the first pass sees only some neighbours, so what it
          * cuts tells nothing. */
         const uint64_t cut = s->counted - s->kept;
+        /* A pass that improves the cut by less than 0.5 % and still moves more than three quarters
+         * of what the one before it moved. */
         const bool stale = pass > 1 && cut > cut_before - cut_before / 200 &&
                            s->moved > moved_before - moved_before / 4;
         if (s->moved <= s->v->nvertices / 1000 || stale)

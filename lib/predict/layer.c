@@ -8,7 +8,8 @@ struct chunk {
     uint64_t at, first, n;
 };
 
-/* To a device: the chunk's part of the adjacency. */
+/* Brings the chunk's part of the adjacency to a device. Offsets are made to begin at 0, since only
+ * this chunk's indices are there. */
 static int bring_segment(struct gnn_predict *p, struct gnn_csr *k, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
@@ -110,6 +111,8 @@ static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct 
         gnn_activation_of_type(&p->pass, &p->after, l, type, e) ||
         gnn_activation_open(&p->pass, &p->after, p->chunk, e))
         return e->code;
+    /* Before the first chunk: layers may work on all rows at once, e.g. make messages of all
+     * sources. */
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
         if (gnn_model_into(p->m, l, r, type) && start_conv(p, l, r, e))
             return e->code;
@@ -183,6 +186,7 @@ int gnn_predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct g
     }
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
         gnn_predict_table_free(p, &p->rel[r].messages);
+    /* Rows may still be on their way from the device to the host. */
     o->mark(o, 0);
     return o->wait(o, 0, e);
 }

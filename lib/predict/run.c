@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* gnn-predict: exact inference, layer by layer over all nodes, without sampling
+ * (lib/predict/predict.h). Each layer reads a table of all rows and writes another one, so each
+ * node is computed once per layer; only two tables are held at a time. */
 #include <string.h>
 
 #include "lib/predict/predict_impl.h"
 
-/* On a device: room for a chunk before the tables take all there is; and the parameters. */
+/* On a device: allocates the room for a chunk before the tables take all free memory, and brings
+ * the parameters. */
 static int start_device(struct gnn_predict *p, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
@@ -25,7 +29,8 @@ static int start_device(struct gnn_predict *p, struct gnn_err *e)
                     : 0;
 }
 
-/* Layer l for every type that matters; its inputs are given up, but for what is to be returned. */
+/* Layer l for all types that the output depends on. Its inputs are freed afterwards, except the
+ * target's of the last layer: that is the embedding. */
 static int one_layer(struct gnn_predict *p, uint32_t l, struct gnn_err *e)
 {
     const struct gnn_model *m = p->m;

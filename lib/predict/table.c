@@ -34,7 +34,7 @@ static int map_file(struct gnn_predict *p, struct gnn_table *t, uint64_t bytes, 
     return e->code;
 }
 
-/* As much as fits lies near. */
+/* In the memory of the device if it fits, else in pinned memory of the host; t->near says which. */
 static int place_rows(struct gnn_predict *p, struct gnn_table *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;

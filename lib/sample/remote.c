@@ -117,6 +117,8 @@ static int reply_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     if (!*n)
         return 0;
     struct gnn_sample_job job = gnn_sample_job_of(d->s, d->w->keys, hop * d->b->netypes + et);
+    /* Another rank may only ask for what this one owns; the check keeps a wrong book from giving
+     * wrong samples. */
     if (!gnn_pick_any(job.rule) || (r < f->q.ranks && !all_own(d, et, dst.node, *n)))
         return gnn_request_malformed(&f->q, r, d->e);
     int rc = gnn_buf_fit(&f->indptr, (uint64_t)*n + 1, sizeof(uint32_t), "replies", d->e);
@@ -196,6 +198,8 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     uint32_t *ptr = indptr->data;
     uint64_t total = 0;
     ptr[0] = 0;
+    /* Replies are in the order of the requests, so each owner's are consumed in the order of the
+     * destinations. */
     for (uint32_t i = 0; i < n; i++) {
         total += *f->from[owner[i]].count++;
         ptr[i + 1] = (uint32_t)total;
@@ -219,6 +223,8 @@ static int merge_block(const struct sample_draw *d, uint32_t hop, uint32_t et, u
     }
     const uint64_t good = gnn_relabel_number(src, source, total, source);
     if (good < total)
+        /* This rank's own nodes were checked when they were drawn; another rank's are checked
+         * here. */
         return gnn_fail(d->e, GNN_E_RANK,
                         "a reply has a node that is not in the store (%" PRIu32 ")", source[good]);
     *gnn_batch_block(d->b, hop, et) =
@@ -262,6 +268,7 @@ int gnn_sample_remote_hop(const struct sample_draw *d, uint32_t hop)
     gnn_request_begin(q, gnn_comm_tag(GNN_COMM_SAMPLE, d->b->nth), d->b);
     for (uint32_t et = 0; !rc && et < d->b->netypes; et++)
         rc = ask_block(d, hop, et, &at);
+    /* Which rank counts a node for batch norm is decided with the same messages. */
     if (!rc && dedup)
         rc = gnn_sample_dedup_ask(d, dedup, q, hop);
     if (!rc)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawing one batch: the kernels do the work, this lays out the tensors. */
+/* Drawing one batch on the CPU (lib/sample/sample_impl.h): the kernels draw and number, and this
+ * lays out the batch's tensors. A worker belongs to one thread, and keeps its map of local numbers
+ * and its scratch from batch to batch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +24,8 @@ void gnn_sample_worker_free(void *worker)
     gnn_free(w);
 }
 
-/* How many nodes a batch may well have; too little costs a pass over the map of local numbers,
- * once. */
+/* How many nodes a batch may well have. A map that was made for too few has to be cleared once
+ * more. */
 static uint64_t expected_nodes(const struct gnn_sampling *m, uint32_t netypes)
 {
     uint64_t n = m->batch_size;
@@ -152,6 +154,7 @@ static int finish_batch(const struct sample_draw *d)
         const uint64_t n = d->w->type[t].count;
         const struct gnn_gather_part *orig = d->s->orig[t];
         rc = gnn_tensors_resize(&d->b->tensors, x, n, d->e);
+        /* In blocks: the ids are replaced in place. */
         if (!rc && orig && d->s->meta.sampling.original_ids) {
             uint32_t *v = x->data, id[256];
             for (uint64_t i = 0; i < n; i += 256) {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Ids of nodes (lib/store/ids.h): from original ones to those of the store, and ids read from text.
+ * Partitions renumber nodes so that each owns a range; node/TYPE/id says what they were. */
 #include "lib/store/ids.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checksums of a store's tensors, in a thread with the lowest priority while the program already
+ * works (lib/store/verify.h). Jobs are a list that only grows. What has been found is asked for at
+ * the end: nothing may be committed before gnn_verify_wait has returned. */
 #include "lib/store/verify.h"
 
 #include <pthread.h>
@@ -44,6 +47,7 @@ static bool checksum_matches(struct gnn_verify *v, const struct job *j)
 static void *run_verifier(void *arg)
 {
     struct gnn_verify *v = arg;
+    /* Linux has a niceness for each thread. */
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
     pthread_mutex_lock(&v->lock);
     while (!v->stop) {
@@ -122,6 +126,7 @@ bool gnn_verify_last(struct gnn_verify *v, const void *data, uint64_t bytes,
     const uint8_t *from = data;
     bool none = true;
     pthread_mutex_lock(&v->lock);
+    /* Those done already need no drop: none is then true, and the caller drops the pages itself. */
     for (uint64_t i = v->next; i < v->njobs; i++) {
         struct job *j = (struct job *)v->jobs.data + i;
         if (j->data >= from + bytes || from >= j->data + j->bytes)

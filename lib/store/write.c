@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a store (lib/store/write.h): all of it in a temporary directory, one partition after the
+ * other. Within a partition tensors are declared, laid out, and then filled in any order, by
+ * writing or through a mapping. Headers hold the identity of the store, a hash of all partitions,
+ * so they are written last. */
 #include "lib/store/write.h"
 
 #include <dirent.h>
@@ -131,6 +135,7 @@ int gnn_store_create(struct gnn_store_writer *w, const char *out, const struct g
     char *target = gnn_store_target(out, force, e);
     if (target && (w->path = gnn_strdup(out, e)) && !gnn_meta_copy(&w->meta, meta, e)) {
         w->meta.is_stream = false;
+        /* A header of the same length as the final one: the identity is not known yet. */
         memcpy(w->meta.identity, "0000000000000000", 17);
         w->part_hash = gnn_alloc_zero(meta->schema.nparts, sizeof *w->part_hash, "parts", e);
     }
@@ -168,6 +173,7 @@ int gnn_part_begin(struct gnn_store_writer *w, uint32_t part, struct gnn_err *e)
     p->index = part;
     if (!(p->path = part_path(w->temp->name, part, e)))
         return e->code;
+    /* gnn_temp_abort must not run between the creation and the end of it (lib/base/temp.h). */
     gnn_temp_enter();
     int fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     gnn_temp_leave();
@@ -303,6 +309,8 @@ int gnn_part_finish(struct gnn_store_writer *w, struct gnn_err *e)
     int rc = gnn_buf_reserve(&buf, head, 1, "tensor table", e);
     if (!rc) {
         gnn_gnb_frame_encode(&p->frame, entry, buf.data);
+        /* The checksum of the frame covers those of its tensors, and so stands for the whole
+         * partition. */
         memcpy(&w->part_hash[p->index], (uint8_t *)buf.data + 56, sizeof *w->part_hash);
         rc = gnn_io_pwrite(&p->io, buf.data, head, p->base, e);
     }
@@ -421,6 +429,8 @@ int gnn_store_commit(struct gnn_store_writer *w, struct gnn_err *e)
     gnn_store_identity(&w->meta.schema, w->part_hash, w->meta.identity, e);
     int rc = e->code;
     if (!rc)
+        /* Order: headers and JSON with the identity, then the directory, then the name. A crash
+         * before the last leaves no store. */
         rc = write_headers(w, e);
     if (!rc)
         rc = write_json(w, e);

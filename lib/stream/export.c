@@ -83,6 +83,7 @@ int gnn_exporter_new(struct gnn_exporter **out, int fd, const char *name, enum g
     for (unsigned i = 0; !rc && i < gnn_gpu_count(gpu); i++) {
         struct gnn_err why = {0};
         rc = gpu->ops->id(gpu, gpu->device[i], &l->ours[i], e);
+        /* Tried once at the start: containers and old drivers refuse to export. */
         l->exportable[i] =
             !rc && how != GNN_TRANSPORT_SHM && !gpu->ops->exportable(gpu, gpu->device[i], &why);
         if (!rc && !l->exportable[i] && l->on_device)
@@ -99,8 +100,8 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* No references from here on: the reader is gone, or there is no memory. What is exported stays as
- * it is: the reader may have hung up and still be at it. */
+/* Ends passing by reference: the reader is gone, or there is no memory. Memory that was exported
+ * stays: the reader may have hung up and still be reading. */
 static void stop_exporting(struct gnn_exporter *l)
 {
     close_fd(&l->sock);
@@ -159,7 +160,7 @@ static int hear_handshake(struct gnn_exporter *l)
     return got;
 }
 
-/* Gets on with the greeting as far as that goes without waiting. */
+/* Continues the handshake as far as possible without waiting. */
 static int advance_handshake(struct gnn_exporter *l, struct gnn_err *e)
 {
     struct gnn_handshake m;
@@ -195,7 +196,8 @@ static int advance_handshake(struct gnn_exporter *l, struct gnn_err *e)
     return 0;
 }
 
-/* Slots that have come back; with wait, at least one or the end of the reader. */
+/* Takes back slots that the reader has released; with `wait`, waits for one, or for the end of the
+ * reader. */
 static void collect_slots(struct gnn_exporter *l, bool wait)
 {
     struct gnn_handshake m;
@@ -256,6 +258,7 @@ int gnn_exporter_handshake(struct gnn_exporter *l, uint64_t sum, struct gnn_err 
         if (poll(p, 2, TICK_MS) > 0 && p[0].revents & POLLERR)
             return 0; /* nobody reads: the next write says so */
         if (read_at <= 0 && !ioctl(l->pipe, FIONREAD, &unread) && !unread)
+            /* The reader has taken the HEADER out of the pipe, and now has GRACE_S to connect. */
             read_at = gnn_clock();
         if (read_at > 0 && gnn_clock() - read_at > GRACE_S)
             return gnn_fail(e, GNN_E_RUN, "%s: the reader accepts no references", l->name);

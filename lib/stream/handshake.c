@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The handshake of the zero-copy transport (lib/stream/handshake.h): messages on a socket whose
+ * abstract name is made of the pipe's inode, so that exactly the two programs at the ends of one
+ * pipe find each other, and nothing is left in the file system. */
 #include "lib/stream/handshake.h"
 
 #include <errno.h>
@@ -11,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The address is not in the file system: it goes with the socket. Network namespaces keep hosts and
- * containers apart. */
+/* An abstract address vanishes with its socket. Network namespaces keep hosts and containers
+ * apart. */
 static bool pipe_address(int fd, struct sockaddr_un *a, socklen_t *len)
 {
     struct stat st;
@@ -47,6 +50,7 @@ static int named_socket(int fd, int (*use)(int, const struct sockaddr *, socklen
     return sock >= 0 && !use(sock, (const struct sockaddr *)&a, len) ? sock : close_failed(sock);
 }
 
+/* The name is not secret: a program of another user must not get the batches. */
 static bool same_user(int sock)
 {
     struct ucred c;
@@ -82,6 +86,7 @@ bool gnn_handshake_gone(int sock, int patience)
                       errno != EINTR); /* reset: it had not read all that we sent */
 }
 
+/* Ancillary data: the descriptor of the shared memory. */
 bool gnn_handshake_send(int sock, const struct gnn_handshake *m, int descriptor)
 {
     union {

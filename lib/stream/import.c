@@ -108,8 +108,8 @@ void gnn_importer_free(struct gnn_importer *b)
     free_if_unused(b);
 }
 
-/* Maps what was offered. It must not shrink under us: that would be a death by SIGBUS. Nor may its
- * pages be larger than ours. */
+/* Maps the memory that was offered. It must not shrink, or reading it would end this process by
+ * SIGBUS, and its pages must not be larger than ours. */
 static bool map_offer(struct gnn_importer *b, const struct gnn_handshake *m, int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
@@ -234,8 +234,8 @@ const char *gnn_importer_map(struct gnn_importer *b, const struct gnb_reference 
     return text;
 }
 
-/* Copying from the writer's memory has failed, or it may have gone before that was through: if it
- * has, nothing else is to blame. */
+/* Copying from the producer's memory failed, or that program may have ended before it was complete.
+ * If it has, this is reported, and nothing else. */
 static int blame_writer(const struct gnn_importer *b, const struct gnn_err *own, struct gnn_err *e)
 {
     return gnn_handshake_gone(b->sock, DYING_MS)

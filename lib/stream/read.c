@@ -94,8 +94,7 @@ static int grow_buffer(struct gnn_reader *r, struct gnn_tensors *set, struct gnn
     return rc;
 }
 
-/* Reads the stored bytes of a tensor to where grow tells, which it asks for more as they arrive,
- * and checks the sum. */
+/* Reads the stored bytes of a tensor, asks for room as they arrive, and checks the sum. */
 static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct gnn_tensors *set,
                        struct gnn_tensor *x, struct gnn_err *e)
 {
@@ -105,6 +104,8 @@ static int read_stored(struct gnn_reader *r, const struct gnb_entry *t, struct g
     for (uint64_t done = 0, room = 0; done < t->stored;) {
         const uint64_t n = t->stored - done < PIECE ? t->stored - done : PIECE;
         if (done + n > room) {
+            /* Doubles from TRUST on: a length that lies costs TRUST at most, or twice what really
+             * arrives. */
             room = 2 * room > TRUST ? 2 * room : TRUST;
             room = room < t->stored ? room : t->stored;
             int rc = grow_buffer(r, set, x, room, &to, e);
@@ -146,9 +147,9 @@ static int refer_device(struct gnn_reader *r, const struct gnb_entry *t,
     return 0;
 }
 
-/* Whatever its bits are, a feature harms nobody and stays where it is; but an index that changes
- * between its check and its use does harm: what is used to find memory is checked and used in a
- * copy that its writer cannot reach, nor who reads what this program writes. */
+/* The bits of a feature can do no harm, so it stays in shared memory. But an index that changes
+ * between its check and its use would lead out of bounds: whatever is used to find memory is copied
+ * to where its producer cannot reach it, and neither can the reader of what this program writes. */
 static int keep_shared(struct gnn_reader *r, const struct gnn_tensor *as, void *data,
                        uint64_t bytes, struct gnn_tensors *set, struct gnn_tensor **x,
                        struct gnn_err *e)
@@ -365,6 +366,8 @@ int gnn_reader_next(struct gnn_reader *r, struct gnn_tensors *t, struct gnn_err 
         struct gnb_frame f;
         uint64_t at = r->io.pos;
         int rc = read_frame(r, &f, t, e);
+        /* The program before this one has failed and reported why: this error is only what follows
+         * from that. */
         e->told = rc == GNN_E_INPUT && r->io.ended && gnn_io_has_failed(r->io.fd);
         if (rc)
             return rc;

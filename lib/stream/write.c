@@ -103,6 +103,8 @@ static int fill_entry(struct gnn_writer *w, struct gnb_entry *entry, const struc
         rc = refer_tensor(w, entry, c, i, used, e);
     if (rc)
         return rc;
+    /* The checksum of a raw tensor may be known from gathering; then its bytes are not read
+     * again. */
     entry->sum = entry->codec != GNB_RAW
                      ? XXH3_64bits((uint8_t *)w->packed.data + at, entry->stored)
                  : t->has_sum ? t->sum
@@ -187,15 +189,15 @@ int gnn_writer_begin(struct gnn_writer *w, int fd, const char *name, const struc
         return e->code;
     rc = write_one(w, GNB_HEADER, "meta", GNN_U8, strlen(text), text, e);
     gnn_free(text);
+    /* The reader answers only after it has the HEADER. */
     if (rc || !w->exporter)
         return rc;
     rc = flush_buffer(w, e);
     return rc ? rc : gnn_exporter_handshake(w->exporter, gnn_gnb_frame_sum(w->head.data), e);
 }
 
-/* There is nobody any more to whom a device's memory could be exported. A reader that has had
- * enough hangs up a moment before it ends, and then it is the pipe that tells, as it would have
- * without devices. */
+/* Nobody is left who could open the device memory. A reader that has had enough closes the socket a
+ * moment before it ends; then the pipe reports its end, as it would without devices. */
 static int hung_up(struct gnn_writer *w, struct gnn_err *e)
 {
     struct pollfd p = {.fd = w->io.fd};

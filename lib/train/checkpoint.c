@@ -11,6 +11,7 @@
 #include "lib/model/model_file.h"
 #include "lib/train/train_impl.h"
 
+/* How many counters and slabs of floats there are; their order is part of the format. */
 enum { NU64 = 12, NSLABS = 3 };
 
 /* Counters in one tensor; doubles in another, so that no text conversion is involved. */
@@ -38,8 +39,7 @@ static int fail_damaged(const char *path, const char *what, uint64_t n, struct g
     return gnn_fail(e, GNN_E_INPUT, "%s: damaged: %s is %" PRIu64, path, what, n);
 }
 
-/* The first counter that a run cannot have come to, or NULL. steps: of an epoch, 0 if that is not
- * known. */
+/* The first counter that no run can have, or NULL. steps: of an epoch, 0 if that is not known. */
 static const char *implausible_counter(const struct gnn_train_state *s, uint64_t epoch_steps,
                                        uint64_t epoch_seeds, uint64_t steps)
 {
@@ -64,6 +64,7 @@ static const char *implausible_counter(const struct gnn_train_state *s, uint64_t
 static int unpack_state(struct gnn_train_state *s, const uint64_t *u, uint64_t steps,
                         const char *path, struct gnn_err *e)
 {
+    /* Indexes of counters in store_counters. */
     enum { NFLAGS = 4, DTYPES = NU64 - 1 };
     static const unsigned flag[NFLAGS] = {2, 3, 7, 8};
     static const uint64_t most = UINT64_C(1) << 53; /* nothing that is counted comes so far */
@@ -169,9 +170,10 @@ static char *append_member(char *text, const char *word, json_t *v, struct gnn_e
     return join_texts(text, gnn_strdup(" ", e), e);
 }
 
-/* How the batches were drawn: all that the header says of it, but for what changes no batch's nodes
- * and edges. What version 0.1 had comes first, in its words, so that its checkpoints go on; the
- * rest follows under its own names. "seed 1, size 8, fan-out 3,3, ... sets train 140,valid 50, " */
+/* How the batches were sampled: everything in the header's JSON except what changes no node and no
+ * edge of a batch. Members that version 0.1 had come first, in its words, so that its checkpoints
+ * can be resumed; others follow under their own names. "seed 1, size 8, fan-out 3,3, ... sets train
+ * 140,valid 50, " */
 static char *batches_text(const struct gnn_meta *m, struct gnn_err *e)
 {
     static const char *const words[][2] = {{"seed", "seed"},
@@ -289,6 +291,7 @@ int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 
     if (!path || !run || !x || !p || !counts || !f)
         goto out;
+    /* All ranks take part in the sums, although only rank 0 writes. */
     if (gnn_train_flush(t, e) || gnn_train_sum_train(t, e))
         goto out;
     if (t->comm->rank) { /* rank 0 writes for all */
@@ -457,6 +460,7 @@ int gnn_trainer_load(struct gnn_trainer *t, struct gnn_err *e)
         rc = gnn_checkpoint_restore(t, &f, path, e);
     gnn_st_release(&f);
     gnn_free(path);
+    /* Also without a file: all ranks must have read the same one, or none. */
     return rc < 0 || !gnn_train_agree(t, "checkpoint", e) ? rc : e->code;
 }
 

@@ -14,8 +14,8 @@
 #include "lib/base/clock.h"
 #include "lib/train/train_impl.h"
 
-/* Gradient-ready callback of the backward pass: a layer's gradients are reduced while those of the
- * layers before it are computed. */
+/* Gradient-ready callback of the backward pass: the gradients of a layer are all-reduced while
+ * those of the layer below it are still being computed. */
 static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
@@ -105,6 +105,8 @@ int gnn_train_pace_begin(struct gnn_trainer *t, enum train_next next, const stru
     o->stop = h->stop && h->stop(h->arg, false);
     t->pace.told = *o;
     for (uint32_t r = 0; r < t->comm->size; r++)
+        /* The message must stay unchanged until the exchange has ended, while `own` already
+         * collects the next one. */
         t->pace.x.out[r] = (struct gnn_span){&t->pace.told, sizeof t->pace.told};
     o->scored = false;
     t->pace.open = true;
@@ -173,6 +175,7 @@ int gnn_train_pace_end(struct gnn_trainer *t, struct gnn_err *e)
         t->pace.stop = t->pace.stop || told_by(t, r)->stop;
     }
     tell_scored(t);
+    /* A rank that was cut stops all; it is no disagreement. */
     if (cut)
         return GNN_E_STOPPED;
     for (uint32_t r = 0; r < t->comm->size; r++) {
@@ -210,6 +213,7 @@ int gnn_train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
 int gnn_train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
+    /* In the order in which they were begun: from the last layer to the first. */
     for (uint32_t l = t->m->c.nlayers; !rc && l-- > 0;)
         rc = t->reduce->ops->reduce_end(t->reduce, &t->pace.reduction[l], e);
     return rc;
@@ -291,6 +295,8 @@ int gnn_train_sum_epoch(struct gnn_trainer *t, struct gnn_err *e)
 
 void gnn_train_keep_own(struct gnn_trainer *t)
 {
+    /* The sums over all ranks stay with rank 0; the others begin at 0, so that the next sum counts
+     * nothing twice. */
     if (t->comm->rank == 0)
         return;
     t->r.seeds = 0;
