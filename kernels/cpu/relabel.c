@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Local numbers of nodes in the order of their first occurrence (kernels/sample.h). The map has a
+ * word for each node of a type: the batch's tag in the high bits, the number in the low ones. A new
+ * batch takes the next tag, so the map, which may be large, is cleared only when tags run
+ * out. */
 #include <string.h>
 
 #include "kernels/cpu/number.h"
@@ -6,6 +10,7 @@
 
 static uint32_t bits_for(uint64_t n)
 {
+    /* At least 10 bits for numbers, so that few batches make the map change. */
     uint32_t b = 10;
     while (((uint64_t)1 << b) < n)
         b++;
@@ -37,6 +42,8 @@ bool gnn_relabel_fit(struct gnn_relabel *r, uint64_t extra)
         bits++; /* headroom: a change costs a pass over the map */
     const bool clean = r->gen == 1 && r->count == 0; /* nothing written since the map was zero */
     r->bits = bits;
+    /* With another split of the bits old words mean nothing; the nodes of this batch are entered
+     * again. */
     r->gen = 1;
     if (!clean)
         memset(r->map, 0, r->nnodes * sizeof *r->map);
@@ -66,6 +73,8 @@ uint64_t gnn_relabel_number(struct gnn_relabel *r, const uint32_t *ids, uint64_t
 {
     enum { STEP = 64 };
     for (uint64_t i = 0; i < n; i += STEP) {
+        /* In steps, so that the lines asked for in the first loop are still in the cache in the
+         * second. */
         const uint32_t m = n - i < STEP ? (uint32_t)(n - i) : STEP;
         for (uint32_t k = 0; k < m; k++) {
             if (ids[i + k] >= r->nnodes)

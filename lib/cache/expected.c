@@ -69,6 +69,9 @@ static uint64_t contribution_of(const struct contribution *g, uint64_t v, uint32
 {
     if (!g->picked)
         return 1;
+    /* fresh: the chance of a draw that counts. With the frontier "new" a node draws once, so it
+     * must have been reached in the last hop; else it draws in each hop, and a source must not have
+     * been picked before. */
     const double r = g->picked[v], fresh = g->known[v] - (g->older ? g->older[v] : r);
     if (fresh > 0 && gnn_pick_any(g->rule))
         g->picked[v] = (float)(r + fresh * gnn_pick_chance(g->rule, degree));
@@ -79,6 +82,8 @@ static void add_to(uint64_t *sum, uint64_t x, bool one_thread)
 {
     if (one_thread)
         *sum += *sum < FIXED_FULL ? x : 0;
+    /* A sum that is full is not written to: popular nodes would be a line that all threads fight
+     * for. */
     else if (__atomic_load_n(sum, __ATOMIC_RELAXED) < FIXED_FULL)
         __atomic_fetch_add(sum, x, __ATOMIC_RELAXED);
 }
@@ -241,6 +246,7 @@ static int next_sum(struct hops *w, uint32_t r, uint32_t owner, struct sent_sum 
         return 0;
     if (words)
         memcpy(x, words, sizeof *x);
+    /* Half of the range, so that a wrong number cannot overflow a sum. */
     if (!words || x->type >= s->meta.schema.nntypes || x->node < s->rank_book[x->type][owner] ||
         x->node >= s->rank_book[x->type][owner + 1] || x->sum > UINT64_MAX / 2)
         return gnn_request_malformed(&w->q, r, w->e);
@@ -254,6 +260,7 @@ static int share_contributions(struct hops *w)
     struct sent_sum x;
     int rc = 0;
     begin_round(w);
+    /* One round trip: every rank sends, even if it has nothing, as the others wait for it. */
     for (uint32_t r = 0; !rc && r < ranks; r++)
         rc = r == self ? 0 : send_sums(w, r, r);
     if (!rc)
@@ -380,6 +387,7 @@ int gnn_access_seeds(struct gnn_store *s, const struct gnn_sampling *m, uint32_t
                         m->split[0]);
     int rc = gnn_store_split(s, (uint32_t)set, seeds, e);
     *n = c->set[set].count;
+    /* The chance of a seed to be in a batch, and steps of an epoch. */
     const double batches = (double)*n / m->batch_size;
     *share = batches > 1 ? 1 / batches : 1;
     *steps = m->drop_last ? floor(batches) : batches > 1 ? batches : 1;

@@ -328,6 +328,7 @@ static int exchange_begin(struct gnn_comm *base, struct gnn_exchange *x, struct 
     x->in[base->rank] = x->out[base->rank];
     int rc = 0;
     pthread_mutex_lock(&c->lock);
+    /* Beginning with the next rank, so that not all ranks send to rank 0 first. */
     for (uint32_t i = 1; !rc && i < n; i++) {
         base->sent += x->out[(base->rank + i) % n].bytes;
         rc = send_more(c, x, (base->rank + i) % n, e);
@@ -422,6 +423,7 @@ static void kill_all(struct gnn_comm *base, int status)
 static void comm_free(struct gnn_comm *base)
 {
     struct mpi_comm *c = mpi_of(base);
+    /* Pongs that a rank still waits for; not for ever. */
     for (int i = 0; i < 100 && c->ndetached; i++)
         test_detached(c);
     c->m->finish(c->world);

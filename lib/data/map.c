@@ -63,6 +63,8 @@ static int apply_in_worker(const struct map *m, unsigned worker, struct gnn_batc
 /* Draws one batch into a slot and works on it. False when there is nothing left to do. */
 static bool work_on_next(struct map *m, unsigned worker)
 {
+    /* `draw` is held while a batch is drawn, so that batches get their slots in the order of the
+     * source; `lock` is not, so that finished batches can be handed on meanwhile. */
     pthread_mutex_lock(&m->draw);
     pthread_mutex_lock(&m->lock);
     while (!m->stop && !m->over && m->tail - m->head == m->depth)
@@ -87,8 +89,11 @@ static bool work_on_next(struct map *m, unsigned worker)
     pthread_mutex_unlock(&m->draw);
     if (!drawn)
         return false;
+    /* Outside of all locks: this is where the time goes. */
     s->rc = apply_in_worker(m, worker, s->b, &s->err);
     pthread_mutex_lock(&m->lock);
+    /* No further batch is drawn; those drawn before are still handed on, in order, until this
+     * failure. */
     if (s->rc)
         m->over = true;
     s->state = DONE;
@@ -101,6 +106,7 @@ static void *run_worker(void *p)
 {
     struct thread_arg a = *(struct thread_arg *)p;
     gnn_free(p);
+    /* A thread of low priority takes no time from the program that uses the batches. */
     if (a.m->stage->ops.background)
         setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
     while (work_on_next(a.m, a.index))
@@ -158,6 +164,7 @@ static int next_batch(struct gnn_source *base, struct gnn_batch **out, struct gn
         if (!rc)
             rc = take_head(m, &b, e);
     }
+    /* Each stage may still find at the end that something was wrong, such as a checksum. */
     for (const struct stage *s = m->stage; s && rc == GNN_END; s = s->next) {
         const int last = s->ops.end ? s->ops.end(s->arg, e) : 0;
         rc = last ? last : rc;
@@ -223,6 +230,7 @@ static void map_free(struct gnn_source *base)
     pthread_mutex_lock(&m->lock);
     m->stop = true;
     pthread_cond_broadcast(&m->changed);
+    /* Threads may wait for room in the ring; they see `stop` and end. */
     pthread_mutex_unlock(&m->lock);
     for (unsigned i = 0; i < m->started; i++)
         pthread_join(m->thread[i], NULL);
@@ -268,6 +276,7 @@ struct gnn_source *gnn_map_new(struct gnn_source *up, const struct gnn_meta *met
                                const struct gnn_map_ops *ops, void *arg, unsigned nthreads,
                                unsigned depth, struct gnn_err *e)
 {
+    /* A stage without threads of its own runs on the threads of the source below. */
     const bool join = !nthreads && up->next == next_batch && ((struct map *)up)->nthreads;
     struct map *m = join ? (struct map *)up : map_new(up, nthreads, depth, e);
     if (!m) {

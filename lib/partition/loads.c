@@ -101,7 +101,7 @@ void gnn_loads_release(struct gnn_loads *l)
     *l = (struct gnn_loads){0};
 }
 
-/* ---- tournaments ---- */
+/* ---- tournaments: the lightest part of each run; a change replays log2(group) matches ---- */
 
 /* The part that won at node i of the tree of (run, c); UINT32_MAX beyond the run's end. */
 static uint32_t winner_at(const struct gnn_loads *l, const uint32_t *tree, uint32_t lo, uint32_t i)

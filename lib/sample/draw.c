@@ -64,6 +64,7 @@ int gnn_sample_fit_nodes(const struct sample_draw *d, uint32_t t, uint64_t extra
 {
     struct gnn_relabel *r = &d->w->type[t];
     uint64_t capacity = r->count + extra;
+    /* One more than there can be, as numbering writes a node before it knows whether it is new. */
     capacity = (capacity < r->nnodes ? capacity : r->nnodes) + 1;
     int rc = gnn_tensors_resize(&d->b->tensors, d->w->nodes[t], capacity, d->e);
     if (rc)
@@ -108,6 +109,7 @@ int gnn_sample_add_edges(const struct sample_draw *d, uint32_t hop, uint32_t et,
     *id = NULL;
     if (!rc && d->s->meta.sampling.edge_ids)
         rc = gnn_sample_add(d, block_name(d, hop, et, "id", name), GNN_U64, edges, id);
+    /* Each edge may lead to a new node. */
     return rc ? rc : gnn_sample_fit_nodes(d, d->s->meta.schema.etype[et].src, edges);
 }
 

@@ -11,6 +11,7 @@
 #include "lib/base/suggest.h"
 #include "lib/sample/sample_impl.h"
 
+/* A set's number is part of the tag of its random numbers, which has 14 bits for it. */
 enum { SET_MAX = (1 << 14) - 2, SPLITS_MAX = 64 };
 
 struct node_seeds {
@@ -52,6 +53,8 @@ static int add_set(struct node_seeds *q, struct gnn_sampling *m, uint32_t i, con
     if (i && c->set[set].ntype != m->seed_ntype)
         return gnn_fail(e, GNN_E_USAGE, "%s: set '%s' is of another node type than set '%s'",
                         store->path, name, m->split[0]);
+    /* The set is part of the key of the draws, so equal steps of two sets draw different
+     * neighbours. */
     q->base.tag[i] = (uint32_t)set + 1;
     m->seed_ntype = c->set[set].ntype;
     m->split_seeds[i] = c->set[set].count;

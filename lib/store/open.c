@@ -47,6 +47,7 @@ static int frame_at(const struct gnn_part *p, uint64_t *at, enum gnb_kind kind, 
     const char *text = gnn_gnb_frame_decode(f, h);
     if (text)
         return fail_part(p, *at, text, e);
+    /* Before anything is added to them: sizes in a damaged header can be any numbers. */
     uint64_t rest = p->bytes - *at - GNB_HEADER_BYTES;
     if (f->table_bytes > rest || f->payload_bytes > rest - f->table_bytes)
         return gnn_fail(e, GNN_E_INPUT, "%s: cut short at byte %llu", p->path,
@@ -117,6 +118,7 @@ static int take_tensors(struct gnn_part *p, const struct gnb_frame *f, const str
         p->tensor[i].has_sum = true;
         name += t[i].name_len + 1;
     }
+    /* Sorted for searches by name; equal names are neighbours then. */
     qsort(p->by_name, f->ntensors, sizeof *p->by_name, gnn_part_compare);
     for (uint32_t i = 1; i < f->ntensors; i++)
         if (!gnn_part_compare(&p->by_name[i - 1], &p->by_name[i]))
@@ -245,6 +247,7 @@ static int open_parts(struct gnn_store *s, struct gnn_err *e)
     if (!hash)
         return e->code;
     s->nparts = n;
+    /* Each rank opens a range of the parts only. */
     s->from = gnn_store_rank_from(s, c->rank);
     s->to = gnn_store_rank_from(s, c->rank + 1);
     int rc = n < c->size
@@ -294,6 +297,7 @@ int gnn_store_open_ranks(struct gnn_store *s, const char *path, bool verify, str
     int rc = (s->path = gnn_strdup(path, e)) ? read_json(s, e) : e->code;
     snprintf(text, sizeof text, "%s %u", s->meta.identity, s->meta.schema.nparts);
     if (!rc)
+        /* Ranks may have different file systems: all must have opened the same store. */
         rc = gnn_comm_agree(c, "store", text, e);
     if (!rc && verify && !(s->verify = gnn_verify_new(e)))
         rc = e->code;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a stream of batches frame by frame (lib/stream/stream.h): frame header and table first,
+ * then tensor by tensor, each checked as it arrives - a frame is never trusted to be as large, or
+ * of the kind, that it says. Tensors may also be compressed, or lie in memory of the producer, to
+ * which they refer. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

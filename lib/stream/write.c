@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a stream of batches (lib/stream/stream.h): a HEADER, then a frame for each batch, an END
+ * with totals. Whether tensors go through the pipe, compressed, or by reference is decided for each
+ * batch, as a reader may come or go. */
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 
 #include "lib/train/train_impl.h"
 
+/* 256 bytes: each slab begins where vector loads are aligned. */
 enum { NSLABS = 4, APART = 64 }; /* floats between which slabs begin */
 
 struct pair {
@@ -57,6 +58,8 @@ int gnn_train_slabs_fetch(struct gnn_trainer *t, struct gnn_err *e)
     for (unsigned i = 0; i < NSLABS; i++) {
         if (*p[i].work == p[i].host)
             continue;
+        /* Through pinned memory, one slab at a time: a copy to pageable memory would be done in
+         * pieces by the driver. */
         t->ops->fetch(t->ops, t->work.host.data, *p[i].work, p[i].n * sizeof(float));
         t->ops->mark(t->ops, 0);
         if (t->ops->wait(t->ops, 0, e))

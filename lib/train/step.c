@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One training step, one evaluation batch; and the scores of both. */
+/* One training step, one evaluation batch, and the scores of both. On a device a batch is scored
+ * while the next one is being computed, so that the host never waits for the batch that it has just
+ * queued: two halves of buffers take turns. */
 #include <math.h>
 
 #include "kernels/rows.h"
@@ -13,6 +15,7 @@ static double learning_rate(const struct gnn_train_opts *o, uint64_t t, uint64_t
         return lr * (double)t / (double)o->warmup;
     if (o->schedule == GNN_STEP)
         lr *= pow(o->step_factor, (double)(epoch / o->step_epochs));
+    /* Half a cosine from the end of the warm-up to the last step of the run. */
     if (o->schedule == GNN_COSINE) {
         const double n = (double)(o->total_steps - o->warmup), k = (double)(t - 1 - o->warmup);
         lr *= k < n ? 0.5 * (1 + cos(3.14159265358979323846 * k / n)) : 0;
@@ -91,6 +94,7 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
         o->fit_host(o, &h->loss, *rows, sizeof(double), "losses", e) ||
         o->fit_host(o, &h->z, (uint64_t)*rows * out, sizeof(float), "outputs", e))
         return e->code;
+    /* The mean of the loss is over the rows of all ranks, so that gradients need only be summed. */
     const uint64_t all = gnn_train_batch_rows(t, b, *rows);
     const float scale = all ? 1.0f / (float)all : 0;
     float *dz = mode->train ? z : NULL; /* over the outputs, which have been fetched by then */
@@ -128,7 +132,7 @@ int gnn_train_check_params(const struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-/* Of this batch, whose losses have this sum. */
+/* Checks the losses of this batch, whose sum is `sum`, and its outputs. */
 static int check_scores(const struct gnn_trainer *t, const struct gnn_train_half *h, double sum,
                         struct gnn_err *e)
 {
@@ -170,12 +174,14 @@ static int finish_batch(struct gnn_trainer *t, unsigned k, struct gnn_err *e)
     t->half[k].open = false;
     if (!score_batch(t, &t->half[k], k, e))
         return 0;
+    /* Later batches were computed with the parameters that this one has broken. */
     for (unsigned i = 0; i < GNN_TRAIN_HALVES; i++)
         t->half[i].open = false;
     return e->code;
 }
 
-/* With the work of this batch under way: the one before, so that nobody waits for this one. */
+/* Scores the batch before this one, whose work is under way, so that the host does not wait for
+ * this one. */
 static int finish_last(struct gnn_trainer *t, struct gnn_err *e)
 {
     if (!t->ops->async)
@@ -192,7 +198,7 @@ int gnn_train_flush(struct gnn_trainer *t, struct gnn_err *e)
     return 0;
 }
 
-/* The other ranks are at this batch, too. */
+/* Waits until all ranks have said that they are at this batch, too. */
 static int meet_ranks(struct gnn_trainer *t, double *waited, struct gnn_err *e)
 {
     const double from = gnn_clock();
@@ -217,6 +223,8 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     t->pace.waited = 0;
     if (t->ops->enter(t->ops, b, e) || forward_loss(t, b, &mode, &rows, e))
         return e->code;
+    /* A batch of which all ranks together have no row makes no step; a rank without rows still
+     * takes part. */
     const bool any = gnn_train_batch_rows(t, b, rows), async = t->ops->async;
     double waited;
     int rc = meet_ranks(t, &waited, e);
@@ -229,12 +237,14 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     if (any) {
         if (gnn_train_own_gradient(t, e))
             return e->code;
+        /* Time spent waiting for others does not count as this rank's work. */
         t->pace.own.busy = gnn_clock() - from - waited - t->pace.waited;
         if (gnn_train_sum_gradient(t, e))
             return e->code;
         t->s.t++;
         t->r.lr = learning_rate(&t->o, t->s.t, b->epoch);
         update_parameters(t, t->r.lr);
+        /* After the parameters, as running statistics are among them. */
         gnn_net_track(&t->net, t->work.p);
     }
     t->ops->leave(t->ops, b);
