@@ -18,13 +18,10 @@
 #include "lib/stream/stream.h"
 #include "lib/gpu/gpu.h"
 
-/* The limit that gnn_fanout_parse and gnn_meta_from_text enforce, so no batch has more hops. */
-enum { HOPS_MAX = 64 };
-
 struct totals {
     uint64_t batches, seeds, nodes, edges, bytes;
     uint64_t shared; /* batches that went by reference */
-    uint64_t hop_edges[HOPS_MAX], hop_nodes[HOPS_MAX];
+    uint64_t hop_edges[GNN_HOPS_MAX], hop_nodes[GNN_HOPS_MAX];
     double first, seconds; /* until the first batch, and in all */
 };
 
@@ -68,8 +65,8 @@ static void add_ranks(struct totals *t, struct gnn_comm *c)
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
         if (gnn_comm_all_reduce(c, one[i], 1, GNN_REDUCE_U64, &e))
             cli_fail(&e);
-    if (gnn_comm_all_reduce(c, t->hop_edges, HOPS_MAX, GNN_REDUCE_U64, &e) ||
-        gnn_comm_all_reduce(c, t->hop_nodes, HOPS_MAX, GNN_REDUCE_U64, &e))
+    if (gnn_comm_all_reduce(c, t->hop_edges, GNN_HOPS_MAX, GNN_REDUCE_U64, &e) ||
+        gnn_comm_all_reduce(c, t->hop_nodes, GNN_HOPS_MAX, GNN_REDUCE_U64, &e))
         cli_fail(&e);
 }
 

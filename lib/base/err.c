@@ -22,8 +22,8 @@ static void shorten_message(char *msg, size_t room, const char *text, size_t n)
 GNN_PRINTF(4, 0)
 static int record_error(struct gnn_err *e, int code, int sys, const char *fmt, va_list ap)
 {
-    if (e->code)
-        return code;
+    if (e->code) /* the first cause wins */
+        return e->code;
     e->code = code;
     char text[8192];
     int n = vsnprintf(text, sizeof text, fmt, ap);

@@ -260,9 +260,9 @@ static int sampling_from_json(struct gnn_meta *m, const json_t *j, struct gnn_er
     if (rc)
         return rc;
     int t = type ? gnn_schema_find_ntype(&m->schema, type) : -1;
-    /* The limit of 64 is that of gnn_fanout_parse. */
-    if (t < 0 || !json_is_array(fan) || json_array_size(fan) > 64 || !json_is_array(splits) ||
-        !json_array_size(splits) || json_array_size(splits) > 64)
+    if (t < 0 || !json_is_array(fan) || json_array_size(fan) > GNN_HOPS_MAX ||
+        !json_is_array(splits) || !json_array_size(splits) ||
+        json_array_size(splits) > GNN_SPLITS_MAX)
         return gnn_fail(e, GNN_E_INPUT, "header: bad seed type, fan-outs or splits");
     s->seed_ntype = (uint32_t)t;
     s->nhops = (uint32_t)json_array_size(fan);

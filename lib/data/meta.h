@@ -16,7 +16,11 @@
 #include "kernels/pick.h"
 #include "lib/data/schema.h"
 
-enum { GNN_META_MAX = 8 << 20 }; /* bytes of the JSON: parsed, it takes a hundred times as much */
+enum {
+    GNN_META_MAX = 8 << 20, /* bytes of the JSON: parsed, it takes a hundred times as much */
+    GNN_HOPS_MAX = 64,      /* of a batch */
+    GNN_SPLITS_MAX = 64     /* sets of which a stream has batches */
+};
 
 enum gnn_frontier { GNN_FRONTIER_ALL, GNN_FRONTIER_NEW };
 

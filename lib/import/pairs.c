@@ -169,13 +169,19 @@ static int pass_read(struct pass *ps, uint64_t *n, uint64_t *step, uint64_t *off
     return rc ? rc : gnn_array_read(&ps->b, GNN_I64, ps->id + CHUNK, max ? max : 1, &other, e);
 }
 
-static int bad_id(const struct pass *ps, uint64_t i, int64_t v, uint64_t count, const char *type,
-                  struct gnn_err *e)
+/* v: the source of edge i of the block, or its destination. type NULL: any number of nodes, below
+ * `count`, is possible. */
+static int bad_id(const struct pass *ps, uint64_t i, bool source, int64_t v, uint64_t count,
+                  const char *type, struct gnn_err *e)
 {
-    const char *name = gnn_array_name(&ps->a);
+    const char *name = gnn_array_name(source || ps->p->a == ps->p->b ? &ps->a : &ps->b);
     if (!ps->a.text && v < 0)
         return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: a negative id %lld", name,
                         (unsigned long long)(ps->done + i), (long long)v);
+    if (!type)
+        return gnn_fail(e, GNN_E_INPUT, "%s: edge %llu: id %lld, expected one below %llu", name,
+                        (unsigned long long)(ps->done + i), (long long)v,
+                        (unsigned long long)count);
     if (ps->a.text)
         return gnn_fail(e, GNN_E_INPUT,
                         "%s: edge %llu: id %llu, but there are %llu nodes of type %s", name,
@@ -240,9 +246,9 @@ int gnn_pairs_edges(struct gnn_dataset *d, uint32_t t, const struct gnn_pairs *p
         for (uint64_t i = 0; !rc && i < n; i++) {
             uint64_t s = (uint64_t)ps.id[i * step], v = (uint64_t)ps.id[off + i * step];
             if (s >= st->count)
-                rc = bad_id(&ps, i, (int64_t)s, st->count, st->name, e);
+                rc = bad_id(&ps, i, true, (int64_t)s, st->count, st->name, e);
             else if (v >= dt->count)
-                rc = bad_id(&ps, i, (int64_t)v, dt->count, dt->name, e);
+                rc = bad_id(&ps, i, false, (int64_t)v, dt->count, dt->name, e);
             ps.src[i] = (uint32_t)s;
             ps.dst[i] = (uint32_t)v;
         }
@@ -270,8 +276,9 @@ int gnn_pairs_scan(const struct gnn_pairs *p, uint64_t *n, int64_t *max, struct 
         rc = pass_read(&ps, &k, &step, &off, e);
         for (uint64_t i = 0; !rc && i < k; i++) {
             int64_t s = ps.id[i * step], v = ps.id[off + i * step];
-            if (s < 0 || v < 0 || s > UINT32_MAX - 2 || v > UINT32_MAX - 2)
-                rc = bad_id(&ps, i, s < 0 || s > UINT32_MAX - 2 ? s : v, UINT32_MAX - 1, "any", e);
+            const bool source = s < 0 || s > UINT32_MAX - 2;
+            if (source || v < 0 || v > UINT32_MAX - 2)
+                rc = bad_id(&ps, i, source, source ? s : v, UINT32_MAX - 1, NULL, e);
             *max = s > *max ? s : *max;
             *max = v > *max ? v : *max;
         }

@@ -7,7 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/sample/sampler.h"
 
-enum { HOPS_MAX = 64, FANOUT_MAX = 1000000 };
+enum { FANOUT_MAX = 1000000 };
 
 static int parse_list(const char *text, int32_t *fan, uint32_t *nhops, struct gnn_err *e)
 {
@@ -21,8 +21,8 @@ static int parse_list(const char *text, int32_t *fan, uint32_t *nhops, struct gn
             *p == '+')
             return gnn_fail(e, GNN_E_USAGE, "fan-out '%s': '%s' is not a number from -1 to %d",
                             text, p, FANOUT_MAX);
-        if (*nhops == HOPS_MAX)
-            return gnn_fail(e, GNN_E_USAGE, "fan-out '%s': more than %d hops", text, HOPS_MAX);
+        if (*nhops == GNN_HOPS_MAX)
+            return gnn_fail(e, GNN_E_USAGE, "fan-out '%s': more than %d hops", text, GNN_HOPS_MAX);
         fan[(*nhops)++] = (int32_t)v;
         p = end;
     } while (*p++ == ',');
@@ -60,7 +60,7 @@ int gnn_fanout_parse(const struct gnn_schema *s, const char *const *spec, uint32
         for (uint32_t i = 0; !rc && i < nspec; i++) {
             int type;
             const char *list;
-            int32_t v[HOPS_MAX];
+            int32_t v[GNN_HOPS_MAX];
             uint32_t n = 0;
             if ((rc = parse_type(s, spec[i], &type, &list, e)) || (type < 0) != (pass == 0))
                 continue;

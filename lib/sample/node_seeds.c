@@ -12,7 +12,7 @@
 #include "lib/sample/sample_impl.h"
 
 /* A set's number is part of the tag of its random numbers, which has 14 bits for it. */
-enum { SET_MAX = (1 << 14) - 2, SPLITS_MAX = 64 };
+enum { SET_MAX = (1 << 14) - 2 };
 
 struct node_seeds {
     struct sample_seeds base; /* first */
@@ -230,8 +230,8 @@ static int init_seeds(struct node_seeds *q, struct gnn_sampling *m,
                       const struct gnn_sampler_opts *o, struct gnn_err *e)
 {
     const uint32_t n = m->nsplits;
-    if (n > SPLITS_MAX)
-        return gnn_fail(e, GNN_E_USAGE, "more than %d sets", SPLITS_MAX);
+    if (n > GNN_SPLITS_MAX)
+        return gnn_fail(e, GNN_E_USAGE, "more than %d sets", GNN_SPLITS_MAX);
     q->base.tag = gnn_alloc_zero(n, sizeof *q->base.tag, "splits", e);
     q->ids = gnn_alloc_zero(n, sizeof(uint32_t *), "splits", e);
     m->split = gnn_alloc_zero(n, sizeof *m->split, "splits", e);

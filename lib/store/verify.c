@@ -66,9 +66,11 @@ static void *run_verifier(void *arg)
             j.drop(j.arg, j.data, j.bytes);
         v->busy = false;
         v->next++;
-        if (!good)
+        if (!good) {
             gnn_fail(&v->first, GNN_E_INPUT,
                      "%s: tensor '%s': checksum mismatch, the file is damaged", j.file, j.tensor);
+            pthread_cond_broadcast(&v->idle); /* who waits need not wait for the rest */
+        }
     }
     pthread_mutex_unlock(&v->lock);
     return NULL;
