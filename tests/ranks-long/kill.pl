@@ -11,7 +11,7 @@ use POSIX qw(setsid WNOHANG);
 use Time::HiRes qw(time sleep);
 
 my ($points, $at_once, $seed) = @ARGV;
-my ($ranks, $timeout) = (3, 2);
+my ($ranks, $timeout) = (3, 8); # in 2 seconds some jobs of six at once did not all start, and mpirun then hung
 my $most = ($timeout + 2) * ($ENV{GNN_IDLE} ? 1 : 10);
 my $patience = 120;      # seconds until a job is called hung
 my %work = (
