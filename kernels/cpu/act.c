@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Activations on the CPU (kernels/act.h): bias, ReLU, dropout, layer norm, and sums over columns.
- * Loops are written so that gcc can vectorise them. Sums over rows are made in GNN_COLSUM_BLOCKS
- * blocks, whatever the number of threads, and then added in the order of the blocks, as devices do
- * (kernels/cuda/act.cu): so bits do not depend on either. */
+/* Activations on the CPU (kernels/act.h): bias, activation functions, dropout, layer norm, and sums
+ * over columns. Loops are written so that gcc can vectorise them. Sums over rows are made in
+ * GNN_COLSUM_BLOCKS blocks, whatever the number of threads, and then added in the order of the
+ * blocks, as devices do (kernels/cuda/act.cu): so bits do not depend on either. */
 #include "kernels/act.h"
 
 #include <math.h>
@@ -14,17 +14,25 @@
 /* Rows of a task: enough work for one, and few enough to spread over the threads. */
 enum { ROWS = 64 };
 
-GNN_INLINE void bias_relu_rows(float *restrict x, size_t n, size_t d, const float *restrict bias,
-                               bool relu)
+/* `act` is a constant wherever this is called: so each function has a loop of its own. */
+GNN_INLINE void apply_act(float *restrict x, size_t d, enum gnn_act act)
 {
-    for (size_t i = 0; i < n; i++, x += d) {
-        if (bias)
-            for (size_t j = 0; j < d; j++)
-                x[j] += bias[j];
-        if (relu)
-            for (size_t j = 0; j < d; j++)
-                x[j] = x[j] < 0 ? 0 : x[j]; /* a NaN must stay one */
-    }
+    for (size_t j = 0; j < d; j++)
+        x[j] = gnn_act_of(x[j], act);
+}
+
+GNN_INLINE void bias_act_row(float *restrict x, size_t d, const float *restrict bias,
+                             enum gnn_act act)
+{
+    if (bias)
+        for (size_t j = 0; j < d; j++)
+            x[j] += bias[j];
+    if (act == GNN_ACT_RELU)
+        apply_act(x, d, GNN_ACT_RELU);
+    else if (act == GNN_ACT_ELU)
+        apply_act(x, d, GNN_ACT_ELU);
+    else if (act == GNN_ACT_LEAKY)
+        apply_act(x, d, GNN_ACT_LEAKY);
 }
 
 /* Philox at the counters (node, w, 0, 0) for w = w0 to w0 + 15. The results are stored by 16-bit
@@ -64,22 +72,22 @@ GNN_INLINE void drop_row(const float *x, size_t d, const struct gnn_dropout *q, 
 }
 
 GNN_SIMD static void bias_act_rows(float *x, size_t from, size_t to, size_t d, const float *bias,
-                                   bool relu, const struct gnn_dropout *q)
+                                   enum gnn_act act, const struct gnn_dropout *q)
 {
     for (size_t i = from; i < to; i++) {
         float *v = x + i * d;
-        bias_relu_rows(v, 1, d, bias, relu);
+        bias_act_row(v, d, bias, act);
         if (q && q->keep16)
             drop_row(v, d, q, q->node[i], v);
     }
 }
 
-void gnn_bias_act(float *x, size_t n, size_t d, const float *bias, bool relu,
+void gnn_bias_act(float *x, size_t n, size_t d, const float *bias, enum gnn_act act,
                   const struct gnn_dropout *drop)
 {
 #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < (n + ROWS - 1) / ROWS; b++)
-        bias_act_rows(x, b * ROWS, (b + 1) * ROWS < n ? (b + 1) * ROWS : n, d, bias, relu, drop);
+        bias_act_rows(x, b * ROWS, (b + 1) * ROWS < n ? (b + 1) * ROWS : n, d, bias, act, drop);
 }
 
 GNN_SIMD static void dropout_rows(const float *x, size_t from, size_t to, size_t d,
@@ -99,16 +107,58 @@ void gnn_dropout_copy(const float *x, size_t n, size_t d, const struct gnn_dropo
 GNN_SIMD static void relu_back(float *restrict dy, const float *restrict y, size_t n, float scale)
 {
     for (size_t i = 0; i < n; i++)
-        dy[i] = y[i] > 0 ? dy[i] * scale : 0;
+        dy[i] = gnn_act_grad(dy[i], y[i], GNN_ACT_RELU, scale);
 }
 
-void gnn_relu_back(float *dy, const float *y, size_t count, float scale)
+GNN_INLINE void grad_row(float *restrict dy, const float *restrict y, size_t d, enum gnn_act act,
+                         float scale)
+{
+    for (size_t j = 0; j < d; j++)
+        dy[j] = gnn_act_grad(dy[j], y[j], act, scale);
+}
+
+/* What was dropped becomes 0, as it did on the way forward, but is not scaled again. */
+GNN_INLINE void mask_row(float *dy, size_t d, const struct gnn_dropout *q, uint32_t node)
+{
+    uint16_t r[8 * LANES];
+    for (size_t j = 0; j < d; j += 8 * LANES) {
+        const size_t w = d - j < 8 * LANES ? d - j : 8 * LANES;
+        draws16(q->key, node, (uint32_t)(j / 8), r);
+        for (size_t c = 0; c < w; c++)
+            dy[j + c] = r[c] < q->keep16 ? dy[j + c] : 0;
+    }
+}
+
+GNN_SIMD static void grad_rows(float *dy, const float *y, size_t from, size_t to, size_t d,
+                               enum gnn_act act, float scale, const struct gnn_dropout *q)
+{
+    for (size_t i = from; i < to; i++) {
+        float *g = dy + i * d;
+        if (act == GNN_ACT_ELU)
+            grad_row(g, y + i * d, d, GNN_ACT_ELU, scale);
+        else if (act == GNN_ACT_LEAKY)
+            grad_row(g, y + i * d, d, GNN_ACT_LEAKY, scale);
+        else
+            grad_row(g, y + i * d, d, GNN_ACT_NONE, scale);
+        if (q && q->keep16)
+            mask_row(g, d, q, q->node[i]);
+    }
+}
+
+void gnn_act_back(float *dy, const float *y, size_t n, size_t d, enum gnn_act act, float scale,
+                  const struct gnn_dropout *drop)
 {
     enum { STEP = 16384 };
+    const size_t count = n * d, blocks = act == GNN_ACT_RELU ? (count + STEP - 1) / STEP : 0;
 #pragma omp parallel for schedule(static)
-    for (size_t b = 0; b < (count + STEP - 1) / STEP; b++)
+    for (size_t b = 0; b < blocks; b++)
         relu_back(dy + b * STEP, y + b * STEP, (b + 1) * STEP < count ? STEP : count - b * STEP,
                   scale);
+    if (act == GNN_ACT_RELU)
+        return;
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < (n + ROWS - 1) / ROWS; b++)
+        grad_rows(dy, y, b * ROWS, (b + 1) * ROWS < n ? (b + 1) * ROWS : n, d, act, scale, drop);
 }
 
 GNN_SIMD static void sum_rows(const float *x, size_t n, size_t d, float *restrict s)

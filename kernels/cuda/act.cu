@@ -14,14 +14,9 @@ namespace
 
 constexpr unsigned THREADS = 256;
 
-__device__ float relu_of(float v)
-{
-    return v < 0 ? 0 : v; /* a NaN must stay one */
-}
-
-template <unsigned V>
-__global__ void bias_relu(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
-                          bool relu, unsigned lanes)
+template <unsigned V, gnn_act act>
+__global__ void bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
+                         unsigned lanes)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     const size_t units = d / V;
@@ -32,8 +27,7 @@ __global__ void bias_relu(float *x, const uint32_t *n, uint32_t cap, size_t d, c
             for (unsigned i = 0; i < V; i++) {
                 if (bias)
                     v.v[i] = __fadd_rn(v.v[i], bias[u * V + i]);
-                if (relu)
-                    v.v[i] = relu_of(v.v[i]);
+                v.v[i] = gnn_act_of(v.v[i], act);
             }
             *at = v;
         }
@@ -46,10 +40,10 @@ __host__ __device__ inline size_t calls_of(size_t d)
     return d % 128 < 16 ? d / 128 * 16 + d % 128 : (d + 127) / 128 * 16;
 }
 
-/* y = dropout(relu(x + bias)); x may be y. `all`: no dropout at keep16 = 0. */
+/* y = dropout(act(x + bias)); x may be y. `all`: no dropout at keep16 = 0. */
+template <gnn_act act>
 __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t d,
-                        const float *bias, bool relu, bool all, gnn_dropout drop, float *y,
-                        unsigned lanes)
+                        const float *bias, bool all, gnn_dropout drop, float *y, unsigned lanes)
 {
     const uint32_t rows = gnn_device_count(n, cap);
     const uint32_t key[2] = {drop.key[0], drop.key[1]};
@@ -76,7 +70,7 @@ __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t 
                 if (j >= d)
                     continue;
                 v[c] = bias ? __fadd_rn(v[c], b[c]) : v[c];
-                v[c] = relu ? relu_of(v[c]) : v[c];
+                v[c] = gnn_act_of(v[c], act);
                 const uint32_t draw = word[c / 2] >> (c % 2 * 16) & 0xffff;
                 y[r.row * d + j] = draw < keep ? __fmul_rn(v[c], scale) : 0;
             }
@@ -84,9 +78,9 @@ __global__ void dropout(const float *x, const uint32_t *n, uint32_t cap, size_t 
     }
 }
 
-template <unsigned V>
-__global__ void relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
-                          float scale)
+template <unsigned V, gnn_act act>
+__global__ void act_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
+                         float scale)
 {
     const uint64_t count = (uint64_t)gnn_device_count(n, cap) * d;
     const uint64_t first = (uint64_t)blockIdx.x * THREADS + threadIdx.x,
@@ -96,11 +90,44 @@ __global__ void relu_back(float *dy, const float *y, const uint32_t *n, uint32_t
         const GnnUnit<V> o = reinterpret_cast<const GnnUnit<V> *>(y)[u];
         GNN_UNROLL
         for (unsigned i = 0; i < V; i++)
-            g.v[i] = o.v[i] > 0 ? __fmul_rn(g.v[i], scale) : 0;
+            g.v[i] = gnn_act_grad(g.v[i], o.v[i], act, scale);
         reinterpret_cast<GnnUnit<V> *>(dy)[u] = g;
     }
     for (uint64_t i = count / V * V + first; i < count; i += stride)
-        dy[i] = y[i] > 0 ? __fmul_rn(dy[i], scale) : 0;
+        dy[i] = gnn_act_grad(dy[i], y[i], act, scale);
+}
+
+/* The same where 0 does not tell what was dropped. */
+template <gnn_act act>
+__global__ void mask_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
+                          float scale, gnn_dropout drop, unsigned lanes)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    const uint32_t key[2] = {drop.key[0], drop.key[1]};
+    const size_t calls = calls_of(d);
+    for (GnnRows r = gnn_rows(lanes); r.row < rows; r.row += r.stride) {
+        const uint32_t node = drop.node[r.row];
+        for (size_t w = r.lane; w < calls; w += lanes) {
+            const uint32_t counter[4] = {node, (uint32_t)w, 0, 0};
+            const size_t first = r.row * d + w / 16 * 128 + w % 16;
+            uint32_t word[4];
+            float g[8], o[8];
+            GNN_UNROLL
+            for (unsigned c = 0; c < 8; c++) {
+                const bool in = first + 16 * c < (r.row + 1) * d;
+                g[c] = in ? dy[first + 16 * c] : 0;
+                o[c] = in ? y[first + 16 * c] : 0;
+            }
+            gnn_philox(counter, key, word);
+            GNN_UNROLL
+            for (unsigned c = 0; c < 8; c++) {
+                const uint32_t draw = word[c / 2] >> (c % 2 * 16) & 0xffff;
+                if (first + 16 * c < (r.row + 1) * d)
+                    dy[first + 16 * c] =
+                        draw < drop.keep16 ? gnn_act_grad(g[c], o[c], act, scale) : 0;
+            }
+        }
+    }
 }
 
 constexpr unsigned COLUMNS = 32, PARTS = 4; /* a block sums 32 columns of 4 ranges */
@@ -173,26 +200,52 @@ void launch_sums(const float *x, const float *by, const uint32_t *n, uint32_t ca
                COLUMNS * PARTS, 0, stream, x, by, n, cap, d, work);
 }
 
+template <gnn_act act>
+void launch_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
+                const struct gnn_dropout *drop, void *stream)
+{
+    if (drop) {
+        const unsigned lanes = gnn_lanes(calls_of(d));
+        GNN_LAUNCH(dropout<act>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d,
+                   bias, true, *drop, x, lanes);
+    } else if (d % 4 == 0 && gnn_vector(x, nullptr)) {
+        const unsigned lanes = gnn_lanes(d / 4);
+        GNN_LAUNCH((bias_act<4, act>), gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n,
+                   cap, d, bias, lanes);
+    } else {
+        const unsigned lanes = gnn_lanes(d);
+        GNN_LAUNCH((bias_act<1, act>), gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n,
+                   cap, d, bias, lanes);
+    }
+}
+
+template <gnn_act act>
+void launch_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d, float scale,
+                 const struct gnn_dropout *drop, void *stream)
+{
+    const bool masked = drop && drop->keep16;
+    if (act != GNN_ACT_RELU && masked) {
+        const unsigned lanes = gnn_lanes(calls_of(d));
+        GNN_LAUNCH(mask_back<act>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, dy, y, n,
+                   cap, d, scale, *drop, lanes);
+    } else if (gnn_vector(dy, y))
+        GNN_LAUNCH((act_back<4, act>), gnn_grid((uint64_t)cap * d, 4 * THREADS), THREADS, 0, stream,
+                   dy, y, n, cap, d, scale);
+    else
+        GNN_LAUNCH((act_back<1, act>), gnn_grid((uint64_t)cap * d, THREADS), THREADS, 0, stream, dy,
+                   y, n, cap, d, scale);
+}
+
 } // namespace
 
 void gnn_cuda_bias_act(float *x, const uint32_t *n, uint32_t cap, size_t d, const float *bias,
-                       bool relu, const struct gnn_dropout *drop, void *stream)
+                       enum gnn_act act, const struct gnn_dropout *drop, void *stream)
 {
-    if (!cap || !d)
-        return;
-    if (drop) {
-        const unsigned lanes = gnn_lanes(calls_of(d));
-        GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, bias,
-                   relu, true, *drop, x, lanes);
-    } else if (d % 4 == 0 && gnn_vector(x, nullptr)) {
-        const unsigned lanes = gnn_lanes(d / 4);
-        GNN_LAUNCH(bias_relu<4>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d,
-                   bias, relu, lanes);
-    } else {
-        const unsigned lanes = gnn_lanes(d);
-        GNN_LAUNCH(bias_relu<1>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d,
-                   bias, relu, lanes);
-    }
+    static constexpr decltype(&launch_act<GNN_ACT_NONE>) launch[] = {
+        launch_act<GNN_ACT_NONE>, launch_act<GNN_ACT_RELU>, launch_act<GNN_ACT_ELU>,
+        launch_act<GNN_ACT_LEAKY>};
+    if (cap && d)
+        launch[act](x, n, cap, d, bias, drop, stream);
 }
 
 void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size_t d,
@@ -201,21 +254,18 @@ void gnn_cuda_dropout_copy(const float *x, const uint32_t *n, uint32_t cap, size
     if (!cap || !d)
         return;
     const unsigned lanes = gnn_lanes(calls_of(d));
-    GNN_LAUNCH(dropout, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap, d, nullptr,
-               false, false, *drop, y, lanes);
+    GNN_LAUNCH(dropout<GNN_ACT_NONE>, gnn_grid(cap, THREADS / lanes), THREADS, 0, stream, x, n, cap,
+               d, nullptr, false, *drop, y, lanes);
 }
 
-void gnn_cuda_relu_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
-                        float scale, void *stream)
+void gnn_cuda_act_back(float *dy, const float *y, const uint32_t *n, uint32_t cap, size_t d,
+                       enum gnn_act act, float scale, const struct gnn_dropout *drop, void *stream)
 {
-    if (!cap || !d)
-        return;
-    if (gnn_vector(dy, y))
-        GNN_LAUNCH(relu_back<4>, gnn_grid((uint64_t)cap * d, 4 * THREADS), THREADS, 0, stream, dy,
-                   y, n, cap, d, scale);
-    else
-        GNN_LAUNCH(relu_back<1>, gnn_grid((uint64_t)cap * d, THREADS), THREADS, 0, stream, dy, y, n,
-                   cap, d, scale);
+    static constexpr decltype(&launch_back<GNN_ACT_NONE>) launch[] = {
+        launch_back<GNN_ACT_NONE>, launch_back<GNN_ACT_RELU>, launch_back<GNN_ACT_ELU>,
+        launch_back<GNN_ACT_LEAKY>};
+    if (cap && d)
+        launch[act](dy, y, n, cap, d, scale, drop, stream);
 }
 
 void gnn_cuda_colsum(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *work,

@@ -54,7 +54,7 @@ int gnn_activation_of_type(struct gnn_pass *s, struct gnn_activation *a, uint32_
     const struct gnn_model *m = s->m;
     a->norm = m->norm[(size_t)l * m->c.nntypes + t];
     a->w = m->c.width[l];
-    a->relu = l + 1 < m->c.nlayers;
+    a->act = l + 1 < m->c.nlayers ? GNN_ACT_RELU : GNN_ACT_NONE;
     a->drop = false;
     return sum_biases(s, l, t, &a->bias, e);
 }
@@ -101,10 +101,10 @@ int gnn_activation_open(struct gnn_pass *s, struct gnn_activation *a, uint32_t r
 {
     const struct gnn_ops *o = s->o;
     const bool norm = a->norm != NO_NORM;
-    a->ep = (struct gnn_epilogue){a->bias, a->relu && !norm};
-    /* ReLU is fused with the matrix product only where no NaN can be lost by that: while training,
-     * a NaN must reach the loss. */
-    a->fused = norm || !a->relu || (!a->drop && !s->train);
+    a->ep = (struct gnn_epilogue){a->bias, norm ? GNN_ACT_NONE : a->act};
+    /* It is fused with the matrix product only where no NaN can be lost by that, as ReLU may do:
+     * while training, a NaN must reach the loss. */
+    a->fused = norm || !a->act || (!a->drop && !s->train);
     if (norm && s->train && o->fit(o, &a->xhat, rows * a->w, sizeof(float), "activations", e))
         return e->code;
     if (is_batch(s, a))
@@ -131,8 +131,8 @@ static void finish_rows(struct gnn_pass *s, const struct gnn_activation *a, uint
                       (float *)a->rstd.data + (s->train ? from : 0), y);
     if (a->drop)
         q.node += from;
-    if (!a->fused || (a->relu && !a->ep.relu))
-        o->bias_act(o, y, rows, w, a->fused ? NULL : a->bias, a->relu, a->drop ? &q : NULL);
+    if (!a->fused || (a->act && !a->ep.act))
+        o->bias_act(o, y, rows, w, a->fused ? NULL : a->bias, a->act, a->drop ? &q : NULL);
 }
 
 void gnn_activation_rows(struct gnn_pass *s, struct gnn_activation *a, uint32_t from, uint32_t to,
@@ -211,6 +211,17 @@ void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation 
                           (int64_t *)(params + s->m->param[a->norm + GNN_NORM_BATCHES].at));
 }
 
+/* Rows [from, to) of dy through dropout and the activation function. */
+static void act_rows_back(const struct gnn_ops *o, const struct gnn_activation *a, uint32_t from,
+                          uint32_t to, const float *y, float *dy)
+{
+    const size_t at = from * a->w;
+    struct gnn_dropout q = a->q;
+    if (a->drop)
+        q.node += from;
+    o->act_back(o, dy + at, y + at, to - from, a->w, a->act, keep_scale(a), a->drop ? &q : NULL);
+}
+
 int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a, uint32_t rows,
                              const float *y, float *dy, struct gnn_err *e)
 {
@@ -223,9 +234,9 @@ int gnn_activation_back_open(struct gnn_pass *s, const struct gnn_activation *a,
     double *sum = s->sums.data;
     for (uint32_t from = 0, to; from < rows; from = to) {
         to = rows - from < o->chunk ? rows : from + o->chunk;
-        /* ReLU comes first on the way back; then sums over all rows, of which each gradient needs
-         * its share. */
-        o->relu_back(o, dy + from * w, y + from * w, to - from, w, keep_scale(a));
+        /* The activation function comes first on the way back; then sums over all rows, of which
+         * each gradient needs its share. */
+        act_rows_back(o, a, from, to, y, dy);
         o->moments(o, dy + from * w, (const float *)a->xhat.data + from * w, NULL, to - from, w,
                    s->work.data, sum);
     }
@@ -245,9 +256,9 @@ void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uin
     const struct gnn_ops *o = s->o;
     const size_t w = a->w, at = from * w;
     const uint32_t rows = to - from;
-    const bool batch = is_batch(s, a); /* the gradient of ReLU is taken then */
-    if (a->relu && !batch)
-        o->relu_back(o, dy + at, y + at, rows, w, keep_scale(a));
+    const bool batch = is_batch(s, a); /* act_rows_back has been done then */
+    if (a->act && !batch)
+        act_rows_back(o, a, from, to, y, dy);
     if (batch)
         o->batch_norm_back(o, dy + at, (const float *)a->xhat.data + at,
                            a->count ? a->count + from : NULL, rows, w, a->stat.data,

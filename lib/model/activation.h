@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows matrix products: a bias, layer norm or batch norm, ReLU and dropout, forward and
- * back. It ends each layer's sum of convolutions, and the hidden layers inside of a convolution.
+/* What follows matrix products: a bias, layer norm or batch norm, an activation function and
+ * dropout, forward and back. It ends each layer's sum of convolutions, and the hidden layers inside
+ * of a convolution.
  *
  * Rows are done in ranges, while they are in the cache. Batch norm needs all rows before the first
  * can be finished, so what is done when depends on it; the calls are the same. */
@@ -14,7 +15,8 @@ struct gnn_activation {
     /* set by the caller before gnn_activation_open */
     uint32_t norm; /* index of the norm's weight, or UINT32_MAX */
     size_t w;      /* width of a row */
-    bool relu, drop;
+    enum gnn_act act;
+    bool drop;
     struct gnn_dropout q; /* with drop: of row 0 on */
     const float *bias;    /* or NULL */
     const uint8_t *count; /* the rows that count for batch norm's statistics; NULL: all */

@@ -26,7 +26,7 @@ static int set_after(struct gnn_net *n, uint32_t l, uint32_t t, const struct gnn
     if (gnn_activation_of_type(&n->pass, a, l, t, e))
         return e->code;
     a->drop =
-        a->relu && mode->train && gnn_net_dropout(n, l + 1, t, mode->dropout, mode->seed, &a->q);
+        a->act && mode->train && gnn_net_dropout(n, l + 1, t, mode->dropout, mode->seed, &a->q);
     return find_counted(n, l, t, &a->count, e);
 }
 

@@ -30,7 +30,7 @@ int gnn_linear_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y
     if (c->message) {
         gnn_adj_aggregate(o, &c->adj, from, to, c->messages, c->w, y, acc);
         if (ep)
-            o->bias_act(o, y, to - from, c->w, ep->bias, ep->relu, NULL);
+            o->bias_act(o, y, to - from, c->w, ep->bias, ep->act, NULL);
         return 0;
     }
     float *sums = gnn_conv_room(c, 0, from, to, c->ds, e);

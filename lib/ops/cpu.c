@@ -91,7 +91,7 @@ static int host_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size_t
     if (gnn_gemm(ta, tb, m, n, k, 1, a, ta ? m : k, b, tb ? k : n, beta, c, n))
         return gnn_fail(e, GNN_E_NOMEM, "matrix product of %zu x %zu x %zu failed", m, n, k);
     if (ep)
-        gnn_bias_act(c, m, n, ep->bias, ep->relu, NULL);
+        gnn_bias_act(c, m, n, ep->bias, ep->act, NULL);
     return 0;
 }
 

@@ -60,7 +60,7 @@ static int device_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size
                                       .beta = beta,
                                       .c = y,
                                       .bias = ep ? ep->bias : NULL,
-                                      .relu = ep && ep->relu && ep->bias};
+                                      .relu = ep && ep->bias && ep->act == GNN_ACT_RELU};
     if (ops_failed(dev))
         return gnn_fail_as(e, &dev->err);
     if (!m || !n)
@@ -73,8 +73,9 @@ static int device_gemm(const struct gnn_ops *o, bool ta, bool tb, size_t m, size
                               : gnn_ops_name(dev, "product (rows, %zu) by (%zu, %zu)", k, k, n));
     if (!k && beta == 0)
         o->zero(o, y, m * n * sizeof(*y));
-    if (bare && ep)
-        o->bias_act(o, y, (uint32_t)m, n, ep->bias, ep->relu, NULL);
+    /* The library knows no function but ReLU, and that only after a bias. */
+    if (ep && (bare || (ep->act && !g.relu)))
+        o->bias_act(o, y, (uint32_t)m, n, bare ? ep->bias : NULL, ep->act, NULL);
     return 0;
 }
 

@@ -58,18 +58,19 @@ GNN_OP(gcn_factors, "factors",
 
 /* kernels/act.h */
 GNN_OP(bias_act, "bias and activation",
-       (float *x, uint32_t n, size_t d, const float *bias, bool relu,
+       (float *x, uint32_t n, size_t d, const float *bias, enum gnn_act act,
         const struct gnn_dropout *drop),
-       gnn_bias_act(x, n, d, bias, relu, drop),
-       gnn_cuda_bias_act(x, NULL, n, d, bias, relu, drop, dev->stream))
+       gnn_bias_act(x, n, d, bias, act, drop),
+       gnn_cuda_bias_act(x, NULL, n, d, bias, act, drop, dev->stream))
 GNN_OP(dropout_copy, "dropout",
        (const float *x, uint32_t n, size_t d, const struct gnn_dropout *drop, float *y),
        gnn_dropout_copy(x, n, d, drop, y),
        gnn_cuda_dropout_copy(x, NULL, n, d, drop, y, dev->stream))
-GNN_OP(relu_back, "backward activation",
-       (float *dy, const float *y, uint32_t n, size_t d, float scale),
-       gnn_relu_back(dy, y, (size_t)n *d, scale),
-       gnn_cuda_relu_back(dy, y, NULL, n, d, scale, dev->stream))
+GNN_OP(act_back, "backward activation",
+       (float *dy, const float *y, uint32_t n, size_t d, enum gnn_act act, float scale,
+        const struct gnn_dropout *drop),
+       gnn_act_back(dy, y, n, d, act, scale, drop),
+       gnn_cuda_act_back(dy, y, NULL, n, d, act, scale, drop, dev->stream))
 GNN_OP(colsum, "column sums",
        (const float *x, uint32_t n, size_t d, float *work, float *out, bool acc),
        gnn_colsum(x, n, d, work, out, acc),

@@ -13,10 +13,10 @@
 #include "lib/data/batch.h"
 #include "lib/gpu/gpu.h"
 
-/* Follows a matrix product: C = relu(C + bias). */
+/* Follows a matrix product: C = act(C + bias). */
 struct gnn_epilogue {
     const float *bias; /* (columns of C) */
-    bool relu;
+    enum gnn_act act;
 };
 
 enum { GNN_OPS_MARKS = 3, GNN_OPS_MARK_NET = 2 /* the passes' own */, GNN_REDUCE_WHY = 200 };

@@ -21,7 +21,7 @@ check "gpu-check.sh reports the versions of the driver, the runtime and cuBLASLt
     grep -q 'the driver knows CUDA 13.0, the runtime is 13.0; cuBLASLt 130000' results
 for row in 'gather, device memory | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'sampling, products:, --graph-memory device | [0-9.e+]* us a batch, [0-9.e-]* G edges/s | 100 us' \
     'sampling, products:, --graph-memory uva --graph-cache 0 | [0-9.e+]* us' 'epoch, SAGE 3x256, bf16, second of two | [0-9.]* s | 0.3 s; cuBLASLt cannot multiply' 'predict, all nodes | [0-9.]* s' \
-    'aggregate, 256 wide | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'aggregate, 100 wide | ' 'transpose, [0-9]* edges | ' 'relu_back, 256 wide | ' 'column sums, 256 wide | ' 'Adam, the model' \
+    'aggregate, 256 wide | [0-9.]* GB/s, [0-9.]* us | [0-9.]*, [0-9.]* %' 'aggregate, 100 wide | ' 'transpose, [0-9]* edges | ' 'act_back, 256 wide | ' 'column sums, 256 wide | ' 'Adam, the model' \
     'product, layer 0: ([0-9]*, 100) by (100, 256), tf32 | [0-9.]* TFLOP/s, [0-9.]* us | tensor cores' 'product, layer 0: ([0-9]*, 100) by (100, 256), bf16 | refused' \
     'product (rows, 100) by (100, 8) | [0-9.]*, [0-9]* times | [0-9.]* ms'; do
     check "gpu-check.sh reports a row of ${row%% |*}" grep -q "^| $row" results

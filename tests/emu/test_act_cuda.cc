@@ -45,19 +45,30 @@ void test_bias_act(const Shape &s)
     for (uint32_t i = 0; i < s.n; i++)
         node[i] = r.next();
     size_t wrong = 0;
-    for (unsigned t = 0; t < 12; t++) {
+    for (unsigned t = 0; t < 24; t++) {
+        const gnn_act act = (gnn_act)(t / 2 % 4);
         const gnn_dropout q = {{r.next(), r.next()}, node.data(), t % 3 == 1 ? 40000u : 0};
         const gnn_dropout *drop = t % 3 ? &q : nullptr; /* t % 3 == 2: a rate of 0 */
         const float *b = t & 1 ? bias.data() : nullptr;
         Array<float> y(s.n * s.d, s.off);
         copy(want, x), copy(y, x);
+        const bool more = t / 8 == 1;
         vary(t % 3 + 1);
-        gnn_bias_act(want.data(), s.n, s.d, b, t & 2, drop);
-        gnn_cuda_bias_act(y.data(), t & 4 ? &s.n : nullptr, s.n + (t & 4 ? 300 : 0), s.d, b, t & 2,
+        gnn_bias_act(want.data(), s.n, s.d, b, act, drop);
+        gnn_cuda_bias_act(y.data(), more ? &s.n : nullptr, s.n + (more ? 300 : 0), s.d, b, act,
                           drop, nullptr);
         wrong += differences(y.data(), want.data(), y.n) + !y.whole();
+        Array<float> dy(s.n * s.d, s.off), dw(s.n * s.d);
+        r.numbers(dy), copy(dw, dy);
+        gnn_act_back(dw.data(), want.data(), s.n, s.d, act, 1.25f, drop);
+        gnn_cuda_act_back(dy.data(), y.data(), more ? &s.n : nullptr, s.n + (more ? 300 : 0), s.d,
+                          act, 1.25f, drop, nullptr);
+        wrong += differences(dy.data(), dw.data(), dy.n) + !dy.whole();
     }
-    ok(wrong == 0, "gnn_cuda_bias_act gives the bits of the CPU, (%u, %zu)", s.n, s.d);
+    ok(wrong == 0,
+       "gnn_cuda_bias_act and gnn_cuda_act_back give the bits of the CPU for each function, (%u, "
+       "%zu)",
+       s.n, s.d);
 }
 
 void test_dropout_copy(const Shape &s)
@@ -78,13 +89,13 @@ void test_dropout_copy(const Shape &s)
         wrong += differences(y.data(), want.data(), y.n) + !y.whole();
         r.numbers(dy), copy(dw, dy);
         poison(y);
-        gnn_cuda_relu_back(dy.data(), y.data(), &s.n, s.n * 2, s.d, 2.5f, nullptr);
-        gnn_relu_back(dw.data(), y.data(), s.n * s.d, 2.5f);
+        gnn_cuda_act_back(dy.data(), y.data(), &s.n, s.n * 2, s.d, GNN_ACT_RELU, 2.5f, nullptr,
+                          nullptr);
+        gnn_act_back(dw.data(), y.data(), s.n, s.d, GNN_ACT_RELU, 2.5f, nullptr);
         wrong += differences(dy.data(), dw.data(), dy.n) + !dy.whole();
     }
     ok(wrong == 0,
-       "gnn_cuda_dropout_copy and gnn_cuda_relu_back give the bits of the CPU, (%u, %zu)", s.n,
-       s.d);
+       "gnn_cuda_dropout_copy and gnn_cuda_act_back give the bits of the CPU, (%u, %zu)", s.n, s.d);
 }
 
 void test_colsum(const Shape &s)

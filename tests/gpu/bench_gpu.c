@@ -264,12 +264,12 @@ struct pass {
 static void bias_relu(const void *arg)
 {
     const struct pass *p = arg;
-    gnn_cuda_bias_act(p->x, NULL, p->n, p->d, p->bias, true, NULL, stream);
+    gnn_cuda_bias_act(p->x, NULL, p->n, p->d, p->bias, GNN_ACT_RELU, NULL, stream);
 }
-static void relu_back(const void *arg)
+static void act_back(const void *arg)
 {
     const struct pass *p = arg;
-    gnn_cuda_relu_back(p->x, p->y, NULL, p->n, p->d, 1, stream);
+    gnn_cuda_act_back(p->x, p->y, NULL, p->n, p->d, GNN_ACT_RELU, 1, NULL, stream);
 }
 static void colsum(const void *arg)
 {
@@ -295,7 +295,7 @@ static void passes(void)
     p.out = numbers(p.d);
     p.work = numbers(GNN_COLSUM_BLOCKS * p.d);
     (void)rate("bias and ReLU, 256 wide", 2 * bytes, device_limit, bias_relu, &p);
-    (void)rate("relu_back, 256 wide", 3 * bytes, device_limit, relu_back, &p);
+    (void)rate("act_back, 256 wide", 3 * bytes, device_limit, act_back, &p);
     (void)rate("column sums, 256 wide", bytes, device_limit, colsum, &p);
     p.n = part(2 * (WIDTH + HIDDEN + CLASSES) * HIDDEN);
     p.m = numbers(p.n);

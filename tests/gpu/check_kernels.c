@@ -301,7 +301,7 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
 
 /* ---- element-wise passes ---- */
 
-static void passes(uint32_t n, uint32_t d)
+static void passes(uint32_t n, uint32_t d, enum gnn_act act)
 {
     const size_t count = (size_t)n * d, bytes = count * sizeof(float);
     float *x = numbers(count), *bias = numbers(d),
@@ -310,25 +310,25 @@ static void passes(uint32_t n, uint32_t d)
     for (uint32_t i = 0; i < n; i++)
         node[i] = draw();
     struct gnn_dropout q = {{draw(), draw()}, node, 40000};
-    float *act = copy_of(x, count), *drop = host(bytes), *back = copy_of(x, count),
+    float *out = copy_of(x, count), *drop = host(bytes), *back = copy_of(x, count),
           *sum = host(d * sizeof *sum);
-    gnn_bias_act(act, n, d, bias, true, &q);
+    gnn_bias_act(out, n, d, bias, act, &q);
     gnn_dropout_copy(x, n, d, &q, drop);
-    gnn_relu_back(back, act, count, 1.5f);
+    gnn_act_back(back, out, n, d, act, 1.5f, &q);
     gnn_colsum(x, n, d, work, sum, false);
     q.node = up(node, n * sizeof *node);
     float *dx = up(x, bytes), *db = up(bias, d * sizeof *bias);
     size_t wrong = 0;
     for (int run = 0; run < 2; run++) {
         float *a = up(x, bytes), *y = room(bytes), *b = up(x, bytes), *s = room(d * sizeof *s);
-        gnn_cuda_bias_act(a, NULL, n, d, db, true, &q, stream);
+        gnn_cuda_bias_act(a, NULL, n, d, db, act, &q, stream);
         gnn_cuda_dropout_copy(dx, NULL, n, d, &q, y, stream);
-        gnn_cuda_relu_back(b, a, NULL, n, d, 1.5f, stream);
+        gnn_cuda_act_back(b, a, NULL, n, d, act, 1.5f, &q, stream);
         gnn_cuda_colsum(dx, NULL, n, d, room(GNN_COLSUM_BLOCKS * d * sizeof *s), s, false, stream);
-        wrong += differ(down(a, bytes), act, count) + differ(down(y, bytes), drop, count);
+        wrong += differ(down(a, bytes), out, count) + differ(down(y, bytes), drop, count);
         wrong += differ(down(b, bytes), back, count) + differ(down(s, d * sizeof *s), sum, d);
     }
-    ok(!wrong, "bias, ReLU, dropout, column sums: (%u, %u)", n, d);
+    ok(!wrong, "bias, activation %d, dropout, column sums: (%u, %u)", (int)act, n, d);
     release();
 }
 
@@ -656,7 +656,8 @@ int main(int argc, char **argv)
         const uint32_t d = widths[i];
         gather(200 * scale, d, 301 * scale, GNN_GATHER_AS_IS);
         aggregate(60 * scale, 150 * scale, 12, i == 2 ? 1000 * scale : 3, d);
-        passes(40 * scale + 1, d);
+        for (int act = GNN_ACT_NONE; act <= GNN_ACT_LEAKY; act++)
+            passes(40 * scale + 1, d, (enum gnn_act)act);
         norm(20 * scale + 1, d);
         batch_norm(20 * scale + 1, d);
         losses(20 * scale + 1, d);

@@ -140,18 +140,18 @@ static void test_act(void)
         id[i] = i * 7;
     struct gnn_dropout q = {{0x12345678u, 0x9abcdef}, id, 65536 * 3 / 4};
     memcpy(y, x, N * D * sizeof(*y));
-    gnn_bias_act(y, N, D, b, true, NULL);
+    gnn_bias_act(y, N, D, b, GNN_ACT_RELU, NULL);
     bool same = true;
     for (size_t i = 0; i < N * D; i++)
         same = same && y[i] == (x[i] + b[i % D] > 0 ? x[i] + b[i % D] : 0);
     ok(same, "gnn_bias_act adds a bias and applies ReLU");
     y[3] = NAN;
-    gnn_bias_act(y, N, D, b, true, NULL);
+    gnn_bias_act(y, N, D, b, GNN_ACT_RELU, NULL);
     ok(isnan(y[3]) && !isnan(y[4]), "gnn_bias_act hides no NaN by ReLU");
     for (size_t i = 0; i < N * D; i++)
         x[i] = 1;
     memcpy(y, x, N * D * sizeof(*y));
-    gnn_bias_act(y, N, D, NULL, true, &q);
+    gnn_bias_act(y, N, D, NULL, GNN_ACT_RELU, &q);
     size_t kept = 0;
     for (size_t i = 0; i < N * D; i++)
         kept += y[i] > 0;
@@ -169,8 +169,8 @@ static void test_act(void)
     ok(same, "gnn_bias_act drops by the node, not by its place");
     for (size_t i = 0; i < N * D; i++)
         g[i] = 1;
-    gnn_relu_back(g, y, N * D, 4.0f / 3);
-    ok(gap(g, y, N * D) < 1e-6, "gnn_relu_back takes a gradient through ReLU and dropout");
+    gnn_act_back(g, y, N, D, GNN_ACT_RELU, 4.0f / 3, &q);
+    ok(gap(g, y, N * D) < 1e-6, "gnn_act_back takes a gradient through ReLU and dropout");
 
     float *work = vec(GNN_COLSUM_BLOCKS * D), *s = vec(D);
     double worst = 0;
@@ -183,6 +183,73 @@ static void test_act(void)
     }
     ok(worst < 1e-3, "gnn_colsum adds up columns");
     free(x), free(b), free(y), free(g), free(id), free(work), free(s);
+}
+
+static void test_act_values(void)
+{
+    enum { N = 5 };
+    const float x[N] = {-3, -1e-4f, 0, 2, NAN};
+    float elu[N], leaky[N];
+    memcpy(elu, x, sizeof x);
+    memcpy(leaky, x, sizeof x);
+    gnn_bias_act(elu, 1, N, NULL, GNN_ACT_ELU, NULL);
+    gnn_bias_act(leaky, 1, N, NULL, GNN_ACT_LEAKY, NULL);
+    bool same = isnan(elu[4]) && isnan(leaky[4]);
+    for (size_t i = 0; i < 4; i++) {
+        const double v = (double)x[i], e = v > 0 ? v : expm1(v), l = v > 0 ? v : v / 100;
+        same = same && fabs((double)elu[i] - e) <= 1.5e-7 * fabs(e) &&
+               fabs((double)leaky[i] - l) <= 1e-7 * fabs(l);
+    }
+    ok(same, "gnn_bias_act applies ELU and leaky ReLU");
+}
+
+/* The loss sum(w * dropout(act(x))) of one row. */
+static double act_loss(const float *x, size_t n, const float *w, enum gnn_act act,
+                       const struct gnn_dropout *q)
+{
+    float y[64];
+    double loss = 0;
+    memcpy(y, x, n * sizeof(*y));
+    gnn_bias_act(y, 1, n, NULL, act, q);
+    for (size_t i = 0; i < n; i++)
+        loss += (double)w[i] * (double)y[i];
+    return loss;
+}
+
+/* Gradients of the functions that have a slope where y is 0, which dropout makes too. */
+static void test_act_back(enum gnn_act act, const char *name)
+{
+    enum { D = 64 };
+    const uint32_t id = 5;
+    const struct gnn_dropout q = {{1, 2}, &id, 65536 / 2};
+    float *x = vec(D), *w = vec(D), y[D], dy[D];
+    for (size_t i = 0; i < D; i++)
+        x[i] = 4 * x[i] + (x[i] < 0 ? -0.1f : 0.1f);
+    double worst = 0;
+    unsigned kept = 0, negative = 0;
+    for (int drop = 0; drop < 2; drop++) {
+        memcpy(y, x, sizeof y);
+        memcpy(dy, w, sizeof dy);
+        gnn_bias_act(y, 1, D, NULL, act, drop ? &q : NULL);
+        gnn_act_back(dy, y, 1, D, act, drop ? 2 : 1, drop ? &q : NULL);
+        for (size_t k = 0; k < D; k++) {
+            const float was = x[k], h = 1.0f / 64;
+            x[k] = was + h;
+            const double up = act_loss(x, D, w, act, drop ? &q : NULL);
+            x[k] = was - h;
+            const double down = act_loss(x, D, w, act, drop ? &q : NULL);
+            x[k] = was;
+            worst = fmax(worst, fabs((up - down) / (2.0 * (double)h) - (double)dy[k]));
+            kept += drop && dy[k] != 0;
+            negative += drop && y[k] < 0;
+        }
+    }
+    ok(worst < 1e-4 && kept > D / 4 && kept < 3 * D / 4 && negative > 4,
+       "gnn_act_back is the gradient of %s with and without dropout (%.2g)", name, worst);
+    float zero[2] = {0, 0}, one[2] = {1, 1};
+    gnn_act_back(one, zero, 1, 2, act, 1, NULL);
+    ok(one[0] == (act == GNN_ACT_ELU ? 1 : 0.01f), "gnn_act_back gives %s its slope at 0", name);
+    free(x), free(w);
 }
 
 /* d/dx of sum(w * f(x)) by central differences against the analytic gradient, at 40 places. */
@@ -427,6 +494,9 @@ int main(void)
     test_gemm();
     test_spmm();
     test_act();
+    test_act_values();
+    test_act_back(GNN_ACT_ELU, "ELU");
+    test_act_back(GNN_ACT_LEAKY, "leaky ReLU");
     test_layer_norm();
     test_batch_norm();
     test_batch_stats();
