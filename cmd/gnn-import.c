@@ -57,7 +57,7 @@ static const struct opt opts[] = {
     {OPT_LIST, 0, "split", &split, "SPLIT",
      "add a split: random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
     {OPT_CHOICE, 0, "task", &task, "TASK", "task (default: auto, from the labels)",
-     "auto|multiclass|binary|multilabel"},
+     "auto|multiclass|binary|multilabel|regression"},
     {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "type of stored features (default: f32)",
      "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "random seed of splits and generators (default: 1)"},

@@ -20,7 +20,7 @@
 
 static const char *output;
 static struct opt_list sets;
-static int what, metric = -1;
+static int what = -1, metric = -1;
 static const char *device;
 static bool original = true, none;
 static uint64_t memory;
@@ -29,16 +29,17 @@ static uint32_t threads;
 static const struct opt opts[] = {
     {OPT_STR, 'o', "output", &output, "FILE", "array to write (.npy; default: stdout)",
      .file = true, .makes = ""},
-    {OPT_CHOICE, 0, "output-kind", &what, "KIND", "what to write per node (default: classes)",
-     "classes|probs|embeddings"},
+    {OPT_CHOICE, 0, "output-kind", &what, "KIND",
+     "what to write per node (default: classes; values for regression)",
+     "classes|probs|embeddings|values"},
     {OPT_FLAG, 0, "original-order", &original, NULL,
      "write rows in the order of original ids (default; --no-original-order: in the order of store ids)"},
     {OPT_FLAG, 'n', "no-output", &none, NULL,
      "write no array; report on --split, or on all sets of the first split"},
     {OPT_LIST, 0, "split", &sets, "SET", "report the metric on this set"},
     {OPT_CHOICE, 0, "metric", &metric, "NAME",
-     "metric to report (default: accuracy; roc-auc for binary and multilabel tasks)",
-     "accuracy|f1-micro|f1-macro|roc-auc|loss"},
+     "metric to report (default: accuracy; roc-auc for binary and multilabel tasks; rmse for regression)",
+     "accuracy|f1-micro|f1-macro|roc-auc|loss|rmse|mae|r2"},
     {OPT_U64, 0, "memory", &memory, "SIZE",
      "activations to hold in memory; the others go to $TMPDIR (default: half of the memory)",
      .bytes = true, .min = 0, .max = 1e18},
@@ -99,6 +100,17 @@ static void all_sets(const struct gnn_store *s, uint32_t target)
         cli_usage("--no-output: %s has no sets to report on, and no array is written", s->path);
 }
 
+static enum gnn_predict_output output_kind(const struct gnn_model *m)
+{
+    const bool regression = m->c.task == GNN_TASK_REGRESSION;
+    if (regression && (what == GNN_OUT_CLASSES || what == GNN_OUT_PROBS))
+        cli_usage("--output-kind %s: a regression has no classes: expected values or embeddings",
+                  what == GNN_OUT_PROBS ? "probs" : "classes");
+    return what >= 0    ? (enum gnn_predict_output)what
+           : regression ? GNN_OUT_VALUES
+                        : GNN_OUT_CLASSES;
+}
+
 /* What can be refused before hours of work is. */
 static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn_model *m)
 {
@@ -106,7 +118,8 @@ static enum gnn_metric check_options(const struct gnn_store *s, const struct gnn
     const enum gnn_metric kind =
         metric >= 0 ? (enum gnn_metric)metric : gnn_metric_usual(m->c.task);
     if (!gnn_metric_defined(kind, m->c.task))
-        cli_usage("metric %s is not defined for multiclass tasks", gnn_metric_name(kind));
+        cli_usage("metric %s is not defined for %s tasks", gnn_metric_name(kind),
+                  gnn_task_name(m->c.task));
     for (uint32_t i = 0; i < sets.n; i++)
         if (gnn_schema_need_set(&s->meta.schema, s->path, sets.v[i], &e) < 0)
             cli_fail(&e);
@@ -171,6 +184,7 @@ int main(int argc, char **argv)
     if (none && !sets.n)
         all_sets(&store, m.c.target);
     const enum gnn_metric kind = check_options(&store, &m);
+    const enum gnn_predict_output form = output_kind(&m);
     if (!none)
         out = cli_out(output, &name);
     unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
@@ -190,7 +204,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < sets.n; i++)
         report_metric(&p, sets.v[i], kind, &e);
     if (gnn_store_verified(&store, &e) ||
-        (!none && gnn_predict_write(&p, (enum gnn_predict_output)what, original, out, name, &e)))
+        (!none && gnn_predict_write(&p, form, original, out, name, &e)))
         cli_fail(&e);
     cli_out_commit();
     cli_metrics(json_pack("{s:s, s:I, s:f, s:I, s:I}", "event", "end", "nodes",

@@ -133,8 +133,9 @@ static void print_schema(const json_t *r)
     }
     print_rest("split", splits);
     if (json_object_get(r, "classes"))
-        printf("  task   %s of %s, %lld classes\n", text_of(r, "task"), text_of(r, "label_type"),
-               whole_of(r, "classes"));
+        printf("  task   %s of %s, %lld %s\n", text_of(r, "task"), text_of(r, "label_type"),
+               whole_of(r, "classes"),
+               strcmp(text_of(r, "task"), "regression") ? "classes" : "outputs");
 }
 
 static void print_numbers(const char *what, const json_t *list)

@@ -20,6 +20,11 @@ void gnn_softmax_ce(const float *z, size_t n, size_t c, const int32_t *y, float 
  * PyTorch's BCEWithLogitsLoss. */
 void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float scale,
                     double *row_loss, float *dz);
+/* Squared error of a regression. y: numbers (n, c), NaN = unlabelled. The loss of a row is the mean
+ * over its labelled columns; the mean over rows that are labelled throughout is PyTorch's MSELoss.
+ */
+void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float scale,
+                       double *row_loss, float *dz);
 /* Class probabilities in place. */
 void gnn_softmax(float *z, size_t n, size_t c);
 void gnn_sigmoid(float *z, size_t count);
@@ -27,13 +32,15 @@ void gnn_sigmoid(float *z, size_t count);
 /* On a device. All pointers are to the caller's device-visible memory. Arrays have *n rows, at most
  * cap (n NULL: cap of them). A launcher only puts kernels on the stream (a cudaStream_t). The
  * results differ from those above by the last bits of exp and of sums; they depend on nothing but
- * the row. `bad` must hold UINT64_MAX at first and takes the lowest row whose class is not below c;
- * it counts as unlabelled. */
+ * the row. The squared error has the same bits. `bad` must hold UINT64_MAX at first and takes the
+ * lowest row whose class is not below c; it counts as unlabelled. */
 void gnn_cuda_softmax_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c,
                          const int32_t *y, float scale, double *row_loss, float *dz, uint64_t *bad,
                          void *stream);
 void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
                          float scale, double *row_loss, float *dz, void *stream);
+void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, size_t c,
+                            const float *y, float scale, double *row_loss, float *dz, void *stream);
 void gnn_cuda_softmax(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream);
 void gnn_cuda_sigmoid(float *z, const uint32_t *n, uint32_t cap, size_t c, void *stream);
 

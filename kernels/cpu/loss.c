@@ -64,6 +64,32 @@ void gnn_sigmoid_ce(const float *z, size_t n, size_t c, const float *y, float sc
         sigmoid_row(z + i * c, c, y + i * c, scale, row_loss + i, dz ? dz + i * c : NULL);
 }
 
+static void squared_row(const float *z, size_t c, const float *y, float scale, double *loss,
+                        float *dz)
+{
+    size_t known = 0;
+    double s = 0;
+    for (size_t j = 0; j < c; j++) {
+        if (isnan(y[j]))
+            continue;
+        const double error = (double)z[j] - (double)y[j];
+        known++;
+        s = fma(error, error, s); /* as on a device */
+    }
+    *loss = known ? s / (double)known : 0;
+    const float k = 2 * scale / (float)known;
+    for (size_t j = 0; dz && j < c; j++)
+        dz[j] = isnan(y[j]) ? 0 : k * (z[j] - y[j]);
+}
+
+void gnn_squared_error(const float *z, size_t n, size_t c, const float *y, float scale,
+                       double *row_loss, float *dz)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        squared_row(z + i * c, c, y + i * c, scale, row_loss + i, dz ? dz + i * c : NULL);
+}
+
 void gnn_softmax(float *z, size_t n, size_t c)
 {
 #pragma omp parallel for schedule(static)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Losses: a warp has a row. Logits are few (a row for each seed) and lie in the caches after the
- * first pass, so each pass reads them again instead of keeping rows of any width in registers. */
+/* Losses: a warp has a row, but for the squared error, where a thread has one: outputs of a
+ * regression are few, and it then adds in the CPU's order. Logits are few (a row for each seed) and
+ * lie in the caches after the first pass, so each pass reads them again instead of keeping rows of
+ * any width in registers. */
 #include "kernels/loss.h"
 
 #include "kernels/cuda/cuda.cuh"
@@ -104,6 +106,32 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 __global__ void __launch_bounds__(THREADS)
+    squared_error(const float *z, const uint32_t *n, uint32_t cap, size_t c, const float *y,
+                  float scale, double *row_loss, float *dz)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(1); r.row < rows; r.row += r.stride) {
+        const float *in = z + r.row * c, *want = y + r.row * c;
+        unsigned known = 0;
+        double s = 0;
+        for (size_t j = 0; j < c; j++) {
+            const float t = want[j];
+            if (t != t) /* NaN: unlabelled */
+                continue;
+            const double error = (double)in[j] - (double)t;
+            known++;
+            s = fma(error, error, s);
+        }
+        row_loss[r.row] = known ? s / (double)known : 0;
+        const float k = __fdiv_rn(__fmul_rn(2, scale), (float)known);
+        for (size_t j = 0; dz && j < c; j++) {
+            const float t = want[j];
+            dz[r.row * c + j] = t != t ? 0 : __fmul_rn(k, __fadd_rn(in[j], -t));
+        }
+    }
+}
+
+__global__ void __launch_bounds__(THREADS)
     softmax_rows(float *z, const uint32_t *n, uint32_t cap, size_t c)
 {
     const uint32_t rows = gnn_device_count(n, cap);
@@ -143,6 +171,14 @@ void gnn_cuda_sigmoid_ce(const float *z, const uint32_t *n, uint32_t cap, size_t
 {
     if (cap && c)
         GNN_LAUNCH(sigmoid_ce, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, z, n, cap, c, y,
+                   scale, row_loss, dz);
+}
+
+void gnn_cuda_squared_error(const float *z, const uint32_t *n, uint32_t cap, size_t c,
+                            const float *y, float scale, double *row_loss, float *dz, void *stream)
+{
+    if (cap && c)
+        GNN_LAUNCH(squared_error, gnn_grid(cap, THREADS), THREADS, 0, stream, z, n, cap, c, y,
                    scale, row_loss, dz);
 }
 

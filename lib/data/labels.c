@@ -2,6 +2,7 @@
 #include "lib/data/labels.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "kernels/label.h"
 
@@ -11,6 +12,12 @@ int gnn_labels_valid(const struct gnn_schema *c, const struct gnn_tensor *y, str
     const bool classes = c->task == GNN_TASK_MULTICLASS;
     for (uint64_t i = 0; c->task && i < n; i++) {
         const double v = gnn_label_value(y->data, (enum gnn_label_type)y->dtype, i);
+        if (c->task == GNN_TASK_REGRESSION) {
+            if (isinf(gnn_label_number(v)))
+                return gnn_fail(e, GNN_E_INPUT,
+                                "element %" PRIu64 ": label %g is not finite (nan for none)", i, v);
+            continue;
+        }
         const int32_t k = classes ? gnn_label_class(v, c->nclasses) : 0;
         if (classes ? k < -1 || (k >= 0 && (uint32_t)k >= c->nclasses) : gnn_label_target(v) > 1)
             return gnn_fail(e, GNN_E_INPUT,

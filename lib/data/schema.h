@@ -61,7 +61,15 @@ struct gnn_split_set {
     uint64_t count;
 };
 
-enum gnn_task { GNN_TASK_NONE, GNN_TASK_MULTICLASS, GNN_TASK_BINARY, GNN_TASK_MULTILABEL };
+enum gnn_task {
+    GNN_TASK_NONE,
+    GNN_TASK_MULTICLASS,
+    GNN_TASK_BINARY,
+    GNN_TASK_MULTILABEL,
+    GNN_TASK_REGRESSION
+};
+/* "none", "multiclass", ... */
+const char *gnn_task_name(enum gnn_task t);
 
 struct gnn_schema {
     struct gnn_ntype *ntype;
@@ -70,7 +78,7 @@ struct gnn_schema {
     uint32_t nntypes, netypes, nsets;
     enum gnn_task task;
     uint32_t label_ntype; /* node type that carries field "y", if task is not NONE */
-    uint32_t nclasses;    /* classes, or tasks when MULTILABEL; 0 if unknown */
+    uint32_t nclasses; /* classes, or columns of labels if MULTILABEL or REGRESSION; 0 if unknown */
     uint32_t nparts;
 };
 

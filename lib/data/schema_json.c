@@ -4,7 +4,12 @@
 
 #include "lib/data/schema.h"
 
-static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"};
+static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
+
+const char *gnn_task_name(enum gnn_task t)
+{
+    return tasks[t];
+}
 
 static json_t *fields_to_json(const struct gnn_field *f, uint32_t n)
 {
@@ -175,8 +180,9 @@ static int read_task(struct gnn_schema *s, const json_t *j, struct gnn_err *e)
     uint64_t classes, parts;
     int rc = get_string(j, "task", &task, e);
     if (!rc)
-        rc = get_count(j, "classes", strcmp(task, "multilabel") ? 1 << 16 : 1 << 20, &classes,
-                       e); /* as many as can be imported */
+        rc = get_count(j, "classes",
+                       strcmp(task, "multilabel") && strcmp(task, "regression") ? 1 << 16 : 1 << 20,
+                       &classes, e); /* as many as can be imported */
     if (!rc)
         rc = get_count(j, "parts", 1u << 20, &parts, e);
     if (rc)

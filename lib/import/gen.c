@@ -28,7 +28,8 @@ enum purpose {
     P_X,
     P_SPLIT,
     P_TAIL,
-    P_FIELD
+    P_FIELD,
+    P_TARGET
 };
 
 struct gen {
@@ -313,6 +314,19 @@ static int32_t shown_class(const struct gen *g, uint64_t v)
     return (int32_t)class_of(g, 0, v);
 }
 
+/* Target j is a number for each class plus noise, the class being the shown one: a model that knows
+ * the class explains most of it. */
+static void target_row(const struct gen *g, uint64_t v, float *y)
+{
+    const int32_t c = shown_class(g, v);
+    struct gnn_rand r = gnn_rand_key(g->p.seed, P_TARGET, v);
+    for (uint32_t j = 0; j < g->p.targets; j++) {
+        const uint64_t of =
+            gnn_rand_key(g->p.seed, P_TARGET + ((uint64_t)(j + 1) << 32), (uint32_t)c).state;
+        y[j] = 4 * normal_from(of) + 0.5f * normal_from(gnn_rand_next(&r));
+    }
+}
+
 static void feature_row(const struct gen *g, uint32_t type, uint64_t v, float *x)
 {
     struct gnn_rand r = gnn_rand_key(g->p.seed, P_X + ((uint64_t)type << 32), v);
@@ -328,14 +342,19 @@ static int gen_rows(struct gnn_dataset *d, uint32_t type, uint32_t f, gnn_rows_f
     struct gen *g = (struct gen *)d;
     const struct gnn_field *field = &d->schema.ntype[type].field[f];
     bool y = !strcmp(field->name, "y");
-    uint64_t width = y ? 1 : g->p.features, rows = 1 + (1u << 20) / width;
+    uint64_t width = !y             ? g->p.features
+                     : g->p.targets ? g->p.targets
+                                    : 1,
+             rows = 1 + (1u << 20) / width;
     void *buf = gnn_alloc(rows * width, 4, "feature rows", e);
     int rc = buf ? GNN_OK : GNN_E_NOMEM;
     for (uint64_t at = 0; !rc && at < g->n; at += rows) {
         uint64_t n = g->n - at < rows ? g->n - at : rows;
 #pragma omp parallel for schedule(static) num_threads(g->p.threads)
         for (int64_t i = 0; i < (int64_t)n; i++) {
-            if (y)
+            if (y && g->p.targets)
+                target_row(g, at + (uint64_t)i, (float *)buf + (uint64_t)i * width);
+            else if (y)
                 ((int32_t *)buf)[i] = shown_class(g, at + (uint64_t)i);
             else
                 feature_row(g, type, at + (uint64_t)i, (float *)buf + (uint64_t)i * width);
@@ -385,7 +404,9 @@ static int gen_schema(struct gen *g, struct gnn_err *e)
         if (!rc && g->p.features)
             rc = gnn_schema_add_nfield(s, t, "x", GNN_F32, g->p.features, e);
         if (!rc && t == 0 && g->classes)
-            rc = gnn_schema_add_nfield(s, t, "y", GNN_I32, 0, e);
+            rc = g->p.targets ? gnn_schema_add_nfield(s, t, "y", GNN_F32,
+                                                      g->p.targets > 1 ? g->p.targets : 0, e)
+                              : gnn_schema_add_nfield(s, t, "y", GNN_I32, 0, e);
     }
     /* One type: node-to-node. Several: within t0, and t_i <-> t_(i+1). */
     if (!rc)
@@ -406,8 +427,10 @@ static int gen_schema(struct gen *g, struct gnn_err *e)
         uint64_t count[] = {g->p.train, g->p.valid, g->n - g->p.train - g->p.valid};
         for (int i = 0; !rc && i < 3; i++)
             rc = gnn_schema_add_set(s, "random", sets[i], 0, count[i], e);
-        s->task = g->classes == 2 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
-        s->nclasses = g->classes;
+        s->task = g->p.targets      ? GNN_TASK_REGRESSION
+                  : g->classes == 2 ? GNN_TASK_BINARY
+                                    : GNN_TASK_MULTICLASS;
+        s->nclasses = g->p.targets ? g->p.targets : g->classes;
     }
     s->nparts = 1;
     return rc;

@@ -15,6 +15,7 @@ struct gnn_gen_params {
     uint64_t train, valid; /* labelled nodes; the rest is "test" */
     uint64_t seed;
     uint32_t types, classes, features, community, scale;
+    uint32_t targets; /* > 0: labels are that many numbers, for a regression */
     uint32_t quad[3]; /* rmat: probabilities a, b, c in 1/65536 */
     double homophily, signal, flip;
     bool skewed, mirror, weights, times, seed_given;

@@ -12,7 +12,7 @@
 struct values {
     double nodes, edges, degree, classes, features, types, homophily, signal, flip, train, valid,
         seed;
-    double scale, factor, a, b, c, community, weights, times, directed;
+    double scale, factor, a, b, c, community, weights, times, directed, targets;
 };
 
 /* Which generator takes the key (bit = kind), where its value goes, and the range. */
@@ -37,6 +37,7 @@ static const struct {
     {"valid", R | S, AT(valid), 0, 1, false},
     {"weights", R | S | P, AT(weights), 0, 1, true},
     {"times", R | S | P, AT(times), 0, 1, true},
+    {"targets", R | S | P, AT(targets), 0, 4096, true},
     {"seed", R | S | P, AT(seed), 0, 9007199254740992.0, true},
     {"edges", R, AT(factor), 0, 1e6, false},
     {"a", R, AT(a), 0, 1, false},
@@ -159,6 +160,7 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
                                  .flip = v.flip,
                                  .weights = v.weights > 0,
                                  .times = v.times > 0,
+                                 .targets = (uint32_t)v.targets,
                                  .seed_given = v.seed >= 0,
                                  .seed = v.seed >= 0 ? (uint64_t)v.seed : 0,
                                  .mirror = true};
@@ -189,6 +191,8 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
         p->skewed = true;
         v.train = 196615.0 / 2449029, v.valid = 39323.0 / 2449029;
     }
+    if (v.targets > 0 && v.classes < 1)
+        return gnn_fail(e, GNN_E_USAGE, "%s: targets requires classes", names[kind]);
     if (v.train + v.valid > 1)
         return gnn_fail(e, GNN_E_USAGE, "%s: train + valid is more than 1", names[kind]);
     p->train = (uint64_t)((double)p->nodes * v.train + 0.5);

@@ -202,12 +202,44 @@ int gnn_src_mem(struct gnn_src *s, uint32_t ntype, const char *name, enum gnn_dt
     return rc;
 }
 
+/* Labels of a regression: any finite numbers, in place as f32. Takes over v. */
+static int add_targets(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
+                       const char *name, struct gnn_err *e)
+{
+    struct gnn_schema *sc = &s->d.schema;
+    bool any = false;
+    int rc = GNN_OK;
+    for (uint64_t i = 0; !rc && i < n * width; i++) {
+        double d;
+        memcpy(&d, (char *)v + i * sizeof d, sizeof d);
+        const float f = (float)d;
+        memcpy((char *)v + i * sizeof f, &f, sizeof f);
+        any = any || !isnan(f);
+        if (isinf(f))
+            rc = gnn_fail(e, GNN_E_INPUT,
+                          "%s: row %llu: label %g is infinite or too large for f32 (nan for none)",
+                          name, (unsigned long long)(i / width + 1), d);
+    }
+    if (!rc && !any)
+        rc = gnn_fail(e, GNN_E_INPUT, "%s: no node has a label", name);
+    if (rc) {
+        gnn_free(v);
+        return rc;
+    }
+    sc->task = GNN_TASK_REGRESSION;
+    sc->label_ntype = ntype;
+    sc->nclasses = (uint32_t)width;
+    return gnn_src_mem(s, ntype, "y", GNN_F32, width > 1 ? width : 0, v, e);
+}
+
 /* Finds the task from the labels: several columns are a multilabel task, one column of whole
  * numbers is classes. Takes over v. */
 static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, uint64_t width,
                       const char *name, struct gnn_err *e)
 {
     struct gnn_schema *sc = &s->d.schema;
+    if (s->o->task == GNN_TASK_REGRESSION)
+        return add_targets(s, ntype, v, n, width, name, e);
     bool bits = true, nans = false;
     double max = -1;
     uint64_t bad = UINT64_MAX;
@@ -226,12 +258,14 @@ static int add_labels(struct gnn_src *s, uint32_t ntype, double *v, uint64_t n, 
         task = width > 1 ? GNN_TASK_MULTILABEL : max <= 1 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
     int rc = GNN_OK;
     if (task != GNN_TASK_MULTILABEL && width > 1)
-        rc = gnn_fail(e, GNN_E_USAGE, "%s: %llu labels per node require --task multilabel", name,
+        rc = gnn_fail(e, GNN_E_USAGE,
+                      "%s: %llu labels per node require --task multilabel or regression", name,
                       (unsigned long long)width);
     else if (task != GNN_TASK_MULTILABEL && bad != UINT64_MAX)
         rc = gnn_fail(e, GNN_E_INPUT,
-                      "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none)", name,
-                      (unsigned long long)(bad / width + 1), v[bad]);
+                      "%s: row %llu: '%g' is not a class (0 to 65535, -1 or nan for none); numbers "
+                      "to predict require --task regression",
+                      name, (unsigned long long)(bad / width + 1), v[bad]);
     else if (task == GNN_TASK_BINARY && max > 1)
         rc = gnn_fail(e, GNN_E_INPUT, "%s: class %g in a binary task", name, max);
     else if (max < 0)

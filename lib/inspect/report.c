@@ -21,12 +21,6 @@ static json_t *report_fields(const struct gnn_field *f, uint32_t n, bool *bad)
     return a;
 }
 
-static const char *task_name(enum gnn_task t)
-{
-    static const char *const name[] = {"none", "multiclass", "binary", "multilabel"};
-    return (unsigned)t < 4 ? name[t] : "?";
-}
-
 static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
 {
     json_t *nt = json_array(), *et = json_array(), *sets = json_array();
@@ -55,7 +49,7 @@ static void report_schema(json_t *o, const struct gnn_schema *s, bool *bad)
         report_push(sets, x, bad);
     }
     report_put(o, "parts", report_num(s->nparts), bad);
-    report_put(o, "task", json_string(task_name(s->task)), bad);
+    report_put(o, "task", json_string(gnn_task_name(s->task)), bad);
     if (s->task != GNN_TASK_NONE) {
         report_put(o, "label_type", json_string(s->ntype[s->label_ntype].name), bad);
         report_put(o, "classes", report_num(s->nclasses), bad);

@@ -175,7 +175,7 @@ static int class_stats(struct gnn_store *s, json_t *report, struct gnn_err *e)
 {
     const struct gnn_schema *sc = &s->meta.schema;
     bool bad = false;
-    if (sc->task == GNN_TASK_NONE || !sc->nclasses)
+    if (sc->task == GNN_TASK_NONE || sc->task == GNN_TASK_REGRESSION || !sc->nclasses)
         return GNN_OK;
     bool multi = sc->task == GNN_TASK_MULTILABEL;
     uint64_t *count = gnn_alloc_zero((uint64_t)sc->nclasses + 1, sizeof *count, "classes", e);

@@ -9,7 +9,7 @@
 #include "lib/model/layer.h"
 
 static const char *const norms[] = {"none", "row"};
-static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel"};
+static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
 
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
 {
@@ -123,7 +123,7 @@ static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn
     c->layer = gnn_layer_find(json_string_value(json_object_get(j, "kind")));
     if (!c->layer || json_integer_value(json_object_get(j, "version")) != 1 ||
         !parse_name(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
-        !parse_name(json_object_get(j, "task"), tasks, 4, &task) || task == GNN_TASK_NONE ||
+        !parse_name(json_object_get(j, "task"), tasks, 5, &task) || task == GNN_TASK_NONE ||
         n < 1 || n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
         !json_is_boolean(json_object_get(j, "residual")) || (batch && !json_is_boolean(batch)) ||
         !parse_options(c, j) ||

@@ -14,15 +14,28 @@ _Static_assert((int)GNN_LABEL_U8 == (int)GNN_U8 && (int)GNN_LABEL_I64 == (int)GN
                    (int)GNN_LABEL_BF16 == (int)GNN_BF16 && (int)GNN_LABEL_F64 == (int)GNN_F64,
                "one numbering of element types");
 
+/* True if each row has as many labels as outputs, not a class. */
+static bool has_columns(enum gnn_task task)
+{
+    return task == GNN_TASK_MULTILABEL || task == GNN_TASK_REGRESSION;
+}
+
 int gnn_labels_fit(const struct gnn_tensor *y, enum gnn_task task, uint32_t outputs, uint64_t n,
                    uint32_t *width, struct gnn_err *e)
 {
     const uint64_t has = y->ndim == 2 ? y->shape[1] : 1;
-    *width = task == GNN_TASK_MULTILABEL ? outputs : 1;
+    *width = has_columns(task) ? outputs : 1;
     if (y->ndim < 1 || y->ndim > 2 || y->shape[0] < n || has != *width || y->dtype == GNN_F16)
         return gnn_fail(e, GNN_E_INPUT, "%s: expected labels with %llu rows and %u columns",
                         y->name, (unsigned long long)n, *width);
     return 0;
+}
+
+static bool label_fits(const struct gnn_labels *l, enum gnn_task task, uint32_t outputs, uint64_t i)
+{
+    if (task == GNN_TASK_MULTICLASS)
+        return l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs);
+    return task == GNN_TASK_REGRESSION ? !isinf(l->target[i]) : !(l->target[i] > 1);
 }
 
 /* Checked after the conversion, on the host; `y` is for the message, which quotes the label as it
@@ -31,14 +44,16 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
                      const char *name, const void *y, enum gnn_dtype dtype, struct gnn_err *e)
 {
     const bool classes = task == GNN_TASK_MULTICLASS;
-    const uint32_t width = task == GNN_TASK_MULTILABEL ? outputs : 1;
+    const uint32_t width = has_columns(task) ? outputs : 1;
     for (uint64_t i = 0; i < n * width; i++) {
-        if (classes ? l->cls[i] == -1 || (l->cls[i] >= 0 && (uint32_t)l->cls[i] < outputs)
-                    : !(l->target[i] > 1))
+        if (label_fits(l, task, outputs, i))
             continue;
         const double v = y         ? gnn_label_value(y, (enum gnn_label_type)dtype, i)
                          : classes ? (double)l->cls[i]
                                    : (double)l->target[i];
+        if (task == GNN_TASK_REGRESSION)
+            return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g is not finite", name,
+                            (unsigned long long)(i / width), v);
         return gnn_fail(e, GNN_E_INPUT, "%s: row %llu: label %g outside 0..%u", name,
                         (unsigned long long)(i / width), v, classes ? outputs - 1 : 1);
     }
@@ -56,6 +71,8 @@ int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
     l->target = l->buf.data;
     if (task == GNN_TASK_MULTICLASS)
         gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, outputs, l->cls);
+    else if (task == GNN_TASK_REGRESSION)
+        gnn_label_numbers(y->data, (enum gnn_label_type)y->dtype, n * width, l->target);
     else
         gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n * width, l->target);
     return gnn_labels_check(l, task, outputs, n, y->name, y->data, y->dtype, e);
@@ -80,6 +97,14 @@ int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bo
         return e->code;
     s->fp = s->tp + s->classes;
     s->fn = s->fp + s->classes;
+    if (task != GNN_TASK_REGRESSION)
+        return 0;
+    s->abs_error = gnn_alloc_zero(gnn_score_sums(s), sizeof(*s->abs_error), "score sums", e);
+    if (!s->abs_error)
+        return e->code;
+    s->square_error = s->abs_error + outputs;
+    s->deviation = s->square_error + outputs;
+    s->mean = s->deviation + outputs;
     return 0;
 }
 
@@ -89,11 +114,14 @@ void gnn_score_clear(struct gnn_score *s)
     s->loss = 0;
     if (s->tp)
         memset(s->tp, 0, 3 * sizeof(*s->tp) * s->classes);
+    if (s->abs_error)
+        memset(s->abs_error, 0, sizeof(*s->abs_error) * gnn_score_sums(s));
 }
 
 void gnn_score_release(struct gnn_score *s)
 {
     gnn_free(s->tp);
+    gnn_free(s->abs_error);
     gnn_buf_release(&s->z);
     gnn_buf_release(&s->y);
     memset(s, 0, sizeof(*s));
@@ -111,6 +139,18 @@ static void count_class(struct gnn_score *s, uint32_t got, uint32_t want)
     }
 }
 
+/* One more label of output j; its deviation as by Welford (1962), which does not cancel. */
+static void count_number(struct gnn_score *s, uint32_t j, double z, double y)
+{
+    const double error = z - y, before = y - s->mean[j];
+    s->known++;
+    s->tp[j]++;
+    s->abs_error[j] += fabs(error);
+    s->square_error[j] += error * error;
+    s->mean[j] += before / (double)s->tp[j];
+    s->deviation[j] += before * (y - s->mean[j]);
+}
+
 static void count_row(struct gnn_score *s, const float *z, const struct gnn_labels *y, uint64_t i)
 {
     if (s->task == GNN_TASK_MULTICLASS) {
@@ -126,6 +166,10 @@ static void count_row(struct gnn_score *s, const float *z, const struct gnn_labe
         const float t = y->target[i * s->outputs + j];
         if (isnan(t))
             continue;
+        if (s->task == GNN_TASK_REGRESSION) {
+            count_number(s, j, (double)z[j], (double)t);
+            continue;
+        }
         const bool got = z[j] > 0, want = t > 0.5f;
         if (s->task == GNN_TASK_BINARY) {
             count_class(s, got, want);
@@ -247,9 +291,34 @@ static int auc_mean(const struct gnn_score *s, double *value, struct gnn_err *e)
     return 0;
 }
 
+/* Mean over all labelled elements of what `sum` sums up for each output. */
+static double error_mean(const struct gnn_score *s, const double *sum)
+{
+    double all = 0;
+    for (uint32_t j = 0; j < s->outputs; j++)
+        all += sum[j];
+    return s->known ? all / (double)s->known : NAN;
+}
+
+/* Mean of 1 - squared errors / squared deviations. Labels that differ by no more than rounding,
+ * which is far less than two f32 can, are all the same. */
+static double r2_mean(const struct gnn_score *s)
+{
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t j = 0; j < s->outputs; j++)
+        if (s->deviation[j] > 1e-25 * (double)s->tp[j] * s->mean[j] * s->mean[j]) {
+            sum += 1 - s->square_error[j] / s->deviation[j];
+            n++;
+        }
+    return n ? sum / n : NAN;
+}
+
 int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value, struct gnn_err *e)
 {
     *value = NAN;
+    if (!gnn_metric_defined(m, s->task))
+        return 0;
     switch (m) {
     case GNN_ACCURACY:
         *value = s->known ? (double)s->correct / (double)s->known : NAN;
@@ -263,17 +332,29 @@ int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value,
     case GNN_METRIC_LOSS:
         *value = s->rows ? s->loss / (double)s->rows : NAN;
         break;
+    case GNN_RMSE:
+        *value = sqrt(error_mean(s, s->square_error));
+        break;
+    case GNN_MAE:
+        *value = error_mean(s, s->abs_error);
+        break;
+    case GNN_R2:
+        *value = r2_mean(s);
+        break;
     }
     return 0;
 }
 
 bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task)
 {
+    if (task == GNN_TASK_REGRESSION || m >= GNN_RMSE)
+        return m == GNN_METRIC_LOSS || (task == GNN_TASK_REGRESSION && m >= GNN_RMSE);
     return m != GNN_ROC_AUC || task != GNN_TASK_MULTICLASS;
 }
 
 const char *gnn_metric_name(enum gnn_metric m)
 {
-    static const char *const names[] = {"accuracy", "f1-micro", "f1-macro", "roc-auc", "loss"};
+    static const char *const names[] = {"accuracy", "f1-micro", "f1-macro", "roc-auc",
+                                        "loss",     "rmse",     "mae",      "r2"};
     return names[m];
 }

@@ -6,16 +6,26 @@
 #include "lib/base/mem.h"
 #include "lib/data/schema.h"
 
-enum gnn_metric { GNN_ACCURACY, GNN_F1_MICRO, GNN_F1_MACRO, GNN_ROC_AUC, GNN_METRIC_LOSS };
+enum gnn_metric {
+    GNN_ACCURACY,
+    GNN_F1_MICRO,
+    GNN_F1_MACRO,
+    GNN_ROC_AUC,
+    GNN_METRIC_LOSS,
+    GNN_RMSE,
+    GNN_MAE,
+    GNN_R2
+};
 
 /* Labels of n rows in the form the losses take. Zeroed object = empty. */
 struct gnn_labels {
     struct gnn_buf buf;
     int32_t *cls;  /* (n) multiclass: class, negative = unlabelled */
-    float *target; /* (n, outputs) binary and multi-label: NaN = unlabelled */
+    float *target; /* (n, outputs) binary, multi-label and regression: NaN = unlabelled */
 };
-/* From a label tensor (n or more rows; integers or floats; NaN and -1 mean unlabelled). A class
- * that is not below `outputs`, or a target outside 0..1, is GNN_E_INPUT "NAME: row R: ...". */
+/* From a label tensor (n or more rows; integers or floats; NaN and, but for regression, -1 mean
+ * unlabelled). A class that is not below `outputs`, a target outside 0..1, or an infinite number is
+ * GNN_E_INPUT "NAME: row R: ...". */
 int gnn_labels_read(struct gnn_labels *l, enum gnn_task task, uint32_t outputs,
                     const struct gnn_tensor *y, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_labels_release(struct gnn_labels *l);
@@ -29,17 +39,26 @@ int gnn_labels_check(const struct gnn_labels *l, enum gnn_task task, uint32_t ou
                      struct gnn_err *e) GNN_MUST_USE;
 
 /* Counts over batches. Multiclass and binary (two classes, split at logit 0) count per class;
- * multi-label counts the positive side of each task. */
+ * multi-label counts the positive side of each task; regression counts the labelled rows of each
+ * output in tp. */
 struct gnn_score {
     enum gnn_task task;
     uint32_t outputs, classes;
     bool keep;            /* keep every logit: ROC-AUC needs them */
-    uint64_t rows, known; /* rows added; labelled rows, or labelled elements when multi-label */
+    uint64_t rows, known; /* rows added; labelled rows, or labelled elements of several columns */
     uint64_t correct;
     uint64_t *tp, *fp, *fn; /* [classes] */
     double loss;            /* summed over rows */
-    struct gnn_buf z, y;    /* (rows, outputs) when keep */
+    /* [outputs] of a regression, else NULL; one array from abs_error on: sums of errors, sum of
+     * squared deviations of labels from their mean, mean */
+    double *abs_error, *square_error, *deviation, *mean;
+    struct gnn_buf z, y; /* (rows, outputs) when keep */
 };
+/* Doubles from abs_error on. */
+static inline uint64_t gnn_score_sums(const struct gnn_score *s)
+{
+    return s->task == GNN_TASK_REGRESSION ? 4 * (uint64_t)s->outputs : 0;
+}
 int gnn_score_init(struct gnn_score *s, enum gnn_task task, uint32_t outputs, bool keep,
                    struct gnn_err *e) GNN_MUST_USE;
 void gnn_score_clear(struct gnn_score *s);
@@ -49,7 +68,9 @@ int gnn_score_add(struct gnn_score *s, const float *z, const struct gnn_labels *
                   const double *row_loss, struct gnn_err *e) GNN_MUST_USE;
 /* The metric over everything added; NaN when it is not defined (nothing labelled, one class only, a
  * logit that is a NaN). F1 macro averages over the classes that occur; ROC-AUC, for several tasks,
- * over those with both labels (OGB's rule), ties counted half. GNN_METRIC_LOSS: mean loss.
+ * over those with both labels (OGB's rule), ties counted half. RMSE and MAE are over all labelled
+ * elements; R2 averages over the outputs whose labels are not all the same. GNN_METRIC_LOSS: mean
+ * loss.
  * GNN_E_NOMEM: ROC-AUC sorts a copy. */
 int gnn_score_value(const struct gnn_score *s, enum gnn_metric m, double *value,
                     struct gnn_err *e) GNN_MUST_USE;
@@ -57,12 +78,14 @@ bool gnn_metric_defined(enum gnn_metric m, enum gnn_task task);
 /* What is reported of a task unless something else is asked for. */
 static inline enum gnn_metric gnn_metric_usual(enum gnn_task task)
 {
-    return task == GNN_TASK_MULTICLASS ? GNN_ACCURACY : GNN_ROC_AUC;
+    return task == GNN_TASK_MULTICLASS   ? GNN_ACCURACY
+           : task == GNN_TASK_REGRESSION ? GNN_RMSE
+                                         : GNN_ROC_AUC;
 }
 /* A value that is not defined is never better. */
 static inline bool gnn_metric_better(enum gnn_metric m, double a, double b)
 {
-    return m == GNN_METRIC_LOSS ? a < b : a > b;
+    return m == GNN_METRIC_LOSS || m == GNN_RMSE || m == GNN_MAE ? a < b : a > b;
 }
 const char *gnn_metric_name(enum gnn_metric m);
 

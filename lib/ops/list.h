@@ -134,13 +134,16 @@ GNN_OP(unit_sums, "normalising features", (float *x, uint32_t n, size_t d),
 GNN_OP(floats, "widening features", (const struct gnn_tensor *x, uint64_t n, float *out),
        (void)!gnn_tensor_floats(x, n, out), widen_tensor(dev, x, n, out))
 
-/* kernels/label.h: the first n elements of a label tensor, as classes or as targets */
+/* kernels/label.h: the first n elements of a label tensor, as classes, targets or numbers */
 GNN_OP(classes, "labels", (const struct gnn_tensor *y, uint64_t n, uint32_t classes, int32_t *out),
        gnn_label_classes(y->data, (enum gnn_label_type)y->dtype, n, classes, out),
        gnn_cuda_label_classes(y->data, (enum gnn_label_type)y->dtype, n, classes, out, dev->stream))
 GNN_OP(targets, "labels", (const struct gnn_tensor *y, uint64_t n, float *out),
        gnn_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out),
        gnn_cuda_label_targets(y->data, (enum gnn_label_type)y->dtype, n, out, dev->stream))
+GNN_OP(numbers, "labels", (const struct gnn_tensor *y, uint64_t n, float *out),
+       gnn_label_numbers(y->data, (enum gnn_label_type)y->dtype, n, out),
+       gnn_cuda_label_numbers(y->data, (enum gnn_label_type)y->dtype, n, out, dev->stream))
 
 /* kernels/loss.h */
 GNN_OP(softmax_ce, "the loss",
@@ -154,6 +157,11 @@ GNN_OP(sigmoid_ce, "the loss",
         float *dz),
        gnn_sigmoid_ce(z, n, c, y, scale, row_loss, dz),
        gnn_cuda_sigmoid_ce(z, NULL, n, c, y, scale, row_loss, dz, dev->stream))
+GNN_OP(squared_error, "the loss",
+       (const float *z, uint32_t n, size_t c, const float *y, float scale, double *row_loss,
+        float *dz),
+       gnn_squared_error(z, n, c, y, scale, row_loss, dz),
+       gnn_cuda_squared_error(z, NULL, n, c, y, scale, row_loss, dz, dev->stream))
 
 /* kernels/optim.h */
 GNN_OP(clip, "clipping", (float *g, size_t n, double most), gnn_clip(g, n, most),

@@ -66,10 +66,11 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
                     const struct gnn_predict_opts *o, struct gnn_err *e) GNN_MUST_USE;
 void gnn_predict_release(struct gnn_predict *p);
 
-enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS };
+enum gnn_predict_output { GNN_OUT_CLASSES, GNN_OUT_PROBS, GNN_OUT_EMBEDDINGS, GNN_OUT_VALUES };
 /* Writes a .npy file of one row per node of the target type, in the order of original ids, or of
  * store ids. Classes: i32 (n), or u8 (n, outputs) for multi-label; probabilities f32 (n, outputs),
- * n for binary; embeddings f32 (n, width). Takes over fd. */
+ * n for binary; embeddings f32 (n, width); values, which are the outputs as they are, f32
+ * (n, outputs), n for one output. Takes over fd. */
 int gnn_predict_write(struct gnn_predict *p, enum gnn_predict_output what, bool original, int fd,
                       const char *name, struct gnn_err *e) GNN_MUST_USE;
 /* Adds the members of set `set` (index into schema.set) to score. */

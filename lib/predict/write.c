@@ -20,8 +20,10 @@ static struct gnn_npy head_of(const struct gnn_predict *p, enum gnn_predict_outp
         t.shape[1] = p->embedding.width;
     else if (what == GNN_OUT_CLASSES)
         t.dtype = task == GNN_TASK_MULTILABEL ? GNN_U8 : GNN_I32;
-    if (what != GNN_OUT_EMBEDDINGS &&
-        (task == GNN_TASK_BINARY || (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTICLASS)))
+    if (what == GNN_OUT_VALUES ? p->logits.width == 1
+                               : what != GNN_OUT_EMBEDDINGS &&
+                                     (task == GNN_TASK_BINARY ||
+                                      (what == GNN_OUT_CLASSES && task == GNN_TASK_MULTICLASS)))
         t.ndim = 1;
     return t;
 }
@@ -159,6 +161,8 @@ static int score_rows(struct gnn_predict *p, const uint32_t *ids, uint64_t n,
             memcpy(z + i * w, p->logits.data + ids[i] * w, w * sizeof(float));
         if (p->m->c.task == GNN_TASK_MULTICLASS)
             gnn_softmax_ce(z, n, w, labels.cls, 1, loss, NULL);
+        else if (p->m->c.task == GNN_TASK_REGRESSION)
+            gnn_squared_error(z, n, w, labels.target, 1, loss, NULL);
         else
             gnn_sigmoid_ce(z, n, w, labels.target, 1, loss, NULL);
         (void)!gnn_score_add(score, z, &labels, n, loss, e);

@@ -14,6 +14,12 @@
 /* How many counters and slabs of floats there are; their order is part of the format. */
 enum { NU64 = 12, NSLABS = 3 };
 
+/* Doubles of the state: scores, and the sums of a regression. */
+static uint64_t count_doubles(const struct gnn_trainer *t)
+{
+    return 2 + 2 * (uint64_t)t->meta->sampling.nsplits + gnn_score_sums(&t->train);
+}
+
 /* Counters in one tensor; doubles in another, so that no text conversion is involved. */
 static void store_counters(const struct gnn_trainer *t, uint64_t *u, double *f, uint64_t *counts)
 {
@@ -28,6 +34,9 @@ static void store_counters(const struct gnn_trainer *t, uint64_t *u, double *f, 
         f[2 + 2 * i] = t->best_eval[i].value;
         f[3 + 2 * i] = t->best_eval[i].loss;
     }
+    if (t->train.abs_error)
+        memcpy(f + count_doubles(t) - gnn_score_sums(&t->train), t->train.abs_error,
+               gnn_score_sums(&t->train) * sizeof(*f));
     counts[0] = t->train.rows;
     counts[1] = t->train.known;
     counts[2] = t->train.correct;
@@ -106,9 +115,12 @@ static int check_scores(const struct gnn_trainer *t, const double *f, const uint
     for (uint32_t i = 0; i < 2 * t->meta->sampling.nsplits; i++)
         if (isinf(f[2 + i])) /* a NaN: not evaluated, or not defined */
             return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a score that is infinite", path);
+    for (uint64_t i = 2 + 2 * (uint64_t)t->meta->sampling.nsplits; i < count_doubles(t); i++)
+        if (!isfinite(f[i]))
+            return gnn_fail(e, GNN_E_INPUT, "%s: damaged: a sum that is not finite", path);
     if (counts[0] != rows)
         return fail_damaged(path, "the number of rows in this epoch", counts[0], e);
-    if (counts[1] / (s->task == GNN_TASK_MULTILABEL ? s->outputs : 1) > rows)
+    if (counts[1] / (s->task == GNN_TASK_MULTICLASS ? 1 : s->outputs) > rows)
         return fail_damaged(path, "the number of labels in this epoch", counts[1], e);
     for (uint32_t i = 2; i < 3 + 3 * s->classes; i++)
         if (counts[i] > counts[1])
@@ -131,6 +143,9 @@ static void restore_counters(struct gnn_trainer *t, const struct gnn_train_state
     t->train.rows = counts[0];
     t->train.known = counts[1];
     t->train.correct = counts[2];
+    if (t->train.abs_error)
+        memcpy(t->train.abs_error, f + count_doubles(t) - gnn_score_sums(&t->train),
+               gnn_score_sums(&t->train) * sizeof(*f));
     memcpy(t->train.tp, counts + 3, 3 * (size_t)t->train.classes * sizeof(*counts));
 }
 
@@ -279,7 +294,7 @@ struct gnn_temp *gnn_checkpoint_lock(const char *dir, char who[256], struct gnn_
 int gnn_trainer_save(struct gnn_trainer *t, struct gnn_err *e)
 {
     const uint32_t np = t->m->nparams, ncounts = 3 + 3 * t->train.classes;
-    const uint32_t nf = 2 + 2 * t->meta->sampling.nsplits;
+    const uint64_t nf = count_doubles(t);
     uint64_t u[NU64];
     struct slabs slab[NSLABS];
     json_t *meta = NULL;
@@ -427,8 +442,7 @@ int gnn_checkpoint_restore(struct gnn_trainer *t, const struct gnn_st_file *f, c
     if (check_run(t, f, path, e))
         return e->code;
     const uint64_t *u = state_tensor(f, path, "state.u64", GNN_U64, NU64, e);
-    const double *d =
-        state_tensor(f, path, "state.f64", GNN_F64, 2 + 2 * (uint64_t)t->meta->sampling.nsplits, e);
+    const double *d = state_tensor(f, path, "state.f64", GNN_F64, count_doubles(t), e);
     const uint64_t *c =
         state_tensor(f, path, "state.counts", GNN_U64, 3 + 3 * (uint64_t)t->train.classes, e);
     if (e->code || unpack_state(&s, u, t->meta->sampling.steps[0], path, e) ||

@@ -246,14 +246,54 @@ static int share_kept(struct gnn_trainer *t, struct gnn_score *s, struct gnn_buf
     return 0;
 }
 
+/* Deviations of labels from the means of ranks become those from the mean of all, as by Chan, Golub
+ * and LeVeque (1979). n: this rank's labels of each output; s->tp has those of all. */
+static int share_means(struct gnn_trainer *t, struct gnn_score *s, const uint64_t *n,
+                       struct gnn_err *e)
+{
+    const uint64_t w = s->outputs;
+    double *own = gnn_alloc(w, sizeof *own, "means of labels", e);
+    if (!own)
+        return e->code;
+    memcpy(own, s->mean, w * sizeof *own);
+    for (uint64_t j = 0; j < w; j++)
+        s->mean[j] *= (double)n[j];
+    int rc = gnn_comm_all_reduce(t->comm, s->mean, w, GNN_REDUCE_F64, e);
+    for (uint64_t j = 0; !rc && j < w; j++) {
+        s->mean[j] = s->tp[j] ? s->mean[j] / (double)s->tp[j] : 0;
+        s->deviation[j] += (double)n[j] * (own[j] - s->mean[j]) * (own[j] - s->mean[j]);
+    }
+    gnn_free(own);
+    return rc ? rc : gnn_comm_all_reduce(t->comm, s->abs_error, 3 * w, GNN_REDUCE_F64, e);
+}
+
+static int sum_numbers(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
+{
+    uint64_t *n = gnn_alloc(s->outputs, sizeof *n, "counts of labels", e);
+    if (!n)
+        return e->code;
+    memcpy(n, s->tp, s->outputs * sizeof *n);
+    int rc = gnn_comm_all_reduce(t->comm, s->tp, s->outputs, GNN_REDUCE_U64, e);
+    if (!rc)
+        rc = share_means(t, s, n, e);
+    gnn_free(n);
+    return rc;
+}
+
+static int sum_counts(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
+{
+    return s->task == GNN_TASK_REGRESSION
+               ? sum_numbers(t, s, e)
+               : gnn_comm_all_reduce(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e);
+}
+
 static int sum_score(struct gnn_trainer *t, struct gnn_score *s, struct gnn_err *e)
 {
     uint64_t n[3] = {s->rows, s->known, s->correct};
     if (s->keep && s->task != GNN_TASK_MULTICLASS &&
         (share_kept(t, s, &s->z, e) || share_kept(t, s, &s->y, e)))
         return e->code;
-    if (gnn_comm_all_reduce(t->comm, n, 3, GNN_REDUCE_U64, e) ||
-        gnn_comm_all_reduce(t->comm, s->tp, 3 * (uint64_t)s->classes, GNN_REDUCE_U64, e) ||
+    if (gnn_comm_all_reduce(t->comm, n, 3, GNN_REDUCE_U64, e) || sum_counts(t, s, e) ||
         gnn_comm_all_reduce(t->comm, &s->loss, 1, GNN_REDUCE_F64, e))
         return e->code;
     s->rows = n[0];

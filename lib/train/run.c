@@ -24,8 +24,8 @@ static int check_source(const struct gnn_trainer *t, struct gnn_err *e)
     const struct gnn_train_opts *o = &t->o;
     const struct gnn_sampling *sm = &t->meta->sampling;
     if (!gnn_metric_defined(o->metric, t->m->c.task))
-        return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for multiclass tasks",
-                        gnn_metric_name(o->metric));
+        return gnn_fail(e, GNN_E_USAGE, "metric %s is not defined for %s tasks",
+                        gnn_metric_name(o->metric), gnn_task_name(t->m->c.task));
     if (!t->meta->is_stream || sm->nsplits < 1)
         return gnn_fail(e, GNN_E_INPUT, "the input is not a stream of batches");
     if (sm->seed_ntype != t->m->c.target)

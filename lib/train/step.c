@@ -70,6 +70,8 @@ static int fetch_labels(struct gnn_trainer *t, const struct gnn_batch *b, uint32
         return e->code;
     if (c->task == GNN_TASK_MULTICLASS)
         o->classes(o, y, n, output_width(t), t->y.data);
+    else if (c->task == GNN_TASK_REGRESSION)
+        o->numbers(o, y, n, t->y.data);
     else
         o->targets(o, y, n, t->y.data);
     o->fetch(o, h->y.data, t->y.data, n * sizeof(float));
@@ -101,6 +103,8 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
     o->fetch(o, h->z.data, z, (uint64_t)*rows * out * sizeof(float));
     if (t->m->c.task == GNN_TASK_MULTICLASS)
         o->softmax_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
+    else if (t->m->c.task == GNN_TASK_REGRESSION)
+        o->squared_error(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
     else
         o->sigmoid_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
     o->fetch(o, h->loss.data, t->row_loss.data, *rows * sizeof(double));

@@ -50,6 +50,8 @@ check "gnn-predict runs a GIN on the CPU" gnn-predict -q s3 a.st --output-kind p
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a GIN" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "GIN for several node types with batch norm and residual connections" h --model gin --batch-norm --residual --eval valid
 trains "from a graph of several node types" h --dropout 0.3
+gnn-import -q -o reg sbm:nodes=400,degree=7,features=12,targets=3
+trains "a regression with evaluation" reg --eval valid --metric r2
 trains "from several parts with clipping, AdamW and a cosine schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2
 trains "by SGD with momentum and evaluation" s --optimizer sgd --momentum 0.9 --eval valid
 trains "plain SAGE once more for the checks below" s

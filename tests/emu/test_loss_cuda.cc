@@ -2,6 +2,7 @@
 /* Losses on the emulated device: close to the CPU's, and the same on any grid. */
 #include "emu/arrays.h"
 #include "emu/emu.h"
+#include "kernels/label.h"
 #include "kernels/loss.h"
 #include "tap.h"
 
@@ -122,6 +123,50 @@ void test_classes()
        "gnn_cuda_softmax_ce takes classes out of range for unlabelled and reports the first row");
 }
 
+/* Of the CPU's bits. */
+void test_squared(uint32_t n, size_t c)
+{
+    Random r(n + 31 * c);
+    const size_t size = n * c;
+    Array<float> z(size), y(size), want(size);
+    Array<double> loss(n);
+    logits(r, z, c);
+    for (size_t i = 0; i < size; i++)
+        y[i] = r.below(5) ? 10 * r.number() : NAN;
+    for (size_t j = 0; n > 6 && j < c; j++)
+        y[6 * c + j] = NAN; /* a row without labels */
+    gnn_squared_error(z.data(), n, c, y.data(), 0.3f, loss.data(), want.data());
+    size_t wrong = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        Array<float> dz(size, seed == 2);
+        Array<double> l(n), only(n);
+        vary(seed);
+        memcpy(dz.data(), z.data(), size * sizeof(float)); /* in place */
+        gnn_cuda_squared_error(z.data(), nullptr, n, c, y.data(), 0.3f, only.data(), nullptr,
+                               nullptr);
+        gnn_cuda_squared_error(dz.data(), &n, n + 50, c, y.data(), 0.3f, l.data(), dz.data(),
+                               nullptr);
+        wrong += differences(dz.data(), want.data(), size);
+        wrong += (distance64(l.data(), loss.data(), n) != 0) +
+                 (distance64(only.data(), loss.data(), n) != 0);
+        wrong += !dz.whole() + !l.whole() + !only.whole();
+    }
+    ok(wrong == 0, "gnn_cuda_squared_error has the bits of the CPU, (%u, %zu)", n, c);
+}
+
+void test_numbers()
+{
+    Array<double> y(6);
+    Array<float> want(6), got(6);
+    const double v[] = {-1, 0.1, NAN, 1e300, -3.5, 16777217};
+    memcpy(y.data(), v, sizeof v);
+    gnn_label_numbers(y.data(), GNN_LABEL_F64, 6, want.data());
+    gnn_cuda_label_numbers(y.data(), GNN_LABEL_F64, 6, got.data(), nullptr);
+    ok(differences(got.data(), want.data(), 6) == 0 && want[0] == -1 && std::isnan(want[2]) &&
+           std::isinf(want[3]),
+       "gnn_cuda_label_numbers has the bits of the CPU, and takes -1 for a number");
+}
+
 } // namespace
 
 int main()
@@ -131,6 +176,10 @@ int main()
         test_loss<true>(c > 100 ? 9 : 70, c);
         test_loss<false>(c > 100 ? 9 : 70, c);
     }
+    for (size_t c : {1, 2, 3, 33, 300})
+        test_squared(c > 100 ? 9 : 700, c);
+    test_squared(0, 2);
+    test_numbers();
     test_loss<true>(0, 5);
     test_loss<false>(1, 1);
     test_classes();

@@ -429,6 +429,10 @@ static void losses(uint32_t n, uint32_t c)
     const float by = 1.0f / (float)n;
     gnn_softmax_ce(z, n, c, cls, by, l1, soft);
     gnn_sigmoid_ce(z, n, c, target, by, l2, sigm);
+    float *square = host(bytes);
+    double *l3 = host(n * sizeof *l3);
+    gnn_squared_error(z, n, c, target, by, l3, square);
+    bool same = true;
     const float *vz = up(z, bytes), *vt = up(target, bytes);
     const int32_t *vc = up(cls, n * sizeof *cls);
     uint64_t *bad = nothing_bad();
@@ -444,7 +448,11 @@ static void losses(uint32_t n, uint32_t c)
         for (uint32_t i = 0; i < n; i++)
             far = fmax(far, fmax(fabs(g1[i] - l1[i]) / fmax(1, l1[i]),
                                  fabs(g2[i] - l2[i]) / fmax(1, l2[i])));
+        gnn_cuda_squared_error(vz, NULL, n, c, vt, by, r2, b, stream);
+        same = same && !memcmp(down(b, bytes), square, bytes) &&
+               !memcmp(down(r2, n * sizeof *r2), l3, n * sizeof *l3);
     }
+    ok(same, "squared error: (%u, %u)", n, c);
     ok(far < 1e-5 && !was_bad(bad), "softmax and sigmoid losses: (%u, %u), apart by %.1e", n, c,
        far);
     release();

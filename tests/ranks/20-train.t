@@ -33,6 +33,21 @@ import json
 a, b = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "step"] for f in ("one.json", "few.json"))
 assert len(a) == len(b) > 300 and all(abs(x - y) <= 1e-3 * abs(x) for x, y in zip(a[:100], b)), max(abs(x - y) / abs(x) for x, y in zip(a[:100], b))'
 
+# Regression: metrics are of the labels of all ranks, also where a rank has none.
+gnn-import -q -o SR sbm:nodes=2000,degree=10,targets=2 && gnn-partition -q -k 4 -o PR SR || _not_ok "gnn-partition makes 4 parts of a regression"
+opts='-f 5,5 -b 50 --epochs 2 --eval valid --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm'
+for m in r2 rmse mae; do
+    check "gnn-train learns a regression in one process with --metric $m" gnn-train -q --store SR $opts --metric $m --metrics r1.json -o rone
+    check "gnn-train learns a regression on 4 ranks with --metric $m" ranks 4 gnn-train -q --store PR $opts --metric $m --metrics r4.json -o rfour
+    check "gnn-train on 4 ranks has the losses of a regression and the $m of one process" /usr/bin/python3 -c '
+import json, sys
+a, b = ([json.loads(l) for l in open(f)] for f in ("r1.json", "r4.json"))
+x, y = ([e[s][sys.argv[1]] for e in r if e["event"] == "epoch" for s in ("train", "valid")] for r in (a, b))
+assert len(x) == len(y) == 4 and all(abs(p - q) <= 1e-3 * abs(p) for p, q in zip(x, y)), (x, y)
+x, y = ([e["loss"] for e in r if e["event"] == "step"] for r in (a, b))
+assert len(x) == len(y) == 48 and all(abs(p - q) <= 1e-4 * abs(p) for p, q in zip(x, y)), (x, y)' $m
+done
+
 # Batch norm: statistics are those of one rank's batch, and so is what is learned.
 opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm'
 # One epoch: later, what rounding let fall on the other side of a ReLU may have grown to percents.

@@ -12,6 +12,11 @@ static bool near(double a, double b)
     return fabs(a - b) < 1e-6 || (isnan(a) && isnan(b));
 }
 
+static bool has_columns(enum gnn_task task)
+{
+    return task == GNN_TASK_MULTILABEL || task == GNN_TASK_REGRESSION;
+}
+
 static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, const float *z,
                  enum gnn_dtype d, void *y, uint64_t n)
 {
@@ -19,7 +24,7 @@ static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, cons
     struct gnn_labels l = {0};
     struct gnn_tensor t = {.name = "y",
                            .dtype = d,
-                           .ndim = task == GNN_TASK_MULTILABEL ? 2 : 1,
+                           .ndim = has_columns(task) ? 2 : 1,
                            .shape = {n, outputs},
                            .data = y};
     if (gnn_score_init(s, task, outputs, true, &e))
@@ -27,7 +32,7 @@ static void fill(struct gnn_score *s, enum gnn_task task, uint32_t outputs, cons
     for (uint64_t i = 0; i < n; i++) { /* one row at a time: sums over batches */
         struct gnn_tensor row = t;
         row.shape[0] = 1;
-        row.data = (char *)y + i * gnn_dtype_bytes(d) * (task == GNN_TASK_MULTILABEL ? outputs : 1);
+        row.data = (char *)y + i * gnn_dtype_bytes(d) * (has_columns(task) ? outputs : 1);
         if (gnn_labels_read(&l, task, outputs, &row, 1, &e) ||
             gnn_score_add(s, z + i * outputs, &l, 1, NULL, &e))
             abort();
@@ -44,8 +49,58 @@ static double value(const struct gnn_score *s, enum gnn_metric m)
     return v;
 }
 
+/* Values are NumPy's, over what is not nan. */
+static void test_regression(void)
+{
+    struct gnn_score s;
+    float z[] = {1, 10, 2.5f, 20, 2, 31, 0, 44}, y[] = {1.5f, 12, 2, NAN, 4, 30, NAN, 40};
+    fill(&s, GNN_TASK_REGRESSION, 2, z, GNN_F32, y, 4);
+    /* errors: -.5 .5 -2; -2 1 4 */
+    ok(near(value(&s, GNN_RMSE), sqrt((0.25 + 0.25 + 4 + 4 + 1 + 16) / 6)) &&
+           near(value(&s, GNN_MAE), 10.0 / 6),
+       "gnn_score_value gives RMSE and MAE over all labelled elements");
+    ok(near(value(&s, GNN_R2), (1 - 4.5 / 3.5 + 1 - 21 / (1208.0 / 3)) / 2),
+       "gnn_score_value gives the mean of R2 over the outputs");
+    ok(isnan(value(&s, GNN_ACCURACY)) && isnan(value(&s, GNN_ROC_AUC)) &&
+           gnn_metric_defined(GNN_R2, GNN_TASK_REGRESSION) &&
+           gnn_metric_defined(GNN_METRIC_LOSS, GNN_TASK_REGRESSION) &&
+           !gnn_metric_defined(GNN_ACCURACY, GNN_TASK_REGRESSION) &&
+           !gnn_metric_defined(GNN_R2, GNN_TASK_BINARY),
+       "gnn_metric_defined tells the metrics of a regression from those of classes");
+    ok(gnn_metric_better(GNN_RMSE, 1, 2) && gnn_metric_better(GNN_MAE, 1, 2) &&
+           gnn_metric_better(GNN_R2, 2, 1) && !gnn_metric_better(GNN_RMSE, NAN, 2),
+       "gnn_metric_better prefers small errors and a large R2");
+    gnn_score_clear(&s);
+    ok(isnan(value(&s, GNN_RMSE)) && isnan(value(&s, GNN_R2)),
+       "gnn_score_value gives no error when nothing was added");
+    gnn_score_release(&s);
+    float same[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+    fill(&s, GNN_TASK_REGRESSION, 1, z, GNN_F32, same, 7);
+    ok(isnan(value(&s, GNN_R2)), "gnn_score_value gives no R2 of labels that are all the same");
+    gnn_score_release(&s);
+    float far[] = {16777213, 16777214, 16777212, 16777215};
+    fill(&s, GNN_TASK_REGRESSION, 1, far, GNN_F32,
+         (float[]){16777212, 16777213, 16777214, 16777215}, 4);
+    ok(near(value(&s, GNN_R2), 1 - 6 / 5.0), "gnn_score_value gives R2 of labels far from 0");
+    gnn_score_release(&s);
+
+    struct gnn_labels l = {0};
+    struct gnn_err e = {0};
+    double huge[] = {-1, 1e39};
+    struct gnn_tensor t = {
+        .name = "node/n/y", .dtype = GNN_F64, .ndim = 1, .shape = {2}, .data = huge};
+    ok(gnn_labels_read(&l, GNN_TASK_REGRESSION, 1, &t, 2, &e) == GNN_E_INPUT &&
+           strstr(e.msg, "row 1: label 1e+39"),
+       "gnn_labels_read refuses a number that f32 cannot hold: %s", e.msg);
+    ok(!gnn_labels_read(&l, GNN_TASK_REGRESSION, 1, &t, 1, &(struct gnn_err){0}) &&
+           l.target[0] == -1,
+       "gnn_labels_read takes -1 for a number of a regression");
+    gnn_labels_release(&l);
+}
+
 int main(void)
 {
+    test_regression();
     struct gnn_score s;
     struct gnn_err e = {0};
 

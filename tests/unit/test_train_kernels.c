@@ -384,40 +384,48 @@ static void test_batch_stats(void)
     free(x), free(count);
 }
 
+enum { ROWS = 6, COLS = 5 };
+
+static void some_loss(int kind, const float *z, const int32_t *y, const float *t, float scale,
+                      double *l, float *dz)
+{
+    if (kind == 0)
+        gnn_softmax_ce(z, ROWS, COLS, y, scale, l, dz);
+    else if (kind == 1)
+        gnn_squared_error(z, ROWS, COLS, t, scale, l, dz);
+    else
+        gnn_sigmoid_ce(z, ROWS, COLS, t, scale, l, dz);
+}
+
 static void test_loss(void)
 {
-    enum { N = 6, C = 5 };
-    float *z = vec(N * C), *dz = vec(N * C), t[N * C];
-    int32_t y[N] = {0, 4, 2, -1, 3, 1};
-    double l[N], worst = 0;
-    for (int i = 0; i < N * C; i++) {
+    float *z = vec(ROWS * COLS), *dz = vec(ROWS * COLS), t[ROWS * COLS];
+    int32_t y[ROWS] = {0, 4, 2, -1, 3, 1};
+    double l[ROWS], worst = 0;
+    for (int i = 0; i < ROWS * COLS; i++) {
         z[i] *= 6;
         t[i] = i % 7 == 3 ? NAN : (float)(i % 2);
     }
-    for (int kind = 0; kind < 2; kind++) {
-        if (kind)
-            gnn_sigmoid_ce(z, N, C, t, 0.5f, l, dz);
-        else
-            gnn_softmax_ce(z, N, C, y, 0.5f, l, dz);
-        for (size_t i = 0; i < N * C; i++) {
+    static const char *const names[] = {"softmax cross-entropy", "the squared error",
+                                        "sigmoid cross-entropy"};
+    for (int kind = 0; kind < 3; kind++) {
+        some_loss(kind, z, y, t, 0.5f, l, dz);
+        for (size_t i = 0; i < ROWS * COLS; i++) {
             const float old = z[i];
             double s[2] = {0, 0};
             for (int k = 0; k < 2; k++) {
                 z[i] = old + (k ? 1e-2f : -1e-2f);
-                if (kind)
-                    gnn_sigmoid_ce(z, N, C, t, 1, l, NULL);
-                else
-                    gnn_softmax_ce(z, N, C, y, 1, l, NULL);
-                for (int r = 0; r < N; r++)
+                some_loss(kind, z, y, t, 1, l, NULL);
+                for (int r = 0; r < ROWS; r++)
                     s[k] += 0.5 * l[r];
             }
             z[i] = old;
             worst = fmax(worst, fabs((s[1] - s[0]) / 2e-2 - (double)dz[i]));
         }
-        ok(worst < 1e-4, "the gradient of %s agrees with finite differences (%.1e)",
-           kind ? "sigmoid cross-entropy" : "softmax cross-entropy", worst);
+        ok(worst < 1e-4, "the gradient of %s agrees with finite differences (%.1e)", names[kind],
+           worst);
+        ok(!kind || dz[3] == 0, "%s gives no gradient where the target is unknown", names[kind]);
     }
-    ok(dz[3] == 0, "gnn_sigmoid_ce gives no gradient where the target is unknown");
     float big[2] = {1000, -1000}, dbig[2];
     int32_t wrong = 1;
     gnn_softmax_ce(big, 1, 2, &wrong, 1, l, dbig);
