@@ -8,7 +8,7 @@ counts() { # METRICS-FILE NODES EDGES
 imp() { gnn-import --no-provenance "$@"; }
 
 for g in sbm:nodes=3000,degree=8 sbm:nodes=700,types=3,weights=1,times=1 rmat:scale=11 \
-    rmat:scale=9,features=5,classes=3 products:scale=0.004; do
+    sbm:nodes=700,targets=3 rmat:scale=9,features=5,classes=3 products:scale=0.004; do
     rm -rf a b c
     check "gnn-import generates $g" imp "$g" -o a
     check "gnn-import -j 3 generates $g" imp "$g" -o b -j 3
