@@ -6,9 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/hd.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* 1 / |x| of a row whose sum of squares has the root `length`: a NaN stays one. Rows of no length
+ * have GNN_RNORM_MOST. */
+#define GNN_RNORM_MOST 1e12f
+static GNN_HD float gnn_rnorm_of(float length)
+{
+    return length < 1e-12f ? GNN_RNORM_MOST : 1 / length;
+}
 
 /* x[i] = v. */
 void gnn_fill(float *x, size_t n, float v);
@@ -18,6 +28,13 @@ void gnn_add(const float *x, size_t n, float *y);
 void gnn_add_scaled(const float *x, size_t n, const float *eps, float *y);
 /* Divides each row of x (n, d) by its sum, if that is above 1 (PyG's NormalizeFeatures). */
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
+/* y = x / |x| for each row of x (n, d), where |x| is its Euclidean length, or 1e-12 if that is more
+ * (PyTorch's normalize). y may be x. rnorm (n) = 1 / |x| is kept for the backward pass; NULL: not.
+ * 32 sums of every 32nd square, and these in a tree, so that a processor adds up as many at once
+ * and the bits depend on nothing but the row. */
+void gnn_unit_rows(const float *x, size_t n, size_t d, float *y, float *rnorm);
+/* dx = (dy - y <y, dy>) rnorm in place on dy; dx = dy rnorm where |x| was 1e-12. */
+void gnn_unit_rows_back(float *dy, const float *y, const float *rnorm, size_t n, size_t d);
 /* Index of the first of x[n] that is infinite or a NaN; n if there is none. */
 size_t gnn_first_not_finite(const float *x, size_t n);
 
@@ -28,6 +45,10 @@ void gnn_cuda_fill(float *x, size_t n, float v, void *stream);
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream);
 void gnn_cuda_add_scaled(const float *x, size_t n, const float *eps, float *y, void *stream);
 void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream);
+void gnn_cuda_unit_rows(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *y,
+                        float *rnorm, void *stream);
+void gnn_cuda_unit_rows_back(float *dy, const float *y, const float *rnorm, const uint32_t *n,
+                             uint32_t cap, size_t d, void *stream);
 
 #ifdef __cplusplus
 }

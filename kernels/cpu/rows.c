@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/simd.h"
+
 void gnn_fill(float *x, size_t n, float v)
 {
     for (size_t i = 0; i < n; i++)
@@ -35,6 +37,56 @@ void gnn_rows_to_unit_sum(float *x, size_t n, size_t d)
         for (size_t j = 0; j < d; j++)
             x[i * d + j] *= r;
     }
+}
+
+enum { LANES = 32 };
+
+/* <a, b>: each lane adds up its columns, and then the lanes are folded, as a warp does. */
+GNN_INLINE float lanes_product(const float *restrict a, const float *restrict b, size_t d)
+{
+    float s[LANES] = {0};
+    for (size_t j = 0; j + LANES <= d; j += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            s[l] += a[j + l] * b[j + l];
+    for (size_t j = d / LANES * LANES; j < d; j++)
+        s[j % LANES] += a[j] * b[j];
+    for (size_t w = LANES / 2; w; w /= 2)
+        for (size_t l = 0; l < w; l++)
+            s[l] += s[l + w];
+    return s[0];
+}
+
+GNN_SIMD static float unit_row(const float *x, size_t d, float *y)
+{
+    const float r = gnn_rnorm_of(sqrtf(lanes_product(x, x, d)));
+    for (size_t j = 0; j < d; j++)
+        y[j] = x[j] * r;
+    return r;
+}
+
+void gnn_unit_rows(const float *x, size_t n, size_t d, float *y, float *rnorm)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        const float r = unit_row(x + i * d, d, y + i * d);
+        if (rnorm)
+            rnorm[i] = r;
+    }
+}
+
+GNN_SIMD static void unit_row_back(float *restrict dy, const float *restrict y, size_t d, float r)
+{
+    /* A row without length was divided by a constant. */
+    const float s = r == GNN_RNORM_MOST ? 0 : lanes_product(y, dy, d);
+    for (size_t j = 0; j < d; j++)
+        dy[j] = (dy[j] - y[j] * s) * r;
+}
+
+void gnn_unit_rows_back(float *dy, const float *y, const float *rnorm, size_t n, size_t d)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        unit_row_back(dy + i * d, y + i * d, d, rnorm[i]);
 }
 
 size_t gnn_first_not_finite(const float *x, size_t n)

@@ -60,6 +60,43 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* <a, b> of two rows, in each lane of a warp. */
+__device__ float warp_product(const float *a, const float *b, size_t d, unsigned lane)
+{
+    float s = 0;
+    for (size_t j = lane; j < d; j += 32)
+        s = __fadd_rn(s, __fmul_rn(a[j], b[j]));
+    return gnn_warp_sum(s);
+}
+
+__global__ void __launch_bounds__(THREADS)
+    unit_rows(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *y, float *rnorm)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        const float *v = x + r.row * d;
+        const float k = gnn_rnorm_of(__fsqrt_rn(warp_product(v, v, d, r.lane)));
+        if (rnorm && r.lane == 0)
+            rnorm[r.row] = k;
+        for (size_t j = r.lane; j < d; j += 32)
+            y[r.row * d + j] = __fmul_rn(v[j], k);
+    }
+}
+
+__global__ void __launch_bounds__(THREADS)
+    unit_rows_back(float *dy, const float *y, const float *rnorm, const uint32_t *n, uint32_t cap,
+                   size_t d)
+{
+    const uint32_t rows = gnn_device_count(n, cap);
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride) {
+        float *g = dy + r.row * d;
+        const float *v = y + r.row * d, k = rnorm[r.row], product = warp_product(v, g, d, r.lane),
+                    s = k == GNN_RNORM_MOST ? 0 : product;
+        for (size_t j = r.lane; j < d; j += 32)
+            g[j] = __fmul_rn(__fadd_rn(g[j], -__fmul_rn(v[j], s)), k);
+    }
+}
+
 } // namespace
 
 void gnn_cuda_fill(float *x, size_t n, float v, void *stream)
@@ -91,4 +128,20 @@ void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t
 {
     if (cap && d)
         GNN_LAUNCH(unit_sums, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, x, n, cap, d);
+}
+
+void gnn_cuda_unit_rows(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *y,
+                        float *rnorm, void *stream)
+{
+    if (cap)
+        GNN_LAUNCH(unit_rows, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, x, n, cap, d, y,
+                   rnorm);
+}
+
+void gnn_cuda_unit_rows_back(float *dy, const float *y, const float *rnorm, const uint32_t *n,
+                             uint32_t cap, size_t d, void *stream)
+{
+    if (cap)
+        GNN_LAUNCH(unit_rows_back, gnn_grid(cap, THREADS / 32), THREADS, 0, stream, dy, y, rnorm, n,
+                   cap, d);
 }

@@ -8,6 +8,7 @@
 #include "kernels/gemm.h"
 #include "kernels/label.h"
 #include "kernels/loss.h"
+#include "kernels/message.h"
 #include "kernels/rows.h"
 #include "lib/ops/ops.h"
 #include "lib/data/tensors.h"

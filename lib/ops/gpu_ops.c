@@ -9,6 +9,7 @@
 #include "kernels/half.h"
 #include "kernels/label.h"
 #include "kernels/loss.h"
+#include "kernels/message.h"
 #include "kernels/rows.h"
 
 static const char *const precisions[] = {

@@ -42,6 +42,20 @@ GNN_OP(transpose, "transposing",
        gnn_csr_transpose(block, nblocks, ncols, tptr, tidx, tedge),
        transpose_blocks(dev, block, nblocks, ncols, edges, tptr, tidx, tedge))
 
+/* kernels/message.h; `block` as above. xrows: of X, or of dy. */
+GNN_OP(max_rows, gnn_ops_name(dev, "maximum, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
+        uint32_t xrows, size_t d, float *y, uint32_t *arg),
+       gnn_max_rows(block, nblocks, from, to, x, d, y, arg),
+       gnn_cuda_max_rows(block, nblocks, from, NULL, to, x, xrows, d, y, arg, dev->word + WORD_SPMM,
+                         dev->stream))
+GNN_OP(max_back, gnn_ops_name(dev, "backward maximum, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *dy,
+        const uint32_t *arg, uint32_t xrows, size_t d, float *dx, bool acc),
+       gnn_max_back(block, nblocks, from, to, dy, arg, d, dx, acc),
+       gnn_cuda_max_back(block, nblocks, from, NULL, to, dy, arg, xrows, d, dx, acc,
+                         dev->word + WORD_SPMM, dev->stream))
+
 /* kernels/factors.h */
 GNN_OP(mean_factors, "factors",
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, float *row),
@@ -131,6 +145,13 @@ GNN_OP(add_scaled, "adding", (const float *x, uint64_t n, const float *eps, floa
        gnn_add_scaled(x, n, eps, y), gnn_cuda_add_scaled(x, n, eps, y, dev->stream))
 GNN_OP(unit_sums, "normalising features", (float *x, uint32_t n, size_t d),
        gnn_rows_to_unit_sum(x, n, d), gnn_cuda_rows_to_unit_sum(x, NULL, n, d, dev->stream))
+GNN_OP(unit_rows, "normalising rows",
+       (const float *x, uint32_t n, size_t d, float *y, float *rnorm),
+       gnn_unit_rows(x, n, d, y, rnorm), gnn_cuda_unit_rows(x, NULL, n, d, y, rnorm, dev->stream))
+GNN_OP(unit_rows_back, "normalising rows",
+       (float *dy, const float *y, const float *rnorm, uint32_t n, size_t d),
+       gnn_unit_rows_back(dy, y, rnorm, n, d),
+       gnn_cuda_unit_rows_back(dy, y, rnorm, NULL, n, d, dev->stream))
 GNN_OP(floats, "widening features", (const struct gnn_tensor *x, uint64_t n, float *out),
        (void)!gnn_tensor_floats(x, n, out), widen_tensor(dev, x, n, out))
 

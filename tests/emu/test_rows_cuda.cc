@@ -155,6 +155,35 @@ void test_unit_sums()
     ok(wrong == 0, "gnn_cuda_rows_to_unit_sum gives the bits of the CPU");
 }
 
+void test_unit_rows()
+{
+    const size_t widths[] = {0, 1, 31, 32, 33, 100, 256, 1433};
+    size_t wrong = 0;
+    for (size_t d : widths)
+        for (unsigned k = 0; k < 3; k++) {
+            const uint32_t n = k ? 37 : 1, *count = k == 2 ? &n : nullptr, cap = k == 2 ? n + 9 : n;
+            Random r(d + k);
+            Array<float> x(n * d), y(n * d), y2(n * d, k), r1(n), r2(n), dy(n * d), dy2(n * d, k);
+            r.numbers(x), r.numbers(dy);
+            for (size_t j = 0; n > 3 && j < d; j++) {
+                x[j] = 0;
+                x[d + j] *= 1e-13f;
+                x[2 * d + j] = j ? x[2 * d + j] : NAN;
+            }
+            for (size_t i = 0; i < n * d; i++)
+                y2[i] = x[i], dy2[i] = dy[i];
+            vary(k);
+            gnn_unit_rows(x.data(), n, d, y.data(), r1.data());
+            gnn_unit_rows_back(dy.data(), y.data(), r1.data(), n, d);
+            gnn_cuda_unit_rows(y2.data(), count, cap, d, y2.data(), r2.data(), nullptr);
+            gnn_cuda_unit_rows_back(dy2.data(), y.data(), r1.data(), count, cap, d, nullptr);
+            wrong += differences(y.data(), y2.data(), n * d) + !y2.whole() +
+                     differences(r1.data(), r2.data(), n) + !r2.whole() +
+                     differences(dy.data(), dy2.data(), n * d) + !dy2.whole();
+        }
+    ok(wrong == 0, "gnn_cuda_unit_rows and gnn_cuda_unit_rows_back give the bits of the CPU");
+}
+
 template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, size_t n)
 {
     size_t wrong = 0;
@@ -218,6 +247,7 @@ int main()
     test_factors();
     test_passes();
     test_unit_sums();
+    test_unit_rows();
     test_labels();
     return tap_done();
 }

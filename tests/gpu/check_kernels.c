@@ -3,10 +3,6 @@
  * devices (scripts/gpu-check.sh) and, as any other test, on the fake one. Each case runs twice, and
  * both must give the same bits. usage: check_kernels [SCALE]   sizes times SCALE (default 1, for
  * emulation and compute-sanitizer; 100 for a GPU) */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels/act.h"
 #include "kernels/batch_norm.h"
 #include "kernels/edges.h"
@@ -15,131 +11,14 @@
 #include "kernels/half.h"
 #include "kernels/label.h"
 #include "kernels/loss.h"
+#include "kernels/message.h"
 #include "kernels/optim.h"
 #include "kernels/rows.h"
 #include "kernels/sample.h"
 #include "kernels/spmm.h"
-#include "lib/gpu/dev.h"
-#include "tap.h"
+#include "on_device.h"
 
-static struct gnn_err err;
-static void *stream;
 static uint32_t scale = 1;
-
-static void must(int rc)
-{
-    if (!rc)
-        return;
-    printf("Bail out! %s\n", err.msg);
-    exit(1);
-}
-
-/* ---- memory: everything is released at the end of a case ---- */
-
-enum { KEPT = 64 };
-static void *kept[KEPT], *pinned[KEPT], *heap[KEPT];
-static int nkept, npinned, nheap;
-
-static void *host(size_t bytes)
-{
-    void *p = calloc(bytes + 1, 1);
-    if (!p || nheap == KEPT)
-        must(gnn_fail_nomem(&err, bytes, "a test"));
-    return heap[nheap++] = p;
-}
-static void *room(size_t bytes)
-{
-    void *p = NULL;
-    must(gnn_dev_alloc(&p, bytes, "a test", &err));
-    must(gnn_dev_set(p, 0xa5, bytes, stream, &err));
-    return kept[nkept++] = p;
-}
-static void *up(const void *from, size_t bytes)
-{
-    void *p = room(bytes);
-    must(gnn_dev_copy(p, from, bytes, stream, &err));
-    must(gnn_dev_stream_wait(stream, &err));
-    return p;
-}
-static void *pin(const void *from, size_t bytes)
-{
-    void *p = NULL;
-    must(gnn_dev_pin(&p, bytes, "a test", &err));
-    memcpy(p, from, bytes);
-    return pinned[npinned++] = p;
-}
-/* A copy of what is on the device now. */
-static void *down(const void *from, size_t bytes)
-{
-    void *p = host(bytes);
-    must(gnn_dev_launched("a kernel", &err));
-    must(gnn_dev_copy(p, from, bytes, stream, &err));
-    must(gnn_dev_stream_wait(stream, &err));
-    return p;
-}
-static void release(void)
-{
-    while (nkept)
-        gnn_dev_free(kept[--nkept]);
-    while (npinned)
-        gnn_dev_unpin(pinned[--npinned]);
-    while (nheap)
-        free(heap[--nheap]);
-}
-
-/* ---- contents ---- */
-
-static uint64_t state = 1;
-static uint32_t draw(void)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    uint64_t x = state;
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdu;
-    return (uint32_t)(x >> 32);
-}
-static uint32_t below(uint32_t n)
-{
-    return (uint32_t)((uint64_t)draw() * n >> 32);
-}
-static float *numbers(size_t n)
-{
-    float *v = host(n * sizeof *v);
-    for (size_t i = 0; i < n; i++)
-        v[i] = (float)(draw() >> 8) / (float)(1 << 23) - 1;
-    return v;
-}
-static float *copy_of(const float *v, size_t n)
-{
-    return memcpy(host(n * sizeof *v), v, n * sizeof *v);
-}
-static size_t differ(const float *a, const float *b, size_t n)
-{
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++)
-        k += memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i]));
-    return k;
-}
-/* Largest difference, beside what it should be or 1. */
-static double apart(const float *a, const float *b, size_t n)
-{
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double d = fabs((double)a[i] - (double)b[i]) / fmax(1, fabs((double)b[i]));
-        most = d > most || isnan(d) ? d : most;
-    }
-    return most;
-}
-/* The lowest bad position, all bits set. */
-static uint64_t *nothing_bad(void)
-{
-    const uint64_t none = UINT64_MAX;
-    return up(&none, sizeof none);
-}
-static bool was_bad(const uint64_t *bad)
-{
-    return *(uint64_t *)down(bad, sizeof *bad) != UINT64_MAX;
-}
 
 /* ---- gather ---- */
 
@@ -296,6 +175,66 @@ static void aggregate(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lo
     }
     ok(!wrong && !was_bad(bad), "aggregate and transpose: %u rows, %u columns, %u edges, %u wide",
        rows, cols, edges, d);
+    release();
+}
+
+/* ---- messages ---- */
+
+static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t longest, uint32_t d)
+{
+    uint32_t *ptr = host((rows + 1) * sizeof *ptr);
+    for (uint32_t i = 0; i < rows; i++)
+        ptr[i + 1] = ptr[i] + (i == rows / 2 ? longest : below(degree + 1));
+    const uint32_t edges = ptr[rows];
+    uint32_t *idx = host((edges + 1) * sizeof *idx), *tptr = host((cols + 1) * sizeof *tptr),
+             *tidx = host((edges + 1) * sizeof *tidx), *tedge = host((edges + 1) * sizeof *tedge);
+    for (uint32_t i = 0; i < edges; i++)
+        idx[i] = below(below(4) ? cols : cols / 50 + 1);
+    const size_t in = (size_t)cols * d, out = (size_t)rows * d, bytes = out * sizeof(float);
+    float *x = numbers(in), *dy = numbers(out), *y = host(bytes), *dx = host(in * sizeof *dx);
+    uint32_t *arg = host(bytes);
+    for (size_t i = 0; i < in; i++)
+        x[i] = rintf(4 * x[i]) / 4; /* so that some are equal */
+    struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx};
+    gnn_csr_transpose(&a, 1, cols, tptr, tidx, tedge);
+    struct gnn_csr t = {.n = cols, .indptr = tptr, .indices = tidx, .edge = tedge};
+    gnn_max_rows(&a, 1, 0, rows, x, d, y, arg);
+    gnn_max_back(&t, 1, 0, cols, dy, arg, d, dx, false);
+    a.indptr = up(ptr, (rows + 1) * sizeof *ptr);
+    a.indices = up(idx, (edges + 1) * sizeof *idx);
+    t.indptr = up(tptr, (cols + 1) * sizeof *tptr);
+    t.indices = up(tidx, (edges + 1) * sizeof *tidx);
+    t.edge = up(tedge, (edges + 1) * sizeof *tedge);
+    const struct gnn_csr *va = up(&a, sizeof a), *vt = up(&t, sizeof t);
+    const float *vx = up(x, in * sizeof *x), *vdy = up(dy, bytes);
+    uint64_t *bad = nothing_bad();
+    size_t wrong = 0;
+    for (int run = 0; run < 2; run++) {
+        float *vy = room(bytes), *g = room(in * sizeof *g);
+        uint32_t *at = room(bytes);
+        gnn_cuda_max_rows(va, 1, 0, NULL, rows, vx, cols, d, vy, at, bad, stream);
+        gnn_cuda_max_back(vt, 1, 0, NULL, cols, vdy, at, rows, d, g, false, bad, stream);
+        wrong += differ(down(vy, bytes), y, out) + (memcmp(down(at, bytes), arg, bytes) != 0) +
+                 differ(down(g, in * sizeof *g), dx, in);
+    }
+    ok(!wrong && !was_bad(bad), "messages: %u rows, %u columns, %u edges, %u wide", rows, cols,
+       edges, d);
+    release();
+}
+
+static void unit_rows(uint32_t n, uint32_t d)
+{
+    const size_t count = (size_t)n * d, bytes = count * sizeof(float);
+    float *x = numbers(count), *dy = numbers(count), *y = host(bytes), *r = host(n * sizeof *r);
+    const float *vx = up(x, bytes);
+    gnn_unit_rows(x, n, d, y, r);
+    float *g = up(dy, bytes), *vy = room(bytes), *vr = room(n * sizeof *vr);
+    gnn_unit_rows_back(dy, y, r, n, d);
+    gnn_cuda_unit_rows(vx, NULL, n, d, vy, vr, stream);
+    gnn_cuda_unit_rows_back(g, vy, vr, NULL, n, d, stream);
+    ok(!differ(down(vy, bytes), y, count) && !differ(down(vr, n * sizeof *vr), r, n) &&
+           !differ(down(g, bytes), dy, count),
+       "rows of unit length: (%u, %u)", n, d);
     release();
 }
 
@@ -664,6 +603,8 @@ int main(int argc, char **argv)
         const uint32_t d = widths[i];
         gather(200 * scale, d, 301 * scale, GNN_GATHER_AS_IS);
         aggregate(60 * scale, 150 * scale, 12, i == 2 ? 1000 * scale : 3, d);
+        messages(60 * scale, 150 * scale, 12, i == 2 ? 1000 * scale : 3, d);
+        unit_rows(40 * scale + 1, d);
         for (int act = GNN_ACT_NONE; act <= GNN_ACT_LEAKY; act++)
             passes(40 * scale + 1, d, (enum gnn_act)act);
         norm(20 * scale + 1, d);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on the CPU (kernels/message.h). One thread has a row and goes over its edges in order;
+ * neighbours' rows are fetched AHEAD edges before they are used, past the end of a row too. */
+#include "kernels/message.h"
+
+#include <string.h>
+
+#include "kernels/csr_row.h"
+#include "kernels/simd.h"
+
+/* CHUNK rows are a task: few, as degrees differ widely. */
+enum { AHEAD = 12, CHUNK = 32 };
+
+GNN_INLINE void fetch_ahead(const struct gnn_csr_row *r, uint32_t e, const void *x, size_t bytes)
+{
+    if (r->left - e <= AHEAD)
+        return;
+    const char *p = (const char *)x + r->indices[e + AHEAD] * bytes;
+    for (size_t b = 0; b < bytes; b += 64)
+        __builtin_prefetch(p + b);
+}
+
+GNN_INLINE void take_larger(const float *restrict v, size_t d, uint32_t number, float *restrict y,
+                            uint32_t *restrict arg)
+{
+    if (arg)
+        for (size_t j = 0; j < d; j++)
+            arg[j] = gnn_max_is(v[j], y[j]) ? number : arg[j];
+    for (size_t j = 0; j < d; j++)
+        y[j] = gnn_max_is(v[j], y[j]) ? v[j] : y[j];
+}
+
+GNN_SIMD static void max_row(const struct gnn_csr_row *r, const float *x, size_t d, float *y,
+                             uint32_t *arg)
+{
+    if (r->n)
+        memcpy(y, x + r->indices[0] * d, d * sizeof *y);
+    else
+        memset(y, 0, d * sizeof *y);
+    for (size_t j = 0; arg && j < d; j++)
+        arg[j] = r->n ? r->number : UINT32_MAX;
+    for (uint32_t e = 1; e < r->n; e++) {
+        fetch_ahead(r, e, x, d * sizeof *x);
+        take_larger(x + r->indices[e] * d, d, r->number + e, y, arg);
+    }
+}
+
+void gnn_max_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                  const float *x, size_t d, float *y, uint32_t *arg)
+{
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (uint32_t i = from; i < to; i++) {
+        const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, i);
+        const size_t at = (i - from) * d;
+        max_row(&r, x, d, y + at, arg ? arg + at : NULL);
+    }
+}
+
+GNN_INLINE void add_chosen(const float *restrict dy, const uint32_t *restrict arg, uint32_t number,
+                           size_t d, float *restrict dx)
+{
+    for (size_t j = 0; j < d; j++)
+        dx[j] += arg[j] == number ? dy[j] : 0;
+}
+
+GNN_SIMD static void max_row_back(const struct gnn_csr_row *r, const float *dy, const uint32_t *arg,
+                                  size_t d, float *dx, bool acc)
+{
+    if (!acc)
+        memset(dx, 0, d * sizeof *dx);
+    for (uint32_t e = 0; e < r->n; e++) {
+        const size_t at = r->indices[e] * d;
+        fetch_ahead(r, e, dy, d * sizeof *dy);
+        fetch_ahead(r, e, arg, d * sizeof *arg);
+        add_chosen(dy + at, arg + at, r->edge[e], d, dx);
+    }
+}
+
+void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                  const float *dy, const uint32_t *arg, size_t d, float *dx, bool acc)
+{
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (uint32_t j = from; j < to; j++) {
+        const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, j);
+        max_row_back(&r, dy, arg, d, dx + (j - from) * d, acc);
+    }
+}

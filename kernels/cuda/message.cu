@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages (kernels/message.h). A sub-warp has a row and as many units (floats, or 16 bytes where
+ * alignment allows) of its columns as it has lanes: neighbours' rows are read in whole lines, those
+ * of FLIGHT edges before the first is used, always in edge order. Wide rows are several pieces of
+ * work. */
+#include "kernels/message.h"
+
+#include "kernels/csr_row.h"
+#include "kernels/cuda/cuda.cuh"
+
+namespace
+{
+
+constexpr unsigned THREADS = 256, FLIGHT = 4;
+
+struct Layer {
+    const gnn_csr *block;
+    uint32_t nblocks, first;
+    const uint32_t *nrows;
+    uint32_t cap, xrows;
+    size_t d;
+    uint64_t *bad;
+    unsigned lanes, pieces; /* threads of a piece, pieces of a row: set by launch_pieces */
+};
+
+template <unsigned V> using Unit = GnnUnit<V>;
+template <unsigned V> struct alignas(V * sizeof(uint32_t)) Numbers {
+    uint32_t v[V];
+};
+
+/* A lane's part of a row: unit u of its columns. */
+struct Piece {
+    gnn_csr_row row;
+    uint32_t g, u;
+    bool some; /* false: beyond the last column */
+};
+
+/* The pieces of all rows, dealt out in turn. */
+__device__ uint64_t count_pieces(const Layer &l)
+{
+    const uint32_t end = gnn_device_count(l.nrows, l.cap);
+    return end > l.first ? (uint64_t)(end - l.first) * l.pieces : 0;
+}
+
+__device__ Piece find_piece(const Layer &l, const GnnRows &r, unsigned width)
+{
+    Piece p;
+    p.g = l.first + (uint32_t)(r.row / l.pieces);
+    p.u = (uint32_t)(r.row % l.pieces) * l.lanes + r.lane;
+    p.some = p.u < l.d / width;
+    if (p.some)
+        p.row = gnn_csr_row_of(l.block, l.nblocks, p.g);
+    return p;
+}
+
+/* Unit u of row `row` of an array of rows. */
+template <typename U, typename T>
+__device__ U *unit_of(T *x, const Layer &l, uint64_t row, uint32_t u)
+{
+    return reinterpret_cast<U *>(x + row * l.d) + u;
+}
+
+/* The sources of the row's edges from e on, FLIGHT of them at most; UINT32_MAX: to be left out. */
+__device__ void read_sources(const Layer &l, const gnn_csr_row &r, uint32_t e, uint32_t *id)
+{
+    GNN_UNROLL
+    for (unsigned i = 0; i < FLIGHT; i++) {
+        id[i] = e + i < r.n ? __ldg(&r.indices[e + i]) : UINT32_MAX;
+        if (e + i < r.n && id[i] >= l.xrows) {
+            gnn_device_bad(l.bad, (r.at & ~(uint64_t)UINT32_MAX) | (uint32_t)(r.at + e + i));
+            id[i] = UINT32_MAX;
+        }
+    }
+}
+
+template <unsigned V>
+__global__ void __launch_bounds__(THREADS)
+    max_rows(const Layer l, const float *x, float *y, uint32_t *arg)
+{
+    const uint64_t pieces = count_pieces(l);
+    for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
+        const Piece p = find_piece(l, r, V);
+        if (!p.some)
+            continue;
+        Unit<V> most = {};
+        Numbers<V> at;
+        for (unsigned q = 0; q < V; q++)
+            at.v[q] = UINT32_MAX;
+        for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
+            uint32_t id[FLIGHT];
+            Unit<V> v[FLIGHT];
+            read_sources(l, p.row, e, id);
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++)
+                v[i] = id[i] < l.xrows ? *unit_of<const Unit<V>>(x, l, id[i], p.u) : Unit<V>();
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++)
+                GNN_UNROLL
+            for (unsigned q = 0; q < V; q++)
+                if (id[i] < l.xrows &&
+                    (at.v[q] == UINT32_MAX || gnn_max_is(v[i].v[q], most.v[q]))) {
+                    most.v[q] = v[i].v[q];
+                    at.v[q] = p.row.number + e + i;
+                }
+        }
+        *unit_of<Unit<V>>(y, l, p.g - l.first, p.u) = most;
+        if (arg)
+            *unit_of<Numbers<V>>(arg, l, p.g - l.first, p.u) = at;
+    }
+}
+
+template <unsigned V>
+__global__ void __launch_bounds__(THREADS)
+    max_back(const Layer l, const float *dy, const uint32_t *arg, float *dx, bool acc)
+{
+    const uint64_t pieces = count_pieces(l);
+    for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
+        const Piece p = find_piece(l, r, V);
+        if (!p.some)
+            continue;
+        Unit<V> *to = unit_of<Unit<V>>(dx, l, p.g - l.first, p.u), s = acc ? *to : Unit<V>();
+        for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
+            uint32_t id[FLIGHT], number[FLIGHT];
+            Unit<V> v[FLIGHT];
+            Numbers<V> at[FLIGHT];
+            read_sources(l, p.row, e, id);
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++) {
+                const bool good = id[i] < l.xrows;
+                number[i] = good ? __ldg(&p.row.edge[e + i]) : 0;
+                v[i] = good ? *unit_of<const Unit<V>>(dy, l, id[i], p.u) : Unit<V>();
+                at[i] = good ? *unit_of<const Numbers<V>>(arg, l, id[i], p.u) : Numbers<V>();
+            }
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++)
+                GNN_UNROLL
+            for (unsigned q = 0; q < V; q++)
+                if (id[i] < l.xrows)
+                    s.v[q] = __fadd_rn(s.v[q], at[i].v[q] == number[i] ? v[i].v[q] : 0);
+        }
+        *to = s;
+    }
+}
+
+/* A kernel over the pieces of the layer's rows, for columns in units of four or of one. */
+template <typename Four, typename One, typename... A>
+void launch_pieces(Four four, One one, bool vector, Layer l, void *stream, A... a)
+{
+    if (l.cap <= l.first || !l.d)
+        return;
+    const size_t units = vector ? l.d / 4 : l.d;
+    l.lanes = gnn_lanes(units);
+    l.pieces = (unsigned)((units + l.lanes - 1) / l.lanes);
+    const unsigned grid = gnn_grid((uint64_t)(l.cap - l.first) * l.pieces, THREADS / l.lanes);
+    if (vector)
+        GNN_LAUNCH(four, grid, THREADS, 0, stream, l, a...);
+    else
+        GNN_LAUNCH(one, grid, THREADS, 0, stream, l, a...);
+}
+
+} // namespace
+
+void gnn_cuda_max_rows(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                       const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
+                       size_t d, float *y, uint32_t *arg, uint64_t *bad, void *stream)
+{
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
+    const bool vector = d % 4 == 0 && gnn_vector(x, y) && gnn_vector(arg, nullptr);
+    launch_pieces(max_rows<4>, max_rows<1>, vector, l, stream, x, y, arg);
+}
+
+void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                       const uint32_t *nrows, uint32_t cap, const float *dy, const uint32_t *arg,
+                       uint32_t xrows, size_t d, float *dx, bool acc, uint64_t *bad, void *stream)
+{
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
+    const bool vector = d % 4 == 0 && gnn_vector(dy, dx) && gnn_vector(arg, nullptr);
+    launch_pieces(max_back<4>, max_back<1>, vector, l, stream, dy, arg, dx, acc);
+}

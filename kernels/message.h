@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What neighbours send, where that is no weighted sum (kernels/spmm.h): the largest of their rows.
+ *
+ * Rows [from, to) of a layer of blocks are made, ascending over them, contiguous and of d columns;
+ * row 0 of a result is row `from`. Of blocks, first, n, the offsets and indices are read, and
+ * `edge` where that is said. An edge's number counts from 0 on over one block after the other, as
+ * in gnn_csr_transpose. Runs on OpenMP threads; edges are taken in their order, so the bits do not
+ * depend on the number of threads. */
+#ifndef GNN_KERNELS_MESSAGE_H
+#define GNN_KERNELS_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "kernels/spmm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether v takes the place of the largest so far: a NaN is larger than all numbers. */
+static GNN_HD bool gnn_max_is(float v, float most)
+{
+    return (v > most) | ((v != v) & (most == most)); /* no branch */
+}
+
+/* y[i][c] = the largest X[indices[e]][c] of row i's edges e, or 0 if it has none. arg, like y: the
+ * number of that edge, the first one among equals; UINT32_MAX: none. NULL: nobody asks. */
+void gnn_max_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                  const float *x, size_t d, float *y, uint32_t *arg);
+/* Its gradient, through the transposed blocks with `edge`, whose rows are those of X:
+ * dx[j][c] = sum over the edges of j, each of a row i, of dy[i][c] where arg[i][c] is that edge;
+ * with `acc` they are added one by one to what is there. dy and arg have all rows i. The gradient
+ * goes to one edge: PyTorch 2.2 divides it among equals, so that what trains here and there is
+ * compared with rows that have none. */
+void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                  const float *dy, const uint32_t *arg, size_t d, float *dx, bool acc);
+
+/* On a device: pointers, counts and `bad` as for gnn_cuda_spmm. Rows are [first, *nrows), *nrows
+ * being at most cap (nrows NULL: cap). xrows: the rows of X, or of dy; edges to others are left out
+ * and reported. The bits are those of the functions above; a NaN is one, but its payload may
+ * differ. */
+void gnn_cuda_max_rows(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                       const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
+                       size_t d, float *y, uint32_t *arg, uint64_t *bad, void *stream);
+void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                       const uint32_t *nrows, uint32_t cap, const float *dy, const uint32_t *arg,
+                       uint32_t xrows, size_t d, float *dx, bool acc, uint64_t *bad, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

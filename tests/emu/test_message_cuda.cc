@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on the emulated device: the CPU's bits. */
+#include "emu/arrays.h"
+#include "emu/emu.h"
+#include "kernels/message.h"
+#include "tap.h"
+
+namespace
+{
+
+/* A layer of two blocks, one of them with wide offsets, which start anywhere; rows of no block
+ * before, between and behind them, rows without edges, a long row, edges that are there twice; and
+ * the transposed block. */
+struct Graph {
+    std::vector<uint32_t> ptr[2], idx[2], tptr, tidx, tedge;
+    std::vector<uint64_t> wide;
+    gnn_csr block[2], back;
+    uint32_t rows, cols, edges;
+
+    Graph(Random &r, uint32_t n, uint32_t ncols, uint32_t degree, uint32_t longest)
+        : rows(2), cols(ncols), edges(0)
+    {
+        for (uint32_t b = 0; b < 2; b++) {
+            const uint32_t start = 3 * b;
+            ptr[b].push_back(start);
+            idx[b].assign(start, UINT32_MAX);
+            for (uint32_t i = 0; i < n; i++) {
+                const uint32_t deg = i == 1 ? longest : r.below(3) ? r.below(degree) : 0;
+                for (uint32_t k = 0; k < deg; k++)
+                    idx[b].push_back(k && r.below(4) == 0 ? idx[b].back() : r.below(cols));
+                ptr[b].push_back((uint32_t)idx[b].size());
+            }
+            edges += ptr[b].back() - start;
+            block[b] = gnn_csr{};
+            block[b].first = rows, block[b].n = n;
+            rows += n + 3;
+        }
+        wide.assign(ptr[1].begin(), ptr[1].end());
+        block[0].indptr = ptr[0].data(), block[1].indptr64 = wide.data();
+        block[0].indices = idx[0].data(), block[1].indices = idx[1].data();
+        tptr.resize(cols + 1), tidx.resize(edges + 1), tedge.resize(edges + 1);
+        gnn_csr_transpose(block, 2, cols, tptr.data(), tidx.data(), tedge.data());
+        back = gnn_csr{};
+        back.n = cols, back.indptr = tptr.data();
+        back.indices = tidx.data(), back.edge = tedge.data();
+    }
+    Graph(const Graph &) = delete;
+};
+
+struct Shape {
+    uint32_t n, cols, degree, longest;
+    size_t d, off;
+};
+const Shape shapes[] = {{1, 1, 2, 0, 1, 0},       {20, 30, 9, 3, 3, 1},   {30, 50, 7, 300, 4, 0},
+                        {25, 40, 12, 20, 16, 1},  {9, 30, 5, 400, 47, 0}, {20, 60, 9, 0, 64, 0},
+                        {12, 20, 20, 50, 100, 0}, {6, 9, 8, 40, 257, 2},  {5, 9, 9, 10, 1000, 0}};
+
+void vary(uint64_t seed)
+{
+    emu::set_seed(seed);
+    emu::grid_max = seed == 1 ? 1 : 5 * (unsigned)seed;
+}
+
+void copy(Array<float> &to, Array<float> &from)
+{
+    memcpy(to.data(), from.data(), from.n * sizeof(float));
+}
+
+/* Numbers of which many are equal, a NaN, both infinities and both zeros. */
+void special(Random &r, Array<float> &x)
+{
+    for (size_t i = 0; i < x.n; i++)
+        x[i] = (float)((int)r.below(9) - 4) / 4 * (r.below(2) ? 1.0f : -1.0f);
+    for (size_t i = 7; i + 3 < x.n; i += 101)
+        x[i] = NAN, x[i + 1] = INFINITY, x[i + 2] = -INFINITY;
+}
+
+void test_max(const Shape &s)
+{
+    Random r(s.n + s.d);
+    Graph g(r, s.n, s.cols, s.degree, s.longest);
+    const size_t out = g.rows * s.d, in = g.cols * s.d;
+    Array<float> x(in, s.off), want(out), dy(out, s.off), was(in), dx(in);
+    Array<uint32_t> arg(out, s.off);
+    special(r, x), r.numbers(dy), r.numbers(was);
+    gnn_max_rows(g.block, 2, 0, g.rows, x.data(), s.d, want.data(), arg.data());
+    copy(dx, was);
+    gnn_max_back(&g.back, 1, 0, g.cols, dy.data(), arg.data(), s.d, dx.data(), true);
+    size_t wrong = 0;
+    uint64_t bad = UINT64_MAX;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        const uint32_t from = seed == 3 ? g.rows / 3 : 0, more = seed == 2 ? 50 : 0;
+        const uint32_t *count = seed == 2 ? &g.rows : nullptr;
+        Array<float> y(out - from * s.d, s.off), back(in, s.off);
+        Array<uint32_t> a(out - from * s.d, s.off);
+        vary(seed);
+        gnn_cuda_max_rows(g.block, 2, from, count, g.rows + more, x.data(), g.cols, s.d, y.data(),
+                          a.data(), &bad, nullptr);
+        wrong += differences(y.data(), want.data() + from * s.d, y.n) + !y.whole() + !a.whole();
+        wrong += memcmp(a.data(), arg.data() + from * s.d, a.n * sizeof(uint32_t)) != 0;
+        gnn_cuda_max_rows(g.block, 2, from, count, g.rows + more, x.data(), g.cols, s.d, y.data(),
+                          nullptr, &bad, nullptr);
+        wrong += differences(y.data(), want.data() + from * s.d, y.n);
+        copy(back, was);
+        gnn_cuda_max_back(&g.back, 1, 0, nullptr, g.cols, dy.data(), arg.data(), g.rows, s.d,
+                          back.data(), true, &bad, nullptr);
+        wrong += differences(back.data(), dx.data(), in) + !back.whole();
+    }
+    gnn_max_back(&g.back, 1, g.cols / 2, g.cols, dy.data(), arg.data(), s.d, dx.data(), false);
+    Array<float> half((g.cols - g.cols / 2) * s.d);
+    gnn_cuda_max_back(&g.back, 1, g.cols / 2, nullptr, g.cols, dy.data(), arg.data(), g.rows, s.d,
+                      half.data(), false, &bad, nullptr);
+    wrong += differences(half.data(), dx.data(), half.n) + !half.whole();
+    ok(!wrong && bad == UINT64_MAX,
+       "gnn_cuda_max_rows and gnn_cuda_max_back give the bits of the CPU for %u edges, %zu columns",
+       g.edges, s.d);
+}
+
+/* An edge to a row that X does not have is as if it were not there, and the first is reported. */
+void test_bad()
+{
+    const size_t d = 8;
+    Random r(4);
+    Graph g(r, 10, 20, 9, 30);
+    Array<float> x(20 * d), y(g.rows * d);
+    Array<uint32_t> arg(g.rows * d);
+    uint64_t bad = UINT64_MAX;
+    x.fill(-1);
+    const uint32_t at = g.ptr[1][1];
+    g.idx[1][at] = 20, g.idx[1][at + 5] = UINT32_MAX;
+    gnn_cuda_max_rows(g.block, 2, 0, nullptr, g.rows, x.data(), 20, d, y.data(), arg.data(), &bad,
+                      nullptr);
+    const size_t row = (g.block[1].first + 1) * d;
+    const uint32_t number = g.ptr[0].back() + at - g.ptr[1][0] + 1;
+    ok(bad == (1ull << 32 | at) && y[row] == -1 && arg[row] == number && y.whole(),
+       "gnn_cuda_max_rows leaves out ids out of range and reports the first");
+    y.fill(5), arg.fill(5);
+    gnn_cuda_max_rows(nullptr, 0, 0, nullptr, 2, x.data(), 20, d, y.data(), arg.data(), &bad,
+                      nullptr);
+    gnn_cuda_max_rows(g.block, 2, 3, nullptr, 3, x.data(), 20, d, y.data() + 4 * d, nullptr, &bad,
+                      nullptr);
+    ok(y[0] == 0 && arg[0] == UINT32_MAX && y[2 * d - 1] == 0 && y[2 * d] == 5 && y[4 * d] == 5,
+       "gnn_cuda_max_rows writes zeros or nothing without blocks or rows");
+}
+
+} // namespace
+
+int main()
+{
+    for (const Shape &s : shapes)
+        test_max(s);
+    test_bad();
+    return tap_done();
+}

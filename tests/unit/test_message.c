@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages and unit rows: against plain loops, known values and finite differences. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/message.h"
+#include "kernels/rows.h"
+#include "tap.h"
+
+static uint64_t state = 5;
+static uint32_t draw(uint32_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % n);
+}
+static void numbers(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)draw(1u << 20) / (1 << 19) - 1;
+}
+
+/* Rows 1 to 40 in two blocks; row 0, and those from 41 on, are in none. Edges may be there twice.
+ */
+enum { ROWS = 45, COLS = 30, D = 7, HALF = 20, MOST = 2 * HALF * 8 };
+static uint32_t ptr[2][HALF + 1], idx[MOST], src[MOST], dst[MOST], edges;
+static uint32_t tptr[COLS + 1], tidx[MOST], tedge[MOST];
+static struct gnn_csr block[2], back;
+
+static void make_graph(void)
+{
+    for (uint32_t b = 0; b < 2; b++) {
+        block[b] =
+            (struct gnn_csr){.first = 1 + b * HALF, .n = HALF, .indptr = ptr[b], .indices = idx};
+        for (uint32_t i = 0; i < HALF; i++) {
+            ptr[b][i] = edges;
+            for (uint32_t k = draw(4) ? draw(8) : 0; k; k--, edges++) {
+                idx[edges] = src[edges] = edges % 3 == 1 && k > 1 ? src[edges - 1] : draw(COLS);
+                dst[edges] = 1 + b * HALF + i;
+            }
+        }
+        ptr[b][HALF] = edges;
+    }
+    gnn_csr_transpose(block, 2, COLS, tptr, tidx, tedge);
+    back = (struct gnn_csr){.n = COLS, .indptr = tptr, .indices = tidx, .edge = tedge};
+}
+
+static void test_max(void)
+{
+    float x[COLS * D], y[ROWS * D], dy[ROWS * D], dx[COLS * D], want[COLS * D];
+    uint32_t arg[ROWS * D];
+    numbers(x, COLS * D);
+    numbers(dy, ROWS * D);
+    numbers(dx, COLS * D);
+    for (size_t k = 0; k < COLS * D; k += 5)
+        x[k] = 0.25f; /* equal ones */
+    gnn_max_rows(block, 2, 0, ROWS, x, D, y, arg);
+    size_t wrong = 0;
+    memcpy(want, dx, sizeof want);
+    for (uint32_t i = 0; i < ROWS; i++)
+        for (size_t c = 0; c < D; c++) {
+            uint32_t first = UINT32_MAX;
+            for (uint32_t e = 0; e < edges; e++)
+                if (dst[e] == i &&
+                    (first == UINT32_MAX || x[src[e] * D + c] > x[src[first] * D + c]))
+                    first = e;
+            wrong += arg[i * D + c] != first;
+            wrong += y[i * D + c] != (first == UINT32_MAX ? 0 : x[src[first] * D + c]);
+            if (first != UINT32_MAX)
+                want[src[first] * D + c] += dy[i * D + c];
+        }
+    ok(!wrong, "gnn_max_rows finds the largest of the neighbours and the first edge that has it");
+    gnn_max_back(&back, 1, 0, COLS, dy, arg, D, dx, true);
+    for (size_t k = 0; k < COLS * D; k++)
+        wrong += fabsf(dx[k] - want[k]) > 1e-5f;
+    ok(!wrong,
+       "gnn_max_back adds each gradient to one neighbour, also where an edge is there twice");
+    float again[ROWS * D], some[ROWS * D];
+    gnn_max_rows(block, 2, 0, ROWS, x, D, again, NULL);
+    gnn_max_rows(block, 2, 17, 30, x, D, some, arg);
+    ok(!memcmp(again, y, sizeof y) && !memcmp(some, y + 17 * D, 13 * D * sizeof *y),
+       "gnn_max_rows makes the same of a range of rows and without numbers of edges");
+    x[src[0] * D] = NAN;
+    gnn_max_rows(block, 2, 0, ROWS, x, D, y, arg);
+    ok(isnan(y[dst[0] * D]) && src[arg[dst[0] * D]] == src[0], "gnn_max_rows hides no NaN");
+}
+
+static double unit_loss(const float *x, size_t n, size_t d, const float *w)
+{
+    float y[64];
+    double s = 0;
+    gnn_unit_rows(x, n, d, y, NULL);
+    for (size_t k = 0; k < n * d; k++)
+        s += (double)w[k] * (double)y[k];
+    return s;
+}
+
+static void test_unit_rows(size_t d)
+{
+    enum { N = 1 };
+    float x[64], w[64], y[64], dy[64], r;
+    double length = 0, worst = 0;
+    numbers(x, d);
+    numbers(w, d);
+    gnn_unit_rows(x, N, d, y, &r);
+    for (size_t j = 0; j < d; j++)
+        length += (double)x[j] * (double)x[j];
+    length = sqrt(length);
+    for (size_t j = 0; j < d; j++)
+        worst = fmax(worst, fabs((double)x[j] / length - (double)y[j]));
+    ok(worst < 1e-6 && fabs((double)r * length - 1) < 1e-6,
+       "gnn_unit_rows divides rows of %zu by their length", d);
+    memcpy(dy, w, sizeof dy);
+    gnn_unit_rows_back(dy, y, &r, N, d);
+    worst = 0;
+    for (size_t j = 0; j < d; j++) {
+        const float was = x[j], h = 1e-2f;
+        x[j] = was + h;
+        const double up = unit_loss(x, N, d, w);
+        x[j] = was - h;
+        const double slope = (up - unit_loss(x, N, d, w)) / ((double)(was + h) - (double)x[j]);
+        x[j] = was;
+        worst = fmax(worst, fabs(slope - (double)dy[j]));
+    }
+    ok(worst < 1e-3, "gnn_unit_rows_back is the gradient for rows of %zu (%.1g)", d, worst);
+}
+
+static void test_no_length(void)
+{
+    float x[8] = {0, 0, 0, 0, 1, NAN, 0, 2}, r[2], dy[4] = {1, 2, 3, 4};
+    gnn_unit_rows(x, 2, 4, x, r);
+    ok(x[0] == 0 && r[0] == GNN_RNORM_MOST && isnan(x[4]) && isnan(x[6]),
+       "gnn_unit_rows leaves rows of zeros alone and hides no NaN");
+    gnn_unit_rows_back(dy, x, r, 1, 4);
+    ok(dy[1] == 2 * GNN_RNORM_MOST,
+       "gnn_unit_rows_back takes the length of a row of zeros as constant");
+}
+
+int main(void)
+{
+    make_graph();
+    test_max();
+    test_unit_rows(5);
+    test_unit_rows(64);
+    test_no_length();
+    return tap_done();
+}
