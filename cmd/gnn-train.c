@@ -16,10 +16,11 @@
 #include "cmd/train_lock.h"
 #include "cmd/train_model.h"
 #include "cmd/train_text.h"
+#include "cmd/train_weights.h"
 #include "lib/model/model_file.h"
 #include "lib/train/trainer.h"
 
-static const char *output;
+static const char *output, *class_weights;
 static uint32_t threads;
 static double timeout = 300;
 static int optimizer, schedule, metric = -1, keep = -1, precision;
@@ -49,6 +50,7 @@ static const struct opt training_opts[] = {
      "epochs to train with --store; N: the first N " TRAIN_SAY(
          TRAIN_EPOCHS) "; for a stream, the epochs of --schedule cosine",
      .count = true},
+    WEIGHTS_OPT(&class_weights),
     {OPT_CHOICE, 0, "optimizer", &optimizer, "NAME", "optimiser (default: adam)", "adam|adamw|sgd"},
     {OPT_DOUBLE, 0, "lr", &o.lr, "X", "learning rate " TRAIN_SAY(TRAIN_LR), .min = 0, .max = 1e6},
     {OPT_DOUBLE, 0, "weight-decay", &o.weight_decay, "X", "weight decay (default: 0)", .min = 0,
@@ -256,6 +258,7 @@ int main(int argc, char **argv)
         cli_spare_stdout();
     train_model_make(&m, &src, &e);
     finish_opts(src->meta, &m);
+    o.class_weight = train_weights_read(class_weights, &src->meta->schema);
     o.ops = gnn_ops_new(train_feed.gpu, (enum gnn_precision)precision, &e);
     if (!o.ops)
         cli_fail(&e);

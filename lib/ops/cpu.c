@@ -10,6 +10,7 @@
 #include "kernels/loss.h"
 #include "kernels/message.h"
 #include "kernels/rows.h"
+#include "kernels/weight.h"
 #include "lib/ops/ops.h"
 #include "lib/data/tensors.h"
 

@@ -11,6 +11,7 @@
 #include "kernels/loss.h"
 #include "kernels/message.h"
 #include "kernels/rows.h"
+#include "kernels/weight.h"
 
 static const char *const precisions[] = {
     [GNN_PRECISION_F32] = "f32", [GNN_PRECISION_TF32] = "tf32", [GNN_PRECISION_BF16] = "bf16"};

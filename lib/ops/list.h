@@ -184,6 +184,19 @@ GNN_OP(squared_error, "the loss",
        gnn_squared_error(z, n, c, y, scale, row_loss, dz),
        gnn_cuda_squared_error(z, NULL, n, c, y, scale, row_loss, dz, dev->stream))
 
+/* kernels/weight.h */
+GNN_OP(class_weights, "the loss",
+       (const int32_t *y, uint32_t n, size_t classes, const float *weight, float *w),
+       gnn_class_weights(y, n, classes, weight, w),
+       gnn_cuda_class_weights(y, n, classes, weight, w, dev->stream))
+GNN_OP(target_weights, "the loss", (const float *y, uint32_t n, const float *weight, float *w),
+       gnn_target_weights(y, n, weight, w), gnn_cuda_target_weights(y, n, weight, w, dev->stream))
+GNN_OP(weigh_rows, "the loss",
+       (const float *w, uint32_t n, size_t c, const double *total, double rows, double *row_loss,
+        float *dz),
+       gnn_weigh_rows(w, n, c, total, rows, row_loss, dz),
+       gnn_cuda_weigh_rows(w, n, c, total, rows, row_loss, dz, dev->stream))
+
 /* kernels/optim.h */
 GNN_OP(clip, "clipping", (float *g, size_t n, double most), gnn_clip(g, n, most),
        clip_by_norm(dev, g, n, most))

@@ -226,27 +226,39 @@ static char *batches_text(const struct gnn_meta *m, struct gnn_err *e)
 static const char *const optimizers[] = {"adam", "adamw", "sgd"};
 static const char *const schedules[] = {"constant", "cosine", "step"};
 
+/* " with class weights 1,2.5", or "": runs without them have the words that they had before. */
+static char *weights_text(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    const uint32_t n = t->train.classes;
+    char *text = gnn_strdup(t->o.class_weight ? " with class weights " : "", e);
+    for (uint32_t i = 0; t->o.class_weight && i < n; i++)
+        text =
+            join_texts(text, gnn_strf(e, "%s%.9g", i ? "," : "", (double)t->o.class_weight[i]), e);
+    return text;
+}
+
 /* What must be the same for the rest of the run to be the rest of that run. Doubles are printed so
  * that they can be told apart to the last bit. */
 char *gnn_train_run_text(const struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_train_opts *o = &t->o;
     char *batches = batches_text(t->meta, e), *config = gnn_model_config_text(&t->m->c, e);
-    char *text = NULL;
-    if (batches && config)
+    char *weights = weights_text(t, e), *text = NULL;
+    if (batches && config && weights)
         text = gnn_strf(
             e,
             "store %s; batches: %soptimizer %s, schedule %s, lr %.17g, weight decay %.17g, momentum "
             "%.17g, betas %.17g %.17g, eps %.17g, clip %.17g, warm-up %llu, total %llu, step %llu "
-            "%.17g, dropout %.17g %.17g, seed %llu, metric %s; model %s",
+            "%.17g, dropout %.17g %.17g, seed %llu, metric %s%s; model %s",
             t->meta->identity, batches, optimizers[o->optimizer], schedules[o->schedule], o->lr,
             o->weight_decay, o->momentum, o->beta1, o->beta2, o->eps, o->clip,
             (unsigned long long)o->warmup,
             (unsigned long long)(o->schedule == GNN_COSINE ? o->total_steps
                                                            : 0), /* else runs may be longer */
             (unsigned long long)o->step_epochs, o->step_factor, o->dropout, o->dropout_input,
-            (unsigned long long)o->seed, gnn_metric_name(o->metric), config);
+            (unsigned long long)o->seed, gnn_metric_name(o->metric), weights, config);
     gnn_free(batches);
+    gnn_free(weights);
     gnn_free(config);
     return text;
 }

@@ -24,14 +24,17 @@ static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
                                         GNN_REDUCE_F32, &t->pace.reduction[l], e);
 }
 
-/* An all-reduce that a step waits for. */
-static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
+int gnn_train_sum_in_step(struct gnn_trainer *t, double *x, uint64_t n, struct gnn_err *e)
 {
-    struct gnn_trainer *t = arg;
     const double from = gnn_clock();
     const int rc = gnn_comm_all_reduce(t->reduce, x, n, GNN_REDUCE_F64, e);
     t->pace.waited += gnn_clock() - from;
     return rc;
+}
+
+static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
+{
+    return gnn_train_sum_in_step(arg, x, n, e);
 }
 
 int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)

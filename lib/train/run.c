@@ -65,7 +65,7 @@ int gnn_trainer_init(struct gnn_trainer *t, struct gnn_model *m, const struct gn
     t->best_eval = gnn_alloc_zero(ns, sizeof(*t->eval), "scores", e);
     for (uint32_t i = 1; i < ns && !e->code; i++)
         (void)!gnn_score_init(&t->score[i], m->c.task, out, o->metric == GNN_ROC_AUC, e);
-    if (!e->code && !gnn_train_slabs_init(t, e))
+    if (!e->code && !gnn_train_weigh_init(t, e) && !gnn_train_slabs_init(t, e))
         return 0;
 fail:
     if (t->reduce != t->comm)
@@ -89,6 +89,7 @@ void gnn_trainer_release(struct gnn_trainer *t)
     }
     t->ops->release(t->ops, &t->y);
     t->ops->release(t->ops, &t->row_loss);
+    gnn_train_weigh_release(t);
     gnn_train_slabs_release(t);
     gnn_net_release(&t->net);
     gnn_free(t->m1);

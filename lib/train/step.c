@@ -107,6 +107,8 @@ static int forward_loss(struct gnn_trainer *t, const struct gnn_batch *b,
         o->squared_error(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
     else
         o->sigmoid_ce(o, z, *rows, out, t->y.data, scale, t->row_loss.data, dz);
+    if (mode->train && gnn_train_weigh(t, *rows, all, dz, e))
+        return e->code;
     o->fetch(o, h->loss.data, t->row_loss.data, *rows * sizeof(double));
     o->mark(o, t->turn);
     h->epoch = b->epoch;
@@ -218,9 +220,10 @@ int gnn_train_step(struct gnn_trainer *t, const struct gnn_batch *b, struct gnn_
     const struct gnn_net_mode mode = {true, t->o.dropout, t->o.dropout_input, t->o.seed};
     const uint64_t flops = t->net.pass.flops, edges = t->net.pass.edges;
     uint32_t rows;
-    /* Where layers sum over the ranks, these must be at the same batch before; else it is enough to
-     * know it before gradients are summed. */
-    const int early = t->m->c.batch_norm ? gnn_train_pace_end(t, e) : 0;
+    /* Where layers or the loss sum over the ranks, these must be at the same batch before; else it
+     * is enough to know it before gradients are summed. */
+    const bool sums = t->m->c.batch_norm || t->o.class_weight;
+    const int early = sums ? gnn_train_pace_end(t, e) : 0;
     if (early)
         return early;
     const double from = gnn_clock();

@@ -59,6 +59,18 @@ void gnn_train_keep_own(struct gnn_trainer *t);
  * and state. */
 int gnn_train_agree(struct gnn_trainer *t, const char *what, struct gnn_err *e) GNN_MUST_USE;
 
+/* An all-reduce of n numbers where the operations are, which a step waits for. */
+int gnn_train_sum_in_step(struct gnn_trainer *t, double *x, uint64_t n,
+                          struct gnn_err *e) GNN_MUST_USE;
+
+/* Weights of classes (lib/train/weights.c). _weigh makes the losses of a training batch,
+ * t->row_loss, and their gradient dz weighted; `all` are its rows on all ranks, which must be at
+ * the same batch. Nothing without t->o.class_weight. */
+int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;
+void gnn_train_weigh_release(struct gnn_trainer *t);
+int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *dz,
+                    struct gnn_err *e) GNN_MUST_USE;
+
 /* The slabs that steps work on: made; the host's brought there; and back, with everything before
  * done. */
 int gnn_train_slabs_init(struct gnn_trainer *t, struct gnn_err *e) GNN_MUST_USE;

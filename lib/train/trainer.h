@@ -17,11 +17,13 @@ struct gnn_train_opts {
     enum gnn_optimizer optimizer;
     enum gnn_schedule schedule;
     double lr, weight_decay, momentum, beta1, beta2, eps;
-    double clip;          /* longest gradient (Euclidean norm); 0: no limit */
-    uint64_t warmup;      /* steps over which the rate grows linearly from 0 */
-    uint64_t total_steps; /* cosine: the rate reaches 0 there */
-    uint64_t step_epochs; /* step: epochs between decays ... */
-    double step_factor;   /* ... by this factor */
+    const float *class_weight; /* one for each class, two of a binary task; NULL: no weights. Must
+                                  outlive the trainer */
+    double clip;               /* longest gradient (Euclidean norm); 0: no limit */
+    uint64_t warmup;           /* steps over which the rate grows linearly from 0 */
+    uint64_t total_steps;      /* cosine: the rate reaches 0 there */
+    uint64_t step_epochs;      /* step: epochs between decays ... */
+    double step_factor;        /* ... by this factor */
     double dropout, dropout_input;
     uint64_t seed; /* dropout */
     enum gnn_metric metric;
@@ -47,7 +49,7 @@ struct gnn_train_eval {
 struct gnn_train_epoch {
     uint64_t epoch, steps, seeds;
     uint64_t edges, flops; /* of training steps */
-    double loss;           /* mean over the training seeds */
+    double loss;           /* mean over the training seeds; with class_weight, of weighted losses */
     double value;          /* metric over the training batches as they came; NaN for ROC-AUC */
     double lr;             /* of the last step */
     double train_s, eval_s, wait_s;    /* seconds in steps, in evaluation, waiting for batches */
@@ -132,6 +134,9 @@ struct gnn_trainer {
     struct gnn_score *score;                 /* [nsplits], from 1 on */
     struct gnn_train_eval *eval, *best_eval; /* [nsplits]: of this epoch, of the best one */
     struct gnn_buf y, row_loss;
+    struct {
+        struct gnn_buf weight, row, sum; /* of classes; of a batch's rows; their sum, and scratch */
+    } weigh;                             /* where the operations are */
     struct gnn_train_half half[GNN_TRAIN_HALVES]; /* each with the mark of its number */
     unsigned turn;                                /* half of the next batch */
     const struct gnn_train_hooks *hooks;          /* while it runs */
@@ -141,6 +146,11 @@ struct gnn_trainer {
 };
 
 void gnn_train_opts_init(struct gnn_train_opts *o);
+/* count[nclasses]: labelled members of set `set` (index into schema.set), on all ranks. For
+ * multiclass and binary tasks. */
+struct gnn_store;
+int gnn_class_counts(struct gnn_store *s, uint32_t set, uint64_t *count,
+                     struct gnn_err *e) GNN_MUST_USE;
 /* m and meta must outlive the trainer; m's parameters are changed in place: they hold what has been
  * reached when _run returns, and in between when a checkpoint is written. GNN_E_USAGE for options
  * that do not fit. Makes the directory of checkpoints: GNN_E_RUN if none can be kept there. */

@@ -52,6 +52,9 @@ trains "GIN for several node types with batch norm and residual connections" h -
 trains "from a graph of several node types" h --dropout 0.3
 gnn-import -q -o reg sbm:nodes=400,degree=7,features=12,targets=3
 trains "a regression with evaluation" reg --eval valid --metric r2
+trains "with weights of classes" s --class-weights 1,2,0,0.5
+gnn-import -q -o bin sbm:nodes=300,classes=2
+trains "two classes with balanced weights" bin --class-weights balanced
 trains "from several parts with clipping, AdamW and a cosine schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2
 trains "by SGD with momentum and evaluation" s --optimizer sgd --momentum 0.9 --eval valid
 trains "plain SAGE once more for the checks below" s

@@ -16,6 +16,7 @@
 #include "kernels/rows.h"
 #include "kernels/sample.h"
 #include "kernels/spmm.h"
+#include "kernels/weight.h"
 #include "on_device.h"
 
 static uint32_t scale = 1;
@@ -397,6 +398,35 @@ static void losses(uint32_t n, uint32_t c)
     release();
 }
 
+static void class_weights(uint32_t n, uint32_t c)
+{
+    const size_t bytes = (size_t)n * c * sizeof(float);
+    float *z = numbers((size_t)n * c), *weight = numbers(c), *w = host(n * sizeof *w);
+    double *loss = host(n * sizeof *loss), total = 3.7;
+    int32_t *cls = host(n * sizeof *cls);
+    for (uint32_t i = 0; i < n; i++) {
+        cls[i] = (int32_t)below(c + 2) - 1;
+        loss[i] = (double)z[(size_t)i * c];
+    }
+    const float *vweight = up(weight, c * sizeof(float));
+    const double *vtotal = up(&total, sizeof total);
+    const int32_t *vcls = up(cls, n * sizeof *cls);
+    float *vz = up(z, bytes), *vw = room(n * sizeof *w);
+    double *vloss = up(loss, n * sizeof *loss);
+    gnn_class_weights(cls, n, c, weight, w);
+    gnn_weigh_rows(w, n, c, &total, 17, loss, z);
+    gnn_cuda_class_weights(vcls, n, c, vweight, vw, stream);
+    gnn_cuda_weigh_rows(vw, n, c, vtotal, 17, vloss, vz, stream);
+    bool same = !memcmp(down(vw, n * sizeof *w), w, n * sizeof *w) &&
+                !memcmp(down(vz, bytes), z, bytes) &&
+                !memcmp(down(vloss, n * sizeof *loss), loss, n * sizeof *loss);
+    gnn_target_weights(z, n, weight, w);
+    gnn_cuda_target_weights(vz, n, vweight, vw, stream);
+    same = same && !memcmp(down(vw, n * sizeof *w), w, n * sizeof *w);
+    ok(same, "weights of classes: (%u, %u)", n, c);
+    release();
+}
+
 /* ---- optimisers ---- */
 
 static void optimisers(uint32_t n)
@@ -610,6 +640,7 @@ int main(int argc, char **argv)
         norm(20 * scale + 1, d);
         batch_norm(20 * scale + 1, d);
         losses(20 * scale + 1, d);
+        class_weights(20 * scale + 1, d + 1);
         helpers(20 * scale + 1, d);
     }
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_F16);

@@ -48,6 +48,19 @@ x, y = ([e["loss"] for e in r if e["event"] == "step"] for r in (a, b))
 assert len(x) == len(y) == 48 and all(abs(p - q) <= 1e-4 * abs(p) for p, q in zip(x, y)), (x, y)' $m
 done
 
+# Weights of classes: the divisor is the sum over all ranks, and balanced weights are of all ranks' labels.
+for w in 1,0,3,0.5 balanced; do
+    opts="-f 5,5 -b 60 --epochs 1 --eval none --hidden 16 --lr 0.01 --dropout 0 --no-layer-norm --class-weights $w"
+    check "gnn-train learns in one process with --class-weights $w" gnn-train -q --store S $opts --metrics w1.json -o wone
+    check "gnn-train learns on 4 ranks with --class-weights $w" ranks 4 gnn-train -q --store P $opts --metrics w4.json -o wfour
+    check "gnn-train on 4 ranks has the losses of one process with --class-weights $w" /usr/bin/python3 -c '
+import json
+x, y = ([json.loads(l)["loss"] for l in open(f) if json.loads(l)["event"] == "step"] for f in ("w1.json", "w4.json"))
+assert len(x) == len(y) == 40 and all(abs(p - q) <= 1e-4 * abs(p) for p, q in zip(x, y)), (x, y)'
+done
+opts='-f 4,4 -b 3 --no-shuffle --epochs 1 --eval none --hidden 8 --class-weights 1,0,0,2'
+check 'gnn-train on 4 ranks weights classes in batches in which some ranks have no seed' ranks 4 gnn-train -q --store P $opts -o few
+
 # Batch norm: statistics are those of one rank's batch, and so is what is learned.
 opts='-f 6,6,4 -b 100 --epochs 4 --eval valid --hidden 32 --lr 0.01 --dropout 0.2 --batch-norm'
 # One epoch: later, what rounding let fall on the other side of a ReLU may have grown to percents.

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/train_weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli.h"
+#include "cmd/train_feed.h"
+#include "lib/base/mem.h"
+#include "lib/train/trainer.h"
+
+/* n / (classes * count), which scikit-learn calls balanced; a class that does not occur has 0. */
+static void balance_weights(float *w, const struct gnn_schema *c)
+{
+    struct gnn_err e = {0};
+    if (!train_feed.store_path)
+        cli_usage(
+            "--class-weights balanced requires --store: a stream does not tell the counts of classes");
+    uint64_t n = 0, *count = gnn_alloc(c->nclasses, sizeof *count, "counts of classes", &e);
+    const int set = gnn_schema_find_set(c, train_feed.split); /* it is there: the sampler has it */
+    if (!count || gnn_class_counts(&train_feed.store, (uint32_t)set, count, &e))
+        cli_fail(&e);
+    for (uint32_t k = 0; k < c->nclasses; k++)
+        n += count[k];
+    for (uint32_t k = 0; k < c->nclasses; k++)
+        w[k] = count[k] ? (float)((double)n / ((double)c->nclasses * (double)count[k])) : 0;
+    gnn_free(count);
+    if (!n)
+        cli_die(3, "--class-weights balanced: no node of set %s has a label", train_feed.split);
+}
+
+static void list_weights(float *w, const char *text, uint32_t classes)
+{
+    uint32_t n = 0;
+    bool any = false;
+    for (const char *s = text;; s++, n++) {
+        char *end;
+        const float v = strtof(s, &end);
+        const size_t len = strcspn(s, ",");
+        if (end == s || end != s + len || !isfinite(v) || v < 0)
+            cli_usage("--class-weights: '%.*s': expected a number >= 0, balanced or none", (int)len,
+                      s);
+        if (n < classes)
+            w[n] = v;
+        any = any || v > 0;
+        if (!*(s = end)) {
+            n++;
+            break;
+        }
+    }
+    if (n != classes)
+        cli_usage("--class-weights: %u weight%s for %u classes", n, n == 1 ? "" : "s", classes);
+    if (!any)
+        cli_usage("--class-weights: all weights are 0");
+}
+
+const float *train_weights_read(const char *text, const struct gnn_schema *c)
+{
+    struct gnn_err e = {0};
+    if (!text || !strcmp(text, "none"))
+        return NULL;
+    if (c->task != GNN_TASK_MULTICLASS && c->task != GNN_TASK_BINARY)
+        cli_usage("--class-weights does not apply to %s tasks", gnn_task_name(c->task));
+    float *w = gnn_alloc(c->nclasses, sizeof *w, "weights of classes", &e);
+    if (!w)
+        cli_fail(&e);
+    if (!strcmp(text, "balanced"))
+        balance_weights(w, c);
+    else
+        list_weights(w, text, c->nclasses);
+    return w;
+}

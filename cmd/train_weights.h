@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The weights of classes that gnn-train --class-weights names. */
+#ifndef GNN_CMD_TRAIN_WEIGHTS_H
+#define GNN_CMD_TRAIN_WEIGHTS_H
+
+#include "lib/data/schema.h"
+
+#define WEIGHTS_OPT(text)                                                                                \
+    {                                                                                                    \
+        OPT_STR, 0, "class-weights", (text), "W,...",                                                    \
+            "weights of the classes in the loss; balanced: the inverse of their counts (default: none)", \
+            "none|balanced"                                                                              \
+    }
+
+/* One weight for each class, or NULL: none. Ends the program unless the text fits the task.
+ * Balanced weights are of the labels of train_feed's training set; all ranks take part. Lives as
+ * long as the process. */
+const float *train_weights_read(const char *text, const struct gnn_schema *c);
+
+#endif
