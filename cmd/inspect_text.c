@@ -338,6 +338,25 @@ static void print_options(const json_t *a)
     }
 }
 
+/* What stands around the layers (gnn-models(7)). */
+static void print_surroundings(const json_t *a)
+{
+    size_t i;
+    json_t *x;
+    if (json_object_get(a, "encoder"))
+        printf(", encoder %lld", whole_of(a, "encoder"));
+    if (json_object_get(a, "activation"))
+        printf(", %s", text_of(a, "activation"));
+    if (json_is_true(json_object_get(a, "ffn")))
+        printf(", feed-forward blocks");
+    if (json_is_true(json_object_get(a, "residual_projection")))
+        printf(", residual projection");
+    if (json_object_get(a, "jk"))
+        printf(", jumping knowledge %s", text_of(a, "jk"));
+    json_array_foreach(json_object_get(a, "head"), i, x)
+        printf("%s%lld", i ? ", " : ", head ", (long long)json_integer_value(x));
+}
+
 static void print_architecture(const json_t *a)
 {
     const json_t *node_types = json_object_get(a, "node_types");
@@ -351,6 +370,7 @@ static void print_architecture(const json_t *a)
     json_array_foreach(json_object_get(a, "width"), i, x)
         printf("%s%lld", i ? ", " : " ", (long long)json_integer_value(x));
     print_options(a);
+    print_surroundings(a);
     printf("%s%s%s%s%s\n", json_is_true(json_object_get(a, "layer_norm")) ? ", layer norm" : "",
            json_is_true(json_object_get(a, "batch_norm")) ? ", batch norm" : "",
            json_is_true(json_object_get(a, "residual")) ? ", residual" : "",

@@ -12,9 +12,10 @@
 #include "lib/model/model_file.h"
 
 static const char *init;
-static int kind, feature_norm;
-static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual;
-static struct opt_i32s hidden;
+static int kind, feature_norm, jk, act = -1;
+static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, projection, ffn;
+static uint32_t encoder;
+static struct opt_i32s hidden, head;
 
 /* "|sage|gcn|...", and "type of layer: sage (GraphSAGE with mean), gcn (GCN), ... (default: sage)"
  */
@@ -33,6 +34,22 @@ const struct opt train_model_opts[] = {
     {OPT_FLAG, 0, "batch-norm", &batch_norm, NULL, "batch norm after each hidden layer"},
     {OPT_FLAG, 0, "residual", &residual, NULL,
      "add a layer's input to its output where the widths are equal"},
+    {OPT_FLAG, 0, "residual-projection", &projection, NULL,
+     "and elsewhere add the input times a matrix"},
+    {OPT_U32, 0, "encoder", &encoder, "N", "a linear layer to N columns before the first layer",
+     .min = 1, .max = 1 << 20},
+    {OPT_FLAG, 0, "ffn", &ffn, NULL,
+     "a feed-forward block of two linear layers in each hidden layer; normalises a layer's input, "
+     "and implies --residual"},
+    {OPT_I32S, 0, "head", &head, "N,...",
+     "after the layers, which are all hidden then: linear layers of these widths and one to the "
+     "outputs; 0: only that"},
+    {OPT_CHOICE, 0, "jk", &jk, "HOW",
+     "jumping knowledge: the outputs of all layers side by side, or their maximum, enter the head "
+     "(default: none)",
+     "none|cat|max"},
+    {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden rows (default: relu)",
+     "relu|elu|leaky"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
      "row: divide the features of a node by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
@@ -98,6 +115,16 @@ void train_model_check(void)
             gnn_layer_option_find(gnn_layers[kind], layer_value[i].name) < 0)
             cli_usage("--%s requires --model %s", train_layer_opts[i].name,
                       name_layers(layer_value[i].name));
+    if (ffn && opt_given(&residual) && !residual)
+        cli_usage("--ffn and --no-residual exclude each other");
+    if (projection && !residual && !ffn)
+        cli_usage("--residual-projection requires --residual");
+    if (jk && !head.n)
+        cli_usage("--jk requires --head N,... (0: one linear layer)");
+    for (uint32_t k = 0; k < head.n; k++)
+        if (head.v[k] < (head.n > 1) || head.n > GNN_HEAD_MAX)
+            cli_usage("--head: %d: expected up to %d widths > 0, or 0 alone", head.v[k],
+                      GNN_HEAD_MAX);
     if (batch_norm && !opt_given(&layer_norm))
         layer_norm = false;
     if (layer_norm && batch_norm)
@@ -122,16 +149,21 @@ bool train_model_has_batch_norm(void)
     return batch_norm;
 }
 
-/* The widths of the hidden layers: as many as the batches have hops, less one. */
+/* The widths of the hidden layers: as many as the batches have hops, less one without a head. */
 static void set_widths(struct gnn_model_config *c, uint32_t hops)
 {
+    const uint32_t most = c->has_head ? hops : hops - 1;
     c->nlayers = hops;
     if (hops > GNN_LAYERS_MAX)
         cli_die(train_feed.store_path ? 2 : 3, "%u hops: a model has at most %d layers", hops,
                 GNN_LAYERS_MAX);
-    if (hidden.n > 1 && hidden.n + 1 != hops)
-        cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, hops - 1);
-    for (uint32_t l = 0; l + 1 < hops; l++) {
+    if (hidden.n > 1 && hidden.n != most)
+        cli_usage("--hidden names %u widths; %u hops need %u", hidden.n, hops, most);
+    if (ffn && !most)
+        cli_usage("--ffn requires a hidden layer: two hops, or --head");
+    if (act >= 0 && !most && !encoder)
+        cli_usage("--activation requires hidden rows: two hops, --head or --encoder");
+    for (uint32_t l = 0; l < most; l++) {
         const int32_t w = hidden.n == 0 ? TRAIN_HIDDEN : hidden.v[hidden.n == 1 ? 0 : l];
         if (w < 1)
             cli_usage("--hidden: %d: expected a width > 0", w);
@@ -176,10 +208,18 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
     struct gnn_model_config c = {.layer = gnn_layers[kind],
                                  .layer_norm = layer_norm,
                                  .batch_norm = batch_norm,
-                                 .residual = residual,
+                                 .residual = residual || ffn,
+                                 .projection = projection,
+                                 .ffn = ffn,
+                                 .encoder = encoder,
+                                 .has_head = head.n > 0,
+                                 .jk = (enum gnn_jk)jk,
+                                 .act = act < 0 ? GNN_ACT_RELU : (enum gnn_act)(GNN_ACT_RELU + act),
                                  .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;
     take_layer_options(&c);
+    for (uint32_t k = 0; k < head.n && head.v[k]; k++)
+        c.head[c.nhead++] = (uint32_t)head.v[k];
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
     unused_edge_fields(

@@ -3,6 +3,7 @@
 #ifndef GNN_KERNELS_ROWS_H
 #define GNN_KERNELS_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,16 @@ void gnn_fill(float *x, size_t n, float v);
 void gnn_add(const float *x, size_t n, float *y);
 /* y[i] += (1 + *eps) x[i]; x and y do not overlap. */
 void gnn_add_scaled(const float *x, size_t n, const float *eps, float *y);
+/* y[i][j] = x[i][j], or y[i][j] += x[i][j] with `acc`, for n rows of w columns; ldx and ldy are row
+ * pitches in floats. x and y do not overlap. */
+void gnn_put_columns(const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy,
+                     bool acc);
+/* y[i] = max(x[i], y[i]); a NaN of either stays one. */
+void gnn_raise(const float *x, size_t n, float *y);
+/* The gradient, for one of several x of which y is the maximum: where taken[i] is 0 and x[i] is
+ * y[i], dx[i] += dy[i] and taken[i] = 1. So the first x that has the maximum takes all of it. */
+void gnn_raise_back(const float *dy, const float *y, const float *x, size_t n, float *taken,
+                    float *dx);
 /* Divides each row of x (n, d) by its sum, if that is above 1 (PyG's NormalizeFeatures). */
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d);
 /* y = x / |x| for each row of x (n, d), where |x| is its Euclidean length, or 1e-12 if that is more
@@ -44,6 +55,11 @@ size_t gnn_first_not_finite(const float *x, size_t n);
 void gnn_cuda_fill(float *x, size_t n, float v, void *stream);
 void gnn_cuda_add(const float *x, size_t n, float *y, void *stream);
 void gnn_cuda_add_scaled(const float *x, size_t n, const float *eps, float *y, void *stream);
+void gnn_cuda_put_columns(const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy,
+                          bool acc, void *stream);
+void gnn_cuda_raise(const float *x, size_t n, float *y, void *stream);
+void gnn_cuda_raise_back(const float *dy, const float *y, const float *x, size_t n, float *taken,
+                         float *dx, void *stream);
 void gnn_cuda_rows_to_unit_sum(float *x, const uint32_t *n, uint32_t cap, size_t d, void *stream);
 void gnn_cuda_unit_rows(const float *x, const uint32_t *n, uint32_t cap, size_t d, float *y,
                         float *rnorm, void *stream);

@@ -26,6 +26,33 @@ void gnn_add_scaled(const float *restrict x, size_t n, const float *eps, float *
         y[i] += factor * x[i];
 }
 
+void gnn_put_columns(const float *restrict x, size_t ldx, size_t n, size_t w, float *restrict y,
+                     size_t ldy, bool acc)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < w; j++)
+            y[i * ldy + j] = acc ? y[i * ldy + j] + x[i * ldx + j] : x[i * ldx + j];
+}
+
+void gnn_raise(const float *restrict x, size_t n, float *restrict y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        y[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
+}
+
+void gnn_raise_back(const float *restrict dy, const float *restrict y, const float *restrict x,
+                    size_t n, float *restrict taken, float *restrict dx)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        if (taken[i] == 0 && x[i] == y[i]) {
+            dx[i] += dy[i];
+            taken[i] = 1;
+        }
+}
+
 void gnn_rows_to_unit_sum(float *x, size_t n, size_t d)
 {
 #pragma omp parallel for schedule(static)

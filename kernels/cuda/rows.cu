@@ -97,7 +97,58 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+__global__ void __launch_bounds__(THREADS)
+    put_columns(const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy, bool acc)
+{
+    const uint32_t rows = (uint32_t)n;
+    for (GnnRows r = gnn_rows(32); r.row < rows; r.row += r.stride)
+        for (size_t j = r.lane; j < w; j += 32) {
+            const float v = x[r.row * ldx + j];
+            float *to = &y[r.row * ldy + j];
+            *to = acc ? __fadd_rn(*to, v) : v;
+        }
+}
+
+__global__ void raise_to(const float *x, size_t n, float *y)
+{
+    const size_t stride = (size_t)gridDim.x * THREADS;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += stride)
+        y[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
+}
+
+__global__ void raise_back(const float *dy, const float *y, const float *x, size_t n, float *taken,
+                           float *dx)
+{
+    const size_t stride = (size_t)gridDim.x * THREADS;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += stride)
+        if (taken[i] == 0 && x[i] == y[i]) {
+            dx[i] = __fadd_rn(dx[i], dy[i]);
+            taken[i] = 1;
+        }
+}
+
 } // namespace
+
+void gnn_cuda_put_columns(const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy,
+                          bool acc, void *stream)
+{
+    if (n && w)
+        GNN_LAUNCH(put_columns, gnn_grid(n, THREADS / 32), THREADS, 0, stream, x, ldx, n, w, y, ldy,
+                   acc);
+}
+
+void gnn_cuda_raise(const float *x, size_t n, float *y, void *stream)
+{
+    if (n)
+        GNN_LAUNCH(raise_to, gnn_grid(n, THREADS), THREADS, 0, stream, x, n, y);
+}
+
+void gnn_cuda_raise_back(const float *dy, const float *y, const float *x, size_t n, float *taken,
+                         float *dx, void *stream)
+{
+    if (n)
+        GNN_LAUNCH(raise_back, gnn_grid(n, THREADS), THREADS, 0, stream, dy, y, x, n, taken, dx);
+}
 
 void gnn_cuda_fill(float *x, size_t n, float v, void *stream)
 {

@@ -21,19 +21,20 @@ static float keep_scale(const struct gnn_activation *a)
     return a->drop ? 65536.0f / (float)a->q.keep16 : 1;
 }
 
-/* The sum of the biases of all relations into type t; *bias points to it. */
-static int sum_biases(struct gnn_pass *s, uint32_t l, uint32_t t, const float **bias,
+/* The sum of the biases of a stage's convolutions into type t; *bias points to it. */
+static int sum_biases(struct gnn_pass *s, uint32_t stage, uint32_t t, const float **bias,
                       struct gnn_err *e)
 {
     const struct gnn_model *m = s->m;
     const struct gnn_ops *o = s->o;
-    const uint32_t w = m->c.width[l];
+    const uint32_t w = gnn_model_width(m, stage, t);
     float *sum = NULL;
     *bias = NULL;
-    for (uint32_t r = 0; r < m->c.netypes; r++) {
-        if (!gnn_model_into(m, l, r, t))
+    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+        if (!v || gnn_conv_bias(v) == GNN_NONE)
             continue;
-        const float *b = gnn_pass_param(s, gnn_conv_bias(m, l, r));
+        const float *b = gnn_pass_param(s, gnn_conv_bias(v));
         /* With several relations into the type the biases are added up once, not row by row. */
         if (*bias && !sum) {
             if (o->fit(o, &s->bias, w, sizeof(float), "bias", e))
@@ -48,15 +49,15 @@ static int sum_biases(struct gnn_pass *s, uint32_t l, uint32_t t, const float **
     return 0;
 }
 
-int gnn_activation_of_type(struct gnn_pass *s, struct gnn_activation *a, uint32_t l, uint32_t t,
-                           struct gnn_err *e)
+int gnn_activation_of_stage(struct gnn_pass *s, struct gnn_activation *a, uint32_t stage,
+                            uint32_t t, struct gnn_err *e)
 {
     const struct gnn_model *m = s->m;
-    a->norm = m->norm[(size_t)l * m->c.nntypes + t];
-    a->w = m->c.width[l];
-    a->act = l + 1 < m->c.nlayers ? GNN_ACT_RELU : GNN_ACT_NONE;
+    a->norm = m->norm[(size_t)stage * m->c.nntypes + t];
+    a->w = gnn_model_width(m, stage, t);
+    a->act = m->stage[stage].act ? m->c.act : GNN_ACT_NONE;
     a->drop = false;
-    return sum_biases(s, l, t, &a->bias, e);
+    return sum_biases(s, stage, t, &a->bias, e);
 }
 
 void gnn_activation_release(const struct gnn_ops *o, struct gnn_activation *a)
@@ -215,6 +216,8 @@ void gnn_activation_track(const struct gnn_pass *s, const struct gnn_activation 
 static void act_rows_back(const struct gnn_ops *o, const struct gnn_activation *a, uint32_t from,
                           uint32_t to, const float *y, float *dy)
 {
+    if (!a->act)
+        return;
     const size_t at = from * a->w;
     struct gnn_dropout q = a->q;
     if (a->drop)
@@ -257,7 +260,7 @@ void gnn_activation_back(struct gnn_pass *s, const struct gnn_activation *a, uin
     const size_t w = a->w, at = from * w;
     const uint32_t rows = to - from;
     const bool batch = is_batch(s, a); /* act_rows_back has been done then */
-    if (a->act && !batch)
+    if (!batch)
         act_rows_back(o, a, from, to, y, dy);
     if (batch)
         o->batch_norm_back(o, dy + at, (const float *)a->xhat.data + at,

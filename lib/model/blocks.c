@@ -13,23 +13,20 @@ static bool needs_way_back(const struct gnn_conv_run *run)
     return run->s->train && (run->inputs || run->message);
 }
 
-/* Lists the blocks of layer l, relation r from seg[0] on, at least one, and the transposed one. */
-static int collect_blocks(struct gnn_net *n, uint32_t l, uint32_t r, enum gnn_frontier rule,
+/* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
+static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, enum gnn_frontier rule,
                           struct gnn_csr *seg, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
-    const uint32_t last = m->c.nlayers - 1 - l;
-    struct gnn_conv_run *run = net_run(n, l, r);
+    const uint32_t last = m->c.nlayers - m->stage[v->stage].level, r = v->rel;
+    struct gnn_conv_run *run = net_run(n, v);
     struct gnn_adj *a = &run->adj;
-    gnn_conv_run_init(run, &n->pass, l, r);
     a->edges = 0;
     for (uint32_t h = rule == GNN_FRONTIER_ALL ? last : 0; h <= last; h++)
         a->edges += gnn_batch_block(n->b, h, r)->edges;
     if (a->edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
     a->node = n->node[r].data;
-    a->ndst = run->most = net_rows(n, l + 1, m->c.etype[r].dst);
-    a->nsrc = net_rows(n, l, m->c.etype[r].src);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
     if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e))
         return e->code;
@@ -76,39 +73,57 @@ static int take_degrees(struct gnn_net *n, uint32_t r, struct gnn_err *e)
 static void count_rows(struct gnn_net *n)
 {
     const struct gnn_model *m = n->pass.m;
-    const uint32_t nl = m->c.nlayers, nt = m->c.nntypes;
-    for (uint32_t l = 0; l <= nl; l++)
+    const uint32_t nt = m->c.nntypes;
+    for (uint32_t i = 0; i < m->nstages; i++)
         for (uint32_t t = 0; t < nt; t++)
-            n->rows[l * nt + t] = n->b->type[t].count && gnn_model_in(m, l, t)
-                                      ? (uint32_t)n->b->type[t].count[nl - l]
-                                      : 0;
+            n->rows[i * nt + t] =
+                n->b->type[t].count && gnn_model_width(m, i, t)
+                    ? (uint32_t)n->b->type[t].count[m->c.nlayers - m->stage[i].level]
+                    : 0;
+}
+
+static void start_runs(struct gnn_net *n)
+{
+    const struct gnn_model *m = n->pass.m;
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        const struct gnn_conv *v = &m->conv[i];
+        struct gnn_conv_run *run = &n->run[i];
+        gnn_conv_run_init(run, &n->pass, v);
+        run->adj.edges = 0;
+        run->adj.ndst = run->most = net_rows(n, v->stage, v->dst);
+        run->adj.nsrc = net_rows(n, v->from, v->src);
+    }
+}
+
+static bool has_blocks(const struct gnn_conv *v)
+{
+    return v->needed && v->rel != GNN_ROWS;
 }
 
 /* All relations' blocks, brought to where they are used in one go; seg becomes the place there. */
 static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
-    const uint32_t nl = m->c.nlayers;
     uint64_t room = 0, at = 0;
-    for (uint32_t l = 0; l < nl; l++)
-        for (uint32_t r = 0; r < m->c.netypes; r++)
-            room +=
-                gnn_model_conv(m, l, r)->needed ? 1 + (rule == GNN_FRONTIER_ALL ? 1 : nl - l) : 0;
+    for (uint32_t i = 0; i < m->nconvs; i++)
+        if (has_blocks(&m->conv[i]))
+            room += 1 + (rule == GNN_FRONTIER_ALL
+                             ? 1
+                             : m->c.nlayers + 1 - m->stage[m->conv[i].stage].level);
     if (gnn_buf_fit(&n->segs, room, sizeof(struct gnn_csr), "blocks", e) ||
         n->pass.o->fit(n->pass.o, &n->blocks, room, sizeof(struct gnn_csr), "blocks", e))
         return e->code;
     struct gnn_csr *seg = n->segs.data, *there = n->blocks.data;
-    for (uint32_t r = 0; r < m->c.netypes; r++)
-        for (uint32_t l = 0; l < nl; l++) {
-            if (!gnn_model_conv(m, l, r)->needed)
-                continue;
-            if (collect_blocks(n, l, r, rule, seg + at, e))
-                return e->code;
-            struct gnn_conv_run *run = net_run(n, l, r);
-            run->adj.seg = there + at;
-            at += run->adj.nseg + 1;
-            run->adj.back = needs_way_back(run) ? there + at - 1 : NULL;
-        }
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        if (!has_blocks(&m->conv[i]))
+            continue;
+        if (collect_blocks(n, &m->conv[i], rule, seg + at, e))
+            return e->code;
+        struct gnn_conv_run *run = &n->run[i];
+        run->adj.seg = there + at;
+        at += run->adj.nseg + 1;
+        run->adj.back = needs_way_back(run) ? there + at - 1 : NULL;
+    }
     /* One copy for all layers: a copy to a device costs more than its few bytes. */
     n->pass.o->put(n->pass.o, there, seg, at * sizeof(*seg));
     return 0;
@@ -117,23 +132,23 @@ static int list_blocks(struct gnn_net *n, enum gnn_frontier rule, struct gnn_err
 int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e)
 {
     const struct gnn_model *m = n->pass.m;
-    const uint32_t nl = m->c.nlayers;
-    if (n->b->nhops != nl)
+    if (n->b->nhops != m->c.nlayers)
         return gnn_fail(e, GNN_E_INPUT, "batches have %u hops, the model %u layers", n->b->nhops,
-                        nl);
+                        m->c.nlayers);
     count_rows(n);
-    for (uint32_t r = 0; gnn_adj_needs_degrees(m->c.layer->norm) && r < m->c.netypes; r++)
+    start_runs(n);
+    for (uint32_t r = 0; gnn_adj_needs_degrees(gnn_layer_variant(&m->c)->norm) && r < m->c.netypes;
+         r++)
         if (take_degrees(n, r, e))
             return e->code;
     if (list_blocks(n, meta->sampling.frontier, e))
         return e->code;
-    for (uint32_t r = 0; r < m->c.netypes; r++)
-        for (uint32_t l = 0; l < nl; l++)
-            if (gnn_model_conv(m, l, r)->needed) {
-                struct gnn_adj *a = &net_run(n, l, r)->adj;
-                gnn_adj_normalise(n->pass.o, a, 0, a->ndst);
-                if (a->back)
-                    gnn_adj_transpose(n->pass.o, a);
-            }
+    for (uint32_t i = 0; i < m->nconvs; i++)
+        if (has_blocks(&m->conv[i])) {
+            struct gnn_adj *a = &n->run[i].adj;
+            gnn_adj_normalise(n->pass.o, a, 0, a->ndst);
+            if (a->back)
+                gnn_adj_transpose(n->pass.o, a);
+        }
     return 0;
 }

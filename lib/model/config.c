@@ -86,7 +86,11 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
         return gnn_fail(e, GNN_E_USAGE, "the graph has no edge types");
     c->task = s->task;
     c->target = s->label_ntype;
-    c->width[c->nlayers - 1] = s->task == GNN_TASK_BINARY ? 1 : s->nclasses;
+    if (!c->act)
+        c->act = GNN_ACT_RELU;
+    c->outputs = s->task == GNN_TASK_BINARY ? 1 : s->nclasses;
+    if (!c->has_head)
+        c->width[c->nlayers - 1] = c->outputs;
     for (uint32_t l = 0; l < c->nlayers; l++)
         if (c->width[l] == 0 || c->width[l] > 1u << 20)
             return gnn_fail(e, GNN_E_USAGE, "layer %u has %u outputs, expected 1 to %u", l,

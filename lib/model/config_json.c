@@ -9,7 +9,33 @@
 #include "lib/model/layer.h"
 
 static const char *const norms[] = {"none", "row"};
+static const char *const jks[] = {"none", "cat", "max"};
+static const char *const acts[] = {"none", "relu", "elu", "leaky"};
 static const char *const tasks[] = {"none", "multiclass", "binary", "multilabel", "regression"};
+
+/* What stands around the layers, if it is there: descriptions without it stay what they were. */
+static void put_surroundings(json_t *j, const struct gnn_model_config *c)
+{
+    if (c->batch_norm)
+        json_object_set_new(j, "batch_norm", json_true());
+    if (c->projection)
+        json_object_set_new(j, "residual_projection", json_true());
+    if (c->ffn)
+        json_object_set_new(j, "ffn", json_true());
+    if (c->encoder)
+        json_object_set_new(j, "encoder", json_integer(c->encoder));
+    if (c->jk)
+        json_object_set_new(j, "jk", json_string(jks[c->jk]));
+    if (c->act != GNN_ACT_RELU)
+        json_object_set_new(j, "activation", json_string(acts[c->act]));
+    if (!c->has_head)
+        return;
+    json_t *head = json_array();
+    for (uint32_t k = 0; k < c->nhead; k++)
+        json_array_append_new(head, json_integer(c->head[k]));
+    json_array_append_new(head, json_integer(c->outputs));
+    json_object_set_new(j, "head", head);
+}
 
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
 {
@@ -29,8 +55,8 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
                   c->layer->name, "width", width, "layer_norm", c->layer_norm, "residual",
                   c->residual, "feature_norm", norms[c->feature_norm], "task", tasks[c->task],
                   "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
-    if (j && c->batch_norm) /* only then, so that descriptions without it stay what they were */
-        json_object_set_new(j, "batch_norm", json_true());
+    if (j)
+        put_surroundings(j, c);
     for (uint32_t k = 0; j && k < c->layer->noptions; k++) {
         const struct gnn_layer_option *x = &c->layer->option[k];
         if (c->option[k] != x->init)
@@ -115,29 +141,69 @@ static bool parse_options(struct gnn_model_config *c, const json_t *j)
     return true;
 }
 
+static bool parse_flag(const json_t *j, const char *name, bool *out)
+{
+    const json_t *v = json_object_get(j, name);
+    *out = json_is_true(v);
+    return !v || json_is_boolean(v);
+}
+
+/* "head" lists the widths of its linear layers, the outputs last. */
+static bool parse_head(struct gnn_model_config *c, const json_t *head)
+{
+    const size_t n = json_array_size(head);
+    c->outputs = c->width[c->nlayers - 1];
+    c->has_head = head != NULL;
+    if (!head)
+        return true;
+    if (!json_is_array(head) || n < 1 || n > GNN_HEAD_MAX + 1)
+        return false;
+    c->nhead = (uint32_t)n - 1;
+    for (size_t k = 0; k < n; k++) {
+        uint32_t *to = k + 1 < n ? &c->head[k] : &c->outputs;
+        if (!parse_number(json_array_get(head, k), (1u << 20) + 1, to) || !*to)
+            return false;
+    }
+    return true;
+}
+
+static bool parse_surroundings(struct gnn_model_config *c, const json_t *j)
+{
+    const json_t *encoder = json_object_get(j, "encoder"), *jk = json_object_get(j, "jk"),
+                 *act = json_object_get(j, "activation");
+    int k = GNN_JK_NONE, a = GNN_ACT_RELU;
+    if (!parse_flag(j, "batch_norm", &c->batch_norm) ||
+        !parse_flag(j, "residual_projection", &c->projection) || !parse_flag(j, "ffn", &c->ffn) ||
+        (encoder && (!parse_number(encoder, (1u << 20) + 1, &c->encoder) || !c->encoder)) ||
+        (jk && !parse_name(jk, jks, 3, &k)) || (act && (!parse_name(act, acts, 4, &a) || !a)))
+        return false;
+    c->jk = (enum gnn_jk)k;
+    c->act = (enum gnn_act)a;
+    return parse_head(c, json_object_get(j, "head")) && (!c->jk || c->has_head);
+}
+
 static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
 {
     int norm, task;
-    const json_t *width = json_object_get(j, "width"), *batch = json_object_get(j, "batch_norm");
+    const json_t *width = json_object_get(j, "width");
     const size_t n = json_array_size(width);
     c->layer = gnn_layer_find(json_string_value(json_object_get(j, "kind")));
     if (!c->layer || json_integer_value(json_object_get(j, "version")) != 1 ||
         !parse_name(json_object_get(j, "feature_norm"), norms, 2, &norm) ||
         !parse_name(json_object_get(j, "task"), tasks, 5, &task) || task == GNN_TASK_NONE ||
         n < 1 || n > GNN_LAYERS_MAX || !json_is_boolean(json_object_get(j, "layer_norm")) ||
-        !json_is_boolean(json_object_get(j, "residual")) || (batch && !json_is_boolean(batch)) ||
-        !parse_options(c, j) ||
-        (json_is_true(batch) && json_is_true(json_object_get(j, "layer_norm"))))
+        !json_is_boolean(json_object_get(j, "residual")) || !parse_options(c, j))
         return false;
     c->feature_norm = (enum gnn_feature_norm)norm;
     c->task = (enum gnn_task)task;
     c->layer_norm = json_is_true(json_object_get(j, "layer_norm"));
-    c->batch_norm = json_is_true(batch);
     c->residual = json_is_true(json_object_get(j, "residual"));
     c->nlayers = (uint32_t)n;
     for (size_t l = 0; l < n; l++)
         if (!parse_number(json_array_get(width, l), (1u << 20) + 1, &c->width[l]) || !c->width[l])
             return false;
+    if (!parse_surroundings(c, j) || (c->batch_norm && c->layer_norm))
+        return false;
     return parse_types(c, json_object_get(j, "node_types"), json_object_get(j, "edge_types"), e) &&
            parse_number(json_object_get(j, "target"), c->nntypes, &c->target);
 }

@@ -278,9 +278,9 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
     } else if ((rc = gnn_model_guess(&c, f, path, e)) == 0) {
         outputs = c.width[c.nlayers - 1];
         rc = gnn_model_config_fit(&c, s, e);
-        if (!rc && c.width[c.nlayers - 1] != outputs)
+        if (!rc && c.outputs != outputs)
             rc = gnn_fail(e, GNN_E_INPUT, "%s: %u outputs, but the graph has %u classes", path,
-                          outputs, c.width[c.nlayers - 1]);
+                          outputs, c.outputs);
     }
     if (rc) {
         gnn_model_config_release(&c);

@@ -34,7 +34,7 @@ static struct gnn_param_list names_of(const struct gnn_layer *layer,
                                       const struct gnn_model_config *c)
 {
     struct gnn_param_list l = {0};
-    layer->params(&(struct gnn_conv_shape){c, 0, 1, 1, 1}, &l);
+    layer->params(&(struct gnn_conv_shape){c, 0, 0, 1, 1, 1}, &l);
     return l;
 }
 

@@ -3,42 +3,42 @@
  * the cache when they are multiplied, and products when the activation is applied. */
 #include "lib/model/net_impl.h"
 
-/* Which of type t's rows in layer l + 1 count for batch norm's statistics; *count is NULL: all. The
- * rows of the last layer are seeds, which no two ranks share. */
-static int find_counted(const struct gnn_net *n, uint32_t l, uint32_t t, const uint8_t **count,
+/* Which of a stage's rows of type t count for batch norm's statistics; *count is NULL: all. The
+ * rows that the last layer leaves are seeds, which no two ranks share. */
+static int find_counted(const struct gnn_net *n, uint32_t stage, uint32_t t, const uint8_t **count,
                         struct gnn_err *e)
 {
-    const struct gnn_model_config *c = &n->pass.m->c;
-    const bool over_ranks = c->batch_norm && n->pass.train && n->pass.sum && l + 1 < c->nlayers;
+    const struct gnn_model *m = n->pass.m;
+    const bool over_ranks =
+        m->c.batch_norm && n->pass.train && n->pass.sum && m->stage[stage].level < m->c.nlayers;
     *count = over_ranks ? n->b->type[t].counted : NULL;
-    if (over_ranks && !*count && net_rows(n, l + 1, t))
+    if (over_ranks && !*count && net_rows(n, stage, t))
         return gnn_fail(
             e, GNN_E_INPUT,
             "batch norm over several ranks requires batches that mark which rank counts each node: use gnn-sample --count-once");
     return 0;
 }
 
-/* What comes after layer l's convolutions for type t. */
-static int set_after(struct gnn_net *n, uint32_t l, uint32_t t, const struct gnn_net_mode *mode,
+/* What comes after a stage's convolutions into type t. */
+static int set_after(struct gnn_net *n, uint32_t stage, uint32_t t, const struct gnn_net_mode *mode,
                      struct gnn_err *e)
 {
-    struct gnn_activation *a = &net_act(n, l + 1, t)->after;
-    if (gnn_activation_of_type(&n->pass, a, l, t, e))
+    struct gnn_activation *a = &net_act(n, stage, t)->after;
+    if (gnn_activation_of_stage(&n->pass, a, stage, t, e))
         return e->code;
-    a->drop =
-        a->act && mode->train && gnn_net_dropout(n, l + 1, t, mode->dropout, mode->seed, &a->q);
-    return find_counted(n, l, t, &a->count, e);
+    a->drop = n->pass.m->stage[stage].drop && mode->train &&
+              gnn_net_dropout(n, stage, t, mode->dropout, mode->seed, &a->q);
+    return find_counted(n, stage, t, &a->count, e);
 }
 
-/* Before the rows of a relation: its sources, or the messages made of them. */
-static int open_conv(struct gnn_net *n, uint32_t l, uint32_t r, struct gnn_err *e)
+/* Before the rows of a convolution: its sources, or the messages made of them. */
+static int open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err *e)
 {
     struct gnn_pass *s = &n->pass;
-    struct gnn_conv_run *c = net_run(n, l, r);
-    const struct gnn_model_etype *et = &s->m->c.etype[r];
-    c->x = *net_in(n, l, et->src);
-    c->own = *net_in(n, l, et->dst);
-    c->count = net_act(n, l + 1, et->dst)->after.count;
+    struct gnn_conv_run *c = net_run(n, v);
+    c->x = *net_made(n, v->from, v->src);
+    c->own = *net_made(n, v->from, v->dst);
+    c->count = net_act(n, v->stage, v->dst)->after.count;
     if (c->message) {
         if (s->o->fit(s->o, &s->messages, (uint64_t)c->adj.nsrc * c->message, sizeof(float),
                       "messages", e) ||
@@ -49,14 +49,14 @@ static int open_conv(struct gnn_net *n, uint32_t l, uint32_t r, struct gnn_err *
     return c->layer->open ? c->layer->open(c, e) : 0;
 }
 
-/* Relation r's share of the output, all rows; fresh: nothing is there yet. after: what follows, if
- * this is the last relation; or NULL. */
-static int conv_rows(struct gnn_net *n, uint32_t l, uint32_t r, float *out, bool fresh,
+/* A convolution's share of the output, all rows; fresh: nothing is there yet. after: what follows,
+ * if this is the last one; or NULL. */
+static int conv_rows(struct gnn_net *n, const struct gnn_conv *v, float *out, bool fresh,
                      struct gnn_activation *after, struct gnn_err *e)
 {
-    struct gnn_conv_run *c = net_run(n, l, r);
+    struct gnn_conv_run *c = net_run(n, v);
     const uint32_t rows = c->adj.ndst, chunk = n->pass.o->chunk;
-    const float *own = *net_in(n, l, n->pass.m->c.etype[r].dst);
+    const float *own = *net_made(n, v->from, v->dst);
     const struct gnn_epilogue *ep = after ? gnn_activation_first(after) : NULL;
     for (uint32_t from = 0, to; from < rows; from = to) {
         float *y = out + (size_t)from * c->w;
@@ -70,36 +70,34 @@ static int conv_rows(struct gnn_net *n, uint32_t l, uint32_t r, float *out, bool
     return 0;
 }
 
-/* Output of layer l for type t. With several relations each is done for all rows before the next,
- * since the scratch of messages is shared; with one, a chunk goes through all steps at once. */
-static int layer_type(struct gnn_net *n, uint32_t l, uint32_t t, const struct gnn_net_mode *mode,
-                      struct gnn_err *e)
+/* What a stage makes of type t. With several convolutions each is done for all rows before the
+ * next, since the scratch of messages is shared; with one, a chunk goes through all steps at once.
+ */
+static int stage_type(struct gnn_net *n, uint32_t stage, uint32_t t,
+                      const struct gnn_net_mode *mode, struct gnn_err *e)
 {
     struct gnn_pass *s = &n->pass;
     const struct gnn_model *m = s->m;
-    struct gnn_net_act *a = net_act(n, l + 1, t);
-    const uint32_t rows = net_rows(n, l + 1, t);
-    const size_t w = m->c.width[l];
-    const bool residual = gnn_model_residual(m, l, t);
+    struct gnn_net_act *a = net_act(n, stage, t);
+    const uint32_t rows = net_rows(n, stage, t), nconvs = m->stage[stage].nconvs;
     uint32_t left = 0;
-    if (set_after(n, l, t, mode, e) ||
-        s->o->fit(s->o, &a->out, rows * w, sizeof(float), "activations", e))
+    if (set_after(n, stage, t, mode, e) ||
+        s->o->fit(s->o, &a->out, rows * (uint64_t)gnn_model_width(m, stage, t), sizeof(float),
+                  "activations", e))
         return e->code;
     float *out = a->out.data;
-    *net_in(n, l + 1, t) = out;
-    /* The residual is the start of the sum, and relations add to it. */
-    if (residual)
-        s->o->copy(s->o, out, *net_in(n, l, t), rows * w * sizeof(float));
-    for (uint32_t r = 0; r < m->c.netypes; r++)
-        left += gnn_model_into(m, l, r, t);
-    bool fresh = !residual;
-    for (uint32_t r = 0; r < m->c.netypes; r++) {
-        if (!gnn_model_into(m, l, r, t))
+    *net_made(n, stage, t) = out;
+    for (uint32_t i = 0; i < nconvs; i++)
+        left += gnn_model_into(m, stage, i, t) != NULL;
+    bool fresh = true;
+    for (uint32_t i = 0; i < nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, t);
+        if (!v)
             continue;
-        /* Only the last relation is followed by bias, norm and ReLU: then the sum is complete. */
+        /* Only the last one is followed by bias, norm and activation: then the sum is complete. */
         struct gnn_activation *after = --left ? NULL : &a->after;
-        if (open_conv(n, l, r, e) || (after && gnn_activation_open(s, after, rows, e)) ||
-            conv_rows(n, l, r, out, fresh, after, e))
+        if (open_conv(n, v, e) || (after && gnn_activation_open(s, after, rows, e)) ||
+            conv_rows(n, v, out, fresh, after, e))
             return e->code;
         fresh = false;
     }
@@ -137,22 +135,20 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     gnn_net_choose_threads(n);
     if (gnn_net_inputs(n, mode, e))
         return e->code;
-    for (uint32_t l = 0; l < m->c.nlayers; l++)
+    for (uint32_t i = 1; i < m->nstages; i++)
         for (uint32_t t = 0; t < m->c.nntypes; t++)
-            if (gnn_model_live(m, l + 1, t) && layer_type(n, l, t, mode, e))
+            if (gnn_model_live(m, i, t) && stage_type(n, i, t, mode, e))
                 return e->code;
-    *out = net_act(n, m->c.nlayers, m->c.target)->out.data;
-    *rows = net_rows(n, m->c.nlayers, m->c.target);
+    *out = net_act(n, m->nstages - 1, m->c.target)->out.data;
+    *rows = net_rows(n, m->nstages - 1, m->c.target);
     return 0;
 }
 
 void gnn_net_track(struct gnn_net *n, float *params)
 {
     const struct gnn_model *m = n->pass.m;
-    for (uint32_t l = 0; l < m->c.nlayers; l++) {
-        for (uint32_t t = 0; t < m->c.nntypes; t++)
-            gnn_activation_track(&n->pass, &net_act(n, l + 1, t)->after, params);
-        for (uint32_t r = 0; r < m->c.netypes; r++)
-            gnn_activation_track(&n->pass, &net_run(n, l, r)->inside, params);
-    }
+    for (size_t i = 0; i < (size_t)m->nstages * m->c.nntypes; i++)
+        gnn_activation_track(&n->pass, &n->act[i].after, params);
+    for (uint32_t i = 0; i < m->nconvs; i++)
+        gnn_activation_track(&n->pass, &n->run[i].inside, params);
 }

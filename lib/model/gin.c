@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GIN: out = MLP((1 + eps) x + sum of neighbours), Xu et al. 2019, as PyG's GINConv has it in its
- * model GIN: the MLP has two layers, with the norm of the model and ReLU between them. eps is
- * trained, or constant.
+ * model GIN: the MLP has two layers, with the norm and the activation of the model between them.
+ * eps is trained, or constant.
  *
  * Batch norm needs all hidden rows before it can give the first. While training, the first layer of
  * the MLP is therefore done for all rows before the second, and in the backward pass the second
@@ -77,7 +77,7 @@ static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
     const uint32_t n = c->most, chunk = c->s->o->chunk;
     a->norm = has_norm(&c->s->m->c) ? c->first + NORM : UINT32_MAX;
     a->w = c->w;
-    a->act = GNN_ACT_RELU;
+    a->act = c->s->m->c.act;
     a->bias = gnn_conv_param(c, BIAS_0);
     a->count = c->count;
     if (gnn_activation_open(c->s, a, n, e) || !c->s->train)

@@ -41,17 +41,22 @@ void gnn_param_list_norm(struct gnn_param_list *l, const struct gnn_model_config
     }
 }
 
-void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, uint32_t l, uint32_t r)
+void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct gnn_conv *v)
 {
     const struct gnn_model *m = s->m;
+    const struct gnn_conv_shape shape = gnn_conv_shape_of(m, v);
     c->s = s;
-    c->layer = m->c.layer;
-    c->first = gnn_model_conv(m, l, r)->first;
-    c->ds = gnn_model_in(m, l, m->c.etype[r].src);
-    c->dd = gnn_model_in(m, l, m->c.etype[r].dst);
-    c->w = m->c.width[l];
-    c->inputs = l > 0;
-    c->adj.norm = m->c.layer->norm;
+    c->layer = v->layer;
+    c->conv = v;
+    c->first = v->first;
+    c->ds = shape.src;
+    c->dd = shape.dst;
+    c->w = shape.out;
+    c->inputs = v->from > 0;
+    c->begins = true;
+    for (const struct gnn_conv *u = &m->conv[m->stage[v->stage].conv]; u < v; u++)
+        c->begins = c->begins && u->dst != v->dst;
+    c->adj.norm = v->layer->norm;
 }
 
 void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c)

@@ -19,11 +19,11 @@
     X(gcn, "GCN")                                                                                  \
     X(gin, "GIN")
 
-/* What decides a convolution's parameters: relation `r` of the model, widths of its sources'
- * and destinations' rows, and of the results. */
+/* What decides a convolution's parameters: layer `l` and relation `r` of the model, widths of its
+ * sources' and destinations' rows, and of the results. */
 struct gnn_conv_shape {
     const struct gnn_model_config *c;
-    uint32_t r, src, dst, out;
+    uint32_t l, r, src, dst, out;
 };
 
 /* The parameters of a convolution, or of a norm, in the order in which they lie in the slab. */
@@ -51,16 +51,19 @@ void gnn_param_list_norm(struct gnn_param_list *l, const struct gnn_model_config
 struct gnn_conv_run {
     struct gnn_pass *s;
     const struct gnn_layer *layer;
+    const struct gnn_conv *conv;
     uint32_t first;     /* index of its first parameter */
     uint32_t ds, dd, w; /* widths of sources, destinations and results */
     bool inputs;        /* gradients of the sources and destinations are wanted: they are not
                            features */
+    bool begins;        /* it is the first of its stage's convolutions into the type */
     struct gnn_adj adj;
     uint32_t most;         /* destinations that `rows` makes in a call, at most */
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
     const float *x;        /* (nsrc, ds) the sources */
     const float *messages; /* (nsrc, message) made of them */
     const float *own;      /* the destinations' own rows, from row `from` of the call on */
+    const float *out;      /* in the backward pass: what the stage has made, row 0 */
     const uint8_t *count;  /* as struct gnn_activation's, of the destinations */
     /* the layer's */
     struct gnn_buf kept[GNN_PASS_ROOMS];
@@ -83,6 +86,8 @@ struct gnn_layer_option {
 struct gnn_layer {
     const char *name;   /* as in GNN_LAYERS */
     const char *module; /* PyG's, which has parameters of the same names */
+    /* Or NULL: options make another table of it, which is used in its place. */
+    const struct gnn_layer *(*variant)(const struct gnn_model_config *c);
 
     /* What it needs. */
     enum gnn_adj_norm norm; /* of the adjacency */
@@ -92,7 +97,7 @@ struct gnn_layer {
     /* Its parameters. */
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
     uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
-    uint32_t bias;   /* the one that is added to the results, which the driver does */
+    uint32_t bias;   /* the one that is added to the results, which the driver does; or GNN_NONE */
     const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
     uint32_t noptions;
     /* Or NULL: GNN_E_USAGE if there can be no such convolution. */
@@ -111,7 +116,8 @@ struct gnn_layer {
     /* Back; only after forward calls for all rows with s->train. rows_back: with the gradient dy of
      * rows, while they are in the cache. sources_back: after that, dy being the gradient of all
      * rows; g is to become the gradient of the sources, or to be added to; NULL: not wanted.
-     * own_back: then, g, of the destinations' own rows, is added to. Gradients of parameters are
+     * own_back: then, g, of the destinations' own rows, is added to. Tables without edges have
+     * no sources_back: to them, all rows are the destinations' own. Gradients of parameters are
      * added to on the way, but for the bias's. */
     int (*rows_back)(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
                      struct gnn_err *e);
@@ -129,14 +135,35 @@ const struct gnn_layer *gnn_layer_find(const char *name);
 /* Index of an option, by its name in files; -1: the layer does not have it. */
 int gnn_layer_option_find(const struct gnn_layer *layer, const char *name);
 
-/* Index of the bias that the driver adds. */
-static inline uint32_t gnn_conv_bias(const struct gnn_model *m, uint32_t l, uint32_t r)
+/* Tables without edges (lib/model/dense.c, jk.c), which are no layers of their own: rows times a
+ * matrix, with a bias or without; rows as they are; jumping knowledge. */
+extern const struct gnn_layer gnn_layer_linear, gnn_layer_projection, gnn_layer_identity,
+    gnn_layer_jk_cat, gnn_layer_jk_max;
+/* The table of c's layers with their options. */
+static inline const struct gnn_layer *gnn_layer_variant(const struct gnn_model_config *c)
 {
-    return gnn_model_conv(m, l, r)->first + m->c.layer->bias;
+    return c->layer->variant ? c->layer->variant(c) : c->layer;
 }
 
-/* Convolution of layer l over relation r; the view's sizes are set by the caller. */
-void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, uint32_t l, uint32_t r);
+static inline struct gnn_conv_shape gnn_conv_shape_of(const struct gnn_model *m,
+                                                      const struct gnn_conv *v)
+{
+    const struct gnn_conv_shape s = {&m->c,
+                                     m->stage[v->stage].layer,
+                                     v->rel,
+                                     gnn_model_width(m, v->from, v->src),
+                                     gnn_model_width(m, v->from, v->dst),
+                                     gnn_model_width(m, v->stage, v->dst)};
+    return s;
+}
+/* Index of the bias that the driver adds; GNN_NONE: it has none. */
+static inline uint32_t gnn_conv_bias(const struct gnn_conv *v)
+{
+    return v->layer->bias == GNN_NONE ? GNN_NONE : v->first + v->layer->bias;
+}
+
+/* Convolution v of s->m; the view's sizes are set by the caller. */
+void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct gnn_conv *v);
 void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c);
 /* Its parameter number k, and the gradient of that. */
 static inline const float *gnn_conv_param(const struct gnn_conv_run *c, uint32_t k)

@@ -14,11 +14,13 @@
 #ifndef GNN_LIB_MODEL_MODEL_H
 #define GNN_LIB_MODEL_MODEL_H
 
+#include "kernels/act.h"
 #include "lib/data/meta.h"
 
 struct gnn_layer; /* lib/model/layer.h */
 enum gnn_feature_norm { GNN_FEATURES_AS_IS, GNN_FEATURES_ROW_SUM };
-enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8 };
+enum gnn_jk { GNN_JK_NONE, GNN_JK_CAT, GNN_JK_MAX };
+enum { GNN_LAYERS_MAX = 64, GNN_LAYER_OPTIONS = 8, GNN_HEAD_MAX = 16 };
 
 struct gnn_model_ntype {
     char *name;
@@ -29,17 +31,24 @@ struct gnn_model_etype {
     char *rel;
 };
 
-/* What decides the parameters. Layer l maps width in(l) to width[l]; width[nlayers-1] is the number
- * of outputs. After all layers but the last: layer norm (per node) or batch norm (per feature, over
- * the rows that the layer makes of the type) if set, never both; ReLU, dropout while training. With
- * `residual`, a layer's input is added to its convolution's output where the widths agree. Typed
- * graphs: one convolution per relation, summed over the relations into a type (PyG's HeteroConv,
- * aggr='sum'). */
+/* What decides the parameters: see the list of stages below for what is computed. Typed graphs: one
+ * convolution per relation, summed over the relations into a type (PyG's HeteroConv, aggr='sum').
+ * At most one of layer_norm and batch_norm. */
 struct gnn_model_config {
     const struct gnn_layer *layer;
     uint32_t nlayers;
-    uint32_t width[GNN_LAYERS_MAX];
-    bool layer_norm, batch_norm, residual;
+    uint32_t
+        width[GNN_LAYERS_MAX]; /* of each layer's output; without a head, the last is `outputs` */
+    uint32_t outputs;
+    bool layer_norm, batch_norm;
+    bool residual;   /* a layer's input is added to its convolutions where the widths agree, */
+    bool projection; /* or by way of a matrix where they do not */
+    bool ffn;
+    uint32_t encoder; /* width; 0: none */
+    bool has_head;
+    uint32_t nhead, head[GNN_HEAD_MAX]; /* its hidden layers and their widths */
+    enum gnn_jk jk;
+    enum gnn_act act; /* of hidden rows; gnn_model_config_fit makes ReLU of GNN_ACT_NONE */
     double option[GNN_LAYER_OPTIONS]; /* the layer's, in the order of its table; flags are 0 or 1 */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
@@ -51,13 +60,18 @@ struct gnn_model_config {
 
 void gnn_model_config_release(struct gnn_model_config *c);
 /* Takes node types, edge types, features, task and number of outputs from the schema; the other
- * members are set by the caller before (layer, nlayers, width[0..nlayers-2], flags). GNN_E_USAGE if
- * they do not fit. */
+ * members are set by the caller before (layer, nlayers, the widths of hidden layers, flags).
+ * GNN_E_USAGE if they do not fit. */
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
                          struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming the difference, unless a graph with this schema can be fed to the model. */
 int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
                            const char *what, struct gnn_err *e) GNN_MUST_USE;
+/* How many of the layers are hidden: all but the last, or all, if a head follows. */
+static inline uint32_t gnn_model_hidden(const struct gnn_model_config *c)
+{
+    return c->has_head ? c->nlayers : c->nlayers - 1;
+}
 
 struct gnn_param {
     char *name;           /* as in PyG's state dict */
@@ -70,10 +84,42 @@ struct gnn_param {
     float fill;
 };
 
+/* A model computes stage after stage. Stage 0 are the features. Each further stage makes, for every
+ * node type that has something to make rows of, the sum of convolutions, each of which reads the
+ * rows of an earlier stage; then come, as the stage has them, a norm (layer norm per node, or batch
+ * norm per feature over the rows of the type), the activation, and dropout while training. What is
+ * no convolution over edges (encoder, residual, feed-forward block, jumping knowledge, head) is
+ * one of a table without edges (lib/model/dense.c), so that whoever computes stages has all of it.
+ *
+ *     encoder   drop(act(E x))                                            --encoder
+ *     layer l   drop(act(norm(conv(x) [+ x])))                            --residual
+ *               with a feed-forward block, where u = norm(x):             --ffn
+ *               x + B drop(act(A conv(u)))
+ *     jump      all layers' outputs side by side, or their maximum        --jk
+ *     head      lin(drop(act(H ...)))                                     --head
+ *
+ * Without a head the last layer has the outputs: its convolution alone is that stage. */
+enum { GNN_ROWS = UINT32_MAX }; /* in place of a relation: each row is its own only neighbour */
+enum { GNN_NONE = UINT32_MAX };
+
+struct gnn_stage {
+    uint32_t level; /* layers with edges up to here: its rows are the nodes that these leave */
+    uint32_t layer; /* the layer that it belongs to; for the head, nlayers */
+    uint32_t width;
+    uint32_t conv, nconvs; /* its convolutions are model.conv[conv .. conv + nconvs) */
+    bool norm, act, drop;
+};
+
 /* One convolution: its parameters are those that its layer lists, from param[first] on. */
 struct gnn_conv {
-    uint32_t first; /* UINT32_MAX: the convolution does not exist */
-    bool needed;    /* the target's output depends on it */
+    const struct gnn_layer *layer;
+    uint32_t stage, from; /* which it is part of, and whose rows it reads */
+    uint32_t rel;         /* or GNN_ROWS */
+    uint32_t src, dst;    /* node types */
+    uint32_t first;       /* GNN_NONE: the convolution does not exist */
+    uint32_t column;      /* of the stage's rows: where its own begin (jumping knowledge) */
+    bool needed;          /* the target's output depends on it */
+    char *name;           /* which its parameters' names begin with */
 };
 
 /* Parameters of a norm, from its index on; the running statistics are batch norm's. */
@@ -90,16 +136,19 @@ struct gnn_model {
     struct gnn_model_config c;
     struct gnn_param *param;
     uint32_t nparams;
-    struct gnn_conv *conv; /* [nlayers][netypes] */
-    uint32_t *norm;        /* [nlayers][nntypes] index of the weight, the rest follows (enum
-                              gnn_norm_param); or UINT32_MAX */
-    uint32_t *in;          /* [nlayers+1][nntypes] width of what enters layer l; 0: nothing does */
-    bool *live;       /* [nlayers+1][nntypes] the target's output depends on what enters layer l */
-    uint64_t nfloats; /* length of the slab */
-    uint64_t trained; /* its first `trained` floats are what is trained */
-    uint64_t *
-        layer_at; /* [nlayers+1] where those of each layer begin, in order; the last is `trained` */
-    float *slab;  /* all parameters; padding is zero */
+    struct gnn_stage *stage; /* [nstages], the features first; the last makes the outputs */
+    uint32_t nstages;
+    struct gnn_conv *conv; /* [nconvs], stage after stage */
+    uint32_t nconvs;
+    uint32_t *norm;     /* [nstages][nntypes] index of the weight, the rest follows (enum
+                           gnn_norm_param); or GNN_NONE */
+    uint32_t *width;    /* [nstages][nntypes] of the rows that the stage makes; 0: none */
+    bool *live;         /* [nstages][nntypes] the target's output depends on them */
+    uint64_t nfloats;   /* length of the slab */
+    uint64_t trained;   /* its first `trained` floats are what is trained */
+    uint64_t *stage_at; /* [nstages+1] where those of each stage begin, in order; the last is
+                           `trained` */
+    float *slab;        /* all parameters; padding is zero */
 };
 
 /* Takes over *c (also on failure). All parameters are allocated; none is initialised. */
@@ -116,28 +165,20 @@ void gnn_model_reset(struct gnn_model *m, uint64_t seed);
 const struct gnn_param *gnn_model_not_finite(const struct gnn_model *m, const float *slab, bool all,
                                              uint64_t *element);
 
-static inline const struct gnn_conv *gnn_model_conv(const struct gnn_model *m, uint32_t l,
-                                                    uint32_t et)
+static inline uint32_t gnn_model_width(const struct gnn_model *m, uint32_t stage, uint32_t t)
 {
-    return &m->conv[(size_t)l * m->c.netypes + et];
+    return m->width[(size_t)stage * m->c.nntypes + t];
 }
-/* Convolution of layer l over relation r makes rows of type t. */
-static inline bool gnn_model_into(const struct gnn_model *m, uint32_t l, uint32_t r, uint32_t t)
+static inline bool gnn_model_live(const struct gnn_model *m, uint32_t stage, uint32_t t)
 {
-    return m->c.etype[r].dst == t && gnn_model_conv(m, l, r)->needed;
+    return m->live[(size_t)stage * m->c.nntypes + t];
 }
-static inline uint32_t gnn_model_in(const struct gnn_model *m, uint32_t l, uint32_t t)
+/* Number i of a stage's convolutions, if it makes rows of type t that are needed; else NULL. */
+static inline const struct gnn_conv *gnn_model_into(const struct gnn_model *m, uint32_t stage,
+                                                    uint32_t i, uint32_t t)
 {
-    return m->in[(size_t)l * m->c.nntypes + t];
-}
-static inline bool gnn_model_live(const struct gnn_model *m, uint32_t l, uint32_t t)
-{
-    return m->live[(size_t)l * m->c.nntypes + t];
-}
-/* What enters layer l for type t is added to what comes out of its convolutions. */
-static inline bool gnn_model_residual(const struct gnn_model *m, uint32_t l, uint32_t t)
-{
-    return m->c.residual && l + 1 < m->c.nlayers && gnn_model_in(m, l, t) == m->c.width[l];
+    const struct gnn_conv *v = &m->conv[m->stage[stage].conv + i];
+    return v->dst == t && v->needed ? v : NULL;
 }
 
 #endif

@@ -12,15 +12,15 @@
 int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_ops *ops,
                  struct gnn_err *e)
 {
-    const uint64_t nl = m->c.nlayers, nt = m->c.nntypes, ne = m->c.netypes;
+    const uint64_t ns = m->nstages, nt = m->c.nntypes, ne = m->c.netypes;
     memset(n, 0, sizeof(*n));
     n->pass.m = m;
     n->pass.o = ops;
     n->threads = omp_get_max_threads();
-    n->run = gnn_alloc_zero(nl * ne, sizeof(*n->run), "relations", e);
-    n->act = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->act), "activations", e);
-    n->in = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->in), "activations", e);
-    n->rows = gnn_alloc_zero((nl + 1) * nt, sizeof(*n->rows), "activations", e);
+    n->run = gnn_alloc_zero(m->nconvs, sizeof(*n->run), "relations", e);
+    n->act = gnn_alloc_zero(ns * nt, sizeof(*n->act), "activations", e);
+    n->made = gnn_alloc_zero(ns * nt, sizeof(*n->made), "activations", e);
+    n->rows = gnn_alloc_zero(ns * nt, sizeof(*n->rows), "activations", e);
     n->node = gnn_alloc_zero(ne, sizeof(*n->node), "degrees", e);
     if (e->code || ops->fit(ops, &n->slab, m->nfloats, sizeof(float), "gradients", e))
         gnn_net_release(n);
@@ -34,10 +34,11 @@ void gnn_net_release(struct gnn_net *n)
     const struct gnn_ops *o = n->pass.o;
     if (!o)
         return;
-    const size_t nl = n->pass.m->c.nlayers, nt = n->pass.m->c.nntypes, ne = n->pass.m->c.netypes;
-    for (size_t i = 0; n->run && i < nl * ne; i++)
+    const struct gnn_model *m = n->pass.m;
+    const size_t ns = m->nstages, nt = m->c.nntypes, ne = m->c.netypes;
+    for (size_t i = 0; n->run && i < m->nconvs; i++)
         gnn_conv_run_release(o, &n->run[i]);
-    for (size_t i = 0; n->act && i < (nl + 1) * nt; i++) {
+    for (size_t i = 0; n->act && i < ns * nt; i++) {
         o->release(o, &n->act[i].out);
         o->release(o, &n->act[i].grad);
         gnn_activation_release(o, &n->act[i].after);
@@ -50,18 +51,18 @@ void gnn_net_release(struct gnn_net *n)
     gnn_pass_release(&n->pass);
     gnn_free(n->run);
     gnn_free(n->act);
-    gnn_free(n->in);
+    gnn_free(n->made);
     gnn_free(n->rows);
     gnn_free(n->node);
     memset(n, 0, sizeof(*n));
 }
 
-bool gnn_net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
+bool gnn_net_dropout(const struct gnn_net *n, uint32_t stage, uint32_t t, double p, uint64_t seed,
                      struct gnn_dropout *q)
 {
     if (p <= 0)
         return false;
-    gnn_rng_key(seed, (uint32_t)n->b->epoch, (uint32_t)n->b->step, l,
+    gnn_rng_key(seed, (uint32_t)n->b->epoch, (uint32_t)n->b->step, stage,
                 gnn_rng_tag(GNN_RNG_DROPOUT, 0, t), q->key);
     q->node = n->b->type[t].orig ? n->b->type[t].orig : n->b->type[t].node;
     const double keep = rint((1 - p) * 65536);
@@ -76,7 +77,7 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
     const uint32_t rows = net_rows(n, 0, t);
-    const uint64_t d = gnn_model_in(n->pass.m, 0, t);
+    const uint64_t d = gnn_model_width(n->pass.m, 0, t);
     struct gnn_buf *buf = &net_act(n, 0, t)->out;
     struct gnn_dropout q;
     char name[GNN_NAME_MAX + 1];
@@ -94,13 +95,13 @@ static int set_input(struct gnn_net *n, uint32_t t, const struct gnn_net_mode *m
                         gnn_dtype_name(x->dtype));
     const bool whole = x && x->dtype == GNN_F32 && c->feature_norm == GNN_FEATURES_AS_IS;
     if (whole && !drop) {
-        *net_in(n, 0, t) = x->data;
+        *net_made(n, 0, t) = x->data;
         return 0;
     }
     if (o->fit(o, buf, rows * d, sizeof(float), "features", e))
         return e->code;
     float *y = buf->data;
-    *net_in(n, 0, t) = y;
+    *net_made(n, 0, t) = y;
     if (!x)
         o->fill(o, y, rows * d, 1);
     else if (!whole)
@@ -128,13 +129,13 @@ void gnn_net_choose_threads(const struct gnn_net *n)
     uint64_t work = 0;
     if (n->pass.o->async)
         return;
-    for (uint32_t l = 0; l < m->c.nlayers; l++)
-        for (uint32_t r = 0; r < m->c.netypes; r++)
-            if (gnn_model_conv(m, l, r)->needed) {
-                const uint64_t ds = gnn_model_in(m, l, m->c.etype[r].src);
-                const uint64_t dd = gnn_model_in(m, l, m->c.etype[r].dst);
-                work += net_run(n, l, r)->adj.edges * ds +
-                        net_rows(n, l + 1, m->c.etype[r].dst) * (ds + dd) * m->c.width[l];
-            }
+    for (uint32_t i = 0; i < m->nconvs; i++) {
+        const struct gnn_conv *v = &m->conv[i];
+        const uint64_t ds = v->rel == GNN_ROWS ? 0 : gnn_model_width(m, v->from, v->src),
+                       dd = gnn_model_width(m, v->from, v->dst);
+        if (v->needed)
+            work += n->run[i].adj.edges * ds + net_rows(n, v->stage, v->dst) * (ds + dd) *
+                                                   gnn_model_width(m, v->stage, v->dst);
+    }
     omp_set_num_threads(work < SMALL ? 1 : n->threads);
 }

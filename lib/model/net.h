@@ -7,9 +7,9 @@
 #include "lib/model/layer.h"
 
 struct gnn_net_act {
-    struct gnn_buf out;          /* (n, width): output of the layer */
+    struct gnn_buf out;          /* (n, width): what the stage makes */
     struct gnn_buf grad;         /* its gradient */
-    struct gnn_activation after; /* of the layer that makes the output */
+    struct gnn_activation after; /* of the stage that makes the output */
     bool has_grad;
 };
 
@@ -18,17 +18,17 @@ struct gnn_net_act {
  * are in the operations' memory. */
 struct gnn_net {
     struct gnn_pass pass;     /* `sum` and `arg` are the caller's to set; `grad` is the result */
-    struct gnn_conv_run *run; /* [nlayers][netypes] */
-    struct gnn_net_act *act;  /* [nlayers+1][nntypes]; layer 0 is the input */
-    const float **in;         /* [nlayers+1][nntypes] rows that enter layer l */
-    uint32_t *rows;           /* [nlayers+1][nntypes] their number */
+    struct gnn_conv_run *run; /* [nconvs] */
+    struct gnn_net_act *act;  /* [nstages][nntypes]; stage 0 are the features */
+    const float **made;       /* [nstages][nntypes] rows that the stage has made */
+    uint32_t *rows;           /* [nstages][nntypes] their number */
     struct gnn_buf *node;     /* [netypes] factors of nodes (struct gnn_adj) */
     struct gnn_buf segs,
         blocks; /* all relations' blocks: as the host puts them together, and where they are used */
     struct gnn_buf slab;
-    /* Or NULL: called in the backward pass, with pass.arg, that gradients of layer l will not
-     * change any more, the last layer first. */
-    int (*layer_done)(void *arg, uint32_t l, struct gnn_err *e);
+    /* Or NULL: called in the backward pass, with pass.arg, that gradients of a stage's parameters
+     * will not change any more, the last stage first. */
+    int (*stage_done)(void *arg, uint32_t stage, struct gnn_err *e);
     const struct gnn_batch *b;
     int threads; /* OpenMP's number when the net was made; small batches take one */
 };
@@ -45,7 +45,7 @@ int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_net_release(struct gnn_net *n);
 /* Computes the outputs of the batch's seeds of the target type: *out has *rows rows of
- * width[nlayers-1], owned by the net, overwritten by the next call. GNN_E_INPUT if the batch lacks
+ * m->c.outputs, owned by the net, overwritten by the next call. GNN_E_INPUT if the batch lacks
  * a tensor, has another number of hops, or, under dropout, has store ids of several parts without
  * the original ones (gnn_batch_type.orig). The batch must live until the backward pass. params: the
  * slab to use (on the host usually m->slab). */

@@ -5,21 +5,21 @@
 
 #include "lib/model/net.h"
 
-static inline struct gnn_conv_run *net_run(const struct gnn_net *n, uint32_t l, uint32_t r)
+static inline struct gnn_conv_run *net_run(const struct gnn_net *n, const struct gnn_conv *v)
 {
-    return &n->run[(size_t)l * n->pass.m->c.netypes + r];
+    return &n->run[v - n->pass.m->conv];
 }
-static inline struct gnn_net_act *net_act(const struct gnn_net *n, uint32_t l, uint32_t t)
+static inline struct gnn_net_act *net_act(const struct gnn_net *n, uint32_t stage, uint32_t t)
 {
-    return &n->act[(size_t)l * n->pass.m->c.nntypes + t];
+    return &n->act[(size_t)stage * n->pass.m->c.nntypes + t];
 }
-static inline uint32_t net_rows(const struct gnn_net *n, uint32_t l, uint32_t t)
+static inline uint32_t net_rows(const struct gnn_net *n, uint32_t stage, uint32_t t)
 {
-    return n->rows[(size_t)l * n->pass.m->c.nntypes + t];
+    return n->rows[(size_t)stage * n->pass.m->c.nntypes + t];
 }
-static inline const float **net_in(const struct gnn_net *n, uint32_t l, uint32_t t)
+static inline const float **net_made(const struct gnn_net *n, uint32_t stage, uint32_t t)
 {
-    return &n->in[(size_t)l * n->pass.m->c.nntypes + t];
+    return &n->made[(size_t)stage * n->pass.m->c.nntypes + t];
 }
 /* Fills rows, blocks, factors, transposes for the batch n->b. */
 int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e) GNN_MUST_USE;
@@ -29,10 +29,10 @@ void gnn_net_choose_threads(const struct gnn_net *n);
 /* The features of every type, as f32 rows. */
 int gnn_net_inputs(struct gnn_net *n, const struct gnn_net_mode *mode,
                    struct gnn_err *e) GNN_MUST_USE;
-/* The mask of layer l (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step,
- * layer, type, original node id), so that it depends neither on the batch's numbering nor on the
+/* The mask of a stage (0: the features) and type t; false: no dropout. Keyed by (seed, epoch, step,
+ * stage, type, original node id), so that it depends neither on the batch's numbering nor on the
  * parts of a store. */
-bool gnn_net_dropout(const struct gnn_net *n, uint32_t l, uint32_t t, double p, uint64_t seed,
+bool gnn_net_dropout(const struct gnn_net *n, uint32_t stage, uint32_t t, double p, uint64_t seed,
                      struct gnn_dropout *q);
 
 #endif

@@ -143,6 +143,16 @@ GNN_OP(add, "adding", (const float *x, uint64_t n, float *y), gnn_add(x, n, y),
        gnn_cuda_add(x, n, y, dev->stream))
 GNN_OP(add_scaled, "adding", (const float *x, uint64_t n, const float *eps, float *y),
        gnn_add_scaled(x, n, eps, y), gnn_cuda_add_scaled(x, n, eps, y, dev->stream))
+GNN_OP(put_columns, "copying",
+       (const float *x, size_t ldx, size_t n, size_t w, float *y, size_t ldy, bool acc),
+       gnn_put_columns(x, ldx, n, w, y, ldy, acc),
+       gnn_cuda_put_columns(x, ldx, n, w, y, ldy, acc, dev->stream))
+GNN_OP(raise, "jumping knowledge", (const float *x, uint64_t n, float *y), gnn_raise(x, n, y),
+       gnn_cuda_raise(x, n, y, dev->stream))
+GNN_OP(raise_back, "jumping knowledge",
+       (const float *dy, const float *y, const float *x, uint64_t n, float *taken, float *dx),
+       gnn_raise_back(dy, y, x, n, taken, dx),
+       gnn_cuda_raise_back(dy, y, x, n, taken, dx, dev->stream))
 GNN_OP(unit_sums, "normalising features", (float *x, uint32_t n, size_t d),
        gnn_rows_to_unit_sum(x, n, d), gnn_cuda_rows_to_unit_sum(x, NULL, n, d, dev->stream))
 GNN_OP(unit_rows, "normalising rows",

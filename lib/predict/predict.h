@@ -43,9 +43,10 @@ struct gnn_predict {
     struct gnn_store *s;
     struct gnn_predict_opts o;
     struct gnn_pass pass;
-    struct gnn_table *in, *out;           /* [nntypes] */
+    struct gnn_table *made;               /* [nstages][nntypes] rows, while a stage needs them */
     struct gnn_predict_rel *rel;          /* [netypes] */
-    struct gnn_activation after;          /* of the layer and type that are being computed */
+    struct gnn_conv_run *dense;           /* [nconvs] convolutions without edges */
+    struct gnn_activation after;          /* of the stage and type that are being computed */
     uint32_t chunk;                       /* rows done at once */
     struct gnn_buf params, read, written; /* of the operations' memory */
     struct gnn_buf indptr, indices,
@@ -55,7 +56,7 @@ struct gnn_predict {
     uint64_t held; /* bytes of tables in memory now */
     /* results, by store id */
     struct gnn_table logits;    /* (nodes of the target type, outputs) */
-    struct gnn_table embedding; /* what enters the last layer */
+    struct gnn_table embedding; /* what enters the last stage */
 };
 
 /* Computes p->logits and p->embedding; GNN_E_RUN naming the node (by original id) unless all are

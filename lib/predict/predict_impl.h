@@ -30,7 +30,12 @@ int gnn_predict_to_host(struct gnn_predict *p, struct gnn_table *t, struct gnn_e
  * are finite. */
 int gnn_predict_check_rows(struct gnn_predict *p, struct gnn_table *t, const char *what,
                            struct gnn_err *e) GNN_MUST_USE;
-/* p->in[type]: the features, or ones. */
+static inline struct gnn_table *predict_made(const struct gnn_predict *p, uint32_t stage,
+                                             uint32_t t)
+{
+    return &p->made[(size_t)stage * p->m->c.nntypes + t];
+}
+/* What stage 0 makes of a type: the features, or ones. */
 int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e) GNN_MUST_USE;
 
 /* Checks offsets and sources of every relation, and takes the degrees of their nodes, if the layers
@@ -40,8 +45,8 @@ int gnn_predict_relations(struct gnn_predict *p, struct gnn_err *e) GNN_MUST_USE
 const struct gnn_tensor *gnn_predict_adjacency(const struct gnn_predict *p, uint32_t part,
                                                uint32_t r, const char *what);
 
-/* p->out[type] of layer l. */
-int gnn_predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type,
+/* What a stage makes of all nodes of a type. */
+int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type,
                       struct gnn_err *e) GNN_MUST_USE;
 
 #endif

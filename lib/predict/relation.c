@@ -64,7 +64,7 @@ int gnn_predict_relations(struct gnn_predict *p, struct gnn_err *e)
 {
     p->rel = gnn_alloc_zero(p->m->c.netypes, sizeof *p->rel, "relations", e);
     for (uint32_t r = 0; !e->code && r < p->m->c.netypes; r++)
-        if (!check_adjacency(p, r, e) && gnn_adj_needs_degrees(p->m->c.layer->norm))
+        if (!check_adjacency(p, r, e) && gnn_adj_needs_degrees(gnn_layer_variant(&p->m->c)->norm))
             (void)!take_degrees(p, r, e);
     return e->code;
 }

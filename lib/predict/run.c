@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gnn-predict: exact inference, layer by layer over all nodes, without sampling
- * (lib/predict/predict.h). Each layer reads a table of all rows and writes another one, so each
- * node is computed once per layer; only two tables are held at a time. */
+/* gnn-predict: exact inference, stage by stage over all nodes, without sampling
+ * (lib/predict/predict.h). Each stage reads tables of all rows and writes another one, so each node
+ * is computed once per layer; a table is freed after the last stage that reads it. */
 #include <string.h>
 
 #include "lib/predict/predict_impl.h"
@@ -13,8 +13,8 @@ static int start_device(struct gnn_predict *p, struct gnn_err *e)
     const struct gnn_ops *o = p->o.ops;
     const struct gnn_model *m = p->m;
     uint64_t widest = 1;
-    for (size_t i = 0; i < (size_t)(m->c.nlayers + 1) * m->c.nntypes; i++)
-        widest = m->in[i] > widest ? m->in[i] : widest;
+    for (size_t i = 0; i < (size_t)m->nstages * m->c.nntypes; i++)
+        widest = m->width[i] > widest ? m->width[i] : widest;
     p->chunk = o->async ? PREDICT_CHUNK_DEVICE : PREDICT_CHUNK;
     if (o->fit(o, &p->params, m->nfloats, sizeof(float), "parameters", e))
         return e->code;
@@ -22,31 +22,50 @@ static int start_device(struct gnn_predict *p, struct gnn_err *e)
     p->pass.p = p->params.data;
     struct gnn_buf *const rows[] = {&p->read, &p->written, &p->pass.room[0], &p->pass.room[1],
                                     &p->pass.room[2]};
-    for (unsigned i = 0; o->async && i < 2 + m->c.layer->rooms; i++)
+    for (unsigned i = 0; o->async && i < 2 + gnn_layer_variant(&m->c)->rooms; i++)
         if (o->fit(o, rows[i], p->chunk * widest, sizeof(float), "a chunk of rows", e))
             return e->code;
     return o->async ? o->fit(o, &p->indices, PREDICT_EDGES, sizeof(uint32_t), "a chunk of edges", e)
                     : 0;
 }
 
-/* Layer l for all types that the output depends on. Its inputs are freed afterwards, except the
- * target's of the last layer: that is the embedding. */
-static int one_layer(struct gnn_predict *p, uint32_t l, struct gnn_err *e)
+/* The stage whose rows of the target are the embedding: what enters the last one. */
+static uint32_t embedding_stage(const struct gnn_model *m)
+{
+    const struct gnn_stage *last = &m->stage[m->nstages - 1];
+    return m->conv[last->conv].from;
+}
+
+/* Tables that no stage after this one reads. */
+static void free_read(struct gnn_predict *p, uint32_t stage)
 {
     const struct gnn_model *m = p->m;
-    const bool last = l + 1 == m->c.nlayers;
-    for (uint32_t t = 0; t < m->c.nntypes; t++)
-        if (gnn_model_live(m, l + 1, t) && gnn_predict_layer(p, l, t, e))
-            return e->code;
-    for (uint32_t t = 0; t < m->c.nntypes; t++) {
-        if (last && t == m->c.target)
-            p->embedding = p->in[t];
-        else
-            gnn_predict_table_free(p, &p->in[t]);
-        p->in[t] = p->out[t];
-        memset(&p->out[t], 0, sizeof(p->out[t]));
+    const uint32_t nt = m->c.nntypes;
+    for (uint32_t k = 0; k < stage * nt; k++) {
+        bool later = k == embedding_stage(m) * nt + m->c.target;
+        for (uint32_t i = 0; !later && i < m->nconvs; i++) {
+            const struct gnn_conv *v = &m->conv[i];
+            later = v->needed && v->stage > stage &&
+                    (v->from * nt + v->src == k || v->from * nt + v->dst == k);
+        }
+        if (!later)
+            gnn_predict_table_free(p, &p->made[k]);
     }
+}
+
+static int one_stage(struct gnn_predict *p, uint32_t stage, struct gnn_err *e)
+{
+    for (uint32_t t = 0; t < p->m->c.nntypes; t++)
+        if (gnn_model_live(p->m, stage, t) && gnn_predict_stage(p, stage, t, e))
+            return e->code;
+    free_read(p, stage);
     return 0;
+}
+
+static void take_table(struct gnn_table *to, struct gnn_table *from)
+{
+    *to = *from;
+    memset(from, 0, sizeof *from);
 }
 
 int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn_store *s,
@@ -60,18 +79,18 @@ int gnn_predict_run(struct gnn_predict *p, const struct gnn_model *m, struct gnn
         p->o.ops = &gnn_ops_cpu;
     p->pass.m = m;
     p->pass.o = p->o.ops;
-    p->in = gnn_alloc_zero(m->c.nntypes, sizeof(*p->in), "tables", e);
-    p->out = gnn_alloc_zero(m->c.nntypes, sizeof(*p->out), "tables", e);
+    p->made = gnn_alloc_zero((uint64_t)m->nstages * m->c.nntypes, sizeof(*p->made), "tables", e);
+    p->dense = gnn_alloc_zero(m->nconvs, sizeof(*p->dense), "tables", e);
     if (e->code || start_device(p, e) || gnn_predict_relations(p, e))
         goto fail;
     for (uint32_t t = 0; t < m->c.nntypes; t++)
         if (gnn_model_live(m, 0, t) && gnn_predict_features(p, t, e))
             goto fail;
-    for (uint32_t l = 0; l < m->c.nlayers; l++)
-        if (one_layer(p, l, e))
+    for (uint32_t i = 1; i < m->nstages; i++)
+        if (one_stage(p, i, e))
             goto fail;
-    p->logits = p->in[m->c.target];
-    memset(&p->in[m->c.target], 0, sizeof(*p->in));
+    take_table(&p->logits, predict_made(p, m->nstages - 1, m->c.target));
+    take_table(&p->embedding, predict_made(p, embedding_stage(m), m->c.target));
     if (!gnn_predict_check_rows(p, &p->logits, "output", e))
         return 0;
 fail:
@@ -83,13 +102,11 @@ void gnn_predict_release(struct gnn_predict *p)
 {
     if (!p->m)
         return;
-    for (uint32_t t = 0; t < p->m->c.nntypes; t++) {
-        if (p->in)
-            gnn_predict_table_free(p, &p->in[t]);
-        if (p->out)
-            gnn_predict_table_free(p, &p->out[t]);
-    }
     const struct gnn_ops *o = p->o.ops;
+    for (size_t i = 0; p->made && i < (size_t)p->m->nstages * p->m->c.nntypes; i++)
+        gnn_predict_table_free(p, &p->made[i]);
+    for (uint32_t i = 0; p->dense && i < p->m->nconvs; i++)
+        gnn_conv_run_release(o, &p->dense[i]);
     for (uint32_t r = 0; p->rel && r < p->m->c.netypes; r++) {
         gnn_conv_run_release(o, &p->rel[r].run);
         o->release(o, &p->rel[r].node);
@@ -104,8 +121,8 @@ void gnn_predict_release(struct gnn_predict *p)
     gnn_activation_release(o, &p->after);
     gnn_pass_release(&p->pass);
     gnn_buf_release(&p->offsets);
-    gnn_free(p->in);
-    gnn_free(p->out);
+    gnn_free(p->made);
+    gnn_free(p->dense);
     gnn_free(p->rel);
     memset(p, 0, sizeof(*p));
 }

@@ -177,7 +177,7 @@ static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float
                         p->m->c.ntype[type].name);
     for (uint64_t at = 0; at < own; at += PREDICT_CHUNK) {
         const uint64_t n = own - at < PREDICT_CHUNK ? own - at : PREDICT_CHUNK;
-        if (feature_rows(p, &p->in[type], x, at, first + at, n, room, e))
+        if (feature_rows(p, predict_made(p, 0, type), x, at, first + at, n, room, e))
             return e->code;
     }
     return 0;
@@ -186,8 +186,8 @@ static int part_features(struct gnn_predict *p, uint32_t type, uint32_t k, float
 int gnn_predict_features(struct gnn_predict *p, uint32_t type, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
-    struct gnn_table *t = &p->in[type];
-    const uint64_t n = p->s->meta.schema.ntype[type].count, w = gnn_model_in(p->m, 0, type);
+    struct gnn_table *t = predict_made(p, 0, type);
+    const uint64_t n = p->s->meta.schema.ntype[type].count, w = gnn_model_width(p->m, 0, type);
     *t = (struct gnn_table){.rows = n, .width = w};
     if (p->m->c.ntype[type].width && share_rows(p, type, t))
         return 0;

@@ -16,12 +16,14 @@
 
 /* Gradient-ready callback of the backward pass: the gradients of a layer are all-reduced while
  * those of the layer below it are still being computed. */
-static int layer_done(void *arg, uint32_t l, struct gnn_err *e)
+static int stage_done(void *arg, uint32_t stage, struct gnn_err *e)
 {
     struct gnn_trainer *t = arg;
-    const uint64_t from = t->m->layer_at[l], to = t->m->layer_at[l + 1];
+    const uint64_t from = t->m->stage_at[stage], to = t->m->stage_at[stage + 1];
+    if (from == to)
+        return 0;
     return t->reduce->ops->reduce_begin(t->reduce, t->net.pass.grad + from, to - from,
-                                        GNN_REDUCE_F32, &t->pace.reduction[l], e);
+                                        GNN_REDUCE_F32, &t->pace.reduction[stage], e);
 }
 
 int gnn_train_sum_in_step(struct gnn_trainer *t, double *x, uint64_t n, struct gnn_err *e)
@@ -37,14 +39,24 @@ static int sum_in_step(void *arg, double *x, uint64_t n, struct gnn_err *e)
     return gnn_train_sum_in_step(arg, x, n, e);
 }
 
+/* Nobody knows which rank counts a node that no layer makes. */
+static int check_norms(const struct gnn_trainer *t, struct gnn_err *e)
+{
+    for (uint32_t i = 0; t->comm->size > 1 && t->m->c.batch_norm && i < t->m->nstages; i++)
+        if (t->m->stage[i].norm && t->m->stage[i].level == 0)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "batch norm before the first layer (--ffn) is not possible with "
+                            "several ranks: use --layer-norm");
+    return 0;
+}
+
 int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_sampling *m = &t->meta->sampling;
     struct gnn_comm *reduce = t->comm;
-    if (gnn_comm_check(t->comm, m->rank, m->ranks, e))
+    if (check_norms(t, e) || gnn_comm_check(t->comm, m->rank, m->ranks, e))
         return e->code;
-    t->pace.reduction =
-        gnn_alloc_zero(t->m->c.nlayers, sizeof *t->pace.reduction, "all-reduces", e);
+    t->pace.reduction = gnn_alloc_zero(t->m->nstages, sizeof *t->pace.reduction, "all-reduces", e);
     if (!t->pace.reduction ||
         gnn_exchange_init(&t->pace.x, t->comm, gnn_comm_tag(GNN_COMM_CONTROL, GNN_COMM_PACE), e))
         return e->code;
@@ -53,7 +65,7 @@ int gnn_train_ranks_init(struct gnn_trainer *t, struct gnn_err *e)
     if (t->ops->reduce_new && t->ops->reduce_new(t->ops, t->comm, &reduce, t->reduce_why, e))
         return e->code;
     t->reduce = reduce;
-    t->net.layer_done = layer_done;
+    t->net.stage_done = stage_done;
     t->net.pass.sum = sum_in_step;
     t->net.pass.arg = t;
     return 0;
@@ -216,9 +228,10 @@ int gnn_train_own_gradient(struct gnn_trainer *t, struct gnn_err *e)
 int gnn_train_sum_gradient(struct gnn_trainer *t, struct gnn_err *e)
 {
     int rc = 0;
-    /* In the order in which they were begun: from the last layer to the first. */
-    for (uint32_t l = t->m->c.nlayers; !rc && l-- > 0;)
-        rc = t->reduce->ops->reduce_end(t->reduce, &t->pace.reduction[l], e);
+    /* In the order in which they were begun: from the last stage to the first. */
+    for (uint32_t i = t->m->nstages; !rc && i-- > 0;)
+        if (t->m->stage_at[i] < t->m->stage_at[i + 1])
+            rc = t->reduce->ops->reduce_end(t->reduce, &t->pace.reduction[i], e);
     return rc;
 }
 

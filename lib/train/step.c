@@ -47,7 +47,7 @@ static void update_parameters(struct gnn_trainer *t, double lr)
 
 static uint32_t output_width(const struct gnn_trainer *t)
 {
-    return t->m->c.width[t->m->c.nlayers - 1];
+    return t->m->c.outputs;
 }
 
 /* Labels of the batch's seeds in t->y, and on their way to h. */

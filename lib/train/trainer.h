@@ -107,7 +107,7 @@ struct train_told {
 struct train_pace {
     struct gnn_exchange x;
     struct train_told own, told; /* being filled; under way */
-    void **reduction;            /* [nlayers] of gradients, under way */
+    void **reduction;            /* [nstages] of gradients, under way */
     double waited;               /* seconds of this step, for all-reduces inside of it */
     uint64_t scored;             /* steps whose balance is in r.balance */
     bool open;                   /* between begin and end */

@@ -49,6 +49,14 @@ check "gnn-predict runs a GIN on a device" "$emu/gnn-predict" -q --device cuda s
 check "gnn-predict runs a GIN on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a GIN" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "GIN for several node types with batch norm and residual connections" h --model gin --batch-norm --residual --eval valid
+trains "an encoder, feed-forward blocks with batch norm and dropout, and a head" \
+    s3 --encoder 10 --ffn --head 6 --batch-norm --dropout 0.2 --eval valid
+trains "jumping knowledge of several node types with ELU and a residual with a projection" \
+    h --jk cat --head 0 --activation elu --residual --residual-projection --dropout 0.2
+check "gnn-predict runs jumping knowledge on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
+check "gnn-predict runs jumping knowledge on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for jumping knowledge" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+trains "jumping knowledge by maximum with leaky ReLU" s --jk max --head 0 --activation leaky --dropout 0.2
 trains "from a graph of several node types" h --dropout 0.3
 gnn-import -q -o reg sbm:nodes=400,degree=7,features=12,targets=3
 trains "a regression with evaluation" reg --eval valid --metric r2

@@ -184,6 +184,46 @@ void test_unit_rows()
     ok(wrong == 0, "gnn_cuda_unit_rows and gnn_cuda_unit_rows_back give the bits of the CPU");
 }
 
+/* Jumping knowledge: columns put beside each other, and the maximum of rows with what it gives
+ * back. */
+void test_jumping()
+{
+    const size_t widths[] = {1, 31, 64, 100};
+    size_t wrong = 0;
+    for (size_t w : widths)
+        for (unsigned k = 0; k < 3; k++) {
+            const size_t n = k ? 43 : 1, ld = w + 5, c = n * w;
+            Random r(w + k);
+            Array<float> x(c), dy(c), y(n * ld), y2(n * ld, k), m(c), m2(c, k), t(c), t2(c, k),
+                g(c), g2(c, k);
+            for (size_t i = 0; i < n * ld; i++)
+                y[i] = y2[i] = r.number();
+            for (size_t i = 0; i < c; i++) {
+                x[i] = (float)r.below(3);
+                m[i] = m2[i] = (float)r.below(3);
+                dy[i] = r.number();
+                t[i] = t2[i] = (float)r.below(2);
+                g[i] = g2[i] = r.number();
+            }
+            if (c > 3)
+                x[0] = m[3] = m2[3] = NAN;
+            vary(k);
+            gnn_put_columns(x.data(), w, n, w, y.data() + 2, ld, k != 1);
+            gnn_cuda_put_columns(x.data(), w, n, w, y2.data() + 2, ld, k != 1, nullptr);
+            gnn_raise(x.data(), c, m.data());
+            gnn_cuda_raise(x.data(), c, m2.data(), nullptr);
+            gnn_raise_back(dy.data(), m.data(), x.data(), c, t.data(), g.data());
+            gnn_cuda_raise_back(dy.data(), m2.data(), x.data(), c, t2.data(), g2.data(), nullptr);
+            wrong += differences(y.data(), y2.data(), n * ld) +
+                     differences(m.data(), m2.data(), c) + differences(t.data(), t2.data(), c) +
+                     differences(g.data(), g2.data(), c);
+            wrong += !y2.whole() + !m2.whole() + !t2.whole() + !g2.whole();
+            wrong += c > 3 && !(std::isnan(m[0]) && std::isnan(m[3]));
+        }
+    ok(wrong == 0, "gnn_cuda_put_columns, gnn_cuda_raise and gnn_cuda_raise_back give the bits of "
+                   "the CPU");
+}
+
 template <typename T> size_t labels_of(enum gnn_label_type type, const T *v, size_t n)
 {
     size_t wrong = 0;
@@ -248,6 +288,7 @@ int main()
     test_passes();
     test_unit_sums();
     test_unit_rows();
+    test_jumping();
     test_labels();
     return tap_done();
 }

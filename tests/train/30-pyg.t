@@ -81,5 +81,9 @@ g -f -1,-1 -m gin --frontier new
 g3 -f -1,-1,-1 -m gin --train-eps --frontier all --layer-norm --residual
 g3 -f -1,-1 -m gin --batch-norm
 gt -f -1,-1,-1 -m gin --train-eps --batch-norm --residual
+g3 -f -1,-1,-1 --encoder 8 --ffn --head 0 --layer-norm
+t -f -1,-1 --encoder 6 --ffn --head 5,4 --batch-norm --activation elu --residual-projection
+g3 -f -1,-1,-1 -m gcn --jk cat --head 6 --layer-norm --residual --residual-projection --activation leaky
+t -f -1,-1 --frontier all --jk max --head 0
 EOF
 done_testing

@@ -192,6 +192,53 @@ struct variant {
     double drop;
 };
 
+/* Gradients of a model with configuration c against finite differences; initial values by `seed`.
+ */
+static void check_gradients(const struct variant *v, struct gnn_model_config c, uint64_t seed)
+{
+    struct gnn_err e = {0};
+    struct gnn_meta meta = {0};
+    struct gnn_batch b;
+    struct gnn_model m;
+    struct gnn_net n;
+    const struct gnn_net_mode mode = {true, v->drop, v->drop / 2, 99};
+    make_schema(&meta.schema, v->typed, v->wa, v->wb, &e);
+    meta.sampling.frontier = v->all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW;
+    if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
+        gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
+        die(&e);
+    gnn_model_reset(&m, seed);
+    for (uint32_t k = 0; k < m.nparams;
+         k++) /* away from zero, so that few ReLUs sit at their kink */
+        if (m.param[k].ndim == 1)
+            for (uint64_t j = 0; j < m.param[k].count; j++)
+                m.slab[m.param[k].at + j] +=
+                    v->batch && strstr(m.param[k].name, "module.bias") ? (j % 4 ? 2 : -2) : 0.1f;
+    make_batch(&b, &meta.schema, v->all);
+    /* Small, as ReLU has kinks; batch norm's rows are kept from these, and have larger
+     * gradients, so more noise. */
+    const double w = worst_gap(&n, &m, &b, &meta, &mode, v->batch ? 4e-3f : 4e-4f);
+    ok(w < 0.02, "gnn_net_backward of %s agrees with finite differences (%.1e)", v->name, w);
+    loss(&n, m.slab, &b, &meta, &mode, true);
+    float *g = malloc(m.nfloats * sizeof(*g));
+    if (!g)
+        abort();
+    memcpy(g, n.pass.grad, m.nfloats * sizeof(*g));
+    loss(&n, m.slab, &b, &meta, &mode, true);
+    ok(!memcmp(g, n.pass.grad, m.nfloats * sizeof(*g)),
+       "gnn_net_backward of %s gives the same bits again", v->name);
+    double unused = 0;
+    for (uint64_t j = m.trained; j < m.nfloats; j++)
+        unused += fabs((double)g[j]);
+    ok(unused == 0,
+       "gnn_net_backward of %s gives no gradient to what the output does not depend on", v->name);
+    free(g);
+    free_batch(&b);
+    gnn_net_release(&n);
+    gnn_model_release(&m);
+    gnn_schema_release(&meta.schema);
+}
+
 static void test_gradients(void)
 {
     static const struct variant v[] = {
@@ -221,57 +268,61 @@ static void test_gradients(void)
         {"gin, eps, typed, batch norm", &gnn_layer_gin, true, false, false, true, false, 5, 5, 8,
          0},
     };
-    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
-        struct gnn_err e = {0};
-        struct gnn_meta meta = {0};
-        struct gnn_batch b;
-        struct gnn_model_config c = {.layer = v[i].layer,
-                                     .nlayers = HOPS,
-                                     .width = {v[i].hidden, v[i].hidden},
-                                     .layer_norm = v[i].norm,
-                                     .batch_norm = v[i].batch,
-                                     .residual = v[i].residual,
-                                     .option = {strstr(v[i].name, "eps") != NULL}};
-        struct gnn_model m;
-        struct gnn_net n;
-        const struct gnn_net_mode mode = {true, v[i].drop, v[i].drop / 2, 99};
-        make_schema(&meta.schema, v[i].typed, v[i].wa, v[i].wb, &e);
-        meta.sampling.frontier = v[i].all ? GNN_FRONTIER_ALL : GNN_FRONTIER_NEW;
-        if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
-            gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
-            die(&e);
-        gnn_model_reset(&m, i);
-        for (uint32_t k = 0; k < m.nparams;
-             k++) /* away from zero, so that few ReLUs sit at their kink */
-            if (m.param[k].ndim == 1)
-                for (uint64_t j = 0; j < m.param[k].count; j++)
-                    m.slab[m.param[k].at + j] +=
-                        v[i].batch && strstr(m.param[k].name, "module.bias") ? (j % 4 ? 2 : -2)
-                                                                             : 0.1f;
-        make_batch(&b, &meta.schema, v[i].all);
-        /* Small, as ReLU has kinks; batch norm's rows are kept from these, and have larger
-         * gradients, so more noise. */
-        const double w = worst_gap(&n, &m, &b, &meta, &mode, v[i].batch ? 4e-3f : 4e-4f);
-        ok(w < 0.02, "gnn_net_backward of %s agrees with finite differences (%.1e)", v[i].name, w);
-        loss(&n, m.slab, &b, &meta, &mode, true);
-        float *g = malloc(m.nfloats * sizeof(*g));
-        if (!g)
-            abort();
-        memcpy(g, n.pass.grad, m.nfloats * sizeof(*g));
-        loss(&n, m.slab, &b, &meta, &mode, true);
-        ok(!memcmp(g, n.pass.grad, m.nfloats * sizeof(*g)),
-           "gnn_net_backward of %s gives the same bits again", v[i].name);
-        double unused = 0;
-        for (uint64_t j = m.trained; j < m.nfloats; j++)
-            unused += fabs((double)g[j]);
-        ok(unused == 0,
-           "gnn_net_backward of %s gives no gradient to what the output does not depend on",
-           v[i].name);
-        free(g);
-        free_batch(&b);
-        gnn_net_release(&n);
-        gnn_model_release(&m);
-        gnn_schema_release(&meta.schema);
+    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+        check_gradients(&v[i],
+                        (struct gnn_model_config){.layer = v[i].layer,
+                                                  .nlayers = HOPS,
+                                                  .width = {v[i].hidden, v[i].hidden},
+                                                  .layer_norm = v[i].norm,
+                                                  .batch_norm = v[i].batch,
+                                                  .residual = v[i].residual,
+                                                  .option = {strstr(v[i].name, "eps") != NULL}},
+                        i);
+}
+
+/* Encoders, heads, feed-forward blocks, jumping knowledge, activations. */
+static void test_surroundings(void)
+{
+    static const struct {
+        struct variant v;
+        struct gnn_model_config c;
+    } of[] = {
+        {{"an encoder and a head", .wa = 5}, {.encoder = 7, .has_head = true}},
+        {{"a head of two hidden layers, typed, all", .typed = true, .all = true, .wa = 5, .wb = 6,
+          .drop = 0.2},
+         {.has_head = true, .nhead = 2, .head = {6, 5}, .layer_norm = true}},
+        {{"elu", .wa = 5}, {.act = GNN_ACT_ELU}},
+        {{"elu with dropout and batch norm", .all = true, .batch = true, .wa = 5, .drop = 0.3},
+         {.act = GNN_ACT_ELU, .batch_norm = true, .residual = true}},
+        {{"leaky ReLU with dropout", .wa = 5, .drop = 0.3},
+         {.act = GNN_ACT_LEAKY, .layer_norm = true}},
+        {{"a residual with a projection, typed", .typed = true, .wa = 5, .wb = 6},
+         {.residual = true, .projection = true, .layer_norm = true}},
+        {{"feed-forward blocks", .wa = 5},
+         {.residual = true, .ffn = true, .layer_norm = true, .encoder = 8, .has_head = true}},
+        {{"feed-forward blocks, all, dropout, projection", .all = true, .wa = 5, .drop = 0.2},
+         {.residual = true, .projection = true, .ffn = true, .layer_norm = true}},
+        {{"feed-forward blocks, typed, batch norm", .typed = true, .batch = true, .wa = 5, .wb = 6},
+         {.residual = true, .ffn = true, .batch_norm = true, .has_head = true, .act = GNN_ACT_ELU}},
+        {{"jumping knowledge, side by side", .wa = 5, .drop = 0.2},
+         {.jk = GNN_JK_CAT, .has_head = true, .layer_norm = true}},
+        {{"jumping knowledge, maximum", .all = true, .wa = 5},
+         {.jk = GNN_JK_MAX, .has_head = true, .act = GNN_ACT_ELU}},
+        {{"jumping knowledge, typed, head", .typed = true, .wa = 5, .wb = 6},
+         {.jk = GNN_JK_CAT,
+          .has_head = true,
+          .nhead = 1,
+          .head = {5},
+          .layer_norm = true,
+          .encoder = 6}},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct gnn_model_config c = of[i].c;
+        c.layer = &gnn_layer_sage;
+        c.nlayers = HOPS;
+        for (uint32_t l = 0; l < HOPS; l++)
+            c.width[l] = 8;
+        check_gradients(&of[i].v, c, 40 + i);
     }
 }
 
@@ -307,7 +358,7 @@ static void test_running(void)
     const double last = loss(&n, m.slab, &b, &meta, &eval, false);
     ok(fabs(first - batch) > 0.01 && fabs(last - batch) < 0.2 * fabs(first - batch),
        "evaluation comes to use the statistics of a batch: %g, %g, %g", first, batch, last);
-    const uint32_t norm = m.norm[0];
+    const uint32_t norm = m.norm[m.c.nntypes]; /* of the first layer */
     int64_t batches;
     memcpy(&batches, m.slab + m.param[norm + GNN_NORM_BATCHES].at, sizeof batches);
     ok(batches == 200, "batch norm counts the batches that it has tracked");
@@ -356,6 +407,7 @@ static void test_names(void)
 int main(void)
 {
     test_gradients();
+    test_surroundings();
     test_running();
     test_names();
     return tap_done();

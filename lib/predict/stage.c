@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One layer for all nodes of a type, in chunks of rows. */
+/* One stage for all nodes of a type, in chunks of rows. */
 #include "lib/predict/predict_impl.h"
 
 /* A chunk: rows [at, at + n) of part `part`, store ids from `first` on. */
@@ -55,23 +55,28 @@ static int make_segment(struct gnn_predict *p, uint32_t r, const struct chunk *c
     return 0;
 }
 
-static int conv_chunk(struct gnn_predict *p, uint32_t r, const struct chunk *c, float *y, bool acc,
-                      const struct gnn_epilogue *ep, struct gnn_err *e)
+static struct gnn_conv_run *conv_run(const struct gnn_predict *p, const struct gnn_conv *v)
 {
-    struct gnn_conv_run *run = &p->rel[r].run;
-    if (make_segment(p, r, c, e) ||
+    return v->rel == GNN_ROWS ? &p->dense[v - p->m->conv] : &p->rel[v->rel].run;
+}
+
+static int conv_chunk(struct gnn_predict *p, const struct gnn_conv *v, const struct chunk *c,
+                      float *y, bool acc, const struct gnn_epilogue *ep, struct gnn_err *e)
+{
+    struct gnn_conv_run *run = conv_run(p, v);
+    if ((v->rel != GNN_ROWS && make_segment(p, v->rel, c, e)) ||
         (run->layer->own &&
-         gnn_predict_rows(p, &p->in[p->m->c.etype[r].dst], c->first, c->n, &run->own, e)))
+         gnn_predict_rows(p, predict_made(p, v->from, v->dst), c->first, c->n, &run->own, e)))
         return e->code;
     return run->layer->rows(run, (uint32_t)c->first, (uint32_t)(c->first + c->n), y, acc, ep, e);
 }
 
 /* What the layer makes of all sources before they are aggregated. */
-static int make_messages(struct gnn_predict *p, uint32_t r, struct gnn_err *e)
+static int make_messages(struct gnn_predict *p, const struct gnn_conv *v, struct gnn_err *e)
 {
-    struct gnn_conv_run *run = &p->rel[r].run;
-    struct gnn_table *z = &p->rel[r].messages;
-    const struct gnn_table *in = &p->in[p->m->c.etype[r].src];
+    struct gnn_conv_run *run = conv_run(p, v);
+    struct gnn_table *z = &p->rel[v->rel].messages;
+    const struct gnn_table *in = predict_made(p, v->from, v->src);
     if (gnn_predict_table_new(p, z, in->rows, run->message, e))
         return e->code;
     for (uint64_t i = 0; i < in->rows; i += p->chunk) {
@@ -86,102 +91,101 @@ static int make_messages(struct gnn_predict *p, uint32_t r, struct gnn_err *e)
     return 0;
 }
 
-static int start_conv(struct gnn_predict *p, uint32_t l, uint32_t r, struct gnn_err *e)
+static int start_conv(struct gnn_predict *p, const struct gnn_conv *v, struct gnn_err *e)
 {
     const struct gnn_schema *s = &p->s->meta.schema;
-    const struct gnn_model_etype *et = &p->m->c.etype[r];
-    struct gnn_conv_run *run = &p->rel[r].run;
-    gnn_conv_run_init(run, &p->pass, l, r);
-    run->adj.node = p->rel[r].node.data;
-    run->adj.ndst = (uint32_t)s->ntype[et->dst].count;
-    run->adj.nsrc = (uint32_t)s->ntype[et->src].count;
-    run->adj.edges = s->etype[r].count;
+    struct gnn_conv_run *run = conv_run(p, v);
+    gnn_conv_run_init(run, &p->pass, v);
+    run->adj.ndst = (uint32_t)s->ntype[v->dst].count;
+    run->adj.nsrc = (uint32_t)s->ntype[v->src].count;
     run->most = p->chunk;
-    run->x = p->in[et->src].data;
-    run->message = run->layer->messages ? run->layer->messages(run) : 0;
-    if (gnn_adj_open(p->o.ops, &run->adj, false, e) || (run->message && make_messages(p, r, e)))
-        return e->code;
+    run->x = predict_made(p, v->from, v->src)->data;
+    if (v->rel != GNN_ROWS) {
+        run->adj.node = p->rel[v->rel].node.data;
+        run->adj.edges = s->etype[v->rel].count;
+        run->message = run->layer->messages ? run->layer->messages(run) : 0;
+        if (gnn_adj_open(p->o.ops, &run->adj, false, e) || (run->message && make_messages(p, v, e)))
+            return e->code;
+    }
     return run->layer->open ? run->layer->open(run, e) : 0;
 }
 
-static int start_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
+static int start_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, struct gnn_err *e)
 {
-    if (gnn_predict_table_new(p, &p->out[type], p->s->meta.schema.ntype[type].count,
-                              p->m->c.width[l], e) ||
-        gnn_activation_of_type(&p->pass, &p->after, l, type, e) ||
+    if (gnn_predict_table_new(p, predict_made(p, stage, type), p->s->meta.schema.ntype[type].count,
+                              gnn_model_width(p->m, stage, type), e) ||
+        gnn_activation_of_stage(&p->pass, &p->after, stage, type, e) ||
         gnn_activation_open(&p->pass, &p->after, p->chunk, e))
         return e->code;
     /* Before the first chunk: layers may work on all rows at once, e.g. make messages of all
      * sources. */
-    for (uint32_t r = 0; r < p->m->c.netypes; r++)
-        if (gnn_model_into(p->m, l, r, type) && start_conv(p, l, r, e))
+    for (uint32_t i = 0; i < p->m->stage[stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(p->m, stage, i, type);
+        if (v && start_conv(p, v, e))
             return e->code;
+    }
     return 0;
 }
 
 /* Fewer rows, if they have too many edges along one of the relations. */
-static uint64_t rows_that_fit(const struct gnn_predict *p, uint32_t l, uint32_t type,
+static uint64_t rows_that_fit(const struct gnn_predict *p, uint32_t stage, uint32_t type,
                               const struct chunk *c)
 {
     uint64_t n = c->n;
-    for (uint32_t r = 0; r < p->m->c.netypes; r++) {
-        if (!gnn_model_into(p->m, l, r, type))
+    for (uint32_t i = 0; i < p->m->stage[stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(p->m, stage, i, type);
+        if (!v || v->rel == GNN_ROWS)
             continue;
         const uint64_t *ptr =
-            (const uint64_t *)gnn_predict_adjacency(p, c->part, r, "indptr")->data + c->at;
+            (const uint64_t *)gnn_predict_adjacency(p, c->part, v->rel, "indptr")->data + c->at;
         while (n > 1 && ptr[n] - ptr[0] > PREDICT_EDGES)
             n /= 2;
     }
     return n;
 }
 
-static int layer_chunk(struct gnn_predict *p, uint32_t l, uint32_t type, const struct chunk *c,
+static int stage_chunk(struct gnn_predict *p, uint32_t stage, uint32_t type, const struct chunk *c,
                        struct gnn_err *e)
 {
-    const struct gnn_ops *o = p->o.ops;
     const struct gnn_model *m = p->m;
-    bool acc = gnn_model_residual(m, l, type);
+    struct gnn_table *made = predict_made(p, stage, type);
     uint32_t left = 0;
-    const float *x;
     float *y;
-    if (gnn_predict_open_rows(p, &p->out[type], c->first, c->n, &y, e))
+    bool acc = false;
+    if (gnn_predict_open_rows(p, made, c->first, c->n, &y, e))
         return e->code;
-    if (acc) {
-        if (gnn_predict_rows(p, &p->in[type], c->first, c->n, &x, e))
-            return e->code;
-        o->copy(o, y, x, c->n * m->c.width[l] * sizeof(float));
-    }
-    for (uint32_t r = 0; r < m->c.netypes; r++)
-        left += gnn_model_into(m, l, r, type);
-    for (uint32_t r = 0; r < m->c.netypes; r++) {
-        if (!gnn_model_into(m, l, r, type))
+    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++)
+        left += gnn_model_into(m, stage, i, type) != NULL;
+    for (uint32_t i = 0; i < m->stage[stage].nconvs; i++) {
+        const struct gnn_conv *v = gnn_model_into(m, stage, i, type);
+        if (!v)
             continue;
-        if (conv_chunk(p, r, c, y, acc, --left ? NULL : gnn_activation_first(&p->after), e))
+        if (conv_chunk(p, v, c, y, acc, --left ? NULL : gnn_activation_first(&p->after), e))
             return e->code;
         acc = true;
     }
     gnn_activation_rows(&p->pass, &p->after, (uint32_t)c->first, (uint32_t)(c->first + c->n), y);
-    return gnn_predict_keep_rows(p, &p->out[type], c->first, c->n, y, e);
+    return gnn_predict_keep_rows(p, made, c->first, c->n, y, e);
 }
 
-int gnn_predict_layer(struct gnn_predict *p, uint32_t l, uint32_t type, struct gnn_err *e)
+int gnn_predict_stage(struct gnn_predict *p, uint32_t stage, uint32_t type, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const uint64_t total = p->s->meta.schema.ntype[type].count;
     uint64_t done = 0;
-    if (start_layer(p, l, type, e))
+    if (start_stage(p, stage, type, e))
         return e->code;
     for (uint32_t k = 0; k < p->s->nparts; k++) {
         const uint64_t own = gnn_store_owned(p->s, k, type);
         for (struct chunk c = {.part = k}; c.at < own; c.at += c.n) {
             c.first = p->s->book[type][k] + c.at;
             c.n = own - c.at < p->chunk ? own - c.at : p->chunk;
-            c.n = rows_that_fit(p, l, type, &c);
-            if (layer_chunk(p, l, type, &c, e))
+            c.n = rows_that_fit(p, stage, type, &c);
+            if (stage_chunk(p, stage, type, &c, e))
                 return e->code;
             done += c.n;
             if (p->o.progress)
-                p->o.progress(p->o.arg, l, done, total);
+                p->o.progress(p->o.arg, p->m->stage[stage].layer, done, total);
         }
     }
     for (uint32_t r = 0; r < p->m->c.netypes; r++)
