@@ -41,4 +41,37 @@ static GNN_HD struct gnn_csr_row gnn_csr_row_of(const struct gnn_csr *block, uin
     return r;
 }
 
+/* How many of the row's edges have a number below this one. Numbers ascend within a row, those of
+ * `edge` too. */
+static GNN_HD uint32_t gnn_csr_row_below(const struct gnn_csr_row *r, uint32_t number)
+{
+    uint32_t low = 0, high = r->n;
+    if (!r->edge)
+        return number <= r->number ? 0 : number - r->number < r->n ? number - r->number : r->n;
+    if (high && r->edge[high - 1] < number) /* mostly, all of them */
+        return high;
+    while (low < high) {
+        const uint32_t mid = low + (high - low) / 2;
+        if (r->edge[mid] < number)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Leaves of the row only the edges with numbers from `first` on, `count` of them. */
+static GNN_HD void gnn_csr_row_cut(struct gnn_csr_row *r, uint32_t first, uint32_t count)
+{
+    const uint32_t from = first ? gnn_csr_row_below(r, first) : 0,
+                   to = gnn_csr_row_below(r, first + count);
+    if (r->edge)
+        r->edge += from;
+    r->indices += from;
+    r->number += from;
+    r->left -= from;
+    r->at += from;
+    r->n = to - from;
+}
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What neighbours send, where that is no weighted sum (kernels/spmm.h): the largest of their rows.
+/* What neighbours send, where that is no weighted sum (kernels/spmm.h): the largest of their rows;
+ * their rows and those of the edges, added up and cut at 0.
  *
  * Rows [from, to) of a layer of blocks are made, ascending over them, contiguous and of d columns;
  * row 0 of a result is row `from`. Of blocks, first, n, the offsets and indices are read, and
@@ -35,6 +36,25 @@ void gnn_max_rows(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
 void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                   const float *dy, const uint32_t *arg, size_t d, float *dx, bool acc);
 
+/* Z has a row for each of nz edges, from the one with the number zfirst on: of all edges, or of a
+ * range of rows at a time, so that edges' rows need not all be there at once. */
+
+/* y[i] = sum over the edges e of row i of relu(X[indices[e]] + z_e), all of which Z has; with `acc`
+ * they are added one by one to what is there. A NaN stays one. */
+void gnn_edge_relu(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                   const float *x, const float *z, uint32_t zfirst, size_t d, float *y, bool acc);
+/* The gradient of Z: dz_e = dy[i] where X[indices[e]] + z_e > 0, and 0 elsewhere, for the edges of
+ * rows [from, to). Row 0 of dy is row `from`. dz may be z. That of X is gnn_edge_sum of dz by the
+ * transposed blocks with `edge`. */
+void gnn_edge_relu_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                        const float *x, const float *z, uint32_t zfirst, const float *dy, size_t d,
+                        float *dz);
+/* y[i] = sum over those edges e of row i that Z has of z_e; with `acc` they are added one by one to
+ * what is there: range after range of edges makes the bits of all at once. An edge's number is
+ * taken from `edge`, if there is one. */
+void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                  const float *z, uint32_t zfirst, uint32_t nz, size_t d, float *y, bool acc);
+
 /* On a device: pointers, counts and `bad` as for gnn_cuda_spmm. Rows are [first, *nrows), *nrows
  * being at most cap (nrows NULL: cap). xrows: the rows of X, or of dy; edges to others are left out
  * and reported. The bits are those of the functions above; a NaN is one, but its payload may
@@ -45,6 +65,18 @@ void gnn_cuda_max_rows(const struct gnn_csr *block, uint32_t nblocks, uint32_t f
 void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
                        const uint32_t *nrows, uint32_t cap, const float *dy, const uint32_t *arg,
                        uint32_t xrows, size_t d, float *dx, bool acc, uint64_t *bad, void *stream);
+/* Of an edge that is left out, dz is 0. */
+void gnn_cuda_edge_relu(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                        const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
+                        const float *z, uint32_t zfirst, size_t d, float *y, bool acc,
+                        uint64_t *bad, void *stream);
+void gnn_cuda_edge_relu_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                             const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
+                             const float *z, uint32_t zfirst, const float *dy, size_t d, float *dz,
+                             uint64_t *bad, void *stream);
+void gnn_cuda_edge_sum(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                       const uint32_t *nrows, uint32_t cap, const float *z, uint32_t zfirst,
+                       uint32_t nz, size_t d, float *y, bool acc, void *stream);
 
 #ifdef __cplusplus
 }

@@ -5,19 +5,24 @@
 
 #include <string.h>
 
+#include "kernels/act.h"
 #include "kernels/csr_row.h"
 #include "kernels/simd.h"
 
 /* CHUNK rows are a task: few, as degrees differ widely. */
 enum { AHEAD = 12, CHUNK = 32 };
 
-GNN_INLINE void fetch_ahead(const struct gnn_csr_row *r, uint32_t e, const void *x, size_t bytes)
+GNN_INLINE void fetch_row(const void *x, size_t row, size_t bytes)
 {
-    if (r->left - e <= AHEAD)
-        return;
-    const char *p = (const char *)x + r->indices[e + AHEAD] * bytes;
+    const char *p = (const char *)x + row * bytes;
     for (size_t b = 0; b < bytes; b += 64)
         __builtin_prefetch(p + b);
+}
+
+GNN_INLINE void fetch_ahead(const struct gnn_csr_row *r, uint32_t e, const void *x, size_t bytes)
+{
+    if (r->left - e > AHEAD)
+        fetch_row(x, r->indices[e + AHEAD], bytes);
 }
 
 GNN_INLINE void take_larger(const float *restrict v, size_t d, uint32_t number, float *restrict y,
@@ -83,5 +88,87 @@ void gnn_max_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, ui
     for (uint32_t j = from; j < to; j++) {
         const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, j);
         max_row_back(&r, dy, arg, d, dx + (j - from) * d, acc);
+    }
+}
+
+GNN_INLINE void add_message(const float *restrict x, const float *restrict z, size_t d,
+                            float *restrict y)
+{
+    for (size_t j = 0; j < d; j++)
+        y[j] += gnn_act_of(x[j] + z[j], GNN_ACT_RELU);
+}
+
+GNN_SIMD static void relu_row(const struct gnn_csr_row *r, const float *x, const float *z, size_t d,
+                              float *y, bool acc)
+{
+    if (!acc)
+        memset(y, 0, d * sizeof *y);
+    for (uint32_t e = 0; e < r->n; e++) {
+        fetch_ahead(r, e, x, d * sizeof *x);
+        add_message(x + r->indices[e] * d, z + e * d, d, y);
+    }
+}
+
+void gnn_edge_relu(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                   const float *x, const float *z, uint32_t zfirst, size_t d, float *y, bool acc)
+{
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (uint32_t i = from; i < to; i++) {
+        const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, i);
+        const float *first = r.n ? z + (r.number - zfirst) * d : z;
+        relu_row(&r, x, first, d, y + (i - from) * d, acc);
+    }
+}
+
+GNN_SIMD static void relu_row_back(const struct gnn_csr_row *r, const float *x, const float *z,
+                                   const float *restrict dy, size_t d, float *dz)
+{
+    for (uint32_t e = 0; e < r->n; e++, z += d, dz += d) {
+        const float *v = x + r->indices[e] * d;
+        fetch_ahead(r, e, x, d * sizeof *x);
+#pragma omp simd
+        for (size_t j = 0; j < d; j++) /* dz may be z */
+            dz[j] = v[j] + z[j] > 0 ? dy[j] : 0;
+    }
+}
+
+void gnn_edge_relu_back(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                        const float *x, const float *z, uint32_t zfirst, const float *dy, size_t d,
+                        float *dz)
+{
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (uint32_t i = from; i < to; i++) {
+        const struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, i);
+        const size_t at = r.n ? (r.number - zfirst) * d : 0;
+        relu_row_back(&r, x, z + at, dy + (i - from) * d, d, dz + at);
+    }
+}
+
+GNN_INLINE void add_row(const float *restrict z, size_t d, float *restrict y)
+{
+    for (size_t j = 0; j < d; j++)
+        y[j] += z[j];
+}
+
+GNN_SIMD static void sum_row(const struct gnn_csr_row *r, const float *z, uint32_t zfirst,
+                             uint32_t nz, size_t d, float *y, bool acc)
+{
+    if (!acc)
+        memset(y, 0, d * sizeof *y);
+    for (uint32_t e = 0; e < r->n; e++) {
+        if (r->edge && r->left - e > AHEAD && r->edge[e + AHEAD] - zfirst < nz)
+            fetch_row(z, r->edge[e + AHEAD] - zfirst, d * sizeof *z);
+        add_row(z + ((r->edge ? r->edge[e] : r->number + e) - zfirst) * d, d, y);
+    }
+}
+
+void gnn_edge_sum(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                  const float *z, uint32_t zfirst, uint32_t nz, size_t d, float *y, bool acc)
+{
+#pragma omp parallel for schedule(dynamic, CHUNK)
+    for (uint32_t i = from; i < to; i++) {
+        struct gnn_csr_row r = gnn_csr_row_of(block, (uint32_t)nblocks, i);
+        gnn_csr_row_cut(&r, zfirst, nz);
+        sum_row(&r, z, zfirst, nz, d, y + (i - from) * d, acc);
     }
 }

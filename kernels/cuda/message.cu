@@ -5,6 +5,7 @@
  * work. */
 #include "kernels/message.h"
 
+#include "kernels/act.h"
 #include "kernels/csr_row.h"
 #include "kernels/cuda/cuda.cuh"
 
@@ -142,6 +143,106 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* Unit u of X's rows of FLIGHT edges, and of Z's, which follow each other from row `at` on. */
+template <unsigned V>
+__device__ void read_terms(const Layer &l, const Piece &p, const float *x, const uint32_t *id,
+                           const float *z, uint64_t at, Unit<V> *v, Unit<V> *w)
+{
+    GNN_UNROLL
+    for (unsigned i = 0; i < FLIGHT; i++) {
+        const bool good = id[i] < l.xrows;
+        v[i] = good ? *unit_of<const Unit<V>>(x, l, id[i], p.u) : Unit<V>();
+        w[i] = good ? *unit_of<const Unit<V>>(z, l, at + i, p.u) : Unit<V>();
+    }
+}
+
+template <unsigned V>
+__global__ void __launch_bounds__(THREADS)
+    edge_relu(const Layer l, const float *x, const float *z, uint32_t zfirst, float *y, bool acc)
+{
+    const uint64_t pieces = count_pieces(l);
+    for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
+        const Piece p = find_piece(l, r, V);
+        if (!p.some)
+            continue;
+        Unit<V> *to = unit_of<Unit<V>>(y, l, p.g - l.first, p.u), s = acc ? *to : Unit<V>();
+        for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
+            uint32_t id[FLIGHT];
+            Unit<V> v[FLIGHT], w[FLIGHT];
+            read_sources(l, p.row, e, id);
+            read_terms<V>(l, p, x, id, z, (uint64_t)(p.row.number - zfirst) + e, v, w);
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++)
+                GNN_UNROLL
+            for (unsigned q = 0; q < V; q++)
+                if (id[i] < l.xrows)
+                    s.v[q] = __fadd_rn(s.v[q],
+                                       gnn_act_of(__fadd_rn(v[i].v[q], w[i].v[q]), GNN_ACT_RELU));
+        }
+        *to = s;
+    }
+}
+
+template <unsigned V>
+__global__ void __launch_bounds__(THREADS)
+    edge_relu_back(const Layer l, const float *x, const float *z, uint32_t zfirst, const float *dy,
+                   float *dz)
+{
+    const uint64_t pieces = count_pieces(l);
+    for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
+        const Piece p = find_piece(l, r, V);
+        if (!p.some)
+            continue;
+        const Unit<V> g = *unit_of<const Unit<V>>(dy, l, p.g - l.first, p.u);
+        for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
+            const uint64_t at = (uint64_t)(p.row.number - zfirst) + e;
+            uint32_t id[FLIGHT];
+            Unit<V> v[FLIGHT], w[FLIGHT];
+            read_sources(l, p.row, e, id);
+            read_terms<V>(l, p, x, id, z, at, v, w);
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++) {
+                GNN_UNROLL
+                for (unsigned q = 0; q < V; q++) /* of one that is left out, 0 + 0 */
+                    w[i].v[q] = __fadd_rn(v[i].v[q], w[i].v[q]) > 0 ? g.v[q] : 0;
+                if (e + i < p.row.n)
+                    *unit_of<Unit<V>>(dz, l, at + i, p.u) = w[i];
+            }
+        }
+    }
+}
+
+template <unsigned V>
+__global__ void __launch_bounds__(THREADS)
+    edge_sum(const Layer l, const float *z, uint32_t zfirst, uint32_t nz, float *y, bool acc)
+{
+    const uint64_t pieces = count_pieces(l);
+    for (GnnRows r = gnn_rows(l.lanes); r.row < pieces; r.row += r.stride) {
+        Piece p = find_piece(l, r, V);
+        if (!p.some)
+            continue;
+        Unit<V> *to = unit_of<Unit<V>>(y, l, p.g - l.first, p.u), s = acc ? *to : Unit<V>();
+        gnn_csr_row_cut(&p.row, zfirst, nz);
+        for (uint32_t e = 0; e < p.row.n; e += FLIGHT) {
+            Unit<V> v[FLIGHT];
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++) {
+                const bool some = e + i < p.row.n;
+                const uint32_t number =
+                    some && p.row.edge ? __ldg(&p.row.edge[e + i]) : p.row.number + e + i;
+                v[i] = some ? *unit_of<const Unit<V>>(z, l, number - zfirst, p.u) : Unit<V>();
+            }
+            GNN_UNROLL
+            for (unsigned i = 0; i < FLIGHT; i++)
+                GNN_UNROLL
+            for (unsigned q = 0; q < V; q++)
+                if (e + i < p.row.n)
+                    s.v[q] = __fadd_rn(s.v[q], v[i].v[q]);
+        }
+        *to = s;
+    }
+}
+
 /* A kernel over the pieces of the layer's rows, for columns in units of four or of one. */
 template <typename Four, typename One, typename... A>
 void launch_pieces(Four four, One one, bool vector, Layer l, void *stream, A... a)
@@ -176,4 +277,33 @@ void gnn_cuda_max_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t f
     const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
     const bool vector = d % 4 == 0 && gnn_vector(dy, dx) && gnn_vector(arg, nullptr);
     launch_pieces(max_back<4>, max_back<1>, vector, l, stream, dy, arg, dx, acc);
+}
+
+void gnn_cuda_edge_relu(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                        const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
+                        const float *z, uint32_t zfirst, size_t d, float *y, bool acc,
+                        uint64_t *bad, void *stream)
+{
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
+    const bool vector = d % 4 == 0 && gnn_vector(x, y) && gnn_vector(z, nullptr);
+    launch_pieces(edge_relu<4>, edge_relu<1>, vector, l, stream, x, z, zfirst, y, acc);
+}
+
+void gnn_cuda_edge_relu_back(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                             const uint32_t *nrows, uint32_t cap, const float *x, uint32_t xrows,
+                             const float *z, uint32_t zfirst, const float *dy, size_t d, float *dz,
+                             uint64_t *bad, void *stream)
+{
+    const Layer l = {block, nblocks, first, nrows, cap, xrows, d, bad, 0, 0};
+    const bool vector = d % 4 == 0 && gnn_vector(x, dy) && gnn_vector(z, dz);
+    launch_pieces(edge_relu_back<4>, edge_relu_back<1>, vector, l, stream, x, z, zfirst, dy, dz);
+}
+
+void gnn_cuda_edge_sum(const struct gnn_csr *block, uint32_t nblocks, uint32_t first,
+                       const uint32_t *nrows, uint32_t cap, const float *z, uint32_t zfirst,
+                       uint32_t nz, size_t d, float *y, bool acc, void *stream)
+{
+    const Layer l = {block, nblocks, first, nrows, cap, 0, d, nullptr, 0, 0};
+    const bool vector = d % 4 == 0 && gnn_vector(z, y);
+    launch_pieces(edge_sum<4>, edge_sum<1>, vector, l, stream, z, zfirst, nz, y, acc);
 }

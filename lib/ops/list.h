@@ -42,7 +42,7 @@ GNN_OP(transpose, "transposing",
        gnn_csr_transpose(block, nblocks, ncols, tptr, tidx, tedge),
        transpose_blocks(dev, block, nblocks, ncols, edges, tptr, tidx, tedge))
 
-/* kernels/message.h; `block` as above. xrows: of X, or of dy. */
+/* kernels/message.h; `block` as above. xrows: the rows of X, or of dy in max_back. */
 GNN_OP(max_rows, gnn_ops_name(dev, "maximum, %zu wide", d),
        (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
         uint32_t xrows, size_t d, float *y, uint32_t *arg),
@@ -55,6 +55,23 @@ GNN_OP(max_back, gnn_ops_name(dev, "backward maximum, %zu wide", d),
        gnn_max_back(block, nblocks, from, to, dy, arg, d, dx, acc),
        gnn_cuda_max_back(block, nblocks, from, NULL, to, dy, arg, xrows, d, dx, acc,
                          dev->word + WORD_SPMM, dev->stream))
+GNN_OP(edge_relu, gnn_ops_name(dev, "messages of edges, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
+        uint32_t xrows, const float *z, uint32_t zfirst, size_t d, float *y, bool acc),
+       gnn_edge_relu(block, nblocks, from, to, x, z, zfirst, d, y, acc),
+       gnn_cuda_edge_relu(block, nblocks, from, NULL, to, x, xrows, z, zfirst, d, y, acc,
+                          dev->word + WORD_SPMM, dev->stream))
+GNN_OP(edge_relu_back, gnn_ops_name(dev, "backward messages of edges, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *x,
+        uint32_t xrows, const float *z, uint32_t zfirst, const float *dy, size_t d, float *dz),
+       gnn_edge_relu_back(block, nblocks, from, to, x, z, zfirst, dy, d, dz),
+       gnn_cuda_edge_relu_back(block, nblocks, from, NULL, to, x, xrows, z, zfirst, dy, d, dz,
+                               dev->word + WORD_SPMM, dev->stream))
+GNN_OP(edge_sum, gnn_ops_name(dev, "sums of edges' rows, %zu wide", d),
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to, const float *z,
+        uint32_t zfirst, uint32_t nz, size_t d, float *y, bool acc),
+       gnn_edge_sum(block, nblocks, from, to, z, zfirst, nz, d, y, acc),
+       gnn_cuda_edge_sum(block, nblocks, from, NULL, to, z, zfirst, nz, d, y, acc, dev->stream))
 
 /* kernels/factors.h */
 GNN_OP(mean_factors, "factors",

@@ -116,6 +116,61 @@ void test_max(const Shape &s)
        g.edges, s.d);
 }
 
+/* The messages of edges, all at once or by ranges of rows, whose edges' rows are there meanwhile.
+ */
+void test_edge_relu(const Shape &s)
+{
+    Random r(s.n * 3 + s.d);
+    Graph g(r, s.n, s.cols, s.degree, s.longest);
+    const size_t out = g.rows * s.d, in = g.cols * s.d, all = g.edges * s.d;
+    Array<float> x(in, s.off), z(all, s.off), want(out), dy(out, s.off), dz(all), dx(in), was(in);
+    special(r, x), r.numbers(dy), r.numbers(z), r.numbers(was);
+    r.numbers(want);
+    Array<float> first(out);
+    copy(first, want), copy(dx, was);
+    gnn_edge_relu(g.block, 2, 0, g.rows, x.data(), z.data(), 0, s.d, want.data(), true);
+    gnn_edge_relu_back(g.block, 2, 0, g.rows, x.data(), z.data(), 0, dy.data(), s.d, dz.data());
+    gnn_edge_sum(&g.back, 1, 0, g.cols, dz.data(), 0, g.edges, s.d, dx.data(), true);
+    size_t wrong = 0;
+    uint64_t bad = UINT64_MAX;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        Array<float> y(out, s.off), dz2(all, s.off), dx2(in, s.off), dx3(in);
+        copy(y, first), copy(dz2, z), copy(dx2, was), copy(dx3, was);
+        const uint32_t ranges = (uint32_t)seed * 2 - 1;
+        for (uint32_t k = 0, at = 0; k < ranges; k++) {
+            const uint32_t from = g.rows * k / ranges, to = g.rows * (k + 1) / ranges;
+            uint32_t n = 0;
+            for (uint32_t b = 0; b < 2; b++)
+                for (uint32_t i = 0; i < s.n; i++)
+                    if (g.block[b].first + i >= from && g.block[b].first + i < to)
+                        n += g.ptr[b][i + 1] - g.ptr[b][i];
+            float *zk = dz2.data() + at * s.d;
+            vary(seed);
+            gnn_cuda_edge_relu(g.block, 2, from, nullptr, to, x.data(), g.cols, zk, at, s.d,
+                               y.data() + from * s.d, true, &bad, nullptr);
+            gnn_cuda_edge_relu_back(g.block, 2, from, nullptr, to, x.data(), g.cols, zk, at,
+                                    dy.data() + from * s.d, s.d, zk, &bad, nullptr);
+            gnn_cuda_edge_sum(&g.back, 1, 0, nullptr, g.cols, zk, at, n, s.d, dx2.data(), true,
+                              nullptr);
+            gnn_edge_sum(&g.back, 1, 0, g.cols, zk, at, n, s.d, dx3.data(), true);
+            at += n;
+        }
+        wrong += differences(y.data(), want.data(), out) + !y.whole() +
+                 differences(dz2.data(), dz.data(), all) + !dz2.whole() +
+                 differences(dx2.data(), dx.data(), in) + !dx2.whole() +
+                 differences(dx3.data(), dx.data(), in);
+    }
+    Array<float> sums(out), sums2(out, s.off); /* by destination, where no `edge` tells numbers */
+    gnn_edge_sum(g.block, 2, 0, g.rows, z.data(), 0, g.edges, s.d, sums.data(), false);
+    gnn_cuda_edge_sum(g.block, 2, 0, &g.rows, g.rows + 9, z.data(), 0, g.edges, s.d, sums2.data(),
+                      false, nullptr);
+    wrong += differences(sums2.data(), sums.data(), out) + !sums2.whole();
+    ok(!wrong && bad == UINT64_MAX,
+       "gnn_cuda_edge_relu, its gradient and gnn_cuda_edge_sum give the bits of the CPU for %u edges "
+       "in any ranges, %zu columns",
+       g.edges, s.d);
+}
+
 /* An edge to a row that X does not have is as if it were not there, and the first is reported. */
 void test_bad()
 {
@@ -134,6 +189,16 @@ void test_bad()
     const uint32_t number = g.ptr[0].back() + at - g.ptr[1][0] + 1;
     ok(bad == (1ull << 32 | at) && y[row] == -1 && arg[row] == number && y.whole(),
        "gnn_cuda_max_rows leaves out ids out of range and reports the first");
+    Array<float> z(g.edges * d), dy(g.rows * d);
+    z.fill(3), dy.fill(1);
+    bad = UINT64_MAX;
+    gnn_cuda_edge_relu(g.block, 2, 0, nullptr, g.rows, x.data(), 20, z.data(), 0, d, y.data(),
+                       false, &bad, nullptr);
+    gnn_cuda_edge_relu_back(g.block, 2, 0, nullptr, g.rows, x.data(), 20, z.data(), 0, dy.data(), d,
+                            z.data(), &bad, nullptr);
+    ok(bad == (1ull << 32 | at) && y[row] == 2 * 28 && z[(number - 1) * d] == 0 &&
+           z[number * d] == 1 && y.whole() && z.whole(),
+       "gnn_cuda_edge_relu leaves out ids out of range, and their gradient is 0");
     y.fill(5), arg.fill(5);
     gnn_cuda_max_rows(nullptr, 0, 0, nullptr, 2, x.data(), 20, d, y.data(), arg.data(), &bad,
                       nullptr);
@@ -148,7 +213,7 @@ void test_bad()
 int main()
 {
     for (const Shape &s : shapes)
-        test_max(s);
+        test_max(s), test_edge_relu(s);
     test_bad();
     return tap_done();
 }

@@ -194,6 +194,9 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     const size_t in = (size_t)cols * d, out = (size_t)rows * d, bytes = out * sizeof(float);
     float *x = numbers(in), *dy = numbers(out), *y = host(bytes), *dx = host(in * sizeof *dx);
     uint32_t *arg = host(bytes);
+    const size_t all = (size_t)edges * d;
+    float *z = numbers(all), *dz = host(all * sizeof *dz), *sent = host(bytes),
+          *sum = host(in * sizeof *sum);
     for (size_t i = 0; i < in; i++)
         x[i] = rintf(4 * x[i]) / 4; /* so that some are equal */
     struct gnn_csr a = {.n = rows, .indptr = ptr, .indices = idx};
@@ -201,6 +204,9 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
     struct gnn_csr t = {.n = cols, .indptr = tptr, .indices = tidx, .edge = tedge};
     gnn_max_rows(&a, 1, 0, rows, x, d, y, arg);
     gnn_max_back(&t, 1, 0, cols, dy, arg, d, dx, false);
+    gnn_edge_relu(&a, 1, 0, rows, x, z, 0, d, sent, false);
+    gnn_edge_relu_back(&a, 1, 0, rows, x, z, 0, dy, d, dz);
+    gnn_edge_sum(&t, 1, 0, cols, dz, 0, edges, d, sum, false);
     a.indptr = up(ptr, (rows + 1) * sizeof *ptr);
     a.indices = up(idx, (edges + 1) * sizeof *idx);
     t.indptr = up(tptr, (cols + 1) * sizeof *tptr);
@@ -217,6 +223,12 @@ static void messages(uint32_t rows, uint32_t cols, uint32_t degree, uint32_t lon
         gnn_cuda_max_back(vt, 1, 0, NULL, cols, vdy, at, rows, d, g, false, bad, stream);
         wrong += differ(down(vy, bytes), y, out) + (memcmp(down(at, bytes), arg, bytes) != 0) +
                  differ(down(g, in * sizeof *g), dx, in);
+        float *vz = up(z, all * sizeof *z);
+        gnn_cuda_edge_relu(va, 1, 0, NULL, rows, vx, cols, vz, 0, d, vy, false, bad, stream);
+        gnn_cuda_edge_relu_back(va, 1, 0, NULL, rows, vx, cols, vz, 0, vdy, d, vz, bad, stream);
+        gnn_cuda_edge_sum(vt, 1, 0, NULL, cols, vz, 0, edges, d, g, false, stream);
+        wrong += differ(down(vy, bytes), sent, out) + differ(down(vz, all * sizeof *dz), dz, all) +
+                 differ(down(g, in * sizeof *g), sum, in);
     }
     ok(!wrong && !was_bad(bad), "messages: %u rows, %u columns, %u edges, %u wide", rows, cols,
        edges, d);

@@ -85,6 +85,57 @@ static void test_max(void)
     ok(isnan(y[dst[0] * D]) && src[arg[dst[0] * D]] == src[0], "gnn_max_rows hides no NaN");
 }
 
+/* The sum of w times the messages of all edges with rows z. */
+static double message_loss(const float *x, const float *z, const float *w)
+{
+    float y[ROWS * D];
+    double s = 0;
+    gnn_edge_relu(block, 2, 0, ROWS, x, z, 0, D, y, false);
+    for (size_t k = 0; k < ROWS * D; k++)
+        s += (double)w[k] * (double)y[k];
+    return s;
+}
+
+static double slope_of(float *at, const float *x, const float *z, const float *w)
+{
+    const float was = *at, h = 1.0f / 4096;
+    *at = was + h;
+    const double up = message_loss(x, z, w);
+    *at = was - h;
+    const double down = message_loss(x, z, w);
+    *at = was;
+    return (up - down) / (2.0 * (double)h);
+}
+
+static void test_edge_relu(void)
+{
+    static float x[COLS * D], z[MOST * D], y[ROWS * D], w[ROWS * D], dz[MOST * D], dx[COLS * D];
+    double want[ROWS * D] = {0}, worst = 0;
+    numbers(x, COLS * D);
+    numbers(z, edges * D);
+    numbers(w, ROWS * D);
+    for (size_t k = 0; k < edges * D; k++)
+        for (float *v = &z[k]; fabsf(*v + x[src[k / D] * D + k % D]) < 1e-3f;)
+            *v += 0.01f; /* the slope changes at 0 */
+    for (uint32_t e = 0; e < edges; e++)
+        for (size_t c = 0; c < D; c++)
+            want[dst[e] * D + c] += fmax(0, (double)x[src[e] * D + c] + (double)z[e * D + c]);
+    gnn_edge_relu(block, 2, 0, ROWS, x, z, 0, D, y, false);
+    for (size_t k = 0; k < ROWS * D; k++)
+        worst = fmax(worst, fabs(want[k] - (double)y[k]));
+    ok(worst < 1e-5, "gnn_edge_relu adds up what neighbours and edges send, cut at 0");
+    gnn_edge_relu_back(block, 2, 0, ROWS, x, z, 0, w, D, dz);
+    gnn_edge_sum(&back, 1, 0, COLS, dz, 0, edges, D, dx, false);
+    worst = 0;
+    for (size_t k = 0; k < edges * D; k += 11)
+        worst = fmax(worst, fabs(slope_of(&z[k], x, z, w) - (double)dz[k]));
+    for (size_t k = 0; k < COLS * D; k += 3)
+        worst = fmax(worst, fabs(slope_of(&x[k], x, z, w) - (double)dx[k]));
+    ok(worst < 1e-4, "gnn_edge_relu_back and gnn_edge_sum are the gradients (%.2g)", worst);
+    gnn_edge_relu_back(block, 2, 0, ROWS, x, z, 0, w, D, z);
+    ok(!memcmp(z, dz, edges * D * sizeof *z), "gnn_edge_relu_back works in place");
+}
+
 static double unit_loss(const float *x, size_t n, size_t d, const float *w)
 {
     float y[64];
@@ -140,6 +191,7 @@ int main(void)
 {
     make_graph();
     test_max();
+    test_edge_relu();
     test_unit_rows(5);
     test_unit_rows(64);
     test_no_length();
