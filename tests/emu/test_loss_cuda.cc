@@ -176,7 +176,7 @@ int main()
         test_loss<true>(c > 100 ? 9 : 70, c);
         test_loss<false>(c > 100 ? 9 : 70, c);
     }
-    for (size_t c : {1, 2, 3, 33, 300})
+    for (size_t c : {1u, 2u, 3u, 33u, 300u})
         test_squared(c > 100 ? 9 : 700, c);
     test_squared(0, 2);
     test_numbers();
