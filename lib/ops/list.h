@@ -153,6 +153,41 @@ GNN_OP(batch_norm_back, "batch norm",
        gnn_batch_norm_back(dy, xhat, count, n, d, stat, gamma),
        gnn_cuda_batch_norm_back(dy, xhat, count, NULL, n, d, stat, gamma, dev->stream))
 
+/* kernels/attention.h. The structs are the host's, what they point to and `block` the backend's. */
+GNN_OP(attention, "attention",
+       (const struct gnn_attention *a, const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+        uint32_t to, unsigned flags, float *y, float *m, float *z),
+       gnn_attention_rows(a, block, nblocks, from, to, flags, y, m, z),
+       gnn_cuda_attention_rows(a, block, nblocks, from, to, flags, y, m, z, dev->word + WORD_SPMM,
+                               dev->stream))
+GNN_OP(attention_sources, "backward attention",
+       (const struct gnn_attention *a, const struct gnn_csr *back,
+        const struct gnn_attention_back *g, bool acc),
+       gnn_attention_sources(a, back, g, acc),
+       gnn_cuda_attention_sources(a, back, g, acc, dev->word + WORD_SPMM, dev->stream))
+GNN_OP(attention_targets, "backward attention",
+       (const struct gnn_attention *a, const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+        uint32_t to, const struct gnn_attention_back *g, bool acc),
+       gnn_attention_targets(a, block, nblocks, from, to, g, acc),
+       gnn_cuda_attention_targets(a, block, nblocks, from, to, g, acc, dev->word + WORD_SPMM,
+                                  dev->stream))
+
+/* kernels/heads.h */
+GNN_OP(head_dots, "heads",
+       (const float *x, const float *y, size_t pitch, uint32_t n, uint32_t heads, uint32_t channels,
+        float *out),
+       gnn_head_dots(x, y, pitch, n, heads, channels, out),
+       gnn_cuda_head_dots(x, y, pitch, n, heads, channels, out, dev->stream))
+GNN_OP(head_outer, "heads",
+       (const float *g, const float *w, uint32_t n, uint32_t heads, uint32_t channels, float *x),
+       gnn_head_outer(g, w, n, heads, channels, x),
+       gnn_cuda_head_outer(g, w, n, heads, channels, x, dev->stream))
+GNN_OP(head_sums, "heads",
+       (const float *g, const float *x, uint32_t n, uint32_t heads, uint32_t channels, float *work,
+        float *out, bool acc),
+       gnn_head_sums(g, x, n, heads, channels, work, out, acc),
+       gnn_cuda_head_sums(g, x, n, heads, channels, work, out, acc, dev->stream))
+
 /* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
 GNN_OP(fill, "filling", (float *x, uint64_t n, float v), gnn_fill(x, n, v),
        gnn_cuda_fill(x, n, v, dev->stream))

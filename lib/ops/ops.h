@@ -7,6 +7,8 @@
 
 #include "formats/tensor.h"
 #include "kernels/act.h"
+#include "kernels/attention.h"
+#include "kernels/heads.h"
 #include "kernels/batch_norm.h"
 #include "kernels/optim.h"
 #include "kernels/spmm.h"

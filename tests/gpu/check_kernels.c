@@ -17,6 +17,7 @@
 #include "kernels/sample.h"
 #include "kernels/spmm.h"
 #include "kernels/weight.h"
+#include "attention_case.h"
 #include "on_device.h"
 
 static uint32_t scale = 1;
@@ -654,6 +655,10 @@ int main(int argc, char **argv)
         losses(20 * scale + 1, d);
         class_weights(20 * scale + 1, d + 1);
         helpers(20 * scale + 1, d);
+    }
+    for (unsigned kind = 0; kind < 3; kind++) {
+        attention(60 * scale, 12, 3, (enum gnn_attention_kind)kind, 8, 8);
+        attention(60 * scale, 12, 1000 * scale, (enum gnn_attention_kind)kind, 3, 40);
     }
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_F16);
     gather(200 * scale, 100, 300 * scale, GNN_GATHER_F32_BF16);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums over the channels of a head, in the order that kernels/attention_edge.h gives. */
+#ifndef GNN_KERNELS_CPU_LANES_H
+#define GNN_KERNELS_CPU_LANES_H
+
+#include "kernels/attention_edge.h"
+#include "kernels/simd.h"
+
+enum { LANES = GNN_ATTENTION_LANES };
+
+/* LANES floats of a row, from anywhere. Said so, as compilers do not see that a sum may stay in a
+ * register. */
+typedef float lanes_of __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t lane_bits __attribute__((vector_size(4 * LANES)));
+
+GNN_INLINE void load_lanes(const float *x, lanes_of *v)
+{
+    *v = *(const lanes_of *)(const void *)x;
+}
+
+/* What is left of a row, and zeros. */
+GNN_INLINE void load_some(const float *x, uint32_t n, lanes_of *v)
+{
+    float t[LANES] = {0};
+    for (uint32_t l = 0; l < n; l++)
+        t[l] = x[l];
+    load_lanes(t, v);
+}
+
+/* Lane l adds the channels l, l + LANES, ... */
+GNN_INLINE float fold_lanes(const lanes_of *p)
+{
+    const float a = (*p)[0] + (*p)[4], b = (*p)[1] + (*p)[5], c = (*p)[2] + (*p)[6],
+                d = (*p)[3] + (*p)[7];
+    return (a + c) + (b + d);
+}
+
+GNN_INLINE float head_dot(const float *x, const float *y, uint32_t n)
+{
+    lanes_of s = {0}, a, b;
+    uint32_t c = 0;
+    for (; c + LANES <= n; c += LANES) {
+        load_lanes(x + c, &a), load_lanes(y + c, &b);
+        s += a * b;
+    }
+    if (c < n) {
+        load_some(x + c, n - c, &a), load_some(y + c, n - c, &b);
+        s += a * b;
+    }
+    return fold_lanes(&s);
+}
+
+#endif
