@@ -209,6 +209,8 @@ static void read_options(int argc, char **argv)
     (void)opt_parse(&program, argc, argv, &nargs);
     check_options();
     threads_start(threads);
+    train_feed.edge_field = train_model_edge_field();
+    train_feed.edge_ids = train_model_needs_edges();
     train_feed.degrees = train_model_needs_degrees();
     train_feed.count_once = train_model_has_batch_norm();
     train_feed.input = ranks_path(train_feed.input, train_feed.store_path ? NULL : "-i");

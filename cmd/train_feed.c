@@ -160,8 +160,12 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_sampler_opts s;
+    char fields[GNN_WORD_MAX + 32];
+    snprintf(fields, sizeof fields, "x,y%s%s%s", f->degrees ? ",degree" : "",
+             f->edge_field && strcmp(f->edge_field, "x") ? "," : "",
+             f->edge_field && strcmp(f->edge_field, "x") ? f->edge_field : "");
     struct gnn_gather_opts g = {.dtype = dtypes[f->dtype],
-                                .fields = f->degrees ? "x,y,degree" : NULL};
+                                .fields = strcmp(fields, "x,y") ? fields : NULL};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
         return NULL;
     if (choose_eval(f, e))
@@ -172,6 +176,7 @@ static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
     g.hits = &f->gathered;
     s.remote = &f->sampled;
     s.count_once = f->count_once;
+    s.edge_ids = f->edge_ids;
     if (f->gpu) {
         f->cache.replicate = f->replicate.n > 0;
         cache_read(&f->cache, &f->store, &g.cache);

@@ -8,10 +8,12 @@
 #include "cmd/train_defaults.h"
 #include "cmd/train_feed.h"
 #include "cmd/unused.h"
+#include "lib/base/mem.h"
 #include "lib/model/layer.h"
 #include "lib/model/model_file.h"
 
-static const char *init;
+static const char *init, *edge_weight;
+static bool edge_features;
 static int kind, feature_norm, jk, act = -1;
 static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, projection, ffn;
 static uint32_t encoder;
@@ -50,6 +52,8 @@ const struct opt train_model_opts[] = {
      "none|cat|max"},
     {OPT_CHOICE, 0, "activation", &act, "NAME", "activation of hidden rows (default: relu)",
      "relu|elu|leaky"},
+    {OPT_STR, 0, "edge-weight", &edge_weight, "FIELD", "weight neighbours by this field of edges"},
+    {OPT_FLAG, 0, "edge-features", &edge_features, NULL, "use the features x of edges"},
     {OPT_CHOICE, 0, "feature-norm", &feature_norm, "HOW",
      "row: divide the features of a node by their sum (default: none)", "none|row"},
     {OPT_STR, 0, "init", &init, "FILE", "start from these parameters (safetensors)", .file = true},
@@ -108,6 +112,19 @@ static const char *name_layers(const char *name)
     return text;
 }
 
+/* "gcn or gat": the layers that can use weights, or else features, of edges. */
+static const char *name_users(bool weights)
+{
+    static char text[256];
+    *text = 0;
+    for (size_t l = 0; gnn_layers[l]; l++)
+        if (weights ? gnn_layers[l]->weights : gnn_layers[l]->features) {
+            const size_t at = strlen(text);
+            snprintf(text + at, sizeof text - at, "%s%s", at ? " or " : "", gnn_layers[l]->name);
+        }
+    return text;
+}
+
 void train_model_check(void)
 {
     for (uint32_t i = 0; train_layer_opts[i].kind != OPT_END; i++)
@@ -115,6 +132,10 @@ void train_model_check(void)
             gnn_layer_option_find(gnn_layers[kind], layer_value[i].name) < 0)
             cli_usage("--%s requires --model %s", train_layer_opts[i].name,
                       name_layers(layer_value[i].name));
+    if (edge_weight && !gnn_layers[kind]->weights)
+        cli_usage("--edge-weight requires --model %s", name_users(true));
+    if (edge_features && !gnn_layers[kind]->features)
+        cli_usage("--edge-features requires --model %s", name_users(false));
     if (ffn && opt_given(&residual) && !residual)
         cli_usage("--ffn and --no-residual exclude each other");
     if (projection && !residual && !ffn)
@@ -137,6 +158,18 @@ static void take_layer_options(struct gnn_model_config *c)
         const uint32_t i = find_layer_value(c->layer->option[k].name);
         c->option[k] = c->layer->option[k].flag ? layer_value[i].flag : layer_value[i].number;
     }
+}
+
+const char *train_model_edge_field(void)
+{
+    return edge_weight ? edge_weight : edge_features ? "x" : NULL;
+}
+
+bool train_model_needs_edges(void)
+{
+    struct gnn_model_config c = {.layer = gnn_layers[kind]};
+    take_layer_options(&c);
+    return edge_weight || edge_features || gnn_layer_needs_ids(&c);
 }
 
 bool train_model_needs_degrees(void)
@@ -202,6 +235,19 @@ static void tell_bare(const struct gnn_schema *s)
     cli_note("warning: nodes have no features x: a single feature 1 is used");
 }
 
+static void tell_unused(const struct gnn_schema *s)
+{
+    const bool store = train_feed.store_path != NULL;
+    char fields[16];
+    snprintf(fields, sizeof fields, "%s%s%s",
+             edge_weight && !strcmp(edge_weight, "weight") ? "" : "weight ", store ? "time " : "",
+             edge_features ? "" : "x");
+    unused_edge_fields(
+        s, fields,
+        store ? "neighbours are sampled uniformly, and the model treats all edges equally"
+              : "the model treats all edges equally");
+}
+
 void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_err *e)
 {
     const struct gnn_meta *meta = (*src)->meta;
@@ -215,18 +261,17 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
                                  .has_head = head.n > 0,
                                  .jk = (enum gnn_jk)jk,
                                  .act = act < 0 ? GNN_ACT_RELU : (enum gnn_act)(GNN_ACT_RELU + act),
+                                 .edge_features = edge_features,
                                  .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;
     take_layer_options(&c);
+    if (edge_weight && !(c.edge_weight = gnn_strdup(edge_weight, e)))
+        cli_fail(e);
     for (uint32_t k = 0; k < head.n && head.v[k]; k++)
         c.head[c.nhead++] = (uint32_t)head.v[k];
     if (!meta->is_stream)
         cli_die(3, "the input is not a stream of batches");
-    unused_edge_fields(
-        &meta->schema, train_feed.store_path ? "weight time x" : "weight x",
-        train_feed.store_path
-            ? "neighbours are sampled uniformly, and the model treats all edges equally"
-            : "the model treats all edges equally");
+    tell_unused(&meta->schema);
     tell_bare(&meta->schema);
     set_widths(&c, meta->sampling.nhops);
     if (gnn_model_config_fit(&c, &meta->schema, e) || gnn_model_layout(m, &c, e))

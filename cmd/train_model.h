@@ -15,7 +15,10 @@ void train_model_list_layers(void);
 /* After opt_parse: ends the program unless the options fit each other. */
 void train_model_check(void);
 
-/* What batches must bring: degrees of nodes; who counts a node (gnn_sampler_opts.count_once). */
+/* What batches must bring: a field of edges, or NULL; edges' ids; degrees of nodes; who counts a
+ * node (gnn_sampler_opts.count_once). */
+const char *train_model_edge_field(void);
+bool train_model_needs_edges(void);
 bool train_model_needs_degrees(void);
 bool train_model_has_batch_norm(void);
 

@@ -3,13 +3,15 @@
 
 int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back, struct gnn_err *e)
 {
+    a->numbered = a->numbered || a->value;
     const bool row = a->norm != GNN_ADJ_SUM, diag = a->norm == GNN_ADJ_SYMMETRIC;
     if ((row && o->fit(o, &a->row, a->ndst, sizeof(float), "row factors", e)) ||
         (diag && o->fit(o, &a->diag, a->ndst, sizeof(float), "diagonal", e)) ||
         (back &&
          (o->fit(o, &a->tptr, (uint64_t)a->nsrc + 1, sizeof(uint32_t), "transposed block", e) ||
           o->fit(o, &a->tidx, a->edges, sizeof(uint32_t), "transposed block", e) ||
-          (a->value && o->fit(o, &a->tedge, a->edges, sizeof(uint32_t), "transposed block", e)))))
+          (a->numbered &&
+           o->fit(o, &a->tedge, a->edges, sizeof(uint32_t), "transposed block", e)))))
         return e->code;
     return 0;
 }
@@ -38,7 +40,7 @@ struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a)
     t.indptr = a->tptr.data;
     t.indices = a->tidx.data;
     t.value = a->value;
-    t.edge = a->value ? a->tedge.data : NULL;
+    t.edge = a->numbered ? a->tedge.data : NULL;
     t.row = a->node;
     t.col = a->row.data;
     return t;
@@ -55,5 +57,5 @@ void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a)
 {
     o->transpose(o, a->seg, a->nseg, a->nsrc, (uint32_t)a->edges, a->tptr.data, a->tidx.data,
-                 a->value ? a->tedge.data : NULL);
+                 a->numbered ? a->tedge.data : NULL);
 }

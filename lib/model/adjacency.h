@@ -25,16 +25,21 @@ struct gnn_adj {
     const float *node;   /* gnn_gcn_degrees, if the degrees are needed */
     uint32_t ndst, nsrc; /* rows of results, and of what is summed up */
     uint64_t edges;
-    const float *value; /* [edges] of edges, by number over one segment after the other; NULL:
-                           they have no values */
+    /* Of edges, by number over one segment after the other; NULL: they have none. */
+    const float *value;   /* [edges] their weights */
+    const float *feature; /* (edges, features) */
+    uint32_t features;
+    const uint64_t *id;        /* [edges] original ids; while training, where a layer needs them */
+    const uint32_t *node_id;   /* [ndst] the same of destinations */
+    bool numbered;             /* the transposed block says which number an edge has */
     const struct gnn_csr *seg; /* [nseg], at least one */
     uint32_t nseg;
     const struct gnn_csr *back; /* the transposed block, or NULL */
     struct gnn_buf row, diag, tptr, tidx, tedge;
 };
 
-/* Room for the factors of ndst rows; and, with `back`, for the transposed block. norm, node, ndst,
- * nsrc, edges and value are set before. */
+/* Room for the factors of ndst rows; and, with `back`, for the transposed block. What stands before
+ * seg is set before; edges with values are numbered in any case. */
 int gnn_adj_open(const struct gnn_ops *o, struct gnn_adj *a, bool back,
                  struct gnn_err *e) GNN_MUST_USE;
 void gnn_adj_release(const struct gnn_ops *o, struct gnn_adj *a);

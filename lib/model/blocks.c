@@ -13,6 +13,23 @@ static bool needs_way_back(const struct gnn_conv_run *run)
     return run->s->train && (run->inputs || run->message);
 }
 
+/* What layers use of the edges from hop `first` on. */
+static void set_edges(const struct gnn_net *n, struct gnn_adj *a, uint32_t r, uint32_t first,
+                      uint32_t dst)
+{
+    const struct gnn_net_edges *x = &n->edge[r];
+    const struct gnn_model_config *c = &n->pass.m->c;
+    const bool ids = n->pass.train && gnn_layer_needs_ids(c);
+    uint64_t at = 0;
+    for (uint32_t h = 0; h < first; h++)
+        at += gnn_batch_block(n->b, h, r)->edges;
+    a->value = c->edge_weight ? (const float *)x->value.data + at : NULL;
+    a->features = c->etype[r].features;
+    a->feature = a->features ? (const float *)x->feature.data + at * a->features : NULL;
+    a->id = ids ? (const uint64_t *)x->id.data + at : NULL;
+    a->node_id = n->b->type[dst].orig ? n->b->type[dst].orig : n->b->type[dst].node;
+}
+
 /* Lists the blocks of convolution v from seg[0] on, at least one, and the transposed one. */
 static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, enum gnn_frontier rule,
                           struct gnn_csr *seg, struct gnn_err *e)
@@ -27,10 +44,12 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, enum gnn_
     if (a->edges > UINT32_MAX)
         return gnn_fail(e, GNN_E_INPUT, "a batch has more than 2^32 edges");
     a->node = n->node[r].data;
+    set_edges(n, a, r, rule == GNN_FRONTIER_ALL ? last : 0, v->dst);
     run->message = run->layer->messages ? run->layer->messages(run) : 0;
     if (gnn_adj_open(n->pass.o, a, needs_way_back(run), e))
         return e->code;
     a->nseg = 0;
+    uint64_t at = 0;
     for (uint32_t h = rule == GNN_FRONTIER_ALL ? last : 0; h <= last; h++) {
         const struct gnn_block *k = gnn_batch_block(n->b, h, r);
         if (k->n == 0)
@@ -39,7 +58,9 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, enum gnn_
         seg[a->nseg].first = k->first;
         seg[a->nseg].n = k->n;
         seg[a->nseg].indptr = k->indptr;
+        seg[a->nseg].value = a->value ? a->value + at : NULL;
         seg[a->nseg++].indices = k->indices;
+        at += k->edges;
     }
     /* Layers expect at least one block, even if no node has an edge. */
     if (a->nseg == 0)
@@ -140,6 +161,9 @@ int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_er
     for (uint32_t r = 0; gnn_adj_needs_degrees(gnn_layer_variant(&m->c)->norm) && r < m->c.netypes;
          r++)
         if (take_degrees(n, r, e))
+            return e->code;
+    for (uint32_t r = 0; r < m->c.netypes; r++)
+        if (gnn_net_edges(n, meta, r, e))
             return e->code;
     if (list_blocks(n, meta->sampling.frontier, e))
         return e->code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a model is made for: taken from a schema, or compared with one; and the table of layers. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
@@ -34,6 +35,7 @@ void gnn_model_config_release(struct gnn_model_config *c)
         gnn_free(c->etype[r].rel);
     gnn_free(c->ntype);
     gnn_free(c->etype);
+    gnn_free(c->edge_weight);
     memset(c, 0, sizeof(*c));
 }
 
@@ -75,6 +77,64 @@ static int take_types(struct gnn_model_config *c, const struct gnn_schema *s, st
     return 0;
 }
 
+static const struct gnn_field *edge_field(const struct gnn_schema *s, uint32_t r, const char *name)
+{
+    return gnn_field_find(s->etype[r].field, s->etype[r].nfields, name);
+}
+
+/* Every edge type must have the weight: one number, and floating-point. */
+static int check_weights(const struct gnn_model_config *c, const struct gnn_schema *s,
+                         const char *what, enum gnn_status status, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    for (uint32_t r = 0; c->edge_weight && r < s->netypes; r++) {
+        const struct gnn_field *f = edge_field(s, r, c->edge_weight);
+        gnn_etype_key(s, r, key, sizeof key);
+        if (!f)
+            return gnn_fail(e, status, "%sedge type %s has no field %s to weight its edges by",
+                            what, key, c->edge_weight);
+        if (!is_float(f->dtype) || f->width > 1)
+            return gnn_fail(e, status,
+                            "%sfield %s of edge type %s is %s (%u columns): a weight is one number "
+                            "of f32, f16 or bf16",
+                            what, c->edge_weight, key, gnn_dtype_name(f->dtype),
+                            (unsigned)(f->width ? f->width : 1));
+    }
+    return 0;
+}
+
+/* Columns of the features of edges; 0: they have none. */
+static int edge_width(const struct gnn_schema *s, uint32_t r, uint32_t *width, struct gnn_err *e)
+{
+    const struct gnn_field *x = edge_field(s, r, "x");
+    char key[GNN_ETYPE_KEY_ROOM];
+    *width = x ? (uint32_t)(x->width ? x->width : 1) : 0;
+    if (x && (!is_float(x->dtype) || x->width > 1u << 20))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "features x of edge type %s are %s, %llu columns: expected up to %u of "
+                        "f32, f16 or bf16",
+                        gnn_etype_key(s, r, key, sizeof key), gnn_dtype_name(x->dtype),
+                        (unsigned long long)x->width, 1u << 20);
+    return 0;
+}
+
+static int fit_edges(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
+{
+    bool any = false;
+    if (c->edge_weight && !c->layer->weights)
+        return gnn_fail(e, GNN_E_USAGE, "%s has no use for edge weights", c->layer->name);
+    if (c->edge_features && !c->layer->features)
+        return gnn_fail(e, GNN_E_USAGE, "%s has no use for edge features", c->layer->name);
+    for (uint32_t r = 0; c->edge_features && r < s->netypes; r++) {
+        if (edge_width(s, r, &c->etype[r].features, e))
+            return e->code;
+        any = any || c->etype[r].features;
+    }
+    if (c->edge_features && !any)
+        return gnn_fail(e, GNN_E_USAGE, "edges have no features x");
+    return check_weights(c, s, "", GNN_E_USAGE, e);
+}
+
 int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s, struct gnn_err *e)
 {
     if (c->nlayers < 1 || c->nlayers > GNN_LAYERS_MAX)
@@ -95,7 +155,24 @@ int gnn_model_config_fit(struct gnn_model_config *c, const struct gnn_schema *s,
         if (c->width[l] == 0 || c->width[l] > 1u << 20)
             return gnn_fail(e, GNN_E_USAGE, "layer %u has %u outputs, expected 1 to %u", l,
                             c->width[l], 1u << 20);
-    return take_types(c, s, e);
+    return take_types(c, s, e) ? e->code : fit_edges(c, s, e);
+}
+
+static int match_edges(const struct gnn_model_config *c, const struct gnn_schema *s,
+                       const char *what, struct gnn_err *e)
+{
+    char text[512], key[GNN_ETYPE_KEY_ROOM];
+    for (uint32_t r = 0; c->edge_features && r < s->netypes; r++) {
+        uint32_t width;
+        if (edge_width(s, r, &width, e))
+            return e->code;
+        if (width != c->etype[r].features)
+            return gnn_fail(e, GNN_E_INPUT,
+                            "%s: edges of type %s have %u features x; the model needs %u", what,
+                            gnn_etype_key(s, r, key, sizeof key), width, c->etype[r].features);
+    }
+    snprintf(text, sizeof text, "%s: ", what);
+    return check_weights(c, s, text, GNN_E_INPUT, e);
 }
 
 int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_schema *s,
@@ -123,5 +200,5 @@ int gnn_model_config_match(const struct gnn_model_config *c, const struct gnn_sc
             return gnn_fail(e, GNN_E_INPUT, "%s: edge type %u is %s; the model's is %s/%s/%s", what,
                             r, s->etype[r].rel, c->ntype[c->etype[r].src].name, c->etype[r].rel,
                             c->ntype[c->etype[r].dst].name);
-    return 0;
+    return match_edges(c, s, what, e);
 }

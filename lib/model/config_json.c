@@ -26,6 +26,10 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
         json_object_set_new(j, "encoder", json_integer(c->encoder));
     if (c->jk)
         json_object_set_new(j, "jk", json_string(jks[c->jk]));
+    if (c->edge_weight)
+        json_object_set_new(j, "edge_weight", json_string(c->edge_weight));
+    if (c->edge_features)
+        json_object_set_new(j, "edge_features", json_true());
     if (c->act != GNN_ACT_RELU)
         json_object_set_new(j, "activation", json_string(acts[c->act]));
     if (!c->has_head)
@@ -47,9 +51,13 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
     for (uint32_t t = 0; t < c->nntypes; t++)
         json_array_append_new(nt, json_pack("{s:s, s:I}", "name", c->ntype[t].name, "features",
                                             (json_int_t)c->ntype[t].width));
-    for (uint32_t r = 0; r < c->netypes; r++)
-        json_array_append_new(et, json_pack("[I, s, I]", (json_int_t)c->etype[r].src,
-                                            c->etype[r].rel, (json_int_t)c->etype[r].dst));
+    for (uint32_t r = 0; r < c->netypes; r++) {
+        const struct gnn_model_etype *t = &c->etype[r];
+        json_t *x = json_pack("[I, s, I]", (json_int_t)t->src, t->rel, (json_int_t)t->dst);
+        if (c->edge_features)
+            json_array_append_new(x, json_integer(t->features));
+        json_array_append_new(et, x);
+    }
     json_t *j =
         json_pack("{s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:o, s:o}", "version", 1, "kind",
                   c->layer->name, "width", width, "layer_norm", c->layer_norm, "residual",
@@ -115,6 +123,8 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
         if (!json_is_string(rel) ||
             !parse_number(json_array_get(j, 0), c->nntypes, &c->etype[r].src) ||
             !parse_number(json_array_get(j, 2), c->nntypes, &c->etype[r].dst) ||
+            (c->edge_features &&
+             !parse_number(json_array_get(j, 3), (1u << 20) + 1, &c->etype[r].features)) ||
             !(c->etype[r].rel = gnn_strdup(json_string_value(rel), e)))
             return false;
     }
@@ -167,6 +177,16 @@ static bool parse_head(struct gnn_model_config *c, const json_t *head)
     return true;
 }
 
+/* What is used of edges; only by a layer that can. */
+static bool parse_edges(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)
+{
+    const json_t *weight = json_object_get(j, "edge_weight");
+    if (!parse_flag(j, "edge_features", &c->edge_features) || (weight && !json_is_string(weight)) ||
+        (c->edge_features && !c->layer->features) || (weight && !c->layer->weights))
+        return false;
+    return !weight || (c->edge_weight = gnn_strdup(json_string_value(weight), e));
+}
+
 static bool parse_surroundings(struct gnn_model_config *c, const json_t *j)
 {
     const json_t *encoder = json_object_get(j, "encoder"), *jk = json_object_get(j, "jk"),
@@ -202,7 +222,7 @@ static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn
     for (size_t l = 0; l < n; l++)
         if (!parse_number(json_array_get(width, l), (1u << 20) + 1, &c->width[l]) || !c->width[l])
             return false;
-    if (!parse_surroundings(c, j) || (c->batch_norm && c->layer_norm))
+    if (!parse_surroundings(c, j) || !parse_edges(c, j, e) || (c->batch_norm && c->layer_norm))
         return false;
     return parse_types(c, json_object_get(j, "node_types"), json_object_get(j, "edge_types"), e) &&
            parse_number(json_object_get(j, "target"), c->nntypes, &c->target);

@@ -57,6 +57,7 @@ void gnn_conv_run_init(struct gnn_conv_run *c, struct gnn_pass *s, const struct 
     for (const struct gnn_conv *u = &m->conv[m->stage[v->stage].conv]; u < v; u++)
         c->begins = c->begins && u->dst != v->dst;
     c->adj.norm = v->layer->norm;
+    c->adj.numbered = v->layer->numbered;
 }
 
 void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c)

@@ -92,7 +92,11 @@ struct gnn_layer {
     /* What it needs. */
     enum gnn_adj_norm norm; /* of the adjacency */
     bool own;               /* the destinations' own rows */
-    unsigned rooms;         /* gnn_conv_room on the way forward */
+    bool weights, features; /* what it can use of edges (struct gnn_model_config) */
+    /* Or NULL: whether it needs the original ids of edges and destinations while training. */
+    bool (*ids)(const struct gnn_model_config *c);
+    bool numbered;  /* the numbers of edges in the transposed block */
+    unsigned rooms; /* gnn_conv_room on the way forward */
 
     /* Its parameters. */
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
@@ -143,6 +147,12 @@ extern const struct gnn_layer gnn_layer_linear, gnn_layer_projection, gnn_layer_
 static inline const struct gnn_layer *gnn_layer_variant(const struct gnn_model_config *c)
 {
     return c->layer->variant ? c->layer->variant(c) : c->layer;
+}
+
+static inline bool gnn_layer_needs_ids(const struct gnn_model_config *c)
+{
+    const struct gnn_layer *layer = gnn_layer_variant(c);
+    return layer->ids && layer->ids(c);
 }
 
 static inline struct gnn_conv_shape gnn_conv_shape_of(const struct gnn_model *m,

@@ -29,6 +29,7 @@ struct gnn_model_ntype {
 struct gnn_model_etype {
     uint32_t src, dst;
     char *rel;
+    uint32_t features; /* columns of the field "x" of its edges, if the model uses it; 0: none */
 };
 
 /* What decides the parameters: see the list of stages below for what is computed. Typed graphs: one
@@ -50,6 +51,8 @@ struct gnn_model_config {
     enum gnn_jk jk;
     enum gnn_act act; /* of hidden rows; gnn_model_config_fit makes ReLU of GNN_ACT_NONE */
     double option[GNN_LAYER_OPTIONS]; /* the layer's, in the order of its table; flags are 0 or 1 */
+    char *edge_weight; /* name of the edge field by which neighbours are weighted, or NULL; owned */
+    bool edge_features; /* the features "x" of edges are used, where edges have them */
     enum gnn_feature_norm feature_norm; /* ROW_SUM: rows of x are divided by their sum */
     enum gnn_task task;
     uint32_t target; /* node type that is classified */
@@ -99,8 +102,8 @@ struct gnn_param {
  *     head      lin(drop(act(H ...)))                                     --head
  *
  * Without a head the last layer has the outputs: its convolution alone is that stage. */
-enum { GNN_ROWS = UINT32_MAX }; /* in place of a relation: each row is its own only neighbour */
-enum { GNN_NONE = UINT32_MAX };
+#define GNN_ROWS UINT32_MAX /* in place of a relation: each row is its own only neighbour */
+#define GNN_NONE UINT32_MAX
 
 struct gnn_stage {
     uint32_t level; /* layers with edges up to here: its rows are the nodes that these leave */

@@ -22,6 +22,7 @@ int gnn_net_init(struct gnn_net *n, const struct gnn_model *m, const struct gnn_
     n->made = gnn_alloc_zero(ns * nt, sizeof(*n->made), "activations", e);
     n->rows = gnn_alloc_zero(ns * nt, sizeof(*n->rows), "activations", e);
     n->node = gnn_alloc_zero(ne, sizeof(*n->node), "degrees", e);
+    n->edge = gnn_alloc_zero(ne, sizeof(*n->edge), "edges", e);
     if (e->code || ops->fit(ops, &n->slab, m->nfloats, sizeof(float), "gradients", e))
         gnn_net_release(n);
     else
@@ -45,6 +46,11 @@ void gnn_net_release(struct gnn_net *n)
     }
     for (size_t i = 0; n->node && i < ne; i++)
         o->release(o, &n->node[i]);
+    for (size_t i = 0; n->edge && i < ne; i++) {
+        o->release(o, &n->edge[i].value);
+        o->release(o, &n->edge[i].feature);
+        o->release(o, &n->edge[i].id);
+    }
     o->release(o, &n->blocks);
     o->release(o, &n->slab);
     gnn_buf_release(&n->segs);
@@ -54,6 +60,7 @@ void gnn_net_release(struct gnn_net *n)
     gnn_free(n->made);
     gnn_free(n->rows);
     gnn_free(n->node);
+    gnn_free(n->edge);
     memset(n, 0, sizeof(*n));
 }
 

@@ -13,16 +13,22 @@ struct gnn_net_act {
     bool has_grad;
 };
 
+/* A relation's edges, of all hops one after the other. */
+struct gnn_net_edges {
+    struct gnn_buf value, feature, id;
+};
+
 /* Zeroed object = empty; buffers grow to the largest batch and are reused. One thread at a time
  * (the passes themselves run on OpenMP threads, or on a device). All rows, parameters and gradients
  * are in the operations' memory. */
 struct gnn_net {
-    struct gnn_pass pass;     /* `sum` and `arg` are the caller's to set; `grad` is the result */
-    struct gnn_conv_run *run; /* [nconvs] */
-    struct gnn_net_act *act;  /* [nstages][nntypes]; stage 0 are the features */
-    const float **made;       /* [nstages][nntypes] rows that the stage has made */
-    uint32_t *rows;           /* [nstages][nntypes] their number */
-    struct gnn_buf *node;     /* [netypes] factors of nodes (struct gnn_adj) */
+    struct gnn_pass pass;       /* `sum` and `arg` are the caller's to set; `grad` is the result */
+    struct gnn_conv_run *run;   /* [nconvs] */
+    struct gnn_net_act *act;    /* [nstages][nntypes]; stage 0 are the features */
+    const float **made;         /* [nstages][nntypes] rows that the stage has made */
+    uint32_t *rows;             /* [nstages][nntypes] their number */
+    struct gnn_buf *node;       /* [netypes] factors of nodes (struct gnn_adj) */
+    struct gnn_net_edges *edge; /* [netypes] what layers use of edges */
     struct gnn_buf segs,
         blocks; /* all relations' blocks: as the host puts them together, and where they are used */
     struct gnn_buf slab;

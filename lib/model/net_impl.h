@@ -23,6 +23,9 @@ static inline const float **net_made(const struct gnn_net *n, uint32_t stage, ui
 }
 /* Fills rows, blocks, factors, transposes for the batch n->b. */
 int gnn_net_blocks(struct gnn_net *n, const struct gnn_meta *meta, struct gnn_err *e) GNN_MUST_USE;
+/* Fills n->edge with what layers use of relation r's edges. */
+int gnn_net_edges(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r,
+                  struct gnn_err *e) GNN_MUST_USE;
 
 /* Sets OpenMP's number of threads for the batch, if it is theirs. */
 void gnn_net_choose_threads(const struct gnn_net *n);

@@ -50,8 +50,9 @@ struct gnn_predict {
     uint32_t chunk;                       /* rows done at once */
     struct gnn_buf params, read, written; /* of the operations' memory */
     struct gnn_buf indptr, indices,
-        block; /* a chunk's adjacency there, if that is not the host's */
-    struct gnn_buf offsets;
+        block;                     /* a chunk's adjacency there, if that is not the host's */
+    struct gnn_buf value, feature; /* what layers use of a chunk's edges, likewise */
+    struct gnn_buf offsets, widened;
     struct gnn_csr csr;
     uint64_t held; /* bytes of tables in memory now */
     /* results, by store id */

@@ -114,13 +114,14 @@ void gnn_predict_release(struct gnn_predict *p)
     }
     gnn_predict_table_free(p, &p->logits);
     gnn_predict_table_free(p, &p->embedding);
-    struct gnn_buf *const bufs[] = {&p->params, &p->read,    &p->written,
-                                    &p->indptr, &p->indices, &p->block};
+    struct gnn_buf *const bufs[] = {&p->params,  &p->read,  &p->written, &p->indptr,
+                                    &p->indices, &p->block, &p->value,   &p->feature};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         o->release(o, bufs[i]);
     gnn_activation_release(o, &p->after);
     gnn_pass_release(&p->pass);
     gnn_buf_release(&p->offsets);
+    gnn_buf_release(&p->widened);
     gnn_free(p->made);
     gnn_free(p->dense);
     gnn_free(p->rel);

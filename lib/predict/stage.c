@@ -8,25 +8,74 @@ struct chunk {
     uint64_t at, first, n;
 };
 
-/* Brings the chunk's part of the adjacency to a device. Offsets are made to begin at 0, since only
- * this chunk's indices are there. */
-static int bring_segment(struct gnn_predict *p, struct gnn_csr *k, struct gnn_err *e)
+/* Offsets are made to begin at 0: only this chunk's edges are there then. */
+static int rebase_offsets(struct gnn_predict *p, struct gnn_csr *k, struct gnn_err *e)
 {
-    const struct gnn_ops *o = p->o.ops;
-    const uint64_t first = k->indptr64[0], edges = k->indptr64[k->n] - first;
-    if (gnn_buf_fit(&p->offsets, k->n + 1, sizeof(uint64_t), "a chunk of edges", e) ||
-        o->fit(o, &p->indptr, k->n + 1, sizeof(uint64_t), "a chunk of edges", e) ||
-        o->fit(o, &p->indices, edges, sizeof(uint32_t), "a chunk of edges", e) ||
-        o->fit(o, &p->block, 1, sizeof *k, "a chunk of edges", e))
+    const uint64_t first = k->indptr64[0];
+    if (gnn_buf_fit(&p->offsets, k->n + UINT64_C(1), sizeof(uint64_t), "a chunk of edges", e))
         return e->code;
     uint64_t *offset = p->offsets.data;
     for (uint32_t i = 0; i <= k->n; i++)
         offset[i] = k->indptr64[i] - first;
-    o->put(o, p->indptr.data, offset, (k->n + UINT64_C(1)) * sizeof *offset);
-    o->put(o, p->indices.data, k->indices + first, edges * sizeof *k->indices);
+    k->indptr64 = offset;
+    k->indices += first;
+    return 0;
+}
+
+/* Brings the chunk's part of the adjacency to a device. */
+static int bring_segment(struct gnn_predict *p, struct gnn_csr *k, struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    const uint64_t edges = k->indptr64[k->n];
+    if (o->fit(o, &p->indptr, k->n + 1, sizeof(uint64_t), "a chunk of edges", e) ||
+        o->fit(o, &p->indices, edges, sizeof(uint32_t), "a chunk of edges", e) ||
+        o->fit(o, &p->block, 1, sizeof *k, "a chunk of edges", e))
+        return e->code;
+    o->put(o, p->indptr.data, k->indptr64, (k->n + UINT64_C(1)) * sizeof *k->indptr64);
+    o->put(o, p->indices.data, k->indices, edges * sizeof *k->indices);
     k->indptr64 = p->indptr.data;
     k->indices = p->indices.data;
     o->put(o, p->block.data, k, sizeof *k);
+    return 0;
+}
+
+/* Rows [first, first + n) of a field of relation r's edges, `width` columns, as f32. */
+static int bring_field(struct gnn_predict *p, uint32_t part, uint32_t r, const char *field,
+                       uint64_t first, uint64_t n, uint32_t width, struct gnn_buf *to,
+                       struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    const struct gnn_tensor *x = gnn_predict_adjacency(p, part, r, field);
+    const uint64_t count = n * width;
+    if (!x || x->shape[0] < first + n || (x->ndim == 2 ? x->shape[1] : 1) != width)
+        return gnn_fail(e, GNN_E_INPUT, "%s: edge field %s is not %u wide, or missing",
+                        gnn_store_part_path(p->s, part), field, width);
+    struct gnn_tensor rows = *x;
+    rows.data = (char *)x->data + first * width * gnn_dtype_bytes(x->dtype);
+    if (o->fit(o, to, count, sizeof(float), "a chunk of edges", e) ||
+        gnn_buf_fit(&p->widened, o->async ? count : 0, sizeof(float), "a chunk of edges", e))
+        return e->code;
+    float *y = o->async ? p->widened.data : to->data;
+    if (count && !gnn_tensor_floats(&rows, count, y))
+        return gnn_fail(e, GNN_E_INPUT, "%s: edge field %s is %s, not f32, f16 or bf16",
+                        gnn_store_part_path(p->s, part), field, gnn_dtype_name(x->dtype));
+    if (o->async)
+        o->put(o, to->data, y, count * sizeof *y);
+    return 0;
+}
+
+/* What layers use of the chunk's edges, which are `n` from number `first` of the part on. */
+static int bring_edges(struct gnn_predict *p, uint32_t r, uint32_t part, uint64_t first, uint64_t n,
+                       struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &p->m->c;
+    struct gnn_adj *a = &p->rel[r].run.adj;
+    a->features = c->etype[r].features;
+    if ((c->edge_weight && bring_field(p, part, r, c->edge_weight, first, n, 1, &p->value, e)) ||
+        (a->features && bring_field(p, part, r, "x", first, n, a->features, &p->feature, e)))
+        return e->code;
+    a->value = c->edge_weight ? p->value.data : NULL;
+    a->feature = a->features ? p->feature.data : NULL;
     return 0;
 }
 
@@ -43,7 +92,12 @@ static int make_segment(struct gnn_predict *p, uint32_t r, const struct chunk *c
     k->n = (uint32_t)c->n;
     k->indptr64 = (const uint64_t *)gnn_predict_adjacency(p, c->part, r, "indptr")->data + c->at;
     k->indices = gnn_predict_adjacency(p, c->part, r, "indices")->data;
-    p->pass.edges += k->indptr64[c->n] - k->indptr64[0];
+    const uint64_t first = k->indptr64[0], edges = k->indptr64[c->n] - first;
+    p->pass.edges += edges;
+    a->edges = edges;
+    if (rebase_offsets(p, k, e) || bring_edges(p, r, c->part, first, edges, e))
+        return e->code;
+    k->value = a->value;
     if (o->async && bring_segment(p, k, e))
         return e->code;
     a->seg = o->async ? p->block.data : k;
