@@ -20,7 +20,7 @@ static struct opt_list map, split, allow;
 static const char *time_from, *weight_from;
 static uint64_t seed = 1, nodes; /* nodes 0, threads 0: not given */
 static uint32_t threads;
-static int format, loops, task, dtype;
+static int format, loops, task, dtype = -1;
 
 #define ALLOW "duplicates|upper|fractions"
 #define FORMATS "auto|ogb|npz|snap|csv|triples|mtx|metis"
@@ -58,8 +58,8 @@ static const struct opt opts[] = {
      "add a split: random:TRAIN,VALID,TEST (shares) or train=FILE,valid=FILE,...", .file = true},
     {OPT_CHOICE, 0, "task", &task, "TASK", "task (default: auto, from the labels)",
      "auto|multiclass|binary|multilabel|regression"},
-    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE", "type of stored features (default: f32)",
-     "f32|f16|bf16"},
+    {OPT_CHOICE, 0, "dtype", &dtype, "TYPE",
+     "type of stored features (default: f32; f16 for igbh:)", "f32|f16|bf16"},
     {OPT_U64, 0, "seed", &seed, "N", "random seed of splits and generators (default: 1)"},
     {OPT_U32, 'j', "threads", &threads, "N",
      "threads for generators; files are read by one (default: one per core)", .min = 1,
@@ -73,11 +73,11 @@ static const struct opt opts[] = {
 static const struct program program = {
     .name = "gnn-import",
     .summary =
-        "convert a graph data set into a store, or generate a graph (rmat:, sbm: or products:)",
+        "convert a graph data set into a store, or generate a graph (rmat:, sbm:, products: or igbh:)",
     .synopsis = "-o STORE INPUT... | GENERATOR:[KEY=VALUE,..]",
     .args = "INPUT",
     .opts = opts,
-    .words = "sbm:|rmat:|products:",
+    .words = "sbm:|rmat:|products:|igbh:",
     .min_args = 1,
     .max_args = -1,
 };
@@ -157,7 +157,7 @@ static void finish_opts(void)
     o.progress = show_progress;
     o.loops = (enum gnn_loops)loops;
     o.task = task ? task : -1;
-    o.dtype = dtypes[dtype];
+    o.dtype = dtype < 0 ? (enum gnn_dtype)0 : dtypes[dtype];
 }
 
 int main(int argc, char **argv)

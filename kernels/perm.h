@@ -54,17 +54,30 @@ static GNN_HD uint64_t gnn_perm_at(const struct gnn_perm *p, uint64_t i)
     return i;
 }
 
+/* Which position goes to i < n. */
+static GNN_HD uint64_t gnn_perm_back(const struct gnn_perm *p, uint64_t i)
+{
+    do {
+        uint32_t l = (uint32_t)(i >> p->half), r = (uint32_t)i & p->mask;
+        for (uint32_t k = p->rounds; k-- > 0;) {
+            const uint32_t t = gnn_perm_round(p, k, r, l);
+            r = l;
+            l = t;
+        }
+        i = (uint64_t)l << p->half | r;
+    } while (i >= p->n);
+    return i;
+}
+
 enum { GNN_PERM_MANY = 256 };
 
-/* The same for positions first .. first + n - 1, n at most GNN_PERM_MANY, all of them side by side:
- * one waits for a chain of products, many do not. */
-static inline void gnn_perm_many(const struct gnn_perm *p, uint64_t first, uint32_t n, uint64_t *to)
+/* Where positions to[n] go, in place; n at most GNN_PERM_MANY. They are walked side by side: one
+ * waits for a chain of products, many do not. */
+static inline void gnn_perm_each(const struct gnn_perm *p, uint32_t n, uint64_t *to)
 {
     uint32_t l[GNN_PERM_MANY], r[GNN_PERM_MANY], who[GNN_PERM_MANY];
-    for (uint32_t i = 0; i < n; i++) {
-        to[i] = first + i;
+    for (uint32_t i = 0; i < n; i++)
         who[i] = i;
-    }
     while (n) {
         uint32_t left = 0;
         for (uint32_t i = 0; i < n; i++) {
@@ -84,6 +97,14 @@ static inline void gnn_perm_many(const struct gnn_perm *p, uint64_t first, uint3
         }
         n = left;
     }
+}
+
+/* The same for positions first .. first + n - 1. */
+static inline void gnn_perm_many(const struct gnn_perm *p, uint64_t first, uint32_t n, uint64_t *to)
+{
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = first + i;
+    gnn_perm_each(p, n, to);
 }
 
 #endif

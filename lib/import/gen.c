@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generators: rmat:, sbm: and products:. Every edge, feature and label is a function of the
- * parameters, the seed and its own index, so passes can be repeated and threads do not change the
- * result.
+/* Generators: rmat:, sbm: and products: (igbh: is in gen_igbh.c). Every edge, feature and label is
+ * a function of the parameters, the seed and its own index, so passes can be repeated and threads
+ * do not change the result.
  *
  * sbm and products share one model: nodes stand in an order in which communities are contiguous,
  * each has a number of half-edges (uniform, or log-normal with a heavy tail); half-edge i starts an
@@ -57,15 +57,6 @@ static double exp_fixed(double x)
     for (int i = 0; i < 12; i++)
         y *= y;
     return y;
-}
-
-/* Standard normal, near enough: the sum of four 16-bit uniforms (variance 1/3), three standard
- * deviations wide tails. Integer until the last step. */
-static float normal_from(uint64_t w)
-{
-    int32_t s = (int32_t)(w & 0xffff) + (int32_t)(w >> 16 & 0xffff) + (int32_t)(w >> 32 & 0xffff) +
-                (int32_t)(w >> 48);
-    return (float)(s - 131070) * (float)(1.7320508 / 65536);
 }
 
 static uint32_t comm_of(const struct gen *g, uint64_t pos)
@@ -323,7 +314,7 @@ static void target_row(const struct gen *g, uint64_t v, float *y)
     for (uint32_t j = 0; j < g->p.targets; j++) {
         const uint64_t of =
             gnn_rand_key(g->p.seed, P_TARGET + ((uint64_t)(j + 1) << 32), (uint32_t)c).state;
-        y[j] = 4 * normal_from(of) + 0.5f * normal_from(gnn_rand_next(&r));
+        y[j] = 4 * gnn_rand_normal(of) + 0.5f * gnn_rand_normal(gnn_rand_next(&r));
     }
 }
 
@@ -333,7 +324,7 @@ static void feature_row(const struct gen *g, uint32_t type, uint64_t v, float *x
     float signal = (float)g->p.signal;
     const int8_t *c = g->centre + (size_t)class_of(g, type, v) * g->p.features;
     for (uint32_t j = 0; j < g->p.features; j++)
-        x[j] = normal_from(gnn_rand_next(&r)) + signal * (float)c[j];
+        x[j] = gnn_rand_normal(gnn_rand_next(&r)) + signal * (float)c[j];
 }
 
 static int gen_rows(struct gnn_dataset *d, uint32_t type, uint32_t f, gnn_rows_fn *fn, void *arg,
@@ -470,31 +461,24 @@ static int gen_init(struct gen *g, struct gnn_err *e)
     return rc ? rc : make_stubs(g, e);
 }
 
-int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
-                 struct gnn_err *e)
+static int open_gen(struct gnn_dataset **out, const struct gnn_gen_params *p, struct gnn_err *e)
 {
-    *out = NULL;
     struct gen *g = gnn_alloc_zero(1, sizeof *g, "generator", e);
     if (!g)
         return GNN_E_NOMEM;
+    g->p = *p;
     g->d.ops = &gen_ops;
-    int rc = gnn_gen_parse(&g->p, spec, e);
-    if (!rc) {
-        if (!g->p.seed_given)
-            g->p.seed = seed;
-        g->p.threads = threads ? (int)threads : omp_get_max_threads();
-        g->n = g->p.nodes, g->m = g->p.edges;
-        g->ntypes = g->p.types;
-        g->classes = g->p.classes;
-        g->comm_size = g->p.community;
-        g->ncomm = g->comm_size ? (uint32_t)((g->n + g->comm_size - 1) / g->comm_size) : g->classes;
-        g->in_comm = (uint64_t)(g->p.homophily * 4294967296.0);
-        g->d.format = g->d.name = g->p.name;
-        g->d.mirror = g->p.mirror;
-        g->d.made = true;
-        g->d.says = g->p.mirror ? NULL : "the generated edges are directed";
-        rc = gen_schema(g, e);
-    }
+    g->n = g->p.nodes, g->m = g->p.edges;
+    g->ntypes = g->p.types;
+    g->classes = g->p.classes;
+    g->comm_size = g->p.community;
+    g->ncomm = g->comm_size ? (uint32_t)((g->n + g->comm_size - 1) / g->comm_size) : g->classes;
+    g->in_comm = (uint64_t)(g->p.homophily * 4294967296.0);
+    g->d.format = g->d.name = g->p.name;
+    g->d.mirror = g->p.mirror;
+    g->d.made = true;
+    g->d.says = g->p.mirror ? NULL : "the generated edges are directed";
+    int rc = gen_schema(g, e);
     if (!rc)
         rc = gen_init(g, e);
     if (rc) {
@@ -503,4 +487,19 @@ int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsi
     }
     *out = &g->d;
     return GNN_OK;
+}
+
+int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
+                 bool wide, struct gnn_err *e)
+{
+    struct gnn_gen_params p;
+    *out = NULL;
+    int rc = gnn_gen_parse(&p, spec, e);
+    if (rc)
+        return rc;
+    p.wide = p.wide || wide;
+    if (!p.seed_given)
+        p.seed = seed;
+    p.threads = threads ? (int)threads : omp_get_max_threads();
+    return p.kind == GNN_GEN_IGBH ? gnn_igbh_open(out, &p, e) : open_gen(out, &p, e);
 }

@@ -5,7 +5,7 @@
 
 #include "lib/import/dataset.h"
 
-enum gnn_gen_kind { GNN_GEN_RMAT, GNN_GEN_SBM, GNN_GEN_PRODUCTS };
+enum gnn_gen_kind { GNN_GEN_RMAT, GNN_GEN_SBM, GNN_GEN_PRODUCTS, GNN_GEN_IGBH };
 
 /* What a specification such as "sbm:nodes=1000,classes=4" says, with defaults filled in. */
 struct gnn_gen_params {
@@ -18,17 +18,23 @@ struct gnn_gen_params {
     uint32_t targets; /* > 0: labels are that many numbers, for a regression */
     uint32_t quad[3]; /* rmat: probabilities a, b, c in 1/65536 */
     double homophily, signal, flip;
-    bool skewed, mirror, weights, times, seed_given;
+    double factor,
+        share[2]; /* igbh: what sizes are multiplied by; of labelled papers in train, valid */
+    bool skewed, mirror, weights, times, seed_given, wide; /* wide: f32, of igbh */
     int threads;
 };
 
-/* True if the input names a generator ("rmat:...", "sbm:...", "products:..."). */
+/* True if the input names a generator ("rmat:...", "sbm:...", "products:...", "igbh:..."). */
 bool gnn_gen_is(const char *input);
 /* GNN_E_USAGE names the parameter that is unknown or out of range. */
 int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e) GNN_MUST_USE;
-/* The seed holds unless the specification has seed=. */
+/* The seed holds unless the specification has seed=. wide: features are f32 whatever it says, as
+ * they will be stored in another type. */
 int gnn_gen_open(struct gnn_dataset **out, const char *spec, uint64_t seed, unsigned threads,
-                 struct gnn_err *e) GNN_MUST_USE;
+                 bool wide, struct gnn_err *e) GNN_MUST_USE;
+/* Graphs like IGBH; p is complete. */
+int gnn_igbh_open(struct gnn_dataset **out, const struct gnn_gen_params *p,
+                  struct gnn_err *e) GNN_MUST_USE;
 /* n edges of rmat from random words that begin after `state` (lib/import/rand.h). */
 void gnn_rmat_edges(const struct gnn_gen_params *p, uint64_t state, uint64_t n, uint32_t *src,
                     uint32_t *dst);

@@ -12,11 +12,16 @@
 struct values {
     double nodes, edges, degree, classes, features, types, homophily, signal, flip, train, valid,
         seed;
-    double scale, factor, a, b, c, community, weights, times, directed, targets;
+    double scale, factor, a, b, c, community, weights, times, directed, targets, dtype;
 };
 
 /* Which generator takes the key (bit = kind), where its value goes, and the range. */
-enum { R = 1 << GNN_GEN_RMAT, S = 1 << GNN_GEN_SBM, P = 1 << GNN_GEN_PRODUCTS };
+enum {
+    R = 1 << GNN_GEN_RMAT,
+    S = 1 << GNN_GEN_SBM,
+    P = 1 << GNN_GEN_PRODUCTS,
+    I = 1 << GNN_GEN_IGBH
+};
 #define AT(f) offsetof(struct values, f)
 static const struct {
     const char *key;
@@ -26,31 +31,32 @@ static const struct {
     bool whole;
 } keys[] = {
     {"nodes", S, AT(nodes), 1, 4294967294.0, true},
-    {"classes", R | S, AT(classes), 0, 65535, true},
+    {"classes", R | S | I, AT(classes), 0, 65535, true},
     {"degree", S, AT(degree), 0, 1e6, false},
-    {"features", R | S | P, AT(features), 0, 65536, true},
+    {"features", R | S | P | I, AT(features), 0, 65536, true},
     {"types", S, AT(types), 1, 64, true},
-    {"homophily", S | P, AT(homophily), 0, 1, false},
-    {"signal", R | S | P, AT(signal), 0, 1000, false},
-    {"flip", R | S | P, AT(flip), 0, 1, false},
-    {"train", R | S, AT(train), 0, 1, false},
-    {"valid", R | S, AT(valid), 0, 1, false},
+    {"homophily", S | P | I, AT(homophily), 0, 1, false},
+    {"signal", R | S | P | I, AT(signal), 0, 1000, false},
+    {"flip", R | S | P | I, AT(flip), 0, 1, false},
+    {"train", R | S | I, AT(train), 0, 1, false},
+    {"valid", R | S | I, AT(valid), 0, 1, false},
     {"weights", R | S | P, AT(weights), 0, 1, true},
     {"times", R | S | P, AT(times), 0, 1, true},
     {"targets", R | S | P, AT(targets), 0, 4096, true},
-    {"seed", R | S | P, AT(seed), 0, 9007199254740992.0, true},
+    {"seed", R | S | P | I, AT(seed), 0, 9007199254740992.0, true},
+    {"dtype", I, AT(dtype), 16, 32, true},
     {"edges", R, AT(factor), 0, 1e6, false},
     {"a", R, AT(a), 0, 1, false},
     {"b", R, AT(b), 0, 1, false},
     {"c", R, AT(c), 0, 1, false},
-    {"scale", R | P, AT(scale), 0, 1000, false},
+    {"scale", R | P | I, AT(scale), 0, 1000, false},
 };
 
-static const char *const names[] = {"rmat", "sbm", "products"};
+static const char *const names[] = {"rmat", "sbm", "products", "igbh"};
 
 static int kind_of(const char *s)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         size_t n = strlen(names[k]);
         if (!strncmp(s, names[k], n) && s[n] == ':')
             return k;
@@ -91,7 +97,7 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
         if (s[klen] == '=' && len > klen + 1 && len - klen - 1 < sizeof text) {
             memcpy(text, s + klen + 1, len - klen - 1);
             text[len - klen - 1] = 0;
-            x = strtod(text, &end);
+            x = strtod(text + (*text == 'f' && keys[k].at == AT(dtype)), &end);
             static const char suffix[] = "kMGT";
             const char *k1000 =
                 end > text && *end && !end[1] ? strchr(suffix, *end == 'K' ? 'k' : *end) : NULL;
@@ -109,6 +115,23 @@ static int parse_pairs(int kind, const char *spec, struct values *v, struct gnn_
         if (*s == ',' && !*++s)
             return gnn_fail(e, GNN_E_USAGE, "%s: '%s' ends in a comma", names[kind], spec);
     }
+    return GNN_OK;
+}
+
+static int parse_igbh(struct gnn_gen_params *p, const struct values *v, struct gnn_err *e)
+{
+    if (v->scale < 1e-7 || v->scale > 10)
+        return gnn_fail(e, GNN_E_USAGE, "igbh: scale is from 1e-07 to 10");
+    if (v->classes < 1)
+        return gnn_fail(e, GNN_E_USAGE, "igbh: classes must be from 1 to 65535");
+    if (v->dtype != 16 && v->dtype != 32)
+        return gnn_fail(e, GNN_E_USAGE, "igbh: dtype is f16 or f32");
+    if (v->train + v->valid > 1)
+        return gnn_fail(e, GNN_E_USAGE, "igbh: train + valid is more than 1");
+    p->factor = v->scale;
+    p->share[0] = v->train;
+    p->share[1] = v->valid;
+    p->wide = v->dtype == 32;
     return GNN_OK;
 }
 
@@ -145,6 +168,10 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
         v.scale = 1, v.classes = 47, v.features = 100;
         v.homophily = 0.7, v.signal = 0.15, v.flip = 0.08;
     }
+    if (kind == GNN_GEN_IGBH) {
+        v.scale = 1, v.classes = 2983, v.features = 1024, v.dtype = 16;
+        v.homophily = 0.6, v.signal = 0.05;
+    }
     int rc = parse_pairs(kind, spec, &v, e);
     if (rc)
         return rc;
@@ -164,6 +191,8 @@ int gnn_gen_parse(struct gnn_gen_params *p, const char *spec, struct gnn_err *e)
                                  .seed_given = v.seed >= 0,
                                  .seed = v.seed >= 0 ? (uint64_t)v.seed : 0,
                                  .mirror = true};
+    if (kind == GNN_GEN_IGBH)
+        return parse_igbh(p, &v, e);
     if (kind == GNN_GEN_SBM) {
         if (v.classes < 1 || v.classes > v.nodes)
             return gnn_fail(e, GNN_E_USAGE, "sbm: classes must be from 1 to the number of nodes");

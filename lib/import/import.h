@@ -42,7 +42,8 @@ struct gnn_import_opts {
     /* Told now and then how far the writing is: "placing edges", 5 of 9 (of 0: of an unknown
      * number). NULL: nobody is. */
     void (*progress)(const char *what, uint64_t done, uint64_t total);
-    enum gnn_dtype dtype; /* of stored features x: F32 (also 0), F16 or BF16 */
+    enum gnn_dtype
+        dtype; /* of stored features x: F32, F16 or BF16; 0: the data set's, F32 but for igbh */
 };
 
 struct gnn_import_stats {

@@ -229,7 +229,7 @@ static int no_generator(const char *spec, struct gnn_err *e)
     char word[GNN_SUGGEST_WORD];
     struct gnn_suggest s = {.word = word};
     snprintf(word, sizeof word, "%.*s:", (int)strcspn(spec, ":"), spec);
-    gnn_suggest_words(&s, "rmat:|sbm:|products:");
+    gnn_suggest_words(&s, "rmat:|sbm:|products:|igbh:");
     return gnn_fail(e, GNN_E_INPUT, "%s: no such file, and no such generator%s", spec,
                     gnn_suggest_text(&s, "generators"));
 }
@@ -260,7 +260,7 @@ int gnn_import_open(struct gnn_dataset **out, const char *const *input, uint32_t
         if (o->task >= 0)
             return gnn_fail(e, GNN_E_USAGE, "--task does not apply to a generator");
         int rc = check_options(by_name("generator"), o, e);
-        return rc ? rc : gnn_gen_open(out, input[0], o->seed, o->threads, e);
+        return rc ? rc : gnn_gen_open(out, input[0], o->seed, o->threads, o->dtype != 0, e);
     }
     for (uint32_t i = 0; i < n; i++)
         if (gnn_gen_is(input[i]) && access(input[i], F_OK))

@@ -19,6 +19,8 @@ gives 30 0 sbm:nodes=10,degree=0,types=3
 gives 1 16 rmat:scale=0
 gives 8 0 rmat:scale=3,edges=0,features=2,classes=2
 gives 2 124 products:scale=1e-6
+gives 59 1130 igbh:scale=1e-7
+gives 59 1130 igbh:scale=1e-7,classes=1,features=0
 
 printf '# no edges\n' >none.txt
 printf 'from,to,weight\n' >none.csv

@@ -111,12 +111,12 @@ gnn-import format auto, ogb, npz, snap, csv, triples, mtx, metis
 gnn-import self-loops keep, add, remove
 gnn-gather dtype stored, f32, f16, bf16
 gnn-train optimizer adam, adamw, sgd
-gnn-predict output-kind classes, probs, embeddings
+gnn-predict output-kind classes, probs, embeddings, values
 gnn-sample frontier all, new
 gnn-partition method metis, fennel, ldg, access, random
 T
 gnn-import --help >help
-check 'gnn-import --help names the generators' grep -q 'rmat:, sbm: or products:' help
+check 'gnn-import --help names the generators' grep -q 'rmat:, sbm:, products: or igbh:' help
 check 'gnn-import --help says which options may be repeated' \
     sh -c 'grep -q -e "--split .*may be repeated" help && grep -q -e "--map .*may be repeated" help'
 for bin in "$GNN_BIN"/gnn-*; do

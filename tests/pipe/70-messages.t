@@ -32,7 +32,7 @@ says "no node type 't1x'; did you mean 't1'? node types: t0, t1" 2 gnn-sample -f
 says "node types: " 2 gnn-sample -f 3 --seeds /dev/null --seed-type '???' H
 says "no edge type 'a/b/c'; edge types: " 2 gnn-sample -f 3 -f a/b/c=2 H
 says "sbm: no parameter 'node'; did you mean 'nodes'? parameters: nodes, classes" 2 gnn-import -o X sbm:node=3
-says "no such generator; did you mean 'sbm:'? generators: rmat:, sbm:, products:" 3 gnn-import -o X smb:nodes=3
+says "no such generator; did you mean 'sbm:'? generators: rmat:, sbm:, products:, igbh:" 3 gnn-import -o X smb:nodes=3
 printf 'from,to,w\n1,2,3\n' >w.csv
 says "there is no column 'too'; did you mean 'to'? columns: from, to, w" 2 gnn-import -o X --columns source=from,target=too w.csv
 says '--map weight=wt: w.csv has nothing of that name; nodes have no fields; did you mean' 2 gnn-import -o X --weight wt w.csv

@@ -43,7 +43,7 @@ offers 'files as arguments' 'some-file' some
 check 'gnn-train --completion lists --no-shuffle for a flag that is on' grep -qx -e '--no-shuffle flag' table
 check 'gnn-train --completion lists no --no-resume for a flag that is off' sh -c '! grep -q -e --no-resume table'
 check 'gnn-train --completion lists the letters of options' grep -q -e '^--model,-m choice sage|gcn' table
-check 'gnn-import --completion lists the generators' sh -c '"$GNN_BIN/gnn-import" --completion | grep -qx -e "- argument sbm:|rmat:|products:"'
+check 'gnn-import --completion lists the generators' sh -c '"$GNN_BIN/gnn-import" --completion | grep -qx -e "- argument sbm:|rmat:|products:|igbh:"'
 printf 'rubbish\n' >table
 status 1 'completion.sh fails on a table that is none' sh -c 'sh "$GNN_TOP/scripts/completion.sh" gnn-x <table'
 done_testing
