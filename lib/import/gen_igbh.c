@@ -278,7 +278,7 @@ static void igbh_free(struct gnn_dataset *d)
 
 static const struct gnn_dataset_ops igbh_ops = {igbh_edges, igbh_rows, igbh_set, igbh_free};
 
-static uint64_t scaled(const struct igbh *g, double count, uint64_t min)
+static uint64_t scale_count(const struct igbh *g, double count, uint64_t min)
 {
     const uint64_t n = (uint64_t)(count * g->p.factor + 0.5);
     return n < min ? min : n;
@@ -302,8 +302,8 @@ static int igbh_schema(struct igbh *g, struct gnn_err *e)
     struct gnn_schema *s = &g->d.schema;
     int rc = GNN_OK;
     for (uint32_t t = 0; !rc && t < NTYPES; t++) {
-        rc = gnn_schema_add_ntype(s, types[t].name, scaled(g, types[t].count, t == PAPER ? 2 : 1),
-                                  e);
+        rc = gnn_schema_add_ntype(s, types[t].name,
+                                  scale_count(g, types[t].count, t == PAPER ? 2 : 1), e);
         if (!rc && g->p.features)
             rc = gnn_schema_add_nfield(s, t, "x", g->p.wide ? GNN_F32 : GNN_F16, g->p.features, e);
         if (!rc && t == PAPER)
@@ -311,12 +311,12 @@ static int igbh_schema(struct igbh *g, struct gnn_err *e)
     }
     for (size_t t = 0; !rc && t < sizeof relations / sizeof *relations; t++)
         rc = gnn_schema_add_etype(s, relations[t].src, relations[t].name, relations[t].dst,
-                                  scaled(g, relations[t].edges, 1), e);
+                                  scale_count(g, relations[t].edges, 1), e);
     s->task = g->p.classes == 2 ? GNN_TASK_BINARY : GNN_TASK_MULTICLASS;
     s->label_ntype = PAPER;
     s->nclasses = g->p.classes;
     s->nparts = 1;
-    g->labelled = scaled(g, LABELLED, 1);
+    g->labelled = scale_count(g, LABELLED, 1);
     return rc ? rc : add_sets(g, e);
 }
 

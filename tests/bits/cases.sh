@@ -20,6 +20,8 @@ q 'import hub, with 400,000 in-edges' 'seq 1 400000 | awk "{ print \$1, 0 }" >e.
 q 'import hubs, with some 6000 in-edges' 'awk "BEGIN { for (i = 1; i <= 6000; i++) { print i, i % 9 ? 0 : 1; print (i * 7) % 6000 + 1, i } for (i = 1; i <= 40; i++) print 0, i * 9 }" >e.txt && imp e.txt && rm e.txt'
 q 'import keys' 'awk "BEGIN { for (i = 0; i < 300; i++) print i * i * 7 % 9001 * 1000, i * 31 % 577 }" >e.txt && imp -u --dedup e.txt && rm e.txt'
 q 'import words' 'awk "BEGIN { for (i = 0; i < 300; i++) print \"w\" i * i % 91 \"\t\" \"r\" i % 5 \"\t\" \"w\" i * 31 % 97 }" >train.txt && imp train.txt && rm train.txt'
+q 'import g, numbers' 'imp sbm:nodes=400,features=9,signal=0.6,targets=2'
+q 'import igbh' 'imp igbh:scale=1e-5,features=20,classes=9 --self-loops add'
 for o in '' -u --dedup '-u --dedup --self-loops add' '--self-loops remove --dedup'; do
     q "import through a file $o" "imp --sort-memory 64k $o rmat:scale=13,weights=1,times=1"
     a "import through a file, typed $o" "imp --sort-memory 64k $o sbm:nodes=2000,degree=30,types=3,weights=1"
@@ -286,6 +288,10 @@ q 'train --checkpoint' "trn --store @{import s} -f 4,3 $few --checkpoint c --che
 q 'train --checkpoint, batch norm, the best kept' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --checkpoint c --checkpoint-every 7 --eval valid -o o && rm -f c/checkpoint.lock"
 q 'train --resume' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer adamw -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer adamw --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
 q 'train --resume, momentum' "trn --store @{import s} -f 4,3 $few --epochs 2 --checkpoint c --checkpoint-every 9 --optimizer sgd --momentum 0.9 -o first && trn --store @{import s} -f 4,3 $few --epochs 4 --optimizer sgd --momentum 0.9 --checkpoint c --resume -o o && rm -f c/checkpoint.lock"
+q 'train g' "trn --store @{import g, numbers} -f 4,3 $few --metric r2 $T && figures m"
+q 'train igbh' "trn --store @{import igbh} -f 4,3 $few $T && figures m"
+for o in 1,2,3,0.5 balanced; do q "train s --class-weights $o" "trn --store @{import s} -f 4,3 $few --class-weights $o $T && figures m"; done
+q 'train b --class-weights 1,3' "trn --store @{import b, binary} -f 4,3 $few --class-weights 1,3 $T && figures m"
 q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s} $T && figures m"
 q 'train --init, typed, batch norm' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --init @{train h --batch-norm} $T && figures m"
 for o in '' '--train-eps --no-layer-norm' '--train-eps --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
