@@ -91,14 +91,17 @@ GNN_INLINE bool take_group(const struct gnn_attention *a, const struct span *s, 
     return at < end;
 }
 
+GNN_INLINE void fetch_floats(const float *x, size_t w)
+{
+    for (size_t c = 0; c < w; c += 64 / sizeof(*x))
+        __builtin_prefetch(x + c);
+}
+
 /* For edge e of the group. */
 GNN_INLINE void fetch_row(const struct group *g, uint32_t e, const float *x, size_t w)
 {
-    if (e >= g->left)
-        return;
-    const char *p = (const char *)(x + (size_t)g->next[e] * w);
-    for (size_t b = 0; b < w * sizeof(float); b += 64)
-        __builtin_prefetch(p + b);
+    if (e < g->left)
+        fetch_floats(x + (size_t)g->next[e] * w, w);
 }
 
 /* Factors of the weights under dropout: 0, or what makes up for the dropped ones. */
@@ -342,16 +345,20 @@ GNN_INLINE void grads_of_group(const struct gnn_attention *a, enum gnn_attention
         p[k] = gnn_expf(p[k]);
     if (drop)
         draw_group(a, node, g);
-    for (uint32_t e = 0; e < g->n; e++)
+    for (uint32_t k = 0; !drop && k < g->n * heads; k++)
+        g->keep[k] = 1;
+    if (kind == GNN_ATTENTION_DOT)
+        memcpy(g->raw, u, g->n * heads * sizeof(*u));
+    for (uint32_t e = 0; e < g->n; e++) {
+        const size_t i = (size_t)g->at[e] * heads, k = (size_t)e * heads;
+        const float *restrict z = b->z + i, *restrict dots = b->dots + i;
         for (uint32_t h = 0; h < heads; h++) {
-            const uint32_t k = e * heads + h;
-            const size_t i = (size_t)g->at[e] * heads + h;
-            const float r = p[k] * (1 / b->z[i]), keep = drop ? g->keep[k] : 1;
-            const float ds = r * (dot[k] * keep - b->dots[i]);
-            g->raw[k] = u[k];
-            p[k] = r * keep;
-            u[k] = kind == GNN_ATTENTION_ADD ? gnn_leaky_back(u[k], a->slope, ds) : ds;
+            const float r = p[k + h] * (1 / z[h]), keep = g->keep[k + h];
+            const float ds = r * (dot[k + h] * keep - dots[h]);
+            p[k + h] = r * keep;
+            u[k + h] = kind == GNN_ATTENTION_ADD ? gnn_leaky_back(u[k + h], a->slope, ds) : ds;
         }
+    }
 }
 
 /* The gradients of the scores, to where the second pass finds them. */
@@ -430,6 +437,10 @@ GNN_INLINE void source_row(const struct gnn_attention *a, enum gnn_attention_kin
     const float *loop = a->loop && s->end ? a->loop + row * edge_width(a) : NULL;
     const uint32_t node = s->end && a->drop.keep16 ? a->drop.node[row] : 0;
     struct group g;
+    if (row + 2 < a->nsrc) { /* rows of few edges follow each other fast */
+        fetch_floats(a->value + (row + 2) * d, d);
+        fetch_floats(b->dvalue + (row + 2) * d, d);
+    }
     if (!acc) {
         memset(b->dvalue + row * d, 0, d * sizeof(float));
         if (kind != GNN_ATTENTION_V2)

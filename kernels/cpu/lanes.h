@@ -11,6 +11,7 @@ enum { LANES = GNN_ATTENTION_LANES };
 /* LANES floats of a row, from anywhere. Said so, as compilers do not see that a sum may stay in a
  * register. */
 typedef float lanes_of __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float half_lanes __attribute__((vector_size(2 * LANES), aligned(4), may_alias));
 typedef int32_t lane_bits __attribute__((vector_size(4 * LANES)));
 
 GNN_INLINE void load_lanes(const float *x, lanes_of *v)
@@ -27,14 +28,15 @@ GNN_INLINE void load_some(const float *x, uint32_t n, lanes_of *v)
     load_lanes(t, v);
 }
 
-/* Lane l adds the channels l, l + LANES, ... */
+/* The sum of the lanes: halves are added, and halves of the sums. */
 GNN_INLINE float fold_lanes(const lanes_of *p)
 {
-    const float a = (*p)[0] + (*p)[4], b = (*p)[1] + (*p)[5], c = (*p)[2] + (*p)[6],
-                d = (*p)[3] + (*p)[7];
-    return (a + c) + (b + d);
+    const half_lanes *h = (const half_lanes *)p;
+    const half_lanes s = h[0] + h[1];
+    return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
+/* Lane l adds the channels l, l + LANES, ... */
 GNN_INLINE float head_dot(const float *x, const float *y, uint32_t n)
 {
     lanes_of s = {0}, a, b;
