@@ -132,6 +132,8 @@ void train_model_check(void)
             gnn_layer_option_find(gnn_layers[kind], layer_value[i].name) < 0)
             cli_usage("--%s requires --model %s", train_layer_opts[i].name,
                       name_layers(layer_value[i].name));
+    if (edge_weight && (!*edge_weight || strlen(edge_weight) > GNN_WORD_MAX))
+        cli_usage("--edge-weight: '%s': expected the name of an edge field", edge_weight);
     if (edge_weight && !gnn_layers[kind]->weights)
         cli_usage("--edge-weight requires --model %s", name_users(true));
     if (edge_features && !gnn_layers[kind]->features)
