@@ -8,6 +8,7 @@
 #include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
+#include "cmd/layer_opts.h"
 #include "cmd/opt.h"
 #include "cmd/stdin.h"
 #include "cmd/unused.h"
@@ -56,6 +57,7 @@ static const struct program program = {
     .args = "STORE|MODEL",
     .extra = "the array is named with -o",
     .opts = opts,
+    .more = (const struct opt *const[]){layer_opts, NULL},
     .lacks = "no-provenance", /* .npy has no room for it */
     .min_args = 2,
     .max_args = 2,
@@ -69,6 +71,31 @@ static void show_progress(void *arg, uint32_t layer, uint64_t done, uint64_t tot
     cli_progress(text, done, total, NULL);
 }
 
+/* What a state dict does not say of its layers is as the options have it, or as by default, which
+ * is told. */
+static const char *model_path;
+static const struct gnn_layer *asked;
+static void take_untold(struct gnn_model_config *c)
+{
+    asked = c->layer;
+    layer_opts_take(c);
+    const char *assumed = layer_opts_assumed(c->layer);
+    if (*assumed && !layer_opts_alien(c->layer))
+        cli_note("%s: read as with %s, which a state dict does not tell", model_path, assumed);
+}
+
+/* Options of layers that the model does not have, or says itself. */
+static void check_untold(const struct gnn_model *m)
+{
+    const struct opt *alien = layer_opts_alien(asked);
+    if (!alien)
+        return;
+    if (asked)
+        cli_usage("--%s: the layers of %s are %s", alien->name, model_path, asked->name);
+    cli_usage("--%s: %s is a model of gnn-train and says how its layers (%s) compute", alien->name,
+              model_path, m->c.layer->name);
+}
+
 static void open_model(struct gnn_model *m, const char *path, const struct gnn_store *s,
                        struct gnn_err *e)
 {
@@ -77,9 +104,11 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
         cli_fail(e);
     if (gnn_st_checkpoint(&f))
         cli_die(3, "%s: a checkpoint, not a model: resume it with gnn-train --resume", path);
-    if (gnn_model_open(m, &f, path, &s->meta.schema, e) ||
+    model_path = path;
+    if (gnn_model_open(m, &f, path, &s->meta.schema, take_untold, e) ||
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
+    check_untold(m);
     if (!f.st.summed)
         cli_note("%s: no checksum (written by another program): not verified", path);
     gnn_st_release(&f);
@@ -164,6 +193,7 @@ int main(int argc, char **argv)
 
     threads_wait_briefly(argv);
     cli_start("gnn-predict", argc, argv);
+    layer_opts_list(true);
     char **args = opt_parse(&program, argc, argv, &nargs);
     if (none)
         opt_refuse(OPTS(&output, &what, &original), "and --no-output exclude each other");
@@ -187,12 +217,7 @@ int main(int argc, char **argv)
     const enum gnn_predict_output form = output_kind(&m);
     if (!none)
         out = cli_out(output, &name);
-    const bool weighted = m.c.edge_weight && !strcmp(m.c.edge_weight, "weight");
-    unused_edge_fields(&store.meta.schema,
-                       m.c.edge_features ? weighted ? "" : "weight"
-                       : weighted        ? "x"
-                                         : "weight x",
-                       "the model treats all edges equally");
+    unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
     if (!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {.ops = ops,

@@ -7,6 +7,7 @@
 #include "cmd/threads.h"
 #include "cmd/cli.h"
 #include "cmd/device.h"
+#include "cmd/layer_opts.h"
 #include "cmd/opt.h"
 #include "cmd/ranks.h"
 #include "cmd/sig.h"
@@ -98,7 +99,7 @@ static const struct program program = {
     .extra =
         "a store is given with --store, a stream to stdin or with -i, and the model is named with -o",
     .opts = opts,
-    .more = (const struct opt *const[]){train_feed_opts, train_model_opts, train_layer_opts,
+    .more = (const struct opt *const[]){train_feed_opts, train_model_opts, layer_opts,
                                         training_opts, NULL},
 };
 
@@ -202,7 +203,7 @@ static void read_options(int argc, char **argv)
 {
     int nargs;
     gnn_train_opts_init(&o);
-    train_model_list_layers();
+    layer_opts_list(false);
     o.lr = TRAIN_LR;
     o.dropout = TRAIN_DROPOUT;
     o.patience = TRAIN_PATIENCE;

@@ -335,6 +335,8 @@ static void print_options(const json_t *a)
             printf(", %s %g", layer->option[k].word, json_number_value(v));
         else if (json_is_true(v))
             printf(", %s", layer->option[k].word);
+        else if (json_is_string(v))
+            printf(", %s %s", layer->option[k].word, json_string_value(v));
     }
 }
 

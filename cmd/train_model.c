@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cli.h"
+#include "cmd/layer_opts.h"
 #include "cmd/train_defaults.h"
 #include "cmd/train_feed.h"
 #include "cmd/unused.h"
@@ -19,7 +20,7 @@ static bool layer_norm = TRAIN_LAYER_NORM, batch_norm, residual, projection, ffn
 static uint32_t encoder;
 static struct opt_i32s hidden, head;
 
-/* "|sage|gcn|...", and "type of layer: sage (GraphSAGE with mean), gcn (GCN), ... (default: sage)"
+/* "|sage|gcn|...", and "type of layer: sage (GraphSAGE), gcn (GCN), ... (default: sage)"
  */
 #define LAYER_NAME(name, title) "|" #name
 #define LAYER_TITLE(name, title) ", " #name " (" title ")"
@@ -60,58 +61,6 @@ const struct opt train_model_opts[] = {
     {.kind = OPT_END},
 };
 
-/* Options of layers. Two layers may share one, of the same name and kind. */
-enum { SHARED_MAX = 32 };
-static struct layer_value {
-    char name[GNN_LAYER_OPTION_NAME];
-    bool flag;
-    double number;
-} layer_value[SHARED_MAX];
-struct opt train_layer_opts[SHARED_MAX + 1];
-
-static uint32_t find_layer_value(const char *name)
-{
-    uint32_t i = 0;
-    while (train_layer_opts[i].kind != OPT_END && strcmp(layer_value[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-void train_model_list_layers(void)
-{
-    for (size_t l = 0; gnn_layers[l]; l++)
-        for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++) {
-            const struct gnn_layer_option *x = &gnn_layers[l]->option[k];
-            const uint32_t i = find_layer_value(x->name);
-            if (i == SHARED_MAX || train_layer_opts[i].kind != OPT_END)
-                continue;
-            struct layer_value *v = &layer_value[i];
-            snprintf(v->name, sizeof v->name, "%s", x->name);
-            v->number = x->init;
-            train_layer_opts[i] = (struct opt){x->flag ? OPT_FLAG : OPT_DOUBLE,
-                                               0,
-                                               x->word,
-                                               x->flag ? (void *)&v->flag : (void *)&v->number,
-                                               x->flag ? NULL : "X",
-                                               x->help,
-                                               .min = x->min,
-                                               .max = x->max};
-        }
-}
-
-/* "gat or gatv2": the layers that have the option. */
-static const char *name_layers(const char *name)
-{
-    static char text[256];
-    *text = 0;
-    for (size_t l = 0; gnn_layers[l]; l++)
-        if (gnn_layer_option_find(gnn_layers[l], name) >= 0) {
-            const size_t at = strlen(text);
-            snprintf(text + at, sizeof text - at, "%s%s", at ? " or " : "", gnn_layers[l]->name);
-        }
-    return text;
-}
-
 /* "gcn or gat": the layers that can use weights, or else features, of edges. */
 static const char *name_users(bool weights)
 {
@@ -127,13 +76,9 @@ static const char *name_users(bool weights)
 
 void train_model_check(void)
 {
-    for (uint32_t i = 0; train_layer_opts[i].kind != OPT_END; i++)
-        if (opt_given(train_layer_opts[i].value) &&
-            gnn_layer_option_find(gnn_layers[kind], layer_value[i].name) < 0)
-            cli_usage("--%s requires --model %s", train_layer_opts[i].name,
-                      name_layers(layer_value[i].name));
-    if (edge_weight && (!*edge_weight || strlen(edge_weight) > GNN_WORD_MAX))
-        cli_usage("--edge-weight: '%s': expected the name of an edge field", edge_weight);
+    const struct opt *alien = layer_opts_alien(gnn_layers[kind]);
+    if (alien)
+        cli_usage("--%s requires --model %s", alien->name, layer_opts_layers(alien));
     if (edge_weight && !gnn_layers[kind]->weights)
         cli_usage("--edge-weight requires --model %s", name_users(true));
     if (edge_features && !gnn_layers[kind]->features)
@@ -154,14 +99,6 @@ void train_model_check(void)
         cli_usage("--layer-norm and --batch-norm exclude each other");
 }
 
-static void take_layer_options(struct gnn_model_config *c)
-{
-    for (uint32_t k = 0; k < c->layer->noptions; k++) {
-        const uint32_t i = find_layer_value(c->layer->option[k].name);
-        c->option[k] = c->layer->option[k].flag ? layer_value[i].flag : layer_value[i].number;
-    }
-}
-
 const char *train_model_edge_field(void)
 {
     return edge_weight ? edge_weight : edge_features ? "x" : NULL;
@@ -170,7 +107,7 @@ const char *train_model_edge_field(void)
 bool train_model_needs_edges(void)
 {
     struct gnn_model_config c = {.layer = gnn_layers[kind]};
-    take_layer_options(&c);
+    layer_opts_take(&c);
     return edge_weight || edge_features || gnn_layer_needs_ids(&c);
 }
 
@@ -266,7 +203,7 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
                                  .edge_features = edge_features,
                                  .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;
-    take_layer_options(&c);
+    layer_opts_take(&c);
     if (edge_weight && !(c.edge_weight = gnn_strdup(edge_weight, e)))
         cli_fail(e);
     for (uint32_t k = 0; k < head.n && head.v[k]; k++)

@@ -7,11 +7,8 @@
 #include "lib/data/source.h"
 #include "lib/model/model.h"
 
-/* Options of all models; and those that layers declare (lib/model/layer.h), once
- * train_model_list_layers has put them there, which comes before opt_parse. */
+/* Options of all models; those of layers are in cmd/layer_opts.h. */
 extern const struct opt train_model_opts[];
-extern struct opt train_layer_opts[];
-void train_model_list_layers(void);
 /* After opt_parse: ends the program unless the options fit each other. */
 void train_model_check(void);
 

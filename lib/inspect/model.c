@@ -62,6 +62,7 @@ static json_t *guess_kind(const struct gnn_st_file *f, const char *path, bool *b
     report_put(o, "width", width, bad);
     report_put(o, "layer_norm", json_boolean(c.layer_norm), bad);
     report_put(o, "batch_norm", json_boolean(c.batch_norm), bad);
+    gnn_model_put_options(o, &c);
     gnn_model_config_release(&c);
     return o;
 }
@@ -161,7 +162,8 @@ static int prove_all(const struct gnn_st_file *f, const char *path, json_t *out,
         return e->code;
     if (!f->st.summed)
         return gnn_report_proved(out, e, "no checksum: only the format is verified");
-    if (gnn_report_proved(out, e, "checksum: of all bytes") || gnn_model_open(&m, f, path, NULL, e))
+    if (gnn_report_proved(out, e, "checksum: of all bytes") ||
+        gnn_model_open(&m, f, path, NULL, NULL, e))
         return e->code;
     (void)!gnn_report_proved(out, e, "parameters: %u, as the description says, and finite",
                              m.nparams);

@@ -22,10 +22,8 @@ static inline bool gnn_adj_needs_degrees(enum gnn_adj_norm norm)
 /* Zeroed object = empty. All pointers are to the operations' memory. */
 struct gnn_adj {
     enum gnn_adj_norm norm;
-    const float *node; /* gnn_gcn_degrees, if the degrees are needed; or gnn_weight_degrees, and */
-    const float *loop; /* the weights of nodes' loops, */
-    const uint32_t *degree; /* and the numbers of neighbours (kernels/factors.h) */
-    uint32_t ndst, nsrc;    /* rows of results, and of what is summed up */
+    const float *node;   /* gnn_gcn_degrees, if the degrees are needed */
+    uint32_t ndst, nsrc; /* rows of results, and of what is summed up */
     uint64_t edges;
     /* Of edges, by number over one segment after the other; NULL: they have none. */
     const float *value;   /* [edges] their weights */
@@ -61,6 +59,18 @@ static inline void gnn_adj_aggregate(const struct gnn_ops *o, const struct gnn_a
                                      bool acc)
 {
     o->aggregate(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, acc);
+}
+/* The same of the largest of each row's neighbours (kernels/message.h), unweighted. */
+static inline void gnn_adj_max(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from,
+                               uint32_t to, const float *x, size_t d, float *y, uint32_t *arg)
+{
+    o->max_rows(o, a->seg, a->nseg, from, to, x, a->nsrc, d, y, arg);
+}
+static inline void gnn_adj_max_back(const struct gnn_ops *o, const struct gnn_adj *a,
+                                    const float *dy, const uint32_t *arg, size_t d, float *dx,
+                                    bool acc)
+{
+    o->max_back(o, a->back, 1, 0, a->nsrc, dy, arg, a->ndst, d, dx, acc);
 }
 /* The gradient: dx, all rows, is A^T dy, or A^T dy is added to it. */
 static inline void gnn_adj_spread(const struct gnn_ops *o, const struct gnn_adj *a, const float *dy,

@@ -41,6 +41,20 @@ static void put_surroundings(json_t *j, const struct gnn_model_config *c)
     json_object_set_new(j, "head", head);
 }
 
+void gnn_model_put_options(json_t *j, const struct gnn_model_config *c)
+{
+    for (uint32_t k = 0; k < c->layer->noptions; k++) {
+        const struct gnn_layer_option *x = &c->layer->option[k];
+        size_t n = 0;
+        const char *word = x->choices ? gnn_layer_option_word(x, c->option[k], &n) : NULL;
+        if (c->option[k] != x->init)
+            json_object_set_new(j, x->name,
+                                word      ? json_stringn(word, n)
+                                : x->flag ? json_true()
+                                          : json_real(c->option[k]));
+    }
+}
+
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
 {
     char *text = NULL;
@@ -65,11 +79,8 @@ char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e)
                   "target", (json_int_t)c->target, "node_types", nt, "edge_types", et);
     if (j)
         put_surroundings(j, c);
-    for (uint32_t k = 0; j && k < c->layer->noptions; k++) {
-        const struct gnn_layer_option *x = &c->layer->option[k];
-        if (c->option[k] != x->init)
-            json_object_set_new(j, x->name, x->flag ? json_true() : json_real(c->option[k]));
-    }
+    if (j)
+        gnn_model_put_options(j, c);
     if (j)
         text = gnn_json_text(j, JSON_COMPACT, e);
     json_decref(j);
@@ -131,17 +142,29 @@ static bool parse_types(struct gnn_model_config *c, const json_t *nt, const json
     return true;
 }
 
+/* The value of option x in the description; false: it cannot have that. */
+static bool parse_option(const struct gnn_layer_option *x, const json_t *v, double *to)
+{
+    *to = x->init;
+    if (!v)
+        return true;
+    if (x->choices)
+        *to = json_is_string(v) ? gnn_layer_option_value(x, json_string_value(v)) : -1;
+    else
+        *to = x->flag ? json_is_true(v) : json_number_value(v);
+    return x->choices ? *to >= 0
+           : x->flag  ? json_is_boolean(v)
+                      : json_is_number(v) && *to >= x->min && *to <= x->max;
+}
+
 /* Those of the layer; another layer's have no place here. */
 static bool parse_options(struct gnn_model_config *c, const json_t *j)
 {
     for (uint32_t k = 0; k < c->layer->noptions; k++) {
         const struct gnn_layer_option *x = &c->layer->option[k];
         const json_t *v = json_object_get(j, x->name);
-        const double number = x->flag ? json_is_true(v) : json_number_value(v);
-        if (v && (x->flag ? !json_is_boolean(v)
-                          : !json_is_number(v) || !(number >= x->min && number <= x->max)))
+        if (!parse_option(x, v, &c->option[k]))
             return false;
-        c->option[k] = v ? number : x->init;
     }
     for (size_t l = 0; gnn_layers[l]; l++)
         for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++)

@@ -266,7 +266,8 @@ static int lay_out(struct gnn_model *m, struct gnn_model_config *c, const struct
 }
 
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
-                   const struct gnn_schema *s, struct gnn_err *e)
+                   const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),
+                   struct gnn_err *e)
 {
     struct gnn_model_config c = {0};
     const json_t *text = f->st.metadata ? json_object_get(f->st.metadata, "gnn") : NULL;
@@ -276,6 +277,8 @@ int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char 
     if (text) {
         rc = gnn_model_config_parse(&c, json_string_value(text), path, e);
     } else if ((rc = gnn_model_guess(&c, f, path, e)) == 0) {
+        if (untold)
+            untold(&c);
         outputs = c.width[c.nlayers - 1];
         rc = gnn_model_config_fit(&c, s, e);
         if (!rc && c.outputs != outputs)

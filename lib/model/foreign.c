@@ -38,7 +38,7 @@ static struct gnn_param_list names_of(const struct gnn_layer *layer,
     return l;
 }
 
-/* Appends to text[room] which layers are supported: with `titles` "GraphSAGE with mean (PyG's
+/* Appends to text[room] which layers are supported: with `titles` "GraphSAGE (PyG's
  * SAGEConv: convs.0.lin_l.weight, ...), ...", else the names only. Returns text. */
 static const char *list_supported(char *text, size_t room, bool titles)
 {
@@ -75,14 +75,28 @@ static const char *name_in_conv(const char *name, uint32_t *l)
     return end ? end + 2 : name;
 }
 
-/* Takes the file for one of the layer: widths and their number, 0 if its weight is nowhere. Returns
- * how many tensors of convolutions are none of its parameters. */
+/* The layer's options, as far as the file tells them; the others are as by default. */
+static void take_options(struct gnn_model_config *c, const struct gnn_st_file *f)
+{
+    for (uint32_t k = 0; k < c->layer->noptions; k++)
+        c->option[k] = c->layer->option[k].init;
+    for (size_t i = 0; c->layer->tell && i < f->st.n; i++) {
+        uint32_t l;
+        const char *name = name_in_conv(f->st.tensor[i].name, &l);
+        if (name)
+            c->layer->tell(c, name, &f->st.tensor[i]);
+    }
+}
+
+/* Takes the file for one of the layer: options, widths and their number, 0 if its weight is
+ * nowhere. Returns how many tensors of convolutions are none of its parameters. */
 static size_t read_as(struct gnn_model_config *c, const struct gnn_layer *layer,
                       const struct gnn_st_file *f)
 {
-    const struct gnn_param_list list = names_of(layer, c);
     size_t others = 0;
     c->layer = layer;
+    take_options(c, f);
+    const struct gnn_param_list list = names_of(layer, c);
     for (size_t i = 0; i < f->st.n; i++) {
         const struct gnn_tensor *t = &f->st.tensor[i];
         uint32_t l, k = 0;

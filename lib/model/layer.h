@@ -15,7 +15,7 @@
 
 /* Name, as in options and files, and what it is. The table of layer NAME is gnn_layer_NAME. */
 #define GNN_LAYERS(X)                                                                              \
-    X(sage, "GraphSAGE with mean")                                                                 \
+    X(sage, "GraphSAGE")                                                                           \
     X(gcn, "GCN")                                                                                  \
     X(gin, "GIN")
 
@@ -70,16 +70,22 @@ struct gnn_conv_run {
     struct gnn_activation inside;
 };
 
-/* A number or a flag that a user chooses for all layers of a model: an option of gnn-train, a
- * member of the model's description and config.option[] come from it. Options of the same name in
- * several layers are equal in all but `help`, of which the first counts. */
+/* A number, a flag or one of some words that a user chooses for all layers of a model: an option of
+ * gnn-train, a member of the model's description and config.option[] come from it. Options of the
+ * same name in several layers are equal in all but `help`, of which the first counts. */
 enum { GNN_LAYER_OPTION_NAME = 32 };
 struct gnn_layer_option {
     const char *name, *word; /* "train_eps" in files, "train-eps" on the command line */
-    bool flag;               /* else a number from min to max */
+    bool flag;               /* else a number from min to max, or, with `choices`, */
+    const char *choices;     /* "mean|max": the number of one of these words; or NULL */
     double init, min, max;   /* init: unless it is chosen; of a flag 0 */
     const char *help;        /* names the default */
+    bool untold; /* a state dict of another program does not say it: gnn-predict has it too */
 };
+/* The word of an option with `choices` that has this value, of *n characters; and the value of a
+ * word, -1: it is none of them. */
+const char *gnn_layer_option_word(const struct gnn_layer_option *x, double value, size_t *n);
+int gnn_layer_option_value(const struct gnn_layer_option *x, const char *word);
 
 /* On failure, operations return what they put into e. Rows are of the destinations, [from, to); y
  * and dy point to row `from`. */
@@ -104,6 +110,8 @@ struct gnn_layer {
     uint32_t bias;   /* the one that is added to the results, which the driver does; or GNN_NONE */
     const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
     uint32_t noptions;
+    /* Or NULL: what a tensor of a state dict, `name` within its convolution, says of options. */
+    void (*tell)(struct gnn_model_config *c, const char *name, const struct gnn_tensor *t);
     /* Or NULL: GNN_E_USAGE if there can be no such convolution. */
     int (*check)(const struct gnn_conv_shape *s, struct gnn_err *e);
 

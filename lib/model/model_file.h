@@ -9,7 +9,7 @@
  *     struct gnn_model m = {0};
  *     int rc = gnn_st_read(&f, "model.safetensors", &e);
  *     if (!rc)
- *         rc = gnn_model_open(&m, &f, "model.safetensors", NULL, &e);
+ *         rc = gnn_model_open(&m, &f, "model.safetensors", NULL, NULL, &e);
  *     if (!rc)
  *         rc = gnn_model_copy_params(&m, m.slab, &f, "model.safetensors", "", false, &e);
  *     for (uint64_t i = 0; !rc && i < m.param[0].count; i++)
@@ -69,9 +69,11 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
 
 /* Makes the model that the file holds. A file of our own says what it is; for any other (a PyG
  * state dict), kind, layers and widths are read off the names and shapes, types and task are those
- * of the schema (else not used). */
+ * of the schema (else not used), and what is not said of the layers is set by `untold` (NULL: as by
+ * default). */
 int gnn_model_open(struct gnn_model *m, const struct gnn_st_file *f, const char *path,
-                   const struct gnn_schema *s, struct gnn_err *e) GNN_MUST_USE;
+                   const struct gnn_schema *s, void (*untold)(struct gnn_model_config *c),
+                   struct gnn_err *e) GNN_MUST_USE;
 /* GNN_E_INPUT, naming tensor and layer, if the file has parameters of a layer that is known but not
  * supported. */
 int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e);
@@ -86,6 +88,8 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
                           const char *path, const char *prefix, bool others,
                           struct gnn_err *e) GNN_MUST_USE;
 
+/* Adds the layers' options to a description, but for those with their defaults. */
+void gnn_model_put_options(json_t *j, const struct gnn_model_config *c);
 /* Configuration as JSON text, freed with gnn_free, and back. */
 char *gnn_model_config_text(const struct gnn_model_config *c, struct gnn_err *e) GNN_MUST_USE;
 int gnn_model_config_parse(struct gnn_model_config *c, const char *text, const char *path,

@@ -7,7 +7,7 @@
 #include "lib/model/model.h"
 #include "lib/ops/ops.h"
 
-enum { GNN_PASS_ROOMS = 3 };
+enum { GNN_PASS_ROOMS = 6 };
 
 /* Zeroed object = empty; released before the operations are. Rows, parameters and gradients are in
  * the operations' memory. One thread at a time. */

@@ -301,6 +301,12 @@ for o in '' '--train-eps --no-layer-norm' '--train-eps --batch-norm --residual -
     a "train cora.zip -m gin $o" "trn --store @{import data cora.zip} $few $(fan "$o") --epochs 1 -m gin $o $T && figures m"
     a "train w -j 3 -m gin $o" "trn -j 3 --store @{import w} $few $(fan "$o") --epochs 1 -m gin $o $T && figures m"
 done
+for o in '--aggr sum' '--aggr max --residual --hidden 8,8 -f 3,3,2' '--normalize --no-layer-norm' '--project --batch-norm' '--aggr max --normalize --project --dropout 0.2'; do
+    q "train s $o" "trn --store @{import s} $few $(fan "$o") $o $T && figures m"
+    q "train h $o" "trn --store @{import h, typed} $few $(fan "$o") $o $T && figures m"
+    a "train s in parts -j 2 $o" "trn -j 2 --store @{$P} $few $(fan "$o") --frontier new $o $T && figures m"
+    a "train w -j 3 $o" "trn -j 3 --store @{import w} $few $(fan "$o") --epochs 1 $o $T && figures m"
+done
 
 D='"$GNN_BITS_TOP"/tests/train/data'
 for w in 'sage-norm --layer-norm' 'sage-batch --batch-norm' 'gcn -m gcn --no-layer-norm' 'typed --no-layer-norm'; do
@@ -340,6 +346,14 @@ done
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
 for m in sage gcn sage-norm sage-batch gin gin-batch; do
     q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd --output-kind probs -o o S $D/$m.safetensors; rm -rf S"
+done
+for m in 'sage-max --aggr max' 'sage-sum --aggr sum' 'sage-more --aggr max --normalize'; do
+    q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd ${m#* } --output-kind probs -o o S $D/${m%% *}.safetensors; rm -rf S"
+done
+for o in '--aggr max --residual --hidden 8,8 -f 3,3,2' '--aggr max --normalize --project --dropout 0.2'; do
+    q "predict h $o" "prd --output-kind embeddings -o o @{import h, typed} @{train h $o}"
+    q "predict parts $o, sage" "prd --output-kind probs -o o @{$P} @{train s $o}"
+    q "device predict $o" "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h $o}"
 done
 q 'predict a state dict, typed' "prd --output-kind probs -o o @{import t, some types without features} $D/typed.safetensors"
 
@@ -428,6 +442,10 @@ for o in '--train-eps --dropout 0.3' '--batch-norm'; do
     q "device train s -m gin $o" "on 2 gnn-train --device cuda --store @{import s} -f 4,3 $few -m gin $o $T && figures m"
     q "device train h on 2 -m gin $o" "on 2 gnn-train $on --store @{import h, typed} -f 4,3 $few -b 40 -m gin $o $T && figures m"
 done
+for o in '--aggr max --normalize --project --dropout 0.3' '--aggr sum --batch-norm'; do
+    q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} -f 4,3 $few $o $T && figures m"
+    q "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} -f 4,3 $few -b 40 $o $T && figures m"
+done
 q 'device train h on 2 --cache 0.2 --cache-policy shard --graph-memory uva' "on 2 gnn-train $on --cache 0.2 --cache-policy shard --graph-memory uva --store @{import h, typed} -f 4,3 $few -b 40 $T && figures m"
 q 'device train s in parts' "on 1 gnn-train --device cuda --store @{$P} -f 4,3 $few $T && figures m"
 q 'device train b' "on 1 gnn-train --device cuda --store @{import b, binary} -f 4,3 $few $T && figures m"
@@ -472,6 +490,7 @@ q 'ranks 2 gather --replicate 0.4' "ranks 2 gnn-gather --replicate 0.4 -i @{rank
 q 'ranks 3 gather --replicate 0.4 --cache-order halo' "ranks 3 gnn-gather --replicate 0.4 --cache-order halo -i @{ranks 3 sample s}.%r -o o.%r --metrics m.%r @{$P} && figures m.*"
 q 'ranks 3 train from streams' "ranks 3 gnn-train -i @{ranks 3 gather s}.%r --hidden 8 $T && figures m"
 q 'ranks 3 train h -m gin --train-eps --batch-norm' "ranks 3 gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 -m gin --train-eps --batch-norm $T && figures m"
+q 'ranks 3 train h --aggr max --normalize --project' "ranks 3 gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 --aggr max --normalize --project $T && figures m"
 q 'ranks 2 train s -m gin --train-eps on 2 devices' "ranks_on 2 2 gnn-train --device cuda --store @{$P} -f 4,3 -b 100 --epochs 2 --hidden 8 -m gin --train-eps $T && figures m"
 q 'ranks 2 train s -m gcn --replicate 0.5' "ranks 2 gnn-train --store @{$P} -m gcn -f 4,3 -b 60 --epochs 2 --hidden 8 --replicate 0.5 $T && figures m"
 q 'ranks 2 sample on 2 devices' "ranks_on 2 2 gnn-sample --device cuda --graph-memory uva --graph-cache 4k -f 4,3 -b 60 --edge-ids -o o.%r @{$P}"

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             abort();
         return 0;
     }
-    if (gnn_model_open(&m, &f, "fuzz", &s, &e) == 0) {
+    if (gnn_model_open(&m, &f, "fuzz", &s, NULL, &e) == 0) {
         gnn_model_release(&m);
         fuzz_accepted++;
     } else if (!*e.msg)

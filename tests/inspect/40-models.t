@@ -13,6 +13,8 @@ says 'gnn-inspect shows the layers of a model' '^  layers sage, widths 8, 4, bat
 check 'gnn-train makes a model with an option of its layers' train -m gin --train-eps -o gin
 check 'gnn-inspect reports on a model with an option of its layers' sh -c 'gnn-inspect gin >said.gin'
 check 'gnn-inspect shows the options of layers' grep -q '^  layers gin, widths 8, 4, train-eps, batch norm$' said.gin
+check 'gnn-train makes a model with an option of several words' train --aggr max --normalize -o sage.max
+check 'gnn-inspect shows the word of an option' sh -c "gnn-inspect sage.max | grep -q '^  layers sage, widths 8, 4, aggr max, normalize, batch norm$'"
 says 'gnn-inspect shows the task of a model' '^  task   multiclass of node$'
 says 'gnn-inspect shows the node types of a model' '^  nodes  node  *5 features$'
 says 'gnn-inspect shows the relations of a model' '^  edges  node/to/node$'
@@ -33,6 +35,8 @@ check 'gnn-inspect --metrics reports on a checkpoint' grep -q '"kind":"checkpoin
 check 'gnn-inspect reports on a state dict of another program' sh -c "gnn-inspect '$D/gcn.safetensors' >said"
 says 'gnn-inspect says that a state dict has no checksum' '^state dict .*gcn.safetensors: .*, no checksum, not verified$'
 says 'gnn-inspect guesses the layers of a state dict and says so' '^  layers gcn, widths .*; inferred from names and shapes$'
+check 'gnn-inspect reads off a state dict which layers project their sources' \
+    sh -c "gnn-inspect '$D/sage-more.safetensors' | grep -q '^  layers sage, widths 16, 4, project; inferred from names and shapes$'"
 check 'gnn-inspect -t reports on a typed state dict' sh -c "gnn-inspect '$D/typed.safetensors' -t >said"
 says 'gnn-inspect -t lists the tensors of a typed state dict' '^convs.0.convs.<a___cites___a>.lin_l.weight '
 perl -e 'my $h = "{" . join(",", map { sprintf q("convs.%d.att_src":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}), $_, 4 * $_, 4 * $_ + 4 } 0 .. 39) . "}";

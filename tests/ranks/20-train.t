@@ -83,7 +83,7 @@ def load(path):
             for k, v in head.items() if k != "__metadata__"}
 m, n = load(sys.argv[4]), load(sys.argv[5])
 running = [k for k in m if "running" in k or k.endswith(".eps")]
-assert (len(running) >= 2 or "lin.weight" in m) and all((m[k] == n[k]).all() for k in m if "batches" in k)
+assert (len(running) >= 2 or any(k.endswith("lin.weight") for k in m)) and all((m[k] == n[k]).all() for k in m if "batches" in k)
 apart = max(np.abs(m[k] - n[k]).max() / np.abs(m[k]).max() for k in running) if running else 0
 print("losses apart by %.1e, evaluations by %.1e, running statistics and eps by %.1e" % (worst, last, apart))
 assert worst < float(sys.argv[6]) and last < 10 * float(sys.argv[6]) and apart < float(sys.argv[6])
@@ -118,7 +118,7 @@ check 'gnn-train --batch-norm on 3 ranks writes the same model from streams and 
 
 # Other models. GIN: the gradient of eps is a sum over all ranks' nodes, and so are the statistics of the batch norm within its layers.
 for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' '--encoder 16 --ffn --head 8 --no-layer-norm' \
-    '--jk cat --head 0 --activation elu --batch-norm'; do
+    '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm'; do
     opts="-f 6,6 -b 100 --epochs 1 --eval valid --hidden 32 --lr 0.01 --dropout 0 $o"
     check "one process trains with $o" gnn-train -q --store S $opts --metrics g1 -o gone
     check "3 ranks train with $o" ranks 3 gnn-train -q --no-provenance --store P $opts --metrics g3 -o g3.st
@@ -127,17 +127,6 @@ for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' 
     check "3 ranks train again with $o" ranks 3 gnn-train -q --no-provenance --store P $opts -o again
     check "3 ranks give the same bits again with $o" cmp g3.st again
 done
-
-# Edge weights: a rank's degrees and loops are those of the whole graph.
-perl -e 'print "source,target,weight\n"; print $_ % 900, ",", ($_ * 37 + int($_ / 7)) % 900, ",", $_ % 5 / 4, "\n" for 1 .. 9000' >e.csv
-perl -e 'print $_ % 3, "\n" for 1 .. 900' >y.csv
-perl -e 'print join(",", $_ % 3, $_ % 5, $_ % 7), "\n" for 1 .. 900' >x.csv
-gnn-import -q -u --labels y.csv --features x.csv --split random:0.8,0.1,0.1 -o SW e.csv && gnn-partition -q -k 4 -o PW SW || _not_ok "gnn-partition makes 4 parts of a graph with weights"
-opts='-m gcn --edge-weight weight -f 6,6 -b 30 --epochs 1 --eval valid --hidden 8 --lr 0.01 --dropout 0 --batch-norm'
-check "one process trains with edge weights" gnn-train -q --store SW $opts --metrics w1 -o wone
-check "3 ranks train with edge weights" ranks 3 gnn-train -q --no-provenance --store PW $opts --metrics w3 -o w3.st
-gap w1 w3 wone w3.st 1e-3
-check "3 ranks learn what one process learns with edge weights" test $? -eq 0
 
 status 2 '2 ranks refuse batch norm of rows before the first layer' \
     ranks 2 gnn-train -q --store P -f 6,6 --ffn --batch-norm -o x

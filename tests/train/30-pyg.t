@@ -3,7 +3,7 @@
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
-gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
+gnn-import --directed "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
 
 for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch; do
     s=g
@@ -14,6 +14,30 @@ for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch; do
     check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
 done
 check "gnn-predict says that a file from another program has no checksum" grep -q 'sage-batch.safetensors: no checksum' said
+# What a state dict does not tell of its layers is given, or assumed.
+while read -r k opts; do
+    check "gnn-predict reads PyG's state dict of $k with $opts" gnn-predict g "$D/$k.safetensors" $opts --output-kind probs -o $k.npy
+    cp err said
+    check "gnn-predict assumes nothing of $k with $opts" sh -c '! grep "read as" said'
+    check "gnn-predict gives the probabilities of PyG to 1e-5 for $k with $opts" gap $k.npy "$D/$k.npy" 1e-5
+    check "gnn-predict reads PyG's state dict of $k for a store of three parts with $opts" \
+        gnn-predict g3 "$D/$k.safetensors" $opts --output-kind probs -o $k.3.npy
+    check "gnn-predict gives the same to 1e-6 for $k from three parts with $opts" gap $k.3.npy $k.npy 1e-6
+done <<EOF
+sage-max --aggr max --no-normalize
+sage-sum --aggr sum --no-normalize
+sage-more --aggr max --normalize
+EOF
+check "gnn-predict reads a state dict of sage-max without --aggr" gnn-predict g "$D/sage-max.safetensors" --normalize -o x.npy
+mv err said
+check "gnn-predict says how it reads a state dict that does not tell" grep -q 'sage-max.safetensors: read as with --aggr mean, which a state dict does not tell' said
+status 2 "gnn-predict refuses --aggr for a state dict of GCN" gnn-predict g "$D/gcn.safetensors" --aggr max -o x.npy
+mv err said
+check "gnn-predict names the layers that have no --aggr" grep -q -e '--aggr: the layers of .*gcn.safetensors are gcn' said
+gnn-train -q --store g -f 3,3 --epochs 0:1 --eval none --hidden 8 --aggr max -o max.st
+status 2 "gnn-predict refuses --aggr for a model that says it itself" gnn-predict g max.st --aggr mean -o x.npy
+mv err said
+check "gnn-predict says that a model of gnn-train says how it computes" grep -q -e '--aggr: max.st is a model of gnn-train' said
 for k in sage gcn gin; do
     check "gnn-predict reads PyG's state dict of $k for a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "gnn-predict gives the same to 1e-6 for $k from three parts" gap $k.3.npy $k.npy 1e-6
@@ -22,26 +46,6 @@ check "gnn-predict --memory 1 predicts with tables on disk" \
     env TMPDIR=. gnn-predict g "$D/sage-norm.safetensors" --memory 1 --output-kind probs -o disk.npy
 check "gnn-predict gives the same bytes from tables on disk as from memory" cmp disk.npy sage-norm.npy
 status 3 "gnn-predict refuses PyG's state dict of another graph" gnn-predict t "$D/sage.safetensors" -o x.npy
-
-# Weights of edges: a state dict does not say that it was trained with them; --init does not need it to.
-check "gnn-train starts from PyG's state dict of gcn-weight" gnn-train --store gw -m gcn --edge-weight weight -f 3,3 --hidden 16 \
-    --init "$D/gcn-weight.safetensors" --lr 0 --dropout 0 --no-layer-norm --epochs 1 --eval none -q -o gcn-weight.st
-check "gnn-predict reads a GCN with edge weights" gnn-predict -q gw gcn-weight.st --output-kind probs -o gcn-weight.npy
-check "gnn-predict gives the probabilities of PyG to 1e-5 for a GCN with edge weights" gap gcn-weight.npy "$D/gcn-weight.npy" 1e-5
-status 3 "gnn-predict refuses a GCN with edge weights for a graph without" gnn-predict g gcn-weight.st -o x.npy
-mv err said
-check "gnn-predict names the edge type without weights" grep -q 'edge type node/to/node has no field weight to weight its edges by' said
-status 2 "gnn-train refuses weights of edges that have none" gnn-train --store g -m gcn --edge-weight weight -f 3,3 -o x
-status 2 "gnn-train refuses --edge-weight for a layer that has no use for it" gnn-train --store gw -m gin --edge-weight weight -f 3,3 -o x
-mv err said
-check "gnn-train names the layers that use weights" grep -q -e '--edge-weight requires --model gcn' said
-perl -e 'print "source,target,weight\n0,1,1\n1,0,-0.5\n"' >minus.csv
-perl -e 'print "0\n1\n"' >miny.csv
-gnn-import -q --directed --labels miny.csv --split random:0.5,0.5,0 -o minus minus.csv || exit 1
-check "gnn-train learns a GCN on a graph without features" gnn-train -q --store minus -m gcn -f 3,3 --epochs 1 --eval none -o x
-status 3 "gnn-train refuses negative weights" gnn-train --store minus -m gcn --edge-weight weight -f 3,3 --eval none -o x
-mv err said
-check "gnn-train names the edge with a negative weight" grep -q "'edge/node/to/node/weight' is -0.5 at edge 0: weights of neighbours are finite numbers >= 0" said
 
 # As GINConv keeps it, eps is a vector of one number.
 perl -0777 -pe 's/("convs.0.eps":\{"dtype":"F32","shape":)\[1\]/$1\[ \]/' "$D/gin.safetensors" >eps.safetensors
@@ -76,6 +80,9 @@ typed t -f 3,3
 gin g -m gin --train-eps -f 3,3
 gin-batch g -m gin -f 3,3,3 --batch-norm
 gin-typed gt -m gin --train-eps -f 3,3 --layer-norm
+sage-max g --aggr max -f 3,3
+sage-sum g --aggr sum -f 3,3
+sage-more g --aggr max --normalize --project -f 3,3
 EOF
 
 # Evaluation on batches of full neighbourhoods is exact inference: the losses agree.
@@ -97,8 +104,6 @@ g -f -1,-1 --frontier new --feature-norm row
 g -f -1,-1,-1 --frontier all --residual
 t -f -1,-1 --frontier new --layer-norm
 t -f -1,-1,-1 --frontier all --residual
-gw -f -1,-1 -m gcn --edge-weight weight --frontier new
-gw -f -1,-1,-1 -m gcn --edge-weight weight --frontier all --layer-norm
 g -f -1,-1 -m gin --frontier new
 g3 -f -1,-1,-1 -m gin --train-eps --frontier all --layer-norm --residual
 g3 -f -1,-1 -m gin --batch-norm
@@ -107,5 +112,9 @@ g3 -f -1,-1,-1 --encoder 8 --ffn --head 0 --layer-norm
 t -f -1,-1 --encoder 6 --ffn --head 5,4 --batch-norm --activation elu --residual-projection
 g3 -f -1,-1,-1 -m gcn --jk cat --head 6 --layer-norm --residual --residual-projection --activation leaky
 t -f -1,-1 --frontier all --jk max --head 0
+g3 -f -1,-1,-1 --aggr max --normalize --project --frontier new --layer-norm --residual
+t -f -1,-1 --aggr max --normalize
+t -f -1,-1 --frontier all --aggr sum --project --batch-norm
+t -f -1,-1 --aggr mean --normalize --residual
 EOF
 done_testing

@@ -15,6 +15,8 @@ from torch_geometric.nn import GCN, GIN, GINConv, GraphSAGE, HeteroConv, LayerNo
 
 CLASSES, HIDDEN = 4, 16
 RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
+SAGE = {"sage-max": {"aggr": "max"}, "sage-sum": {"aggr": "sum"},
+        "sage-more": {"aggr": "max", "normalize": True, "project": True}}
 COUNTS = {"a": 40, "b": 25, "c": 6}
 WIDTHS = {"typed": {"a": 7, "b": 9, "c": 1},  # c has no features: constant ones
           "gin-typed": dict.fromkeys(COUNTS, 7)}
@@ -50,11 +52,13 @@ class Typed(torch.nn.Module):
 def model(kind, width):
     if kind == "sage":
         return GraphSAGE(width, HIDDEN, 2, CLASSES)
+    if kind in SAGE:
+        return GraphSAGE(width, HIDDEN, 2, CLASSES, **SAGE[kind])
     if kind == "sage-norm":
         return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="layer_norm", norm_kwargs={"mode": "node"})
     if kind == "sage-batch":
         return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
-    if kind in ("gcn", "gcn-weight"):
+    if kind == "gcn":
         return GCN(width, HIDDEN, 2, CLASSES)
     if kind == "gin":
         return GIN(width, HIDDEN, 2, CLASSES, train_eps=True)
@@ -79,18 +83,11 @@ def typed(kind):
     return x, e
 
 
-def weights():
-    """Of the edges of graph.npz."""
-    with np.load("weighted.npz") as z:
-        return torch.tensor(z["edge_weight"])
-
-
 def probabilities(kind, m):
     m.eval()
     with torch.no_grad():
         x, e = typed(kind) if kind in WIDTHS else graph()
-        more = {"edge_weight": weights()} if kind.endswith("-weight") else {}
-        return torch.softmax(m(x, e, **more), 1).numpy()
+        return torch.softmax(m(x, e), 1).numpy()
 
 
 def write_graphs(rng):
@@ -104,8 +101,6 @@ def write_graphs(rng):
         "graph.npz", node_features=rng.standard_normal((n, 11)).astype(np.float32),
         node_labels=rng.integers(0, CLASSES, n), edges=edges,
         **{k: (mask == i)[None] for i, k in enumerate(("train_masks", "val_masks", "test_masks"))})
-    with np.load("graph.npz") as z:  # the same with weights, some of them 0
-        np.savez("weighted.npz", edge_weight=(np.random.default_rng(6).integers(0, 9, e) / 4).astype(np.float32), **z)
     for kind in WIDTHS:
         write_typed(kind, rng)
 
@@ -170,7 +165,7 @@ def main():
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
-    for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "typed", "sage-batch", "gin", "gin-batch", "gin-typed"):
+    for kind in ("sage", "sage-norm", "gcn", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

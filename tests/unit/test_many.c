@@ -220,7 +220,7 @@ static void test_model(void)
         gnn_st_read(&f, "m", &e))
         exit(99);
     const double from = cpu();
-    const int rc = gnn_model_open(&again, &f, "m", &s, &e);
+    const int rc = gnn_model_open(&again, &f, "m", &s, NULL, &e);
     const double t = cpu() - from;
     ok(!rc && !memcmp(m.slab, again.slab, m.nfloats * sizeof *m.slab),
        "gnn_model_open reads a model of %u parameters: %s", m.nparams, rc ? e.msg : "the same");

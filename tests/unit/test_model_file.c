@@ -311,7 +311,7 @@ static void promise(const char *kind, const char *widths, const char *types, int
     gnn_safetensors_sum(head, n, NULL, 0);
     if (parse(&st, head, n, &e))
         abort();
-    ok(gnn_model_open(&m, &st, "F", NULL, &e) == GNN_E_INPUT && strstr(e.msg, want),
+    ok(gnn_model_open(&m, &st, "F", NULL, NULL, &e) == GNN_E_INPUT && strstr(e.msg, want),
        "gnn_model_open refuses a description with more than its file holds: %s", e.msg);
     gnn_st_release(&st);
     json_decref(meta);
@@ -349,6 +349,11 @@ int main(void)
             "is damaged");
     promise("\"gin\",\"train_eps\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
             "is damaged");
+    promise("\"sage\",\"aggr\":\"max\",\"project\":true", "4,4",
+            "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin_l.weight");
+    promise("\"sage\",\"aggr\":\"most\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "is damaged");
+    promise("\"sage\",\"aggr\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     gnn_meta_release(&meta);

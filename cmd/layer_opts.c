@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/layer_opts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Two layers may share an option, of the same name and kind. */
+enum { SHARED_MAX = 32 };
+static struct layer_value {
+    char name[GNN_LAYER_OPTION_NAME];
+    bool flag;
+    int choice;
+    double number;
+} layer_value[SHARED_MAX];
+struct opt layer_opts[SHARED_MAX + 1];
+
+/* Where the option is in the table, or its end. */
+static uint32_t find_layer_value(const char *name)
+{
+    uint32_t i = 0;
+    while (layer_opts[i].kind != OPT_END && strcmp(layer_value[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static struct opt make_option(struct layer_value *v, const struct gnn_layer_option *x)
+{
+    struct opt o = {OPT_DOUBLE, 0, x->word, &v->number, "X", x->help, .min = x->min, .max = x->max};
+    snprintf(v->name, sizeof v->name, "%s", x->name);
+    v->number = x->init;
+    v->choice = (int)x->init;
+    if (x->choices) {
+        o.kind = OPT_CHOICE;
+        o.value = &v->choice;
+        o.arg = "HOW";
+        o.choices = x->choices;
+    } else if (x->flag) {
+        o.kind = OPT_FLAG;
+        o.value = &v->flag;
+        o.arg = NULL;
+    }
+    return o;
+}
+
+void layer_opts_list(bool untold)
+{
+    for (size_t l = 0; gnn_layers[l]; l++)
+        for (uint32_t k = 0; k < gnn_layers[l]->noptions; k++) {
+            const struct gnn_layer_option *x = &gnn_layers[l]->option[k];
+            const uint32_t i = find_layer_value(x->name);
+            if (i < SHARED_MAX && layer_opts[i].kind == OPT_END && (!untold || x->untold))
+                layer_opts[i] = make_option(&layer_value[i], x);
+        }
+}
+
+const struct opt *layer_opts_alien(const struct gnn_layer *layer)
+{
+    for (uint32_t i = 0; layer_opts[i].kind != OPT_END; i++)
+        if (opt_given(layer_opts[i].value) &&
+            (!layer || gnn_layer_option_find(layer, layer_value[i].name) < 0))
+            return &layer_opts[i];
+    return NULL;
+}
+
+const char *layer_opts_layers(const struct opt *o)
+{
+    static char text[256];
+    *text = 0;
+    for (size_t l = 0; gnn_layers[l]; l++)
+        if (gnn_layer_option_find(gnn_layers[l], layer_value[o - layer_opts].name) >= 0) {
+            const size_t at = strlen(text);
+            snprintf(text + at, sizeof text - at, "%s%s", at ? " or " : "", gnn_layers[l]->name);
+        }
+    return text;
+}
+
+void layer_opts_take(struct gnn_model_config *c)
+{
+    for (uint32_t k = 0; k < c->layer->noptions; k++) {
+        const struct gnn_layer_option *x = &c->layer->option[k];
+        const uint32_t i = find_layer_value(x->name);
+        const struct layer_value *v = &layer_value[i];
+        if (layer_opts[i].kind != OPT_END)
+            c->option[k] = x->choices ? v->choice : x->flag ? v->flag : v->number;
+    }
+}
+
+const char *layer_opts_assumed(const struct gnn_layer *layer)
+{
+    static char text[512];
+    *text = 0;
+    for (uint32_t k = 0; k < layer->noptions; k++) {
+        const struct gnn_layer_option *x = &layer->option[k];
+        const struct opt *o = &layer_opts[find_layer_value(x->name)];
+        const size_t at = strlen(text);
+        char *to = text + at;
+        const char *space = at ? " " : "";
+        size_t n = 0;
+        const char *word = x->choices ? gnn_layer_option_word(x, x->init, &n) : NULL;
+        if (o->kind == OPT_END || opt_given(o->value))
+            continue;
+        if (x->choices)
+            snprintf(to, sizeof text - at, "%s--%s %.*s", space, x->word, (int)n, word);
+        else if (x->flag)
+            snprintf(to, sizeof text - at, "%s--no-%s", space, x->word);
+        else
+            snprintf(to, sizeof text - at, "%s--%s %g", space, x->word, x->init);
+    }
+    return text;
+}
