@@ -217,7 +217,12 @@ int main(int argc, char **argv)
     const enum gnn_predict_output form = output_kind(&m);
     if (!none)
         out = cli_out(output, &name);
-    unused_edge_fields(&store.meta.schema, "weight x", "the model treats all edges equally");
+    const bool weighted = m.c.edge_weight && !strcmp(m.c.edge_weight, "weight");
+    unused_edge_fields(&store.meta.schema,
+                       m.c.edge_features ? weighted ? "" : "weight"
+                       : weighted        ? "x"
+                                         : "weight x",
+                       "the model treats all edges equally");
     if (!(ops = gnn_ops_new(gpu, GNN_PRECISION_F32, &e)))
         cli_fail(&e);
     const struct gnn_predict_opts o = {.ops = ops,

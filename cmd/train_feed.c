@@ -156,21 +156,38 @@ static int choose_eval(struct train_feed *f, struct gnn_err *e)
     return 0;
 }
 
+static bool nodes_have(const struct gnn_schema *s, const char *name)
+{
+    for (uint32_t t = 0; t < s->nntypes; t++)
+        if (gnn_field_find(s->ntype[t].field, s->ntype[t].nfields, name))
+            return true;
+    return false;
+}
+
+/* The fields that the model needs, in text[room]; NULL: those that are gathered anyway. */
+static const char *list_fields(const struct train_feed *f, char *text, size_t room)
+{
+    const char *weight = f->edge_field && strcmp(f->edge_field, "x") ? f->edge_field : NULL;
+    if (!f->degrees && !weight)
+        return NULL;
+    snprintf(text, room, "%sy%s%s%s%s%s", nodes_have(&f->store.meta.schema, "x") ? "x," : "",
+             f->degrees ? ",degree" : "", f->degrees && weight ? ":" : "",
+             f->degrees && weight ? weight : "", weight ? "," : "", weight ? weight : "");
+    return text;
+}
+
 static struct gnn_source *open_store(struct train_feed *f, struct gnn_err *e)
 {
     static const enum gnn_dtype dtypes[] = {0, GNN_F32, GNN_F16, GNN_BF16};
     struct gnn_sampler_opts s;
-    char fields[GNN_WORD_MAX + 32];
-    snprintf(fields, sizeof fields, "x,y%s%s%s", f->degrees ? ",degree" : "",
-             f->edge_field && strcmp(f->edge_field, "x") ? "," : "",
-             f->edge_field && strcmp(f->edge_field, "x") ? f->edge_field : "");
-    struct gnn_gather_opts g = {.dtype = dtypes[f->dtype],
-                                .fields = strcmp(fields, "x,y") ? fields : NULL};
+    char fields[2 * GNN_WORD_MAX + 32];
+    struct gnn_gather_opts g = {.dtype = dtypes[f->dtype]};
     if (gnn_store_open_ranks(&f->store, f->store_path, f->verify, f->comm, e))
         return NULL;
     if (choose_eval(f, e))
         return NULL;
     sampler_opts(f, &s);
+    g.fields = list_fields(f, fields, sizeof fields);
     if (f->replicate.n)
         cache_replicate(&f->replicate, &f->cache, &g.replicate);
     g.hits = &f->gathered;

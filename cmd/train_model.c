@@ -79,6 +79,8 @@ void train_model_check(void)
     const struct opt *alien = layer_opts_alien(gnn_layers[kind]);
     if (alien)
         cli_usage("--%s requires --model %s", alien->name, layer_opts_layers(alien));
+    if (edge_weight && (!*edge_weight || strlen(edge_weight) > GNN_WORD_MAX))
+        cli_usage("--edge-weight: '%s': expected the name of an edge field", edge_weight);
     if (edge_weight && !gnn_layers[kind]->weights)
         cli_usage("--edge-weight requires --model %s", name_users(true));
     if (edge_features && !gnn_layers[kind]->features)

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Of the blocks only first, n, indptr and indices are read; they have no rows but those of the
- * result, which are [from, to). */
+/* Of the blocks only first, n, indptr, indices and, with weights, value are read; they have no rows
+ * but those of the result, which are [from, to). */
 
 /* row[i], from <= i < to: 1/degree, 0 for a row without edges or outside all blocks. */
 void gnn_mean_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
@@ -30,6 +30,17 @@ void gnn_gcn_degrees(const uint32_t *degree, size_t n, float *isqrt);
 void gnn_gcn_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
                      const float *isqrt, float *row, float *diag);
 
+/* isqrt[i] = degree[i]^-1/2, 0 where it is not above 0. */
+void gnn_weight_degrees(const float *degree, size_t n, float *isqrt);
+
+/* The same with weights of edges, the blocks' `value`, as PyG's gcn_norm: isqrt of the sums of
+ * weights, in which a node's loop, with the weight loop[i], takes part; count[i] neighbours other
+ * than itself in the whole graph. With k of these sampled, a row is
+ *   count/k * sum of w x_u isqrt_u isqrt_v + loop_v isqrt_v^2 x_v. */
+void gnn_weight_factors(const struct gnn_csr *block, size_t nblocks, uint32_t from, uint32_t to,
+                        const float *isqrt, const uint32_t *count, const float *loop, float *row,
+                        float *diag);
+
 /* On a device. All pointers are the caller's device-visible memory, `block` too. Rows end at *n, or
  * at cap if that is less or n is NULL. A launcher only puts kernels on the stream (a
  * cudaStream_t). The bits are those of the functions above. */
@@ -40,6 +51,13 @@ void gnn_cuda_gcn_degrees(const uint32_t *degree, const uint32_t *n, uint32_t ca
 void gnn_cuda_gcn_factors(const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
                           const uint32_t *n, uint32_t cap, const float *isqrt, float *row,
                           float *diag, void *stream);
+
+void gnn_cuda_weight_degrees(const float *degree, const uint32_t *n, uint32_t cap, float *isqrt,
+                             void *stream);
+void gnn_cuda_weight_factors(const struct gnn_csr *block, uint32_t nblocks, uint32_t from,
+                             const uint32_t *n, uint32_t cap, const float *isqrt,
+                             const uint32_t *count, const float *loop, float *row, float *diag,
+                             void *stream);
 
 #ifdef __cplusplus
 }

@@ -114,6 +114,17 @@ const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32
     return out;
 }
 
+const char *gnn_weight_field(char out[GNN_WORD_MAX + 1], bool loop, const char *weight,
+                             const char *rel, uint32_t etype)
+{
+    const char *what = loop ? "loop" : "degree";
+    const int n =
+        is_word(rel) ? snprintf(out, GNN_WORD_MAX + 1, "%s.%s.%s", what, weight, rel) : -1;
+    if (n < 0 || n > GNN_WORD_MAX)
+        snprintf(out, GNN_WORD_MAX + 1, "%s.%.20s.@%u", what, weight, etype);
+    return out;
+}
+
 /* Whether the words are those of the key "src/rel/dst". */
 static bool key_is(const char *src, const char *rel, const char *dst, const char *key)
 {

@@ -87,6 +87,10 @@ int gnn_type_name_check(const char *name, const char *what, struct gnn_err *e) G
 /* The field in which the degrees by edge type number `etype` travel: "degree.REL", or
  * "degree.@NUMBER" where a field cannot be called so. Returns out. */
 const char *gnn_degree_field(char out[GNN_WORD_MAX + 1], const char *rel, uint32_t etype);
+/* Likewise, of edges weighted by a field: the sums of weights in "degree.WEIGHT.REL", the weights
+ * of loops in "loop.WEIGHT.REL" (`loop`). */
+const char *gnn_weight_field(char out[GNN_WORD_MAX + 1], bool loop, const char *weight,
+                             const char *rel, uint32_t etype);
 
 /* The empty schema is the zeroed object; everything it points to is owned by it. */
 void gnn_schema_release(struct gnn_schema *s);

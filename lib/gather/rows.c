@@ -83,8 +83,8 @@ int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type
     return 0;
 }
 
-int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f,
-                           uint32_t *of, uint64_t n, struct gnn_err *e)
+int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f, void *of,
+                           uint64_t n, struct gnn_err *e)
 {
     *j = (struct gather_job){.type = type, .field = f, .wire = f->dtype, .nparts = 1, .own = of};
     if (!(j->part = gnn_alloc_zero(1, sizeof *j->part, "a field", e)))

@@ -17,7 +17,7 @@ struct gather_job {
     uint32_t nparts;
     struct gnn_gather_part *part; /* [nparts]; edges are numbered through all parts */
     struct gnn_edges_part *edges; /* [nparts], of an edge field */
-    uint32_t *own;                /* what part[0].data is, if not of a store: freed with the job */
+    void *own;                    /* what part[0].data is, if not of a store: freed with the job */
 };
 
 /* What a thread reuses from batch to batch. */
@@ -33,9 +33,10 @@ int gnn_gather_job_node(struct gather_job *j, struct gnn_store *s, uint32_t type
 int gnn_gather_job_edge(struct gather_job *j, struct gnn_store *s, uint32_t type,
                         const struct gnn_field *f, enum gnn_dtype dtype,
                         struct gnn_err *e) GNN_MUST_USE;
-/* A field that is not in the store: one number for each of n nodes. Takes over `of`. */
-int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f,
-                           uint32_t *of, uint64_t n, struct gnn_err *e) GNN_MUST_USE;
+/* A field that is not in the store: one number of four bytes for each of n nodes.
+ * Takes over `of`. */
+int gnn_gather_job_numbers(struct gather_job *j, uint32_t type, const struct gnn_field *f, void *of,
+                           uint64_t n, struct gnn_err *e) GNN_MUST_USE;
 void gnn_gather_job_release(struct gather_job *j);
 
 /* Bytes of a row in the store, and what happens to it on its way. */

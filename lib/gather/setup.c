@@ -58,43 +58,90 @@ static bool has_degrees(const struct gnn_etype *r)
     return r->src == r->dst;
 }
 
+/* Which of them a list of fields asks for: "degree", or "degree:WEIGHT" with the sums of a weight
+ * as well. */
+struct degrees {
+    bool asked;
+    char weight[GNN_WORD_MAX + 1]; /* "": none */
+    uint32_t n;                    /* relations that have them */
+};
+
+static int read_degrees(struct degrees *d, const char *list, struct gnn_err *e)
+{
+    for (const char *p = list; p; p = (p = strchr(p, ',')) ? p + 1 : NULL) {
+        const size_t n = strcspn(p, ",");
+        if (strncmp(p, "degree", 6) != 0 || (n > 6 && p[6] != ':'))
+            continue;
+        if (d->asked)
+            return gnn_fail(e, GNN_E_USAGE, "fields '%s': 'degree' is given twice", list);
+        if (n == 7 || n > 7 + GNN_WORD_MAX)
+            return gnn_fail(e, GNN_E_USAGE,
+                            "fields '%s': expected degree:WEIGHT, WEIGHT being an "
+                            "edge field",
+                            list);
+        d->asked = true;
+        snprintf(d->weight, sizeof d->weight, "%.*s", n > 7 ? (int)(n - 7) : 0, p + 7);
+    }
+    return 0;
+}
+
 /* They are fields of the schema from here on. */
-static int declare_degrees(struct gatherer *g, const char *list, uint32_t *n, struct gnn_err *e)
+static int declare_degrees(struct gatherer *g, const char *list, struct degrees *d,
+                           struct gnn_err *e)
 {
     struct gnn_schema *c = &g->meta.schema;
     char name[GNN_WORD_MAX + 1];
-    bool asked = false;
-    int rc = 0;
-    *n = 0;
-    for (const char *p = list; p; p = (p = strchr(p, ',')) ? p + 1 : NULL)
-        asked = asked || (!strncmp(p, "degree", 6) && (!p[6] || p[6] == ','));
-    for (uint32_t r = 0; !rc && asked && r < c->netypes; r++) {
-        if (!has_degrees(&c->etype[r]))
+    if (read_degrees(d, list, e))
+        return e->code;
+    for (uint32_t r = 0; !e->code && d->asked && r < c->netypes; r++) {
+        const struct gnn_etype t = c->etype[r];
+        if (!has_degrees(&t))
             continue;
-        rc = gnn_schema_add_nfield(c, c->etype[r].dst, gnn_degree_field(name, c->etype[r].rel, r),
-                                   GNN_U32, 0, e);
-        ++*n;
+        (void)!gnn_schema_add_nfield(c, t.dst, gnn_degree_field(name, t.rel, r), GNN_U32, 0, e);
+        for (int loop = 0; *d->weight && !e->code && loop < 2; loop++)
+            (void)!gnn_schema_add_nfield(
+                c, t.dst, gnn_weight_field(name, loop, d->weight, t.rel, r), GNN_F32, 0, e);
+        d->n++;
     }
-    return rc;
+    return e->code;
 }
 
-static int add_degrees(struct gatherer *g, struct gnn_err *e)
+/* A job that brings `of`, a number for each node of type t, which it takes over. */
+static int add_numbers(struct gatherer *g, uint32_t t, const char *name, void *of,
+                       struct gnn_err *e)
+{
+    const struct gnn_ntype *type = &g->meta.schema.ntype[t];
+    return gnn_gather_job_numbers(&g->job[g->njobs++], t,
+                                  gnn_field_find(type->field, type->nfields, name), of, type->count,
+                                  e);
+}
+
+static int add_weights(struct gatherer *g, const struct degrees *d, uint32_t r, struct gnn_err *e)
+{
+    const struct gnn_etype *t = &g->meta.schema.etype[r];
+    char name[GNN_WORD_MAX + 1];
+    float *degree, *loop;
+    if (gnn_store_weights(g->store, r, d->weight, &degree, &loop, e))
+        return e->code;
+    if (add_numbers(g, t->dst, gnn_weight_field(name, false, d->weight, t->rel, r), degree, e)) {
+        gnn_free(loop);
+        return e->code;
+    }
+    return add_numbers(g, t->dst, gnn_weight_field(name, true, d->weight, t->rel, r), loop, e);
+}
+
+static int add_degrees(struct gatherer *g, const struct degrees *d, struct gnn_err *e)
 {
     const struct gnn_schema *c = &g->meta.schema;
     char name[GNN_WORD_MAX + 1];
-    int rc = 0;
-    for (uint32_t r = 0; !rc && r < c->netypes; r++) {
-        const struct gnn_ntype *t = &c->ntype[c->etype[r].dst];
+    for (uint32_t r = 0; !e->code && r < c->netypes; r++) {
+        const struct gnn_etype *t = &c->etype[r];
         uint32_t *of;
-        if (!has_degrees(&c->etype[r]))
-            continue;
-        const struct gnn_field *f =
-            gnn_field_find(t->field, t->nfields, gnn_degree_field(name, c->etype[r].rel, r));
-        rc = gnn_store_degrees(g->store, r, &of, e);
-        if (!rc)
-            rc = gnn_gather_job_numbers(&g->job[g->njobs++], c->etype[r].dst, f, of, t->count, e);
+        if (has_degrees(t) && !gnn_store_degrees(g->store, r, &of, e) &&
+            !add_numbers(g, t->dst, gnn_degree_field(name, t->rel, r), of, e) && *d->weight)
+            (void)!add_weights(g, d, r, e);
     }
-    return rc;
+    return e->code;
 }
 
 static int unknown_field(const struct gatherer *g, const char *name, struct gnn_err *e)
@@ -112,8 +159,8 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
 {
     const struct gnn_schema *c = &g->meta.schema;
     const char *list = o->fields ? o->fields : "x,y";
-    uint64_t most = 2; /* one for degrees and original ids */
-    uint32_t degrees;
+    uint64_t most = 4; /* two more for degrees, one for original ids */
+    struct degrees degrees = {0};
     for (const char *p = list; *p; p++)
         most += *p == ',';
     g->job = gnn_alloc_zero(most * (c->nntypes + c->netypes), sizeof *g->job, "fields", e);
@@ -133,14 +180,14 @@ static int add_fields(struct gatherer *g, const struct gnn_gather_opts *o, struc
                 return gnn_fail(e, GNN_E_USAGE, "fields '%s': '%s' is given twice", list, name);
         uint32_t found;
         int rc = add_field(g, o, name, &found, e);
-        if (!strcmp(name, "degree"))
-            found += degrees;
+        if (!strncmp(name, "degree", 6) && (!name[6] || name[6] == ':'))
+            found += degrees.n;
         if (!rc && !found && o->fields)
             rc = unknown_field(g, name, e);
         if (rc)
             return rc;
     }
-    return degrees ? add_degrees(g, e) : 0;
+    return degrees.n ? add_degrees(g, &degrees, e) : 0;
 }
 
 /* Batches in store ids of several parts also get the original ones, for what must not depend on the

@@ -50,7 +50,10 @@ void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from
 {
     if (a->norm == GNN_ADJ_MEAN)
         o->mean_factors(o, a->seg, a->nseg, from, to, a->row.data);
-    if (a->norm == GNN_ADJ_SYMMETRIC)
+    if (a->norm == GNN_ADJ_SYMMETRIC && a->value)
+        o->weight_factors(o, a->seg, a->nseg, from, to, a->node, a->degree, a->loop, a->row.data,
+                          a->diag.data);
+    else if (a->norm == GNN_ADJ_SYMMETRIC)
         o->gcn_factors(o, a->seg, a->nseg, from, to, a->node, a->row.data, a->diag.data);
 }
 

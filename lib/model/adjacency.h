@@ -22,8 +22,10 @@ static inline bool gnn_adj_needs_degrees(enum gnn_adj_norm norm)
 /* Zeroed object = empty. All pointers are to the operations' memory. */
 struct gnn_adj {
     enum gnn_adj_norm norm;
-    const float *node;   /* gnn_gcn_degrees, if the degrees are needed */
-    uint32_t ndst, nsrc; /* rows of results, and of what is summed up */
+    const float *node; /* gnn_gcn_degrees, if the degrees are needed; or gnn_weight_degrees, and */
+    const float *loop; /* the weights of nodes' loops, */
+    const uint32_t *degree; /* and the numbers of neighbours (kernels/factors.h) */
+    uint32_t ndst, nsrc;    /* rows of results, and of what is summed up */
     uint64_t edges;
     /* Of edges, by number over one segment after the other; NULL: they have none. */
     const float *value;   /* [edges] their weights */

@@ -24,6 +24,8 @@ static void set_edges(const struct gnn_net *n, struct gnn_adj *a, uint32_t r, ui
     for (uint32_t h = 0; h < first; h++)
         at += gnn_batch_block(n->b, h, r)->edges;
     a->value = c->edge_weight ? (const float *)x->value.data + at : NULL;
+    a->degree = x->degree;
+    a->loop = x->loop;
     a->features = c->etype[r].features;
     a->feature = a->features ? (const float *)x->feature.data + at * a->features : NULL;
     a->id = ids ? (const uint64_t *)x->id.data + at : NULL;
@@ -70,24 +72,48 @@ static int collect_blocks(struct gnn_net *n, const struct gnn_conv *v, enum gnn_
     return 0;
 }
 
+/* A number for each of the relation's nodes in the batch; NULL and e: there is none. */
+static const struct gnn_tensor *node_numbers(const struct gnn_net *n, uint32_t r, const char *field,
+                                             enum gnn_dtype dtype, struct gnn_err *e)
+{
+    const struct gnn_model_config *c = &n->pass.m->c;
+    const struct gnn_model_etype *et = &c->etype[r];
+    char name[GNN_NAME_MAX + 1];
+    gnn_tensor_name(name, "node/%s/%s", c->ntype[et->src].name, field);
+    const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
+    if (t && t->dtype == dtype && t->ndim == 1 && t->shape[0] == gnn_batch_nodes(n->b, et->src))
+        return t;
+    gnn_fail(e, GNN_E_INPUT,
+             "%s requires the degrees of nodes, but the batches have no %s: use gnn-gather "
+             "--fields x,y,degree%s%s",
+             c->layer->name, name, c->edge_weight ? ":" : "", c->edge_weight ? c->edge_weight : "");
+    return NULL;
+}
+
 static int take_degrees(struct gnn_net *n, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_model_config *c = &n->pass.m->c;
     const struct gnn_ops *o = n->pass.o;
     const struct gnn_model_etype *et = &c->etype[r];
-    const char *type = c->ntype[et->src].name;
     const uint64_t nodes = gnn_batch_nodes(n->b, et->src);
-    char name[GNN_NAME_MAX + 1], field[GNN_WORD_MAX + 1];
-    gnn_tensor_name(name, "node/%s/%s", type, gnn_degree_field(field, et->rel, r));
-    const struct gnn_tensor *t = gnn_tensors_find(&n->b->tensors, name);
-    if (!t || t->dtype != GNN_U32 || t->ndim != 1 || t->shape[0] != nodes)
-        return gnn_fail(e, GNN_E_INPUT,
-                        "%s requires the degrees of nodes, but the batches have no %s: "
-                        "use gnn-gather --fields x,y,degree",
-                        c->layer->name, name);
-    if (o->fit(o, &n->node[r], nodes, sizeof(float), "degrees", e))
+    char field[GNN_WORD_MAX + 1];
+    const struct gnn_tensor *t =
+        node_numbers(n, r, gnn_degree_field(field, et->rel, r), GNN_U32, e);
+    if (!t || o->fit(o, &n->node[r], nodes, sizeof(float), "degrees", e))
         return e->code;
-    o->gcn_degrees(o, t->data, nodes, n->node[r].data);
+    n->edge[r].degree = t->data;
+    if (!c->edge_weight) {
+        o->gcn_degrees(o, t->data, nodes, n->node[r].data);
+        return 0;
+    }
+    t = node_numbers(n, r, gnn_weight_field(field, true, c->edge_weight, et->rel, r), GNN_F32, e);
+    n->edge[r].loop = t ? t->data : NULL;
+    if (t)
+        t = node_numbers(n, r, gnn_weight_field(field, false, c->edge_weight, et->rel, r), GNN_F32,
+                         e);
+    if (!t)
+        return e->code;
+    o->weight_degrees(o, t->data, nodes, n->node[r].data);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GCN: out = lin(D^-1/2 (A + I) D^-1/2 x) + bias, Kipf and Welling 2017, as PyG's GCNConv. */
+/* GCN: out = lin(D^-1/2 (A + I) D^-1/2 x) + bias, Kipf and Welling 2017, as PyG's GCNConv.
+ * With edge weights, A holds these, and D their sums. */
 #include <math.h>
 
 #include "lib/model/layer.h"
@@ -28,6 +29,7 @@ const struct gnn_layer gnn_layer_gcn = {
     .name = "gcn",
     .module = "GCNConv",
     .norm = GNN_ADJ_SYMMETRIC,
+    .weights = true,
     .rooms = 1,
     .params = list_params,
     .weight = LIN,

@@ -16,6 +16,8 @@ struct gnn_net_act {
 /* A relation's edges, of all hops one after the other. */
 struct gnn_net_edges {
     struct gnn_buf value, feature, id;
+    const uint32_t *degree; /* of the batch's nodes, and the weights of their loops */
+    const float *loop;
 };
 
 /* Zeroed object = empty; buffers grow to the largest batch and are reused. One thread at a time

@@ -87,6 +87,16 @@ GNN_OP(gcn_factors, "factors",
        gnn_gcn_factors(block, nblocks, from, to, isqrt, row, diag),
        gnn_cuda_gcn_factors(block, nblocks, from, NULL, to, isqrt, row, diag, dev->stream))
 
+GNN_OP(weight_degrees, "factors", (const float *degree, uint64_t n, float *isqrt),
+       gnn_weight_degrees(degree, n, isqrt),
+       gnn_cuda_weight_degrees(degree, NULL, (uint32_t)n, isqrt, dev->stream))
+GNN_OP(weight_factors, "factors",
+       (const struct gnn_csr *block, uint32_t nblocks, uint32_t from, uint32_t to,
+        const float *isqrt, const uint32_t *count, const float *loop, float *row, float *diag),
+       gnn_weight_factors(block, nblocks, from, to, isqrt, count, loop, row, diag),
+       gnn_cuda_weight_factors(block, nblocks, from, NULL, to, isqrt, count, loop, row, diag,
+                               dev->stream))
+
 /* kernels/act.h */
 GNN_OP(bias_act, "bias and activation",
        (float *x, uint32_t n, size_t d, const float *bias, enum gnn_act act,

@@ -23,9 +23,9 @@ struct gnn_table {
 /* A relation at work. */
 struct gnn_predict_rel {
     struct gnn_conv_run run;
-    struct gnn_buf node;       /* factors of nodes (struct gnn_adj) */
-    uint64_t normalised;       /* destinations whose factors are there, by store id */
-    struct gnn_table messages; /* of all sources, while a layer needs them */
+    struct gnn_buf node, loop, degree; /* factors of nodes (struct gnn_adj) */
+    uint64_t normalised;               /* destinations whose factors are there, by store id */
+    struct gnn_table messages;         /* of all sources, while a layer needs them */
 };
 
 struct gnn_predict_opts {

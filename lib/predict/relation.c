@@ -42,21 +42,46 @@ static int check_adjacency(const struct gnn_predict *p, uint32_t r, struct gnn_e
     return 0;
 }
 
+/* Brings n numbers of four bytes to where the operations are. */
+static int bring_numbers(struct gnn_predict *p, struct gnn_buf *to, const void *numbers, uint64_t n,
+                         struct gnn_err *e)
+{
+    const struct gnn_ops *o = p->o.ops;
+    if (o->fit(o, to, n, 4, "degrees", e))
+        return e->code;
+    o->put(o, to->data, numbers, n * 4);
+    return 0;
+}
+
+static int take_weights(struct gnn_predict *p, uint32_t r, uint64_t n, struct gnn_err *e)
+{
+    struct gnn_predict_rel *q = &p->rel[r];
+    struct gnn_buf there = {0};
+    float *degree = NULL, *loop = NULL;
+    if (!gnn_store_weights(p->s, r, p->m->c.edge_weight, &degree, &loop, e) &&
+        !bring_numbers(p, &q->loop, loop, n, e) && !bring_numbers(p, &there, degree, n, e))
+        p->o.ops->weight_degrees(p->o.ops, there.data, n, q->node.data);
+    p->o.ops->release(p->o.ops, &there);
+    gnn_free(degree);
+    gnn_free(loop);
+    return e->code;
+}
+
 static int take_degrees(struct gnn_predict *p, uint32_t r, struct gnn_err *e)
 {
     const struct gnn_ops *o = p->o.ops;
     const uint64_t n = p->s->meta.schema.ntype[p->s->meta.schema.etype[r].dst].count;
-    struct gnn_buf *node = &p->rel[r].node, there = {0};
+    struct gnn_predict_rel *q = &p->rel[r];
     uint32_t *degree;
     if (gnn_store_degrees(p->s, r, &degree, e))
         return e->code;
-    if (!o->fit(o, &there, n, sizeof *degree, "degrees", e) &&
-        !o->fit(o, node, n, sizeof(float), "degrees", e)) {
-        o->put(o, there.data, degree, n * sizeof *degree);
-        o->gcn_degrees(o, there.data, n, node->data);
-    }
-    o->release(o, &there);
+    if (!bring_numbers(p, &q->degree, degree, n, e) &&
+        !o->fit(o, &q->node, n, sizeof(float), "degrees", e) && !p->m->c.edge_weight)
+        o->gcn_degrees(o, q->degree.data, n, q->node.data);
     gnn_free(degree);
+    if (!e->code && p->m->c.edge_weight)
+        return take_weights(p, r, n, e);
+    o->release(o, &q->degree); /* needed with weights only */
     return e->code;
 }
 

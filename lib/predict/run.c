@@ -110,6 +110,8 @@ void gnn_predict_release(struct gnn_predict *p)
     for (uint32_t r = 0; p->rel && r < p->m->c.netypes; r++) {
         gnn_conv_run_release(o, &p->rel[r].run);
         o->release(o, &p->rel[r].node);
+        o->release(o, &p->rel[r].loop);
+        o->release(o, &p->rel[r].degree);
         gnn_predict_table_free(p, &p->rel[r].messages);
     }
     gnn_predict_table_free(p, &p->logits);

@@ -156,6 +156,8 @@ static int start_conv(struct gnn_predict *p, const struct gnn_conv *v, struct gn
     run->x = predict_made(p, v->from, v->src)->data;
     if (v->rel != GNN_ROWS) {
         run->adj.node = p->rel[v->rel].node.data;
+        run->adj.loop = p->rel[v->rel].loop.data;
+        run->adj.degree = p->rel[v->rel].degree.data;
         run->adj.edges = s->etype[v->rel].count;
         run->message = run->layer->messages ? run->layer->messages(run) : 0;
         if (gnn_adj_open(p->o.ops, &run->adj, false, e) || (run->message && make_messages(p, v, e)))

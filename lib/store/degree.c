@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/store/degree.h"
 
+#include <float.h>
+
 #include "lib/base/mem.h"
+#include "lib/data/tensors.h"
 
 /* Returns the number of damaged rows. */
 static uint64_t count_part(const uint64_t *ptr, const uint32_t *idx, uint64_t edges, uint64_t first,
@@ -45,4 +48,101 @@ int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree, st
         }
     }
     return 0;
+}
+
+/* A part's adjacency with weights, as f32. */
+struct weighted {
+    const uint64_t *ptr;
+    const uint32_t *idx;
+    const float *weight;
+    uint64_t first, n;
+};
+
+/* Returns the number of the first edge whose weight is none; UINT64_MAX: all are. */
+static uint64_t sum_weights(const struct weighted *a, float *degree, float *loop)
+{
+    uint64_t wrong = UINT64_MAX;
+#pragma omp parallel for schedule(dynamic, 1024) reduction(min : wrong)
+    for (uint64_t i = 0; i < a->n; i++) {
+        double sum = 0;
+        float own = 1;
+        for (uint64_t k = a->ptr[i]; k < a->ptr[i + 1]; k++) {
+            const float w = a->weight[k];
+            if (!(w >= 0 && w <= FLT_MAX) && k < wrong)
+                wrong = k;
+            if (a->idx[k] == a->first + i)
+                own = w;
+            else
+                sum += (double)w;
+        }
+        degree[a->first + i] = (float)(sum + (double)own);
+        loop[a->first + i] = own;
+    }
+    return wrong;
+}
+
+/* The part's weights, widened into room if they are not f32; NULL: out of memory, or none. */
+static const float *widen_weights(const struct gnn_tensor *x, uint64_t edges, struct gnn_buf *room,
+                                  struct gnn_err *e)
+{
+    if (x->dtype == GNN_F32)
+        return x->data;
+    if (gnn_buf_fit(room, edges, sizeof(float), "edge weights", e))
+        return NULL;
+    return gnn_tensor_floats(x, edges, room->data) ? room->data : NULL;
+}
+
+static int sum_part(struct gnn_store *s, uint32_t p, uint32_t etype, const char *weight,
+                    float *degree, float *loop, struct gnn_buf *room, struct gnn_err *e)
+{
+    char key[GNN_ETYPE_KEY_ROOM];
+    const uint32_t t = s->meta.schema.etype[etype].dst;
+    gnn_etype_key(&s->meta.schema, etype, key, sizeof key);
+    const struct gnn_tensor *ptr = gnn_store_findf(s, p, "edge/%s/indptr", key),
+                            *idx = gnn_store_findf(s, p, "edge/%s/indices", key),
+                            *w = gnn_store_findf(s, p, "edge/%s/%s", key, weight);
+    if (!ptr || !idx || !w || w->shape[0] != idx->shape[0] || (w->ndim == 2 && w->shape[1] != 1))
+        return gnn_fail(e, GNN_E_INPUT,
+                        "%s: tensor 'edge/%s/%s' is missing, or not a number an edge",
+                        gnn_store_part_path(s, p), key, weight);
+    const uint64_t edges = idx->shape[0];
+    const float *value = widen_weights(w, edges, room, e);
+    if (!value)
+        return e->code ? e->code
+                       : gnn_fail(e, GNN_E_INPUT,
+                                  "%s: tensor 'edge/%s/%s' is %s: a weight is f32, f16 or bf16",
+                                  gnn_store_part_path(s, p), key, weight, gnn_dtype_name(w->dtype));
+    const struct weighted a = {ptr->data, idx->data, value, s->book[t][p],
+                               gnn_store_owned(s, p, t)};
+    const uint64_t wrong = sum_weights(&a, degree, loop);
+    if (wrong == UINT64_MAX)
+        return 0;
+    return gnn_fail(e, GNN_E_INPUT,
+                    "%s: 'edge/%s/%s' is %g at edge %llu: weights of neighbours are finite numbers "
+                    ">= 0",
+                    gnn_store_part_path(s, p), key, weight, (double)value[wrong],
+                    (unsigned long long)wrong);
+}
+
+int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, float **degree,
+                      float **loop, struct gnn_err *e)
+{
+    uint32_t *count;
+    struct gnn_buf room = {0};
+    *degree = *loop = NULL;
+    if (gnn_store_degrees(s, etype, &count, e)) /* checks the adjacency */
+        return e->code;
+    gnn_free(count);
+    const uint64_t n = s->meta.schema.ntype[s->meta.schema.etype[etype].dst].count;
+    *degree = gnn_alloc_zero(n, sizeof **degree, "degrees", e);
+    *loop = gnn_alloc_zero(n, sizeof **loop, "degrees", e);
+    for (uint32_t p = s->from; !e->code && p < s->to; p++)
+        (void)!sum_part(s, p, etype, weight, *degree, *loop, &room, e);
+    gnn_buf_release(&room);
+    if (e->code) {
+        gnn_free(*degree);
+        gnn_free(*loop);
+        *degree = *loop = NULL;
+    }
+    return e->code;
 }

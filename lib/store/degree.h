@@ -9,5 +9,11 @@
  * than self loops, by store id; free with gnn_free. GNN_E_INPUT when the adjacency is damaged. */
 int gnn_store_degrees(struct gnn_store *s, uint32_t etype, uint32_t **degree,
                       struct gnn_err *e) GNN_MUST_USE;
+/* The same with a field of the relation's edges, one floating-point number >= 0: *degree: the sum
+ * of the weights of a node's in-edges, self loops left out, plus *loop: the weight of its self
+ * loop, of the last one if there are several, 1 if it has none (PyG's add_remaining_self_loops).
+ * GNN_E_INPUT names the first edge whose weight is negative or not finite. */
+int gnn_store_weights(struct gnn_store *s, uint32_t etype, const char *weight, float **degree,
+                      float **loop, struct gnn_err *e) GNN_MUST_USE;
 
 #endif

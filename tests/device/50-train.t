@@ -49,6 +49,15 @@ check "gnn-predict runs a GIN on a device" "$emu/gnn-predict" -q --device cuda s
 check "gnn-predict runs a GIN on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a GIN" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "GIN for several node types with batch norm and residual connections" h --model gin --batch-norm --residual --eval valid
+perl -e 'print "source,target,weight\n"; print $_ % 200, ",", ($_ * 37 + int($_ / 7)) % 200, ",", $_ % 5 / 4, "\n" for 1 .. 1500' >e.csv
+perl -e 'print $_ % 3, "\n" for 1 .. 200' >y.csv
+perl -e 'print join(",", $_ % 3, $_ % 5, $_ % 7), "\n" for 1 .. 200' >x.csv
+gnn-import -q -u --labels y.csv --features x.csv --split random:0.5,0.25,0.25 -o w e.csv
+gnn-partition -q -k 3 -o w3 w
+trains "GCN with edge weights from several parts" w3 --model gcn --edge-weight weight --dropout 0.2 --eval valid
+check "gnn-predict runs a GCN with edge weights on a device" "$emu/gnn-predict" -q --device cuda w3 a.st --output-kind probs -o p.npy
+check "gnn-predict runs a GCN with edge weights on the CPU" gnn-predict -q w a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for a GCN with edge weights" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "an encoder, feed-forward blocks with batch norm and dropout, and a head" \
     s3 --encoder 10 --ffn --head 6 --batch-norm --dropout 0.2 --eval valid
 trains "jumping knowledge of several node types with ELU and a residual with a projection" \

@@ -133,6 +133,45 @@ void test_passes()
     ok(wrong == 0, "gnn_cuda_fill, gnn_cuda_add and gnn_cuda_add_scaled give the bits of the CPU");
 }
 
+/* The factors of GCN with edge weights. */
+void test_weight_factors()
+{
+    const uint32_t sizes[] = {1, 3, 40, 1000};
+    size_t wrong = 0;
+    for (uint32_t n : sizes)
+        for (unsigned k = 0; k < 3; k++) {
+            Random r(n + k);
+            Layer l(n, k ? 5000 * k : 0, r);
+            Array<float> degree(n), loop(n), is(n), is2(n, k), row(n), row2(n, k), diag(n),
+                diag2(n, k), value(l.indices[0].n + l.indices[1].n + l.indices[2].n);
+            Array<uint32_t> count(n);
+            for (uint32_t i = 0; i < n; i++) {
+                degree[i] = i % 7 ? (float)r.below(40) / 7 : 0;
+                loop[i] = (float)r.below(9) / 5;
+                count[i] = r.below(3000);
+            }
+            r.numbers(value);
+            size_t at = 0;
+            for (uint32_t b = 0; b < Layer::NB; b++) {
+                l.block[b].value = value.data() + at;
+                at += l.indices[b].n;
+            }
+            vary(k);
+            gnn_weight_degrees(degree.data(), n, is.data());
+            gnn_weight_factors(l.block, Layer::NB, 0, n, is.data(), count.data(), loop.data(),
+                               row.data(), diag.data());
+            gnn_cuda_weight_degrees(degree.data(), nullptr, n, is2.data(), nullptr);
+            gnn_cuda_weight_factors(l.block, Layer::NB, 0, k == 1 ? &l.rows : nullptr,
+                                    k == 1 ? n + 5 : n, is2.data(), count.data(), loop.data(),
+                                    row2.data(), diag2.data(), nullptr);
+            wrong += differences(is.data(), is2.data(), n) +
+                     differences(row.data(), row2.data(), n) +
+                     differences(diag.data(), diag2.data(), n);
+            wrong += !is2.whole() + !row2.whole() + !diag2.whole();
+        }
+    ok(wrong == 0, "gnn_cuda_weight_degrees and gnn_cuda_weight_factors give the bits of the CPU");
+}
+
 void test_unit_sums()
 {
     const size_t widths[] = {1, 31, 32, 33, 100, 1433};
@@ -286,6 +325,7 @@ int main()
 {
     test_factors();
     test_passes();
+    test_weight_factors();
     test_unit_sums();
     test_unit_rows();
     test_jumping();

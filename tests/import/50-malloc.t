@@ -10,4 +10,8 @@ for f in good-sparse.csv good-list.txt.gz good-weights.graph good-triples.txt go
 done
 sweep 'gnn-import -u --dedup --self-loops add --split ends cleanly when malloc fails' \
     malloc S -- gnn-import -q -u --dedup --self-loops add --split random:0.5,0.25,0.25 "$c/good-sparse.csv" -o S
+printf '0.5\n2.5\n' >y.txt
+sweep 'gnn-import --task regression ends cleanly when malloc fails' \
+    malloc S -- gnn-import -q --labels y.txt --task regression "$c/good-rectangle.mtx" -o S
+sweep 'gnn-import igbh: ends cleanly when malloc fails' malloc S -- gnn-import -q igbh:scale=1e-6,features=4,classes=3 -o S
 done_testing

@@ -128,6 +128,17 @@ for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' 
     check "3 ranks give the same bits again with $o" cmp g3.st again
 done
 
+# Edge weights: a rank's degrees and loops are those of the whole graph.
+perl -e 'print "source,target,weight\n"; print $_ % 900, ",", ($_ * 37 + int($_ / 7)) % 900, ",", $_ % 5 / 4, "\n" for 1 .. 9000' >e.csv
+perl -e 'print $_ % 3, "\n" for 1 .. 900' >y.csv
+perl -e 'print join(",", $_ % 3, $_ % 5, $_ % 7), "\n" for 1 .. 900' >x.csv
+gnn-import -q -u --labels y.csv --features x.csv --split random:0.8,0.1,0.1 -o SW e.csv && gnn-partition -q -k 4 -o PW SW || _not_ok "gnn-partition makes 4 parts of a graph with weights"
+opts='-m gcn --edge-weight weight -f 6,6 -b 30 --epochs 1 --eval valid --hidden 8 --lr 0.01 --dropout 0 --batch-norm'
+check "one process trains with edge weights" gnn-train -q --store SW $opts --metrics w1 -o wone
+check "3 ranks train with edge weights" ranks 3 gnn-train -q --no-provenance --store PW $opts --metrics w3 -o w3.st
+gap w1 w3 wone w3.st 1e-3
+check "3 ranks learn what one process learns with edge weights" test $? -eq 0
+
 status 2 '2 ranks refuse batch norm of rows before the first layer' \
     ranks 2 gnn-train -q --store P -f 6,6 --ffn --batch-norm -o x
 mv err said

@@ -3,7 +3,7 @@
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
-gnn-import --directed "$D/graph.npz" -o g && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
+gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
 
 for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch; do
     s=g
@@ -46,6 +46,26 @@ check "gnn-predict --memory 1 predicts with tables on disk" \
     env TMPDIR=. gnn-predict g "$D/sage-norm.safetensors" --memory 1 --output-kind probs -o disk.npy
 check "gnn-predict gives the same bytes from tables on disk as from memory" cmp disk.npy sage-norm.npy
 status 3 "gnn-predict refuses PyG's state dict of another graph" gnn-predict t "$D/sage.safetensors" -o x.npy
+
+# Weights of edges: a state dict does not say that it was trained with them; --init does not need it to.
+check "gnn-train starts from PyG's state dict of gcn-weight" gnn-train --store gw -m gcn --edge-weight weight -f 3,3 --hidden 16 \
+    --init "$D/gcn-weight.safetensors" --lr 0 --dropout 0 --no-layer-norm --epochs 1 --eval none -q -o gcn-weight.st
+check "gnn-predict reads a GCN with edge weights" gnn-predict -q gw gcn-weight.st --output-kind probs -o gcn-weight.npy
+check "gnn-predict gives the probabilities of PyG to 1e-5 for a GCN with edge weights" gap gcn-weight.npy "$D/gcn-weight.npy" 1e-5
+status 3 "gnn-predict refuses a GCN with edge weights for a graph without" gnn-predict g gcn-weight.st -o x.npy
+mv err said
+check "gnn-predict names the edge type without weights" grep -q 'edge type node/to/node has no field weight to weight its edges by' said
+status 2 "gnn-train refuses weights of edges that have none" gnn-train --store g -m gcn --edge-weight weight -f 3,3 -o x
+status 2 "gnn-train refuses --edge-weight for a layer that has no use for it" gnn-train --store gw -m gin --edge-weight weight -f 3,3 -o x
+mv err said
+check "gnn-train names the layers that use weights" grep -q -e '--edge-weight requires --model gcn' said
+perl -e 'print "source,target,weight\n0,1,1\n1,0,-0.5\n"' >minus.csv
+perl -e 'print "0\n1\n"' >miny.csv
+gnn-import -q --directed --labels miny.csv --split random:0.5,0.5,0 -o minus minus.csv || exit 1
+check "gnn-train learns a GCN on a graph without features" gnn-train -q --store minus -m gcn -f 3,3 --epochs 1 --eval none -o x
+status 3 "gnn-train refuses negative weights" gnn-train --store minus -m gcn --edge-weight weight -f 3,3 --eval none -o x
+mv err said
+check "gnn-train names the edge with a negative weight" grep -q "'edge/node/to/node/weight' is -0.5 at edge 0: weights of neighbours are finite numbers >= 0" said
 
 # As GINConv keeps it, eps is a vector of one number.
 perl -0777 -pe 's/("convs.0.eps":\{"dtype":"F32","shape":)\[1\]/$1\[ \]/' "$D/gin.safetensors" >eps.safetensors
@@ -104,6 +124,8 @@ g -f -1,-1 --frontier new --feature-norm row
 g -f -1,-1,-1 --frontier all --residual
 t -f -1,-1 --frontier new --layer-norm
 t -f -1,-1,-1 --frontier all --residual
+gw -f -1,-1 -m gcn --edge-weight weight --frontier new
+gw -f -1,-1,-1 -m gcn --edge-weight weight --frontier all --layer-norm
 g -f -1,-1 -m gin --frontier new
 g3 -f -1,-1,-1 -m gin --train-eps --frontier all --layer-norm --residual
 g3 -f -1,-1 -m gin --batch-norm

@@ -58,7 +58,7 @@ def model(kind, width):
         return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="layer_norm", norm_kwargs={"mode": "node"})
     if kind == "sage-batch":
         return GraphSAGE(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
-    if kind == "gcn":
+    if kind in ("gcn", "gcn-weight"):
         return GCN(width, HIDDEN, 2, CLASSES)
     if kind == "gin":
         return GIN(width, HIDDEN, 2, CLASSES, train_eps=True)
@@ -83,11 +83,18 @@ def typed(kind):
     return x, e
 
 
+def weights():
+    """Of the edges of graph.npz."""
+    with np.load("weighted.npz") as z:
+        return torch.tensor(z["edge_weight"])
+
+
 def probabilities(kind, m):
     m.eval()
     with torch.no_grad():
         x, e = typed(kind) if kind in WIDTHS else graph()
-        return torch.softmax(m(x, e), 1).numpy()
+        more = {"edge_weight": weights()} if kind.endswith("-weight") else {}
+        return torch.softmax(m(x, e, **more), 1).numpy()
 
 
 def write_graphs(rng):
@@ -101,6 +108,8 @@ def write_graphs(rng):
         "graph.npz", node_features=rng.standard_normal((n, 11)).astype(np.float32),
         node_labels=rng.integers(0, CLASSES, n), edges=edges,
         **{k: (mask == i)[None] for i, k in enumerate(("train_masks", "val_masks", "test_masks"))})
+    with np.load("graph.npz") as z:  # the same with weights, some of them 0
+        np.savez("weighted.npz", edge_weight=(np.random.default_rng(6).integers(0, 9, e) / 4).astype(np.float32), **z)
     for kind in WIDTHS:
         write_typed(kind, rng)
 
@@ -165,7 +174,7 @@ def main():
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
-    for kind in ("sage", "sage-norm", "gcn", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE):
+    for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

@@ -43,6 +43,7 @@ static void make_schema(struct gnn_schema *s, bool typed, uint64_t wa, uint64_t 
                   (wb && gnn_schema_add_nfield(s, 1, "x", GNN_F32, wb, e))))
         die(e);
     if (gnn_schema_add_etype(s, 0, "r", 0, 100, e) ||
+        gnn_schema_add_efield(s, 0, "w", GNN_F32, 0, e) ||
         (typed && (gnn_schema_add_etype(s, 1, "s.t", 0, 100, e) ||
                    gnn_schema_add_etype(s, 0, "u", 1, 100, e))))
         die(e);
@@ -62,6 +63,25 @@ static void add_x(struct gnn_batch *b, const char *name, enum gnn_dtype dt, uint
             ((float *)t->data)[i] = rnd();
         else
             ((uint32_t *)t->data)[i] = below(12);
+}
+
+/* Weights of the edges a-a, and what gnn-gather adds of them: sums and loops of nodes. */
+static void add_weights(struct gnn_batch *b, struct gnn_err *e)
+{
+    char name[GNN_NAME_MAX + 1];
+    const uint64_t keep = state; /* what is drawn for others does not change with these */
+    add_x(b, "node/a/degree.w.r", GNN_F32, counts[0][HOPS], 0, e);
+    add_x(b, "node/a/loop.w.r", GNN_F32, counts[0][HOPS], 0, e);
+    static const char *const shift[] = {"node/a/degree.w.r", "node/a/loop.w.r"};
+    for (int i = 0; i < 2; i++) {
+        float *x = (float *)gnn_tensors_find(&b->tensors, shift[i])->data;
+        for (uint64_t k = 0; k < counts[0][HOPS]; k++)
+            x[k] += 0.5f;
+    }
+    for (uint32_t h = 0; h < HOPS; h++)
+        add_x(b, gnn_tensor_name(name, "hop/%u/a/r/a/w", h), GNN_F32,
+              gnn_batch_block(b, h, 0)->edges, 0, e);
+    state = keep;
 }
 
 static void make_batch(struct gnn_batch *b, const struct gnn_schema *s, bool all)
@@ -107,6 +127,7 @@ static void make_batch(struct gnn_batch *b, const struct gnn_schema *s, bool all
             add_x(b, t ? "node/b/x" : "node/a/x", GNN_F32, counts[t][HOPS], x->width, &e);
     }
     add_x(b, "node/a/degree.r", GNN_U32, counts[0][HOPS], 0, &e);
+    add_weights(b, &e);
 }
 
 static void free_batch(struct gnn_batch *b)
@@ -308,6 +329,9 @@ static void test_surroundings(void)
          {.jk = GNN_JK_CAT, .has_head = true, .layer_norm = true}},
         {{"jumping knowledge, maximum", .all = true, .wa = 5},
          {.jk = GNN_JK_MAX, .has_head = true, .act = GNN_ACT_ELU}},
+        {{"gcn with edge weights", .wa = 5}, {.layer = &gnn_layer_gcn}},
+        {{"gcn with edge weights, all, transform first", .all = true, .wa = 300},
+         {.layer = &gnn_layer_gcn, .layer_norm = true}},
         {{"jumping knowledge, typed, head", .typed = true, .wa = 5, .wb = 6},
          {.jk = GNN_JK_CAT,
           .has_head = true,
@@ -318,7 +342,10 @@ static void test_surroundings(void)
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         struct gnn_model_config c = of[i].c;
-        c.layer = &gnn_layer_sage;
+        if (!c.layer)
+            c.layer = &gnn_layer_sage;
+        if (strstr(of[i].v.name, "edge weights"))
+            c.edge_weight = strdup("w");
         c.nlayers = HOPS;
         for (uint32_t l = 0; l < HOPS; l++)
             c.width[l] = 8;
@@ -338,6 +365,7 @@ static void test_running(void)
     struct gnn_model m;
     struct gnn_net n;
     const struct gnn_net_mode train = {true, 0, 0, 1}, eval = {false, 0, 0, 1};
+    state = 11; /* the batch is the same, whatever was drawn before */
     make_schema(&meta.schema, true, 5, 6, &e);
     if (gnn_model_config_fit(&c, &meta.schema, &e) || gnn_model_init(&m, &c, &e) ||
         gnn_net_init(&n, &m, &gnn_ops_cpu, &e))
