@@ -62,3 +62,32 @@ void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a)
     o->transpose(o, a->seg, a->nseg, a->nsrc, (uint32_t)a->edges, a->tptr.data, a->tidx.data,
                  a->numbered ? a->tedge.data : NULL);
 }
+
+void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from, uint32_t to,
+                      uint32_t *first, uint32_t *n)
+{
+    uint64_t at = 0, begin = 0, end = 0;
+    *first = 0;
+    *n = (uint32_t)a->edges;
+    if (o->async)
+        return;
+    for (uint32_t i = 0; i < a->nseg; i++) {
+        const struct gnn_csr *k = &a->seg[i];
+        if (!k->n)
+            continue;
+        const uint32_t lo = from < k->first          ? 0
+                            : from - k->first < k->n ? from - k->first
+                                                     : k->n,
+                       hi = to < k->first          ? 0
+                            : to - k->first < k->n ? to - k->first
+                                                   : k->n;
+        const uint64_t base = gnn_csr_offset(k, 0);
+        if (lo < hi && begin == end)
+            begin = at + gnn_csr_offset(k, lo) - base;
+        if (lo < hi)
+            end = at + gnn_csr_offset(k, hi) - base;
+        at += gnn_csr_offset(k, k->n) - base;
+    }
+    *first = (uint32_t)begin;
+    *n = (uint32_t)(end - begin);
+}

@@ -54,6 +54,11 @@ struct gnn_csr gnn_adj_transposed(const struct gnn_adj *a);
 void gnn_adj_normalise(const struct gnn_ops *o, struct gnn_adj *a, uint32_t from, uint32_t to);
 void gnn_adj_transpose(const struct gnn_ops *o, struct gnn_adj *a);
 
+/* The edges that enter rows [from, to): n of them, numbered from *first on. On a device only those
+ * of all rows of the view can be told. */
+void gnn_adj_edges_of(const struct gnn_ops *o, const struct gnn_adj *a, uint32_t from, uint32_t to,
+                      uint32_t *first, uint32_t *n);
+
 /* y, whose row 0 is row `from` of the result, is A x for rows [from, to), or A x is added to it; d
  * columns. */
 static inline void gnn_adj_aggregate(const struct gnn_ops *o, const struct gnn_adj *a,

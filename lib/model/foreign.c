@@ -33,8 +33,11 @@ static const char *layer_of(const char *name)
 static struct gnn_param_list names_of(const struct gnn_layer *layer,
                                       const struct gnn_model_config *c)
 {
+    struct gnn_model_etype any = {.features = 1};
+    struct gnn_model_config one = *c;
     struct gnn_param_list l = {0};
-    layer->params(&(struct gnn_conv_shape){c, 0, 0, 1, 1, 1}, &l);
+    one.etype = &any;
+    layer->params(&(struct gnn_conv_shape){&one, 0, 0, 1, 1, 1}, &l);
     return l;
 }
 
@@ -131,6 +134,7 @@ static size_t recognise_layer(struct gnn_model_config *c, const struct gnn_st_fi
         if (is.nlayers && others < least) {
             least = others;
             *c = is;
+            c->edge_features = is.layer->needs_features;
         }
     }
     return least;

@@ -8,11 +8,11 @@
  * before the first. */
 #include <math.h>
 
-#include "lib/model/layer.h"
+#include "lib/model/gin.h"
 
 enum { EPS, LIN_0, BIAS_0, LIN_1, BIAS_1, NORM };
 /* Rows that are kept: what enters the MLP, its hidden rows, their gradients. */
-enum { SUMS, HIDDEN, HIDDEN_GRAD };
+enum { SUMS = GNN_GIN_SUMS, HIDDEN, HIDDEN_GRAD };
 
 static bool has_norm(const struct gnn_model_config *c)
 {
@@ -20,9 +20,9 @@ static bool has_norm(const struct gnn_model_config *c)
 }
 
 enum { TRAIN_EPS };
-static const struct gnn_layer_option options[] = {
+const struct gnn_layer_option gnn_gin_options[] = {
     [TRAIN_EPS] = {"train_eps", "train-eps", .flag = true,
-                   .help = "gin: train eps (default: eps is constant)"},
+                   .help = "gin and gine: train eps (default: eps is constant)"},
 };
 
 static bool trains_eps(const struct gnn_conv_run *c)
@@ -30,7 +30,7 @@ static bool trains_eps(const struct gnn_conv_run *c)
     return c->s->m->c.option[TRAIN_EPS] != 0;
 }
 
-static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l)
+void gnn_gin_params(const struct gnn_conv_shape *s, struct gnn_param_list *l)
 {
     gnn_param_list_add(l, "eps", 1, 0, 0, 0)->trained = s->c->option[TRAIN_EPS] != 0;
     gnn_param_list_add(l, "nn.lins.0.weight", s->out, s->src, 1 / sqrt(s->src), 0);
@@ -42,27 +42,27 @@ static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l
 }
 
 /* Sources and destinations are added up. */
-static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
+int gnn_gin_check(const struct gnn_conv_shape *s, struct gnn_err *e)
 {
     const struct gnn_model_etype *t = &s->c->etype[s->r];
     if (!s->src || !s->dst || s->src == s->dst)
         return 0;
     return gnn_fail(e, GNN_E_USAGE,
-                    "gin requires source and destination nodes of the same width, but %s/%s/%s has "
+                    "%s requires source and destination nodes of the same width, but %s/%s/%s has "
                     "%u and %u features; use sage",
-                    s->c->ntype[t->src].name, t->rel, s->c->ntype[t->dst].name, s->src, s->dst);
+                    s->c->layer->name, s->c->ntype[t->src].name, t->rel, s->c->ntype[t->dst].name,
+                    s->src, s->dst);
 }
 
 /* Hidden rows h; batch norm's are finished when the last of them has been made. */
-static int make_hidden(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *own,
-                       float *h, struct gnn_err *e)
+static int make_hidden(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, uint32_t to,
+                       const float *own, float *h, struct gnn_err *e)
 {
     const struct gnn_ops *o = c->s->o;
     const uint32_t rows = to - from;
     float *sums = gnn_conv_room(c, SUMS, from, to, c->ds, e);
-    if (!sums)
+    if (!sums || sum(c, from, to, sums, e))
         return e->code;
-    gnn_adj_aggregate(o, &c->adj, from, to, c->x, c->ds, sums, false);
     o->add_scaled(o, own, (uint64_t)rows * c->ds, gnn_conv_param(c, EPS), sums);
     if (gnn_pass_gemm(c->s, false, true, rows, c->w, c->ds, sums, gnn_conv_param(c, LIN_0), 0, h,
                       gnn_activation_first(&c->inside), e))
@@ -71,7 +71,7 @@ static int make_hidden(struct gnn_conv_run *c, uint32_t from, uint32_t to, const
     return 0;
 }
 
-static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
+int gnn_gin_open(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
 {
     struct gnn_activation *a = &c->inside;
     const uint32_t n = c->most, chunk = c->s->o->chunk;
@@ -85,24 +85,24 @@ static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
     for (uint32_t from = 0, to; from < n; from = to) {
         to = n - from < chunk ? n : from + chunk;
         float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
-        if (!h || make_hidden(c, from, to, c->own + (size_t)from * c->dd, h, e))
+        if (!h || make_hidden(c, sum, from, to, c->own + (size_t)from * c->dd, h, e))
             return e->code;
     }
     return gnn_activation_close(c->s, a, n, c->kept[HIDDEN].data, e);
 }
 
-static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
-                     const struct gnn_epilogue *ep, struct gnn_err *e)
+int gnn_gin_rows(struct gnn_conv_run *c, gnn_gin_sum *sum, uint32_t from, uint32_t to, float *y,
+                 bool acc, const struct gnn_epilogue *ep, struct gnn_err *e)
 {
     float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
-    if (!h || (!c->s->train && make_hidden(c, from, to, c->own, h, e)))
+    if (!h || (!c->s->train && make_hidden(c, sum, from, to, c->own, h, e)))
         return e->code;
     return gnn_pass_gemm(c->s, false, true, to - from, c->w, c->w, h, gnn_conv_param(c, LIN_1),
                          acc ? 1 : 0, y, ep, e);
 }
 
-static int rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
-                     struct gnn_err *e)
+int gnn_gin_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                      struct gnn_err *e)
 {
     const float *h = gnn_conv_room(c, HIDDEN, from, to, c->w, e);
     float *dh = h ? gnn_conv_room(c, HIDDEN_GRAD, from, to, c->w, e) : NULL;
@@ -125,7 +125,7 @@ static int sums_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, struct 
     if (!sums || gnn_pass_gemm(s, true, false, c->w, c->ds, rows, dh, sums, 1,
                                gnn_conv_grad(c, LIN_0), NULL, e))
         return e->code;
-    if (!c->inputs && !trains_eps(c))
+    if (!c->inputs && !trains_eps(c) && !c->adj.features)
         return 0;
     /* Gradients of the sums overwrite the sums, which are needed no more. */
     return gnn_pass_gemm(s, false, false, rows, c->ds, c->w, dh, gnn_conv_param(c, LIN_0), 0, sums,
@@ -152,12 +152,10 @@ static int eps_back(struct gnn_conv_run *c, struct gnn_err *e)
     return 0;
 }
 
-static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
-                        struct gnn_err *e)
+int gnn_gin_sums_back(struct gnn_conv_run *c, struct gnn_err *e)
 {
     struct gnn_pass *s = c->s;
     const uint32_t n = c->adj.ndst, chunk = s->o->chunk;
-    (void)dy; /* rows_back has made what is needed of it */
     if (gnn_activation_back_open(s, &c->inside, n, c->kept[HIDDEN].data, c->kept[HIDDEN_GRAD].data,
                                  e))
         return e->code;
@@ -166,18 +164,42 @@ static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool 
         if (sums_back(c, from, to, e))
             return e->code;
     }
-    if (trains_eps(c) && eps_back(c, e))
-        return e->code;
-    if (g)
-        gnn_adj_spread(s->o, &c->adj, c->kept[SUMS].data, c->ds, g, acc);
-    return 0;
+    return trains_eps(c) ? eps_back(c, e) : 0;
 }
 
-static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
+int gnn_gin_own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
 {
     (void)dy;
     c->s->o->add_scaled(c->s->o, c->kept[SUMS].data, (uint64_t)c->adj.ndst * c->ds,
                         gnn_conv_param(c, EPS), g);
+    return e->code;
+}
+
+/* GIN's own: the sum of the neighbours as they are. */
+static int sum_neighbours(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *sums,
+                          struct gnn_err *e)
+{
+    gnn_adj_aggregate(c->s->o, &c->adj, from, to, c->x, c->ds, sums, false);
+    return e->code;
+}
+
+static int open_hidden(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    return gnn_gin_open(c, sum_neighbours, e);
+}
+
+static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                     const struct gnn_epilogue *ep, struct gnn_err *e)
+{
+    return gnn_gin_rows(c, sum_neighbours, from, to, y, acc, ep, e);
+}
+
+static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                        struct gnn_err *e)
+{
+    (void)dy; /* rows_back has made what is needed of it */
+    if (!gnn_gin_sums_back(c, e) && g)
+        gnn_adj_spread(c->s->o, &c->adj, c->kept[SUMS].data, c->ds, g, acc);
     return e->code;
 }
 
@@ -187,15 +209,15 @@ const struct gnn_layer gnn_layer_gin = {
     .norm = GNN_ADJ_SUM,
     .own = true,
     .rooms = 2,
-    .params = list_params,
+    .params = gnn_gin_params,
     .weight = LIN_0,
-    .option = options,
+    .option = gnn_gin_options,
     .noptions = 1,
     .bias = BIAS_1,
-    .check = check_widths,
+    .check = gnn_gin_check,
     .open = open_hidden,
     .rows = make_rows,
-    .rows_back = rows_back,
+    .rows_back = gnn_gin_rows_back,
     .sources_back = sources_back,
-    .own_back = own_back,
+    .own_back = gnn_gin_own_back,
 };

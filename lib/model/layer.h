@@ -17,7 +17,8 @@
 #define GNN_LAYERS(X)                                                                              \
     X(sage, "GraphSAGE")                                                                           \
     X(gcn, "GCN")                                                                                  \
-    X(gin, "GIN")
+    X(gin, "GIN")                                                                                  \
+    X(gine, "GINE")
 
 /* What decides a convolution's parameters: layer `l` and relation `r` of the model, widths of its
  * sources' and destinations' rows, and of the results. */
@@ -99,6 +100,7 @@ struct gnn_layer {
     enum gnn_adj_norm norm; /* of the adjacency */
     bool own;               /* the destinations' own rows */
     bool weights, features; /* what it can use of edges (struct gnn_model_config) */
+    bool needs_features;    /* and cannot do without */
     /* Or NULL: whether it needs the original ids of edges and destinations while training. */
     bool (*ids)(const struct gnn_model_config *c);
     bool numbered;  /* the numbers of edges in the transposed block */

@@ -2,6 +2,8 @@
 /* What layers use of a batch's edges: weights, features, ids. A relation's edges are put together
  * hop after hop, as layers number them; under the rule "new" a layer sees those of the first hops,
  * under "all" those of one. */
+#include <string.h>
+
 #include "lib/model/net_impl.h"
 
 static uint64_t count_edges(const struct gnn_net *n, uint32_t r)
@@ -31,8 +33,9 @@ static int take_field(struct gnn_net *n, const struct gnn_meta *meta, uint32_t r
         if (!x || x->shape[0] * (x->ndim == 2 ? x->shape[1] : 1) != count)
             return gnn_fail(e, GNN_E_INPUT,
                             "batches have no %s (%u wide), which the model needs: use gnn-sample "
-                            "--edge-ids and gnn-gather --fields x,y,%s",
-                            name, width, field);
+                            "--edge-ids and gnn-gather --fields x,y%s%s",
+                            name, width, strcmp(field, "x") ? "," : "",
+                            strcmp(field, "x") ? field : "");
         o->floats(o, x, count, (float *)to->data + at);
         at += count;
     }

@@ -22,6 +22,7 @@ struct gnn_pass {
     int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
     void *arg;
     struct gnn_buf room[GNN_PASS_ROOMS]; /* rows that are not kept (gnn_conv_room) */
+    struct gnn_buf edge_rows;            /* of the edges of a range of rows */
     struct gnn_buf messages;             /* of a relation's sources, or their gradients */
     struct gnn_buf bias, work, sums;
     struct gnn_buf seen; /* the host's: what of these it has to know */

@@ -58,6 +58,13 @@ trains "GCN with edge weights from several parts" w3 --model gcn --edge-weight w
 check "gnn-predict runs a GCN with edge weights on a device" "$emu/gnn-predict" -q --device cuda w3 a.st --output-kind probs -o p.npy
 check "gnn-predict runs a GCN with edge weights on the CPU" gnn-predict -q w a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a GCN with edge weights" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+gnn-import -q --directed "$GNN_TOP/tests/train/data/weighted.npz" -o wf
+gnn-partition -q -k 3 --method random -o wf3 wf
+trains "GINE with features of edges from several parts" wf3 --model gine --edge-features --train-eps --dropout 0.2 --eval valid
+check "gnn-predict runs a GINE on a device" "$emu/gnn-predict" -q --device cuda wf3 a.st --output-kind probs -o p.npy
+check "gnn-predict runs a GINE on the CPU" gnn-predict -q wf a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for a GINE" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+trains "GINE with batch norm and --frontier new" wf --model gine --edge-features --batch-norm --frontier new
 trains "an encoder, feed-forward blocks with batch norm and dropout, and a head" \
     s3 --encoder 10 --ffn --head 6 --batch-norm --dropout 0.2 --eval valid
 trains "jumping knowledge of several node types with ELU and a residual with a projection" \

@@ -47,11 +47,33 @@ check "gnn-predict --memory 1 predicts with tables on disk" \
 check "gnn-predict gives the same bytes from tables on disk as from memory" cmp disk.npy sage-norm.npy
 status 3 "gnn-predict refuses PyG's state dict of another graph" gnn-predict t "$D/sage.safetensors" -o x.npy
 
-# Weights of edges: a state dict does not say that it was trained with them; --init does not need it to.
-check "gnn-train starts from PyG's state dict of gcn-weight" gnn-train --store gw -m gcn --edge-weight weight -f 3,3 --hidden 16 \
-    --init "$D/gcn-weight.safetensors" --lr 0 --dropout 0 --no-layer-norm --epochs 1 --eval none -q -o gcn-weight.st
-check "gnn-predict reads a GCN with edge weights" gnn-predict -q gw gcn-weight.st --output-kind probs -o gcn-weight.npy
-check "gnn-predict gives the probabilities of PyG to 1e-5 for a GCN with edge weights" gap gcn-weight.npy "$D/gcn-weight.npy" 1e-5
+# What is used of edges is not in a state dict; --init does not need it to be.
+while read -r k opts; do
+    check "gnn-train starts from PyG's state dict of $k" gnn-train --store gw $opts -f 3,3 --hidden 16 \
+        --init "$D/$k.safetensors" --lr 0 --dropout 0 --no-layer-norm --epochs 1 --eval none -q -o $k.st
+    check "gnn-predict reads a model of $k" gnn-predict -q gw $k.st --output-kind probs -o $k.npy
+    check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
+done <<EOF
+gcn-weight -m gcn --edge-weight weight
+gine -m gine --edge-features --train-eps
+EOF
+check "gnn-predict reads PyG's state dict of gine" gnn-predict -q gw "$D/gine.safetensors" --output-kind probs -o gine2.npy
+check "gnn-predict gives the probabilities of PyG to 1e-5 for PyG's state dict of gine" gap gine2.npy "$D/gine.npy" 1e-5
+status 3 "gnn-predict refuses a GINE for a graph without features of edges" gnn-predict g gine.st -o x.npy
+mv err said
+check "gnn-predict names the edge type without features" grep -q 'edges of type node/to/node have 0 features x; the model needs 5' said
+status 2 "gnn-train -m gine requires --edge-features" gnn-train --store gw -m gine -f 3,3 -o x
+mv err said
+check "gnn-train -m gine says that it requires --edge-features" grep -q 'gine requires --edge-features' said
+status 2 "gnn-train --edge-features requires features" gnn-train --store g -m gine --edge-features -f 3,3 -o x
+gnn-sample -q gw -f 3,3 -b 20 --epochs 1 | gnn-gather -q gw >bare.gnb
+status 3 "gnn-train refuses a stream without features of edges" gnn-train -i bare.gnb -m gine --edge-features -o x
+mv err said
+check "gnn-train says how to get features of edges" grep -q 'use gnn-sample --edge-ids and gnn-gather --fields x,y$' said
+gnn-sample -q gw -f 3,3 -b 20 --epochs 1 --edge-ids | gnn-gather -q gw >full.gnb
+check "gnn-train learns from a stream with features of edges" gnn-train -q --no-provenance -i full.gnb -m gine --edge-features -o stream.st
+gnn-train -q --no-provenance --store gw -f 3,3 -b 20 --epochs 1 --eval none -m gine --edge-features -o store.st
+check "gnn-train makes the same model from a stream with features of edges as from the store" cmp stream.st store.st
 status 3 "gnn-predict refuses a GCN with edge weights for a graph without" gnn-predict g gcn-weight.st -o x.npy
 mv err said
 check "gnn-predict names the edge type without weights" grep -q 'edge type node/to/node has no field weight to weight its edges by' said
@@ -103,6 +125,8 @@ gin-typed gt -m gin --train-eps -f 3,3 --layer-norm
 sage-max g --aggr max -f 3,3
 sage-sum g --aggr sum -f 3,3
 sage-more g --aggr max --normalize --project -f 3,3
+gcn-weight gw -m gcn --edge-weight weight -f 3,3
+gine gw -m gine --edge-features --train-eps -f 3,3
 EOF
 
 # Evaluation on batches of full neighbourhoods is exact inference: the losses agree.
@@ -126,6 +150,8 @@ t -f -1,-1 --frontier new --layer-norm
 t -f -1,-1,-1 --frontier all --residual
 gw -f -1,-1 -m gcn --edge-weight weight --frontier new
 gw -f -1,-1,-1 -m gcn --edge-weight weight --frontier all --layer-norm
+gw -f -1,-1 -m gine --edge-features --frontier new
+gw -f -1,-1,-1 -m gine --edge-features --frontier all --batch-norm
 g -f -1,-1 -m gin --frontier new
 g3 -f -1,-1,-1 -m gin --train-eps --frontier all --layer-norm --residual
 g3 -f -1,-1 -m gin --batch-norm

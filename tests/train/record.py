@@ -11,7 +11,7 @@ import gzip, io, sys, zipfile
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from torch_geometric.nn import GCN, GIN, GINConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
+from torch_geometric.nn import GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
 
 CLASSES, HIDDEN = 4, 16
 RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
@@ -49,7 +49,24 @@ class Typed(torch.nn.Module):
         return x["a"]
 
 
+EDGE_KINDS, EDGE_WIDTH = ("gine",), 5
+
+
+class WithEdges(torch.nn.Module):
+    """Two layers that use features of edges."""
+    def __init__(self, kind, width):
+        super().__init__()
+        def conv(src, out):
+            return GINEConv(MLP([src, out, out], norm=None), edge_dim=EDGE_WIDTH, train_eps=True)
+        self.convs = torch.nn.ModuleList([conv(width, HIDDEN), conv(HIDDEN, CLASSES)])
+
+    def forward(self, x, edges, edge_attr):
+        return self.convs[1](self.convs[0](x, edges, edge_attr).relu(), edges, edge_attr)
+
+
 def model(kind, width):
+    if kind in EDGE_KINDS:
+        return WithEdges(kind, width)
     if kind == "sage":
         return GraphSAGE(width, HIDDEN, 2, CLASSES)
     if kind in SAGE:
@@ -83,17 +100,17 @@ def typed(kind):
     return x, e
 
 
-def weights():
+def edge_field(name):
     """Of the edges of graph.npz."""
     with np.load("weighted.npz") as z:
-        return torch.tensor(z["edge_weight"])
+        return {name: torch.tensor(z[name])}
 
 
 def probabilities(kind, m):
     m.eval()
     with torch.no_grad():
         x, e = typed(kind) if kind in WIDTHS else graph()
-        more = {"edge_weight": weights()} if kind.endswith("-weight") else {}
+        more = edge_field("edge_weight") if kind.endswith("-weight") else edge_field("edge_attr") if kind in EDGE_KINDS else {}
         return torch.softmax(m(x, e, **more), 1).numpy()
 
 
@@ -108,8 +125,10 @@ def write_graphs(rng):
         "graph.npz", node_features=rng.standard_normal((n, 11)).astype(np.float32),
         node_labels=rng.integers(0, CLASSES, n), edges=edges,
         **{k: (mask == i)[None] for i, k in enumerate(("train_masks", "val_masks", "test_masks"))})
-    with np.load("graph.npz") as z:  # the same with weights, some of them 0
-        np.savez("weighted.npz", edge_weight=(np.random.default_rng(6).integers(0, 9, e) / 4).astype(np.float32), **z)
+    own = np.random.default_rng(6)
+    with np.load("graph.npz") as z:  # the same with weights, some of them 0, and features of edges
+        np.savez("weighted.npz", edge_weight=(own.integers(0, 9, e) / 4).astype(np.float32),
+                 edge_attr=own.standard_normal((e, EDGE_WIDTH)).astype(np.float32), **z)
     for kind in WIDTHS:
         write_typed(kind, rng)
 
@@ -174,7 +193,7 @@ def main():
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
-    for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE):
+    for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "gine", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

@@ -44,6 +44,7 @@ static void make_schema(struct gnn_schema *s, bool typed, uint64_t wa, uint64_t 
         die(e);
     if (gnn_schema_add_etype(s, 0, "r", 0, 100, e) ||
         gnn_schema_add_efield(s, 0, "w", GNN_F32, 0, e) ||
+        gnn_schema_add_efield(s, 0, "x", GNN_F32, 3, e) ||
         (typed && (gnn_schema_add_etype(s, 1, "s.t", 0, 100, e) ||
                    gnn_schema_add_etype(s, 0, "u", 1, 100, e))))
         die(e);
@@ -65,7 +66,8 @@ static void add_x(struct gnn_batch *b, const char *name, enum gnn_dtype dt, uint
             ((uint32_t *)t->data)[i] = below(12);
 }
 
-/* Weights of the edges a-a, and what gnn-gather adds of them: sums and loops of nodes. */
+/* Weights and features of the edges a-a, and what gnn-gather adds of them: sums and loops of nodes.
+ */
 static void add_weights(struct gnn_batch *b, struct gnn_err *e)
 {
     char name[GNN_NAME_MAX + 1];
@@ -78,9 +80,11 @@ static void add_weights(struct gnn_batch *b, struct gnn_err *e)
         for (uint64_t k = 0; k < counts[0][HOPS]; k++)
             x[k] += 0.5f;
     }
-    for (uint32_t h = 0; h < HOPS; h++)
-        add_x(b, gnn_tensor_name(name, "hop/%u/a/r/a/w", h), GNN_F32,
-              gnn_batch_block(b, h, 0)->edges, 0, e);
+    for (uint32_t h = 0; h < HOPS; h++) {
+        const uint32_t edges = gnn_batch_block(b, h, 0)->edges;
+        add_x(b, gnn_tensor_name(name, "hop/%u/a/r/a/w", h), GNN_F32, edges, 0, e);
+        add_x(b, gnn_tensor_name(name, "hop/%u/a/r/a/x", h), GNN_F32, edges, 3, e);
+    }
     state = keep;
 }
 
@@ -332,6 +336,9 @@ static void test_surroundings(void)
         {{"gcn with edge weights", .wa = 5}, {.layer = &gnn_layer_gcn}},
         {{"gcn with edge weights, all, transform first", .all = true, .wa = 300},
          {.layer = &gnn_layer_gcn, .layer_norm = true}},
+        {{"gine", .wa = 5}, {.layer = &gnn_layer_gine, .edge_features = true}},
+        {{"gine, all, batch norm, eps", .all = true, .batch = true, .wa = 8},
+         {.layer = &gnn_layer_gine, .edge_features = true, .batch_norm = true, .option = {1}}},
         {{"jumping knowledge, typed, head", .typed = true, .wa = 5, .wb = 6},
          {.jk = GNN_JK_CAT,
           .has_head = true,
