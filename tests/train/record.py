@@ -5,12 +5,19 @@
 record.py DIR                     writes the graphs, PyG models and their outputs that tests/train/30-pyg.t compares with
 record.py --check KIND MODEL NPY  loads a model of ours into PyG (strict) and prints the largest difference between its
                                   probabilities and those in NPY; KIND as below; run in DIR
+record.py --cases DIR [NAME...]   for the models of cases.txt, or those named: writes DIR/case-NAME.safetensors, with the
+                                  description that gnn-train makes and random parameters; case-NAME.npy, the probabilities
+                                  that scripts/gnn_model.py makes of it; and case-NAME.step.safetensors, the same model after
+                                  a step of SGD with all nodes of the labelled type as seeds; needs the programs and xxhash
+record.py --load STORE MODEL NPY  loads a model of ours into scripts/gnn_model.py and prints the largest difference between
+                                  its probabilities and those in NPY; STORE: g, t or gt; run in DIR
 record.py --batch-norm            prints what tests/unit/test_train_kernels.c has of PyTorch's batch norm
 """
-import gzip, io, sys, zipfile
+import copy, gzip, io, json, os, subprocess, sys, tempfile, zipfile, zlib
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save, save_file
 from torch_geometric.nn import GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
 
 CLASSES, HIDDEN = 4, 16
@@ -89,9 +96,11 @@ def graph():
         return torch.tensor(z["node_features"]), torch.tensor(z["edges"].T.astype(np.int64))
 
 
+def csv(z, name, dtype):
+    return np.loadtxt(io.StringIO(gzip.decompress(z.read(name)).decode()), delimiter=",", dtype=dtype, ndmin=2)
+
+
 def typed(kind):
-    def csv(z, name, dtype):
-        return np.loadtxt(io.StringIO(gzip.decompress(z.read(name)).decode()), delimiter=",", dtype=dtype, ndmin=2)
     with zipfile.ZipFile(f"{kind}.zip") as z:
         x = {t: torch.tensor(csv(z, f"typed/raw/node-feat/{t}/node-feat.csv.gz", np.float32))
              if WIDTHS[kind][t] > 1 else torch.ones(COUNTS[t], 1) for t in COUNTS}
@@ -160,6 +169,91 @@ def write_typed(kind, rng):
             put(f"split/random/a/{name}", rows(ids[ids % 3 == i][:, None]))
 
 
+LR = 64  # large, so that rounding parameters to single precision is small against the step
+STORES = {"g": "graph.npz", "t": "typed.zip", "gt": "gin-typed.zip"}
+
+
+def inputs(store):
+    """Features and edges in double precision, so that what is recorded is exact, and labels."""
+    x, e = graph() if store == "g" else typed(STORES[store][:-4])
+    if store == "g":
+        with np.load("graph.npz") as z:
+            return x.double(), e, torch.tensor(z["node_labels"])
+    with zipfile.ZipFile(STORES[store]) as z:
+        return {t: v.double() for t, v in x.items()}, e, torch.tensor(csv(z, "typed/raw/node-label/a/node-label.csv.gz", np.int64)[:, 0])
+
+
+def gnn_model(path):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
+    from gnn_model import GnnModel
+    return GnnModel.load(path).double().eval()
+
+
+def cases():
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases.txt")) as f:
+        return [(w[0], w[1], int(w[2]), w[3:]) for w in map(str.split, f) if w[0] != "#"]
+
+
+def save_ours(model, path, description):
+    """A file with a description has a checksum (gnn-train(1), FILES)."""
+    import xxhash
+    state = {k: v.float() if v.is_floating_point() else v for k, v in model.state_dict().items()}
+    data = save(state, {"format": "pt", "gnn": description, "gnn_checksum": "0" * 32})
+    n = int.from_bytes(data[:8], "little")
+    head = json.loads(data[8:8 + n])  # the order of its members changes from run to run
+    head = json.dumps({k: dict(sorted(v.items())) for k, v in sorted(head.items())}, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 64)
+    data = len(head).to_bytes(8, "little") + head + data[8 + n:]
+    data = data.replace(b"0" * 32, xxhash.xxh3_128_hexdigest(data).encode(), 1)
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def randomise(m):
+    for p in m.parameters():
+        bound = 1.2 / p.shape[1] ** 0.5 if p.dim() > 1 else 0.6
+        torch.nn.init.uniform_(p, -bound, bound)
+    for b in m.buffers():
+        b.uniform_(0.3, 0.9) if b.is_floating_point() else b.fill_(12345)
+
+
+def take_step(m, x, e, y):
+    before = copy.deepcopy(m.state_dict())
+    m.train()
+    torch.nn.functional.cross_entropy(m(x, e), y).backward()
+    torch.optim.SGD(m.parameters(), lr=LR).step()
+    for name, module in m.named_modules():  # statistics that the output does not depend on are not kept
+        if isinstance(module, torch.nn.BatchNorm1d) and module.weight.grad is None:
+            module.load_state_dict({k[len(name) + 1:]: v for k, v in before.items() if k.startswith(name + ".")})
+
+
+def record_case(stores, name, store, layers, options):
+    path = f"case-{name}.safetensors"
+    subprocess.run(["gnn-train", "--store", f"{stores}/{store}", "-f", ",".join(["3"] * layers), "-b", "30", "--epochs", "1", "--eval", "none",
+                    "--hidden", "8", "--no-layer-norm", "-q", "-o", path, *options], check=True)
+    with safe_open(path, "pt") as f:
+        description = f.metadata()["gnn"]
+    torch.manual_seed(zlib.crc32(name.encode()))  # so that what is recorded does not depend on other cases
+    m = gnn_model(path)
+    randomise(m)
+    save_ours(m, path, description)
+    m = gnn_model(path)
+    x, e, y = inputs(store)
+    with torch.no_grad():
+        np.save(f"case-{name}.npy", torch.softmax(m(x, e), 1).float().numpy())
+    take_step(m, x, e, y)
+    save_ours(m, f"case-{name}.step.safetensors", description)
+
+
+def record_cases(names):
+    with tempfile.TemporaryDirectory() as stores:
+        for store, source in STORES.items():
+            subprocess.run(["gnn-import", "-q", "-o", f"{stores}/{store}", source, *["--directed"][:store == "g"]], check=True)
+        for name, *case in cases():
+            if not names or name in names:
+                record_case(stores, name, *case)
+
+
 def batch_norm():
     """Two steps of BatchNorm1d, the gradients of the second, and what it makes of the same rows afterwards."""
     n, d = 7, 4
@@ -189,7 +283,15 @@ def main():
         m.load_state_dict(load_file(path), strict=True)
         print("%.3e" % np.abs(probabilities(kind, m) - np.load(npy)).max())
         return
-    import os
+    if sys.argv[1] == "--cases":
+        os.chdir(sys.argv[2])
+        return record_cases(sys.argv[3:])
+    if sys.argv[1] == "--load":
+        store, path, npy = sys.argv[2:]
+        m, (x, e, _) = gnn_model(path), inputs(store)
+        with torch.no_grad():
+            print("%.3e" % np.abs(torch.softmax(m(x, e), 1).numpy() - np.load(npy)).max())
+        return
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
