@@ -135,6 +135,14 @@ say 'training step, SAGE 3x256: bench_train'
 ratio=$(grep -o 'ratio [0-9.]*' train | tail -n 1 | cut -d' ' -f2)
 row 'training step over its products' '<= 1.60 x' "${ratio:-?} x" ''
 
+say 'layers on one core: bench_layers'
+"$bench/bench_layers" | tee layers
+row 'aggregation of 256 columns, 1 core' '85 %' "$(sed -n 's/.*share \([0-9]*\).*/\1/p' layers) %" \
+    "of reading rows of 1 KiB, $(sed -n 's/.*1 KiB: \([0-9.]* GB.s\).*/\1/p' layers)"
+for k in gin:3.00 gat:2.00 gatv2:3.00; do
+    row "a step of ${k%:*} over SAGE's" "<= ${k#*:} x" "$(sed -n "s/^${k%:*} .*ms, \([0-9.]*\) x.*/\1/p" layers) x" '3 x 256, 4 heads'
+done
+
 model='--hidden 256 --lr 0.01 --dropout 0 --no-layer-norm'
 say "an epoch in one process and through pipes, A-B-A-B: gnn-train --store, and gnn-sample | gnn-gather | gnn-train; $sampling $model"
 : >turns

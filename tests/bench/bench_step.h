@@ -27,11 +27,12 @@ static void *bench_need(void *p)
     return p;
 }
 
-static void bench_model_init(struct bench_model *b, const struct gnn_schema *schema,
-                             uint32_t nlayers, uint32_t seeds)
+/* Layers as c has them, nlayers of them; hidden ones are 256 wide. */
+static void bench_model_of(struct bench_model *b, const struct gnn_schema *schema,
+                           struct gnn_model_config c, uint32_t nlayers, uint32_t seeds)
 {
     struct gnn_err e = {0};
-    struct gnn_model_config c = {.layer = &gnn_layer_sage, .nlayers = nlayers};
+    c.nlayers = nlayers;
     for (uint32_t l = 0; l + 1 < nlayers; l++)
         c.width[l] = 256;
     *b = (struct bench_model){.seeds = seeds};
@@ -43,7 +44,13 @@ static void bench_model_init(struct bench_model *b, const struct gnn_schema *sch
     b->loss = bench_need(calloc(seeds, sizeof(double)));
     b->y = bench_need(malloc(seeds * sizeof(int32_t)));
     for (uint32_t i = 0; i < seeds; i++)
-        b->y[i] = (int32_t)(i % b->m.c.width[nlayers - 1]);
+        b->y[i] = (int32_t)(i % b->m.c.outputs);
+}
+
+static inline void bench_model_init(struct bench_model *b, const struct gnn_schema *schema,
+                                    uint32_t nlayers, uint32_t seeds)
+{
+    bench_model_of(b, schema, (struct gnn_model_config){.layer = &gnn_layer_sage}, nlayers, seeds);
 }
 
 static void bench_step(struct bench_model *b, const struct gnn_batch *batch,
@@ -51,7 +58,7 @@ static void bench_step(struct bench_model *b, const struct gnn_batch *batch,
 {
     const struct gnn_net_mode mode = {true, 0.5, 0, 1};
     const struct gnn_optim_step s = {0.003f, 0, 0.9f, 0.999f, 1e-8f, 0, ++b->t};
-    const uint32_t classes = b->m.c.width[b->m.c.nlayers - 1];
+    const uint32_t classes = b->m.c.outputs;
     struct gnn_err e = {0};
     float *z;
     uint32_t rows;
