@@ -5,8 +5,9 @@
     model = GnnModel.load("model.safetensors").eval()     # load(..., dropout=0.5) is for further training
     outputs = model(x, edge_index)                        # tensors as in PyG; with several types, dicts as in PyG's HeteroData
 
-The outputs are those of the labelled node type, before softmax or sigmoid. Of a type without features only the number of rows
-counts. Parameters have their names in the file. What this module cannot represent raises NotImplementedError.
+A model that uses weights or features of edges takes them as a third argument. The outputs are those of the labelled node type,
+before softmax or sigmoid. Of a type without features only the number of rows counts. Parameters have their names in the file.
+What this module cannot represent raises NotImplementedError.
 """
 import json
 import torch.nn.functional as F
@@ -14,43 +15,51 @@ import torch_geometric.nn as pyg
 from safetensors import safe_open
 from torch.nn import Identity, Linear, Module, ModuleList
 
-# PyG's layer from the widths of sources, destinations and results, and from options; then the names of these.
+# Layers: PyG's from the widths of sources, destinations and results, and from options; then the names of these.
+def gin_mlp(m, src, out):
+    return pyg.MLP([src, out, out], act=m.act, norm=m.norm, norm_kwargs=NORMS[m.norm])
+
 LAYERS = {
     "sage": [lambda m, src, dst, out, **o: pyg.SAGEConv((src, dst), out, **o), "aggr", "normalize", "project"],
     "gcn": [lambda m, src, dst, out, **o: pyg.GCNConv(src, out, **o)],
-    "gin": [lambda m, src, dst, out, **o: pyg.GINConv(m.mlp(src, out, m.norm), **o), "train_eps"],
+    "gin": [lambda m, src, dst, out, **o: pyg.GINConv(gin_mlp(m, src, out), **o), "train_eps"],
+    "gine": [lambda m, src, dst, out, **o: pyg.GINEConv(gin_mlp(m, src, out), **o), "train_eps"],
 }
+
 NORMS = {"layer_norm": {"mode": "node"}, "batch_norm": {"allow_single_element": True}, None: {}}
-OPTIONAL = {"activation": "relu", "batch_norm": False, "encoder": 0, "ffn": False, "head": [], "jk": None, "residual_projection": False}
-KNOWN = {*OPTIONAL, *"version kind width layer_norm residual feature_norm task target node_types edge_types".split()}
-VALUES = {"version": [1], "kind": LAYERS, "activation": {"relu": F.relu, "elu": F.elu, "leaky": F.leaky_relu},
-          "jk": [None, "cat", "max"], "feature_norm": ["none", "row"]}
+KNOWN = ("version kind width layer_norm batch_norm residual residual_projection activation encoder ffn jk head feature_norm task target "
+         "node_types edge_types edge_weight edge_features").split()
+ACTIVATIONS = {"relu": F.relu, "elu": F.elu, "leaky": F.leaky_relu}
+VALUES = {"version": [1], "kind": LAYERS, "activation": ACTIVATIONS, "jk": [None, "cat", "max"], "feature_norm": ["none", "row"]}
 
 class GnnModel(Module):
     def __init__(self, description, dropout=0.0):
         super().__init__()
-        d, self.dropout = {**OPTIONAL, **description}, dropout
+        d, self.dropout = {**dict.fromkeys(KNOWN), "head": [], "activation": "relu", **description}, dropout
         self.d, self.types = d, {t["name"]: t["features"] for t in d["node_types"]}
         self.plain, names, widths = len(self.types) == len(d["edge_types"]) == 1, list(self.types), d["width"]
         make, *options = LAYERS.get(d["kind"], [None])
-        self.relations, self.target = [(names[s], name, names[t]) for s, name, t in d["edge_types"]], names[d["target"]]
-        unknown = [f"{k} {d[k]}" for k, values in VALUES.items() if d[k] not in values] + sorted({*d} - KNOWN - {*options})
+        self.relations = {(names[s], name, names[t]): {"edge_dim": w for w in more if w} for s, name, t, *more in d["edge_types"]}
+        self.target = names[d["target"]]
+        self.edge = "edge_weight" if d["edge_weight"] else "edge_attr" if d["edge_features"] else ""
+        unknown = [f"{k} {d[k]}" for k, values in VALUES.items() if d[k] not in values] + sorted({*d} - {*KNOWN} - {*options})
         if unknown := unknown + [f"name {n}" for r in self.relations for n in r if "#" in n or "___" in n]:
             raise NotImplementedError(", ".join(unknown))
-        self.act, self.norm = VALUES["activation"][d["activation"]], next((n for n in NORMS if n and d[n]), None)
+        self.act, self.norm = ACTIVATIONS[d["activation"]], next((n for n in NORMS if n and d[n]), None)
         norm = lambda w: pyg.resolver.normalization_resolver(self.norm, w, **NORMS[self.norm]) if self.norm else Identity()
         self.encoder = self.each(lambda w: Linear(w or 1, d["encoder"]), self.types if d["encoder"] else {})
         width = {t: d["encoder"] or w or 1 for t, w in self.types.items()}
         self.convs, self.norms, self.skips, self.ffns = (ModuleList() for _ in range(4))
         for l, out in enumerate(widths):  # a type has rows if relations lead to it, from types that have
-            convs = {r: make(self, width[r[0]], width[r[2]], out, **{k: d[k] for k in options if k in d})
-                     for r in self.relations if r[0] in width and r[2] in width}
+            convs = {r: make(self, width[r[0]], width[r[2]], out, **o, **{k: d[k] for k in options if k in d})
+                     for r, o in self.relations.items() if r[0] in width and r[2] in width}
             made, hidden = {t: out for s, r, t in convs}, l + 1 < len(widths) or d["head"]
             skip = {t: width[t] for t in made if hidden and d["residual"] and (width[t] == out or d["residual_projection"])}
-            self.convs.append(convs[self.relations[0]] if self.plain else pyg.HeteroConv(convs, aggr="sum"))
+            self.convs.append([*convs.values()][0] if self.plain else pyg.HeteroConv(convs, aggr="sum"))
             self.norms.append(self.each(norm, width if d["ffn"] else made if hidden else {}))
             self.skips.append(self.each(lambda w: Identity() if w == out else Linear(w, out, bias=False), skip))
-            self.ffns.append(self.each(lambda w: self.mlp(w, w, None, dropout), made if hidden and d["ffn"] else {}))
+            self.ffns.append(self.each(lambda w: pyg.MLP([w, w, w], act=self.act, norm=None, dropout=dropout),
+                                       made if hidden and d["ffn"] else {}))
             width = made
         self.jk = pyg.JumpingKnowledge(d["jk"]) if d["jk"] else None
         width = {self.target: sum(widths) if d["jk"] == "cat" else out} if d["jk"] else width
@@ -67,26 +76,24 @@ class GnnModel(Module):
         model.load_state_dict(state, strict=True)
         return model
 
-    def mlp(self, src, out, norm, dropout=0.0):
-        return pyg.MLP([src, out, out], act=self.act, norm=norm, norm_kwargs=NORMS[norm], dropout=dropout)
-
     def each(self, make, widths):  # a module for the rows of each type
         modules = {t: make(w) for t, w in widths.items()}
         return modules[self.target] if self.plain and modules else pyg.module_dict.ModuleDict(modules)
 
     def run(self, each, x, then=lambda rows: rows):
-        return {t: then(m(x[t])) for t, m in (each.items() if isinstance(each, pyg.module_dict.ModuleDict) else [(self.target, each)])}
+        modules = each.items() if isinstance(each, pyg.module_dict.ModuleDict) else [(self.target, each)]
+        return {t: then(module(x[t])) for t, module in modules}
 
-    def forward(self, x, edge_index):
+    def forward(self, x, edge_index, edge_data={}):
         drop = lambda rows: F.dropout(self.act(rows), self.dropout, self.training)
-        x, edge_index = (x, edge_index) if isinstance(x, dict) else ({self.target: x}, {self.relations[0]: edge_index})
-        edges, layers = {r: edge_index[r] for r in self.relations}, []
+        more = {self.edge + "_dict" * (not self.plain): edge_data} if self.edge else {}
+        x, edges, layers = ({self.target: x}, edge_index, []) if self.plain else (x, {r: edge_index[r] for r in self.relations}, [])
         x = {t: x[t] if width else x[t].new_ones(len(x[t]), 1) for t, width in self.types.items()}
         x = {t: rows / rows.sum(1, keepdim=True).clamp(min=1) if self.d["feature_norm"] == "row" else rows for t, rows in x.items()}
         x.update(self.run(self.encoder, x, drop))
         for conv, norm, skip, ffn in zip(self.convs, self.norms, self.skips, self.ffns):
             u = self.run(norm, x) if self.d["ffn"] else x
-            y = {self.target: conv(u[self.target], *edges.values())} if self.plain else conv(u, edges)
+            y = {self.target: conv(u[self.target], edges, **more)} if self.plain else conv(u, edges, **more)
             y.update(self.run(ffn, y))
             y.update({t: y[t] + rows for t, rows in self.run(skip, x).items()})
             x = y if self.d["ffn"] else {**y, **self.run(norm, y, drop)}

@@ -10,7 +10,7 @@ record.py --cases DIR [NAME...]   for the models of cases.txt, or those named: w
                                   that scripts/gnn_model.py makes of it; and case-NAME.step.safetensors, the same model after
                                   a step of SGD with all nodes of the labelled type as seeds; needs the programs and xxhash
 record.py --load STORE MODEL NPY  loads a model of ours into scripts/gnn_model.py and prints the largest difference between
-                                  its probabilities and those in NPY; STORE: g, t or gt; run in DIR
+                                  its probabilities and those in NPY; STORE: g, gw, t or gt; run in DIR
 record.py --batch-norm            prints what tests/unit/test_train_kernels.c has of PyTorch's batch norm
 """
 import copy, gzip, io, json, os, subprocess, sys, tempfile, zipfile, zlib
@@ -170,17 +170,18 @@ def write_typed(kind, rng):
 
 
 LR = 64  # large, so that rounding parameters to single precision is small against the step
-STORES = {"g": "graph.npz", "t": "typed.zip", "gt": "gin-typed.zip"}
+STORES = {"g": "graph.npz", "gw": "weighted.npz", "t": "typed.zip", "gt": "gin-typed.zip"}
 
 
-def inputs(store):
-    """Features and edges in double precision, so that what is recorded is exact, and labels."""
-    x, e = graph() if store == "g" else typed(STORES[store][:-4])
-    if store == "g":
+def inputs(store, m):
+    """What m is applied to, in double precision, so that what is recorded is exact; and labels."""
+    if store in ("g", "gw"):
+        (x, e), edge = graph(), [v.double() for v in edge_field(m.edge).values()] if m.edge else []
         with np.load("graph.npz") as z:
-            return x.double(), e, torch.tensor(z["node_labels"])
+            return (x.double(), e, *edge), torch.tensor(z["node_labels"])
+    x, e = typed(STORES[store][:-4])
     with zipfile.ZipFile(STORES[store]) as z:
-        return {t: v.double() for t, v in x.items()}, e, torch.tensor(csv(z, "typed/raw/node-label/a/node-label.csv.gz", np.int64)[:, 0])
+        return ({t: v.double() for t, v in x.items()}, e), torch.tensor(csv(z, "typed/raw/node-label/a/node-label.csv.gz", np.int64)[:, 0])
 
 
 def gnn_model(path):
@@ -217,10 +218,10 @@ def randomise(m):
         b.uniform_(0.3, 0.9) if b.is_floating_point() else b.fill_(12345)
 
 
-def take_step(m, x, e, y):
+def take_step(m, x, y):
     before = copy.deepcopy(m.state_dict())
     m.train()
-    torch.nn.functional.cross_entropy(m(x, e), y).backward()
+    torch.nn.functional.cross_entropy(m(*x), y).backward()
     torch.optim.SGD(m.parameters(), lr=LR).step()
     for name, module in m.named_modules():  # statistics that the output does not depend on are not kept
         if isinstance(module, torch.nn.BatchNorm1d) and module.weight.grad is None:
@@ -238,17 +239,17 @@ def record_case(stores, name, store, layers, options):
     randomise(m)
     save_ours(m, path, description)
     m = gnn_model(path)
-    x, e, y = inputs(store)
+    x, y = inputs(store, m)
     with torch.no_grad():
-        np.save(f"case-{name}.npy", torch.softmax(m(x, e), 1).float().numpy())
-    take_step(m, x, e, y)
+        np.save(f"case-{name}.npy", torch.softmax(m(*x), 1).float().numpy())
+    take_step(m, x, y)
     save_ours(m, f"case-{name}.step.safetensors", description)
 
 
 def record_cases(names):
     with tempfile.TemporaryDirectory() as stores:
         for store, source in STORES.items():
-            subprocess.run(["gnn-import", "-q", "-o", f"{stores}/{store}", source, *["--directed"][:store == "g"]], check=True)
+            subprocess.run(["gnn-import", "-q", "-o", f"{stores}/{store}", source, *["--directed"][:store in ("g", "gw")]], check=True)
         for name, *case in cases():
             if not names or name in names:
                 record_case(stores, name, *case)
@@ -288,9 +289,10 @@ def main():
         return record_cases(sys.argv[3:])
     if sys.argv[1] == "--load":
         store, path, npy = sys.argv[2:]
-        m, (x, e, _) = gnn_model(path), inputs(store)
+        m = gnn_model(path)
+        x, _ = inputs(store, m)
         with torch.no_grad():
-            print("%.3e" % np.abs(torch.softmax(m(x, e), 1).numpy() - np.load(npy)).max())
+            print("%.3e" % np.abs(torch.softmax(m(*x), 1).numpy() - np.load(npy)).max())
         return
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
