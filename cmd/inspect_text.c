@@ -333,10 +333,10 @@ static void print_options(const json_t *a)
         const json_t *v = json_object_get(a, layer->option[k].name);
         if (json_is_number(v))
             printf(", %s %g", layer->option[k].word, json_number_value(v));
-        else if (json_is_true(v))
-            printf(", %s", layer->option[k].word);
         else if (json_is_string(v))
             printf(", %s %s", layer->option[k].word, json_string_value(v));
+        else if (json_is_boolean(v))
+            printf(", %s%s", json_is_true(v) ? "" : "no-", layer->option[k].word);
     }
 }
 

@@ -10,6 +10,7 @@ static struct layer_value {
     char name[GNN_LAYER_OPTION_NAME];
     bool flag;
     int choice;
+    uint32_t count;
     double number;
 } layer_value[SHARED_MAX];
 struct opt layer_opts[SHARED_MAX + 1];
@@ -29,7 +30,13 @@ static struct opt make_option(struct layer_value *v, const struct gnn_layer_opti
     snprintf(v->name, sizeof v->name, "%s", x->name);
     v->number = x->init;
     v->choice = (int)x->init;
-    if (x->choices) {
+    v->count = (uint32_t)x->init;
+    v->flag = x->init != 0;
+    if (x->whole) {
+        o.kind = OPT_U32;
+        o.value = &v->count;
+        o.arg = "N";
+    } else if (x->choices) {
         o.kind = OPT_CHOICE;
         o.value = &v->choice;
         o.arg = "HOW";
@@ -81,7 +88,10 @@ void layer_opts_take(struct gnn_model_config *c)
         const uint32_t i = find_layer_value(x->name);
         const struct layer_value *v = &layer_value[i];
         if (layer_opts[i].kind != OPT_END)
-            c->option[k] = x->choices ? v->choice : x->flag ? v->flag : v->number;
+            c->option[k] = x->choices ? v->choice
+                           : x->flag  ? v->flag
+                           : x->whole ? v->count
+                                      : v->number;
     }
 }
 
@@ -102,7 +112,7 @@ const char *layer_opts_assumed(const struct gnn_layer *layer)
         if (x->choices)
             snprintf(to, sizeof text - at, "%s--%s %.*s", space, x->word, (int)n, word);
         else if (x->flag)
-            snprintf(to, sizeof text - at, "%s--no-%s", space, x->word);
+            snprintf(to, sizeof text - at, "%s--%s%s", space, x->init != 0 ? "" : "no-", x->word);
         else
             snprintf(to, sizeof text - at, "%s--%s %g", space, x->word, x->init);
     }

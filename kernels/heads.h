@@ -22,6 +22,11 @@ void gnn_head_outer(const float *g, const float *w, uint32_t n, uint32_t heads, 
  * and the tree are gnn_colsum's. */
 void gnn_head_sums(const float *g, const float *x, uint32_t n, uint32_t heads, uint32_t channels,
                    float *work, float *out, bool acc);
+/* out (n, channels): the mean over the heads of x (n, d), or added to what is there with acc. */
+void gnn_head_means(const float *x, uint32_t n, uint32_t heads, uint32_t channels, float *out,
+                    bool acc);
+/* Its gradient: each head of x (n, d) becomes g (n, channels) / heads. */
+void gnn_head_spread(const float *g, uint32_t n, uint32_t heads, uint32_t channels, float *x);
 
 /* On a device: the same bits, of device-visible memory. A launcher only puts kernels on the stream
  * (a cudaStream_t). */
@@ -31,6 +36,10 @@ void gnn_cuda_head_outer(const float *g, const float *w, uint32_t n, uint32_t he
                          uint32_t channels, float *x, void *stream);
 void gnn_cuda_head_sums(const float *g, const float *x, uint32_t n, uint32_t heads,
                         uint32_t channels, float *work, float *out, bool acc, void *stream);
+void gnn_cuda_head_means(const float *x, uint32_t n, uint32_t heads, uint32_t channels, float *out,
+                         bool acc, void *stream);
+void gnn_cuda_head_spread(const float *g, uint32_t n, uint32_t heads, uint32_t channels, float *x,
+                          void *stream);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,8 @@ enum gnn_rng_purpose {
     GNN_RNG_ORDER = 1,     /* epoch order */
     GNN_RNG_INIT = 3,      /* initial weights */
     GNN_RNG_DROPOUT = 4,
-    GNN_RNG_PARTITION = 5 /* gnn-partition --method random; low word: node type */
+    GNN_RNG_PARTITION = 5, /* gnn-partition --method random; low word: node type */
+    GNN_RNG_ATTENTION = 6  /* dropout of edges' weights; low word: edge type */
 };
 
 /* One round on (c0..c3) with the key (k0, k1). */

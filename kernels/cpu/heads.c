@@ -72,3 +72,41 @@ void gnn_head_sums(const float *g, const float *x, uint32_t n, uint32_t heads, u
         out[j] = acc ? out[j] + s : s;
     }
 }
+
+GNN_SIMD static void mean_rows(const float *x, size_t from, size_t to, uint32_t heads, uint32_t n,
+                               float *restrict out, bool acc)
+{
+    for (size_t i = from; i < to; i++)
+        for (size_t c = 0; c < n; c++) {
+            float s = x[i * heads * n + c];
+            for (size_t h = 1; h < heads; h++)
+                s += x[(i * heads + h) * n + c];
+            s /= (float)heads;
+            out[i * n + c] = acc ? out[i * n + c] + s : s;
+        }
+}
+
+void gnn_head_means(const float *x, uint32_t n, uint32_t heads, uint32_t channels, float *out,
+                    bool acc)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < ((size_t)n + CHUNK - 1) / CHUNK; b++)
+        mean_rows(x, b * CHUNK, (b + 1) * CHUNK < n ? (b + 1) * CHUNK : n, heads, channels, out,
+                  acc);
+}
+
+GNN_SIMD static void spread_rows(const float *g, size_t from, size_t to, uint32_t heads, uint32_t n,
+                                 float *restrict x)
+{
+    for (size_t i = from; i < to; i++)
+        for (size_t h = 0; h < heads; h++)
+            for (size_t c = 0; c < n; c++)
+                x[(i * heads + h) * n + c] = g[i * n + c] / (float)heads;
+}
+
+void gnn_head_spread(const float *g, uint32_t n, uint32_t heads, uint32_t channels, float *x)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < ((size_t)n + CHUNK - 1) / CHUNK; b++)
+        spread_rows(g, b * CHUNK, (b + 1) * CHUNK < n ? (b + 1) * CHUNK : n, heads, channels, x);
+}

@@ -70,6 +70,30 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+__global__ void __launch_bounds__(THREADS)
+    mean_heads(const float *x, uint64_t items, uint32_t heads, uint32_t channels, float *out,
+               bool acc)
+{
+    for (uint64_t k = (uint64_t)blockIdx.x * THREADS + threadIdx.x; k < items;
+         k += (uint64_t)gridDim.x * THREADS) {
+        const float *from = x + k / channels * heads * channels + k % channels;
+        float s = from[0];
+        for (size_t h = 1; h < heads; h++)
+            s = __fadd_rn(s, from[h * channels]);
+        s = __fdiv_rn(s, (float)heads);
+        out[k] = acc ? __fadd_rn(out[k], s) : s;
+    }
+}
+
+__global__ void __launch_bounds__(THREADS)
+    spread_heads(const float *g, uint64_t items, uint32_t heads, uint32_t channels, float *x)
+{
+    const uint64_t d = (uint64_t)heads * channels;
+    for (uint64_t k = (uint64_t)blockIdx.x * THREADS + threadIdx.x; k < items;
+         k += (uint64_t)gridDim.x * THREADS)
+        x[k] = __fdiv_rn(g[k / d * channels + k % channels], (float)heads);
+}
+
 } // namespace
 
 void gnn_cuda_head_dots(const float *x, const float *y, size_t pitch, uint32_t n, uint32_t heads,
@@ -98,4 +122,22 @@ void gnn_cuda_head_sums(const float *g, const float *x, uint32_t n, uint32_t hea
     GNN_LAUNCH(sum_heads, gnn_grid(GNN_COLSUM_BLOCKS * d, THREADS), THREADS, 0, stream, g, x,
                (uint64_t)n, heads, channels, work);
     GNN_LAUNCH(fold_heads, gnn_grid(d, THREADS), THREADS, 0, stream, work, d, out, acc);
+}
+
+void gnn_cuda_head_means(const float *x, uint32_t n, uint32_t heads, uint32_t channels, float *out,
+                         bool acc, void *stream)
+{
+    const uint64_t items = (uint64_t)n * channels;
+    if (items)
+        GNN_LAUNCH(mean_heads, gnn_grid(items, THREADS), THREADS, 0, stream, x, items, heads,
+                   channels, out, acc);
+}
+
+void gnn_cuda_head_spread(const float *g, uint32_t n, uint32_t heads, uint32_t channels, float *x,
+                          void *stream)
+{
+    const uint64_t items = (uint64_t)n * heads * channels;
+    if (items)
+        GNN_LAUNCH(spread_heads, gnn_grid(items, THREADS), THREADS, 0, stream, g, items, heads,
+                   channels, x);
 }

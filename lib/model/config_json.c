@@ -49,9 +49,10 @@ void gnn_model_put_options(json_t *j, const struct gnn_model_config *c)
         const char *word = x->choices ? gnn_layer_option_word(x, c->option[k], &n) : NULL;
         if (c->option[k] != x->init)
             json_object_set_new(j, x->name,
-                                word      ? json_stringn(word, n)
-                                : x->flag ? json_true()
-                                          : json_real(c->option[k]));
+                                word       ? json_stringn(word, n)
+                                : x->flag  ? json_boolean(c->option[k] != 0)
+                                : x->whole ? json_integer((json_int_t)c->option[k])
+                                           : json_real(c->option[k]));
     }
 }
 
@@ -154,7 +155,8 @@ static bool parse_option(const struct gnn_layer_option *x, const json_t *v, doub
         *to = x->flag ? json_is_true(v) : json_number_value(v);
     return x->choices ? *to >= 0
            : x->flag  ? json_is_boolean(v)
-                      : json_is_number(v) && *to >= x->min && *to <= x->max;
+                      : (x->whole ? json_is_integer(v) : json_is_number(v)) && *to >= x->min &&
+                           *to <= x->max;
 }
 
 /* Those of the layer; another layer's have no place here. */

@@ -135,7 +135,7 @@ json_t *gnn_model_describe(const struct gnn_model *m, const float *slab, const c
         t[i] = (struct gnn_tensor){.name = p->name,
                                    .dtype = p->dtype,
                                    .ndim = p->ndim,
-                                   .shape = {p->shape[0], p->shape[1]},
+                                   .shape = {p->shape[0], p->shape[1], p->shape[2]},
                                    .data = (void *)(uintptr_t)(slab + p->at)};
     }
     char *text = gnn_model_config_text(&m->c, e);
@@ -184,15 +184,28 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
     return e->code;
 }
 
+static int check_shape(const struct gnn_param *p, const struct gnn_tensor *t, const char *path,
+                       struct gnn_err *e)
+{
+    bool same = t->ndim == p->ndim;
+    for (uint32_t k = 0; k < p->ndim; k++)
+        same = same && t->shape[k] == p->shape[k];
+    if (same)
+        return 0;
+    if (p->ndim == 3)
+        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: not of shape (%u, %u, %u)", path, t->name,
+                        p->shape[0], p->shape[1], p->shape[2]);
+    return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)", path,
+                    t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
+                    (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
+                    p->ndim == 2 ? p->shape[1] : 1);
+}
+
 static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, float *to,
                       const char *path, struct gnn_err *e)
 {
-    if (t->ndim != p->ndim || (p->ndim && t->shape[0] != p->shape[0]) ||
-        (p->ndim == 2 && t->shape[1] != p->shape[1]))
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)",
-                        path, t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
-                        (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
-                        p->ndim == 2 ? p->shape[1] : 1);
+    if (check_shape(p, t, path, e))
+        return e->code;
     if (p->dtype == GNN_I64) {
         int64_t v;
         if (t->dtype != GNN_I64)

@@ -11,10 +11,14 @@
 static const struct {
     const char *end, *layer; /* of a tensor's name; of which layer that is */
 } foreign[] = {
-    {".att_src", "GAT (PyG's GATConv)"},    {".att", "GATv2 (PyG's GATv2Conv)"},
-    {".comp", "R-GCN (PyG's RGCNConv)"},    {".root", "R-GCN (PyG's RGCNConv)"},
-    {".lin_rel.weight", "GraphConv (PyG)"}, {".lin_key.weight", "TransformerConv (PyG)"},
-    {".fc_neigh.weight", "DGL's SAGEConv"}, {".attn_l", "DGL's GATConv"},
+    {".att_src", "GAT (PyG's GATConv) with other parameters"},
+    {".att", "GATv2 (PyG's GATv2Conv) with other parameters"},
+    {".comp", "R-GCN (PyG's RGCNConv)"},
+    {".root", "R-GCN (PyG's RGCNConv)"},
+    {".lin_rel.weight", "GraphConv (PyG)"},
+    {".lin_key.weight", "TransformerConv (PyG)"},
+    {".fc_neigh.weight", "DGL's SAGEConv"},
+    {".attn_l", "DGL's GATConv"},
     {".attn", "DGL's GATv2Conv"},
 };
 
@@ -29,16 +33,25 @@ static const char *layer_of(const char *name)
     return strstr(name, ".nn.") ? "GIN (PyG's GINConv) with this network" : NULL;
 }
 
-/* The parameters of a layer as far as their names go. */
+/* The parameters of a layer as far as their names go, in a graph of one type or of several. */
 static struct gnn_param_list names_of(const struct gnn_layer *layer,
-                                      const struct gnn_model_config *c)
+                                      const struct gnn_model_config *c, bool typed)
 {
     struct gnn_model_etype any = {.features = 1};
-    struct gnn_model_config one = *c;
+    struct gnn_model_config with = *c;
     struct gnn_param_list l = {0};
-    one.etype = &any;
-    layer->params(&(struct gnn_conv_shape){&one, 0, 0, 1, 1, 1}, &l);
+    with.nntypes = with.netypes = typed ? 2 : 1;
+    with.nlayers = 1;
+    with.etype = &any;
+    layer->params(&(struct gnn_conv_shape){&with, 0, 0, 1, 1, 1}, &l);
     return l;
+}
+
+static void set_defaults(struct gnn_model_config *c, const struct gnn_layer *layer)
+{
+    c->layer = layer;
+    for (uint32_t k = 0; k < layer->noptions; k++)
+        c->option[k] = layer->option[k].init;
 }
 
 /* Appends to text[room] which layers are supported: with `titles` "GraphSAGE (PyG's
@@ -48,10 +61,11 @@ static const char *list_supported(char *text, size_t room, bool titles)
 #define LAYER_TITLE(name, title) title,
     static const char *const title[] = {GNN_LAYERS(LAYER_TITLE)};
 #undef LAYER_TITLE
-    const struct gnn_model_config c = {0};
+    struct gnn_model_config c = {0};
     *text = 0;
     for (size_t i = 0; gnn_layers[i]; i++) {
-        const struct gnn_param_list l = names_of(gnn_layers[i], &c);
+        set_defaults(&c, gnn_layers[i]);
+        const struct gnn_param_list l = names_of(gnn_layers[i], &c, false);
         const char *weight = l.p[gnn_layers[i]->weight].name, *last = titles ? " and " : " or ",
                    *between = !i                  ? ""
                               : gnn_layers[i + 1] ? ", "
@@ -67,28 +81,34 @@ static const char *list_supported(char *text, size_t room, bool titles)
 }
 
 /* The parameter's name within its convolution, "lin_l.weight" of "convs.0.lin_l.weight" and of
- * "convs.0.convs.<a___to___b>.lin_l.weight", and the layer's number; NULL: of no convolution. */
-static const char *name_in_conv(const char *name, uint32_t *l)
+ * "convs.0.convs.<a___to___b>.lin_l.weight", of a typed graph, and the layer's number; NULL: of no
+ * convolution. */
+static const char *name_in_conv(const char *name, uint32_t *l, bool *typed)
 {
     int at = 0;
     if (sscanf(name, "convs.%u.%n", l, &at) != 1 || !at || *l >= GNN_LAYERS_MAX)
         return NULL;
     name += at;
     const char *end = strncmp(name, "convs.<", 7) ? NULL : strstr(name, ">."); /* has no dots */
+    *typed = end != NULL;
     return end ? end + 2 : name;
 }
 
-/* The layer's options, as far as the file tells them; the others are as by default. */
+/* The layer's options, as far as single tensors tell them. */
 static void take_options(struct gnn_model_config *c, const struct gnn_st_file *f)
 {
-    for (uint32_t k = 0; k < c->layer->noptions; k++)
-        c->option[k] = c->layer->option[k].init;
     for (size_t i = 0; c->layer->tell && i < f->st.n; i++) {
         uint32_t l;
-        const char *name = name_in_conv(f->st.tensor[i].name, &l);
+        bool typed;
+        const char *name = name_in_conv(f->st.tensor[i].name, &l, &typed);
         if (name)
             c->layer->tell(c, name, &f->st.tensor[i]);
     }
+}
+
+static uint32_t width_by_weight(const struct gnn_tensor *t)
+{
+    return t && t->ndim == 2 && t->shape[0] <= 1u << 20 ? (uint32_t)t->shape[0] : 0;
 }
 
 /* Takes the file for one of the layer: options, widths and their number, 0 if its weight is
@@ -96,21 +116,27 @@ static void take_options(struct gnn_model_config *c, const struct gnn_st_file *f
 static size_t read_as(struct gnn_model_config *c, const struct gnn_layer *layer,
                       const struct gnn_st_file *f)
 {
+    const struct gnn_tensor *of[GNN_LAYERS_MAX][GNN_PARAMS_MAX] = {0}; /* of any convolution */
     size_t others = 0;
-    c->layer = layer;
+    set_defaults(c, layer);
     take_options(c, f);
-    const struct gnn_param_list list = names_of(layer, c);
+    const struct gnn_param_list list[2] = {names_of(layer, c, false), names_of(layer, c, true)};
     for (size_t i = 0; i < f->st.n; i++) {
-        const struct gnn_tensor *t = &f->st.tensor[i];
         uint32_t l, k = 0;
-        const char *name = name_in_conv(t->name, &l);
-        while (name && k < list.n && strcmp(name, list.p[k].name) != 0)
+        bool typed = false;
+        const char *name = name_in_conv(f->st.tensor[i].name, &l, &typed);
+        while (name && k < list[typed].n && strcmp(name, list[typed].p[k].name) != 0)
             k++;
-        others += k == list.n;
-        if (!name || k != layer->weight || t->ndim != 2 || !t->shape[0] || t->shape[0] > 1u << 20)
-            continue;
-        c->width[l] = (uint32_t)t->shape[0];
-        c->nlayers = c->nlayers > l + 1 ? c->nlayers : l + 1;
+        if (name && k == list[typed].n)
+            others++;
+        else if (name)
+            of[l][k] = &f->st.tensor[i];
+    }
+    for (uint32_t l = 0; l < GNN_LAYERS_MAX; l++) {
+        c->width[l] =
+            layer->recognise ? layer->recognise(c, of[l]) : width_by_weight(of[l][layer->weight]);
+        if (c->width[l])
+            c->nlayers = l + 1;
     }
     return others;
 }
@@ -142,7 +168,7 @@ static size_t recognise_layer(struct gnn_model_config *c, const struct gnn_st_fi
 
 int gnn_model_refuse_foreign(const struct gnn_st_file *f, const char *path, struct gnn_err *e)
 {
-    char supported[512];
+    char supported[1024];
     struct gnn_model_config c = {0};
     if (!recognise_layer(&c, f))
         return 0;

@@ -40,11 +40,11 @@ static int open_conv(struct gnn_net *n, const struct gnn_conv *v, struct gnn_err
     c->own = *net_made(n, v->from, v->dst);
     c->count = net_act(n, v->stage, v->dst)->after.count;
     if (c->message) {
-        if (s->o->fit(s->o, &s->messages, (uint64_t)c->adj.nsrc * c->message, sizeof(float),
-                      "messages", e) ||
-            c->layer->send(c, c->x, c->adj.nsrc, s->messages.data, e))
+        struct gnn_buf *to = c->layer->keeps && s->train ? &c->sent : &s->messages;
+        if (s->o->fit(s->o, to, (uint64_t)c->adj.nsrc * c->message, sizeof(float), "messages", e) ||
+            c->layer->send(c, c->x, c->adj.nsrc, to->data, e))
             return e->code;
-        c->messages = s->messages.data;
+        c->messages = to->data;
     }
     return c->layer->open ? c->layer->open(c, e) : 0;
 }
@@ -129,6 +129,9 @@ int gnn_net_forward(struct gnn_net *n, const float *params, const struct gnn_bat
     n->b = b;
     n->pass.p = params;
     n->pass.train = mode->train;
+    n->pass.seed = mode->seed;
+    n->pass.epoch = (uint32_t)b->epoch;
+    n->pass.step = (uint32_t)b->step;
     if (check_ids(b, meta, mode, e) || gnn_net_blocks(n, meta, e))
         return e->code;
     /* Depends on how many edges the batch has. */

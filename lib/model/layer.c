@@ -86,6 +86,7 @@ void gnn_conv_run_release(const struct gnn_ops *o, struct gnn_conv_run *c)
 {
     for (unsigned k = 0; k < GNN_PASS_ROOMS; k++)
         o->release(o, &c->kept[k]);
+    o->release(o, &c->sent);
     gnn_adj_release(o, &c->adj);
     gnn_activation_release(o, &c->inside);
 }

@@ -18,7 +18,9 @@
     X(sage, "GraphSAGE")                                                                           \
     X(gcn, "GCN")                                                                                  \
     X(gin, "GIN")                                                                                  \
-    X(gine, "GINE")
+    X(gine, "GINE")                                                                                \
+    X(gat, "GAT")                                                                                  \
+    X(gatv2, "GATv2")
 
 /* What decides a convolution's parameters: layer `l` and relation `r` of the model, widths of its
  * sources' and destinations' rows, and of the results. */
@@ -33,7 +35,10 @@ struct gnn_param_list {
     struct gnn_param_spec {
         char name[48];       /* the end of its name in PyG's state dict */
         uint32_t rows, cols; /* cols 0: a vector */
-        double bound, fill;  /* as struct gnn_param's */
+        bool stack;          /* of one matrix: another dimension, 1, comes first */
+        bool shared;         /* the same numbers, in the same place, as parameter `with` */
+        uint32_t with;
+        double bound, fill; /* as struct gnn_param's */
         bool trained;
         enum gnn_dtype dtype; /* GNN_F32; GNN_I64: a scalar */
     } p[GNN_PARAMS_MAX];
@@ -63,6 +68,7 @@ struct gnn_conv_run {
     uint32_t message;      /* width of messages; 0: sources are aggregated as they are */
     const float *x;        /* (nsrc, ds) the sources */
     const float *messages; /* (nsrc, message) made of them */
+    struct gnn_buf sent;   /* where they are, if the layer keeps them */
     const float *own;      /* the destinations' own rows, from row `from` of the call on */
     const float *out;      /* in the backward pass: what the stage has made, row 0 */
     const uint8_t *count;  /* as struct gnn_activation's, of the destinations */
@@ -78,8 +84,9 @@ enum { GNN_LAYER_OPTION_NAME = 32 };
 struct gnn_layer_option {
     const char *name, *word; /* "train_eps" in files, "train-eps" on the command line */
     bool flag;               /* else a number from min to max, or, with `choices`, */
+    bool whole;              /* the number has no fraction */
     const char *choices;     /* "mean|max": the number of one of these words; or NULL */
-    double init, min, max;   /* init: unless it is chosen; of a flag 0 */
+    double init, min, max;   /* init: unless it is chosen; of a flag 0 or 1 */
     const char *help;        /* names the default */
     bool untold; /* a state dict of another program does not say it: gnn-predict has it too */
 };
@@ -103,6 +110,7 @@ struct gnn_layer {
     bool needs_features;    /* and cannot do without */
     /* Or NULL: whether it needs the original ids of edges and destinations while training. */
     bool (*ids)(const struct gnn_model_config *c);
+    bool keeps;     /* messages, until the backward pass is done */
     bool numbered;  /* the numbers of edges in the transposed block */
     unsigned rooms; /* gnn_conv_room on the way forward */
 
@@ -110,6 +118,10 @@ struct gnn_layer {
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
     uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
     uint32_t bias;   /* the one that is added to the results, which the driver does; or GNN_NONE */
+    /* Or NULL: the width is the weight's first dimension. Else the width of layer l, and options,
+     * are read off its parameters in a state dict, t[k] being number k or NULL; 0: it is none of
+     * this layer. */
+    uint32_t (*recognise)(struct gnn_model_config *c, const struct gnn_tensor *const *t);
     const struct gnn_layer_option *option; /* [noptions], at most GNN_LAYER_OPTIONS */
     uint32_t noptions;
     /* Or NULL: what a tensor of a state dict, `name` within its convolution, says of options. */

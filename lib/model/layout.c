@@ -45,6 +45,7 @@ static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_pa
         *p = (struct gnn_param){.name = gnn_strf(e, "%s%s", prefix, x->name),
                                 .dtype = x->dtype,
                                 .trained = x->trained,
+                                .with = x->shared ? *first + x->with : GNN_NONE,
                                 .bound = (float)x->bound,
                                 .fill = (float)x->fill};
         if (!p->name)
@@ -52,9 +53,11 @@ static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_pa
         if (x->dtype == GNN_I64) { /* a scalar */
             p->count = sizeof(int64_t) / sizeof(float);
         } else {
-            p->ndim = x->cols ? 2 : 1;
-            p->shape[0] = x->rows;
-            p->shape[1] = x->cols;
+            if (x->stack)
+                p->shape[p->ndim++] = 1;
+            p->shape[p->ndim++] = x->rows;
+            if (x->cols)
+                p->shape[p->ndim++] = x->cols;
             p->count = (uint64_t)x->rows * (x->cols ? x->cols : 1);
         }
         m->nparams++;
@@ -93,10 +96,11 @@ static void place_params(struct gnn_model *m)
         for (uint32_t i = 0; i < m->nparams; i++) {
             while (!pass && l < m->nstages && m->stage_at[l] == i)
                 m->stage_at[l++] = at;
-            if (m->param[i].trained == !pass) {
-                m->param[i].at = at;
-                at += (m->param[i].count + PAD - 1) / PAD * PAD;
-            }
+            struct gnn_param *p = &m->param[i];
+            if (p->trained != !pass)
+                continue;
+            p->at = p->with == GNN_NONE ? at : m->param[p->with].at;
+            at += p->with == GNN_NONE ? (p->count + PAD - 1) / PAD * PAD : 0;
         }
         for (; !pass && l <= m->nstages; l++)
             m->stage_at[l] = at;
@@ -178,7 +182,7 @@ void gnn_model_reset(struct gnn_model *m, uint64_t seed)
     for (uint32_t i = 0; i < m->nparams; i++) {
         const struct gnn_param *p = &m->param[i];
         float *w = m->slab + p->at;
-        for (uint64_t k = 0; k < p->count; k++) {
+        for (uint64_t k = 0; p->with == GNN_NONE && k < p->count; k++) {
             const uint32_t r =
                 p->bound > 0 ? gnn_rng_word(key, (uint32_t)k, (uint32_t)(k >> 32) << 2, i, 0) : 0;
             const float u = (float)(r >> 8) * 0x1p-24f; /* [0, 1), exact */

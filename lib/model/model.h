@@ -79,10 +79,11 @@ static inline uint32_t gnn_model_hidden(const struct gnn_model_config *c)
 struct gnn_param {
     char *name;           /* as in PyG's state dict */
     enum gnn_dtype dtype; /* GNN_F32; GNN_I64: one number, in the room of two floats */
-    uint32_t ndim, shape[2];
+    uint32_t ndim, shape[3];
     uint64_t at, count; /* floats, in the slab; `at` is a multiple of 16 */
     bool must;          /* the output depends on it */
     bool trained;       /* by gradients; all that are lie in front */
+    uint32_t with;      /* the parameter that it shares numbers with; GNN_NONE: it has its own */
     float bound;        /* initial values: uniform in [-bound, bound); 0: the constant `fill` */
     float fill;
 };

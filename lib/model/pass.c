@@ -7,7 +7,8 @@ void gnn_pass_release(struct gnn_pass *s)
 {
     if (!s->o)
         return;
-    struct gnn_buf *const bufs[] = {&s->messages, &s->edge_rows, &s->bias, &s->work, &s->sums};
+    struct gnn_buf *const bufs[] = {&s->messages, &s->edge_rows, &s->bias,
+                                    &s->work,     &s->sums,      &s->scratch};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         s->o->release(s->o, bufs[i]);
     for (unsigned i = 0; i < GNN_PASS_ROOMS; i++)

@@ -17,6 +17,8 @@ struct gnn_pass {
     const float *p; /* parameters, laid out as the model's slab */
     float *grad;    /* their gradients, likewise */
     bool train;     /* what the backward pass needs is kept, and batch norm is that of the batch */
+    uint64_t seed;  /* what dropout within layers is keyed by, besides stage, relation and ids */
+    uint32_t epoch, step;
     /* Or NULL: sums numbers in the operations' memory over ranks. All of them call it equally often
      * in a pass that trains. */
     int (*sum)(void *arg, double *x, uint64_t n, struct gnn_err *e);
@@ -25,7 +27,8 @@ struct gnn_pass {
     struct gnn_buf edge_rows;            /* of the edges of a range of rows */
     struct gnn_buf messages;             /* of a relation's sources, or their gradients */
     struct gnn_buf bias, work, sums;
-    struct gnn_buf seen; /* the host's: what of these it has to know */
+    struct gnn_buf scratch; /* a layer's, within one of its operations */
+    struct gnn_buf seen;    /* the host's: what of these it has to know */
     uint64_t flops,
         edges; /* of matrix products, and aggregated over, since the object was zeroed */
 };

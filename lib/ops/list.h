@@ -197,6 +197,14 @@ GNN_OP(head_sums, "heads",
         float *out, bool acc),
        gnn_head_sums(g, x, n, heads, channels, work, out, acc),
        gnn_cuda_head_sums(g, x, n, heads, channels, work, out, acc, dev->stream))
+GNN_OP(head_means, "heads",
+       (const float *x, uint32_t n, uint32_t heads, uint32_t channels, float *out, bool acc),
+       gnn_head_means(x, n, heads, channels, out, acc),
+       gnn_cuda_head_means(x, n, heads, channels, out, acc, dev->stream))
+GNN_OP(head_spread, "heads",
+       (const float *g, uint32_t n, uint32_t heads, uint32_t channels, float *x),
+       gnn_head_spread(g, n, heads, channels, x),
+       gnn_cuda_head_spread(g, n, heads, channels, x, dev->stream))
 
 /* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
 GNN_OP(fill, "filling", (float *x, uint64_t n, float v), gnn_fill(x, n, v),

@@ -294,6 +294,12 @@ for o in 1,2,3,0.5 balanced; do q "train s --class-weights $o" "trn --store @{im
 q 'train b --class-weights 1,3' "trn --store @{import b, binary} -f 4,3 $few --class-weights 1,3 $T && figures m"
 q 'train --init' "trn --store @{import s} -f 4,3 $few --init @{train s} $T && figures m"
 q 'train --init, typed, batch norm' "trn --store @{import h, typed} -f 4,3 $few --batch-norm --init @{train h --batch-norm} $T && figures m"
+for o in 'gat --heads 4' 'gatv2 --heads 2 --last-heads concat' 'gat --heads 2 --attention-dropout 0.3 --frontier new --no-self-loops' \
+    'gatv2 --heads 2 --share-weights --negative-slope 0.1'; do
+    q "train s -m $o" "trn --store @{import s} -f 4,3 $few -m $o $T && figures m"
+    case $o in *share*) ;; *) q "train h -m $o" "trn --store @{import h, typed} -f 4,3 $few -m $o $T && figures m" ;; esac
+    q "train s in parts -j 2 -m $o" "trn -j 2 --store @{$P} -f 4,3 $few -m $o $T && figures m"
+done
 for o in '' '--train-eps --no-layer-norm' '--train-eps --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
     q "train s -m gin $o" "trn --store @{import s} $few $(fan "$o") -m gin $o $T && figures m"
     q "train h -m gin $o" "trn --store @{import h, typed} $few $(fan "$o") -m gin $o $T && figures m"
@@ -342,6 +348,11 @@ for o in '' ' --train-eps --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
     q "predict parts, gin$o" "prd --output-kind probs -o o @{$P} @{train s -m gin$o}"
     q "predict h, gin$o" "prd --output-kind embeddings -o o @{import h, typed} @{train h -m gin$o}"
     q "device predict, gin$o" "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m gin$o}"
+done
+for o in 'gat --heads 4' 'gatv2 --heads 2 --last-heads concat'; do
+    q "predict parts, $o" "prd --output-kind probs -o o @{$P} @{train s -m $o}"
+    q "predict h, $o" "prd --output-kind embeddings -o o @{import h, typed} @{train h -m $o}"
+    q "device predict, $o" "on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m $o}"
 done
 q 'predict parts, gcn' "prd --output-kind probs -o o @{$P} @{train s -m gcn}"
 for m in sage gcn sage-norm sage-batch gin gin-batch; do
@@ -429,6 +440,10 @@ done
 q 'device gather, little memory' "GNN_FAKE_MEMORY=400000 on 1 gnn-gather --device cuda -i @{gather s, its batches} $tiers @{import s} && figures m"
 q 'device gather, pages of files pinned' "GNN_FAKE_MAP=1 on 2 gnn-gather $on --cache 0.3 -F x,y,weight,degree -i @{gather k, its batches} $tiers @{partition h -k 3 --method ldg --halo-edges -j 3} && figures m"
 few='-b 100 --epochs 2 --hidden 8 --lr 0.01'
+for o in '-m gat --heads 4 --attention-dropout 0.2' '-m gatv2 --heads 2 --frontier new'; do
+    q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} $few $(fan "$o") $o $T && figures m"
+    q "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} $few $(fan "$o") -b 40 $o $T && figures m"
+done
 for o in '' '-m gcn --feature-norm row' '--batch-norm --dropout 0.3' '--residual --hidden 8,8 -f 3,3,2 --frontier new' '--optimizer sgd --momentum 0.9 --clip 0.5' \
     '--precision tf32' '--precision bf16' '--optimizer adamw --weight-decay 0.1 --schedule cosine' '--cache 0.2 --graph-memory uva'; do
     q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} $few $(fan "$o") $o $T && figures m"

@@ -65,6 +65,15 @@ check "gnn-predict runs a GINE on a device" "$emu/gnn-predict" -q --device cuda 
 check "gnn-predict runs a GINE on the CPU" gnn-predict -q wf a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a GINE" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "GINE with batch norm and --frontier new" wf --model gine --edge-features --batch-norm --frontier new
+trains "GAT with heads and dropout" s3 --model gat --heads 4 --dropout 0.2
+check "gnn-predict runs a GAT on a device" "$emu/gnn-predict" -q --device cuda s3 a.st --output-kind probs -o p.npy
+check "gnn-predict runs a GAT on the CPU" gnn-predict -q s3 a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for a GAT" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+trains "GATv2 for several node types with dropout of edges and batch norm" \
+    h --model gatv2 --heads 2 --attention-dropout 0.3 --frontier new --batch-norm --eval valid
+check "gnn-predict runs a GATv2 on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
+check "gnn-predict runs a GATv2 on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
+check "gnn-predict on a device agrees with the CPU to 1e-4 for a GATv2" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "an encoder, feed-forward blocks with batch norm and dropout, and a head" \
     s3 --encoder 10 --ffn --head 6 --batch-norm --dropout 0.2 --eval valid
 trains "jumping knowledge of several node types with ELU and a residual with a projection" \

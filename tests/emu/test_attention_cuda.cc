@@ -228,8 +228,17 @@ void test_heads(uint32_t n, uint32_t heads, uint32_t channels)
     gnn_head_outer(g.data(), w.data(), n, heads, channels, add.data());
     gnn_cuda_head_outer(g.data(), w.data(), n, heads, channels, added.data(), nullptr);
     wrong += differences(add.data(), added.data(), added.n) + !added.whole();
-    ok(wrong == 0, "dots, products and sums of heads are the CPU's: %u rows, %u heads of %u", n,
-       heads, channels);
+    Array<float> mean(n * channels), means(n * channels);
+    for (bool acc : {false, true}) {
+        gnn_head_means(x.data(), n, heads, channels, mean.data(), acc);
+        gnn_cuda_head_means(x.data(), n, heads, channels, means.data(), acc, nullptr);
+        wrong += differences(mean.data(), means.data(), mean.n) + !means.whole();
+    }
+    gnn_head_spread(mean.data(), n, heads, channels, add.data());
+    gnn_cuda_head_spread(mean.data(), n, heads, channels, added.data(), nullptr);
+    wrong += differences(add.data(), added.data(), added.n) + !added.whole();
+    ok(wrong == 0, "dots, products, sums and means of heads are the CPU's: %u rows, %u heads of %u",
+       n, heads, channels);
 }
 
 } // namespace

@@ -118,7 +118,8 @@ check 'gnn-train --batch-norm on 3 ranks writes the same model from streams and 
 
 # Other models. GIN: the gradient of eps is a sum over all ranks' nodes, and so are the statistics of the batch norm within its layers.
 for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' '--encoder 16 --ffn --head 8 --no-layer-norm' \
-    '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm'; do
+    '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm' \
+    '-m gat --heads 4 --attention-dropout 0.3 --no-layer-norm' '-m gatv2 --heads 2 --share-weights --no-layer-norm'; do
     opts="-f 6,6 -b 100 --epochs 1 --eval valid --hidden 32 --lr 0.01 --dropout 0 $o"
     check "one process trains with $o" gnn-train -q --store S $opts --metrics g1 -o gone
     check "3 ranks train with $o" ranks 3 gnn-train -q --no-provenance --store P $opts --metrics g3 -o g3.st

@@ -5,15 +5,17 @@ D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
 gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
 
-for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch; do
-    s=g
-    [ $k = typed ] && s=t
-    [ $k = gin-typed ] && s=gt
+for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 gat-typed gatv2-typed; do
+    case $k in
+    gin-typed) s=gt ;;
+    *typed) s=t ;;
+    *) s=g ;;
+    esac
     check "gnn-predict reads PyG's state dict of $k" gnn-predict $s "$D/$k.safetensors" --output-kind probs -o $k.npy
     mv err said
     check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
 done
-check "gnn-predict says that a file from another program has no checksum" grep -q 'sage-batch.safetensors: no checksum' said
+check "gnn-predict says that a file from another program has no checksum" grep -q 'gatv2-typed.safetensors: no checksum' said
 # What a state dict does not tell of its layers is given, or assumed.
 while read -r k opts; do
     check "gnn-predict reads PyG's state dict of $k with $opts" gnn-predict g "$D/$k.safetensors" $opts --output-kind probs -o $k.npy
@@ -27,6 +29,7 @@ done <<EOF
 sage-max --aggr max --no-normalize
 sage-sum --aggr sum --no-normalize
 sage-more --aggr max --normalize
+gat --self-loops --negative-slope 0.2
 EOF
 check "gnn-predict reads a state dict of sage-max without --aggr" gnn-predict g "$D/sage-max.safetensors" --normalize -o x.npy
 mv err said
@@ -38,7 +41,7 @@ gnn-train -q --store g -f 3,3 --epochs 0:1 --eval none --hidden 8 --aggr max -o 
 status 2 "gnn-predict refuses --aggr for a model that says it itself" gnn-predict g max.st --aggr mean -o x.npy
 mv err said
 check "gnn-predict says that a model of gnn-train says how it computes" grep -q -e '--aggr: max.st is a model of gnn-train' said
-for k in sage gcn gin; do
+for k in sage gcn gin gat gatv2; do
     check "gnn-predict reads PyG's state dict of $k for a store of three parts" gnn-predict g3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
     check "gnn-predict gives the same to 1e-6 for $k from three parts" gap $k.3.npy $k.npy 1e-6
 done
@@ -127,6 +130,11 @@ sage-sum g --aggr sum -f 3,3
 sage-more g --aggr max --normalize --project -f 3,3
 gcn-weight gw -m gcn --edge-weight weight -f 3,3
 gine gw -m gine --edge-features --train-eps -f 3,3
+gat g -m gat --heads 4 -f 3,3
+gatv2 g -m gatv2 --heads 4 -f 3,3
+gatv2-share g -m gatv2 --heads 4 --share-weights --no-self-loops -f 3,3,3
+gat-typed t -m gat --heads 4 -f 3,3
+gatv2-typed t -m gatv2 --heads 4 -f 3,3
 EOF
 
 # Models of scripts/gnn_model.py, with what stands around the layers: outputs, and a step of SGD on all nodes at once.
@@ -203,5 +211,10 @@ g3 -f -1,-1,-1 --aggr max --normalize --project --frontier new --layer-norm --re
 t -f -1,-1 --aggr max --normalize
 t -f -1,-1 --frontier all --aggr sum --project --batch-norm
 t -f -1,-1 --aggr mean --normalize --residual
+g -f -1,-1 -m gat --heads 2 --frontier new
+g3 -f -1,-1,-1 -m gat --heads 4 --last-heads concat --layer-norm --residual
+t -f -1,-1 -m gat --heads 2 --head 0 --frontier all --batch-norm
+g3 -f -1,-1 -m gatv2 --heads 2 --share-weights --negative-slope 0.1
+t -f -1,-1,-1 -m gatv2 --heads 8 --no-self-loops --layer-norm
 EOF
 done_testing

@@ -18,20 +18,25 @@ import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
-from torch_geometric.nn import GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
+from torch_geometric.nn import GAT, GATConv, GATv2Conv, GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
 
-CLASSES, HIDDEN = 4, 16
+CLASSES, HIDDEN, HEADS = 4, 16, 4
 RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
 SAGE = {"sage-max": {"aggr": "max"}, "sage-sum": {"aggr": "sum"},
         "sage-more": {"aggr": "max", "normalize": True, "project": True}}
 COUNTS = {"a": 40, "b": 25, "c": 6}
 WIDTHS = {"typed": {"a": 7, "b": 9, "c": 1},  # c has no features: constant ones
           "gin-typed": dict.fromkeys(COUNTS, 7)}
+WIDTHS["gat-typed"] = WIDTHS["gatv2-typed"] = WIDTHS["typed"]
+GRAPHS = ("typed", "gin-typed")
 
 
-def conv(kind, src, dst, out):
+def conv(kind, src, dst, out, loops):
     if kind == "typed":
         return SAGEConv((src, dst), out)
+    if kind.startswith("gat"):
+        concat, Conv = out != CLASSES, GATConv if kind == "gat-typed" else GATv2Conv
+        return Conv((src, dst), out // HEADS if concat else out, heads=HEADS, concat=concat, add_self_loops=loops)
     return GINConv(MLP([src, out, out], norm="layer_norm", norm_kwargs={"mode": "node"}), train_eps=True)
 
 
@@ -43,7 +48,7 @@ class Typed(torch.nn.Module):
         for l in range(layers):
             out = CLASSES if l == layers - 1 else HIDDEN
             width = WIDTHS[kind] if l == 0 else dict.fromkeys(COUNTS, HIDDEN)
-            self.convs.append(HeteroConv({(s, r, d): conv(kind, width[s], width[d], out)
+            self.convs.append(HeteroConv({(s, r, d): conv(kind, width[s], width[d], out, s == d)
                                           for s, r, d in RELATIONS}, aggr="sum"))
             if kind == "gin-typed" and l + 1 < layers:
                 self.norms.append(torch.nn.ModuleDict({t: LayerNorm(HIDDEN, mode="node") for t in COUNTS}))
@@ -88,6 +93,10 @@ def model(kind, width):
         return GIN(width, HIDDEN, 2, CLASSES, train_eps=True)
     if kind == "gin-batch":
         return GIN(width, HIDDEN, 3, CLASSES, norm="BatchNorm")
+    if kind in ("gat", "gatv2"):
+        return GAT(width, HIDDEN, 2, CLASSES, heads=HEADS, v2=kind == "gatv2")
+    if kind == "gatv2-share":
+        return GAT(width, HIDDEN, 3, CLASSES, heads=HEADS, v2=True, share_weights=True, add_self_loops=False)
     return Typed(kind)
 
 
@@ -101,7 +110,7 @@ def csv(z, name, dtype):
 
 
 def typed(kind):
-    with zipfile.ZipFile(f"{kind}.zip") as z:
+    with zipfile.ZipFile(f"{kind if kind in GRAPHS else 'typed'}.zip") as z:
         x = {t: torch.tensor(csv(z, f"typed/raw/node-feat/{t}/node-feat.csv.gz", np.float32))
              if WIDTHS[kind][t] > 1 else torch.ones(COUNTS[t], 1) for t in COUNTS}
         e = {r: torch.tensor(csv(z, "typed/raw/relations/%s/edge.csv.gz" % "___".join(r), np.int64).T.copy())
@@ -138,7 +147,7 @@ def write_graphs(rng):
     with np.load("graph.npz") as z:  # the same with weights, some of them 0, and features of edges
         np.savez("weighted.npz", edge_weight=(own.integers(0, 9, e) / 4).astype(np.float32),
                  edge_attr=own.standard_normal((e, EDGE_WIDTH)).astype(np.float32), **z)
-    for kind in WIDTHS:
+    for kind in GRAPHS:
         write_typed(kind, rng)
 
 
@@ -297,7 +306,8 @@ def main():
     os.chdir(sys.argv[1])
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
-    for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "gine", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE):
+    for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "gine", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE,
+                 "gat", "gatv2", "gat-typed", "gatv2-typed"):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

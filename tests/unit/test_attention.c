@@ -351,6 +351,21 @@ static void test_heads(void)
         most = fmax(most, fabs(s - (double)sum[j]) / 10);
     }
     ok(most < 1e-6, "dots, products and sums of heads are those of plain loops (%.1e)", most);
+    most = 0;
+    gnn_head_means(x, N, H, C, y, false);
+    gnn_head_spread(y, N, H, C, was);
+    for (size_t i = 0; i < N; i++)
+        for (size_t c = 0; c < C; c++) {
+            double s = 0;
+            for (size_t h = 0; h < H; h++)
+                s += (double)x[(i * H + h) * C + c] / H;
+            most = fmax(most, fabs(s - (double)y[i * C + c]));
+            for (size_t h = 0; h < H; h++)
+                most = fmax(most, fabs(s / H - (double)was[(i * H + h) * C + c]));
+        }
+    gnn_head_means(x, N, H, C, y, true);
+    most = fmax(most, fabs((double)y[5] / 2 - H * (double)was[5]));
+    ok(most < 1e-6, "means of heads and their gradients are those of plain loops (%.1e)", most);
     free(x), free(w), free(g), free(y), free(sum), free(was), free(work), free(out);
 }
 

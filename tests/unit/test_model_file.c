@@ -354,6 +354,16 @@ int main(void)
     promise("\"sage\",\"aggr\":\"most\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
             "is damaged");
     promise("\"sage\",\"aggr\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
+    promise("\"gat\",\"heads\":2,\"last_heads\":\"concat\",\"self_loops\":false", "4,4",
+            "{\"name\":\"node\",\"features\":16}", 0, "no tensor convs.0.lin.weight");
+    promise("\"gat\",\"heads\":3", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "do not fill 4 columns");
+    promise("\"gat\",\"heads\":2.5", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
+    promise("\"gat\",\"heads\":65", "4,4", "{\"name\":\"node\",\"features\":16}", 0, "is damaged");
+    promise("\"gat\",\"last_heads\":\"sum\"", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "is damaged");
+    promise("\"gatv2\",\"share_weights\":1", "4,4", "{\"name\":\"node\",\"features\":16}", 0,
+            "is damaged");
     gnn_trainer_release(&t);
     gnn_model_release(&m);
     gnn_meta_release(&meta);

@@ -360,6 +360,51 @@ static void test_surroundings(void)
     }
 }
 
+/* Heads side by side and averaged, with self-loops and without, several relations into a type. */
+static void test_attention(void)
+{
+    enum { CONCAT = 1 };
+    const struct gnn_layer *const gat = &gnn_layer_gat, *const v2 = &gnn_layer_gatv2;
+    static const double one[] = {1, 0, 0.2, 0, 1, 0}, mean[] = {2, 0, 0.2, 0, 1, 0},
+                        concat[] = {4, CONCAT, 0.3, 0, 1, 0}, bare[] = {4, CONCAT, 0.1, 0, 0, 0},
+                        shared[] = {2, 0, 0.2, 0, 1, 1},
+                        linear[] = {4, CONCAT, 1, 0, 1, 0}; /* scores without a kink */
+    const struct {
+        struct variant v;
+        const double *option;
+    } of[] = {
+        {{"gat", gat, .wa = 5}, one},
+        {{"gat, heads averaged, all", gat, .all = true, .wa = 5, .drop = 0.2}, mean},
+        {{"gat, heads side by side", gat, .wa = 5, .norm = true}, concat},
+        {{"gat, no self-loops, residual", gat, .wa = 5, .residual = true}, bare},
+        {{"gat, typed", gat, .typed = true, .wa = 5, .wb = 6}, mean},
+        {{"gat, typed, all, batch norm", gat, .typed = true, .all = true, .batch = true, .wa = 5,
+          .wb = 6},
+         linear},
+        {{"gat, typed, no features", gat, .typed = true, .wa = 5}, bare},
+        {{"gatv2", v2, .wa = 5}, one},
+        {{"gatv2, heads averaged, all", v2, .all = true, .wa = 5, .drop = 0.2}, mean},
+        {{"gatv2, heads side by side", v2, .wa = 5, .norm = true}, concat},
+        {{"gatv2, no self-loops, residual", v2, .wa = 5, .residual = true}, bare},
+        {{"gatv2, shared weights", v2, .wa = 5}, shared},
+        {{"gatv2, typed", v2, .typed = true, .wa = 5, .wb = 6}, mean},
+        {{"gatv2, typed, all, norm", v2, .typed = true, .all = true, .norm = true, .wa = 5,
+          .wb = 6},
+         concat},
+        {{"gatv2, typed, shared weights", v2, .typed = true, .wa = 5, .wb = 5}, shared},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct gnn_model_config c = {.layer = of[i].v.layer,
+                                     .nlayers = HOPS,
+                                     .width = {8, 8},
+                                     .layer_norm = of[i].v.norm,
+                                     .batch_norm = of[i].v.batch,
+                                     .residual = of[i].v.residual};
+        memcpy(c.option, of[i].option, sizeof one);
+        check_gradients(&of[i].v, c, 80 + i);
+    }
+}
+
 /* Running statistics take steps of 0.1 towards a batch's, are what evaluation uses, and are no
  * business of the optimiser. */
 static void test_running(void)
@@ -436,6 +481,24 @@ static void test_names(void)
     ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
            strstr(e.msg, "has 6 and 5 features"),
        "gnn_model_layout refuses GIN between types of different widths: %s", e.msg);
+    e = (struct gnn_err){0};
+    c = (struct gnn_model_config){
+        .layer = &gnn_layer_gat, .nlayers = 2, .width = {10}, .option = {4, 0}};
+    ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
+           strstr(e.msg, "4 heads side by side do not fill 10 columns"),
+       "gnn_model_layout refuses heads that do not divide a hidden width: %s", e.msg);
+    e = (struct gnn_err){0};
+    c = (struct gnn_model_config){
+        .layer = &gnn_layer_gat, .nlayers = 2, .width = {9}, .option = {3, 1}};
+    ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
+           strstr(e.msg, "do not fill 4 outputs; use --last-heads mean"),
+       "gnn_model_layout refuses heads that do not divide the outputs: %s", e.msg);
+    e = (struct gnn_err){0};
+    c = (struct gnn_model_config){
+        .layer = &gnn_layer_gatv2, .nlayers = 2, .width = {8}, .option = {2, 0, 0, 0, 0, 1}};
+    ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
+           strstr(e.msg, "has 6 and 5 features"),
+       "gnn_model_layout refuses shared weights between types of different widths: %s", e.msg);
     gnn_schema_release(&s);
 }
 
@@ -480,6 +543,7 @@ int main(void)
 {
     test_gradients();
     test_surroundings();
+    test_attention();
     test_running();
     test_names();
     test_sage();

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GATv2: as GAT, but the score is att . leaky(x_l,j + x_r,i) per head, Brody et al. 2022, as PyG's
+ * GATv2Conv: the nonlinearity comes before the product. Both projections have a bias. With shared
+ * weights they are the same, and state dicts have its parameters twice. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/model/heads.h"
+
+enum { LIN_L, BIAS_L, LIN_R, BIAS_R, ATT, BIAS };
+
+static bool shares_weights(const struct gnn_model_config *c)
+{
+    return c->option[GNN_HEADS_SHARE] != 0;
+}
+
+/* Glorot's uniform distribution, as PyG has it. */
+static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l)
+{
+    const struct gnn_heads h = gnn_heads_of(s->c, s->l, s->out);
+    const bool shared = shares_weights(s->c);
+    struct gnn_param_spec *p;
+    gnn_param_list_add(l, "lin_l.weight", h.d, s->src, sqrt(6.0 / (s->src + h.d)), 0);
+    gnn_param_list_add(l, "lin_l.bias", h.d, 0, 1 / sqrt(s->src), 0);
+    p = gnn_param_list_add(l, "lin_r.weight", h.d, s->dst, sqrt(6.0 / (s->dst + h.d)), 0);
+    p->shared = shared;
+    p->with = LIN_L;
+    p = gnn_param_list_add(l, "lin_r.bias", h.d, 0, 1 / sqrt(s->dst), 0);
+    p->shared = shared;
+    p->with = BIAS_L;
+    gnn_param_list_add(l, "att", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->stack = true;
+    gnn_param_list_add(l, "bias", s->out, 0, 0, 0);
+}
+
+static int check_widths(const struct gnn_conv_shape *s, struct gnn_err *e)
+{
+    const struct gnn_model_etype *t = &s->c->etype[s->r];
+    if (!shares_weights(s->c) || !s->src || !s->dst || s->src == s->dst)
+        return gnn_heads_check(s, e);
+    return gnn_fail(e, GNN_E_USAGE,
+                    "--share-weights requires source and destination nodes of the same width, but "
+                    "%s/%s/%s has %u and %u features",
+                    s->c->ntype[t->src].name, t->rel, s->c->ntype[t->dst].name, s->src, s->dst);
+}
+
+/* Projected destinations are among the messages. */
+static bool projects_once(const struct gnn_conv_run *c)
+{
+    return shares_weights(&c->s->m->c) && gnn_heads_one_type(c);
+}
+
+static int send_rows(struct gnn_conv_run *c, const float *x, uint32_t n, float *out,
+                     struct gnn_err *e)
+{
+    const struct gnn_epilogue ep = {.bias = gnn_conv_param(c, BIAS_L)};
+    return gnn_pass_gemm(c->s, false, true, n, gnn_heads_of_run(c).d, c->ds, x,
+                         gnn_conv_param(c, LIN_L), 0, out, &ep, e);
+}
+
+/* Projected destinations, from row `from` on. */
+static const float *targets_at(const struct gnn_conv_run *c, uint32_t from)
+{
+    const float *rows = projects_once(c) ? c->messages : c->kept[GNN_HEADS_TARGETS].data;
+    return rows + (size_t)from * gnn_heads_of_run(c).d;
+}
+
+static int make_rows(struct gnn_conv_run *c, uint32_t from, uint32_t to, float *y, bool acc,
+                     const struct gnn_epilogue *ep, struct gnn_err *e)
+{
+    const uint32_t d = gnn_heads_of_run(c).d;
+    struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
+    a.weight = gnn_conv_param(c, ATT);
+    a.dst = projects_once(c) ? targets_at(c, from) : NULL;
+    if (!a.dst) {
+        const struct gnn_epilogue bias = {.bias = gnn_conv_param(c, BIAS_R)};
+        float *own = gnn_conv_room(c, GNN_HEADS_TARGETS, from, to, d, e);
+        if (!own || gnn_pass_gemm(c->s, false, true, to - from, d, c->dd, c->own,
+                                  gnn_conv_param(c, LIN_R), 0, own, &bias, e))
+            return e->code;
+        a.dst = own;
+    }
+    return gnn_heads_rows(c, &a, from, to, y, acc, ep, e);
+}
+
+/* The gradients of the destinations' projected rows, which become `ddst`, and of att. Chunk by
+ * chunk, as the latter's are made row by row. */
+static void scores_back(struct gnn_conv_run *c, const struct gnn_attention *a,
+                        const struct gnn_attention_back *b, float *ddst, float *each)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const uint32_t n = c->adj.ndst, chunk = o->chunk, d = a->heads * a->channels;
+    for (uint32_t from = 0, to; from < n; from = to) {
+        struct gnn_attention now = *a;
+        struct gnn_attention_back g = *b;
+        to = n - from < chunk ? n : from + chunk;
+        now.dst = targets_at(c, from);
+        now.drop.node = a->drop.node ? a->drop.node + from : NULL;
+        g.loop_grad = b->loop_grad + (size_t)from * a->heads;
+        g.ddst = ddst + (size_t)from * d;
+        g.dweight = each;
+        o->attention_targets(o, &now, c->adj.seg, c->adj.nseg, from, to, &g, false);
+        o->colsum(o, each, to - from, d, s->work.data, gnn_conv_grad(c, ATT), true);
+    }
+}
+
+static int sources_back(struct gnn_conv_run *c, const float *dy, float *g, bool acc,
+                        struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const uint32_t d = gnn_heads_of_run(c).d, n = c->adj.ndst, chunk = n < o->chunk ? n : o->chunk;
+    struct gnn_attention a = gnn_heads_attention(c, GNN_ATTENTION_V2);
+    struct gnn_attention_back b;
+    float *each, *ddst = c->kept[GNN_HEADS_ROWS].data; /* rows are needed no more */
+    a.weight = gnn_conv_param(c, ATT);
+    a.dst = targets_at(c, 0);
+    if (gnn_heads_sources_back(c, &a, dy, (uint64_t)chunk * d, &b, &each, e))
+        return e->code;
+    scores_back(c, &a, &b, ddst, each);
+    if (projects_once(c))
+        o->add(o, ddst, (uint64_t)n * d, b.dvalue);
+    else if (gnn_pass_gemm(s, true, false, d, c->dd, n, ddst, c->own, 1, gnn_conv_grad(c, LIN_R),
+                           NULL, e))
+        return e->code;
+    else
+        o->colsum(o, ddst, n, d, s->work.data, gnn_conv_grad(c, BIAS_R), true);
+    o->colsum(o, b.dvalue, c->adj.nsrc, d, s->work.data, gnn_conv_grad(c, BIAS_L), true);
+    return gnn_heads_messages_back(c, b.dvalue, LIN_L, g, acc, e);
+}
+
+static int own_back(struct gnn_conv_run *c, const float *dy, float *g, struct gnn_err *e)
+{
+    (void)dy;
+    return projects_once(c) ? 0
+                            : gnn_pass_gemm(c->s, false, false, c->adj.ndst, c->dd,
+                                            gnn_heads_of_run(c).d, c->kept[GNN_HEADS_ROWS].data,
+                                            gnn_conv_param(c, LIN_R), 1, g, NULL, e);
+}
+
+/* Weights that are twice the same are taken for shared ones. */
+static uint32_t recognise_layer(struct gnn_model_config *c, const struct gnn_tensor *const *t)
+{
+    uint64_t left = 0, right = 1;
+    const bool both = t[LIN_L] && t[LIN_R] && gnn_tensor_bytes(t[LIN_L], &left) &&
+                      gnn_tensor_bytes(t[LIN_R], &right);
+    c->option[GNN_HEADS_SHARE] =
+        both && left == right && !memcmp(t[LIN_L]->data, t[LIN_R]->data, left);
+    return both ? gnn_heads_recognise(c, t[ATT], t[BIAS]) : 0;
+}
+
+const struct gnn_layer gnn_layer_gatv2 = {
+    .name = "gatv2",
+    .module = "GATv2Conv",
+    .norm = GNN_ADJ_SUM,
+    .own = true,
+    .ids = gnn_heads_ids,
+    .keeps = true,
+    .numbered = true,
+    .rooms = 2,
+    .params = list_params,
+    .weight = LIN_L,
+    .bias = BIAS,
+    .recognise = recognise_layer,
+    .option = gnn_heads_option,
+    .noptions = GNN_HEADS_OPTIONS + 1,
+    .check = check_widths,
+    .messages = gnn_heads_messages,
+    .send = send_rows,
+    .open = gnn_heads_open,
+    .rows = make_rows,
+    .rows_back = gnn_heads_rows_back,
+    .sources_back = sources_back,
+    .own_back = own_back,
+};

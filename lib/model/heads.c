@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/model/heads.h"
+
+#include <math.h>
+
+#include "kernels/rng.h"
+
+enum { MEAN, CONCAT };
+
+const struct gnn_layer_option gnn_heads_option[GNN_HEADS_OPTIONS + 1] = {
+    [GNN_HEADS_COUNT] = {"heads", "heads", .whole = true, .init = 1, .min = 1,
+                         .max = GNN_ATTENTION_HEADS,
+                         .help = "gat, gatv2: heads of attention (default: 1)"},
+    [GNN_HEADS_LAST] = {"last_heads", "last-heads", .choices = "mean|concat",
+                        .help = "gat, gatv2: heads of the last layer: the mean of heads that each "
+                                "have all outputs, or side by side (default: mean)"},
+    [GNN_HEADS_SLOPE] = {"negative_slope", "negative-slope", .init = 0.2, .min = 0, .max = 1,
+                         .help = "gat, gatv2: slope of scores below 0 (default: 0.2)",
+                         .untold = true},
+    [GNN_HEADS_DROPOUT] = {"attention_dropout", "attention-dropout", .init = 0, .min = 0,
+                           .max = 0.999,
+                           .help = "gat, gatv2: dropout of the weights of edges (default: 0)"},
+    [GNN_HEADS_LOOPS] = {"self_loops", "self-loops", .flag = true, .init = 1,
+                         .help = "gat, gatv2: each node is its own neighbour once, along relations "
+                                 "within a type (default; --no-self-loops)",
+                         .untold = true},
+    [GNN_HEADS_SHARE] = {"share_weights", "share-weights", .flag = true,
+                         .help = "gatv2: one matrix for sources and destinations"},
+};
+
+struct gnn_heads gnn_heads_of(const struct gnn_model_config *c, uint32_t l, uint32_t w)
+{
+    struct gnn_heads h = {.n = (uint32_t)c->option[GNN_HEADS_COUNT]};
+    /* Of one head the mean is the head. */
+    h.mean = l >= gnn_model_hidden(c) && c->option[GNN_HEADS_LAST] == MEAN && h.n > 1;
+    h.channels = h.mean ? w : w / h.n;
+    h.d = h.n * h.channels;
+    return h;
+}
+
+struct gnn_heads gnn_heads_of_run(const struct gnn_conv_run *c)
+{
+    const struct gnn_model *m = c->s->m;
+    return gnn_heads_of(&m->c, m->stage[c->conv->stage].layer, c->w);
+}
+
+int gnn_heads_check(const struct gnn_conv_shape *s, struct gnn_err *e)
+{
+    const uint32_t n = (uint32_t)s->c->option[GNN_HEADS_COUNT];
+    if (gnn_heads_of(s->c, s->l, s->out).mean || s->out % n == 0)
+        return 0;
+    if (s->l < gnn_model_hidden(s->c))
+        return gnn_fail(e, GNN_E_USAGE,
+                        "%u heads side by side do not fill %u columns of hidden rows; use widths "
+                        "that are multiples of %u",
+                        n, s->out, n);
+    return gnn_fail(e, GNN_E_USAGE,
+                    "%u heads side by side do not fill %u outputs; use --last-heads mean", n,
+                    s->out);
+}
+
+uint32_t gnn_heads_recognise(struct gnn_model_config *c, const struct gnn_tensor *att,
+                             const struct gnn_tensor *bias)
+{
+    if (!att || !bias || att->ndim != 3 || att->shape[0] != 1 || bias->ndim != 1 ||
+        !att->shape[1] || att->shape[1] > GNN_ATTENTION_HEADS || !bias->shape[0] ||
+        bias->shape[0] > 1u << 20)
+        return 0;
+    const uint64_t n = att->shape[1], channels = att->shape[2], w = bias->shape[0];
+    if (channels != w && (w % n || channels != w / n))
+        return 0;
+    c->option[GNN_HEADS_COUNT] = (double)n;
+    /* That of the last layer stays. */
+    c->option[GNN_HEADS_LAST] = n > 1 && channels != w ? CONCAT : MEAN;
+    return (uint32_t)w;
+}
+
+bool gnn_heads_ids(const struct gnn_model_config *c)
+{
+    return c->option[GNN_HEADS_DROPOUT] > 0;
+}
+
+uint32_t gnn_heads_messages(const struct gnn_conv_run *c)
+{
+    return gnn_heads_of_run(c).d;
+}
+
+/* The terms of the sources, then those of the destinations: `most` rows of each, as a call that
+ * does not train has no more. */
+float *gnn_heads_of_sources(const struct gnn_conv_run *c)
+{
+    return c->kept[GNN_HEADS_TERMS].data;
+}
+
+float *gnn_heads_term(const struct gnn_conv_run *c, enum gnn_heads_term k, uint32_t from)
+{
+    const uint64_t row = (uint64_t)k * c->most + (c->s->train ? from : 0);
+    return gnn_heads_of_sources(c) + (c->adj.nsrc + row) * gnn_heads_of_run(c).n;
+}
+
+int gnn_heads_open(struct gnn_conv_run *c, struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const uint64_t rows = c->adj.nsrc + (uint64_t)GNN_HEADS_EACH * c->most;
+    return o->fit(o, &c->kept[GNN_HEADS_TERMS], rows * gnn_heads_of_run(c).n, sizeof(float),
+                  "terms of heads", e);
+}
+
+static struct gnn_attention_drop find_dropout(const struct gnn_conv_run *c)
+{
+    const struct gnn_pass *s = c->s;
+    const double p = s->m->c.option[GNN_HEADS_DROPOUT];
+    struct gnn_attention_drop q = {.id = c->adj.id, .node = c->adj.node_id};
+    if (!s->train || p <= 0)
+        return q;
+    gnn_rng_key(s->seed, s->epoch, s->step, c->conv->stage,
+                gnn_rng_tag(GNN_RNG_ATTENTION, 0, c->conv->rel), q.key);
+    const double keep = rint((1 - p) * 65536);
+    q.keep16 = keep < 65536 ? (uint32_t)keep : 0;
+    return q;
+}
+
+struct gnn_attention gnn_heads_attention(const struct gnn_conv_run *c, enum gnn_attention_kind kind)
+{
+    const double *option = c->s->m->c.option;
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    return (struct gnn_attention){.kind = kind,
+                                  .heads = h.n,
+                                  .channels = h.channels,
+                                  .slope = (float)option[GNN_HEADS_SLOPE],
+                                  .value = c->messages,
+                                  .nsrc = c->adj.nsrc,
+                                  .ndst = c->adj.ndst,
+                                  .loops = option[GNN_HEADS_LOOPS] != 0 && gnn_heads_one_type(c),
+                                  .drop = find_dropout(c)};
+}
+
+int gnn_heads_rows(struct gnn_conv_run *c, const struct gnn_attention *a, uint32_t from,
+                   uint32_t to, float *y, bool acc, const struct gnn_epilogue *ep,
+                   struct gnn_err *e)
+{
+    const struct gnn_ops *o = c->s->o;
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    const uint32_t n = to - from;
+    const bool in_place = !c->s->train && !h.mean && !acc;
+    float *rows = in_place ? y : gnn_conv_room(c, GNN_HEADS_ROWS, from, to, h.d, e);
+    struct gnn_attention now = *a;
+    if (!rows)
+        return e->code;
+    now.drop.node = a->drop.node ? a->drop.node + from : NULL;
+    o->attention(o, &now, c->adj.seg, c->adj.nseg, from, to, GNN_ATTENTION_WHOLE, rows,
+                 gnn_heads_term(c, GNN_HEADS_M, from), gnn_heads_term(c, GNN_HEADS_Z, from));
+    if (h.mean)
+        o->head_means(o, rows, n, h.n, h.channels, y, acc);
+    else if (acc)
+        o->add(o, rows, (uint64_t)n * h.d, y);
+    else if (!in_place)
+        o->copy(o, y, rows, (uint64_t)n * h.d * sizeof *y);
+    if (ep)
+        o->bias_act(o, y, n, c->w, ep->bias, ep->act, NULL);
+    return 0;
+}
+
+int gnn_heads_rows_back(struct gnn_conv_run *c, uint32_t from, uint32_t to, const float *dy,
+                        struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    const uint32_t n = to - from;
+    float *rows = gnn_conv_room(c, GNN_HEADS_ROWS, from, to, h.d, e);
+    if (!rows)
+        return e->code;
+    if (h.mean) {
+        if (o->fit(o, &s->scratch, (uint64_t)n * h.d, sizeof(float), "gradients", e))
+            return e->code;
+        o->head_spread(o, dy, n, h.n, h.channels, s->scratch.data);
+        dy = s->scratch.data;
+    }
+    o->head_dots(o, dy, rows, h.d, n, h.n, h.channels, gnn_heads_term(c, GNN_HEADS_DOTS, from));
+    if (h.mean)
+        o->copy(o, rows, dy, (uint64_t)n * h.d * sizeof *rows);
+    return 0;
+}
+
+int gnn_heads_sources_back(struct gnn_conv_run *c, const struct gnn_attention *a, const float *dy,
+                           uint64_t more, struct gnn_attention_back *g, float **extra,
+                           struct gnn_err *e)
+{
+    struct gnn_pass *s = c->s;
+    const struct gnn_ops *o = s->o;
+    const struct gnn_heads h = gnn_heads_of_run(c);
+    const uint64_t nsrc = c->adj.nsrc, ndst = c->adj.ndst;
+    const uint64_t terms = (c->adj.edges + nsrc + 2 * ndst) * h.n;
+    if (o->fit(o, &s->messages, nsrc * h.d, sizeof(float), "gradients", e) ||
+        o->fit(o, &s->scratch, terms + more, sizeof(float), "gradients of edges", e) ||
+        o->fit(o, &s->work, GNN_COLSUM_BLOCKS * (uint64_t)h.d, sizeof(float), "gradients", e))
+        return e->code;
+    float *edge = s->scratch.data, *dsrc = edge + c->adj.edges * h.n, *loop = dsrc + nsrc * h.n,
+          *ddst = loop + ndst * h.n;
+    *extra = edge + terms;
+    *g = (struct gnn_attention_back){.m = gnn_heads_term(c, GNN_HEADS_M, 0),
+                                     .z = gnn_heads_term(c, GNN_HEADS_Z, 0),
+                                     .dots = gnn_heads_term(c, GNN_HEADS_DOTS, 0),
+                                     .dy = h.mean ? c->kept[GNN_HEADS_ROWS].data : dy,
+                                     .dvalue = s->messages.data,
+                                     .dsrc = dsrc,
+                                     .edge_grad = edge,
+                                     .loop_grad = loop,
+                                     .ddst = ddst};
+    o->attention_sources(o, a, c->adj.back, g, false);
+    return 0;
+}
+
+int gnn_heads_messages_back(struct gnn_conv_run *c, const float *dm, uint32_t weight, float *g,
+                            bool acc, struct gnn_err *e)
+{
+    const uint32_t d = gnn_heads_of_run(c).d, n = c->adj.nsrc;
+    if (gnn_pass_gemm(c->s, true, false, d, c->ds, n, dm, c->x, 1, gnn_conv_grad(c, weight), NULL,
+                      e))
+        return e->code;
+    return g ? gnn_pass_gemm(c->s, false, false, n, c->ds, d, dm, gnn_conv_param(c, weight),
+                             acc ? 1 : 0, g, NULL, e)
+             : 0;
+}
