@@ -13,6 +13,7 @@
 #include "lib/base/json.h"
 #include "lib/base/kind.h"
 #include "lib/base/mem.h"
+#include "lib/model/layer.h"
 #include "lib/model/model_file.h"
 #include "lib/base/temp.h"
 #include "lib/data/tensors.h"
@@ -230,6 +231,20 @@ static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, flo
     return 0;
 }
 
+/* Says of which layer the parameters are, if that is another one. */
+static int refuse_missing(const struct gnn_model *m, const struct gnn_st_file *f, const char *path,
+                          const char *name, struct gnn_err *e)
+{
+    struct gnn_model_config c = {0};
+    struct gnn_err unknown = {0};
+    const bool other = !gnn_model_guess(&c, f, path, &unknown) && c.layer != m->c.layer;
+    gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s%s%s%s%s", path, name,
+             other ? ": its parameters are of " : "", other ? c.layer->name : "",
+             other ? ", not of " : "", other ? m->c.layer->name : "");
+    gnn_model_config_release(&c);
+    return e->code;
+}
+
 int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct gnn_st_file *f,
                           const char *path, const char *prefix, bool others, struct gnn_err *e)
 {
@@ -247,8 +262,7 @@ int gnn_model_copy_params(const struct gnn_model *m, float *slab, const struct g
         if (t)
             (void)!copy_param(p, t, slab + p->at, path, e);
         else if (p->must)
-            (void)(gnn_model_refuse_foreign(f, path, e) ||
-                   gnn_fail(e, GNN_E_INPUT, "%s: no tensor %s", path, name));
+            (void)(gnn_model_refuse_foreign(f, path, e) || refuse_missing(m, f, path, name, e));
         gnn_free(name);
     }
     for (size_t k = 0; k < f->st.n && !others && !e->code; k++)
