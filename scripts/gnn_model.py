@@ -15,15 +15,25 @@ import torch_geometric.nn as pyg
 from safetensors import safe_open
 from torch.nn import Identity, Linear, Module, ModuleList
 
-# Layers: PyG's from the widths of sources, destinations and results, and from options; then the names of these.
+# Layers: PyG's from the relation, the widths of sources, destinations and results, and from options; then the names of these.
 def gin_mlp(m, src, out):
     return pyg.MLP([src, out, out], act=m.act, norm=m.norm, norm_kwargs=NORMS[m.norm])
 
+def gat(conv):
+    def make(m, r, src, dst, out, heads=1, last_heads="mean", attention_dropout=0.0, self_loops=True, **o):
+        mean = len(m.convs) + 1 == len(m.d["width"]) and not m.d["head"] and last_heads == "mean"
+        return conv(src if m.plain else (src, dst), out if mean else out // heads, heads, concat=not mean,
+                    dropout=attention_dropout, add_self_loops=self_loops and r[0] == r[2], **o)
+    return make
+
+GAT = "heads", "last_heads", "negative_slope", "attention_dropout", "self_loops"
 LAYERS = {
-    "sage": [lambda m, src, dst, out, **o: pyg.SAGEConv((src, dst), out, **o), "aggr", "normalize", "project"],
-    "gcn": [lambda m, src, dst, out, **o: pyg.GCNConv(src, out, **o)],
-    "gin": [lambda m, src, dst, out, **o: pyg.GINConv(gin_mlp(m, src, out), **o), "train_eps"],
-    "gine": [lambda m, src, dst, out, **o: pyg.GINEConv(gin_mlp(m, src, out), **o), "train_eps"],
+    "sage": [lambda m, r, src, dst, out, **o: pyg.SAGEConv((src, dst), out, **o), "aggr", "normalize", "project"],
+    "gcn": [lambda m, r, src, dst, out, **o: pyg.GCNConv(src, out, **o)],
+    "gin": [lambda m, r, src, dst, out, **o: pyg.GINConv(gin_mlp(m, src, out), **o), "train_eps"],
+    "gine": [lambda m, r, src, dst, out, **o: pyg.GINEConv(gin_mlp(m, src, out), **o), "train_eps"],
+    "gat": [gat(pyg.GATConv), *GAT],
+    "gatv2": [gat(pyg.GATv2Conv), *GAT, "share_weights"],
 }
 
 NORMS = {"layer_norm": {"mode": "node"}, "batch_norm": {"allow_single_element": True}, None: {}}
@@ -51,7 +61,7 @@ class GnnModel(Module):
         width = {t: d["encoder"] or w or 1 for t, w in self.types.items()}
         self.convs, self.norms, self.skips, self.ffns = (ModuleList() for _ in range(4))
         for l, out in enumerate(widths):  # a type has rows if relations lead to it, from types that have
-            convs = {r: make(self, width[r[0]], width[r[2]], out, **o, **{k: d[k] for k in options if k in d})
+            convs = {r: make(self, r, width[r[0]], width[r[2]], out, **o, **{k: d[k] for k in options if k in d})
                      for r, o in self.relations.items() if r[0] in width and r[2] in width}
             made, hidden = {t: out for s, r, t in convs}, l + 1 < len(widths) or d["head"]
             skip = {t: width[t] for t in made if hidden and d["residual"] and (width[t] == out or d["residual_projection"])}
