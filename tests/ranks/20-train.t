@@ -83,7 +83,7 @@ def load(path):
             for k, v in head.items() if k != "__metadata__"}
 m, n = load(sys.argv[4]), load(sys.argv[5])
 running = [k for k in m if "running" in k or k.endswith(".eps")]
-assert (len(running) >= 2 or any(k.endswith("lin.weight") for k in m)) and all((m[k] == n[k]).all() for k in m if "batches" in k)
+assert (len(running) >= 2 or any(k.endswith(("lin.weight", ".att")) for k in m)) and all((m[k] == n[k]).all() for k in m if "batches" in k)
 apart = max(np.abs(m[k] - n[k]).max() / np.abs(m[k]).max() for k in running) if running else 0
 print("losses apart by %.1e, evaluations by %.1e, running statistics and eps by %.1e" % (worst, last, apart))
 assert worst < float(sys.argv[6]) and last < 10 * float(sys.argv[6]) and apart < float(sys.argv[6])
