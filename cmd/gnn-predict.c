@@ -79,8 +79,12 @@ static void take_untold(struct gnn_model_config *c)
 {
     asked = c->layer;
     layer_opts_take(c);
-    const char *assumed = layer_opts_assumed(c->layer);
-    if (*assumed && !layer_opts_alien(c->layer))
+}
+
+static void tell_assumed(void)
+{
+    const char *assumed = asked ? layer_opts_assumed(asked) : "";
+    if (*assumed)
         cli_note("%s: read as with %s, which a state dict does not tell", model_path, assumed);
 }
 
@@ -109,6 +113,7 @@ static void open_model(struct gnn_model *m, const char *path, const struct gnn_s
         gnn_model_config_match(&m->c, &s->meta.schema, s->path, e))
         cli_fail(e);
     check_untold(m);
+    tell_assumed();
     if (!f.st.summed)
         cli_note("%s: no checksum (written by another program): not verified", path);
     gnn_st_release(&f);

@@ -201,7 +201,7 @@ void train_model_make(struct gnn_model *m, struct gnn_source **src, struct gnn_e
                                  .encoder = encoder,
                                  .has_head = head.n > 0,
                                  .jk = (enum gnn_jk)jk,
-                                 .act = act < 0 ? GNN_ACT_RELU : (enum gnn_act)(GNN_ACT_RELU + act),
+                                 .act = act < 0 ? (int)GNN_ACT_RELU : (int)GNN_ACT_RELU + act,
                                  .edge_features = edge_features,
                                  .feature_norm = (enum gnn_feature_norm)feature_norm};
     struct gnn_st_file f;

@@ -102,7 +102,8 @@ __global__ void __launch_bounds__(THREADS)
             const bool mine = x + r.lane < e.n && e.indices[x + r.lane] == g;
             const float w = mine ? e.value[x + r.lane] : 0;
             for (unsigned some = __ballot_sync(0xffffffffu, mine); some; some &= some - 1) {
-                loops = __fadd_rn(loops, __shfl_sync(0xffffffffu, w, __ffs((int)some) - 1));
+                loops =
+                    __fadd_rn(loops, __shfl_sync(0xffffffffu, w, (unsigned)__ffs((int)some) - 1));
                 m--;
             }
         }

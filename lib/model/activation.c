@@ -55,7 +55,7 @@ int gnn_activation_of_stage(struct gnn_pass *s, struct gnn_activation *a, uint32
     const struct gnn_model *m = s->m;
     a->norm = m->norm[(size_t)stage * m->c.nntypes + t];
     a->w = gnn_model_width(m, stage, t);
-    a->act = m->stage[stage].act ? m->c.act : GNN_ACT_NONE;
+    a->act = m->stage[stage].act ? (enum gnn_act)m->c.act : GNN_ACT_NONE;
     a->drop = false;
     return sum_biases(s, stage, t, &a->bias, e);
 }

@@ -216,14 +216,14 @@ static bool parse_surroundings(struct gnn_model_config *c, const json_t *j)
 {
     const json_t *encoder = json_object_get(j, "encoder"), *jk = json_object_get(j, "jk"),
                  *act = json_object_get(j, "activation");
-    int k = GNN_JK_NONE, a = GNN_ACT_RELU;
+    int k = GNN_JK_NONE, a = (int)GNN_ACT_RELU;
     if (!parse_flag(j, "batch_norm", &c->batch_norm) ||
         !parse_flag(j, "residual_projection", &c->projection) || !parse_flag(j, "ffn", &c->ffn) ||
         (encoder && (!parse_number(encoder, (1u << 20) + 1, &c->encoder) || !c->encoder)) ||
         (jk && !parse_name(jk, jks, 3, &k)) || (act && (!parse_name(act, acts, 4, &a) || !a)))
         return false;
     c->jk = (enum gnn_jk)k;
-    c->act = (enum gnn_act)a;
+    c->act = a;
     return parse_head(c, json_object_get(j, "head")) && (!c->jk || c->has_head);
 }
 

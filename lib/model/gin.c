@@ -77,7 +77,7 @@ int gnn_gin_open(struct gnn_conv_run *c, gnn_gin_sum *sum, struct gnn_err *e)
     const uint32_t n = c->most, chunk = c->s->o->chunk;
     a->norm = has_norm(&c->s->m->c) ? c->first + NORM : UINT32_MAX;
     a->w = c->w;
-    a->act = c->s->m->c.act;
+    a->act = (enum gnn_act)c->s->m->c.act;
     a->bias = gnn_conv_param(c, BIAS_0);
     a->count = c->count;
     if (gnn_activation_open(c->s, a, n, e) || !c->s->train)

@@ -14,7 +14,6 @@
 #ifndef GNN_LIB_MODEL_MODEL_H
 #define GNN_LIB_MODEL_MODEL_H
 
-#include "kernels/act.h"
 #include "lib/data/meta.h"
 
 struct gnn_layer; /* lib/model/layer.h */
@@ -49,7 +48,7 @@ struct gnn_model_config {
     bool has_head;
     uint32_t nhead, head[GNN_HEAD_MAX]; /* its hidden layers and their widths */
     enum gnn_jk jk;
-    enum gnn_act act; /* of hidden rows; gnn_model_config_fit makes ReLU of GNN_ACT_NONE */
+    int act; /* of hidden rows, enum gnn_act; gnn_model_config_fit makes ReLU of GNN_ACT_NONE */
     double option[GNN_LAYER_OPTIONS]; /* the layer's, in the order of its table; flags are 0 or 1 */
     char *edge_weight; /* name of the edge field by which neighbours are weighted, or NULL; owned */
     bool edge_features; /* the features "x" of edges are used, where edges have them */

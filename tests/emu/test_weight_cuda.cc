@@ -59,8 +59,8 @@ void test_weights(size_t n, size_t c, double total)
 
 int main()
 {
-    for (size_t n : {0, 1, 300, 3000})
-        for (size_t c : {2, 7, 65})
+    for (size_t n : {0u, 1u, 300u, 3000u})
+        for (size_t c : {2u, 7u, 65u})
             test_weights(n, c, 3.7);
     test_weights(50, 3, 0);
     return tap_done();
