@@ -19,7 +19,7 @@ near() {
 trains() {
     _name=$1 _g=$2
     shift 2
-    _t="-q --no-provenance --store $_g $how --hidden 8 --epochs 2 --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
+    _t="-q --no-provenance --store $_g $how --hidden 8 --epochs ${epochs:-2} --keep last --eval none --lr 0.01 --dropout 0 --no-layer-norm $*"
     # shellcheck disable=SC2086
     if gnn-train $_t -o cpu.st --metrics cpu.json && GNN_FAKE_SEED=1 "$emu/gnn-train" $_t --device cuda -o a.st --metrics a.json 2>err &&
         GNN_FAKE_SEED=7 "$emu/gnn-train" $_t --device cuda:1,0 -o b.st 2>>err && cmp a.st b.st >>err && near cpu.json a.json >>err; then
@@ -43,6 +43,7 @@ check "gnn-train --resume with batch norm on a device writes the same model as w
 check "gnn-predict runs a model with batch norm on a device" "$emu/gnn-predict" -q --device cuda s a.st --output-kind probs -o p.npy
 check "gnn-predict runs a model with batch norm on the CPU" gnn-predict -q s a.st --output-kind probs -o q.npy
 check "gnn-predict on a device agrees with the CPU to 1e-4 for a model with batch norm" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+epochs=1
 trains "GCN with bf16 features and --feature-norm row" s --model gcn --dtype bf16 --feature-norm row
 trains "GIN from several parts with --train-eps and dropout" s3 --model gin --train-eps --dropout 0.2
 check "gnn-predict runs a GIN on a device" "$emu/gnn-predict" -q --device cuda s3 a.st --output-kind probs -o p.npy
@@ -96,6 +97,7 @@ gnn-import -q -o bin sbm:nodes=300,classes=2
 trains "two classes with balanced weights" bin --class-weights balanced
 trains "from several parts with clipping, AdamW and a cosine schedule" s3 --optimizer adamw --clip 0.5 --schedule cosine --dropout 0.2
 trains "by SGD with momentum and evaluation" s --optimizer sgd --momentum 0.9 --eval valid
+epochs=2
 trains "plain SAGE once more for the checks below" s
 cp a.st model.st
 T="-q --no-provenance --hidden 8 --epochs 2 --keep last --lr 0.01 --dropout 0 --no-layer-norm"
