@@ -188,18 +188,21 @@ int gnn_model_write(const struct gnn_model *m, const float *slab, const char *pr
 static int check_shape(const struct gnn_param *p, const struct gnn_tensor *t, const char *path,
                        struct gnn_err *e)
 {
+    char has[128] = "", wants[64] = "";
     bool same = t->ndim == p->ndim;
-    for (uint32_t k = 0; k < p->ndim; k++)
+    for (uint32_t k = 0; k < t->ndim; k++) {
+        const size_t at = strlen(has);
+        snprintf(has + at, sizeof has - at, "%s%llu", k ? ", " : "",
+                 (unsigned long long)t->shape[k]);
         same = same && t->shape[k] == p->shape[k];
-    if (same)
-        return 0;
-    if (p->ndim == 3)
-        return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: not of shape (%u, %u, %u)", path, t->name,
-                        p->shape[0], p->shape[1], p->shape[2]);
-    return gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%llu, %llu) instead of (%u, %u)", path,
-                    t->name, (unsigned long long)(t->ndim ? t->shape[0] : 1),
-                    (unsigned long long)(t->ndim == 2 ? t->shape[1] : 1), p->shape[0],
-                    p->ndim == 2 ? p->shape[1] : 1);
+    }
+    for (uint32_t k = 0; k < p->ndim; k++) {
+        const size_t at = strlen(wants);
+        snprintf(wants + at, sizeof wants - at, "%s%u", k ? ", " : "", p->shape[k]);
+    }
+    return same ? 0
+                : gnn_fail(e, GNN_E_INPUT, "%s: tensor %s: shape (%s) instead of (%s)", path,
+                           t->name, has, wants);
 }
 
 static int copy_param(const struct gnn_param *p, const struct gnn_tensor *t, float *to,

@@ -13,8 +13,6 @@ static const struct {
 } foreign[] = {
     {".att_src", "GAT (PyG's GATConv) with other parameters"},
     {".att", "GATv2 (PyG's GATv2Conv) with other parameters"},
-    {".comp", "R-GCN (PyG's RGCNConv)"},
-    {".root", "R-GCN (PyG's RGCNConv)"},
     {".lin_rel.weight", "GraphConv (PyG)"},
     {".lin_key.weight", "TransformerConv (PyG)"},
     {".fc_neigh.weight", "DGL's SAGEConv"},

@@ -16,10 +16,8 @@ static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l
     const bool one = gnn_model_one_type(s->c);
     gnn_param_list_add(l, one ? "lin.weight" : "lin_src.weight", h.d, s->src,
                        sqrt(6.0 / (s->src + h.d)), 0);
-    gnn_param_list_add(l, "att_src", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->stack =
-        true;
-    gnn_param_list_add(l, "att_dst", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->stack =
-        true;
+    gnn_param_list_add(l, "att_src", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->lead = 1;
+    gnn_param_list_add(l, "att_dst", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->lead = 1;
     gnn_param_list_add(l, "bias", s->out, 0, 0, 0);
     if (!one)
         gnn_param_list_add(l, "lin_dst.weight", h.d, s->dst, sqrt(6.0 / (s->dst + h.d)), 0);

@@ -28,7 +28,7 @@ static void list_params(const struct gnn_conv_shape *s, struct gnn_param_list *l
     p = gnn_param_list_add(l, "lin_r.bias", h.d, 0, 1 / sqrt(s->dst), 0);
     p->shared = shared;
     p->with = BIAS_L;
-    gnn_param_list_add(l, "att", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->stack = true;
+    gnn_param_list_add(l, "att", h.n, h.channels, sqrt(6.0 / (h.n + h.channels)), 0)->lead = 1;
     gnn_param_list_add(l, "bias", s->out, 0, 0, 0);
 }
 

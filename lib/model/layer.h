@@ -20,7 +20,8 @@
     X(gin, "GIN")                                                                                  \
     X(gine, "GINE")                                                                                \
     X(gat, "GAT")                                                                                  \
-    X(gatv2, "GATv2")
+    X(gatv2, "GATv2")                                                                              \
+    X(rgcn, "R-GCN")
 
 /* What decides a convolution's parameters: layer `l` and relation `r` of the model, widths of its
  * sources' and destinations' rows, and of the results. */
@@ -35,8 +36,8 @@ struct gnn_param_list {
     struct gnn_param_spec {
         char name[48];       /* the end of its name in PyG's state dict */
         uint32_t rows, cols; /* cols 0: a vector */
-        bool stack;          /* of one matrix: another dimension, 1, comes first */
-        bool shared;         /* the same numbers, in the same place, as parameter `with` */
+        uint32_t lead; /* so many matrices, one after the other: one more dimension; 0: none */
+        bool shared;   /* the same numbers, in the same place, as parameter `with` */
         uint32_t with;
         double bound, fill; /* as struct gnn_param's */
         bool trained;
@@ -114,8 +115,12 @@ struct gnn_layer {
     bool numbered;  /* the numbers of edges in the transposed block */
     unsigned rooms; /* gnn_conv_room on the way forward */
 
-    /* Its parameters. */
+    /* Its parameters. shared: one set of them serves all relations and node types of a layer. Then
+     * `root`, a table without edges with the same parameters, or NULL, makes each type's share of
+     * its own rows, once; the bias, if any, is that table's. */
     void (*params)(const struct gnn_conv_shape *s, struct gnn_param_list *l);
+    bool shared;
+    const struct gnn_layer *root;
     uint32_t weight; /* the one with a row for each output, by which a state dict is recognised */
     uint32_t bias;   /* the one that is added to the results, which the driver does; or GNN_NONE */
     /* Or NULL: the width is the weight's first dimension. Else the width of layer l, and options,

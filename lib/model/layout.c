@@ -53,20 +53,45 @@ static int add_list(struct gnn_model *m, const char *prefix, const struct gnn_pa
         if (x->dtype == GNN_I64) { /* a scalar */
             p->count = sizeof(int64_t) / sizeof(float);
         } else {
-            if (x->stack)
-                p->shape[p->ndim++] = 1;
-            p->shape[p->ndim++] = x->rows;
-            if (x->cols)
-                p->shape[p->ndim++] = x->cols;
-            p->count = (uint64_t)x->rows * (x->cols ? x->cols : 1);
+            p->count = 1;
+            const uint32_t shape[] = {x->lead, x->rows, x->cols};
+            for (unsigned k = 0; k < 3; k++)
+                if (shape[k]) {
+                    p->shape[p->ndim++] = shape[k];
+                    p->count *= shape[k];
+                }
         }
         m->nparams++;
     }
     return e->code;
 }
 
+/* The convolution of v's stage whose parameters are v's, too; v itself if there is none before. */
+static const struct gnn_conv *find_owner(const struct gnn_model *m, const struct gnn_conv *v)
+{
+    const struct gnn_conv *u = &m->conv[m->stage[v->stage].conv];
+    while (v->layer->shared && u < v && !u->layer->shared)
+        u++;
+    return v->layer->shared ? u : v;
+}
+
+/* Whether the output depends on parameters that v owns. */
+static bool is_needed(const struct gnn_model *m, const struct gnn_conv *v)
+{
+    const struct gnn_stage *s = &m->stage[v->stage];
+    bool needed = v->needed;
+    for (uint32_t k = 0; v->layer->shared && k < s->nconvs; k++)
+        needed = needed || (m->conv[s->conv + k].layer->shared && m->conv[s->conv + k].needed);
+    return needed;
+}
+
 static int add_conv(struct gnn_model *m, struct gnn_conv *v, struct gnn_err *e)
 {
+    const struct gnn_conv *owner = find_owner(m, v);
+    if (owner != v) {
+        v->first = owner->first;
+        return 0;
+    }
     const struct gnn_conv_shape s = gnn_conv_shape_of(m, v);
     struct gnn_param_list list = {0};
     v->layer->params(&s, &list);
@@ -129,7 +154,7 @@ static int add_stage(struct gnn_model *m, uint32_t i, struct gnn_err *e)
         const uint32_t from = m->nparams;
         if (add_conv(m, v, e))
             return e->code;
-        mark_needed(m, from, v->needed);
+        mark_needed(m, from, is_needed(m, v));
     }
     for (uint32_t t = 0; t < m->c.nntypes; t++) {
         const uint32_t from = m->nparams;

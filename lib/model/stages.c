@@ -103,7 +103,7 @@ static int check_relations(const struct gnn_model_config *c, struct gnn_err *e)
 
 static char *name_conv(const struct gnn_model_config *c, uint32_t l, uint32_t r, struct gnn_err *e)
 {
-    if (gnn_model_one_type(c))
+    if (gnn_model_one_type(c) || gnn_layer_variant(c)->shared)
         return gnn_strf(e, "convs.%u.", l);
     char *relation = name_relation(c, r, e);
     char *name = relation ? gnn_strf(e, "convs.%u.convs.%s.", l, relation) : NULL;
@@ -123,13 +123,17 @@ static int add_rows(struct gnn_model *m, const struct gnn_layer *layer, uint32_t
     return 0;
 }
 
-/* Whether a relation leads from what stage `from` makes into type t. */
+/* Whether a relation leads from what stage `from` makes into type t; or, where the layer makes
+ * something of own rows alone, out of it. */
 static bool is_reached(const struct gnn_model *m, uint32_t from, uint32_t t)
 {
-    for (uint32_t r = 0; r < m->c.netypes; r++)
-        if (m->c.etype[r].dst == t && gnn_model_width(m, from, m->c.etype[r].src) &&
-            gnn_model_width(m, from, t))
+    const bool root = gnn_layer_variant(&m->c)->root;
+    for (uint32_t r = 0; r < m->c.netypes; r++) {
+        const struct gnn_model_etype *x = &m->c.etype[r];
+        if ((x->dst == t && gnn_model_width(m, from, x->src) && gnn_model_width(m, from, t)) ||
+            (root && (x->src == t || x->dst == t) && gnn_model_width(m, from, t)))
             return true;
+    }
     return false;
 }
 
@@ -155,6 +159,11 @@ static int add_relations(struct gnn_model *m, uint32_t from, uint32_t l, struct 
 {
     const struct gnn_model_config *c = &m->c;
     const struct gnn_layer *layer = gnn_layer_variant(c);
+    for (uint32_t t = 0; layer->root && t < c->nntypes; t++)
+        if (is_reached(m, from, t) &&
+            add_conv(m, (struct gnn_conv){layer->root, 0, from, GNN_ROWS, t, t},
+                     name_conv(c, l, 0, e), e))
+            return e->code;
     for (uint32_t r = 0; r < c->netypes; r++) {
         const struct gnn_conv v = {layer, 0, from, r, c->etype[r].src, c->etype[r].dst};
         const struct gnn_conv_shape s = {c,

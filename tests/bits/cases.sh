@@ -307,6 +307,11 @@ for o in '' '--train-eps --no-layer-norm' '--train-eps --batch-norm --residual -
     a "train cora.zip -m gin $o" "trn --store @{import data cora.zip} $few $(fan "$o") --epochs 1 -m gin $o $T && figures m"
     a "train w -j 3 -m gin $o" "trn -j 3 --store @{import w} $few $(fan "$o") --epochs 1 -m gin $o $T && figures m"
 done
+for o in '' '--bases 2' '--bases 3 --batch-norm --residual --hidden 8,8 -f 3,3,2'; do
+    q "train h -m rgcn $o" "trn --store @{import h, typed} $few $(fan "$o") -m rgcn $o $T && figures m"
+    q "train s in parts -j 2 -m rgcn $o" "trn -j 2 --store @{$P} $few $(fan "$o") --frontier new -m rgcn $o $T && figures m"
+    a "train w -j 3 -m rgcn $o" "trn -j 3 --store @{import w} $few $(fan "$o") --epochs 1 -m rgcn $o $T && figures m"
+done
 for o in '--aggr sum' '--aggr max --residual --hidden 8,8 -f 3,3,2' '--normalize --no-layer-norm' '--project --batch-norm' '--aggr max --normalize --project --dropout 0.2'; do
     q "train s $o" "trn --store @{import s} $few $(fan "$o") $o $T && figures m"
     q "train h $o" "trn --store @{import h, typed} $few $(fan "$o") $o $T && figures m"
@@ -361,6 +366,12 @@ done
 for m in 'sage-max --aggr max' 'sage-sum --aggr sum' 'sage-more --aggr max --normalize'; do
     q "predict a state dict, $m" "imp $D/graph.npz && mv o S && prd ${m#* } --output-kind probs -o o S $D/${m%% *}.safetensors; rm -rf S"
 done
+for k in rgcn rgcn-bases; do
+    q "predict a state dict, $k" "imp $D/gin-typed.zip && mv o S && prd --output-kind probs -o o S $D/$k.safetensors; rm -rf S"
+done
+q 'predict h, rgcn' 'prd --output-kind embeddings -o o @{import h, typed} @{train h -m rgcn --bases 2}'
+q 'predict parts, typed, rgcn' 'prd --output-kind probs -o o @{partition h -k 4 --method ldg} @{train h -m rgcn --bases 2}'
+q 'device predict, rgcn' 'on 1 gnn-predict --device cuda --output-kind probs -o o @{import h, typed} @{train h -m rgcn --bases 2}'
 for o in '--aggr max --residual --hidden 8,8 -f 3,3,2' '--aggr max --normalize --project --dropout 0.2'; do
     q "predict h $o" "prd --output-kind embeddings -o o @{import h, typed} @{train h $o}"
     q "predict parts $o, sage" "prd --output-kind probs -o o @{$P} @{train s $o}"
@@ -461,6 +472,9 @@ for o in '--aggr max --normalize --project --dropout 0.3' '--aggr sum --batch-no
     q "device train s $o" "on 2 gnn-train --device cuda --store @{import s} -f 4,3 $few $o $T && figures m"
     q "device train h on 2 $o" "on 2 gnn-train $on --store @{import h, typed} -f 4,3 $few -b 40 $o $T && figures m"
 done
+for o in '' '--bases 2 --batch-norm --dropout 0.3'; do
+    q "device train h on 2 -m rgcn $o" "on 2 gnn-train $on --store @{import h, typed} -f 4,3 $few -b 40 -m rgcn $o $T && figures m"
+done
 q 'device train h on 2 --cache 0.2 --cache-policy shard --graph-memory uva' "on 2 gnn-train $on --cache 0.2 --cache-policy shard --graph-memory uva --store @{import h, typed} -f 4,3 $few -b 40 $T && figures m"
 q 'device train s in parts' "on 1 gnn-train --device cuda --store @{$P} -f 4,3 $few $T && figures m"
 q 'device train b' "on 1 gnn-train --device cuda --store @{import b, binary} -f 4,3 $few $T && figures m"
@@ -506,6 +520,7 @@ q 'ranks 3 gather --replicate 0.4 --cache-order halo' "ranks 3 gnn-gather --repl
 q 'ranks 3 train from streams' "ranks 3 gnn-train -i @{ranks 3 gather s}.%r --hidden 8 $T && figures m"
 q 'ranks 3 train h -m gin --train-eps --batch-norm' "ranks 3 gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 -m gin --train-eps --batch-norm $T && figures m"
 q 'ranks 3 train h --aggr max --normalize --project' "ranks 3 gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 --aggr max --normalize --project $T && figures m"
+q 'ranks 3 train h -m rgcn --bases 2' "ranks 3 gnn-train --store @{$H} -f 4,3 -b 60 --epochs 2 --eval valid --hidden 8 -m rgcn --bases 2 $T && figures m"
 q 'ranks 2 train s -m gin --train-eps on 2 devices' "ranks_on 2 2 gnn-train --device cuda --store @{$P} -f 4,3 -b 100 --epochs 2 --hidden 8 -m gin --train-eps $T && figures m"
 q 'ranks 2 train s -m gcn --replicate 0.5' "ranks 2 gnn-train --store @{$P} -m gcn -f 4,3 -b 60 --epochs 2 --hidden 8 --replicate 0.5 $T && figures m"
 q 'ranks 2 sample on 2 devices' "ranks_on 2 2 gnn-sample --device cuda --graph-memory uva --graph-cache 4k -f 4,3 -b 60 --edge-ids -o o.%r @{$P}"

@@ -89,6 +89,12 @@ check "gnn-predict runs maxima of projected sources on the CPU" gnn-predict -q s
 check "gnn-predict on a device agrees with the CPU to 1e-4 for maxima of projected sources" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
 trains "SAGE for several node types with --aggr sum, --normalize and batch norm" h --aggr sum --normalize --batch-norm --lr 0.001
 trains "SAGE for several node types with --aggr max" h --aggr max --eval valid
+for o in '' '--bases 2 --batch-norm --residual --dropout 0.2'; do
+    trains "R-GCN $o" h --model rgcn $o --eval valid
+    check "gnn-predict runs R-GCN $o on a device" "$emu/gnn-predict" -q --device cuda h a.st --output-kind probs -o p.npy
+    check "gnn-predict runs R-GCN $o on the CPU" gnn-predict -q h a.st --output-kind probs -o q.npy
+    check "gnn-predict on a device agrees with the CPU to 1e-4 for R-GCN $o" perl "$GNN_TOP/tests/train/npygap.pl" p.npy q.npy 1e-4
+done
 trains "from a graph of several node types" h --dropout 0.3
 gnn-import -q -o reg sbm:nodes=400,degree=7,features=12,targets=3
 trains "a regression with evaluation" reg --eval valid --metric r2

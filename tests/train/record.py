@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
-from torch_geometric.nn import GAT, GATConv, GATv2Conv, GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, SAGEConv
+from torch_geometric.nn import GAT, GATConv, GATv2Conv, GCN, GIN, GINConv, GINEConv, GraphSAGE, HeteroConv, LayerNorm, MLP, RGCNConv, SAGEConv
 
 CLASSES, HIDDEN, HEADS = 4, 16, 4
 RELATIONS = [("a", "cites", "a"), ("b", "of.x", "a"), ("a", "has", "b"), ("c", "to", "b"), ("a", "in", "c")]
@@ -61,6 +61,24 @@ class Typed(torch.nn.Module):
         return x["a"]
 
 
+RGCN = {"rgcn": None, "rgcn-bases": 3}
+
+
+class Relational(torch.nn.Module):
+    """R-GCN with so many bases; all nodes in one row, types one after the other."""
+    def __init__(self, bases):
+        super().__init__()
+        self.convs = torch.nn.ModuleList(RGCNConv(src, out, len(RELATIONS), bases)
+                                         for src, out in ((WIDTHS["gin-typed"]["a"], HIDDEN), (HIDDEN, CLASSES)))
+
+    def forward(self, x, edges):
+        first = dict(zip(COUNTS, np.cumsum([0, *COUNTS.values()])))
+        flat = torch.cat([edges[s, r, d] + torch.tensor([[first[s]], [first[d]]]) for s, r, d in RELATIONS], 1)
+        kind = torch.cat([torch.full((edges[r].shape[1],), i) for i, r in enumerate(RELATIONS)])
+        h = self.convs[0](torch.cat([x[t] for t in COUNTS]), flat, kind).relu()
+        return self.convs[1](h, flat, kind)[:COUNTS["a"]]
+
+
 EDGE_KINDS, EDGE_WIDTH = ("gine",), 5
 
 
@@ -81,6 +99,8 @@ def model(kind, width):
         return WithEdges(kind, width)
     if kind == "sage":
         return GraphSAGE(width, HIDDEN, 2, CLASSES)
+    if kind in RGCN:
+        return Relational(RGCN[kind])
     if kind in SAGE:
         return GraphSAGE(width, HIDDEN, 2, CLASSES, **SAGE[kind])
     if kind == "sage-norm":
@@ -127,7 +147,7 @@ def edge_field(name):
 def probabilities(kind, m):
     m.eval()
     with torch.no_grad():
-        x, e = typed(kind) if kind in WIDTHS else graph()
+        x, e = typed("gin-typed") if kind in RGCN else typed(kind) if kind in WIDTHS else graph()
         more = edge_field("edge_weight") if kind.endswith("-weight") else edge_field("edge_attr") if kind in EDGE_KINDS else {}
         return torch.softmax(m(x, e, **more), 1).numpy()
 
@@ -307,7 +327,7 @@ def main():
     torch.manual_seed(3)
     write_graphs(np.random.default_rng(5))
     for kind in ("sage", "sage-norm", "gcn", "gcn-weight", "gine", "typed", "sage-batch", "gin", "gin-batch", "gin-typed", *SAGE,
-                 "gat", "gatv2", "gat-typed", "gatv2-typed"):
+                 "gat", "gatv2", "gat-typed", "gatv2-typed", *RGCN):
         m = model(kind, 11)
         for p in m.parameters():  # biases and norms too, so that a mix-up shows
             torch.nn.init.uniform_(p, -0.6, 0.6)

@@ -539,6 +539,65 @@ static void test_sage(void)
     }
 }
 
+/* R-GCN: one set of parameters for all relations and types, and names of it. */
+static void test_rgcn(void)
+{
+    static const struct {
+        struct variant v;
+        struct gnn_model_config c;
+    } of[] = {
+        {{"rgcn", .wa = 5}, {.act = GNN_ACT_ELU}},
+        {{"rgcn, typed", .typed = true, .wa = 5, .wb = 5}, {.act = GNN_ACT_ELU}},
+        {{"rgcn, bases", .all = true, .wa = 5}, {.option = {3}}},
+        {{"rgcn, bases, typed, norm, residual, dropout", .typed = true, .wa = 8, .wb = 8,
+          .drop = 0.2},
+         {.option = {2}, .layer_norm = true, .residual = true, .act = GNN_ACT_ELU}},
+        {{"rgcn, bases, typed, all, batch norm, encoder", .typed = true, .all = true, .batch = true,
+          .wa = 5, .wb = 6},
+         {.option = {2}, .batch_norm = true, .encoder = 8, .act = GNN_ACT_ELU}},
+        {{"rgcn, bases, typed, feed-forward blocks", .typed = true, .wa = 5, .wb = 6},
+         {.option = {1},
+          .layer_norm = true,
+          .encoder = 8,
+          .ffn = true,
+          .residual = true,
+          .has_head = true,
+          .act = GNN_ACT_ELU}},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct gnn_model_config c = of[i].c;
+        c.layer = &gnn_layer_rgcn;
+        c.nlayers = HOPS;
+        c.width[0] = c.width[1] = c.width[2] = 8;
+        check_gradients(&of[i].v, c, 80 + i);
+    }
+    struct gnn_err e = {0};
+    struct gnn_schema s;
+    struct gnn_model m;
+    struct gnn_model_config c = {
+        .layer = &gnn_layer_rgcn, .nlayers = 2, .width = {8}, .option = {2}};
+    make_schema(&s, true, 5, 5, &e);
+    if (gnn_model_config_fit(&c, &s, &e) || gnn_model_init(&m, &c, &e))
+        die(&e);
+    static const char *const want[] = {"convs.0.weight", "convs.0.root", "convs.0.bias",
+                                       "convs.0.comp", "convs.1.weight"};
+    bool same = m.nparams == 8;
+    for (size_t i = 0; same && i < sizeof want / sizeof *want; i++)
+        same = !strcmp(m.param[i].name, want[i]);
+    const uint32_t *shape = m.param[0].shape;
+    ok(same && m.param[0].ndim == 3 && shape[0] == 2 && shape[1] == 5 && shape[2] == 8 &&
+           m.param[3].shape[0] == 3 && m.param[3].shape[1] == 2,
+       "gnn_model_layout gives the parameters of R-GCN the names and shapes of PyG, once a layer");
+    gnn_model_release(&m);
+    gnn_schema_release(&s);
+    make_schema(&s, true, 5, 6, &e);
+    c = (struct gnn_model_config){.layer = &gnn_layer_rgcn, .nlayers = 2, .width = {8}};
+    ok(!gnn_model_config_fit(&c, &s, &e) && gnn_model_layout(&m, &c, &e) == GNN_E_USAGE &&
+           strstr(e.msg, "a has 5 and b 6 features; use --encoder"),
+       "gnn_model_layout refuses R-GCN of types of different widths: %s", e.msg);
+    gnn_schema_release(&s);
+}
+
 int main(void)
 {
     test_gradients();
@@ -547,5 +606,6 @@ int main(void)
     test_running();
     test_names();
     test_sage();
+    test_rgcn();
     return tap_done();
 }
