@@ -246,8 +246,12 @@ static int add_jump(struct gnn_model *m, const uint32_t *out, struct gnn_err *e)
                             "jumping knowledge by maximum requires layers of equal width, not %u "
                             "and %u",
                             c->width[0], c->width[l]);
+        /* Columns without rows would hold no numbers. */
         if (!gnn_model_width(m, out[l], c->target))
-            continue;
+            return gnn_fail(e, GNN_E_USAGE,
+                            "jumping knowledge requires rows of node type %s from every layer, but "
+                            "layer %u makes none",
+                            c->ntype[c->target].name, l);
         if (add_conv(m,
                      (struct gnn_conv){layer, 0, out[l], GNN_ROWS, c->target, c->target, 0, column},
                      gnn_strf(e, "%s", ""), e))

@@ -47,7 +47,7 @@ int gnn_train_weigh_init(struct gnn_trainer *t, struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
     const enum gnn_task task = t->m->c.task;
-    const uint32_t n = task == GNN_TASK_BINARY ? 2 : t->m->c.width[t->m->c.nlayers - 1];
+    const uint32_t n = task == GNN_TASK_BINARY ? 2 : t->m->c.outputs;
     if (!t->o.class_weight)
         return 0;
     if (task != GNN_TASK_MULTICLASS && task != GNN_TASK_BINARY)
@@ -72,7 +72,7 @@ int gnn_train_weigh(struct gnn_trainer *t, uint32_t rows, uint64_t all, float *d
                     struct gnn_err *e)
 {
     const struct gnn_ops *o = t->ops;
-    const uint32_t out = t->m->c.width[t->m->c.nlayers - 1];
+    const uint32_t out = t->m->c.outputs;
     double *sum = t->weigh.sum.data;
     if (!t->o.class_weight || !all)
         return 0;

@@ -106,4 +106,34 @@ gat4.st|-m rgcn|its parameters are of gat, not of rgcn
 sage.st|--encoder 8|no tensor encoder.weight
 around.st|-m sage|convs.0.lin_l.weight: shape (8, 8) instead of (8, 6)
 EOF
+
+# What a layer reaches: of the types, only b leads to the labelled type a, and nothing leads to b.
+/usr/bin/python3 - "$GNN_TOP/tests/train/data" <<'EOF'
+import gzip, sys, zipfile
+with zipfile.ZipFile(sys.argv[1] + "/typed.zip") as old, zipfile.ZipFile("one.zip", "w") as new:
+    for n in old.namelist():
+        new.writestr(n, gzip.compress(b"b,of.x,a\n") if n.endswith("triplet-type-list.csv.gz") else old.read(n))
+EOF
+check "gnn-import imports one relation between two types" gnn-import -q one.zip -o one
+for jk in cat max; do
+    status 2 "gnn-train refuses --jk $jk with a layer that makes no rows of the labelled type" gnn-train --store one -f 3,3 --hidden 4 --jk $jk --head 0 -o x
+    mv err said
+    check "gnn-train --jk $jk names the layer that makes no rows" grep -q 'node type a from every layer, but layer 1 makes none' said
+    check "gnn-train --jk $jk learns where each layer makes rows" gnn-train -q --store one -f 3 --hidden 4 --jk $jk --head 0 --epochs 1 -o x
+done
+
+# A run goes on with the model that it began with.
+while IFS='|' read -r first then; do
+    rm -rf C
+    check "gnn-train $first leaves a checkpoint" train --store s -f 3,3 $first --checkpoint C --checkpoint-every 1 -o m.st
+    status 3 "gnn-train $then refuses to resume what was begun with $first" train --store s -f 3,3 $then --checkpoint C --resume -o x
+done <<EOF
+--encoder 8|--encoder 16
+-m gat --heads 2|-m gat --heads 4
+-m gat --heads 2|-m gat --heads 2 --negative-slope 0.3
+-m gat|-m gat --no-self-loops
+-m sage|-m sage --aggr max
+--residual|--residual --residual-projection
+--head 0|--head 0 --jk max
+EOF
 done_testing

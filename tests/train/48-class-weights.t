@@ -22,6 +22,16 @@ check 'a model for which only class 3 counts predicts class 3' perl -e '
     open F, "last.npy"; binmode F; local $/; my $d = <F>; my @c = unpack "l<*", substr($d, 10 + unpack "v", substr $d, 8, 2);
     exit !(@c == 600 && 590 < grep { $_ == 3 } @c)'
 
+# Behind a head, layers may be wider than there are classes.
+check 'gnn-train --class-weights 0,0,0,1 trains with a head' train --head 0 --hidden 64 --class-weights 0,0,0,1 --epochs 20 -o head.st
+gnn-predict s head.st -o head.npy
+check 'a model with a head for which only class 3 counts predicts class 3' perl -e '
+    open F, "head.npy"; binmode F; local $/; my $d = <F>; my @c = unpack "l<*", substr($d, 10 + unpack "v", substr $d, 8, 2);
+    exit !(@c == 600 && 590 < grep { $_ == 3 } @c)'
+check 'gnn-train --class-weights 1,2,3,0.5 trains with a head' train --head 0 --hidden 64 --class-weights 1,2,3,0.5 -o w.st
+check 'gnn-train --class-weights 4,8,12,2 trains with a head' train --head 0 --hidden 64 --class-weights 4,8,12,2 -o v.st
+check 'weights of the same shares write the same model with a head' cmp w.st v.st
+
 # A quarter of class 1, the rest of class 0, and nodes without a label: the weights are the inverse of the counts.
 perl -e 'srand 5; open E, ">e.txt"; open X, ">x.txt"; open Y, ">y.txt"; open T, ">train.txt";
     for my $i (0 .. 399) {
