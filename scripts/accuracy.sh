@@ -48,7 +48,8 @@ fixed() {
     # Platonov et al. (2023): linear layers before and after, feed-forward blocks
     tolokers:*) echo "-m ${1#*:} $([ "$1" = tolokers:gat ] && echo --heads 4) --encoder 128 --ffn --residual --head 0 --hidden 128" \
         "-f 15,15,10 --frontier $frontier -b 512 --epochs 0:$([ "$mode" = --quick ] && echo 25 || echo 50)" ;;
-    acm:*) echo "-m ${1#*:} $([ "$1" = acm:rgcn ] || echo --heads 4) --encoder 64 --hidden 64 --head 0 -f -1,-1 -b 180 --epochs 0:30" ;;
+    acm:rgcn) echo "-m rgcn --encoder 64 --hidden 64 --residual -f -1,-1 -b 180 --epochs 0:30" ;;
+    acm:*) echo "-m ${1#*:} --heads 4 --encoder 64 --hidden 64 --head 0 -f -1,-1 -b 180 --epochs 0:30" ;;
     esac
 }
 

@@ -117,7 +117,7 @@ check 'gnn-train --batch-norm on 3 ranks learns from the store' ranks 3 gnn-trai
 check 'gnn-train --batch-norm on 3 ranks writes the same model from streams and from the store' cmp from-streams from-store
 
 # Other models. GIN: the gradient of eps is a sum over all ranks' nodes, and so are the statistics of the batch norm within its layers.
-gnn-import -q -o SH sbm:nodes=2000,types=3,features=12 && gnn-partition -q -k 3 -o PH SH || _not_ok "gnn-partition makes 3 parts of a graph of several types"
+gnn-import -q -o SH sbm:nodes=9000,types=3,features=12 && gnn-partition -q -k 3 -o PH SH || _not_ok "gnn-partition makes 3 parts of a graph of several types"
 for o in '-m gin --train-eps --no-layer-norm' '-m gin --train-eps --batch-norm' '--encoder 16 --ffn --head 8 --no-layer-norm' \
     '--jk cat --head 0 --activation elu --batch-norm' '--aggr max --normalize --project --no-layer-norm' \
     '-m gat --heads 4 --attention-dropout 0.3 --no-layer-norm' '-m gatv2 --heads 2 --share-weights --no-layer-norm' \

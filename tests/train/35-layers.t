@@ -98,7 +98,7 @@ while IFS='|' read -r file opts message; do
     mv err said
     check "gnn-train $opts names the tensor of $file that does not fit" grep -q -e "$message" said
 done <<EOF
-gat4.st|-m gat --heads 8|tensor convs.0.att_src: 
+gat4.st|-m gat --heads 8|tensor convs.0.att_src:
 gat4.st|-m gatv2 --heads 4|its parameters are of gat, not of gatv2
 sage.st|-m gat --heads 4|its parameters are of sage, not of gat
 sage.st|-m gcn|no tensor convs.0.bias: its parameters are of sage, not of gcn
