@@ -224,7 +224,8 @@ static bool parse_surroundings(struct gnn_model_config *c, const json_t *j)
         return false;
     c->jk = (enum gnn_jk)k;
     c->act = a;
-    return parse_head(c, json_object_get(j, "head")) && (!c->jk || c->has_head);
+    return parse_head(c, json_object_get(j, "head")) && (!c->jk || c->has_head) &&
+           (!c->projection || c->residual);
 }
 
 static bool parse_config(struct gnn_model_config *c, const json_t *j, struct gnn_err *e)

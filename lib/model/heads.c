@@ -47,6 +47,10 @@ struct gnn_heads gnn_heads_of_run(const struct gnn_conv_run *c)
 int gnn_heads_check(const struct gnn_conv_shape *s, struct gnn_err *e)
 {
     const uint32_t n = (uint32_t)s->c->option[GNN_HEADS_COUNT];
+    if (s->c->has_head && s->c->option[GNN_HEADS_LAST] != MEAN)
+        return gnn_fail(e, GNN_E_USAGE,
+                        "with a head after the layers, heads of all layers are side by side: "
+                        "last-heads has no effect");
     if (gnn_heads_of(s->c, s->l, s->out).mean || s->out % n == 0)
         return 0;
     if (s->l < gnn_model_hidden(s->c))

@@ -73,6 +73,7 @@ done <<EOF
 -m gat --heads 0|--heads
 -m gat --heads 65|--heads
 -m gat --attention-dropout 1|--attention-dropout
+-m gat --heads 2 --last-heads concat --head 0|last-heads has no effect
 --jk cat|--jk requires --head
 --residual-projection|--residual-projection requires --residual
 --ffn --no-residual|--ffn and --no-residual exclude each other
