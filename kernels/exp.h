@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exp and expm1 of one f32 number, the same bits on host and device: IEEE operations only, each of
- * them rounded. Neither branches, so that compilers turn loops over them into lanes.
+/* exp, expm1 and erf of one f32 number, the same bits on host and device: IEEE operations only,
+ * each of them rounded. None branches, so that compilers turn loops over them into lanes.
  *
  * x = n ln 2 + r with |r| <= ln 2 / 2 (and a little, as n is rounded); then exp(x) = 2^n exp(r),
  * and exp(r) - 1 is the beginning of its power series, which is within 2e-8 of it there. */
@@ -73,6 +73,31 @@ static GNN_HD float gnn_expm1f(float x)
     /* Where 1 is less than half a unit in the last place; 2^n may be beyond the range there. */
     const float large = gnn_mul_rn(gnn_mul_rn(gnn_add_rn(1, p.power), p.scale[0]), p.scale[1]);
     return x > 20 ? large : small;
+}
+
+/* The integral of the normal distribution's density, as erf(x), within 1e-7. Up to 1 it is x plus x
+ * times a polynomial in x^2, beyond it 1 - exp(a polynomial); both are fitted in Chebyshev's nodes,
+ * of [0, 1] and [1, 4]. */
+static GNN_HD float gnn_erff(float x)
+{
+    const float size = x < 0 ? -x : x, a = size > 4 ? 4 : size, s = gnn_mul_rn(x, x);
+    float p = 7.88249745e-5f, q = -1.6140616e-6f;
+    p = gnn_add_rn(gnn_mul_rn(p, s), -8.01885501e-4f);
+    p = gnn_add_rn(gnn_mul_rn(p, s), 5.18931216e-3f);
+    p = gnn_add_rn(gnn_mul_rn(p, s), -2.68543288e-2f);
+    p = gnn_add_rn(gnn_mul_rn(p, s), 0.112835974f);
+    p = gnn_add_rn(gnn_mul_rn(p, s), -0.37612626f);
+    p = gnn_add_rn(gnn_mul_rn(p, s), 0.128379166f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), 4.55906229e-5f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), -5.92769531e-4f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), 4.74022236e-3f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), -2.63647176e-2f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), 0.109978244f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), 0.631937087f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), 1.13016665f);
+    q = gnn_add_rn(gnn_mul_rn(q, a), -3.03212961e-4f);
+    const float small = gnn_add_rn(x, gnn_mul_rn(x, p)), large = gnn_add_rn(1, -gnn_expf(-q));
+    return size > 1 ? (x < 0 ? -large : large) : small;
 }
 
 #endif

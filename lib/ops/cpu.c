@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/factors.h"
+#include "kernels/gate.h"
 #include "kernels/gemm.h"
 #include "kernels/label.h"
 #include "kernels/loss.h"

@@ -6,6 +6,7 @@
 #include "lib/ops/gpu_reduce.h"
 
 #include "kernels/factors.h"
+#include "kernels/gate.h"
 #include "kernels/half.h"
 #include "kernels/label.h"
 #include "kernels/loss.h"

@@ -206,6 +206,18 @@ GNN_OP(head_spread, "heads",
        gnn_head_spread(g, n, heads, channels, x),
        gnn_cuda_head_spread(g, n, heads, channels, x, dev->stream))
 
+/* kernels/gate.h */
+GNN_OP(gelu, "GELU", (const float *x, uint64_t n, float *y), gnn_gelu(x, n, y),
+       gnn_cuda_gelu(x, n, y, dev->stream))
+GNN_OP(gelu_back, "GELU", (const float *x, const float *dy, uint64_t n, float *dx),
+       gnn_gelu_back(x, dy, n, dx), gnn_cuda_gelu_back(x, dy, n, dx, dev->stream))
+GNN_OP(gate, "gates",
+       (const float *x, uint64_t n, const float *skip, bool rest, float *y, bool acc),
+       gnn_gate(x, n, skip, rest, y, acc), gnn_cuda_gate(x, n, skip, rest, y, acc, dev->stream))
+GNN_OP(gate_back, "gates", (const float *dot, const float *skip, bool rest, float *dskip),
+       gnn_gate_back(dot, skip, rest, dskip),
+       gnn_cuda_gate_back(dot, skip, rest, dskip, dev->stream))
+
 /* kernels/rows.h; floats: the first n elements of an f32, f16 or bf16 tensor as f32 */
 GNN_OP(fill, "filling", (float *x, uint64_t n, float v), gnn_fill(x, n, v),
        gnn_cuda_fill(x, n, v, dev->stream))
